@@ -1,0 +1,247 @@
+# starswitch. `make help` lists what can be asked for.
+#
+# Nothing is listed here that can be found: a folder (docs/layers.txt names
+# them) is a library of its .c files, and its main.c is the program of its
+# name. A variant is the same build elsewhere:
+# make BUILD=build/asan SAN=-fsanitize=address.
+
+FOLDERS := $(filter-out include examples pure,\
+	$(shell sed -n 's/^\([a-z]*\):.*/\1/p' docs/layers.txt))
+
+BUILD ?= $(if $(filter cc gcc,$(CC)),build,build/$(notdir $(CC)))
+JOBS ?= 2
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+FUZZ ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+VERSION := $(or $(shell sed -n 's/^\#define STAR_VERSION "\(.*\)"/\1/p' \
+	include/starswitch.h 2>/dev/null),0.0.0)
+SO = libstarswitch.so.$(firstword $(subst ., ,$(VERSION)))
+
+# ---- compiling ----
+
+WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
+	-Wmissing-prototypes -Wvla -Wundef -Wformat=2 $(if $(WERROR),-Werror)
+LANGUAGE = -std=c11 -D_GNU_SOURCE -I. -Iinclude $(PACKAGE_CFLAGS)
+CFLAGS ?= -O2 -g
+COMPILE = $(CC) $(LANGUAGE) -ffp-contract=off -fPIC -fvisibility=hidden \
+	-pthread -MMD -MP $(WARNINGS) $(CFLAGS) $(SAN)
+
+# Asked when first used, and once: before `make deps` there is no pkg-config.
+once = $(eval $1 := $$(shell $2))$($1)
+MSGPACK = $(call once,MSGPACK,\
+	pkg-config --exists msgpack-c && echo msgpack-c || echo msgpack)
+MODULES = libzmq libczmq $(MSGPACK) libxxhash
+PACKAGES = $(MODULES) openblas zlib json-c
+PACKAGE_CFLAGS = $(call once,PACKAGE_CFLAGS,pkg-config --cflags $(PACKAGES))
+PACKAGE_LIBS = $(call once,PACKAGE_LIBS,pkg-config --libs $(PACKAGES))
+CUNIT_LIBS = $(call once,CUNIT_LIBS,pkg-config --libs cunit)
+
+object = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $1))
+LIBRARIES = $(FOLDERS:%=$(BUILD)/lib%.a)
+GROUP = -Wl,--as-needed -Wl,--start-group $(LIBRARIES) -Wl,--end-group
+LINK = $(CC) $(SAN) $(LDFLAGS) -pthread -o $@ $(filter %.o,$^) $(GROUP)
+LINK_ALL = $(LINK) $(PACKAGE_LIBS) -lm
+Q = $(if $(V),,@)
+
+PROGRAMS = $(patsubst %/main.c,$(BUILD)/starswitch-%,\
+	$(wildcard $(FOLDERS:=/main.c)))
+API = $(call object,node/api*.c)
+LIBSTAR = $(if $(API),$(BUILD)/libstarswitch.a $(BUILD)/libstarswitch.so)
+EXAMPLES = $(patsubst %.c,$(BUILD)/%,\
+	$(filter-out %_trainer.c,$(wildcard examples/*.c))) \
+	$(patsubst %.c,$(BUILD)/%.so,$(wildcard examples/*_trainer.c))
+BENCHES = $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*.c))
+TABLES = $(if $(wildcard tools/tables.c),$(BUILD)/star-tables)
+TESTS = $(BUILD)/run-tests
+TEST_OBJECTS = $(call object,\
+	$(filter-out tests/replay.c tests/fuzz/%,$(wildcard tests/*.c tests/*/*.c)))
+REPLAYS = $(FUZZ:%=$(BUILD)/replay-%)
+SOURCES = $(wildcard $(FOLDERS:=/*.c) tests/*.c tests/*/*.c \
+	bench/*.c tools/*.c examples/*.c)
+
+all: $(PROGRAMS) $(LIBSTAR) ## the programs and the library (the default)
+
+$(BUILD)/ready: Makefile
+	@mkdir -p $(@D)
+	@pkg-config --exists --print-errors $(PACKAGES) || \
+		{ echo "Something needed is missing: try make deps." >&2; exit 1; }
+	@touch $@
+
+$(BUILD)/%.o: %.c $(BUILD)/ready
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  cc $<")
+	$Q$(COMPILE) -c -o $@ $<
+# The numbers: twice as fast, and still the same on every machine.
+$(BUILD)/train/%.o: COMPILE += -O3 -fno-math-errno
+
+# The folder itself is a prerequisite: a file removed leaves its library.
+define library
+$(BUILD)/lib$1.a: $(call object,$(filter-out $1/main.c,$(wildcard $1/*.c))) \
+		$(wildcard $1)
+	$Qmkdir -p $$(@D) && rm -f $$@ && ar rcs $$@ $$(filter %.o,$$^)
+endef
+$(foreach f,$(FOLDERS),$(eval $(call library,$f)))
+
+$(PROGRAMS): $(BUILD)/starswitch-%: $(BUILD)/%/main.o $(LIBRARIES)
+	$Q$(LINK_ALL)
+$(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(LIBRARIES)
+	$Q$(LINK_ALL)
+$(BUILD)/star-%: $(BUILD)/tools/%.o $(LIBRARIES)
+	$Q$(LINK_ALL)
+$(TESTS): $(TEST_OBJECTS) $(LIBRARIES)
+	$Q$(LINK_ALL) $(CUNIT_LIBS)
+$(BUILD)/replay-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/replay.o $(LIBRARIES)
+	$Q$(LINK_ALL)
+$(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(LIBRARIES)
+	$Q$(LINK_ALL) -fsanitize=fuzzer
+
+# ---- the library: node/api*.c and what it needs; star_ is all one sees ----
+
+$(BUILD)/libstarswitch.so: $(API) $(LIBRARIES)
+	$Q$(LINK_ALL) -shared -Wl,-soname,$(SO) \
+		$(if $(SAN),,-Wl,--no-undefined -Wl,--exclude-libs,ALL)
+	$Qln -sf $(@F) $(BUILD)/$(SO)
+$(BUILD)/libstarswitch.a: $(API) $(LIBRARIES)
+	$Qld -r -o $(BUILD)/starswitch.o $(API) \
+		--start-group $(LIBRARIES) --end-group
+	$Qobjcopy --localize-hidden $(BUILD)/starswitch.o
+	$Qrm -f $@ && ar rcs $@ $(BUILD)/starswitch.o
+
+# An example links as a stranger's program would; a trainer is loaded.
+examples: $(EXAMPLES) ## the programs and trainers of examples/
+$(BUILD)/examples/%.so: $(BUILD)/examples/%.o
+	$Q$(CC) $(SAN) -shared -o $@ $< -lm
+$(BUILD)/examples/%: $(BUILD)/examples/%.o $(BUILD)/libstarswitch.so
+	$Q$(CC) $(SAN) -pthread -o $@ $< -L$(BUILD) -lstarswitch -lm \
+		-Wl,-rpath,'$$ORIGIN/..'
+
+install: all ## programs, headers, library and man pages (PREFIX, DESTDIR)
+	tools/install-tree $(BUILD) "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(MODULES)
+
+deps: ## install what building needs from Debian's packages
+	@tools/install build
+
+demo: ## a hub and four nodes train a real model on this machine
+	@tools/install build demo
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@tools/demo.sh
+
+# ---- the checks ----
+
+# Everything but the last line only speaks when it fails; the last are CUnit's.
+CHECK = $(MAKE) --no-print-directory -j$(JOBS) BUILD=build/check WERROR=1
+check: ## all checks and tests, from nothing: installs, builds, runs
+	@tools/install build demo checks
+	@tools/step 600 build $(CHECK) all programs-for-checks
+	@tools/step 600 gate $(CHECK) -k gate
+	@$(CHECK) -j1 scripts
+	@tools/step 600 sanitize $(MAKE) WERROR=1 sanitize
+	@tools/step 600 tsan $(MAKE) WERROR=1 tsan
+	@tools/step 600 valgrind $(CHECK) valgrind
+	@$(CHECK) test
+
+TEST_SECONDS ?= 300
+RUN_TESTS = STAR_BUILD=$(BUILD) \
+	timeout -k 10 $(TEST_SECONDS) $(TESTS) $(SUITES)
+test: all $(EXAMPLES) $(TESTS) ## the CUnit tests (SUITES="core/ hub/": some)
+	@$(RUN_TESTS)
+
+programs-for-checks: $(TESTS) $(REPLAYS) $(BENCHES) $(EXAMPLES) $(TABLES)
+
+SCRIPTS = $(sort $(wildcard tests/tools/*.sh tests/e2e/*.sh))
+scripts: all programs-for-checks ## the tests that are shell scripts
+	@for script in $(SCRIPTS); do \
+		STAR_BUILD=$(BUILD) tools/step 180 $$script sh $$script || exit 1; \
+	done
+
+GATE = layers purity banned size tidy cppcheck symbols docs-check
+gate: $(GATE) ## all static checks
+layers: ## who includes whom: docs/layers.txt
+	@tools/layers
+PURE = $(patsubst %.c,$(BUILD)/%.o,$(shell tools/layers --pure))
+purity: $(PURE) ## what the pure folders call: tools/purity.allow
+	@tools/purity $(BUILD) $(PURE)
+banned: ## functions nobody calls: tools/banned.txt
+	@tools/banned
+size: ## functions <= 60 lines, files <= 400, lines <= 80 columns
+	@tools/size
+symbols: $(LIBSTAR) ## the library shows star_ and nothing else
+	@tools/symbols $^
+tidy: $(SOURCES:%.c=$(BUILD)/%.tidy) ## clang-tidy
+$(BUILD)/%.tidy: %.c $(BUILD)/%.o .clang-tidy
+	@echo "  tidy $<"
+	@clang-tidy --quiet $< -- $(LANGUAGE) 2>$@.err || \
+		{ grep -v ' warnings generated' $@.err; exit 1; }
+	@mv $@.err $@
+cppcheck: ## cppcheck, with tools/cppcheck.txt
+	@mkdir -p $(BUILD)/cppcheck
+	@cppcheck -q -j2 --std=c11 --enable=warning,performance,portability \
+		--inline-suppr --suppressions-list=tools/cppcheck.txt \
+		--error-exitcode=1 --library=posix -D_GNU_SOURCE -I. -Iinclude \
+		--cppcheck-build-dir=$(BUILD)/cppcheck $(SOURCES)
+
+docs: $(TABLES) ## write the generated pages anew
+	@tools/docs $(TABLES)
+docs-check: $(TABLES) ## the generated pages say what the tables say
+	@tools/docs --check $(TABLES)
+
+# ---- variants: the same build with another SAN, elsewhere ----
+
+VARIANT = $(MAKE) --no-print-directory -j$(JOBS) CC=clang
+FAILING = -fno-omit-frame-pointer -fno-sanitize-recover=all
+ASAN = -fsanitize=address,undefined $(FAILING)
+# Older sanitizers do not expect a kernel that spreads its maps widely.
+STILL = STAR_SLOW=1 $(shell setarch -R true 2>/dev/null && echo setarch -R)
+
+sanitize: ## the tests and the fuzz corpora under ASan and UBSan (clang)
+	@$(STILL) $(VARIANT) BUILD=build/asan SAN="$(ASAN)" test replay
+tsan: ## the tests of threads under TSan
+	@$(if $(wildcard tests/net/*.c tests/node/api*.c),,exit 0;) \
+	TSAN_OPTIONS="suppressions=tests/tsan.txt $$TSAN_OPTIONS" \
+	$(STILL) $(VARIANT) BUILD=build/tsan \
+		SAN="-fsanitize=thread $(FAILING)" SUITES="net/ node/api" test
+valgrind: $(EXAMPLES) $(TESTS) ## the tests of the pure folders under valgrind
+	@STAR_BUILD=$(BUILD) STAR_SLOW=1 timeout -k 10 600 \
+		valgrind -q --error-exitcode=1 \
+		--leak-check=full --errors-for-leak-kinds=definite \
+		$(TESTS) core/ codec/ policies/ hub/ node/
+coverage: ## which lines the tests reach: build/coverage/index.html
+	@$(MAKE) --no-print-directory -j$(JOBS) BUILD=build/coverage \
+		CFLAGS="-O0 -g --coverage" LDFLAGS=--coverage test
+	@gcovr --root . $(FOLDERS:%=--filter %/) --html-details \
+		build/coverage/index.html --print-summary build/coverage
+
+replay: $(REPLAYS) ## feed the fuzz corpora to the fuzz targets, once
+	@for name in $(FUZZ); do timeout -k 10 120 \
+		$(BUILD)/replay-$$name tests/fuzz/corpus/$$name || exit 1; done
+fuzz: ## look for new inputs (FUZZ="msg hub" FUZZ_SECONDS=60)
+	@$(STILL) $(VARIANT) BUILD=build/fuzz \
+		SAN="$(ASAN) -fsanitize=fuzzer-no-link" run-fuzz
+run-fuzz: $(FUZZ:%=$(BUILD)/fuzz-%)
+	@for name in $(FUZZ); do \
+		mkdir -p $(BUILD)/corpus/$$name tests/fuzz/corpus/$$name && \
+		$(BUILD)/fuzz-$$name -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+			-artifact_prefix=$(BUILD)/$$name- -print_final_stats=1 \
+			$(BUILD)/corpus/$$name tests/fuzz/corpus/$$name || exit 1; \
+	done
+
+bench: all $(BENCHES) ## one question per program, one number per line
+	@for bench in $(BENCHES); do $$bench || exit 1; done
+	@for bench in $(wildcard bench/*.sh); do \
+		STAR_BUILD=$(BUILD) sh $$bench || exit 1; done
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1 \2/p' Makefile | \
+		while read -r name words; do \
+			printf '  make %-12s %s\n' "$$name" "$$words"; done
+
+.PHONY: all examples install deps demo check test programs-for-checks \
+	scripts gate $(GATE) docs sanitize tsan valgrind coverage replay fuzz \
+	run-fuzz bench clean help
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+-include $(SOURCES:%.c=$(BUILD)/%.d)

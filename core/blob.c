@@ -1,0 +1,232 @@
+#include "core/blob.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <xxhash.h>
+
+/* Capacities are multiples of a power of two: up to 1 KiB of 64 bytes, above
+ * it 9 to 16 times a step, so that at most a ninth is not used. */
+enum {
+    ALIGNMENT = 64,
+    SMALL_CLASSES = 16,
+    STEP_CLASSES = 8,
+    STEPS = 30,
+    CLASSES = SMALL_CLASSES + STEPS * STEP_CLASSES,
+    SPARES_PER_CLASS = 256
+};
+#define LARGEST_BLOB ((size_t)SMALL_CLASSES * ALIGNMENT << STEPS)
+
+/* Unused blobs of one capacity. */
+struct spares {
+    unsigned count;
+    struct blob *first;
+};
+
+struct pool {
+    pthread_mutex_t lock;
+    struct spares spares[CLASSES];
+    size_t bytes;
+    size_t out;
+};
+
+struct pool *pool_new(void)
+{
+    struct pool *pool = calloc(1, sizeof *pool);
+
+    if (pool)
+        (void)pthread_mutex_init(&pool->lock, NULL);
+    return pool;
+}
+
+static void blob_free(struct blob *blob)
+{
+    free(blob->bytes);
+    free(blob);
+}
+
+void pool_destroy(struct pool **pool)
+{
+    if (!*pool)
+        return;
+    assert((*pool)->out == 0);
+    for (unsigned i = 0; i < CLASSES; i++)
+        while ((*pool)->spares[i].first) {
+            struct blob *blob = (*pool)->spares[i].first;
+
+            (*pool)->spares[i].first = blob->next;
+            blob_free(blob);
+        }
+    (void)pthread_mutex_destroy(&(*pool)->lock);
+    free(*pool);
+    *pool = NULL;
+}
+
+size_t pool_bytes(struct pool *pool)
+{
+    size_t bytes;
+
+    (void)pthread_mutex_lock(&pool->lock);
+    bytes = pool->bytes;
+    (void)pthread_mutex_unlock(&pool->lock);
+    return bytes;
+}
+
+/* The class of blobs with room for `size`; rounds it up to their capacity. */
+static unsigned class_of(size_t *size)
+{
+    size_t step = ALIGNMENT, parts;
+    unsigned steps = 0;
+
+    for (; step * SMALL_CLASSES < *size; step *= 2)
+        steps++;
+    parts = *size ? (*size + step - 1) / step : 1;
+    *size = parts * step;
+    return (unsigned)parts - 1 + steps * STEP_CLASSES;
+}
+
+static struct blob *take_spare(struct pool *pool, unsigned class)
+{
+    struct spares *spares = &pool->spares[class];
+    struct blob *blob;
+
+    (void)pthread_mutex_lock(&pool->lock);
+    blob = spares->first;
+    if (blob) {
+        spares->first = blob->next;
+        spares->count--;
+        pool->out++;
+    }
+    (void)pthread_mutex_unlock(&pool->lock);
+    return blob;
+}
+
+/* Takes a blob that nobody uses any more; one of capacity 0 has no bytes of
+ * its own. */
+static void give_back(struct pool *pool, struct blob *blob)
+{
+    size_t capacity = blob->capacity;
+    struct spares *spares = &pool->spares[class_of(&capacity)];
+
+    (void)pthread_mutex_lock(&pool->lock);
+    pool->out--;
+    if (blob->capacity && spares->count < SPARES_PER_CLASS) {
+        spares->count++;
+        blob->next = spares->first;
+        spares->first = blob;
+        blob = NULL;
+    } else {
+        pool->bytes -= blob->capacity;
+    }
+    (void)pthread_mutex_unlock(&pool->lock);
+    if (blob)
+        blob_free(blob);
+}
+
+/* A blob whose `capacity` bytes, which may be none, are the pool's. */
+static struct blob *blob_make(struct pool *pool, void *bytes, size_t capacity)
+{
+    struct blob *blob = calloc(1, sizeof *blob);
+
+    if (!blob)
+        abort();
+    blob->bytes = bytes;
+    blob->capacity = capacity;
+    (void)pthread_mutex_lock(&pool->lock);
+    pool->out++;
+    pool->bytes += capacity;
+    (void)pthread_mutex_unlock(&pool->lock);
+    return blob;
+}
+
+static struct blob *blob_start(struct blob *blob, struct pool *pool,
+                               size_t size)
+{
+    blob->size = size;
+    blob->wire_bytes = size;
+    blob->checksum = 0;
+    atomic_init(&blob->references, 1);
+    blob->parent = NULL;
+    blob->pool = pool;
+    blob->release = NULL;
+    blob->of = NULL;
+    blob->next = NULL;
+    return blob;
+}
+
+struct blob *blob_new(struct pool *pool, size_t size)
+{
+    size_t capacity = size;
+    struct blob *blob;
+    unsigned class;
+    void *bytes;
+
+    if (size > LARGEST_BLOB)
+        return NULL;
+    class = class_of(&capacity);
+    blob = take_spare(pool, class);
+    if (!blob) {
+        bytes = aligned_alloc(ALIGNMENT, capacity);
+        if (!bytes)
+            return NULL;
+        blob = blob_make(pool, bytes, capacity);
+    }
+    return blob_start(blob, pool, size);
+}
+
+struct blob *blob_wrap(struct pool *pool, void *bytes, size_t size,
+                       void (*release)(void *of), void *of)
+{
+    struct blob *blob = blob_start(blob_make(pool, bytes, 0), pool, size);
+
+    blob->release = release;
+    blob->of = of;
+    return blob;
+}
+
+struct blob *blob_slice(struct blob *whole, size_t offset, size_t size)
+{
+    struct pool *pool = whole->pool;
+    struct blob *blob;
+
+    assert(offset <= whole->size && size <= whole->size - offset);
+    blob = blob_start(blob_make(pool, whole->bytes + offset, 0), pool, size);
+    blob->parent = blob_ref(whole);
+    return blob;
+}
+
+struct blob *blob_ref(struct blob *blob)
+{
+    if (blob)
+        atomic_fetch_add_explicit(&blob->references, 1, memory_order_relaxed);
+    return blob;
+}
+
+/* Gives back what nobody uses any more; returns what it was a part of. */
+static struct blob *blob_end(struct blob *blob)
+{
+    struct blob *parent = blob->parent;
+
+    if (blob->release)
+        blob->release(blob->of);
+    if (!blob->capacity)
+        blob->bytes = NULL;
+    give_back(blob->pool, blob);
+    return parent;
+}
+
+void blob_unref(struct blob **reference)
+{
+    struct blob *blob = *reference;
+
+    *reference = NULL;
+    while (blob && atomic_fetch_sub_explicit(&blob->references, 1,
+                                             memory_order_acq_rel) == 1)
+        blob = blob_end(blob);
+}
+
+void blob_seal(struct blob *blob)
+{
+    blob->checksum = XXH3_64bits(blob->bytes, blob->size);
+}

@@ -1,0 +1,72 @@
+#include "core/endpoint.h"
+
+#include <string.h>
+
+/* The bulk socket needs the port behind it. */
+enum { PORT_MAX = 65534 };
+
+static bool read_port(const char *text, uint16_t *out)
+{
+    unsigned port = 0;
+
+    for (; *text >= '0' && *text <= '9' && port <= PORT_MAX; text++)
+        port = port * 10 + (unsigned)(*text - '0');
+    if (*text || port < 1 || port > PORT_MAX)
+        return false;
+    *out = (uint16_t)port;
+    return true;
+}
+
+static bool is_host(const char *text, size_t length)
+{
+    if (length == 0 || length >= ENDPOINT_HOST_BYTES)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] <= ' ' || text[i] == 0x7f ||
+            strchr("/\\[]\"'#,;", text[i]))
+            return false;
+    return true;
+}
+
+enum status endpoint_parse(const char *text, struct endpoint *out,
+                           struct why *why)
+{
+    bool bracket = *text == '[';
+    const char *host = text + bracket;
+    size_t length = strcspn(host, bracket ? "]" : ":");
+    const char *rest = host + length;
+    uint16_t port = DEFAULT_PORT;
+
+    if (bracket && *rest)
+        rest++;
+    else if (bracket)
+        length = 0; /* never closed */
+    if (!is_host(host, length) || (*rest && *rest != ':') ||
+        (*rest && strchr(rest + 1, ':')))
+        return because(why, STATUS_USAGE,
+                       "expected a host such as 192.168.1.10, pc0:7541 or "
+                       "[fe80::1]:7541");
+    if (*rest && !read_port(rest + 1, &port))
+        return because(why, STATUS_USAGE,
+                       "expected a port from 1 to 65534 behind the colon");
+    *out = (struct endpoint){.port = port};
+    memcpy(out->host, host, length);
+    return STATUS_OK;
+}
+
+void endpoint_print(const struct endpoint *endpoint, struct text *out)
+{
+    if (strchr(endpoint->host, ':'))
+        text_add(out, "[%s]:%u", endpoint->host, (unsigned)endpoint->port);
+    else
+        text_add(out, "%s:%u", endpoint->host, (unsigned)endpoint->port);
+}
+
+bool endpoint_is_loopback(const struct endpoint *endpoint)
+{
+    const char *host = endpoint->host;
+    bool is_number = host[strspn(host, "0123456789.")] == '\0';
+
+    return (is_number && strncmp(host, "127.", 4) == 0) ||
+           strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0;
+}

@@ -1,0 +1,29 @@
+/* Where a program listens or connects, as people write it. */
+#ifndef CORE_ENDPOINT_H
+#define CORE_ENDPOINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/status.h"
+#include "core/text.h"
+
+enum { ENDPOINT_HOST_BYTES = 256, DEFAULT_PORT = 7541 };
+
+struct endpoint {
+    char host[ENDPOINT_HOST_BYTES]; /* name or address; IPv6 unbracketed */
+    uint16_t port;                  /* control; the bulk socket has port + 1 */
+};
+
+/* Reads host, host:port, [IPv6] or [IPv6]:port. USAGE with what was expected
+ * in `why`; then `out` is unchanged. Nothing is resolved. */
+enum status endpoint_parse(const char *text, struct endpoint *out,
+                           struct why *why) MUST_CHECK;
+
+/* Adds host:port as endpoint_parse reads it. */
+void endpoint_print(const struct endpoint *endpoint, struct text *out);
+
+/* Whether only this machine can reach the endpoint, judged by its text. */
+bool endpoint_is_loopback(const struct endpoint *endpoint);
+
+#endif

@@ -1,0 +1,183 @@
+/* The option table as --help and as a config file. */
+#include <string.h>
+
+#include "core/option_pages.h"
+
+enum { WIDTH = 80, NAMES = 2, HELP = 29 };
+
+const char option_units[] =
+    "A count may end in k, M or G. A time ends in ns, us, ms, s, min or h. A "
+    "size may end in kB, KiB, MB, MiB, GB or GiB. --no-NAME switches a flag "
+    "off.";
+
+const char option_sources[] =
+    "The command line wins over the environment, that over the file of "
+    "--config, and that over the defaults. The variable of --outer-lr is "
+    "STARSWITCH_OUTER_LR; of a flag it is yes or no. The file has lines such "
+    "as \"outer-lr = 0.7\"; # begins a comment. One file may serve all "
+    "programs.";
+
+bool option_exit_code(enum status status, struct text *out)
+{
+    int code = status_exit_code(status);
+
+    for (enum status other = 0; other < status; other++)
+        if (status_exit_code(other) == code)
+            return false;
+    for (enum status other = status; other < STATUSES; other++)
+        if (status_exit_code(other) == code)
+            text_add(out, "%s%s", other == status ? "" : "; or ",
+                     status_words(other));
+    return true;
+}
+
+static void print_option(const struct option *row, struct text *out)
+{
+    text_add(out, "%*s--%s%s%s", NAMES, "", row->name, *row->metavar ? " " : "",
+             row->metavar);
+    if (text_column(out) + 1 > HELP)
+        text_add(out, "\n");
+    text_pad(out, HELP);
+    text_wrap(out, row->help, HELP, WIDTH);
+    if (*row->text && row->type.kind != VALUE_FLAG) {
+        char bytes[VALUE_TEXT_BYTES + 16];
+        struct text words;
+
+        text_init(&words, bytes, sizeof bytes);
+        text_add(&words, "(default %s)", row->text);
+        text_wrap(out, bytes, HELP, WIDTH);
+    }
+    text_add(out, "\n");
+}
+
+static void print_options(enum program program, struct text *out)
+{
+    const char *group = "";
+    size_t count;
+    const struct option *rows = options_rows(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (!option_is_of(&rows[i], program))
+            continue;
+        if (strcmp(group, rows[i].group) != 0)
+            text_add(out, "\n%s\n", rows[i].group);
+        group = rows[i].group;
+        print_option(&rows[i], out);
+    }
+}
+
+static void print_paragraph(const char *title, const char *words,
+                            struct text *out)
+{
+    text_add(out, "\n%s\n%*s", title, NAMES, "");
+    text_wrap(out, words, NAMES, WIDTH);
+    text_add(out, "\n");
+}
+
+static void print_examples(enum program program, struct text *out)
+{
+    size_t count;
+    const struct program_item *examples = program_examples(&count);
+
+    text_add(out, "\nExamples\n");
+    for (size_t i = 0; i < count; i++)
+        if (examples[i].program == program)
+            text_add(out, "%*s# %s\n%*s%s\n", NAMES, "", examples[i].what,
+                     NAMES, "", examples[i].text);
+}
+
+static void print_exit_codes(struct text *out)
+{
+    char bytes[200];
+    struct text words;
+
+    text_add(out, "\nExit codes\n");
+    for (enum status status = 0; status < STATUSES; status++) {
+        text_init(&words, bytes, sizeof bytes);
+        if (!option_exit_code(status, &words))
+            continue;
+        text_add(out, "%*s%2d  ", NAMES, "", status_exit_code(status));
+        text_wrap(out, bytes, NAMES + 4, WIDTH);
+        text_add(out, "\n");
+    }
+}
+
+void options_print_help(enum program program, struct text *out)
+{
+    const struct program_info *info = &programs[program];
+
+    text_add(out, "%s: %s\n\nUsage: %s [--NAME VALUE]...\n\n", info->name,
+             info->summary, info->name);
+    text_wrap(out, info->description, 0, WIDTH);
+    text_add(out, "\n");
+    print_options(program, out);
+    print_paragraph("Values", option_units, out);
+    print_paragraph("Where settings come from", option_sources, out);
+    print_examples(program, out);
+    print_exit_codes(out);
+}
+
+/* Adds a value as a config file holds it, in quotes where it needs them. */
+static void print_quoted(const char *value, struct text *out)
+{
+    size_t length = strlen(value);
+    bool plain = length && !strchr(value, '#') && !strchr(" \"", *value) &&
+                 value[length - 1] != ' ';
+
+    if (plain) {
+        text_add(out, "%s", value);
+        return;
+    }
+    text_add_character(out, '"');
+    for (; *value; value++) {
+        if (*value == '"' || *value == '\\')
+            text_add_character(out, '\\');
+        text_add_character(out, *value);
+    }
+    text_add_character(out, '"');
+}
+
+/* Whether there is nothing to write: nobody has chosen, nor the table. */
+static bool is_open(const struct options *options, const struct option *row)
+{
+    return !*row->text && !*((const unsigned char *)options + row->given);
+}
+
+static void print_setting(const struct options *options,
+                          const struct option *row, struct text *out)
+{
+    char bytes[2 * VALUE_TEXT_BYTES];
+    struct text text;
+    union value value;
+
+    if (is_open(options, row)) {
+        text_add(out, "# %s =\n", row->name);
+        return;
+    }
+    memcpy(&value, (const char *)options + row->offset,
+           value_size(row->type.kind));
+    text_init(&text, bytes, sizeof bytes);
+    value_print(&row->type, &value, &text);
+    text_add(out, "%s = ", row->name);
+    print_quoted(bytes, out);
+    text_add(out, "\n");
+}
+
+void options_print_config(const struct options *options, enum program program,
+                          struct text *out)
+{
+    const char *group = "";
+    size_t count;
+    const struct option *rows = options_rows(&count);
+
+    text_add(out, "# Settings of %s.\n", programs[program].name);
+    for (size_t i = 0; i < count; i++) {
+        if (!option_is_of(&rows[i], program) || rows[i].call)
+            continue;
+        if (strcmp(group, rows[i].group) != 0)
+            text_add(out, "\n# ---- %s ----\n", rows[i].group);
+        group = rows[i].group;
+        text_add(out, "# %s\n", rows[i].help);
+        print_setting(options, &rows[i], out);
+    }
+}

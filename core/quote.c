@@ -1,0 +1,156 @@
+#include "core/quote.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define REPLACEMENT 0xFFFDu
+
+/* The least code point that may take 1, 2, 3, 4 bytes. */
+static const uint32_t least_of_length[] = {0, 0, 0x80, 0x800, 0x10000};
+
+static unsigned length_of(unsigned char first)
+{
+    if (first < 0x80)
+        return 1;
+    if (first >= 0xC2 && first < 0xE0)
+        return 2;
+    if (first >= 0xE0 && first < 0xF0)
+        return 3;
+    return first >= 0xF0 && first < 0xF5 ? 4 : 0;
+}
+
+static bool is_character(uint32_t code, unsigned length)
+{
+    return code >= least_of_length[length] && code <= 0x10FFFF &&
+           (code < 0xD800 || code > 0xDFFF);
+}
+
+/* Reads one character of UTF-8 and moves *words behind it; a byte that
+ * belongs to none is a REPLACEMENT of its own. */
+static uint32_t next_character(const char **words)
+{
+    const unsigned char *bytes = (const unsigned char *)*words;
+    unsigned length = length_of(bytes[0]);
+    uint32_t code = length > 1 ? bytes[0] & (0x7Fu >> length) : bytes[0];
+
+    ++*words;
+    for (unsigned i = 1; i < length; i++) {
+        if ((bytes[i] & 0xC0) != 0x80)
+            return REPLACEMENT;
+        code = code << 6 | (bytes[i] & 0x3F);
+    }
+    if (length == 0 || !is_character(code, length))
+        return REPLACEMENT;
+    *words += length - 1;
+    return code;
+}
+
+static void add_bytes(struct text *out, const char *from, const char *to)
+{
+    text_add(out, "%.*s", (int)(to - from), from);
+}
+
+static void add_json_character(struct text *out, uint32_t code,
+                               const char *from, const char *to)
+{
+    if (code == '"' || code == '\\')
+        text_add(out, "\\%c", (int)code);
+    else if (code == '\n')
+        text_add(out, "\\n");
+    else if (code < 0x20 || (code >= 0x7F && code < 0xA0) ||
+             code == REPLACEMENT || code == 0x2028 || code == 0x2029)
+        text_add(out, "\\u%04x", (unsigned)code);
+    else
+        add_bytes(out, from, to);
+}
+
+void quote_json(struct text *out, const char *words)
+{
+    text_add_character(out, '"');
+    while (*words) {
+        const char *from = words;
+        uint32_t code = next_character(&words);
+
+        add_json_character(out, code, from, words);
+    }
+    text_add_character(out, '"');
+}
+
+void quote_json_number(struct text *out, double number)
+{
+    if (isfinite(number))
+        text_add(out, "%.9g", number);
+    else
+        text_add(out, "null");
+}
+
+static const char *entity_of(uint32_t code)
+{
+    switch (code) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
+    }
+}
+
+/* Characters that show nothing, or turn the direction of what follows. */
+static bool is_invisible(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0xAD ||
+           (code >= 0x200B && code <= 0x200F) ||
+           (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF ||
+           code >= 0xE0000 || (code & 0xFFFE) == 0xFFFE;
+}
+
+void quote_html(struct text *out, const char *words)
+{
+    while (*words) {
+        const char *from = words;
+        uint32_t code = next_character(&words);
+
+        if (entity_of(code))
+            text_add(out, "%s", entity_of(code));
+        else if (is_invisible(code) || code == REPLACEMENT)
+            text_add(out, "?");
+        else
+            add_bytes(out, from, words);
+    }
+}
+
+static bool takes_one_column(uint32_t code)
+{
+    return (code >= 0x20 && code < 0x7F) ||
+           (code > 0xA0 && code < 0x300 && code != 0xAD) ||
+           (code >= 0x370 && code < 0x483) || (code >= 0x48A && code < 0x530);
+}
+
+size_t quote_plain(struct text *out, const char *words, size_t columns)
+{
+    size_t column = 0;
+
+    while (*words && column < columns) {
+        const char *from = words;
+        uint32_t code = next_character(&words);
+
+        column++;
+        if (*words && column == columns)
+            text_add(out, "~");
+        else if (takes_one_column(code))
+            add_bytes(out, from, words);
+        else
+            text_add(out, "?");
+    }
+    return column;
+}

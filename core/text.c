@@ -1,0 +1,73 @@
+#include "core/text.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void text_init(struct text *text, char *bytes, size_t size)
+{
+    assert(size > 0);
+    bytes[0] = '\0';
+    *text = (struct text){.bytes = bytes, .size = size};
+}
+
+void text_add(struct text *text, const char *format, ...)
+{
+    size_t room = text->size - text->length;
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = vsnprintf(text->bytes + text->length, room, format, arguments);
+    va_end(arguments);
+    assert(length >= 0);
+    if ((size_t)length >= room) {
+        text->cut = true;
+        length = (int)room - 1;
+    }
+    text->length += (size_t)length;
+}
+
+void text_add_character(struct text *text, char character)
+{
+    text_add(text, "%c", character);
+}
+
+size_t text_column(const struct text *text)
+{
+    size_t column = 0;
+
+    while (column < text->length &&
+           text->bytes[text->length - column - 1] != '\n')
+        column++;
+    return column;
+}
+
+void text_pad(struct text *text, size_t column)
+{
+    if (text_column(text) >= column)
+        text_add(text, "\n");
+    text_add(text, "%*s", (int)(column - text_column(text)), "");
+}
+
+void text_wrap(struct text *text, const char *words, size_t indent,
+               size_t width)
+{
+    size_t column = text_column(text);
+
+    while (*words) {
+        size_t length = strcspn(words, " ");
+
+        if (column > indent && column + 1 + length > width) {
+            text_add(text, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            text_add(text, " ");
+            column++;
+        }
+        text_add(text, "%.*s", (int)length, words);
+        column += length;
+        words += length + strspn(words + length, " ");
+    }
+}

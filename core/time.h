@@ -1,0 +1,14 @@
+/* Time as a number. Machines never read a clock: time comes in with events. */
+#ifndef CORE_TIME_H
+#define CORE_TIME_H
+
+#include <stdint.h>
+
+typedef int64_t nanos; /* nanoseconds since an epoch of the driver's choice */
+
+#define MICROSECOND ((nanos)1000)
+#define MILLISECOND ((nanos)1000000)
+#define SECOND ((nanos)1000000000)
+#define NEVER INT64_MAX
+
+#endif

@@ -1,0 +1,120 @@
+#include "core/quote.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/check.h"
+
+static char buffer[200];
+
+static struct text start(void)
+{
+    struct text text;
+
+    text_init(&text, buffer, sizeof buffer);
+    return text;
+}
+
+static const char *json_of(const char *words)
+{
+    struct text text = start();
+
+    quote_json(&text, words);
+    return buffer;
+}
+
+static const char *html_of(const char *words)
+{
+    struct text text = start();
+
+    quote_html(&text, words);
+    return buffer;
+}
+
+static const char *plain_of(const char *words, size_t columns)
+{
+    struct text text = start();
+
+    CHECK(quote_plain(&text, words, columns) <= columns);
+    return buffer;
+}
+
+static void json_strings_keep_what_is_text(void)
+{
+    CHECK_TEXT("\"\"", json_of(""));
+    CHECK_TEXT("\"b\xc3\xbcro \xf0\x9f\x98\x80\"",
+               json_of("b\xc3\xbcro \xf0\x9f\x98\x80"));
+}
+
+static void json_strings_escape_quotes_and_controls(void)
+{
+    CHECK_TEXT("\"a\\\"b\\\\c\\nd\\u001b[2J\\u007f\"",
+               json_of("a\"b\\c\nd\x1b[2J\x7f"));
+    CHECK_TEXT("\"\\u009b2J\\u2028\"", json_of("\xc2\x9b" "2J\xe2\x80\xa8"));
+}
+
+static void json_strings_are_always_utf_8(void)
+{
+    CHECK_TEXT("\"\\ufffda\"", json_of("\xff" "a"));
+    CHECK_TEXT("\"\\ufffd\\ufffd\"", json_of("\xc0\x80"));
+    CHECK_TEXT("\"\\ufffd\\ufffd\\ufffd\"", json_of("\xed\xa0\x80"));
+    CHECK_TEXT("\"\\ufffd\"", json_of("\xc3"));
+    CHECK_TEXT("\"\\ufffd\\ufffd\"", json_of("\xe2\x82"));
+    CHECK_TEXT("\"\\ufffd\\ufffd\\ufffd\\ufffd\"", json_of("\xf4\x90\x80\x80"));
+}
+
+static void json_has_no_word_for_infinity(void)
+{
+    struct text text = start();
+
+    quote_json_number(&text, 0.25);
+    quote_json_number(&text, INFINITY);
+    quote_json_number(&text, NAN);
+    CHECK_TEXT("0.25nullnull", buffer);
+}
+
+static void html_escapes_what_begins_a_tag_or_ends_an_attribute(void)
+{
+    CHECK_TEXT("&lt;b a=&quot;&#39;&quot;&gt;&amp;amp;",
+               html_of("<b a=\"'\">&amp;"));
+    CHECK_TEXT("b\xc3\xbcro ??", html_of("b\xc3\xbcro \x1b\xff"));
+}
+
+static void html_does_not_turn_the_direction_of_writing(void)
+{
+    /* U+202E and U+2066, byte by byte: compilers warn of them in strings. */
+    static const unsigned char turning[] = {'a',  0xE2, 0x80, 0xAE, 'b',
+                                            0xE2, 0x81, 0xA6, 0};
+
+    CHECK_TEXT("a?b?", html_of((const char *)turning));
+}
+
+static void plain_text_moves_no_cursor(void)
+{
+    CHECK_TEXT("a?[2Jb??c", plain_of("a\x1b[2Jb\r\nc", 20));
+    CHECK_TEXT("?2J", plain_of("\xc2\x9b" "2J", 20));
+    CHECK_TEXT("b\xc3\xbcro", plain_of("b\xc3\xbcro", 20));
+    CHECK_TEXT("??", plain_of("\xe4\xba\xac\xff", 20));
+}
+
+static void plain_text_has_as_many_columns_as_it_says(void)
+{
+    struct text text = start();
+
+    CHECK_EQUAL(4, quote_plain(&text, "b\xc3\xbcro", 4));
+    CHECK_TEXT("b\xc3\xbcro", buffer);
+    CHECK_TEXT("b\xc3\xbc~", plain_of("b\xc3\xbcro", 3));
+    CHECK_TEXT("", plain_of("b\xc3\xbcro", 0));
+}
+
+void add_core_quote_tests(CU_pSuite suite)
+{
+    TEST(json_strings_keep_what_is_text);
+    TEST(json_strings_escape_quotes_and_controls);
+    TEST(json_strings_are_always_utf_8);
+    TEST(json_has_no_word_for_infinity);
+    TEST(html_escapes_what_begins_a_tag_or_ends_an_attribute);
+    TEST(html_does_not_turn_the_direction_of_writing);
+    TEST(plain_text_moves_no_cursor);
+    TEST(plain_text_has_as_many_columns_as_it_says);
+}
