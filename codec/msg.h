@@ -1,0 +1,117 @@
+/* Messages: the structs of messages.def, and their bytes on the wire.
+ *
+ * A message is two frames: a flat msgpack array [kind, field, ...] and, for
+ * kinds that have one, a payload of raw bytes, which never goes through
+ * msgpack. Bytes from outside are checked before msgpack sees them. */
+#ifndef CODEC_MSG_H
+#define CODEC_MSG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/status.h"
+#include "core/words.h"
+
+enum { PROTOCOL_MIN = 1, PROTOCOL_MAX = 1 };
+enum { MSG_TEXT_BYTES = 120, MSG_MAX_BYTES = 1024 };
+
+/* Fields are finite numbers; this one says that there is no score yet. */
+#define NO_SCORE 1e300
+
+enum codec_id {
+#define CODEC(NAME, name, bits, doc) CODEC_##NAME,
+#include "codec/codecs.def"
+#undef CODEC
+    CODEC_COUNT
+};
+
+enum msg_kind {
+#define MESSAGE(KIND, name, channel, to, payload, doc) MSG_##KIND,
+#define FIELD(name, type, field, limit, doc)
+#define MESSAGE_END(name)
+#include "codec/messages.def"
+#undef MESSAGE
+#undef FIELD
+#undef MESSAGE_END
+    MSG_KINDS
+};
+
+#define TYPE_U32(field) uint32_t field;
+#define TYPE_U64(field) uint64_t field;
+#define TYPE_I64(field) int64_t field;
+#define TYPE_F64(field) double field;
+#define TYPE_TEXT(field) char field[MSG_TEXT_BYTES];
+#define MESSAGE(KIND, name, channel, to, payload, doc) struct msg_##name {
+#define FIELD(name, type, field, limit, doc) TYPE_##type(field)
+#define MESSAGE_END(name) };
+#include "codec/messages.def"
+#undef MESSAGE
+#undef FIELD
+#undef MESSAGE_END
+#undef TYPE_U32
+#undef TYPE_U64
+#undef TYPE_I64
+#undef TYPE_F64
+#undef TYPE_TEXT
+
+struct msg {
+    enum msg_kind kind;
+    union {
+#define MESSAGE(KIND, name, channel, to, payload, doc) struct msg_##name name;
+#define FIELD(name, type, field, limit, doc)
+#define MESSAGE_END(name)
+#include "codec/messages.def"
+#undef MESSAGE
+#undef FIELD
+#undef MESSAGE_END
+    };
+};
+
+/* The type is the C type of the same name; I64 is never below 0 on a wire. */
+enum field_type { FIELD_U32, FIELD_U64, FIELD_I64, FIELD_F64, FIELD_TEXT };
+enum payload_kind {
+    PAYLOAD_NONE,
+    PAYLOAD_SCHEMA,
+    PAYLOAD_CHUNK,
+    PAYLOAD_VECTOR
+};
+
+struct msg_field {
+    const char *name;
+    enum field_type type;
+    size_t offset; /* in struct msg */
+    uint32_t limit; /* 0: none */
+};
+
+/* What messages.def says of a kind. */
+struct msg_info {
+    const char *name;
+    enum channel channel;
+    const char *to;
+    enum payload_kind payload;
+    const struct msg_field *fields;
+    unsigned field_count;
+};
+
+const struct msg_info *msg_info(enum msg_kind kind);
+
+/* Writes the header frame of a message that may travel; returns its length,
+ * which never exceeds MSG_MAX_BYTES. Texts are cut to fit; a number that is
+ * not finite travels as NO_SCORE, an I64 below 0 as 0. */
+size_t msg_encode(const struct msg *msg, unsigned char bytes[MSG_MAX_BYTES]);
+
+/* Reads a header frame from a hostile peer, allocating nothing. MALFORMED for
+ * anything that is not exactly one well-formed message of a channel other than
+ * LOCAL; then `msg` is unchanged. What is not a field of the message is zero.
+ * Integers may have any of msgpack's forms, arrays and texts the two shortest;
+ * F64 is a float64. */
+enum status msg_decode(const unsigned char *bytes, size_t size,
+                       struct msg *msg) MUST_CHECK;
+
+/* Writes `name field=value ...` for people and transcripts, as a string of
+ * size >= 1: integers in decimal, numbers with as few digits as make them
+ * exact, texts as quote_json does. Returns the length, cut to fit. */
+size_t msg_print(const struct msg *msg, char *text, size_t size);
+
+#endif
