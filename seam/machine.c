@@ -1,0 +1,148 @@
+#include "seam/machine.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/codec.h"
+
+struct note_row {
+    const char *name;
+    enum level level;
+};
+
+static const struct note_row notes[NOTE_KINDS] = {
+#define NOTE(NAME, LEVEL, name) [NOTE_##NAME] = {name, LEVEL_##LEVEL},
+#include "seam/notes.def"
+#undef NOTE
+};
+
+const char *note_name(enum note_kind note)
+{
+    assert((unsigned)note < NOTE_KINDS);
+    return notes[note].name;
+}
+
+enum level note_level(enum note_kind note)
+{
+    assert((unsigned)note < NOTE_KINDS);
+    return notes[note].level;
+}
+
+struct job *job_new(const struct work *work, struct pool *pool, unsigned inputs)
+{
+    struct job *job = calloc(1, sizeof *job + inputs * sizeof(struct input));
+
+    if (!job)
+        abort();
+    job->work = work;
+    job->pool = pool;
+    job->inputs = inputs;
+    return job;
+}
+
+void job_destroy(struct job **reference)
+{
+    struct job *job = *reference;
+
+    *reference = NULL;
+    if (!job)
+        return;
+    for (unsigned i = 0; i < job->inputs; i++)
+        blob_unref(&job->in[i].blob);
+    for (unsigned i = 0; i < JOB_OUTPUTS; i++)
+        blob_unref(&job->out[i]);
+    free(job);
+}
+
+void job_run(struct job *job)
+{
+    job->work->run(job);
+}
+
+void job_sum(const struct job *job, unsigned from, unsigned to, size_t first,
+             size_t count, double *into)
+{
+    memset(into, 0, count * sizeof *into);
+    for (unsigned i = from; i < to; i++)
+        codecs[job->in[i].codec].add(job->in[i].blob->bytes, first, count,
+                                     job->in[i].weight, into);
+}
+
+static void grow(struct effects *out)
+{
+    unsigned capacity = out->capacity ? 2 * out->capacity : 16;
+    struct effect *list = realloc(out->list, capacity * sizeof *list);
+
+    if (!list)
+        abort();
+    out->list = list;
+    out->capacity = capacity;
+}
+
+static struct effect *effects_add(struct effects *out, enum effect_kind kind,
+                                  peer_id peer)
+{
+    struct effect *effect;
+
+    if (out->count == out->capacity)
+        grow(out);
+    effect = &out->list[out->count++];
+    memset(effect, 0, sizeof *effect);
+    effect->kind = kind;
+    effect->peer = peer;
+    return effect;
+}
+
+void effects_send(struct effects *out, peer_id peer, const struct msg *msg,
+                  struct blob *payload)
+{
+    struct msg copy = *msg; /* which may lie in the list, and that moves */
+    struct effect *effect = effects_add(out, EFFECT_SEND, peer);
+
+    effect->msg = copy;
+    effect->payload = blob_ref(payload);
+}
+
+void effects_drop(struct effects *out, peer_id peer)
+{
+    (void)effects_add(out, EFFECT_DROP, peer);
+}
+
+void effects_job(struct effects *out, struct job *job)
+{
+    effects_add(out, EFFECT_JOB, PEER_NONE)->job = job;
+}
+
+void effects_note(struct effects *out, enum note_kind note, const char *subject,
+                  const char *format, ...)
+{
+    struct note made = {.kind = note};
+    va_list arguments;
+
+    (void)snprintf(made.subject, sizeof made.subject, "%s",
+                   subject ? subject : "");
+    va_start(arguments, format);
+    (void)vsnprintf(made.text, sizeof made.text, format, arguments);
+    va_end(arguments);
+    effects_add(out, EFFECT_NOTE, PEER_NONE)->note = made;
+}
+
+void effects_clear(struct effects *out)
+{
+    for (unsigned i = 0; i < out->count; i++) {
+        blob_unref(&out->list[i].payload);
+        job_destroy(&out->list[i].job);
+    }
+    out->count = 0;
+}
+
+void effects_free(struct effects *out)
+{
+    effects_clear(out);
+    free(out->list);
+    out->list = NULL;
+    out->capacity = 0;
+}

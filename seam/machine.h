@@ -1,0 +1,152 @@
+/* The seam: hub and node are machines, drivers own time and the network.
+ *
+ * A machine takes one event and gives effects back; it does no I/O, reads no
+ * clock and has no hidden randomness. net/ drives machines over ZeroMQ, sim/
+ * over a virtual star, tests by hand. A step never touches a payload: work on
+ * payloads is a job, a pure function on blobs that the driver runs where it
+ * likes and hands back with EVENT_DONE. */
+#ifndef SEAM_MACHINE_H
+#define SEAM_MACHINE_H
+
+#include <stdint.h>
+
+#include "codec/msg.h"
+#include "core/blob.h"
+#include "core/status.h"
+#include "core/time.h"
+
+/* A connection, not a node: a node has one on each channel. The driver gives
+ * the numbers and never uses one twice. A node's machine knows three. */
+typedef uint64_t peer_id;
+enum { PEER_NONE = 0, PEER_TRAINER = 1, PEER_CONTROL = 2, PEER_BULK = 3 };
+
+enum event_kind {
+    EVENT_JOIN,    /* a connection is there: peer, channel */
+    EVENT_LEAVE,   /* it is gone: peer */
+    EVENT_MESSAGE, /* from peer: msg, payload (or NULL) */
+    EVENT_WAKE,    /* the deadline has come */
+    EVENT_DONE,    /* job has run */
+    EVENT_KINDS
+};
+
+struct job;
+
+struct event {
+    nanos now;
+    enum event_kind kind;
+    peer_id peer;
+    enum channel channel;
+    const struct msg *msg; /* borrowed for the step */
+    struct blob *payload;  /* borrowed: reference it to keep it */
+    struct job *job;       /* borrowed: the driver destroys it afterwards */
+};
+
+/* Kinds of work, const tables beside their functions. */
+struct work {
+    const char *name;
+    void (*run)(struct job *job); /* pure on the job; any thread */
+};
+
+struct input {
+    struct blob *blob;
+    double weight;
+    enum codec_id codec;
+};
+
+enum { JOB_OUTPUTS = 3, JOB_NUMBERS = 6 };
+
+/* One piece of work. `run` reads in[] and numbers, and sets out[], numbers and
+ * status; it allocates from `pool`. The rest is for the machine. */
+struct job {
+    const struct work *work;
+    uint64_t id;
+    struct pool *pool;
+    const void *context; /* outlives the job; what kind is the work's matter */
+    size_t elements;     /* of the chunk or vector */
+    enum status status;
+    double number[JOB_NUMBERS];
+    struct blob *out[JOB_OUTPUTS];
+    uint64_t tag[3]; /* the machine's own notes */
+    unsigned inputs;
+    struct input in[];
+};
+
+/* A job with room for `inputs` blobs, all empty. */
+struct job *job_new(const struct work *work, struct pool *pool,
+                    unsigned inputs);
+/* Releases its blobs too. */
+void job_destroy(struct job **job);
+void job_run(struct job *job);
+/* into[i] = sum over in[from..to) of weight * decoded value first + i, in
+ * double and in the order of the inputs: the same on every machine. `first` is
+ * a multiple of CODEC_GRAIN, `count` at most that. */
+void job_sum(const struct job *job, unsigned from, unsigned to, size_t first,
+             size_t count, double *into);
+
+enum level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR };
+
+enum note_kind {
+#define NOTE(NAME, LEVEL, name) NOTE_##NAME,
+#include "seam/notes.def"
+#undef NOTE
+    NOTE_KINDS
+};
+
+const char *note_name(enum note_kind note);
+enum level note_level(enum note_kind note);
+
+enum effect_kind {
+    EFFECT_SEND, /* msg and payload to peer */
+    EFFECT_DROP, /* cut the connection peer */
+    EFFECT_JOB,  /* run job, then EVENT_DONE */
+    EFFECT_NOTE, /* tell people */
+    EFFECT_KINDS
+};
+
+enum { SUBJECT_BYTES = 40, NOTE_BYTES = 200 };
+
+struct note {
+    enum note_kind kind;
+    char subject[SUBJECT_BYTES]; /* a node's name, or empty */
+    char text[NOTE_BYTES];
+};
+
+struct effect {
+    enum effect_kind kind;
+    peer_id peer;
+    struct blob *payload; /* a reference that the list owns */
+    struct job *job;      /* the driver's, once taken */
+    union {
+        struct msg msg;
+        struct note note;
+    };
+};
+
+/* The effects of a step, in order. Zeroed at first; reused between steps. */
+struct effects {
+    struct effect *list;
+    unsigned count, capacity;
+};
+
+/* References `payload` (or NULL). */
+void effects_send(struct effects *out, peer_id peer, const struct msg *msg,
+                  struct blob *payload);
+void effects_drop(struct effects *out, peer_id peer);
+/* Takes the job over. */
+void effects_job(struct effects *out, struct job *job);
+void effects_note(struct effects *out, enum note_kind note,
+                  const char *subject, const char *format, ...) FORMAT(4, 5);
+/* Empties the list: releases payloads, and jobs that nobody took. */
+void effects_clear(struct effects *out);
+void effects_free(struct effects *out);
+
+struct machine {
+    void *self;
+    const char *name;
+    /* Takes one event; appends to `out`. */
+    void (*step)(void *self, const struct event *event, struct effects *out);
+    /* When it wants EVENT_WAKE at the latest; NEVER: not at all. */
+    nanos (*deadline)(const void *self);
+};
+
+#endif

@@ -1,0 +1,45 @@
+/* Transcripts: what a machine was told and what it did, as lines of text.
+ *
+ * Stories compare them with what is expected, recordings keep them, and the
+ * history of a run is the hash of all its lines. A line has no address in it,
+ * no line end, and nothing that differs between two runs of the same events:
+ *
+ *     0.25 join 3 bulk
+ *     0.5 message 3 chunk exchange=1 chunk=0 codec=0 checksum=7 [1024 3f...]
+ *       job merge #12 1,0,0
+ *     0.5 done merge #12 OK 1,0,0
+ *       send 2 pong sent=400 version=1
+ *       note round_done "n1" "version 1"
+ *
+ * that is: seconds, kind, peer, message, and in brackets the payload's size,
+ * with its XXH3-64 if it is sealed; of a job its work, id, status and tags. */
+#ifndef SEAM_TRACE_H
+#define SEAM_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "seam/machine.h"
+
+/* Room for any line. */
+enum { TRACE_BYTES = 2048 };
+
+/* Write one line, cut to `size` >= 1, and return its length. That of an effect
+ * is indented by two blanks. */
+size_t trace_event(const struct event *event, char *text, size_t size);
+size_t trace_effect(const struct effect *effect, char *text, size_t size);
+
+/* All lines so far; equal histories have equal hashes. */
+struct history {
+    uint64_t hash; /* XXH3-64 of a line, seeded with that of those before */
+    uint64_t lines;
+};
+
+void history_init(struct history *history);
+void history_add(struct history *history, const char *line);
+/* Adds the line of an event and those of its effects. */
+void history_add_step(struct history *history, const struct event *event,
+                      const struct effects *effects);
+uint64_t history_hash(const struct history *history);
+
+#endif
