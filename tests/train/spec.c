@@ -1,0 +1,113 @@
+#include "train/spec.h"
+
+#include <string.h>
+
+#include "tests/check.h"
+
+static struct spec spec;
+static struct why why;
+
+static void check_refused(enum spec_model model, const char *text,
+                          const char *words)
+{
+    CHECK_STATUS(STATUS_USAGE, spec_parse(text, model, &spec, &why));
+    CHECK_CONTAINS(words, why.text);
+}
+
+static void check_widths(const char *text, const char *widths)
+{
+    char printed[100];
+
+    if (!CHECK_OK(spec_parse(text, SPEC_MLP, &spec, &why)) ||
+        !CHECK_OK(spec_complete(&spec, 784, 10, &why)))
+        return;
+    spec_print_widths(&spec, printed, sizeof printed);
+    CHECK_TEXT(widths, printed);
+}
+
+static void widths_are_given_or_found_in_the_data(void)
+{
+    check_widths("", "784-128-10");
+    check_widths("64", "784-64-10");
+    check_widths("784-10", "784-10");
+    check_widths("784-32-16-10", "784-32-16-10");
+    check_widths("784-32-12", "784-32-12");
+    check_widths("hidden=32-16", "784-32-16-10");
+    check_widths("batch=1", "784-128-10");
+}
+
+static void widths_that_do_not_fit_the_data_are_refused(void)
+{
+    CHECK_OK(spec_parse("28-10", SPEC_MLP, &spec, &why));
+    CHECK_STATUS(STATUS_CONFIG, spec_complete(&spec, 784, 10, &why));
+    CHECK_CONTAINS("takes 28 numbers but the data has 784", why.text);
+    CHECK_OK(spec_parse("784-9", SPEC_MLP, &spec, &why));
+    CHECK_STATUS(STATUS_CONFIG, spec_complete(&spec, 784, 10, &why));
+    CHECK_CONTAINS("tells 9 classes apart but the data has 10", why.text);
+}
+
+static void settings_are_read(void)
+{
+    struct optimizer_settings optimizer;
+
+    if (!CHECK_OK(spec_parse("8,batch=4,optimizer=sgd,lr=0.5,momentum=0.25,"
+                             "weight_decay=0.125",
+                             SPEC_MLP, &spec, &why)))
+        return;
+    optimizer = spec_optimizer(&spec);
+    CHECK_NEAR(4, spec.number[SPEC_BATCH], 0);
+    CHECK_EQUAL(OPTIMIZER_SGD, optimizer.kind);
+    CHECK_NEAR(0.5, optimizer.rate, 0);
+    CHECK_NEAR(0.25, optimizer.momentum, 0);
+    CHECK_NEAR(0.125, optimizer.decay, 0);
+}
+
+static void each_optimizer_has_its_own_default_rate(void)
+{
+    for (unsigned i = 0; i < OPTIMIZERS; i++) {
+        char text[40] = "optimizer=";
+
+        memcpy(text + 10, optimizer_rows[i].name,
+               strlen(optimizer_rows[i].name) + 1);
+        CHECK_OK(spec_parse(text, SPEC_LM, &spec, &why));
+        CHECK_NEAR(optimizer_rows[i].rate, spec.number[SPEC_RATE], 0);
+    }
+}
+
+static void what_is_wrong_is_said(void)
+{
+    check_refused(SPEC_MLP, "12-x", "'12-x' is not a list of widths");
+    check_refused(SPEC_MLP, "12-", "not a list of widths");
+    check_refused(SPEC_MLP, "-12", "not a list of widths");
+    check_refused(SPEC_MLP, "0", "not a list of widths");
+    check_refused(SPEC_MLP, "1-65537", "not a list of widths");
+    check_refused(SPEC_MLP, "1-1-1-1-1-1-1-1-1-1-1-1-1-1-1-1-1-1",
+                  "not a list of widths");
+    check_refused(SPEC_MLP, "hidden=1-1-1-1-1-1-1-1-1-1-1-1-1-1-1-1",
+                  "at most 15");
+    check_refused(SPEC_MLP, "8,batch=0", "batch=0 does not work");
+    check_refused(SPEC_MLP, "8,batch=1.5", "a whole number from 1");
+    check_refused(SPEC_MLP, "8,lr=nan", "lr=nan does not work");
+    check_refused(SPEC_MLP, "8,lr=", "lr= does not work");
+    check_refused(SPEC_MLP, "8,optimizer=sdg", "take sgd or adamw");
+    check_refused(SPEC_MLP, "8,context=3", "'context' is not a setting");
+    check_refused(SPEC_LM, "8", "'8' is not a setting");
+    check_refused(SPEC_LM, "hidden=8,,batch=1", "'' is not a setting");
+}
+
+static void a_refused_spec_changes_nothing(void)
+{
+    CHECK_OK(spec_parse("5", SPEC_MLP, &spec, &why));
+    CHECK_STATUS(STATUS_USAGE, spec_parse("6,lr=x", SPEC_MLP, &spec, &why));
+    CHECK_EQUAL(5, spec.widths[0]);
+}
+
+void add_train_spec_tests(CU_pSuite suite)
+{
+    TEST(widths_are_given_or_found_in_the_data);
+    TEST(widths_that_do_not_fit_the_data_are_refused);
+    TEST(settings_are_read);
+    TEST(each_optimizer_has_its_own_default_rate);
+    TEST(what_is_wrong_is_said);
+    TEST(a_refused_spec_changes_nothing);
+}

@@ -1,0 +1,82 @@
+/* What mlp and lm have in common: everything but where inputs come from.
+ *
+ * A classifier is a stack of dense layers under softmax cross-entropy, an
+ * optimizer, a sampler, and the flat vectors of values and gradients. A source
+ * loads samples into the inputs; it may own some parameters of its own (the
+ * embedding of lm), which come first in the vectors, and then turns the
+ * derivative by the inputs into their gradient. A model embeds a struct
+ * classifier as its first member, so that the functions from
+ * classifier_describe on serve as the model's star_trainer_type. */
+#ifndef TRAIN_CLASSIFIER_H
+#define TRAIN_CLASSIFIER_H
+
+#include "include/starswitch_trainer.h"
+#include "train/sampler.h"
+#include "train/spec.h"
+
+/* Some samples, of one part of the data. */
+struct batch {
+    int held_out;            /* of the held-out part, else of training */
+    const uint64_t *samples; /* each below training or held_out */
+    size_t count;
+};
+
+struct source {
+    const void *of;              /* first argument of the functions */
+    uint64_t training, held_out; /* samples in the two parts */
+    struct star_tensor own;      /* its parameters; no name: none */
+    /* Writes the batch, count x inputs, and the classes. */
+    void (*load)(const void *of, const struct batch *batch,
+                 const float *own_values, float *inputs, int32_t *labels);
+    /* Overwrites the gradient of its own parameters; NULL if it has none. */
+    void (*gather)(const void *of, const struct batch *batch,
+                   const float *input_gradients, float *own_gradients);
+};
+
+enum {
+    CLASSIFIER_TENSORS_MAX = 2 * DENSE_LAYERS_MAX + 1,
+    CLASSIFIER_NAME_BYTES = 24,
+    CLASSIFIER_SUMMARY_BYTES = 160
+};
+
+struct classifier {
+    struct source source;
+    struct dense dense;
+    struct optimizer optimizer;
+    struct sampler sampler;
+    size_t batch; /* samples per gradient */
+    size_t own;   /* floats of the source before the dense layers */
+    size_t elements;
+    float *values, *gradients;
+    uint64_t *samples; /* scratch: dense.rows of them */
+    int32_t *labels;   /* scratch: dense.rows of them */
+    unsigned tensor_count;
+    struct star_tensor tensors[CLASSIFIER_TENSORS_MAX];
+    char names[CLASSIFIER_TENSORS_MAX][CLASSIFIER_NAME_BYTES];
+    char summary[CLASSIFIER_SUMMARY_BYTES];
+    struct why why; /* of the last failure */
+};
+
+/* `spec` is complete; the source must outlive the classifier. If it fails,
+ * there is nothing to free. */
+enum status classifier_init(struct classifier *classifier, const char *name,
+                            const struct spec *spec,
+                            const struct source *source,
+                            const struct star_trainer_settings *settings,
+                            struct why *why) MUST_CHECK;
+void classifier_free(struct classifier *classifier);
+
+/* See include/starswitch_trainer.h; `self` is a struct classifier. */
+void classifier_describe(void *self, struct star_trainer_model *out);
+enum star_trainer_outcome classifier_gradient(void *self, double *loss,
+                                              uint64_t *samples);
+enum star_trainer_outcome classifier_step(void *self);
+enum star_trainer_outcome classifier_evaluate(void *self, const float *values,
+                                              uint64_t max_samples,
+                                              struct star_evaluation *out);
+enum star_trainer_outcome classifier_set_shard(void *self, uint32_t shard,
+                                               uint32_t shards);
+void classifier_reset_optimizer(void *self);
+const char *classifier_last_error(void *self);
+
+#endif

@@ -1,0 +1,153 @@
+#include "train/lm.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/classifier.h"
+#include "train/corpus.h"
+#include "train/outcome.h"
+
+enum { BYTES = 256, HELD_OUT_SHARE = 10 };
+
+struct lm {
+    struct classifier classifier; /* first, as classifier.h says */
+    struct input corpus;
+    size_t split;   /* where the held-out bytes begin */
+    size_t context; /* bytes */
+    size_t width;   /* of a byte's embedding */
+};
+
+/* The context of a sample; the byte to guess stands behind it. */
+static const unsigned char *context_of(const struct lm *lm,
+                                       const struct batch *batch, size_t i)
+{
+    size_t begin = batch->held_out ? lm->split : 0;
+
+    return lm->corpus.bytes + begin + (size_t)batch->samples[i];
+}
+
+static void lm_load(const void *of, const struct batch *batch,
+                    const float *own_values, float *inputs, int32_t *labels)
+{
+    const struct lm *lm = of;
+    size_t width = lm->width;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const unsigned char *context = context_of(lm, batch, i);
+
+        for (size_t c = 0; c < lm->context; c++) {
+            memcpy(inputs, own_values + context[c] * width,
+                   width * sizeof *inputs);
+            inputs += width;
+        }
+        labels[i] = context[lm->context];
+    }
+}
+
+static void lm_gather(const void *of, const struct batch *batch,
+                      const float *input_gradients, float *own_gradients)
+{
+    const struct lm *lm = of;
+    size_t width = lm->width;
+
+    memset(own_gradients, 0, BYTES * width * sizeof *own_gradients);
+    for (size_t i = 0; i < batch->count * lm->context; i++) {
+        const unsigned char *context = context_of(lm, batch, i / lm->context);
+        float *row = own_gradients + context[i % lm->context] * width;
+
+        for (size_t e = 0; e < width; e++)
+            row[e] += input_gradients[i * width + e];
+    }
+}
+
+static enum status split_corpus(struct lm *lm, const char *paths,
+                                struct source *source, struct why *why)
+{
+    size_t held_out = lm->corpus.size / HELD_OUT_SHARE;
+
+    if (held_out <= lm->context)
+        return because(why, STATUS_CONFIG,
+                       "%s has %zu bytes, too few for a context of %zu; give "
+                       "at least %zu or shorten the context",
+                       paths, lm->corpus.size, lm->context,
+                       HELD_OUT_SHARE * (lm->context + 1));
+    lm->split = lm->corpus.size - held_out;
+    source->training = lm->split - lm->context;
+    source->held_out = held_out - lm->context;
+    return STATUS_OK;
+}
+
+static enum status lm_init(struct lm *lm,
+                           const struct star_trainer_settings *settings,
+                           struct why *why)
+{
+    struct source source = {.of = lm, .load = lm_load, .gather = lm_gather};
+    struct spec spec;
+    enum status status = spec_parse(settings->spec, SPEC_LM, &spec, why);
+
+    if (status)
+        return status;
+    lm->context = (size_t)spec.number[SPEC_CONTEXT];
+    lm->width = (size_t)spec.number[SPEC_EMBEDDING];
+    source.own = (struct star_tensor){
+        .name = "embedding", .rank = 2, .shape = {BYTES, lm->width}};
+    status = spec_complete(&spec, lm->context * lm->width, BYTES, why);
+    if (status)
+        return status;
+    if (!settings->data)
+        return because(why, STATUS_USAGE,
+                       "lm needs data; add --data with any file");
+    status = corpus_read(settings->data, &lm->corpus, why);
+    if (status)
+        return status;
+    status = split_corpus(lm, settings->data, &source, why);
+    if (!status)
+        status = classifier_init(&lm->classifier, "lm", &spec, &source,
+                                 settings, why);
+    if (status)
+        input_free(&lm->corpus);
+    return status;
+}
+
+static enum star_trainer_outcome
+lm_create(const struct star_trainer_settings *settings, void **self,
+          char *error, size_t error_size)
+{
+    struct why why = {"no memory"};
+    struct lm *lm = calloc(1, sizeof *lm);
+    enum status status = lm ? lm_init(lm, settings, &why) : STATUS_NO_MEMORY;
+
+    if (!status) {
+        *self = lm;
+        return STAR_TRAINER_OK;
+    }
+    (void)snprintf(error, error_size, "%s", why.text);
+    free(lm);
+    return outcome_of(status);
+}
+
+static void lm_destroy(void *self)
+{
+    struct lm *lm = self;
+
+    classifier_free(&lm->classifier);
+    input_free(&lm->corpus);
+    free(lm);
+}
+
+const struct star_trainer_type lm_trainer = {
+    .abi = STAR_TRAINER_ABI,
+    .name = "lm",
+    .help = "guesses the next byte of any file: lm:context=16,hidden=128",
+    .create = lm_create,
+    .destroy = lm_destroy,
+    .describe = classifier_describe,
+    .gradient = classifier_gradient,
+    .step = classifier_step,
+    .evaluate = classifier_evaluate,
+    .set_shard = classifier_set_shard,
+    .reset_optimizer = classifier_reset_optimizer,
+    .last_error = classifier_last_error,
+};

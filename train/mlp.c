@@ -1,0 +1,99 @@
+#include "train/mlp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "train/classifier.h"
+#include "train/data.h"
+#include "train/outcome.h"
+
+struct mlp {
+    struct classifier classifier; /* first, as classifier.h says */
+    struct data data;
+};
+
+static void mlp_load(const void *of, const struct batch *batch,
+                     const float *own_values, float *inputs, int32_t *labels)
+{
+    const struct data *data = of;
+    const struct table *table =
+        batch->held_out ? &data->held_out : &data->training;
+
+    (void)own_values;
+    for (size_t i = 0; i < batch->count; i++) {
+        size_t row = (size_t)batch->samples[i];
+
+        table_load(table, row, inputs + i * table->features);
+        labels[i] = table->labels[row];
+    }
+}
+
+static enum status mlp_init(struct mlp *mlp,
+                            const struct star_trainer_settings *settings,
+                            struct why *why)
+{
+    struct source source = {.of = &mlp->data, .load = mlp_load};
+    struct spec spec;
+    enum status status = spec_parse(settings->spec, SPEC_MLP, &spec, why);
+
+    if (status)
+        return status;
+    if (!settings->data)
+        return because(why, STATUS_USAGE,
+                       "mlp needs data; add --data with a folder of IDX files, "
+                       "a .csv, or FEATURES.npy,LABELS.npy");
+    status = data_open(settings->data, settings->split_seed, &mlp->data, why);
+    if (status)
+        return status;
+    source.training = mlp->data.training.count;
+    source.held_out = mlp->data.held_out.count;
+    status = spec_complete(&spec, mlp->data.training.features,
+                           (size_t)mlp->data.classes, why);
+    if (!status)
+        status = classifier_init(&mlp->classifier, "mlp", &spec, &source,
+                                 settings, why);
+    if (status)
+        data_close(&mlp->data);
+    return status;
+}
+
+static enum star_trainer_outcome
+mlp_create(const struct star_trainer_settings *settings, void **self,
+           char *error, size_t error_size)
+{
+    struct why why = {"no memory"};
+    struct mlp *mlp = calloc(1, sizeof *mlp);
+    enum status status = mlp ? mlp_init(mlp, settings, &why) : STATUS_NO_MEMORY;
+
+    if (!status) {
+        *self = mlp;
+        return STAR_TRAINER_OK;
+    }
+    (void)snprintf(error, error_size, "%s", why.text);
+    free(mlp);
+    return outcome_of(status);
+}
+
+static void mlp_destroy(void *self)
+{
+    struct mlp *mlp = self;
+
+    classifier_free(&mlp->classifier);
+    data_close(&mlp->data);
+    free(mlp);
+}
+
+const struct star_trainer_type mlp_trainer = {
+    .abi = STAR_TRAINER_ABI,
+    .name = "mlp",
+    .help = "classifies samples: mlp:784-128-10, mlp:128 or mlp",
+    .create = mlp_create,
+    .destroy = mlp_destroy,
+    .describe = classifier_describe,
+    .gradient = classifier_gradient,
+    .step = classifier_step,
+    .evaluate = classifier_evaluate,
+    .set_shard = classifier_set_shard,
+    .reset_optimizer = classifier_reset_optimizer,
+    .last_error = classifier_last_error,
+};

@@ -1,0 +1,60 @@
+/* SGD with momentum and AdamW on flat vectors.
+ *
+ * SGD is what PyTorch calls SGD without dampening:
+ *     u <- momentum * u + (g + decay * x);  x <- x - rate * u
+ * AdamW is algorithm 2 of Loshchilov and Hutter, "Decoupled weight decay
+ * regularization" (2019), with the decay scaled by the rate as PyTorch has it:
+ *     x <- x * (1 - rate * decay);  m <- b1 m + (1 - b1) g
+ *     v <- b2 v + (1 - b2) g^2
+ *     x <- x - rate * m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + epsilon)
+ * The values belong to the caller, u, m and v to the optimizer. */
+#ifndef TRAIN_OPTIMIZER_H
+#define TRAIN_OPTIMIZER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/status.h"
+
+enum optimizer_kind {
+#define OPTIMIZER(ID, name, rate, doc) OPTIMIZER_##ID,
+#include "train/optimizers.def"
+#undef OPTIMIZER
+    OPTIMIZERS
+};
+
+struct optimizer_row {
+    const char *name;
+    double rate; /* the default */
+    const char *doc;
+};
+
+extern const struct optimizer_row optimizer_rows[OPTIMIZERS];
+
+struct optimizer_settings {
+    enum optimizer_kind kind;
+    double rate, decay;
+    double momentum;              /* of SGD */
+    double beta1, beta2, epsilon; /* of AdamW */
+};
+
+struct optimizer {
+    struct optimizer_settings settings;
+    size_t elements;
+    uint64_t steps; /* since the start or the last reset */
+    float *first;   /* u or m; NULL for SGD without momentum */
+    float *second;  /* v, or NULL */
+};
+
+/* STATUS_NO_MEMORY leaves nothing behind. */
+enum status optimizer_init(struct optimizer *optimizer,
+                           const struct optimizer_settings *settings,
+                           size_t elements) MUST_CHECK;
+void optimizer_free(struct optimizer *optimizer);
+/* One step; both vectors have `elements` floats and do not overlap. */
+void optimizer_step(struct optimizer *optimizer, float *values,
+                    const float *gradients);
+/* As if no step had been taken. */
+void optimizer_reset(struct optimizer *optimizer);
+
+#endif

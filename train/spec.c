@@ -1,0 +1,245 @@
+#include "train/spec.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PART_BYTES = 256 };
+
+#define WHOLE 1
+#define REAL 0
+#define BOTH 0
+#define LM 1
+const struct spec_row spec_rows[SPEC_NUMBERS] = {
+#define NUMBER(ID, name, kind, models, least, most, mlp, lm, doc)              \
+    {#name, kind, models, least, most, {mlp, lm}, doc},
+#include "train/numbers.def"
+#undef NUMBER
+};
+
+/* One part of a spec and whom to tell about it. */
+struct part {
+    char text[PART_BYTES]; /* "name" or the whole part */
+    char *value;           /* behind the '=', or NULL */
+    enum spec_model model;
+    struct why *why;
+};
+
+static const struct spec defaults[2] = {
+    [SPEC_MLP] = {.optimizer = OPTIMIZER_ADAMW,
+                  .widths = {128},
+                  .width_count = 1},
+    [SPEC_LM] = {.optimizer = OPTIMIZER_ADAMW,
+                 .widths = {128},
+                 .width_count = 1},
+};
+
+static enum status read_widths(const struct part *part, const char *text,
+                               struct spec *spec)
+{
+    unsigned count = 0;
+
+    for (;;) {
+        char *end;
+        unsigned long width = strtoul(text, &end, 10);
+
+        if (*text < '0' || *text > '9' || width < 1 ||
+            width > DENSE_WIDTH_MAX || count > DENSE_LAYERS_MAX)
+            return because(part->why, STATUS_USAGE,
+                           "'%s' is not a list of widths; give up to %d "
+                           "numbers from 1 to %d with '-' between them, like "
+                           "784-128-10",
+                           part->value ? part->value : part->text,
+                           DENSE_LAYERS_MAX + 1, DENSE_WIDTH_MAX);
+        spec->widths[count++] = width;
+        if (*end == 0)
+            break;
+        text = *end == '-' ? end + 1 : "";
+    }
+    spec->width_count = count;
+    return STATUS_OK;
+}
+
+static enum status read_layers(const struct part *part, struct spec *spec)
+{
+    enum status status = read_widths(part, part->text, spec);
+
+    spec->complete = !status && spec->width_count > 1;
+    return status;
+}
+
+static enum status read_hidden(const struct part *part, struct spec *spec)
+{
+    enum status status = read_widths(part, part->value, spec);
+
+    if (!status && spec->width_count > DENSE_LAYERS_MAX - 1)
+        return because(part->why, STATUS_USAGE,
+                       "hidden has %u layers; at most %d are supported",
+                       spec->width_count, DENSE_LAYERS_MAX - 1);
+    spec->complete = 0;
+    return status;
+}
+
+static enum status read_optimizer(const struct part *part, struct spec *spec)
+{
+    for (unsigned i = 0; i < OPTIMIZERS; i++)
+        if (strcmp(part->value, optimizer_rows[i].name) == 0) {
+            spec->optimizer = (enum optimizer_kind)i;
+            return STATUS_OK;
+        }
+    return because(part->why, STATUS_USAGE,
+                   "there is no optimizer '%s'; take %s or %s", part->value,
+                   optimizer_rows[OPTIMIZER_SGD].name,
+                   optimizer_rows[OPTIMIZER_ADAMW].name);
+}
+
+static enum status read_number(const struct part *part,
+                               const struct spec_row *row, double *out)
+{
+    char *end;
+    double number = strtod(part->value, &end);
+
+    if (end == part->value || *end || !(number >= row->least) ||
+        !(number <= row->most) || (row->whole && number != floor(number)))
+        return because(part->why, STATUS_USAGE,
+                       "%s=%s does not work; give %s number from %g to %g",
+                       row->name, part->value, row->whole ? "a whole" : "a",
+                       row->least, row->most);
+    *out = number;
+    return STATUS_OK;
+}
+
+/* Every name that the model knows, for the error's sentence. */
+static void list_names(enum spec_model model, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "hidden optimizer");
+
+    for (unsigned i = 0; i < SPEC_NUMBERS && used < size; i++)
+        if (!spec_rows[i].only_lm || model == SPEC_LM)
+            used += (size_t)snprintf(out + used, size - used, " %s",
+                                     spec_rows[i].name);
+}
+
+static enum status read_part(const struct part *part, int first,
+                             struct spec *spec)
+{
+    char names[PART_BYTES];
+
+    if (!part->value && first && part->model == SPEC_MLP)
+        return read_layers(part, spec);
+    if (part->value && strcmp(part->text, "hidden") == 0)
+        return read_hidden(part, spec);
+    if (part->value && strcmp(part->text, "optimizer") == 0)
+        return read_optimizer(part, spec);
+    for (unsigned i = 0; i < SPEC_NUMBERS && part->value; i++)
+        if (strcmp(part->text, spec_rows[i].name) == 0 &&
+            (!spec_rows[i].only_lm || part->model == SPEC_LM))
+            return read_number(part, &spec_rows[i], &spec->number[i]);
+    list_names(part->model, names, sizeof names);
+    return because(part->why, STATUS_USAGE,
+                   "'%s' is not a setting of this model; write NAME=VALUE "
+                   "with one of: %s",
+                   part->text, names);
+}
+
+static enum status next_part(const char **text, struct part *out)
+{
+    size_t size = strcspn(*text, ",");
+
+    if (size >= sizeof out->text)
+        return because(out->why, STATUS_USAGE,
+                       "a part of the model's spec is longer than %d bytes",
+                       PART_BYTES - 1);
+    memcpy(out->text, *text, size);
+    out->text[size] = 0;
+    out->value = strchr(out->text, '=');
+    if (out->value)
+        *out->value++ = 0;
+    *text += size;
+    if (**text == ',')
+        ++*text;
+    return STATUS_OK;
+}
+
+enum status spec_parse(const char *text, enum spec_model model,
+                       struct spec *out, struct why *why)
+{
+    struct spec spec = defaults[model];
+    struct part part = {.model = model, .why = why};
+    const char *at = text;
+
+    for (unsigned i = 0; i < SPEC_NUMBERS; i++)
+        spec.number[i] = spec_rows[i].defaults[model];
+    while (*at) {
+        int first = at == text;
+        enum status status = next_part(&at, &part);
+
+        if (!status)
+            status = read_part(&part, first, &spec);
+        if (status)
+            return status;
+    }
+    if (spec.number[SPEC_RATE] == 0)
+        spec.number[SPEC_RATE] = optimizer_rows[spec.optimizer].rate;
+    *out = spec;
+    return STATUS_OK;
+}
+
+enum status spec_complete(struct spec *spec, size_t inputs, size_t outputs,
+                          struct why *why)
+{
+    size_t *widths = spec->widths;
+    unsigned last = spec->width_count - 1;
+
+    if (spec->complete && widths[0] != inputs)
+        return because(why, STATUS_CONFIG,
+                       "the model takes %zu numbers but the data has %zu per "
+                       "sample; begin the widths with %zu",
+                       widths[0], inputs, inputs);
+    if (spec->complete && widths[last] < outputs)
+        return because(why, STATUS_CONFIG,
+                       "the model tells %zu classes apart but the data has "
+                       "%zu; end the widths with %zu",
+                       widths[last], outputs, outputs);
+    if (spec->complete)
+        return STATUS_OK;
+    if (inputs > DENSE_WIDTH_MAX || outputs > DENSE_WIDTH_MAX ||
+        spec->width_count > DENSE_LAYERS_MAX - 1)
+        return because(why, STATUS_CONFIG,
+                       "the model would have %zu inputs, %zu outputs and %u "
+                       "hidden layers; at most %d, %d and %d are supported",
+                       inputs, outputs, spec->width_count, DENSE_WIDTH_MAX,
+                       DENSE_WIDTH_MAX, DENSE_LAYERS_MAX - 1);
+    memmove(widths + 1, widths, spec->width_count * sizeof *widths);
+    widths[0] = inputs;
+    widths[last + 2] = outputs;
+    spec->width_count += 2;
+    spec->complete = 1;
+    return STATUS_OK;
+}
+
+void spec_print_widths(const struct spec *spec, char *out, size_t size)
+{
+    size_t used = 0;
+
+    assert(size > 0);
+    out[0] = 0;
+    for (unsigned i = 0; i < spec->width_count && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%zu", i ? "-" : "",
+                                 spec->widths[i]);
+}
+
+struct optimizer_settings spec_optimizer(const struct spec *spec)
+{
+    const double *number = spec->number;
+
+    return (struct optimizer_settings){.kind = spec->optimizer,
+                                       .rate = number[SPEC_RATE],
+                                       .decay = number[SPEC_DECAY],
+                                       .momentum = number[SPEC_MOMENTUM],
+                                       .beta1 = number[SPEC_BETA1],
+                                       .beta2 = number[SPEC_BETA2],
+                                       .epsilon = number[SPEC_EPSILON]};
+}

@@ -1,0 +1,53 @@
+/* The text behind "mlp:" or "lm:", read into numbers.
+ *
+ * Parts are separated by commas: NAME=VALUE with a name of numbers.def,
+ * optimizer=NAME of optimizers.def, hidden=128-64 (widths of the hidden
+ * layers), and for mlp a first part without a name: 784-128-10 is all widths,
+ * a single 128 is one hidden layer, input and output as the data wants. */
+#ifndef TRAIN_SPEC_H
+#define TRAIN_SPEC_H
+
+#include "core/status.h"
+#include "train/dense.h"
+#include "train/optimizer.h"
+
+enum spec_model { SPEC_MLP, SPEC_LM };
+
+enum spec_number {
+#define NUMBER(ID, name, kind, models, least, most, mlp, lm, doc) SPEC_##ID,
+#include "train/numbers.def"
+#undef NUMBER
+    SPEC_NUMBERS
+};
+
+/* A row of numbers.def, for help. */
+struct spec_row {
+    const char *name;
+    int whole, only_lm;
+    double least, most;
+    double defaults[2]; /* by enum spec_model */
+    const char *doc;
+};
+
+extern const struct spec_row spec_rows[SPEC_NUMBERS];
+
+struct spec {
+    double number[SPEC_NUMBERS];
+    enum optimizer_kind optimizer;
+    size_t widths[DENSE_LAYERS_MAX + 1];
+    unsigned width_count;
+    int complete; /* the widths include input and output */
+};
+
+/* STATUS_USAGE says which part is wrong and what is possible. */
+enum status spec_parse(const char *text, enum spec_model model,
+                       struct spec *out, struct why *why) MUST_CHECK;
+/* Puts input and output around hidden widths; STATUS_CONFIG when the complete
+ * widths say otherwise: the input must be equal, the output not smaller. */
+enum status spec_complete(struct spec *spec, size_t inputs, size_t outputs,
+                          struct why *why) MUST_CHECK;
+/* Writes "784-128-10"; cut off at `size` bytes with the final zero. */
+void spec_print_widths(const struct spec *spec, char *out, size_t size);
+struct optimizer_settings spec_optimizer(const struct spec *spec);
+
+#endif
