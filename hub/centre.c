@@ -1,0 +1,129 @@
+/* The shape of the centre and its first values. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hub/state.h"
+
+static bool anybody_here(const struct hub *hub)
+{
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
+        if (hub->members[i].present)
+            return true;
+    return false;
+}
+
+void centre_free(struct hub *hub)
+{
+    for (uint32_t i = 0; i < hub->chunks; i++) {
+        blob_unref(&hub->centre[i].theta);
+        blob_unref(&hub->centre[i].velocity);
+    }
+    snapshot_forget_best(hub);
+    free(hub->centre);
+    hub->centre = NULL;
+    hub->chunks = 0;
+    schema_destroy(&hub->schema);
+}
+
+void centre_allocate(struct hub *hub)
+{
+    hub->chunks =
+        chunks_of(hub->schema->elements, hub->config.chunk_elements);
+    hub->centre = calloc(hub->chunks, sizeof *hub->centre);
+    if (!hub->centre)
+        abort();
+}
+
+enum status centre_shape(struct hub *hub, const char *text, size_t size,
+                         struct why *why)
+{
+    struct schema *theirs = schema_parse(text, size, why);
+    enum status status = STATUS_OK;
+
+    if (!theirs)
+        return STATUS_MALFORMED;
+    if (hub->schema && !hub->founded && !anybody_here(hub))
+        centre_free(hub);
+    if (!chunks_fit(theirs->elements, hub->config.chunk_elements)) {
+        schema_destroy(&theirs);
+        return because(why, STATUS_CONFIG,
+                       "the model makes more than %d chunks: start the hub "
+                       "with a larger --chunk",
+                       SCHEMA_MAX_CHUNKS);
+    }
+    if (!hub->schema) {
+        hub->schema = theirs;
+        centre_allocate(hub);
+        return STATUS_OK;
+    }
+    status = schema_compare(hub->schema, theirs, why);
+    schema_destroy(&theirs);
+    return status;
+}
+
+void centre_choose_founder(struct hub *hub)
+{
+    struct msg grant = {.kind = MSG_GRANT};
+
+    if (hub->founded || hub->founder >= 0)
+        return;
+    for (int i = 0; i < HUB_MAX_NODES; i++) {
+        struct member *member = &hub->members[i];
+
+        if (!member->present || member->bulk == PEER_NONE || member->silent)
+            continue;
+        hub->founder = i;
+        hub->founding = 0;
+        for (uint32_t j = 0; j < hub->chunks; j++)
+            blob_unref(&hub->centre[j].theta);
+        member_start(hub, member, START_FOUND);
+        grant.grant.credit = hub->config.window;
+        member_send(hub, member, &grant);
+        return;
+    }
+}
+
+/* The centre is there: tells everybody what to do with it. */
+static void founded(struct hub *hub)
+{
+    struct member *founder = &hub->members[hub->founder];
+
+    hub->founded = true;
+    hub->lineage = founder->lineage;
+    effects_note(hub->out, NOTE_FOUNDED, founder->name,
+                 "gave the first parameters: %llu in %u chunks",
+                 (unsigned long long)hub->schema->elements, hub->chunks);
+    for (int i = 0; i < HUB_MAX_NODES; i++) {
+        struct member *member = &hub->members[i];
+
+        if (member->present)
+            member_start(hub, member,
+                         member->lineage == hub->lineage ? START_GO
+                                                         : START_TAKE);
+    }
+    hub->founder = -1;
+    rounds_advance(hub);
+}
+
+void centre_found(struct hub *hub, struct job *job)
+{
+    uint32_t chunk = (uint32_t)(job->tag[1] >> 16);
+    int place = (int)(job->tag[1] & 0xffff);
+    struct msg credit = {.kind = MSG_CREDIT};
+
+    if (hub->founder != place || hub->founded ||
+        (double)hub->members[place].session != job->number[0] ||
+        hub->centre[chunk].theta)
+        return;
+    if (job->status != STATUS_OK || job->in[0].codec != CODEC_RAW) {
+        effects_note(hub->out, NOTE_OFFENCE, hub->members[place].name,
+                     "its first parameters are damaged or not finite");
+        member_gone(hub, &hub->members[place], "cut for an offence", false);
+        return;
+    }
+    hub->centre[chunk].theta = blob_ref(job->in[0].blob);
+    credit.credit.chunks = 1;
+    member_send(hub, &hub->members[place], &credit);
+    if (++hub->founding == hub->chunks)
+        founded(hub);
+}

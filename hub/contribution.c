@@ -1,0 +1,116 @@
+/* An offer's chunks and their verdicts. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "hub/state.h"
+
+void verdict_send(struct hub *hub, struct member *member, uint64_t exchange,
+                  uint32_t first, uint32_t count, enum verdict verdict)
+{
+    struct msg msg = {.kind = MSG_VERDICT};
+
+    msg.verdict.exchange = exchange;
+    msg.verdict.first = first;
+    msg.verdict.chunks = count;
+    msg.verdict.verdict = verdict;
+    member_send(hub, member, &msg);
+}
+
+struct member *contribution_member(struct hub *hub,
+                                   const struct contribution *contribution)
+{
+    struct member *member = &hub->members[contribution->member];
+
+    return member->present && member->session == contribution->connection
+               ? member
+               : NULL;
+}
+
+void contribution_destroy(struct hub *hub, struct contribution **reference)
+{
+    struct contribution *contribution = *reference;
+
+    *reference = NULL;
+    for (uint32_t i = 0; contribution && i < hub->chunks; i++)
+        blob_unref(&contribution->chunks[i].payload);
+    free(contribution);
+}
+
+void contribution_close(struct hub *hub, struct contribution *contribution,
+                        uint32_t chunk, enum verdict verdict)
+{
+    struct contribution_chunk *place = &contribution->chunks[chunk];
+
+    if (place->state == CHUNK_CLOSED)
+        return;
+    place->state = CHUNK_CLOSED;
+    place->verdict = verdict;
+    blob_unref(&place->payload);
+    hub->verdicts[verdict]++;
+    if (verdict == VERDICT_MERGED)
+        contribution->merged++;
+    else if (hub->members[contribution->member].session ==
+             contribution->connection)
+        (void)snprintf(hub->members[contribution->member].why,
+                       sizeof hub->members[0].why, "%s",
+                       verdict_words[verdict].text);
+}
+
+void contribution_cut(struct hub *hub, struct contribution *contribution,
+                      enum verdict verdict, bool gone)
+{
+    for (uint32_t i = 0; i < hub->chunks; i++) {
+        enum chunk_state state = contribution->chunks[i].state;
+
+        if (state == CHUNK_EXPECTED || (gone && state == CHUNK_CHECKING))
+            contribution_close(hub, contribution, i, verdict);
+    }
+    contribution->delivered = hub->chunks;
+}
+
+/* Says the verdicts of a contribution run by run; delivered chunks are as
+ * good as merged. */
+void verdicts_tell(struct hub *hub, struct member *member,
+                   const struct contribution *contribution)
+{
+    uint32_t first = 0;
+
+    for (uint32_t i = 0; i < hub->chunks; i++) {
+        const struct contribution_chunk *chunk = &contribution->chunks[i];
+        enum verdict verdict = chunk->state == CHUNK_CLOSED
+                                   ? chunk->verdict
+                                   : VERDICT_MERGED;
+        const struct contribution_chunk *next = chunk + 1;
+
+        if (i + 1 < hub->chunks &&
+            verdict == (next->state == CHUNK_CLOSED ? next->verdict
+                                                    : VERDICT_MERGED))
+            continue;
+        verdict_send(hub, member, contribution->offer.exchange, first,
+                     i + 1 - first, verdict);
+        first = i + 1;
+    }
+}
+
+void contribution_retire(struct hub *hub, struct contribution *contribution)
+{
+    struct member *member = &hub->members[contribution->member];
+    uint64_t exchange = contribution->offer.exchange;
+    struct contribution **memory =
+        &member->remembered[exchange % MAX_REMEMBERED];
+
+    if (member->incarnation == contribution->incarnation) {
+        if (contribution->merged)
+            member->exchanges++;
+        if (contribution_member(hub, contribution))
+            member->finished |= contribution->offer.last;
+        if (contribution->merged < hub->chunks) {
+            contribution_destroy(hub, memory);
+            *memory = contribution;
+            return;
+        }
+        if (exchange > member->merged)
+            member->merged = exchange;
+    }
+    contribution_destroy(hub, &contribution);
+}

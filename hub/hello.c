@@ -1,0 +1,177 @@
+/* HELLO: whether a node may come in, where its place is, what it does first. */
+#include <stdio.h>
+#include <string.h>
+
+#include "hub/state.h"
+
+/* What a former process of the node did is no matter of the new one. */
+static void member_forget_past(struct hub *hub, struct member *member)
+{
+    member->last_exchange = member->merged = 0;
+    for (unsigned i = 0; i < MAX_REMEMBERED; i++)
+        contribution_destroy(hub, &member->remembered[i]);
+}
+
+/* The member with this uuid, a free place for it, or NULL. */
+static struct member *member_place(struct hub *hub,
+                                   const struct msg_hello *hello)
+{
+    struct member *place = NULL;
+
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
+        struct member *member = &hub->members[i];
+
+        if (member->used && member->uuid_high == hello->node_high &&
+            member->uuid_low == hello->node_low)
+            return member;
+        if (!place && !member->used)
+            place = member;
+    }
+    for (unsigned i = 0; !place && i < HUB_MAX_NODES; i++)
+        if (!hub->members[i].present)
+            place = &hub->members[i];
+    if (place && place->used) {
+        member_forget_past(hub, place);
+        memset(place, 0, sizeof *place);
+    }
+    return place;
+}
+
+/* What a node that has just come must do first. */
+static enum start first_thing(const struct hub *hub,
+                              const struct msg_hello *hello)
+{
+    bool same = hello->run == hub->config.run && hello->run != 0;
+
+    if (!hub->founded)
+        return START_HOLD;
+    if (same && members_lag(hub, hello->base_version) <=
+                    hub->config.staleness)
+        return START_GO;
+    if (hello->lineage == hub->lineage && hub->version == 0)
+        return START_GO;
+    return START_TAKE;
+}
+
+/* Whether the node may come in; says goodbye if not. */
+static bool hello_fits(struct hub *hub, peer_id peer,
+                       const struct msg_hello *hello, struct blob *payload)
+{
+    enum farewell farewell = FAREWELL_SCHEMA;
+    struct why why = {""};
+
+    if (hello->protocol_min > PROTOCOL_MAX ||
+        hello->protocol_max < PROTOCOL_MIN) {
+        farewell = FAREWELL_VERSION;
+        (void)because(&why, STATUS_VERSION,
+                      "this hub speaks protocol %d to %d, the node %u to %u: "
+                      "install the same release on both",
+                      PROTOCOL_MIN, PROTOCOL_MAX, hello->protocol_min,
+                      hello->protocol_max);
+    } else if (centre_shape(hub, (const char *)payload->bytes, payload->size,
+                            &why) == STATUS_OK) {
+        return true;
+    }
+    effects_note(hub->out, NOTE_REFUSED, hello->name, "%s", why.text);
+    bye_to(hub, peer, farewell, why.text);
+    return false;
+}
+
+static bool is_of(const struct member *member, const struct msg_hello *hello)
+{
+    return member->uuid_high == hello->node_high &&
+           member->uuid_low == hello->node_low;
+}
+
+/* A name that can stand in a line of text, on a screen and in a file. */
+static void member_name(struct member *member, const char *name)
+{
+    (void)snprintf(member->name, sizeof member->name, "%.*s",
+                   NODE_NAME_BYTES - 1, name[0] ? name : "node");
+    for (char *c = member->name; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+}
+
+/* Takes the node in at `member`, which may hold its former life. */
+static void member_enter(struct hub *hub, struct member *member,
+                         const struct msg_hello *hello, struct peer *peer)
+{
+    bool again = member->used;
+
+    if (again && member->incarnation != hello->incarnation)
+        member_forget_past(hub, member);
+    member->used = member->present = true;
+    member->silent = member->finished = member->takes = false;
+    member->uuid_high = hello->node_high;
+    member->uuid_low = hello->node_low;
+    member->incarnation = hello->incarnation;
+    member->lineage = hello->lineage;
+    member->base_version = hello->base_version;
+    member->session = hub->next_session++;
+    member_name(member, hello->name);
+    member->control = peer->id;
+    member->bulk = PEER_NONE;
+    member->bulk_lost = 0;
+    member->heard = member->joined = hub->now;
+    member->stats = (struct msg_ping){.iteration = hello->iteration,
+                                      .loss = NO_SCORE,
+                                      .accuracy = -1,
+                                      .activity = ACTIVITY_JOINING};
+    member->start = first_thing(hub, hello);
+    peer->state = PEER_MEMBER;
+    peer->member = (int)(member - hub->members);
+    effects_note(hub->out, again ? NOTE_REJOINED : NOTE_JOINED, member->name,
+                 "at iteration %llu, %s",
+                 (unsigned long long)hello->iteration,
+                 start_words[member->start].doc);
+}
+
+/* The bulk connection must say ATTACH again, for the member's new session. */
+static void bulk_becomes_stranger(struct hub *hub, struct member *member)
+{
+    struct peer *peer = peer_find(hub, member->bulk);
+
+    if (peer) {
+        peer->state = PEER_STRANGER_BULK;
+        peer->member = -1;
+    }
+}
+
+void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload)
+{
+    const struct msg_hello *hello = &msg->hello;
+    struct member *member;
+
+    if (!hello_fits(hub, peer->id, hello, payload))
+        return;
+    if (peer->member >= 0 && !is_of(&hub->members[peer->member], hello)) {
+        effects_drop(hub->out, peer->id);
+        return;
+    }
+    member = member_place(hub, hello);
+    if (!member) {
+        bye_to(hub, peer->id, FAREWELL_FULL, "the hub has no room left");
+        return;
+    }
+    if (member->present && hello->incarnation < member->incarnation) {
+        bye_to(hub, peer->id, FAREWELL_REPLACED,
+               "a newer node of this name is here; give it another --name");
+        return;
+    }
+    if (member->present && member->control != peer->id) {
+        if (hello->incarnation > member->incarnation)
+            bye_to(hub, member->control, FAREWELL_REPLACED,
+                   "a newer node of this name has joined");
+        member_gone(hub, member, "replaced by a newer connection", false);
+    } else if (member->present) {
+        bulk_becomes_stranger(hub, member);
+        delivery_clear(&member->delivery);
+        rounds_forget(hub, peer->member, VERDICT_LOST, true);
+    }
+    member_enter(hub, member, hello, peer);
+    rounds_recall(hub, member);
+    member_welcome(hub, member);
+    view_push(hub);
+}

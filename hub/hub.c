@@ -1,0 +1,208 @@
+#include "hub/hub.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hub/state.h"
+
+/* What a message of each kind does to a peer in each state. What is absent is
+ * an offence; only this file drops peers for it. */
+typedef void handler(struct hub *hub, struct peer *peer,
+                     const struct msg *msg, struct blob *payload);
+
+static handler *const handlers[PEER_STATES][MSG_KINDS] = {
+    [PEER_STRANGER] = {[MSG_HELLO] = hub_on_hello},
+    [PEER_STRANGER_BULK] = {[MSG_ATTACH] = hub_on_attach,
+                            [MSG_CHUNK] = hub_on_stray},
+    [PEER_MEMBER] = {[MSG_HELLO] = hub_on_hello,
+                     [MSG_OFFER] = hub_on_offer,
+                     [MSG_CREDIT] = hub_on_credit,
+                     [MSG_PING] = hub_on_ping,
+                     [MSG_BYE] = hub_on_bye},
+    [PEER_MEMBER_BULK] = {[MSG_CHUNK] = hub_on_chunk},
+    [PEER_OPERATOR_STATE] = {[MSG_STOP] = hub_on_stop},
+};
+
+struct hub *hub_new(const struct hub_config *config, struct pool *pool)
+{
+    struct hub *hub = calloc(1, sizeof *hub);
+
+    if (!hub)
+        abort();
+    hub->config = *config;
+    hub->pool = pool;
+    hub->plan = (struct merge_plan){
+        config->merge, config->outer,
+        config->exchange == EXCHANGE_GRADIENT ? -1.0 : 1.0};
+    hub->next_job = hub->next_session = 1;
+    hub->founder = -1;
+    hub->saved_version = hub->scored_version = NO_VERSION;
+    hub->hint = hub->score = NO_SCORE;
+    hub->best_score = hub->best_measure = NO_SCORE;
+    hub->accuracy = -1;
+    return hub;
+}
+
+void hub_destroy(struct hub **reference)
+{
+    struct hub *hub = *reference;
+    struct round *next;
+
+    *reference = NULL;
+    if (!hub)
+        return;
+    for (struct round *round = hub->rounds; round; round = next) {
+        next = round->next;
+        for (unsigned i = 0; i < round->count; i++)
+            contribution_destroy(hub, &round->list[i]);
+        free(round->done);
+        free(round);
+    }
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
+        struct member *member = &hub->members[i];
+
+        delivery_clear(&member->delivery);
+        for (unsigned j = 0; j < member->waiting_count; j++)
+            contribution_destroy(hub, &member->waiting[j]);
+        for (unsigned j = 0; j < MAX_REMEMBERED; j++)
+            contribution_destroy(hub, &member->remembered[j]);
+    }
+    centre_free(hub);
+    free(hub);
+}
+
+struct member *hub_member(struct hub *hub, const struct peer *peer)
+{
+    assert(peer->member >= 0);
+    return &hub->members[peer->member];
+}
+
+void hub_job(struct hub *hub, struct job *job)
+{
+    job->id = hub->next_job++;
+    effects_job(hub->out, job);
+}
+
+/* A peer that says what it must not: a member is gone, a stranger is cut. A
+ * member from before the hub's restart is told to say HELLO. */
+static void offence(struct hub *hub, struct peer *peer,
+                    const struct event *event)
+{
+    struct msg bye = {.kind = MSG_BYE};
+    const char *name =
+        peer->member >= 0 ? hub->members[peer->member].name : "";
+
+    if (peer->state == PEER_STRANGER) {
+        bye.bye.farewell = FAREWELL_STRANGER;
+        effects_send(hub->out, peer->id, &bye, NULL);
+        return;
+    }
+    effects_note(hub->out, NOTE_OFFENCE, name, "%s makes no sense here",
+                 msg_info(event->msg->kind)->name);
+    if (peer->member >= 0) {
+        member_gone(hub, &hub->members[peer->member], "cut for an offence",
+                    false);
+        return;
+    }
+    effects_drop(hub->out, peer->id);
+    peer->id = PEER_NONE;
+}
+
+static void on_message(struct hub *hub, const struct event *event)
+{
+    struct peer orders = {PEER_OPERATOR, PEER_OPERATOR_STATE, -1};
+    struct peer *peer = event->peer == PEER_OPERATOR
+                            ? &orders
+                            : peer_find(hub, event->peer);
+    handler *handle;
+
+    if (!peer)
+        return;
+    handle = handlers[peer->state][event->msg->kind];
+    if (!handle ||
+        (msg_info(event->msg->kind)->payload && !event->payload)) {
+        offence(hub, peer, event);
+        return;
+    }
+    if (peer->member >= 0)
+        hub->members[peer->member].heard = hub->now;
+    handle(hub, peer, event->msg, event->payload);
+}
+
+static void on_done(struct hub *hub, struct job *job)
+{
+    if (job->work == &work_check)
+        merge_checked(hub, job);
+    else if (job->work == &work_merge)
+        merge_done(hub, job);
+    else if (job->work == hub->config.evaluate || job->work == &work_hint)
+        snapshot_scored(hub, job);
+    else if (job->work == hub->config.save)
+        snapshot_saved(hub, job);
+}
+
+static void on_wake(struct hub *hub)
+{
+    members_tick(hub);
+    rounds_tick(hub);
+    snapshot_tick(hub);
+    finish_tick(hub);
+    hub->next_tick = hub->now + HUB_TICK;
+}
+
+static void step(void *self, const struct event *event, struct effects *out)
+{
+    struct hub *hub = self;
+
+    if (!hub->begun) {
+        hub->begun = true;
+        hub->started = event->now;
+        hub->next_save = event->now + hub->config.save_interval;
+    }
+    hub->now = event->now;
+    hub->out = out;
+    switch (event->kind) {
+    case EVENT_JOIN:
+        peer_joins(hub, event->peer, event->channel);
+        break;
+    case EVENT_LEAVE:
+        peer_leaves(hub, event->peer);
+        break;
+    case EVENT_MESSAGE:
+        on_message(hub, event);
+        break;
+    case EVENT_DONE:
+        on_done(hub, event->job);
+        break;
+    case EVENT_WAKE:
+    case EVENT_KINDS:
+        break;
+    }
+    if (hub->now >= hub->next_tick)
+        on_wake(hub);
+    rounds_sweep(hub);
+    hub->out = NULL;
+}
+
+static nanos deadline(const void *self)
+{
+    const struct hub *hub = self;
+
+    return hub->next_tick;
+}
+
+struct machine hub_machine(struct hub *hub)
+{
+    return (struct machine){hub, "hub", step, deadline};
+}
+
+bool hub_ended(const struct hub *hub)
+{
+    return hub->ended;
+}
+
+const struct schema *hub_schema(const struct hub *hub)
+{
+    return hub->schema;
+}

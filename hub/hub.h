@@ -1,0 +1,109 @@
+/* The hub as a machine: membership, rounds, the centre, when it all ends.
+ *
+ * A node has one peer per channel. It says HELLO on control, is told WELCOME,
+ * says ATTACH on bulk, and is then a member. Offers open a round; the gate
+ * closes it; each chunk is merged when every contributor has delivered it (or
+ * is gone) and released to all contributors at once. */
+#ifndef HUB_HUB_H
+#define HUB_HUB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/blob.h"
+#include "core/goal.h"
+#include "core/schema.h"
+#include "core/status.h"
+#include "core/time.h"
+#include "policies/policy.h"
+#include "seam/machine.h"
+
+enum { HUB_MAX_NODES = 64, NODE_NAME_BYTES = 40 };
+
+/* Local orders (MSG_STOP) come from this peer. */
+#define PEER_OPERATOR PEER_TRAINER
+
+struct hub_config {
+    const struct gate_rule *gate;
+    const struct merge_rule *merge;
+    struct outer outer;
+    uint64_t run, seed;
+    enum exchange exchange;
+    uint64_t every, delay;
+    enum miss miss;
+    nanos wait;
+    unsigned nodes; /* members needed before the first round */
+    uint32_t chunk_elements;
+    uint32_t window;
+    uint64_t staleness; /* versions an offer may lag behind */
+    enum goal_kind goal;
+    double goal_value;
+    uint64_t iterations; /* per node, 0: no bound */
+    nanos time;          /* 0: no bound */
+    /* Work that main lends to the machine, NULL where there is none.
+     * save: in[] = centre chunks, then velocity chunks (if there are any),
+     *   then the state as text; number[0] = version, number[1] = 1 if this is
+     *   the best one and not the newest, number[2] = 1 if the run is over. On
+     *   failure out[0] may hold a sentence with its NUL.
+     * evaluate: in[] = centre chunks; number[0] = version; sets number[1] =
+     *   loss, number[2] = accuracy (below 0: none). */
+    const struct work *save, *evaluate;
+    const void *save_context, *evaluate_context;
+    nanos save_interval, evaluate_interval;
+};
+
+/* What a saved centre needs to go on: text lines `key value`. */
+struct hub_saved {
+    struct schema *schema;
+    const float *theta;    /* schema->elements values */
+    const float *velocity; /* or NULL */
+    const char *state;     /* the text that `save` was given */
+};
+
+struct hub_node_view {
+    char name[NODE_NAME_BYTES];
+    uint64_t iteration;
+    double rate, loss, accuracy; /* accuracy below 0: none */
+    uint64_t lag;                /* centre versions since its base */
+    uint64_t exchanges;          /* merged */
+    uint64_t missed;
+    uint64_t up_bytes, down_bytes;
+    nanos round_trip, waited;
+    enum activity activity;
+    bool silent, gone, best;
+    char why[64]; /* the last verdict other than merged, or empty */
+};
+
+struct hub_view {
+    uint64_t run, version, epoch, rounds;
+    bool founded, ending, ended;
+    double score, accuracy; /* of the centre; NO_SCORE and -1: none */
+    double best_score;
+    uint64_t best_version;
+    char state[96]; /* what the hub is doing or waiting for */
+    char reason[MSG_TEXT_BYTES];
+    unsigned count; /* nodes, also those that are gone */
+    struct hub_node_view nodes[HUB_MAX_NODES];
+};
+
+struct hub;
+
+/* The configuration is copied; `pool` must outlive the hub. */
+struct hub *hub_new(const struct hub_config *config, struct pool *pool);
+void hub_destroy(struct hub **hub);
+
+/* Starts from a saved centre, before the first event. The values are copied.
+ * MALFORMED when the state's text makes no sense. */
+enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
+                        struct why *why);
+
+struct machine hub_machine(struct hub *hub);
+void hub_look(const struct hub *hub, nanos now, struct hub_view *view);
+/* Everything is said and saved: the driver may stop. */
+bool hub_ended(const struct hub *hub);
+/* The schema of the run, NULL before the first node; borrowed. */
+const struct schema *hub_schema(const struct hub *hub);
+/* Broken invariants, as a sentence, or NULL: the judge asks after each step. */
+const char *hub_check(const struct hub *hub);
+
+#endif

@@ -1,0 +1,130 @@
+/* What people and judges see of the hub. */
+#include <stdio.h>
+#include <string.h>
+
+#include "hub/state.h"
+
+static void look_at(const struct hub *hub, const struct member *member,
+                    struct hub_node_view *view)
+{
+    memcpy(view->name, member->name, sizeof view->name);
+    memcpy(view->why, member->why, sizeof view->why);
+    view->iteration = member->stats.iteration;
+    view->rate = member->stats.rate;
+    view->loss = member->stats.loss;
+    view->accuracy = member->stats.accuracy;
+    view->missed = member->stats.missed;
+    view->waited = member->stats.waited;
+    view->round_trip = member->stats.round_trip;
+    view->activity = member->stats.activity;
+    view->lag = members_lag(hub, member->base_version);
+    view->exchanges = member->exchanges;
+    view->up_bytes = member->up_bytes;
+    view->down_bytes = member->down_bytes;
+    view->silent = member->silent;
+    view->gone = !member->present;
+}
+
+/* The node with the lowest reported loss. */
+static void mark_best(struct hub_view *view)
+{
+    struct hub_node_view *best = NULL;
+
+    for (unsigned i = 0; i < view->count; i++) {
+        struct hub_node_view *node = &view->nodes[i];
+
+        if (!node->gone && node->iteration &&
+            (!best || node->loss < best->loss))
+            best = node;
+    }
+    if (best)
+        best->best = true;
+}
+
+static void say_state(const struct hub *hub, struct hub_view *view)
+{
+    unsigned live = members_live(hub), here = 0, offered = 0;
+
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
+        here += hub->members[i].present;
+    for (const struct round *round = hub->rounds; round; round = round->next)
+        offered += round->count;
+    if (hub->ended)
+        (void)snprintf(view->state, sizeof view->state, "done");
+    else if (hub->closing)
+        (void)snprintf(view->state, sizeof view->state, "saving the model");
+    else if (hub->ending)
+        (void)snprintf(view->state, sizeof view->state,
+                       "waiting for the nodes' last offers");
+    else if (!here)
+        (void)snprintf(view->state, sizeof view->state,
+                       "waiting for nodes (training starts with the first)");
+    else if (!hub->founded)
+        (void)snprintf(view->state, sizeof view->state,
+                       "waiting for the first parameters");
+    else if (!hub->rounds_here && live < hub->config.nodes)
+        (void)snprintf(view->state, sizeof view->state,
+                       "waiting for %u nodes, %u are here",
+                       hub->config.nodes, live);
+    else
+        (void)snprintf(view->state, sizeof view->state,
+                       "%u of %u nodes have offered", offered, live);
+}
+
+void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
+{
+    (void)now;
+    memset(view, 0, sizeof *view);
+    view->run = hub->config.run;
+    view->version = hub->version;
+    view->epoch = hub->epoch;
+    view->rounds = hub->rounds_done;
+    view->founded = hub->founded;
+    view->ending = hub->ending;
+    view->ended = hub->ended;
+    view->score = hub->score;
+    view->accuracy = hub->accuracy;
+    view->best_score = hub->best_score;
+    view->best_version = hub->best_version;
+    memcpy(view->reason, hub->reason, sizeof view->reason);
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
+        if (hub->members[i].used)
+            look_at(hub, &hub->members[i], &view->nodes[view->count++]);
+    mark_best(view);
+    say_state(hub, view);
+}
+
+/* Chunks that were offered and have no verdict yet. */
+static uint64_t chunks_open(const struct hub *hub)
+{
+    uint64_t open = 0;
+
+    for (const struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; i < round->count; i++)
+            for (uint32_t j = 0; j < hub->chunks; j++)
+                open += round->list[i]->chunks[j].state != CHUNK_CLOSED;
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
+        open += (uint64_t)hub->members[i].waiting_count * hub->chunks;
+    return open;
+}
+
+const char *hub_check(const struct hub *hub)
+{
+    uint64_t closed = 0;
+
+    for (unsigned i = 0; i < VERDICT_COUNT; i++)
+        closed += hub->verdicts[i];
+    if (hub->offered_chunks != closed + chunks_open(hub))
+        return "the ledger does not balance: offered chunks != verdicts + "
+               "open ones";
+    for (uint32_t i = 0; hub->founded && i < hub->chunks; i++) {
+        if (!hub->centre[i].theta)
+            return "a chunk of the centre is missing";
+        if (hub->centre[i].version < hub->version)
+            return "a chunk is older than the centre's version";
+    }
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
+        if (hub->members[i].delivery.credit > hub->config.window)
+            return "more result credit than the window";
+    return NULL;
+}

@@ -1,0 +1,277 @@
+/* Who is here: connections, ATTACH, PING, BYE, silence and the view. */
+#include <stdio.h>
+#include <string.h>
+
+#include "hub/state.h"
+
+struct peer *peer_find(struct hub *hub, peer_id id)
+{
+    for (unsigned i = 0; i < MAX_PEERS; i++)
+        if (hub->peers[i].id == id && id != PEER_NONE)
+            return &hub->peers[i];
+    return NULL;
+}
+
+bool member_live(const struct member *member)
+{
+    return member->present && member->bulk != PEER_NONE && !member->silent &&
+           !member->finished && member->start == START_GO;
+}
+
+unsigned members_live(const struct hub *hub)
+{
+    unsigned live = 0;
+
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
+        live += member_live(&hub->members[i]);
+    return live;
+}
+
+uint64_t members_lag(const struct hub *hub, uint64_t base)
+{
+    uint64_t behind = hub->version > base ? hub->version - base : 0;
+    unsigned live = members_live(hub);
+
+    return hub->config.gate->gate == GATE_ASYNC && live ? behind / live
+                                                        : behind;
+}
+
+void member_send(struct hub *hub, struct member *member,
+                 const struct msg *msg)
+{
+    if (member->present)
+        effects_send(hub->out, member->control, msg, NULL);
+}
+
+void view_push(struct hub *hub)
+{
+    struct msg view = {.kind = MSG_VIEW};
+    uint32_t shard = 0;
+
+    hub->epoch++;
+    view.view.epoch = hub->epoch;
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
+        view.view.members += hub->members[i].present;
+    view.view.shards = view.view.members;
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
+        if (!hub->members[i].present)
+            continue;
+        view.view.shard = shard++;
+        member_send(hub, &hub->members[i], &view);
+    }
+}
+
+void bye_to(struct hub *hub, peer_id peer, enum farewell farewell,
+                   const char *text)
+{
+    struct msg bye = {.kind = MSG_BYE};
+
+    bye.bye.farewell = farewell;
+    (void)snprintf(bye.bye.text, sizeof bye.bye.text, "%s", text);
+    effects_send(hub->out, peer, &bye, NULL);
+}
+
+static void peer_free(struct hub *hub, peer_id id)
+{
+    struct peer *peer = peer_find(hub, id);
+
+    if (peer)
+        peer->id = PEER_NONE;
+}
+
+/* What a former session sent before it knew that it was over. */
+void hub_on_stray(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload)
+{
+    (void)hub;
+    (void)peer;
+    (void)msg;
+    (void)payload;
+}
+
+/* Cuts both connections of a member. */
+static void member_cut(struct hub *hub, struct member *member)
+{
+    if (member->control != PEER_NONE)
+        effects_drop(hub->out, member->control);
+    if (member->bulk != PEER_NONE)
+        effects_drop(hub->out, member->bulk);
+    peer_free(hub, member->control);
+    peer_free(hub, member->bulk);
+    member->control = member->bulk = PEER_NONE;
+}
+
+void member_gone(struct hub *hub, struct member *member, const char *why,
+                 bool clean)
+{
+    int place = (int)(member - hub->members);
+
+    if (!member->present)
+        return;
+    member->present = false;
+    member_cut(hub, member);
+    delivery_clear(&member->delivery);
+    effects_note(hub->out, clean ? NOTE_LEFT : NOTE_LOST, member->name,
+                 "%s after %llu iterations", why,
+                 (unsigned long long)member->stats.iteration);
+    rounds_forget(hub, place, VERDICT_LOST, true);
+    if (hub->founder == place && !hub->founded)
+        hub->founder = -1;
+    view_push(hub);
+    centre_choose_founder(hub);
+    rounds_advance(hub);
+}
+
+void peer_joins(struct hub *hub, peer_id id, enum channel channel)
+{
+    for (unsigned i = 0; i < MAX_PEERS; i++) {
+        struct peer *peer = &hub->peers[i];
+
+        if (peer->id != PEER_NONE)
+            continue;
+        peer->id = id;
+        peer->member = -1;
+        peer->state = channel == CHANNEL_BULK ? PEER_STRANGER_BULK
+                                              : PEER_STRANGER;
+        return;
+    }
+    effects_note(hub->out, NOTE_REFUSED, "",
+                 "too many connections (%d); one was cut", MAX_PEERS);
+    effects_drop(hub->out, id);
+}
+
+/* After the run has ended nodes leave as they should: no news. A lost bulk
+ * connection alone may be the first sign of a goodbye, which comes on the
+ * other one: it is looked at again after MOURNING. */
+void peer_leaves(struct hub *hub, peer_id id)
+{
+    struct peer *peer = peer_find(hub, id);
+    int place;
+
+    if (!peer)
+        return;
+    place = peer->member;
+    peer->id = PEER_NONE;
+    if (place < 0 || hub->ended)
+        return;
+    if (peer->state == PEER_MEMBER_BULK) {
+        hub->members[place].bulk = PEER_NONE;
+        hub->members[place].bulk_lost = hub->now;
+    } else {
+        member_gone(hub, &hub->members[place], "connection lost", false);
+    }
+}
+
+void member_welcome(struct hub *hub, struct member *member)
+{
+    const struct hub_config *config = &hub->config;
+    struct msg msg = {.kind = MSG_WELCOME};
+
+    msg.welcome.protocol = PROTOCOL_MAX;
+    msg.welcome.run = config->run;
+    msg.welcome.epoch = hub->epoch;
+    msg.welcome.session = member->session;
+    msg.welcome.lineage = hub->lineage;
+    msg.welcome.version = hub->version;
+    msg.welcome.merged = member->merged;
+    msg.welcome.start = member->start;
+    msg.welcome.exchange = config->exchange;
+    msg.welcome.every = config->every;
+    msg.welcome.delay = config->delay;
+    msg.welcome.miss = config->miss;
+    msg.welcome.wait = config->wait;
+    msg.welcome.chunk_elements = config->chunk_elements;
+    msg.welcome.window = config->window;
+    msg.welcome.seed = config->seed;
+    member_send(hub, member, &msg);
+}
+
+void member_start(struct hub *hub, struct member *member, enum start start)
+{
+    member->start = start;
+    member_welcome(hub, member);
+    if (start != START_TAKE)
+        return;
+    member->takes = true;
+    member->taken = hub->version;
+    /* It drops what it has offered when it takes the centre. */
+    rounds_forget(hub, (int)(member - hub->members), VERDICT_SUPERSEDED, true);
+}
+
+void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,
+                   struct blob *payload)
+{
+    (void)payload;
+    for (int i = 0; i < HUB_MAX_NODES; i++) {
+        struct member *member = &hub->members[i];
+
+        if (!member->present || member->session != msg->attach.session ||
+            member->bulk != PEER_NONE)
+            continue;
+        member->bulk = peer->id;
+        peer->state = PEER_MEMBER_BULK;
+        peer->member = i;
+        delivery_attach(hub, member);
+        centre_choose_founder(hub);
+        rounds_advance(hub);
+        return;
+    }
+    effects_drop(hub->out, peer->id);
+    peer->id = PEER_NONE;
+}
+
+void hub_on_ping(struct hub *hub, struct peer *peer, const struct msg *msg,
+                 struct blob *payload)
+{
+    struct member *member = hub_member(hub, peer);
+    struct msg pong = {.kind = MSG_PONG};
+
+    (void)payload;
+    member->stats = msg->ping;
+    member->heard = hub->now;
+    pong.pong.sent = msg->ping.sent;
+    pong.pong.version = hub->version;
+    member_send(hub, member, &pong);
+    if (member->silent) {
+        member->silent = false;
+        effects_note(hub->out, NOTE_RECOVERED, member->name,
+                     "is heard again");
+        centre_choose_founder(hub);
+        rounds_advance(hub);
+    }
+}
+
+void hub_on_bye(struct hub *hub, struct peer *peer, const struct msg *msg,
+                struct blob *payload)
+{
+    (void)payload;
+    member_gone(hub, hub_member(hub, peer),
+                farewell_words[msg->bye.farewell].doc, true);
+    finish_judge(hub);
+}
+
+void members_tick(struct hub *hub)
+{
+    for (int i = 0; i < HUB_MAX_NODES; i++) {
+        struct member *member = &hub->members[i];
+        nanos quiet = hub->now - member->heard;
+
+        if (!member->present || hub->ended)
+            continue;
+        if (member->bulk_lost && member->bulk == PEER_NONE &&
+            hub->now - member->bulk_lost >= MOURNING) {
+            member_gone(hub, member, "bulk connection lost", false);
+        } else if (quiet >= LEASE) {
+            member_gone(hub, member, "silent for 60 s", false);
+        } else if (quiet >= SILENT_AFTER && !member->silent) {
+            member->silent = true;
+            effects_note(hub->out, NOTE_SUSPECT, member->name,
+                         "nothing heard for 2 s; rounds go on without it");
+            rounds_forget(hub, i, VERDICT_EXPIRED, false);
+            if (hub->founder == i)
+                hub->founder = -1;
+            centre_choose_founder(hub);
+            rounds_advance(hub);
+        }
+    }
+}

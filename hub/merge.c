@@ -1,0 +1,248 @@
+/* A chunk's life: gathered from the contributors, merged, released to them. */
+#include <stdlib.h>
+
+#include "hub/state.h"
+#include "hub/work.h"
+
+/* The sums are taken in the order of the contributors, which is fixed when the
+ * round closes, so the result does not depend on who delivers first. */
+
+static size_t length_of(const struct hub *hub, uint32_t chunk)
+{
+    return chunk_length(hub->schema->elements, hub->config.chunk_elements,
+                        chunk);
+}
+
+static void credit_one(struct hub *hub, struct member *member,
+                       uint64_t exchange)
+{
+    struct msg msg = {.kind = MSG_CREDIT};
+
+    msg.credit.exchange = exchange;
+    msg.credit.chunks = 1;
+    member_send(hub, member, &msg);
+}
+
+static struct contribution *contribution_find(struct hub *hub, int member,
+                                              uint64_t exchange)
+{
+    for (struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; i < round->count; i++) {
+            struct contribution *contribution = round->list[i];
+
+            if (contribution->member == member &&
+                contribution->offer.exchange == exchange &&
+                contribution_member(hub, contribution))
+                return contribution;
+        }
+    return NULL;
+}
+
+static void check_start(struct hub *hub, int member,
+                        const struct msg_chunk *chunk, struct blob *payload)
+{
+    struct job *job = job_new(&work_check, hub->pool, 1);
+
+    job->in[0] = (struct input){blob_ref(payload), 1, chunk->codec};
+    job->elements = length_of(hub, chunk->chunk);
+    job->tag[0] = chunk->exchange;
+    job->tag[1] = (uint64_t)chunk->chunk << 16 | (uint64_t)member;
+    job->tag[2] = chunk->checksum;
+    job->number[0] = (double)hub->members[member].session;
+    hub_job(hub, job);
+}
+
+void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload)
+{
+    struct member *member = hub_member(hub, peer);
+    const struct msg_chunk *chunk = &msg->chunk;
+    struct contribution *contribution;
+
+    if (chunk->chunk >= hub->chunks) {
+        effects_note(hub->out, NOTE_OFFENCE, member->name,
+                     "chunk %u of %u was sent", chunk->chunk, hub->chunks);
+        member_gone(hub, member, "cut for an offence", false);
+        return;
+    }
+    member->up_bytes += payload->wire_bytes;
+    if (chunk->exchange == 0) {
+        if (hub->founder == peer->member && !hub->founded)
+            check_start(hub, peer->member, chunk, payload);
+        return;
+    }
+    contribution = contribution_find(hub, peer->member, chunk->exchange);
+    if (!contribution || !contribution->granted ||
+        contribution->chunks[chunk->chunk].state != CHUNK_EXPECTED)
+        return;
+    contribution->chunks[chunk->chunk].state = CHUNK_CHECKING;
+    contribution->chunks[chunk->chunk].codec = chunk->codec;
+    contribution->progress = hub->now;
+    check_start(hub, peer->member, chunk, payload);
+}
+
+void merge_checked(struct hub *hub, struct job *job)
+{
+    int member = (int)(job->tag[1] & 0xffff);
+    uint32_t chunk = (uint32_t)(job->tag[1] >> 16);
+    struct contribution *contribution;
+    struct contribution_chunk *place;
+
+    if (job->tag[0] == 0) {
+        centre_found(hub, job);
+        return;
+    }
+    contribution = contribution_find(hub, member, job->tag[0]);
+    if (!contribution ||
+        (double)contribution->connection != job->number[0])
+        return;
+    place = &contribution->chunks[chunk];
+    if (place->state != CHUNK_CHECKING)
+        return;
+    contribution->delivered++;
+    if (job->status == STATUS_OK) {
+        place->state = CHUNK_DELIVERED;
+        place->payload = blob_ref(job->in[0].blob);
+    } else {
+        contribution_close(hub, contribution, chunk,
+                           job->status == STATUS_CONFIG ? VERDICT_NONFINITE
+                                                        : VERDICT_CORRUPT);
+    }
+    merge_try(hub, chunk);
+}
+
+/* Whether no contributor of the round can still deliver this chunk. */
+static bool is_gathered(const struct round *round, uint32_t chunk)
+{
+    for (unsigned i = 0; i < round->count; i++) {
+        enum chunk_state state = round->list[i]->chunks[chunk].state;
+
+        if (state == CHUNK_EXPECTED || state == CHUNK_CHECKING)
+            return false;
+    }
+    return true;
+}
+
+/* Sends the merged chunk to all contributors that are still here. */
+static void release(struct hub *hub, struct round *round, uint32_t chunk)
+{
+    struct centre_chunk *centre = &hub->centre[chunk];
+    struct msg_result result = {.chunk = chunk, .weight = 1};
+
+    result.verb = hub->config.exchange == EXCHANGE_GRADIENT ? VERB_PULL
+                                                            : VERB_REBASE;
+    result.version = centre->version;
+    result.checksum = centre->theta->checksum;
+    for (unsigned i = 0; i < round->count; i++) {
+        struct contribution *contribution = round->list[i];
+        struct member *member = contribution_member(hub, contribution);
+
+        if (contribution->chunks[chunk].state == CHUNK_DELIVERED)
+            contribution_close(hub, contribution, chunk, VERDICT_MERGED);
+        if (!member)
+            continue;
+        result.exchange = contribution->offer.exchange;
+        result.verdict = contribution->chunks[chunk].verdict;
+        delivery_add(hub, member, &result, centre->theta);
+        credit_one(hub, member, result.exchange);
+    }
+}
+
+static void chunk_finished(struct hub *hub, struct round *round,
+                           uint32_t chunk)
+{
+    hub->centre[chunk].version++;
+    round->done[chunk] = true;
+    round->merged++;
+    release(hub, round, chunk);
+}
+
+static struct job *merge_job(struct hub *hub, struct round *round,
+                             uint32_t chunk, const double *samples,
+                             unsigned count)
+{
+    struct job *job = job_new(&work_merge, hub->pool, 2 + count);
+    struct centre_chunk *centre = &hub->centre[chunk];
+    unsigned at = 0;
+
+    job->in[0].blob = blob_ref(centre->theta);
+    job->in[1].blob = blob_ref(centre->velocity);
+    for (unsigned i = 0; i < round->count; i++) {
+        struct contribution_chunk *place = &round->list[i]->chunks[chunk];
+
+        if (place->state != CHUNK_DELIVERED)
+            continue;
+        job->in[2 + at] = (struct input){
+            blob_ref(place->payload),
+            hub->config.gate->share(samples, count, at),
+            place->codec};
+        at++;
+    }
+    job->elements = length_of(hub, chunk);
+    job->number[0] = hub->config.gate->whole(samples, count, round->live);
+    job->context = &hub->plan;
+    job->tag[1] = chunk;
+    return job;
+}
+
+/* Starts the merge of a chunk that is gathered; one that nobody delivered is
+ * finished as it is. */
+static void merge_start(struct hub *hub, struct round *round, uint32_t chunk)
+{
+    double samples[MAX_IN_ROUND];
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < round->count; i++)
+        if (round->list[i]->chunks[chunk].state == CHUNK_DELIVERED)
+            samples[count++] = (double)round->list[i]->offer.samples;
+    if (!count) {
+        chunk_finished(hub, round, chunk);
+        return;
+    }
+    hub->centre[chunk].busy = true;
+    hub->centre[chunk].round = round;
+    hub_job(hub, merge_job(hub, round, chunk, samples, count));
+}
+
+void merge_try(struct hub *hub, uint32_t chunk)
+{
+    struct round *round = hub->rounds;
+
+    while (round && !hub->centre[chunk].busy) {
+        if (round->closed && !round->done[chunk] &&
+            is_gathered(round, chunk))
+            merge_start(hub, round, chunk);
+        round = round->next;
+    }
+}
+
+void merge_try_all(struct hub *hub)
+{
+    for (uint32_t i = 0; hub->founded && i < hub->chunks; i++)
+        merge_try(hub, i);
+}
+
+void merge_done(struct hub *hub, struct job *job)
+{
+    uint32_t chunk = (uint32_t)job->tag[1];
+    struct centre_chunk *centre = &hub->centre[chunk];
+    struct round *round = centre->round;
+
+    centre->busy = false;
+    centre->round = NULL;
+    if (job->status == STATUS_OK) {
+        blob_unref(&centre->theta);
+        centre->theta = blob_ref(job->out[0]);
+        if (job->out[1]) {
+            blob_unref(&centre->velocity);
+            centre->velocity = blob_ref(job->out[1]);
+        }
+    } else {
+        for (unsigned i = 0; i < round->count; i++)
+            contribution_close(hub, round->list[i], chunk, VERDICT_LOST);
+        effects_note(hub->out, NOTE_OFFENCE, "", "a merge failed: %s",
+                     status_words(job->status));
+    }
+    chunk_finished(hub, round, chunk);
+    merge_try(hub, chunk);
+}

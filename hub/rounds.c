@@ -1,0 +1,338 @@
+/* From an offer to its last verdict: who takes part in which round. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hub/state.h"
+
+/* Turns an offer down as a whole. */
+static void offer_decline(struct hub *hub, struct member *member,
+                          const struct msg_offer *offer,
+                          enum verdict verdict)
+{
+    hub->offered_chunks += hub->chunks;
+    hub->verdicts[verdict] += hub->chunks;
+    (void)snprintf(member->why, sizeof member->why, "%s",
+                   verdict_words[verdict].text);
+    effects_note(hub->out, NOTE_DECLINED, member->name,
+                 "exchange %llu: %s", (unsigned long long)offer->exchange,
+                 verdict_words[verdict].doc);
+    verdict_send(hub, member, offer->exchange, 0, hub->chunks, verdict);
+}
+
+static void contribution_grant(struct hub *hub,
+                               struct contribution *contribution)
+{
+    struct member *member = contribution_member(hub, contribution);
+    struct msg msg = {.kind = MSG_GRANT};
+
+    if (contribution->granted || !member)
+        return;
+    contribution->granted = true;
+    contribution->progress = hub->now;
+    msg.grant.exchange = contribution->offer.exchange;
+    msg.grant.credit = hub->config.window;
+    member_send(hub, member, &msg);
+}
+
+static struct round *round_open(struct hub *hub)
+{
+    struct round *round = calloc(1, sizeof *round);
+    struct round **end = &hub->rounds;
+
+    if (round)
+        round->done = calloc(hub->chunks, sizeof *round->done);
+    if (!round || !round->done)
+        abort();
+    while (*end)
+        end = &(*end)->next;
+    *end = round;
+    return round;
+}
+
+static void round_add(struct hub *hub, struct round *round,
+                      struct member *member)
+{
+    struct contribution *contribution = member->waiting[0];
+
+    member->waiting_count--;
+    memmove(member->waiting, member->waiting + 1,
+            member->waiting_count * sizeof *member->waiting);
+    round->list[round->count++] = contribution;
+    contribution_grant(hub, contribution);
+}
+
+static bool round_has(const struct round *round, int member)
+{
+    for (unsigned i = 0; i < round->count; i++)
+        if (round->list[i]->member == member)
+            return true;
+    return false;
+}
+
+static bool is_sync(const struct hub *hub)
+{
+    return hub->config.gate->gate == GATE_SYNC;
+}
+
+/* How many live nodes have offered. What a node offered before it came back
+ * counts too: its next offer goes into the next round. Once the run is ending
+ * only last offers count, so that all of them are merged in one round: one
+ * node's progress alone would be the noise of one node. */
+static unsigned round_offered(const struct hub *hub,
+                              const struct round *round)
+{
+    unsigned offered = 0;
+
+    for (unsigned i = 0; i < round->count; i++)
+        offered += member_live(&hub->members[round->list[i]->member]) &&
+                   (is_sync(hub) && hub->ending ? round->list[i]->offer.last
+                                                : true);
+    return offered;
+}
+
+static int by_member(const void *one, const void *other)
+{
+    const struct contribution *a = *(struct contribution *const *)one;
+    const struct contribution *b = *(struct contribution *const *)other;
+
+    if (a->member != b->member)
+        return a->member < b->member ? -1 : 1;
+    return a->offer.exchange < b->offer.exchange ? -1 : 1;
+}
+
+/* Closes the round if its gate says so: from now on chunks may merge, in the
+ * rank order of the members. */
+static void round_try_close(struct hub *hub, struct round *round)
+{
+    struct gate_state state = {
+        .live = members_live(hub),
+        .offered = round_offered(hub, round),
+        .required = hub->rounds_here ? 1 : hub->config.nodes,
+    };
+
+    if (hub->ending && state.required > state.live)
+        state.required = state.live;
+    if (round->closed || !round->count)
+        return;
+    if (state.live && !hub->config.gate->closes(&state))
+        return;
+    round->closed = true;
+    round->live = state.live;
+    qsort(round->list, round->count, sizeof *round->list, by_member);
+    merge_try_all(hub);
+}
+
+/* Puts a member's waiting offers into the round that is open: one, or all of
+ * them if it is the last round. */
+static void fill_sync(struct hub *hub, int place)
+{
+    struct member *member = &hub->members[place];
+
+    while (member->waiting_count) {
+        struct round *round = hub->rounds;
+
+        if (round && (round->closed || round->count == MAX_IN_ROUND ||
+                      (!hub->ending && round_has(round, place))))
+            return;
+        round_add(hub, round ? round : round_open(hub), member);
+    }
+}
+
+/* Puts waiting offers into rounds: one of each member into one round (sync),
+ * or each into a round of its own (async). */
+static void rounds_fill(struct hub *hub)
+{
+    for (int i = 0; i < HUB_MAX_NODES && !hub->fence; i++) {
+        struct member *member = &hub->members[i];
+
+        if (member->silent)
+            continue;
+        if (is_sync(hub))
+            fill_sync(hub, i);
+        while (!is_sync(hub) && member->waiting_count)
+            round_add(hub, round_open(hub), member);
+    }
+}
+
+void rounds_advance(struct hub *hub)
+{
+    struct round *next;
+
+    rounds_fill(hub);
+    for (struct round *round = hub->rounds; round; round = next) {
+        next = round->next;
+        if (!round->closed)
+            round_try_close(hub, round);
+    }
+}
+
+/* Why the offer cannot be taken, or VERDICT_MERGED if it can. */
+static enum verdict offer_judge(struct hub *hub, struct member *member,
+                                const struct msg_offer *offer)
+{
+    if (offer->exchange <= member->last_exchange)
+        return VERDICT_DUPLICATE;
+    if (offer->base_version > hub->version + MAX_OFFERS)
+        return VERDICT_FUTURE;
+    if (members_lag(hub, offer->base_version) > hub->config.staleness ||
+        (member->takes && offer->base_version < member->taken))
+        return VERDICT_STALE;
+    if (member->start != START_GO || member->finished ||
+        member->waiting_count == MAX_OFFERS ||
+        member->delivery.count >= (uint64_t)MAX_OFFERS * hub->chunks)
+        return VERDICT_SUPERSEDED;
+    return VERDICT_MERGED;
+}
+
+void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload)
+{
+    struct member *member = hub_member(hub, peer);
+    struct contribution *contribution;
+    enum verdict verdict;
+
+    (void)payload;
+    if (!hub->founded || msg->offer.exchange == 0) {
+        verdict_send(hub, member, msg->offer.exchange, 0, hub->chunks,
+                     VERDICT_SUPERSEDED);
+        return;
+    }
+    verdict = offer_judge(hub, member, &msg->offer);
+    if (msg->offer.base_version >= member->taken &&
+        verdict != VERDICT_FUTURE)
+        member->takes = false;
+    if (verdict != VERDICT_MERGED) {
+        offer_decline(hub, member, &msg->offer, verdict);
+        if (!member->takes &&
+            (verdict == VERDICT_STALE || verdict == VERDICT_FUTURE))
+            member_start(hub, member, START_TAKE);
+        return;
+    }
+    contribution = calloc(1, sizeof *contribution +
+                                 hub->chunks * sizeof *contribution->chunks);
+    if (!contribution)
+        abort();
+    contribution->member = peer->member;
+    contribution->incarnation = member->incarnation;
+    contribution->connection = member->session;
+    contribution->offer = msg->offer;
+    member->last_exchange = msg->offer.exchange;
+    member->base_version = msg->offer.base_version;
+    member->waiting[member->waiting_count++] = contribution;
+    hub->offered_chunks += hub->chunks;
+    rounds_advance(hub);
+}
+
+void rounds_forget(struct hub *hub, int place, enum verdict verdict,
+                   bool gone)
+{
+    struct member *member = &hub->members[place];
+
+    for (unsigned i = 0; gone && i < member->waiting_count; i++) {
+        contribution_cut(hub, member->waiting[i], verdict, true);
+        contribution_destroy(hub, &member->waiting[i]);
+    }
+    if (gone)
+        member->waiting_count = 0;
+    for (struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; i < round->count; i++)
+            if (round->list[i]->member == place)
+                contribution_cut(hub, round->list[i], verdict, gone);
+    merge_try_all(hub);
+}
+
+void rounds_recall(struct hub *hub, struct member *member)
+{
+    int place = (int)(member - hub->members);
+
+    for (unsigned i = 0; i < MAX_REMEMBERED; i++)
+        if (member->remembered[i])
+            verdicts_tell(hub, member, member->remembered[i]);
+    for (struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; i < round->count; i++)
+            if (round->list[i]->member == place &&
+                round->list[i]->incarnation == member->incarnation)
+                verdicts_tell(hub, member, round->list[i]);
+}
+
+/* Whether everybody else in the round is a window ahead of this one, or all
+ * the others wait for it: behind the fence of a snapshot. */
+static bool is_behind(const struct hub *hub, const struct round *round,
+                      const struct contribution *slow)
+{
+    for (unsigned i = 0; i < round->count; i++) {
+        const struct contribution *other = round->list[i];
+
+        if (other != slow && other->delivered < hub->chunks &&
+            other->delivered < slow->delivered + hub->config.window)
+            return false;
+    }
+    return round->count > 1 || hub->fence;
+}
+
+void rounds_tick(struct hub *hub)
+{
+    for (struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; round->closed && i < round->count; i++) {
+            struct contribution *slow = round->list[i];
+            nanos still = hub->now - slow->progress;
+
+            if (slow->delivered >= hub->chunks || still < PATIENCE ||
+                (still < STUCK && !is_behind(hub, round, slow)))
+                continue;
+            contribution_cut(hub, slow, VERDICT_EXPIRED, false);
+        }
+    merge_try_all(hub);
+    rounds_advance(hub);
+}
+
+static void round_finish(struct hub *hub, struct round *round)
+{
+    double scores = 0, samples = 0;
+    unsigned merged = 0;
+
+    hub->version++;
+    hub->rounds_done++;
+    hub->rounds_here++;
+    for (unsigned i = 0; i < round->count; i++) {
+        const struct msg_offer *offer = &round->list[i]->offer;
+
+        merged += round->list[i]->merged > 0;
+        if (offer->score < NO_SCORE && offer->samples) {
+            scores += offer->score * (double)offer->samples;
+            samples += (double)offer->samples;
+        }
+    }
+    if (samples > 0)
+        hub->hint = scores / samples;
+    effects_note(hub->out, NOTE_ROUND, "", "version %llu merged %u of %u",
+                 (unsigned long long)hub->version, merged, round->count);
+    for (unsigned i = 0; i < round->count; i++)
+        contribution_retire(hub, round->list[i]);
+    free(round->done);
+    free(round);
+}
+
+void rounds_sweep(struct hub *hub)
+{
+    struct round **link = &hub->rounds;
+    bool finished = false;
+
+    while (*link) {
+        struct round *round = *link;
+
+        if (round->merged < hub->chunks) {
+            link = &round->next;
+            continue;
+        }
+        *link = round->next;
+        round_finish(hub, round);
+        finished = true;
+    }
+    if (!finished)
+        return;
+    snapshot_try(hub);
+    finish_judge(hub);
+    rounds_advance(hub);
+}

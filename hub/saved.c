@@ -1,0 +1,194 @@
+/* The text that is saved with the centre: lines `key value ...`. Scores stand
+ * in it twice: exactly, as bits, and for people. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hub/state.h"
+
+enum { STATE_BYTES = 256 + HUB_MAX_NODES * 160 };
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+struct blob *saved_write(struct hub *hub)
+{
+    struct blob *blob = blob_new(hub->pool, STATE_BYTES);
+    char *text;
+    size_t at;
+
+    if (!blob)
+        abort();
+    text = (char *)blob->bytes;
+    at = (size_t)snprintf(
+        text, STATE_BYTES,
+        "run %" PRIu64 "\nepoch %" PRIu64 "\nversion %" PRIu64
+        "\nlineage %" PRIu64 "\nexact %" PRIu64 " %" PRIu64
+        "\nbest %" PRIu64 " %.9g\n",
+        hub->config.run, hub->epoch, hub->version, hub->lineage,
+        bits_of(hub->best_score), bits_of(hub->best_measure),
+        hub->best_version, hub->best_score);
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
+        const struct member *member = &hub->members[i];
+
+        if (member->used)
+            at += (size_t)snprintf(
+                text + at, STATE_BYTES - at,
+                "node %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
+                member->uuid_high, member->uuid_low, member->incarnation,
+                member->merged, member->name);
+    }
+    blob->size = at;
+    return blob;
+}
+
+/* What the text says, until all of it makes sense. */
+struct saved {
+    uint64_t run, epoch, version, lineage, best_version;
+    double best_score, best_measure;
+    struct member members[HUB_MAX_NODES];
+};
+
+/* Reads the word `key`, if there is one, and a number behind it. */
+static bool read_number(const char **text, const char *key, uint64_t *out)
+{
+    size_t length = strlen(key);
+    char *end;
+
+    if (strncmp(*text, key, length) != 0)
+        return false;
+    *text += length;
+    if (**text == ' ')
+        ++*text;
+    if (**text < '0' || **text > '9')
+        return false;
+    *out = strtoull(*text, &end, 10);
+    *text = end;
+    return true;
+}
+
+static void next_line(const char **text)
+{
+    *text += strcspn(*text, "\n");
+    *text += **text == '\n';
+}
+
+static bool read_node(struct member *member, const char *line)
+{
+    if (!read_number(&line, "node", &member->uuid_high) ||
+        !read_number(&line, "", &member->uuid_low) ||
+        !read_number(&line, "", &member->incarnation) ||
+        !read_number(&line, "", &member->merged) || *line++ != ' ')
+        return false;
+    (void)snprintf(member->name, sizeof member->name, "%.*s",
+                   (int)strcspn(line, "\n"), line);
+    member->used = true;
+    member->last_exchange = member->merged;
+    return true;
+}
+
+static bool read_head(struct saved *saved, const char **text)
+{
+    struct {
+        const char *key;
+        uint64_t *to;
+    } rows[] = {{"run", &saved->run},
+                {"epoch", &saved->epoch},
+                {"version", &saved->version},
+                {"lineage", &saved->lineage}};
+    uint64_t score, measure;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!read_number(text, rows[i].key, rows[i].to))
+            return false;
+        next_line(text);
+    }
+    if (!read_number(text, "exact", &score) ||
+        !read_number(text, "", &measure))
+        return false;
+    next_line(text);
+    if (!read_number(text, "best", &saved->best_version))
+        return false;
+    next_line(text);
+    memcpy(&saved->best_score, &score, sizeof score);
+    memcpy(&saved->best_measure, &measure, sizeof measure);
+    return true;
+}
+
+static enum status read_state(struct saved *saved, const char *text,
+                              struct why *why)
+{
+    if (!read_head(saved, &text))
+        return because(why, STATUS_MALFORMED,
+                       "the saved state is damaged: take another directory, "
+                       "or start without --resume");
+    for (unsigned i = 0; *text; i++) {
+        if (i == HUB_MAX_NODES || !read_node(&saved->members[i], text))
+            return because(why, STATUS_MALFORMED,
+                           "the saved list of nodes is damaged");
+        next_line(&text);
+    }
+    return STATUS_OK;
+}
+
+static void take_over(struct hub *hub, const struct saved *saved)
+{
+    hub->config.run = saved->run;
+    hub->epoch = saved->epoch + 1;
+    hub->next_session = (hub->epoch << 32) + 1;
+    hub->version = hub->rounds_done = hub->saved_version = saved->version;
+    hub->lineage = saved->lineage;
+    hub->best_version = saved->best_version;
+    hub->best_score = saved->best_score;
+    hub->best_measure = saved->best_measure;
+    memcpy(hub->members, saved->members, sizeof hub->members);
+}
+
+static struct blob *copy_chunk(struct hub *hub, const float *values,
+                               uint32_t chunk)
+{
+    uint32_t length = hub->config.chunk_elements;
+    size_t count = chunk_length(hub->schema->elements, length, chunk);
+    struct blob *blob = blob_new(hub->pool, count * sizeof *values);
+
+    if (!blob)
+        abort();
+    memcpy(blob->bytes, values + (size_t)chunk * length,
+           count * sizeof *values);
+    blob_seal(blob);
+    return blob;
+}
+
+enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
+                        struct why *why)
+{
+    char text[SCHEMA_MAX_TEXT_BYTES];
+    size_t size = schema_print(saved->schema, text, sizeof text);
+    struct saved *state = calloc(1, sizeof *state);
+    enum status status;
+
+    if (!state)
+        abort();
+    status = read_state(state, saved->state, why);
+    if (status == STATUS_OK)
+        status = centre_shape(hub, text, size, why);
+    if (status == STATUS_OK)
+        take_over(hub, state);
+    free(state);
+    if (status != STATUS_OK)
+        return status;
+    for (uint32_t i = 0; i < hub->chunks; i++) {
+        hub->centre[i].theta = copy_chunk(hub, saved->theta, i);
+        hub->centre[i].version = hub->version;
+        if (saved->velocity && hub->config.outer.momentum > 0)
+            hub->centre[i].velocity = copy_chunk(hub, saved->velocity, i);
+    }
+    hub->founded = true;
+    return STATUS_OK;
+}

@@ -1,0 +1,197 @@
+/* Complete versions of the centre: scored, the best one kept, saved.
+ *
+ * A snapshot is references to immutable chunks, so taking one costs nothing;
+ * it keeps old values alive while it is being worked on, at most once the
+ * model's size for each kind. */
+#include <stdlib.h>
+
+#include "hub/state.h"
+
+/* Whether all chunks have merged the same exchanges. */
+static bool is_complete(const struct hub *hub)
+{
+    for (const struct round *round = hub->rounds; round; round = round->next)
+        if (round->merged)
+            return false;
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        if (hub->centre[i].busy)
+            return false;
+    return hub->founded;
+}
+
+void snapshot_forget_best(struct hub *hub)
+{
+    for (uint32_t i = 0; hub->best && i < hub->chunks; i++)
+        blob_unref(&hub->best[i]);
+    free(hub->best);
+    hub->best = NULL;
+}
+
+/* What "best" means, lower is better: the goal's measure where there is one. */
+static double measure(const struct hub *hub)
+{
+    return hub->config.goal == GOAL_ACCURACY && hub->accuracy >= 0
+               ? 1 - hub->accuracy
+               : hub->score;
+}
+
+static void keep_best(struct hub *hub, uint64_t version,
+                      const struct input *chunks)
+{
+    snapshot_forget_best(hub);
+    hub->best = calloc(hub->chunks, sizeof(struct blob *));
+    if (!hub->best)
+        abort();
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        hub->best[i] = blob_ref(chunks[i].blob);
+    hub->best_measure = measure(hub);
+    hub->best_score = hub->score;
+    hub->best_version = version;
+    effects_note(hub->out, NOTE_BEST, "", "version %llu, loss %.4f",
+                 (unsigned long long)version, hub->best_score);
+}
+
+static struct job *snapshot_job(struct hub *hub, const struct work *work,
+                                unsigned extra)
+{
+    struct job *job = job_new(work, hub->pool, hub->chunks + extra);
+
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        job->in[i].blob = blob_ref(hub->centre[i].theta);
+    job->context = work == hub->config.save ? hub->config.save_context
+                                            : hub->config.evaluate_context;
+    job->elements = (size_t)hub->schema->elements;
+    job->number[0] = (double)hub->version;
+    return job;
+}
+
+static void score_start(struct hub *hub)
+{
+    const struct work *evaluate = hub->config.evaluate;
+    struct job *job = snapshot_job(hub, evaluate ? evaluate : &work_hint, 0);
+
+    hub->want_evaluate = false;
+    hub->next_evaluate = hub->now + hub->config.evaluate_interval;
+    hub->evaluating = true;
+    job->number[1] = hub->hint;
+    job->number[2] = -1;
+    hub_job(hub, job);
+}
+
+static void save_start(struct hub *hub)
+{
+    bool moves = hub->config.outer.momentum > 0 && hub->centre[0].velocity;
+    struct job *job = snapshot_job(hub, hub->config.save,
+                                   moves ? hub->chunks + 1 : 1);
+    uint32_t at = hub->chunks;
+
+    for (uint32_t i = 0; moves && i < hub->chunks; i++)
+        job->in[at++].blob = blob_ref(hub->centre[i].velocity);
+    job->in[at].blob = saved_write(hub);
+    job->number[2] = hub->closing;
+    hub->want_save = false;
+    hub->saving = true;
+    hub->next_save = hub->now + hub->config.save_interval;
+    hub_job(hub, job);
+}
+
+static void best_start(struct hub *hub)
+{
+    struct job *job = job_new(hub->config.save, hub->pool, hub->chunks + 1);
+
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        job->in[i].blob = blob_ref(hub->best[i]);
+    job->in[hub->chunks].blob = saved_write(hub);
+    job->context = hub->config.save_context;
+    job->elements = (size_t)hub->schema->elements;
+    job->number[0] = (double)hub->best_version;
+    job->number[1] = 1;
+    hub->saving = true;
+    snapshot_forget_best(hub);
+    hub_job(hub, job);
+}
+
+void snapshot_try(struct hub *hub)
+{
+    bool wanted = hub->want_evaluate || hub->want_save;
+
+    if (wanted && is_complete(hub)) {
+        if (hub->want_evaluate && !hub->evaluating)
+            score_start(hub);
+        if (hub->want_save && !hub->saving)
+            save_start(hub);
+        wanted = false;
+    }
+    if (hub->best && hub->config.save && !hub->saving)
+        best_start(hub);
+    hub->fence = hub->closing || (wanted && hub->founded);
+}
+
+void snapshot_tick(struct hub *hub)
+{
+    const struct hub_config *config = &hub->config;
+
+    if (!hub->founded || hub->closing)
+        return;
+    if (!hub->evaluating && hub->now >= hub->next_evaluate &&
+        hub->scored_version != hub->version &&
+        (config->evaluate || hub->hint < NO_SCORE))
+        hub->want_evaluate = true;
+    if (config->save && !hub->saving && hub->now >= hub->next_save &&
+        hub->saved_version != hub->version)
+        hub->want_save = true;
+    snapshot_try(hub);
+}
+
+void snapshot_scored(struct hub *hub, struct job *job)
+{
+    uint64_t version = (uint64_t)job->number[0];
+
+    hub->evaluating = false;
+    hub->scored_version = version;
+    if (job->status != STATUS_OK) {
+        effects_note(hub->out, NOTE_SCORED, "", "scoring failed: %s",
+                     status_words(job->status));
+        finish_advance(hub);
+        return;
+    }
+    hub->score = job->number[1];
+    hub->accuracy = job->number[2];
+    if (hub->accuracy >= 0)
+        effects_note(hub->out, NOTE_SCORED, "",
+                     "version %llu: loss %.4f, %.2f %% right",
+                     (unsigned long long)version, hub->score,
+                     100 * hub->accuracy);
+    else
+        effects_note(hub->out, NOTE_SCORED, "", "version %llu: loss %.4f",
+                     (unsigned long long)version, hub->score);
+    if (measure(hub) < hub->best_measure)
+        keep_best(hub, version, job->in);
+    snapshot_try(hub);
+    finish_judge(hub);
+    finish_advance(hub);
+}
+
+void snapshot_saved(struct hub *hub, struct job *job)
+{
+    bool best = job->number[1] > 0;
+
+    hub->saving = false;
+    if (job->status == STATUS_OK) {
+        if (!best)
+            hub->saved_version = (uint64_t)job->number[0];
+        effects_note(hub->out, NOTE_SAVED, "", "%s, version %llu",
+                     best ? "best" : "centre",
+                     (unsigned long long)job->number[0]);
+    } else {
+        effects_note(hub->out, NOTE_SAVE_FAILED, "",
+                     "version %llu: %s; serving goes on",
+                     (unsigned long long)job->number[0],
+                     job->out[0] ? (const char *)job->out[0]->bytes
+                                 : status_words(job->status));
+        if (hub->closing && !best)
+            hub->saved_version = (uint64_t)job->number[0];
+    }
+    snapshot_try(hub);
+    finish_advance(hub);
+}

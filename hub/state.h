@@ -1,0 +1,295 @@
+/* The hub's inside, shared by the files of hub/ and by nobody else.
+ *
+ * One file per journey: members.c (who is here), rounds.c (offers and gates),
+ * merge.c (chunks in, results out), centre.c (first parameters, snapshots),
+ * delivery.c (results on credit), finish.c (when it all ends). */
+#ifndef HUB_STATE_H
+#define HUB_STATE_H
+
+#include "hub/hub.h"
+#include "hub/work.h"
+
+enum {
+    MAX_PEERS = 4 * HUB_MAX_NODES, /* connections, strangers included */
+    MAX_IN_ROUND = 4 * HUB_MAX_NODES, /* only the last round has several of
+                                         a node */
+    MAX_OFFERS = 64,               /* of one node that wait for a round */
+    MAX_REMEMBERED = MAX_OFFERS    /* of one node, for when it is back */
+};
+
+/* A node is looked at this often. */
+#define HUB_TICK (250 * MILLISECOND)
+/* Without a PING for so long it is silent: rounds go on without it. */
+#define SILENT_AFTER (2 * SECOND)
+/* Silent for so long it is gone. */
+#define LEASE (60 * SECOND)
+/* A member without its bulk connection for so long is gone. */
+#define MOURNING SECOND
+/* A contributor that delivers nothing for so long, while the others are a
+ * window ahead of it, is cut from the rest of its round. */
+#define PATIENCE SECOND
+/* Whoever delivers nothing for so long is cut whatever the others do. */
+#define STUCK (30 * SECOND)
+#define NO_VERSION UINT64_MAX
+/* Once the run is ending, nodes have so long for their last offer. */
+#define LAST_CALL (10 * SECOND)
+
+/* What a connection may say depends on what it is. */
+enum peer_state {
+    PEER_STRANGER,        /* control, has not said HELLO */
+    PEER_STRANGER_BULK,   /* bulk, has not said ATTACH */
+    PEER_MEMBER,          /* control of a member */
+    PEER_MEMBER_BULK,     /* bulk of a member */
+    PEER_OPERATOR_STATE,  /* orders from this process */
+    PEER_STATES
+};
+
+struct peer {
+    peer_id id; /* PEER_NONE: this place is free */
+    enum peer_state state;
+    int member; /* place in hub->members, or -1 */
+};
+
+/* Where a chunk of a contribution is. */
+enum chunk_state {
+    CHUNK_EXPECTED,  /* not here yet */
+    CHUNK_CHECKING,  /* here, being checked */
+    CHUNK_DELIVERED, /* good, waits for its merge */
+    CHUNK_CLOSED     /* has its verdict */
+};
+
+struct contribution_chunk {
+    enum chunk_state state;
+    enum verdict verdict;
+    enum codec_id codec;
+    struct blob *payload;
+};
+
+/* An offer, from its arrival to its last verdict. */
+struct contribution {
+    int member;
+    uint64_t incarnation, connection; /* whose; connection = session */
+    struct msg_offer offer;
+    bool granted;
+    uint32_t delivered, merged;
+    nanos progress; /* when the last chunk came */
+    struct contribution_chunk chunks[];
+};
+
+struct round {
+    struct contribution *list[MAX_IN_ROUND];
+    unsigned count;
+    bool closed;
+    uint32_t merged; /* chunks that are done */
+    unsigned live;   /* nodes, when it closed */
+    bool *done;      /* per chunk */
+    struct round *next;
+};
+
+/* A result that waits for credit. */
+struct parcel {
+    struct msg_result result;
+    struct blob *payload;
+    struct parcel *next;
+};
+
+struct delivery {
+    struct parcel *first, *last;
+    uint64_t count; /* of parcels */
+    uint32_t credit;
+    peer_id credited; /* the bulk connection that the credit is for */
+    uint32_t take_next, take_count; /* chunks of TAKE still to be sent */
+};
+
+struct member {
+    bool used;    /* this place holds a node, here or gone */
+    bool present; /* its control connection is there */
+    bool silent;
+    bool finished; /* its last offer is done, or it never comes */
+    uint64_t uuid_high, uuid_low, incarnation, session, lineage;
+    char name[NODE_NAME_BYTES]; /* without control characters */
+    peer_id control, bulk;
+    enum start start;
+    nanos heard, joined, bulk_lost;
+    struct msg_ping stats;
+    uint64_t last_exchange; /* newest that was offered */
+    uint64_t merged;        /* newest that was merged completely */
+    uint64_t base_version;
+    bool takes;        /* has been sent the centre, not yet heard of it */
+    uint64_t taken;    /* the version it was sent, at least */
+    uint64_t exchanges, up_bytes, down_bytes;
+    struct contribution *waiting[MAX_OFFERS]; /* oldest first */
+    unsigned waiting_count;
+    struct delivery delivery;
+    /* The last offers that were not merged as a whole, by exchange: results
+     * may be lost on their way, so a node that is back is told again. */
+    struct contribution *remembered[MAX_REMEMBERED];
+    char why[64];
+};
+
+struct centre_chunk {
+    struct blob *theta, *velocity;
+    uint64_t version;
+    bool busy; /* a merge of it is under way */
+    struct round *round; /* that it is for */
+};
+
+struct hub {
+    struct hub_config config;
+    struct merge_plan plan;
+    struct pool *pool;
+    struct effects *out; /* of the step under way */
+    nanos now, started, next_tick;
+    bool begun;
+    uint64_t epoch, next_job, next_session;
+
+    struct peer peers[MAX_PEERS];
+    struct member members[HUB_MAX_NODES];
+
+    struct schema *schema;
+    uint64_t lineage;
+    bool founded;
+    int founder; /* member that sends the first parameters, or -1 */
+    uint32_t founding; /* chunks of them that are here */
+    uint32_t chunks;
+    struct centre_chunk *centre;
+    uint64_t version, rounds_done, rounds_here; /* here: since this start */
+    struct round *rounds; /* under way, oldest first */
+    bool fence; /* no new rounds until a snapshot is taken */
+
+    bool saving, evaluating, want_save, want_evaluate;
+    nanos next_save, next_evaluate;
+    uint64_t saved_version, scored_version; /* NO_VERSION: none yet */
+    double hint; /* mean training loss that the last round's nodes reported */
+    double score, accuracy, best_score, best_measure;
+    uint64_t best_version;
+    struct blob **best; /* the best centre until it is saved, or NULL */
+
+    bool ending, closing, ended; /* called last; saying goodbye; all done */
+    nanos last_call;
+    char reason[MSG_TEXT_BYTES];
+    uint64_t verdicts[VERDICT_COUNT], offered_chunks;
+};
+
+/* members.c */
+struct peer *peer_find(struct hub *hub, peer_id id);
+void peer_joins(struct hub *hub, peer_id id, enum channel channel);
+void peer_leaves(struct hub *hub, peer_id id);
+void members_tick(struct hub *hub);
+void member_send(struct hub *hub, struct member *member,
+                 const struct msg *msg);
+void member_welcome(struct hub *hub, struct member *member);
+void member_start(struct hub *hub, struct member *member, enum start start);
+/* Tells everybody how many they are and which part of the data is theirs. */
+void view_push(struct hub *hub);
+void bye_to(struct hub *hub, peer_id peer, enum farewell farewell,
+            const char *text);
+void member_gone(struct hub *hub, struct member *member, const char *why,
+                 bool clean);
+/* Centre versions (sync) or rounds of all nodes (async) since `base`. */
+uint64_t members_lag(const struct hub *hub, uint64_t base);
+/* Takes part in rounds now. */
+bool member_live(const struct member *member);
+unsigned members_live(const struct hub *hub);
+void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,
+                   struct blob *payload);
+void hub_on_ping(struct hub *hub, struct peer *peer, const struct msg *msg,
+                 struct blob *payload);
+void hub_on_stray(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload);
+void hub_on_bye(struct hub *hub, struct peer *peer, const struct msg *msg,
+                struct blob *payload);
+
+/* hello.c */
+void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload);
+
+/* rounds.c */
+void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload);
+void rounds_advance(struct hub *hub);
+/* Completes the rounds whose chunks are all done; after each event. */
+void rounds_sweep(struct hub *hub);
+void rounds_tick(struct hub *hub);
+/* Closes what the member has not delivered; `gone`: also the offers that wait,
+ * and what is being checked. */
+void rounds_forget(struct hub *hub, int member, enum verdict verdict,
+                   bool gone);
+/* Tells a node that is back what became of what it sent before. */
+void rounds_recall(struct hub *hub, struct member *member);
+
+/* contribution.c */
+/* Tells the node the verdict of a range for which no result will come. */
+void verdict_send(struct hub *hub, struct member *member, uint64_t exchange,
+                  uint32_t first, uint32_t count, enum verdict verdict);
+/* The member whose results go out for it, NULL when it is away. */
+struct member *contribution_member(struct hub *hub,
+                                   const struct contribution *contribution);
+/* Gives a chunk its verdict. */
+void contribution_close(struct hub *hub, struct contribution *contribution,
+                        uint32_t chunk, enum verdict verdict);
+/* Closes the chunks that are not delivered; `gone`: nor checked. */
+void contribution_cut(struct hub *hub, struct contribution *contribution,
+                      enum verdict verdict, bool gone);
+/* Says all its verdicts to the member, run by run. */
+void verdicts_tell(struct hub *hub, struct member *member,
+                   const struct contribution *contribution);
+/* All is judged: keeps what a node that is away must be told when it is back,
+ * and frees the rest. */
+void contribution_retire(struct hub *hub, struct contribution *contribution);
+void contribution_destroy(struct hub *hub,
+                          struct contribution **contribution);
+
+/* merge.c */
+void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload);
+void merge_checked(struct hub *hub, struct job *job);
+void merge_done(struct hub *hub, struct job *job);
+void merge_try(struct hub *hub, uint32_t chunk);
+void merge_try_all(struct hub *hub);
+
+/* delivery.c */
+void hub_on_credit(struct hub *hub, struct peer *peer, const struct msg *msg,
+                   struct blob *payload);
+void delivery_add(struct hub *hub, struct member *member,
+                  const struct msg_result *result, struct blob *payload);
+/* The member has a bulk connection. Credit belongs to one connection. */
+void delivery_attach(struct hub *hub, struct member *member);
+void delivery_flush(struct hub *hub, struct member *member);
+/* Forgets what waits to be sent; what is on its way keeps its credit. */
+void delivery_clear(struct delivery *delivery);
+
+/* centre.c */
+/* Takes the schema's text as the run's, or compares it with the run's. */
+enum status centre_shape(struct hub *hub, const char *text, size_t size,
+                         struct why *why);
+void centre_allocate(struct hub *hub);
+void centre_found(struct hub *hub, struct job *job);
+void centre_choose_founder(struct hub *hub);
+void centre_free(struct hub *hub);
+
+/* snapshot.c: scoring and saving complete versions */
+void snapshot_tick(struct hub *hub);
+/* Takes what is wanted if every chunk is at the same version. */
+void snapshot_try(struct hub *hub);
+void snapshot_scored(struct hub *hub, struct job *job);
+void snapshot_saved(struct hub *hub, struct job *job);
+void snapshot_forget_best(struct hub *hub);
+
+/* saved.c: the text that travels with a saved centre */
+struct blob *saved_write(struct hub *hub);
+
+/* finish.c */
+void hub_on_stop(struct hub *hub, struct peer *peer, const struct msg *msg,
+                 struct blob *payload);
+void finish_tick(struct hub *hub);
+/* After a round, a score or a leave: is it over? */
+void finish_judge(struct hub *hub);
+/* Goes on with the end: last score, last save, goodbye. */
+void finish_advance(struct hub *hub);
+
+/* hub.c */
+void hub_job(struct hub *hub, struct job *job);
+struct member *hub_member(struct hub *hub, const struct peer *peer);
+
+#endif

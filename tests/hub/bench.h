@@ -1,0 +1,95 @@
+/* A hub on the bench, and guests that play nodes by hand.
+ *
+ *     struct bench *bench = bench_new();
+ *     bench->config.window = 2;             change what matters
+ *     bench_open(bench);
+ *     struct guest a = guest_comes(bench, "a");
+ *     guest_founds(bench, &a, 1);           every value of the centre is 1
+ *     guest_gives(bench, &a, 1, 0.5);       exchange 1, every value 0.5
+ *     guest_result(bench, &a, 1, 0)         chunk 0 of the answer
+ *     bench_destroy(&bench);
+ *
+ * By default: preset mean, exchange delta, ten elements in chunks of 4, 4 and
+ * 2, a window of 8, nobody else is waited for. */
+#ifndef TESTS_HUB_BENCH_H
+#define TESTS_HUB_BENCH_H
+
+#include "hub/hub.h"
+#include "tests/hand.h"
+
+enum { BENCH_ELEMENTS = 10, BENCH_CHUNKS = 3 };
+
+struct bench {
+    struct hand hand;
+    struct hub_config config;
+    struct schema *schema;
+    struct hub *hub;
+    peer_id next_peer;
+    uint64_t next_uuid;
+    struct hub_view view; /* of bench_look */
+};
+
+struct guest {
+    peer_id control, bulk; /* PEER_NONE: not connected */
+    struct msg_hello hello; /* what it says */
+    uint64_t session;      /* that its last WELCOME told */
+};
+
+struct bench *bench_new(void);
+void bench_open(struct bench *bench);
+void bench_destroy(struct bench **bench);
+const struct hub_view *bench_look(struct bench *bench);
+/* What the hub's table says of a node, NULL: nothing. */
+const struct hub_node_view *bench_node(struct bench *bench,
+                                       const char *name);
+/* The operator asks for the run's end. */
+void bench_stop(struct bench *bench);
+size_t bench_length(uint32_t chunk);
+
+/* A guest that is not connected, and one that has said HELLO and ATTACH. */
+struct guest guest_new(struct bench *bench, const char *name);
+struct guest guest_comes(struct bench *bench, const char *name);
+/* Connects control and says HELLO; connects bulk and says ATTACH. */
+void guest_hello(struct bench *bench, struct guest *guest);
+void guest_attach(struct bench *bench, struct guest *guest);
+void guest_comes_again(struct bench *bench, struct guest *guest);
+/* A message of kind `kind` without fields that matter, on its channel. */
+void guest_says(struct bench *bench, struct guest *guest, enum msg_kind kind);
+void guest_founds(struct bench *bench, struct guest *guest, double value);
+void guest_offers(struct bench *bench, struct guest *guest,
+                  uint64_t exchange);
+void guest_offer(struct bench *bench, struct guest *guest,
+                 const struct msg_offer *offer);
+void guest_delivers(struct bench *bench, struct guest *guest,
+                    uint64_t exchange, uint32_t chunk, double value);
+void guest_chunk(struct bench *bench, struct guest *guest,
+                 const struct msg_chunk *chunk, struct blob *payload);
+/* Offers and delivers all chunks. */
+void guest_gives(struct bench *bench, struct guest *guest, uint64_t exchange,
+                 double value);
+void guest_delivers_all(struct bench *bench, struct guest *guest,
+                        uint64_t exchange, double value);
+void guest_credits(struct bench *bench, struct guest *guest,
+                   uint64_t exchange, uint32_t chunks);
+void guest_pings(struct bench *bench, struct guest *guest,
+                 uint64_t iteration);
+/* Its connections break. */
+void guest_breaks(struct bench *bench, struct guest *guest);
+
+/* The last message of a kind that it was sent, or NULL. */
+const struct msg *guest_heard(const struct bench *bench,
+                              const struct guest *guest, enum msg_kind kind);
+/* Of its last BYE; FAREWELL_COUNT: there was none. */
+enum farewell guest_farewell(const struct bench *bench,
+                             const struct guest *guest);
+unsigned guest_heard_count(const struct bench *bench,
+                           const struct guest *guest, enum msg_kind kind);
+/* The first value of the result for a chunk of an exchange; NaN: none came. */
+double guest_result(const struct bench *bench, const struct guest *guest,
+                    uint64_t exchange, uint32_t chunk);
+/* What became of it, from RESULT or VERDICT; VERDICT_COUNT: not said. */
+enum verdict guest_verdict(const struct bench *bench,
+                           const struct guest *guest, uint64_t exchange,
+                           uint32_t chunk);
+
+#endif

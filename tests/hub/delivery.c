@@ -1,0 +1,195 @@
+#include <string.h>
+
+#include "tests/check.h"
+#include "tests/hub/bench.h"
+
+static struct guest guest_with_window(struct bench *bench, uint32_t window)
+{
+    struct guest a;
+
+    bench->config.window = window;
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    guest_founds(bench, &a, 1);
+    return a;
+}
+
+static void no_more_results_are_sent_than_there_is_room_for(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_with_window(bench, 2);
+
+    guest_gives(bench, &a, 1, 0.5);
+    CHECK_EQUAL(2, guest_heard_count(bench, &a, MSG_RESULT));
+    guest_credits(bench, &a, 1, 1);
+    CHECK_EQUAL(3, guest_heard_count(bench, &a, MSG_RESULT));
+    guest_gives(bench, &a, 2, 0.5);
+    CHECK_EQUAL(3, guest_heard_count(bench, &a, MSG_RESULT));
+    guest_credits(bench, &a, 1, 2);
+    CHECK_EQUAL(5, guest_heard_count(bench, &a, MSG_RESULT));
+    bench_destroy(&bench);
+}
+
+static void results_keep_their_order(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_with_window(bench, 1);
+
+    guest_gives(bench, &a, 1, 0.5);
+    guest_gives(bench, &a, 2, 0.5);
+    for (unsigned i = 0; i < 2 * BENCH_CHUNKS; i++) {
+        const struct msg_result *result =
+            &guest_heard(bench, &a, MSG_RESULT)->result;
+
+        CHECK_EQUAL(1 + i / BENCH_CHUNKS, result->exchange);
+        CHECK_EQUAL(i % BENCH_CHUNKS, result->chunk);
+        guest_credits(bench, &a, result->exchange, 1);
+    }
+    bench_destroy(&bench);
+}
+
+static void uploads_are_credited_as_chunks_are_merged(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_with_window(bench, 2);
+
+    guest_offers(bench, &a, 1);
+    hand_forget(&bench->hand);
+    guest_delivers(bench, &a, 1, 0, 0.5);
+    CHECK_EQUAL(1, guest_heard_count(bench, &a, MSG_CREDIT));
+    CHECK_EQUAL(1, guest_heard(bench, &a, MSG_CREDIT)->credit.chunks);
+    CHECK_EQUAL(1, guest_heard(bench, &a, MSG_CREDIT)->credit.exchange);
+    bench_destroy(&bench);
+}
+
+static void more_credit_than_the_window_cuts(void)
+{
+    static const uint32_t too_much[] = {1, 3, UINT32_MAX};
+
+    for (unsigned i = 0; i < 3; i++) {
+        struct bench *bench = bench_new();
+        struct guest a = guest_with_window(bench, 2);
+
+        guest_credits(bench, &a, 1, too_much[i]);
+        CHECK(hand_dropped(&bench->hand, a.control));
+        bench_destroy(&bench);
+    }
+}
+
+static void a_newcomer_takes_the_centre_as_it_has_credit(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_with_window(bench, 2), b;
+
+    guest_gives(bench, &a, 1, 0.5);
+    b = guest_new(bench, "b");
+    b.hello.lineage = 99;
+    guest_hello(bench, &b);
+    CHECK_EQUAL(START_TAKE,
+                guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
+    guest_credits(bench, &b, 0, 0);
+    guest_attach(bench, &b);
+    CHECK_EQUAL(2, guest_heard_count(bench, &b, MSG_RESULT));
+    guest_offers(bench, &b, 1);
+    CHECK_EQUAL(VERDICT_SUPERSEDED, guest_verdict(bench, &b, 1, 0));
+    guest_credits(bench, &b, 0, 2);
+    CHECK_EQUAL(3, guest_heard_count(bench, &b, MSG_RESULT));
+    CHECK_NEAR(1.5, guest_result(bench, &b, 0, 2), 0);
+    guest_offers(bench, &b, 2);
+    CHECK_EQUAL(1, guest_heard_count(bench, &b, MSG_GRANT));
+    bench_destroy(&bench);
+}
+
+/* Control and bulk are two connections: what is sent on bulk may overtake a
+ * WELCOME. So the hub sends nothing until the node says that it is ready. */
+static void a_centre_is_sent_when_the_node_asks_for_it(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a, b;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    b = guest_new(bench, "b");
+    b.hello.lineage = 99;
+    guest_comes_again(bench, &b);
+    guest_founds(bench, &a, 1);
+    CHECK_EQUAL(START_TAKE,
+                guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
+    CHECK_EQUAL(0, guest_heard_count(bench, &b, MSG_RESULT));
+    guest_credits(bench, &b, 0, 0);
+    CHECK_EQUAL(BENCH_CHUNKS, guest_heard_count(bench, &b, MSG_RESULT));
+    bench_destroy(&bench);
+}
+
+static void who_needs_no_centre_gets_none(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_with_window(bench, 8);
+
+    guest_credits(bench, &a, 0, 0);
+    CHECK_EQUAL(0, guest_heard_count(bench, &a, MSG_RESULT));
+    CHECK(!hand_dropped(&bench->hand, a.control));
+    bench_destroy(&bench);
+}
+
+static void a_new_bulk_connection_has_the_whole_window(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_with_window(bench, 2);
+
+    guest_gives(bench, &a, 1, 0.5);
+    a.hello.run = 7;
+    a.hello.base_version = 1;
+    guest_hello(bench, &a);
+    hand_leave(&bench->hand, a.bulk);
+    a.bulk = PEER_NONE;
+    guest_attach(bench, &a);
+    hand_forget(&bench->hand);
+    guest_gives(bench, &a, 2, 0.5);
+    CHECK_EQUAL(2, guest_heard_count(bench, &a, MSG_RESULT));
+    bench_destroy(&bench);
+}
+
+static void who_never_has_room_for_results_may_not_offer_for_ever(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_with_window(bench, 1);
+
+    for (uint64_t i = 1; i <= 70; i++) {
+        hand_forget(&bench->hand);
+        guest_gives(bench, &a, i, 0);
+    }
+    CHECK_EQUAL(VERDICT_SUPERSEDED, guest_verdict(bench, &a, 70, 0));
+    CHECK(!hand_dropped(&bench->hand, a.control));
+    bench_destroy(&bench);
+}
+
+static void all_receive_the_same_bytes(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_with_window(bench, 8);
+    struct guest b = guest_comes(bench, "b");
+    const struct hand_sent *one, *other;
+
+    guest_gives(bench, &a, 1, 0.1);
+    guest_gives(bench, &b, 1, 0.2);
+    one = hand_last(&bench->hand, a.bulk, MSG_RESULT);
+    other = hand_last(&bench->hand, b.bulk, MSG_RESULT);
+    CHECK(one->payload == other->payload);
+    CHECK_EQUAL(one->payload->checksum, one->msg.result.checksum);
+    bench_destroy(&bench);
+}
+
+void add_hub_delivery_tests(CU_pSuite suite)
+{
+    TEST(no_more_results_are_sent_than_there_is_room_for);
+    TEST(results_keep_their_order);
+    TEST(uploads_are_credited_as_chunks_are_merged);
+    TEST(more_credit_than_the_window_cuts);
+    TEST(a_newcomer_takes_the_centre_as_it_has_credit);
+    TEST(a_centre_is_sent_when_the_node_asks_for_it);
+    TEST(who_needs_no_centre_gets_none);
+    TEST(a_new_bulk_connection_has_the_whole_window);
+    TEST(who_never_has_room_for_results_may_not_offer_for_ever);
+    TEST(all_receive_the_same_bytes);
+}

@@ -1,0 +1,254 @@
+#include "tests/check.h"
+#include "tests/hub/store.h"
+
+static struct store store;
+
+static struct guest guest_alone(struct bench *bench)
+{
+    struct guest a;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    guest_founds(bench, &a, 1);
+    return a;
+}
+
+static void guest_gives_last(struct bench *bench, struct guest *guest,
+                             uint64_t exchange, double value)
+{
+    const struct msg_offer offer = {.exchange = exchange,
+                                    .base_version = bench_look(bench)->version,
+                                    .samples = 1,
+                                    .score = NO_SCORE,
+                                    .last = 1};
+
+    guest_offer(bench, guest, &offer);
+    guest_delivers_all(bench, guest, exchange, value);
+}
+
+static void a_run_without_nodes_ends_at_once(void)
+{
+    struct bench *bench = bench_new();
+
+    store_lend(&store, bench);
+    bench_open(bench);
+    bench_stop(bench);
+    CHECK(hub_ended(bench->hub));
+    CHECK_EQUAL(0, store.saves);
+    CHECK_TEXT("stopped by hand", bench_look(bench)->reason);
+    bench_destroy(&bench);
+}
+
+static void nodes_are_asked_for_their_last_offer_before_the_end(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    store_lend(&store, bench);
+    a = guest_alone(bench);
+    bench_stop(bench);
+    CHECK(guest_heard(bench, &a, MSG_STOP) != NULL);
+    CHECK(!hub_ended(bench->hub));
+    guest_gives_last(bench, &a, 1, 1);
+    CHECK(hub_ended(bench->hub));
+    CHECK_EQUAL(1, store.finals);
+    CHECK_NEAR(2, (double)store.theta[0], 0);
+    CHECK_EQUAL(FAREWELL_DONE, guest_heard(bench, &a, MSG_BYE)->bye.farewell);
+    bench_destroy(&bench);
+}
+
+static void after_its_last_offer_a_node_takes_no_part(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench);
+
+    guest_gives_last(bench, &a, 1, 1);
+    guest_offers(bench, &a, 2);
+    CHECK_EQUAL(VERDICT_SUPERSEDED, guest_verdict(bench, &a, 2, 0));
+    bench_destroy(&bench);
+}
+
+static void who_makes_no_last_offer_is_waited_for_ten_seconds(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench);
+    nanos begin = bench->hand.now;
+
+    bench_stop(bench);
+    while (!hub_ended(bench->hub) && bench->hand.now < begin + 60 * SECOND) {
+        hand_wait(&bench->hand, 500 * MILLISECOND);
+        guest_pings(bench, &a, 1);
+    }
+    CHECK(hub_ended(bench->hub));
+    CHECK_NEAR(10, (double)(bench->hand.now - begin) / 1e9, 1);
+    bench_destroy(&bench);
+}
+
+static void a_stopped_uploader_does_not_hold_up_the_end(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    store_lend(&store, bench);
+    a = guest_alone(bench);
+    guest_offers(bench, &a, 1);
+    guest_delivers(bench, &a, 1, 0, 1);
+    bench_stop(bench);
+    for (unsigned i = 0; i < 30; i++) {
+        hand_wait(&bench->hand, 500 * MILLISECOND);
+        guest_pings(bench, &a, 1);
+    }
+    CHECK(hub_ended(bench->hub));
+    CHECK_EQUAL(1, store.version);
+    CHECK_NEAR(2, (double)store.theta[0], 0);
+    CHECK_NEAR(1, (double)store.theta[9], 0);
+    bench_destroy(&bench);
+}
+
+static void a_slow_uploader_holds_up_the_end_ten_seconds_at_most(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    store_lend(&store, bench);
+    a = guest_alone(bench);
+    guest_offers(bench, &a, 1);
+    guest_delivers(bench, &a, 1, 0, 1);
+    bench_stop(bench);
+    for (unsigned i = 0; i < 44; i++) {
+        hand_wait(&bench->hand, 250 * MILLISECOND);
+        guest_pings(bench, &a, 1);
+        if (i == 38)
+            guest_delivers(bench, &a, 1, 1, 1);
+    }
+    CHECK(hub_ended(bench->hub));
+    CHECK_EQUAL(1, store.version);
+    bench_destroy(&bench);
+}
+
+static void a_silent_node_is_not_waited_for(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench);
+
+    hand_wait(&bench->hand, 3 * SECOND);
+    bench_stop(bench);
+    CHECK(hub_ended(bench->hub));
+    CHECK(guest_heard(bench, &a, MSG_BYE) != NULL);
+    bench_destroy(&bench);
+}
+
+static void the_run_ends_when_the_goal_is_reached(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench->config.goal = GOAL_ACCURACY;
+    bench->config.goal_value = 0.87;
+    store_lend(&store, bench);
+    store.accuracy = 0.86;
+    a = guest_alone(bench);
+    hand_wait(&bench->hand, SECOND);
+    CHECK(!bench_look(bench)->ending);
+    store.accuracy = 0.88;
+    guest_gives(bench, &a, 1, 1);
+    hand_wait(&bench->hand, SECOND);
+    CHECK_TEXT("goal reached: 88.00 % right", bench_look(bench)->reason);
+    CHECK_TEXT("goal reached: 88.00 % right",
+               guest_heard(bench, &a, MSG_STOP)->stop.reason);
+    bench_destroy(&bench);
+}
+
+static void the_run_ends_when_the_loss_is_low_enough(void)
+{
+    struct bench *bench = bench_new();
+
+    bench->config.goal = GOAL_LOSS;
+    bench->config.goal_value = 0.5;
+    store_lend(&store, bench);
+    store.loss = 0.5;
+    (void)guest_alone(bench);
+    hand_wait(&bench->hand, SECOND);
+    CHECK_TEXT("goal reached: loss 0.5000", bench_look(bench)->reason);
+    bench_destroy(&bench);
+}
+
+static void the_run_ends_when_a_node_has_done_its_iterations(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench->config.iterations = 100;
+    a = guest_alone(bench);
+    guest_pings(bench, &a, 99);
+    hand_wait(&bench->hand, SECOND);
+    CHECK(!bench_look(bench)->ending);
+    guest_pings(bench, &a, 100);
+    hand_wait(&bench->hand, SECOND);
+    CHECK_TEXT("100 iterations done", bench_look(bench)->reason);
+    bench_destroy(&bench);
+}
+
+static void the_run_ends_when_the_time_is_over(void)
+{
+    struct bench *bench = bench_new();
+
+    bench->config.time = 30 * SECOND;
+    (void)guest_alone(bench);
+    hand_wait(&bench->hand, 29 * SECOND);
+    CHECK(!bench_look(bench)->ending);
+    hand_wait(&bench->hand, 2 * SECOND);
+    CHECK_TEXT("the time is over", bench_look(bench)->reason);
+    bench_destroy(&bench);
+}
+
+static void the_last_version_is_scored_and_saved(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    store_lend(&store, bench);
+    store.loss = 0.75;
+    a = guest_alone(bench);
+    hand_wait(&bench->hand, SECOND);
+    bench_stop(bench);
+    store.loss = 0.25;
+    guest_gives_last(bench, &a, 1, 1);
+    CHECK(hub_ended(bench->hub));
+    CHECK_NEAR(0.25, bench_look(bench)->score, 0);
+    CHECK_EQUAL(1, store.version);
+    CHECK_EQUAL(1, store.best_version);
+    bench_destroy(&bench);
+}
+
+static void a_final_save_that_fails_does_not_keep_the_hub(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    store_lend(&store, bench);
+    a = guest_alone(bench);
+    store.fails = true;
+    bench_stop(bench);
+    guest_gives_last(bench, &a, 1, 1);
+    CHECK(hub_ended(bench->hub));
+    CHECK(hand_note(&bench->hand, NOTE_SAVE_FAILED) != NULL);
+    bench_destroy(&bench);
+}
+
+void add_hub_finish_tests(CU_pSuite suite)
+{
+    TEST(a_run_without_nodes_ends_at_once);
+    TEST(nodes_are_asked_for_their_last_offer_before_the_end);
+    TEST(after_its_last_offer_a_node_takes_no_part);
+    TEST(who_makes_no_last_offer_is_waited_for_ten_seconds);
+    TEST(a_stopped_uploader_does_not_hold_up_the_end);
+    TEST(a_slow_uploader_holds_up_the_end_ten_seconds_at_most);
+    TEST(a_silent_node_is_not_waited_for);
+    TEST(the_run_ends_when_the_goal_is_reached);
+    TEST(the_run_ends_when_the_loss_is_low_enough);
+    TEST(the_run_ends_when_a_node_has_done_its_iterations);
+    TEST(the_run_ends_when_the_time_is_over);
+    TEST(the_last_version_is_scored_and_saved);
+    TEST(a_final_save_that_fails_does_not_keep_the_hub);
+}

@@ -1,0 +1,168 @@
+#include "tests/check.h"
+#include "tests/hub/bench.h"
+
+static void a_hello_is_answered_with_the_settings(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_new(bench, "a");
+    const struct msg_welcome *welcome;
+
+    bench->config.every = 20;
+    bench->config.delay = 4;
+    bench_open(bench);
+    guest_hello(bench, &a);
+    welcome = &guest_heard(bench, &a, MSG_WELCOME)->welcome;
+    CHECK_EQUAL(7, welcome->run);
+    CHECK_EQUAL(20, welcome->every);
+    CHECK_EQUAL(4, welcome->delay);
+    CHECK_EQUAL(4, welcome->chunk_elements);
+    CHECK_EQUAL(START_HOLD, welcome->start);
+    bench_destroy(&bench);
+}
+
+static void another_protocol_version_is_refused(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_new(bench, "a");
+
+    bench_open(bench);
+    a.hello.protocol_min = a.hello.protocol_max = PROTOCOL_MAX + 1;
+    guest_hello(bench, &a);
+    CHECK_EQUAL(FAREWELL_VERSION, guest_farewell(bench, &a));
+    CHECK(guest_heard(bench, &a, MSG_WELCOME) == NULL);
+    bench_destroy(&bench);
+}
+
+static void another_model_is_refused_by_its_first_tensor(void)
+{
+    struct bench *bench = bench_new(), *other = bench_new();
+    struct guest a, b = guest_new(bench, "b");
+    struct schema *ours = bench->schema;
+    const uint64_t shape[1] = {3};
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    CHECK_OK(schema_add(other->schema, "extra", 1, shape, NULL));
+    bench->schema = other->schema;
+    guest_hello(bench, &b);
+    bench->schema = ours;
+    CHECK_EQUAL(FAREWELL_SCHEMA, guest_farewell(bench, &b));
+    CHECK_CONTAINS("\"extra\"",
+                   guest_heard(bench, &b, MSG_BYE)->bye.text);
+    CHECK(!bench_node(bench, "b"));
+    CHECK(!hand_dropped(&bench->hand, a.control));
+    bench_destroy(&other);
+    bench_destroy(&bench);
+}
+
+static void an_older_incarnation_is_refused_while_a_newer_is_here(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a, old;
+
+    bench_open(bench);
+    a = guest_new(bench, "a");
+    a.hello.incarnation = 5;
+    guest_hello(bench, &a);
+    old = a;
+    old.control = old.bulk = PEER_NONE;
+    old.hello.incarnation = 4;
+    guest_hello(bench, &old);
+    CHECK_EQUAL(FAREWELL_REPLACED, guest_farewell(bench, &old));
+    CHECK(!hand_dropped(&bench->hand, a.control));
+    bench_destroy(&bench);
+}
+
+static void a_newer_incarnation_replaces_the_older(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a, next;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    next = a;
+    next.hello.incarnation = 2;
+    guest_comes_again(bench, &next);
+    CHECK_EQUAL(FAREWELL_REPLACED, guest_farewell(bench, &a));
+    CHECK(hand_dropped(&bench->hand, a.control));
+    CHECK(!hand_dropped(&bench->hand, next.control));
+    CHECK_EQUAL(1, bench_look(bench)->count);
+    CHECK(hand_note(&bench->hand, NOTE_REJOINED) != NULL);
+    bench_destroy(&bench);
+}
+
+static void a_connection_cannot_become_another_node(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    for (int half = 0; half < 2; half++) {
+        bench = half ? bench_new() : bench;
+        bench_open(bench);
+        a = guest_comes(bench, "a");
+        *(half ? &a.hello.node_low : &a.hello.node_high) += 100;
+        guest_hello(bench, &a);
+        CHECK(hand_dropped(&bench->hand, a.control));
+        CHECK_EQUAL(1, bench_look(bench)->count);
+        CHECK(bench_node(bench, "a")->gone);
+        bench_destroy(&bench);
+    }
+}
+
+static void a_hub_that_is_full_says_so(void)
+{
+    struct bench *bench = bench_new();
+    struct guest guests[HUB_MAX_NODES], late;
+
+    bench_open(bench);
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
+        guests[i] = guest_new(bench, "node");
+        guest_hello(bench, &guests[i]);
+        hand_forget(&bench->hand);
+    }
+    late = guest_new(bench, "late");
+    guest_hello(bench, &late);
+    CHECK_EQUAL(FAREWELL_FULL, guest_farewell(bench, &late));
+    guest_says(bench, &guests[9], MSG_BYE);
+    guest_hello(bench, &late);
+    CHECK(guest_heard(bench, &late, MSG_WELCOME) != NULL);
+    bench_destroy(&bench);
+}
+
+static void a_node_that_says_hello_again_stays_in_its_place(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+    uint64_t session;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    guest_founds(bench, &a, 1);
+    guest_gives(bench, &a, 1, 0.5);
+    session = a.session;
+    a.hello.run = 7;
+    a.hello.base_version = 1;
+    guest_hello(bench, &a);
+    CHECK(a.session != session);
+    guest_delivers(bench, &a, 2, 0, 1);
+    guest_attach(bench, &a);
+    /* What either has sent in the former session is still on its way. */
+    guest_credits(bench, &a, 1, BENCH_CHUNKS);
+    CHECK(!hand_dropped(&bench->hand, a.control));
+    CHECK_EQUAL(1, bench_look(bench)->count);
+    guest_gives(bench, &a, 2, 0.5);
+    CHECK_NEAR(2, guest_result(bench, &a, 2, 0), 0);
+    bench_destroy(&bench);
+}
+
+void add_hub_hello_tests(CU_pSuite suite)
+{
+    TEST(a_hello_is_answered_with_the_settings);
+    TEST(another_protocol_version_is_refused);
+    TEST(another_model_is_refused_by_its_first_tensor);
+    TEST(an_older_incarnation_is_refused_while_a_newer_is_here);
+    TEST(a_newer_incarnation_replaces_the_older);
+    TEST(a_connection_cannot_become_another_node);
+    TEST(a_hub_that_is_full_says_so);
+    TEST(a_node_that_says_hello_again_stays_in_its_place);
+}

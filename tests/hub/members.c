@@ -1,0 +1,223 @@
+#include "tests/check.h"
+#include "tests/hub/bench.h"
+
+static void the_first_to_attach_founds_the_centre(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a, b;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    b = guest_comes(bench, "b");
+    CHECK_EQUAL(START_FOUND,
+                guest_heard(bench, &a, MSG_WELCOME)->welcome.start);
+    CHECK_EQUAL(START_HOLD,
+                guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
+    CHECK_EQUAL(8, guest_heard(bench, &a, MSG_GRANT)->grant.credit);
+    guest_founds(bench, &a, 1);
+    CHECK_EQUAL(START_GO, guest_heard(bench, &a, MSG_WELCOME)->welcome.start);
+    CHECK_EQUAL(START_GO, guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
+    bench_destroy(&bench);
+}
+
+static void another_founds_when_the_founder_leaves(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a, b;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    b = guest_comes(bench, "b");
+    guest_delivers(bench, &a, 0, 0, 1);
+    guest_breaks(bench, &a);
+    CHECK_EQUAL(START_FOUND,
+                guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
+    guest_founds(bench, &b, 2);
+    bench_destroy(&bench);
+}
+
+static void another_founds_when_the_founder_falls_silent(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a, b;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    b = guest_comes(bench, "b");
+    hand_wait(&bench->hand, 1500 * MILLISECOND);
+    guest_pings(bench, &b, 1);
+    hand_wait(&bench->hand, SECOND);
+    CHECK_EQUAL(START_FOUND,
+                guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
+    guest_delivers_all(bench, &a, 0, 1);
+    CHECK(!bench_look(bench)->founded);
+    guest_founds(bench, &b, 2);
+    bench_destroy(&bench);
+}
+
+static void first_parameters_that_are_not_finite_cut_the_founder(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    guest_delivers(bench, &a, 0, 0, 1e300);
+    CHECK(hand_dropped(&bench->hand, a.control));
+    CHECK(!bench_look(bench)->founded);
+    bench_destroy(&bench);
+}
+
+static void a_stranger_is_told_to_say_hello(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_new(bench, "a");
+
+    bench_open(bench);
+    a.control = bench->next_peer++;
+    hand_join(&bench->hand, a.control, CHANNEL_CONTROL);
+    guest_offers(bench, &a, 1);
+    CHECK_EQUAL(FAREWELL_STRANGER, guest_farewell(bench, &a));
+    CHECK(!hand_dropped(&bench->hand, a.control));
+    bench_destroy(&bench);
+}
+
+static void a_member_that_says_what_it_must_not_is_cut(void)
+{
+    static const enum msg_kind wrong[] = {MSG_GRANT,   MSG_WELCOME,
+                                          MSG_PONG,    MSG_VERDICT,
+                                          MSG_RESULT,  MSG_ATTACH,
+                                          MSG_STOP,    MSG_VIEW};
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct bench *bench = bench_new();
+        struct guest a;
+
+        bench_open(bench);
+        a = guest_comes(bench, "a");
+        guest_says(bench, &a, wrong[i]);
+        CHECK(hand_dropped(&bench->hand, a.control));
+        CHECK(hand_dropped(&bench->hand, a.bulk));
+        CHECK(hand_note(&bench->hand, NOTE_OFFENCE) != NULL);
+        CHECK(bench_node(bench, "a")->gone);
+        bench_destroy(&bench);
+    }
+}
+
+static void a_chunk_without_its_payload_is_an_offence(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    guest_says(bench, &a, MSG_CHUNK);
+    CHECK(hand_dropped(&bench->hand, a.bulk));
+    bench_destroy(&bench);
+}
+
+static void an_unknown_session_is_cut(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_new(bench, "a"), b = guest_new(bench, "b");
+
+    bench_open(bench);
+    guest_hello(bench, &a);
+    b.session = a.session + 1;
+    guest_attach(bench, &b);
+    CHECK(hand_dropped(&bench->hand, b.bulk));
+    guest_attach(bench, &a);
+    CHECK(!hand_dropped(&bench->hand, a.bulk));
+    b.session = a.session;
+    b.bulk = PEER_NONE;
+    guest_attach(bench, &b);
+    CHECK(hand_dropped(&bench->hand, b.bulk));
+    CHECK(!hand_dropped(&bench->hand, a.bulk));
+    bench_destroy(&bench);
+}
+
+static void the_view_is_pushed_at_once_with_a_growing_epoch(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a, b;
+    uint64_t epoch;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    epoch = guest_heard(bench, &a, MSG_VIEW)->view.epoch;
+    CHECK_EQUAL(1, guest_heard(bench, &a, MSG_VIEW)->view.members);
+    b = guest_comes(bench, "b");
+    CHECK(guest_heard(bench, &a, MSG_VIEW)->view.epoch > epoch);
+    CHECK_EQUAL(2, guest_heard(bench, &a, MSG_VIEW)->view.members);
+    CHECK_EQUAL(0, guest_heard(bench, &a, MSG_VIEW)->view.shard);
+    CHECK_EQUAL(1, guest_heard(bench, &b, MSG_VIEW)->view.shard);
+    CHECK_EQUAL(2, guest_heard(bench, &b, MSG_VIEW)->view.shards);
+    epoch = guest_heard(bench, &b, MSG_VIEW)->view.epoch;
+    guest_says(bench, &a, MSG_BYE);
+    CHECK(guest_heard(bench, &b, MSG_VIEW)->view.epoch > epoch);
+    CHECK_EQUAL(0, guest_heard(bench, &b, MSG_VIEW)->view.shard);
+    CHECK_EQUAL(1, guest_heard(bench, &b, MSG_VIEW)->view.members);
+    CHECK(hand_note(&bench->hand, NOTE_LEFT) != NULL);
+    bench_destroy(&bench);
+}
+
+static void a_node_is_silent_after_two_seconds_until_it_pings(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    hand_wait(&bench->hand, 1900 * MILLISECOND);
+    CHECK(!bench_node(bench, "a")->silent);
+    hand_wait(&bench->hand, 400 * MILLISECOND);
+    CHECK(bench_node(bench, "a")->silent);
+    guest_pings(bench, &a, 3);
+    CHECK(!bench_node(bench, "a")->silent);
+    CHECK_EQUAL(3, bench_node(bench, "a")->iteration);
+    CHECK(guest_heard(bench, &a, MSG_PONG) != NULL);
+    bench_destroy(&bench);
+}
+
+static void a_node_that_is_silent_for_a_minute_is_gone(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    hand_wait(&bench->hand, 59 * SECOND);
+    CHECK(!bench_node(bench, "a")->gone);
+    hand_wait(&bench->hand, 2 * SECOND);
+    CHECK(bench_node(bench, "a")->gone);
+    CHECK(hand_dropped(&bench->hand, a.control));
+    bench_destroy(&bench);
+}
+
+static void strangers_without_end_are_cut(void)
+{
+    struct bench *bench = bench_new();
+
+    bench_open(bench);
+    for (peer_id i = 100; i < 400; i++)
+        hand_join(&bench->hand, i, CHANNEL_CONTROL);
+    CHECK(!hand_dropped(&bench->hand, 100));
+    CHECK(hand_dropped(&bench->hand, 399));
+    bench_destroy(&bench);
+}
+
+void add_hub_members_tests(CU_pSuite suite)
+{
+    TEST(the_first_to_attach_founds_the_centre);
+    TEST(another_founds_when_the_founder_leaves);
+    TEST(another_founds_when_the_founder_falls_silent);
+    TEST(first_parameters_that_are_not_finite_cut_the_founder);
+    TEST(a_stranger_is_told_to_say_hello);
+    TEST(a_member_that_says_what_it_must_not_is_cut);
+    TEST(a_chunk_without_its_payload_is_an_offence);
+    TEST(an_unknown_session_is_cut);
+    TEST(the_view_is_pushed_at_once_with_a_growing_epoch);
+    TEST(a_node_is_silent_after_two_seconds_until_it_pings);
+    TEST(a_node_that_is_silent_for_a_minute_is_gone);
+    TEST(strangers_without_end_are_cut);
+}

@@ -1,0 +1,260 @@
+#include "tests/check.h"
+#include "tests/hub/bench.h"
+
+static struct guest guest_alone(struct bench *bench)
+{
+    struct guest a;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    guest_founds(bench, &a, 1);
+    return a;
+}
+
+static void a_merged_chunk_goes_out_before_the_others_are_here(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench);
+
+    guest_offers(bench, &a, 1);
+    guest_delivers(bench, &a, 1, 1, 0.5);
+    CHECK_NEAR(1.5, guest_result(bench, &a, 1, 1), 0);
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &a, 1, 1));
+    CHECK_EQUAL(1, guest_heard(bench, &a, MSG_RESULT)->result.version);
+    CHECK_EQUAL(VERB_REBASE, guest_heard(bench, &a, MSG_RESULT)->result.verb);
+    CHECK_EQUAL(1, guest_heard_count(bench, &a, MSG_RESULT));
+    CHECK_EQUAL(0, bench_look(bench)->version);
+    bench_destroy(&bench);
+}
+
+static void contributions_weigh_by_their_samples(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench), b = guest_comes(bench, "b");
+    struct msg_offer offer = {.exchange = 1, .samples = 3};
+
+    guest_offer(bench, &a, &offer);
+    offer.samples = 1;
+    guest_offer(bench, &b, &offer);
+    guest_delivers(bench, &a, 1, 0, 4);
+    guest_delivers(bench, &b, 1, 0, 8);
+    CHECK_NEAR(1 + 3 + 2, guest_result(bench, &a, 1, 0), 0);
+    bench_destroy(&bench);
+}
+
+/* The bits of the first result of three nodes that deliver in this order. */
+static double merged_in_order(const unsigned order[3])
+{
+    static const double values[3] = {1e8, 1, -1e8};
+    struct bench *bench = bench_new();
+    struct guest guests[3];
+    double result;
+
+    bench_open(bench);
+    for (unsigned i = 0; i < 3; i++)
+        guests[i] = guest_comes(bench, "n");
+    guest_founds(bench, &guests[0], 0.1);
+    for (unsigned i = 0; i < 3; i++)
+        guest_offers(bench, &guests[order[i]], 1);
+    for (unsigned i = 0; i < 3; i++)
+        guest_delivers(bench, &guests[order[i]], 1, 0, values[order[i]] / 3);
+    result = guest_result(bench, &guests[0], 1, 0);
+    bench_destroy(&bench);
+    return result;
+}
+
+static void the_sum_does_not_depend_on_who_delivers_first(void)
+{
+    static const unsigned orders[][3] = {
+        {0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    double first = merged_in_order(orders[0]);
+
+    for (unsigned i = 1; i < 6; i++)
+        CHECK_NEAR(first, merged_in_order(orders[i]), 0);
+}
+
+static void a_chunk_that_is_not_finite_is_left_out(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench), b = guest_comes(bench, "b");
+
+    guest_offers(bench, &a, 1);
+    guest_offers(bench, &b, 1);
+    guest_delivers(bench, &a, 1, 0, 1e300); /* infinity as a float */
+    guest_delivers(bench, &b, 1, 0, 0.5);
+    CHECK_EQUAL(VERDICT_NONFINITE, guest_verdict(bench, &a, 1, 0));
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &b, 1, 0));
+    CHECK_NEAR(1.5, guest_result(bench, &a, 1, 0), 0);
+    bench_destroy(&bench);
+}
+
+static void a_chunk_with_a_wrong_checksum_is_corrupt(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench);
+    struct blob *payload = hand_floats(bench->hand.pool, 4, 0.5);
+    struct msg_chunk chunk = {.exchange = 1,
+                              .checksum = payload->checksum + 1};
+
+    guest_offers(bench, &a, 1);
+    guest_chunk(bench, &a, &chunk, payload);
+    CHECK_EQUAL(VERDICT_CORRUPT, guest_verdict(bench, &a, 1, 0));
+    CHECK_NEAR(1, guest_result(bench, &a, 1, 0), 0);
+    blob_unref(&payload);
+    bench_destroy(&bench);
+}
+
+static void a_chunk_of_a_wrong_size_is_corrupt(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench);
+    struct blob *payload = hand_floats(bench->hand.pool, 3, 0.5);
+    struct msg_chunk chunk = {.exchange = 1, .checksum = payload->checksum};
+
+    guest_offers(bench, &a, 1);
+    guest_chunk(bench, &a, &chunk, payload);
+    CHECK_EQUAL(VERDICT_CORRUPT, guest_verdict(bench, &a, 1, 0));
+    blob_unref(&payload);
+    bench_destroy(&bench);
+}
+
+static void a_chunk_beyond_the_model_cuts_its_sender(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench);
+    struct blob *payload = hand_floats(bench->hand.pool, 4, 0.5);
+    struct msg_chunk chunk = {.exchange = 1, .chunk = BENCH_CHUNKS};
+
+    guest_offers(bench, &a, 1);
+    guest_chunk(bench, &a, &chunk, payload);
+    CHECK(hand_dropped(&bench->hand, a.bulk));
+    blob_unref(&payload);
+    bench_destroy(&bench);
+}
+
+static void a_chunk_that_nobody_granted_is_left_out(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench);
+
+    guest_delivers_all(bench, &a, 1, 100);
+    guest_delivers_all(bench, &a, 0, 100);
+    guest_gives(bench, &a, 2, 0.5);
+    CHECK_NEAR(1.5, guest_result(bench, &a, 2, 0), 0);
+    CHECK_EQUAL(1, bench_look(bench)->rounds);
+    bench_destroy(&bench);
+}
+
+static void a_chunk_that_comes_twice_counts_once(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench);
+
+    bench->hand.holds_jobs = true;
+    guest_offers(bench, &a, 1);
+    guest_delivers(bench, &a, 1, 0, 0.5);
+    guest_delivers(bench, &a, 1, 0, 0.5);
+    hand_work(&bench->hand);
+    guest_delivers(bench, &a, 1, 0, 0.5);
+    hand_work(&bench->hand);
+    CHECK_NEAR(1.5, guest_result(bench, &a, 1, 0), 0);
+    CHECK_EQUAL(1, guest_heard_count(bench, &a, MSG_RESULT));
+    bench_destroy(&bench);
+}
+
+static void who_leaves_while_its_chunk_is_checked_is_not_merged(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench), b = guest_comes(bench, "b");
+
+    guest_offers(bench, &a, 1);
+    guest_offers(bench, &b, 1);
+    guest_delivers(bench, &a, 1, 0, 0.5);
+    bench->hand.holds_jobs = true;
+    guest_delivers(bench, &b, 1, 0, 100);
+    guest_breaks(bench, &b);
+    hand_work(&bench->hand);
+    CHECK_NEAR(1.5, guest_result(bench, &a, 1, 0), 0);
+    bench_destroy(&bench);
+}
+
+static void who_leaves_after_its_chunk_was_checked_is_merged(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench), b = guest_comes(bench, "b");
+
+    guest_offers(bench, &a, 1);
+    guest_offers(bench, &b, 1);
+    guest_delivers(bench, &b, 1, 0, 2);
+    guest_breaks(bench, &b);
+    guest_delivers(bench, &a, 1, 0, 1);
+    CHECK_NEAR(2.5, guest_result(bench, &a, 1, 0), 0);
+    bench_destroy(&bench);
+}
+
+static void a_gradient_is_a_step_downhill_and_comes_back_as_a_pull(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench->config.exchange = EXCHANGE_GRADIENT;
+    bench->config.outer.lr = 0.5;
+    a = guest_alone(bench);
+    guest_gives(bench, &a, 1, 1);
+    CHECK_NEAR(0.5, guest_result(bench, &a, 1, 0), 0);
+    CHECK_EQUAL(VERB_PULL, guest_heard(bench, &a, MSG_RESULT)->result.verb);
+    CHECK_NEAR(1, guest_heard(bench, &a, MSG_RESULT)->result.weight, 0);
+    bench_destroy(&bench);
+}
+
+static void momentum_carries_over_from_round_to_round(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench->config.outer = (struct outer){.lr = 1, .momentum = 0.5};
+    a = guest_alone(bench);
+    guest_gives(bench, &a, 1, 1); /* m = -1, step 1 + 0.5 */
+    CHECK_NEAR(2.5, guest_result(bench, &a, 1, 0), 0);
+    guest_gives(bench, &a, 2, 0); /* m = -0.5, step 0.25 */
+    CHECK_NEAR(2.75, guest_result(bench, &a, 2, 0), 0);
+    bench_destroy(&bench);
+}
+
+static void rounds_of_an_async_run_may_pass_each_other_in_a_chunk(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench->config.gate = preset_find("async")->gate;
+    a = guest_alone(bench);
+    guest_offers(bench, &a, 1);
+    guest_offers(bench, &a, 2);
+    guest_delivers(bench, &a, 2, 0, 2);
+    guest_delivers(bench, &a, 1, 0, 1);
+    guest_delivers(bench, &a, 1, 1, 1);
+    guest_delivers(bench, &a, 2, 1, 2);
+    CHECK_NEAR(4, guest_result(bench, &a, 2, 1), 0);
+    guest_delivers(bench, &a, 1, 2, 1);
+    guest_delivers(bench, &a, 2, 2, 2);
+    CHECK_EQUAL(2, bench_look(bench)->version);
+    bench_destroy(&bench);
+}
+
+void add_hub_merge_tests(CU_pSuite suite)
+{
+    TEST(a_merged_chunk_goes_out_before_the_others_are_here);
+    TEST(contributions_weigh_by_their_samples);
+    TEST(the_sum_does_not_depend_on_who_delivers_first);
+    TEST(a_chunk_that_is_not_finite_is_left_out);
+    TEST(a_chunk_with_a_wrong_checksum_is_corrupt);
+    TEST(a_chunk_of_a_wrong_size_is_corrupt);
+    TEST(a_chunk_beyond_the_model_cuts_its_sender);
+    TEST(a_chunk_that_nobody_granted_is_left_out);
+    TEST(a_chunk_that_comes_twice_counts_once);
+    TEST(who_leaves_while_its_chunk_is_checked_is_not_merged);
+    TEST(who_leaves_after_its_chunk_was_checked_is_merged);
+    TEST(a_gradient_is_a_step_downhill_and_comes_back_as_a_pull);
+    TEST(momentum_carries_over_from_round_to_round);
+    TEST(rounds_of_an_async_run_may_pass_each_other_in_a_chunk);
+}

@@ -1,0 +1,23 @@
+/* The work that main lends a hub, for tests: saves to memory, scores as it is
+ * told. */
+#ifndef TESTS_HUB_STORE_H
+#define TESTS_HUB_STORE_H
+
+#include "tests/hub/bench.h"
+
+enum { STATE_ROOM = 16384 };
+
+struct store {
+    unsigned saves, bests, finals, scores;
+    uint64_t version, best_version;
+    double first; /* first value that was saved last */
+    float theta[BENCH_ELEMENTS];
+    char state[STATE_ROOM];
+    bool fails;               /* saving and scoring do not work */
+    double loss, accuracy; /* what a scoring says */
+};
+
+/* Lends the hub both kinds of work; before bench_open. */
+void store_lend(struct store *store, struct bench *bench);
+
+#endif
