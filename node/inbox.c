@@ -1,0 +1,217 @@
+#include "node/inbox.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+void inbox_init(struct inbox *inbox, size_t elements)
+{
+    memset(inbox, 0, sizeof *inbox);
+    inbox->elements = elements;
+}
+
+static void drop(struct inbox_exchange *entry)
+{
+    for (uint32_t i = 0; i < entry->capacity; i++)
+        blob_unref(&entry->parts[i].payload);
+    entry->used = false;
+    entry->arrived = 0;
+    entry->elements = 0;
+}
+
+void inbox_free(struct inbox *inbox)
+{
+    for (unsigned i = 0; i < INBOX_EXCHANGES; i++) {
+        drop(&inbox->list[i]);
+        free(inbox->list[i].parts);
+        inbox->list[i].parts = NULL;
+        inbox->list[i].capacity = 0;
+    }
+}
+
+static const struct inbox_exchange *find(const struct inbox *inbox,
+                                         uint64_t exchange)
+{
+    for (unsigned i = 0; i < INBOX_EXCHANGES; i++)
+        if (inbox->list[i].used && inbox->list[i].exchange == exchange)
+            return &inbox->list[i];
+    return NULL;
+}
+
+/* The place of this exchange, a free one for it, or NULL. */
+static struct inbox_exchange *place(struct inbox *inbox, uint64_t exchange)
+{
+    struct inbox_exchange *unused = NULL;
+
+    for (unsigned i = 0; i < INBOX_EXCHANGES; i++) {
+        struct inbox_exchange *entry = &inbox->list[i];
+
+        if (entry->used && entry->exchange == exchange)
+            return entry;
+        if (!entry->used && !unused)
+            unused = entry;
+    }
+    if (unused) {
+        unused->used = true;
+        unused->exchange = exchange;
+    }
+    return unused;
+}
+
+static bool has_room(struct inbox_exchange *entry, uint32_t chunk)
+{
+    uint32_t capacity = entry->capacity ? entry->capacity : 4;
+    struct inbox_part *parts;
+
+    if (chunk < entry->capacity)
+        return true;
+    while (capacity <= chunk)
+        capacity *= 2;
+    parts = realloc(entry->parts, capacity * sizeof *parts);
+    if (!parts)
+        return false;
+    memset(parts + entry->capacity, 0,
+           (capacity - entry->capacity) * sizeof *parts);
+    entry->parts = parts;
+    entry->capacity = capacity;
+    return true;
+}
+
+void inbox_take(struct inbox *inbox, const struct msg_apply *apply,
+                struct blob *payload)
+{
+    size_t count = payload ? payload->size / sizeof(float) : 0;
+    struct inbox_exchange *entry;
+    struct inbox_part *part;
+
+    if (count == 0 || count > inbox->elements ||
+        apply->chunk >= inbox->elements || apply->chunk > UINT32_MAX / 4)
+        return;
+    entry = place(inbox, apply->exchange);
+    if (!entry || !has_room(entry, apply->chunk))
+        return;
+    part = &entry->parts[apply->chunk];
+    if (part->payload)
+        return;
+    *part = (struct inbox_part){blob_ref(payload), (enum verb)apply->verb,
+                                apply->weight};
+    entry->arrived++;
+    entry->elements += count;
+}
+
+bool inbox_complete(const struct inbox *inbox, uint64_t exchange)
+{
+    const struct inbox_exchange *entry = find(inbox, exchange);
+
+    return entry && entry->elements == inbox->elements;
+}
+
+static void apply_piece(const struct inbox_part *part, const float *v,
+                        float *x, size_t count)
+{
+    double a = part->weight;
+
+    switch (part->verb) {
+    case VERB_REBASE:
+        for (size_t i = 0; i < count; i++)
+            x[i] += v[i];
+        break;
+    case VERB_PULL:
+        for (size_t i = 0; i < count; i++)
+            x[i] = a == 1 ? v[i]
+                          : (float)((1 - a) * (double)x[i] + a * (double)v[i]);
+        break;
+    case VERB_REPLACE:
+        memcpy(x, v, count * sizeof *x);
+        break;
+    case VERB_ADD:
+        for (size_t i = 0; i < count; i++)
+            x[i] = (float)((double)x[i] + a * (double)v[i]);
+        break;
+    case VERB_STEP:
+    case VERB_COUNT:
+        break;
+    }
+}
+
+/* Where in the spans the next element lies. */
+struct cursor {
+    const struct inbox_span *span;
+    size_t offset; /* in the span */
+    size_t first;  /* in the vector */
+};
+
+static void apply_part(const struct inbox_part *part, struct cursor *cursor,
+                       const struct inbox_optimizer *optimizer)
+{
+    const float *v = blob_floats(part->payload);
+    size_t count = part->payload->size / sizeof(float);
+
+    if (part->verb == VERB_STEP)
+        optimizer->step(optimizer->context, v, cursor->first, count);
+    while (count) {
+        size_t left = cursor->span->count - cursor->offset;
+        size_t piece = left < count ? left : count;
+
+        apply_piece(part, v, cursor->span->values + cursor->offset, piece);
+        v += piece;
+        cursor->offset += piece;
+        cursor->first += piece;
+        count -= piece;
+        if (cursor->offset == cursor->span->count) {
+            cursor->span++;
+            cursor->offset = 0;
+        }
+    }
+}
+
+void inbox_apply_spans(struct inbox *inbox, uint64_t exchange,
+                       const struct inbox_span *spans,
+                       const struct inbox_optimizer *optimizer)
+{
+    struct inbox_exchange *entry = place(inbox, exchange);
+    struct cursor cursor = {spans, 0, 0};
+
+    assert(entry && entry->elements == inbox->elements);
+    for (uint32_t i = 0; i < entry->arrived; i++)
+        apply_part(&entry->parts[i], &cursor, optimizer);
+    drop(entry);
+}
+
+void inbox_apply(struct inbox *inbox, uint64_t exchange, float *x,
+                 const struct inbox_optimizer *optimizer)
+{
+    struct inbox_exchange *entry = place(inbox, exchange);
+    size_t first = 0;
+
+    assert(entry && entry->elements == inbox->elements);
+    for (uint32_t i = 0; i < entry->arrived; i++) {
+        const struct inbox_part *part = &entry->parts[i];
+        const float *v = blob_floats(part->payload);
+        size_t count = part->payload->size / sizeof(float);
+
+        if (part->verb == VERB_STEP)
+            optimizer->step(optimizer->context, v, first, count);
+        apply_piece(part, v, x + first, count);
+        first += count;
+    }
+    drop(entry);
+}
+
+bool inbox_replaces(const struct inbox *inbox, uint64_t exchange)
+{
+    const struct inbox_exchange *entry = find(inbox, exchange);
+
+    return entry && entry->capacity && entry->parts[0].payload &&
+           entry->parts[0].verb == VERB_REPLACE;
+}
+
+void inbox_forget(struct inbox *inbox, uint64_t first, uint64_t last)
+{
+    for (unsigned i = 0; i < INBOX_EXCHANGES; i++) {
+        struct inbox_exchange *entry = &inbox->list[i];
+
+        if (entry->used && entry->exchange >= first && entry->exchange <= last)
+            drop(entry);
+    }
+}

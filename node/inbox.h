@@ -1,0 +1,80 @@
+/* Results on their way to the parameters: collects the chunks of each exchange
+ * until all are there, then applies them at once to a flat vector.
+ *
+ * Pure and without locks: the library keeps one on the training thread, the
+ * simulated trainer another. It holds at most INBOX_EXCHANGES exchanges of
+ * one vector each, by reference. Chunks are in the order of the vector; their
+ * length need not be known beforehand, as an exchange is complete when its
+ * payloads cover the vector. */
+#ifndef NODE_INBOX_H
+#define NODE_INBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codec/msg.h"
+#include "core/blob.h"
+#include "node/pacer.h"
+
+/* All that may be in flight, and exchange 0. */
+enum { INBOX_EXCHANGES = PACER_FLIGHT + 1 };
+
+struct inbox_part {
+    struct blob *payload; /* of float32; NULL: not here */
+    enum verb verb;
+    double weight;
+};
+
+struct inbox_exchange {
+    bool used;
+    uint64_t exchange;
+    uint32_t arrived;
+    size_t elements; /* in the payloads that are here */
+    uint32_t capacity;
+    struct inbox_part *parts; /* by chunk */
+};
+
+struct inbox {
+    size_t elements; /* of the vector */
+    struct inbox_exchange list[INBOX_EXCHANGES];
+};
+
+/* A piece of the vector, as it lies in the trainer's memory. */
+struct inbox_span {
+    float *values;
+    size_t count;
+};
+
+/* Takes a part of a merged gradient, elements [first, first + count), to the
+ * optimizer; parts come in order. */
+struct inbox_optimizer {
+    void (*step)(void *context, const float *gradient, size_t first,
+                 size_t count);
+    void *context;
+};
+
+void inbox_init(struct inbox *inbox, size_t elements);
+void inbox_free(struct inbox *inbox);
+
+/* References the payload. A chunk that is there already, lies outside the
+ * vector or finds no room is left out. */
+void inbox_take(struct inbox *inbox, const struct msg_apply *apply,
+                struct blob *payload);
+bool inbox_complete(const struct inbox *inbox, uint64_t exchange);
+/* Applies a complete exchange by the verbs of its chunks to a vector that lies
+ * in spans, in order and `elements` long together, and drops it. REBASE:
+ * x += v. REPLACE: x = v. PULL: x = (1-a)x + a v. ADD: x += a v. STEP: given to
+ * the optimizer. */
+void inbox_apply_spans(struct inbox *inbox, uint64_t exchange,
+                       const struct inbox_span *spans,
+                       const struct inbox_optimizer *optimizer);
+/* The same for a vector in one piece. */
+void inbox_apply(struct inbox *inbox, uint64_t exchange, float *x,
+                 const struct inbox_optimizer *optimizer);
+/* Whether a complete exchange replaces the parameters. */
+bool inbox_replaces(const struct inbox *inbox, uint64_t exchange);
+/* Drops what is here of the exchanges first..last. */
+void inbox_forget(struct inbox *inbox, uint64_t first, uint64_t last);
+
+#endif

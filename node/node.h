@@ -1,0 +1,46 @@
+/* The node as a machine: it carries a trainer's progress to the hub and the
+ * answers back, and never makes the trainer wait.
+ *
+ * Its peers are the trainer (LOCAL messages) and the hub's two connections.
+ * The reference r of a chunk is a sum of blobs; an offer is u = x - r, a
+ * result v is applied as c = v - x_sent (REBASE). */
+#ifndef NODE_NODE_H
+#define NODE_NODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/blob.h"
+#include "core/schema.h"
+#include "core/time.h"
+#include "seam/machine.h"
+
+enum { NODE_MAX_FLIGHT = 64 };
+
+struct node_config {
+    uint64_t uuid_high, uuid_low;
+    uint64_t incarnation;
+    const char *name;            /* copied */
+    const struct schema *schema; /* must outlive the node */
+};
+
+struct node_view {
+    bool attached;
+    uint64_t version;
+    nanos round_trip;
+    unsigned in_flight;
+    char state[96]; /* what it is doing or waiting for */
+};
+
+struct node;
+
+struct node *node_new(const struct node_config *config, struct pool *pool);
+void node_destroy(struct node **node);
+struct machine node_machine(struct node *node);
+void node_look(const struct node *node, struct node_view *view);
+/* Said goodbye, or was refused: the driver may stop. */
+bool node_ended(const struct node *node);
+/* Broken invariants, as a sentence, or NULL. */
+const char *node_check(const struct node *node);
+
+#endif

@@ -1,0 +1,77 @@
+/* The training thread's side of an exchange: what to do at iteration i.
+ *
+ * Pure bookkeeping, used by the library (node/api.c) in real time and by the
+ * simulated trainer in virtual time. At the end of iteration i the trainer
+ * asks, in this order: what is due (until the answer is GO), then whether to
+ * offer, and after an offer with d = 0 what is due again. A result is never
+ * applied before i+d of its offer's i, nor before an older one that may still
+ * come. */
+#ifndef NODE_PACER_H
+#define NODE_PACER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "codec/msg.h"
+#include "core/time.h"
+
+/* Exchanges that may be under way at once; more offers are left out. */
+enum { PACER_FLIGHT = 64 };
+
+enum pacer_state {
+    PACER_PENDING, /* offered, nothing back yet */
+    PACER_READY    /* all of its result is here */
+};
+
+struct pacer_exchange {
+    uint64_t exchange;
+    uint64_t due; /* the iteration at which it may be applied */
+    enum pacer_state state;
+    bool missed; /* it was not there at `due` */
+};
+
+struct pacer {
+    struct msg_schedule schedule;
+    uint64_t iteration;
+    uint64_t next_exchange;
+    uint64_t last_offer; /* iteration of it */
+    uint64_t missed;
+    unsigned count;
+    struct pacer_exchange flight[PACER_FLIGHT]; /* oldest first */
+};
+
+enum pacer_act {
+    PACER_GO,    /* nothing is to be done: train on */
+    PACER_APPLY, /* apply its result now, pacer_done, ask again */
+    PACER_SKIP,  /* never apply it: tell the machine, pacer_done, ask again */
+    PACER_WAIT   /* block until anything comes, or the wait is over and
+                    pacer_give_up; ask again */
+};
+
+void pacer_init(struct pacer *pacer);
+/* Takes new settings; what is in flight keeps its due iteration. */
+void pacer_schedule(struct pacer *pacer, const struct msg_schedule *schedule);
+/* An iteration is done. */
+void pacer_tick(struct pacer *pacer);
+/* What to do now about an exchange in flight, the oldest that needs something;
+ * its number is in *exchange unless the answer is GO. A result that is not
+ * there when it is due is counted as missed, once. With d = 0 the answer is
+ * WAIT whatever the schedule says of late results. */
+enum pacer_act pacer_due(struct pacer *pacer, uint64_t *exchange);
+/* Ends a WAIT that took too long: counts the miss, the result will be applied
+ * when it comes. */
+void pacer_give_up(struct pacer *pacer, uint64_t exchange);
+/* The exchange was applied or skipped. */
+void pacer_done(struct pacer *pacer, uint64_t exchange);
+/* Whether to offer now: i mod k = 0, i > 0, a hub wants it, and no more are in
+ * flight than d iterations can hide, d/k rounded up, so that with this one at
+ * most one is late. If so its number, 1, 2, ..., is in *exchange and it is in
+ * flight. Ask once per iteration. `last` offers out of turn, bounded only by
+ * PACER_FLIGHT. */
+bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange);
+/* The whole result of an exchange has come. */
+void pacer_ready(struct pacer *pacer, uint64_t exchange);
+/* Nothing will come for these exchanges; what has come is void. */
+void pacer_forget(struct pacer *pacer, uint64_t first, uint64_t last);
+
+#endif

@@ -1,0 +1,254 @@
+/* A result on its way to the trainer: collected, turned into what is to be
+ * applied, and, once applied, carried over to all that depends on it. */
+#include "node/state.h"
+#include "node/work.h"
+
+static void credit_back(struct node *node, uint64_t exchange)
+{
+    struct msg msg = {.kind = MSG_CREDIT};
+
+    msg.credit.exchange = exchange;
+    msg.credit.chunks = 1;
+    node_to_hub(node, &msg, NULL);
+}
+
+static struct flight *flight_of(struct node *node, uint64_t exchange)
+{
+    return exchange ? flight_find(node, exchange) : node->taking;
+}
+
+void node_on_result(struct node *node, const struct msg *msg,
+                   struct blob *payload)
+{
+    const struct msg_result *result = &msg->result;
+    struct flight *flight = flight_of(node, result->exchange);
+    struct flight_chunk *place;
+
+    credit_back(node, result->exchange);
+    if (!flight || result->chunk >= node->chunks || !payload ||
+        (result->exchange && flight->stage == FLIGHT_FORMING) ||
+        payload->size != node_chunk_length(node, result->chunk) *
+                             sizeof(float))
+        return;
+    place = &flight->chunks[result->chunk];
+    if (place->result)
+        return;
+    place->result = blob_ref(payload);
+    place->codec = result->codec;
+    place->verb = result->verb;
+    place->weight = result->weight;
+    place->version = result->version;
+    place->checksum = result->checksum;
+    flight->arrived++;
+    if (result->exchange)
+        flight_judge(node, flight, result->chunk, result->verdict);
+    results_advance(node);
+}
+
+/* How many corrections before this one the trainer has yet to apply; -1 when
+ * one of them is not there yet, so that this one must wait. Where a due result
+ * may still be skipped, nothing is built on it. */
+static int corrections_ahead(const struct node *node,
+                             const struct flight *flight)
+{
+    int ahead = 0;
+
+    for (const struct flight *other = node->flights; other && other != flight;
+         other = other->next) {
+        if (other->skipped)
+            continue;
+        if (!other->complete || node->welcome.miss == MISS_SKIP)
+            return -1;
+        ahead++;
+    }
+    return ahead;
+}
+
+/* c = v - x_sent - (the corrections that come first); other verbs take v. */
+static struct job *correction(struct node *node, struct flight *flight,
+                              uint32_t chunk, int ahead)
+{
+    struct flight_chunk *place = &flight->chunks[chunk];
+    bool rebase = place->verb == VERB_REBASE;
+    unsigned inputs =
+        1 + (rebase ? place->sent.count + (unsigned)ahead : 0);
+    struct job *job = job_new(&work_correct, node->pool, inputs);
+    unsigned at = 1;
+
+    job->in[0] = (struct input){blob_ref(place->result), 1, place->codec};
+    if (!rebase)
+        return job;
+    at = sum_into(&place->sent, -1, job, at);
+    for (struct flight *other = node->flights; other != flight;
+         other = other->next)
+        if (!other->skipped &&
+            other->chunks[chunk].verb == VERB_REBASE)
+            job->in[at++] = (struct input){
+                blob_ref(other->chunks[chunk].applied), -1, CODEC_RAW};
+    job->inputs = at;
+    return job;
+}
+
+static void correct(struct node *node, struct flight *flight, int ahead)
+{
+    flight->correcting = true;
+    for (uint32_t i = 0; i < node->chunks; i++) {
+        struct job *job = correction(node, flight, i, ahead);
+
+        job->elements = node_chunk_length(node, i);
+        job->tag[0] = flight->snapshot.exchange;
+        job->tag[1] = i;
+        job->tag[2] = flight->chunks[i].checksum;
+        job->number[1] = (double)node->welcome.session;
+        node_job(node, job);
+    }
+}
+
+void results_advance(struct node *node)
+{
+    struct flight *taking = node->taking;
+
+    if (taking && !taking->correcting &&
+        taking->arrived == node->chunks)
+        correct(node, taking, 0);
+    for (struct flight *flight = node->flights; flight;
+         flight = flight->next) {
+        int ahead;
+
+        if (flight->skipped || flight->correcting ||
+            flight->arrived < node->chunks)
+            continue;
+        ahead = corrections_ahead(node, flight);
+        if (ahead >= 0)
+            correct(node, flight, ahead);
+    }
+}
+
+static void hand_over(struct node *node, struct flight *flight)
+{
+    struct msg msg = {.kind = MSG_APPLY};
+
+    flight->complete = true;
+    msg.apply.exchange = flight->snapshot.exchange;
+    for (uint32_t i = 0; i < node->chunks; i++) {
+        struct flight_chunk *place = &flight->chunks[i];
+
+        msg.apply.chunk = i;
+        msg.apply.verb = place->verb;
+        msg.apply.weight = place->weight;
+        node_to_trainer(node, &msg, place->applied);
+    }
+}
+
+void result_corrected(struct node *node, struct job *job)
+{
+    struct flight *flight = flight_of(node, job->tag[0]);
+
+    if (!flight || !flight->correcting || flight->complete ||
+        flight->skipped ||
+        job->number[1] != (double)node->welcome.session)
+        return;
+    if (job->status != STATUS_OK) {
+        joining_drop(node, "a result was damaged on its way");
+        return;
+    }
+    flight->chunks[job->tag[1]].applied = blob_ref(job->out[0]);
+    if (++flight->corrected < node->chunks)
+        return;
+    hand_over(node, flight);
+    results_advance(node);
+}
+
+/* Carries what was applied over to a vector that x has moved away from. */
+static void carry(struct sum *sum, const struct flight_chunk *place)
+{
+    switch (place->verb) {
+    case VERB_REBASE:
+        sum_add(sum, place->applied, 1, CODEC_RAW);
+        break;
+    case VERB_ADD:
+        sum_add(sum, place->applied, place->weight, CODEC_RAW);
+        break;
+    case VERB_PULL:
+        if (place->weight < 1)
+            sum_scale(sum, 1 - place->weight);
+        else
+            sum_clear(sum);
+        sum_add(sum, place->applied, place->weight, CODEC_RAW);
+        break;
+    case VERB_REPLACE:
+        sum_set(sum, place->applied);
+        break;
+    case VERB_STEP:
+    case VERB_COUNT:
+        break;
+    }
+}
+
+/* x moved by c: so do r and the x_sent of all that is still in flight. Where
+ * r still is what was sent, r + c is just v. */
+static void carry_over(struct node *node, struct flight *flight,
+                       uint32_t chunk)
+{
+    struct flight_chunk *place = &flight->chunks[chunk];
+    struct sum *reference = &node->reference[chunk];
+
+    if (place->verb == VERB_REBASE && place->codec == CODEC_RAW &&
+        place->sent.count == 1 &&
+        sum_is(reference, place->sent.term[0].blob))
+        sum_set(reference, place->result);
+    else
+        carry(reference, place);
+    for (struct flight *later = flight->next; later; later = later->next)
+        if (!later->correcting)
+            carry(&later->chunks[chunk].sent, place);
+}
+
+static void raise_base(struct node *node, const struct flight *flight)
+{
+    uint64_t version = UINT64_MAX;
+
+    for (uint32_t i = 0; i < node->chunks; i++)
+        if (flight->chunks[i].version < version)
+            version = flight->chunks[i].version;
+    if (version > node->base_version || !flight->snapshot.exchange)
+        node->base_version = version;
+}
+
+static void taken(struct node *node)
+{
+    for (uint32_t i = 0; i < node->chunks; i++)
+        carry_over(node, node->taking, i);
+    raise_base(node, node->taking);
+    joining_settled(node);
+    flight_destroy(node, &node->taking);
+    effects_note(node->out, NOTE_TAKEN, node->name, "version %llu",
+                 (unsigned long long)node->base_version);
+    joining_schedule(node);
+}
+
+void node_on_applied(struct node *node, const struct msg *msg,
+                    struct blob *payload)
+{
+    struct flight *flight = flight_of(node, msg->applied.exchange);
+
+    (void)payload;
+    if (!flight || flight->skipped)
+        return;
+    if (msg->applied.skipped) {
+        flight->skipped = true;
+        results_advance(node);
+        return;
+    }
+    if (!flight->complete)
+        return;
+    if (!msg->applied.exchange) {
+        taken(node);
+        return;
+    }
+    for (uint32_t i = 0; i < node->chunks; i++)
+        carry_over(node, flight, i);
+    raise_base(node, flight);
+    flight->skipped = true;
+    results_advance(node);
+}

@@ -1,0 +1,162 @@
+/* The node's inside, shared by the files of node/ that make the machine.
+ *
+ * One file per journey: joining.c (from HELLO to being a member, and back),
+ * flight.c (an offer, up to its last verdict), result.c (a result, up to the
+ * trainer). */
+#ifndef NODE_STATE_H
+#define NODE_STATE_H
+
+#include "node/node.h"
+#include "node/sum.h"
+
+#define NODE_TICK (500 * MILLISECOND)
+/* Without any answer for so long the hub is not expected to be there. */
+#define HUB_SILENT (10 * SECOND)
+/* A connection on which HELLO was never answered is given up after so long. */
+#define HUB_DEAF (30 * SECOND)
+
+enum hub_state {
+    HUB_AWAY,    /* not connected, or no WELCOME yet */
+    HUB_MEMBER,  /* welcome */
+    HUB_OVER,    /* the run has ended, or it refused us */
+    HUB_STATES
+};
+
+struct flight_chunk {
+    struct blob *encoded;  /* u, until it is known to be merged */
+    struct sum sent;       /* x_sent, as moved by later corrections */
+    struct blob *result;   /* v */
+    struct blob *applied;  /* what the trainer is to apply: c, or v */
+    enum codec_id codec;   /* of the result */
+    enum verb verb;
+    double weight;
+    uint64_t version;
+    uint64_t checksum; /* of the result, as announced */
+    bool judged;
+    enum verdict verdict;
+};
+
+enum flight_stage {
+    FLIGHT_FORMING,  /* its deltas are being computed */
+    FLIGHT_OFFERED,  /* the hub knows of it */
+    FLIGHT_GRANTED,  /* its chunks are on their way */
+    FLIGHT_JUDGED    /* every chunk has its verdict */
+};
+
+/* An exchange, from the snapshot until it is judged and applied. Number 0
+ * carries parameters at the start: ours to the hub, or the hub's to us. */
+struct flight {
+    struct msg_snapshot snapshot;
+    enum flight_stage stage;
+    uint64_t base_version;
+    double squares;
+    uint32_t forming, sent, judged, arrived, corrected, credit;
+    bool correcting; /* corrections have been asked for */
+    bool complete;   /* the trainer has all it is to apply */
+    bool skipped;    /* the trainer will not apply it */
+    bool broken;     /* not finite: it must not be sent */
+    struct flight *next;
+    struct flight_chunk chunks[];
+};
+
+struct node {
+    struct node_config config;
+    char name[40];
+    struct blob *schema_text;
+    struct pool *pool;
+    struct effects *out;
+    nanos now, next_tick, heard, hello_at;
+    uint64_t next_job;
+
+    enum hub_state hub;
+    bool control_up, bulk_up;
+    bool started; /* the trainer's starting parameters are here and hashed */
+    struct msg_welcome welcome;
+    struct msg_view view;
+    uint64_t run, lineage, base_version;
+    enum start start;
+    bool diverged; /* its own parameters are not finite: take the hub's */
+
+    uint32_t chunks, chunk_elements;
+    struct blob *initial;     /* until the chunk size is known */
+    struct sum *reference;    /* r, per chunk */
+    struct flight *flights;   /* oldest first */
+    struct flight *founding;  /* exchange 0 to the hub */
+    struct flight *taking;    /* exchange 0 from the hub */
+
+    struct msg_progress progress;
+    nanos rate_time;
+    uint64_t rate_iteration;
+    double rate;
+    nanos round_trip;
+    bool stopping; /* the hub has called for last offers */
+    bool leaving;  /* the trainer has made its last one */
+    bool ended;
+};
+
+/* node.c */
+void node_job(struct node *node, struct job *job);
+void node_to_hub(struct node *node, const struct msg *msg,
+                 struct blob *payload);
+void node_to_trainer(struct node *node, const struct msg *msg,
+                     struct blob *payload);
+size_t node_chunk_length(const struct node *node, uint32_t chunk);
+void node_end(struct node *node, bool refused, enum farewell farewell,
+              const char *text);
+
+/* joining.c */
+void joining_connect(struct node *node, peer_id peer);
+void joining_disconnect(struct node *node, peer_id peer, const char *why);
+void joining_tick(struct node *node);
+void joining_hello(struct node *node);
+void joining_schedule(struct node *node);
+void joining_drop(struct node *node, const char *why);
+/* The node's parameters are the run's: offers may begin. */
+void joining_settled(struct node *node);
+void node_on_welcome(struct node *node, const struct msg *msg,
+                    struct blob *payload);
+void node_on_view(struct node *node, const struct msg *msg,
+                 struct blob *payload);
+void node_on_pong(struct node *node, const struct msg *msg,
+                 struct blob *payload);
+void node_on_stop(struct node *node, const struct msg *msg,
+                 struct blob *payload);
+void node_on_bye(struct node *node, const struct msg *msg,
+                struct blob *payload);
+
+/* flight.c */
+struct flight *flight_new(struct node *node,
+                          const struct msg_snapshot *snapshot);
+struct flight *flight_find(struct node *node, uint64_t exchange);
+void flight_destroy(struct node *node, struct flight **flight);
+void flight_formed(struct node *node, struct job *job);
+void flight_send(struct node *node, struct flight *flight);
+void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
+                  enum verdict verdict);
+/* Puts what has no verdict back into the reference: all that was in flight
+ * when the hub went, up to `merged`, which it had merged. */
+void flights_lost(struct node *node, uint64_t merged);
+void flights_drop(struct node *node);
+/* Tells the trainer that no result will come; keeps the verdicts coming. */
+void flight_forget(struct node *node, struct flight *flight);
+/* Frees the flights that are judged and applied. */
+void flights_sweep(struct node *node);
+void flights_found(struct node *node);
+void node_on_snapshot(struct node *node, const struct msg *msg,
+                     struct blob *payload);
+void node_on_grant(struct node *node, const struct msg *msg,
+                  struct blob *payload);
+void node_on_credit(struct node *node, const struct msg *msg,
+                   struct blob *payload);
+void node_on_verdict(struct node *node, const struct msg *msg,
+                    struct blob *payload);
+
+/* result.c */
+void node_on_result(struct node *node, const struct msg *msg,
+                   struct blob *payload);
+void node_on_applied(struct node *node, const struct msg *msg,
+                    struct blob *payload);
+void result_corrected(struct node *node, struct job *job);
+void results_advance(struct node *node);
+
+#endif

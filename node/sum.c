@@ -1,0 +1,69 @@
+#include "node/sum.h"
+
+#include <stdlib.h>
+
+void sum_clear(struct sum *sum)
+{
+    for (unsigned i = 0; i < sum->count; i++)
+        blob_unref(&sum->term[i].blob);
+    sum->count = 0;
+}
+
+void sum_free(struct sum *sum)
+{
+    sum_clear(sum);
+    free(sum->term);
+    sum->term = NULL;
+    sum->capacity = 0;
+}
+
+void sum_add(struct sum *sum, struct blob *blob, double weight,
+             enum codec_id codec)
+{
+    if (sum->count == sum->capacity) {
+        sum->capacity = sum->capacity ? 2 * sum->capacity : 2;
+        sum->term = realloc(sum->term, sum->capacity * sizeof *sum->term);
+        if (!sum->term)
+            abort();
+    }
+    sum->term[sum->count++] = (struct input){blob_ref(blob), weight, codec};
+}
+
+void sum_set(struct sum *sum, struct blob *blob)
+{
+    struct blob *keep = blob_ref(blob);
+
+    sum_clear(sum);
+    sum_add(sum, keep, 1, CODEC_RAW);
+    blob_unref(&keep);
+}
+
+void sum_copy(struct sum *to, const struct sum *from)
+{
+    sum_clear(to);
+    for (unsigned i = 0; i < from->count; i++)
+        sum_add(to, from->term[i].blob, from->term[i].weight,
+                from->term[i].codec);
+}
+
+void sum_scale(struct sum *sum, double factor)
+{
+    for (unsigned i = 0; i < sum->count; i++)
+        sum->term[i].weight *= factor;
+}
+
+bool sum_is(const struct sum *sum, const struct blob *blob)
+{
+    return sum->count == 1 && sum->term[0].blob == blob &&
+           sum->term[0].weight == 1;
+}
+
+unsigned sum_into(const struct sum *sum, double factor, struct job *job,
+                  unsigned at)
+{
+    for (unsigned i = 0; i < sum->count; i++)
+        job->in[at++] = (struct input){blob_ref(sum->term[i].blob),
+                                       factor * sum->term[i].weight,
+                                       sum->term[i].codec};
+    return at;
+}

@@ -1,0 +1,32 @@
+/* A vector that is a sum of weighted blobs, not yet added up.
+ *
+ * References move at every result, and most of these moves cancel; keeping
+ * terms instead of values makes them free. A job adds them up when the value
+ * is needed. */
+#ifndef NODE_SUM_H
+#define NODE_SUM_H
+
+#include "seam/machine.h"
+
+struct sum {
+    struct input *term;
+    unsigned count, capacity;
+};
+
+void sum_clear(struct sum *sum); /* to nothing, that is zero */
+void sum_free(struct sum *sum);
+/* Adds a term; the blob is referenced. */
+void sum_add(struct sum *sum, struct blob *blob, double weight,
+             enum codec_id codec);
+/* Makes it just this blob of raw values. */
+void sum_set(struct sum *sum, struct blob *blob);
+void sum_copy(struct sum *to, const struct sum *from);
+void sum_scale(struct sum *sum, double factor);
+/* Whether it is exactly this blob. */
+bool sum_is(const struct sum *sum, const struct blob *blob);
+/* Appends the terms times `factor` to a job's inputs from place `at` on;
+ * returns the place after them. */
+unsigned sum_into(const struct sum *sum, double factor, struct job *job,
+                  unsigned at);
+
+#endif

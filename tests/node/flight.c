@@ -1,0 +1,250 @@
+#include <math.h>
+
+#include "tests/check.h"
+#include "tests/node/desk.h"
+
+static void an_offer_says_what_there_is_to_give(void)
+{
+    struct desk *desk = desk_new();
+    const struct msg_offer *offer;
+
+    desk->ungranted = true;
+    desk->welcome.version = 6;
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    offer = &desk_sent(desk, MSG_OFFER)->offer;
+    CHECK_EQUAL(1, offer->exchange);
+    CHECK_EQUAL(10, offer->iteration);
+    CHECK_EQUAL(32, offer->samples);
+    CHECK_EQUAL(6, offer->base_version);
+    CHECK_NEAR(0.5, offer->score, 0);
+    CHECK_NEAR(sqrt(DESK_ELEMENTS * 4.0), offer->norm, 1e-12);
+    CHECK_EQUAL(0, offer->last);
+    CHECK_EQUAL(0, desk_chunks(desk, 1));
+    desk_destroy(&desk);
+}
+
+static void data_goes_out_on_grant_and_credit(void)
+{
+    struct desk *desk = desk_new();
+    struct msg credit = {.kind = MSG_CREDIT};
+
+    desk->ungranted = true;
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_grants(desk, 1, 1);
+    CHECK_EQUAL(1, desk_chunks(desk, 1));
+    credit.credit.exchange = 1;
+    credit.credit.chunks = 5;
+    hand_say(&desk->hand, PEER_CONTROL, &credit, NULL);
+    CHECK_EQUAL(DESK_CHUNKS, desk_chunks(desk, 1));
+    for (uint32_t i = 0; i < DESK_CHUNKS; i++)
+        CHECK_NEAR(2, desk_chunk(desk, 1, i), 0);
+    desk_destroy(&desk);
+}
+
+static void an_offer_is_progress_since_the_last_one(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_offers(desk, 2, 7);
+    CHECK_NEAR(2, desk_chunk(desk, 1, 0), 0);
+    CHECK_NEAR(4, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void what_was_not_merged_is_offered_again(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_judges(desk, 1, 0, 1, VERDICT_MERGED);
+    desk_judges(desk, 1, 1, 2, VERDICT_EXPIRED);
+    CHECK(desk_forgot(desk, 1));
+    desk_offers(desk, 2, 7);
+    CHECK_NEAR(4, desk_chunk(desk, 2, 0), 0);
+    CHECK_NEAR(6, desk_chunk(desk, 2, 1), 0);
+    CHECK_NEAR(6, desk_chunk(desk, 2, 2), 0);
+    desk_destroy(&desk);
+}
+
+static void a_verdict_counts_once(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_judges(desk, 1, 0, UINT32_MAX, VERDICT_STALE);
+    desk_judges(desk, 1, 0, 3, VERDICT_STALE);
+    desk_judges(desk, 1, 0, 3, VERDICT_MERGED);
+    desk_judges(desk, 1, 4, 1, VERDICT_STALE);
+    desk_offers(desk, 2, 3);
+    CHECK_NEAR(2, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void a_verdict_within_a_result_counts_too(void)
+{
+    struct desk *desk = desk_new();
+    struct msg_result result = {.exchange = 1, .version = 1};
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    for (; result.chunk < DESK_CHUNKS; result.chunk++) {
+        result.verdict =
+            result.chunk == 1 ? VERDICT_NONFINITE : VERDICT_MERGED;
+        desk_result(desk, &result, 5);
+    }
+    desk_applied(desk, 1);
+    /* x = 3 + (5 - 3); in chunk 1 the progress of 2 is still to be given. */
+    desk_offers(desk, 2, 5);
+    CHECK_NEAR(0, desk_chunk(desk, 2, 0), 0);
+    CHECK_NEAR(2, desk_chunk(desk, 2, 1), 0);
+    desk_destroy(&desk);
+}
+
+static void what_is_in_flight_when_the_hub_goes_is_offered_again(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_offers(desk, 2, 4);
+    desk_breaks(desk);
+    desk_connects(desk);
+    desk_welcomes(desk, START_GO);
+    desk_offers(desk, 3, 4);
+    CHECK_NEAR(3, desk_chunk(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void what_the_hub_had_merged_is_not_offered_again(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_offers(desk, 2, 4);
+    desk_breaks(desk);
+    desk_connects(desk);
+    desk_judges(desk, 2, 0, 1, VERDICT_MERGED); /* it remembers a part */
+    desk->welcome.merged = 1;
+    desk_welcomes(desk, START_GO);
+    desk_offers(desk, 3, 4);
+    CHECK_NEAR(0, desk_chunk(desk, 3, 0), 0);
+    CHECK_NEAR(1, desk_chunk(desk, 3, 1), 0);
+    desk_destroy(&desk);
+}
+
+static void what_was_forming_when_the_hub_went_is_offered_again(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk->hand.holds_jobs = true;
+    desk_offers(desk, 1, 3);
+    desk_breaks(desk);
+    desk->hand.holds_jobs = false;
+    hand_work(&desk->hand);
+    CHECK(!desk_sent(desk, MSG_OFFER));
+    desk_connects(desk);
+    desk_welcomes(desk, START_GO);
+    desk_offers(desk, 2, 4);
+    CHECK_NEAR(3, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void parameters_that_are_not_finite_are_never_sent(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    hand_forget(&desk->hand);
+    desk_offers(desk, 1, (double)NAN);
+    CHECK(!desk_sent(desk, MSG_OFFER));
+    CHECK_EQUAL(0, desk_chunks(desk, 1));
+    CHECK(desk_forgot(desk, 1));
+    CHECK_CONTAINS("NaN", hand_note(&desk->hand, NOTE_DECLINED)->text);
+    if (CHECK(desk_sent(desk, MSG_HELLO) != NULL))
+        CHECK_EQUAL(0, desk_sent(desk, MSG_HELLO)->hello.run);
+    desk_welcomes(desk, START_TAKE);
+    desk_answers(desk, 0, VERB_REPLACE, 4);
+    desk_applied(desk, 0);
+    desk_offers(desk, 2, 5);
+    CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
+    CHECK_NEAR(1, desk_chunk(desk, 2, 2), 0);
+    desk_destroy(&desk);
+}
+
+static void a_gradient_is_offered_as_it_is_and_never_again(void)
+{
+    struct desk *desk = desk_new();
+
+    desk->welcome.exchange = EXCHANGE_GRADIENT;
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 0.5);
+    CHECK_NEAR(0.5, desk_chunk(desk, 1, 0), 0);
+    desk_judges(desk, 1, 0, 3, VERDICT_EXPIRED);
+    desk_offers(desk, 2, 0.25);
+    CHECK_NEAR(0.25, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void who_leaves_gives_its_last_progress_and_says_goodbye(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_leaves(desk, 1, 2);
+    CHECK_EQUAL(1, desk_sent(desk, MSG_OFFER)->offer.last);
+    CHECK_NEAR(1, desk_chunk(desk, 1, 0), 0);
+    CHECK(!desk_sent(desk, MSG_BYE));
+    desk_answers(desk, 1, VERB_REBASE, 2);
+    CHECK_EQUAL(FAREWELL_LEAVING, desk_sent(desk, MSG_BYE)->bye.farewell);
+    CHECK(node_ended(desk->node));
+    CHECK_EQUAL(1, desk_told(desk, MSG_ENDED)->ended.final);
+    desk_destroy(&desk);
+}
+
+static void who_leaves_without_a_hub_is_gone_at_once(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_begins(desk, 1);
+    desk_leaves(desk, 1, 2);
+    CHECK(node_ended(desk->node));
+    CHECK(!desk_sent(desk, MSG_BYE));
+    desk_destroy(&desk);
+}
+
+static void who_leaves_while_the_hub_goes_is_gone_at_once(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_leaves(desk, 1, 2);
+    desk_breaks(desk);
+    CHECK(node_ended(desk->node));
+    desk_destroy(&desk);
+}
+
+void add_node_flight_tests(CU_pSuite suite)
+{
+    TEST(an_offer_says_what_there_is_to_give);
+    TEST(data_goes_out_on_grant_and_credit);
+    TEST(an_offer_is_progress_since_the_last_one);
+    TEST(what_was_not_merged_is_offered_again);
+    TEST(a_verdict_counts_once);
+    TEST(a_verdict_within_a_result_counts_too);
+    TEST(what_is_in_flight_when_the_hub_goes_is_offered_again);
+    TEST(what_the_hub_had_merged_is_not_offered_again);
+    TEST(what_was_forming_when_the_hub_went_is_offered_again);
+    TEST(parameters_that_are_not_finite_are_never_sent);
+    TEST(a_gradient_is_offered_as_it_is_and_never_again);
+    TEST(who_leaves_gives_its_last_progress_and_says_goodbye);
+    TEST(who_leaves_without_a_hub_is_gone_at_once);
+    TEST(who_leaves_while_the_hub_goes_is_gone_at_once);
+}

@@ -1,0 +1,157 @@
+#include "node/inbox.h"
+
+#include "tests/check.h"
+
+/* Vectors of 5 in chunks of 2. */
+enum { ELEMENTS = 5 };
+
+struct bench {
+    struct pool *pool;
+    struct inbox inbox;
+    float x[ELEMENTS];
+    double stepped[ELEMENTS];
+};
+
+static void bench_start(struct bench *bench)
+{
+    *bench = (struct bench){.pool = pool_new()};
+    inbox_init(&bench->inbox, ELEMENTS);
+    for (int i = 0; i < ELEMENTS; i++)
+        bench->x[i] = 10;
+}
+
+static void bench_end(struct bench *bench)
+{
+    inbox_free(&bench->inbox);
+    pool_destroy(&bench->pool);
+}
+
+/* Chunk `chunk` of values 1, 2, 3, 4, 5. */
+static void take(struct bench *bench, uint64_t exchange, uint32_t chunk,
+                 enum verb verb)
+{
+    struct msg_apply apply = {exchange, chunk, verb, 0.5};
+    size_t count = chunk == 2 ? 1 : 2;
+    struct blob *blob = blob_new(bench->pool, count * sizeof(float));
+
+    for (size_t i = 0; i < count; i++)
+        blob_floats(blob)[i] = (float)(2 * (size_t)chunk + i + 1);
+    inbox_take(&bench->inbox, &apply, blob);
+    blob_unref(&blob);
+}
+
+static void step(void *context, const float *gradient, size_t first,
+                 size_t count)
+{
+    struct bench *bench = context;
+
+    for (size_t i = 0; i < count; i++)
+        bench->stepped[first + i] += (double)gradient[i];
+}
+
+static void apply(struct bench *bench, uint64_t exchange)
+{
+    const struct inbox_optimizer optimizer = {step, bench};
+
+    inbox_apply(&bench->inbox, exchange, bench->x, &optimizer);
+}
+
+static void check_verb(enum verb verb, double expected_of_last)
+{
+    struct bench bench;
+
+    bench_start(&bench);
+    for (uint32_t chunk = 0; chunk < 3; chunk++)
+        take(&bench, 1, chunk, verb);
+    CHECK(inbox_complete(&bench.inbox, 1));
+    CHECK((verb == VERB_REPLACE) == inbox_replaces(&bench.inbox, 1));
+    apply(&bench, 1);
+    CHECK_NEAR(expected_of_last, (double)bench.x[4], 0);
+    CHECK_NEAR(verb == VERB_STEP ? 5 : 0, bench.stepped[4], 0);
+    CHECK(!inbox_complete(&bench.inbox, 1));
+    bench_end(&bench);
+}
+
+static void each_verb_does_what_it_says(void)
+{
+    check_verb(VERB_REBASE, 15);
+    check_verb(VERB_REPLACE, 5);
+    check_verb(VERB_PULL, 7.5);
+    check_verb(VERB_ADD, 12.5);
+    check_verb(VERB_STEP, 10);
+}
+
+static void chunks_may_come_in_any_order_and_twice(void)
+{
+    struct bench bench;
+
+    bench_start(&bench);
+    take(&bench, 4, 2, VERB_REBASE);
+    take(&bench, 4, 2, VERB_REBASE);
+    take(&bench, 3, 0, VERB_REBASE);
+    take(&bench, 4, 0, VERB_REBASE);
+    CHECK(!inbox_complete(&bench.inbox, 4));
+    take(&bench, 4, 1, VERB_REBASE);
+    CHECK(inbox_complete(&bench.inbox, 4));
+    CHECK(!inbox_complete(&bench.inbox, 3));
+    apply(&bench, 4);
+    for (int i = 0; i < ELEMENTS; i++)
+        CHECK_NEAR(11 + i, (double)bench.x[i], 0);
+    bench_end(&bench);
+}
+
+static void a_vector_may_lie_in_pieces(void)
+{
+    const struct inbox_optimizer optimizer = {step, NULL};
+    float head[1] = {10}, middle[3] = {10, 10, 10}, tail[1] = {10};
+    const struct inbox_span spans[] = {{head, 1}, {middle, 3}, {tail, 1}};
+    struct bench bench;
+
+    bench_start(&bench);
+    for (uint32_t chunk = 0; chunk < 3; chunk++)
+        take(&bench, 1, chunk, VERB_REBASE);
+    inbox_apply_spans(&bench.inbox, 1, spans, &optimizer);
+    CHECK_NEAR(11, (double)head[0], 0);
+    CHECK_NEAR(12, (double)middle[0], 0);
+    CHECK_NEAR(14, (double)middle[2], 0);
+    CHECK_NEAR(15, (double)tail[0], 0);
+    bench_end(&bench);
+}
+
+static void what_is_forgotten_is_gone_and_nothing_else(void)
+{
+    struct bench bench;
+
+    bench_start(&bench);
+    for (uint64_t exchange = 0; exchange < 4; exchange++)
+        for (uint32_t chunk = 0; chunk < 3; chunk++)
+            take(&bench, exchange, chunk, VERB_REBASE);
+    inbox_forget(&bench.inbox, 1, 2);
+    CHECK(inbox_complete(&bench.inbox, 0));
+    CHECK(!inbox_complete(&bench.inbox, 1));
+    CHECK(!inbox_complete(&bench.inbox, 2));
+    CHECK(inbox_complete(&bench.inbox, 3));
+    bench_end(&bench);
+}
+
+static void it_holds_no_more_than_its_exchanges(void)
+{
+    struct bench bench;
+
+    bench_start(&bench);
+    for (uint64_t i = 0; i < (uint64_t)2 * INBOX_EXCHANGES; i++)
+        for (uint32_t chunk = 0; chunk < 3; chunk++)
+            take(&bench, i, chunk, VERB_REBASE);
+    CHECK(inbox_complete(&bench.inbox, INBOX_EXCHANGES - 1));
+    CHECK(!inbox_complete(&bench.inbox, INBOX_EXCHANGES));
+    bench_end(&bench);
+}
+
+void add_node_inbox_tests(CU_pSuite suite)
+{
+    TEST(each_verb_does_what_it_says);
+    TEST(chunks_may_come_in_any_order_and_twice);
+    TEST(a_vector_may_lie_in_pieces);
+    TEST(what_is_forgotten_is_gone_and_nothing_else);
+    TEST(it_holds_no_more_than_its_exchanges);
+}

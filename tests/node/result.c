@@ -1,0 +1,257 @@
+#include <math.h>
+
+#include "tests/check.h"
+#include "tests/node/desk.h"
+
+static void a_rebase_moves_by_what_the_centre_has_moved(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_answers(desk, 1, VERB_REBASE, 10);
+    CHECK_NEAR(7, desk_apply(desk, 1, 0), 0);
+    CHECK_NEAR(7, desk_apply(desk, 1, 2), 0);
+    CHECK_EQUAL(VERB_REBASE, desk_told(desk, MSG_APPLY)->apply.verb);
+    desk_applied(desk, 1);
+    desk_offers(desk, 2, 10.5); /* 3 + 7 + its own 0.5 */
+    CHECK_NEAR(0.5, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void nothing_is_handed_over_before_all_of_it_is_here(void)
+{
+    struct desk *desk = desk_new();
+    struct msg_result result = {.exchange = 1, .version = 1};
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_result(desk, &result, 10);
+    result.chunk = 2;
+    desk_result(desk, &result, 10);
+    CHECK(!desk_told(desk, MSG_APPLY));
+    result.chunk = 1;
+    desk_result(desk, &result, 10);
+    CHECK_EQUAL(DESK_CHUNKS,
+                hand_count(&desk->hand, PEER_TRAINER, MSG_APPLY));
+    desk_destroy(&desk);
+}
+
+static void every_result_is_credited_even_an_unknown_one(void)
+{
+    struct desk *desk = desk_new();
+    struct msg_result stray = {.exchange = 99, .chunk = 1};
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_answers(desk, 1, VERB_REBASE, 10);
+    CHECK_EQUAL(3, hand_count(&desk->hand, PEER_CONTROL, MSG_CREDIT));
+    desk_result(desk, &stray, 1);
+    CHECK_EQUAL(4, hand_count(&desk->hand, PEER_CONTROL, MSG_CREDIT));
+    CHECK_EQUAL(1, desk_sent(desk, MSG_CREDIT)->credit.chunks);
+    desk_destroy(&desk);
+}
+
+static void a_result_that_was_damaged_drops_the_connection(void)
+{
+    struct desk *desk = desk_new();
+    struct msg_result result = {.exchange = 1, .version = 1, .checksum = 12};
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    for (; result.chunk < DESK_CHUNKS; result.chunk++)
+        desk_result(desk, &result, 10);
+    CHECK(hand_dropped(&desk->hand, PEER_CONTROL));
+    CHECK(hand_dropped(&desk->hand, PEER_BULK));
+    CHECK(!desk_told(desk, MSG_APPLY));
+    CHECK(!node_ended(desk->node));
+    desk_destroy(&desk);
+}
+
+static void a_result_that_is_not_finite_drops_the_connection(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_answers(desk, 1, VERB_REBASE, (double)INFINITY);
+    CHECK(hand_dropped(&desk->hand, PEER_CONTROL));
+    CHECK(!desk_told(desk, MSG_APPLY));
+    desk_destroy(&desk);
+}
+
+static void a_result_of_a_wrong_size_is_left_out(void)
+{
+    struct desk *desk = desk_new();
+    struct msg msg = {.kind = MSG_RESULT};
+    struct blob *payload = hand_floats(desk->hand.pool, 3, 1);
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    msg.result.exchange = 1;
+    msg.result.checksum = payload->checksum;
+    hand_say(&desk->hand, PEER_BULK, &msg, payload);
+    msg.result.chunk = DESK_CHUNKS;
+    hand_say(&desk->hand, PEER_BULK, &msg, payload);
+    hand_say(&desk->hand, PEER_BULK, &msg, NULL);
+    desk_answers(desk, 1, VERB_REBASE, 10);
+    CHECK_NEAR(7, desk_apply(desk, 1, 0), 0);
+    blob_unref(&payload);
+    desk_destroy(&desk);
+}
+
+static void the_base_is_the_oldest_version_that_was_applied(void)
+{
+    struct desk *desk = desk_new();
+    struct msg_result result = {.exchange = 1};
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    for (; result.chunk < DESK_CHUNKS; result.chunk++) {
+        result.version = 20 + result.chunk;
+        desk_result(desk, &result, 3);
+    }
+    desk_offers(desk, 2, 3);
+    CHECK_EQUAL(0, desk_sent(desk, MSG_OFFER)->offer.base_version);
+    desk_applied(desk, 1);
+    desk_offers(desk, 3, 3);
+    CHECK_EQUAL(20, desk_sent(desk, MSG_OFFER)->offer.base_version);
+    desk_destroy(&desk);
+}
+
+/* x = 3 and 4 were sent; the first result moves x by 7, so the second, which
+ * was sent without it, moves it by only what is new. */
+static void a_correction_counts_on_those_before_it(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_offers(desk, 2, 4);
+    desk_answers(desk, 1, VERB_REBASE, 10);
+    desk_answers(desk, 2, VERB_REBASE, 12);
+    CHECK_NEAR(7, desk_apply(desk, 1, 0), 0);
+    CHECK_NEAR(1, desk_apply(desk, 2, 0), 0); /* 12 - (4 + 7) */
+    desk_applied(desk, 1);
+    desk_applied(desk, 2);
+    desk_offers(desk, 3, 12);
+    CHECK_NEAR(0, desk_chunk(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void a_later_result_waits_for_an_earlier_one(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_offers(desk, 2, 4);
+    desk_answers(desk, 2, VERB_REBASE, 12);
+    CHECK(!desk_told(desk, MSG_APPLY));
+    desk_answers(desk, 1, VERB_REBASE, 10);
+    CHECK_NEAR(1, desk_apply(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void a_skipped_result_changes_nothing(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_offers(desk, 2, 4);
+    desk_skips(desk, 1);
+    desk_answers(desk, 1, VERB_REBASE, 10);
+    CHECK(!desk_told(desk, MSG_APPLY));
+    desk_answers(desk, 2, VERB_REBASE, 12);
+    CHECK_NEAR(8, desk_apply(desk, 2, 0), 0);
+    desk_applied(desk, 2);
+    desk_offers(desk, 3, 12);
+    CHECK_NEAR(0, desk_chunk(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
+/* What x = 3 becomes by each verb with v = 10 and a = 0.5; afterwards there
+ * is nothing left to give. */
+static void every_verb_is_carried_over_to_the_reference(void)
+{
+    static const double becomes[VERB_COUNT] = {
+        [VERB_REBASE] = 10,
+        [VERB_REPLACE] = 10,
+        [VERB_PULL] = 0.5 * 3 + 0.5 * 10,
+        [VERB_ADD] = 3 + 0.5 * 10,
+        [VERB_STEP] = 3};
+
+    for (enum verb verb = 0; verb < VERB_COUNT; verb++) {
+        struct desk *desk = desk_new();
+
+        desk_ready(desk, 1);
+        desk_offers(desk, 1, 3);
+        desk_answers(desk, 1, verb, 10);
+        CHECK_NEAR(verb == VERB_REBASE ? 7 : 10, desk_apply(desk, 1, 1), 0);
+        CHECK_NEAR(0.5, desk_told(desk, MSG_APPLY)->apply.weight, 0);
+        desk_applied(desk, 1);
+        desk_offers(desk, 2, becomes[verb]);
+        CHECK_NEAR(0, desk_chunk(desk, 2, 1), 0);
+        desk_destroy(&desk);
+    }
+}
+
+/* The same with another exchange in flight: its x_sent moves along. */
+static void every_verb_is_carried_over_to_what_is_in_flight(void)
+{
+    static const double becomes[VERB_COUNT] = {
+        [VERB_REBASE] = 4 + 7,
+        [VERB_REPLACE] = 10,
+        [VERB_PULL] = 0.5 * 4 + 0.5 * 10,
+        [VERB_ADD] = 4 + 0.5 * 10,
+        [VERB_STEP] = 4};
+
+    for (enum verb verb = 0; verb < VERB_COUNT; verb++) {
+        struct desk *desk = desk_new();
+
+        desk_ready(desk, 1);
+        desk_offers(desk, 1, 3);
+        desk_offers(desk, 2, 4);
+        desk_answers(desk, 1, verb, 10);
+        desk_applied(desk, 1);
+        desk_answers(desk, 2, VERB_REBASE, 20);
+        CHECK_NEAR(20 - becomes[verb], desk_apply(desk, 2, 0), 0);
+        desk_applied(desk, 2);
+        desk_offers(desk, 3, 21);
+        CHECK_NEAR(1, desk_chunk(desk, 3, 0), 0);
+        desk_destroy(&desk);
+    }
+}
+
+static void what_the_trainer_says_of_unknown_results_is_ignored(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_applied(desk, 1); /* it has not got it yet */
+    desk_applied(desk, 0);
+    desk_applied(desk, 7);
+    desk_skips(desk, 7);
+    desk_answers(desk, 1, VERB_REBASE, 10);
+    CHECK_NEAR(7, desk_apply(desk, 1, 0), 0);
+    desk_destroy(&desk);
+}
+
+void add_node_result_tests(CU_pSuite suite)
+{
+    TEST(a_rebase_moves_by_what_the_centre_has_moved);
+    TEST(nothing_is_handed_over_before_all_of_it_is_here);
+    TEST(every_result_is_credited_even_an_unknown_one);
+    TEST(a_result_that_was_damaged_drops_the_connection);
+    TEST(a_result_that_is_not_finite_drops_the_connection);
+    TEST(a_result_of_a_wrong_size_is_left_out);
+    TEST(the_base_is_the_oldest_version_that_was_applied);
+    TEST(a_correction_counts_on_those_before_it);
+    TEST(a_later_result_waits_for_an_earlier_one);
+    TEST(a_skipped_result_changes_nothing);
+    TEST(every_verb_is_carried_over_to_the_reference);
+    TEST(every_verb_is_carried_over_to_what_is_in_flight);
+    TEST(what_the_trainer_says_of_unknown_results_is_ignored);
+}
