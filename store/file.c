@@ -1,0 +1,141 @@
+#include "store/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Linux writes at most 2 GiB at once; smaller steps cost nothing. */
+#define WRITE_AT_ONCE ((size_t)1 << 28)
+
+enum status file_failed(const char *verb, const char *path, struct why *why)
+{
+    char words[128];
+
+    return because(why, STATUS_IO, "cannot %s %s: %s", verb, path,
+                   strerror_r(errno, words, sizeof words));
+}
+
+static bool write_all(int file, const struct part *part)
+{
+    const unsigned char *bytes = part->bytes;
+    size_t left = part->size;
+
+    while (left > 0) {
+        size_t step = left < WRITE_AT_ONCE ? left : WRITE_AT_ONCE;
+        ssize_t written = write(file, bytes, step);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes += written;
+        left -= (size_t)written;
+    }
+    return true;
+}
+
+static bool write_parts(int file, const struct part *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!write_all(file, &parts[i]))
+            return false;
+    return fsync(file) == 0;
+}
+
+static enum status write_file(const char *path, const struct part *parts,
+                              size_t count, struct why *why)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    enum status status = STATUS_OK;
+
+    if (file < 0)
+        return file_failed("write", path, why);
+    if (!write_parts(file, parts, count))
+        status = file_failed("write", path, why);
+    if (close(file) != 0 && status == STATUS_OK)
+        status = file_failed("write", path, why);
+    return status;
+}
+
+/* Some file systems cannot do this for a folder: then the rename was already
+ * as safe as it gets there. */
+static enum status sync_folder_of(const char *path, struct why *why)
+{
+    char folder[FILE_PATH_BYTES];
+    const char *slash = strrchr(path, '/');
+    int length = slash ? (int)(slash - path) + 1 : 1;
+    enum status status = STATUS_OK;
+    int file;
+
+    (void)snprintf(folder, sizeof folder, "%.*s", length, slash ? path : ".");
+    file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0)
+        return file_failed("open", folder, why);
+    if (fsync(file) != 0 && errno != EINVAL)
+        status = file_failed("write", folder, why);
+    (void)close(file);
+    return status;
+}
+
+static enum status name_beside(const char *path, char name[FILE_PATH_BYTES],
+                               struct why *why)
+{
+    int length = snprintf(name, FILE_PATH_BYTES, "%s.tmp", path);
+
+    if (length < FILE_PATH_BYTES)
+        return STATUS_OK;
+    return because(why, STATUS_IO, "the file name %.80s... is too long", path);
+}
+
+static enum status move(const char *from, const char *to, struct why *why)
+{
+    if (rename(from, to) != 0)
+        return file_failed("write", to, why);
+    return sync_folder_of(to, why);
+}
+
+enum status file_replace(const char *path, const struct part *parts,
+                         size_t count, struct why *why)
+{
+    char beside[FILE_PATH_BYTES];
+    enum status status = name_beside(path, beside, why);
+
+    if (status != STATUS_OK)
+        return status;
+    status = write_file(beside, parts, count, why);
+    if (status == STATUS_OK)
+        status = move(beside, path, why);
+    if (status != STATUS_OK)
+        (void)unlink(beside);
+    return status;
+}
+
+static bool make_folder(const char *path)
+{
+    struct stat found;
+
+    if (mkdir(path, 0777) == 0)
+        return true;
+    if (errno != EEXIST || stat(path, &found) != 0)
+        return false;
+    errno = ENOTDIR;
+    return S_ISDIR(found.st_mode);
+}
+
+enum status folder_make(const char *path, struct why *why)
+{
+    char folder[FILE_PATH_BYTES];
+
+    for (size_t i = 1; path[i - 1] && i < sizeof folder; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        (void)snprintf(folder, sizeof folder, "%.*s", (int)i, path);
+        if (!make_folder(folder))
+            return file_failed("make the folder", folder, why);
+    }
+    return STATUS_OK;
+}

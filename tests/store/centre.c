@@ -1,0 +1,292 @@
+#include "store/centre.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/check.h"
+#include "tests/store/folder.h"
+
+enum { ELEMENTS = 7, CHUNK = 3, CHUNKS = 3 };
+
+static const char state_of_3[] = "run 9\nversion 3\nbest 3 0.25\n";
+
+/* A store in a folder of its own, with a model of three chunks. */
+struct fixture {
+    struct folder folder;
+    struct centre_store store;
+    struct schema *schema;
+    struct pool *pool;
+};
+
+static bool set_up(struct fixture *fixture)
+{
+    memset(fixture, 0, sizeof *fixture);
+    fixture->pool = pool_new();
+    fixture->schema = schema_new();
+    if (!CHECK(folder_new(&fixture->folder)) ||
+        !CHECK_OK(schema_add(fixture->schema, "w", 1,
+                             (uint64_t[]){ELEMENTS}, NULL)))
+        return false;
+    if (!CHECK_OK(centre_open(&fixture->store, fixture->folder.path, NULL)))
+        return false;
+    fixture->store.run = 9;
+    fixture->store.schema = fixture->schema;
+    return true;
+}
+
+static void tear_down(struct fixture *fixture)
+{
+    centre_close(&fixture->store);
+    folder_remove(&fixture->folder);
+    schema_destroy(&fixture->schema);
+    pool_destroy(&fixture->pool);
+}
+
+static struct blob *chunk_of(struct fixture *fixture, uint32_t chunk,
+                             float value)
+{
+    size_t count = chunk_length(ELEMENTS, CHUNK, chunk);
+    struct blob *blob = blob_new(fixture->pool, count * sizeof(float));
+
+    for (size_t i = 0; i < count; i++)
+        blob_floats(blob)[i] = value + (float)((size_t)chunk * CHUNK + i);
+    return blob;
+}
+
+static struct blob *blob_of(struct fixture *fixture, const char *text)
+{
+    struct blob *blob = blob_new(fixture->pool, strlen(text));
+
+    memcpy(blob->bytes, text, blob->size);
+    return blob;
+}
+
+/* Centre values begin at `value`, velocities (if any) at -value. */
+static struct job *save_job(struct fixture *fixture, double version,
+                            float value, bool velocity)
+{
+    size_t vectors = velocity ? 2 : 1;
+    struct job *job =
+        job_new(&centre_save, fixture->pool,
+                (unsigned)(vectors * CHUNKS + 1));
+
+    for (uint32_t i = 0; i < CHUNKS; i++) {
+        job->in[i].blob = chunk_of(fixture, i, value);
+        if (velocity)
+            job->in[CHUNKS + i].blob = chunk_of(fixture, i, -value);
+    }
+    job->in[vectors * CHUNKS].blob = blob_of(fixture, state_of_3);
+    job->context = &fixture->store;
+    job->elements = ELEMENTS;
+    job->number[0] = version;
+    return job;
+}
+
+static enum status save(struct fixture *fixture, double version, float value,
+                        bool velocity)
+{
+    struct job *job = save_job(fixture, version, value, velocity);
+    enum status status;
+
+    job_run(job);
+    status = job->status;
+    job_destroy(&job);
+    return status;
+}
+
+static struct centre_loaded *load(struct fixture *fixture)
+{
+    struct centre_loaded *loaded = NULL;
+
+    CHECK_OK(centre_load(fixture->folder.path, &loaded, NULL));
+    return loaded;
+}
+
+static void a_saved_centre_is_loaded(void)
+{
+    struct fixture fixture;
+    struct centre_loaded *loaded;
+
+    if (!set_up(&fixture))
+        return;
+    CHECK_OK(save(&fixture, 3, 100, true));
+    loaded = load(&fixture);
+    if (CHECK(loaded) && loaded) {
+        CHECK_EQUAL(9, loaded->run);
+        CHECK_EQUAL(3, loaded->version);
+        CHECK_TEXT(state_of_3, loaded->saved.state);
+        CHECK_OK(schema_compare(fixture.schema, loaded->saved.schema, NULL));
+        for (int i = 0; i < ELEMENTS; i++)
+            CHECK_EQUAL(100 + i, loaded->saved.theta[i]);
+        if (CHECK(loaded->saved.velocity))
+            CHECK_EQUAL(-94, loaded->saved.velocity[ELEMENTS - 1]);
+    }
+    centre_loaded_destroy(&loaded);
+    CHECK(!loaded);
+    tear_down(&fixture);
+}
+
+static void velocity_of_another_version_is_not_used(void)
+{
+    struct fixture fixture;
+    struct centre_loaded *loaded;
+
+    if (!set_up(&fixture))
+        return;
+    CHECK_OK(save(&fixture, 3, 100, true));
+    CHECK_OK(save(&fixture, 4, 200, false));
+    loaded = load(&fixture);
+    if (CHECK(loaded) && loaded) {
+        CHECK_EQUAL(4, loaded->version);
+        CHECK_EQUAL(200, loaded->saved.theta[0]);
+        CHECK(!loaded->saved.velocity);
+    }
+    centre_loaded_destroy(&loaded);
+    tear_down(&fixture);
+}
+
+static void the_best_centre_has_a_file_of_its_own(void)
+{
+    struct fixture fixture;
+    struct safetensors *best = NULL;
+    struct job *job;
+
+    if (!set_up(&fixture))
+        return;
+    job = save_job(&fixture, 3, 100, false);
+    job->number[1] = 1;
+    job_run(job);
+    CHECK_OK(job->status);
+    job_destroy(&job);
+    CHECK(!file_exists(folder_file(&fixture.folder, "centre.safetensors")));
+    CHECK_OK(save(&fixture, 4, 200, false));
+    CHECK_OK(safetensors_read(
+        folder_file(&fixture.folder, "best.safetensors"), &best, NULL));
+    if (CHECK(best) && best) {
+        CHECK_EQUAL(100, best->values[0]);
+        CHECK_TEXT("3", safetensors_value(best, "version"));
+        CHECK_TEXT("0.25", safetensors_value(best, "score"));
+        CHECK_TEXT("pt", safetensors_value(best, "format"));
+    }
+    safetensors_destroy(&best);
+    tear_down(&fixture);
+}
+
+static void a_save_that_fails_says_why_and_leaves_the_last_one(void)
+{
+    struct fixture fixture;
+    struct centre_loaded *loaded;
+    struct job *job;
+
+    if (!set_up(&fixture))
+        return;
+    CHECK_OK(save(&fixture, 3, 100, false));
+    job = save_job(&fixture, 4, 200, false);
+    limit_file_size(200);
+    job_run(job);
+    unlimit_file_size();
+    CHECK_STATUS(STATUS_IO, job->status);
+    if (CHECK(job->out[0]) && job->out[0]) {
+        CHECK_CONTAINS("centre.safetensors", (char *)job->out[0]->bytes);
+        CHECK_CONTAINS("File too large", (char *)job->out[0]->bytes);
+    }
+    job_destroy(&job);
+    loaded = load(&fixture);
+    CHECK(loaded && loaded->version == 3);
+    centre_loaded_destroy(&loaded);
+    tear_down(&fixture);
+}
+
+static void two_hubs_do_not_share_a_folder(void)
+{
+    struct fixture fixture;
+    struct centre_store other;
+    struct why why;
+
+    if (!set_up(&fixture))
+        return;
+    CHECK_STATUS(STATUS_UNAVAILABLE,
+                 centre_open(&other, fixture.folder.path, &why));
+    CHECK_CONTAINS("another hub is using the folder", why.text);
+    centre_close(&fixture.store);
+    CHECK_OK(centre_open(&other, fixture.folder.path, &why));
+    centre_close(&other);
+    tear_down(&fixture);
+}
+
+static void an_empty_folder_has_nothing_to_resume_from(void)
+{
+    struct fixture fixture;
+    struct centre_loaded *loaded = NULL;
+    struct why why;
+
+    if (!set_up(&fixture))
+        return;
+    CHECK_STATUS(STATUS_UNAVAILABLE,
+                 centre_load(fixture.folder.path, &loaded, &why));
+    CHECK_CONTAINS("nothing to resume from", why.text);
+    CHECK(!loaded);
+    tear_down(&fixture);
+}
+
+static void a_model_of_somebody_else_is_no_saved_centre(void)
+{
+    struct fixture fixture;
+    struct centre_loaded *loaded = NULL;
+    const float values[ELEMENTS] = {0};
+    struct why why;
+
+    if (!set_up(&fixture))
+        return;
+    CHECK_OK(safetensors_write(
+        folder_file(&fixture.folder, "centre.safetensors"),
+        &(struct safetensors_source){
+            .schema = fixture.schema,
+            .parts = &(struct part){values, sizeof values},
+            .part_count = 1},
+        NULL));
+    CHECK_STATUS(STATUS_MALFORMED,
+                 centre_load(fixture.folder.path, &loaded, &why));
+    CHECK_CONTAINS("was not saved by a hub", why.text);
+    tear_down(&fixture);
+}
+
+static void a_damaged_momentum_is_done_without(void)
+{
+    struct fixture fixture;
+    struct centre_loaded *loaded;
+
+    if (!set_up(&fixture))
+        return;
+    CHECK_OK(save(&fixture, 3, 100, true));
+    CHECK(file_fill(folder_file(&fixture.folder, "outer.safetensors"),
+                    "damaged", 7));
+    loaded = load(&fixture);
+    CHECK(loaded && !loaded->saved.velocity);
+    centre_loaded_destroy(&loaded);
+    tear_down(&fixture);
+}
+
+static void a_folder_that_cannot_be_made_is_named(void)
+{
+    struct centre_store store;
+    struct why why;
+
+    CHECK_STATUS(STATUS_IO, centre_open(&store, "/proc/nowhere/run", &why));
+    CHECK_CONTAINS("cannot make the folder /proc/nowhere", why.text);
+    centre_close(&store);
+}
+
+void add_store_centre_tests(CU_pSuite suite)
+{
+    TEST(a_saved_centre_is_loaded);
+    TEST(velocity_of_another_version_is_not_used);
+    TEST(the_best_centre_has_a_file_of_its_own);
+    TEST(a_save_that_fails_says_why_and_leaves_the_last_one);
+    TEST(two_hubs_do_not_share_a_folder);
+    TEST(an_empty_folder_has_nothing_to_resume_from);
+    TEST(a_model_of_somebody_else_is_no_saved_centre);
+    TEST(a_damaged_momentum_is_done_without);
+    TEST(a_folder_that_cannot_be_made_is_named);
+}

@@ -1,0 +1,121 @@
+#include "store/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/check.h"
+#include "tests/store/folder.h"
+
+static enum status write_text(const char *path, const char *text,
+                              struct why *why)
+{
+    struct part part = {text, strlen(text)};
+
+    return file_replace(path, &part, 1, why);
+}
+
+static bool holds(const char *path, const char *text)
+{
+    size_t size = 0;
+    char *content = file_content(path, &size);
+    bool same = content && size == strlen(text) && !strcmp(content, text);
+
+    free(content);
+    return same;
+}
+
+static void parts_are_written_in_a_row(void)
+{
+    struct folder folder;
+    const struct part parts[] = {{"on", 2}, {"", 0}, {"ly", 2}};
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    CHECK_OK(file_replace(folder_file(&folder, "a"), parts, 3, NULL));
+    CHECK(holds(folder_file(&folder, "a"), "only"));
+    folder_remove(&folder);
+}
+
+static void a_file_is_replaced_and_nothing_is_left_beside_it(void)
+{
+    struct folder folder;
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    CHECK_OK(write_text(folder_file(&folder, "a"), "old and long", NULL));
+    CHECK_OK(write_text(folder_file(&folder, "a"), "new", NULL));
+    CHECK(holds(folder_file(&folder, "a"), "new"));
+    CHECK(!file_exists(folder_file(&folder, "a.tmp")));
+    folder_remove(&folder);
+}
+
+static void a_full_disk_leaves_the_old_file(void)
+{
+    struct folder folder;
+    struct why why;
+    char big[1000];
+
+    memset(big, 'x', sizeof big);
+    big[sizeof big - 1] = '\0';
+    if (!CHECK(folder_new(&folder)))
+        return;
+    CHECK_OK(write_text(folder_file(&folder, "a"), "old", NULL));
+    limit_file_size(100);
+    CHECK_STATUS(STATUS_IO, write_text(folder_file(&folder, "a"), big, &why));
+    unlimit_file_size();
+    CHECK_CONTAINS("/a", why.text);
+    CHECK_CONTAINS("File too large", why.text);
+    CHECK(holds(folder_file(&folder, "a"), "old"));
+    CHECK(!file_exists(folder_file(&folder, "a.tmp")));
+    folder_remove(&folder);
+}
+
+static void what_cannot_be_written_is_named(void)
+{
+    struct why why;
+
+    CHECK_STATUS(STATUS_IO, write_text("/nowhere/at/all", "x", &why));
+    CHECK_CONTAINS("/nowhere/at/all", why.text);
+    CHECK_CONTAINS("No such file or directory", why.text);
+}
+
+static void a_file_is_not_moved_over_a_folder(void)
+{
+    struct folder folder;
+    struct why why;
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    CHECK_OK(folder_make(folder_file(&folder, "a"), NULL));
+    CHECK_STATUS(STATUS_IO, write_text(folder_file(&folder, "a"), "x", &why));
+    CHECK_CONTAINS("Is a directory", why.text);
+    CHECK(!file_exists(folder_file(&folder, "a.tmp")));
+    folder_remove(&folder);
+}
+
+static void folders_are_made_with_those_they_are_in(void)
+{
+    struct folder folder;
+    struct why why;
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    CHECK_OK(folder_make(folder_file(&folder, "x//y/"), NULL));
+    CHECK_OK(folder_make(folder_file(&folder, "x/y"), NULL));
+    CHECK(file_exists(folder_file(&folder, "x/y")));
+    CHECK(file_fill(folder_file(&folder, "f"), "", 0));
+    CHECK_STATUS(STATUS_IO, folder_make(folder_file(&folder, "f/y"), &why));
+    CHECK_CONTAINS("/f: Not a directory", why.text);
+    (void)remove(folder_file(&folder, "x/y"));
+    folder_remove(&folder);
+}
+
+void add_store_file_tests(CU_pSuite suite)
+{
+    TEST(parts_are_written_in_a_row);
+    TEST(a_file_is_replaced_and_nothing_is_left_beside_it);
+    TEST(a_full_disk_leaves_the_old_file);
+    TEST(what_cannot_be_written_is_named);
+    TEST(a_file_is_not_moved_over_a_folder);
+    TEST(folders_are_made_with_those_they_are_in);
+}
