@@ -1,0 +1,318 @@
+#include "show/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/quote.h"
+#include "show/chart.h"
+#include "show/report_style.h"
+#include "show/stamp.h"
+#include "store/file.h"
+
+enum { OPEN_EVENTS = 12, WORDS_BYTES = 200 };
+
+/* ---- the head ---- */
+
+static void add_start(struct text *out)
+{
+    text_add(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n"
+                  "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" "
+                  "content=\"width=device-width\"/>\n"
+                  "<title>starswitch: report of a run</title>\n<style>\n");
+    text_add(out, "%s</style>\n</head>\n<body>\n<main>\n", report_style);
+}
+
+static void add_fact(const char *name, const char *value, struct text *out)
+{
+    if (!value)
+        return;
+    text_add(out, "<span class=\"soft\">%s</span> ", name);
+    quote_html(out, value);
+    text_add(out, " &#160; ");
+}
+
+static void add_heading(const struct report *report, struct text *out)
+{
+    const struct table_head *head = report->head;
+
+    text_add(out, "<h1>");
+    report_outcome(report, out);
+    text_add(out, "</h1>\n<p class=\"soft\">starswitch");
+    if (head->title)
+        text_add(out, ", ");
+    quote_html(out, head->title ? head->title : "");
+    text_add(out, ", ");
+    stamp_add(out, report->wall);
+    if (report->view->reason[0])
+        text_add(out, "; ended: ");
+    quote_html(out, report->view->reason);
+    text_add(out, "</p>\n<p>");
+    add_fact("data", head->data, out);
+    add_fact("model", head->model, out);
+    add_fact("policy", head->policy, out);
+    add_fact("goal", head->goal, out);
+    text_add(out, "</p>\n");
+}
+
+/* ---- figures in large type ---- */
+
+static void add_card(const char *name, const struct text *value,
+                     const struct text *more, struct text *out)
+{
+    text_add(out, "<div><span>%s</span><b>%s</b><span>%s</span></div>\n", name,
+             value->bytes, more->bytes);
+}
+
+/* A text of its own in `bytes`. */
+FORMAT(3, 4)
+static struct text words(char *bytes, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    struct text text;
+
+    text_init(&text, bytes, size);
+    va_start(arguments, format);
+    (void)vsnprintf(bytes, size, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+static void add_score_cards(const struct hub_view *view, struct text *out)
+{
+    char first[WORDS_BYTES], second[WORDS_BYTES];
+    struct text value, more = words(second, sizeof second, "of the centre");
+
+    if (view->accuracy >= 0) {
+        value = words(first, sizeof first, "%.1f %%", 100 * view->accuracy);
+        add_card("test accuracy", &value, &more, out);
+    }
+    if (!(view->score < NO_SCORE))
+        return;
+    value = words(first, sizeof first, "%.4f", view->score);
+    if (view->best_score < NO_SCORE)
+        more = words(second, sizeof second, "best %.4f, version %" PRIu64,
+                     view->best_score, view->best_version);
+    add_card("loss", &value, &more, out);
+}
+
+static void add_cards(const struct report *report, struct text *out)
+{
+    const struct report_totals totals = report_sum(report->view);
+    char first[WORDS_BYTES], second[WORDS_BYTES];
+    double seconds = (double)report->elapsed / (double)SECOND;
+    struct text value, more;
+
+    text_add(out, "<section class=\"cards\">\n");
+    add_score_cards(report->view, out);
+    text_init(&value, first, sizeof first);
+    stamp_add_span(&value, report->elapsed);
+    more = words(second, sizeof second, "%" PRIu64 " versions of the centre",
+                 report->view->version);
+    add_card("time", &value, &more, out);
+    value = words(first, sizeof first, "%" PRIu64, totals.iterations);
+    more = words(second, sizeof second, "%.0f per second, all nodes",
+                 seconds > 0 ? (double)totals.iterations / seconds : 0);
+    add_card("iterations", &value, &more, out);
+    value = words(first, sizeof first, "%.1f MB", totals.up + totals.down);
+    more = words(second, sizeof second, "%.1f up, %.1f down", totals.up,
+                 totals.down);
+    add_card("moved", &value, &more, out);
+    value = words(first, sizeof first, "%" PRIu64, totals.exchanges);
+    more = words(second, sizeof second, "merged; %" PRIu64 " results late",
+                 totals.missed);
+    add_card("exchanges", &value, &more, out);
+    text_add(out, "</section>\n");
+}
+
+/* ---- charts ---- */
+
+static void add_loss_chart(const struct report *report, struct chart *chart,
+                           struct text *out)
+{
+    const struct course *course = report->course;
+
+    chart->title = "Loss";
+    chart->unit = "nodes: on training data, smoothed; centre: on test data";
+    chart->has_goal = report->goal.kind == GOAL_LOSS;
+    if (course->loss.per_point)
+        chart->curves[chart->count++] =
+            (struct curve){&course->loss, "centre", -1};
+    for (unsigned i = 0; i < course->nodes; i++)
+        if (course->node[i].loss.per_point)
+            chart->curves[chart->count++] = (struct curve){
+                &course->node[i].loss, course->node[i].name, (int)i};
+    chart_draw(chart, out);
+}
+
+static void add_accuracy_chart(const struct report *report,
+                               struct chart *chart, struct text *out)
+{
+    chart->title = "Test accuracy of the centre";
+    chart->unit = "%";
+    chart->scale = 100;
+    chart->has_goal = report->goal.kind == GOAL_ACCURACY;
+    chart->curves[0] = (struct curve){&report->course->accuracy, "centre", -1};
+    chart->count = 1;
+    chart_draw(chart, out);
+}
+
+static void add_traffic_chart(const struct report *report, struct chart *chart,
+                              struct text *out)
+{
+    chart->title = "Data moved";
+    chart->unit = "MB, up and down, all nodes";
+    chart->from_zero = chart->low = true;
+    chart->curves[0] = (struct curve){&report->course->megabytes, "MB", -1};
+    chart->count = 1;
+    chart_draw(chart, out);
+}
+
+static void add_charts(const struct report *report, struct text *out)
+{
+    void (*const adders[])(const struct report *, struct chart *,
+                           struct text *) = {
+        add_loss_chart, add_accuracy_chart, add_traffic_chart};
+    double seconds = (double)report->elapsed / (double)SECOND;
+
+    for (unsigned i = 0; i < sizeof adders / sizeof *adders; i++) {
+        struct chart chart = {.seconds = seconds,
+                              .scale = 1,
+                              .goal = report->goal.value};
+
+        adders[i](report, &chart, out);
+    }
+    chart_draw_moments(report->course, seconds, out);
+}
+
+/* ---- tables ---- */
+
+static void add_loss(const struct hub_node_view *node, struct text *out)
+{
+    if (node->iteration && node->loss < NO_SCORE)
+        text_add(out, "<td>%.3f</td>", node->loss);
+    else
+        text_add(out, "<td>-</td>");
+    if (node->accuracy >= 0)
+        text_add(out, "<td>%.1f</td>", 100 * node->accuracy);
+    else
+        text_add(out, "<td>-</td>");
+}
+
+static void add_node(const struct hub_node_view *node, struct text *out)
+{
+    text_add(out, "<tr><td class=\"words\">");
+    quote_html(out, node->name);
+    text_add(out, "</td><td>%" PRIu64 "</td><td>%.1f</td>", node->iteration,
+             node->rate);
+    add_loss(node, out);
+    text_add(out, "<td>%" PRIu64 "</td><td>%" PRIu64 "</td>"
+                  "<td>%.1f</td><td>%.1f</td><td>%.2f</td>"
+                  "<td class=\"words long\">%s%s",
+             node->exchanges, node->missed, (double)node->up_bytes / 1e6,
+             (double)node->down_bytes / 1e6,
+             (double)node->round_trip / (double)MILLISECOND,
+             node->gone ? "gone" : activity_words[node->activity].text,
+             node->best ? ", best" : "");
+    if (node->why[0])
+        text_add(out, ", declined: ");
+    quote_html(out, node->why);
+    text_add(out, "</td></tr>\n");
+}
+
+static void add_nodes(const struct hub_view *view, struct text *out)
+{
+    text_add(out, "<h2>Nodes</h2>\n<div class=\"box\"><table>\n<tr>"
+                  "<th class=\"words\">node</th><th>iterations</th>"
+                  "<th>it/s</th><th>loss</th><th>test %%</th><th>merged</th>"
+                  "<th>late</th><th>MB up</th><th>MB down</th><th>rtt ms</th>"
+                  "<th class=\"words\">at the end</th></tr>\n");
+    for (unsigned i = 0; i < view->count; i++)
+        add_node(&view->nodes[i], out);
+    text_add(out, "</table></div>\n");
+}
+
+static void add_event(const struct moment *moment, struct text *out)
+{
+    enum level level = note_level(moment->note.kind);
+
+    text_add(out, "<tr class=\"%s\"><td>%.1f s</td><td class=\"words\">%s</td>"
+                  "<td class=\"words\">",
+             level == LEVEL_ERROR     ? "error"
+             : level == LEVEL_WARNING ? "warning"
+                                      : "info",
+             (double)moment->elapsed / (double)SECOND,
+             note_name(moment->note.kind));
+    quote_html(out, moment->note.subject);
+    text_add(out, "</td><td class=\"words long\">");
+    quote_html(out, moment->note.text);
+    text_add(out, "</td></tr>\n");
+}
+
+/* A long list is folded. */
+static void add_events(const struct course *course, struct text *out)
+{
+    unsigned count = course_moments(course);
+
+    text_add(out, "<h2>Events</h2>\n<div class=\"box\"><details%s><summary>",
+             count <= OPEN_EVENTS ? " open=\"\"" : "");
+    text_add(out, "%" PRIu64 " events", course->moments_seen);
+    if (course->moments_seen > count)
+        text_add(out, ", the first %d and the last %d are kept", COURSE_FIRST,
+                 COURSE_MOMENTS - COURSE_FIRST);
+    text_add(out, "</summary><table>\n");
+    for (unsigned i = 0; i < count; i++)
+        add_event(course_moment(course, i), out);
+    text_add(out, "</table></details></div>\n");
+}
+
+static void add_setting(const char *name, const char *value, struct text *out)
+{
+    if (!value)
+        return;
+    text_add(out, "<div><dt>");
+    quote_html(out, name);
+    text_add(out, "</dt><dd><code>");
+    quote_html(out, value);
+    text_add(out, "</code></dd></div>\n");
+}
+
+static void add_settings(const struct report *report, struct text *out)
+{
+    text_add(out, "<h2>Settings and files</h2>\n<dl class=\"box\">\n");
+    for (size_t i = 0; i < report->setting_count; i++)
+        add_setting(report->settings[i].name, report->settings[i].value, out);
+    add_setting("model file", report->model, out);
+    add_setting("recording", report->record, out);
+    text_add(out, "</dl>\n");
+}
+
+void report_html(const struct report *report, struct text *out)
+{
+    add_start(out);
+    add_heading(report, out);
+    add_cards(report, out);
+    add_charts(report, out);
+    add_nodes(report->view, out);
+    add_events(report->course, out);
+    add_settings(report, out);
+    text_add(out, "</main>\n</body>\n</html>\n");
+}
+
+enum status report_write(const struct report *report, const char *path,
+                         struct why *why)
+{
+    char *bytes = malloc(REPORT_BYTES);
+    enum status status;
+    struct text text;
+
+    if (!bytes)
+        return because(why, STATUS_NO_MEMORY, "no memory for the report");
+    text_init(&text, bytes, REPORT_BYTES);
+    report_html(report, &text);
+    status = file_replace(path, &(struct part){bytes, text.length}, 1, why);
+    free(bytes);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* The report of a run: a page of HTML that needs nothing else, and a summary
+ * for the terminal.
+ *
+ * The page holds its style and its drawings (SVG); it has no script and asks
+ * no other machine for anything. It follows the reader's choice of light or
+ * dark. Words that came from nodes are made harmless (core/quote.h). */
+#ifndef SHOW_REPORT_H
+#define SHOW_REPORT_H
+
+#include <stddef.h>
+
+#include "core/goal.h"
+#include "core/status.h"
+#include "core/text.h"
+#include "core/time.h"
+#include "hub/hub.h"
+#include "show/course.h"
+#include "show/table.h"
+
+enum { REPORT_BYTES = 4 << 20, REPORT_SUMMARY_BYTES = 16 * 1024 };
+
+/* An option and its value, as people write them. */
+struct setting {
+    const char *name, *value;
+};
+
+/* All of it borrowed. */
+struct report {
+    const struct table_head *head;
+    const struct hub_view *view;
+    const struct course *course;
+    nanos elapsed, wall; /* how long it took; when it was, since 1970 UTC */
+    struct goal goal;
+    const struct setting *settings;
+    size_t setting_count;
+    const char *model, *record; /* files that the run wrote, or NULL */
+};
+
+/* Some lines for the terminal. */
+void report_text(const struct report *report, struct text *out);
+
+/* The page. What does not fit in `out` is cut; REPORT_BYTES are enough. */
+void report_html(const struct report *report, struct text *out);
+
+/* Writes the page to a file, whole or not at all. IO, NO_MEMORY. */
+enum status report_write(const struct report *report, const char *path,
+                         struct why *why) MUST_CHECK;
+
+/* What became of the run, in a sentence without its full stop. Used by both
+ * forms: "87.1 % test accuracy after 31 s (goal 87 %)". */
+void report_outcome(const struct report *report, struct text *out);
+
+/* What all nodes did together. */
+struct report_totals {
+    unsigned gone;
+    uint64_t iterations, exchanges, missed;
+    double up, down; /* MB */
+};
+
+struct report_totals report_sum(const struct hub_view *view);
+
+#endif

@@ -1,0 +1,50 @@
+/* The hub's table: one row per node, and what the centre is doing.
+ *
+ * Only text is made here; show/screen.h brings it to the terminal. Names and
+ * sentences of nodes are made harmless on the way (core/quote.h). */
+#ifndef SHOW_TABLE_H
+#define SHOW_TABLE_H
+
+#include <stdbool.h>
+
+#include "core/text.h"
+#include "core/time.h"
+#include "hub/hub.h"
+
+enum {
+    TABLE_MIN_WIDTH = 20,
+    TABLE_MAX_WIDTH = 160,
+    TABLE_BYTES = 48 * 1024 /* room for any of the three forms */
+};
+
+/* What the hub's view does not know, as words for people; NULL: left out. */
+struct table_head {
+    const char *title;
+    const char *data, *model, *policy, *goal;
+};
+
+struct table {
+    const struct table_head *head;
+    const struct hub_view *view;
+    nanos elapsed; /* since the run began */
+    nanos wall;    /* since 1970 UTC */
+};
+
+/* The place there is, in columns and lines; 0 lines: no limit. */
+struct table_style {
+    unsigned width, height;
+    bool colour;
+};
+
+/* For a terminal: whole lines, none of them wider than the style allows.
+ * Columns, and then nodes, are left out where there is no room for them. */
+void table_draw(const struct table *table, const struct table_style *style,
+                struct text *out);
+
+/* One line `time=31 version=212 ...` about the run as a whole. */
+void table_line(const struct table *table, struct text *out);
+
+/* One line of JSON with all nodes; times in seconds, rates per second. */
+void table_json(const struct table *table, struct text *out);
+
+#endif

@@ -1,0 +1,139 @@
+/* The table for programs and for files: one line per moment. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "core/quote.h"
+#include "show/stamp.h"
+#include "show/table.h"
+
+/* What all nodes are and have done together. */
+struct sums {
+    unsigned here, silent, gone;
+    uint64_t iterations;
+    double rate, up, down; /* iterations per second, MB */
+};
+
+static struct sums sum_up(const struct hub_view *view)
+{
+    struct sums sums = {0};
+
+    for (unsigned i = 0; i < view->count; i++) {
+        const struct hub_node_view *node = &view->nodes[i];
+
+        sums.gone += node->gone;
+        sums.silent += !node->gone && node->silent;
+        sums.here += !node->gone;
+        sums.iterations += node->iteration;
+        sums.rate += node->gone ? 0 : node->rate;
+        sums.up += (double)node->up_bytes / 1e6;
+        sums.down += (double)node->down_bytes / 1e6;
+    }
+    return sums;
+}
+
+static void add_value(struct text *out, const char *key, double value)
+{
+    if (isfinite(value) && value < NO_SCORE)
+        text_add(out, " %s=%.4f", key, value);
+}
+
+void table_line(const struct table *table, struct text *out)
+{
+    const struct hub_view *view = table->view;
+    const struct sums sums = sum_up(view);
+
+    text_add(out, "time=%.0f version=%" PRIu64 " rounds=%" PRIu64,
+             (double)table->elapsed / (double)SECOND, view->version,
+             view->rounds);
+    add_value(out, "loss", view->score);
+    add_value(out, "accuracy", view->accuracy < 0 ? NAN : view->accuracy);
+    add_value(out, "best_loss", view->best_score);
+    text_add(out, " nodes=%u silent=%u gone=%u iterations=%" PRIu64,
+             sums.here, sums.silent, sums.gone, sums.iterations);
+    text_add(out, " rate=%.1f up_mb=%.1f down_mb=%.1f state=\"", sums.rate,
+             sums.up, sums.down);
+    (void)quote_plain(out, view->state, sizeof view->state);
+    text_add(out, "\"\n");
+}
+
+/* ---- JSON ---- */
+
+static void add_key(struct text *out, const char *key)
+{
+    text_add(out, ",\"%s\":", key);
+}
+
+static void add_whole(struct text *out, const char *key, uint64_t value)
+{
+    text_add(out, ",\"%s\":%" PRIu64, key, value);
+}
+
+/* null where there is no number. */
+static void add_number(struct text *out, const char *key, double value)
+{
+    add_key(out, key);
+    quote_json_number(out, value < NO_SCORE ? value : NAN);
+}
+
+static void add_accuracy(struct text *out, double accuracy)
+{
+    add_number(out, "accuracy", accuracy < 0 ? NAN : accuracy);
+}
+
+static void add_words(struct text *out, const char *key, const char *words)
+{
+    add_key(out, key);
+    quote_json(out, words);
+}
+
+static void add_flag(struct text *out, const char *key, bool flag)
+{
+    add_key(out, key);
+    text_add(out, "%s", flag ? "true" : "false");
+}
+
+static void add_node(struct text *out, const struct hub_node_view *node)
+{
+    text_add(out, "{\"name\":");
+    quote_json(out, node->name);
+    add_whole(out, "iterations", node->iteration);
+    add_number(out, "rate", node->rate);
+    add_number(out, "loss", node->iteration ? node->loss : NAN);
+    add_accuracy(out, node->accuracy);
+    add_whole(out, "lag", node->lag);
+    add_whole(out, "exchanges", node->exchanges);
+    add_whole(out, "missed", node->missed);
+    add_whole(out, "up_bytes", node->up_bytes);
+    add_whole(out, "down_bytes", node->down_bytes);
+    add_number(out, "round_trip", (double)node->round_trip / (double)SECOND);
+    add_number(out, "waited", (double)node->waited / (double)SECOND);
+    add_words(out, "activity", activity_words[node->activity].text);
+    add_flag(out, "silent", node->silent);
+    add_flag(out, "gone", node->gone);
+    add_flag(out, "best", node->best);
+    add_words(out, "declined", node->why);
+    text_add(out, "}");
+}
+
+void table_json(const struct table *table, struct text *out)
+{
+    const struct hub_view *view = table->view;
+
+    text_add(out, "{\"time\":\"");
+    stamp_add(out, table->wall);
+    text_add(out, "\",\"event\":\"status\"");
+    add_number(out, "elapsed", (double)table->elapsed / (double)SECOND);
+    add_whole(out, "version", view->version);
+    add_whole(out, "rounds", view->rounds);
+    add_number(out, "loss", view->score);
+    add_accuracy(out, view->accuracy);
+    add_number(out, "best_loss", view->best_score);
+    add_whole(out, "best_version", view->best_version);
+    add_words(out, "state", view->state);
+    text_add(out, ",\"nodes\":[");
+    for (unsigned i = 0; i < view->count; i++) {
+        text_add(out, i ? "," : "");
+        add_node(out, &view->nodes[i]);
+    }
+    text_add(out, "]}\n");
+}

@@ -1,0 +1,24 @@
+/* A run as the tests of show/ know it: four nodes, one of them gone. */
+#ifndef TESTS_SHOW_SAMPLE_H
+#define TESTS_SHOW_SAMPLE_H
+
+#include "hub/hub.h"
+#include "show/course.h"
+#include "show/table.h"
+
+/* 2026-11-21T13:00:00Z */
+#define SAMPLE_WALL ((nanos)1795266000 * SECOND)
+
+extern const struct table_head sample_head;
+
+void sample_view(struct hub_view *view);
+struct table sample_table(const struct hub_view *view);
+
+/* A name that wants to clear the screen, end a string and begin a tag. */
+#define HOSTILE_NAME "\033[2J\"</td><b>'\\\r\n\xff\xe2\x80\x8b"
+
+/* Fills a course with `seconds` of a run whose loss falls; five notes. */
+void sample_course(struct course *course, struct hub_view *view,
+                   unsigned seconds);
+
+#endif
