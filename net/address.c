@@ -1,0 +1,95 @@
+#include "net/address.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* Looks `host` up; 0 and a numeric address, or the resolver's error. */
+static int look_up(const char *host, bool passive, bool *ipv6,
+                   char numeric[NI_MAXHOST])
+{
+    struct addrinfo hints = {.ai_family = AF_UNSPEC,
+                             .ai_socktype = SOCK_STREAM,
+                             .ai_flags = passive ? AI_PASSIVE : 0};
+    struct addrinfo *found = NULL, *chosen;
+    int error = getaddrinfo(host, NULL, &hints, &found);
+
+    if (error || !found)
+        return error ? error : EAI_NONAME;
+    chosen = found;
+    for (struct addrinfo *each = found; each; each = each->ai_next)
+        if (each->ai_family == AF_INET && chosen->ai_family != AF_INET)
+            chosen = each;
+    *ipv6 = chosen->ai_family == AF_INET6;
+    error = getnameinfo(chosen->ai_addr, chosen->ai_addrlen, numeric,
+                        NI_MAXHOST, NULL, 0, NI_NUMERICHOST);
+    freeaddrinfo(found);
+    return error;
+}
+
+/* `host` is what people wrote, `place` what libzmq is to use. */
+static void write_address(const char *host, const char *place, unsigned port,
+                          struct address *out)
+{
+    bool brackets = strchr(place, ':') != NULL;
+
+    (void)snprintf(out->text, sizeof out->text, "tcp://%s%.255s%s:%u",
+                   brackets ? "[" : "", place, brackets ? "]" : "", port);
+    (void)snprintf(out->host, sizeof out->host, "%.255s", host);
+    out->port = port;
+}
+
+static enum status check_port(unsigned port, struct why *why)
+{
+    if (port >= 1 && port <= 65535)
+        return STATUS_OK;
+    return because(why, STATUS_USAGE,
+                   "%u is no port; take one from 1 to 65534, as the next one "
+                   "is needed too",
+                   port);
+}
+
+static enum status unknown(const char *host, int error, struct why *why)
+{
+    return because(why, STATUS_UNAVAILABLE,
+                   "the host \"%.100s\" is not known (%s); check its spelling, "
+                   "or give its address",
+                   host, gai_strerror(error));
+}
+
+enum status address_to_bind(const char *host, unsigned port,
+                            struct address *out, struct why *why)
+{
+    char numeric[NI_MAXHOST] = "0.0.0.0";
+    bool ipv6 = false;
+    int error = 0;
+
+    if (check_port(port, why) != STATUS_OK)
+        return STATUS_USAGE;
+    if (*host && strcmp(host, "*") != 0)
+        error = look_up(host, true, &ipv6, numeric);
+    if (error)
+        return unknown(host, error, why);
+    write_address(host, numeric, port, out);
+    out->ipv6 = ipv6;
+    return STATUS_OK;
+}
+
+enum status address_to_reach(const char *host, unsigned port,
+                             struct address *out, struct why *why)
+{
+    char numeric[NI_MAXHOST];
+    bool ipv6 = false;
+    int error;
+
+    if (check_port(port, why) != STATUS_OK)
+        return STATUS_USAGE;
+    error = look_up(host, false, &ipv6, numeric);
+    if (error && error != EAI_AGAIN && error != EAI_SYSTEM)
+        return unknown(host, error, why);
+    write_address(host, host, port, out);
+    out->ipv6 = ipv6;
+    return STATUS_OK;
+}

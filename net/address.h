@@ -1,0 +1,29 @@
+/* From a host as people write it to what libzmq wants.
+ *
+ * Both look names up, which may take as long as the system's resolver does:
+ * when a program starts, never later. IPv4 is taken where a name has both. */
+#ifndef NET_ADDRESS_H
+#define NET_ADDRESS_H
+
+#include <stdbool.h>
+
+#include "core/endpoint.h"
+#include "core/status.h"
+
+struct address {
+    char text[ENDPOINT_HOST_BYTES + 32]; /* tcp://host:port */
+    bool ipv6;
+    char host[ENDPOINT_HOST_BYTES]; /* as people wrote it */
+    unsigned port;
+};
+
+/* The numeric address of a host; `*` and an empty host are all addresses.
+ * UNAVAILABLE when the name is not known; USAGE when the port is none. */
+enum status address_to_bind(const char *host, unsigned port,
+                            struct address *out, struct why *why) MUST_CHECK;
+/* Keeps the name, so that it is looked up anew for each connection. A resolver
+ * that does not answer now is no error. */
+enum status address_to_reach(const char *host, unsigned port,
+                             struct address *out, struct why *why) MUST_CHECK;
+
+#endif

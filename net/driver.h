@@ -1,0 +1,31 @@
+/* What net.c opens and closes, and loop.c runs. */
+#ifndef NET_DRIVER_H
+#define NET_DRIVER_H
+
+#include <stdatomic.h>
+
+#include "net/bell.h"
+#include "net/lane.h"
+#include "net/mailbox.h"
+#include "net/signals.h"
+#include "net/workers.h"
+
+enum { LANES = 2 }; /* indexed by channel: control, bulk */
+
+struct net {
+    struct machine machine;
+    struct net_owner owner;
+    struct pool *pool;
+    void *context;            /* of libzmq */
+    struct lane lanes[LANES]; /* a peer's lane is lanes[peer % 2] */
+    struct complaints complaints;
+    struct bell bell; /* rung by mailbox, workers and net_stop */
+    struct mailbox mailbox;
+    struct workers *workers;
+    struct signals signals;
+    struct effects effects; /* of the step in hand */
+    nanos next_tick;
+    atomic_bool stopping;
+};
+
+#endif

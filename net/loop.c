@@ -1,0 +1,231 @@
+/* net_run: collects events, steps the machine, carries out its effects. */
+#include <string.h>
+#include <zmq.h>
+
+#include "net/driver.h"
+
+#define TICK_INTERVAL (100 * MILLISECOND)
+
+/* What is taken per turn, so that control is never long behind the rest. */
+enum { CONTROL_BATCH = 64, BULK_BATCH = 16, JOB_BATCH = 64 };
+
+static struct lane *lane_of(struct net *net, peer_id peer)
+{
+    return &net->lanes[peer % LANES];
+}
+
+static void carry_out(struct net *net, nanos now, struct effect *effect)
+{
+    switch (effect->kind) {
+    case EFFECT_SEND:
+        if (effect->peer != PEER_TRAINER)
+            lane_send(lane_of(net, effect->peer), now, effect->peer,
+                      &effect->msg, effect->payload);
+        else if (net->owner.local)
+            net->owner.local(net->owner.self, &effect->msg, effect->payload);
+        break;
+    case EFFECT_DROP:
+        lane_drop(lane_of(net, effect->peer), now, effect->peer);
+        break;
+    case EFFECT_JOB:
+        workers_give(net->workers, effect->job);
+        effect->job = NULL;
+        break;
+    case EFFECT_NOTE:
+        if (net->owner.note)
+            net->owner.note(net->owner.self, now, &effect->note);
+        break;
+    case EFFECT_KINDS:
+        break;
+    }
+}
+
+/* Steps the machine. Effects only change tables: what they lead to, such as
+ * the LEAVE of a peer that is gone, is for settle(). */
+static void step(struct net *net, struct event *event)
+{
+    event->now = net_now();
+    net->machine.step(net->machine.self, event, &net->effects);
+    if (net->owner.watch)
+        net->owner.watch(net->owner.self, event, &net->effects);
+    for (unsigned i = 0; i < net->effects.count; i++)
+        carry_out(net, event->now, &net->effects.list[i]);
+    effects_clear(&net->effects);
+    job_destroy(&event->job);
+}
+
+static void settle(struct net *net)
+{
+    struct event event = {0};
+
+    for (unsigned i = 0; i < LANES; i++)
+        while (lane_change(&net->lanes[i], net_now(), &event))
+            step(net, &event);
+}
+
+static void handle(struct net *net, struct event *event)
+{
+    step(net, event);
+    settle(net);
+}
+
+static void hear(struct net *net, struct lane *lane, struct heard *heard)
+{
+    struct event event = {
+        .kind = EVENT_JOIN, .peer = heard->peer, .channel = lane->plan.channel};
+
+    if (heard->joins)
+        step(net, &event);
+    event.kind = EVENT_MESSAGE;
+    event.msg = &heard->msg;
+    event.payload = heard->payload;
+    if (lane_hears(lane, heard->peer)) /* the machine may have dropped it */
+        step(net, &event);
+    blob_unref(&heard->payload);
+}
+
+static void read_lane(struct net *net, enum channel channel, unsigned batch)
+{
+    struct lane *lane = &net->lanes[channel];
+    enum hearing hearing = HEARD_NOISE;
+
+    for (unsigned i = 0; i < batch && hearing != HEARD_NOTHING; i++) {
+        struct heard heard;
+
+        hearing = lane_receive(lane, net_now(), &heard);
+        if (hearing == HEARD_MESSAGE)
+            hear(net, lane, &heard);
+        settle(net);
+    }
+}
+
+static void read_mailbox(struct net *net)
+{
+    struct letter *letter = mailbox_take(&net->mailbox);
+
+    while (letter) {
+        struct letter *next = letter->next;
+        struct event event = {.kind = EVENT_MESSAGE,
+                              .peer = PEER_TRAINER,
+                              .channel = CHANNEL_LOCAL,
+                              .msg = &letter->msg,
+                              .payload = letter->payload};
+
+        handle(net, &event);
+        letter_destroy(&letter);
+        letter = next;
+    }
+}
+
+static void collect_jobs(struct net *net)
+{
+    for (unsigned i = 0; i < JOB_BATCH; i++) {
+        struct event event = {.kind = EVENT_DONE,
+                              .job = workers_take(net->workers)};
+
+        if (!event.job)
+            return;
+        handle(net, &event);
+    }
+    bell_ring(&net->bell); /* there may be more */
+}
+
+static void wake(struct net *net)
+{
+    struct event event = {.kind = EVENT_WAKE};
+
+    if (net->machine.deadline(net->machine.self) <= net_now())
+        handle(net, &event);
+}
+
+/* Whether there was a signal. */
+static bool read_signals(struct net *net)
+{
+    bool any = false;
+    int number;
+
+    while ((number = signals_next(&net->signals)) != 0) {
+        any = true;
+        if (net->owner.signal)
+            net->owner.signal(net->owner.self, number);
+    }
+    return any;
+}
+
+static void tick(struct net *net, bool at_once)
+{
+    nanos now = net_now();
+
+    if (!at_once && now < net->next_tick)
+        return;
+    net->next_tick = now + TICK_INTERVAL;
+    for (unsigned i = 0; i < LANES; i++)
+        lane_guard(&net->lanes[i], now);
+    settle(net);
+    if (net->owner.tick && !net->owner.tick(net->owner.self, now))
+        atomic_store(&net->stopping, true);
+}
+
+static nanos earlier(nanos one, nanos other)
+{
+    return one < other ? one : other;
+}
+
+/* Milliseconds until something is due, at most until the next tick. */
+static long patience(const struct net *net)
+{
+    nanos due =
+        earlier(net->next_tick, net->machine.deadline(net->machine.self));
+    nanos now = net_now();
+
+    for (unsigned i = 0; i < LANES; i++)
+        due = earlier(due, lane_deadline(&net->lanes[i]));
+    return due <= now ? 0 : (long)((due - now + MILLISECOND - 1) / MILLISECOND);
+}
+
+static void wait_for_something(struct net *net)
+{
+    zmq_pollitem_t items[2 + 2 * LANES];
+    int count = 0;
+
+    memset(items, 0, sizeof items);
+    items[count++].fd = net->bell.fd;
+    if (net->signals.fd >= 0)
+        items[count++].fd = net->signals.fd;
+    for (unsigned i = 0; i < LANES; i++)
+        if (net->lanes[i].sockets.socket) {
+            items[count++].socket = net->lanes[i].sockets.socket;
+            items[count++].socket = net->lanes[i].sockets.monitor;
+        }
+    for (int i = 0; i < count; i++)
+        items[i].events = ZMQ_POLLIN;
+    (void)zmq_poll(items, count, patience(net));
+    if (items[0].revents)
+        bell_hush(&net->bell);
+}
+
+static void turn(struct net *net)
+{
+    bool signalled;
+
+    wait_for_something(net);
+    signalled = read_signals(net);
+    for (unsigned i = 0; i < LANES; i++)
+        lane_notice(&net->lanes[i], net_now());
+    settle(net);
+    read_lane(net, CHANNEL_CONTROL, CONTROL_BATCH);
+    collect_jobs(net);
+    read_mailbox(net);
+    read_lane(net, CHANNEL_BULK, BULK_BATCH);
+    wake(net);
+    for (unsigned i = 0; i < LANES; i++)
+        lane_retry(&net->lanes[i], net_now());
+    settle(net);
+    tick(net, signalled);
+}
+
+void net_run(struct net *net)
+{
+    while (!atomic_load(&net->stopping))
+        turn(net);
+}

@@ -1,0 +1,37 @@
+/* Messages from the program around the loop, posted by any thread.
+ *
+ * Posting takes a lock that is held for a few instructions, never the network.
+ * The mailbox has no bound of its own: it holds what this process posts. */
+#ifndef NET_MAILBOX_H
+#define NET_MAILBOX_H
+
+#include <pthread.h>
+
+#include "net/bell.h"
+#include "seam/machine.h"
+
+struct letter {
+    struct letter *next;
+    struct msg msg;
+    struct blob *payload; /* a reference, or NULL */
+};
+
+struct mailbox {
+    pthread_mutex_t lock;
+    struct letter *first, **end; /* in the order they were posted */
+    const struct bell *bell;     /* rung with each letter */
+};
+
+/* The bell is borrowed. */
+void mailbox_init(struct mailbox *mailbox, const struct bell *bell);
+/* Destroys the letters that nobody took. */
+void mailbox_free(struct mailbox *mailbox);
+/* Copies the message and takes over one reference of `payload`. */
+void mailbox_post(struct mailbox *mailbox, const struct msg *msg,
+                  struct blob *payload);
+/* All letters in order, linked by `next` and now the caller's; or NULL. */
+struct letter *mailbox_take(struct mailbox *mailbox);
+/* Releases the payload too. */
+void letter_destroy(struct letter **letter);
+
+#endif

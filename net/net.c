@@ -1,0 +1,120 @@
+#include "net/net.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <zmq.h>
+
+#include "net/driver.h"
+
+static struct net *net_new(struct machine machine, struct pool *pool,
+                           const struct net_owner *owner)
+{
+    struct net *net = calloc(1, sizeof *net);
+
+    if (!net)
+        return NULL;
+    net->machine = machine;
+    net->pool = pool;
+    net->owner = *owner;
+    net->signals.fd = net->bell.fd = -1;
+    atomic_init(&net->stopping, false);
+    complaints_init(&net->complaints, &net->owner);
+    mailbox_init(&net->mailbox, &net->bell);
+    return net;
+}
+
+void net_close(struct net **reference)
+{
+    struct net *net = *reference;
+
+    *reference = NULL;
+    if (!net)
+        return;
+    workers_destroy(&net->workers);
+    for (unsigned i = 0; i < LANES; i++)
+        lane_close(&net->lanes[i]);
+    if (net->context)
+        (void)zmq_ctx_term(net->context);
+    mailbox_free(&net->mailbox);
+    effects_free(&net->effects);
+    signals_close(&net->signals);
+    bell_free(&net->bell);
+    free(net);
+}
+
+static enum status open_lanes(struct net *net, const struct net_config *config,
+                              bool binds, struct why *why)
+{
+    enum status status = STATUS_OK;
+
+    for (unsigned i = 0; i < LANES && status == STATUS_OK; i++) {
+        struct socket_plan plan;
+
+        status = socket_plan(config, (enum channel)i, binds, &plan, why);
+        if (status == STATUS_OK)
+            status = lane_open(&net->lanes[i], net->context, &plan, net->pool,
+                               &net->complaints, why);
+    }
+    return status;
+}
+
+static enum status open_parts(struct net *net, const struct net_config *config,
+                              bool binds, struct why *why)
+{
+    enum status status = bell_init(&net->bell, why);
+
+    if (status == STATUS_OK)
+        status = signals_open(&net->signals, &config->signals, why);
+    if (status != STATUS_OK)
+        return status;
+    net->context = context_new(binds);
+    if (!net->context)
+        return because(why, STATUS_UNAVAILABLE,
+                       "the system gives no sockets: %s", zmq_strerror(errno));
+    status = open_lanes(net, config, binds, why);
+    if (status == STATUS_OK)
+        status = workers_new(config->workers, &net->bell, &net->workers, why);
+    return status;
+}
+
+static enum status net_open(const struct net_config *config, bool binds,
+                            struct net *net, struct net **out, struct why *why)
+{
+    enum status status;
+
+    if (!net)
+        return because(why, STATUS_NO_MEMORY, "no memory for a network loop");
+    status = open_parts(net, config, binds, why);
+    if (status == STATUS_OK)
+        *out = net;
+    else
+        net_close(&net);
+    return status;
+}
+
+enum status net_open_hub(const struct net_config *config,
+                         struct machine machine, struct pool *pool,
+                         const struct net_owner *owner, struct net **net,
+                         struct why *why)
+{
+    return net_open(config, true, net_new(machine, pool, owner), net, why);
+}
+
+enum status net_open_node(const struct net_config *config,
+                          struct machine machine, struct pool *pool,
+                          const struct net_owner *owner, struct net **net,
+                          struct why *why)
+{
+    return net_open(config, false, net_new(machine, pool, owner), net, why);
+}
+
+void net_stop(struct net *net)
+{
+    atomic_store(&net->stopping, true);
+    bell_ring(&net->bell);
+}
+
+void net_post(struct net *net, const struct msg *msg, struct blob *payload)
+{
+    mailbox_post(&net->mailbox, msg, payload);
+}

@@ -1,0 +1,92 @@
+/* The driver for the real world: runs one machine over ZeroMQ, a monotonic
+ * clock and worker threads.
+ *
+ * It knows only the seam. A hub binds two ROUTER sockets (control on port p,
+ * bulk on p+1), a node connects two DEALER sockets to one hub. One thread, the
+ * loop, owns the sockets and the machine; jobs run on worker threads.
+ *
+ * What a machine may rely on: a connection joins once, then its messages come
+ * in the order they were sent, then it leaves once, also when the machine has
+ * dropped it itself. Nothing of it comes before or after. A message is whole,
+ * well-formed, of its socket's channel, and no larger than allowed; a peer of
+ * a hub that sends anything else is cut off. What the machine sends is sent
+ * in order or, when the connection is gone, forgotten; nothing ever blocks.
+ *
+ * No handler is installed and no signal is touched but those of the config,
+ * so that a library may use it inside somebody's program. */
+#ifndef NET_NET_H
+#define NET_NET_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/blob.h"
+#include "core/endpoint.h"
+#include "core/status.h"
+#include "core/time.h"
+#include "seam/machine.h"
+
+/* What the loop tells its owner, all on the loop's thread; each may be NULL. */
+struct net_owner {
+    void *self;
+    /* A message that the machine sends to PEER_TRAINER. The payload is
+     * borrowed: reference it to keep it. */
+    void (*local)(void *self, const struct msg *msg, struct blob *payload);
+    /* The machine's notes, and offences that the driver sees, those at most
+     * once per second. */
+    void (*note)(void *self, nanos now, const struct note *note);
+    /* Every event and its effects, before they are carried out. */
+    void (*watch)(void *self, const struct event *event,
+                  const struct effects *effects);
+    /* About every 100 ms, and after each signal; false ends net_run. */
+    bool (*tick)(void *self, nanos now);
+    void (*signal)(void *self, int number);
+};
+
+struct net_config {
+    char host[ENDPOINT_HOST_BYTES]; /* a hub: address to bind; a node: the
+                                       hub's name or address */
+    uint16_t port;                  /* control; bulk is port + 1 */
+    size_t chunk_bytes; /* largest payload that is legal on bulk; 0: 64 MiB,
+                           for a node that has not been told yet */
+    unsigned window;    /* chunks in flight per node, 0: 64 */
+    unsigned workers;   /* threads for jobs, at least 1 */
+    sigset_t signals;   /* for the loop to handle, blocked by the caller in
+                           the threads it starts; empty for a library */
+};
+
+struct net;
+
+/* Binds; UNAVAILABLE with a sentence when the port is taken or the address is
+ * not ours. The machine, the pool and what owner->self points at must outlive
+ * the driver; config and owner are copied. Seeds the C library's random(),
+ * from which libzmq takes the routing ids. */
+enum status net_open_hub(const struct net_config *config,
+                         struct machine machine, struct pool *pool,
+                         const struct net_owner *owner, struct net **net,
+                         struct why *why) MUST_CHECK;
+/* Never fails because the hub is not there yet: it keeps trying. UNAVAILABLE
+ * when its name is not known. */
+enum status net_open_node(const struct net_config *config,
+                          struct machine machine, struct pool *pool,
+                          const struct net_owner *owner, struct net **net,
+                          struct why *why) MUST_CHECK;
+/* After net_run has returned, on any one thread. Waits for the job that a
+ * worker is in, and at most 2 s for what was sent last to get out; jobs that
+ * have not begun, and results nobody took, are destroyed. Accepts NULL. */
+void net_close(struct net **net);
+
+/* Runs the loop on this thread until tick says false or net_stop. */
+void net_run(struct net *net);
+/* From any thread or signal handler: ends net_run soon, or at once when it is
+ * called. */
+void net_stop(struct net *net);
+/* From any thread, without blocking on the network: hands the machine a
+ * message from PEER_TRAINER. Takes over one reference of `payload`. */
+void net_post(struct net *net, const struct msg *msg, struct blob *payload);
+
+/* Monotonic time, as in events. */
+nanos net_now(void);
+
+#endif

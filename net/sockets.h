@@ -1,0 +1,65 @@
+/* Making ZeroMQ sockets, with every setting that they need.
+ *
+ * Each row says in sockets.c what it is against. Never set, because they end
+ * the process or cut healthy links: HEARTBEAT_*, CONFLATE, ROUTING_ID.
+ * A socket comes with its monitor, a PAIR socket that tells of connections;
+ * both are polled and owned by the loop's thread. */
+#ifndef NET_SOCKETS_H
+#define NET_SOCKETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/status.h"
+#include "core/words.h"
+#include "net/address.h"
+#include "net/net.h"
+
+enum {
+    CONTROL_BYTES = 64 * 1024, /* largest frame on control */
+    FRAME_SPARE_BYTES = 1024,  /* room of MAXMSGSIZE above that */
+    DEFAULT_CHUNK_BYTES = 64 * 1024 * 1024,
+    DEFAULT_WINDOW = 64,
+    RECONNECT_MILLISECONDS = 250 /* at least; nothing connects sooner */
+};
+
+struct socket_plan {
+    enum channel channel;
+    bool binds; /* a ROUTER; else a DEALER */
+    struct address address;
+    size_t payload_bytes; /* largest payload on this channel */
+    int send_limit;       /* messages per peer that libzmq may hold */
+    int receive_limit;
+};
+
+struct sockets {
+    void *socket;
+    void *monitor;
+};
+
+/* Looks the host up, which may take a while; UNAVAILABLE when nobody knows it.
+ */
+enum status socket_plan(const struct net_config *config, enum channel channel,
+                        bool binds, struct socket_plan *plan,
+                        struct why *why) MUST_CHECK;
+
+/* A context for a hub or a node; NULL when there is no memory or descriptor.
+ * For a hub, seeds random() first: a peer that guesses the next routing id
+ * would abort the process. */
+void *context_new(bool binds);
+
+/* Creates socket and monitor, binds or begins to connect. On failure nothing
+ * is left behind. */
+enum status sockets_open(void *context, const struct socket_plan *plan,
+                         struct sockets *out, struct why *why) MUST_CHECK;
+/* What was sent has 2 s to get out, behind our back until the context ends. */
+void sockets_close(struct sockets *sockets);
+
+enum sight { SIGHT_NONE, SIGHT_CAME, SIGHT_READY, SIGHT_GONE };
+
+/* What the monitor saw next. CAME: a connection has descriptor `fd`; READY:
+ * the last that came can be used; GONE: `fd` is about to be closed, and
+ * belongs to nobody from here on. */
+enum sight monitor_look(void *monitor, int *fd);
+
+#endif

@@ -1,0 +1,245 @@
+#include "net/lane.h"
+
+#include <string.h>
+
+#include "tests/check.h"
+#include "tests/net/toys.h"
+
+/* Says something on each connection as it joins, and again when answered. */
+static void greet(struct toy *toy, const struct event *event,
+                  struct effects *out)
+{
+    struct msg ping = toy_ping(1), chunk = toy_chunk(1);
+
+    if (event->kind == EVENT_MESSAGE)
+        toy->received++;
+    if (event->kind == EVENT_JOIN)
+        effects_send(out, event->peer,
+                     event->channel == CHANNEL_BULK ? &chunk : &ping,
+                     event->channel == CHANNEL_BULK ? toy->payload : NULL);
+}
+
+static struct toy *greeting_node(const struct toy *hub)
+{
+    struct toy *node = toy_node(hub);
+
+    node->react = greet;
+    node->payload = blob_new(node->pool, 100000);
+    memset(node->payload->bytes, 1, node->payload->size);
+    return node;
+}
+
+static void a_hub_that_comes_back_finds_its_node_again(void)
+{
+    struct toy *hub = toy_new(true), *second, *node;
+
+    hub->react = toy_echo;
+    toy_start(hub);
+    node = greeting_node(hub);
+    toy_start(node);
+    CHECK(toy_wait_number(node, &node->received, 2));
+    toy_stop(hub);
+    CHECK(toy_wait_event(node, EVENT_LEAVE, CHANNEL_CONTROL, 1));
+    CHECK(toy_wait_event(node, EVENT_LEAVE, CHANNEL_BULK, 1));
+    second = toy_new(true);
+    second->config.port = hub->config.port;
+    second->react = toy_echo;
+    toy_start(second);
+    CHECK(toy_wait_event(node, EVENT_JOIN, CHANNEL_CONTROL, 2));
+    CHECK(toy_wait_number(node, &node->received, 4));
+    CHECK_EQUAL(1, toy_count(node, EVENT_LEAVE, CHANNEL_CONTROL));
+    toy_destroy(&node);
+    toy_destroy(&second);
+    toy_destroy(&hub);
+}
+
+static void a_node_that_was_there_first_finds_its_hub(void)
+{
+    struct toy *hub = toy_new(true), *node;
+
+    hub->config.port = toy_next_port();
+    node = greeting_node(hub);
+    toy_start(node);
+    hub->react = toy_echo;
+    toy_start(hub);
+    CHECK(toy_wait_number(node, &node->received, 2));
+    toy_destroy(&node);
+    toy_destroy(&hub);
+}
+
+/* Says goodbye on control when it is told to by a letter. */
+static void greet_and_go(struct toy *toy, const struct event *event,
+                         struct effects *out)
+{
+    struct msg bye = {.kind = MSG_BYE};
+
+    if (event->kind == EVENT_MESSAGE && event->peer == PEER_TRAINER) {
+        effects_send(out, PEER_CONTROL, &bye, NULL);
+        toy->flag = true;
+        net_stop(toy->net);
+        return;
+    }
+    greet(toy, event, out);
+}
+
+static int place_of(const struct toy *toy, enum event_kind kind,
+                    enum msg_kind msg)
+{
+    for (unsigned i = 0; i < toy->logged; i++)
+        if (toy->log[i].kind == kind &&
+            (kind == EVENT_LEAVE || toy->log[i].msg == msg))
+            return (int)i;
+    return -1;
+}
+
+static void a_node_that_goes_is_gone_at_once_but_its_bye_is_heard_first(void)
+{
+    struct toy *hub = toy_new(true), *node;
+    struct msg order = {.kind = MSG_PROGRESS};
+    nanos left;
+
+    hub->react = toy_echo;
+    toy_start(hub);
+    node = greeting_node(hub);
+    node->react = greet_and_go;
+    toy_start(node);
+    CHECK(toy_wait_number(node, &node->received, 2));
+    net_post(node->net, &order, NULL);
+    (void)pthread_join(node->thread, NULL);
+    left = net_now();
+    net_close(&node->net);
+    CHECK(toy_wait_event(hub, EVENT_LEAVE, CHANNEL_CONTROL, 1));
+    CHECK(toy_wait_event(hub, EVENT_LEAVE, CHANNEL_BULK, 1));
+    CHECK(runs_slowly() || net_now() - left < SECOND);
+    toy_stop(hub);
+    CHECK(place_of(hub, EVENT_MESSAGE, MSG_BYE) >= 0);
+    CHECK(place_of(hub, EVENT_MESSAGE, MSG_BYE) <
+          place_of(hub, EVENT_LEAVE, MSG_BYE));
+    toy_destroy(&node);
+    toy_destroy(&hub);
+}
+
+/* A hub that says BYE to the first who greets on control, and drops it. */
+static void send_away(struct toy *toy, const struct event *event,
+                      struct effects *out)
+{
+    struct msg bye = {.kind = MSG_BYE};
+
+    if (event->kind != EVENT_MESSAGE || event->channel != CHANNEL_CONTROL)
+        return;
+    if (toy->flag) {
+        effects_send(out, event->peer, event->msg, NULL);
+        return;
+    }
+    toy->flag = true;
+    effects_send(out, event->peer, &bye, NULL);
+    effects_drop(out, event->peer);
+}
+
+static void what_was_said_to_a_peer_before_it_is_dropped_arrives(void)
+{
+    struct toy *hub = toy_new(true), *node;
+
+    hub->react = send_away;
+    toy_start(hub);
+    node = greeting_node(hub);
+    toy_start(node);
+    CHECK(toy_wait_event(hub, EVENT_LEAVE, CHANNEL_CONTROL, 1));
+    CHECK(toy_wait_event(node, EVENT_LEAVE, CHANNEL_CONTROL, 1));
+    CHECK(toy_wait_event(node, EVENT_JOIN, CHANNEL_CONTROL, 2));
+    CHECK(toy_wait_event(hub, EVENT_JOIN, CHANNEL_CONTROL, 2));
+    toy_stop(node);
+    toy_stop(hub);
+    CHECK(place_of(node, EVENT_MESSAGE, MSG_BYE) >= 0);
+    CHECK_EQUAL(1, toy_count(hub, EVENT_JOIN, CHANNEL_BULK));
+    toy_destroy(&node);
+    toy_destroy(&hub);
+}
+
+/* A node that drops its bulk connection after the first answer on it. */
+static void greet_and_drop(struct toy *toy, const struct event *event,
+                           struct effects *out)
+{
+    greet(toy, event, out);
+    if (event->kind != EVENT_MESSAGE || event->channel != CHANNEL_BULK ||
+        toy->flag)
+        return;
+    toy->flag = true;
+    effects_drop(out, PEER_BULK);
+}
+
+static void a_node_that_drops_its_hub_connects_anew(void)
+{
+    struct toy *hub = toy_new(true), *node;
+
+    hub->react = toy_echo;
+    toy_start(hub);
+    node = greeting_node(hub);
+    node->react = greet_and_drop;
+    toy_start(node);
+    CHECK(toy_wait_event(node, EVENT_LEAVE, CHANNEL_BULK, 1));
+    CHECK(toy_wait_number(node, &node->received, 3));
+    CHECK(toy_wait_event(hub, EVENT_LEAVE, CHANNEL_BULK, 1));
+    toy_stop(node);
+    CHECK_EQUAL(2, toy_count(node, EVENT_JOIN, CHANNEL_BULK));
+    CHECK_EQUAL(0, toy_count(node, EVENT_LEAVE, CHANNEL_CONTROL));
+    toy_destroy(&node);
+    toy_destroy(&hub);
+}
+
+/* Joins and leaves of each peer id: first one join, then one leave. */
+static bool lives_once(const struct toy *toy, peer_id peer)
+{
+    unsigned joins = 0, leaves = 0;
+
+    for (unsigned i = 0; i < toy->logged; i++) {
+        const struct toy_entry *entry = &toy->log[i];
+
+        if (entry->peer != peer)
+            continue;
+        if (entry->kind == EVENT_MESSAGE && (joins != 1 || leaves != 0))
+            return false;
+        joins += entry->kind == EVENT_JOIN;
+        leaves += entry->kind == EVENT_LEAVE;
+        if (joins != 1 || leaves > 1)
+            return false;
+    }
+    return leaves == 1;
+}
+
+static void peers_that_come_and_go_each_live_once(void)
+{
+    unsigned rounds = runs_slowly() ? 5 : 20;
+    struct toy *hub = toy_new(true);
+
+    hub->react = toy_echo;
+    toy_start(hub);
+    for (unsigned i = 0; i < rounds; i++) {
+        struct toy *nodes[3];
+
+        for (unsigned j = 0; j < 3; j++) {
+            nodes[j] = greeting_node(hub);
+            toy_start(nodes[j]);
+        }
+        for (unsigned j = 0; j < 3; j++) {
+            CHECK(toy_wait_number(nodes[j], &nodes[j]->received, 2));
+            toy_destroy(&nodes[j]);
+        }
+    }
+    CHECK(toy_wait(hub, &hub->counts[EVENT_LEAVE], 6 * rounds));
+    toy_stop(hub);
+    CHECK_EQUAL(6 * rounds, hub->counts[EVENT_JOIN]);
+    for (unsigned i = 0; i < hub->logged; i++)
+        CHECK(lives_once(hub, hub->log[i].peer));
+    toy_destroy(&hub);
+}
+
+void add_net_lane_tests(CU_pSuite suite)
+{
+    TEST(a_hub_that_comes_back_finds_its_node_again);
+    TEST(a_node_that_was_there_first_finds_its_hub);
+    TEST(a_node_that_goes_is_gone_at_once_but_its_bye_is_heard_first);
+    TEST(what_was_said_to_a_peer_before_it_is_dropped_arrives);
+    TEST(a_node_that_drops_its_hub_connects_anew);
+    TEST(peers_that_come_and_go_each_live_once);
+}

@@ -1,0 +1,97 @@
+#include "tests/net/strangers.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include "tests/check.h"
+
+void meet(struct stranger *stranger, const struct toy *hub,
+          enum channel channel, const char *name)
+{
+    char address[64];
+    int linger = 0, limit = 1;
+
+    stranger->context = zmq_ctx_new();
+    stranger->socket = zmq_socket(stranger->context, ZMQ_DEALER);
+    (void)zmq_setsockopt(stranger->socket, ZMQ_LINGER, &linger, sizeof linger);
+    (void)zmq_setsockopt(stranger->socket, ZMQ_RCVHWM, &limit, sizeof limit);
+    if (name)
+        (void)zmq_setsockopt(stranger->socket, ZMQ_ROUTING_ID, name,
+                             strlen(name));
+    (void)zmq_socket_monitor(stranger->socket, "inproc://m",
+                             ZMQ_EVENT_DISCONNECTED);
+    stranger->monitor = zmq_socket(stranger->context, ZMQ_PAIR);
+    (void)zmq_setsockopt(stranger->monitor, ZMQ_LINGER, &linger, sizeof linger);
+    (void)zmq_connect(stranger->monitor, "inproc://m");
+    (void)snprintf(address, sizeof address, "tcp://127.0.0.1:%u",
+                   hub->config.port + (channel == CHANNEL_BULK ? 1u : 0u));
+    (void)zmq_connect(stranger->socket, address);
+}
+
+void part(struct stranger *stranger)
+{
+    (void)zmq_close(stranger->socket);
+    (void)zmq_close(stranger->monitor);
+    (void)zmq_ctx_term(stranger->context);
+}
+
+bool is_cut(struct stranger *stranger)
+{
+    zmq_pollitem_t item = {stranger->monitor, 0, ZMQ_POLLIN, 0};
+
+    return zmq_poll(&item, 1, 20000) == 1;
+}
+
+int plain_connection(unsigned port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fd >= 0 &&
+        connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        (void)close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+void ping_on(struct toy *toy, const struct event *event, struct effects *out)
+{
+    struct msg ping = toy_ping(toy->received);
+
+    if (event->kind == EVENT_MESSAGE)
+        toy->received++;
+    if (event->kind == EVENT_WAKE)
+        effects_send(out, PEER_CONTROL, &ping, NULL);
+}
+
+void open_pair(struct pair *pair)
+{
+    pair->hub = toy_new(true);
+    pair->hub->react = toy_echo;
+    toy_start(pair->hub);
+    pair->node = toy_node(pair->hub);
+    pair->node->react = ping_on;
+    pair->node->wake_every = 10 * MILLISECOND;
+    toy_start(pair->node);
+    CHECK(toy_wait_number(pair->node, &pair->node->received, 1));
+}
+
+void close_pair(struct pair *pair)
+{
+    uint64_t before;
+
+    (void)pthread_mutex_lock(&pair->node->lock);
+    before = pair->node->received;
+    (void)pthread_mutex_unlock(&pair->node->lock);
+    CHECK(toy_wait_number(pair->node, &pair->node->received, before + 10));
+    CHECK_EQUAL(0, toy_count(pair->node, EVENT_LEAVE, CHANNEL_CONTROL));
+    toy_destroy(&pair->node);
+    toy_destroy(&pair->hub);
+}

@@ -1,0 +1,35 @@
+/* Peers that are no driver of ours, and a hub with a good node to try them on.
+ */
+#ifndef TESTS_NET_STRANGERS_H
+#define TESTS_NET_STRANGERS_H
+
+#include "tests/net/toys.h"
+
+/* A plain DEALER that reads nothing, with a monitor. */
+struct stranger {
+    void *context, *socket, *monitor;
+};
+
+/* Begins to connect; `name` is a routing id, or NULL. */
+void meet(struct stranger *stranger, const struct toy *hub,
+          enum channel channel, const char *name);
+void part(struct stranger *stranger);
+/* Waits until the hub has cut it; false after 20 s. */
+bool is_cut(struct stranger *stranger);
+
+/* A TCP connection to this machine, or -1. */
+int plain_connection(unsigned port);
+
+/* A hub that echoes, and a good node of it that pings. */
+struct pair {
+    struct toy *hub, *node;
+};
+
+void open_pair(struct pair *pair);
+/* CHECKs that the good node has noticed nothing. */
+void close_pair(struct pair *pair);
+
+/* The good node's reaction: pings at each WAKE, counts the answers. */
+void ping_on(struct toy *toy, const struct event *event, struct effects *out);
+
+#endif
