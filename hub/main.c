@@ -1,0 +1,262 @@
+/* starswitch-hub: the program at the centre of the star. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <starswitch.h>
+
+#include "hub/hub.h"
+#include "hub/main_display.h"
+#include "hub/main_score.h"
+#include "net/net.h"
+#include "net/settings.h"
+#include "policies/policy.h"
+#include "store/centre.h"
+
+/* Merging and scoring have a thread each; more would take the nodes' cores
+ * where all run on one PC. */
+enum { WORKERS = 2 };
+
+struct server {
+    struct options options;
+    const struct preset *preset;
+    struct pool *pool;
+    struct centre_store store;
+    struct scorer scorer;
+    struct hub *hub;
+    struct net *net;
+    struct display display;
+};
+
+static enum status settle_policy(struct server *server,
+                                 struct hub_config *config, struct why *why)
+{
+    const struct options *options = &server->options;
+    char names[256] = "";
+
+    server->preset = preset_find(options->policy);
+    for (unsigned i = 0; !server->preset && i < preset_count; i++)
+        (void)snprintf(names + strlen(names), sizeof names - strlen(names),
+                       "%s%s", i ? ", " : "", presets[i].name);
+    if (!server->preset)
+        return because(why, STATUS_USAGE,
+                       "--policy %s: there is no such policy; there are %s",
+                       options->policy, names);
+    config->gate = server->preset->gate;
+    config->merge = server->preset->merge;
+    config->outer = server->preset->outer;
+    if (!isnan(options->outer_lr))
+        config->outer.lr = options->outer_lr;
+    if (!isnan(options->outer_momentum))
+        config->outer.momentum = options->outer_momentum;
+    return STATUS_OK;
+}
+
+static void settle_rest(struct server *server, struct hub_config *config)
+{
+    const struct options *options = &server->options;
+
+    config->seed = options->seed;
+    config->exchange = options->exchange;
+    config->every = options->every;
+    config->delay = options->delay;
+    config->miss = options->miss;
+    config->wait = options->wait;
+    config->nodes = (unsigned)options->nodes;
+    config->chunk_elements = (uint32_t)(options->chunk / sizeof(float));
+    config->window = (uint32_t)options->window;
+    config->staleness = options->staleness;
+    config->goal = options->goal.kind;
+    config->goal_value = options->goal.value;
+    config->iterations = options->iterations;
+    config->time = options->time;
+    config->save = &centre_save;
+    config->save_context = &server->store;
+    config->save_interval = options->save;
+    if (server->scorer.trainer) {
+        config->evaluate = &score_centre;
+        config->evaluate_context = &server->scorer;
+    }
+    config->evaluate_interval = options->evaluate_centre;
+    while (!config->run)
+        if (getrandom(&config->run, sizeof config->run, 0) < 0)
+            config->run = (uint64_t)net_now();
+}
+
+static enum status check_options(const struct options *options,
+                                 struct why *why)
+{
+    if (!endpoint_is_loopback(&options->listen) && !options->insecure)
+        return because(why, STATUS_CONFIG,
+                       "--listen %s is open to the network and there are no "
+                       "keys yet: listen on 127.0.0.1, or say --insecure if "
+                       "everybody on that network may join",
+                       options->listen.host);
+    if (options->goal.kind == GOAL_ACCURACY && !options->model[0] &&
+        !options->trainer[0])
+        return because(why, STATUS_CONFIG,
+                       "--goal %.4g%% needs --model and --data, so that the "
+                       "hub can score the centre",
+                       100 * options->goal.value);
+    return STATUS_OK;
+}
+
+/* Goes on with what the directory holds, or refuses to write over it. */
+static enum status resume(struct server *server, struct why *why)
+{
+    const struct options *options = &server->options;
+    struct centre_loaded *loaded = NULL;
+    enum status status = centre_load(options->directory, &loaded, why);
+
+    if (status == STATUS_UNAVAILABLE && !options->resume)
+        return STATUS_OK;
+    if (status == STATUS_OK && !options->resume)
+        status = because(why, STATUS_CONFIG,
+                         "%s holds a run: say --resume to go on with it, or "
+                         "choose another --directory",
+                         options->directory);
+    if (status == STATUS_OK)
+        status = hub_restore(server->hub, &loaded->saved, why);
+    if (status == STATUS_OK)
+        (void)fprintf(stderr, "going on with run %016llx at version %llu\n",
+                      (unsigned long long)loaded->run,
+                      (unsigned long long)loaded->version);
+    centre_loaded_destroy(&loaded);
+    return status;
+}
+
+/* ---- what the driver tells ---- */
+
+static void on_note(void *self, nanos now, const struct note *note)
+{
+    struct server *server = self;
+
+    display_note(&server->display, now, note);
+}
+
+static void on_watch(void *self, const struct event *event,
+                     const struct effects *effects)
+{
+    struct server *server = self;
+
+    server->store.schema = hub_schema(server->hub);
+    display_watch(&server->display, event, effects);
+}
+
+static bool on_tick(void *self, nanos now)
+{
+    struct server *server = self;
+    static struct hub_view view;
+
+    hub_look(server->hub, now, &view);
+    server->store.run = view.run;
+    display_view(&server->display, now, &view);
+    return !hub_ended(server->hub);
+}
+
+/* The first signal ends the run in good order, a second one at once. */
+static void on_signal(void *self, int number)
+{
+    struct server *server = self;
+    struct msg msg = {.kind = MSG_STOP};
+    sigset_t set;
+
+    (void)snprintf(msg.stop.reason, sizeof msg.stop.reason,
+                   "stopped by %s", number == SIGINT ? "Ctrl-C" : "SIGTERM");
+    net_post(server->net, &msg, NULL);
+    (void)signal(number, SIG_DFL);
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, number);
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* ---- from options to a running hub ---- */
+
+static enum status open_net(struct server *server, struct why *why)
+{
+    const struct options *options = &server->options;
+    struct net_owner owner = {.self = server,
+                              .note = on_note,
+                              .watch = on_watch,
+                              .tick = on_tick,
+                              .signal = on_signal};
+    struct net_config config = {.port = options->listen.port,
+                                .chunk_bytes = (size_t)options->chunk,
+                                .window = (unsigned)options->window,
+                                .workers = WORKERS};
+
+    memcpy(config.host, options->listen.host, sizeof config.host);
+    (void)sigemptyset(&config.signals);
+    (void)sigaddset(&config.signals, SIGTERM);
+    (void)sigaddset(&config.signals, SIGINT);
+    (void)pthread_sigmask(SIG_BLOCK, &config.signals, NULL);
+    return net_open_hub(&config, hub_machine(server->hub), server->pool,
+                        &owner, &server->net, why);
+}
+
+static enum status open_all(struct server *server, struct why *why)
+{
+    struct hub_config config = {0};
+    enum status status = check_options(&server->options, why);
+
+    if (status == STATUS_OK)
+        status = settle_policy(server, &config, why);
+    if (status == STATUS_OK)
+        status = scorer_open(&server->scorer, &server->options, why);
+    if (status == STATUS_OK)
+        status = centre_open(&server->store, server->options.directory,
+                             why);
+    if (status != STATUS_OK)
+        return status;
+    settle_rest(server, &config);
+    server->hub = hub_new(&config, server->pool);
+    status = resume(server, why);
+    if (status == STATUS_OK)
+        status = display_open(&server->display, &server->options, &config.outer,
+                         server->scorer.trainer
+                             ? server->scorer.trainer->model.summary
+                             : NULL,
+                         why);
+    if (status == STATUS_OK)
+        status = open_net(server, why);
+    return status;
+}
+
+static void close_all(struct server *server)
+{
+    net_close(&server->net);
+    display_close(&server->display);
+    hub_destroy(&server->hub);
+    centre_close(&server->store);
+    scorer_close(&server->scorer);
+    pool_destroy(&server->pool);
+}
+
+int main(int argc, char **argv)
+{
+    static struct server server;
+    static struct hub_view view;
+    struct why why = {""};
+    enum status status =
+        settings_read(&server.options, PROGRAM_HUB, argc, argv, &why);
+
+    if (status == STATUS_OK && server.options.version)
+        (void)printf("starswitch-hub %s\n", STAR_VERSION);
+    if (status == STATUS_OK &&
+        (server.options.version || server.options.help))
+        return 0;
+    server.pool = pool_new();
+    if (status == STATUS_OK)
+        status = open_all(&server, &why);
+    if (status == STATUS_OK) {
+        net_run(server.net);
+        hub_look(server.hub, net_now(), &view);
+        display_end(&server.display, net_now(), &view);
+    } else {
+        (void)fprintf(stderr, "starswitch-hub: %s\n", why.text);
+    }
+    close_all(&server);
+    return status_exit_code(status);
+}

@@ -1,0 +1,204 @@
+#include "hub/main_display.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "net/net.h"
+#include "show/report.h"
+
+enum { SETTINGS = 64, SETTING_BYTES = 4096 };
+
+static nanos wall_of(const struct display *display, nanos now)
+{
+    return display->wall + (now - display->begun);
+}
+
+static void start_clocks(struct display *display)
+{
+    struct timespec time;
+
+    (void)clock_gettime(CLOCK_REALTIME, &time);
+    display->wall = (nanos)time.tv_sec * SECOND + time.tv_nsec;
+    display->begun = net_now();
+}
+
+/* The words above the table. */
+static void write_head(struct display *display, const struct outer *outer,
+                       const char *summary)
+{
+    const struct options *options = display->options;
+    struct text goal;
+
+    (void)snprintf(display->title, sizeof display->title, "hub on %s:%u",
+                   options->listen.host, options->listen.port);
+    (void)snprintf(display->policy, sizeof display->policy,
+                   "%s k=%llu d=%llu outer %.3g/%.3g%s", options->policy,
+                   (unsigned long long)options->every,
+                   (unsigned long long)options->delay, outer->lr,
+                   outer->momentum,
+                   options->exchange == EXCHANGE_GRADIENT ? " gradients"
+                                                          : "");
+    (void)snprintf(display->model, sizeof display->model, "%s",
+                   summary ? summary : "whatever the first node trains");
+    text_init(&goal, display->goal, sizeof display->goal);
+    if (options->goal.kind == GOAL_ACCURACY)
+        text_add(&goal, "%.4g %% test accuracy", 100 * options->goal.value);
+    else if (options->goal.kind == GOAL_LOSS)
+        text_add(&goal, "loss %.4g", options->goal.value);
+    display->head = (struct table_head){
+        .title = display->title,
+        .data = options->data[0] ? options->data : NULL,
+        .model = display->model,
+        .policy = display->policy,
+        .goal = goal.length ? display->goal : NULL,
+    };
+}
+
+static void complain(void *of, const char *sentence)
+{
+    struct display *display = of;
+    char line[512];
+
+    (void)snprintf(line, sizeof line, "starswitch-hub: %s\n", sentence);
+    screen_say(&display->screen, line);
+}
+
+enum status display_open(struct display *display,
+                         const struct options *options,
+                         const struct outer *outer, const char *summary,
+                         struct why *why)
+{
+    struct screen_setup setup = screen_look_around(options->json);
+    struct log_config log = {.least = LEVEL_INFO,
+                             .json = options->json,
+                             .write = screen_say,
+                             .of = &display->screen};
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    display->options = options;
+    start_clocks(display);
+    write_head(display, outer, summary);
+    screen_init(&display->screen, &setup);
+    log_init(&display->logger, &log);
+    display->course = course_new();
+    if (!display->course)
+        return because(why, STATUS_NO_MEMORY, "not enough memory");
+    if (!options->record[0])
+        return STATUS_OK;
+    return record_open(options->record, "hub", complain, display,
+                       &display->record, why);
+}
+
+void display_note(struct display *display, nanos now,
+                  const struct note *note)
+{
+    course_note(display->course, now - display->begun, note);
+    log_note(&display->logger, wall_of(display, now), note);
+}
+
+void display_watch(struct display *display, const struct event *event,
+                   const struct effects *effects)
+{
+    record_step(display->record, event, effects);
+}
+
+static struct table table_of(struct display *display, nanos now,
+                             const struct hub_view *view)
+{
+    return (struct table){&display->head, view, now - display->begun,
+                          wall_of(display, now)};
+}
+
+void display_view(struct display *display, nanos now,
+                  const struct hub_view *view)
+{
+    struct table table = table_of(display, now, view);
+
+    course_look(display->course, table.elapsed, view);
+    log_tick(&display->logger, table.wall);
+    screen_show(&display->screen, &table, now, false);
+}
+
+/* All settings as text, for the report. */
+static size_t list_settings(const struct options *options, char *bytes,
+                            struct setting *settings)
+{
+    struct text text;
+    char *line, *rest = bytes;
+    size_t count = 0;
+
+    text_init(&text, bytes, OPTIONS_PAGE_BYTES);
+    options_print_config(options, PROGRAM_HUB, &text);
+    while ((line = strsep(&rest, "\n")) && count < SETTINGS) {
+        char *value = strstr(line, " = ");
+
+        if (!value || line[0] == '#')
+            continue;
+        *value = '\0';
+        settings[count++] = (struct setting){line, value + 3};
+    }
+    return count;
+}
+
+static void write_report(struct display *display,
+                         const struct report *report)
+{
+    struct why why;
+
+    if (display->options->report[0] &&
+        report_write(report, display->options->report, &why) != STATUS_OK)
+        complain(display, why.text);
+}
+
+static void say_where(const struct options *options)
+{
+    (void)printf(" model %s/centre.safetensors, the best one "
+                 "%s/best.safetensors\n",
+                 options->directory, options->directory);
+    if (options->report[0])
+        (void)printf(" report %s\n", options->report);
+    if (options->record[0])
+        (void)printf(" recording %s\n", options->record);
+    (void)printf("Next: starswitch-hub --resume --directory %s goes on with "
+                 "it\n",
+                 options->directory);
+    (void)fflush(stdout);
+}
+
+void display_end(struct display *display, nanos now,
+                 const struct hub_view *view)
+{
+    static char page[OPTIONS_PAGE_BYTES], summary[REPORT_SUMMARY_BYTES];
+    struct setting settings[SETTINGS];
+    struct table table = table_of(display, now, view);
+    struct report report = {
+        .head = &display->head,
+        .view = view,
+        .course = display->course,
+        .elapsed = table.elapsed,
+        .wall = table.wall,
+        .goal = display->options->goal,
+        .settings = settings,
+        .setting_count = list_settings(display->options, page, settings),
+    };
+    struct text text;
+
+    course_look(display->course, table.elapsed, view);
+    log_tick(&display->logger, NEVER);
+    screen_show(&display->screen, &table, now, true);
+    write_report(display, &report);
+    if (display->options->json)
+        return;
+    text_init(&text, summary, sizeof summary);
+    report_text(&report, &text);
+    (void)fputs(summary, stdout);
+    say_where(display->options);
+}
+
+void display_close(struct display *display)
+{
+    record_close(&display->record);
+    course_destroy(&display->course);
+}

@@ -1,0 +1,42 @@
+/* All that starswitch-hub shows and writes about a run beside the model: the
+ * table, the log, the report, the recording. On the loop's thread. */
+#ifndef HUB_MAIN_DISPLAY_H
+#define HUB_MAIN_DISPLAY_H
+
+#include "core/options.h"
+#include "hub/hub.h"
+#include "policies/policy.h"
+#include "show/course.h"
+#include "show/log.h"
+#include "show/record.h"
+#include "show/screen.h"
+
+struct display {
+    const struct options *options;
+    struct table_head head;
+    char title[320], model[160], policy[384], goal[64];
+    nanos begun, wall; /* of the driver's clock, and since 1970 UTC */
+    struct screen screen;
+    struct logger logger;
+    struct course *course;
+    struct record *record;
+};
+
+/* `outer` is what the policy really uses. `summary` says what model is
+ * scored, or is NULL. */
+enum status display_open(struct display *display,
+                         const struct options *options,
+                         const struct outer *outer, const char *summary,
+                         struct why *why) MUST_CHECK;
+void display_note(struct display *display, nanos now,
+                  const struct note *note);
+void display_watch(struct display *display, const struct event *event,
+                   const struct effects *effects);
+void display_view(struct display *display, nanos now,
+                  const struct hub_view *view);
+/* Writes the report and says where everything is. */
+void display_end(struct display *display, nanos now,
+                 const struct hub_view *view);
+void display_close(struct display *display);
+
+#endif

@@ -1,0 +1,68 @@
+#include "hub/main_score.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/trainer.h"
+
+/* All nodes of a run split the data alike, and so does the hub. */
+enum { SPLIT_SEED = 1 };
+
+static const char *or_null(const char *text)
+{
+    return text[0] ? text : NULL;
+}
+
+enum status scorer_open(struct scorer *scorer, const struct options *options,
+                        struct why *why)
+{
+    struct trainer_choice choice = {.model = or_null(options->model),
+                                    .plugin = or_null(options->trainer),
+                                    .data = or_null(options->data),
+                                    .seed = options->seed,
+                                    .split_seed = SPLIT_SEED,
+                                    .shards = 1};
+    enum status status;
+
+    if (!choice.model && !choice.plugin)
+        return STATUS_OK;
+    status = trainer_open(&choice, &scorer->trainer, why);
+    if (status != STATUS_OK)
+        return status;
+    scorer->values =
+        malloc((size_t)scorer->trainer->model.elements * sizeof(float));
+    if (scorer->values)
+        return STATUS_OK;
+    scorer_close(scorer);
+    return because(why, STATUS_NO_MEMORY, "not enough memory for the model");
+}
+
+void scorer_close(struct scorer *scorer)
+{
+    free(scorer->values);
+    scorer->values = NULL;
+    trainer_close(&scorer->trainer);
+}
+
+static void score(struct job *job)
+{
+    const struct scorer *scorer = job->context;
+    struct star_evaluation result;
+    float *to = scorer->values;
+    struct why why;
+
+    if (job->elements != scorer->trainer->model.elements) {
+        job->status = STATUS_CONFIG;
+        return;
+    }
+    for (unsigned i = 0; i < job->inputs; i++) {
+        memcpy(to, job->in[i].blob->bytes, job->in[i].blob->size);
+        to += job->in[i].blob->size / sizeof *to;
+    }
+    job->status =
+        trainer_evaluate(scorer->trainer, scorer->values, 0, &result, &why);
+    job->number[1] = result.loss;
+    job->number[2] = result.accuracy;
+}
+
+const struct work score_centre = {"score", score};

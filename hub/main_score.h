@@ -1,0 +1,23 @@
+/* Scoring the centre on held-out data with a trainer of its model. */
+#ifndef HUB_MAIN_SCORE_H
+#define HUB_MAIN_SCORE_H
+
+#include "core/options.h"
+#include "seam/machine.h"
+#include "train/trainer.h"
+
+struct scorer {
+    struct trainer *trainer;
+    float *values; /* the chunks, side by side */
+};
+
+/* Opens the trainer that --model (or --trainer) and --data name; without them
+ * the scorer stays empty, which is fine. */
+enum status scorer_open(struct scorer *scorer, const struct options *options,
+                        struct why *why);
+void scorer_close(struct scorer *scorer);
+
+/* hub.h's `evaluate`; the context is a struct scorer. One at a time. */
+extern const struct work score_centre;
+
+#endif
