@@ -1,0 +1,133 @@
+/* libstarswitch: two calls that let a training loop take part in a run.
+ *
+ *     struct star_link *link;
+ *     char error[256];
+ *     if (star_attach(NULL, tensors, count, &link, error, sizeof error))
+ *         ...
+ *     while (star_step(link, &progress) == STAR_GO)
+ *         ... one more iteration of your own ...
+ *     star_detach(&link);
+ *
+ * The link trains as if it were alone: star_step never waits for the network
+ * (unless the hub's settings say so: --delay 0 or --miss wait, each with a
+ * limit). Every k iterations it copies the tensors and offers the progress
+ * they hold; what comes back is added to them in place at iteration k+d, by
+ * star_step and by nothing else. Without a hub it does nothing, keeps looking
+ * for one, and joins when it is there.
+ *
+ * Memory: the tensors stay yours and must stay in place until star_detach.
+ * Threads: a link has a thread of its own for the network; call its functions
+ * from one thread at a time. It installs no signal handlers. After fork, only
+ * the process that attached may use it.
+ *
+ * C99, C++-safe. Link with -lstarswitch (pkg-config starswitch). */
+#ifndef STARSWITCH_H
+#define STARSWITCH_H
+
+#include <starswitch_trainer.h> /* struct star_tensor */
+
+#define STAR_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define STAR_API __attribute__((visibility("default")))
+#else
+#define STAR_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct star_link;
+
+/* How a call ended. */
+enum star_status {
+    STAR_OK = 0,
+    STAR_BAD_ARGUMENT, /* a tensor or an option cannot be right */
+    STAR_NO_MEMORY,
+    STAR_NO_NETWORK /* sockets or threads cannot be made */
+};
+
+/* What the training loop should do after a step. */
+enum star_advice {
+    STAR_GO,     /* go on */
+    STAR_STOP,   /* the run is over: leave the loop */
+    STAR_REFUSED /* the hub will not have us; going on alone is possible */
+};
+
+enum star_level { STAR_DEBUG, STAR_INFO, STAR_WARNING, STAR_ERROR };
+
+/* All members may be 0 or NULL. */
+struct star_options {
+    const char *hub;  /* "host" or "host:port"; NULL: $STARSWITCH_HUB, or
+                         127.0.0.1:7541 */
+    const char *name; /* NULL: host name and process id. A node that comes
+                         back under its name is the same node. */
+    /* Events, in words; from the link's thread. NULL: warnings and errors go
+     * to stderr. */
+    void (*log)(void *context, enum star_level level, const char *event,
+                const char *sentence);
+    /* Takes a merged gradient for elements [first, first + count) of the flat
+     * vector to the optimizer; for policies that leave the optimizer to the
+     * node. NULL: plain gradient descent is not tried; such results are left
+     * out. From the thread that calls star_step. */
+    void (*step)(void *context, const float *gradient, size_t first,
+                 size_t count);
+    void *context;
+};
+
+/* What an iteration was like. */
+struct star_progress {
+    double loss;      /* of this iteration's samples; NaN: not known */
+    uint64_t samples; /* how many they were */
+    double accuracy;  /* on held-out data, 0..1; below 0: not known */
+};
+
+/* Where the link stands. Times in seconds. */
+struct star_state {
+    int attached;         /* a hub has taken us in */
+    uint64_t iteration;   /* calls of star_step */
+    uint64_t offered;     /* exchanges begun */
+    uint64_t applied;     /* results applied */
+    uint64_t missed;      /* results that were not there at i+d */
+    uint64_t every, delay; /* k and d; 0 while there is no hub */
+    uint32_t shard, shards; /* the part of the data to train on; shards 0:
+                               nobody has said */
+    uint64_t bytes_up, bytes_down; /* parameters sent and applied */
+    double inside;        /* spent in star_step, waits left out */
+    double waited;        /* blocked by --delay 0 or --miss wait */
+    int exit_code;        /* what a program may exit with when refused: 69 no
+                             room, 75 replaced by a newer node of its name,
+                             76 protocol version, 78 another model */
+    char text[128];       /* what it is doing or waiting for */
+};
+
+/* Begins to take part; returns at once, hub or not. `options` may be NULL;
+ * tensors are described by name, rank, shape and value, and by gradient where
+ * gradients are exchanged (else NULL). Names and shapes are copied. On
+ * failure a sentence is in `error`. */
+STAR_API enum star_status star_attach(const struct star_options *options,
+                                      const struct star_tensor *tensors,
+                                      size_t count, struct star_link **link,
+                                      char *error, size_t error_size);
+
+/* To be called at the end of each iteration, after the optimizer's step. May
+ * change the tensors. `progress` may be NULL. */
+STAR_API enum star_advice star_step(struct star_link *link,
+                                    const struct star_progress *progress);
+
+/* Whether the run exchanges gradients: then compute them, leave out your own
+ * optimizer's step, and let star_step move the tensors. */
+STAR_API int star_wants_gradient(struct star_link *link);
+
+STAR_API void star_look(struct star_link *link, struct star_state *state);
+
+/* Offers the last progress, says goodbye and frees the link; waits for that,
+ * at most 15 s and only while a hub is there. Accepts a NULL link. */
+STAR_API void star_detach(struct star_link **link);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,348 @@
+/* libstarswitch: attaching a training loop to a run, and leaving it. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <xxhash.h>
+
+#include "core/endpoint.h"
+#include "node/api_link.h"
+
+/* The hub takes at most LAST_CALL (10 s) for its last round, and must save. */
+#define GOODBYE (15 * SECOND)
+
+/* What a program should exit with after a farewell. */
+static const enum status farewell_status[FAREWELL_COUNT] = {
+    [FAREWELL_DONE] = STATUS_OK,
+    [FAREWELL_LEAVING] = STATUS_OK,
+    [FAREWELL_VERSION] = STATUS_VERSION,
+    [FAREWELL_SCHEMA] = STATUS_CONFIG,
+    [FAREWELL_REPLACED] = STATUS_AGAIN,
+    [FAREWELL_FULL] = STATUS_UNAVAILABLE,
+    [FAREWELL_OFFENCE] = STATUS_BUG,
+    [FAREWELL_STRANGER] = STATUS_BUG,
+};
+
+/* ---- the network's thread ---- */
+
+static void take_apply(struct star_link *link, const struct msg_apply *apply,
+                       struct blob *payload)
+{
+    inbox_take(&link->inbox, apply, payload);
+    if (inbox_complete(&link->inbox, apply->exchange))
+        pacer_ready(&link->pacer, apply->exchange);
+}
+
+static void local(void *self, const struct msg *msg, struct blob *payload)
+{
+    struct star_link *link = self;
+
+    (void)pthread_mutex_lock(&link->lock);
+    if (msg->kind == MSG_SCHEDULE) {
+        pacer_schedule(&link->pacer, &msg->schedule);
+    } else if (msg->kind == MSG_APPLY) {
+        take_apply(link, &msg->apply, payload);
+    } else if (msg->kind == MSG_FORGET) {
+        pacer_forget(&link->pacer, msg->forget.first, msg->forget.last);
+        inbox_forget(&link->inbox, msg->forget.first, msg->forget.last);
+    } else if (msg->kind == MSG_ENDED) {
+        link->ended = msg->ended;
+        link->stopping = !msg->ended.refused;
+        link->over = msg->ended.final;
+    }
+    (void)pthread_cond_broadcast(&link->changed);
+    (void)pthread_mutex_unlock(&link->lock);
+}
+
+static void note(void *self, nanos now, const struct note *note)
+{
+    struct star_link *link = self;
+    enum level level = note_level(note->kind);
+
+    (void)now;
+    if (link->options.log)
+        link->options.log(link->options.context, (enum star_level)level,
+                          note_name(note->kind), note->text);
+    else if (level >= LEVEL_WARNING)
+        (void)fprintf(stderr, "starswitch %s: %s\n", link->name, note->text);
+}
+
+static void *run(void *self)
+{
+    struct star_link *link = self;
+
+    net_run(link->net);
+    return NULL;
+}
+
+/* ---- attaching ---- */
+
+static enum star_status failure(char *error, size_t size,
+                                enum star_status status, const char *text)
+{
+    if (error && size)
+        (void)snprintf(error, size, "%s", text);
+    return status;
+}
+
+static uint64_t tensor_elements(const struct star_tensor *tensor)
+{
+    uint64_t elements = 1;
+
+    for (int i = 0; i < tensor->rank; i++)
+        elements *= tensor->shape[i];
+    return elements;
+}
+
+/* Schema and spans of the tensors. */
+static enum status describe(struct star_link *link,
+                            const struct star_tensor *tensors,
+                            struct why *why)
+{
+    bool gradients = true;
+
+    for (size_t i = 0; i < link->count; i++) {
+        const struct star_tensor *tensor = &tensors[i];
+        enum status status;
+
+        if (!tensor->name || !tensor->value || tensor->rank < 0)
+            return because(why, STATUS_USAGE,
+                           "tensor %zu has no name or no values", i);
+        status = schema_add(link->schema, tensor->name,
+                            (unsigned)tensor->rank, tensor->shape, why);
+        if (status != STATUS_OK)
+            return status;
+        link->values[i].values = tensor->value;
+        link->values[i].count = (size_t)tensor_elements(tensor);
+        link->gradients[i].values = tensor->gradient;
+        link->gradients[i].count = link->values[i].count;
+        gradients &= tensor->gradient != NULL;
+    }
+    if (!gradients) {
+        free(link->gradients);
+        link->gradients = NULL;
+    }
+    return STATUS_OK;
+}
+
+static void choose_name(struct star_link *link, const char *wanted)
+{
+    char host[24] = "node";
+
+    if (wanted && wanted[0]) {
+        (void)snprintf(link->name, sizeof link->name, "%.39s", wanted);
+        return;
+    }
+    (void)gethostname(host, sizeof host - 1);
+    (void)snprintf(link->name, sizeof link->name, "%.23s-%d", host,
+                   (int)getpid());
+}
+
+static void make_node(struct star_link *link)
+{
+    struct node_config config = {.name = link->name, .schema = link->schema};
+    XXH128_hash_t hash = XXH3_128bits(link->name, strlen(link->name));
+    struct timespec time;
+
+    (void)clock_gettime(CLOCK_REALTIME, &time);
+    config.uuid_high = hash.high64;
+    config.uuid_low = hash.low64;
+    config.incarnation =
+        (uint64_t)time.tv_sec * (uint64_t)SECOND + (uint64_t)time.tv_nsec;
+    link->node = node_new(&config, link->pool);
+}
+
+static enum status open_net(struct star_link *link, struct why *why)
+{
+    const char *hub = link->options.hub ? link->options.hub
+                                        : getenv("STARSWITCH_HUB");
+    struct net_owner owner = {.self = link, .local = local, .note = note};
+    struct net_config config = {.workers = 1};
+    struct endpoint endpoint;
+    enum status status =
+        endpoint_parse(hub && hub[0] ? hub : "127.0.0.1", &endpoint, why);
+
+    if (status != STATUS_OK)
+        return status;
+    memcpy(config.host, endpoint.host, sizeof config.host);
+    config.port = endpoint.port;
+    (void)sigemptyset(&config.signals);
+    return net_open_node(&config, node_machine(link->node), link->pool,
+                         &owner, &link->net, why);
+}
+
+static void prepare_locks(struct star_link *link)
+{
+    pthread_condattr_t monotonic;
+
+    (void)pthread_mutex_init(&link->lock, NULL);
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&link->changed, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
+}
+
+static void link_free(struct star_link *link)
+{
+    net_close(&link->net);
+    node_destroy(&link->node);
+    inbox_free(&link->inbox);
+    pool_destroy(&link->pool);
+    schema_destroy(&link->schema);
+    (void)pthread_mutex_destroy(&link->lock);
+    (void)pthread_cond_destroy(&link->changed);
+    free(link->values);
+    free(link->gradients);
+    free(link->sum);
+    free(link);
+}
+
+/* Starts the network's thread, which leaves all signals to others. */
+static int start(struct star_link *link)
+{
+    sigset_t all, before;
+    int failed;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    failed = pthread_create(&link->thread, NULL, run, link);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed;
+}
+
+static struct star_link *link_new(const struct star_options *options,
+                                  size_t count)
+{
+    struct star_link *link = calloc(1, sizeof *link);
+
+    if (!link)
+        return NULL;
+    if (options)
+        link->options = *options;
+    link->count = count;
+    link->loss = (double)NAN;
+    link->accuracy = -1;
+    prepare_locks(link);
+    pacer_init(&link->pacer);
+    link->values = calloc(count, sizeof *link->values);
+    link->gradients = calloc(count, sizeof *link->gradients);
+    link->pool = pool_new();
+    link->schema = schema_new();
+    if (link->values && link->gradients && link->pool && link->schema)
+        return link;
+    link_free(link);
+    return NULL;
+}
+
+enum star_status star_attach(const struct star_options *options,
+                             const struct star_tensor *tensors, size_t count,
+                             struct star_link **out, char *error, size_t size)
+{
+    struct star_link *link;
+    struct why why = {""};
+    enum status status;
+
+    if (!tensors || !count || !out)
+        return failure(error, size, STAR_BAD_ARGUMENT,
+                       "there are no tensors to attach");
+    link = link_new(options, count);
+    if (!link)
+        return failure(error, size, STAR_NO_MEMORY, "not enough memory");
+    if (describe(link, tensors, &why) != STATUS_OK) {
+        link_free(link);
+        return failure(error, size, STAR_BAD_ARGUMENT, why.text);
+    }
+    inbox_init(&link->inbox, (size_t)link->schema->elements);
+    choose_name(link, options ? options->name : NULL);
+    make_node(link);
+    status = open_net(link, &why);
+    if (status != STATUS_OK) {
+        link_free(link);
+        return failure(error, size,
+                       status == STATUS_USAGE ? STAR_BAD_ARGUMENT
+                                              : STAR_NO_NETWORK,
+                       why.text);
+    }
+    link_offer(link, 0, false);
+    if (start(link) != 0) {
+        link_free(link);
+        return failure(error, size, STAR_NO_NETWORK,
+                       "no thread can be made for the network");
+    }
+    *out = link;
+    return STAR_OK;
+}
+
+/* ---- looking and leaving ---- */
+
+static const char *say(const struct star_link *link)
+{
+    const struct msg_schedule *schedule = &link->pacer.schedule;
+
+    if (link->ended.text[0])
+        return link->ended.text;
+    if (!schedule->attached)
+        return "training alone; looking for the hub";
+    return schedule->offering ? "training, part of the run"
+                              : "training; exchanging first parameters";
+}
+
+void star_look(struct star_link *link, struct star_state *state)
+{
+    const struct msg_schedule *schedule = &link->pacer.schedule;
+
+    memset(state, 0, sizeof *state);
+    (void)pthread_mutex_lock(&link->lock);
+    state->attached = schedule->attached != 0;
+    state->iteration = link->pacer.iteration;
+    state->offered = link->offered;
+    state->applied = link->applied;
+    state->missed = link->pacer.missed;
+    state->every = schedule->every;
+    state->delay = schedule->delay;
+    state->shard = schedule->shard;
+    state->shards = schedule->shards;
+    state->bytes_up = link->bytes_up;
+    state->bytes_down = link->bytes_down;
+    state->inside = (double)link->inside / (double)SECOND;
+    state->waited = (double)link->waited / (double)SECOND;
+    state->exit_code =
+        status_exit_code(farewell_status[link->ended.farewell]);
+    (void)snprintf(state->text, sizeof state->text, "%s", say(link));
+    (void)pthread_mutex_unlock(&link->lock);
+}
+
+static void say_goodbye(struct star_link *link)
+{
+    nanos until = net_now() + GOODBYE;
+    struct timespec time = {until / SECOND, until % SECOND};
+    uint64_t exchange = 0;
+    int waiting = 0;
+
+    (void)pthread_mutex_lock(&link->lock);
+    link_progress(link, false);
+    if (!link->over) {
+        (void)pacer_offer(&link->pacer, true, &exchange);
+        link_offer(link, exchange, true);
+    }
+    while (!link->over && waiting != ETIMEDOUT)
+        waiting = pthread_cond_timedwait(&link->changed, &link->lock, &time);
+    (void)pthread_mutex_unlock(&link->lock);
+}
+
+void star_detach(struct star_link **reference)
+{
+    struct star_link *link = *reference;
+
+    *reference = NULL;
+    if (!link)
+        return;
+    say_goodbye(link);
+    net_stop(link->net);
+    (void)pthread_join(link->thread, NULL);
+    link_free(link);
+}

@@ -1,0 +1,52 @@
+/* A link's inside: what the training thread and the network's thread share.
+ *
+ * The training thread owns the tensors and works through pacer and inbox; the
+ * network's thread owns the machine and drops its messages here. Everything
+ * below `lock` is under it. Neither waits for the other longer than it takes
+ * to apply a result or to copy the tensors. */
+#ifndef NODE_API_LINK_H
+#define NODE_API_LINK_H
+
+#include <pthread.h>
+#include <starswitch.h>
+
+#include "core/schema.h"
+#include "net/net.h"
+#include "node/inbox.h"
+#include "node/node.h"
+#include "node/pacer.h"
+
+struct star_link {
+    struct star_options options;
+    struct schema *schema;
+    size_t count;
+    struct inbox_span *values, *gradients; /* count each, or gradients NULL */
+    struct pool *pool;
+    struct node *node;
+    struct net *net;
+    pthread_t thread;
+    char name[40];
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct pacer pacer;
+    struct inbox inbox;
+    struct msg_ended ended; /* text empty: not ended */
+    bool stopping;          /* the hub asks for the last offer */
+    bool over;              /* nothing more will come */
+
+    /* Only the training thread's. */
+    double *sum; /* of gradients since the last offer, or NULL */
+    uint64_t summed, samples;
+    double loss; /* smoothed; NaN: none yet */
+    double accuracy;
+    nanos posted, inside, waited;
+    uint64_t offered, applied, bytes_up, bytes_down;
+};
+
+/* api_step.c */
+/* Copies the tensors, or the mean gradient, and posts them. */
+void link_offer(struct star_link *link, uint64_t exchange, bool last);
+void link_progress(struct star_link *link, bool blocked);
+
+#endif

@@ -1,0 +1,270 @@
+/* starswitch-node: trains a model on this PC as part of a run. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <starswitch.h>
+
+#include "net/net.h"
+#include "net/settings.h"
+#include "node/main_show.h"
+#include "train/trainer.h"
+
+/* Enough to see progress, cheap enough to do every few seconds. */
+enum { EVALUATED_SAMPLES = 1000 };
+/* Shards are disjoint because all nodes split the data alike. */
+enum { SPLIT_SEED = 1 };
+
+static volatile sig_atomic_t asked_to_stop;
+
+static void ask_to_stop(int number)
+{
+    asked_to_stop = 1;
+    (void)signal(number, SIG_DFL);
+}
+
+struct training {
+    struct options options;
+    struct trainer *trainer;
+    struct star_link *link;
+    struct node_show show;
+    struct star_progress progress;
+    struct star_state state;
+    uint32_t shard, shards;
+    nanos begun, evaluated;
+};
+
+static int complain(enum status status, const struct why *why)
+{
+    (void)fprintf(stderr, "starswitch-node: %s\n", why->text);
+    return status_exit_code(status);
+}
+
+static const char *or_null(const char *text)
+{
+    return text[0] ? text : NULL;
+}
+
+static enum status open_trainer(struct training *training, struct why *why)
+{
+    const struct options *options = &training->options;
+    struct trainer_choice choice = {
+        .model = or_null(options->model),
+        .plugin = or_null(options->trainer),
+        .data = or_null(options->data),
+        .seed = options->seed,
+        .split_seed = SPLIT_SEED,
+        .shards = 1,
+    };
+
+    if (!choice.model && !choice.plugin)
+        return because(why, STATUS_USAGE,
+                       "what is to be trained? Give --model mlp:784-128-10 "
+                       "(or lm) and --data, or --trainer FILE.so; --help "
+                       "says more");
+    return trainer_open(&choice, &training->trainer, why);
+}
+
+/* Takes a merged gradient to the optimizer, once it is all there. */
+static void take_gradient(void *context, const float *gradient, size_t first,
+                          size_t count)
+{
+    struct training *training = context;
+    struct star_trainer_model *model = &training->trainer->model;
+    struct why why;
+
+    memcpy(model->gradients + first, gradient, count * sizeof *gradient);
+    if (first + count == model->elements)
+        (void)!trainer_step(training->trainer, &why);
+}
+
+static void take_note(void *context, enum star_level level, const char *event,
+                      const char *sentence)
+{
+    struct training *training = context;
+
+    node_show_note(&training->show, level, event, sentence);
+}
+
+static enum status attach(struct training *training, struct why *why)
+{
+    const struct options *options = &training->options;
+    const struct star_trainer_model *model = &training->trainer->model;
+    char hub[ENDPOINT_HOST_BYTES + 16];
+    struct text text;
+    struct star_options link = {.hub = hub,
+                                .name = or_null(options->name),
+                                .log = take_note,
+                                .step = take_gradient,
+                                .context = training};
+
+    text_init(&text, hub, sizeof hub);
+    endpoint_print(&options->hub, &text);
+    switch (star_attach(&link, model->tensors, model->tensor_count,
+                        &training->link, why->text, sizeof why->text)) {
+    case STAR_OK:
+        return STATUS_OK;
+    case STAR_BAD_ARGUMENT:
+        return STATUS_CONFIG;
+    case STAR_NO_MEMORY:
+        return STATUS_NO_MEMORY;
+    case STAR_NO_NETWORK:
+        break;
+    }
+    return STATUS_UNAVAILABLE;
+}
+
+/* Follows the hub's word on which part of the data is ours. */
+static enum status follow_shard(struct training *training, struct why *why)
+{
+    const struct star_state *state = &training->state;
+
+    if (!state->shards || (state->shard == training->shard &&
+                           state->shards == training->shards))
+        return STATUS_OK;
+    training->shard = state->shard;
+    training->shards = state->shards;
+    return trainer_set_shard(training->trainer, state->shard, state->shards,
+                             why);
+}
+
+static enum status evaluate(struct training *training, struct why *why)
+{
+    struct star_evaluation result;
+    nanos now = net_now();
+    enum status status;
+
+    if (!training->trainer->model.held_out_samples ||
+        now - training->evaluated < training->options.evaluate)
+        return STATUS_OK;
+    status = trainer_evaluate(training->trainer, NULL, EVALUATED_SAMPLES,
+                              &result, why);
+    training->evaluated = net_now();
+    if (status == STATUS_OK)
+        training->progress.accuracy = result.accuracy;
+    return status;
+}
+
+/* Sleeps away what is left of the step's least time. */
+static void pace(struct training *training, nanos begin)
+{
+    nanos until = begin + training->options.step_time;
+    struct timespec time = {until / SECOND, until % SECOND};
+
+    if (!training->options.step_time)
+        return;
+    if (net_now() >= until)
+        training->show.overruns++;
+    else
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) &&
+               !asked_to_stop)
+            continue;
+}
+
+/* One iteration; *advice says whether to go on. */
+static enum status iterate(struct training *training,
+                           enum star_advice *advice, struct why *why)
+{
+    struct star_progress *progress = &training->progress;
+    nanos begin = net_now();
+    enum status status = trainer_gradient(training->trainer, &progress->loss,
+                                          &progress->samples, why);
+
+    if (status == STATUS_OK && !star_wants_gradient(training->link))
+        status = trainer_step(training->trainer, why);
+    if (status == STATUS_OK)
+        status = evaluate(training, why);
+    if (status != STATUS_OK)
+        return status;
+    pace(training, begin);
+    *advice = star_step(training->link, progress);
+    star_look(training->link, &training->state);
+    node_show_step(&training->show, net_now(), progress, &training->state);
+    return follow_shard(training, why);
+}
+
+static bool is_done(const struct training *training)
+{
+    const struct options *options = &training->options;
+
+    return asked_to_stop ||
+           (options->iterations &&
+            training->state.iteration >= options->iterations) ||
+           (options->time && net_now() - training->begun >= options->time);
+}
+
+static int train(struct training *training, struct why *why)
+{
+    enum star_advice advice = STAR_GO;
+    enum status status = STATUS_OK;
+    int code;
+
+    training->begun = net_now();
+    training->progress.accuracy = -1;
+    while (status == STATUS_OK && advice == STAR_GO && !is_done(training))
+        status = iterate(training, &advice, why);
+    star_look(training->link, &training->state);
+    star_detach(&training->link);
+    code = advice == STAR_REFUSED ? training->state.exit_code : 0;
+    if (advice == STAR_REFUSED)
+        node_show_refusal(training->state.text);
+    node_show_end(&training->show, net_now() - training->begun,
+                  &training->state);
+    return status == STATUS_OK ? code : complain(status, why);
+}
+
+static enum status dry_run(struct training *training, struct why *why)
+{
+    struct star_progress nothing;
+    enum status status =
+        trainer_gradient(training->trainer, &nothing.loss, &nothing.samples,
+                         why);
+
+    if (status == STATUS_OK)
+        node_show_plan(training->trainer, &training->options, nothing.loss);
+    return status;
+}
+
+static int run(struct training *training)
+{
+    struct why why = {""};
+    enum status status = open_trainer(training, &why);
+    int code;
+
+    if (status != STATUS_OK)
+        return complain(status, &why);
+    if (training->options.dry_run) {
+        status = dry_run(training, &why);
+        code = status == STATUS_OK ? 0 : complain(status, &why);
+    } else {
+        node_show_begin(&training->show, &training->options,
+                        training->trainer);
+        status = attach(training, &why);
+        code = status == STATUS_OK ? train(training, &why)
+                                   : complain(status, &why);
+    }
+    trainer_close(&training->trainer);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    static struct training training;
+    struct sigaction action = {.sa_handler = ask_to_stop};
+    struct why why = {""};
+    enum status status = settings_read(&training.options, PROGRAM_NODE, argc,
+                                       argv, &why);
+
+    if (status != STATUS_OK)
+        return complain(status, &why);
+    if (training.options.version)
+        (void)printf("starswitch-node %s\n", STAR_VERSION);
+    if (training.options.help || training.options.version)
+        return 0;
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)sigaction(SIGINT, &action, NULL);
+    return run(&training);
+}

@@ -1,0 +1,217 @@
+#include "node/main_show.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/quote.h"
+
+#define REDRAW (200 * MILLISECOND)
+#define JSON_LINE SECOND
+#define LINE (5 * SECOND)
+#define MEGA 1e6
+
+/* Room for every number at its longest and for name and state, quoted. */
+enum { LINE_BYTES = 2048 };
+
+void node_show_begin(struct node_show *show, const struct options *options,
+                     const struct trainer *trainer)
+{
+    const char *term = getenv("TERM");
+
+    (void)pthread_mutex_init(&show->lock, NULL);
+    show->model = trainer->model.summary;
+    show->json = options->json;
+    show->terminal = !options->json && isatty(STDOUT_FILENO) && term &&
+                     strcmp(term, "dumb") != 0;
+    show->step_time = options->step_time;
+    show->loss = (double)NAN;
+    (void)snprintf(show->name, sizeof show->name, "%.39s",
+                   options->name[0] ? options->name : "node");
+    if (!show->json)
+        (void)printf("training %s, %" PRIu64 " parameters, %" PRIu64
+                     " samples; hub %s:%u\n",
+                     show->model, trainer->model.elements,
+                     trainer->model.training_samples, options->hub.host,
+                     options->hub.port);
+    (void)fflush(stdout);
+}
+
+static double in_seconds(nanos time)
+{
+    return (double)time / (double)SECOND;
+}
+
+static nanos interval(const struct node_show *show)
+{
+    if (show->terminal)
+        return REDRAW;
+    return show->json ? JSON_LINE : LINE;
+}
+
+static void print_json(const struct node_show *show,
+                       const struct star_progress *progress,
+                       const struct star_state *state)
+{
+    char bytes[LINE_BYTES];
+    struct text line;
+
+    text_init(&line, bytes, sizeof bytes);
+    text_add(&line, "{\"name\":");
+    quote_json(&line, show->name);
+    text_add(&line, ",\"seconds\":%.3f,\"iteration\":%" PRIu64
+             ",\"rate\":%.2f,\"loss\":", in_seconds(show->shown - show->begun),
+             state->iteration, show->rate);
+    quote_json_number(&line, show->loss);
+    text_add(&line, ",\"accuracy\":%.4f,\"offered\":%" PRIu64
+             ",\"applied\":%" PRIu64 ",\"missed\":%" PRIu64
+             ",\"waited\":%.3f,\"inside\":%.6f,\"attached\":%s,\"state\":",
+             progress->accuracy, state->offered, state->applied,
+             state->missed, state->waited, state->inside,
+             state->attached ? "true" : "false");
+    quote_json(&line, state->text);
+    (void)printf("%s}\n", bytes);
+}
+
+static void print_line(struct node_show *show,
+                       const struct star_progress *progress,
+                       const struct star_state *state)
+{
+    char bytes[LINE_BYTES];
+    struct text line;
+
+    text_init(&line, bytes, sizeof bytes);
+    text_add(&line, "node=");
+    (void)quote_plain(&line, show->name, sizeof show->name);
+    text_add(&line, " iteration=%" PRIu64 " it/s=%.0f loss=%.4f",
+             state->iteration, show->rate, show->loss);
+    if (progress->accuracy >= 0)
+        text_add(&line, " test=%.1f%%", 100 * progress->accuracy);
+    text_add(&line, " applied=%" PRIu64 " late=%" PRIu64 " state=\"",
+             state->applied, state->missed);
+    (void)quote_plain(&line, state->text,
+                      show->terminal ? 40 : sizeof state->text);
+    (void)printf(show->terminal ? "\r\033[K%s\"" : "%s\"\n", bytes);
+    show->drawn = show->terminal;
+}
+
+void node_show_step(struct node_show *show, nanos now,
+                    const struct star_progress *progress,
+                    const struct star_state *state)
+{
+    nanos span = now - show->shown;
+
+    show->loss = isnan(show->loss)
+                     ? progress->loss
+                     : 0.95 * show->loss + 0.05 * progress->loss;
+    if (show->shown && span < interval(show))
+        return;
+    if (show->shown)
+        show->rate = (double)(state->iteration - show->shown_iteration) /
+                     in_seconds(span);
+    else
+        show->begun = now;
+    show->shown = now;
+    show->shown_iteration = state->iteration;
+    (void)pthread_mutex_lock(&show->lock);
+    if (show->json)
+        print_json(show, progress, state);
+    else
+        print_line(show, progress, state);
+    (void)fflush(stdout);
+    (void)pthread_mutex_unlock(&show->lock);
+}
+
+void node_show_note(struct node_show *show, enum star_level level,
+                    const char *event, const char *sentence)
+{
+    static const char *const names[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
+    char bytes[LINE_BYTES];
+    struct text line;
+
+    if (level == STAR_DEBUG || strcmp(event, "node_refused") == 0)
+        return; /* a refusal is said at the end, once */
+    text_init(&line, bytes, sizeof bytes);
+    (void)quote_plain(&line, sentence, sizeof bytes / 4);
+    (void)pthread_mutex_lock(&show->lock);
+    if (show->drawn)
+        (void)printf("\r\033[K");
+    show->drawn = false;
+    (void)fflush(stdout);
+    (void)fprintf(stderr, "%s %s: %s\n", names[level], event, bytes);
+    (void)pthread_mutex_unlock(&show->lock);
+}
+
+void node_show_refusal(const char *sentence)
+{
+    char bytes[LINE_BYTES];
+    struct text line;
+
+    text_init(&line, bytes, sizeof bytes);
+    (void)quote_plain(&line, sentence, sizeof bytes / 4);
+    (void)fprintf(stderr, "starswitch-node: the hub refuses this node: %s\n",
+                  bytes);
+}
+
+void node_show_end(struct node_show *show, nanos elapsed,
+                   const struct star_state *state)
+{
+    double seconds = in_seconds(elapsed);
+
+    if (show->drawn)
+        (void)printf("\n");
+    if (show->json)
+        (void)printf("{\"end\":true,\"seconds\":%.3f,"
+                     "\"iterations\":%" PRIu64 ",\"offered\":%" PRIu64
+                     ",\"applied\":%" PRIu64 ",\"missed\":%" PRIu64
+                     ",\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64
+                     ",\"inside\":%.6f,\"waited\":%.6f,"
+                     "\"overruns\":%" PRIu64 "}\n",
+                     seconds, state->iteration, state->offered,
+                     state->applied, state->missed, state->bytes_up,
+                     state->bytes_down, state->inside, state->waited,
+                     show->overruns);
+    else
+        (void)printf("%s: %" PRIu64 " iterations in %.1f s; %" PRIu64
+                     " results applied, %" PRIu64 " late; %.1f MB up, "
+                     "%.1f MB down; %.2f %% of the time in the library, "
+                     "%.1f s waited\n",
+                     show->name, state->iteration, seconds, state->applied,
+                     state->missed, (double)state->bytes_up / MEGA,
+                     (double)state->bytes_down / MEGA,
+                     100 * state->inside / seconds, state->waited);
+    if (show->step_time && !show->json)
+        (void)printf("%" PRIu64 " steps took longer than --step-time\n",
+                     show->overruns);
+    (void)fflush(stdout);
+}
+
+void node_show_plan(const struct trainer *trainer,
+                    const struct options *options, double loss)
+{
+    const struct star_trainer_model *model = &trainer->model;
+
+    (void)printf("model   %s: %" PRIu64 " parameters in %zu tensors, %.1f MB "
+                 "per exchange and direction\n",
+                 model->summary, model->elements, model->tensor_count,
+                 (double)model->elements * sizeof(float) / MEGA);
+    for (size_t i = 0; i < model->tensor_count; i++) {
+        const struct star_tensor *tensor = &model->tensors[i];
+
+        (void)printf("        %-20s f32", tensor->name);
+        for (int j = 0; j < tensor->rank; j++)
+            (void)printf("%s%" PRIu64, j ? "," : " ", tensor->shape[j]);
+        (void)printf("\n");
+    }
+    (void)printf("data    %" PRIu64 " training samples, %" PRIu64
+                 " held out; first minibatch: loss %.4f\n",
+                 model->training_samples, model->held_out_samples, loss);
+    (void)printf("key     none is needed: the hub listens without keys\n");
+    (void)printf("hub     would connect to %s:%u, and train alone until it "
+                 "is there\n",
+                 options->hub.host, options->hub.port);
+    (void)printf("Nothing was sent. Next: the same without --dry-run\n");
+}

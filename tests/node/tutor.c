@@ -1,0 +1,155 @@
+#include "tests/node/tutor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/schema.h"
+#include "tests/hand.h"
+
+enum { CHUNK_ELEMENTS = 4 };
+
+static struct tutor *the_tutor; /* a toy has no room for it; one at a time */
+
+static void take_in(struct tutor *tutor, peer_id peer, struct effects *out)
+{
+    struct msg msg = {.kind = MSG_WELCOME};
+
+    tutor->control = peer;
+    msg.welcome = tutor->welcome;
+    effects_send(out, peer, &msg, NULL);
+}
+
+/* Grants all that was offered; exchanges are numbered from 1. */
+static void grant(struct tutor *tutor, struct effects *out)
+{
+    struct msg msg = {.kind = MSG_GRANT};
+
+    msg.grant.credit = TUTOR_CHUNKS;
+    while (!tutor->mute && tutor->granted < tutor->last_offer) {
+        msg.grant.exchange = ++tutor->granted;
+        effects_send(out, tutor->control, &msg, NULL);
+    }
+}
+
+static void take_offer(struct tutor *tutor, uint64_t exchange,
+                       struct effects *out)
+{
+    tutor->last_offer = exchange;
+    grant(tutor, out);
+}
+
+static void take_ping(struct tutor *tutor, peer_id peer, struct effects *out)
+{
+    struct msg pong = {.kind = MSG_PONG};
+
+    effects_send(out, peer, &pong, NULL);
+    grant(tutor, out);
+}
+
+static void answer(struct tutor *tutor, const struct msg_chunk *chunk,
+                   struct blob *payload, struct effects *out)
+{
+    struct msg msg = {.kind = MSG_RESULT};
+    struct blob *result =
+        hand_floats(tutor->toy->pool,
+                    chunk_length(TUTOR_ELEMENTS, CHUNK_ELEMENTS,
+                                 chunk->chunk),
+                    tutor->value);
+
+    tutor->chunks++;
+    tutor->offered = hand_float(payload, 0);
+    msg.result.exchange = chunk->exchange;
+    msg.result.chunk = chunk->chunk;
+    msg.result.verb = tutor->verb;
+    msg.result.weight = tutor->weight;
+    msg.result.version = chunk->exchange;
+    msg.result.checksum = result->checksum;
+    effects_send(out, tutor->bulk, &msg, result);
+    blob_unref(&result);
+}
+
+static void teach(struct toy *toy, const struct event *event,
+                  struct effects *out)
+{
+    struct tutor *tutor = the_tutor;
+
+    (void)toy;
+    if (event->kind != EVENT_MESSAGE)
+        return;
+    if (event->msg->kind == MSG_HELLO)
+        take_in(tutor, event->peer, out);
+    else if (event->msg->kind == MSG_ATTACH)
+        tutor->bulk = event->peer;
+    else if (event->msg->kind == MSG_OFFER)
+        take_offer(tutor, event->msg->offer.exchange, out);
+    else if (event->msg->kind == MSG_CHUNK)
+        answer(tutor, &event->msg->chunk, event->payload, out);
+    else if (event->msg->kind == MSG_PING)
+        take_ping(tutor, event->peer, out);
+    else if (event->msg->kind == MSG_BYE)
+        tutor->goodbyes++;
+}
+
+struct tutor *tutor_new(void)
+{
+    struct tutor *tutor = calloc(1, sizeof *tutor);
+
+    if (!tutor || the_tutor)
+        abort();
+    tutor->welcome = (struct msg_welcome){.protocol = PROTOCOL_MAX,
+                                          .run = 7,
+                                          .session = 1,
+                                          .lineage = 5,
+                                          .every = 2,
+                                          .delay = 2,
+                                          .chunk_elements = CHUNK_ELEMENTS,
+                                          .window = 8};
+    tutor->value = 10;
+    tutor->weight = 0.5;
+    tutor->toy = toy_new(true);
+    tutor->toy->react = teach;
+    the_tutor = tutor;
+    return tutor;
+}
+
+void tutor_start(struct tutor *tutor)
+{
+    toy_start(tutor->toy);
+    (void)snprintf(tutor->hub, sizeof tutor->hub, "127.0.0.1:%u",
+                   tutor->toy->config.port);
+}
+
+void tutor_speak(struct tutor *tutor)
+{
+    (void)pthread_mutex_lock(&tutor->toy->lock);
+    tutor->mute = false;
+    (void)pthread_mutex_unlock(&tutor->toy->lock);
+}
+
+double tutor_offered(struct tutor *tutor)
+{
+    double offered;
+
+    (void)pthread_mutex_lock(&tutor->toy->lock);
+    offered = tutor->offered;
+    (void)pthread_mutex_unlock(&tutor->toy->lock);
+    return offered;
+}
+
+bool tutor_wait(struct tutor *tutor, const uint64_t *counter,
+                uint64_t at_least)
+{
+    return toy_wait_number(tutor->toy, counter, at_least);
+}
+
+void tutor_destroy(struct tutor **reference)
+{
+    struct tutor *tutor = *reference;
+
+    *reference = NULL;
+    toy_stop(tutor->toy);
+    (void)tutor_offered(tutor); /* TSan sees the lock, but not the join */
+    toy_destroy(&tutor->toy);
+    the_tutor = NULL;
+    free(tutor);
+}

@@ -1,0 +1,43 @@
+/* A hub that is a toy: takes one node in over the network, grants what it
+ * offers and answers as the test has told it to.
+ *
+ *     struct tutor *tutor = tutor_new();
+ *     tutor->verb = VERB_PULL;              change what matters
+ *     tutor_start(tutor);                   tutor->hub names its port
+ *     ... star_attach ...
+ *     tutor_destroy(&tutor);
+ *
+ * By default: k = 2, d = 2, ten elements in chunks of 4, 4 and 2; answers
+ * are 10 with a number a of 0.5. */
+#ifndef TESTS_NODE_TUTOR_H
+#define TESTS_NODE_TUTOR_H
+
+#include "tests/net/toys.h"
+
+enum { TUTOR_ELEMENTS = 10, TUTOR_CHUNKS = 3 };
+
+struct tutor {
+    struct msg_welcome welcome;
+    enum verb verb;
+    double value, weight;
+    bool mute; /* grants nothing, until tutor_speak and a PING */
+    struct toy *toy;
+    char hub[32]; /* "127.0.0.1:port" */
+    /* Under the toy's lock. */
+    peer_id control, bulk;
+    uint64_t last_offer, granted, chunks, goodbyes;
+    double offered; /* first value of the last chunk */
+};
+
+struct tutor *tutor_new(void);
+void tutor_start(struct tutor *tutor);
+/* It has made up its mind: grants from now on, and what it has not yet. */
+void tutor_speak(struct tutor *tutor);
+/* The first value of the chunk that came last. */
+double tutor_offered(struct tutor *tutor);
+/* Waits until a counter has come so far; false after 30 s. */
+bool tutor_wait(struct tutor *tutor, const uint64_t *counter,
+                uint64_t at_least);
+void tutor_destroy(struct tutor **tutor);
+
+#endif

@@ -1,0 +1,85 @@
+#!/bin/sh
+# What `make install` leaves is enough for a stranger: the headers are C99 and
+# C++, pkg-config says all that a compiler must know, the examples build, and
+# two copies of the one that embeds the library agree around an installed hub.
+set -eu
+cd "$(dirname "$0")/../.."
+unset MAKEFLAGS MAKELEVEL MFLAGS WERROR SAN SUITES CC
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+make -s BUILD="${STAR_BUILD:-build}" DESTDIR="$root" PREFIX=/usr install
+
+# As for a system of its own, that lies in $root.
+export PKG_CONFIG_PATH="$root/usr/lib/pkgconfig"
+export PKG_CONFIG_SYSROOT_DIR="$root"
+export PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1
+flags=$(pkg-config --cflags --libs starswitch)
+private=$(sed -n 's/^Requires.private: //p' "$PKG_CONFIG_PATH/starswitch.pc")
+export LD_LIBRARY_PATH="$root/usr/lib"
+strict="-Wall -Wextra -Wpedantic -pedantic -Werror -pthread"
+
+for header in "$root"/usr/include/*.h; do
+    cc -std=c99 $strict $flags -fsyntax-only -x c "$header"
+    clang++ -std=c++11 $strict -fsyntax-only -I"$root/usr/include" -x c++ \
+        -Wno-pragma-once-outside-header "$header"
+    echo "${header##*/} is C99 and C++"
+done
+
+cat >"$root/both.cc" <<'END_OF_CC'
+#include <starswitch.h>
+#include <starswitch_trainer.h>
+int main()
+{
+    star_link *link = nullptr;
+    char error[256] = "";
+    star_status status =
+        star_attach(nullptr, nullptr, 0, &link, error, sizeof error);
+    star_detach(&link);
+    return status == STAR_BAD_ARGUMENT && error[0] ? 0 : 1;
+}
+END_OF_CC
+clang++ -std=c++11 $strict "$root/both.cc" -o "$root/both" $flags
+"$root/both"
+echo "C++ calls it"
+tools/symbols "$root/usr/lib/libstarswitch.so" \
+    "$root/usr/lib/libstarswitch.a"
+
+cc -std=c99 $strict -fPIC -shared -o "$root/trainer.so" \
+    examples/blobs_trainer.c -I"$root/usr/include" -lm
+cc -std=c99 $strict -o "$root/embed" examples/embed.c $flags -lm
+# The libraries that it needs are the system's own.
+needs=$(unset PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_PATH
+        pkg-config --libs $private)
+cc -std=c99 $strict -I"$root/usr/include" -o "$root/embed-static" \
+    examples/embed.c "$root/usr/lib/libstarswitch.a" $needs -lm
+echo "the examples build against what was installed"
+
+# Another port when this one is taken.
+start_hub() {
+    for try in 1 2 3 4 5; do
+        port=$((20000 + ($$ * 7 + try * 613) % 12000 / 2 * 2))
+        "$root/usr/bin/starswitch-hub" --listen "127.0.0.1:$port" \
+            --policy mean --every 50 --nodes 2 --time 4s \
+            --directory "$root/run" >"$root/hub.log" 2>&1 &
+        hub=$!
+        sleep 0.5
+        if kill -0 $hub 2>/dev/null; then return 0; fi
+    done
+    cat "$root/hub.log"
+    return 1
+}
+
+start_hub
+export STARSWITCH_HUB="127.0.0.1:$port"
+timeout 60 "$root/embed" 0 >"$root/one" &
+one=$!
+timeout 60 "$root/embed-static" 1 >"$root/other"
+wait $one
+wait $hub
+cat "$root/one" "$root/other"
+# Alone, each would call every point of the other's cloud its own: 50 %.
+for said in "$root/one" "$root/other"; do
+    awk '{ right = $1 } END { exit !(right > 60) }' "$said"
+done
+[ -n "$(find "$root/run" -name '*.safetensors')" ]
+echo "two loops that embed it learn what neither can learn alone"
