@@ -1,0 +1,99 @@
+/* What the hub saves and how it is scored: the works that a world lends it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/world_inside.h"
+
+static void *room_for(size_t count, size_t size)
+{
+    void *room = calloc(count, size);
+
+    if (!room)
+        abort();
+    return room;
+}
+
+/* The chunks from place `first` on as one vector; one that is not there has
+ * not moved: zeros. */
+static float *gather(const struct world *world, const struct job *job,
+                     unsigned first)
+{
+    float *values = room_for(job->elements, sizeof *values);
+    size_t length = world->config.hub.chunk_elements;
+
+    for (size_t at = 0; at < job->elements; at += length, first++) {
+        const struct blob *blob = job->in[first].blob;
+
+        if (blob)
+            memcpy(values + at, blob->bytes, blob->size);
+    }
+    return values;
+}
+
+static void replace(float **old, float *values)
+{
+    free(*old);
+    *old = values;
+}
+
+static void remember(struct job *job)
+{
+    struct world *world = (struct world *)job->context;
+    struct world_saved *saved = &world->saved;
+    const struct blob *state = job->in[job->inputs - 1].blob;
+    unsigned chunks =
+        chunks_of(job->elements, world->config.hub.chunk_elements);
+
+    if (job->number[1] > 0) {
+        replace(&saved->best, gather(world, job, 0));
+        saved->best_version = (uint64_t)job->number[0];
+        return;
+    }
+    saved->count++;
+    saved->last = job->number[2] > 0;
+    saved->version = (uint64_t)job->number[0];
+    saved->elements = job->elements;
+    replace(&saved->theta, gather(world, job, 0));
+    replace(&saved->velocity,
+            job->inputs > chunks + 1 ? gather(world, job, chunks) : NULL);
+    free(saved->state);
+    saved->state = room_for(state->size + 1, 1);
+    memcpy(saved->state, state->bytes, state->size);
+}
+
+static void score(struct job *job)
+{
+    const struct world *world = job->context;
+    const struct world_hooks *hooks = &world->config.hooks;
+    float *theta = gather(world, job, 0);
+
+    hooks->evaluate(hooks->context, theta, job->elements, &job->number[1],
+                    &job->number[2]);
+    free(theta);
+}
+
+const struct work work_remember = {"save", remember};
+const struct work work_score = {"evaluate", score};
+
+void memory_restore(struct world *world)
+{
+    struct world_saved *saved = &world->saved;
+    struct hub_saved from = {(struct schema *)world->config.schema,
+                             saved->theta, saved->velocity, saved->state};
+    struct why why = {""};
+
+    if (saved->count && hub_restore(world->hub, &from, &why) != STATUS_OK)
+        (void)snprintf(world->broken, sizeof world->broken,
+                       "the hub cannot go on from what it saved: %.200s",
+                       why.text);
+}
+
+void memory_free(struct world_saved *saved)
+{
+    free(saved->theta);
+    free(saved->velocity);
+    free(saved->best);
+    free(saved->state);
+    *saved = (struct world_saved){0};
+}

@@ -1,0 +1,302 @@
+/* Worlds, and the processes in them: how they start, fail and stop. */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/world_inside.h"
+
+/* A node's two sockets do not connect at the same moment. */
+#define CONNECT_SPREAD MILLISECOND
+
+struct world *world_new(uint64_t seed, const struct world_config *config)
+{
+    struct world *world = calloc(1, sizeof *world);
+
+    if (!world)
+        abort();
+    world->config = *config;
+    world->config.hub.save = config->saves ? &work_remember : NULL;
+    world->config.hub.evaluate = config->hooks.evaluate ? &work_score : NULL;
+    world->config.hub.save_context = world;
+    world->config.hub.evaluate_context = world;
+    world->pool = pool_new();
+    if (!world->pool)
+        abort();
+    prng_seed(&world->prng, seed);
+    history_init(&world->history);
+    return world;
+}
+
+unsigned world_add_node(struct world *world, const struct world_node *node)
+{
+    struct star_node *place = &world->nodes[world->count];
+
+    assert(world->count < WORLD_MAX_NODES);
+    place->description = *node;
+    if (!node->schema)
+        place->description.schema = world->config.schema;
+    if (!node->uuid)
+        place->description.uuid = world->count + 1;
+    (void)snprintf(place->name, sizeof place->name, "%s", node->name);
+    (void)snprintf(place->trainer_name, sizeof place->trainer_name,
+                   "%s.trainer", node->name);
+    return world->count++;
+}
+
+/* ---- starting ---- */
+
+static void place_start(struct world *world, unsigned number,
+                        struct machine machine)
+{
+    struct place *place = &world->places[number];
+
+    place->machine = machine;
+    place->wake = NEVER;
+    place->frozen = false;
+    world_set_wake(world, number);
+}
+
+static void place_stop(struct world *world, unsigned number)
+{
+    struct place *place = &world->places[number];
+
+    place->machine = (struct machine){0};
+    place->life++;
+    place->frozen = false;
+    waiting_drop(world, &place->held);
+}
+
+static void start_hub(struct world *world)
+{
+    world->hub = hub_new(&world->config.hub, world->pool);
+    memory_restore(world);
+    place_start(world, PLACE_HUB, hub_machine(world->hub));
+}
+
+static struct node *new_node(struct world *world, struct star_node *node)
+{
+    const struct node_config config = {
+        .uuid_high = 0,
+        .uuid_low = node->description.uuid,
+        .incarnation = ++node->incarnation,
+        .name = node->name,
+        .schema = node->description.schema};
+
+    return node_new(&config, world->pool);
+}
+
+static void start_node(struct world *world, unsigned number)
+{
+    struct star_node *node = &world->nodes[number];
+    struct trainer_config trainer = node->description.trainer;
+    struct item *start;
+
+    trainer.name = node->trainer_name;
+    trainer.seed = prng_next(&world->prng);
+    node->node = new_node(world, node);
+    node->trainer = trainer_new(&trainer, world->pool);
+    place_start(world, place_of_node(number), node_machine(node->node));
+    place_start(world, place_of_trainer(number),
+                trainer_machine(node->trainer));
+    start = item_new(world, ITEM_EVENT, place_of_trainer(number));
+    start->event = EVENT_JOIN;
+    start->peer = PEER_TRAINER;
+    start->channel = CHANNEL_LOCAL;
+    world_put(world, world->now, start);
+    star_connect_at(world, number, CHANNEL_CONTROL,
+                    world->now + world_random(world, CONNECT_SPREAD));
+    star_connect_at(world, number, CHANNEL_BULK,
+                    world->now + world_random(world, CONNECT_SPREAD));
+}
+
+void world_start(struct world *world, unsigned process)
+{
+    process_stop(world, process, false);
+    if (process == WORLD_HUB)
+        start_hub(world);
+    else
+        start_node(world, process);
+}
+
+/* ---- failing ---- */
+
+void process_stop(struct world *world, unsigned process, bool silent)
+{
+    enum end end = process == WORLD_HUB ? END_HUB : END_NODE;
+
+    for (size_t i = 0; i < world->connection_count; i++) {
+        struct connection *connection = world->connections[i];
+
+        if (connection->open[end] &&
+            (process == WORLD_HUB || connection->node == process))
+            star_reset(world, connection, end, silent);
+    }
+    if (process == WORLD_HUB) {
+        place_stop(world, PLACE_HUB);
+        hub_destroy(&world->hub);
+        return;
+    }
+    place_stop(world, place_of_node(process));
+    place_stop(world, place_of_trainer(process));
+    world->nodes[process].up[0] = world->nodes[process].up[1] = NULL;
+    node_destroy(&world->nodes[process].node);
+    trainer_destroy(&world->nodes[process].trainer);
+}
+
+void world_crash(struct world *world, unsigned process, bool silent)
+{
+    process_stop(world, process, silent);
+}
+
+void world_leave(struct world *world, unsigned process)
+{
+    struct item *item;
+
+    if (process != WORLD_HUB) {
+        if (world->nodes[process].trainer)
+            trainer_leave(world->nodes[process].trainer);
+        return;
+    }
+    item = item_new(world, ITEM_EVENT, PLACE_HUB);
+    item->event = EVENT_MESSAGE;
+    item->peer = PEER_OPERATOR;
+    item->channel = CHANNEL_LOCAL;
+    item->msg.kind = MSG_STOP;
+    world_put(world, world->now, item);
+}
+
+static void set_frozen(struct world *world, unsigned process, bool frozen)
+{
+    if (process == WORLD_HUB) {
+        world->places[PLACE_HUB].frozen = frozen;
+        return;
+    }
+    world->places[place_of_node(process)].frozen = frozen;
+    world->places[place_of_trainer(process)].frozen = frozen;
+}
+
+void world_freeze(struct world *world, unsigned process)
+{
+    set_frozen(world, process, true);
+}
+
+void world_thaw(struct world *world, unsigned process)
+{
+    set_frozen(world, process, false);
+    if (process == WORLD_HUB) {
+        waiting_release(world, &world->places[PLACE_HUB].held);
+        return;
+    }
+    waiting_release(world, &world->places[place_of_node(process)].held);
+    waiting_release(world, &world->places[place_of_trainer(process)].held);
+}
+
+void world_cut(struct world *world, unsigned number, bool silent)
+{
+    struct star_node *node = &world->nodes[number];
+
+    if (node->cut)
+        return;
+    node->cut = true;
+    node->silent = silent;
+    for (unsigned i = 0; !silent && i < 2; i++)
+        if (node->up[i])
+            star_break(world, node->up[i]);
+}
+
+void world_repair(struct world *world, unsigned number)
+{
+    struct star_node *node = &world->nodes[number];
+
+    node->cut = node->silent = false;
+    waiting_release(world, &node->held);
+}
+
+void world_at(struct world *world, nanos at,
+              void (*act)(void *context, struct world *world), void *context)
+{
+    struct item *item = item_new(world, ITEM_ACT, PLACE_HUB);
+
+    item->act = act;
+    item->context = context;
+    world_put(world, at, item);
+}
+
+/* ---- looking ---- */
+
+nanos world_now(const struct world *world)
+{
+    return world->now;
+}
+
+struct hub *world_hub(const struct world *world)
+{
+    return world->hub;
+}
+
+struct node *world_node(const struct world *world, unsigned node)
+{
+    return world->nodes[node].node;
+}
+
+struct trainer *world_trainer(const struct world *world, unsigned node)
+{
+    return world->nodes[node].trainer;
+}
+
+const struct world_saved *world_saved(const struct world *world)
+{
+    return &world->saved;
+}
+
+struct pool *world_pool(const struct world *world)
+{
+    return world->pool;
+}
+
+const char *world_broken(const struct world *world)
+{
+    return world->broken[0] ? world->broken : NULL;
+}
+
+uint64_t world_history(const struct world *world)
+{
+    return history_hash(&world->history);
+}
+
+uint64_t world_steps(const struct world *world)
+{
+    return world->steps;
+}
+
+void world_destroy(struct world **reference)
+{
+    struct world *world = *reference;
+    nanos at;
+
+    *reference = NULL;
+    if (!world)
+        return;
+    process_stop(world, WORLD_HUB, true);
+    for (unsigned i = 0; i < world->count; i++) {
+        process_stop(world, i, true);
+        waiting_drop(world, &world->nodes[i].held);
+    }
+    while (queue_next(&world->queue) < NEVER)
+        item_free(world, queue_take(&world->queue, &at));
+    queue_free(&world->queue);
+    while (world->spare) {
+        struct item *item = world->spare;
+
+        world->spare = item->next;
+        free(item);
+    }
+    for (size_t i = 0; i < world->connection_count; i++)
+        free(world->connections[i]);
+    free(world->connections);
+    effects_free(&world->effects);
+    memory_free(&world->saved);
+    pool_destroy(&world->pool);
+    free(world);
+}

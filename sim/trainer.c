@@ -1,0 +1,207 @@
+#include "sim/trainer_inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void start_step(struct trainer *trainer)
+{
+    nanos jitter = trainer->config.step_jitter;
+
+    trainer->phase = PHASE_STEP;
+    trainer->wake = trainer->now + trainer->config.step;
+    if (jitter > 0)
+        trainer->wake += (nanos)prng_below(&trainer->prng, (uint64_t)jitter);
+}
+
+static void smooth(struct trainer *trainer, double loss)
+{
+    if (!isfinite(loss) || fabs(loss) >= NO_SCORE)
+        return;
+    if (!trainer->started_loss)
+        trainer->loss = loss;
+    trainer->started_loss = true;
+    trainer->loss += SMOOTHING * (loss - trainer->loss);
+}
+
+static void end_step(struct trainer *trainer)
+{
+    const struct trainer_config *config = &trainer->config;
+
+    smooth(trainer, config->gradient(config->context,
+                                     trainer->pacer.iteration, trainer->x,
+                                     config->elements, trainer->gradient));
+    for (size_t i = 0; i < config->elements; i++)
+        trainer->sum[i] += (double)trainer->gradient[i];
+    trainer->summed++;
+    trainer->samples += config->samples;
+    if (!trainer_offers_gradients(trainer))
+        trainer_optimize(trainer, trainer->gradient, 0, config->elements);
+    pacer_tick(&trainer->pacer);
+    trainer_look(trainer, TRAINER_STEPPED, 0);
+    trainer->phase = PHASE_DUE;
+}
+
+static void stop(struct trainer *trainer)
+{
+    trainer->phase = PHASE_STOPPED;
+    trainer->wake = NEVER;
+}
+
+/* Goes as far as it can after an iteration. */
+static void go_on(struct trainer *trainer)
+{
+    if (trainer->phase == PHASE_DUE) {
+        if (!trainer_apply_due(trainer))
+            return;
+        trainer_offer(trainer);
+        trainer->phase = PHASE_AFTER;
+    }
+    if (trainer->phase != PHASE_AFTER)
+        return;
+    if (trainer->pacer.schedule.delay == 0 && !trainer_apply_due(trainer))
+        return;
+    if (trainer->now >= trainer->next_progress)
+        trainer_post_progress(trainer);
+    if (trainer->leaving)
+        stop(trainer);
+    else
+        start_step(trainer);
+}
+
+static void take_ended(struct trainer *trainer, const struct msg_ended *ended)
+{
+    trainer->leaving = true;
+    if (!ended->final)
+        return;
+    trainer_wait_ends(trainer);
+    stop(trainer);
+}
+
+static void take_message(struct trainer *trainer, const struct msg *msg,
+                         struct blob *payload)
+{
+    switch (msg->kind) {
+    case MSG_SCHEDULE:
+        pacer_schedule(&trainer->pacer, &msg->schedule);
+        break;
+    case MSG_APPLY:
+        inbox_take(&trainer->inbox, &msg->apply, payload);
+        if (msg->apply.exchange > 0 &&
+            inbox_complete(&trainer->inbox, msg->apply.exchange))
+            pacer_ready(&trainer->pacer, msg->apply.exchange);
+        break;
+    case MSG_FORGET:
+        pacer_forget(&trainer->pacer, msg->forget.first, msg->forget.last);
+        inbox_forget(&trainer->inbox, msg->forget.first, msg->forget.last);
+        break;
+    case MSG_ENDED:
+        take_ended(trainer, &msg->ended);
+        break;
+    default:
+        break;
+    }
+}
+
+static void trainer_step(void *self, const struct event *event,
+                         struct effects *out)
+{
+    struct trainer *trainer = self;
+
+    trainer->out = out;
+    trainer->now = event->now;
+    if (event->kind == EVENT_JOIN && trainer->phase == PHASE_IDLE) {
+        trainer_found(trainer);
+        start_step(trainer);
+    } else if (event->kind == EVENT_MESSAGE) {
+        take_message(trainer, event->msg, event->payload);
+    } else if (event->kind == EVENT_WAKE && trainer->phase == PHASE_STEP &&
+               event->now >= trainer->wake) {
+        end_step(trainer);
+    }
+    go_on(trainer);
+}
+
+static nanos trainer_deadline(const void *self)
+{
+    return ((const struct trainer *)self)->wake;
+}
+
+struct trainer *trainer_new(const struct trainer_config *config,
+                            struct pool *pool)
+{
+    struct trainer *trainer = calloc(1, sizeof *trainer);
+    size_t bytes = config->elements * sizeof(float);
+
+    if (!trainer)
+        abort();
+    trainer->config = *config;
+    trainer->pool = pool;
+    trainer->wake = NEVER;
+    trainer->x = malloc(bytes);
+    trainer->gradient = calloc(config->elements, sizeof(float));
+    trainer->sum = calloc(config->elements, sizeof *trainer->sum);
+    if (!trainer->x || !trainer->gradient || !trainer->sum)
+        abort();
+    memcpy(trainer->x, config->start, bytes);
+    for (size_t i = 0; i + 1 < NAME_BYTES && config->name[i]; i++)
+        trainer->name[i] = config->name[i];
+    pacer_init(&trainer->pacer);
+    inbox_init(&trainer->inbox, config->elements);
+    prng_seed(&trainer->prng, config->seed);
+    return trainer;
+}
+
+void trainer_destroy(struct trainer **reference)
+{
+    struct trainer *trainer = *reference;
+
+    *reference = NULL;
+    if (!trainer)
+        return;
+    inbox_free(&trainer->inbox);
+    free(trainer->x);
+    free(trainer->gradient);
+    free(trainer->sum);
+    free(trainer);
+}
+
+struct machine trainer_machine(struct trainer *trainer)
+{
+    return (struct machine){.self = trainer,
+                            .name = trainer->name,
+                            .step = trainer_step,
+                            .deadline = trainer_deadline};
+}
+
+void trainer_leave(struct trainer *trainer)
+{
+    trainer->leaving = true;
+}
+
+const float *trainer_values(const struct trainer *trainer)
+{
+    return trainer->x;
+}
+
+uint64_t trainer_iteration(const struct trainer *trainer)
+{
+    return trainer->pacer.iteration;
+}
+
+uint64_t trainer_missed(const struct trainer *trainer)
+{
+    return trainer->pacer.missed;
+}
+
+nanos trainer_waited(const struct trainer *trainer)
+{
+    return trainer->waiting
+               ? trainer->waited + trainer->now - trainer->wait_began
+               : trainer->waited;
+}
+
+bool trainer_stopped(const struct trainer *trainer)
+{
+    return trainer->phase == PHASE_STOPPED;
+}

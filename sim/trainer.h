@@ -1,0 +1,74 @@
+/* A simulated trainer: a vector of parameters that takes a step of gradient
+ * descent each iteration, in virtual time.
+ *
+ * It is a machine as hub and node are, and follows node/pacer.h exactly as the
+ * library does on a user's training thread: at the end of an iteration it
+ * applies what is due, then offers, and with d = 0 waits for the answer. Its
+ * only peer is its node, PEER_TRAINER on both ends. EVENT_JOIN starts it. */
+#ifndef SIM_TRAINER_H
+#define SIM_TRAINER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/blob.h"
+#include "core/time.h"
+#include "seam/machine.h"
+
+/* Writes the gradient at x[elements] and returns the loss there. Iterations
+ * count from 0. */
+typedef double trainer_gradient(const void *context, uint64_t iteration,
+                                const float *x, size_t elements,
+                                float *gradient);
+
+enum trainer_moment {
+    TRAINER_STEPPED, /* an iteration is done */
+    TRAINER_OFFERED,
+    TRAINER_APPLIED, /* exchange 0: parameters replaced by the hub's */
+    TRAINER_SKIPPED,
+    TRAINER_BLOCKED
+};
+
+/* What an observer is shown; borrowed for the call. */
+struct trainer_look {
+    enum trainer_moment moment;
+    nanos now;
+    uint64_t iteration, exchange;
+    float *x; /* a test may change it: its own way to apply */
+    size_t elements;
+};
+
+struct trainer_config {
+    const char *name;   /* for transcripts; copied */
+    const float *start; /* parameters to begin with; copied */
+    size_t elements;
+    nanos step, step_jitter; /* an iteration takes step + [0, jitter) */
+    double rate;             /* x -= rate * gradient */
+    uint64_t samples;        /* of an iteration */
+    trainer_gradient *gradient;
+    const void *context; /* of gradient */
+    void (*look)(void *observer, const struct trainer_look *look);
+    void *observer;
+    uint64_t seed;
+};
+
+struct trainer;
+
+/* The pool must outlive the trainer. */
+struct trainer *trainer_new(const struct trainer_config *config,
+                            struct pool *pool);
+void trainer_destroy(struct trainer **trainer);
+struct machine trainer_machine(struct trainer *trainer);
+
+/* Asks for a last offer at the next iteration's end, and to stop then. */
+void trainer_leave(struct trainer *trainer);
+
+const float *trainer_values(const struct trainer *trainer);
+uint64_t trainer_iteration(const struct trainer *trainer);
+/* Results that were not there at i+d. */
+uint64_t trainer_missed(const struct trainer *trainer);
+nanos trainer_waited(const struct trainer *trainer);
+bool trainer_stopped(const struct trainer *trainer);
+
+#endif

@@ -1,0 +1,204 @@
+#include "sim/trainer_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void trainer_look(struct trainer *trainer, enum trainer_moment moment,
+                 uint64_t exchange)
+{
+    struct trainer_look shown = {.moment = moment,
+                                 .now = trainer->now,
+                                 .iteration = trainer->pacer.iteration,
+                                 .exchange = exchange,
+                                 .x = trainer->x,
+                                 .elements = trainer->config.elements};
+
+    if (trainer->config.look)
+        trainer->config.look(trainer->config.observer, &shown);
+}
+
+static void post(struct trainer *trainer, const struct msg *msg,
+                 struct blob *payload)
+{
+    effects_send(trainer->out, PEER_TRAINER, msg, payload);
+}
+
+bool trainer_offers_gradients(const struct trainer *trainer)
+{
+    return trainer->pacer.schedule.attached &&
+           trainer->pacer.schedule.exchange == EXCHANGE_GRADIENT;
+}
+
+void trainer_optimize(void *context, const float *gradient, size_t first,
+                     size_t count)
+{
+    struct trainer *trainer = context;
+    float *x = trainer->x + first;
+
+    for (size_t i = 0; i < count; i++)
+        x[i] = (float)((double)x[i] -
+                       trainer->config.rate * (double)gradient[i]);
+}
+
+/* ---- offering ---- */
+
+static struct blob *vector_of(struct trainer *trainer, bool gradient)
+{
+    size_t elements = trainer->config.elements;
+    struct blob *blob = blob_new(trainer->pool, elements * sizeof(float));
+    double share = trainer->summed ? 1.0 / (double)trainer->summed : 0;
+    float *values;
+
+    if (!blob)
+        abort();
+    values = blob_floats(blob);
+    if (!gradient) {
+        memcpy(values, trainer->x, elements * sizeof *values);
+        return blob;
+    }
+    for (size_t i = 0; i < elements; i++)
+        values[i] = (float)(trainer->sum[i] * share);
+    return blob;
+}
+
+static void post_vector(struct trainer *trainer, uint64_t exchange,
+                        struct blob *blob)
+{
+    struct msg msg = {.kind = MSG_SNAPSHOT};
+
+    msg.snapshot.exchange = exchange;
+    msg.snapshot.iteration = trainer->pacer.iteration;
+    msg.snapshot.samples = trainer->samples;
+    msg.snapshot.score = trainer->started_loss ? trainer->loss : NO_SCORE;
+    msg.snapshot.last = trainer->leaving;
+    post(trainer, &msg, blob);
+    blob_unref(&blob);
+    trainer->samples = 0;
+    trainer->summed = 0;
+    memset(trainer->sum, 0, trainer->config.elements * sizeof *trainer->sum);
+}
+
+void trainer_found(struct trainer *trainer)
+{
+    post_vector(trainer, 0, vector_of(trainer, false));
+}
+
+void trainer_offer(struct trainer *trainer)
+{
+    uint64_t exchange;
+
+    if (pacer_offer(&trainer->pacer, trainer->leaving, &exchange)) {
+        trainer_look(trainer, TRAINER_OFFERED, exchange);
+        post_vector(trainer, exchange,
+                    vector_of(trainer, trainer_offers_gradients(trainer)));
+    } else if (trainer->leaving) {
+        post_vector(trainer, 0, NULL);
+    }
+}
+
+void trainer_post_progress(struct trainer *trainer)
+{
+    struct msg msg = {.kind = MSG_PROGRESS};
+
+    msg.progress.iteration = trainer->pacer.iteration;
+    msg.progress.loss = trainer->started_loss ? trainer->loss : NO_SCORE;
+    msg.progress.accuracy = -1;
+    msg.progress.missed = trainer->pacer.missed;
+    msg.progress.waited = trainer_waited(trainer);
+    msg.progress.blocked = trainer->waiting > 0;
+    post(trainer, &msg, NULL);
+    trainer->next_progress = trainer->now + PROGRESS_INTERVAL;
+}
+
+/* ---- applying ---- */
+
+static void post_applied(struct trainer *trainer, uint64_t exchange,
+                         bool skipped)
+{
+    struct msg msg = {.kind = MSG_APPLIED};
+
+    msg.applied.exchange = exchange;
+    msg.applied.iteration = trainer->pacer.iteration;
+    msg.applied.skipped = skipped;
+    post(trainer, &msg, NULL);
+    trainer_look(trainer, skipped ? TRAINER_SKIPPED : TRAINER_APPLIED,
+                 exchange);
+}
+
+static void apply(struct trainer *trainer, uint64_t exchange)
+{
+    const struct inbox_optimizer optimizer = {trainer_optimize, trainer};
+    bool replaces = inbox_replaces(&trainer->inbox, exchange);
+
+    inbox_apply(&trainer->inbox, exchange, trainer->x, &optimizer);
+    if (exchange > 0)
+        pacer_done(&trainer->pacer, exchange);
+    if (replaces) {
+        pacer_forget(&trainer->pacer, 1, UINT64_MAX);
+        inbox_forget(&trainer->inbox, 1, UINT64_MAX);
+    }
+    post_applied(trainer, exchange, false);
+}
+
+static void skip(struct trainer *trainer, uint64_t exchange)
+{
+    inbox_forget(&trainer->inbox, exchange, exchange);
+    pacer_done(&trainer->pacer, exchange);
+    post_applied(trainer, exchange, true);
+}
+
+void trainer_wait_ends(struct trainer *trainer)
+{
+    if (trainer->waiting)
+        trainer->waited += trainer->now - trainer->wait_began;
+    trainer->waiting = 0;
+}
+
+/* Whether the trainer is blocked now for this exchange. */
+static bool waits(struct trainer *trainer, uint64_t exchange)
+{
+    nanos longest = trainer->pacer.schedule.wait;
+
+    if (trainer->waiting != exchange) {
+        trainer_wait_ends(trainer);
+        trainer->waiting = exchange;
+        trainer->wait_began = trainer->now;
+        trainer->wake = longest < NEVER - trainer->now
+                            ? trainer->now + longest
+                            : NEVER;
+        trainer_look(trainer, TRAINER_BLOCKED, exchange);
+        trainer_post_progress(trainer);
+    }
+    if (trainer->now < trainer->wake)
+        return true;
+    trainer_wait_ends(trainer);
+    pacer_give_up(&trainer->pacer, exchange);
+    return false;
+}
+
+/* Applies all that is due; false: blocked. */
+bool trainer_apply_due(struct trainer *trainer)
+{
+    uint64_t exchange = 0;
+
+    for (;;) {
+        if (inbox_complete(&trainer->inbox, 0))
+            apply(trainer, 0);
+        switch (pacer_due(&trainer->pacer, &exchange)) {
+        case PACER_APPLY:
+            apply(trainer, exchange);
+            break;
+        case PACER_SKIP:
+            skip(trainer, exchange);
+            break;
+        case PACER_WAIT:
+            if (waits(trainer, exchange))
+                return false;
+            break;
+        case PACER_GO:
+        default:
+            trainer_wait_ends(trainer);
+            return true;
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/* The inside of the simulated trainer, for trainer.c (iterating) and
+ * trainer_exchange.c (offering and applying). */
+#ifndef SIM_TRAINER_INSIDE_H
+#define SIM_TRAINER_INSIDE_H
+
+#include "core/prng.h"
+#include "node/inbox.h"
+#include "node/pacer.h"
+#include "sim/trainer.h"
+
+enum { NAME_BYTES = 48 };
+#define PROGRESS_INTERVAL (200 * MILLISECOND)
+/* Of the loss, per iteration. */
+#define SMOOTHING 0.1
+
+enum phase {
+    PHASE_IDLE,  /* not started */
+    PHASE_STEP,  /* an iteration is under way */
+    PHASE_DUE,   /* at its end: applies what is due */
+    PHASE_AFTER, /* has offered: with d = 0 applies the answer */
+    PHASE_STOPPED
+};
+
+struct trainer {
+    struct trainer_config config;
+    char name[NAME_BYTES];
+    struct pool *pool;
+    struct effects *out; /* of the step under way */
+    nanos now, wake;
+    struct prng prng;
+    enum phase phase;
+    struct pacer pacer;
+    struct inbox inbox;
+    float *x, *gradient;
+    double *sum;      /* of gradients since the last offer */
+    uint64_t summed;  /* how many */
+    uint64_t samples; /* since the last offer */
+    double loss;
+    bool started_loss, leaving;
+    uint64_t waiting; /* exchange it is blocked for, 0: none */
+    nanos wait_began, waited, next_progress;
+};
+
+/* Shows the observer what has just happened. */
+void trainer_look(struct trainer *trainer, enum trainer_moment moment,
+                  uint64_t exchange);
+/* Whether gradients go to the hub instead of the own optimizer. */
+bool trainer_offers_gradients(const struct trainer *trainer);
+/* The own optimizer; `context` is the trainer. */
+void trainer_optimize(void *context, const float *gradient, size_t first,
+                      size_t count);
+/* Gives the node the starting parameters. */
+void trainer_found(struct trainer *trainer);
+void trainer_post_progress(struct trainer *trainer);
+/* Offers if it is time for it, or the last time; then, if no offer is wanted,
+ * says so without one. */
+void trainer_offer(struct trainer *trainer);
+/* Applies all that is due; false: blocked until `wake` or a message. */
+bool trainer_apply_due(struct trainer *trainer);
+void trainer_wait_ends(struct trainer *trainer);
+
+#endif

@@ -1,0 +1,362 @@
+#include "sim/world_inside.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct item *item_new(struct world *world, enum item_kind kind,
+                      unsigned place)
+{
+    struct item *item = world->spare;
+
+    if (item)
+        world->spare = item->next;
+    else
+        item = malloc(sizeof *item);
+    if (!item)
+        abort();
+    memset(item, 0, sizeof *item);
+    item->kind = kind;
+    item->place = place;
+    item->life = world->places[place].life;
+    return item;
+}
+
+void item_free(struct world *world, struct item *item)
+{
+    blob_unref(&item->payload);
+    job_destroy(&item->job);
+    item->next = world->spare;
+    world->spare = item;
+}
+
+void world_put(struct world *world, nanos at, struct item *item)
+{
+    queue_put(&world->queue, at > world->now ? at : world->now, item);
+}
+
+nanos world_random(struct world *world, nanos bound)
+{
+    return bound > 0 ? (nanos)prng_below(&world->prng, (uint64_t)bound) : 0;
+}
+
+/* What an ended node's bulk connection lingers. */
+#define GOODBYE (200 * MILLISECOND)
+
+void waiting_add(struct waiting *waiting, struct item *item)
+{
+    if (!waiting->first)
+        waiting->end = &waiting->first;
+    item->next = NULL;
+    *waiting->end = item;
+    waiting->end = &item->next;
+}
+
+void waiting_release(struct world *world, struct waiting *waiting)
+{
+    struct item *item = waiting->first;
+
+    waiting->first = NULL;
+    while (item) {
+        struct item *next = item->next;
+
+        world_happen(world, item);
+        item = next;
+    }
+}
+
+void waiting_drop(struct world *world, struct waiting *waiting)
+{
+    while (waiting->first) {
+        struct item *item = waiting->first;
+
+        waiting->first = item->next;
+        item_free(world, item);
+    }
+}
+
+void world_set_wake(struct world *world, unsigned number)
+{
+    struct place *place = &world->places[number];
+    struct item *item;
+    nanos wake = place->machine.deadline(place->machine.self);
+
+    if (wake == place->wake)
+        return;
+    place->wake = wake;
+    if (wake == NEVER)
+        return;
+    item = item_new(world, ITEM_EVENT, number);
+    item->event = EVENT_WAKE;
+    item->sent = wake;
+    world_put(world, wake, item);
+}
+
+/* ---- effects ---- */
+
+static void send_local(struct world *world, unsigned place,
+                       const struct effect *effect)
+{
+    struct item *item = item_new(world, ITEM_EVENT, place);
+
+    item->event = EVENT_MESSAGE;
+    item->peer = PEER_TRAINER;
+    item->channel = CHANNEL_LOCAL;
+    item->msg = effect->msg;
+    item->payload = blob_ref(effect->payload);
+    world_put(world, world->now, item);
+}
+
+static void send(struct world *world, unsigned place,
+                 const struct effect *effect)
+{
+    bool local = msg_info(effect->msg.kind)->channel == CHANNEL_LOCAL;
+    struct connection *connection;
+
+    assert(local == (place != PLACE_HUB && effect->peer == PEER_TRAINER));
+    if (local) {
+        send_local(world, is_trainer(place) ? place - 1 : place + 1, effect);
+        return;
+    }
+    connection = star_find(world, place, effect->peer);
+    if (!connection)
+        return;
+    assert(msg_info(effect->msg.kind)->channel == connection->channel);
+    star_send(world, connection, place == PLACE_HUB ? END_HUB : END_NODE,
+              &effect->msg, effect->payload);
+}
+
+static void drop(struct world *world, unsigned place, peer_id peer)
+{
+    struct connection *connection = star_find(world, place, peer);
+
+    if (connection)
+        star_close(world, connection,
+                   place == PLACE_HUB ? END_HUB : END_NODE);
+}
+
+static void run_job(struct world *world, unsigned place,
+                    struct effect *effect)
+{
+    const struct world_config *config = &world->config;
+    struct item *item = item_new(world, ITEM_EVENT, place);
+
+    item->event = EVENT_DONE;
+    item->job = effect->job;
+    effect->job = NULL;
+    job_run(item->job);
+    world_put(world,
+              world->now + config->job +
+                  world_random(world, config->job_jitter),
+              item);
+}
+
+static void take_effects(struct world *world, unsigned place)
+{
+    for (unsigned i = 0; i < world->effects.count; i++) {
+        struct effect *effect = &world->effects.list[i];
+
+        switch (effect->kind) {
+        case EFFECT_SEND:
+            send(world, place, effect);
+            break;
+        case EFFECT_DROP:
+            drop(world, place, effect->peer);
+            break;
+        case EFFECT_JOB:
+            run_job(world, place, effect);
+            break;
+        case EFFECT_NOTE:
+        case EFFECT_KINDS:
+            break;
+        }
+    }
+}
+
+/* ---- steps ---- */
+
+static void tell_line(struct world *world, const char *name,
+                      const char *line)
+{
+    char text[TRACE_BYTES + NODE_NAME_BYTES + 16];
+    const struct world_hooks *hooks = &world->config.hooks;
+
+    (void)snprintf(text, sizeof text, "%s %s", name, line);
+    history_add(&world->history, text);
+    if (hooks->line)
+        hooks->line(hooks->context, text);
+}
+
+static void tell_effects(struct world *world, const struct event *event,
+                         unsigned place)
+{
+    const struct world_hooks *hooks = &world->config.hooks;
+    const char *name = world->places[place].machine.name;
+    struct world_step step = {
+        .process = place == PLACE_HUB ? WORLD_HUB : node_of_place(place),
+        .trainer = is_trainer(place),
+        .event = event,
+        .effects = &world->effects};
+    char line[TRACE_BYTES];
+
+    for (unsigned i = 0; i < world->effects.count; i++) {
+        (void)trace_effect(&world->effects.list[i], line, sizeof line);
+        tell_line(world, name, line);
+    }
+    if (hooks->after_step)
+        hooks->after_step(hooks->context, &step);
+}
+
+/* Asks the machine whether it is still sound. */
+static void judge(struct world *world, unsigned place)
+{
+    const char *words = NULL;
+
+    if (world->broken[0] || world->config.unjudged)
+        return;
+    if (world->steps_now > STEPS_AT_ONCE)
+        words = "takes steps without end and lets no time pass";
+    else if (place == PLACE_HUB)
+        words = hub_check(world->hub);
+    else if (!is_trainer(place))
+        words = node_check(world->nodes[node_of_place(place)].node);
+    if (words)
+        (void)snprintf(world->broken, sizeof world->broken,
+                       "%s at %.9f s: %s", world->places[place].machine.name,
+                       (double)world->now / (double)SECOND, words);
+}
+
+static void count_step(struct world *world)
+{
+    world->steps++;
+    if (world->moment != world->now)
+        world->steps_now = 0;
+    world->moment = world->now;
+    world->steps_now++;
+}
+
+static void take_step(struct world *world, struct item *item)
+{
+    struct machine *machine = &world->places[item->place].machine;
+    struct event event = {.now = world->now,
+                          .kind = item->event,
+                          .peer = item->peer,
+                          .channel = item->channel,
+                          .payload = item->payload,
+                          .job = item->job};
+    char line[TRACE_BYTES];
+
+    if (item->event == EVENT_MESSAGE)
+        event.msg = &item->msg;
+    count_step(world);
+    (void)trace_event(&event, line, sizeof line);
+    tell_line(world, machine->name, line);
+    machine->step(machine->self, &event, &world->effects);
+    tell_effects(world, &event, item->place);
+    take_effects(world, item->place);
+    effects_clear(&world->effects);
+    judge(world, item->place);
+    world_set_wake(world, item->place);
+}
+
+static void close_late(void *context, struct world *world)
+{
+    struct connection *connection = context;
+
+    if (connection->open[END_NODE])
+        star_close(world, connection, END_NODE);
+}
+
+/* A node that has said goodbye leaves the star; what it has learnt stays. The
+ * control connection goes first, so that nothing overtakes its goodbye. */
+static void after_end(struct world *world, unsigned place)
+{
+    struct star_node *node;
+
+    if (place == PLACE_HUB || is_trainer(place))
+        return;
+    node = &world->nodes[node_of_place(place)];
+    if (!node_ended(node->node))
+        return;
+    if (node->up[CHANNEL_BULK])
+        world_at(world, world->now + GOODBYE, close_late,
+                 node->up[CHANNEL_BULK]);
+    if (node->up[CHANNEL_CONTROL])
+        star_close(world, node->up[CHANNEL_CONTROL], END_NODE);
+    node->up[CHANNEL_CONTROL] = node->up[CHANNEL_BULK] = NULL;
+}
+
+/* Whether the item must wait; then it does. */
+static bool is_held(struct world *world, struct item *item)
+{
+    struct place *place = &world->places[item->place];
+
+    if (item->connection && !item->arrived &&
+        world->nodes[item->connection->node].silent) {
+        waiting_add(&world->nodes[item->connection->node].held, item);
+        return true;
+    }
+    item->arrived = true;
+    if (!place->frozen)
+        return false;
+    waiting_add(&place->held, item);
+    return true;
+}
+
+/* Whether the event reaches its machine. */
+static bool is_true(struct world *world, struct item *item)
+{
+    struct place *place = &world->places[item->place];
+
+    if (item->event == EVENT_WAKE) {
+        if (item->sent != place->wake)
+            return false;
+        place->wake = -1;
+    }
+    return !item->connection || star_deliver(world, item);
+}
+
+void world_happen(struct world *world, struct item *item)
+{
+    struct place *place = &world->places[item->place];
+
+    if (item->kind == ITEM_ACT) {
+        item->act(item->context, world);
+    } else if (place->machine.self && place->life == item->life) {
+        if (is_held(world, item))
+            return;
+        if (item->kind == ITEM_CONNECT) {
+            star_connect(world, item);
+        } else if (is_true(world, item)) {
+            take_step(world, item);
+            after_end(world, item->place);
+        }
+    }
+    item_free(world, item);
+}
+
+bool world_run_until(struct world *world, nanos until,
+                     bool (*enough)(void *context, struct world *world),
+                     void *context)
+{
+    nanos at = world->now;
+
+    while (queue_next(&world->queue) <= until) {
+        struct item *item = queue_take(&world->queue, &at);
+
+        world->now = at;
+        world_happen(world, item);
+        if (world->broken[0])
+            return false;
+        if (enough && enough(context, world))
+            return true;
+    }
+    world->now = until;
+    return !enough;
+}
+
+bool world_run(struct world *world, nanos until)
+{
+    return world_run_until(world, until, NULL, NULL);
+}

@@ -1,0 +1,212 @@
+/* The algorithms' closed forms, through the real hub and nodes. */
+#include <math.h>
+#include <string.h>
+
+#include "core/prng.h"
+#include "tests/check.h"
+#include "tests/sim/lab.h"
+
+static const float four_centres[4] = {1, -2, 4, 5};
+static const char *const names[] = {"n1", "n2", "n3", "n4"};
+
+static void add_quadratics(struct lab *lab, struct quadratic *functions,
+                           unsigned count, double rate)
+{
+    for (unsigned i = 0; i < count; i++) {
+        struct model model = {trainer_quadratic, &functions[i], rate, 0,
+                              NULL, NULL};
+
+        lab_add(lab, names[i], &model);
+    }
+}
+
+static void four_equal(struct quadratic functions[4])
+{
+    for (unsigned i = 0; i < 4; i++)
+        functions[i] = (struct quadratic){1, &four_centres[i]};
+}
+
+static void check_series(struct lab *lab, const double *expected,
+                         unsigned count)
+{
+    if (!lab_run_rounds(lab, count))
+        return;
+    for (unsigned i = 0; i < count; i++)
+        CHECK_NEAR(expected[i], lab_value(lab, i + 1), 2e-6);
+}
+
+static void t01_gradient_average(void)
+{
+    const double expected[] = {9.2, 8.48, 7.832, 7.2488};
+    struct quadratic functions[4];
+    struct lab *lab = lab_new(1);
+
+    four_equal(functions);
+    lab->start[0] = 10;
+    lab->config.hub.exchange = EXCHANGE_GRADIENT;
+    lab->config.hub.outer.lr = 0.1;
+    lab->config.hub.nodes = 4;
+    lab_open(lab, 1);
+    add_quadratics(lab, functions, 4, 0.1);
+    check_series(lab, expected, 4);
+    lab_destroy(&lab);
+}
+
+static void t02_fedavg(void)
+{
+    const double expected[] = {6.72392, 4.789427521, 3.647129057,
+                               2.972613237};
+    struct quadratic functions[4];
+    struct lab *lab = lab_new(1);
+
+    four_equal(functions);
+    lab->start[0] = 10;
+    lab->config.hub.every = 5;
+    lab->config.hub.nodes = 4;
+    lab_open(lab, 2);
+    add_quadratics(lab, functions, 4, 0.1);
+    check_series(lab, expected, 4);
+    lab_destroy(&lab);
+}
+
+static void check_drift(uint64_t every, uint64_t rounds, double expected)
+{
+    static const float centres[2] = {0, 1};
+    struct quadratic functions[2] = {{1, &centres[0]}, {4, &centres[1]}};
+    struct lab *lab = lab_new(1);
+
+    lab->config.hub.every = every;
+    lab->config.hub.nodes = 2;
+    lab_open(lab, 3);
+    add_quadratics(lab, functions, 2, 0.1);
+    if (lab_run_rounds(lab, rounds))
+        CHECK_NEAR(expected, lab_value(lab, rounds), 1e-5);
+    lab_destroy(&lab);
+}
+
+static void t03_drift(void)
+{
+    check_drift(1, 80, 0.8);
+    check_drift(10, 60, 0.604126007663);
+    check_drift(1000, 3, 0.5);
+}
+
+/* theta -= eps (D + mu m), m = mu m + D, is the same as
+ * theta -= eps (mu^2 m_old + (1 + mu) D). */
+static void t05_nesterov(void)
+{
+    const struct preset *diloco = preset_find("diloco");
+    const struct outer outer = {0.7, 0.9};
+    float theta[16] = {0}, velocity[16] = {0};
+    double other[16] = {0}, momentum[16] = {0};
+    struct prng prng;
+
+    prng_seed(&prng, 5);
+    for (unsigned round = 0; round < 50; round++) {
+        double mean[16];
+
+        for (unsigned i = 0; i < 16; i++) {
+            mean[i] = prng_unit(&prng) - 0.5;
+            other[i] -= outer.lr *
+                        (outer.momentum * outer.momentum * momentum[i] -
+                         (1 + outer.momentum) * mean[i]);
+            momentum[i] = outer.momentum * momentum[i] - mean[i];
+        }
+        diloco->merge->merge(mean, 1, &outer, 16, theta, velocity);
+    }
+    for (unsigned i = 0; i < 16; i++)
+        CHECK_NEAR(other[i], (double)theta[i], 1e-5);
+}
+
+/* ---- T16 ---- */
+
+enum { EVERY = 8, SENDS = 64 };
+
+/* Does what a node would do that knew only to overwrite: x = v. */
+struct overwriter {
+    float before; /* x at the end of the last iteration */
+    float sent[SENDS];
+};
+
+static void overwrite(void *observer, const struct trainer_look *look)
+{
+    struct overwriter *overwriter = observer;
+
+    if (look->moment == TRAINER_STEPPED)
+        overwriter->before = look->x[0];
+    else if (look->moment == TRAINER_OFFERED)
+        overwriter->sent[look->exchange % SENDS] = look->x[0];
+    else if (look->moment == TRAINER_APPLIED && look->exchange > 0)
+        look->x[0] = overwriter->sent[look->exchange % SENDS] +
+                     (look->x[0] - overwriter->before);
+}
+
+static double plain_descent(double x, double centre, unsigned iterations)
+{
+    while (iterations--)
+        x -= 0.1 * (x - centre);
+    return x;
+}
+
+/* Three equal nodes do what one would do alone, for any delay. */
+static void check_lossless(uint64_t delay)
+{
+    static const float centre = 2;
+    struct quadratic functions[3] = {
+        {1, &centre}, {1, &centre}, {1, &centre}};
+    struct lab *lab = lab_new(1);
+
+    lab->start[0] = 10;
+    lab->config.hub.every = EVERY;
+    lab->config.hub.delay = delay;
+    lab->config.hub.nodes = 3;
+    lab_open(lab, 16);
+    add_quadratics(lab, functions, 3, 0.1);
+    if (lab_run_rounds(lab, 6))
+        for (unsigned i = 1; i <= 6; i++)
+            CHECK_NEAR(plain_descent(10, 2, i * EVERY), lab_value(lab, i),
+                       1e-5);
+    lab_destroy(&lab);
+}
+
+static void t16_rebase(void)
+{
+    static const float centre = 2;
+    struct quadratic functions[2] = {{1, &centre}, {1, &centre}};
+    struct overwriter overwriters[2] = {{0, {0}}, {0, {0}}};
+    struct lab *lab = lab_new(1);
+
+    check_lossless(0);
+    check_lossless(EVERY / 2);
+    check_lossless(EVERY);
+    check_lossless(5 * EVERY / 2);
+    lab->start[0] = 10;
+    lab->config.hub.every = lab->config.hub.delay = EVERY;
+    lab->config.hub.nodes = 2;
+    lab_open(lab, 17);
+    for (unsigned i = 0; i < 2; i++) {
+        struct model model = {trainer_quadratic, &functions[i], 0.1, 0,
+                              overwrite, &overwriters[i]};
+
+        lab_add(lab, names[i], &model);
+    }
+    if (lab_run_rounds(lab, 8))
+        for (unsigned i = 2; i <= 8; i++)
+            CHECK_NEAR(lab_value(lab, 1), lab_value(lab, i), 1e-5);
+    lab_destroy(&lab);
+}
+
+void add_sim_closed_forms_tests(CU_pSuite suite)
+{
+    check_add(suite,
+              "T01 synchronous gradient average follows its closed form",
+              t01_gradient_average);
+    check_add(suite, "T02 FedAvg follows its closed form", t02_fedavg);
+    check_add(suite,
+              "T03 unequal curvatures drift to the published fixed points",
+              t03_drift);
+    check_add(suite, "T05 both Nesterov forms are equal", t05_nesterov);
+    check_add(suite,
+              "T16 REBASE loses nothing, overwrite stands still at d=k",
+              t16_rebase);
+}

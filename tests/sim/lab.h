@@ -1,0 +1,72 @@
+/* A small star for tests, with defaults, that keeps what the hub publishes.
+ *
+ *     struct lab *lab = lab_new(1);       one parameter
+ *     lab->config.hub.every = 5;          change what matters
+ *     lab_open(lab, 3);                   seed; the hub runs now
+ *     lab_add(lab, "n1", &model);         starts 20 ms after the one before
+ *     lab_run_rounds(lab, 10);
+ *     lab_value(lab, 10)                  the first parameter of version 10
+ *     lab_destroy(&lab);
+ *
+ * By default: preset mean, exchange delta, k=1, d=0, four elements a chunk, 1
+ * to 2 ms of latency, steps of 100 ms; all nodes start from the same values. */
+#ifndef TESTS_SIM_LAB_H
+#define TESTS_SIM_LAB_H
+
+#include "sim/models.h"
+#include "sim/world.h"
+
+enum { LAB_VERSIONS = 2048 };
+
+/* What a node trains. */
+struct model {
+    trainer_gradient *gradient;
+    const void *context;
+    double rate;
+    nanos step; /* 0: 100 ms */
+    void (*look)(void *observer, const struct trainer_look *look);
+    void *observer;
+};
+
+struct lab {
+    struct world_config config;
+    struct schema *schema;
+    struct world *world;
+    size_t elements;
+    float *start; /* parameters of all nodes, zero at first */
+    unsigned nodes;
+    uint64_t version; /* newest that has been published in all chunks */
+    uint32_t chunks;
+    uint32_t *published;  /* chunks of each version */
+    float *versions;      /* values of each version */
+    uint64_t results, unmerged; /* chunks in results; not merged of them */
+    /* Called as well; context is the lab. */
+    void (*after_step)(struct lab *lab, const struct world_step *step);
+    void *own; /* of the test */
+};
+
+struct lab *lab_new(size_t elements);
+void lab_open(struct lab *lab, uint64_t seed);
+unsigned lab_add(struct lab *lab, const char *name,
+                 const struct model *model);
+/* The same, but leaves starting it to the test. */
+unsigned lab_describe(struct lab *lab, const char *name,
+                      const struct model *model);
+void lab_destroy(struct lab **lab);
+
+/* Runs until version `rounds` is published; false when that takes more than
+ * an hour of virtual time or an invariant breaks (that is a failed check). */
+bool lab_run_rounds(struct lab *lab, uint64_t rounds);
+/* Runs to the end of the hub's run; the same. */
+bool lab_run_to_end(struct lab *lab);
+/* Runs for so long. */
+bool lab_run(struct lab *lab, nanos span);
+
+/* Parameter 0 of a version; all of them. */
+double lab_value(const struct lab *lab, uint64_t version);
+const float *lab_values(const struct lab *lab, uint64_t version);
+/* Parameters of a version that are not, bit for bit, those. */
+unsigned lab_differing(const struct lab *lab, uint64_t version,
+                       const float *values);
+
+#endif

@@ -1,0 +1,154 @@
+/* A seed's configuration: everything that may vary does. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/soak.h"
+
+uint64_t soak_below(struct soak *soak, uint64_t bound)
+{
+    return prng_below(&soak->prng, bound);
+}
+
+static nanos between(struct soak *soak, nanos low, nanos high)
+{
+    return low + (nanos)soak_below(soak, (uint64_t)(high - low + 1));
+}
+
+/* Chunks may come twice, late and in disorder; results may come late. */
+static void filter(void *context, const struct world_message *message,
+                   struct world_fate *fate)
+{
+    struct soak *soak = context;
+    enum msg_kind kind = message->msg->kind;
+    uint64_t die = soak_below(soak, 100);
+
+    soak_judge_message(soak, message);
+    if (kind != MSG_CHUNK && kind != MSG_RESULT)
+        return;
+    if (die < 4)
+        fate->delay = between(soak, MILLISECOND, 500 * MILLISECOND);
+    fate->in_order = kind == MSG_RESULT;
+    if (kind == MSG_CHUNK && die >= 2 && die < 6) {
+        fate->copies = 2;
+        fate->apart = between(soak, 0, 300 * MILLISECOND);
+    }
+}
+
+static void evaluate(void *context, const float *theta, size_t elements,
+                     double *loss, double *accuracy)
+{
+    (void)context;
+    *loss = 0;
+    for (size_t i = 0; i < elements; i++)
+        *loss += (double)theta[i] * (double)theta[i];
+    *accuracy = -1;
+}
+
+static void choose_policy(struct soak *soak)
+{
+    static const char *const names[] = {"mean", "diloco", "async"};
+    const struct preset *preset = preset_find(names[soak_below(soak, 3)]);
+    struct hub_config *hub = &soak->config.hub;
+
+    if (!preset)
+        abort();
+    hub->gate = preset->gate;
+    hub->merge = preset->merge;
+    hub->outer = preset->outer;
+    hub->exchange = EXCHANGE_DELTA;
+    if (soak_below(soak, 4) == 0) {
+        hub->exchange = EXCHANGE_GRADIENT;
+        hub->outer = (struct outer){0.05, 0};
+    }
+}
+
+static void choose_schedule(struct soak *soak)
+{
+    static const unsigned halves[] = {0, 1, 2, 5};
+    struct hub_config *hub = &soak->config.hub;
+
+    hub->every = 1 + soak_below(soak, 12);
+    hub->delay = hub->every * halves[soak_below(soak, 4)] / 2;
+    hub->miss = (enum miss)soak_below(soak, MISS_COUNT);
+    hub->wait = between(soak, 100 * MILLISECOND, 3 * SECOND);
+    hub->nodes = 1 + (unsigned)soak_below(soak, soak->nodes);
+    hub->window = 1 + (uint32_t)soak_below(soak, 6);
+    hub->staleness =
+        hub->gate->gate == GATE_SYNC && soak_below(soak, 2) ? 3 : 1000;
+    hub->save_interval = between(soak, SECOND, 5 * SECOND);
+    hub->evaluate_interval = between(soak, SECOND, 5 * SECOND);
+    hub->run = soak->seed + 1;
+}
+
+static void choose_shape(struct soak *soak)
+{
+    uint32_t length = 1 + (uint32_t)soak_below(soak, 4);
+    uint64_t elements;
+
+    soak->chunks = 1 + (uint32_t)soak_below(soak, SOAK_CHUNKS);
+    elements = (uint64_t)soak->chunks * length - soak_below(soak, length);
+    soak->config.hub.chunk_elements = length;
+    soak->schema = schema_new();
+    if (!soak->schema ||
+        schema_add(soak->schema, "w", 1, &elements, NULL) != STATUS_OK)
+        abort();
+    soak->config.schema = soak->schema;
+}
+
+static void choose_network(struct soak *soak)
+{
+    struct world_config *config = &soak->config;
+
+    config->link.latency = between(soak, 100 * MICROSECOND, 40 * MILLISECOND);
+    config->link.jitter = between(soak, 0, 40 * MILLISECOND);
+    config->link.bytes_per_second = 16000u << soak_below(soak, 8);
+    config->reconnect = between(soak, 100 * MILLISECOND, 2 * SECOND);
+    config->job = between(soak, 1, MILLISECOND);
+    config->job_jitter = between(soak, 0, 5 * MILLISECOND);
+    config->saves = soak_below(soak, 4) > 0;
+}
+
+static void add_node(struct soak *soak, unsigned number)
+{
+    struct quadratic *model = &soak->models[number];
+    char name[16];
+    struct world_node node = {
+        .name = name,
+        .trainer = {.start = soak->start,
+                    .elements = (size_t)soak->schema->elements,
+                    .step = between(soak, 20 * MILLISECOND,
+                                    200 * MILLISECOND),
+                    .step_jitter = between(soak, 0, 50 * MILLISECOND),
+                    .rate = 0.005,
+                    .samples = 1 + soak_below(soak, 3),
+                    .gradient = trainer_quadratic,
+                    .context = model}};
+
+    for (size_t i = 0; i < SOAK_ELEMENTS; i++)
+        soak->centres[number][i] = (float)prng_unit(&soak->prng);
+    *model = (struct quadratic){1, soak->centres[number]};
+    (void)snprintf(name, sizeof name, "n%u", number + 1);
+    if (soak_below(soak, 4) == 0)
+        node.trainer.step /= 4;
+    (void)world_add_node(soak->world, &node);
+}
+
+void soak_configure(struct soak *soak)
+{
+    prng_seed(&soak->prng, soak->seed);
+    soak->nodes = 2 + (unsigned)soak_below(soak, SOAK_NODES - 1);
+    choose_policy(soak);
+    choose_schedule(soak);
+    choose_shape(soak);
+    choose_network(soak);
+    for (size_t i = 0; i < SOAK_ELEMENTS; i++)
+        soak->start[i] = (float)prng_unit(&soak->prng) - 0.5f;
+    soak->config.hooks.context = soak;
+    soak->config.hooks.after_step = soak_judge_step;
+    soak->config.hooks.filter = filter;
+    if (soak_below(soak, 2))
+        soak->config.hooks.evaluate = evaluate;
+    soak->world = world_new(soak->seed, &soak->config);
+    for (unsigned i = 0; i < soak->nodes; i++)
+        add_node(soak, i);
+}

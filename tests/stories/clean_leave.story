@@ -1,0 +1,15 @@
+# A node that is asked to stop makes a last offer and says goodbye.
+set required 2
+nodes 2
+at 0.1 start n1
+at 0.2 start n2
+at 3 leave n1
+until 6
+expect
+hub node_joined n1: at iteration 0, train on
+n1 hub_attached n1
+hub centre_founded n1: gave the first parameters: 10 in 3 chunks
+hub node_joined n2: at iteration 0, nothing: its parameters belong
+n2 hub_attached n2
+n1 run_ended n1: left the run
+hub node_left n1

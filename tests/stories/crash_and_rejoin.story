@@ -1,0 +1,18 @@
+# A killed node is noticed at once; it comes back as itself and takes.
+set required 2
+nodes 2
+at 0.1 start n1
+at 0.2 start n2
+at 3 crash n1
+at 5 start n1
+until 8
+expect
+hub node_joined n1: at iteration 0, train on
+n1 hub_attached n1
+hub centre_founded n1: gave the first parameters: 10 in 3 chunks
+hub node_joined n2: at iteration 0, nothing: its parameters belong
+n2 hub_attached n2
+hub node_lost n1: connection lost
+hub node_rejoined n1: at iteration 0, take the hub's parameters
+n1 hub_attached n1
+n1 parameters_taken n1

@@ -1,0 +1,18 @@
+# SIGSTOP: after two seconds rounds go on without it. SIGCONT: it is back.
+set required 2
+nodes 2
+at 0.1 start n1
+at 0.2 start n2
+at 3 freeze n1
+at 8 thaw n1
+until 11
+expect
+hub node_joined n1: at iteration 0, train on
+n1 hub_attached n1
+hub centre_founded n1: gave the first parameters: 10 in 3 chunks
+hub node_joined n2: at iteration 0, nothing: its parameters belong
+n2 hub_attached n2
+hub node_silent n1
+...
+hub node_back n1
+...
