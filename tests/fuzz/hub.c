@@ -1,0 +1,315 @@
+/* Fuzzes the whole hub: the input is a session of up to 16 connections. After
+ * each step the hub's invariants must hold, and what it sends must be fit to
+ * be sent.
+ *
+ * The first byte is the run's settings. Then each byte is an act: its lower
+ * half says which (acts[] below), its upper half on which connection; its
+ * arguments follow, a byte each. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hub/hub.h"
+#include "tests/fuzz/session.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+enum { ELEMENTS = 10, CHUNK = 4, LAST_CHUNK = 2 };
+enum { FIRST_PEER = 10, MOST_STEPS = 20000 };
+
+static void say(struct session *session, struct slot *slot,
+                const struct msg *msg, struct blob *payload)
+{
+    struct event event = {.kind = EVENT_MESSAGE,
+                          .peer = slot->peer,
+                          .channel = slot->channel,
+                          .msg = msg,
+                          .payload = payload};
+
+    if (slot->peer != PEER_NONE &&
+        msg_info(msg->kind)->channel == slot->channel)
+        step(session, &event);
+}
+
+static void join(struct session *session, struct slot *slot,
+                 enum channel channel)
+{
+    struct event event = {.kind = EVENT_JOIN, .channel = channel};
+
+    if (slot->peer != PEER_NONE)
+        return;
+    slot->peer = event.peer = session->next_peer++;
+    slot->channel = channel;
+    step(session, &event);
+}
+
+static void join_control(struct session *session, struct slot *slot)
+{
+    join(session, slot, CHANNEL_CONTROL);
+}
+
+static void join_bulk(struct session *session, struct slot *slot)
+{
+    join(session, slot, CHANNEL_BULK);
+}
+
+static void leave(struct session *session, struct slot *slot)
+{
+    struct event event = {.kind = EVENT_LEAVE, .peer = slot->peer};
+
+    if (slot->peer == PEER_NONE)
+        return;
+    slot->peer = PEER_NONE;
+    step(session, &event);
+}
+
+static void hello(struct session *session, struct slot *slot)
+{
+    struct msg msg = {.kind = MSG_HELLO};
+    uint8_t node = next(session), bits;
+    struct blob *text = blob_new(session->pool, session->schema->text_bytes);
+
+    msg.hello.protocol_min = PROTOCOL_MIN;
+    msg.hello.protocol_max = PROTOCOL_MAX;
+    msg.hello.node_low = 1 + node % 70;
+    msg.hello.node_high = node / 70;
+    msg.hello.incarnation = next(session);
+    msg.hello.base_version = next(session);
+    bits = next(session);
+    msg.hello.run = bits & 1 ? 7 : 0;
+    msg.hello.lineage = bits & 2 ? 5 : 6;
+    msg.hello.protocol_min += bits >> 7;
+    memcpy(text->bytes, session->schema->text, text->size);
+    if (bits & 4)
+        text->bytes[0] = 'v'; /* another model */
+    say(session, slot, &msg, text);
+    blob_unref(&text);
+}
+
+static void offer(struct session *session, struct slot *slot)
+{
+    struct msg msg = {.kind = MSG_OFFER};
+    uint8_t bits;
+
+    msg.offer.exchange = next(session);
+    msg.offer.base_version = next(session);
+    bits = next(session);
+    msg.offer.last = bits & 1;
+    msg.offer.samples = bits >> 1;
+    msg.offer.score = bits & 2 ? NO_SCORE : bits;
+    say(session, slot, &msg, NULL);
+}
+
+/* A value of 255 is NaN, 254 a wrong checksum, 253 a wrong size. */
+static void chunk(struct session *session, struct slot *slot)
+{
+    struct msg msg = {.kind = MSG_CHUNK};
+    size_t count = CHUNK;
+    struct blob *payload;
+    uint8_t value;
+
+    msg.chunk.exchange = next(session);
+    msg.chunk.chunk = next(session);
+    value = next(session);
+    if (msg.chunk.chunk == LAST_CHUNK)
+        count = ELEMENTS - LAST_CHUNK * CHUNK;
+    count += value == 253;
+    payload = blob_new(session->pool, count * sizeof(float));
+    for (size_t i = 0; i < count; i++)
+        blob_floats(payload)[i] = value == 255 ? NAN : (float)value;
+    blob_seal(payload);
+    msg.chunk.checksum = payload->checksum + (value == 254);
+    say(session, slot, &msg, payload);
+    blob_unref(&payload);
+}
+
+/* A frame as it comes from a wire, with its length before it. */
+static const uint8_t *frame(struct session *session, size_t *length)
+{
+    const uint8_t *bytes;
+
+    *length = next(session);
+    if (*length > session->left)
+        *length = session->left;
+    bytes = session->bytes;
+    session->bytes += *length;
+    session->left -= *length;
+    return bytes;
+}
+
+static void raw(struct session *session, struct slot *slot)
+{
+    size_t head_length, length;
+    const uint8_t *head = frame(session, &head_length);
+    const uint8_t *body = frame(session, &length);
+    struct blob *payload = NULL;
+    struct msg msg;
+
+    if (msg_decode(head, head_length, &msg) != STATUS_OK)
+        return;
+    if (msg_info(msg.kind)->payload) {
+        payload = blob_new(session->pool, length);
+        memcpy(payload->bytes, body, length);
+    }
+    say(session, slot, &msg, payload);
+    blob_unref(&payload);
+}
+
+static void attach(struct session *session, struct slot *slot)
+{
+    const struct msg msg = {.kind = MSG_ATTACH, .attach = {next(session)}};
+
+    say(session, slot, &msg, NULL);
+}
+
+static void credit(struct session *session, struct slot *slot)
+{
+    struct msg msg = {.kind = MSG_CREDIT};
+
+    msg.credit.exchange = next(session);
+    msg.credit.chunks = next(session);
+    say(session, slot, &msg, NULL);
+}
+
+static void ping(struct session *session, struct slot *slot)
+{
+    const struct msg msg = {.kind = MSG_PING,
+                            .ping = {.iteration = next(session)}};
+
+    say(session, slot, &msg, NULL);
+}
+
+static void bye(struct session *session, struct slot *slot)
+{
+    const struct msg msg = {.kind = MSG_BYE};
+
+    say(session, slot, &msg, NULL);
+}
+
+static void pass_time(struct session *session, struct slot *slot)
+{
+    (void)slot;
+    for (unsigned i = next(session); i > 0; i--) {
+        struct event wake = {.kind = EVENT_WAKE};
+
+        session->now += 50 * MILLISECOND;
+        if (session->machine.deadline(session->machine.self) <= session->now)
+            step(session, &wake);
+    }
+}
+
+static void stop(struct session *session, struct slot *slot)
+{
+    const struct msg msg = {.kind = MSG_STOP};
+    struct event event = {
+        .kind = EVENT_MESSAGE, .peer = PEER_OPERATOR, .msg = &msg};
+
+    (void)slot;
+    step(session, &event);
+}
+
+/* Runs one of the jobs that are held. */
+static void run_some_job(struct session *session, struct slot *slot)
+{
+    if (session->job_count)
+        run_job(session,
+                (unsigned)(slot - session->slots) % session->job_count);
+}
+
+/* Jobs are held from now on, or run again. */
+static void hold(struct session *session, struct slot *slot)
+{
+    (void)slot;
+    session->holds = !session->holds;
+}
+
+static void (*const acts[SLOTS])(struct session *session,
+                                 struct slot *slot) = {
+    join_control, join_bulk, leave, hello, attach, offer, chunk,        credit,
+    ping,         bye,       raw,   pass_time,     stop,  run_some_job, hold};
+
+static void act(struct session *session)
+{
+    uint8_t byte = next(session);
+
+    if (acts[byte & 15])
+        acts[byte & 15](session, &session->slots[byte >> 4]);
+}
+
+static void save(struct job *job)
+{
+    (void)job;
+}
+
+/* Finds each version better than the one before. */
+static void score(struct job *job)
+{
+    job->number[1] = -job->number[0];
+    job->number[2] = job->number[0] / 100;
+}
+
+static const struct work work_save = {"save", save};
+static const struct work work_score = {"score", score};
+
+static const char *check(const void *self)
+{
+    return hub_check(self);
+}
+
+static struct hub *open_hub(struct session *session, uint8_t bits)
+{
+    const struct preset *preset = preset_find(bits & 1 ? "async" : "mean");
+    struct hub *hub;
+    struct hub_config config = {.gate = preset->gate,
+                                .merge = preset->merge,
+                                .outer = preset->outer,
+                                .run = 7,
+                                .every = 1,
+                                .nodes = 1,
+                                .chunk_elements = CHUNK,
+                                .window = bits & 32 ? 1 : 3,
+                                .staleness = 3,
+                                .save_interval = SECOND,
+                                .evaluate_interval = SECOND};
+
+    config.exchange = bits & 2 ? EXCHANGE_GRADIENT : EXCHANGE_DELTA;
+    config.outer.momentum = bits & 4 ? 0.9 : 0;
+    config.save = bits & 8 ? &work_save : NULL;
+    config.evaluate = bits & 16 ? &work_score : NULL;
+    config.iterations = bits & 64 ? 200 : 0;
+    config.goal = bits & 128 ? GOAL_ACCURACY : GOAL_NONE;
+    config.goal_value = 0.1;
+    hub = hub_new(&config, session->pool);
+    session->machine = hub_machine(hub);
+    session->check = check;
+    return hub;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    static struct hub_view view;
+    struct hub *hub;
+    const uint64_t shape[1] = {ELEMENTS};
+    struct session session = {.bytes = bytes,
+                              .left = size,
+                              .now = SECOND,
+                              .pool = pool_new(),
+                              .schema = schema_new(),
+                              .next_peer = FIRST_PEER};
+
+    if (schema_add(session.schema, "w", 1, shape, NULL) != STATUS_OK)
+        abort();
+    hub = open_hub(&session, next(&session));
+    while (session.left && session.steps < MOST_STEPS) {
+        act(&session);
+        if (!session.holds)
+            run_jobs(&session);
+    }
+    run_jobs(&session);
+    hub_look(hub, session.now, &view);
+    effects_free(&session.effects);
+    hub_destroy(&hub);
+    schema_destroy(&session.schema);
+    pool_destroy(&session.pool);
+    return 0;
+}

@@ -1,0 +1,36 @@
+/* Fuzzes the message decoder: what it accepts can be sent on and means the
+ * same, and can be printed into any room. */
+#include <assert.h>
+#include <string.h>
+
+#include "codec/msg.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void print(const struct msg *msg, size_t size)
+{
+    char text[2000];
+    size_t length;
+
+    memset(text, '!', sizeof text);
+    length = msg_print(msg, text, size);
+    assert(length < size && strlen(text) == length && text[size] == '!');
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    unsigned char once[MSG_MAX_BYTES], twice[MSG_MAX_BYTES];
+    struct msg msg, copy;
+    size_t length;
+
+    if (msg_decode(bytes, size, &msg))
+        return 0;
+    length = msg_encode(&msg, once);
+    assert(length <= MSG_MAX_BYTES && length <= size);
+    assert(msg_decode(once, length, &copy) == STATUS_OK);
+    assert(msg_encode(&copy, twice) == length);
+    assert(memcmp(once, twice, length) == 0);
+    print(&msg, 1999);
+    print(&msg, 1 + size % 100);
+    return 0;
+}
