@@ -1,0 +1,42 @@
+#!/bin/sh
+# A run ends by itself: by iterations, by time, by its goal. Hub and nodes exit
+# with 0, and the model that is left can be read by somebody else.
+set -eu
+cd "$(dirname "$0")/../.."
+. tests/e2e/common
+
+# A run of two nodes that ends; its words are TEXT, its exit codes are 0.
+run() { # NAME TEXT OPTION...
+    local name=$1 text=$2 each file tensor
+    shift 2
+    hub "$name" --every 20 --delay 4 --evaluate 200ms "$@"
+    node "$name-1"
+    node "$name-2"
+    for each in "$name" "$name-1" "$name-2"; do
+        ends "$each" 0 30
+    done
+    said "$name" "$text" || failed "$name does not say: $text"
+    ! told "$name" node_lost || failed "$name: nodes that left are called lost"
+    for file in centre best; do
+        file=$here/$name.run/$file.safetensors
+        tensors "$file" >"$here/tensors"
+        for tensor in 'layer1.weight F32 \[16, 6\]' 'layer2.bias F32 \[3\]'; do
+            grep -q "^$tensor " "$here/tensors" ||
+                failed "$file has no $tensor"
+        done
+    done
+    echo "    $name: $text; $(tail -n 1 "$here/$name-1.out")"
+}
+
+run iterations "300 iterations done" --iterations 300 --policy mean
+at_least iterations-1 iterations 280 || failed "too few iterations"
+[ "$(count iterations-1 iterations)" -lt 600 ] || failed "too many iterations"
+
+run time "the time is over" --time 3s --policy async
+run goal "goal reached" --goal 95% --policy diloco --model $model --data "$data"
+run loss "goal reached" --goal 0.3 --policy mean --model $model --data "$data"
+
+# What a --goal wants is what the best model has.
+score=$(metadata "$here/loss.run/best.safetensors" score)
+awk -v score="$score" 'BEGIN { exit !(score > 0 && score <= 0.3) }' ||
+    failed "the best model's score is $score"

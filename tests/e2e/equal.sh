@@ -1,0 +1,35 @@
+#!/bin/sh
+# Two runs of two nodes with --every 1 --delay 0 --exchange gradient end with
+# the same parameters, byte for byte, whatever the two cores were doing.
+set -eu
+cd "$(dirname "$0")/../.."
+. tests/e2e/common
+
+# Nodes train alone until the hub has taken them in, which would make a run
+# its own. So the first step takes so long that they are in when it ends, and
+# a run in which one of them was not is told apart and made again.
+run() { # NAME
+    hub "$1" --policy mean --every 1 --delay 0 --exchange gradient --nodes 2
+    node "$1-1" --step-time 100ms --iterations 40
+    until_ 10 "the first node joins" told "$1" centre_founded
+    node "$1-2" --step-time 100ms --iterations 40
+    ends "$1-1" 0 30
+    ends "$1-2" 0 30
+    send TERM "$1"
+    ends "$1" 0
+    [ "$(count "$1-1" offered)" = 40 ] && [ "$(count "$1-2" offered)" = 40 ]
+}
+
+made=
+for try in 1 2 3 4 5; do
+    ! run "run$try" || made="$made run$try"
+    [ "$(echo "$made" | wc -w)" -lt 2 ] || break
+done
+set -- $made
+[ $# = 2 ] || failed "no two runs in which both nodes were in from the start"
+for each in "$1" "$2"; do
+    tail -c 652 "$here/$each.run/centre.safetensors" >"$here/$each.bytes"
+done
+cmp "$here/$1.bytes" "$here/$2.bytes" || failed "the runs differ"
+echo "    163 parameters, 40 rounds, and they begin with" \
+    "$(od -An -tx4 -N 16 "$here/$1.bytes")"

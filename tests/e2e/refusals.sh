@@ -1,0 +1,77 @@
+#!/bin/sh
+# What cannot be is refused: one clear sentence, the right exit code.
+set -eu
+cd "$(dirname "$0")/../.."
+. tests/e2e/common
+
+# refused CODE TEXT PROGRAM [OPTION...]: it ends so, with one sentence, in
+# which TEXT stands, and without having begun anything.
+refused() {
+    local code=$1 text=$2 program=$3
+    shift 3
+    start refused "$bin/starswitch-$program" "$@"
+    ends refused "$code" 10
+    [ "$(wc -l <"$here/refused.err")" = 1 ] ||
+        failed "not one sentence: $program $*"
+    said refused "$text" || failed "not a word of $text: $program $*"
+    sed 's/^/    /' "$here/refused.err"
+    rm "$here"/refused.*
+}
+
+# ---- the command line ----
+
+refused 64 "every" hub --every 0
+refused 64 "every" hub --every banana
+refused 64 "policy" hub --policy banana --directory "$here/never"
+refused 64 "model" node
+refused 78 "insecure" hub --listen "0.0.0.0:$port" --directory "$here/never"
+refused 78 "--model" hub --listen "127.0.0.1:$port" --goal 87% \
+    --directory "$here/never"
+[ ! -e "$here/never" ] || failed "a hub that was refused left its directory"
+
+# ---- data ----
+
+echo "this,is,no,sample" >"$here/words.csv"
+refused 74 "$here/nowhere" node --model $model --data "$here/nowhere"
+refused 74 "$here/words.csv" node --model $model --data "$here/words.csv"
+refused 74 "$here/nowhere" hub --model $model --data "$here/nowhere" \
+    --listen "127.0.0.1:$port" --directory "$here/never"
+
+# ---- places that are taken ----
+
+hub h --policy mean
+node n1
+until_ 10 "n1 joins" told h centre_founded n1
+refused 69 "$port" hub --listen "127.0.0.1:$port" --directory "$here/other"
+refused 69 "$here/h.run" hub --listen "127.0.0.1:$((port + 2))" \
+    --directory "$here/h.run"
+
+# ---- nodes that do not fit ----
+
+start other "$bin/starswitch-node" --hub "127.0.0.1:$port" --name other \
+    --model mlp:6-8-3 --data "$data" --json
+ends other 78 10
+said other layer1.weight || failed "the node does not name the tensor"
+said other "16,6 in the run" && said other "8,6 at the node" ||
+    failed "the node does not say the two shapes"
+told h node_refused other || failed "the hub does not say that it refused"
+said h layer1.weight || failed "the hub does not name the tensor"
+sed 's/^/    /' "$here/other.err"
+
+start skew python3 tests/e2e/skew.py $((port + 4)) "$port"
+until_ 10 "the relay is there" said skew ready
+start old "$bin/starswitch-node" --hub "127.0.0.1:$((port + 4))" --name old \
+    --model $model --data "$data" --json
+ends old 76 10
+said old "protocol 1" && said old "9" || failed "old does not say the versions"
+told h node_refused old || failed "the hub does not say that it refused"
+sed 's/^/    /' "$here/old.err"
+
+# ---- the same name twice: the newest is the one ----
+
+start twin "$bin/starswitch-node" --hub "127.0.0.1:$port" --name n1 \
+    --model $model --data "$data" --step-time 10ms --json
+ends n1 75 10
+said n1 "newer" || failed "the old n1 does not say why it ended"
+tail -n 1 "$here/n1.err" | sed 's/^/    /'
+goes_on 10 twin

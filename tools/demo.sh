@@ -1,0 +1,140 @@
+#!/bin/sh
+# A hub and four nodes on this PC train a real model until the hub's centre is
+# good enough. `make demo` installs and builds what this needs, and calls it.
+#
+#   CHAOS=1    two nodes are killed on the way, and started again
+#   GOAL=89%   another goal; MODEL, DATA and POLICY likewise
+set -eu
+cd "$(dirname "$0")/.."
+bin=${STAR_BUILD:-build} out=demo
+goal=${GOAL:-88%} policy=${POLICY:-diloco}
+model=${MODEL:-mlp:784-128-10,lr=0.0003}
+data=${DATA:-/usr/share/datasets/fashion-mnist}
+limit=170 # seconds
+nodes="n1 n2 n3 n4"
+stopped=
+
+# ---- programs ----
+
+# Runs in the background; pid and exit code go to files of its name.
+begin() { # NAME COMMAND...
+    name=$1
+    shift
+    rm -f "$out/$name.pid" "$out/$name.code"
+    (
+        "$@" &
+        echo $! >"$out/$name.pid"
+        wait $! && echo 0 >"$out/$name.code" || echo $? >"$out/$name.code"
+    ) &
+}
+
+begin_node() {
+    begin "$1" "$bin/starswitch-node" --hub "127.0.0.1:$port" --name "$1" \
+        --model "$model" --data "$data" >>"$out/$1.log" 2>&1
+}
+
+is_over() { [ -s "$out/$1.code" ]; }
+send() { # SIGNAL NAME
+    is_over "$2" || [ ! -s "$out/$2.pid" ] ||
+        kill "-$1" "$(cat "$out/$2.pid")" 2>/dev/null || true
+}
+
+wait_for() { # NAME: at most 20 s
+    for _ in $(seq 200); do
+        ! is_over "$1" || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+finish() {
+    trap - EXIT
+    set +e
+    for name in hub $nodes; do
+        send KILL $name
+    done
+    wait
+    rm -f $out/*.pid $out/*.code
+}
+
+fail() {
+    echo "demo: $*" >&2
+    exit 1
+}
+
+# Something ended that should not have: says which, and its last words.
+check() {
+    for name in $nodes; do
+        ! is_over $name || [ "$(cat $out/$name.code)" = 0 ] ||
+            fail "node $name ended with code $(cat $out/$name.code):" \
+                "$(tail -n 1 $out/$name.log) (all of it: $out/$name.log)"
+    done
+}
+
+is_taken() { grep -qs ":$(printf %04X "$1") " /proc/net/tcp /proc/net/tcp6; }
+
+free_port() {
+    port=7541
+    while is_taken $port || is_taken $((port + 1)); do
+        port=$((port + 2))
+    done
+}
+
+# ---- faults ----
+
+# What chaos does in tenths of a second from the start.
+chaos() { # TENTHS
+    case $1 in
+    20) hit n2 ;;
+    35) hit n3 ;;
+    40) begin_node n2 ;;
+    55) begin_node n3 ;;
+    esac
+}
+
+hit() {
+    send KILL "$1"
+    wait_for "$1" || fail "node $1 does not die"
+    rm -f "$out/$1.code" "$out/$1.pid"
+}
+
+# ---- the run ----
+
+[ -x "$bin/starswitch-hub" ] || fail "there is no $bin/starswitch-hub: try make"
+[ -e "$data" ] || fail "$data is not there: try make demo, which installs it"
+rm -rf $out
+mkdir -p $out
+free_port
+trap finish EXIT
+trap 'stopped=1; send TERM hub' INT TERM HUP
+
+echo "starswitch: a hub and four nodes on this PC, real training." \
+    "Ctrl-C stops all."
+begin hub "$bin/starswitch-hub" --listen "127.0.0.1:$port" --nodes 4 \
+    --policy "$policy" --every 20 --delay 4 --goal "$goal" \
+    --time ${limit}s --model "$model" --data "$data" --directory $out \
+    --report $out/report.html --record $out/run.trace
+for name in $nodes; do
+    begin_node $name
+done
+
+tenths=0
+until is_over hub; do
+    [ "$stopped" ] || check
+    [ -z "${CHAOS:-}" ] || [ "$stopped" ] || chaos $tenths
+    sleep 0.1 || true
+    tenths=$((tenths + 1))
+done
+code=$(cat $out/hub.code)
+[ "$code" = 0 ] || fail "the hub ended with code $code"
+for name in $nodes; do
+    [ ! -s "$out/$name.pid" ] || wait_for $name ||
+        fail "node $name did not end with the hub"
+done
+[ -z "$stopped" ] || exit 130
+check
+[ $tenths -lt $((limit * 10)) ] || fail "$goal was not reached in $limit s"
+
+next=
+[ -n "${CHAOS:-}" ] || next="make demo CHAOS=1 | "
+echo "      ${next}xdg-open $out/report.html | $bin/starswitch-hub --help"
