@@ -13,7 +13,7 @@
 #include "node/api_link.h"
 
 /* The hub takes at most LAST_CALL (10 s) for its last round, and must save. */
-#define GOODBYE (15 * SECOND)
+#define GOODBYE (14 * SECOND)
 
 /* What a program should exit with after a farewell. */
 static const enum status farewell_status[FAREWELL_COUNT] = {
@@ -316,21 +316,33 @@ void star_look(struct star_link *link, struct star_state *state)
     (void)pthread_mutex_unlock(&link->lock);
 }
 
+/* Waits until the link is over, at most so long. */
+static void wait_until_over(struct star_link *link, nanos longest)
+{
+    nanos until = net_now() + longest;
+    struct timespec time = {until / SECOND, until % SECOND};
+    int waiting = 0;
+
+    while (!link->over && waiting != ETIMEDOUT)
+        waiting = pthread_cond_timedwait(&link->changed, &link->lock, &time);
+}
+
+/* Leaves with a last offer; where nobody takes it in time, without. */
 static void say_goodbye(struct star_link *link)
 {
-    nanos until = net_now() + GOODBYE;
-    struct timespec time = {until / SECOND, until % SECOND};
     uint64_t exchange = 0;
-    int waiting = 0;
 
     (void)pthread_mutex_lock(&link->lock);
     link_progress(link, false);
     if (!link->over) {
         (void)pacer_offer(&link->pacer, true, &exchange);
         link_offer(link, exchange, true);
+        wait_until_over(link, GOODBYE);
     }
-    while (!link->over && waiting != ETIMEDOUT)
-        waiting = pthread_cond_timedwait(&link->changed, &link->lock, &time);
+    if (!link->over) {
+        link_offer(link, 0, true);
+        wait_until_over(link, SECOND);
+    }
     (void)pthread_mutex_unlock(&link->lock);
 }
 

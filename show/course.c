@@ -59,7 +59,6 @@ void course_look(struct course *course, nanos elapsed,
         add_change(&course->loss, time, view->score);
     if (view->accuracy >= 0)
         add_change(&course->accuracy, time, view->accuracy);
-    add_change(&course->version, time, (double)view->version);
     series_add(&course->megabytes, time, bytes / 1e6);
 }
 

@@ -30,7 +30,7 @@ struct course {
     unsigned nodes;
     struct node_course node[HUB_MAX_NODES]; /* as in the view */
     struct series loss, accuracy;           /* the centre's; 0..1 */
-    struct series version, megabytes;       /* both directions, all nodes */
+    struct series megabytes;                /* both directions, all nodes */
     struct moment moments[COURSE_MOMENTS];
     uint64_t moments_seen;
     uint64_t notes[NOTE_KINDS]; /* how many of each kind */
