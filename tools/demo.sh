@@ -10,6 +10,7 @@ bin=${STAR_BUILD:-build} out=demo
 goal=${GOAL:-88%} policy=${POLICY:-diloco}
 model=${MODEL:-mlp:784-128-10,lr=0.0003}
 data=${DATA:-/usr/share/datasets/fashion-mnist}
+step=4ms  # two cores cannot be four PCs; nodes that rest can
 limit=170 # seconds
 nodes="n1 n2 n3 n4"
 stopped=
@@ -30,7 +31,8 @@ begin() { # NAME COMMAND...
 
 begin_node() {
     begin "$1" "$bin/starswitch-node" --hub "127.0.0.1:$port" --name "$1" \
-        --model "$model" --data "$data" >>"$out/$1.log" 2>&1
+        --model "$model" --data "$data" --step-time $step \
+        >>"$out/$1.log" 2>&1
 }
 
 is_over() { [ -s "$out/$1.code" ]; }
