@@ -9,9 +9,10 @@
 # what is measured, as on a PC with a core to spare. CORES=one is the other
 # extreme: all threads of the node on core 0.
 #
-# RUNS times the same node goes through all phases, one process each time, of
-# SECONDS_EACH. Figures are medians of the runs; rates are first divided by
-# that of the same process before there was a hub.
+# RUNS times one process goes through all phases, of SECONDS_EACH, each
+# between two without a hub, with whose mean it is compared. Figures are
+# medians. Rates suffer from whatever else this PC does; the processor time
+# that the training thread needs for an iteration does so much less.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/e2e/common
@@ -30,8 +31,15 @@ else
     at_hub= at_node=
 fi
 
-# Where the node stands: iterations, seconds, seconds inside the library.
-stand() { echo "$(count n iteration) $(count n seconds) $(count n inside)"; }
+# Where the node stands: iterations, seconds, seconds inside the library, and
+# the processor time of its training thread, in hundredths of a second.
+stand() {
+    local pid
+    pid=$(cat "$here/n.pid")
+    echo "$(count n iteration) $(count n seconds) $(count n inside)" \
+        "$(cut -d ' ' -f 14,15 "/proc/$pid/task/$pid/stat" |
+            awk '{ print $1 + $2 }')"
+}
 
 is_later() { # SECONDS THAN
     awk -v now="$(count n seconds)" -v than="$2" -v by="$1" \
@@ -58,6 +66,22 @@ measure() { # PHASE
     echo "$1 $from $(stand)" >>"$here/measured"
 }
 
+# A hub that the node has joined and exchanged with.
+with_hub() {
+    inside="$at_hub taskset -c 1"
+    hub h --insecure --policy mean --every 50 --delay 25 --save 24h \
+        --evaluate 24h
+    until_ 60 "the node joins" is_ n attached true
+    goes_on 60 n
+}
+
+without_hub() {
+    send KILL h
+    ends h 137
+    until_ 60 "the node is alone again" is_ n attached false
+    measure alone
+}
+
 run() {
     rm -f "$here"/n.out "$here"/n.err
     inside=$at_node
@@ -66,65 +90,82 @@ run() {
     until_ 60 "the node trains" at_least n iteration 1
     pin
     measure alone
-    inside="$at_hub taskset -c 1"
-    hub h$1 --insecure --policy mean --every 50 --delay 25 --save 24h \
-        --evaluate 24h
-    until_ 30 "the node joins" is_ n attached true
-    goes_on 60 n
+    with_hub
     measure live
-    send STOP h$1
+    without_hub
+    with_hub
+    send STOP h
     measure stopped
-    send CONT h$1
+    without_hub
     if [ -n "$at_hub" ]; then
-        until_ 60 "the node is back" is_ n attached true
-        goes_on 60 n
+        with_hub
         swallow -I
         measure dropped
         swallow -D
+        without_hub
     fi
-    send KILL h$1
     send KILL n
     ends n 137
-    ends h$1 137
 }
 
-for i in $(seq "$runs"); do
-    run "$i"
+for _ in $(seq "$runs"); do
+    run
 done
 
 awk -v phases="$phases" -v seconds="$seconds" -v runs="$runs" \
     -v cores="$where" '
-function median(list, count,    i, j, swap) {
-    for (i = 1; i < count; i++)
-        for (j = i + 1; j <= count; j++)
+function median(list, many,    i, j, swap) {
+    for (i = 1; i < many; i++)
+        for (j = i + 1; j <= many; j++)
             if (list[j] < list[i]) {
                 swap = list[i]; list[i] = list[j]; list[j] = swap
             }
-    i = int((count + 1) / 2)
-    return (list[i] + list[count + 1 - i]) / 2
+    i = int((many + 1) / 2)
+    return (list[i] + list[many + 1 - i]) / 2
 }
 function say(figure, phase, list, unit) {
     printf "{\"figure\":\"%s\",\"hub\":\"%s\",\"value\":%.3f,", figure, phase,
-        median(list, runs)
+        median(list, count[phase])
     printf "\"unit\":\"%s\",\"runs\":%d,\"seconds\":%d,", unit, runs, seconds
     printf "\"cores\":\"%s\"}\n", cores
 }
+function finish_pair() { # a phase stands between two without a hub
+    if (between != "") {
+        n = ++count[between]
+        rate[between, n] = middle
+        ratio[between, n] = 200 * middle / (before + now)
+        work[between, n] = 200 * cost / (cheap + costs)
+    }
+    between = ""
+}
 {
-    n = ++count[$1]
-    rate[$1, n] = ($5 - $2) / ($6 - $3)
-    part[$1, n] = 100 * ($7 - $4) / ($6 - $3)
+    now = ($6 - $2) / ($7 - $3)
+    costs = ($9 - $5) / ($6 - $2)
+    n = ++parts[$1]
+    part[$1, n] = 100 * ($8 - $4) / ($7 - $3)
+}
+$1 != "alone" { between = $1; middle = now; cost = costs }
+$1 == "alone" {
+    finish_pair()
+    before = now
+    cheap = costs
+    rate["alone", ++count["alone"]] = now
 }
 END {
     split(phases, phase, " ")
     for (p = 1; p in phase; p++) {
-        for (i = 1; i <= runs; i++) {
-            list[i] = rate[phase[p], i]
-            shares[i] = part[phase[p], i]
-            ratios[i] = 100 * rate[phase[p], i] / rate["alone", i]
+        name = phase[p]
+        for (i = 1; i <= count[name]; i++) {
+            list[i] = rate[name, i]
+            shares[i] = part[name, i]
+            ratios[i] = ratio[name, i]
+            works[i] = work[name, i]
         }
-        say("iterations", phase[p], list, "1/s")
-        say("inside library calls", phase[p], shares, "% of wall time")
-        if (p > 1)
-            say("rate against alone", phase[p], ratios, "%")
+        say("iterations", name, list, "1/s")
+        say("inside library calls", name, shares, "% of wall time")
+        if (p == 1)
+            continue
+        say("rate against alone", name, ratios, "%")
+        say("processor time per iteration against alone", name, works, "%")
     }
 }' "$here/measured"
