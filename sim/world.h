@@ -5,7 +5,7 @@
  * the network, and runs the same hub and node that production runs. Messages
  * go through their wire format; each connection delivers in order, with
  * latency, jitter and bandwidth; processes and links can fail in every way
- * that the handbook of faults lists. A run depends on nothing but its
+ * that PCs and cables do. A run depends on nothing but its
  * configuration and seed. One thread; no clock, no global state.
  *
  *     struct world *world = world_new(seed, &config);
