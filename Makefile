@@ -207,7 +207,7 @@ valgrind: $(EXAMPLES) $(TESTS) ## the tests of the pure folders under valgrind
 		$(TESTS) core/ codec/ policies/ hub/ node/
 coverage: ## which lines the tests reach: build/coverage/index.html
 	@$(MAKE) --no-print-directory -j$(JOBS) BUILD=build/coverage \
-		CFLAGS="-O0 -g --coverage" LDFLAGS=--coverage test
+		CFLAGS="-O0 -g" SAN=--coverage test
 	@gcovr --root . $(FOLDERS:%=--filter %/) --html-details \
 		build/coverage/index.html --print-summary build/coverage
 
