@@ -16,7 +16,8 @@ void centre_free(struct hub *hub)
 {
     for (uint32_t i = 0; i < hub->chunks; i++) {
         blob_unref(&hub->centre[i].theta);
-        blob_unref(&hub->centre[i].velocity);
+        for (unsigned j = 0; j < POLICY_PLANES; j++)
+            blob_unref(&hub->centre[i].plane[j]);
     }
     snapshot_forget_best(hub);
     free(hub->centre);

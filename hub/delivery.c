@@ -22,6 +22,7 @@ static void take_send(struct hub *hub, struct member *member)
     struct centre_chunk *centre = &hub->centre[chunk];
 
     result.chunk = chunk;
+    result.lineage = hub->lineage;
     result.version = centre->version;
     result.checksum = centre->theta->checksum;
     parcel_send(hub, member, &result, centre->theta);

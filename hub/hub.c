@@ -32,9 +32,7 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
         abort();
     hub->config = *config;
     hub->pool = pool;
-    hub->plan = (struct merge_plan){
-        config->merge, config->outer,
-        config->exchange == EXCHANGE_GRADIENT ? -1.0 : 1.0};
+    hub->policy = &hub->config.policy;
     hub->next_job = hub->next_session = 1;
     hub->founder = -1;
     hub->saved_version = hub->scored_version = NO_VERSION;
@@ -76,6 +74,14 @@ struct member *hub_member(struct hub *hub, const struct peer *peer)
 {
     assert(peer->member >= 0);
     return &hub->members[peer->member];
+}
+
+unsigned hub_planes(const struct hub *hub)
+{
+    const struct policy *policy = &hub->config.policy;
+
+    return policy->merge->planes ? policy->merge->planes(&policy->numbers)
+                                 : 0;
 }
 
 void hub_job(struct hub *hub, struct job *job)

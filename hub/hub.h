@@ -24,11 +24,13 @@ enum { HUB_MAX_NODES = 64, NODE_NAME_BYTES = 40 };
 #define PEER_OPERATOR PEER_TRAINER
 
 struct hub_config {
-    const struct gate_rule *gate;
-    const struct merge_rule *merge;
-    struct outer outer;
+    struct policy policy;
+    enum init init;
+    uint64_t tournament; /* iterations it takes; 0: 1 % of all, at least 50 */
+    enum optimizer optimizer; /* of nodes, when parameters are replaced */
+    uint32_t fragments;       /* 0 and 1: the whole model at once */
+    bool dylu;                /* k of each node by its speed */
     uint64_t run, seed;
-    enum exchange exchange;
     uint64_t every, delay;
     enum miss miss;
     nanos wait;

@@ -1,5 +1,4 @@
 /* starswitch-hub: the program at the centre of the star. */
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +9,9 @@
 #include "hub/hub.h"
 #include "hub/main_display.h"
 #include "hub/main_score.h"
+#include "hub/settle.h"
 #include "net/net.h"
 #include "net/settings.h"
-#include "policies/policy.h"
 #include "store/centre.h"
 
 /* Merging and scoring have a thread each; more would take the nodes' cores
@@ -21,7 +20,6 @@ enum { WORKERS = 2 };
 
 struct server {
     struct options options;
-    const struct preset *preset;
     struct pool *pool;
     struct centre_store store;
     struct scorer scorer;
@@ -30,56 +28,15 @@ struct server {
     struct display display;
 };
 
-static enum status settle_policy(struct server *server,
-                                 struct hub_config *config, struct why *why)
-{
-    const struct options *options = &server->options;
-    char names[256] = "";
-
-    server->preset = preset_find(options->policy);
-    for (unsigned i = 0; !server->preset && i < preset_count; i++)
-        (void)snprintf(names + strlen(names), sizeof names - strlen(names),
-                       "%s%s", i ? ", " : "", presets[i].name);
-    if (!server->preset)
-        return because(why, STATUS_USAGE,
-                       "--policy %s: there is no such policy; there are %s",
-                       options->policy, names);
-    config->gate = server->preset->gate;
-    config->merge = server->preset->merge;
-    config->outer = server->preset->outer;
-    if (!isnan(options->outer_lr))
-        config->outer.lr = options->outer_lr;
-    if (!isnan(options->outer_momentum))
-        config->outer.momentum = options->outer_momentum;
-    return STATUS_OK;
-}
-
 static void settle_rest(struct server *server, struct hub_config *config)
 {
-    const struct options *options = &server->options;
-
-    config->seed = options->seed;
-    config->exchange = options->exchange;
-    config->every = options->every;
-    config->delay = options->delay;
-    config->miss = options->miss;
-    config->wait = options->wait;
-    config->nodes = (unsigned)options->nodes;
-    config->chunk_elements = (uint32_t)(options->chunk / sizeof(float));
-    config->window = (uint32_t)options->window;
-    config->staleness = options->staleness;
-    config->goal = options->goal.kind;
-    config->goal_value = options->goal.value;
-    config->iterations = options->iterations;
-    config->time = options->time;
     config->save = &centre_save;
     config->save_context = &server->store;
-    config->save_interval = options->save;
+    config->save_interval = server->options.save;
     if (server->scorer.trainer) {
         config->evaluate = &score_centre;
         config->evaluate_context = &server->scorer;
     }
-    config->evaluate_interval = options->evaluate_centre;
     while (!config->run)
         if (getrandom(&config->run, sizeof config->run, 0) < 0)
             config->run = (uint64_t)net_now();
@@ -202,7 +159,7 @@ static enum status open_all(struct server *server, struct why *why)
     enum status status = check_options(&server->options, why);
 
     if (status == STATUS_OK)
-        status = settle_policy(server, &config, why);
+        status = hub_settle(&server->options, &config, why);
     if (status == STATUS_OK)
         status = scorer_open(&server->scorer, &server->options, why);
     if (status == STATUS_OK)
@@ -214,7 +171,7 @@ static enum status open_all(struct server *server, struct why *why)
     server->hub = hub_new(&config, server->pool);
     status = resume(server, why);
     if (status == STATUS_OK)
-        status = display_open(&server->display, &server->options, &config.outer,
+        status = display_open(&server->display, &server->options, &config.policy.numbers,
                          server->scorer.trainer
                              ? server->scorer.trainer->model.summary
                              : NULL,

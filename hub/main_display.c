@@ -25,7 +25,8 @@ static void start_clocks(struct display *display)
 }
 
 /* The words above the table. */
-static void write_head(struct display *display, const struct outer *outer,
+static void write_head(struct display *display,
+                       const struct policy_numbers *outer,
                        const char *summary)
 {
     const struct options *options = display->options;
@@ -36,8 +37,8 @@ static void write_head(struct display *display, const struct outer *outer,
     (void)snprintf(display->policy, sizeof display->policy,
                    "%s k=%llu d=%llu outer %.3g/%.3g%s", options->policy,
                    (unsigned long long)options->every,
-                   (unsigned long long)options->delay, outer->lr,
-                   outer->momentum,
+                   (unsigned long long)options->delay, outer->outer_lr,
+                   outer->outer_momentum,
                    options->exchange == EXCHANGE_GRADIENT ? " gradients"
                                                           : "");
     (void)snprintf(display->model, sizeof display->model, "%s",
@@ -67,7 +68,7 @@ static void complain(void *of, const char *sentence)
 
 enum status display_open(struct display *display,
                          const struct options *options,
-                         const struct outer *outer, const char *summary,
+                         const struct policy_numbers *outer, const char *summary,
                          struct why *why)
 {
     struct screen_setup setup = screen_look_around(options->json);

@@ -26,7 +26,7 @@ struct display {
  * scored, or is NULL. */
 enum status display_open(struct display *display,
                          const struct options *options,
-                         const struct outer *outer, const char *summary,
+                         const struct policy_numbers *outer, const char *summary,
                          struct why *why) MUST_CHECK;
 void display_note(struct display *display, nanos now,
                   const struct note *note);

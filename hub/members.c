@@ -32,8 +32,7 @@ uint64_t members_lag(const struct hub *hub, uint64_t base)
     uint64_t behind = hub->version > base ? hub->version - base : 0;
     unsigned live = members_live(hub);
 
-    return hub->config.gate->gate == GATE_ASYNC && live ? behind / live
-                                                        : behind;
+    return live && !hub->policy->gate->batch ? behind / live : behind;
 }
 
 void member_send(struct hub *hub, struct member *member,
@@ -175,7 +174,7 @@ void member_welcome(struct hub *hub, struct member *member)
     msg.welcome.version = hub->version;
     msg.welcome.merged = member->merged;
     msg.welcome.start = member->start;
-    msg.welcome.exchange = config->exchange;
+    msg.welcome.exchange = hub->policy->exchange;
     msg.welcome.every = config->every;
     msg.welcome.delay = config->delay;
     msg.welcome.miss = config->miss;
@@ -183,6 +182,9 @@ void member_welcome(struct hub *hub, struct member *member)
     msg.welcome.chunk_elements = config->chunk_elements;
     msg.welcome.window = config->window;
     msg.welcome.seed = config->seed;
+    msg.welcome.optimizer = config->optimizer;
+    msg.welcome.fragments = config->fragments;
+    msg.welcome.anchor = hub->policy->numbers.anchor;
     member_send(hub, member, &msg);
 }
 

@@ -127,10 +127,14 @@ static bool is_gathered(const struct round *round, uint32_t chunk)
 static void release(struct hub *hub, struct round *round, uint32_t chunk)
 {
     struct centre_chunk *centre = &hub->centre[chunk];
+    const struct policy *policy = hub->policy;
     struct msg_result result = {.chunk = chunk, .weight = 1};
 
-    result.verb = hub->config.exchange == EXCHANGE_GRADIENT ? VERB_PULL
-                                                            : VERB_REBASE;
+    result.verb = policy->exchange == EXCHANGE_GRADIENT ? VERB_PULL
+                                                        : policy->merge->verb;
+    if (policy->merge->weight)
+        result.weight = policy->merge->weight(&policy->numbers, round->live);
+    result.lineage = hub->lineage;
     result.version = centre->version;
     result.checksum = centre->theta->checksum;
     for (unsigned i = 0; i < round->count; i++) {
@@ -157,30 +161,54 @@ static void chunk_finished(struct hub *hub, struct round *round,
     release(hub, round, chunk);
 }
 
-static struct job *merge_job(struct hub *hub, struct round *round,
-                             uint32_t chunk, const double *samples,
-                             unsigned count)
+/* The contributions that have delivered this chunk, with their shares. */
+struct delivered {
+    unsigned count;
+    struct contribution_chunk *place[MAX_IN_ROUND];
+    struct candidate list[MAX_IN_ROUND];
+    double share[MAX_IN_ROUND], whole;
+};
+
+static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
+                    struct delivered *out)
 {
-    struct job *job = job_new(&work_merge, hub->pool, 2 + count);
-    struct centre_chunk *centre = &hub->centre[chunk];
-    unsigned at = 0;
+    struct standing standing = hub_standing(hub, round->live);
 
-    job->in[0].blob = blob_ref(centre->theta);
-    job->in[1].blob = blob_ref(centre->velocity);
+    out->count = 0;
     for (unsigned i = 0; i < round->count; i++) {
-        struct contribution_chunk *place = &round->list[i]->chunks[chunk];
+        struct contribution *contribution = round->list[i];
 
-        if (place->state != CHUNK_DELIVERED)
+        if (contribution->chunks[chunk].state != CHUNK_DELIVERED)
             continue;
-        job->in[2 + at] = (struct input){
-            blob_ref(place->payload),
-            hub->config.gate->share(samples, count, at),
-            place->codec};
-        at++;
+        out->place[out->count] = &contribution->chunks[chunk];
+        out->list[out->count++] = contribution->candidate;
     }
+    policy_shares(hub->policy, out->list, out->count, &standing, out->share,
+                  &out->whole);
+}
+
+static struct job *merge_job(struct hub *hub, struct round *round,
+                             uint32_t chunk,
+                             const struct delivered *delivered)
+{
+    struct job *job =
+        job_new(&work_merge, hub->pool, MERGE_FROM + delivered->count);
+    struct centre_chunk *centre = &hub->centre[chunk];
+
+    job->in[MERGE_THETA].blob = blob_ref(centre->theta);
+    for (unsigned i = 0; i < POLICY_PLANES; i++)
+        job->in[MERGE_PLANES + i].blob = blob_ref(centre->plane[i]);
+    for (unsigned i = 0; i < delivered->count; i++)
+        job->in[MERGE_FROM + i] =
+            (struct input){blob_ref(delivered->place[i]->payload),
+                           hub->policy->reduce->rows ? 1
+                                                     : delivered->share[i],
+                           delivered->place[i]->codec};
     job->elements = length_of(hub, chunk);
-    job->number[0] = hub->config.gate->whole(samples, count, round->live);
-    job->context = &hub->plan;
+    job->number[MERGE_WHOLE] = delivered->whole;
+    job->number[MERGE_LIVE] = round->live;
+    job->number[MERGE_TURN] = (double)centre->turn;
+    job->context = hub->policy;
     job->tag[1] = chunk;
     return job;
 }
@@ -189,19 +217,17 @@ static struct job *merge_job(struct hub *hub, struct round *round,
  * finished as it is. */
 static void merge_start(struct hub *hub, struct round *round, uint32_t chunk)
 {
-    double samples[MAX_IN_ROUND];
-    unsigned count = 0;
+    struct delivered delivered;
 
-    for (unsigned i = 0; i < round->count; i++)
-        if (round->list[i]->chunks[chunk].state == CHUNK_DELIVERED)
-            samples[count++] = (double)round->list[i]->offer.samples;
-    if (!count) {
+    deliver(hub, round, chunk, &delivered);
+    if (!delivered.count) {
         chunk_finished(hub, round, chunk);
         return;
     }
     hub->centre[chunk].busy = true;
     hub->centre[chunk].round = round;
-    hub_job(hub, merge_job(hub, round, chunk, samples, count));
+    hub_job(hub, merge_job(hub, round, chunk, &delivered));
+    hub->centre[chunk].turn += delivered.count;
 }
 
 void merge_try(struct hub *hub, uint32_t chunk)
@@ -233,9 +259,9 @@ void merge_done(struct hub *hub, struct job *job)
     if (job->status == STATUS_OK) {
         blob_unref(&centre->theta);
         centre->theta = blob_ref(job->out[0]);
-        if (job->out[1]) {
-            blob_unref(&centre->velocity);
-            centre->velocity = blob_ref(job->out[1]);
+        for (unsigned i = 0; i < POLICY_PLANES && job->out[1 + i]; i++) {
+            blob_unref(&centre->plane[i]);
+            centre->plane[i] = blob_ref(job->out[1 + i]);
         }
     } else {
         for (unsigned i = 0; i < round->count; i++)

@@ -72,7 +72,7 @@ static bool round_has(const struct round *round, int member)
 
 static bool is_sync(const struct hub *hub)
 {
-    return hub->config.gate->gate == GATE_SYNC;
+    return hub->policy->gate->batch;
 }
 
 /* How many live nodes have offered. What a node offered before it came back
@@ -101,6 +101,33 @@ static int by_member(const void *one, const void *other)
     return a->offer.exchange < b->offer.exchange ? -1 : 1;
 }
 
+struct standing hub_standing(const struct hub *hub, unsigned live)
+{
+    return (struct standing){.numbers = &hub->policy->numbers,
+                             .live = live,
+                             .score = hub->score,
+                             .round = hub->rounds_done,
+                             .seed = hub->config.seed,
+                             .pinned = -1};
+}
+
+/* The offer as the policy sees it. */
+static void candidate_fill(const struct hub *hub,
+                           struct contribution *contribution)
+{
+    const struct msg_offer *offer = &contribution->offer;
+
+    contribution->candidate = (struct candidate){
+        .node = (unsigned)contribution->member,
+        .lineage = offer->lineage,
+        .version = offer->base_version,
+        .lag = members_lag(hub, offer->base_version),
+        .iteration = offer->iteration,
+        .score = offer->score,
+        .samples = (double)offer->samples,
+        .norm = offer->norm};
+}
+
 /* Closes the round if its gate says so: from now on chunks may merge, in the
  * rank order of the members. */
 static void round_try_close(struct hub *hub, struct round *round)
@@ -115,11 +142,13 @@ static void round_try_close(struct hub *hub, struct round *round)
         state.required = state.live;
     if (round->closed || !round->count)
         return;
-    if (state.live && !hub->config.gate->closes(&state))
+    if (state.live && !hub->policy->gate->closes(&state))
         return;
     round->closed = true;
     round->live = state.live;
     qsort(round->list, round->count, sizeof *round->list, by_member);
+    for (unsigned i = 0; i < round->count; i++)
+        candidate_fill(hub, round->list[i]);
     merge_try_all(hub);
 }
 

@@ -186,8 +186,8 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
     for (uint32_t i = 0; i < hub->chunks; i++) {
         hub->centre[i].theta = copy_chunk(hub, saved->theta, i);
         hub->centre[i].version = hub->version;
-        if (saved->velocity && hub->config.outer.momentum > 0)
-            hub->centre[i].velocity = copy_chunk(hub, saved->velocity, i);
+        if (saved->velocity && hub_planes(hub))
+            hub->centre[i].plane[0] = copy_chunk(hub, saved->velocity, i);
     }
     hub->founded = true;
     return STATUS_OK;

@@ -80,13 +80,13 @@ static void score_start(struct hub *hub)
 
 static void save_start(struct hub *hub)
 {
-    bool moves = hub->config.outer.momentum > 0 && hub->centre[0].velocity;
+    bool moves = hub_planes(hub) && hub->centre[0].plane[0];
     struct job *job = snapshot_job(hub, hub->config.save,
                                    moves ? hub->chunks + 1 : 1);
     uint32_t at = hub->chunks;
 
     for (uint32_t i = 0; moves && i < hub->chunks; i++)
-        job->in[at++].blob = blob_ref(hub->centre[i].velocity);
+        job->in[at++].blob = blob_ref(hub->centre[i].plane[0]);
     job->in[at].blob = saved_write(hub);
     job->number[2] = hub->closing;
     hub->want_save = false;

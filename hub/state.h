@@ -70,6 +70,7 @@ struct contribution {
     int member;
     uint64_t incarnation, connection; /* whose; connection = session */
     struct msg_offer offer;
+    struct candidate candidate; /* the same for the policy, at the close */
     bool granted;
     uint32_t delivered, merged;
     nanos progress; /* when the last chunk came */
@@ -128,15 +129,16 @@ struct member {
 };
 
 struct centre_chunk {
-    struct blob *theta, *velocity;
+    struct blob *theta, *plane[POLICY_PLANES];
     uint64_t version;
+    uint64_t turn; /* contributions merged, ever */
     bool busy; /* a merge of it is under way */
     struct round *round; /* that it is for */
 };
 
 struct hub {
     struct hub_config config;
-    struct merge_plan plan;
+    const struct policy *policy; /* in force: a tournament has its own */
     struct pool *pool;
     struct effects *out; /* of the step under way */
     nanos now, started, next_tick;
@@ -240,6 +242,9 @@ void contribution_retire(struct hub *hub, struct contribution *contribution);
 void contribution_destroy(struct hub *hub,
                           struct contribution **contribution);
 
+/* What the policy may know besides the candidates. */
+struct standing hub_standing(const struct hub *hub, unsigned live);
+
 /* merge.c */
 void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
@@ -289,6 +294,8 @@ void finish_judge(struct hub *hub);
 void finish_advance(struct hub *hub);
 
 /* hub.c */
+/* State vectors that the merge rule keeps. */
+unsigned hub_planes(const struct hub *hub);
 void hub_job(struct hub *hub, struct job *job);
 struct member *hub_member(struct hub *hub, const struct peer *peer);
 

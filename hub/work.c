@@ -1,6 +1,7 @@
 #include "hub/work.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "codec/codec.h"
@@ -49,28 +50,84 @@ static struct blob *copy_of(struct job *job, const struct blob *from)
     return blob;
 }
 
-static void merge(struct job *job)
+/* The contributions to a tile, one by one, for rules that compare them. */
+static void reduce_rows(struct job *job, const struct policy *policy,
+                        double **rows, size_t first, size_t count,
+                        double *value)
 {
-    const struct merge_plan *plan = job->context;
-    double mean[CODEC_GRAIN];
-    bool moves = plan->outer.momentum > 0;
+    unsigned contributed = job->inputs - MERGE_FROM;
 
-    job->out[0] = copy_of(job, job->in[0].blob);
-    job->out[1] = moves ? copy_of(job, job->in[1].blob) : NULL;
-    if (job->status != STATUS_OK)
+    for (unsigned i = 0; i < contributed; i++)
+        job_sum(job, MERGE_FROM + i, MERGE_FROM + i + 1, first, count,
+                rows[i]);
+    policy->reduce->rows((const double *const *)rows, contributed, count,
+                         &policy->numbers, value);
+}
+
+static void reduce(struct job *job, const struct policy *policy,
+                   double **rows, size_t first, size_t count, double *value)
+{
+    if (rows) {
+        reduce_rows(job, policy, rows, first, count, value);
         return;
+    }
+    job_sum(job, MERGE_FROM, job->inputs, first, count, value);
+    for (size_t i = 0; i < count; i++)
+        value[i] /= job->number[MERGE_WHOLE];
+}
+
+static void merge_tiles(struct job *job, const struct policy *policy,
+                        double **rows)
+{
+    double value[CODEC_GRAIN];
+    struct merge_tile tile = {
+        .value = value,
+        .sign = policy->exchange == EXCHANGE_GRADIENT ? -1 : 1,
+        .contributed = job->inputs - MERGE_FROM,
+        .live = (unsigned)job->number[MERGE_LIVE],
+        .turn = (uint64_t)job->number[MERGE_TURN],
+        .numbers = &policy->numbers};
+
     for (size_t first = 0; first < job->elements; first += CODEC_GRAIN) {
         size_t left = job->elements - first;
-        size_t count = left < CODEC_GRAIN ? left : CODEC_GRAIN;
 
-        job_sum(job, 2, job->inputs, first, count, mean);
-        for (size_t i = 0; i < count; i++)
-            mean[i] /= job->number[0];
-        plan->rule->merge(mean, plan->sign, &plan->outer, count,
-                          blob_floats(job->out[0]) + first,
-                          moves ? blob_floats(job->out[1]) + first : NULL);
+        tile.count = left < CODEC_GRAIN ? left : CODEC_GRAIN;
+        reduce(job, policy, rows, first, tile.count, value);
+        tile.theta = blob_floats(job->out[0]) + first;
+        for (unsigned i = 0; i < POLICY_PLANES; i++)
+            tile.plane[i] = job->out[1 + i]
+                                ? blob_floats(job->out[1 + i]) + first
+                                : NULL;
+        policy->merge->step(&tile);
     }
-    blob_seal(job->out[0]);
+}
+
+static void merge(struct job *job)
+{
+    const struct policy *policy = job->context;
+    unsigned contributed = job->inputs - MERGE_FROM;
+    unsigned planes = policy->merge->planes
+                          ? policy->merge->planes(&policy->numbers)
+                          : 0;
+    double *space = NULL, **rows = NULL;
+
+    job->out[0] = copy_of(job, job->in[MERGE_THETA].blob);
+    for (unsigned i = 0; i < planes; i++)
+        job->out[1 + i] = copy_of(job, job->in[MERGE_PLANES + i].blob);
+    if (policy->reduce->rows) {
+        space = malloc(contributed * CODEC_GRAIN * sizeof *space);
+        rows = malloc(contributed * sizeof *rows);
+        if (!space || !rows)
+            job->status = STATUS_NO_MEMORY;
+        for (unsigned i = 0; space && rows && i < contributed; i++)
+            rows[i] = space + (size_t)i * CODEC_GRAIN;
+    }
+    if (job->status == STATUS_OK) {
+        merge_tiles(job, policy, rows);
+        blob_seal(job->out[0]);
+    }
+    free(rows);
+    free(space);
 }
 
 static void hint(struct job *job)

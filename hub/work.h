@@ -5,19 +5,16 @@
 #include "policies/policy.h"
 #include "seam/machine.h"
 
-/* What a merge needs to know, in a job's context. */
-struct merge_plan {
-    const struct merge_rule *rule;
-    struct outer outer;
-    double sign; /* +1: displacements, -1: gradients */
-};
+/* Where a merge's inputs and numbers stand. */
+enum { MERGE_THETA, MERGE_PLANES, MERGE_FROM = MERGE_PLANES + POLICY_PLANES };
+enum { MERGE_WHOLE, MERGE_LIVE, MERGE_TURN };
 
 /* Input 0 must have the checksum in tag[2] (MALFORMED), fit `elements` of its
  * codec (MALFORMED) and be finite (CONFIG). */
 extern const struct work work_check;
-/* in[0] = theta, in[1] = velocity or empty, in[2..] = contributions with
- * their shares, number[0] = what their sum is divided by; context = struct
- * merge_plan. out[0] = the new theta, sealed; out[1] = the new velocity. */
+/* in[] = theta, planes (or empty), contributions with their shares; number[]
+ * = what their sum is divided by, nodes that are live, contributions before;
+ * context = struct policy. out[] = the new theta, sealed; the new planes. */
 extern const struct work work_merge;
 /* Stands for scoring where the hub cannot score: the score is what the nodes
  * said, and is in number[1] already. */

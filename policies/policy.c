@@ -2,15 +2,25 @@
 
 #include <string.h>
 
-#include "policies/gates.h"
-#include "policies/mean.h"
+#define NUMBER(name, value, doc) .name = (value),
 
+const struct policy_numbers policy_defaults = {POLICY_NUMBERS(NUMBER)};
+
+/* A preset's own numbers stand behind the defaults: the last ones count. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
 const struct preset presets[] = {
-#define PRESET(name, gate, merge, lr, momentum, doc, source)                 \
-    {#name, doc, source, &gate_##gate, &merge_##merge, {lr, momentum}},
+#define PRESET(id, offered, gate, select, reduce, merge, receive, damping,     \
+               preempt, text, origin, ...)                                     \
+    {#id,                                                                      \
+     text,                                                                     \
+     origin,                                                                   \
+     {EXCHANGE_##offered, &gate_##gate, &select_##select, &reduce_##reduce,    \
+      &merge_##merge, &receive_##receive, &damping_##damping,                  \
+      &preempt_##preempt, {POLICY_NUMBERS(NUMBER) __VA_ARGS__}}},
 #include "policies/policies.def"
-#undef PRESET
 };
+#pragma GCC diagnostic pop
 
 const unsigned preset_count = sizeof presets / sizeof *presets;
 

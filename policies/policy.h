@@ -1,57 +1,235 @@
 /* What a hub decides, as independent choices in registries.
  *
- * A policy sees plain numbers and vectors, never a message, a socket or a
- * clock. A preset names one choice of each kind with its defaults. */
+ *     gate      when a round closes
+ *     select    whose offers are uploaded, and in what order
+ *     reduce    how the contributions become one
+ *     merge     how the centre moves by it
+ *     receive   who gets what back
+ *     damping   what an offer that lags behind weighs
+ *     preempt   whose parameters are discarded
+ *
+ * A rule is a const struct of pure functions in a file of its own, and a row
+ * in policies.def. It sees plain numbers and vectors, never a message, a
+ * socket or a clock. A preset names one rule of each kind with its numbers.
+ * Where nothing else is said, a score is a loss: lower is better. */
 #ifndef POLICIES_POLICY_H
 #define POLICIES_POLICY_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "core/time.h"
 #include "core/words.h"
+#include "policies/numbers.h"
 
-/* The outer optimizer's numbers. */
-struct outer {
-    double lr;       /* epsilon */
-    double momentum; /* mu, Nesterov form */
+enum {
+    POLICY_PLANES = 2, /* state vectors that a merge rule may keep */
+    POLICY_MOST = 256  /* candidates of a round */
 };
 
-/* A merge rule takes a tile of `count` elements and the weighted mean of what
- * was contributed there, and moves the centre.
- *   mean      weighted mean of the contributions
- *   sign      +1: contributions are displacements, -1: gradients
- *   theta     the centre, read and written
- *   velocity  the outer momentum, read and written; NULL when momentum is 0 */
-struct merge_rule {
-    const char *name;
-    void (*merge)(const double *mean, double sign, const struct outer *outer,
-                  size_t count, float *theta, float *velocity);
+/* Every number that some rule knows; see policies/numbers.h. */
+struct policy_numbers {
+#define NUMBER(name, value, doc) double name;
+    POLICY_NUMBERS(NUMBER)
+#undef NUMBER
 };
 
-/* What a round is to the gate: how many nodes there are, how many of them have
- * offered. */
+extern const struct policy_numbers policy_defaults;
+
+/* An offer as a policy sees it. */
+struct candidate {
+    unsigned node; /* its rank; ties go to the lowest */
+    uint64_t lineage;
+    uint64_t version;   /* of the centre that it departs from */
+    uint64_t lag;       /* versions of the centre since then */
+    uint64_t iteration; /* of the node */
+    double score;       /* NO_SCORE: none */
+    bool verified;      /* the score is the hub's own, not the node's word */
+    double samples;     /* that it stands for */
+    double norm;        /* Euclidean, of what is offered */
+};
+
+/* What is known besides the candidates. */
+struct standing {
+    const struct policy_numbers *numbers;
+    unsigned live;     /* nodes that take part */
+    double score;      /* of the centre; NO_SCORE: none */
+    double error;      /* standard error of a score; 0: not known */
+    uint64_t round;    /* ordinal, from 0 */
+    uint64_t seed;     /* of the run, for rules that draw lots */
+    int pinned;        /* node that the operator wants to win, or -1 */
+};
+
+/* ---- gate ---- */
+
 struct gate_state {
     unsigned live;     /* nodes that take part and are not silent */
     unsigned offered;  /* of these, how many are in the round */
     unsigned required; /* nodes there must be before the first round */
+    nanos waited;      /* since the round's first offer */
+    uint64_t iterations; /* of all nodes together since the last round */
+    uint64_t every;      /* k */
+    const struct policy_numbers *numbers;
 };
 
 struct gate_rule {
-    const char *name;
-    enum gate gate;
+    const char *name, *doc;
+    /* One round gathers offers, one of each node; else each offer is a round
+     * of its own. */
+    bool batch;
     /* Whether the round's list of contributors is complete. */
     int (*closes)(const struct gate_state *state);
-    /* The share of contribution i with samples[i], and what the sum of these
-     * shares times contributions is divided by. Apart, so that the mean of
-     * equal shares is the sum divided by their number, rounded once. */
+    /* The share of contribution i with samples[i], and what the sum of shares
+     * times contributions is divided by. Apart, so that the mean of equal
+     * shares is the sum divided by their number, rounded once. */
     double (*share)(const double *samples, unsigned count, unsigned i);
     double (*whole)(const double *samples, unsigned count, unsigned live);
+    /* When to ask again although nothing has come, after the first offer;
+     * NULL: never. */
+    nanos (*longest)(const struct policy_numbers *numbers);
+};
+
+/* ---- select ---- */
+
+struct select_rule {
+    const char *name, *doc;
+    /* Writes the places of those that may be merged to order[count], the best
+     * first; returns how many. *wanted of them are uploaded at first; each
+     * one that turns out bad is replaced by the next in order. */
+    unsigned (*choose)(const struct candidate *list, unsigned count,
+                       const struct standing *standing, unsigned *order,
+                       unsigned *wanted);
+};
+
+/* ---- reduce ---- */
+
+/* The whole of what was contributed, for rules that must see all of it before
+ * anything is merged (STAGED). Memory: contributions * model. */
+struct pile {
+    unsigned count;
+    size_t elements;
+    bool has_loss; /* the hub has held-out data */
+    /* Elements [first, first + count) of contribution i, decoded. `first` is a
+     * multiple of CODEC_GRAIN, `count` at most that. */
+    void (*read)(const struct pile *pile, unsigned i, size_t first,
+                 size_t count, double *into);
+    /* Held-out loss of the parameters that the contributions, weighted and
+     * divided by the sum of the weights, stand for; *error is its standard
+     * error. All weights zero: of the centre as it is. */
+    double (*loss)(const struct pile *pile, const double *weights,
+                   double *error);
+};
+
+struct reduce_rule {
+    const char *name, *doc;
+    /* Writes a factor for each share, from the offers' numbers alone. NULL:
+     * factors are 1. */
+    void (*weigh)(const struct candidate *list, unsigned count,
+                  const struct standing *standing, double *factor);
+    /* Reduces rows[i][0..size) of `count` contributions to out[0..size),
+     * coordinate by coordinate. NULL: their weighted mean. */
+    void (*rows)(const double *const *rows, unsigned count, size_t size,
+                 const struct policy_numbers *numbers, double *out);
+    /* STAGED: sets weight[i] (1 at first; 0: left out) by what is in the
+     * pile; may set list[i].score and .verified. NULL: STREAMED. */
+    void (*judge)(const struct pile *pile, struct candidate *list,
+                  const struct standing *standing, double *weight);
+};
+
+/* ---- merge ---- */
+
+/* A tile of the centre, to be moved by what the round came to. */
+struct merge_tile {
+    const double *value;  /* the reduced contribution */
+    double sign;          /* +1: displacements or parameters, -1: gradients */
+    size_t count;         /* elements of the tile */
+    float *theta;         /* the centre, read and written */
+    float *plane[POLICY_PLANES]; /* state, zero at first; NULL: not kept */
+    unsigned contributed; /* to this chunk */
+    unsigned live;        /* nodes that took part when the round closed */
+    uint64_t turn;        /* contributions in this chunk before, ever */
+    const struct policy_numbers *numbers;
+};
+
+struct merge_rule {
+    const char *name, *doc;
+    unsigned takes; /* bits 1 << EXCHANGE_...: what nodes may offer; the
+                       lowest is not preferred: presets say */
+    /* State vectors it keeps with these numbers; at most POLICY_PLANES. */
+    unsigned (*planes)(const struct policy_numbers *numbers);
+    void (*step)(const struct merge_tile *tile);
+    /* What receivers do with the result, and its number a. */
+    enum verb verb;
+    double (*weight)(const struct policy_numbers *numbers, unsigned live);
+    bool former; /* they get the centre as it was before the step */
+};
+
+/* ---- receive ---- */
+
+enum { RECEIVE_CENTRE = -1, RECEIVE_NOTHING = -2 };
+
+struct receive_rule {
+    const char *name, *doc;
+    /* Writes for each candidate whose parameters it gets: the place of a
+     * candidate, RECEIVE_CENTRE or RECEIVE_NOTHING. Donors are uploaded
+     * whatever `select` says. NULL: everybody gets the centre. Only where
+     * nodes offer parameters. */
+    void (*donors)(const struct candidate *list, unsigned count,
+                   const struct standing *standing, int *donor);
+};
+
+/* ---- damping ---- */
+
+struct damping_rule {
+    const char *name, *doc;
+    /* A factor for the share of an offer that lags so far behind. */
+    double (*factor)(uint64_t lag);
+};
+
+/* ---- preempt ---- */
+
+/* A node under judgement. */
+struct contestant {
+    unsigned node;
+    double score;       /* now; NO_SCORE: none, not finite: diverged */
+    double error;       /* standard error of score - best score; 0: unknown */
+    double trajectory;  /* score at the common number of samples; NO_SCORE:
+                           not known */
+    double slope;       /* beta of l(t) = A - beta ln t; 0: not known */
+    uint64_t samples;   /* t */
+    uint64_t remaining; /* samples it may still see; UINT64_MAX: no end */
+    uint64_t rounds;    /* offers since its parameters were last replaced */
+    unsigned strikes;   /* scores in a row, before this one, that were bad */
+    bool bad;           /* out: this score is too bad */
+    bool replaced;      /* out: to be replaced */
+    int donor;          /* out: place in the list of whom it takes after */
+};
+
+struct preempt_rule {
+    const char *name, *doc;
+    /* Sets bad, replaced and donor of each. NULL: never. */
+    void (*judge)(struct contestant *list, unsigned count,
+                  const struct standing *standing);
+};
+
+/* ---- presets ---- */
+
+struct policy {
+    enum exchange exchange;
+    const struct gate_rule *gate;
+    const struct select_rule *select;
+    const struct reduce_rule *reduce;
+    const struct merge_rule *merge;
+    const struct receive_rule *receive;
+    const struct damping_rule *damping;
+    const struct preempt_rule *preempt;
+    struct policy_numbers numbers;
 };
 
 struct preset {
     const char *name, *doc, *source;
-    const struct gate_rule *gate;
-    const struct merge_rule *merge;
-    struct outer outer;
+    struct policy policy;
 };
 
 extern const struct preset presets[];
@@ -59,5 +237,37 @@ extern const unsigned preset_count;
 
 /* NULL when there is none of that name. */
 const struct preset *preset_find(const char *name);
+
+/* Each kind of rule: its registry, and the rule of a name or NULL. */
+#define REGISTRY(kind)                                                       \
+    extern const struct kind##_rule *const kind##_rules[];                   \
+    extern const unsigned kind##_rule_count;                                 \
+    const struct kind##_rule *kind##_find(const char *name);
+REGISTRY(gate)
+REGISTRY(select)
+REGISTRY(reduce)
+REGISTRY(merge)
+REGISTRY(receive)
+REGISTRY(damping)
+REGISTRY(preempt)
+#undef REGISTRY
+
+/* Why these choices do not go together, as a sentence, or NULL. */
+const char *policy_conflict(const struct policy *policy);
+/* The share of contribution i of `count`: by samples (gate), lag (damping) and
+ * numbers (reduce), before any data are known. */
+void policy_shares(const struct policy *policy, const struct candidate *list,
+                   unsigned count, const struct standing *standing,
+                   double *share, double *whole);
+
+/* Every rule there is, as gate_sync, merge_mean, ... */
+#define GATE(name) extern const struct gate_rule gate_##name;
+#define SELECT(name) extern const struct select_rule select_##name;
+#define REDUCE(name) extern const struct reduce_rule reduce_##name;
+#define MERGE(name) extern const struct merge_rule merge_##name;
+#define RECEIVE(name) extern const struct receive_rule receive_##name;
+#define DAMPING(name) extern const struct damping_rule damping_##name;
+#define PREEMPT(name) extern const struct preempt_rule preempt_##name;
+#include "policies/policies.def"
 
 #endif

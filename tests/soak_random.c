@@ -52,13 +52,11 @@ static void choose_policy(struct soak *soak)
 
     if (!preset)
         abort();
-    hub->gate = preset->gate;
-    hub->merge = preset->merge;
-    hub->outer = preset->outer;
-    hub->exchange = EXCHANGE_DELTA;
+    hub->policy = preset->policy;
     if (soak_below(soak, 4) == 0) {
-        hub->exchange = EXCHANGE_GRADIENT;
-        hub->outer = (struct outer){0.05, 0};
+        hub->policy.exchange = EXCHANGE_GRADIENT;
+        hub->policy.numbers.outer_lr = 0.05;
+        hub->policy.numbers.outer_momentum = 0;
     }
 }
 
@@ -74,7 +72,7 @@ static void choose_schedule(struct soak *soak)
     hub->nodes = 1 + (unsigned)soak_below(soak, soak->nodes);
     hub->window = 1 + (uint32_t)soak_below(soak, 6);
     hub->staleness =
-        hub->gate->gate == GATE_SYNC && soak_below(soak, 2) ? 3 : 1000;
+        hub->policy.gate->batch && soak_below(soak, 2) ? 3 : 1000;
     hub->save_interval = between(soak, SECOND, 5 * SECOND);
     hub->evaluate_interval = between(soak, SECOND, 5 * SECOND);
     hub->run = soak->seed + 1;

@@ -260,9 +260,7 @@ static struct hub *open_hub(struct session *session, uint8_t bits)
 {
     const struct preset *preset = preset_find(bits & 1 ? "async" : "mean");
     struct hub *hub;
-    struct hub_config config = {.gate = preset->gate,
-                                .merge = preset->merge,
-                                .outer = preset->outer,
+    struct hub_config config = {.policy = preset->policy,
                                 .run = 7,
                                 .every = 1,
                                 .nodes = 1,
@@ -272,8 +270,8 @@ static struct hub *open_hub(struct session *session, uint8_t bits)
                                 .save_interval = SECOND,
                                 .evaluate_interval = SECOND};
 
-    config.exchange = bits & 2 ? EXCHANGE_GRADIENT : EXCHANGE_DELTA;
-    config.outer.momentum = bits & 4 ? 0.9 : 0;
+    config.policy.exchange = bits & 2 ? EXCHANGE_GRADIENT : EXCHANGE_DELTA;
+    config.policy.numbers.outer_momentum = bits & 4 ? 0.9 : 0;
     config.save = bits & 8 ? &work_save : NULL;
     config.evaluate = bits & 16 ? &work_score : NULL;
     config.iterations = bits & 64 ? 200 : 0;

@@ -22,9 +22,7 @@ struct bench *bench_new(void)
 
     if (!bench || !mean)
         abort();
-    bench->config = (struct hub_config){.gate = mean->gate,
-                                        .merge = mean->merge,
-                                        .outer = mean->outer,
+    bench->config = (struct hub_config){.policy = mean->policy,
                                         .run = 7,
                                         .every = 1,
                                         .nodes = 1,

@@ -197,8 +197,8 @@ static void a_gradient_is_a_step_downhill_and_comes_back_as_a_pull(void)
     struct bench *bench = bench_new();
     struct guest a;
 
-    bench->config.exchange = EXCHANGE_GRADIENT;
-    bench->config.outer.lr = 0.5;
+    bench->config.policy.exchange = EXCHANGE_GRADIENT;
+    bench->config.policy.numbers.outer_lr = 0.5;
     a = guest_alone(bench);
     guest_gives(bench, &a, 1, 1);
     CHECK_NEAR(0.5, guest_result(bench, &a, 1, 0), 0);
@@ -212,7 +212,7 @@ static void momentum_carries_over_from_round_to_round(void)
     struct bench *bench = bench_new();
     struct guest a;
 
-    bench->config.outer = (struct outer){.lr = 1, .momentum = 0.5};
+    bench->config.policy.numbers.outer_momentum = 0.5;
     a = guest_alone(bench);
     guest_gives(bench, &a, 1, 1); /* m = -1, step 1 + 0.5 */
     CHECK_NEAR(2.5, guest_result(bench, &a, 1, 0), 0);
@@ -226,7 +226,7 @@ static void rounds_of_an_async_run_may_pass_each_other_in_a_chunk(void)
     struct bench *bench = bench_new();
     struct guest a;
 
-    bench->config.gate = preset_find("async")->gate;
+    bench->config.policy.gate = &gate_async;
     a = guest_alone(bench);
     guest_offers(bench, &a, 1);
     guest_offers(bench, &a, 2);

@@ -64,7 +64,7 @@ static void in_an_async_run_each_offer_is_a_round(void)
     const struct preset *async = preset_find("async");
     struct pair pair;
 
-    bench->config.gate = async->gate;
+    bench->config.policy.gate = async->policy.gate;
     pair = pair_of(bench);
     guest_gives(bench, &pair.a, 1, 1);
     CHECK_EQUAL(1, bench_look(bench)->rounds);
@@ -299,7 +299,7 @@ static void all_that_was_partly_merged_is_remembered(void)
     struct bench *bench = bench_new();
     struct pair pair;
 
-    bench->config.gate = preset_find("async")->gate;
+    bench->config.policy.gate = &gate_async;
     bench->config.staleness = 100;
     pair = pair_of(bench);
     for (uint64_t i = 1; i <= OFFERS; i++) {
@@ -321,7 +321,7 @@ static void what_was_lost_before_a_merged_exchange_is_told_as_lost(void)
     struct bench *bench = bench_new();
     struct pair pair;
 
-    bench->config.gate = preset_find("async")->gate;
+    bench->config.policy.gate = &gate_async;
     pair = pair_of(bench);
     guest_offers(bench, &pair.b, 1);
     guest_gives(bench, &pair.b, 2, 1);

@@ -165,7 +165,7 @@ static void offers_that_wait_for_a_snapshot_are_taken_after_it(void)
     struct bench *bench = bench_new();
     struct guest a, b;
 
-    bench->config.gate = preset_find("async")->gate;
+    bench->config.policy.gate = &gate_async;
     store_lend(&store, bench);
     a = guest_alone(bench);
     b = guest_comes(bench, "b");

@@ -60,9 +60,7 @@ static struct server *server_new(void)
 
     if (!server || !mean)
         abort();
-    server->config = (struct hub_config){.gate = mean->gate,
-                                         .merge = mean->merge,
-                                         .outer = mean->outer,
+    server->config = (struct hub_config){.policy = mean->policy,
                                          .run = 7,
                                          .every = 2,
                                          .delay = 2,

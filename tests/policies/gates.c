@@ -1,11 +1,12 @@
-#include "policies/gates.h"
+#include "policies/policy.h"
 
 #include "tests/check.h"
 
 static int closes(const struct gate_rule *gate, unsigned live,
                   unsigned offered, unsigned required)
 {
-    const struct gate_state state = {live, offered, required};
+    const struct gate_state state = {
+        .live = live, .offered = offered, .required = required};
 
     return gate->closes(&state);
 }

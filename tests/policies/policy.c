@@ -15,17 +15,17 @@ static void every_preset_is_whole(void)
 {
     for (unsigned i = 0; i < preset_count; i++) {
         CHECK(preset_find(presets[i].name) == &presets[i]);
-        CHECK(presets[i].gate && presets[i].merge);
+        CHECK(policy_conflict(&presets[i].policy) == NULL);
         CHECK(strlen(presets[i].doc) > 0 && strlen(presets[i].source) > 0);
-        CHECK(presets[i].outer.lr > 0 && presets[i].outer.momentum >= 0 &&
-              presets[i].outer.momentum < 1);
+        CHECK(presets[i].policy.numbers.outer_momentum >= 0 &&
+              presets[i].policy.numbers.outer_momentum < 1);
     }
 }
 
 static void diloco_has_the_numbers_of_its_paper(void)
 {
-    CHECK_NEAR(0.7, preset_find("diloco")->outer.lr, 0);
-    CHECK_NEAR(0.9, preset_find("diloco")->outer.momentum, 0);
+    CHECK_NEAR(0.7, preset_find("diloco")->policy.numbers.outer_lr, 0);
+    CHECK_NEAR(0.9, preset_find("diloco")->policy.numbers.outer_momentum, 0);
 }
 
 void add_policies_policy_tests(CU_pSuite suite)

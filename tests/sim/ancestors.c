@@ -327,7 +327,7 @@ static void ef3_push_and_pull(void)
     model.look = watch_schedule;
     model.observer = &watch;
     lab->config.hub.delay = PULL;
-    lab->config.hub.gate = preset_find("async")->gate;
+    lab->config.hub.policy.gate = &gate_async;
     lab_open(lab, 33);
     lab_add(lab, "n1", &model);
     lab_run(lab, 20 * SECOND);

@@ -43,8 +43,8 @@ static void t01_gradient_average(void)
 
     four_equal(functions);
     lab->start[0] = 10;
-    lab->config.hub.exchange = EXCHANGE_GRADIENT;
-    lab->config.hub.outer.lr = 0.1;
+    lab->config.hub.policy.exchange = EXCHANGE_GRADIENT;
+    lab->config.hub.policy.numbers.outer_lr = 0.1;
     lab->config.hub.nodes = 4;
     lab_open(lab, 1);
     add_quadratics(lab, functions, 4, 0.1);
@@ -96,7 +96,8 @@ static void t03_drift(void)
 static void t05_nesterov(void)
 {
     const struct preset *diloco = preset_find("diloco");
-    const struct outer outer = {0.7, 0.9};
+    const struct policy_numbers *numbers = &diloco->policy.numbers;
+    const double lr = numbers->outer_lr, mu = numbers->outer_momentum;
     float theta[16] = {0}, velocity[16] = {0};
     double other[16] = {0}, momentum[16] = {0};
     struct prng prng;
@@ -107,12 +108,16 @@ static void t05_nesterov(void)
 
         for (unsigned i = 0; i < 16; i++) {
             mean[i] = prng_unit(&prng) - 0.5;
-            other[i] -= outer.lr *
-                        (outer.momentum * outer.momentum * momentum[i] -
-                         (1 + outer.momentum) * mean[i]);
-            momentum[i] = outer.momentum * momentum[i] - mean[i];
+            other[i] -=
+                lr * (mu * mu * momentum[i] - (1 + mu) * mean[i]);
+            momentum[i] = mu * momentum[i] - mean[i];
         }
-        diloco->merge->merge(mean, 1, &outer, 16, theta, velocity);
+        diloco->policy.merge->step(&(struct merge_tile){.value = mean,
+                                                        .sign = 1,
+                                                        .count = 16,
+                                                        .theta = theta,
+                                                        .plane = {velocity},
+                                                        .numbers = numbers});
     }
     for (unsigned i = 0; i < 16; i++)
         CHECK_NEAR(other[i], (double)theta[i], 1e-5);

@@ -38,11 +38,8 @@ struct lab *lab_new(size_t elements)
         schema_add(lab->schema, "w", 1, shape, NULL) != STATUS_OK)
         abort();
     lab->start = zeros(elements, sizeof *lab->start);
-    hub->gate = mean->gate;
-    hub->merge = mean->merge;
-    hub->outer = mean->outer;
+    hub->policy = mean->policy;
     hub->run = 7;
-    hub->exchange = EXCHANGE_DELTA;
     hub->every = 1;
     hub->wait = 60 * SECOND;
     hub->nodes = 1;

@@ -116,8 +116,8 @@ static struct lab *lab_of(unsigned nodes, const struct shard *shards)
     struct lab *lab = lab_new(WEIGHTS);
 
     random_start(lab->start, 77);
-    lab->config.hub.exchange = EXCHANGE_GRADIENT;
-    lab->config.hub.outer.lr = RATE;
+    lab->config.hub.policy.exchange = EXCHANGE_GRADIENT;
+    lab->config.hub.policy.numbers.outer_lr = RATE;
     lab->config.hub.nodes = nodes;
     lab_open(lab, nodes);
     for (unsigned i = 0; i < nodes; i++) {

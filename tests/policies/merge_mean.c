@@ -1,14 +1,28 @@
-#include "policies/mean.h"
+#include "policies/policy.h"
 
 #include "tests/check.h"
+
+static void step(const double *value, double sign, double lr, double momentum,
+                 size_t count, float *theta, float *velocity)
+{
+    const struct policy_numbers numbers = {.outer_lr = lr,
+                                           .outer_momentum = momentum};
+    const struct merge_tile tile = {.value = value,
+                                    .sign = sign,
+                                    .count = count,
+                                    .theta = theta,
+                                    .plane = {velocity},
+                                    .numbers = &numbers};
+
+    merge_mean.step(&tile);
+}
 
 static void the_mean_of_displacements_moves_the_centre(void)
 {
     static const double mean[2] = {0.5, -2};
-    const struct outer outer = {1, 0};
     float theta[2] = {1, 1};
 
-    merge_mean.merge(mean, 1, &outer, 2, theta, NULL);
+    step(mean, 1, 1, 0, 2, theta, NULL);
     CHECK_NEAR(1.5, (double)theta[0], 0);
     CHECK_NEAR(-1, (double)theta[1], 0);
 }
@@ -16,10 +30,9 @@ static void the_mean_of_displacements_moves_the_centre(void)
 static void a_gradient_moves_it_downhill_by_the_rate(void)
 {
     static const double mean[1] = {2};
-    const struct outer outer = {0.25, 0};
     float theta[1] = {1};
 
-    merge_mean.merge(mean, -1, &outer, 1, theta, NULL);
+    step(mean, -1, 0.25, 0, 1, theta, NULL);
     CHECK_NEAR(0.5, (double)theta[0], 0);
 }
 
@@ -27,7 +40,6 @@ static void a_gradient_moves_it_downhill_by_the_rate(void)
 static void momentum_is_nesterovs_in_pytorchs_form(void)
 {
     static const double mean[1] = {1}, nothing[1] = {0};
-    const struct outer outer = {0.7, 0.9};
     double x = 0, m = 0;
     float theta[1] = {0}, velocity[1] = {0};
 
@@ -36,8 +48,7 @@ static void momentum_is_nesterovs_in_pytorchs_form(void)
 
         m = 0.9 * m + g;
         x -= 0.7 * (g + 0.9 * m);
-        merge_mean.merge(i < 3 ? mean : nothing, 1, &outer, 1, theta,
-                         velocity);
+        step(i < 3 ? mean : nothing, 1, 0.7, 0.9, 1, theta, velocity);
         CHECK_NEAR(x, (double)theta[0], 1e-5);
         CHECK_NEAR(m, (double)velocity[0], 1e-5);
     }
@@ -46,15 +57,14 @@ static void momentum_is_nesterovs_in_pytorchs_form(void)
 static void momentum_of_zero_is_as_no_momentum(void)
 {
     static const double mean[1] = {0.3};
-    const struct outer outer = {0.7, 0};
     float with[1] = {1}, without[1] = {1}, velocity[1] = {5};
 
-    merge_mean.merge(mean, 1, &outer, 1, with, velocity);
-    merge_mean.merge(mean, 1, &outer, 1, without, NULL);
+    step(mean, 1, 0.7, 0, 1, with, velocity);
+    step(mean, 1, 0.7, 0, 1, without, NULL);
     CHECK_NEAR((double)without[0], (double)with[0], 0);
 }
 
-void add_policies_mean_tests(CU_pSuite suite)
+void add_policies_merge_mean_tests(CU_pSuite suite)
 {
     TEST(the_mean_of_displacements_moves_the_centre);
     TEST(a_gradient_moves_it_downhill_by_the_rate);

@@ -1,0 +1,137 @@
+#include "hub/settle.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void list_name(struct text *names, const char *name)
+{
+    text_add(names, "%s%s", names->length ? ", " : "", name);
+}
+
+/* ---- names to rules ---- */
+
+/* Takes the rule that --kind names, if it names one. */
+#define TAKE(kind)                                                           \
+    static enum status take_##kind(const char *name, struct policy *policy,  \
+                                   struct why *why)                          \
+    {                                                                        \
+        const struct kind##_rule *rule =                                     \
+            name[0] ? kind##_find(name) : policy->kind;                      \
+        char buffer[256];                                                    \
+        struct text names;                                                   \
+                                                                             \
+        policy->kind = rule;                                                 \
+        if (rule)                                                            \
+            return STATUS_OK;                                                \
+        text_init(&names, buffer, sizeof buffer);                            \
+        for (unsigned i = 0; i < kind##_rule_count; i++)                     \
+            list_name(&names, kind##_rules[i]->name);                        \
+        return because(why, STATUS_USAGE,                                    \
+                       "--" #kind " %s: there is no such rule; there are "   \
+                       "%s",                                                 \
+                       name, buffer);                                        \
+    }
+
+TAKE(gate)
+TAKE(select)
+TAKE(reduce)
+TAKE(merge)
+TAKE(receive)
+TAKE(damping)
+TAKE(preempt)
+
+static enum status take_preset(const char *name, struct policy *policy,
+                               struct why *why)
+{
+    const struct preset *preset = preset_find(name);
+    char buffer[384];
+    struct text names;
+
+    if (preset) {
+        *policy = preset->policy;
+        return STATUS_OK;
+    }
+    text_init(&names, buffer, sizeof buffer);
+    for (unsigned i = 0; i < preset_count; i++)
+        list_name(&names, presets[i].name);
+    return because(why, STATUS_USAGE,
+                   "--policy %s: there is no such policy; there are %s", name,
+                   buffer);
+}
+
+static enum status take_rules(const struct options *options,
+                              struct policy *policy, struct why *why)
+{
+    enum status status = take_gate(options->gate, policy, why);
+
+    if (status == STATUS_OK)
+        status = take_select(options->select, policy, why);
+    if (status == STATUS_OK)
+        status = take_reduce(options->reduce, policy, why);
+    if (status == STATUS_OK)
+        status = take_merge(options->merge, policy, why);
+    if (status == STATUS_OK)
+        status = take_receive(options->receive, policy, why);
+    if (status == STATUS_OK)
+        status = take_damping(options->damping, policy, why);
+    if (status == STATUS_OK)
+        status = take_preempt(options->preempt, policy, why);
+    return status;
+}
+
+static void take_numbers(const struct options *options,
+                         struct policy_numbers *numbers)
+{
+#define NUMBER(name, value, doc)                                             \
+    if (!isnan(options->name))                                               \
+        numbers->name = options->name;
+    POLICY_NUMBERS(NUMBER)
+#undef NUMBER
+}
+
+static enum status settle_policy(const struct options *options,
+                                 struct policy *policy, struct why *why)
+{
+    enum status status = take_preset(options->policy, policy, why);
+    const char *conflict;
+
+    if (status == STATUS_OK)
+        status = take_rules(options, policy, why);
+    if (status != STATUS_OK)
+        return status;
+    take_numbers(options, &policy->numbers);
+    if (options->given.exchange)
+        policy->exchange = options->exchange;
+    conflict = policy_conflict(policy);
+    return conflict ? because(why, STATUS_CONFIG, "--policy %s: %s",
+                              options->policy, conflict)
+                    : STATUS_OK;
+}
+
+/* ---- all the rest ---- */
+
+enum status hub_settle(const struct options *options,
+                       struct hub_config *config, struct why *why)
+{
+    config->seed = options->seed;
+    config->every = options->every;
+    config->delay = options->delay;
+    config->miss = options->miss;
+    config->wait = options->wait;
+    config->nodes = (unsigned)options->nodes;
+    config->chunk_elements = (uint32_t)(options->chunk / sizeof(float));
+    config->window = (uint32_t)options->window;
+    config->staleness = options->staleness;
+    config->goal = options->goal.kind;
+    config->goal_value = options->goal.value;
+    config->iterations = options->iterations;
+    config->time = options->time;
+    config->evaluate_interval = options->evaluate_centre;
+    config->init = options->init;
+    config->tournament = options->tournament;
+    config->optimizer = options->optimizer;
+    config->fragments = (uint32_t)options->fragments;
+    config->dylu = options->dylu;
+    return settle_policy(options, &config->policy, why);
+}

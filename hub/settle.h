@@ -1,0 +1,15 @@
+/* From options to a hub's configuration: what a program of ours that runs a
+ * hub is told, the hub itself or a simulator. */
+#ifndef HUB_SETTLE_H
+#define HUB_SETTLE_H
+
+#include "core/options.h"
+#include "hub/hub.h"
+
+/* Sets all that options say about exchange, policy and end, and leaves run,
+ * save and evaluate alone. USAGE for names that do not exist, CONFIG for
+ * choices that do not go together. */
+enum status hub_settle(const struct options *options,
+                       struct hub_config *config, struct why *why) MUST_CHECK;
+
+#endif

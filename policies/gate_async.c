@@ -1,0 +1,32 @@
+/* Each offer is a round; its weight is 1/N, so that N equal nodes move the
+ * centre as far as one synchronous round does. Dividing by the shares in the
+ * round would cancel any discount. */
+#include "policies/policy.h"
+
+static int closes(const struct gate_state *state)
+{
+    return state->live >= state->required && state->offered > 0;
+}
+
+static double share(const double *samples, unsigned count, unsigned i)
+{
+    (void)samples;
+    (void)count;
+    (void)i;
+    return 1;
+}
+
+static double whole(const double *samples, unsigned count, unsigned live)
+{
+    (void)samples;
+    (void)count;
+    return live ? live : 1;
+}
+
+const struct gate_rule gate_async = {
+    .name = "async",
+    .doc = "Each offer is a round of its own.",
+    .closes = closes,
+    .share = share,
+    .whole = whole,
+};

@@ -1,0 +1,41 @@
+/* The mean of the contributions through an outer optimizer.
+ *
+ * With D = -mean (a pseudo-gradient) the outer step is Nesterov's in PyTorch's
+ * form: m = mu m + D; theta -= epsilon (D + mu m). epsilon = 1, mu = 0 is
+ * plain averaging. Source: DiLoCo (Douillard et al. 2023), algorithm 1. */
+#include "policies/policy.h"
+
+static unsigned planes(const struct policy_numbers *numbers)
+{
+    return numbers->outer_momentum > 0 ? 1 : 0;
+}
+
+static void step(const struct merge_tile *tile)
+{
+    double lr = tile->numbers->outer_lr;
+    double mu = tile->numbers->outer_momentum;
+    float *theta = tile->theta, *velocity = tile->plane[0];
+
+    if (!velocity) {
+        for (size_t i = 0; i < tile->count; i++)
+            theta[i] = (float)((double)theta[i] +
+                               lr * (tile->sign * tile->value[i]));
+        return;
+    }
+    for (size_t i = 0; i < tile->count; i++) {
+        double gradient = -tile->sign * tile->value[i];
+        double next = mu * (double)velocity[i] + gradient;
+
+        velocity[i] = (float)next;
+        theta[i] = (float)((double)theta[i] - lr * (gradient + mu * next));
+    }
+}
+
+const struct merge_rule merge_mean = {
+    .name = "mean",
+    .doc = "The centre takes a Nesterov step along the mean contribution.",
+    .takes = 1u << EXCHANGE_DELTA | 1u << EXCHANGE_GRADIENT,
+    .planes = planes,
+    .step = step,
+    .verb = VERB_REBASE,
+};
