@@ -36,6 +36,20 @@ void contribution_destroy(struct hub *hub, struct contribution **reference)
     free(contribution);
 }
 
+void contribution_grant(struct hub *hub, struct contribution *contribution)
+{
+    struct member *member = contribution_member(hub, contribution);
+    struct msg msg = {.kind = MSG_GRANT};
+
+    if (contribution->granted || !member)
+        return;
+    contribution->granted = true;
+    contribution->progress = hub->now;
+    msg.grant.exchange = contribution->offer.exchange;
+    msg.grant.credit = hub->config.window;
+    member_send(hub, member, &msg);
+}
+
 void contribution_close(struct hub *hub, struct contribution *contribution,
                         uint32_t chunk, enum verdict verdict)
 {

@@ -142,6 +142,8 @@ static void on_done(struct hub *hub, struct job *job)
         merge_checked(hub, job);
     else if (job->work == &work_merge)
         merge_done(hub, job);
+    else if (job->work == &work_judge)
+        choice_judged(hub, job);
     else if (job->work == hub->config.evaluate || job->work == &work_hint)
         snapshot_scored(hub, job);
     else if (job->work == hub->config.save)

@@ -108,6 +108,7 @@ void merge_checked(struct hub *hub, struct job *job)
                            job->status == STATUS_CONFIG ? VERDICT_NONFINITE
                                                         : VERDICT_CORRUPT);
     }
+    rounds_settle(hub);
     merge_try(hub, chunk);
 }
 
@@ -123,33 +124,71 @@ static bool is_gathered(const struct round *round, uint32_t chunk)
     return true;
 }
 
-/* Sends the merged chunk to all contributors that are still here. */
+/* What the contributor at `place` is sent of a chunk: the centre, another
+ * one's parameters, or nothing (false). */
+static bool answer(struct hub *hub, const struct round *round, unsigned place,
+                   uint32_t chunk, struct msg_result *result,
+                   struct blob **payload)
+{
+    const struct merge_rule *merge = round->policy->merge;
+    const struct centre_chunk *centre = &hub->centre[chunk];
+    int donor = round->list[place]->donor;
+    const struct contribution_chunk *given =
+        donor >= 0 ? &round->list[donor]->chunks[chunk] : NULL;
+
+    if (round->empty || donor == RECEIVE_NOTHING ||
+        (given && given->state != CHUNK_DELIVERED))
+        return false;
+    result->verb = round->policy->exchange == EXCHANGE_GRADIENT
+                       ? VERB_PULL
+                       : merge->verb;
+    result->weight = merge->weight
+                         ? merge->weight(&round->policy->numbers, round->live)
+                         : 1;
+    result->lineage =
+        given ? round->list[donor]->offer.lineage : hub->lineage;
+    result->codec = given ? given->codec : CODEC_RAW;
+    *payload = given             ? given->payload
+               : centre->former  ? centre->former
+                                 : centre->theta;
+    result->checksum = (*payload)->checksum;
+    return true;
+}
+
+static enum verdict verdict_of(const struct contribution *contribution,
+                               uint32_t chunk)
+{
+    const struct contribution_chunk *place = &contribution->chunks[chunk];
+
+    if (place->state != CHUNK_DELIVERED)
+        return place->verdict;
+    return contribution->merges ? VERDICT_MERGED : VERDICT_DECLINED;
+}
+
+/* Sends the chunk to all contributors that are still here and are to get it;
+ * who gets nothing of any chunk is told when the round is over. */
 static void release(struct hub *hub, struct round *round, uint32_t chunk)
 {
-    struct centre_chunk *centre = &hub->centre[chunk];
-    const struct policy *policy = hub->policy;
-    struct msg_result result = {.chunk = chunk, .weight = 1};
-
-    result.verb = policy->exchange == EXCHANGE_GRADIENT ? VERB_PULL
-                                                        : policy->merge->verb;
-    if (policy->merge->weight)
-        result.weight = policy->merge->weight(&policy->numbers, round->live);
-    result.lineage = hub->lineage;
-    result.version = centre->version;
-    result.checksum = centre->theta->checksum;
     for (unsigned i = 0; i < round->count; i++) {
         struct contribution *contribution = round->list[i];
         struct member *member = contribution_member(hub, contribution);
+        struct msg_result result = {.chunk = chunk};
+        struct blob *payload;
 
-        if (contribution->chunks[chunk].state == CHUNK_DELIVERED)
-            contribution_close(hub, contribution, chunk, VERDICT_MERGED);
         if (!member)
             continue;
         result.exchange = contribution->offer.exchange;
-        result.verdict = contribution->chunks[chunk].verdict;
-        delivery_add(hub, member, &result, centre->theta);
+        result.version = hub->centre[chunk].version;
+        result.verdict = verdict_of(contribution, chunk);
+        if (answer(hub, round, i, chunk, &result, &payload))
+            delivery_add(hub, member, &result, payload);
         credit_one(hub, member, result.exchange);
     }
+    for (unsigned i = 0; i < round->count; i++)
+        if (round->list[i]->chunks[chunk].state == CHUNK_DELIVERED)
+            contribution_close(hub, round->list[i], chunk,
+                               verdict_of(round->list[i], chunk));
+    blob_unref(&hub->centre[chunk].former);
 }
 
 static void chunk_finished(struct hub *hub, struct round *round,
@@ -178,12 +217,13 @@ static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
     for (unsigned i = 0; i < round->count; i++) {
         struct contribution *contribution = round->list[i];
 
-        if (contribution->chunks[chunk].state != CHUNK_DELIVERED)
+        if (!contribution->merges ||
+            contribution->chunks[chunk].state != CHUNK_DELIVERED)
             continue;
         out->place[out->count] = &contribution->chunks[chunk];
         out->list[out->count++] = contribution->candidate;
     }
-    policy_shares(hub->policy, out->list, out->count, &standing, out->share,
+    policy_shares(round->policy, out->list, out->count, &standing, out->share,
                   &out->whole);
 }
 
@@ -201,14 +241,14 @@ static struct job *merge_job(struct hub *hub, struct round *round,
     for (unsigned i = 0; i < delivered->count; i++)
         job->in[MERGE_FROM + i] =
             (struct input){blob_ref(delivered->place[i]->payload),
-                           hub->policy->reduce->rows ? 1
-                                                     : delivered->share[i],
+                           round->policy->reduce->rows ? 1
+                                                       : delivered->share[i],
                            delivered->place[i]->codec};
     job->elements = length_of(hub, chunk);
     job->number[MERGE_WHOLE] = delivered->whole;
     job->number[MERGE_LIVE] = round->live;
     job->number[MERGE_TURN] = (double)centre->turn;
-    job->context = hub->policy;
+    job->context = round->policy;
     job->tag[1] = chunk;
     return job;
 }
@@ -235,7 +275,7 @@ void merge_try(struct hub *hub, uint32_t chunk)
     struct round *round = hub->rounds;
 
     while (round && !hub->centre[chunk].busy) {
-        if (round->closed && !round->done[chunk] &&
+        if (round->settled && !round->done[chunk] &&
             is_gathered(round, chunk))
             merge_start(hub, round, chunk);
         round = round->next;
@@ -257,6 +297,8 @@ void merge_done(struct hub *hub, struct job *job)
     centre->busy = false;
     centre->round = NULL;
     if (job->status == STATUS_OK) {
+        if (round->policy->merge->former)
+            centre->former = blob_ref(centre->theta);
         blob_unref(&centre->theta);
         centre->theta = blob_ref(job->out[0]);
         for (unsigned i = 0; i < POLICY_PLANES && job->out[1 + i]; i++) {

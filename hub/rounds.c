@@ -20,21 +20,6 @@ static void offer_decline(struct hub *hub, struct member *member,
     verdict_send(hub, member, offer->exchange, 0, hub->chunks, verdict);
 }
 
-static void contribution_grant(struct hub *hub,
-                               struct contribution *contribution)
-{
-    struct member *member = contribution_member(hub, contribution);
-    struct msg msg = {.kind = MSG_GRANT};
-
-    if (contribution->granted || !member)
-        return;
-    contribution->granted = true;
-    contribution->progress = hub->now;
-    msg.grant.exchange = contribution->offer.exchange;
-    msg.grant.credit = hub->config.window;
-    member_send(hub, member, &msg);
-}
-
 static struct round *round_open(struct hub *hub)
 {
     struct round *round = calloc(1, sizeof *round);
@@ -44,6 +29,8 @@ static struct round *round_open(struct hub *hub)
         round->done = calloc(hub->chunks, sizeof *round->done);
     if (!round || !round->done)
         abort();
+    round->number = ++hub->next_round;
+    round->opened = hub->now;
     while (*end)
         end = &(*end)->next;
     *end = round;
@@ -59,7 +46,8 @@ static void round_add(struct hub *hub, struct round *round,
     memmove(member->waiting, member->waiting + 1,
             member->waiting_count * sizeof *member->waiting);
     round->list[round->count++] = contribution;
-    contribution_grant(hub, contribution);
+    if (choice_takes_all(hub))
+        contribution_grant(hub, contribution);
 }
 
 static bool round_has(const struct round *round, int member)
@@ -128,6 +116,19 @@ static void candidate_fill(const struct hub *hub,
         .norm = offer->norm};
 }
 
+void rounds_settle(struct hub *hub)
+{
+    bool settled = false;
+
+    for (struct round *round = hub->rounds; round; round = round->next)
+        if (round->closed && !round->settled) {
+            choice_advance(hub, round);
+            settled |= round->settled;
+        }
+    if (settled)
+        merge_try_all(hub);
+}
+
 /* Closes the round if its gate says so: from now on chunks may merge, in the
  * rank order of the members. */
 static void round_try_close(struct hub *hub, struct round *round)
@@ -149,6 +150,7 @@ static void round_try_close(struct hub *hub, struct round *round)
     qsort(round->list, round->count, sizeof *round->list, by_member);
     for (unsigned i = 0; i < round->count; i++)
         candidate_fill(hub, round->list[i]);
+    choice_make(hub, round);
     merge_try_all(hub);
 }
 
@@ -268,6 +270,7 @@ void rounds_forget(struct hub *hub, int place, enum verdict verdict,
         for (unsigned i = 0; i < round->count; i++)
             if (round->list[i]->member == place)
                 contribution_cut(hub, round->list[i], verdict, gone);
+    rounds_settle(hub);
     merge_try_all(hub);
 }
 
@@ -293,7 +296,8 @@ static bool is_behind(const struct hub *hub, const struct round *round,
     for (unsigned i = 0; i < round->count; i++) {
         const struct contribution *other = round->list[i];
 
-        if (other != slow && other->delivered < hub->chunks &&
+        if (other != slow && other->granted &&
+            other->delivered < hub->chunks &&
             other->delivered < slow->delivered + hub->config.window)
             return false;
     }
@@ -307,13 +311,27 @@ void rounds_tick(struct hub *hub)
             struct contribution *slow = round->list[i];
             nanos still = hub->now - slow->progress;
 
-            if (slow->delivered >= hub->chunks || still < PATIENCE ||
+            if (slow->delivered >= hub->chunks || !slow->granted ||
+                still < PATIENCE ||
                 (still < STUCK && !is_behind(hub, round, slow)))
                 continue;
             contribution_cut(hub, slow, VERDICT_EXPIRED, false);
         }
+    rounds_settle(hub);
     merge_try_all(hub);
     rounds_advance(hub);
+}
+
+/* Tells those who got no result what became of their offers. */
+static void round_tell(struct hub *hub, struct round *round)
+{
+    for (unsigned i = 0; i < round->count; i++) {
+        struct contribution *contribution = round->list[i];
+        struct member *member = contribution_member(hub, contribution);
+
+        if (member && (round->empty || contribution->donor != RECEIVE_CENTRE))
+            verdicts_tell(hub, member, contribution);
+    }
 }
 
 static void round_finish(struct hub *hub, struct round *round)
@@ -337,6 +355,7 @@ static void round_finish(struct hub *hub, struct round *round)
         hub->hint = scores / samples;
     effects_note(hub->out, NOTE_ROUND, "", "version %llu merged %u of %u",
                  (unsigned long long)hub->version, merged, round->count);
+    round_tell(hub, round);
     for (unsigned i = 0; i < round->count; i++)
         contribution_retire(hub, round->list[i]);
     free(round->done);

@@ -72,15 +72,29 @@ struct contribution {
     struct msg_offer offer;
     struct candidate candidate; /* the same for the policy, at the close */
     bool granted;
+    bool merges;  /* it is to be merged, once it is here */
+    bool donates; /* others get it as it is */
+    bool judged;  /* by a STAGED rule */
+    int donor;    /* place in the round of whose it gets, or RECEIVE_... */
     uint32_t delivered, merged;
     nanos progress; /* when the last chunk came */
     struct contribution_chunk chunks[];
 };
 
 struct round {
+    uint64_t number; /* ordinal of this hub's life */
+    const struct policy *policy; /* when it closed */
     struct contribution *list[MAX_IN_ROUND];
     unsigned count;
-    bool closed;
+    nanos opened;
+    uint32_t fragment; /* of the model that it merges */
+    bool closed;       /* its list is complete */
+    bool takes_all;    /* nobody is chosen */
+    bool judging;      /* a STAGED rule is at work */
+    bool settled;      /* what is merged is known: chunks may merge */
+    bool empty;        /* nothing is */
+    unsigned order[MAX_IN_ROUND]; /* the policy's, places in list */
+    unsigned choices, next_choice, wanted;
     uint32_t merged; /* chunks that are done */
     unsigned live;   /* nodes, when it closed */
     bool *done;      /* per chunk */
@@ -132,6 +146,7 @@ struct centre_chunk {
     struct blob *theta, *plane[POLICY_PLANES];
     uint64_t version;
     uint64_t turn; /* contributions merged, ever */
+    struct blob *former; /* theta before the merge, while it is sent */
     bool busy; /* a merge of it is under way */
     struct round *round; /* that it is for */
 };
@@ -157,6 +172,7 @@ struct hub {
     struct centre_chunk *centre;
     uint64_t version, rounds_done, rounds_here; /* here: since this start */
     struct round *rounds; /* under way, oldest first */
+    uint64_t next_round;
     bool fence; /* no new rounds until a snapshot is taken */
 
     bool saving, evaluating, want_save, want_evaluate;
@@ -210,6 +226,8 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
 void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
 void rounds_advance(struct hub *hub);
+/* Goes on with rounds whose data have come, or will not come any more. */
+void rounds_settle(struct hub *hub);
 /* Completes the rounds whose chunks are all done; after each event. */
 void rounds_sweep(struct hub *hub);
 void rounds_tick(struct hub *hub);
@@ -220,7 +238,18 @@ void rounds_forget(struct hub *hub, int member, enum verdict verdict,
 /* Tells a node that is back what became of what it sent before. */
 void rounds_recall(struct hub *hub, struct member *member);
 
+/* choice.c */
+/* Whether each offer is granted at once. */
+bool choice_takes_all(const struct hub *hub);
+/* The round has closed: asks for the data that the policy wants. */
+void choice_make(struct hub *hub, struct round *round);
+/* Goes on when data have come or will not come any more. */
+void choice_advance(struct hub *hub, struct round *round);
+void choice_judged(struct hub *hub, struct job *job);
+
 /* contribution.c */
+/* Asks for its data, once. */
+void contribution_grant(struct hub *hub, struct contribution *contribution);
 /* Tells the node the verdict of a range for which no result will come. */
 void verdict_send(struct hub *hub, struct member *member, uint64_t exchange,
                   uint32_t first, uint32_t count, enum verdict verdict);

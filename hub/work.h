@@ -16,6 +16,23 @@ extern const struct work work_check;
  * = what their sum is divided by, nodes that are live, contributions before;
  * context = struct policy. out[] = the new theta, sealed; the new planes. */
 extern const struct work work_merge;
+/* The whole of contributions is judged by a STAGED rule. in[] = the order, a
+ * struct judge_order, in which weights and scores are written; chunks of theta
+ * (or empty), then the chunks of each contribution. number[0] is the caller's. */
+extern const struct work work_judge;
+
+struct judge_order {
+    const struct policy *policy;
+    struct standing standing;
+    const struct work *evaluate; /* or NULL */
+    const void *evaluate_context;
+    uint32_t chunks, chunk_elements;
+    bool displacements; /* the contributions are, from theta */
+    unsigned count;
+    struct candidate list[POLICY_MOST];
+    double weight[POLICY_MOST];
+};
+
 /* Stands for scoring where the hub cannot score: the score is what the nodes
  * said, and is in number[1] already. */
 extern const struct work work_hint;

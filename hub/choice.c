@@ -1,0 +1,236 @@
+/* Whom a closed round asks for data, what it makes of them, and who gets what.
+ *
+ * Offers come without data. Where the policy takes everything, each is granted
+ * at once; else the round asks for data when it closes: of those the policy
+ * wants, in its order, and of donors. A STAGED rule then judges what has come
+ * as a whole; for each one it refuses the next in order is asked. */
+#include <stdlib.h>
+
+#include "hub/state.h"
+
+bool choice_takes_all(const struct hub *hub)
+{
+    const struct policy *policy = hub->policy;
+
+    return policy->select == &select_all && !policy->receive->donors;
+}
+
+/* Nothing is merged of it; it may still be given something. */
+static void decline(struct hub *hub, struct contribution *contribution,
+                    enum verdict verdict)
+{
+    contribution->merges = false;
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        contribution_close(hub, contribution, i, verdict);
+    contribution->delivered = hub->chunks;
+}
+
+/* Asks for the next ones in the policy's order until so many are to be
+ * merged. */
+static void ask(struct hub *hub, struct round *round)
+{
+    unsigned merging = 0;
+
+    for (unsigned i = 0; i < round->count; i++)
+        merging += round->list[i]->merges;
+    while (merging < round->wanted && round->next_choice < round->choices) {
+        struct contribution *contribution =
+            round->list[round->order[round->next_choice++]];
+
+        contribution->merges = true;
+        contribution_grant(hub, contribution);
+        merging++;
+    }
+}
+
+/* The list of contributors and what is merged of them are final. */
+static void settle(struct hub *hub, struct round *round)
+{
+    round->settled = true;
+    round->empty = true;
+    for (unsigned i = 0; i < round->count; i++) {
+        struct contribution *contribution = round->list[i];
+
+        if (contribution->merges)
+            round->empty = false;
+        else if (!contribution->donates)
+            decline(hub, contribution, VERDICT_DECLINED);
+    }
+    round->empty &= !round->takes_all;
+}
+
+static void choose_donors(struct hub *hub, struct round *round,
+                          const struct candidate *list,
+                          const struct standing *standing)
+{
+    int donor[MAX_IN_ROUND];
+
+    if (!round->policy->receive->donors)
+        return;
+    round->policy->receive->donors(list, round->count, standing, donor);
+    for (unsigned i = 0; i < round->count; i++) {
+        round->list[i]->donor = donor[i];
+        if (donor[i] >= 0)
+            round->list[donor[i]]->donates = true;
+    }
+    for (unsigned i = 0; i < round->count; i++)
+        if (round->list[i]->donates)
+            contribution_grant(hub, round->list[i]);
+}
+
+void choice_make(struct hub *hub, struct round *round)
+{
+    struct standing standing = hub_standing(hub, round->live);
+    struct candidate list[MAX_IN_ROUND];
+
+    round->policy = hub->policy;
+    round->takes_all = choice_takes_all(hub);
+    for (unsigned i = 0; i < round->count; i++) {
+        list[i] = round->list[i]->candidate;
+        round->list[i]->donor = RECEIVE_CENTRE;
+        round->list[i]->merges = false;
+    }
+    round->choices = round->policy->select->choose(
+        list, round->count, &standing, round->order, &round->wanted);
+    choose_donors(hub, round, list, &standing);
+    ask(hub, round);
+    choice_advance(hub, round);
+}
+
+/* ---- judging ---- */
+
+/* A judge's job: its verdict is awaited on these contributions. */
+static bool is_to_be_judged(const struct hub *hub,
+                            const struct contribution *contribution)
+{
+    return contribution->merges && !contribution->judged &&
+           contribution->delivered >= hub->chunks;
+}
+
+static bool is_whole(const struct hub *hub,
+                     const struct contribution *contribution)
+{
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        if (contribution->chunks[i].state != CHUNK_DELIVERED)
+            return false;
+    return true;
+}
+
+static void judge_start(struct hub *hub, struct round *round, unsigned count)
+{
+    unsigned inputs = 1 + hub->chunks * (1 + count), at = 1;
+    struct job *job = job_new(&work_judge, hub->pool, inputs);
+    struct judge_order *order;
+
+    job->in[0].blob = blob_new(hub->pool, sizeof *order);
+    if (!job->in[0].blob)
+        abort();
+    order = (struct judge_order *)(void *)job->in[0].blob->bytes;
+    *order = (struct judge_order){
+        .policy = round->policy,
+        .standing = hub_standing(hub, round->live),
+        .evaluate = hub->config.evaluate,
+        .evaluate_context = hub->config.evaluate_context,
+        .chunks = hub->chunks,
+        .chunk_elements = hub->config.chunk_elements,
+        .displacements = round->policy->exchange == EXCHANGE_DELTA};
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        job->in[at++].blob = blob_ref(hub->centre[i].theta);
+    for (unsigned i = 0; i < round->count; i++) {
+        struct contribution *contribution = round->list[i];
+
+        if (!is_to_be_judged(hub, contribution))
+            continue;
+        order->list[order->count++] = contribution->candidate;
+        for (uint32_t j = 0; j < hub->chunks; j++)
+            job->in[at++] =
+                (struct input){blob_ref(contribution->chunks[j].payload), 1,
+                               contribution->chunks[j].codec};
+    }
+    job->elements = (size_t)hub->schema->elements;
+    job->number[0] = (double)round->number;
+    round->judging = true;
+    hub_job(hub, job);
+}
+
+void choice_advance(struct hub *hub, struct round *round)
+{
+    unsigned ready = 0;
+
+    if (!round->closed || round->settled || round->judging)
+        return;
+    if (!round->policy->reduce->judge) {
+        settle(hub, round);
+        return;
+    }
+    for (unsigned i = 0; i < round->count; i++) {
+        struct contribution *contribution = round->list[i];
+
+        if (!contribution->merges || contribution->judged)
+            continue;
+        if (contribution->delivered < hub->chunks)
+            return;
+        if (is_whole(hub, contribution))
+            ready++;
+        else
+            decline(hub, contribution, VERDICT_LOST);
+    }
+    if (ready) {
+        judge_start(hub, round, ready);
+        return;
+    }
+    ask(hub, round);
+    for (unsigned i = 0; i < round->count; i++)
+        if (round->list[i]->merges && !round->list[i]->judged)
+            return;
+    settle(hub, round);
+}
+
+static struct round *round_of(struct hub *hub, double number)
+{
+    struct round *round = hub->rounds;
+
+    while (round && (double)round->number != number)
+        round = round->next;
+    return round;
+}
+
+static void take_judgement(struct hub *hub,
+                           struct contribution *contribution,
+                           const struct candidate *candidate, double weight)
+{
+    struct member *member = &hub->members[contribution->member];
+
+    contribution->judged = true;
+    contribution->candidate = *candidate;
+    if (weight > 0)
+        return;
+    effects_note(hub->out, NOTE_DECLINED, member->name,
+                 "exchange %llu: %s",
+                 (unsigned long long)contribution->offer.exchange,
+                 verdict_words[VERDICT_REFUTED].doc);
+    decline(hub, contribution, VERDICT_REFUTED);
+}
+
+void choice_judged(struct hub *hub, struct job *job)
+{
+    struct round *round = round_of(hub, job->number[0]);
+    const struct judge_order *order =
+        (const struct judge_order *)(const void *)job->in[0].blob->bytes;
+    unsigned at = 0;
+
+    if (!round)
+        return;
+    round->judging = false;
+    for (unsigned i = 0; i < round->count; i++) {
+        struct contribution *contribution = round->list[i];
+
+        if (!is_to_be_judged(hub, contribution) || at == order->count ||
+            order->list[at].node != contribution->candidate.node)
+            continue;
+        take_judgement(hub, contribution, &order->list[at],
+                       job->status == STATUS_OK ? order->weight[at] : 0);
+        at++;
+    }
+    rounds_settle(hub);
+}

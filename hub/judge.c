@@ -1,0 +1,137 @@
+/* The job that lets a STAGED rule see whole contributions. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/codec.h"
+#include "core/schema.h"
+#include "hub/work.h"
+
+/* A pile of float32 vectors: the centre, then the contributions. */
+struct heap {
+    struct pile pile; /* first: rules know only this */
+    struct job *job;
+    const struct judge_order *order;
+    float *rows; /* (1 + count) * elements */
+};
+
+static const struct heap *heap_of(const struct pile *pile)
+{
+    return (const struct heap *)(const void *)pile;
+}
+
+static void read_row(const struct pile *pile, unsigned i, size_t first,
+                     size_t count, double *into)
+{
+    const float *from = heap_of(pile)->rows + (1 + i) * pile->elements + first;
+
+    for (size_t j = 0; j < count; j++)
+        into[j] = (double)from[j];
+}
+
+/* Decodes the chunks of row `row` end to end. An empty input is zeros: there
+ * is no centre yet. */
+static void unpack(const struct heap *heap, unsigned row)
+{
+    const struct judge_order *order = heap->order;
+    float *to = heap->rows + row * heap->pile.elements;
+    double tile[CODEC_GRAIN];
+
+    for (uint32_t i = 0; i < order->chunks; i++) {
+        unsigned at = 1 + row * order->chunks + i;
+        size_t length = chunk_length(heap->pile.elements,
+                                     order->chunk_elements, i);
+
+        for (size_t first = 0; heap->job->in[at].blob && first < length;
+             first += CODEC_GRAIN) {
+            size_t left = length - first;
+            size_t count = left < CODEC_GRAIN ? left : CODEC_GRAIN;
+
+            heap->job->in[at].weight = 1;
+            job_sum(heap->job, at, at + 1, first, count, tile);
+            for (size_t j = 0; j < count; j++)
+                to[first + j] = (float)tile[j];
+        }
+        to += length;
+    }
+}
+
+/* The parameters that the weighted contributions stand for. */
+static void combine(const struct heap *heap, const double *weights,
+                    float *into)
+{
+    size_t elements = heap->pile.elements;
+    double total = 0;
+
+    for (unsigned i = 0; i < heap->pile.count; i++)
+        total += weights[i];
+    for (size_t j = 0; j < elements; j++) {
+        double sum = 0;
+
+        for (unsigned i = 0; total > 0 && i < heap->pile.count; i++)
+            sum += weights[i] * (double)heap->rows[(1 + i) * elements + j];
+        if (total > 0)
+            sum /= total;
+        if (total <= 0 || heap->order->displacements)
+            sum += (double)heap->rows[j];
+        into[j] = (float)sum;
+    }
+}
+
+static double loss(const struct pile *pile, const double *weights,
+                   double *error)
+{
+    const struct heap *heap = heap_of(pile);
+    const struct judge_order *order = heap->order;
+    struct blob *whole =
+        blob_new(heap->job->pool, pile->elements * sizeof(float));
+    struct job *job = job_new(order->evaluate, heap->job->pool, order->chunks);
+    double score = NO_SCORE;
+
+    *error = 0;
+    job->context = order->evaluate_context;
+    job->elements = pile->elements;
+    if (whole) {
+        combine(heap, weights, blob_floats(whole));
+        for (uint32_t i = 0; i < order->chunks; i++)
+            job->in[i].blob = blob_slice(
+                whole, (size_t)i * order->chunk_elements * sizeof(float),
+                chunk_length(pile->elements, order->chunk_elements, i) *
+                    sizeof(float));
+        job_run(job);
+        if (job->status == STATUS_OK && isfinite(job->number[1]))
+            score = job->number[1];
+    }
+    job_destroy(&job);
+    blob_unref(&whole);
+    return score;
+}
+
+static void judge(struct job *job)
+{
+    struct judge_order *order =
+        (struct judge_order *)(void *)job->in[0].blob->bytes;
+    struct heap heap = {.pile = {.count = order->count,
+                                 .elements = job->elements,
+                                 .has_loss = order->evaluate != NULL,
+                                 .read = read_row,
+                                 .loss = loss},
+                        .job = job,
+                        .order = order};
+
+    heap.rows = calloc((1 + (size_t)order->count) * job->elements,
+                       sizeof *heap.rows);
+    if (!heap.rows) {
+        job->status = STATUS_NO_MEMORY;
+        return;
+    }
+    for (unsigned i = 0; i <= order->count; i++)
+        unpack(&heap, i);
+    for (unsigned i = 0; i < order->count; i++)
+        order->weight[i] = 1;
+    order->policy->reduce->judge(&heap.pile, order->list, &order->standing,
+                                 order->weight);
+    free(heap.rows);
+}
+
+const struct work work_judge = {"judge", judge};
