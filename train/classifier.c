@@ -169,6 +169,25 @@ static size_t classes_of(const struct classifier *classifier)
     return classifier->dense.width[classifier->dense.layers];
 }
 
+enum star_trainer_outcome
+classifier_create(size_t size, classifier_model *init,
+                  const struct star_trainer_settings *settings, void **self,
+                  char *error, size_t error_size)
+{
+    struct why why = {"no memory"};
+    void *model = calloc(1, size);
+    enum status status = model ? init(model, settings, &why)
+                               : STATUS_NO_MEMORY;
+
+    if (!status) {
+        *self = model;
+        return STAR_TRAINER_OK;
+    }
+    (void)snprintf(error, error_size, "%s", why.text);
+    free(model);
+    return outcome_of(status);
+}
+
 void classifier_describe(void *self, struct star_trainer_model *out)
 {
     struct classifier *classifier = self;

@@ -5,8 +5,8 @@
  * loads samples into the inputs; it may own some parameters of its own (the
  * embedding of lm), which come first in the vectors, and then turns the
  * derivative by the inputs into their gradient. A model embeds a struct
- * classifier as its first member, so that the functions from
- * classifier_describe on serve as the model's star_trainer_type. */
+ * classifier as its first member, so that CLASSIFIER_FUNCTIONS serve as its
+ * star_trainer_type; it adds a name, help, create and destroy. */
 #ifndef TRAIN_CLASSIFIER_H
 #define TRAIN_CLASSIFIER_H
 
@@ -66,6 +66,16 @@ enum status classifier_init(struct classifier *classifier, const char *name,
                             struct why *why) MUST_CHECK;
 void classifier_free(struct classifier *classifier);
 
+/* Fills a model of zeros. If it fails, there is nothing to free. */
+typedef enum status classifier_model(void *self,
+                                     const struct star_trainer_settings *from,
+                                     struct why *why);
+/* A star_trainer_type's create for a model of `size` bytes. */
+enum star_trainer_outcome
+classifier_create(size_t size, classifier_model *init,
+                  const struct star_trainer_settings *settings, void **self,
+                  char *error, size_t error_size);
+
 /* See include/starswitch_trainer.h; `self` is a struct classifier. */
 void classifier_describe(void *self, struct star_trainer_model *out);
 enum star_trainer_outcome classifier_gradient(void *self, double *loss,
@@ -78,5 +88,12 @@ enum star_trainer_outcome classifier_set_shard(void *self, uint32_t shard,
                                                uint32_t shards);
 void classifier_reset_optimizer(void *self);
 const char *classifier_last_error(void *self);
+
+#define CLASSIFIER_FUNCTIONS                                                   \
+    .describe = classifier_describe, .gradient = classifier_gradient,          \
+    .step = classifier_step, .evaluate = classifier_evaluate,                  \
+    .set_shard = classifier_set_shard,                                         \
+    .reset_optimizer = classifier_reset_optimizer,                             \
+    .last_error = classifier_last_error
 
 #endif

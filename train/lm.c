@@ -1,13 +1,10 @@
 #include "train/lm.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "train/classifier.h"
 #include "train/corpus.h"
-#include "train/outcome.h"
 
 enum { BYTES = 256, HELD_OUT_SHARE = 10 };
 
@@ -79,10 +76,11 @@ static enum status split_corpus(struct lm *lm, const char *paths,
     return STATUS_OK;
 }
 
-static enum status lm_init(struct lm *lm,
+static enum status lm_init(void *self,
                            const struct star_trainer_settings *settings,
                            struct why *why)
 {
+    struct lm *lm = self;
     struct source source = {.of = lm, .load = lm_load, .gather = lm_gather};
     struct spec spec;
     enum status status = spec_parse(settings->spec, SPEC_LM, &spec, why);
@@ -115,17 +113,8 @@ static enum star_trainer_outcome
 lm_create(const struct star_trainer_settings *settings, void **self,
           char *error, size_t error_size)
 {
-    struct why why = {"no memory"};
-    struct lm *lm = calloc(1, sizeof *lm);
-    enum status status = lm ? lm_init(lm, settings, &why) : STATUS_NO_MEMORY;
-
-    if (!status) {
-        *self = lm;
-        return STAR_TRAINER_OK;
-    }
-    (void)snprintf(error, error_size, "%s", why.text);
-    free(lm);
-    return outcome_of(status);
+    return classifier_create(sizeof(struct lm), lm_init, settings, self,
+                             error, error_size);
 }
 
 static void lm_destroy(void *self)
@@ -143,11 +132,5 @@ const struct star_trainer_type lm_trainer = {
     .help = "guesses the next byte of any file: lm:context=16,hidden=128",
     .create = lm_create,
     .destroy = lm_destroy,
-    .describe = classifier_describe,
-    .gradient = classifier_gradient,
-    .step = classifier_step,
-    .evaluate = classifier_evaluate,
-    .set_shard = classifier_set_shard,
-    .reset_optimizer = classifier_reset_optimizer,
-    .last_error = classifier_last_error,
+    CLASSIFIER_FUNCTIONS,
 };

@@ -1,11 +1,9 @@
 #include "train/mlp.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "train/classifier.h"
 #include "train/data.h"
-#include "train/outcome.h"
 
 struct mlp {
     struct classifier classifier; /* first, as classifier.h says */
@@ -28,10 +26,11 @@ static void mlp_load(const void *of, const struct batch *batch,
     }
 }
 
-static enum status mlp_init(struct mlp *mlp,
+static enum status mlp_init(void *self,
                             const struct star_trainer_settings *settings,
                             struct why *why)
 {
+    struct mlp *mlp = self;
     struct source source = {.of = &mlp->data, .load = mlp_load};
     struct spec spec;
     enum status status = spec_parse(settings->spec, SPEC_MLP, &spec, why);
@@ -61,17 +60,8 @@ static enum star_trainer_outcome
 mlp_create(const struct star_trainer_settings *settings, void **self,
            char *error, size_t error_size)
 {
-    struct why why = {"no memory"};
-    struct mlp *mlp = calloc(1, sizeof *mlp);
-    enum status status = mlp ? mlp_init(mlp, settings, &why) : STATUS_NO_MEMORY;
-
-    if (!status) {
-        *self = mlp;
-        return STAR_TRAINER_OK;
-    }
-    (void)snprintf(error, error_size, "%s", why.text);
-    free(mlp);
-    return outcome_of(status);
+    return classifier_create(sizeof(struct mlp), mlp_init, settings, self,
+                             error, error_size);
 }
 
 static void mlp_destroy(void *self)
@@ -89,11 +79,5 @@ const struct star_trainer_type mlp_trainer = {
     .help = "classifies samples: mlp:784-128-10, mlp:128 or mlp",
     .create = mlp_create,
     .destroy = mlp_destroy,
-    .describe = classifier_describe,
-    .gradient = classifier_gradient,
-    .step = classifier_step,
-    .evaluate = classifier_evaluate,
-    .set_shard = classifier_set_shard,
-    .reset_optimizer = classifier_reset_optimizer,
-    .last_error = classifier_last_error,
+    CLASSIFIER_FUNCTIONS,
 };
