@@ -5,23 +5,10 @@
 
 #include "train/trainer.h"
 
-/* All nodes of a run split the data alike, and so does the hub. */
-enum { SPLIT_SEED = 1 };
-
-static const char *or_null(const char *text)
-{
-    return text[0] ? text : NULL;
-}
-
 enum status scorer_open(struct scorer *scorer, const struct options *options,
                         struct why *why)
 {
-    struct trainer_choice choice = {.model = or_null(options->model),
-                                    .plugin = or_null(options->trainer),
-                                    .data = or_null(options->data),
-                                    .seed = options->seed,
-                                    .split_seed = SPLIT_SEED,
-                                    .shards = 1};
+    struct trainer_choice choice = trainer_choose(options);
     enum status status;
 
     if (!choice.model && !choice.plugin)

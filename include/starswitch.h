@@ -61,8 +61,8 @@ enum star_level { STAR_DEBUG, STAR_INFO, STAR_WARNING, STAR_ERROR };
 struct star_options {
     const char *hub;  /* "host" or "host:port"; NULL: $STARSWITCH_HUB, or
                          127.0.0.1:7541 */
-    const char *name; /* NULL: host name and process id. A node that comes
-                         back under its name is the same node. */
+    const char *name; /* NULL or "": host name and process id. A node that
+                         comes back under its name is the same node. */
     /* Events, in words; from the link's thread. NULL: warnings and errors go
      * to stderr. */
     void (*log)(void *context, enum star_level level, const char *event,

@@ -15,8 +15,6 @@
 
 /* Enough to see progress, cheap enough to do every few seconds. */
 enum { EVALUATED_SAMPLES = 1000 };
-/* Shards are disjoint because all nodes split the data alike. */
-enum { SPLIT_SEED = 1 };
 
 static volatile sig_atomic_t asked_to_stop;
 
@@ -43,22 +41,9 @@ static int complain(enum status status, const struct why *why)
     return status_exit_code(status);
 }
 
-static const char *or_null(const char *text)
-{
-    return text[0] ? text : NULL;
-}
-
 static enum status open_trainer(struct training *training, struct why *why)
 {
-    const struct options *options = &training->options;
-    struct trainer_choice choice = {
-        .model = or_null(options->model),
-        .plugin = or_null(options->trainer),
-        .data = or_null(options->data),
-        .seed = options->seed,
-        .split_seed = SPLIT_SEED,
-        .shards = 1,
-    };
+    struct trainer_choice choice = trainer_choose(&training->options);
 
     if (!choice.model && !choice.plugin)
         return because(why, STATUS_USAGE,
@@ -96,7 +81,7 @@ static enum status attach(struct training *training, struct why *why)
     char hub[ENDPOINT_HOST_BYTES + 16];
     struct text text;
     struct star_options link = {.hub = hub,
-                                .name = or_null(options->name),
+                                .name = options->name,
                                 .log = take_note,
                                 .step = take_gradient,
                                 .context = training};

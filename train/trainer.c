@@ -9,7 +9,7 @@
 #include "train/outcome.h"
 #include "train/plugin.h"
 
-enum { NAMES_BYTES = 128 };
+enum { NAMES_BYTES = 128, SPLIT_SEED = 1 };
 
 static const struct star_trainer_type *const builtins[] = {
 #define TRAINER(name) &name##_trainer,
@@ -22,6 +22,21 @@ enum { BUILTINS = sizeof builtins / sizeof *builtins };
 const struct star_trainer_type *trainer_builtin(unsigned i)
 {
     return i < BUILTINS ? builtins[i] : NULL;
+}
+
+static const char *or_null(const char *text)
+{
+    return text[0] ? text : NULL;
+}
+
+struct trainer_choice trainer_choose(const struct options *options)
+{
+    return (struct trainer_choice){.model = or_null(options->model),
+                                   .plugin = or_null(options->trainer),
+                                   .data = or_null(options->data),
+                                   .seed = options->seed,
+                                   .split_seed = SPLIT_SEED,
+                                   .shards = 1};
 }
 
 static void list_builtins(char out[NAMES_BYTES])

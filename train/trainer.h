@@ -12,6 +12,7 @@
 #ifndef TRAIN_TRAINER_H
 #define TRAIN_TRAINER_H
 
+#include "core/options.h"
 #include "core/status.h"
 #include "include/starswitch_trainer.h"
 
@@ -23,6 +24,11 @@ struct trainer_choice {
     uint64_t split_seed; /* equal for all nodes and the hub of a run */
     uint32_t shard, shards;
 };
+
+/* What a program's options choose, to borrow; shard 0 of 1. The split is the
+ * same for all programs: the shards of nodes are disjoint, and nobody trains
+ * on what the hub scores with. Neither model nor plugin: nothing is chosen. */
+struct trainer_choice trainer_choose(const struct options *options);
 
 struct trainer {
     const struct star_trainer_type *type;
