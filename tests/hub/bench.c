@@ -226,6 +226,29 @@ void guest_gives(struct bench *bench, struct guest *guest, uint64_t exchange,
     guest_delivers_all(bench, guest, exchange, value);
 }
 
+void guest_gives_last(struct bench *bench, struct guest *guest,
+                      uint64_t exchange, double value)
+{
+    const struct msg_offer offer = {.exchange = exchange,
+                                    .base_version = bench_look(bench)->version,
+                                    .samples = 1,
+                                    .score = NO_SCORE,
+                                    .last = 1};
+
+    guest_offer(bench, guest, &offer);
+    guest_delivers_all(bench, guest, exchange, value);
+}
+
+struct guest guest_alone(struct bench *bench)
+{
+    struct guest a;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    guest_founds(bench, &a, 1);
+    return a;
+}
+
 void guest_credits(struct bench *bench, struct guest *guest,
                    uint64_t exchange, uint32_t chunks)
 {
@@ -243,6 +266,14 @@ void guest_pings(struct bench *bench, struct guest *guest, uint64_t iteration)
     msg.ping.iteration = iteration;
     msg.ping.accuracy = -1;
     hand_say(&bench->hand, guest->control, &msg, NULL);
+}
+
+void guest_lives(struct bench *bench, struct guest *guest, nanos span)
+{
+    for (; span > 0; span -= 500 * MILLISECOND) {
+        hand_wait(&bench->hand, 500 * MILLISECOND);
+        guest_pings(bench, guest, 1);
+    }
 }
 
 static peer_id peer_for(const struct guest *guest, enum msg_kind kind)

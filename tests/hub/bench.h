@@ -53,6 +53,8 @@ struct guest guest_comes(struct bench *bench, const char *name);
 void guest_hello(struct bench *bench, struct guest *guest);
 void guest_attach(struct bench *bench, struct guest *guest);
 void guest_comes_again(struct bench *bench, struct guest *guest);
+/* Opens the bench for one guest, "a", that founds the centre: all ones. */
+struct guest guest_alone(struct bench *bench);
 /* A message of kind `kind` without fields that matter, on its channel. */
 void guest_says(struct bench *bench, struct guest *guest, enum msg_kind kind);
 void guest_founds(struct bench *bench, struct guest *guest, double value);
@@ -64,15 +66,19 @@ void guest_delivers(struct bench *bench, struct guest *guest,
                     uint64_t exchange, uint32_t chunk, double value);
 void guest_chunk(struct bench *bench, struct guest *guest,
                  const struct msg_chunk *chunk, struct blob *payload);
-/* Offers and delivers all chunks. */
+/* Offers and delivers all chunks; the same as its last offer. */
 void guest_gives(struct bench *bench, struct guest *guest, uint64_t exchange,
                  double value);
+void guest_gives_last(struct bench *bench, struct guest *guest,
+                      uint64_t exchange, double value);
 void guest_delivers_all(struct bench *bench, struct guest *guest,
                         uint64_t exchange, double value);
 void guest_credits(struct bench *bench, struct guest *guest,
                    uint64_t exchange, uint32_t chunks);
 void guest_pings(struct bench *bench, struct guest *guest,
                  uint64_t iteration);
+/* So long passes, while it pings every half second. */
+void guest_lives(struct bench *bench, struct guest *guest, nanos span);
 /* Its connections break. */
 void guest_breaks(struct bench *bench, struct guest *guest);
 

@@ -1,16 +1,6 @@
 #include "tests/check.h"
 #include "tests/hub/bench.h"
 
-static struct guest guest_alone(struct bench *bench)
-{
-    struct guest a;
-
-    bench_open(bench);
-    a = guest_comes(bench, "a");
-    guest_founds(bench, &a, 1);
-    return a;
-}
-
 static void a_merged_chunk_goes_out_before_the_others_are_here(void)
 {
     struct bench *bench = bench_new();

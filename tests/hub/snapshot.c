@@ -3,25 +3,6 @@
 
 static struct store store;
 
-static struct guest guest_alone(struct bench *bench)
-{
-    struct guest a;
-
-    bench_open(bench);
-    a = guest_comes(bench, "a");
-    guest_founds(bench, &a, 1);
-    return a;
-}
-
-/* So long passes, while the guest pings. */
-static void live(struct bench *bench, struct guest *guest, nanos span)
-{
-    for (; span > 0; span -= 500 * MILLISECOND) {
-        hand_wait(&bench->hand, 500 * MILLISECOND);
-        guest_pings(bench, guest, 1);
-    }
-}
-
 static void the_centre_is_scored_at_intervals(void)
 {
     struct bench *bench = bench_new();
@@ -30,11 +11,11 @@ static void the_centre_is_scored_at_intervals(void)
     store_lend(&store, bench);
     store.loss = 0.25;
     a = guest_alone(bench);
-    live(bench, &a, 2 * SECOND);
+    guest_lives(bench, &a, 2 * SECOND);
     CHECK_EQUAL(1, store.scores);
     CHECK_NEAR(0.25, bench_look(bench)->score, 0);
     guest_gives(bench, &a, 1, 1);
-    live(bench, &a, 4 * SECOND);
+    guest_lives(bench, &a, 4 * SECOND);
     CHECK_EQUAL(2, store.scores);
     bench_destroy(&bench);
 }
@@ -47,16 +28,16 @@ static void the_best_is_kept_and_saved(void)
     store_lend(&store, bench);
     store.loss = 0.5;
     a = guest_alone(bench);
-    live(bench, &a, SECOND);
+    guest_lives(bench, &a, SECOND);
     CHECK_EQUAL(1, store.bests);
     CHECK_EQUAL(0, store.best_version);
     store.loss = 0.75;
     guest_gives(bench, &a, 1, 1);
-    live(bench, &a, 2 * SECOND);
+    guest_lives(bench, &a, 2 * SECOND);
     CHECK_EQUAL(1, store.bests);
     store.loss = 0.25;
     guest_gives(bench, &a, 2, 1);
-    live(bench, &a, 2 * SECOND);
+    guest_lives(bench, &a, 2 * SECOND);
     CHECK_EQUAL(2, store.bests);
     CHECK_EQUAL(2, store.best_version);
     CHECK_NEAR(3, store.first, 0);
@@ -75,11 +56,11 @@ static void with_a_goal_of_accuracy_the_best_is_the_most_accurate(void)
     store.loss = 1;
     store.accuracy = 0.5;
     a = guest_alone(bench);
-    live(bench, &a, SECOND);
+    guest_lives(bench, &a, SECOND);
     guest_gives(bench, &a, 1, 1);
     store.loss = 2;
     store.accuracy = 0.75;
-    live(bench, &a, 2 * SECOND);
+    guest_lives(bench, &a, 2 * SECOND);
     CHECK_EQUAL(1, store.best_version);
     CHECK_EQUAL(1, bench_look(bench)->best_version);
     bench_destroy(&bench);
@@ -97,7 +78,7 @@ static void without_a_trainer_the_nodes_losses_are_the_score(void)
     guest_offer(bench, &b, &offer);
     guest_delivers_all(bench, &a, 1, 0);
     guest_delivers_all(bench, &b, 1, 0);
-    live(bench, &a, SECOND);
+    guest_lives(bench, &a, SECOND);
     CHECK_NEAR(1, bench_look(bench)->score, 1e-12);
     bench_destroy(&bench);
 }
@@ -110,13 +91,13 @@ static void the_centre_is_saved_at_intervals_when_it_has_changed(void)
     store_lend(&store, bench);
     a = guest_alone(bench);
     guest_gives(bench, &a, 1, 1);
-    live(bench, &a, 9 * SECOND);
+    guest_lives(bench, &a, 9 * SECOND);
     CHECK_EQUAL(0, store.saves);
-    live(bench, &a, 2 * SECOND);
+    guest_lives(bench, &a, 2 * SECOND);
     CHECK_EQUAL(1, store.saves);
     CHECK_EQUAL(1, store.version);
     CHECK_NEAR(2, (double)store.theta[9], 0);
-    live(bench, &a, 20 * SECOND);
+    guest_lives(bench, &a, 20 * SECOND);
     CHECK_EQUAL(1, store.saves);
     CHECK_EQUAL(0, store.finals);
     bench_destroy(&bench);
@@ -131,12 +112,12 @@ static void saving_is_tried_again_when_it_failed(void)
     a = guest_alone(bench);
     guest_gives(bench, &a, 1, 1);
     store.fails = true;
-    live(bench, &a, 12 * SECOND);
+    guest_lives(bench, &a, 12 * SECOND);
     CHECK(hand_note(&bench->hand, NOTE_SAVE_FAILED) != NULL);
     store.fails = false;
     guest_gives(bench, &a, 2, 1);
     CHECK_NEAR(3, guest_result(bench, &a, 2, 0), 0);
-    live(bench, &a, 12 * SECOND);
+    guest_lives(bench, &a, 12 * SECOND);
     CHECK_EQUAL(2, store.version);
     bench_destroy(&bench);
 }
@@ -148,7 +129,7 @@ static void a_snapshot_waits_for_a_complete_version(void)
 
     store_lend(&store, bench);
     a = guest_alone(bench);
-    live(bench, &a, SECOND);
+    guest_lives(bench, &a, SECOND);
     guest_gives(bench, &a, 1, 1);
     guest_offers(bench, &a, 2);
     guest_delivers(bench, &a, 2, 0, 1);
@@ -169,7 +150,7 @@ static void offers_that_wait_for_a_snapshot_are_taken_after_it(void)
     store_lend(&store, bench);
     a = guest_alone(bench);
     b = guest_comes(bench, "b");
-    live(bench, &a, SECOND);
+    guest_lives(bench, &a, SECOND);
     guest_pings(bench, &b, 1);
     guest_gives(bench, &a, 1, 1);
     guest_offers(bench, &a, 2);
@@ -191,11 +172,11 @@ static void a_stopped_uploader_does_not_hold_up_a_snapshot(void)
 
     store_lend(&store, bench);
     a = guest_alone(bench);
-    live(bench, &a, SECOND);
+    guest_lives(bench, &a, SECOND);
     guest_gives(bench, &a, 1, 1);
     guest_offers(bench, &a, 2);
     guest_delivers(bench, &a, 2, 0, 1);
-    live(bench, &a, 3 * SECOND);
+    guest_lives(bench, &a, 3 * SECOND);
     CHECK_EQUAL(2, store.scores);
     CHECK_EQUAL(VERDICT_EXPIRED, guest_verdict(bench, &a, 2, 1));
     bench_destroy(&bench);

@@ -103,11 +103,16 @@ void desk_welcomes(struct desk *desk, enum start start)
     desk_restarts(desk, start);
 }
 
+void desk_rejoins(struct desk *desk)
+{
+    desk_connects(desk);
+    desk_welcomes(desk, START_GO);
+}
+
 void desk_ready(struct desk *desk, double value)
 {
     desk_begins(desk, value);
-    desk_connects(desk);
-    desk_welcomes(desk, START_GO);
+    desk_rejoins(desk);
 }
 
 void desk_grants(struct desk *desk, uint64_t exchange, uint32_t credit)
@@ -129,6 +134,22 @@ void desk_offers(struct desk *desk, uint64_t exchange, double value)
     snapshot(desk, &taken, value);
     if (!desk->ungranted)
         desk_grants(desk, exchange, DESK_CHUNKS);
+}
+
+struct desk *desk_member(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    return desk;
+}
+
+struct desk *desk_offering(void)
+{
+    struct desk *desk = desk_member();
+
+    desk_offers(desk, 1, 3);
+    return desk;
 }
 
 void desk_leaves(struct desk *desk, uint64_t exchange, double value)

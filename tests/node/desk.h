@@ -29,6 +29,9 @@ struct desk {
 };
 
 struct desk *desk_new(void);
+/* A desk that is ready at 1, and the same with exchange 1 offered at 3. */
+struct desk *desk_member(void);
+struct desk *desk_offering(void);
 void desk_destroy(struct desk **desk);
 size_t desk_length(uint32_t chunk);
 
@@ -42,6 +45,8 @@ void desk_welcomes(struct desk *desk, enum start start);
 /* WELCOME in the same session. */
 void desk_restarts(struct desk *desk, enum start start);
 void desk_ready(struct desk *desk, double value);
+/* Connects anew and is told to go on. */
+void desk_rejoins(struct desk *desk);
 
 void desk_offers(struct desk *desk, uint64_t exchange, double value);
 void desk_leaves(struct desk *desk, uint64_t exchange, double value);

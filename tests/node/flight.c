@@ -45,10 +45,8 @@ static void data_goes_out_on_grant_and_credit(void)
 
 static void an_offer_is_progress_since_the_last_one(void)
 {
-    struct desk *desk = desk_new();
+    struct desk *desk = desk_offering();
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
     desk_offers(desk, 2, 7);
     CHECK_NEAR(2, desk_chunk(desk, 1, 0), 0);
     CHECK_NEAR(4, desk_chunk(desk, 2, 0), 0);
@@ -57,10 +55,8 @@ static void an_offer_is_progress_since_the_last_one(void)
 
 static void what_was_not_merged_is_offered_again(void)
 {
-    struct desk *desk = desk_new();
+    struct desk *desk = desk_offering();
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
     desk_judges(desk, 1, 0, 1, VERDICT_MERGED);
     desk_judges(desk, 1, 1, 2, VERDICT_EXPIRED);
     CHECK(desk_forgot(desk, 1));
@@ -73,10 +69,8 @@ static void what_was_not_merged_is_offered_again(void)
 
 static void a_verdict_counts_once(void)
 {
-    struct desk *desk = desk_new();
+    struct desk *desk = desk_offering();
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
     desk_judges(desk, 1, 0, UINT32_MAX, VERDICT_STALE);
     desk_judges(desk, 1, 0, 3, VERDICT_STALE);
     desk_judges(desk, 1, 0, 3, VERDICT_MERGED);
@@ -88,11 +82,9 @@ static void a_verdict_counts_once(void)
 
 static void a_verdict_within_a_result_counts_too(void)
 {
-    struct desk *desk = desk_new();
+    struct desk *desk = desk_offering();
     struct msg_result result = {.exchange = 1, .version = 1};
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
     for (; result.chunk < DESK_CHUNKS; result.chunk++) {
         result.verdict =
             result.chunk == 1 ? VERDICT_NONFINITE : VERDICT_MERGED;
@@ -108,14 +100,11 @@ static void a_verdict_within_a_result_counts_too(void)
 
 static void what_is_in_flight_when_the_hub_goes_is_offered_again(void)
 {
-    struct desk *desk = desk_new();
+    struct desk *desk = desk_offering();
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
     desk_offers(desk, 2, 4);
     desk_breaks(desk);
-    desk_connects(desk);
-    desk_welcomes(desk, START_GO);
+    desk_rejoins(desk);
     desk_offers(desk, 3, 4);
     CHECK_NEAR(3, desk_chunk(desk, 3, 0), 0);
     desk_destroy(&desk);
@@ -123,10 +112,8 @@ static void what_is_in_flight_when_the_hub_goes_is_offered_again(void)
 
 static void what_the_hub_had_merged_is_not_offered_again(void)
 {
-    struct desk *desk = desk_new();
+    struct desk *desk = desk_offering();
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
     desk_offers(desk, 2, 4);
     desk_breaks(desk);
     desk_connects(desk);
@@ -141,17 +128,15 @@ static void what_the_hub_had_merged_is_not_offered_again(void)
 
 static void what_was_forming_when_the_hub_went_is_offered_again(void)
 {
-    struct desk *desk = desk_new();
+    struct desk *desk = desk_member();
 
-    desk_ready(desk, 1);
     desk->hand.holds_jobs = true;
     desk_offers(desk, 1, 3);
     desk_breaks(desk);
     desk->hand.holds_jobs = false;
     hand_work(&desk->hand);
     CHECK(!desk_sent(desk, MSG_OFFER));
-    desk_connects(desk);
-    desk_welcomes(desk, START_GO);
+    desk_rejoins(desk);
     desk_offers(desk, 2, 4);
     CHECK_NEAR(3, desk_chunk(desk, 2, 0), 0);
     desk_destroy(&desk);
@@ -159,9 +144,8 @@ static void what_was_forming_when_the_hub_went_is_offered_again(void)
 
 static void parameters_that_are_not_finite_are_never_sent(void)
 {
-    struct desk *desk = desk_new();
+    struct desk *desk = desk_member();
 
-    desk_ready(desk, 1);
     hand_forget(&desk->hand);
     desk_offers(desk, 1, (double)NAN);
     CHECK(!desk_sent(desk, MSG_OFFER));
@@ -195,9 +179,8 @@ static void a_gradient_is_offered_as_it_is_and_never_again(void)
 
 static void who_leaves_gives_its_last_progress_and_says_goodbye(void)
 {
-    struct desk *desk = desk_new();
+    struct desk *desk = desk_member();
 
-    desk_ready(desk, 1);
     desk_leaves(desk, 1, 2);
     CHECK_EQUAL(1, desk_sent(desk, MSG_OFFER)->offer.last);
     CHECK_NEAR(1, desk_chunk(desk, 1, 0), 0);
@@ -222,9 +205,8 @@ static void who_leaves_without_a_hub_is_gone_at_once(void)
 
 static void who_leaves_while_the_hub_goes_is_gone_at_once(void)
 {
-    struct desk *desk = desk_new();
+    struct desk *desk = desk_member();
 
-    desk_ready(desk, 1);
     desk_leaves(desk, 1, 2);
     desk_breaks(desk);
     CHECK(node_ended(desk->node));
