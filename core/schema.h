@@ -20,7 +20,6 @@ enum {
     SCHEMA_MAX_TEXT_BYTES = 60 * 1024 /* fits a control message */
 };
 #define SCHEMA_MAX_ELEMENTS ((uint64_t)1 << 36)
-#define CHUNK_ELEMENTS_DEFAULT ((uint32_t)1 << 18)
 
 enum dtype { DTYPE_F32, DTYPES };
 
