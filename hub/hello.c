@@ -33,6 +33,8 @@ static struct member *member_place(struct hub *hub,
     if (place && place->used) {
         member_forget_past(hub, place);
         memset(place, 0, sizeof *place);
+        if (hub->pinned == (int)(place - hub->members))
+            hub->pinned = -1;
     }
     return place;
 }
@@ -103,6 +105,7 @@ static void member_enter(struct hub *hub, struct member *member,
         member_forget_past(hub, member);
     member->used = member->present = true;
     member->silent = member->finished = member->takes = false;
+    member->drained = false;
     member->uuid_high = hello->node_high;
     member->uuid_low = hello->node_low;
     member->incarnation = hello->incarnation;
@@ -158,6 +161,11 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
     if (member->present && hello->incarnation < member->incarnation) {
         bye_to(hub, peer->id, FAREWELL_REPLACED,
                "a newer node of this name is here; give it another --name");
+        return;
+    }
+    if (member->drained && hello->incarnation <= member->incarnation) {
+        bye_to(hub, peer->id, FAREWELL_DONE,
+               "drained by the hub's operator: start it again to come back");
         return;
     }
     if (member->present && member->control != peer->id) {

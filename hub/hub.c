@@ -21,7 +21,8 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
                      [MSG_PING] = hub_on_ping,
                      [MSG_BYE] = hub_on_bye},
     [PEER_MEMBER_BULK] = {[MSG_CHUNK] = hub_on_chunk},
-    [PEER_OPERATOR_STATE] = {[MSG_STOP] = hub_on_stop},
+    [PEER_OPERATOR_STATE] = {[MSG_STOP] = hub_on_stop,
+                             [MSG_ORDER] = hub_on_order},
 };
 
 struct hub *hub_new(const struct hub_config *config, struct pool *pool)
@@ -34,7 +35,7 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
     hub->pool = pool;
     hub->policy = &hub->config.policy;
     hub->next_job = hub->next_session = 1;
-    hub->founder = -1;
+    hub->founder = hub->pinned = -1;
     hub->saved_version = hub->scored_version = NO_VERSION;
     hub->hint = hub->score = NO_SCORE;
     hub->best_score = hub->best_measure = NO_SCORE;
@@ -155,6 +156,7 @@ static void on_wake(struct hub *hub)
     members_tick(hub);
     rounds_tick(hub);
     snapshot_tick(hub);
+    orders_tick(hub);
     finish_tick(hub);
     hub->next_tick = hub->now + HUB_TICK;
 }

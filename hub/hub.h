@@ -20,7 +20,8 @@
 
 enum { HUB_MAX_NODES = 64, NODE_NAME_BYTES = 40 };
 
-/* Local orders (MSG_STOP) come from this peer. */
+/* Local orders (MSG_STOP, MSG_ORDER) come from this peer, and MSG_ANSWER goes
+ * to it. */
 #define PEER_OPERATOR PEER_TRAINER
 
 struct hub_config {
@@ -73,6 +74,7 @@ struct hub_node_view {
     nanos round_trip, waited;
     enum activity activity;
     bool silent, gone, best;
+    bool drained, pinned; /* by the operator */
     char why[64]; /* the last verdict other than merged, or empty */
 };
 

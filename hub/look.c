@@ -23,6 +23,8 @@ static void look_at(const struct hub *hub, const struct member *member,
     view->down_bytes = member->down_bytes;
     view->silent = member->silent;
     view->gone = !member->present;
+    view->drained = member->drained;
+    view->pinned = hub->pinned == (int)(member - hub->members);
 }
 
 /* The node with the lowest reported loss. */

@@ -192,6 +192,8 @@ void snapshot_saved(struct hub *hub, struct job *job)
         if (hub->closing && !best)
             hub->saved_version = (uint64_t)job->number[0];
     }
+    if (!best)
+        orders_saved(hub, job);
     snapshot_try(hub);
     finish_advance(hub);
 }

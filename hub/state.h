@@ -2,7 +2,8 @@
  *
  * One file per journey: members.c (who is here), rounds.c (offers and gates),
  * merge.c (chunks in, results out), centre.c (first parameters, snapshots),
- * delivery.c (results on credit), finish.c (when it all ends). */
+ * delivery.c (results on credit), finish.c (when it all ends), orders.c (what
+ * the operator asks). */
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
 
@@ -14,7 +15,8 @@ enum {
     MAX_IN_ROUND = 4 * HUB_MAX_NODES, /* only the last round has several of
                                          a node */
     MAX_OFFERS = 64,               /* of one node that wait for a round */
-    MAX_REMEMBERED = MAX_OFFERS    /* of one node, for when it is back */
+    MAX_REMEMBERED = MAX_OFFERS,   /* of one node, for when it is back */
+    MAX_CHECKPOINTS = 16           /* orders that wait for a save */
 };
 
 /* A node is looked at this often. */
@@ -140,6 +142,13 @@ struct member {
      * may be lost on their way, so a node that is back is told again. */
     struct contribution *remembered[MAX_REMEMBERED];
     char why[64];
+    bool drained;    /* by the operator: this incarnation is to leave */
+    nanos last_call; /* for its last offer then */
+};
+
+/* An order that is answered when this version, or a later one, is saved. */
+struct checkpoint {
+    uint64_t ticket, version;
 };
 
 struct centre_chunk {
@@ -187,6 +196,10 @@ struct hub {
     nanos last_call;
     char reason[MSG_TEXT_BYTES];
     uint64_t verdicts[VERDICT_COUNT], offered_chunks;
+
+    int pinned; /* member that is the policy's winner by order, or -1 */
+    struct checkpoint checkpoints[MAX_CHECKPOINTS];
+    unsigned checkpoint_count;
 };
 
 /* members.c */
@@ -321,6 +334,13 @@ void finish_tick(struct hub *hub);
 void finish_judge(struct hub *hub);
 /* Goes on with the end: last score, last save, goodbye. */
 void finish_advance(struct hub *hub);
+
+/* orders.c */
+void hub_on_order(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload);
+/* A save of the centre has ended, well or not. */
+void orders_saved(struct hub *hub, const struct job *job);
+void orders_tick(struct hub *hub);
 
 /* hub.c */
 /* State vectors that the merge rule keeps. */

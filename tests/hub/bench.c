@@ -84,6 +84,43 @@ void bench_stop(struct bench *bench)
     hand_say(&bench->hand, PEER_OPERATOR, &msg, NULL);
 }
 
+uint64_t bench_order(struct bench *bench, enum command command,
+                     const char *node)
+{
+    struct msg msg = {.kind = MSG_ORDER};
+
+    msg.order.ticket = ++bench->next_ticket;
+    msg.order.command = command;
+    (void)snprintf(msg.order.node, sizeof msg.order.node, "%s", node);
+    hand_say(&bench->hand, PEER_OPERATOR, &msg, NULL);
+    return bench->next_ticket;
+}
+
+enum status bench_answer(const struct bench *bench, uint64_t ticket,
+                         char text[MSG_TEXT_BYTES])
+{
+    text[0] = '\0';
+    for (unsigned i = 0; i < bench->hand.sent_count; i++) {
+        const struct hand_sent *sent = &bench->hand.sent[i];
+
+        if (sent->peer != PEER_OPERATOR || sent->msg.kind != MSG_ANSWER ||
+            sent->msg.answer.ticket != ticket)
+            continue;
+        memcpy(text, sent->msg.answer.text, MSG_TEXT_BYTES);
+        return sent->msg.answer.status;
+    }
+    return STATUSES;
+}
+
+void bench_answered(const struct bench *bench, uint64_t ticket,
+                    enum status status, const char *words)
+{
+    char text[MSG_TEXT_BYTES];
+
+    CHECK_EQUAL(status, bench_answer(bench, ticket, text));
+    CHECK_CONTAINS(words, text);
+}
+
 size_t bench_length(uint32_t chunk)
 {
     return chunk_length(BENCH_ELEMENTS, CHUNK_ELEMENTS, chunk);

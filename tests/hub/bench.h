@@ -25,7 +25,7 @@ struct bench {
     struct schema *schema;
     struct hub *hub;
     peer_id next_peer;
-    uint64_t next_uuid;
+    uint64_t next_uuid, next_ticket;
     struct hub_view view; /* of bench_look */
 };
 
@@ -44,6 +44,15 @@ const struct hub_node_view *bench_node(struct bench *bench,
                                        const char *name);
 /* The operator asks for the run's end. */
 void bench_stop(struct bench *bench);
+/* The operator gives an order about a node, or "", and under a ticket. */
+uint64_t bench_order(struct bench *bench, enum command command,
+                     const char *node);
+/* The status that answers it, STATUSES: none yet; then `text` is empty. */
+enum status bench_answer(const struct bench *bench, uint64_t ticket,
+                         char text[MSG_TEXT_BYTES]);
+/* Checks that it is answered so, by a text with these words. */
+void bench_answered(const struct bench *bench, uint64_t ticket,
+                    enum status status, const char *words);
 size_t bench_length(uint32_t chunk);
 
 /* A guest that is not connected, and one that has said HELLO and ATTACH. */

@@ -1,0 +1,207 @@
+/* What the operator may ask of the hub while it runs: hub/main_ctl.h. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/text.h"
+#include "hub/state.h"
+
+/* Tells the operator how an order ended. */
+static void answer(struct hub *hub, uint64_t ticket, enum status status,
+                   const char *format, ...) FORMAT(4, 5);
+
+static void answer(struct hub *hub, uint64_t ticket, enum status status,
+                   const char *format, ...)
+{
+    struct msg msg = {.kind = MSG_ANSWER};
+    va_list arguments;
+
+    msg.answer.ticket = ticket;
+    msg.answer.status = status;
+    msg.answer.version = hub->version;
+    va_start(arguments, format);
+    (void)vsnprintf(msg.answer.text, sizeof msg.answer.text, format,
+                    arguments);
+    va_end(arguments);
+    effects_send(hub->out, PEER_OPERATOR, &msg, NULL);
+}
+
+/* ---- nodes by their names ---- */
+
+/* As many names of nodes as `room` bytes hold, and how many more there are. */
+static void list_members(const struct hub *hub, char *bytes, size_t room)
+{
+    enum { AND_MORE = 16 };
+    unsigned listed = 0, more = 0;
+    struct text text;
+
+    text_init(&text, bytes, room);
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
+        const struct member *member = &hub->members[i];
+
+        if (!member->present)
+            continue;
+        if (text.length + strlen(member->name) + AND_MORE > room)
+            more++;
+        else
+            text_add(&text, "%s%s", listed++ ? ", " : "", member->name);
+    }
+    if (more)
+        text_add(&text, " and %u more", more);
+    if (!listed)
+        text_add(&text, "none");
+}
+
+/* The node that the order names; NULL, and the answer is given: not here. */
+static struct member *find_named(struct hub *hub,
+                                 const struct msg_order *order)
+{
+    char names[64];
+
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
+        struct member *member = &hub->members[i];
+
+        if (member->present && strcmp(member->name, order->node) == 0)
+            return member;
+    }
+    list_members(hub, names, sizeof names);
+    answer(hub, order->ticket, STATUS_USAGE,
+           "there is no node %.25s; there are: %s", order->node, names);
+    return NULL;
+}
+
+/* ---- the orders ---- */
+
+static void status_order(struct hub *hub, const struct msg_order *order)
+{
+    answer(hub, order->ticket, STATUS_OK, "the hub is running");
+}
+
+/* Answered when the centre as it is now, or a later one, is on the disk. */
+static void checkpoint_order(struct hub *hub, const struct msg_order *order)
+{
+    if (!hub->config.save) {
+        answer(hub, order->ticket, STATUS_CONFIG, "this hub saves nothing");
+    } else if (!hub->founded) {
+        answer(hub, order->ticket, STATUS_AGAIN,
+               "there is no centre yet: the first node brings it");
+    } else if (hub->saved_version == hub->version) {
+        answer(hub, order->ticket, STATUS_OK, "saved already");
+    } else if (hub->checkpoint_count == MAX_CHECKPOINTS) {
+        answer(hub, order->ticket, STATUS_AGAIN,
+               "%d checkpoints are under way: wait for these",
+               MAX_CHECKPOINTS);
+    } else {
+        hub->checkpoints[hub->checkpoint_count++] =
+            (struct checkpoint){order->ticket, hub->version};
+        hub->want_save = true;
+        snapshot_try(hub);
+    }
+}
+
+void orders_saved(struct hub *hub, const struct job *job)
+{
+    uint64_t version = (uint64_t)job->number[0];
+    unsigned left = 0;
+
+    for (unsigned i = 0; i < hub->checkpoint_count; i++) {
+        const struct checkpoint *one = &hub->checkpoints[i];
+
+        if (one->version > version)
+            hub->checkpoints[left++] = *one;
+        else if (job->status == STATUS_OK)
+            answer(hub, one->ticket, STATUS_OK, "saved version %" PRIu64,
+                   version);
+        else
+            answer(hub, one->ticket, job->status,
+                   "version %" PRIu64 " could not be saved: the hub's log "
+                   "says why", version);
+    }
+    hub->checkpoint_count = left;
+}
+
+static void drain_order(struct hub *hub, const struct msg_order *order)
+{
+    struct member *member = find_named(hub, order);
+    struct msg stop = {.kind = MSG_STOP};
+
+    if (!member)
+        return;
+    if (!member->drained && !hub->ending) {
+        member->drained = true;
+        member->last_call = hub->now + LAST_CALL;
+        (void)snprintf(stop.stop.reason, sizeof stop.stop.reason,
+                       "drained by the hub's operator");
+        member_send(hub, member, &stop);
+    }
+    answer(hub, order->ticket, STATUS_OK, "%s makes its last offer and leaves",
+           member->name);
+}
+
+/* Says goodbye to the nodes that were drained once nothing more is to come of
+ * them. */
+void orders_tick(struct hub *hub)
+{
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
+        struct member *member = &hub->members[i];
+
+        if (!member->present || !member->drained || hub->ended ||
+            (member_live(member) && hub->now < member->last_call))
+            continue;
+        bye_to(hub, member->control, FAREWELL_DONE,
+               "drained by the hub's operator");
+        member_gone(hub, member, "drained", true);
+        finish_judge(hub);
+    }
+}
+
+static void pin_order(struct hub *hub, const struct msg_order *order)
+{
+    const struct member *member = find_named(hub, order);
+
+    if (!member)
+        return;
+    hub->pinned = (int)(member - hub->members);
+    answer(hub, order->ticket, STATUS_OK, "%s is the winner until unpin",
+           member->name);
+}
+
+static void unpin_order(struct hub *hub, const struct msg_order *order)
+{
+    hub->pinned = -1;
+    answer(hub, order->ticket, STATUS_OK, "the policy chooses the winner");
+}
+
+static void stop_order(struct hub *hub, const struct msg_order *order)
+{
+    struct msg stop = {.kind = MSG_STOP};
+
+    answer(hub, order->ticket, STATUS_OK,
+           "the run ends with the nodes' last offers");
+    hub_on_stop(hub, NULL, &stop, NULL);
+}
+
+typedef void order_handler(struct hub *hub, const struct msg_order *order);
+
+static order_handler *const orders[COMMAND_COUNT] = {
+    [COMMAND_STATUS] = status_order,
+    [COMMAND_CHECKPOINT] = checkpoint_order,
+    [COMMAND_DRAIN] = drain_order,
+    [COMMAND_PIN] = pin_order,
+    [COMMAND_UNPIN] = unpin_order,
+    [COMMAND_STOP] = stop_order,
+};
+
+void hub_on_order(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload)
+{
+    enum command command = msg->order.command;
+
+    (void)peer;
+    (void)payload;
+    if (command != COMMAND_STATUS)
+        effects_note(hub->out, NOTE_ORDERED, msg->order.node, "%s",
+                     command_words[command].text);
+    orders[command](hub, &msg->order);
+}
