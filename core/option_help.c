@@ -17,6 +17,8 @@ const char option_sources[] =
     "as \"outer-lr = 0.7\"; # begins a comment. One file may serve all "
     "programs.";
 
+const char option_command[] = "starswitch-hub ctl COMMAND [--directory DIR]";
+
 bool option_exit_code(enum status status, struct text *out)
 {
     int code = status_exit_code(status);
@@ -74,6 +76,20 @@ static void print_paragraph(const char *title, const char *words,
     text_add(out, "\n");
 }
 
+static void print_commands(struct text *out)
+{
+    enum { DOC = 14 };
+
+    text_add(out, "\nCommands to a running hub\n%*s%s\n", NAMES, "",
+             option_command);
+    for (enum command command = 0; command < COMMAND_COUNT; command++) {
+        text_add(out, "%*s%s", NAMES, "", command_words[command].text);
+        text_pad(out, DOC);
+        text_wrap(out, command_words[command].doc, DOC, WIDTH);
+        text_add(out, "\n");
+    }
+}
+
 static void print_examples(enum program program, struct text *out)
 {
     size_t count;
@@ -113,6 +129,8 @@ void options_print_help(enum program program, struct text *out)
     print_options(program, out);
     print_paragraph("Values", option_units, out);
     print_paragraph("Where settings come from", option_sources, out);
+    if (program == PROGRAM_HUB)
+        print_commands(out);
     print_examples(program, out);
     print_exit_codes(out);
 }

@@ -91,6 +91,16 @@ static void print_options(enum program program, struct text *out)
     }
 }
 
+static void print_commands(struct text *out)
+{
+    print_section("COMMANDS", out);
+    print_line(option_command, out);
+    for (enum command command = 0; command < COMMAND_COUNT; command++) {
+        print_tag(command_words[command].text, out);
+        print_line(command_words[command].doc, out);
+    }
+}
+
 static void print_environment(enum program program, struct text *out)
 {
     size_t count;
@@ -198,6 +208,8 @@ void options_print_man(enum program program, struct text *out)
     print_section("DESCRIPTION", out);
     print_sentences(info->description, out);
     print_options(program, out);
+    if (program == PROGRAM_HUB)
+        print_commands(out);
     print_environment(program, out);
     print_files(program, out);
     print_exit_status(out);

@@ -7,6 +7,9 @@
 /* How values are written, and where settings come from: paragraphs. */
 extern const char option_units[], option_sources[];
 
+/* The command line that tells a running hub something. */
+extern const char option_command[];
+
 /* Adds what the exit code of `status` means: the words of all statuses that
  * have it. False, adding nothing, unless `status` is the first of these. */
 bool option_exit_code(enum status status, struct text *out);

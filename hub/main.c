@@ -7,6 +7,7 @@
 #include <starswitch.h>
 
 #include "hub/hub.h"
+#include "hub/main_ctl.h"
 #include "hub/main_display.h"
 #include "hub/main_score.h"
 #include "hub/settle.h"
@@ -25,6 +26,7 @@ struct server {
     struct scorer scorer;
     struct hub *hub;
     struct net *net;
+    struct ctl *ctl;
     struct display display;
 };
 
@@ -45,6 +47,8 @@ static void settle_rest(struct server *server, struct hub_config *config)
 static enum status check_options(const struct options *options,
                                  struct why *why)
 {
+    struct sockaddr_un control;
+
     if (!endpoint_is_loopback(&options->listen) && !options->insecure)
         return because(why, STATUS_CONFIG,
                        "--listen %s is open to the network and there are no "
@@ -57,7 +61,7 @@ static enum status check_options(const struct options *options,
                        "--goal %.4g%% needs --model and --data, so that the "
                        "hub can score the centre",
                        100 * options->goal.value);
-    return STATUS_OK;
+    return ctl_address(options->directory, &control, why);
 }
 
 /* Goes on with what the directory holds, or refuses to write over it. */
@@ -102,6 +106,14 @@ static void on_watch(void *self, const struct event *event,
     display_watch(&server->display, event, effects);
 }
 
+static void on_answer(void *self, const struct msg *msg, struct blob *payload)
+{
+    struct server *server = self;
+
+    (void)payload;
+    ctl_answer(server->ctl, msg);
+}
+
 static bool on_tick(void *self, nanos now)
 {
     struct server *server = self;
@@ -110,6 +122,7 @@ static bool on_tick(void *self, nanos now)
     hub_look(server->hub, now, &view);
     server->store.run = view.run;
     display_view(&server->display, now, &view);
+    ctl_tick(server->ctl, server->net, now);
     return !hub_ended(server->hub);
 }
 
@@ -135,6 +148,7 @@ static enum status open_net(struct server *server, struct why *why)
 {
     const struct options *options = &server->options;
     struct net_owner owner = {.self = server,
+                              .local = on_answer,
                               .note = on_note,
                               .watch = on_watch,
                               .tick = on_tick,
@@ -178,11 +192,15 @@ static enum status open_all(struct server *server, struct why *why)
                          why);
     if (status == STATUS_OK)
         status = open_net(server, why);
+    if (status == STATUS_OK)
+        status = ctl_open(server->options.directory, server->hub,
+                          &server->ctl, why);
     return status;
 }
 
 static void close_all(struct server *server)
 {
+    ctl_close(&server->ctl);
     net_close(&server->net);
     display_close(&server->display);
     hub_destroy(&server->hub);
@@ -196,9 +214,11 @@ int main(int argc, char **argv)
     static struct server server;
     static struct hub_view view;
     struct why why = {""};
-    enum status status =
-        settings_read(&server.options, PROGRAM_HUB, argc, argv, &why);
+    enum status status;
 
+    if (argc > 1 && strcmp(argv[1], "ctl") == 0)
+        return ctl_command(argc - 1, argv + 1);
+    status = settings_read(&server.options, PROGRAM_HUB, argc, argv, &why);
     if (status == STATUS_OK && server.options.version)
         (void)printf("starswitch-hub %s\n", STAR_VERSION);
     if (status == STATUS_OK &&

@@ -1,0 +1,49 @@
+/* Orders to a running hub, over a Unix socket in its folder.
+ *
+ * One order per connection: a line comes in, `drain pc1`, and one line of JSON
+ * goes out, {"ok":true,"version":17,"text":"..."} or {"ok":false,"code":64,
+ * "text":"..."} with an exit code of core/status.def; status is answered by the
+ * run and its nodes instead. What can be asked is command_words. The socket is
+ * the user's alone (mode 0600); there is no other key.
+ *
+ * The server is on the loop's thread and waits for nobody: it looks at its
+ * sockets when the driver ticks, gives the machine an ORDER, and writes when
+ * the ANSWER comes. A client that asks nothing is sent away after 5 s, and
+ * before that when others need its place. */
+#ifndef HUB_MAIN_CTL_H
+#define HUB_MAIN_CTL_H
+
+#include <sys/un.h>
+
+#include "core/options.h"
+#include "hub/hub.h"
+#include "net/net.h"
+
+enum { CTL_LINE_BYTES = 256 }; /* the longest order, with its end */
+
+struct ctl;
+
+/* Listens; a socket that a hub left behind is replaced, so the caller holds
+ * the folder's lock. CONFIG: the name of the folder is too long; IO. The hub
+ * must outlive it. */
+enum status ctl_open(const char *directory, const struct hub *hub,
+                     struct ctl **out, struct why *why) MUST_CHECK;
+/* Whoever waits for an answer gets none. Accepts NULL. */
+void ctl_close(struct ctl **ctl);
+/* Takes clients in, reads their orders and posts them. */
+void ctl_tick(struct ctl *ctl, struct net *net, nanos now);
+/* What the machine sends to PEER_OPERATOR. */
+void ctl_answer(struct ctl *ctl, const struct msg *msg);
+
+/* What `starswitch-hub ctl COMMAND [NODE] [--directory DIR]` does; words[0] is
+ * "ctl". Returns the exit code. */
+int ctl_command(int count, char *const *words);
+
+/* What client and server share: where the socket is, and what a line
+ * says. CONFIG: the name of the folder is too long; USAGE. */
+enum status ctl_address(const char *directory, struct sockaddr_un *out,
+                        struct why *why) MUST_CHECK;
+enum status ctl_read(const char *line, struct msg_order *out,
+                     struct why *why) MUST_CHECK;
+
+#endif

@@ -1,0 +1,245 @@
+/* starswitch-hub ctl: asks something of a hub that runs on this machine. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "core/quote.h"
+#include "hub/main_ctl.h"
+#include "net/settings.h"
+
+enum { ANSWER_BYTES = 64 * 1024, PATIENCE_SECONDS = 60 };
+
+/* ---- what both ends know ---- */
+
+enum status ctl_address(const char *directory, struct sockaddr_un *out,
+                        struct why *why)
+{
+    struct text path;
+
+    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
+    text_init(&path, out->sun_path, sizeof out->sun_path);
+    text_add(&path, "%s/control.sock", directory);
+    if (path.cut)
+        return because(why, STATUS_CONFIG,
+                       "--directory %.60s...: the name has %zu bytes, too many "
+                       "for the socket in it; choose one of at most %zu",
+                       directory, strlen(directory),
+                       sizeof out->sun_path - sizeof "/control.sock");
+    return STATUS_OK;
+}
+
+static bool names_a_node(enum command command)
+{
+    return command == COMMAND_DRAIN || command == COMMAND_PIN;
+}
+
+static enum status unknown(const char *line, struct why *why)
+{
+    char bytes[120], shown[64];
+    struct text names, word;
+
+    text_init(&names, bytes, sizeof bytes);
+    for (unsigned i = 0; i < COMMAND_COUNT; i++)
+        text_add(&names, "%s%s", i ? ", " : "", command_words[i].text);
+    if (!*line)
+        return because(why, STATUS_USAGE, "ctl: which command? There are %s",
+                       bytes);
+    text_init(&word, shown, sizeof shown);
+    (void)quote_plain(&word, line, 40);
+    return because(why, STATUS_USAGE,
+                   "ctl %s: there is no such command; there are %s", shown,
+                   bytes);
+}
+
+enum status ctl_read(const char *line, struct msg_order *out, struct why *why)
+{
+    size_t length = strcspn(line, " ");
+    const char *node = line + length + strspn(line + length, " ");
+    unsigned command = 0;
+    struct text name;
+
+    while (command < COMMAND_COUNT &&
+           (strlen(command_words[command].text) != length ||
+            memcmp(command_words[command].text, line, length) != 0))
+        command++;
+    if (command == COMMAND_COUNT)
+        return unknown(line, why);
+    if (names_a_node(command) && !*node)
+        return because(why, STATUS_USAGE,
+                       "ctl %s: which node? ctl status lists them",
+                       command_words[command].text);
+    if (!names_a_node(command) && *node)
+        return because(why, STATUS_USAGE, "ctl %s is all there is to say",
+                       command_words[command].text);
+    *out = (struct msg_order){.command = command};
+    text_init(&name, out->node, sizeof out->node);
+    text_add(&name, "%s", node);
+    return STATUS_OK;
+}
+
+/* ---- asking ---- */
+
+/* What the words before the options say, as one line. */
+static enum status read_words(int count, char *const *words, char *bytes,
+                              struct why *why)
+{
+    struct msg_order order;
+    struct text line;
+
+    text_init(&line, bytes, CTL_LINE_BYTES);
+    for (int i = 0; i < count; i++)
+        text_add(&line, "%s%s", i ? " " : "", words[i]);
+    if (line.cut)
+        return because(why, STATUS_USAGE, "ctl: an order has at most %d bytes",
+                       CTL_LINE_BYTES - 1);
+    return ctl_read(bytes, &order, why);
+}
+
+/* Of the hub's options only those that say where the hub is make sense. */
+static enum status check_options(const struct options *options,
+                                 struct why *why)
+{
+    size_t count;
+    const struct option *rows = options_rows(&count);
+
+    for (size_t i = 0; i < count; i++)
+        if (*((const unsigned char *)options + rows[i].given) ==
+                OPTION_ARGUMENT &&
+            strcmp(rows[i].name, "directory") != 0 &&
+            strcmp(rows[i].name, "config") != 0 &&
+            strcmp(rows[i].name, "help") != 0)
+            return because(why, STATUS_USAGE,
+                           "--%s is for a hub that starts; ctl takes "
+                           "--directory", rows[i].name);
+    return STATUS_OK;
+}
+
+static enum status reach(const char *directory, int *out, struct why *why)
+{
+    const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
+    struct sockaddr_un address;
+    enum status status = ctl_address(directory, &address, why);
+    int fd;
+
+    if (status != STATUS_OK)
+        return status;
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return because(why, STATUS_UNAVAILABLE, "no socket: %s",
+                       strerror(errno));
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0) {
+        *out = fd;
+        return STATUS_OK;
+    }
+    if (errno == ENOENT || errno == ECONNREFUSED)
+        status = because(why, STATUS_UNAVAILABLE,
+                         "no hub is running in %s: name the folder of one "
+                         "with --directory", directory);
+    else
+        status = because(why, STATUS_UNAVAILABLE, "cannot reach the hub in "
+                         "%s: %s", directory, strerror(errno));
+    (void)close(fd);
+    return status;
+}
+
+/* Sends the line, and reads until the hub closes; `answer` is a string. */
+static enum status exchange(int fd, const char *line, char *answer,
+                            struct why *why)
+{
+    size_t length = 0;
+    ssize_t count = send(fd, line, strlen(line), MSG_NOSIGNAL);
+
+    if (count >= 0)
+        count = send(fd, "\n", 1, MSG_NOSIGNAL);
+    while (count > 0 && length < ANSWER_BYTES - 1) {
+        count = recv(fd, answer + length, ANSWER_BYTES - 1 - length, 0);
+        length += count > 0 ? (size_t)count : 0;
+    }
+    answer[length] = '\0';
+    if (length && answer[length - 1] == '\n')
+        return STATUS_OK;
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return because(why, STATUS_AGAIN,
+                       "the hub has not answered for %d s; it may do it yet",
+                       PATIENCE_SECONDS);
+    return because(why, STATUS_UNAVAILABLE,
+                   "the hub ended before it had answered");
+}
+
+/* The value of `key` in an answer that is a failure's. */
+static const char *value_of(const char *answer, const char *key)
+{
+    const char *at = strstr(answer, key);
+
+    return at ? at + strlen(key) : "";
+}
+
+/* Prints what the hub says: JSON, or the sentence of a failure, which holds
+ * no control characters, so that backslashes are all there is to take off. */
+static int report(const char *answer)
+{
+    static const char done[] = "{\"ok\":true";
+    const char *text = value_of(answer, "\"text\":\"");
+    long code = strtol(value_of(answer, "\"code\":"), NULL, 10);
+
+    if (strncmp(answer, done, sizeof done - 1) == 0) {
+        (void)fputs(answer, stdout);
+        return 0;
+    }
+    (void)fputs("starswitch-hub: ", stderr);
+    for (; *text && *text != '"'; text++) {
+        text += *text == '\\' && text[1];
+        (void)fputc(*text, stderr);
+    }
+    (void)fputc('\n', stderr);
+    return code > 0 && code < 256 ? (int)code
+                                  : status_exit_code(STATUS_MALFORMED);
+}
+
+static enum status ask(const struct options *options, const char *line,
+                       int *code, struct why *why)
+{
+    static char answer[ANSWER_BYTES];
+    int fd = -1;
+    enum status status = reach(options->directory, &fd, why);
+
+    if (status != STATUS_OK)
+        return status;
+    status = exchange(fd, line, answer, why);
+    (void)close(fd);
+    if (status == STATUS_OK)
+        *code = report(answer);
+    return status;
+}
+
+int ctl_command(int count, char *const *words)
+{
+    static struct options options;
+    char line[CTL_LINE_BYTES];
+    struct why why = {""};
+    enum status status;
+    int plain = 1, code = 0;
+
+    while (plain < count && words[plain][0] != '-')
+        plain++;
+    status = settings_read(&options, PROGRAM_HUB, count - plain + 1,
+                           words + plain - 1, &why);
+    if (status == STATUS_OK && options.help)
+        return 0;
+    if (status == STATUS_OK)
+        status = check_options(&options, &why);
+    if (status == STATUS_OK)
+        status = read_words(plain - 1, words + 1, line, &why);
+    if (status == STATUS_OK)
+        status = ask(&options, line, &code, &why);
+    if (status == STATUS_OK)
+        return code;
+    (void)fprintf(stderr, "starswitch-hub: %s\n", why.text);
+    return status_exit_code(status);
+}
