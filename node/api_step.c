@@ -58,7 +58,8 @@ void link_offer(struct star_link *link, uint64_t exchange, bool last)
 {
     struct msg msg = {.kind = MSG_SNAPSHOT};
     size_t bytes = (size_t)link->schema->elements * sizeof(float);
-    bool gradient = exchange && exchanges_gradients(link);
+    bool gradient =
+        exchange && link->pacer.schedule.exchange == EXCHANGE_GRADIENT;
     struct blob *blob = NULL;
 
     if (gradient ? link->summed > 0 && !last : exchange || !last)
@@ -72,6 +73,7 @@ void link_offer(struct star_link *link, uint64_t exchange, bool last)
     msg.snapshot.samples = link->samples;
     msg.snapshot.score = isfinite(link->loss) ? link->loss : NO_SCORE;
     msg.snapshot.last = last;
+    msg.snapshot.kind = link->pacer.schedule.exchange;
     net_post(link->net, &msg, blob);
     link->samples = 0;
     if (exchange && blob) {
@@ -117,13 +119,14 @@ static void optimize(void *context, const float *gradient, size_t first,
 static void apply(struct star_link *link, uint64_t exchange)
 {
     const struct inbox_optimizer optimizer = {optimize, link};
+    bool replaces = inbox_replaces(&link->inbox, exchange);
 
     inbox_apply_spans(&link->inbox, exchange, link->values, &optimizer);
     link->applied++;
     link->bytes_down += link->schema->elements * sizeof(float);
-    if (exchange) {
+    if (exchange)
         pacer_done(&link->pacer, exchange);
-    } else {
+    if (replaces) {
         pacer_forget(&link->pacer, 1, UINT64_MAX);
         inbox_forget(&link->inbox, 1, UINT64_MAX);
     }

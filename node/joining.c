@@ -145,7 +145,6 @@ static bool cut_reference(struct node *node, uint32_t chunk_elements)
 void joining_settled(struct node *node)
 {
     node->run = node->welcome.run;
-    node->lineage = node->welcome.lineage;
     node->start = START_GO;
     node->diverged = false;
 }
@@ -229,6 +228,17 @@ void node_on_view(struct node *node, const struct msg *msg,
     node->view = msg->view;
     if (node->hub == HUB_MEMBER)
         joining_schedule(node);
+}
+
+void node_on_tune(struct node *node, const struct msg *msg,
+                 struct blob *payload)
+{
+    (void)payload;
+    if (node->hub != HUB_MEMBER || !msg->tune.every)
+        return;
+    node->welcome.every = msg->tune.every;
+    node->welcome.exchange = msg->tune.exchange;
+    joining_schedule(node);
 }
 
 void node_on_pong(struct node *node, const struct msg *msg,

@@ -23,6 +23,7 @@ static handler *const handlers[PEERS][MSG_KINDS] = {
                       [MSG_PROGRESS] = node_on_progress},
     [PEER_CONTROL] = {[MSG_WELCOME] = node_on_welcome,
                       [MSG_VIEW] = node_on_view,
+                      [MSG_TUNE] = node_on_tune,
                       [MSG_GRANT] = node_on_grant,
                       [MSG_CREDIT] = node_on_credit,
                       [MSG_VERDICT] = node_on_verdict,

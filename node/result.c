@@ -38,11 +38,31 @@ void node_on_result(struct node *node, const struct msg *msg,
     place->verb = result->verb;
     place->weight = result->weight;
     place->version = result->version;
+    place->lineage = result->lineage;
     place->checksum = result->checksum;
     flight->arrived++;
     if (result->exchange)
         flight_judge(node, flight, result->chunk, result->verdict);
     results_advance(node);
+}
+
+/* Whether what is in flight moves along with an earlier correction. Parameters
+ * of which a part is taken do not: the hub moves its centre by that part of
+ * what it was sent, and only a node that does the same keeps the sum of all
+ * parameters (EASGD). */
+static bool moves_along(const struct flight *later,
+                        const struct flight_chunk *earlier)
+{
+    return later->snapshot.kind != EXCHANGE_PARAMETERS ||
+           earlier->verb != VERB_REBASE || earlier->weight == 1;
+}
+
+static bool is_rebase(const struct node *node, const struct flight *flight)
+{
+    for (uint32_t i = 0; i < node->chunks; i++)
+        if (flight->chunks[i].verb != VERB_REBASE)
+            return false;
+    return true;
 }
 
 /* How many corrections before this one the trainer has yet to apply; -1 when
@@ -57,14 +77,15 @@ static int corrections_ahead(const struct node *node,
          other = other->next) {
         if (other->skipped)
             continue;
-        if (!other->complete || node->welcome.miss == MISS_SKIP)
+        if (!other->complete || node->welcome.miss == MISS_SKIP ||
+            !is_rebase(node, other))
             return -1;
         ahead++;
     }
     return ahead;
 }
 
-/* c = v - x_sent - (the corrections that come first); other verbs take v. */
+/* c = a (v - x_sent - the corrections that come first); other verbs take v. */
 static struct job *correction(struct node *node, struct flight *flight,
                               uint32_t chunk, int ahead)
 {
@@ -73,18 +94,18 @@ static struct job *correction(struct node *node, struct flight *flight,
     unsigned inputs =
         1 + (rebase ? place->sent.count + (unsigned)ahead : 0);
     struct job *job = job_new(&work_correct, node->pool, inputs);
+    double weight = rebase ? place->weight : 1;
     unsigned at = 1;
 
-    job->in[0] = (struct input){blob_ref(place->result), 1, place->codec};
+    job->in[0] = (struct input){blob_ref(place->result), weight, place->codec};
     if (!rebase)
         return job;
-    at = sum_into(&place->sent, -1, job, at);
+    at = sum_into(&place->sent, -weight, job, at);
     for (struct flight *other = node->flights; other != flight;
          other = other->next)
-        if (!other->skipped &&
-            other->chunks[chunk].verb == VERB_REBASE)
+        if (!other->skipped && moves_along(flight, &other->chunks[chunk]))
             job->in[at++] = (struct input){
-                blob_ref(other->chunks[chunk].applied), -1, CODEC_RAW};
+                blob_ref(other->chunks[chunk].applied), -weight, CODEC_RAW};
     job->inputs = at;
     return job;
 }
@@ -159,7 +180,10 @@ void result_corrected(struct node *node, struct job *job)
     results_advance(node);
 }
 
-/* Carries what was applied over to a vector that x has moved away from. */
+/* Carries what was applied over to r, or to the x_sent of a later send. A PULL
+ * leaves x between where it was and v, but r moves by all of v - x_sent: what
+ * is offered next is measured from the centre (Streaming DiLoCo, algorithm 2:
+ * the base of the next pseudo-gradient is the new outer parameters). */
 static void carry(struct sum *sum, const struct flight_chunk *place)
 {
     switch (place->verb) {
@@ -170,11 +194,10 @@ static void carry(struct sum *sum, const struct flight_chunk *place)
         sum_add(sum, place->applied, place->weight, CODEC_RAW);
         break;
     case VERB_PULL:
-        if (place->weight < 1)
-            sum_scale(sum, 1 - place->weight);
-        else
-            sum_clear(sum);
-        sum_add(sum, place->applied, place->weight, CODEC_RAW);
+        for (unsigned i = 0; i < place->sent.count; i++)
+            sum_add(sum, place->sent.term[i].blob,
+                    -place->sent.term[i].weight, place->sent.term[i].codec);
+        sum_add(sum, place->applied, 1, CODEC_RAW);
         break;
     case VERB_REPLACE:
         sum_set(sum, place->applied);
@@ -185,22 +208,29 @@ static void carry(struct sum *sum, const struct flight_chunk *place)
     }
 }
 
+/* Whether r moves by v - x_sent. */
+static bool moves_whole(const struct flight_chunk *place)
+{
+    return place->verb == VERB_PULL ||
+           (place->verb == VERB_REBASE && place->weight == 1);
+}
+
 /* x moved by c: so do r and the x_sent of all that is still in flight. Where
- * r still is what was sent, r + c is just v. */
+ * r still is what was sent, it becomes just v. */
 static void carry_over(struct node *node, struct flight *flight,
                        uint32_t chunk)
 {
     struct flight_chunk *place = &flight->chunks[chunk];
     struct sum *reference = &node->reference[chunk];
 
-    if (place->verb == VERB_REBASE && place->codec == CODEC_RAW &&
+    if (moves_whole(place) && place->codec == CODEC_RAW &&
         place->sent.count == 1 &&
         sum_is(reference, place->sent.term[0].blob))
         sum_set(reference, place->result);
     else
         carry(reference, place);
     for (struct flight *later = flight->next; later; later = later->next)
-        if (!later->correcting)
+        if (!later->correcting && moves_along(later, place))
             carry(&later->chunks[chunk].sent, place);
 }
 
@@ -215,11 +245,26 @@ static void raise_base(struct node *node, const struct flight *flight)
         node->base_version = version;
 }
 
+/* All of a result is in x now. */
+static void arrive(struct node *node, struct flight *flight)
+{
+    bool replaced = false;
+
+    for (uint32_t i = 0; i < node->chunks; i++) {
+        carry_over(node, flight, i);
+        replaced |= flight->chunks[i].verb == VERB_REPLACE;
+    }
+    raise_base(node, flight);
+    flight->skipped = true;
+    if (!replaced)
+        return;
+    node->lineage = flight->chunks[0].lineage;
+    flights_obsolete(node);
+}
+
 static void taken(struct node *node)
 {
-    for (uint32_t i = 0; i < node->chunks; i++)
-        carry_over(node, node->taking, i);
-    raise_base(node, node->taking);
+    arrive(node, node->taking);
     joining_settled(node);
     flight_destroy(node, &node->taking);
     effects_note(node->out, NOTE_TAKEN, node->name, "version %llu",
@@ -246,9 +291,6 @@ void node_on_applied(struct node *node, const struct msg *msg,
         taken(node);
         return;
     }
-    for (uint32_t i = 0; i < node->chunks; i++)
-        carry_over(node, flight, i);
-    raise_base(node, flight);
-    flight->skipped = true;
+    arrive(node, flight);
     results_advance(node);
 }

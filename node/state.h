@@ -1,8 +1,8 @@
 /* The node's inside, shared by the files of node/ that make the machine.
  *
  * One file per journey: joining.c (from HELLO to being a member, and back),
- * flight.c (an offer, up to its last verdict), result.c (a result, up to the
- * trainer). */
+ * forming.c (from a snapshot to its offer), flight.c (from the offer to its
+ * last verdict), result.c (a result, up to the trainer). */
 #ifndef NODE_STATE_H
 #define NODE_STATE_H
 
@@ -30,7 +30,7 @@ struct flight_chunk {
     enum codec_id codec;   /* of the result */
     enum verb verb;
     double weight;
-    uint64_t version;
+    uint64_t version, lineage;
     uint64_t checksum; /* of the result, as announced */
     bool judged;
     enum verdict verdict;
@@ -48,13 +48,14 @@ enum flight_stage {
 struct flight {
     struct msg_snapshot snapshot;
     enum flight_stage stage;
-    uint64_t base_version;
+    uint64_t base_version, lineage; /* the node's when it was taken */
     double squares;
     uint32_t forming, sent, judged, arrived, corrected, credit;
     bool correcting; /* corrections have been asked for */
     bool complete;   /* the trainer has all it is to apply */
     bool skipped;    /* the trainer will not apply it */
     bool broken;     /* not finite: it must not be sent */
+    bool obsolete;   /* the parameters it was taken from were replaced */
     struct flight *next;
     struct flight_chunk chunks[];
 };
@@ -117,6 +118,8 @@ void node_on_welcome(struct node *node, const struct msg *msg,
                     struct blob *payload);
 void node_on_view(struct node *node, const struct msg *msg,
                  struct blob *payload);
+void node_on_tune(struct node *node, const struct msg *msg,
+                 struct blob *payload);
 void node_on_pong(struct node *node, const struct msg *msg,
                  struct blob *payload);
 void node_on_stop(struct node *node, const struct msg *msg,
@@ -129,27 +132,36 @@ struct flight *flight_new(struct node *node,
                           const struct msg_snapshot *snapshot);
 struct flight *flight_find(struct node *node, uint64_t exchange);
 void flight_destroy(struct node *node, struct flight **flight);
-void flight_formed(struct node *node, struct job *job);
 void flight_send(struct node *node, struct flight *flight);
 void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
                   enum verdict verdict);
+/* All chunks that have none yet. */
+void flight_judge_rest(struct node *node, struct flight *flight,
+                       enum verdict verdict);
 /* Puts what has no verdict back into the reference: all that was in flight
  * when the hub went, up to `merged`, which it had merged. */
 void flights_lost(struct node *node, uint64_t merged);
 void flights_drop(struct node *node);
 /* Tells the trainer that no result will come; keeps the verdicts coming. */
 void flight_forget(struct node *node, struct flight *flight);
+/* The node starts again from other parameters: nothing is applied any more of
+ * what is in flight, nor offered again. What the hub grants of it is sent, so
+ * that no round waits; its lineage and base say what it is worth. */
+void flights_obsolete(struct node *node);
 /* Frees the flights that are judged and applied. */
 void flights_sweep(struct node *node);
-void flights_found(struct node *node);
-void node_on_snapshot(struct node *node, const struct msg *msg,
-                     struct blob *payload);
 void node_on_grant(struct node *node, const struct msg *msg,
                   struct blob *payload);
 void node_on_credit(struct node *node, const struct msg *msg,
                    struct blob *payload);
 void node_on_verdict(struct node *node, const struct msg *msg,
                     struct blob *payload);
+
+/* forming.c */
+void flight_formed(struct node *node, struct job *job);
+void flights_found(struct node *node);
+void node_on_snapshot(struct node *node, const struct msg *msg,
+                     struct blob *payload);
 
 /* result.c */
 void node_on_result(struct node *node, const struct msg *msg,

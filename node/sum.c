@@ -1,6 +1,7 @@
 #include "node/sum.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void sum_clear(struct sum *sum)
 {
@@ -17,9 +18,30 @@ void sum_free(struct sum *sum)
     sum->capacity = 0;
 }
 
+/* Adds to a term of this blob if there is one. */
+static bool merge(struct sum *sum, const struct blob *blob, double weight,
+                  enum codec_id codec)
+{
+    for (unsigned i = 0; i < sum->count; i++) {
+        struct input *term = &sum->term[i];
+
+        if (term->blob != blob || term->codec != codec)
+            continue;
+        term->weight += weight;
+        if (term->weight == 0) {
+            blob_unref(&term->blob);
+            memmove(term, term + 1, (--sum->count - i) * sizeof *term);
+        }
+        return true;
+    }
+    return false;
+}
+
 void sum_add(struct sum *sum, struct blob *blob, double weight,
              enum codec_id codec)
 {
+    if (merge(sum, blob, weight, codec))
+        return;
     if (sum->count == sum->capacity) {
         sum->capacity = sum->capacity ? 2 * sum->capacity : 2;
         sum->term = realloc(sum->term, sum->capacity * sizeof *sum->term);
@@ -44,12 +66,6 @@ void sum_copy(struct sum *to, const struct sum *from)
     for (unsigned i = 0; i < from->count; i++)
         sum_add(to, from->term[i].blob, from->term[i].weight,
                 from->term[i].codec);
-}
-
-void sum_scale(struct sum *sum, double factor)
-{
-    for (unsigned i = 0; i < sum->count; i++)
-        sum->term[i].weight *= factor;
 }
 
 bool sum_is(const struct sum *sum, const struct blob *blob)

@@ -15,13 +15,13 @@ struct sum {
 
 void sum_clear(struct sum *sum); /* to nothing, that is zero */
 void sum_free(struct sum *sum);
-/* Adds a term; the blob is referenced. */
+/* Adds a term; the blob is referenced. Terms of one blob become one, or none
+ * when they cancel, so that sums stay short. */
 void sum_add(struct sum *sum, struct blob *blob, double weight,
              enum codec_id codec);
 /* Makes it just this blob of raw values. */
 void sum_set(struct sum *sum, struct blob *blob);
 void sum_copy(struct sum *to, const struct sum *from);
-void sum_scale(struct sum *sum, double factor);
 /* Whether it is exactly this blob. */
 bool sum_is(const struct sum *sum, const struct blob *blob);
 /* Appends the terms times `factor` to a job's inputs from place `at` on;

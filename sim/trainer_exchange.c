@@ -71,6 +71,7 @@ static void post_vector(struct trainer *trainer, uint64_t exchange,
     msg.snapshot.samples = trainer->samples;
     msg.snapshot.score = trainer->started_loss ? trainer->loss : NO_SCORE;
     msg.snapshot.last = trainer->leaving;
+    msg.snapshot.kind = trainer->pacer.schedule.exchange;
     post(trainer, &msg, blob);
     blob_unref(&blob);
     trainer->samples = 0;

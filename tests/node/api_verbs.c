@@ -114,6 +114,7 @@ static void check_verb(enum verb verb, double becomes, double steps)
     struct model model;
 
     tutor->verb = verb;
+    tutor->weight = 0.5;
     tutor_start(tutor);
     attach(&model, tutor, true);
     CHECK(run_until(&model, has_applied));
@@ -126,7 +127,7 @@ static void check_verb(enum verb verb, double becomes, double steps)
 
 static void rebase_adds_what_the_centre_has_moved(void)
 {
-    check_verb(VERB_REBASE, 10, 0);
+    check_verb(VERB_REBASE, 1 + 0.5 * (10 - 1), 0);
 }
 
 static void replace_sets_the_tensors(void)

@@ -37,6 +37,7 @@ struct desk *desk_new(void)
                                          .delay = 4,
                                          .chunk_elements = CHUNK_ELEMENTS,
                                          .window = 8};
+    desk->weight = 1;
     return desk;
 }
 
@@ -129,7 +130,8 @@ void desk_offers(struct desk *desk, uint64_t exchange, double value)
     const struct msg_snapshot taken = {.exchange = exchange,
                                        .iteration = 10 * exchange,
                                        .samples = 32,
-                                       .score = 0.5};
+                                       .score = 0.5,
+                                       .kind = desk->welcome.exchange};
 
     snapshot(desk, &taken, value);
     if (!desk->ungranted)
@@ -155,7 +157,11 @@ struct desk *desk_offering(void)
 void desk_leaves(struct desk *desk, uint64_t exchange, double value)
 {
     const struct msg_snapshot taken = {
-        .exchange = exchange, .samples = 32, .score = 0.5, .last = 1};
+        .exchange = exchange,
+        .samples = 32,
+        .score = 0.5,
+        .last = 1,
+        .kind = desk->welcome.exchange};
 
     snapshot(desk, &taken, value);
     if (!desk->ungranted)
@@ -190,8 +196,10 @@ void desk_result(struct desk *desk, const struct msg_result *result,
 void desk_answers(struct desk *desk, uint64_t exchange, enum verb verb,
                   double value)
 {
-    struct msg_result result = {
-        .exchange = exchange, .verb = verb, .weight = 0.5};
+    struct msg_result result = {.exchange = exchange,
+                                .verb = verb,
+                                .lineage = desk->welcome.lineage,
+                                .weight = desk->weight};
 
     result.version = ++desk->version;
     for (; result.chunk < DESK_CHUNKS; result.chunk++)
@@ -215,6 +223,15 @@ void desk_applied(struct desk *desk, uint64_t exchange)
 void desk_skips(struct desk *desk, uint64_t exchange)
 {
     applied(desk, exchange, true);
+}
+
+void desk_tunes(struct desk *desk, uint64_t every, enum exchange exchange)
+{
+    struct msg msg = {.kind = MSG_TUNE};
+
+    desk->welcome.every = msg.tune.every = every;
+    desk->welcome.exchange = msg.tune.exchange = exchange;
+    hand_say(&desk->hand, PEER_CONTROL, &msg, NULL);
 }
 
 void desk_says(struct desk *desk, enum msg_kind kind)

@@ -25,6 +25,7 @@ struct desk {
     struct node *node;
     struct msg_welcome welcome; /* what the hub says */
     uint64_t version;           /* of the results */
+    double weight;              /* of the results, at first 1 */
     bool ungranted;
 };
 
@@ -55,11 +56,13 @@ void desk_judges(struct desk *desk, uint64_t exchange, uint32_t first,
                  uint32_t chunks, enum verdict verdict);
 void desk_result(struct desk *desk, const struct msg_result *result,
                  double value);
-/* Results for all chunks, MERGED, of the next version, with weight 0.5. */
+/* Results for all chunks, MERGED, of the next version and this lineage. */
 void desk_answers(struct desk *desk, uint64_t exchange, enum verb verb,
                   double value);
 void desk_applied(struct desk *desk, uint64_t exchange);
 void desk_skips(struct desk *desk, uint64_t exchange);
+/* TUNE: other settings from now on. */
+void desk_tunes(struct desk *desk, uint64_t every, enum exchange exchange);
 /* A message of the hub on control with fields that do not matter. */
 void desk_says(struct desk *desk, enum msg_kind kind);
 void desk_says_bye(struct desk *desk, enum farewell farewell);

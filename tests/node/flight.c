@@ -83,7 +83,7 @@ static void a_verdict_counts_once(void)
 static void a_verdict_within_a_result_counts_too(void)
 {
     struct desk *desk = desk_offering();
-    struct msg_result result = {.exchange = 1, .version = 1};
+    struct msg_result result = {.exchange = 1, .version = 1, .weight = 1};
 
     for (; result.chunk < DESK_CHUNKS; result.chunk++) {
         result.verdict =
@@ -96,6 +96,27 @@ static void a_verdict_within_a_result_counts_too(void)
     CHECK_NEAR(0, desk_chunk(desk, 2, 0), 0);
     CHECK_NEAR(2, desk_chunk(desk, 2, 1), 0);
     desk_destroy(&desk);
+}
+
+/* The policy has thrown it away: x holds it until a result comes. */
+static void what_the_policy_left_out_is_not_offered_again(void)
+{
+    static const enum verdict verdicts[] = {VERDICT_DECLINED, VERDICT_REFUTED,
+                                            VERDICT_LINEAGE};
+
+    for (unsigned i = 0; i < 3; i++) {
+        struct desk *desk = desk_new();
+
+        desk_ready(desk, 1);
+        desk_offers(desk, 1, 3);
+        desk_judges(desk, 1, 0, 3, verdicts[i]);
+        CHECK(desk_forgot(desk, 1));
+        desk_offers(desk, 2, 7);
+        CHECK_NEAR(4, desk_chunk(desk, 2, 0), 0);
+        desk_answers(desk, 2, VERB_REBASE, 5);
+        CHECK_NEAR(5 - 7, desk_apply(desk, 2, 0), 0);
+        desk_destroy(&desk);
+    }
 }
 
 static void what_is_in_flight_when_the_hub_goes_is_offered_again(void)
@@ -163,6 +184,68 @@ static void parameters_that_are_not_finite_are_never_sent(void)
     desk_destroy(&desk);
 }
 
+static void parameters_are_offered_as_they_are_and_never_again(void)
+{
+    struct desk *desk = desk_new();
+
+    desk->welcome.exchange = EXCHANGE_PARAMETERS;
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    CHECK_NEAR(3, desk_chunk(desk, 1, 0), 0);
+    CHECK_EQUAL(EXCHANGE_PARAMETERS, desk_sent(desk, MSG_OFFER)->offer.kind);
+    CHECK_NEAR(sqrt(DESK_ELEMENTS * 9.0),
+               desk_sent(desk, MSG_OFFER)->offer.norm, 1e-12);
+    desk_judges(desk, 1, 0, 3, VERDICT_EXPIRED);
+    desk_offers(desk, 2, 4);
+    CHECK_NEAR(4, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+/* A node whose parameters were merged without an answer keeps them. */
+static void parameters_that_are_merged_without_a_result_stay(void)
+{
+    struct desk *desk = desk_new();
+
+    desk->welcome.exchange = EXCHANGE_PARAMETERS;
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_judges(desk, 1, 0, 3, VERDICT_MERGED);
+    CHECK(desk_forgot(desk, 1));
+    CHECK(!desk_told(desk, MSG_APPLY));
+    desk_tunes(desk, 1, EXCHANGE_DELTA);
+    desk_offers(desk, 2, 3.5);
+    CHECK_NEAR(0.5, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void what_is_offered_may_change_and_what_is_in_flight_does_not(void)
+{
+    struct desk *desk = desk_new();
+
+    desk->ungranted = true;
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_tunes(desk, 20, EXCHANGE_PARAMETERS);
+    CHECK_EQUAL(20, desk_told(desk, MSG_SCHEDULE)->schedule.every);
+    CHECK_EQUAL(EXCHANGE_PARAMETERS,
+                desk_told(desk, MSG_SCHEDULE)->schedule.exchange);
+    CHECK_EQUAL(4, desk_told(desk, MSG_SCHEDULE)->schedule.delay);
+    desk_offers(desk, 2, 4);
+    CHECK_EQUAL(EXCHANGE_PARAMETERS, desk_sent(desk, MSG_OFFER)->offer.kind);
+    desk_grants(desk, 1, 3);
+    desk_grants(desk, 2, 3);
+    CHECK_NEAR(2, desk_chunk(desk, 1, 0), 0);
+    CHECK_NEAR(4, desk_chunk(desk, 2, 0), 0);
+    desk_judges(desk, 1, 0, 3, VERDICT_EXPIRED);
+    desk_tunes(desk, 0, EXCHANGE_GRADIENT); /* makes no sense */
+    CHECK_EQUAL(20, desk_told(desk, MSG_SCHEDULE)->schedule.every);
+    desk_tunes(desk, 1, EXCHANGE_DELTA);
+    desk_offers(desk, 3, 4);
+    desk_grants(desk, 3, 3);
+    CHECK_NEAR(2, desk_chunk(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
 static void a_gradient_is_offered_as_it_is_and_never_again(void)
 {
     struct desk *desk = desk_new();
@@ -221,10 +304,14 @@ void add_node_flight_tests(CU_pSuite suite)
     TEST(what_was_not_merged_is_offered_again);
     TEST(a_verdict_counts_once);
     TEST(a_verdict_within_a_result_counts_too);
+    TEST(what_the_policy_left_out_is_not_offered_again);
     TEST(what_is_in_flight_when_the_hub_goes_is_offered_again);
     TEST(what_the_hub_had_merged_is_not_offered_again);
     TEST(what_was_forming_when_the_hub_went_is_offered_again);
     TEST(parameters_that_are_not_finite_are_never_sent);
+    TEST(parameters_are_offered_as_they_are_and_never_again);
+    TEST(parameters_that_are_merged_without_a_result_stay);
+    TEST(what_is_offered_may_change_and_what_is_in_flight_does_not);
     TEST(a_gradient_is_offered_as_it_is_and_never_again);
     TEST(who_leaves_gives_its_last_progress_and_says_goodbye);
     TEST(who_leaves_without_a_hub_is_gone_at_once);

@@ -249,6 +249,26 @@ static void a_lost_connection_leaves_the_trainer_alone(void)
     CHECK(hand_note(&desk->hand, NOTE_DETACHED) != NULL);
     desk_connects(desk);
     CHECK_EQUAL(7, desk_sent(desk, MSG_HELLO)->hello.run);
+    desk_destroy(&desk);
+}
+
+/* It is the run's only if it took the run's parameters. */
+static void a_lineage_is_that_of_the_parameters(void)
+{
+    struct desk *desk = desk_new();
+    uint64_t own;
+
+    desk_ready(desk, 1);
+    own = desk_sent(desk, MSG_HELLO)->hello.lineage;
+    desk_offers(desk, 1, 2);
+    CHECK_EQUAL(own, desk_sent(desk, MSG_OFFER)->offer.lineage);
+    desk_restarts(desk, START_TAKE);
+    desk_answers(desk, 0, VERB_REPLACE, 9);
+    desk_applied(desk, 0);
+    desk_offers(desk, 2, 10);
+    CHECK_EQUAL(5, desk_sent(desk, MSG_OFFER)->offer.lineage);
+    desk_breaks(desk);
+    desk_connects(desk);
     CHECK_EQUAL(5, desk_sent(desk, MSG_HELLO)->hello.lineage);
     desk_destroy(&desk);
 }
@@ -342,6 +362,7 @@ void add_node_joining_tests(CU_pSuite suite)
     TEST(pings_tell_how_the_trainer_is);
     TEST(a_hub_that_says_nothing_for_ten_seconds_is_left);
     TEST(a_lost_connection_leaves_the_trainer_alone);
+    TEST(a_lineage_is_that_of_the_parameters);
     TEST(a_hub_that_was_started_again_gets_a_hello);
     TEST(a_refusal_ends_it_with_its_reason);
     TEST(the_end_of_the_run_is_told_in_two_steps);

@@ -22,7 +22,7 @@ static void a_rebase_moves_by_what_the_centre_has_moved(void)
 static void nothing_is_handed_over_before_all_of_it_is_here(void)
 {
     struct desk *desk = desk_new();
-    struct msg_result result = {.exchange = 1, .version = 1};
+    struct msg_result result = {.exchange = 1, .version = 1, .weight = 1};
 
     desk_ready(desk, 1);
     desk_offers(desk, 1, 3);
@@ -171,24 +171,24 @@ static void a_skipped_result_changes_nothing(void)
     desk_destroy(&desk);
 }
 
-/* What x = 3 becomes by each verb with v = 10 and a = 0.5; afterwards there
- * is nothing left to give. */
+/* What r = x_sent = 3 becomes by each verb with v = 10 and a = 0.5. */
 static void every_verb_is_carried_over_to_the_reference(void)
 {
     static const double becomes[VERB_COUNT] = {
-        [VERB_REBASE] = 10,
+        [VERB_REBASE] = 3 + 0.5 * (10 - 3),
         [VERB_REPLACE] = 10,
-        [VERB_PULL] = 0.5 * 3 + 0.5 * 10,
+        [VERB_PULL] = 10,
         [VERB_ADD] = 3 + 0.5 * 10,
         [VERB_STEP] = 3};
 
     for (enum verb verb = 0; verb < VERB_COUNT; verb++) {
         struct desk *desk = desk_new();
 
+        desk->weight = 0.5;
         desk_ready(desk, 1);
         desk_offers(desk, 1, 3);
         desk_answers(desk, 1, verb, 10);
-        CHECK_NEAR(verb == VERB_REBASE ? 7 : 10, desk_apply(desk, 1, 1), 0);
+        CHECK_NEAR(verb == VERB_REBASE ? 3.5 : 10, desk_apply(desk, 1, 1), 0);
         CHECK_NEAR(0.5, desk_told(desk, MSG_APPLY)->apply.weight, 0);
         desk_applied(desk, 1);
         desk_offers(desk, 2, becomes[verb]);
@@ -197,25 +197,33 @@ static void every_verb_is_carried_over_to_the_reference(void)
     }
 }
 
-/* The same with another exchange in flight: its x_sent moves along. */
+/* The same with another exchange in flight: its x_sent moves along, unless it
+ * is void because its parameters were replaced. */
 static void every_verb_is_carried_over_to_what_is_in_flight(void)
 {
     static const double becomes[VERB_COUNT] = {
-        [VERB_REBASE] = 4 + 7,
-        [VERB_REPLACE] = 10,
-        [VERB_PULL] = 0.5 * 4 + 0.5 * 10,
+        [VERB_REBASE] = 4 + 0.5 * (10 - 3),
+        [VERB_PULL] = 4 + (10 - 3),
         [VERB_ADD] = 4 + 0.5 * 10,
         [VERB_STEP] = 4};
 
     for (enum verb verb = 0; verb < VERB_COUNT; verb++) {
         struct desk *desk = desk_new();
 
+        desk->weight = 0.5;
         desk_ready(desk, 1);
         desk_offers(desk, 1, 3);
         desk_offers(desk, 2, 4);
         desk_answers(desk, 1, verb, 10);
         desk_applied(desk, 1);
+        desk->weight = 1;
         desk_answers(desk, 2, VERB_REBASE, 20);
+        if (verb == VERB_REPLACE) {
+            CHECK(desk_forgot(desk, 2));
+            CHECK(isnan(desk_apply(desk, 2, 0)));
+            desk_destroy(&desk);
+            continue;
+        }
         CHECK_NEAR(20 - becomes[verb], desk_apply(desk, 2, 0), 0);
         desk_applied(desk, 2);
         desk_offers(desk, 3, 21);

@@ -39,11 +39,12 @@ static void a_sum_is_what_was_added(void)
     sum_add(&sum, one, -1, CODEC_RAW);
     CHECK_NEAR(1, value_of(&sum, 1, pool), 0);
     CHECK_NEAR(-1, value_of(&sum, -1, pool), 0);
-    sum_scale(&sum, 3);
-    CHECK_NEAR(3, value_of(&sum, 1, pool), 0);
     sum_copy(&copy, &sum);
     sum_set(&sum, one);
-    CHECK_NEAR(3, value_of(&copy, 1, pool), 0);
+    CHECK_NEAR(1, value_of(&copy, 1, pool), 0);
+    sum_set(&sum, two);
+    CHECK_NEAR(1, value_of(&copy, 1, pool), 0);
+    sum_set(&sum, one);
     CHECK_NEAR(1, value_of(&sum, 1, pool), 0);
     sum_free(&copy);
     sum_free(&sum);
@@ -62,12 +63,36 @@ static void a_sum_knows_the_one_blob_that_it_is(void)
     sum_set(&sum, one);
     CHECK(sum_is(&sum, one));
     CHECK(!sum_is(&sum, two));
-    sum_scale(&sum, 2);
+    sum_add(&sum, one, 1, CODEC_RAW);
     CHECK(!sum_is(&sum, one));
     sum_set(&sum, one);
     sum_add(&sum, two, 1, CODEC_RAW);
     CHECK(!sum_is(&sum, one));
     sum_free(&sum);
+    blob_unref(&two);
+    blob_unref(&one);
+    pool_destroy(&pool);
+}
+
+static void terms_of_one_blob_become_one_or_none(void)
+{
+    struct pool *pool = pool_new();
+    struct blob *one = hand_floats(pool, 4, 1), *two = hand_floats(pool, 4, 2);
+    struct blob *six = hand_floats(pool, 4, 6);
+    struct sum sum = {0};
+
+    sum_set(&sum, one);
+    sum_add(&sum, two, 1, CODEC_RAW);
+    sum_add(&sum, six, 0.5, CODEC_RAW);
+    sum_add(&sum, two, 2, CODEC_RAW);
+    CHECK_EQUAL(3, sum.count);
+    CHECK_NEAR(10, value_of(&sum, 1, pool), 0);
+    sum_add(&sum, one, -1, CODEC_RAW);
+    sum_add(&sum, two, -3, CODEC_RAW);
+    CHECK_EQUAL(1, sum.count);
+    CHECK_NEAR(3, value_of(&sum, 1, pool), 0);
+    sum_free(&sum);
+    blob_unref(&six);
     blob_unref(&two);
     blob_unref(&one);
     pool_destroy(&pool);
@@ -91,5 +116,6 @@ void add_node_sum_tests(CU_pSuite suite)
 {
     TEST(a_sum_is_what_was_added);
     TEST(a_sum_knows_the_one_blob_that_it_is);
+    TEST(terms_of_one_blob_become_one_or_none);
     TEST(a_sum_keeps_its_blobs_alive);
 }

@@ -105,7 +105,7 @@ struct tutor *tutor_new(void)
                                           .chunk_elements = CHUNK_ELEMENTS,
                                           .window = 8};
     tutor->value = 10;
-    tutor->weight = 0.5;
+    tutor->weight = 1;
     tutor->toy = toy_new(true);
     tutor->toy->react = teach;
     the_tutor = tutor;

@@ -8,7 +8,7 @@
  *     tutor_destroy(&tutor);
  *
  * By default: k = 2, d = 2, ten elements in chunks of 4, 4 and 2; answers
- * are 10 with a number a of 0.5. */
+ * are 10 with a number a of 1. */
 #ifndef TESTS_NODE_TUTOR_H
 #define TESTS_NODE_TUTOR_H
 

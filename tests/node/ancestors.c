@@ -1,0 +1,269 @@
+/* What the ancestor systems require of a node, by hand: the SD-* and AP-*
+ * criteria, with the hub's half of each policy written out in the test. */
+#include <math.h>
+
+#include "tests/check.h"
+#include "tests/node/desk.h"
+
+/* ---- SD-6, SD-7: EASGD, the side of the nodes ---- */
+
+enum { WORKERS = 4, EXCHANGES = 12 };
+#define BETA 0.43
+#define ALPHA (BETA / WORKERS)
+
+struct elastic {
+    struct desk *desk[WORKERS];
+    double x[WORKERS], sent[WORKERS][EXCHANGES + 1];
+    double before[EXCHANGES + 1]; /* the centre that each exchange met */
+    double centre;
+};
+
+static void elastic_start(struct elastic *star)
+{
+    static const double x[WORKERS] = {1, 2, 4, -3};
+
+    star->centre = 0.5;
+    for (int i = 0; i < WORKERS; i++) {
+        struct desk *desk = desk_new();
+
+        star->desk[i] = desk;
+        star->x[i] = x[i];
+        desk->welcome.exchange = EXCHANGE_PARAMETERS;
+        desk->weight = ALPHA;
+        desk_ready(desk, x[i]);
+    }
+}
+
+static void elastic_end(struct elastic *star)
+{
+    for (int i = 0; i < WORKERS; i++)
+        desk_destroy(&star->desk[i]);
+}
+
+static void elastic_offer(struct elastic *star, uint64_t exchange)
+{
+    double mean = 0;
+
+    for (int i = 0; i < WORKERS; i++) {
+        desk_offers(star->desk[i], exchange, star->x[i]);
+        star->sent[i][exchange] = desk_chunk(star->desk[i], exchange, 0);
+        mean += star->sent[i][exchange] / WORKERS;
+    }
+    star->before[exchange] = star->centre;
+    star->centre += BETA * (mean - star->centre);
+}
+
+/* Everybody gets the centre as it was. */
+static void elastic_apply(struct elastic *star, uint64_t exchange)
+{
+    for (int i = 0; i < WORKERS; i++) {
+        desk_answers(star->desk[i], exchange, VERB_REBASE,
+                     star->before[exchange]);
+        star->x[i] += desk_apply(star->desk[i], exchange, 0);
+        desk_applied(star->desk[i], exchange);
+    }
+}
+
+static double elastic_sum(const struct elastic *star)
+{
+    double sum = star->centre;
+
+    for (int i = 0; i < WORKERS; i++)
+        sum += star->x[i];
+    return sum;
+}
+
+static void sd_06_easgd_exchanges_are_the_published_ones(void)
+{
+    static const double expected[2][WORKERS + 1] = {
+        {0.94625, 1.83875, 3.62375, -2.62375, 0.715},
+        {0.921390625, 1.717946875, 3.311059375, -2.264834375, 0.8144375}};
+    struct elastic star;
+
+    elastic_start(&star);
+    for (uint64_t exchange = 1; exchange <= 2; exchange++) {
+        elastic_offer(&star, exchange);
+        elastic_apply(&star, exchange);
+        for (int i = 0; i < WORKERS; i++)
+            CHECK_NEAR(expected[exchange - 1][i], star.x[i], 1e-6);
+        CHECK_NEAR(expected[exchange - 1][WORKERS], star.centre, 1e-6);
+        CHECK_NEAR(4.5, elastic_sum(&star), 1e-6);
+    }
+    elastic_end(&star);
+}
+
+/* However late a result is, the node moves by what the centre did not. */
+static void sd_07_the_sum_of_all_is_conserved_for_any_delay(void)
+{
+    for (uint64_t late = 0; late < 4; late++) {
+        struct elastic star;
+        double drift = 0;
+
+        elastic_start(&star);
+        for (uint64_t exchange = 1; exchange <= EXCHANGES; exchange++) {
+            star.x[exchange % WORKERS] += 0.25;
+            drift += 0.25;
+            elastic_offer(&star, exchange);
+            if (exchange > late)
+                elastic_apply(&star, exchange - late);
+        }
+        for (uint64_t i = EXCHANGES - late + 1; i <= EXCHANGES; i++)
+            elastic_apply(&star, i);
+        CHECK_NEAR(4.5 + drift, elastic_sum(&star), 1e-5);
+        elastic_end(&star);
+    }
+}
+
+/* ---- SD-12: LSGD, a pull to the leader ---- */
+
+static void sd_12_a_pull_goes_a_tenth_of_the_way_to_the_leader(void)
+{
+    static const double x[WORKERS] = {1, 2, 4, -3};
+
+    for (int i = 0; i < WORKERS; i++) {
+        struct desk *desk = desk_new();
+
+        desk->welcome.exchange = EXCHANGE_PARAMETERS;
+        desk->weight = 0.1;
+        desk_ready(desk, x[i]);
+        desk_offers(desk, 1, x[i]);
+        CHECK_NEAR(x[i], desk_chunk(desk, 1, 0), 0);
+        desk_answers(desk, 1, VERB_PULL, 4);
+        CHECK_NEAR(4, desk_apply(desk, 1, 0), 0);
+        CHECK_NEAR(0.1, desk_told(desk, MSG_APPLY)->apply.weight, 0);
+        desk_applied(desk, 1);
+        desk_offers(desk, 2, 0.9 * x[i] + 0.1 * 4);
+        CHECK_NEAR(0.9 * x[i] + 0.1 * 4, desk_chunk(desk, 2, 0), 1e-6);
+        desk_destroy(&desk);
+    }
+}
+
+/* ---- AP-6: what is exchanged ---- */
+
+static void ap_06_gradient_progress_or_parameters_as_the_run_says(void)
+{
+    static const double expected[EXCHANGE_COUNT] = {
+        [EXCHANGE_DELTA] = 2,
+        [EXCHANGE_GRADIENT] = 3,
+        [EXCHANGE_PARAMETERS] = 3};
+
+    for (enum exchange kind = 0; kind < EXCHANGE_COUNT; kind++) {
+        struct desk *desk = desk_new();
+
+        desk->welcome.exchange = kind;
+        desk_ready(desk, 1);
+        CHECK_EQUAL(kind, desk_told(desk, MSG_SCHEDULE)->schedule.exchange);
+        desk_offers(desk, 1, 3);
+        CHECK_EQUAL(kind, desk_sent(desk, MSG_OFFER)->offer.kind);
+        CHECK_NEAR(expected[kind], desk_chunk(desk, 1, 0), 0);
+        desk_destroy(&desk);
+    }
+}
+
+/* The best one's parameters, and each keeps what it has done since. */
+static void ap_09_adopting_the_best_keeps_the_own_drift(void)
+{
+    struct desk *desk = desk_new();
+
+    desk->welcome.exchange = EXCHANGE_PARAMETERS;
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_offers(desk, 2, 4);
+    desk_answers(desk, 1, VERB_REBASE, 10); /* x = 4 + 7 */
+    desk_answers(desk, 2, VERB_REBASE, 12);
+    CHECK_NEAR(7, desk_apply(desk, 1, 0), 0);
+    CHECK_NEAR(1, desk_apply(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+/* ---- AP-10: preemption ---- */
+
+/* Flight 1 replaces the parameters while 2 and 3 are in the air. */
+static struct desk *preempted(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_offers(desk, 2, 4);
+    desk_offers(desk, 3, 6);
+    desk->version = 8;
+    desk->welcome.lineage = 77;
+    desk_answers(desk, 1, VERB_REPLACE, 50);
+    CHECK_NEAR(50, desk_apply(desk, 1, 0), 0);
+    desk_applied(desk, 1);
+    return desk;
+}
+
+static void ap_10_what_is_in_the_air_is_dropped(void)
+{
+    struct desk *desk = preempted();
+
+    CHECK(!desk_forgot(desk, 1));
+    CHECK(desk_forgot(desk, 2));
+    CHECK(desk_forgot(desk, 3));
+    desk_answers(desk, 2, VERB_REBASE, 12);
+    CHECK(isnan(desk_apply(desk, 2, 0)));
+    desk_judges(desk, 3, 0, 3, VERDICT_EXPIRED);
+    desk_offers(desk, 4, 50.5);
+    CHECK_NEAR(0.5, desk_chunk(desk, 4, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void ap_10_what_was_still_to_be_given_is_dropped(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_offers(desk, 2, 4);
+    desk_judges(desk, 1, 0, 3, VERDICT_EXPIRED); /* 2 are put back */
+    desk_answers(desk, 2, VERB_REPLACE, 50);
+    desk_applied(desk, 2);
+    desk_offers(desk, 3, 51);
+    CHECK_NEAR(1, desk_chunk(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void ap_10_it_goes_on_under_the_new_lineage(void)
+{
+    struct desk *desk = preempted();
+
+    CHECK(desk_sent(desk, MSG_OFFER)->offer.lineage != 77);
+    desk_offers(desk, 4, 50);
+    CHECK_EQUAL(77, desk_sent(desk, MSG_OFFER)->offer.lineage);
+    CHECK_EQUAL(9, desk_sent(desk, MSG_OFFER)->offer.base_version);
+    desk_destroy(&desk);
+}
+
+static void ap_10_what_is_forming_is_never_offered(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_answers(desk, 1, VERB_REPLACE, 50);
+    desk->hand.holds_jobs = true;
+    desk_offers(desk, 2, (double)NAN);
+    desk_applied(desk, 1);
+    desk->hand.holds_jobs = false;
+    hand_work(&desk->hand);
+    CHECK_EQUAL(1, desk_sent(desk, MSG_OFFER)->offer.exchange);
+    CHECK(!hand_note(&desk->hand, NOTE_DECLINED));
+    desk_offers(desk, 3, 51);
+    CHECK_NEAR(1, desk_chunk(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
+void add_node_ancestors_tests(CU_pSuite suite)
+{
+    TEST(sd_06_easgd_exchanges_are_the_published_ones);
+    TEST(sd_07_the_sum_of_all_is_conserved_for_any_delay);
+    TEST(sd_12_a_pull_goes_a_tenth_of_the_way_to_the_leader);
+    TEST(ap_06_gradient_progress_or_parameters_as_the_run_says);
+    TEST(ap_09_adopting_the_best_keeps_the_own_drift);
+    TEST(ap_10_what_is_in_the_air_is_dropped);
+    TEST(ap_10_what_was_still_to_be_given_is_dropped);
+    TEST(ap_10_it_goes_on_under_the_new_lineage);
+    TEST(ap_10_what_is_forming_is_never_offered);
+}
