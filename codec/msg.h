@@ -2,7 +2,8 @@
  *
  * A message is two frames: a flat msgpack array [kind, field, ...] and, for
  * kinds that have one, a payload of raw bytes, which never goes through
- * msgpack. Bytes from outside are checked before msgpack sees them. */
+ * msgpack. Bytes from outside are checked before msgpack sees them. Fields are
+ * finite numbers. */
 #ifndef CODEC_MSG_H
 #define CODEC_MSG_H
 
@@ -10,14 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/score.h"
 #include "core/status.h"
 #include "core/words.h"
 
 enum { PROTOCOL_MIN = 1, PROTOCOL_MAX = 1 };
 enum { MSG_TEXT_BYTES = 120, MSG_MAX_BYTES = 1024 };
-
-/* Fields are finite numbers; this one says that there is no score yet. */
-#define NO_SCORE 1e300
 
 enum codec_id {
 #define CODEC(NAME, name, bits, doc) CODEC_##NAME,

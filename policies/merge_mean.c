@@ -2,7 +2,10 @@
  *
  * With D = -mean (a pseudo-gradient) the outer step is Nesterov's in PyTorch's
  * form: m = mu m + D; theta -= epsilon (D + mu m). epsilon = 1, mu = 0 is
- * plain averaging. Source: DiLoCo (Douillard et al. 2023), algorithm 1. */
+ * plain averaging. `mixing` is the same step, but nodes take a mixture,
+ * x = (1 - pull) x + pull theta, where the paper's alpha is 1 - pull. Source:
+ * DiLoCo (Douillard et al. 2023), algorithm 1; Streaming DiLoCo (Douillard et
+ * al. 2025), algorithm 2. */
 #include "policies/policy.h"
 
 static unsigned planes(const struct policy_numbers *numbers)
@@ -31,6 +34,12 @@ static void step(const struct merge_tile *tile)
     }
 }
 
+static double pull(const struct policy_numbers *numbers, unsigned live)
+{
+    (void)live;
+    return numbers->pull;
+}
+
 const struct merge_rule merge_mean = {
     .name = "mean",
     .doc = "The centre takes a Nesterov step along the mean contribution.",
@@ -38,4 +47,13 @@ const struct merge_rule merge_mean = {
     .planes = planes,
     .step = step,
     .verb = VERB_REBASE,
+};
+const struct merge_rule merge_mixing = {
+    .name = "mixing",
+    .doc = "The same step; nodes mix the centre into what they have.",
+    .takes = 1u << EXCHANGE_DELTA,
+    .planes = planes,
+    .step = step,
+    .verb = VERB_PULL,
+    .weight = pull,
 };

@@ -9,16 +9,18 @@
            "learning rate of the outer step") \
     NUMBER(outer_momentum, 0, \
            "momentum of the outer step") \
+    NUMBER(early, 0, \
+           "delayed: share of the momentum that each offer moves by") \
     NUMBER(elastic, 0.9, \
            "EASGD's beta: how far the centre goes to the mean") \
     NUMBER(pull, 0.1, \
-           "LSGD's lambda: how far a node goes to the leader") \
+           "how far a node goes to what it is pulled to") \
     NUMBER(anchor, 0, \
            "pull to the last result, spread over k iterations") \
     NUMBER(group, 0, \
            "LSGD: nodes of a group with a leader of its own; 0: none") \
     NUMBER(global_every, 4, \
-           "LSGD: local rounds between two global ones") \
+           "LSGD: in every such round the leader is everybody's") \
     NUMBER(top, 2, \
            "how many are merged: top-m, multi-Krum") \
     NUMBER(trim, 0.25, \

@@ -10,9 +10,9 @@ const struct policy_numbers policy_defaults = {POLICY_NUMBERS(NUMBER)};
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
 const struct preset presets[] = {
-#define PRESET(id, offered, gate, select, reduce, merge, receive, damping,     \
+#define PRESET(title, offered, gate, select, reduce, merge, receive, damping,  \
                preempt, text, origin, ...)                                     \
-    {#id,                                                                      \
+    {title,                                                                    \
      text,                                                                     \
      origin,                                                                   \
      {EXCHANGE_##offered, &gate_##gate, &select_##select, &reduce_##reduce,    \

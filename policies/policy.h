@@ -19,13 +19,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/score.h"
 #include "core/time.h"
 #include "core/words.h"
 #include "policies/numbers.h"
 
 enum {
     POLICY_PLANES = 2, /* state vectors that a merge rule may keep */
-    POLICY_MOST = 256  /* candidates of a round */
+    POLICY_MOST = 256, /* candidates of a round */
+    POLICY_TILE = 4096 /* elements that a pile is read by: CODEC_GRAIN */
 };
 
 /* Every number that some rule knows; see policies/numbers.h. */
@@ -111,7 +113,7 @@ struct pile {
     size_t elements;
     bool has_loss; /* the hub has held-out data */
     /* Elements [first, first + count) of contribution i, decoded. `first` is a
-     * multiple of CODEC_GRAIN, `count` at most that. */
+     * multiple of POLICY_TILE, `count` at most that. */
     void (*read)(const struct pile *pile, unsigned i, size_t first,
                  size_t count, double *into);
     /* Held-out loss of the parameters that the contributions, weighted and
@@ -255,7 +257,8 @@ REGISTRY(preempt)
 /* Why these choices do not go together, as a sentence, or NULL. */
 const char *policy_conflict(const struct policy *policy);
 /* The share of contribution i of `count`: by samples (gate), lag (damping) and
- * numbers (reduce), before any data are known. */
+ * numbers (reduce), before any data are known. Parameters are divided by the
+ * sum of their shares, so that what comes out are parameters, too. */
 void policy_shares(const struct policy *policy, const struct candidate *list,
                    unsigned count, const struct standing *standing,
                    double *share, double *whole);

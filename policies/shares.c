@@ -5,7 +5,7 @@ void policy_shares(const struct policy *policy, const struct candidate *list,
                    unsigned count, const struct standing *standing,
                    double *share, double *whole)
 {
-    double samples[POLICY_MOST], factor[POLICY_MOST];
+    double samples[POLICY_MOST], factor[POLICY_MOST], sum = 0;
 
     for (unsigned i = 0; i < count; i++) {
         samples[i] = list[i].samples;
@@ -13,10 +13,25 @@ void policy_shares(const struct policy *policy, const struct candidate *list,
     }
     if (policy->reduce->weigh)
         policy->reduce->weigh(list, count, standing, factor);
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         share[i] = policy->gate->share(samples, count, i) * factor[i] *
                    policy->damping->factor(list[i].lag);
+        sum += share[i];
+    }
     *whole = policy->gate->whole(samples, count, standing->live);
+    if (policy->exchange == EXCHANGE_PARAMETERS && sum > 0)
+        *whole = sum;
+}
+
+/* Rules that make sense only among several offers. */
+static bool compares(const struct policy *policy)
+{
+    const struct reduce_rule *reduce = policy->reduce;
+
+    return reduce->weigh || reduce->rows ||
+           (reduce->judge && reduce != &reduce_verified) ||
+           policy->receive->donors || policy->select == &select_best ||
+           policy->select == &select_top;
 }
 
 const char *policy_conflict(const struct policy *policy)
@@ -29,10 +44,15 @@ const char *policy_conflict(const struct policy *policy)
     if (policy->receive->donors && !parameters)
         return "nodes can be given parameters of others only where they offer "
                "parameters: say --exchange parameters";
-    if (!policy->gate->batch &&
-        (policy->reduce->rows || policy->reduce->judge ||
-         policy->receive->donors))
+    if (!policy->gate->batch && compares(policy))
         return "it compares nodes, so it needs a gate that gathers several: "
                "--gate sync or quorum";
+    if (parameters && policy->reduce->weigh)
+        return "the length of parameters says nothing about them: say "
+               "--exchange delta or another --reduce";
+    if (parameters && !policy->gate->batch &&
+        policy->damping != &damping_none)
+        return "parameters are averaged, and the mean of one is not damped by "
+               "its weight: say --damping none or --exchange delta";
     return NULL;
 }

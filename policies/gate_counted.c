@@ -1,0 +1,60 @@
+/* The round of all that are live, once they have done enough iterations
+ * together (policies/counted.h). Where nodes differ in how many they do between
+ * offers, the sum decides and not the slowest; when everybody has offered, it
+ * is waited for `grace` seconds at most, so that a run can end between two
+ * phases. */
+#include "policies/counted.h"
+#include "policies/policy.h"
+
+bool counted_enough(uint64_t iterations, unsigned live, uint64_t every)
+{
+    return iterations >= live * every;
+}
+
+enum counted_answer counted_ask(struct counted *phase, unsigned nodes,
+                                uint64_t every, bool over)
+{
+    if (over && !phase->iterations)
+        return COUNTED_STOP;
+    if (!counted_enough(phase->iterations, nodes, every)) {
+        phase->iterations++;
+        return COUNTED_LOCAL;
+    }
+    if (++phase->told >= nodes)
+        *phase = (struct counted){0, 0};
+    return COUNTED_COMMUNICATE;
+}
+
+static nanos longest(const struct policy_numbers *numbers)
+{
+    return (nanos)(numbers->grace * (double)SECOND);
+}
+
+static int closes(const struct gate_state *state)
+{
+    if (!gate_sync.closes(state))
+        return 0;
+    return counted_enough(state->iterations, state->live, state->every) ||
+           state->waited >= longest(state->numbers);
+}
+
+static double share(const double *samples, unsigned count, unsigned i)
+{
+    return gate_sync.share(samples, count, i);
+}
+
+static double whole(const double *samples, unsigned count, unsigned live)
+{
+    return gate_sync.whole(samples, count, live);
+}
+
+const struct gate_rule gate_counted = {
+    .name = "counted",
+    .doc = "A round closes when every live node has offered and all together "
+           "have done their iterations.",
+    .batch = true,
+    .closes = closes,
+    .share = share,
+    .whole = whole,
+    .longest = longest,
+};

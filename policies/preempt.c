@@ -1,0 +1,197 @@
+/* Whose parameters are so bad that better ones replace them.
+ *
+ * margin: a node is bad if z = (s - s_best) / SE reaches the normal quantile of
+ * 5 % / (N - 1), one-sided (2.13 for N = 4, 2.45 for 8), and s - s_best is at
+ * least max(gap |s_best|, margin SE). It is replaced when it is bad for the
+ * `strikes`-th time in a row, has made `spare` offers since it was last
+ * replaced, and is not merely slow: its score at the common number of samples
+ * is worse than the best one's as well, or at its slope beta it would need more
+ * than a quarter of what remains to catch up: (s - s_best) t / beta >
+ * remaining / 4. What is not known does not protect it.
+ *
+ * quantile: a node is bad if it is among the floor(q N) worst; strikes and
+ * spare as above.
+ *
+ * Both: a score that is not finite is replaced at once. No more than N / 4
+ * (but one at least) go at a time, diverged ones and the worst first; the best
+ * never does. Donors are drawn from the best quarter. Source: ours; Bonferroni's
+ * correction, and catch-up from l(t) = A - beta ln t. */
+#include <math.h>
+
+#include "core/prng.h"
+#include "policies/order.h"
+
+struct trial {
+    struct contestant *list;
+    const struct standing *standing;
+    unsigned most;   /* may be replaced */
+    unsigned ranked; /* have a score, */
+    unsigned count;  /* or diverged */
+    unsigned order[POLICY_MOST]; /* best first, diverged ones last */
+};
+
+static double loss_of(const struct contestant *one)
+{
+    return isfinite(one->score) ? one->score : INFINITY;
+}
+
+static bool is_before(const struct contestant *a, const struct contestant *b)
+{
+    return loss_of(a) != loss_of(b) ? loss_of(a) < loss_of(b)
+                                    : a->node < b->node;
+}
+
+/* Ranks all; bad are, until it is known better, those that diverged. */
+static struct trial trial_open(struct contestant *list, unsigned count,
+                               const struct standing *standing)
+{
+    struct trial trial = {.list = list, .standing = standing};
+
+    trial.most = count / 4 ? count / 4 : 1;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned at = trial.count;
+
+        list[i].bad = !isfinite(list[i].score);
+        list[i].replaced = false;
+        list[i].donor = -1;
+        if (!list[i].bad && !score_known(list[i].score))
+            continue;
+        while (at && is_before(&list[i], &list[trial.order[at - 1]])) {
+            trial.order[at] = trial.order[at - 1];
+            at--;
+        }
+        trial.order[at] = i;
+        trial.count++;
+        trial.ranked += !list[i].bad;
+    }
+    return trial;
+}
+
+/* z with 1 - Phi(z) = tail, 0 < tail <= 1/2, by halving the interval. */
+static double normal_quantile(double tail)
+{
+    double low = 0, high = 40;
+
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+
+        if (erfc(middle / sqrt(2)) / 2 > tail)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_worse(const struct trial *trial, const struct contestant *one)
+{
+    const struct contestant *best = &trial->list[trial->order[0]];
+    const struct policy_numbers *numbers = trial->standing->numbers;
+    double behind = one->score - best->score;
+    double z = normal_quantile(0.05 / (trial->ranked - 1));
+
+    return behind > 0 && behind >= z * one->error &&
+           behind >= numbers->margin * one->error &&
+           behind >= numbers->gap * fabs(best->score);
+}
+
+/* Whether it is behind for another reason than being slow. */
+static bool is_hopeless(const struct trial *trial,
+                        const struct contestant *one)
+{
+    const struct contestant *best = &trial->list[trial->order[0]];
+    bool known = score_known(one->trajectory) && score_known(best->trajectory);
+    double behind = one->score - best->score;
+
+    if (known && one->trajectory > best->trajectory)
+        return true;
+    if (one->slope == 0)
+        return !known;
+    if (one->slope < 0)
+        return true;
+    return one->remaining != UINT64_MAX &&
+           behind * (double)one->samples / one->slope >
+               (double)one->remaining / 4;
+}
+
+static bool is_due(const struct trial *trial, const struct contestant *one)
+{
+    const struct policy_numbers *numbers = trial->standing->numbers;
+
+    return one->bad && one->strikes + 1 >= numbers->strikes &&
+           (double)one->rounds >= numbers->spare;
+}
+
+/* One of the best quarter that is not bad itself; the best one never is. */
+static int draw(const struct trial *trial, struct prng *prng)
+{
+    unsigned most = trial->ranked / 4, good = 0, place[POLICY_MOST];
+
+    for (unsigned i = 0; i < trial->ranked && i < (most ? most : 1); i++)
+        if (!trial->list[trial->order[i]].bad)
+            place[good++] = trial->order[i];
+    return (int)place[prng_below(prng, good)];
+}
+
+/* Replaces the last in order that diverged or are due. */
+static void replace(struct trial *trial, const bool *due)
+{
+    const struct standing *standing = trial->standing;
+    struct prng prng;
+
+    prng_seed(&prng, prng_mix(standing->seed ^ prng_mix(standing->round)));
+    for (unsigned i = trial->count; i-- > 1 && trial->ranked && trial->most;) {
+        struct contestant *one = &trial->list[trial->order[i]];
+
+        if (i < trial->ranked && !due[i])
+            continue;
+        one->replaced = true;
+        one->donor = draw(trial, &prng);
+        trial->most--;
+    }
+}
+
+static void judge_margin(struct contestant *list, unsigned count,
+                         const struct standing *standing)
+{
+    struct trial trial = trial_open(list, count, standing);
+    bool due[POLICY_MOST];
+
+    for (unsigned i = 1; i < trial.ranked; i++) {
+        struct contestant *one = &list[trial.order[i]];
+
+        one->bad = is_worse(&trial, one);
+        due[i] = is_due(&trial, one) && is_hopeless(&trial, one);
+    }
+    replace(&trial, due);
+}
+
+static void judge_quantile(struct contestant *list, unsigned count,
+                           const struct standing *standing)
+{
+    struct trial trial = trial_open(list, count, standing);
+    unsigned worst = share_of(standing->numbers->quantile, trial.ranked);
+    bool due[POLICY_MOST];
+
+    for (unsigned i = 1; i < trial.ranked; i++) {
+        struct contestant *one = &list[trial.order[i]];
+
+        one->bad = i >= trial.ranked - worst &&
+                   one->score > list[trial.order[0]].score;
+        due[i] = is_due(&trial, one);
+    }
+    replace(&trial, due);
+}
+
+const struct preempt_rule preempt_margin = {
+    .name = "margin",
+    .doc = "Who is worse than the best by more than chance, again and again, "
+           "takes after one of the best.",
+    .judge = judge_margin,
+};
+const struct preempt_rule preempt_quantile = {
+    .name = "quantile",
+    .doc = "Who is among the worst again and again takes after one of the "
+           "best.",
+    .judge = judge_quantile,
+};

@@ -1,0 +1,86 @@
+/* By what the hub's own held-out data say; without any, all are kept.
+ *
+ *     soup      in the order of their losses, each contribution is added to the
+ *               running average A if L(A with it) <= L(A): 2N evaluations
+ *     verified  each is kept if L(it) <= L(centre) + margin SE: N + 1
+ *
+ * From different first parameters the soup takes only the best one at first,
+ * since others raise its loss, and averages once all descend from that one. It
+ * also leaves out whoever is poisoned. Source: Wortsman et al. 2022, "Model
+ * soups", recipe 1 (greedy soup). */
+#include <math.h>
+
+#include "policies/order.h"
+
+/* Writes each one's held-out loss to the list, and weights of 0. */
+static void taste(const struct pile *pile, struct candidate *list,
+                  double *weight, double *error)
+{
+    for (unsigned i = 0; i < pile->count; i++)
+        weight[i] = 0;
+    for (unsigned i = 0; i < pile->count; i++) {
+        double loss;
+
+        weight[i] = 1;
+        loss = pile->loss(pile, weight, &error[i]);
+        weight[i] = 0;
+        list[i].score = score_known(loss) ? loss : NO_SCORE;
+        list[i].verified = true;
+    }
+}
+
+static void judge_soup(const struct pile *pile, struct candidate *list,
+                       const struct standing *standing, double *weight)
+{
+    unsigned order[POLICY_MOST], able;
+    double error[POLICY_MOST], best;
+
+    if (!pile->has_loss)
+        return;
+    taste(pile, list, weight, error);
+    able = candidates_order(list, pile->count, standing, order);
+    if (!able)
+        return;
+    best = list[order[0]].score;
+    weight[order[0]] = 1;
+    for (unsigned i = 1; i < able; i++) {
+        double loss;
+
+        weight[order[i]] = 1;
+        loss = pile->loss(pile, weight, &error[0]);
+        if (loss <= best)
+            best = loss;
+        else
+            weight[order[i]] = 0;
+    }
+}
+
+static void judge_verified(const struct pile *pile, struct candidate *list,
+                           const struct standing *standing, double *weight)
+{
+    double error[POLICY_MOST], centre;
+
+    if (!pile->has_loss)
+        return;
+    taste(pile, list, weight, error);
+    centre = pile->loss(pile, weight, &error[pile->count - 1]);
+    for (unsigned i = 0; i < pile->count; i++)
+        weight[i] = score_known(list[i].score) &&
+                            list[i].score <=
+                                centre + standing->numbers->margin * error[i]
+                        ? 1
+                        : 0;
+}
+
+const struct reduce_rule reduce_soup = {
+    .name = "soup",
+    .doc = "The mean of those that, added one by one, do not raise the loss on "
+           "held-out data.",
+    .judge = judge_soup,
+};
+const struct reduce_rule reduce_verified = {
+    .name = "verified",
+    .doc = "The mean of those whose loss on held-out data is not worse than "
+           "the centre's.",
+    .judge = judge_verified,
+};

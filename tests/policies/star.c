@@ -1,0 +1,185 @@
+#include "tests/policies/star.h"
+
+#include <stdlib.h>
+
+#include "tests/check.h"
+
+struct star star_of(const char *preset, unsigned live, double theta)
+{
+    struct star star = {.live = live,
+                        .theta = (float)theta,
+                        .sent = theta,
+                        .score = NO_SCORE};
+
+    if (!CHECK(preset_find(preset) != NULL))
+        abort();
+    star.policy = preset_find(preset)->policy;
+    return star;
+}
+
+struct standing star_standing(const struct star *star)
+{
+    return (struct standing){.numbers = &star->policy.numbers,
+                             .live = star->live,
+                             .score = star->score,
+                             .error = star->error,
+                             .round = star->round,
+                             .seed = 1,
+                             .pinned = -1};
+}
+
+void star_candidates(struct candidate *list, const double *score,
+                     unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        list[i] = (struct candidate){.node = i,
+                                     .score = score ? score[i] : NO_SCORE,
+                                     .samples = 1,
+                                     .norm = 1};
+}
+
+/* What the round merges, in the order of the candidates. */
+struct bowl {
+    struct pile pile;
+    const struct star *star;
+    unsigned count;
+    struct candidate list[POLICY_MOST];
+    double offered[POLICY_MOST];
+};
+
+static void bowl_read(const struct pile *pile, unsigned i, size_t first,
+                      size_t count, double *into)
+{
+    const struct bowl *bowl = (const struct bowl *)pile;
+
+    if (count && !first)
+        into[0] = bowl->offered[i];
+}
+
+static double bowl_loss(const struct pile *pile, const double *weights,
+                        double *error)
+{
+    const struct bowl *bowl = (const struct bowl *)pile;
+    double sum = 0, whole = 0, x = (double)bowl->star->theta;
+
+    for (unsigned i = 0; i < pile->count; i++) {
+        sum += weights[i] * bowl->offered[i];
+        whole += weights[i];
+    }
+    *error = bowl->star->error;
+    if (whole > 0 && bowl->star->policy.exchange == EXCHANGE_PARAMETERS)
+        x = 0;
+    return bowl->star->loss(whole > 0 ? x + sum / whole : x);
+}
+
+static void choose(struct bowl *bowl, const struct candidate *list,
+                   const double *offered, unsigned count)
+{
+    struct standing standing = star_standing(bowl->star);
+    unsigned order[POLICY_MOST], wanted;
+    bool chosen[POLICY_MOST] = {false};
+    unsigned most = bowl->star->policy.select->choose(list, count, &standing,
+                                                      order, &wanted);
+
+    CHECK(wanted <= most && most <= count);
+    for (unsigned i = 0; i < wanted; i++)
+        chosen[order[i]] = true;
+    for (unsigned i = 0; i < count; i++)
+        if (chosen[i]) {
+            bowl->list[bowl->count] = list[i];
+            bowl->offered[bowl->count++] = offered[i];
+        }
+}
+
+static void judge(struct bowl *bowl)
+{
+    struct standing standing = star_standing(bowl->star);
+    const struct reduce_rule *reduce = bowl->star->policy.reduce;
+    double weight[POLICY_MOST];
+    unsigned kept = 0;
+
+    if (!reduce->judge)
+        return;
+    bowl->pile = (struct pile){bowl->count, 1, bowl->star->loss != NULL,
+                               bowl_read, bowl_loss};
+    for (unsigned i = 0; i < bowl->count; i++)
+        weight[i] = 1;
+    reduce->judge(&bowl->pile, bowl->list, &standing, weight);
+    for (unsigned i = 0; i < bowl->count; i++) {
+        CHECK(weight[i] == 0 || weight[i] == 1);
+        if (weight[i] > 0) {
+            bowl->list[kept] = bowl->list[i];
+            bowl->offered[kept++] = bowl->offered[i];
+        }
+    }
+    bowl->count = kept;
+}
+
+static double reduced(const struct bowl *bowl)
+{
+    const struct policy *policy = &bowl->star->policy;
+    struct standing standing = star_standing(bowl->star);
+    const double *rows[POLICY_MOST];
+    double share[POLICY_MOST], whole, value = 0;
+
+    policy_shares(policy, bowl->list, bowl->count, &standing, share, &whole);
+    for (unsigned i = 0; i < bowl->count; i++) {
+        rows[i] = &bowl->offered[i];
+        value += share[i] * bowl->offered[i];
+    }
+    value /= whole;
+    if (policy->reduce->rows)
+        policy->reduce->rows(rows, bowl->count, 1, &policy->numbers, &value);
+    return value;
+}
+
+void star_round(struct star *star, const struct candidate *list,
+                const double *offered, unsigned count)
+{
+    const struct policy *policy = &star->policy;
+    struct bowl bowl = {.star = star};
+    unsigned planes = policy->merge->planes
+                          ? policy->merge->planes(&policy->numbers)
+                          : 0;
+    double former = (double)star->theta, value;
+    struct merge_tile tile = {
+        .value = &value,
+        .sign = policy->exchange == EXCHANGE_GRADIENT ? -1 : 1,
+        .count = 1,
+        .theta = &star->theta,
+        .live = star->live,
+        .turn = star->turn,
+        .numbers = &policy->numbers};
+
+    choose(&bowl, list, offered, count);
+    judge(&bowl);
+    if (bowl.count) {
+        value = reduced(&bowl);
+        tile.contributed = bowl.count;
+        for (unsigned i = 0; i < planes; i++)
+            tile.plane[i] = &star->plane[i];
+        policy->merge->step(&tile);
+    }
+    star->turn += bowl.count;
+    star->round++;
+    star->sent = policy->merge->former ? former : (double)star->theta;
+}
+
+void star_equal(struct star *star, const double *offered, unsigned count)
+{
+    struct candidate list[POLICY_MOST];
+
+    star_candidates(list, NULL, count);
+    star_round(star, list, offered, count);
+}
+
+double star_receive(const struct star *star, double x)
+{
+    const struct merge_rule *merge = star->policy.merge;
+    double weight =
+        merge->weight ? merge->weight(&star->policy.numbers, star->live) : 1;
+
+    if (merge->verb == VERB_REPLACE)
+        return star->sent;
+    return x + weight * (star->sent - x);
+}
