@@ -63,11 +63,17 @@ enum status centre_shape(struct hub *hub, const char *text, size_t size,
     return status;
 }
 
+bool centre_is_apart(const struct hub *hub)
+{
+    return hub->config.init == INIT_POPULATION ||
+           hub->config.init == INIT_ELASTIC;
+}
+
 void centre_choose_founder(struct hub *hub)
 {
     struct msg grant = {.kind = MSG_GRANT};
 
-    if (hub->founded || hub->founder >= 0)
+    if (hub->founded || hub->contest || hub->founder >= 0)
         return;
     for (int i = 0; i < HUB_MAX_NODES; i++) {
         struct member *member = &hub->members[i];
@@ -100,8 +106,10 @@ static void founded(struct hub *hub)
 
         if (member->present)
             member_start(hub, member,
-                         member->lineage == hub->lineage ? START_GO
-                                                         : START_TAKE);
+                         member->lineage == hub->lineage ||
+                                 centre_is_apart(hub)
+                             ? START_GO
+                             : START_TAKE);
     }
     hub->founder = -1;
     rounds_advance(hub);

@@ -13,6 +13,7 @@ void verdict_send(struct hub *hub, struct member *member, uint64_t exchange,
     msg.verdict.first = first;
     msg.verdict.chunks = count;
     msg.verdict.verdict = verdict;
+    msg.verdict.version = hub->version;
     member_send(hub, member, &msg);
 }
 

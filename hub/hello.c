@@ -45,8 +45,12 @@ static enum start first_thing(const struct hub *hub,
 {
     bool same = hello->run == hub->config.run && hello->run != 0;
 
+    if (hub->contest)
+        return START_GO;
     if (!hub->founded)
         return START_HOLD;
+    if (centre_is_apart(hub))
+        return START_GO;
     if (same && members_lag(hub, hello->base_version) <=
                     hub->config.staleness)
         return START_GO;
@@ -116,7 +120,8 @@ static void member_enter(struct hub *hub, struct member *member,
     member->control = peer->id;
     member->bulk = PEER_NONE;
     member->bulk_lost = 0;
-    member->heard = member->joined = hub->now;
+    member->heard = hub->now;
+    member->iteration = hello->iteration;
     member->stats = (struct msg_ping){.iteration = hello->iteration,
                                       .loss = NO_SCORE,
                                       .accuracy = -1,

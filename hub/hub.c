@@ -40,6 +40,10 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
     hub->hint = hub->score = NO_SCORE;
     hub->best_score = hub->best_measure = NO_SCORE;
     hub->accuracy = -1;
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
+        hub->trials[i].score = NO_SCORE;
+    if (config->init == INIT_TOURNAMENT)
+        contest_open(hub);
     return hub;
 }
 
@@ -199,7 +203,7 @@ static nanos deadline(const void *self)
 {
     const struct hub *hub = self;
 
-    return hub->next_tick;
+    return rounds_deadline(hub, hub->next_tick);
 }
 
 struct machine hub_machine(struct hub *hub)

@@ -161,6 +161,24 @@ void peer_leaves(struct hub *hub, peer_id id)
     }
 }
 
+static uint64_t every_of(const struct hub *hub)
+{
+    return hub->contest ? contest_every(hub) : hub->config.every;
+}
+
+void members_tune(struct hub *hub)
+{
+    struct msg msg = {.kind = MSG_TUNE};
+
+    msg.tune.exchange = hub->policy->exchange;
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
+        struct member *member = &hub->members[i];
+
+        member->every = msg.tune.every = every_of(hub);
+        member_send(hub, member, &msg);
+    }
+}
+
 void member_welcome(struct hub *hub, struct member *member)
 {
     const struct hub_config *config = &hub->config;
@@ -175,7 +193,8 @@ void member_welcome(struct hub *hub, struct member *member)
     msg.welcome.merged = member->merged;
     msg.welcome.start = member->start;
     msg.welcome.exchange = hub->policy->exchange;
-    msg.welcome.every = config->every;
+    member->every = every_of(hub);
+    msg.welcome.every = member->every;
     msg.welcome.delay = config->delay;
     msg.welcome.miss = config->miss;
     msg.welcome.wait = config->wait;
@@ -231,6 +250,8 @@ void hub_on_ping(struct hub *hub, struct peer *peer, const struct msg *msg,
     (void)payload;
     member->stats = msg->ping;
     member->heard = hub->now;
+    if (msg->ping.iteration > member->iteration)
+        member->iteration = msg->ping.iteration;
     pong.pong.sent = msg->ping.sent;
     pong.pong.version = hub->version;
     member_send(hub, member, &pong);

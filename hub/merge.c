@@ -7,6 +7,10 @@
 /* The sums are taken in the order of the contributors, which is fixed when the
  * round closes, so the result does not depend on who delivers first. */
 
+/* By which a squared norm may be larger than announced. */
+#define NORM_SPARE 1.2
+#define NORM_GRAIN 1e-30
+
 static size_t length_of(const struct hub *hub, uint32_t chunk)
 {
     return chunk_length(hub->schema->elements, hub->config.chunk_elements,
@@ -81,6 +85,15 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
     check_start(hub, peer->member, chunk, payload);
 }
 
+/* Weights follow the announced norm, so that it must hold; lossy codecs may
+ * add a little. */
+static bool is_too_large(const struct contribution *contribution)
+{
+    double norm = contribution->offer.norm;
+
+    return contribution->squares > NORM_SPARE * norm * norm + NORM_GRAIN;
+}
+
 void merge_checked(struct hub *hub, struct job *job)
 {
     int member = (int)(job->tag[1] & 0xffff);
@@ -100,13 +113,15 @@ void merge_checked(struct hub *hub, struct job *job)
     if (place->state != CHUNK_CHECKING)
         return;
     contribution->delivered++;
-    if (job->status == STATUS_OK) {
+    contribution->squares += job->number[1];
+    if (job->status == STATUS_OK && !is_too_large(contribution)) {
         place->state = CHUNK_DELIVERED;
         place->payload = blob_ref(job->in[0].blob);
     } else {
         contribution_close(hub, contribution, chunk,
-                           job->status == STATUS_CONFIG ? VERDICT_NONFINITE
-                                                        : VERDICT_CORRUPT);
+                           job->status == STATUS_OK       ? VERDICT_NORM
+                           : job->status == STATUS_CONFIG ? VERDICT_NONFINITE
+                                                          : VERDICT_CORRUPT);
     }
     rounds_settle(hub);
     merge_try(hub, chunk);
@@ -182,7 +197,8 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
         result.verdict = verdict_of(contribution, chunk);
         if (answer(hub, round, i, chunk, &result, &payload))
             delivery_add(hub, member, &result, payload);
-        credit_one(hub, member, result.exchange);
+        if (contribution->granted)
+            credit_one(hub, member, result.exchange);
     }
     for (unsigned i = 0; i < round->count; i++)
         if (round->list[i]->chunks[chunk].state == CHUNK_DELIVERED)
@@ -284,7 +300,7 @@ void merge_try(struct hub *hub, uint32_t chunk)
 
 void merge_try_all(struct hub *hub)
 {
-    for (uint32_t i = 0; hub->founded && i < hub->chunks; i++)
+    for (uint32_t i = 0; i < hub->chunks; i++)
         merge_try(hub, i);
 }
 

@@ -99,6 +99,33 @@ struct standing hub_standing(const struct hub *hub, unsigned live)
                              .pinned = -1};
 }
 
+/* Of all nodes together, as far as they have said. */
+static uint64_t iterations_of(const struct hub *hub)
+{
+    uint64_t iterations = 0;
+
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
+        iterations += hub->members[i].iteration;
+    return iterations;
+}
+
+nanos rounds_deadline(const struct hub *hub, nanos latest)
+{
+    const struct policy *policy = hub->policy;
+    const struct round *round = hub->rounds;
+
+    while (policy->gate->longest && round && round->closed)
+        round = round->next;
+    if (policy->gate->longest && round) {
+        nanos until =
+            round->opened + policy->gate->longest(&policy->numbers);
+
+        if (until > hub->now && until < latest)
+            return until;
+    }
+    return latest;
+}
+
 /* The offer as the policy sees it. */
 static void candidate_fill(const struct hub *hub,
                            struct contribution *contribution)
@@ -137,6 +164,10 @@ static void round_try_close(struct hub *hub, struct round *round)
         .live = members_live(hub),
         .offered = round_offered(hub, round),
         .required = hub->rounds_here ? 1 : hub->config.nodes,
+        .waited = hub->now - round->opened,
+        .iterations = iterations_of(hub) - hub->iterations,
+        .every = hub->config.every,
+        .numbers = &hub->policy->numbers,
     };
 
     if (hub->ending && state.required > state.live)
@@ -150,6 +181,8 @@ static void round_try_close(struct hub *hub, struct round *round)
     qsort(round->list, round->count, sizeof *round->list, by_member);
     for (unsigned i = 0; i < round->count; i++)
         candidate_fill(hub, round->list[i]);
+    hub->iterations = iterations_of(hub);
+    contest_choose(hub, round);
     choice_make(hub, round);
     merge_try_all(hub);
 }
@@ -209,7 +242,11 @@ static enum verdict offer_judge(struct hub *hub, struct member *member,
     if (members_lag(hub, offer->base_version) > hub->config.staleness ||
         (member->takes && offer->base_version < member->taken))
         return VERDICT_STALE;
+    if (hub->founded && offer->kind != EXCHANGE_PARAMETERS &&
+        offer->lineage != hub->lineage)
+        return VERDICT_LINEAGE;
     if (member->start != START_GO || member->finished ||
+        offer->kind != hub->policy->exchange ||
         member->waiting_count == MAX_OFFERS ||
         member->delivery.count >= (uint64_t)MAX_OFFERS * hub->chunks)
         return VERDICT_SUPERSEDED;
@@ -224,7 +261,9 @@ void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
     enum verdict verdict;
 
     (void)payload;
-    if (!hub->founded || msg->offer.exchange == 0) {
+    if (msg->offer.iteration > member->iteration)
+        member->iteration = msg->offer.iteration;
+    if ((!hub->founded && !hub->contest) || msg->offer.exchange == 0) {
         verdict_send(hub, member, msg->offer.exchange, 0, hub->chunks,
                      VERDICT_SUPERSEDED);
         return;
@@ -236,7 +275,8 @@ void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
     if (verdict != VERDICT_MERGED) {
         offer_decline(hub, member, &msg->offer, verdict);
         if (!member->takes &&
-            (verdict == VERDICT_STALE || verdict == VERDICT_FUTURE))
+            (verdict == VERDICT_STALE || verdict == VERDICT_FUTURE ||
+             verdict == VERDICT_LINEAGE))
             member_start(hub, member, START_TAKE);
         return;
     }
@@ -356,6 +396,8 @@ static void round_finish(struct hub *hub, struct round *round)
     effects_note(hub->out, NOTE_ROUND, "", "version %llu merged %u of %u",
                  (unsigned long long)hub->version, merged, round->count);
     round_tell(hub, round);
+    contest_judge(hub, round);
+    preempt_round(hub, round);
     for (unsigned i = 0; i < round->count; i++)
         contribution_retire(hub, round->list[i]);
     free(round->done);

@@ -190,5 +190,7 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
             hub->centre[i].plane[0] = copy_chunk(hub, saved->velocity, i);
     }
     hub->founded = true;
+    hub->contest = false;
+    hub->policy = &hub->config.policy;
     return STATUS_OK;
 }

@@ -109,11 +109,44 @@ static enum status settle_policy(const struct options *options,
                     : STATUS_OK;
 }
 
+/* Where nodes offer progress there must be one lineage; where they pass on
+ * whole sets, or are pulled, each may have its own. */
+static enum status settle_init(const struct options *options,
+                               struct hub_config *config, struct why *why)
+{
+    const struct policy *policy = &config->policy;
+    bool parameters = policy->exchange == EXCHANGE_PARAMETERS;
+    bool replaces = policy->merge->verb == VERB_REPLACE;
+    bool apart;
+
+    config->init = options->init;
+    if (!options->given.init)
+        config->init = !parameters ? INIT_TOURNAMENT
+                       : replaces  ? INIT_POPULATION
+                                   : INIT_ELASTIC;
+    apart = config->init == INIT_POPULATION || config->init == INIT_ELASTIC;
+    if (apart && !parameters)
+        return because(why, STATUS_CONFIG,
+                       "--init %s keeps lineages apart, but --policy %s "
+                       "merges the progress of nodes, which must start from "
+                       "the same parameters: say --init tournament or hub, or "
+                       "choose a policy whose nodes offer parameters",
+                       init_words[config->init].text, options->policy);
+    if (config->init == INIT_POPULATION && !replaces)
+        return because(why, STATUS_CONFIG,
+                       "--init population passes on whole sets only, and "
+                       "--policy %s pulls nodes together: say --init elastic",
+                       options->policy);
+    return STATUS_OK;
+}
+
 /* ---- all the rest ---- */
 
 enum status hub_settle(const struct options *options,
                        struct hub_config *config, struct why *why)
 {
+    enum status status;
+
     config->seed = options->seed;
     config->every = options->every;
     config->delay = options->delay;
@@ -128,10 +161,12 @@ enum status hub_settle(const struct options *options,
     config->iterations = options->iterations;
     config->time = options->time;
     config->evaluate_interval = options->evaluate_centre;
-    config->init = options->init;
     config->tournament = options->tournament;
     config->optimizer = options->optimizer;
     config->fragments = (uint32_t)options->fragments;
     config->dylu = options->dylu;
-    return settle_policy(options, &config->policy, why);
+    status = settle_policy(options, &config->policy, why);
+    if (status == STATUS_OK)
+        status = settle_init(options, config, why);
+    return status;
 }

@@ -79,6 +79,7 @@ struct contribution {
     bool judged;  /* by a STAGED rule */
     int donor;    /* place in the round of whose it gets, or RECEIVE_... */
     uint32_t delivered, merged;
+    double squares; /* of what has been delivered */
     nanos progress; /* when the last chunk came */
     struct contribution_chunk chunks[];
 };
@@ -127,11 +128,13 @@ struct member {
     char name[NODE_NAME_BYTES]; /* without control characters */
     peer_id control, bulk;
     enum start start;
-    nanos heard, joined, bulk_lost;
+    nanos heard, bulk_lost;
+    uint64_t iteration; /* of its newest offer or PING */
     struct msg_ping stats;
     uint64_t last_exchange; /* newest that was offered */
     uint64_t merged;        /* newest that was merged completely */
     uint64_t base_version;
+    uint64_t every; /* k that it was told */
     bool takes;        /* has been sent the centre, not yet heard of it */
     uint64_t taken;    /* the version it was sent, at least */
     uint64_t exchanges, up_bytes, down_bytes;
@@ -151,6 +154,15 @@ struct checkpoint {
     uint64_t ticket, version;
 };
 
+/* How a node's parameters have done, for preemption. */
+struct trial {
+    double score;     /* last one; NO_SCORE: none */
+    double slope;     /* beta of l(t) = A - beta ln t, smoothed */
+    uint64_t samples; /* t */
+    uint64_t rounds;  /* since its parameters were replaced */
+    unsigned strikes;
+};
+
 struct centre_chunk {
     struct blob *theta, *plane[POLICY_PLANES];
     uint64_t version;
@@ -168,6 +180,13 @@ struct hub {
     nanos now, started, next_tick;
     bool begun;
     uint64_t epoch, next_job, next_session;
+
+    bool contest;  /* the tournament goes on */
+    unsigned rung; /* of it, from 0 */
+    struct policy contest_policy, final_policy;
+    struct trial trials[HUB_MAX_NODES];
+    uint64_t preempted; /* nodes, so far */
+    uint64_t iterations; /* of all nodes together, at the last round's close */
 
     struct peer peers[MAX_PEERS];
     struct member members[HUB_MAX_NODES];
@@ -211,6 +230,8 @@ void member_send(struct hub *hub, struct member *member,
                  const struct msg *msg);
 void member_welcome(struct hub *hub, struct member *member);
 void member_start(struct hub *hub, struct member *member, enum start start);
+/* Tells nodes what is new for them: k, and what they offer. */
+void members_tune(struct hub *hub);
 /* Tells everybody how many they are and which part of the data is theirs. */
 void view_push(struct hub *hub);
 void bye_to(struct hub *hub, peer_id peer, enum farewell farewell,
@@ -239,6 +260,8 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
 void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
 void rounds_advance(struct hub *hub);
+/* When the gate wants to be asked again, `latest` at the latest. */
+nanos rounds_deadline(const struct hub *hub, nanos latest);
 /* Goes on with rounds whose data have come, or will not come any more. */
 void rounds_settle(struct hub *hub);
 /* Completes the rounds whose chunks are all done; after each event. */
@@ -250,6 +273,18 @@ void rounds_forget(struct hub *hub, int member, enum verdict verdict,
                    bool gone);
 /* Tells a node that is back what became of what it sent before. */
 void rounds_recall(struct hub *hub, struct member *member);
+
+/* contest.c */
+void contest_open(struct hub *hub);
+/* k of the nodes in it. */
+uint64_t contest_every(const struct hub *hub);
+/* A round of it is closing: by which policy. */
+void contest_choose(struct hub *hub, const struct round *round);
+/* It is over: is there a winner? */
+void contest_judge(struct hub *hub, const struct round *round);
+
+/* preempt.c */
+void preempt_round(struct hub *hub, const struct round *round);
 
 /* choice.c */
 /* Whether each offer is granted at once. */
@@ -314,6 +349,8 @@ void centre_allocate(struct hub *hub);
 void centre_found(struct hub *hub, struct job *job);
 void centre_choose_founder(struct hub *hub);
 void centre_free(struct hub *hub);
+/* Nodes keep parameters of their own, whatever the centre is. */
+bool centre_is_apart(const struct hub *hub);
 
 /* snapshot.c: scoring and saving complete versions */
 void snapshot_tick(struct hub *hub);

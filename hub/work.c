@@ -10,7 +10,7 @@ static void check(struct job *job)
 {
     struct blob *payload = job->in[0].blob;
     double tile[CODEC_GRAIN];
-    double sum = 0;
+    double squares = 0;
 
     if (!codec_fits(job->in[0].codec, payload->size, job->elements)) {
         job->status = STATUS_MALFORMED;
@@ -29,10 +29,11 @@ static void check(struct job *job)
 
         job_sum(job, 0, 1, first, count, tile);
         for (size_t i = 0; i < count; i++)
-            sum += tile[i] * 0;
+            squares += tile[i] * tile[i];
     }
-    if (!isfinite(sum))
+    if (!isfinite(squares))
         job->status = STATUS_CONFIG;
+    job->number[1] = squares;
 }
 
 /* A fresh blob with the values of `from`, or zeros. */

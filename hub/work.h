@@ -10,7 +10,7 @@ enum { MERGE_THETA, MERGE_PLANES, MERGE_FROM = MERGE_PLANES + POLICY_PLANES };
 enum { MERGE_WHOLE, MERGE_LIVE, MERGE_TURN };
 
 /* Input 0 must have the checksum in tag[2] (MALFORMED), fit `elements` of its
- * codec (MALFORMED) and be finite (CONFIG). */
+ * codec (MALFORMED) and be finite (CONFIG). number[1] = its squared norm. */
 extern const struct work work_check;
 /* in[] = theta, planes (or empty), contributions with their shares; number[]
  * = what their sum is divided by, nodes that are live, contributions before;

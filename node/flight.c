@@ -70,6 +70,9 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
     place->judged = true;
     place->verdict = verdict;
     flight->judged++;
+    if (verdict == VERDICT_MERGED && !flight->obsolete &&
+        flight->snapshot.kind == EXCHANGE_PARAMETERS)
+        sum_copy(&node->reference[chunk], &place->sent);
     if (is_kept(flight, verdict) && place->encoded)
         sum_add(&node->reference[chunk], place->encoded, -1, CODEC_RAW);
     blob_unref(&place->encoded);
@@ -227,6 +230,10 @@ void node_on_verdict(struct node *node, const struct msg *msg,
               : node->chunks;
     for (uint32_t i = verdict->first; i < end; i++)
         flight_judge(node, flight, i, verdict->verdict);
+    if (verdict->verdict == VERDICT_MERGED &&
+        flight->snapshot.kind == EXCHANGE_PARAMETERS &&
+        verdict->version > node->base_version)
+        node->base_version = verdict->version;
     if (flight->arrived < node->chunks && !flight->complete)
         flight_forget(node, flight);
     results_advance(node);

@@ -14,8 +14,9 @@ static void delta_start(struct node *node, uint64_t exchange, uint32_t chunk,
     node_job(node, job);
 }
 
-/* u = x - r, or x as it is, and r = x_sent = x. A gradient is offered as it
- * is, too; then x has not moved on its own, so x_sent = r. */
+/* u = x - r, and r = x_sent = x. Parameters are offered as they are; r becomes
+ * x_sent only if they are merged. So are gradients; then x has not moved on its
+ * own, so x_sent = r. */
 static void form_chunk(struct node *node, struct flight *flight,
                        uint32_t chunk, struct blob *vector)
 {
@@ -31,9 +32,12 @@ static void form_chunk(struct node *node, struct flight *flight,
     job->in[0] = (struct input){blob_ref(slice), 1, CODEC_RAW};
     if (delta)
         (void)sum_into(reference, -1, job, 1);
-    if (kind != EXCHANGE_GRADIENT)
+    if (delta)
         sum_set(reference, slice);
-    sum_copy(&flight->chunks[chunk].sent, reference);
+    if (kind == EXCHANGE_PARAMETERS)
+        sum_set(&flight->chunks[chunk].sent, slice);
+    else
+        sum_copy(&flight->chunks[chunk].sent, reference);
     blob_unref(&slice);
     delta_start(node, flight->snapshot.exchange, chunk, job);
 }

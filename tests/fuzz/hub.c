@@ -96,6 +96,7 @@ static void offer(struct session *session, struct slot *slot)
     bits = next(session);
     msg.offer.last = bits & 1;
     msg.offer.samples = bits >> 1;
+    msg.offer.norm = bits & 4 ? 1e9 : 1;
     msg.offer.score = bits & 2 ? NO_SCORE : bits;
     say(session, slot, &msg, NULL);
 }

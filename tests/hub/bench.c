@@ -235,6 +235,7 @@ void guest_founds(struct bench *bench, struct guest *guest, double value)
 {
     guest_delivers_all(bench, guest, 0, value);
     CHECK(bench_look(bench)->founded);
+    bench->lineage = guest_heard(bench, guest, MSG_WELCOME)->welcome.lineage;
 }
 
 void guest_offer(struct bench *bench, struct guest *guest,
@@ -242,6 +243,16 @@ void guest_offer(struct bench *bench, struct guest *guest,
 {
     struct msg msg = {.kind = MSG_OFFER, .offer = *offer};
 
+    const struct msg *welcome = guest_heard(bench, guest, MSG_WELCOME);
+
+    if (!(offer->norm > 0))
+        msg.offer.norm = BENCH_NORM;
+    if (!offer->kind)
+        msg.offer.kind = bench->config.policy.exchange;
+    if (welcome)
+        bench->lineage = welcome->welcome.lineage;
+    if (!offer->lineage)
+        msg.offer.lineage = bench->lineage;
     hand_say(&bench->hand, guest->control, &msg, NULL);
 }
 

@@ -19,11 +19,15 @@
 
 enum { BENCH_ELEMENTS = 10, BENCH_CHUNKS = 3 };
 
+/* What guests announce as the norm of what they offer: enough. */
+#define BENCH_NORM 1e6
+
 struct bench {
     struct hand hand;
     struct hub_config config;
     struct schema *schema;
     struct hub *hub;
+    uint64_t lineage; /* of the centre, as far as guests were told */
     peer_id next_peer;
     uint64_t next_uuid, next_ticket;
     struct hub_view view; /* of bench_look */
@@ -69,6 +73,8 @@ void guest_says(struct bench *bench, struct guest *guest, enum msg_kind kind);
 void guest_founds(struct bench *bench, struct guest *guest, double value);
 void guest_offers(struct bench *bench, struct guest *guest,
                   uint64_t exchange);
+/* A norm of 0 stands for BENCH_NORM, a lineage of 0 for the hub's, kind 0 for
+ * what the policy wants. */
 void guest_offer(struct bench *bench, struct guest *guest,
                  const struct msg_offer *offer);
 void guest_delivers(struct bench *bench, struct guest *guest,

@@ -1,0 +1,97 @@
+/* Nodes whose parameters are too bad are told to take the centre. */
+#include <math.h>
+#include <stdio.h>
+
+#include "hub/state.h"
+
+enum { SLOPE_SHARE = 4 }; /* a new slope counts for 1/4 */
+
+/* Follows a node's score: l(t) = A - beta ln t, t in samples. */
+static void follow(struct trial *trial, const struct contribution *from)
+{
+    const struct candidate *candidate = &from->candidate;
+    uint64_t before = trial->samples;
+
+    trial->samples += from->offer.samples;
+    trial->rounds++;
+    if (candidate->score >= NO_SCORE || !trial->samples)
+        return;
+    if (before && trial->score < NO_SCORE && trial->samples > before) {
+        double slope = (trial->score - candidate->score) /
+                       log((double)trial->samples / (double)before);
+
+        trial->slope += (slope - trial->slope) / SLOPE_SHARE;
+    }
+    trial->score = candidate->score;
+}
+
+static struct contestant contestant_of(const struct hub *hub,
+                                       const struct contribution *from,
+                                       uint64_t least)
+{
+    const struct trial *trial = &hub->trials[from->member];
+    struct contestant out = {.node = (unsigned)from->member,
+                             .score = from->candidate.score,
+                             .trajectory = NO_SCORE,
+                             .slope = trial->slope,
+                             .samples = trial->samples,
+                             .remaining = UINT64_MAX,
+                             .rounds = trial->rounds,
+                             .strikes = trial->strikes};
+    uint64_t done = from->offer.iteration;
+
+    if (out.score < NO_SCORE && least && trial->samples)
+        out.trajectory =
+            out.score +
+            trial->slope * log((double)trial->samples / (double)least);
+    if (hub->config.iterations > done && done)
+        out.remaining = trial->samples / done * (hub->config.iterations - done);
+    return out;
+}
+
+static void replace(struct hub *hub, const struct contestant *contestant,
+                    double best)
+{
+    struct member *member = &hub->members[contestant->node];
+
+    hub->trials[contestant->node] = (struct trial){.score = NO_SCORE};
+    hub->preempted++;
+    effects_note(hub->out, NOTE_PREEMPTED, member->name,
+                 "its score %.4f is worse than %.4f: it takes the centre",
+                 contestant->score, best);
+    (void)snprintf(member->why, sizeof member->why, "preempted");
+    member_start(hub, member, START_TAKE);
+}
+
+void preempt_round(struct hub *hub, const struct round *round)
+{
+    const struct preempt_rule *rule = hub->policy->preempt;
+    struct standing standing = hub_standing(hub, round->live);
+    struct contestant list[MAX_IN_ROUND];
+    uint64_t least = UINT64_MAX;
+    double best = NO_SCORE;
+
+    if (!rule->judge || hub->contest || hub->ending)
+        return;
+    for (unsigned i = 0; i < round->count; i++) {
+        struct trial *trial = &hub->trials[round->list[i]->member];
+
+        follow(trial, round->list[i]);
+        if (trial->samples && trial->samples < least)
+            least = trial->samples;
+        if (round->list[i]->candidate.score < best)
+            best = round->list[i]->candidate.score;
+    }
+    for (unsigned i = 0; i < round->count; i++)
+        list[i] = contestant_of(hub, round->list[i],
+                                least < UINT64_MAX ? least : 0);
+    rule->judge(list, round->count, &standing);
+    for (unsigned i = 0; i < round->count; i++) {
+        struct trial *trial = &hub->trials[list[i].node];
+
+        trial->strikes = list[i].bad ? trial->strikes + 1 : 0;
+        if (list[i].replaced &&
+            contribution_member(hub, round->list[i]))
+            replace(hub, &list[i], best);
+    }
+}

@@ -1,0 +1,102 @@
+/* Different first parameters: the tournament on the virtual star. */
+#include <string.h>
+
+#include "tests/check.h"
+#include "tests/sim/lab.h"
+
+enum { NODES = 4, ELEMENTS = 6 };
+
+static const float origin[ELEMENTS];
+static const struct quadratic bowl = {1, origin};
+static const struct model climbing = {trainer_quadratic, &bowl, 0.01, 0,
+                                      NULL, NULL};
+
+/* What the hub has told. */
+struct heard {
+    unsigned uploads, founded;
+    char founder[SUBJECT_BYTES];
+};
+
+static void listen(struct lab *lab, const struct world_step *step)
+{
+    struct heard *heard = lab->own;
+    const struct event *event = step->event;
+
+    if (step->process != WORLD_HUB)
+        return;
+    heard->uploads += event->kind == EVENT_MESSAGE &&
+                      event->msg->kind == MSG_CHUNK && !heard->founded;
+    for (unsigned i = 0; i < step->effects->count; i++) {
+        const struct effect *effect = &step->effects->list[i];
+
+        if (effect->kind != EFFECT_NOTE ||
+            effect->note.kind != NOTE_FOUNDED)
+            continue;
+        heard->founded++;
+        memcpy(heard->founder, effect->note.subject, SUBJECT_BYTES);
+    }
+}
+
+/* A star whose nodes start at different distances from the minimum, "n2" the
+ * nearest. */
+static struct lab *contest(struct heard *heard,
+                           float starts[NODES][ELEMENTS])
+{
+    static const char *const names[NODES] = {"n1", "n2", "n3", "n4"};
+    static const float distance[NODES] = {8, 2, 4, 16};
+    struct lab *lab = lab_new(ELEMENTS);
+    float *own = lab->start;
+
+    lab->config.hub.init = INIT_TOURNAMENT;
+    lab->config.hub.tournament = 16;
+    lab->config.hub.every = 8;
+    lab->config.hub.delay = 2;
+    lab->config.hub.nodes = NODES;
+    lab->own = heard;
+    lab->after_step = listen;
+    lab_open(lab, 5);
+    for (unsigned i = 0; i < NODES; i++) {
+        for (unsigned j = 0; j < ELEMENTS; j++)
+            starts[i][j] = j % 2 ? distance[i] : -distance[i];
+        lab->start = starts[i];
+        lab_add(lab, names[i], &climbing);
+    }
+    lab->start = own;
+    return lab;
+}
+
+static void the_best_first_parameters_become_everybodys(void)
+{
+    static float starts[NODES][ELEMENTS];
+    struct heard heard = {0};
+    struct lab *lab = contest(&heard, starts);
+
+    lab_run(lab, 30 * SECOND);
+    CHECK_EQUAL(1, heard.founded);
+    CHECK_TEXT("n2", heard.founder);
+    for (unsigned i = 0; i < NODES; i++) {
+        const float *x = trainer_values(world_trainer(lab->world, i));
+
+        CHECK(x[1] > 0 && x[1] < 2);
+        CHECK_NEAR((double)x[1], -(double)x[0], 1e-6);
+    }
+    lab_destroy(&lab);
+}
+
+/* Two sets of two chunks at the first rung, one at the second and at the end. */
+static void only_the_winners_are_uploaded(void)
+{
+    static float starts[NODES][ELEMENTS];
+    struct heard heard = {0};
+    struct lab *lab = contest(&heard, starts);
+
+    lab_run(lab, 30 * SECOND);
+    CHECK_EQUAL(8, heard.uploads);
+    lab_destroy(&lab);
+}
+
+void add_sim_contest_tests(CU_pSuite suite)
+{
+    TEST(the_best_first_parameters_become_everybodys);
+    TEST(only_the_winners_are_uploaded);
+}
