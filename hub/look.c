@@ -61,6 +61,11 @@ static void say_state(const struct hub *hub, struct hub_view *view)
     else if (!here)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for nodes (training starts with the first)");
+    else if (hub->contest)
+        (void)snprintf(view->state, sizeof view->state,
+                       "tournament of first parameters: %u of %u nodes have "
+                       "offered",
+                       offered, live);
     else if (!hub->founded)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for the first parameters");

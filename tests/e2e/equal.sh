@@ -9,7 +9,8 @@ cd "$(dirname "$0")/../.."
 # its own. So the first step takes so long that they are in when it ends, and
 # a run in which one of them was not is told apart and made again.
 run() { # NAME
-    hub "$1" --policy mean --every 1 --delay 0 --exchange gradient --nodes 2
+    hub "$1" --policy mean --init hub --every 1 --delay 0 \
+        --exchange gradient --nodes 2
     node "$1-1" --step-time 100ms --iterations 40
     until_ 10 "the first node joins" told "$1" centre_founded
     node "$1-2" --step-time 100ms --iterations 40
