@@ -1,0 +1,87 @@
+/* The ledger of tasks: which part of the training data is whose turn.
+ *
+ * An epoch is the whole training set cut into equal parts; a task is one part
+ * in one epoch. It is *todo*, then *doing* at a node, then *done*; from doing
+ * it falls back to todo when the node fails, is lost or takes too long. When
+ * every task is done, each of them exactly once, the next epoch begins. The
+ * order is shuffled anew in each epoch, by the seed and by nothing else.
+ * Source: the task queue of ElasticDL's master (docs/designs/overall_design).
+ *
+ * Pure bookkeeping: it knows no messages, and time is an argument. Nodes are
+ * numbers that the caller gives, below HUB_MAX_NODES. */
+#ifndef HUB_LEDGER_H
+#define HUB_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/time.h"
+
+enum {
+    LEDGER_MAX_TASKS = 4096, /* parts of an epoch */
+    LEDGER_MAX_HELD = 64,    /* tasks in doing of one node */
+    /* Room for what ledger_print writes. */
+    LEDGER_TEXT_BYTES = 64 + LEDGER_MAX_TASKS / 4
+};
+
+enum task_state { TASK_TODO, TASK_DOING, TASK_DONE, TASK_STATES };
+
+struct ledger_task {
+    uint32_t part;
+    enum task_state state;
+    unsigned node; /* that does it */
+    nanos since;   /* when it was taken */
+};
+
+struct ledger {
+    uint32_t parts;  /* tasks of an epoch; 0: nothing is given out */
+    uint64_t epochs; /* to be done; 0: no bound */
+    uint64_t seed;
+    nanos limit;     /* longest time in doing; 0: no limit */
+    uint64_t epoch;  /* under way, from 0; as many as are done */
+    uint32_t count[TASK_STATES];
+    uint32_t next; /* no task before this place is todo */
+    struct ledger_task *tasks; /* `parts` of them, in this epoch's order */
+};
+
+/* What a node is told. */
+struct task {
+    uint64_t id;    /* never 0, never used twice by one ledger */
+    uint64_t epoch; /* from 0 */
+    uint32_t part;  /* < the ledger's parts */
+};
+
+/* Begins with the first epoch; `parts` is at most LEDGER_MAX_TASKS. */
+void ledger_init(struct ledger *ledger, uint32_t parts, uint64_t epochs,
+                 uint64_t seed, nanos limit);
+void ledger_free(struct ledger *ledger);
+
+/* All epochs are done. */
+bool ledger_over(const struct ledger *ledger);
+/* Gives the node the next task. False: none is todo now, it holds
+ * LEDGER_MAX_HELD of them, or all is over. */
+bool ledger_take(struct ledger *ledger, unsigned node, nanos now,
+                 struct task *out);
+/* The node says what became of a task: doing -> done, or back to todo. False,
+ * and nothing changes, unless the node has it in doing: it may have been given
+ * to another one meanwhile. The last task of an epoch begins the next one. */
+bool ledger_report(struct ledger *ledger, unsigned node, uint64_t id,
+                   bool done);
+/* The node is gone: all it has in doing is todo again. How many. */
+unsigned ledger_lost(struct ledger *ledger, unsigned node);
+/* What has been in doing for longer than the limit is todo again. How many. */
+unsigned ledger_expire(struct ledger *ledger, nanos now);
+
+/* Writes `tasks PARTS EPOCH BITS\n`: what is done, four parts to a hexadecimal
+ * digit, part 0 first and in its highest bit. What is in doing is lost with
+ * the process. Returns the length; `size` is at least LEDGER_TEXT_BYTES. */
+size_t ledger_print(const struct ledger *ledger, char *text, size_t size);
+/* Reads one such line into a ledger just made. False, and nothing changes, if
+ * it makes no sense or is of another number of parts. */
+bool ledger_read(struct ledger *ledger, const char *line);
+
+/* A broken invariant, as a sentence, or NULL. */
+const char *ledger_check(const struct ledger *ledger);
+
+#endif
