@@ -165,6 +165,15 @@ static void on_wake(struct hub *hub)
     hub->next_tick = hub->now + HUB_TICK;
 }
 
+/* When training together began, and when the run was over. */
+static void note_times(struct hub *hub)
+{
+    if (!hub->first_round && hub->rounds_here)
+        hub->first_round = hub->now;
+    if (!hub->over && hub->ended)
+        hub->over = hub->now;
+}
+
 static void step(void *self, const struct event *event, struct effects *out)
 {
     struct hub *hub = self;
@@ -196,6 +205,7 @@ static void step(void *self, const struct event *event, struct effects *out)
     if (hub->now >= hub->next_tick)
         on_wake(hub);
     rounds_sweep(hub);
+    note_times(hub);
     hub->out = NULL;
 }
 

@@ -84,6 +84,8 @@ struct hub_view {
     double score, accuracy; /* of the centre; NO_SCORE and -1: none */
     double best_score;
     uint64_t best_version;
+    /* From the hub's start to the first round, and from there to the end. */
+    nanos pending, training;
     char state[96]; /* what the hub is doing or waiting for */
     char reason[MSG_TEXT_BYTES];
     unsigned count; /* nodes, also those that are gone */

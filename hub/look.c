@@ -71,16 +71,28 @@ static void say_state(const struct hub *hub, struct hub_view *view)
                        "waiting for the first parameters");
     else if (!hub->rounds_here && live < hub->config.nodes)
         (void)snprintf(view->state, sizeof view->state,
-                       "waiting for %u nodes, %u are here",
-                       hub->config.nodes, live);
+                       "waiting for %u more node%s; those here train",
+                       hub->config.nodes - live,
+                       hub->config.nodes - live == 1 ? "" : "s");
     else
         (void)snprintf(view->state, sizeof view->state,
                        "%u of %u nodes have offered", offered, live);
 }
 
+static void look_at_times(const struct hub *hub, nanos now,
+                          struct hub_view *view)
+{
+    nanos until = hub->over ? hub->over : now;
+
+    if (hub->begun)
+        view->pending =
+            (hub->first_round ? hub->first_round : until) - hub->started;
+    if (hub->first_round)
+        view->training = until - hub->first_round;
+}
+
 void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
 {
-    (void)now;
     memset(view, 0, sizeof *view);
     view->run = hub->config.run;
     view->version = hub->version;
@@ -94,6 +106,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->best_score = hub->best_score;
     view->best_version = hub->best_version;
     memcpy(view->reason, hub->reason, sizeof view->reason);
+    look_at_times(hub, now, view);
     for (unsigned i = 0; i < HUB_MAX_NODES; i++)
         if (hub->members[i].used)
             look_at(hub, &hub->members[i], &view->nodes[view->count++]);

@@ -219,6 +219,7 @@ struct hub {
     int pinned; /* member that is the policy's winner by order, or -1 */
     struct checkpoint checkpoints[MAX_CHECKPOINTS];
     unsigned checkpoint_count;
+    nanos first_round, over; /* when; 0: not yet */
 };
 
 /* members.c */

@@ -112,6 +112,11 @@ static void add_cards(const struct report *report, struct text *out)
     more = words(second, sizeof second, "%" PRIu64 " versions of the centre",
                  report->view->version);
     add_card("time", &value, &more, out);
+    text_init(&value, first, sizeof first);
+    stamp_add_span(&value, report->view->training);
+    more = words(second, sizeof second, "after %.1f s pending",
+                 (double)report->view->pending / (double)SECOND);
+    add_card("training", &value, &more, out);
     value = words(first, sizeof first, "%" PRIu64, totals.iterations);
     more = words(second, sizeof second, "%.0f per second, all nodes",
                  seconds > 0 ? (double)totals.iterations / seconds : 0);

@@ -62,6 +62,14 @@ static void add_centre(const struct hub_view *view, struct text *out)
     text_add(out, "\n");
 }
 
+static void add_times(const struct hub_view *view, struct text *out)
+{
+    text_add(out, " time    %.1f s pending until the first round, then "
+                  "%.1f s of training\n",
+             (double)view->pending / (double)SECOND,
+             (double)view->training / (double)SECOND);
+}
+
 static void add_totals(const struct hub_view *view, struct text *out)
 {
     const struct report_totals totals = report_sum(view);
@@ -125,6 +133,7 @@ void report_text(const struct report *report, struct text *out)
         text_add(out, "\n");
     }
     add_centre(report->view, out);
+    add_times(report->view, out);
     add_totals(report->view, out);
     for (unsigned i = 0; i < report->view->count; i++)
         add_node(&report->view->nodes[i], out);

@@ -50,6 +50,9 @@ void table_line(const struct table *table, struct text *out)
     add_value(out, "best_loss", view->best_score);
     text_add(out, " nodes=%u silent=%u gone=%u iterations=%" PRIu64,
              sums.here, sums.silent, sums.gone, sums.iterations);
+    text_add(out, " pending=%.1f training=%.1f",
+             (double)view->pending / (double)SECOND,
+             (double)view->training / (double)SECOND);
     text_add(out, " rate=%.1f up_mb=%.1f down_mb=%.1f state=\"", sums.rate,
              sums.up, sums.down);
     (void)quote_plain(out, view->state, sizeof view->state);
@@ -123,6 +126,8 @@ void table_json(const struct table *table, struct text *out)
     stamp_add(out, table->wall);
     text_add(out, "\",\"event\":\"status\"");
     add_number(out, "elapsed", (double)table->elapsed / (double)SECOND);
+    add_number(out, "pending", (double)view->pending / (double)SECOND);
+    add_number(out, "training", (double)view->training / (double)SECOND);
     add_whole(out, "version", view->version);
     add_whole(out, "rounds", view->rounds);
     add_number(out, "loss", view->score);

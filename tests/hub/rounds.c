@@ -85,7 +85,8 @@ static void the_first_round_waits_for_the_nodes_it_requires(void)
     guest_gives(bench, &pair.a, 1, 0);
     guest_gives(bench, &pair.b, 1, 0);
     CHECK_EQUAL(0, bench_look(bench)->rounds);
-    CHECK_TEXT("waiting for 3 nodes, 2 are here", bench_look(bench)->state);
+    CHECK_TEXT("waiting for 1 more node; those here train",
+               bench_look(bench)->state);
     c = guest_comes(bench, "c");
     guest_gives(bench, &c, 1, 0);
     CHECK_EQUAL(1, bench_look(bench)->rounds);

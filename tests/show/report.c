@@ -286,6 +286,8 @@ static void the_summary_is_some_lines(void)
         " ended   the goal is met\n"
         " centre  version 212, 212 rounds, loss 0.2791, best loss 0.2788 at "
         "version 208\n"
+        " time    1.5 s pending until the first round, then 29.5 s of "
+        "training\n"
         " nodes   4 (1 gone): 8820 iterations, 440 exchanges merged, 4 results "
         "late\n"
         " moved   2.9 MB up, 2.9 MB down\n"

@@ -39,6 +39,8 @@ void sample_view(struct hub_view *view)
     view->accuracy = 0.87;
     view->best_score = 0.2788;
     view->best_version = 208;
+    view->pending = 1500 * MILLISECOND;
+    view->training = 29500 * MILLISECOND;
     (void)snprintf(view->state, sizeof view->state, "%s",
                    "1 of 3 nodes have offered");
     view->count = sizeof nodes / sizeof *nodes;

@@ -203,7 +203,7 @@ static void a_line_sums_the_run_up(void)
     sample_view(&view);
     CHECK_TEXT("time=31 version=212 rounds=212 loss=0.2791 accuracy=0.8700 "
                "best_loss=0.2788 nodes=3 silent=1 gone=1 iterations=8820 "
-               "rate=1685.8 up_mb=2.9 down_mb=2.9 "
+               "pending=1.5 training=29.5 rate=1685.8 up_mb=2.9 down_mb=2.9 "
                "state=\"1 of 3 nodes have offered\"\n", print(table_line));
 }
 
@@ -236,7 +236,8 @@ static void json_has_null_for_what_is_not_known(void)
     sample_view(&view);
     (void)print(table_json);
     CHECK_CONTAINS("{\"time\":\"2026-11-21T13:00:00Z\",\"event\":\"status\","
-                   "\"elapsed\":31,\"version\":212,", drawn);
+                   "\"elapsed\":31,\"pending\":1.5,\"training\":29.5,"
+                   "\"version\":212,", drawn);
     CHECK_CONTAINS("\"loss\":0.2943,\"accuracy\":0.8641,\"lag\":1,", drawn);
     CHECK_CONTAINS("\"loss\":null,\"accuracy\":null,\"lag\":4000,", drawn);
     CHECK_CONTAINS("\"declined\":\"expired\"}", drawn);
