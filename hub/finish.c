@@ -113,6 +113,10 @@ void finish_judge(struct hub *hub)
         (void)snprintf(reason, sizeof reason, "%llu iterations done",
                        (unsigned long long)hub->config.iterations);
         begin(hub, reason);
+    } else if (ledger_over(&hub->ledger)) {
+        (void)snprintf(reason, sizeof reason, "%llu epochs done",
+                       (unsigned long long)hub->config.epochs);
+        begin(hub, reason);
     }
 }
 

@@ -182,6 +182,7 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
         bulk_becomes_stranger(hub, member);
         delivery_clear(&member->delivery);
         rounds_forget(hub, peer->member, VERDICT_LOST, true);
+        tasks_lost(hub, member);
     }
     member_enter(hub, member, hello, peer);
     rounds_recall(hub, member);

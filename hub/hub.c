@@ -19,7 +19,9 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
                      [MSG_OFFER] = hub_on_offer,
                      [MSG_CREDIT] = hub_on_credit,
                      [MSG_PING] = hub_on_ping,
-                     [MSG_BYE] = hub_on_bye},
+                     [MSG_BYE] = hub_on_bye,
+                     [MSG_ASK] = hub_on_ask,
+                     [MSG_REPORT] = hub_on_report},
     [PEER_MEMBER_BULK] = {[MSG_CHUNK] = hub_on_chunk},
     [PEER_OPERATOR_STATE] = {[MSG_STOP] = hub_on_stop,
                              [MSG_ORDER] = hub_on_order},
@@ -44,6 +46,8 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
         hub->trials[i].score = NO_SCORE;
     if (config->init == INIT_TOURNAMENT)
         contest_open(hub);
+    ledger_init(&hub->ledger, config->tasks, config->epochs, config->seed,
+                config->task_time);
     return hub;
 }
 
@@ -72,6 +76,7 @@ void hub_destroy(struct hub **reference)
             contribution_destroy(hub, &member->remembered[j]);
     }
     centre_free(hub);
+    ledger_free(&hub->ledger);
     free(hub);
 }
 
@@ -159,6 +164,7 @@ static void on_wake(struct hub *hub)
 {
     members_tick(hub);
     rounds_tick(hub);
+    tasks_tick(hub);
     snapshot_tick(hub);
     orders_tick(hub);
     finish_tick(hub);
@@ -229,4 +235,9 @@ bool hub_ended(const struct hub *hub)
 const struct schema *hub_schema(const struct hub *hub)
 {
     return hub->schema;
+}
+
+const struct ledger *hub_ledger(const struct hub *hub)
+{
+    return &hub->ledger;
 }

@@ -3,7 +3,8 @@
  * A node has one peer per channel. It says HELLO on control, is told WELCOME,
  * says ATTACH on bulk, and is then a member. Offers open a round; the gate
  * closes it; each chunk is merged when every contributor has delivered it (or
- * is gone) and released to all contributors at once. */
+ * is gone) and released to all contributors at once. Tasks, where the run has
+ * them, are the ledger's (hub/ledger.h). */
 #ifndef HUB_HUB_H
 #define HUB_HUB_H
 
@@ -43,6 +44,9 @@ struct hub_config {
     double goal_value;
     uint64_t iterations; /* per node, 0: no bound */
     nanos time;          /* 0: no bound */
+    uint32_t tasks;      /* that an epoch is cut into; 0: nodes have shards */
+    uint64_t epochs;     /* of all tasks, 0: no bound */
+    nanos task_time;     /* longest for one task, 0: no limit */
     /* Work that main lends to the machine, NULL where there is none.
      * save: in[] = centre chunks, then velocity chunks (if there are any),
      *   then the state as text; number[0] = version, number[1] = 1 if this is
@@ -86,6 +90,9 @@ struct hub_view {
     uint64_t best_version;
     /* From the hub's start to the first round, and from there to the end. */
     nanos pending, training;
+    /* Tasks of the epoch under way, which counts from 0; all 0: no tasks. */
+    uint64_t task_epoch;
+    uint32_t tasks, tasks_doing, tasks_done;
     char state[96]; /* what the hub is doing or waiting for */
     char reason[MSG_TEXT_BYTES];
     unsigned count; /* nodes, also those that are gone */
@@ -93,6 +100,7 @@ struct hub_view {
 };
 
 struct hub;
+struct ledger;
 
 /* The configuration is copied; `pool` must outlive the hub. */
 struct hub *hub_new(const struct hub_config *config, struct pool *pool);
@@ -109,6 +117,8 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view);
 bool hub_ended(const struct hub *hub);
 /* The schema of the run, NULL before the first node; borrowed. */
 const struct schema *hub_schema(const struct hub *hub);
+/* Which tasks are done, for judges; borrowed. */
+const struct ledger *hub_ledger(const struct hub *hub);
 /* Broken invariants, as a sentence, or NULL: the judge asks after each step. */
 const char *hub_check(const struct hub *hub);
 

@@ -79,6 +79,14 @@ static void say_state(const struct hub *hub, struct hub_view *view)
                        "%u of %u nodes have offered", offered, live);
 }
 
+static void look_at_tasks(const struct hub *hub, struct hub_view *view)
+{
+    view->task_epoch = hub->ledger.epoch;
+    view->tasks = hub->ledger.parts;
+    view->tasks_doing = hub->ledger.count[TASK_DOING];
+    view->tasks_done = hub->ledger.count[TASK_DONE];
+}
+
 static void look_at_times(const struct hub *hub, nanos now,
                           struct hub_view *view)
 {
@@ -106,6 +114,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->best_score = hub->best_score;
     view->best_version = hub->best_version;
     memcpy(view->reason, hub->reason, sizeof view->reason);
+    look_at_tasks(hub, view);
     look_at_times(hub, now, view);
     for (unsigned i = 0; i < HUB_MAX_NODES; i++)
         if (hub->members[i].used)
@@ -146,5 +155,5 @@ const char *hub_check(const struct hub *hub)
     for (unsigned i = 0; i < HUB_MAX_NODES; i++)
         if (hub->members[i].delivery.credit > hub->config.window)
             return "more result credit than the window";
-    return NULL;
+    return ledger_check(&hub->ledger);
 }

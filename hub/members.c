@@ -114,6 +114,7 @@ void member_gone(struct hub *hub, struct member *member, const char *why,
                  "%s after %llu iterations", why,
                  (unsigned long long)member->stats.iteration);
     rounds_forget(hub, place, VERDICT_LOST, true);
+    tasks_lost(hub, member);
     if (hub->founder == place && !hub->founded)
         hub->founder = -1;
     view_push(hub);

@@ -7,7 +7,7 @@
 
 #include "hub/state.h"
 
-enum { STATE_BYTES = 256 + HUB_MAX_NODES * 160 };
+enum { STATE_BYTES = 256 + LEDGER_TEXT_BYTES + HUB_MAX_NODES * 160 };
 
 static uint64_t bits_of(double value)
 {
@@ -34,6 +34,8 @@ struct blob *saved_write(struct hub *hub)
         hub->config.run, hub->epoch, hub->version, hub->lineage,
         bits_of(hub->best_score), bits_of(hub->best_measure),
         hub->best_version, hub->best_score);
+    if (hub->ledger.parts)
+        at += ledger_print(&hub->ledger, text + at, STATE_BYTES - at);
     for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
         const struct member *member = &hub->members[i];
 
@@ -52,6 +54,7 @@ struct blob *saved_write(struct hub *hub)
 struct saved {
     uint64_t run, epoch, version, lineage, best_version;
     double best_score, best_measure;
+    const char *tasks; /* the ledger's line, or NULL; in the text */
     struct member members[HUB_MAX_NODES];
 };
 
@@ -128,6 +131,10 @@ static enum status read_state(struct saved *saved, const char *text,
         return because(why, STATUS_MALFORMED,
                        "the saved state is damaged: take another directory, "
                        "or start without --resume");
+    if (strncmp(text, "tasks ", 6) == 0) {
+        saved->tasks = text;
+        next_line(&text);
+    }
     for (unsigned i = 0; *text; i++) {
         if (i == HUB_MAX_NODES || !read_node(&saved->members[i], text))
             return because(why, STATUS_MALFORMED,
@@ -135,6 +142,18 @@ static enum status read_state(struct saved *saved, const char *text,
         next_line(&text);
     }
     return STATUS_OK;
+}
+
+/* A run that had no tasks may have them from now on, not the other way. */
+static enum status read_tasks(struct hub *hub, const struct saved *saved,
+                              struct why *why)
+{
+    if (!saved->tasks || ledger_read(&hub->ledger, saved->tasks))
+        return STATUS_OK;
+    return because(why, STATUS_CONFIG,
+                   "the saved list of tasks is damaged, or of another number "
+                   "of them than --tasks %u",
+                   hub->ledger.parts);
 }
 
 static void take_over(struct hub *hub, const struct saved *saved)
@@ -178,6 +197,8 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
     status = read_state(state, saved->state, why);
     if (status == STATUS_OK)
         status = centre_shape(hub, text, size, why);
+    if (status == STATUS_OK)
+        status = read_tasks(hub, state, why);
     if (status == STATUS_OK)
         take_over(hub, state);
     free(state);

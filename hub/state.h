@@ -1,13 +1,15 @@
 /* The hub's inside, shared by the files of hub/ and by nobody else.
  *
- * One file per journey: members.c (who is here), rounds.c (offers and gates),
- * merge.c (chunks in, results out), centre.c (first parameters, snapshots),
- * delivery.c (results on credit), finish.c (when it all ends), orders.c (what
- * the operator asks). */
+ * One file per journey: members.c (who is here), contest.c (first parameters),
+ * rounds.c (offers and gates), choice.c (who is asked for data), merge.c
+ * (chunks in, results out), preempt.c (who starts again), centre.c (the first
+ * values), delivery.c (results on credit), tasks.c (who trains on what),
+ * finish.c (when it all ends), orders.c (what the operator asks). */
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
 
 #include "hub/hub.h"
+#include "hub/ledger.h"
 #include "hub/work.h"
 
 enum {
@@ -138,6 +140,7 @@ struct member {
     bool takes;        /* has been sent the centre, not yet heard of it */
     uint64_t taken;    /* the version it was sent, at least */
     uint64_t exchanges, up_bytes, down_bytes;
+    uint32_t asks; /* tasks that it has room for */
     struct contribution *waiting[MAX_OFFERS]; /* oldest first */
     unsigned waiting_count;
     struct delivery delivery;
@@ -219,6 +222,7 @@ struct hub {
     int pinned; /* member that is the policy's winner by order, or -1 */
     struct checkpoint checkpoints[MAX_CHECKPOINTS];
     unsigned checkpoint_count;
+    struct ledger ledger; /* of tasks; without parts: there are none */
     nanos first_round, over; /* when; 0: not yet */
 };
 
@@ -363,6 +367,15 @@ void snapshot_forget_best(struct hub *hub);
 
 /* saved.c: the text that travels with a saved centre */
 struct blob *saved_write(struct hub *hub);
+
+/* tasks.c */
+void hub_on_ask(struct hub *hub, struct peer *peer, const struct msg *msg,
+                struct blob *payload);
+void hub_on_report(struct hub *hub, struct peer *peer, const struct msg *msg,
+                   struct blob *payload);
+/* The member's session is over: its tasks go to others. */
+void tasks_lost(struct hub *hub, struct member *member);
+void tasks_tick(struct hub *hub);
 
 /* finish.c */
 void hub_on_stop(struct hub *hub, struct peer *peer, const struct msg *msg,

@@ -157,6 +157,7 @@ static void take_start(struct node *node)
     const struct msg ready = {.kind = MSG_CREDIT};
 
     node_to_trainer(node, &forget, NULL);
+    tasks_fail(node);
     flights_drop(node);
     flight_destroy(node, &node->taking);
     node->taking = flight_new(node, &nothing);
@@ -204,8 +205,10 @@ void node_on_welcome(struct node *node, const struct msg *msg,
                  "with the same --chunk, or start this node anew");
         return;
     }
-    if (fresh)
+    if (fresh) {
+        tasks_forget(node);
         flights_lost(node, welcome->run == node->run ? welcome->merged : 0);
+    }
     node->welcome = *welcome;
     node->hub = HUB_MEMBER;
     node->start = welcome->start;
@@ -322,6 +325,7 @@ void joining_tick(struct node *node)
         joining_drop(node, "the hub is silent");
         return;
     }
+    tasks_ask(node);
     if (node->hub == HUB_MEMBER)
         ping(node);
     else if (node->now - node->hello_at >= HELLO_AGAIN)

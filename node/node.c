@@ -20,7 +20,9 @@ enum { PEERS = PEER_BULK + 1 };
 static handler *const handlers[PEERS][MSG_KINDS] = {
     [PEER_TRAINER] = {[MSG_SNAPSHOT] = node_on_snapshot,
                       [MSG_APPLIED] = node_on_applied,
-                      [MSG_PROGRESS] = node_on_progress},
+                      [MSG_PROGRESS] = node_on_progress,
+                      [MSG_WANT] = node_on_want,
+                      [MSG_FINISH] = node_on_finish},
     [PEER_CONTROL] = {[MSG_WELCOME] = node_on_welcome,
                       [MSG_VIEW] = node_on_view,
                       [MSG_TUNE] = node_on_tune,
@@ -29,7 +31,8 @@ static handler *const handlers[PEERS][MSG_KINDS] = {
                       [MSG_VERDICT] = node_on_verdict,
                       [MSG_PONG] = node_on_pong,
                       [MSG_STOP] = node_on_stop,
-                      [MSG_BYE] = node_on_bye},
+                      [MSG_BYE] = node_on_bye,
+                      [MSG_TASK] = node_on_task},
     [PEER_BULK] = {[MSG_RESULT] = node_on_result},
 };
 
@@ -189,6 +192,7 @@ static void step(void *self, const struct event *event, struct effects *out)
         node->next_tick = node->now + NODE_TICK;
         joining_tick(node);
     }
+    tasks_sweep(node);
     flights_sweep(node);
     node->out = NULL;
 }

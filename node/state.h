@@ -3,11 +3,14 @@
  * One file per journey: joining.c (from HELLO to being a member, and back),
  * forming.c (from a snapshot to its offer), flight.c (from the offer to its
  * last verdict), result.c (a result, up to the trainer). */
+ * flight.c (an offer, up to its last verdict), result.c (a result, up to the
+ * trainer), tasks.c (what the hub wants trained). */
 #ifndef NODE_STATE_H
 #define NODE_STATE_H
 
 #include "node/node.h"
 #include "node/sum.h"
+#include "node/tasks.h"
 
 #define NODE_TICK (500 * MILLISECOND)
 /* Without any answer for so long the hub is not expected to be there. */
@@ -84,6 +87,7 @@ struct node {
     struct flight *flights;   /* oldest first */
     struct flight *founding;  /* exchange 0 to the hub */
     struct flight *taking;    /* exchange 0 from the hub */
+    struct node_tasks tasks;
 
     struct msg_progress progress;
     nanos rate_time;
@@ -170,5 +174,21 @@ void node_on_applied(struct node *node, const struct msg *msg,
                     struct blob *payload);
 void result_corrected(struct node *node, struct job *job);
 void results_advance(struct node *node);
+
+/* tasks.c */
+/* Asks the hub for what the trainer has room for. */
+void tasks_ask(struct node *node);
+/* The session is another one: nothing is held any more. */
+void tasks_forget(struct node *node);
+/* Gives all tasks back: the progress on them is thrown away. */
+void tasks_fail(struct node *node);
+/* Reports what has been merged; before judged flights are freed. */
+void tasks_sweep(struct node *node);
+void node_on_want(struct node *node, const struct msg *msg,
+                  struct blob *payload);
+void node_on_task(struct node *node, const struct msg *msg,
+                  struct blob *payload);
+void node_on_finish(struct node *node, const struct msg *msg,
+                    struct blob *payload);
 
 #endif

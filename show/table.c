@@ -255,6 +255,9 @@ static void add_centre(const struct layout *layout, const struct table *table,
     }
     text_add(&line, "  ");
     stamp_add_span(&line, table->elapsed);
+    if (view->tasks)
+        text_add(&line, "  epoch %" PRIu64 ": %u of %u tasks done",
+                 view->task_epoch + 1, view->tasks_done, view->tasks);
     text_add(&line, "  rounds %" PRIu64, view->rounds);
     add_line(layout, &line, NULL, out);
 }

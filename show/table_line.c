@@ -53,6 +53,9 @@ void table_line(const struct table *table, struct text *out)
     text_add(out, " pending=%.1f training=%.1f",
              (double)view->pending / (double)SECOND,
              (double)view->training / (double)SECOND);
+    if (view->tasks)
+        text_add(out, " epoch=%" PRIu64 " tasks_done=%u tasks=%u",
+                 view->task_epoch, view->tasks_done, view->tasks);
     text_add(out, " rate=%.1f up_mb=%.1f down_mb=%.1f state=\"", sums.rate,
              sums.up, sums.down);
     (void)quote_plain(out, view->state, sizeof view->state);
@@ -134,6 +137,12 @@ void table_json(const struct table *table, struct text *out)
     add_accuracy(out, view->accuracy);
     add_number(out, "best_loss", view->best_score);
     add_whole(out, "best_version", view->best_version);
+    if (view->tasks) {
+        add_whole(out, "epoch", view->task_epoch);
+        add_whole(out, "tasks", view->tasks);
+        add_whole(out, "tasks_doing", view->tasks_doing);
+        add_whole(out, "tasks_done", view->tasks_done);
+    }
     add_words(out, "state", view->state);
     text_add(out, ",\"nodes\":[");
     for (unsigned i = 0; i < view->count; i++) {

@@ -10,6 +10,7 @@
 #include "core/options.h"
 #include "core/schema.h"
 #include "hub/hub.h"
+#include "hub/ledger.h"
 
 enum { WIDTH = 80 };
 

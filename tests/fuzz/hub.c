@@ -224,17 +224,32 @@ static void hold(struct session *session, struct slot *slot)
     session->holds = !session->holds;
 }
 
+/* Asks for tasks, or reports one. */
+static void task(struct session *session, struct slot *slot)
+{
+    uint8_t byte = next(session);
+    struct msg msg = {.kind = byte & 1 ? MSG_REPORT : MSG_ASK};
+
+    if (byte & 1) {
+        msg.report.task = byte / 4;
+        msg.report.done = byte / 2 % 2;
+    } else {
+        msg.ask.tasks = byte / 2;
+    }
+    say(session, slot, &msg, NULL);
+}
+
 static void (*const acts[SLOTS])(struct session *session,
                                  struct slot *slot) = {
     join_control, join_bulk, leave, hello, attach, offer, chunk,        credit,
-    ping,         bye,       raw,   pass_time,     stop,  run_some_job, hold};
+    ping,         bye,       raw,   pass_time,     stop,  run_some_job, hold,
+    task};
 
 static void act(struct session *session)
 {
     uint8_t byte = next(session);
 
-    if (acts[byte & 15])
-        acts[byte & 15](session, &session->slots[byte >> 4]);
+    acts[byte & 15](session, &session->slots[byte >> 4]);
 }
 
 static void save(struct job *job)
@@ -267,6 +282,9 @@ static struct hub *open_hub(struct session *session, uint8_t bits)
                                 .nodes = 1,
                                 .chunk_elements = CHUNK,
                                 .window = bits & 32 ? 1 : 3,
+                                .tasks = 3,
+                                .epochs = 5,
+                                .task_time = 20 * SECOND,
                                 .staleness = 3,
                                 .save_interval = SECOND,
                                 .evaluate_interval = SECOND};

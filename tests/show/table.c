@@ -207,6 +207,20 @@ static void a_line_sums_the_run_up(void)
                "state=\"1 of 3 nodes have offered\"\n", print(table_line));
 }
 
+static void tasks_are_shown_where_there_are_any(void)
+{
+    sample_view(&view);
+    CHECK(strstr(print(table_json), "tasks") == NULL);
+    view.task_epoch = 2;
+    view.tasks = 40;
+    view.tasks_doing = 3;
+    view.tasks_done = 17;
+    CHECK_CONTAINS("\"epoch\":2,\"tasks\":40,\"tasks_doing\":3,"
+                   "\"tasks_done\":17,", print(table_json));
+    CHECK_CONTAINS(" epoch=2 tasks_done=17 tasks=40 ", print(table_line));
+    CHECK_CONTAINS("epoch 3: 17 of 40 tasks done", draw(160, 0, false));
+}
+
 static void json_is_one_line_that_a_reader_understands(void)
 {
     struct json_object *json, *nodes = NULL, *name = NULL;
@@ -255,6 +269,7 @@ void add_show_table_tests(CU_pSuite suite)
     TEST(colours_are_for_rows_and_only_when_wanted);
     TEST(hostile_names_reach_no_terminal);
     TEST(a_line_sums_the_run_up);
+    TEST(tasks_are_shown_where_there_are_any);
     TEST(json_is_one_line_that_a_reader_understands);
     TEST(json_has_null_for_what_is_not_known);
 }
