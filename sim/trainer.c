@@ -39,6 +39,7 @@ static void end_step(struct trainer *trainer)
         trainer_optimize(trainer, trainer->gradient, 0, config->elements);
     pacer_tick(&trainer->pacer);
     trainer_look(trainer, TRAINER_STEPPED, 0);
+    trainer_task_step(trainer);
     trainer->phase = PHASE_DUE;
 }
 
@@ -94,6 +95,9 @@ static void take_message(struct trainer *trainer, const struct msg *msg,
     case MSG_FORGET:
         pacer_forget(&trainer->pacer, msg->forget.first, msg->forget.last);
         inbox_forget(&trainer->inbox, msg->forget.first, msg->forget.last);
+        break;
+    case MSG_ASSIGN:
+        trainer_task_take(trainer, &msg->assign);
         break;
     case MSG_ENDED:
         take_ended(trainer, &msg->ended);

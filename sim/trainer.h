@@ -36,6 +36,7 @@ struct trainer_look {
     nanos now;
     uint64_t iteration, exchange;
     float *x; /* a test may change it: its own way to apply */
+    const struct msg_assign *task; /* that it trains on, NULL: none */
     size_t elements;
 };
 
@@ -46,6 +47,7 @@ struct trainer_config {
     nanos step, step_jitter; /* an iteration takes step + [0, jitter) */
     double rate;             /* x -= rate * gradient */
     uint64_t samples;        /* of an iteration */
+    uint64_t task_steps;     /* iterations of a task; 0: it asks for none */
     trainer_gradient *gradient;
     const void *context; /* of gradient */
     void (*look)(void *observer, const struct trainer_look *look);

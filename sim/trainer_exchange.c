@@ -13,6 +13,8 @@ void trainer_look(struct trainer *trainer, enum trainer_moment moment,
                                  .x = trainer->x,
                                  .elements = trainer->config.elements};
 
+    if (trainer->task.parts)
+        shown.task = &trainer->task;
     if (trainer->config.look)
         trainer->config.look(trainer->config.observer, &shown);
 }

@@ -1,5 +1,5 @@
 /* The inside of the simulated trainer, for trainer.c (iterating) and
- * trainer_exchange.c (offering and applying). */
+ * trainer_exchange.c (offering and applying), trainer_tasks.c. */
 #ifndef SIM_TRAINER_INSIDE_H
 #define SIM_TRAINER_INSIDE_H
 
@@ -39,6 +39,9 @@ struct trainer {
     bool started_loss, leaving;
     uint64_t waiting; /* exchange it is blocked for, 0: none */
     nanos wait_began, waited, next_progress;
+    struct msg_assign task, in_hand; /* parts 0: none */
+    uint64_t task_left;              /* iterations */
+    bool task_wanted;
 };
 
 /* Shows the observer what has just happened. */
@@ -58,5 +61,9 @@ void trainer_offer(struct trainer *trainer);
 /* Applies all that is due; false: blocked until `wake` or a message. */
 bool trainer_apply_due(struct trainer *trainer);
 void trainer_wait_ends(struct trainer *trainer);
+void trainer_task_take(struct trainer *trainer,
+                       const struct msg_assign *assign);
+/* After an iteration: is the task done, and which is next? */
+void trainer_task_step(struct trainer *trainer);
 
 #endif

@@ -59,6 +59,7 @@ struct soak {
     struct world *world;
     unsigned nodes;
     uint32_t chunks;
+    uint64_t task_steps; /* 0: no tasks */
     float start[SOAK_ELEMENTS];
     float centres[SOAK_NODES][SOAK_ELEMENTS];
     struct quadratic models[SOAK_NODES];

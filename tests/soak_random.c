@@ -78,6 +78,18 @@ static void choose_schedule(struct soak *soak)
     hub->run = soak->seed + 1;
 }
 
+/* Half of the runs have tasks. */
+static void choose_tasks(struct soak *soak)
+{
+    struct hub_config *hub = &soak->config.hub;
+
+    if (soak_below(soak, 2))
+        return;
+    hub->tasks = 1 + (uint32_t)soak_below(soak, 30);
+    hub->task_time = between(soak, 3 * SECOND, 20 * SECOND);
+    soak->task_steps = 1 + soak_below(soak, 20);
+}
+
 static void choose_shape(struct soak *soak)
 {
     uint32_t length = 1 + (uint32_t)soak_below(soak, 4);
@@ -119,6 +131,7 @@ static void add_node(struct soak *soak, unsigned number)
                     .step_jitter = between(soak, 0, 50 * MILLISECOND),
                     .rate = 0.005,
                     .samples = 1 + soak_below(soak, 3),
+                    .task_steps = soak->task_steps,
                     .gradient = trainer_quadratic,
                     .context = model}};
 
@@ -146,6 +159,7 @@ void soak_configure(struct soak *soak)
     soak->config.hooks.filter = filter;
     if (soak_below(soak, 2))
         soak->config.hooks.evaluate = evaluate;
+    choose_tasks(soak);
     soak->world = world_new(soak->seed, &soak->config);
     for (unsigned i = 0; i < soak->nodes; i++)
         add_node(soak, i);

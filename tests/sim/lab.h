@@ -34,6 +34,7 @@ struct lab {
     struct world *world;
     size_t elements;
     float *start; /* parameters of all nodes, zero at first */
+    uint64_t task_steps; /* iterations of a task; 0: nodes ask for none */
     unsigned nodes;
     uint64_t version; /* newest that has been published in all chunks */
     uint32_t chunks;

@@ -1,0 +1,45 @@
+/* Tasks of a simulated trainer: one in hand while it works on another, as in
+ * node/api_tasks.c. */
+#include "sim/trainer_inside.h"
+
+static void post_want(struct trainer *trainer)
+{
+    struct msg msg = {.kind = MSG_WANT};
+
+    trainer->task_wanted = true;
+    msg.want.iteration = trainer->pacer.iteration;
+    effects_send(trainer->out, PEER_TRAINER, &msg, NULL);
+}
+
+static void post_finish(struct trainer *trainer)
+{
+    struct msg msg = {.kind = MSG_FINISH};
+
+    msg.finish.task = trainer->task.task;
+    msg.finish.done = 1;
+    effects_send(trainer->out, PEER_TRAINER, &msg, NULL);
+}
+
+void trainer_task_take(struct trainer *trainer,
+                       const struct msg_assign *assign)
+{
+    trainer->in_hand = *assign;
+    trainer->task_wanted = false;
+}
+
+void trainer_task_step(struct trainer *trainer)
+{
+    if (!trainer->config.task_steps)
+        return;
+    if (trainer->task.parts && --trainer->task_left == 0) {
+        post_finish(trainer);
+        trainer->task.parts = 0;
+    }
+    if (!trainer->task.parts) {
+        trainer->task = trainer->in_hand;
+        trainer->task_left = trainer->config.task_steps;
+        trainer->in_hand.parts = 0;
+    }
+    if (!trainer->in_hand.parts && !trainer->task_wanted)
+        post_want(trainer);
+}
