@@ -120,6 +120,31 @@ STAR_API enum star_advice star_step(struct star_link *link,
  * optimizer's step, and let star_step move the tensors. */
 STAR_API int star_wants_gradient(struct star_link *link);
 
+/* A part of the training data, to be trained on once. Cut your samples into
+ * `parts` equal parts in the same way on every node; of n in a row, part p is
+ * [n p / parts, n (p + 1) / parts). */
+struct star_task {
+    uint64_t id;
+    uint64_t epoch;       /* of the run, from 0 */
+    uint32_t part, parts; /* part < parts */
+};
+
+enum star_next {
+    STAR_TASK,      /* *task is the caller's until star_task_done */
+    STAR_NO_TASK,   /* none now: train on your shard and ask again */
+    STAR_TASKS_OVER /* the run ends: there will be none any more */
+};
+
+/* Takes the next task where the hub gives out tasks (--tasks). Never blocks:
+ * one is in hand while another is trained on. */
+STAR_API enum star_next star_task_next(struct star_link *link,
+                                       struct star_task *task);
+/* Says what became of a task: ok, its samples have all been trained on; not
+ * ok, somebody else must. Call it before the star_step of its last iteration.
+ * It counts as done once its progress has been merged; when the connection or
+ * this process is lost before, it is given to another node. */
+STAR_API void star_task_done(struct star_link *link, uint64_t id, int ok);
+
 STAR_API void star_look(struct star_link *link, struct star_state *state);
 
 /* Offers the last progress, says goodbye and frees the link; waits for that,

@@ -49,6 +49,8 @@ static void local(void *self, const struct msg *msg, struct blob *payload)
     } else if (msg->kind == MSG_FORGET) {
         pacer_forget(&link->pacer, msg->forget.first, msg->forget.last);
         inbox_forget(&link->inbox, msg->forget.first, msg->forget.last);
+    } else if (msg->kind == MSG_ASSIGN) {
+        link_take_task(link, &msg->assign);
     } else if (msg->kind == MSG_ENDED) {
         link->ended = msg->ended;
         link->stopping = !msg->ended.refused;

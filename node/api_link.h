@@ -34,6 +34,8 @@ struct star_link {
     struct msg_ended ended; /* text empty: not ended */
     bool stopping;          /* the hub asks for the last offer */
     bool over;              /* nothing more will come */
+    struct star_task task;  /* in hand; parts 0: none */
+    bool task_wanted;       /* the machine knows that the hand is empty */
 
     /* Only the training thread's. */
     double *sum; /* of gradients since the last offer, or NULL */
@@ -48,5 +50,9 @@ struct star_link {
 /* Copies the tensors, or the mean gradient, and posts them. */
 void link_offer(struct star_link *link, uint64_t exchange, bool last);
 void link_progress(struct star_link *link, bool blocked);
+
+/* api_tasks.c */
+/* A task has come, for the hand; on the network's thread, under the lock. */
+void link_take_task(struct star_link *link, const struct msg_assign *assign);
 
 #endif

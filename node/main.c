@@ -31,7 +31,9 @@ struct training {
     struct node_show show;
     struct star_progress progress;
     struct star_state state;
-    uint32_t shard, shards;
+    uint32_t shard, shards; /* of the trainer now; a task's are its part */
+    struct star_task task;  /* parts 0: none, it trains on its shard */
+    uint64_t task_left;     /* samples */
     nanos begun, evaluated;
 };
 
@@ -102,18 +104,46 @@ static enum status attach(struct training *training, struct why *why)
     return STATUS_UNAVAILABLE;
 }
 
-/* Follows the hub's word on which part of the data is ours. */
-static enum status follow_shard(struct training *training, struct why *why)
+static enum status set_shard(struct training *training, uint32_t shard,
+                             uint32_t shards, struct why *why)
+{
+    if (!shards || (shard == training->shard && shards == training->shards))
+        return STATUS_OK;
+    training->shard = shard;
+    training->shards = shards;
+    return trainer_set_shard(training->trainer, shard, shards, why);
+}
+
+/* Follows the hub's word on which part of the data is ours: a task, or, while
+ * there is none, our shard. */
+static enum status follow_hub(struct training *training, struct why *why)
 {
     const struct star_state *state = &training->state;
+    struct star_task *task = &training->task;
+    uint64_t samples = training->trainer->model.training_samples;
 
-    if (!state->shards || (state->shard == training->shard &&
-                           state->shards == training->shards))
+    if (task->parts)
         return STATUS_OK;
-    training->shard = state->shard;
-    training->shards = state->shards;
-    return trainer_set_shard(training->trainer, state->shard, state->shards,
-                             why);
+    if (star_task_next(training->link, task) != STAR_TASK)
+        return set_shard(training, state->shard, state->shards, why);
+    training->task_left = samples / task->parts +
+                          (task->part < samples % task->parts);
+    return set_shard(training, task->part, task->parts, why);
+}
+
+/* Counts an iteration's samples towards the task. */
+static void count_samples(struct training *training)
+{
+    uint64_t samples = training->progress.samples;
+
+    if (!training->task.parts)
+        return;
+    training->task_left -=
+        samples < training->task_left ? samples : training->task_left;
+    if (training->task_left)
+        return;
+    star_task_done(training->link, training->task.id, 1);
+    training->task.parts = 0;
 }
 
 static enum status evaluate(struct training *training, struct why *why)
@@ -165,10 +195,11 @@ static enum status iterate(struct training *training,
     if (status != STATUS_OK)
         return status;
     pace(training, begin);
+    count_samples(training);
     *advice = star_step(training->link, progress);
     star_look(training->link, &training->state);
     node_show_step(&training->show, net_now(), progress, &training->state);
-    return follow_shard(training, why);
+    return follow_hub(training, why);
 }
 
 static bool is_done(const struct training *training)

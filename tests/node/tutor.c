@@ -46,6 +46,22 @@ static void take_ping(struct tutor *tutor, peer_id peer, struct effects *out)
     grant(tutor, out);
 }
 
+static void give_task(struct tutor *tutor, struct effects *out)
+{
+    struct msg msg = {.kind = MSG_TASK};
+
+    msg.task.task = ++tutor->asked;
+    msg.task.part = (uint32_t)(tutor->asked % 8);
+    msg.task.parts = 8;
+    effects_send(out, tutor->control, &msg, NULL);
+}
+
+static void take_report(struct tutor *tutor, const struct msg_report *report)
+{
+    tutor->reported++;
+    tutor->done += report->done;
+}
+
 static void answer(struct tutor *tutor, const struct msg_chunk *chunk,
                    struct blob *payload, struct effects *out)
 {
@@ -88,6 +104,10 @@ static void teach(struct toy *toy, const struct event *event,
         take_ping(tutor, event->peer, out);
     else if (event->msg->kind == MSG_BYE)
         tutor->goodbyes++;
+    else if (event->msg->kind == MSG_ASK)
+        give_task(tutor, out);
+    else if (event->msg->kind == MSG_REPORT)
+        take_report(tutor, &event->msg->report);
 }
 
 struct tutor *tutor_new(void)

@@ -26,6 +26,7 @@ struct tutor {
     /* Under the toy's lock. */
     peer_id control, bulk;
     uint64_t last_offer, granted, chunks, goodbyes;
+    uint64_t asked, reported, done; /* tasks: 8 parts, as many as asked for */
     double offered; /* first value of the last chunk */
 };
 
