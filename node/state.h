@@ -1,10 +1,9 @@
 /* The node's inside, shared by the files of node/ that make the machine.
  *
  * One file per journey: joining.c (from HELLO to being a member, and back),
- * forming.c (from a snapshot to its offer), flight.c (from the offer to its
- * last verdict), result.c (a result, up to the trainer). */
- * flight.c (an offer, up to its last verdict), result.c (a result, up to the
- * trainer), tasks.c (what the hub wants trained). */
+ * forming.c (an offer that is being made), flight.c (an offer, up to its last
+ * verdict), result.c (a result, up to the trainer), tasks.c (what to train
+ * on). */
 #ifndef NODE_STATE_H
 #define NODE_STATE_H
 

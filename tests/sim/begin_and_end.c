@@ -74,8 +74,8 @@ static void ef2_one_node(void)
     float x[ELEMENTS] = {0};
     unsigned differing = 0;
 
-    lab->config.hub.exchange = EXCHANGE_GRADIENT;
-    lab->config.hub.outer.lr = RATE;
+    lab->config.hub.policy.exchange = EXCHANGE_GRADIENT;
+    lab->config.hub.policy.numbers.outer_lr = RATE;
     lab_open(lab, 2);
     lab_add(lab, "n1", &rolling);
     CHECK(lab_run_rounds(lab, LOOPS));

@@ -213,7 +213,7 @@ static struct yard *yard_new(uint64_t seed, const char *policy)
     lab->own = yard;
     lab->after_step = judge_step;
     lab->task_steps = STEPS;
-    lab->config.hub.gate = preset->gate;
+    lab->config.hub.policy.gate = preset->policy.gate;
     lab->config.hub.every = 3;
     lab->config.hub.delay = 2;
     lab->config.hub.tasks = PARTS;
