@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "hub/state.h"
+#include "policies/pace.h"
 
 struct peer *peer_find(struct hub *hub, peer_id id)
 {
@@ -162,21 +163,54 @@ void peer_leaves(struct hub *hub, peer_id id)
     }
 }
 
-static uint64_t every_of(const struct hub *hub)
+/* k of a node: by its speed, if the run wants that. */
+static uint64_t every_of(const struct hub *hub, const struct member *member)
 {
-    return hub->contest ? contest_every(hub) : hub->config.every;
+    double rates[HUB_MAX_NODES];
+    unsigned count = 0;
+
+    if (hub->contest)
+        return contest_every(hub);
+    for (unsigned i = 0; hub->config.dylu && i < HUB_MAX_NODES; i++)
+        if (member_live(&hub->members[i]))
+            rates[count++] = hub->members[i].stats.rate;
+    return count ? pace_steps(member->stats.rate,
+                              pace_reference(rates, count),
+                              hub->config.every)
+                 : hub->config.every;
+}
+
+/* A node's speed is never quite the same twice. */
+static bool is_other(uint64_t now, uint64_t before)
+{
+    uint64_t apart = now > before ? now - before : before - now;
+
+    return apart * 10 > before;
+}
+
+static void member_tune(struct hub *hub, struct member *member)
+{
+    struct msg msg = {.kind = MSG_TUNE};
+
+    member->every = msg.tune.every = every_of(hub, member);
+    msg.tune.exchange = hub->policy->exchange;
+    member_send(hub, member, &msg);
 }
 
 void members_tune(struct hub *hub)
 {
-    struct msg msg = {.kind = MSG_TUNE};
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
+        member_tune(hub, &hub->members[i]);
+}
 
-    msg.tune.exchange = hub->policy->exchange;
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
+void members_pace(struct hub *hub)
+{
+    for (unsigned i = 0; hub->config.dylu && i < HUB_MAX_NODES; i++) {
         struct member *member = &hub->members[i];
 
-        member->every = msg.tune.every = every_of(hub);
-        member_send(hub, member, &msg);
+        if (member_live(member) &&
+            is_other(every_of(hub, member), member->every))
+            member_tune(hub, member);
     }
 }
 
@@ -194,7 +228,7 @@ void member_welcome(struct hub *hub, struct member *member)
     msg.welcome.merged = member->merged;
     msg.welcome.start = member->start;
     msg.welcome.exchange = hub->policy->exchange;
-    member->every = every_of(hub);
+    member->every = every_of(hub, member);
     msg.welcome.every = member->every;
     msg.welcome.delay = config->delay;
     msg.welcome.miss = config->miss;

@@ -1,7 +1,7 @@
 /* The hub's inside, shared by the files of hub/ and by nobody else.
  *
  * One file per journey: members.c (who is here), contest.c (first parameters),
- * rounds.c (offers and gates), choice.c (who is asked for data), merge.c
+ * offers.c and rounds.c (offers and gates), choice.c (who is asked for data), merge.c
  * (chunks in, results out), preempt.c (who starts again), centre.c (the first
  * values), delivery.c (results on credit), tasks.c (who trains on what),
  * finish.c (when it all ends), orders.c (what the operator asks). */
@@ -237,6 +237,8 @@ void member_welcome(struct hub *hub, struct member *member);
 void member_start(struct hub *hub, struct member *member, enum start start);
 /* Tells nodes what is new for them: k, and what they offer. */
 void members_tune(struct hub *hub);
+/* Tells those whose speed has changed, with --dylu. */
+void members_pace(struct hub *hub);
 /* Tells everybody how many they are and which part of the data is theirs. */
 void view_push(struct hub *hub);
 void bye_to(struct hub *hub, peer_id peer, enum farewell farewell,
@@ -261,9 +263,11 @@ void hub_on_bye(struct hub *hub, struct peer *peer, const struct msg *msg,
 void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
 
-/* rounds.c */
+/* offers.c */
 void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
+
+/* rounds.c */
 void rounds_advance(struct hub *hub);
 /* When the gate wants to be asked again, `latest` at the latest. */
 nanos rounds_deadline(const struct hub *hub, nanos latest);

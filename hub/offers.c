@@ -1,0 +1,84 @@
+/* An offer arrives: may it wait for a round? */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "hub/state.h"
+
+/* Turns an offer down as a whole. */
+static void offer_decline(struct hub *hub, struct member *member,
+                          const struct msg_offer *offer,
+                          enum verdict verdict)
+{
+    hub->offered_chunks += hub->chunks;
+    hub->verdicts[verdict] += hub->chunks;
+    (void)snprintf(member->why, sizeof member->why, "%s",
+                   verdict_words[verdict].text);
+    effects_note(hub->out, NOTE_DECLINED, member->name,
+                 "exchange %llu: %s", (unsigned long long)offer->exchange,
+                 verdict_words[verdict].doc);
+    verdict_send(hub, member, offer->exchange, 0, hub->chunks, verdict);
+}
+
+/* Why the offer cannot be taken, or VERDICT_MERGED if it can. */
+static enum verdict offer_judge(struct hub *hub, struct member *member,
+                                const struct msg_offer *offer)
+{
+    if (offer->exchange <= member->last_exchange)
+        return VERDICT_DUPLICATE;
+    if (offer->base_version > hub->version + MAX_OFFERS)
+        return VERDICT_FUTURE;
+    if (members_lag(hub, offer->base_version) > hub->config.staleness ||
+        (member->takes && offer->base_version < member->taken))
+        return VERDICT_STALE;
+    if (hub->founded && offer->kind != EXCHANGE_PARAMETERS &&
+        offer->lineage != hub->lineage)
+        return VERDICT_LINEAGE;
+    if (member->start != START_GO || member->finished ||
+        offer->kind != hub->policy->exchange ||
+        member->waiting_count == MAX_OFFERS ||
+        member->delivery.count >= (uint64_t)MAX_OFFERS * hub->chunks)
+        return VERDICT_SUPERSEDED;
+    return VERDICT_MERGED;
+}
+
+void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload)
+{
+    struct member *member = hub_member(hub, peer);
+    struct contribution *contribution;
+    enum verdict verdict;
+
+    (void)payload;
+    if (msg->offer.iteration > member->iteration)
+        member->iteration = msg->offer.iteration;
+    if ((!hub->founded && !hub->contest) || msg->offer.exchange == 0) {
+        verdict_send(hub, member, msg->offer.exchange, 0, hub->chunks,
+                     VERDICT_SUPERSEDED);
+        return;
+    }
+    verdict = offer_judge(hub, member, &msg->offer);
+    if (msg->offer.base_version >= member->taken &&
+        verdict != VERDICT_FUTURE)
+        member->takes = false;
+    if (verdict != VERDICT_MERGED) {
+        offer_decline(hub, member, &msg->offer, verdict);
+        if (!member->takes &&
+            (verdict == VERDICT_STALE || verdict == VERDICT_FUTURE ||
+             verdict == VERDICT_LINEAGE))
+            member_start(hub, member, START_TAKE);
+        return;
+    }
+    contribution = calloc(1, sizeof *contribution +
+                                 hub->chunks * sizeof *contribution->chunks);
+    if (!contribution)
+        abort();
+    contribution->member = peer->member;
+    contribution->incarnation = member->incarnation;
+    contribution->connection = member->session;
+    contribution->offer = msg->offer;
+    member->last_exchange = msg->offer.exchange;
+    member->base_version = msg->offer.base_version;
+    member->waiting[member->waiting_count++] = contribution;
+    hub->offered_chunks += hub->chunks;
+    rounds_advance(hub);
+}
