@@ -1,8 +1,8 @@
 /* Whose parameters are so bad that better ones replace them.
  *
- * margin: a node is bad if z = (s - s_best) / SE reaches the normal quantile of
- * 5 % / (N - 1), one-sided (2.13 for N = 4, 2.45 for 8), and s - s_best is at
- * least max(gap |s_best|, margin SE). It is replaced when it is bad for the
+ * margin: a node is bad if z = (s - s_best) / SE reaches the normal quantile
+ * of 5 % / (N - 1), one-sided (2.13 for N = 4, 2.45 for 8), and s - s_best is
+ * at least max(gap |s_best|, margin SE). It is replaced when it is bad for the
  * `strikes`-th time in a row, has made `spare` offers since it was last
  * replaced, and is not merely slow: its score at the common number of samples
  * is worse than the best one's as well, or at its slope beta it would need more
@@ -14,8 +14,8 @@
  *
  * Both: a score that is not finite is replaced at once. No more than N / 4
  * (but one at least) go at a time, diverged ones and the worst first; the best
- * never does. Donors are drawn from the best quarter. Source: ours; Bonferroni's
- * correction, and catch-up from l(t) = A - beta ln t. */
+ * never does. Donors are drawn from the best quarter. Source: ours, with
+ * Bonferroni's correction and the learning curve l(t) = A - beta ln t. */
 #include <math.h>
 
 #include "core/prng.h"
@@ -125,9 +125,9 @@ static bool is_due(const struct trial *trial, const struct contestant *one)
 /* One of the best quarter that is not bad itself; the best one never is. */
 static int draw(const struct trial *trial, struct prng *prng)
 {
-    unsigned most = trial->ranked / 4, good = 0, place[POLICY_MOST];
+    unsigned place[POLICY_MOST] = {trial->order[0]}, good = 1;
 
-    for (unsigned i = 0; i < trial->ranked && i < (most ? most : 1); i++)
+    for (unsigned i = 1; i < trial->ranked / 4; i++)
         if (!trial->list[trial->order[i]].bad)
             place[good++] = trial->order[i];
     return (int)place[prng_below(prng, good)];

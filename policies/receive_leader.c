@@ -3,7 +3,7 @@
  * With groups, nodes 0 .. group - 1 are the first, and so on; in every
  * global_every-th round the leader is everybody's. A leader gets nothing: it
  * goes its own way. Only leaders are uploaded. Source: LSGD, Teng et al. 2019,
- * "Leader stochastic gradient descent", algorithm 1; criteria SD-11 and SD-12. */
+ * "Leader stochastic gradient descent", algorithm 1; criteria SD-11, SD-12. */
 #include "policies/order.h"
 
 /* Nodes of a group in this round; 0: all are one. */

@@ -4,8 +4,8 @@
  * n - f - 2 smallest squared distances to others; `krum` keeps the one with the
  * lowest score (ties: the lowest node), `multi-krum` the `top` lowest, whose
  * mean is taken. Proven for n >= 2f + 3. With n < f + 3 there is no neighbour
- * to compare with, and all are kept. Krum gives up what averaging gains. Source:
- * Blanchard et al. 2017, "Machine learning with adversaries". */
+ * to compare with, and all are kept. Krum gives up what averaging gains.
+ * Source: Blanchard et al. 2017, "Machine learning with adversaries". */
 #include <math.h>
 #include <stdlib.h>
 

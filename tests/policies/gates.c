@@ -54,6 +54,74 @@ static void async_divides_by_the_nodes_that_are_live(void)
     CHECK_NEAR(1, gate_async.whole(samples, 1, 0), 0);
 }
 
+static int quorum_closes(unsigned offered, nanos waited)
+{
+    struct policy_numbers numbers = {.quorum = 0.6, .grace = 2};
+    const struct gate_state state = {.live = 5,
+                                     .offered = offered,
+                                     .required = 1,
+                                     .waited = waited,
+                                     .numbers = &numbers};
+
+    return gate_quorum.closes(&state);
+}
+
+static void a_quorum_closes_after_its_grace_or_when_all_are_in(void)
+{
+    CHECK(!quorum_closes(0, 9 * SECOND));
+    CHECK(!quorum_closes(2, 9 * SECOND));
+    CHECK(!quorum_closes(3, 2 * SECOND - 1));
+    CHECK(quorum_closes(3, 2 * SECOND));
+    CHECK(!quorum_closes(4, 0));
+    CHECK(quorum_closes(5, 0));
+}
+
+static void a_quorum_of_none_waits_for_the_first_and_its_grace(void)
+{
+    struct policy_numbers numbers = {.quorum = 0, .grace = 1};
+    struct gate_state state = {
+        .live = 5, .required = 1, .waited = SECOND, .numbers = &numbers};
+
+    CHECK(!gate_quorum.closes(&state));
+    state.offered = 1;
+    CHECK(gate_quorum.closes(&state));
+    CHECK_EQUAL(SECOND, gate_quorum.longest(&numbers));
+}
+
+/* What the shares come to when some of the live nodes are in. */
+static void a_quorum_divides_by_what_all_would_have_been(void)
+{
+    static const double samples[3] = {1, 2, 3}, none[2] = {0, 0};
+
+    CHECK_NEAR(2, gate_quorum.share(samples, 3, 1), 0);
+    CHECK_NEAR(6, gate_quorum.whole(samples, 3, 3), 0);
+    CHECK_NEAR(12, gate_quorum.whole(samples, 3, 6), 0);
+    CHECK_NEAR(6, gate_quorum.whole(samples, 3, 2), 0);
+    CHECK_NEAR(8, gate_quorum.whole(none, 2, 8), 0);
+}
+
+static int counted_closes(unsigned offered, uint64_t iterations,
+                          nanos waited)
+{
+    const struct gate_state state = {.live = 4,
+                                     .offered = offered,
+                                     .required = 1,
+                                     .waited = waited,
+                                     .iterations = iterations,
+                                     .every = 10,
+                                     .numbers = &policy_defaults};
+
+    return gate_counted.closes(&state);
+}
+
+static void sd_14_counted_waits_for_all_and_their_iterations(void)
+{
+    CHECK(!counted_closes(3, 99, NEVER));
+    CHECK(!counted_closes(4, 39, 0));
+    CHECK(counted_closes(4, 40, 0));
+    CHECK(counted_closes(4, 39, SECOND));
+}
+
 void add_policies_gates_tests(CU_pSuite suite)
 {
     TEST(sync_waits_for_all_that_are_live);
@@ -61,4 +129,8 @@ void add_policies_gates_tests(CU_pSuite suite)
     TEST(both_wait_for_the_nodes_that_are_required);
     TEST(sync_shares_by_samples_and_divides_by_their_sum);
     TEST(async_divides_by_the_nodes_that_are_live);
+    TEST(a_quorum_closes_after_its_grace_or_when_all_are_in);
+    TEST(a_quorum_of_none_waits_for_the_first_and_its_grace);
+    TEST(a_quorum_divides_by_what_all_would_have_been);
+    TEST(sd_14_counted_waits_for_all_and_their_iterations);
 }

@@ -1,7 +1,6 @@
 /* The outer step held to its closed forms, on quadratics: k steps of SGD at
  * rate eta move x to c + r (x - c), r = (1 - eta)^k. */
 #include <math.h>
-#include <string.h>
 
 #include "core/prng.h"
 #include "tests/check.h"

@@ -62,10 +62,11 @@ static double bowl_loss(const struct pile *pile, const double *weights,
     const struct bowl *bowl = (const struct bowl *)pile;
     double sum = 0, whole = 0, x = (double)bowl->star->theta;
 
-    for (unsigned i = 0; i < pile->count; i++) {
-        sum += weights[i] * bowl->offered[i];
-        whole += weights[i];
-    }
+    for (unsigned i = 0; i < pile->count; i++)
+        if (weights[i] > 0) {
+            sum += weights[i] * bowl->offered[i];
+            whole += weights[i];
+        }
     *error = bowl->star->error;
     if (whole > 0 && bowl->star->policy.exchange == EXCHANGE_PARAMETERS)
         x = 0;

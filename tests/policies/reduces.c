@@ -1,0 +1,191 @@
+/* Robust reduction, and judging by held-out data. */
+#include <math.h>
+
+#include "tests/check.h"
+#include "tests/policies/star.h"
+
+static double reduced(const char *preset, const double *offered,
+                      unsigned count)
+{
+    struct star star = star_of(preset, count, 0);
+
+    star_equal(&star, offered, count);
+    return (double)star.theta;
+}
+
+static void t19_one_outlier_of_five(void)
+{
+    static const double offered[5] = {1, 1.1, .9, 1.05, 10};
+
+    CHECK_NEAR(2.81, reduced("mean", offered, 5), 1e-6);
+    CHECK_NEAR(1.05, reduced("krum", offered, 5), 1e-6);
+    CHECK_NEAR(1.05, reduced("median", offered, 5), 1e-6);
+    CHECK_NEAR(1.05, reduced("trimmed", offered, 5), 1e-6);
+    CHECK_NEAR((1.05 + 1) / 2, reduced("multi-krum", offered, 5), 1e-6);
+}
+
+static void t19_an_even_number_has_two_in_the_middle(void)
+{
+    static const double offered[4] = {7, 1, 2, 100};
+
+    CHECK_NEAR(4.5, reduced("median", offered, 4), 0);
+    CHECK_NEAR(4.5, reduced("trimmed", offered, 4), 0);
+    CHECK_NEAR(7, reduced("median", offered, 1), 0);
+    CHECK_NEAR(4, reduced("median", offered, 2), 0);
+}
+
+static void t19_trimming_never_cuts_all(void)
+{
+    static const double row[4] = {4, 1, 2, 3};
+    const double *rows[4] = {&row[0], &row[1], &row[2], &row[3]};
+    struct policy_numbers numbers = {.trim = 0.49};
+
+    for (unsigned count = 1; count <= 4; count++) {
+        double out = NAN;
+
+        reduce_trimmed.rows(rows, count, 1, &numbers, &out);
+        CHECK(out >= 1 && out <= 4);
+    }
+}
+
+static void t19_ties_of_krum_go_to_the_lowest_node(void)
+{
+    static const double offered[5] = {1, 2, 3, 4, 5};
+
+    CHECK_NEAR(2, reduced("krum", offered, 5), 0);
+}
+
+static void t19_krum_without_neighbours_keeps_all(void)
+{
+    static const double offered[3] = {1, 2, 9};
+
+    CHECK_NEAR(4, reduced("krum", offered, 3), 0);
+    CHECK_NEAR(1.5, reduced("krum", offered, 2), 0);
+    CHECK_NEAR(1, reduced("krum", offered, 1), 0);
+}
+
+static void t19_nan_does_not_get_through(void)
+{
+    static const double offered[6] = {NAN, 1, 1.5, 1.25, INFINITY, 1};
+
+    CHECK_NEAR(1.375, reduced("median", offered, 6), 0);
+    CHECK_NEAR(1.25, reduced("krum", offered, 6), 0);
+    CHECK_NEAR(1.125, reduced("multi-krum", offered, 6), 0);
+    CHECK_NEAR(1.375, reduced("trimmed", offered, 4), 0);
+}
+
+static double clipped(const double *norm, const double *offered,
+                      unsigned count)
+{
+    struct star star = star_of("clip", count, 0);
+    struct candidate list[8];
+
+    star_candidates(list, NULL, count);
+    for (unsigned i = 0; i < count; i++)
+        list[i].norm = norm[i];
+    star_round(&star, list, offered, count);
+    return (double)star.theta;
+}
+
+static void t19_clipping_shortens_to_three_medians(void)
+{
+    static const double offered[4] = {1, 1, 1, 100}, same[3] = {1, 1, 1};
+    static const double norm[4] = {1, 1, 1, 100};
+    static const double wrong[3] = {1, NAN, 1}, endless[3] = {1, INFINITY, 1};
+    static const double nothing[3] = {0, 0, 0};
+
+    CHECK_NEAR((3 + 3) / 4., clipped(norm, offered, 4), 1e-6);
+    CHECK_NEAR(1, clipped(norm, offered, 3), 1e-6);
+    CHECK_NEAR(2. / 3, clipped(wrong, same, 3), 1e-6);
+    CHECK_NEAR(2. / 3, clipped(endless, same, 3), 1e-6);
+    CHECK_NEAR(1, clipped(nothing, same, 3), 1e-6);
+}
+
+/* Q: the loss is half the squared distance to 0. */
+static double half_square(double x)
+{
+    return x * x / 2;
+}
+
+static double tasted(const char *preset, double theta, const double *at,
+                     unsigned count)
+{
+    struct star star = star_of(preset, count, theta);
+    double offered[8];
+
+    star.loss = half_square;
+    for (unsigned i = 0; i < count; i++)
+        offered[i] = at[i] - theta;
+    star_equal(&star, offered, count);
+    return (double)star.theta;
+}
+
+static void t25_soup_takes_what_does_not_raise_the_loss(void)
+{
+    static const double at[3] = {1, -.8, 3};
+
+    CHECK_NEAR(.1, tasted("soup", 2, at, 3), 1e-6);
+}
+
+static void t25_soup_of_equals_is_their_mean(void)
+{
+    static const double at[4] = {1.5, 1.5, 1.5, 1.5};
+
+    CHECK_NEAR(1.5, tasted("soup", 0, at, 4), 0);
+}
+
+static void t25_soup_leaves_out_who_is_poisoned(void)
+{
+    static const double at[4] = {1, 0.5, -80, 0.75}, some[2] = {NAN, 0.5};
+
+    CHECK_NEAR(0.5, tasted("soup", 2, at, 4), 1e-6);
+    CHECK_NEAR(0.5, tasted("soup", 2, some, 2), 0);
+    CHECK_NEAR(2, tasted("soup", 2, some, 1), 0);
+}
+
+static void t25_without_held_out_data_the_soup_is_the_mean(void)
+{
+    static const double offered[3] = {1, 2, 6};
+
+    CHECK_NEAR(3, reduced("soup", offered, 3), 0);
+    CHECK_NEAR(3, reduced("verified", offered, 3), 0);
+}
+
+static void verified_keeps_what_is_not_worse_than_the_centre(void)
+{
+    static const double at[4] = {1, -2, 2.25, NAN};
+    struct star star = star_of("verified", 4, 2);
+    double offered[4];
+
+    CHECK_NEAR(-0.5, tasted("verified", 2, at, 4), 1e-6);
+    star.loss = half_square;
+    star.error = 0.5;
+    for (unsigned i = 0; i < 4; i++)
+        offered[i] = at[i] - 2;
+    star_equal(&star, offered, 4);
+    CHECK_NEAR(1.25 / 3, (double)star.theta, 1e-6);
+}
+
+static void verified_keeps_the_centre_where_all_are_worse(void)
+{
+    static const double at[2] = {3, -4};
+
+    CHECK_NEAR(2, tasted("verified", 2, at, 2), 0);
+}
+
+void add_policies_reduces_tests(CU_pSuite suite)
+{
+    TEST(t19_one_outlier_of_five);
+    TEST(t19_an_even_number_has_two_in_the_middle);
+    TEST(t19_trimming_never_cuts_all);
+    TEST(t19_ties_of_krum_go_to_the_lowest_node);
+    TEST(t19_krum_without_neighbours_keeps_all);
+    TEST(t19_nan_does_not_get_through);
+    TEST(t19_clipping_shortens_to_three_medians);
+    TEST(t25_soup_takes_what_does_not_raise_the_loss);
+    TEST(t25_soup_of_equals_is_their_mean);
+    TEST(t25_soup_leaves_out_who_is_poisoned);
+    TEST(t25_without_held_out_data_the_soup_is_the_mean);
+    TEST(verified_keeps_what_is_not_worse_than_the_centre);
+    TEST(verified_keeps_the_centre_where_all_are_worse);
+}
