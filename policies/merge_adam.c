@@ -1,0 +1,49 @@
+/* The mean of the contributions through Adam at the hub.
+ *
+ * With u = the mean progress of a round, for each coordinate:
+ *
+ *     m = beta_1 m + (1 - beta_1) u
+ *     v = beta_2 v + (1 - beta_2) u^2
+ *     theta += epsilon m / (sqrt(v) + tau)
+ *
+ * beta_1 = `outer_momentum`, epsilon = `outer_lr`, beta_2 and tau as the paper
+ * has them. m and v start at 0 and are not corrected for it. Source: FedAdam,
+ * Reddi et al. 2021, "Adaptive federated optimization", algorithm 2. */
+#include <math.h>
+
+#include "policies/policy.h"
+
+static const double BETA_2 = 0.99, TAU = 1e-3;
+
+static unsigned planes(const struct policy_numbers *numbers)
+{
+    (void)numbers;
+    return 2;
+}
+
+static void step(const struct merge_tile *tile)
+{
+    double lr = tile->numbers->outer_lr, beta = tile->numbers->outer_momentum;
+
+    for (size_t i = 0; i < tile->count; i++) {
+        double mean = tile->sign * tile->value[i];
+        double first = (double)tile->plane[0][i];
+        double second = (double)tile->plane[1][i];
+
+        first = beta * first + (1 - beta) * mean;
+        second = BETA_2 * second + (1 - BETA_2) * mean * mean;
+        tile->plane[0][i] = (float)first;
+        tile->plane[1][i] = (float)second;
+        tile->theta[i] = (float)((double)tile->theta[i] +
+                                 lr * first / (sqrt(second) + TAU));
+    }
+}
+
+const struct merge_rule merge_adam = {
+    .name = "adam",
+    .doc = "The centre takes a step of Adam along the mean contribution.",
+    .takes = 1u << EXCHANGE_DELTA | 1u << EXCHANGE_GRADIENT,
+    .planes = planes,
+    .step = step,
+    .verb = VERB_REBASE,
+};
