@@ -22,10 +22,16 @@ typedef double trainer_gradient(const void *context, uint64_t iteration,
                                 const float *x, size_t elements,
                                 float *gradient);
 
+/* Takes elements [first, first + count) of a gradient to an optimizer; parts
+ * come in order, and with the last it steps on the whole of x. */
+typedef void trainer_optimizer(const void *context, float *x,
+                               const float *gradient, size_t first,
+                               size_t count);
+
 enum trainer_moment {
     TRAINER_STEPPED, /* an iteration is done */
     TRAINER_OFFERED,
-    TRAINER_APPLIED, /* exchange 0: parameters replaced by the hub's */
+    TRAINER_APPLIED,
     TRAINER_SKIPPED,
     TRAINER_BLOCKED
 };
@@ -35,6 +41,7 @@ struct trainer_look {
     enum trainer_moment moment;
     nanos now;
     uint64_t iteration, exchange;
+    bool replaced; /* applied: x is the hub's now, what was learnt is gone */
     float *x; /* a test may change it: its own way to apply */
     const struct msg_assign *task; /* that it trains on, NULL: none */
     size_t elements;
@@ -49,7 +56,8 @@ struct trainer_config {
     uint64_t samples;        /* of an iteration */
     uint64_t task_steps;     /* iterations of a task; 0: it asks for none */
     trainer_gradient *gradient;
-    const void *context; /* of gradient */
+    trainer_optimizer *optimizer; /* NULL: descent with `rate` */
+    const void *context; /* of gradient and optimizer */
     void (*look)(void *observer, const struct trainer_look *look);
     void *observer;
     uint64_t seed;

@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void trainer_look(struct trainer *trainer, enum trainer_moment moment,
-                 uint64_t exchange)
+static void look(struct trainer *trainer, enum trainer_moment moment,
+                 uint64_t exchange, bool replaced)
 {
     struct trainer_look shown = {.moment = moment,
                                  .now = trainer->now,
                                  .iteration = trainer->pacer.iteration,
                                  .exchange = exchange,
+                                 .replaced = replaced,
                                  .x = trainer->x,
                                  .elements = trainer->config.elements};
 
@@ -17,6 +18,12 @@ void trainer_look(struct trainer *trainer, enum trainer_moment moment,
         shown.task = &trainer->task;
     if (trainer->config.look)
         trainer->config.look(trainer->config.observer, &shown);
+}
+
+void trainer_look(struct trainer *trainer, enum trainer_moment moment,
+                  uint64_t exchange)
+{
+    look(trainer, moment, exchange, false);
 }
 
 static void post(struct trainer *trainer, const struct msg *msg,
@@ -32,14 +39,19 @@ bool trainer_offers_gradients(const struct trainer *trainer)
 }
 
 void trainer_optimize(void *context, const float *gradient, size_t first,
-                     size_t count)
+                      size_t count)
 {
     struct trainer *trainer = context;
     float *x = trainer->x + first;
 
+    if (trainer->config.optimizer) {
+        trainer->config.optimizer(trainer->config.context, trainer->x, gradient,
+                                  first, count);
+        return;
+    }
     for (size_t i = 0; i < count; i++)
-        x[i] = (float)((double)x[i] -
-                       trainer->config.rate * (double)gradient[i]);
+        x[i] =
+            (float)((double)x[i] - trainer->config.rate * (double)gradient[i]);
 }
 
 /* ---- offering ---- */
@@ -116,7 +128,7 @@ void trainer_post_progress(struct trainer *trainer)
 /* ---- applying ---- */
 
 static void post_applied(struct trainer *trainer, uint64_t exchange,
-                         bool skipped)
+                         bool skipped, bool replaced)
 {
     struct msg msg = {.kind = MSG_APPLIED};
 
@@ -124,8 +136,8 @@ static void post_applied(struct trainer *trainer, uint64_t exchange,
     msg.applied.iteration = trainer->pacer.iteration;
     msg.applied.skipped = skipped;
     post(trainer, &msg, NULL);
-    trainer_look(trainer, skipped ? TRAINER_SKIPPED : TRAINER_APPLIED,
-                 exchange);
+    look(trainer, skipped ? TRAINER_SKIPPED : TRAINER_APPLIED, exchange,
+         replaced);
 }
 
 static void apply(struct trainer *trainer, uint64_t exchange)
@@ -140,14 +152,14 @@ static void apply(struct trainer *trainer, uint64_t exchange)
         pacer_forget(&trainer->pacer, 1, UINT64_MAX);
         inbox_forget(&trainer->inbox, 1, UINT64_MAX);
     }
-    post_applied(trainer, exchange, false);
+    post_applied(trainer, exchange, false, replaces);
 }
 
 static void skip(struct trainer *trainer, uint64_t exchange)
 {
     inbox_forget(&trainer->inbox, exchange, exchange);
     pacer_done(&trainer->pacer, exchange);
-    post_applied(trainer, exchange, true);
+    post_applied(trainer, exchange, true, false);
 }
 
 void trainer_wait_ends(struct trainer *trainer)
@@ -166,9 +178,8 @@ static bool waits(struct trainer *trainer, uint64_t exchange)
         trainer_wait_ends(trainer);
         trainer->waiting = exchange;
         trainer->wait_began = trainer->now;
-        trainer->wake = longest < NEVER - trainer->now
-                            ? trainer->now + longest
-                            : NEVER;
+        trainer->wake =
+            longest < NEVER - trainer->now ? trainer->now + longest : NEVER;
         trainer_look(trainer, TRAINER_BLOCKED, exchange);
         trainer_post_progress(trainer);
     }
