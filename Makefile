@@ -51,13 +51,14 @@ EXAMPLES = $(patsubst %.c,$(BUILD)/%,\
 	$(filter-out %_trainer.c,$(wildcard examples/*.c))) \
 	$(patsubst %.c,$(BUILD)/%.so,$(wildcard examples/*_trainer.c))
 BENCHES = $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*.c))
+CONVERGENCE = $(if $(wildcard bench/convergence),$(BUILD)/star-convergence)
 TABLES = $(if $(wildcard tools/tables.c),$(BUILD)/star-tables)
 TESTS = $(BUILD)/run-tests
 TEST_OBJECTS = $(call object,\
 	$(filter-out tests/replay.c tests/fuzz/%,$(wildcard tests/*.c tests/*/*.c)))
 REPLAYS = $(FUZZ:%=$(BUILD)/replay-%)
 SOURCES = $(wildcard $(FOLDERS:=/*.c) tests/*.c tests/*/*.c \
-	bench/*.c tools/*.c examples/*.c)
+	bench/*.c bench/*/*.c tools/*.c examples/*.c)
 
 all: $(PROGRAMS) $(LIBSTAR) ## the programs and the library (the default)
 
@@ -85,6 +86,8 @@ $(foreach f,$(FOLDERS),$(eval $(call library,$f)))
 $(PROGRAMS): $(BUILD)/starswitch-%: $(BUILD)/%/main.o $(LIBRARIES)
 	$Q$(LINK_ALL)
 $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(LIBRARIES)
+	$Q$(LINK_ALL)
+$(CONVERGENCE): $(call object,bench/convergence/*.c) $(LIBRARIES)
 	$Q$(LINK_ALL)
 $(BUILD)/star-%: $(BUILD)/tools/%.o $(LIBRARIES)
 	$Q$(LINK_ALL)
@@ -146,7 +149,8 @@ RUN_TESTS = STAR_BUILD=$(BUILD) \
 test: all $(EXAMPLES) $(TESTS) ## the CUnit tests (SUITES="core/ hub/": some)
 	@$(RUN_TESTS)
 
-programs-for-checks: $(TESTS) $(REPLAYS) $(BENCHES) $(EXAMPLES) $(TABLES)
+programs-for-checks: $(TESTS) $(REPLAYS) $(BENCHES) $(EXAMPLES) $(TABLES) \
+	$(CONVERGENCE)
 
 SCRIPTS = $(sort $(wildcard tests/tools/*.sh tests/e2e/*.sh))
 scripts: all programs-for-checks ## the tests that are shell scripts
@@ -230,6 +234,12 @@ bench: all $(BENCHES) ## one question per program, one number per line
 	@for bench in $(wildcard bench/*.sh); do \
 		STAR_BUILD=$(BUILD) sh $$bench || exit 1; done
 
+convergence: ## how well it learns, in virtual time: docs/convergence.md
+	@tools/install build demo
+	@$(MAKE) --no-print-directory -j$(JOBS) $(CONVERGENCE)
+	@$(CONVERGENCE) --folder $(BUILD)/convergence \
+		--output docs/convergence.md
+
 clean: ## remove build/
 	rm -rf build
 
@@ -240,7 +250,7 @@ help: ## this list
 
 .PHONY: all examples install deps demo check test programs-for-checks \
 	scripts gate $(GATE) docs sanitize tsan valgrind coverage replay fuzz \
-	run-fuzz bench clean help
+	run-fuzz bench convergence clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
 

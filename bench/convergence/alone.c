@@ -1,0 +1,127 @@
+/* Arms without a hub: nodes that train on their own part of the data, each for
+ * itself, to be compared with. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/convergence/outcome.h"
+#include "bench/convergence/pupil.h"
+#include "core/prng.h"
+
+static struct pupil *new_pupil(const struct task *task, enum role role,
+                               unsigned node)
+{
+    const struct arm *arm = task->arm;
+    unsigned start = arm->twists & SAME_START ? 0 : node;
+    struct pupil_choice choice = {.folder = task->folder,
+                                  .workload = &workloads[arm->workload],
+                                  .rate = arm_rate(arm),
+                                  .role = role,
+                                  .seed =
+                                      prng_mix(task->seed ^ prng_mix(start)),
+                                  .split = task->seed,
+                                  .node = node,
+                                  .nodes = arm->nodes};
+
+    return pupil_new(&choice);
+}
+
+/* An arm under way. */
+struct alone {
+    const struct task *task;
+    struct pupil *examiner, *judge; /* with the hub's data, with ours */
+    size_t elements;
+    float *gradient;
+};
+
+static void note_curve(const struct alone *alone, const float *x,
+                       uint64_t iteration, double *curve)
+{
+    double accuracy;
+
+    for (unsigned i = 0; i < CURVE; i++)
+        if (iteration == alone->task->iterations >> (CURVE - 1 - i))
+            pupil_judge(alone->judge, x, &curve[i], &accuracy);
+}
+
+/* The parameters that a node ends with; the caller's. curve may be NULL. */
+static float *train(const struct alone *alone, unsigned node, double *curve)
+{
+    struct pupil *pupil = new_pupil(alone->task, OF_NODES, node);
+    float *x = pupil_start(pupil);
+
+    for (uint64_t i = 1; i <= alone->task->iterations; i++) {
+        (void)pupil_gradient(pupil, x, alone->gradient);
+        pupil_step(pupil, x, alone->gradient, 0, alone->elements);
+        if (curve)
+            note_curve(alone, x, i, curve);
+    }
+    pupil_destroy(&pupil);
+    return x;
+}
+
+static double scored(const struct alone *alone, const float *x)
+{
+    double loss, accuracy;
+
+    pupil_judge(alone->examiner, x, &loss, &accuracy);
+    return loss;
+}
+
+/* The parameters of the best of so many nodes, by the hub's data. */
+static float *best(const struct alone *alone, unsigned nodes, double *curve)
+{
+    float *kept = train(alone, 0, curve);
+
+    for (unsigned i = 1; i < nodes; i++) {
+        float *x = train(alone, i, NULL), *other = kept;
+
+        if (scored(alone, x) < scored(alone, kept)) {
+            kept = x;
+            x = other;
+        }
+        free(x);
+    }
+    return kept;
+}
+
+static float *average(const struct alone *alone, unsigned nodes)
+{
+    float *sum = train(alone, 0, NULL);
+
+    for (unsigned n = 1; n < nodes; n++) {
+        float *x = train(alone, n, NULL);
+
+        for (size_t i = 0; i < alone->elements; i++)
+            sum[i] += x[i];
+        free(x);
+    }
+    for (size_t i = 0; i < alone->elements; i++)
+        sum[i] /= (float)nodes;
+    return sum;
+}
+
+void alone_run(const struct task *task, struct outcome *out)
+{
+    const struct arm *arm = task->arm;
+    unsigned nodes = arm->kind == ALONE ? 1 : arm->nodes;
+    struct alone alone = {.task = task,
+                          .examiner = new_pupil(task, OF_HUB, 0),
+                          .judge = new_pupil(task, OF_JUDGE, 0)};
+    float *x;
+
+    alone.elements = pupil_elements(alone.judge);
+    alone.gradient = calloc(alone.elements, sizeof *alone.gradient);
+    if (!alone.gradient)
+        abort();
+    x = arm->kind == AVERAGE ? average(&alone, nodes)
+                             : best(&alone, nodes, out->curve);
+    pupil_judge(alone.judge, x, &out->loss, &out->accuracy);
+    out->duration = arm_pace(arm, 0) * (double)task->iterations;
+    out->iterations = nodes * task->iterations;
+    out->done = 1;
+    free(x);
+    free(alone.gradient);
+    pupil_destroy(&alone.judge);
+    pupil_destroy(&alone.examiner);
+}

@@ -1,0 +1,315 @@
+/* An arm in the virtual star: the hub, nodes and policies of production,
+ * pupils in the place of simulated trainers. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/convergence/outcome.h"
+#include "bench/convergence/pupil.h"
+#include "core/prng.h"
+#include "sim/world.h"
+
+#define ATTACK_FACTOR 10.0F
+/* A gigabit network. */
+static const struct world_link gigabit = {200 * MICROSECOND, 100 * MICROSECOND,
+                                          117700000};
+/* A run that takes longer in virtual time than all iterations would ten times
+ * over is stuck. */
+enum { PATIENCE = 10 };
+
+struct star;
+
+struct seat {
+    struct star *star;
+    unsigned number;
+    struct pupil *pupil;
+    float *start;
+    float *base; /* ATTACK: x when a result was last applied */
+    float *sent; /* OVERWRITE: x when it was offered */
+    float *last; /* OVERWRITE: x after the last iteration */
+    char name[16];
+};
+
+struct star {
+    const struct task *task;
+    struct world_config config;
+    struct world *world;
+    struct schema *schema;
+    struct pupil *examiner, *judge;
+    struct seat seats[HUB_MAX_NODES];
+    size_t elements;
+    uint64_t steps; /* of all nodes */
+    double bytes;   /* on the wire */
+};
+
+/* ---- what nodes do ---- */
+
+static double take_gradient(const void *context, uint64_t iteration,
+                            const float *x, size_t elements, float *gradient)
+{
+    const struct seat *seat = context;
+
+    (void)iteration;
+    (void)elements;
+    return pupil_gradient(seat->pupil, x, gradient);
+}
+
+static void take_step(const void *context, float *x, const float *gradient,
+                      size_t first, size_t count)
+{
+    const struct seat *seat = context;
+
+    pupil_step(seat->pupil, x, gradient, first, count);
+}
+
+static bool attacks(const struct seat *seat)
+{
+    const struct arm *arm = seat->star->task->arm;
+
+    return (arm->twists & ATTACK) && seat->number == arm->nodes - 1;
+}
+
+static bool overwrites(const struct seat *seat)
+{
+    return seat->star->task->arm->twists & OVERWRITE;
+}
+
+static void keep(float *place, const struct trainer_look *look)
+{
+    memcpy(place, look->x, look->elements * sizeof *place);
+}
+
+/* Nodes of unequal speed share the work; else each has done its own. */
+static void on_stepped(struct seat *seat, const struct trainer_look *look)
+{
+    struct star *star = seat->star;
+    const struct task *task = star->task;
+    uint64_t all = task->iterations * task->arm->nodes;
+
+    star->steps++;
+    if (task->arm->twists & PACED ? star->steps >= all
+                                  : look->iteration >= task->iterations)
+        world_leave(star->world, seat->number);
+    if (overwrites(seat))
+        keep(seat->last, look);
+}
+
+static void on_offered(struct seat *seat, const struct trainer_look *look)
+{
+    if (overwrites(seat))
+        keep(seat->sent, look);
+    for (size_t i = 0; attacks(seat) && i < look->elements; i++)
+        look->x[i] =
+            seat->base[i] - ATTACK_FACTOR * (look->x[i] - seat->base[i]);
+}
+
+static void on_applied(struct seat *seat, const struct trainer_look *look)
+{
+    if (look->replaced)
+        pupil_forget(seat->pupil);
+    for (size_t i = 0;
+         overwrites(seat) && !look->replaced && i < look->elements; i++)
+        look->x[i] = seat->sent[i] + (look->x[i] - seat->last[i]);
+    if (attacks(seat))
+        keep(seat->base, look);
+}
+
+static void on_look(void *observer, const struct trainer_look *look)
+{
+    struct seat *seat = observer;
+
+    if (look->moment == TRAINER_STEPPED)
+        on_stepped(seat, look);
+    else if (look->moment == TRAINER_OFFERED)
+        on_offered(seat, look);
+    else if (look->moment == TRAINER_APPLIED)
+        on_applied(seat, look);
+}
+
+/* ---- what the world asks ---- */
+
+static void count_bytes(void *context, const struct world_message *message,
+                        struct world_fate *fate)
+{
+    struct star *star = context;
+    unsigned char bytes[MSG_MAX_BYTES];
+    size_t size = msg_encode(message->msg, bytes);
+
+    (void)fate;
+    if (message->payload)
+        size += message->payload->wire_bytes;
+    star->bytes += (double)size;
+}
+
+static void examine(void *context, const float *theta, size_t elements,
+                    double *loss, double *accuracy)
+{
+    const struct star *star = context;
+
+    (void)elements;
+    pupil_judge(star->examiner, theta, loss, accuracy);
+}
+
+static bool nodes_ended(void *context, struct world *world)
+{
+    const struct star *star = context;
+
+    for (unsigned i = 0; i < star->task->arm->nodes; i++)
+        if (!node_ended(world_node(world, i)))
+            return false;
+    return true;
+}
+
+static bool hub_is_done(void *context, struct world *world)
+{
+    (void)context;
+    return hub_ended(world_hub(world));
+}
+
+/* ---- building and running ---- */
+
+static float *zeros(size_t elements)
+{
+    float *values = calloc(elements, sizeof *values);
+
+    if (!values)
+        abort();
+    return values;
+}
+
+static struct pupil *new_pupil(const struct task *task, enum role role,
+                               unsigned node)
+{
+    const struct arm *arm = task->arm;
+    unsigned start = arm->twists & SAME_START ? 0 : node;
+    struct pupil_choice choice = {.folder = task->folder,
+                                  .workload = &workloads[arm->workload],
+                                  .rate = arm_rate(arm),
+                                  .role = role,
+                                  .seed =
+                                      prng_mix(task->seed ^ prng_mix(start)),
+                                  .split = task->seed,
+                                  .node = node,
+                                  .nodes = arm->nodes};
+
+    return pupil_new(&choice);
+}
+
+static void take_seat(struct star *star, unsigned number)
+{
+    const struct arm *arm = star->task->arm;
+    struct seat *seat = &star->seats[number];
+    struct world_node node = {
+        .name = seat->name,
+        .trainer = {.elements = star->elements,
+                    .step = (nanos)(arm_pace(arm, number) * (double)SECOND),
+                    .samples = 1,
+                    .gradient = take_gradient,
+                    .optimizer = take_step,
+                    .context = seat,
+                    .look = on_look,
+                    .observer = seat}};
+
+    node.trainer.start = seat->start;
+    (void)snprintf(seat->name, sizeof seat->name, "n%u", number + 1);
+    (void)world_add_node(star->world, &node);
+}
+
+static void open_star(struct star *star, const struct hub_config *hub)
+{
+    const struct task *task = star->task;
+
+    star->examiner = new_pupil(task, OF_HUB, 0);
+    star->judge = new_pupil(task, OF_JUDGE, 0);
+    star->schema = pupil_schema(star->examiner);
+    star->elements = pupil_elements(star->examiner);
+    star->config = (struct world_config){
+        .hub = *hub,
+        .schema = star->schema,
+        .link = gigabit,
+        .reconnect = SECOND,
+        .job = MILLISECOND,
+        .job_jitter = MILLISECOND,
+        .saves = true,
+        .unjudged = true,
+        .hooks = {.context = star, .filter = count_bytes, .evaluate = examine}};
+    star->config.hub.run = task->seed;
+    star->config.hub.seed = task->seed;
+    star->world = world_new(task->seed, &star->config);
+    for (unsigned i = 0; i < task->arm->nodes; i++) {
+        struct seat *seat = &star->seats[i];
+
+        seat->star = star;
+        seat->number = i;
+        seat->pupil = new_pupil(task, OF_NODES, i);
+        seat->start = pupil_start(seat->pupil);
+        seat->base = pupil_start(seat->pupil);
+        seat->sent = zeros(star->elements);
+        seat->last = zeros(star->elements);
+        take_seat(star, i);
+    }
+}
+
+static void close_star(struct star *star)
+{
+    world_destroy(&star->world);
+    for (unsigned i = 0; i < star->task->arm->nodes; i++) {
+        pupil_destroy(&star->seats[i].pupil);
+        free(star->seats[i].start);
+        free(star->seats[i].base);
+        free(star->seats[i].sent);
+        free(star->seats[i].last);
+    }
+    pupil_destroy(&star->examiner);
+    pupil_destroy(&star->judge);
+    schema_destroy(&star->schema);
+}
+
+/* All nodes do their iterations and leave, then the hub ends. */
+static bool run_star(struct star *star, struct outcome *out)
+{
+    const struct task *task = star->task;
+    struct world *world = star->world;
+    double slowest = 0;
+    nanos horizon;
+
+    world_start(world, WORLD_HUB);
+    for (unsigned i = 0; i < task->arm->nodes; i++) {
+        world_start(world, i);
+        slowest = fmax(slowest, arm_pace(task->arm, i));
+    }
+    horizon = (nanos)(PATIENCE * slowest * (double)task->iterations *
+                      (double)SECOND) +
+              600 * SECOND;
+    if (!world_run_until(world, horizon, nodes_ended, star))
+        return false;
+    out->duration = (double)world_now(world) / (double)SECOND;
+    world_leave(world, WORLD_HUB);
+    return world_run_until(world, world_now(world) + 600 * SECOND, hub_is_done,
+                           star);
+}
+
+void star_run(const struct task *task, struct outcome *out)
+{
+    struct star star = {.task = task};
+    struct hub_config hub;
+    struct why why = {""};
+
+    if (arm_settle(task->arm, &hub, &why) != STATUS_OK) {
+        (void)snprintf(out->trouble, sizeof out->trouble, "%.120s", why.text);
+        return;
+    }
+    open_star(&star, &hub);
+    out->done = run_star(&star, out) && world_saved(star.world)->last;
+    out->iterations = star.steps;
+    out->bytes = star.bytes / task->arm->nodes;
+    if (out->done)
+        pupil_judge(star.judge, world_saved(star.world)->theta, &out->loss,
+                    &out->accuracy);
+    else
+        (void)snprintf(out->trouble, sizeof out->trouble, "%.120s",
+                       world_broken(star.world) ? world_broken(star.world)
+                                                : "the run did not end");
+    close_star(&star);
+}
