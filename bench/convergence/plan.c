@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/options.h"
+#include "hub/settle.h"
 
 const struct arm arms[ARMS] = {
 #define ARM(ID, workload, kind, nodes, twists, rate, options, name)            \
@@ -76,42 +77,17 @@ static enum status parse(const struct arm *arm, struct options *options,
     return options_parse_arguments(options, PROGRAM_HUB, count, words, why);
 }
 
-/* What hub/main.c makes of them. */
-static enum status settle(const struct options *options, struct hub_config *out,
-                          struct why *why)
-{
-    const struct preset *preset = preset_find(options->policy);
-
-    if (!preset)
-        return because(why, STATUS_USAGE, "policy %s does not exist",
-                       options->policy);
-    *out = (struct hub_config){.gate = preset->gate,
-                               .merge = preset->merge,
-                               .outer = preset->outer,
-                               .exchange = options->exchange,
-                               .every = options->every,
-                               .delay = options->delay,
-                               .miss = options->miss,
-                               .wait = options->wait,
-                               .nodes = (unsigned)options->nodes,
-                               .chunk_elements =
-                                   (uint32_t)(options->chunk / sizeof(float)),
-                               .window = (uint32_t)options->window,
-                               .staleness = options->staleness,
-                               .save_interval = options->save,
-                               .evaluate_interval = options->evaluate_centre};
-    if (!isnan(options->outer_lr))
-        out->outer.lr = options->outer_lr;
-    if (!isnan(options->outer_momentum))
-        out->outer.momentum = options->outer_momentum;
-    return STATUS_OK;
-}
-
+/* Where an arm does not say how nodes begin, they begin alike. */
 enum status arm_settle(const struct arm *arm, struct hub_config *out,
                        struct why *why)
 {
     struct options options;
     enum status status = parse(arm, &options, why);
 
-    return status == STATUS_OK ? settle(&options, out, why) : status;
+    if (status == STATUS_OK)
+        status = hub_settle(&options, out, why);
+    if (status == STATUS_OK && !options.given.init &&
+        out->init == INIT_TOURNAMENT)
+        out->init = INIT_HUB;
+    return status;
 }
