@@ -91,7 +91,7 @@ static const char *trouble_of(const struct series *series)
                                                                : NULL;
 }
 
-static enum standing standing_of(const struct claim *claim,
+static enum holding standing_of(const struct claim *claim,
                                  const struct finding *finding)
 {
     double room = claim->relation == AT_MOST ? claim->target - finding->value
@@ -118,6 +118,6 @@ struct finding claim_judge(const struct claim *claim,
         subtract(left, right, claim->measure, &finding);
     else
         divide(left, right, claim->measure, &finding);
-    finding.standing = standing_of(claim, &finding);
+    finding.holding = standing_of(claim, &finding);
     return finding;
 }

@@ -19,7 +19,7 @@ struct spread spread_of(const double *values, unsigned count);
 /* Of a measure other than SHOWN: losses, bytes, seconds, right answers. */
 struct spread series_spread(const struct series *series, enum measure measure);
 
-enum standing {
+enum holding {
     HOLDS_CLEARLY, /* by two standard errors */
     HOLDS,
     FAILS,
@@ -28,7 +28,7 @@ enum standing {
 };
 
 struct finding {
-    enum standing standing;
+    enum holding holding;
     double value;        /* a ratio or a difference, of means over seeds */
     double error;        /* its standard error, paired by seed; NAN: one seed */
     const char *trouble; /* NOT_RUN: why */

@@ -141,7 +141,7 @@ static void put_claim(const struct report *report, const struct claim *claim)
     struct finding finding = claim_judge(claim, report->series);
 
     (void)fprintf(report->file, "| %s | ", claim->text);
-    if (finding.standing == NOT_RUN) {
+    if (finding.holding == NOT_RUN) {
         put(report, finding.trouble);
     } else {
         put_number(report, finding.value, 3);
@@ -152,7 +152,7 @@ static void put_claim(const struct report *report, const struct claim *claim)
     }
     (void)fprintf(report->file, " | %s %.2f | %s | %s |\n",
                   claim->relation == AT_MOST ? "≤" : "≥", claim->target,
-                  claim->prior, standings[finding.standing]);
+                  claim->prior, standings[finding.holding]);
 }
 
 static void put_row(const struct report *report, enum row_id row)
@@ -226,7 +226,7 @@ static void put_count(const struct report *report)
 
     for (unsigned i = 0; i < claim_count; i++)
         if (report->wanted[claims[i].row] && claims[i].measure != SHOWN)
-            counts[claim_judge(&claims[i], report->series).standing]++;
+            counts[claim_judge(&claims[i], report->series).holding]++;
     (void)snprintf(text, sizeof text,
                    "%u claims hold by two standard errors, %u just hold, %u "
                    "do not hold, %u were not run. All of it took %.0f minutes "
