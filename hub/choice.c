@@ -20,6 +20,7 @@ static void decline(struct hub *hub, struct contribution *contribution,
                     enum verdict verdict)
 {
     contribution->merges = false;
+    contribution->refused |= verdict != VERDICT_DECLINED;
     for (uint32_t i = 0; i < hub->chunks; i++)
         contribution_close(hub, contribution, i, verdict);
     contribution->delivered = hub->chunks;
@@ -59,23 +60,50 @@ static void settle(struct hub *hub, struct round *round)
     round->empty &= !round->takes_all;
 }
 
-static void choose_donors(struct hub *hub, struct round *round,
-                          const struct candidate *list,
-                          const struct standing *standing)
+/* Who gets whose, now that it is known who has been refused: by what the nodes
+ * have said, since only some have been tested. */
+static void choose_donors(struct hub *hub, struct round *round)
 {
+    struct standing standing = hub_standing(hub, round->live);
+    struct candidate list[MAX_IN_ROUND];
     int donor[MAX_IN_ROUND];
 
-    if (!round->policy->receive->donors)
-        return;
-    round->policy->receive->donors(list, round->count, standing, donor);
+    for (unsigned i = 0; i < round->count; i++) {
+        const struct contribution *contribution = round->list[i];
+
+        list[i] = contribution->candidate;
+        list[i].score = contribution->refused ? NO_SCORE
+                                              : contribution->offer.score;
+    }
+    round->policy->receive->donors(list, round->count, &standing, donor);
     for (unsigned i = 0; i < round->count; i++) {
         round->list[i]->donor = donor[i];
         if (donor[i] >= 0)
             round->list[donor[i]]->donates = true;
     }
-    for (unsigned i = 0; i < round->count; i++)
-        if (round->list[i]->donates)
-            contribution_grant(hub, round->list[i]);
+}
+
+/* Asks the donors for their data; whether all of it that will come is here. */
+static bool donors_are_here(struct hub *hub, struct round *round)
+{
+    bool here = true;
+
+    if (!round->policy->receive->donors)
+        return true;
+    if (!round->gives) {
+        round->gives = true;
+        choose_donors(hub, round);
+    }
+    for (unsigned i = 0; i < round->count; i++) {
+        struct contribution *contribution = round->list[i];
+
+        if (contribution->donates)
+            contribution_grant(hub, contribution);
+        here &= !contribution->donates ||
+                contribution->delivered >= hub->chunks ||
+                !round->policy->reduce->judge;
+    }
+    return here;
 }
 
 void choice_make(struct hub *hub, struct round *round)
@@ -92,7 +120,6 @@ void choice_make(struct hub *hub, struct round *round)
     }
     round->choices = round->policy->select->choose(
         list, round->count, &standing, round->order, &round->wanted);
-    choose_donors(hub, round, list, &standing);
     ask(hub, round);
     choice_advance(hub, round);
 }
@@ -160,7 +187,8 @@ void choice_advance(struct hub *hub, struct round *round)
     if (!round->closed || round->settled || round->judging)
         return;
     if (!round->policy->reduce->judge) {
-        settle(hub, round);
+        if (donors_are_here(hub, round))
+            settle(hub, round);
         return;
     }
     for (unsigned i = 0; i < round->count; i++) {
@@ -183,7 +211,8 @@ void choice_advance(struct hub *hub, struct round *round)
     for (unsigned i = 0; i < round->count; i++)
         if (round->list[i]->merges && !round->list[i]->judged)
             return;
-    settle(hub, round);
+    if (donors_are_here(hub, round))
+        settle(hub, round);
 }
 
 static struct round *round_of(struct hub *hub, double number)

@@ -79,6 +79,7 @@ struct contribution {
     bool merges;  /* it is to be merged, once it is here */
     bool donates; /* others get it as it is */
     bool judged;  /* by a STAGED rule */
+    bool refused; /* by it, or it never came */
     int donor;    /* place in the round of whose it gets, or RECEIVE_... */
     uint32_t delivered, merged;
     double squares; /* of what has been delivered */
@@ -96,6 +97,7 @@ struct round {
     bool closed;       /* its list is complete */
     bool takes_all;    /* nobody is chosen */
     bool judging;      /* a STAGED rule is at work */
+    bool gives;        /* it is known who gets whose */
     bool settled;      /* what is merged is known: chunks may merge */
     bool empty;        /* nothing is */
     unsigned order[MAX_IN_ROUND]; /* the policy's, places in list */

@@ -40,7 +40,7 @@ static void listen(struct lab *lab, const struct world_step *step)
 /* A star whose nodes start at different distances from the minimum, "n2" the
  * nearest. */
 static struct lab *contest(struct heard *heard,
-                           float starts[NODES][ELEMENTS])
+                           float starts[NODES][ELEMENTS], uint64_t delay)
 {
     static const char *const names[NODES] = {"n1", "n2", "n3", "n4"};
     static const float distance[NODES] = {8, 2, 4, 16};
@@ -50,7 +50,7 @@ static struct lab *contest(struct heard *heard,
     lab->config.hub.init = INIT_TOURNAMENT;
     lab->config.hub.tournament = 16;
     lab->config.hub.every = 8;
-    lab->config.hub.delay = 2;
+    lab->config.hub.delay = delay;
     lab->config.hub.nodes = NODES;
     lab->own = heard;
     lab->after_step = listen;
@@ -69,7 +69,7 @@ static void the_best_first_parameters_become_everybodys(void)
 {
     static float starts[NODES][ELEMENTS];
     struct heard heard = {0};
-    struct lab *lab = contest(&heard, starts);
+    struct lab *lab = contest(&heard, starts, 2);
 
     lab_run(lab, 30 * SECOND);
     CHECK_EQUAL(1, heard.founded);
@@ -88,15 +88,31 @@ static void only_the_winners_are_uploaded(void)
 {
     static float starts[NODES][ELEMENTS];
     struct heard heard = {0};
-    struct lab *lab = contest(&heard, starts);
+    struct lab *lab = contest(&heard, starts, 2);
 
     lab_run(lab, 30 * SECOND);
     CHECK_EQUAL(8, heard.uploads);
     lab_destroy(&lab);
 }
 
+/* With d = 0 nodes wait for the slowest of them and the network, no more. */
+static void nobody_waits_for_long(void)
+{
+    static float starts[NODES][ELEMENTS];
+    struct heard heard = {0};
+    struct lab *lab = contest(&heard, starts, 0);
+
+    lab_run(lab, 30 * SECOND);
+    for (unsigned i = 0; i < NODES; i++) {
+        CHECK(trainer_waited(world_trainer(lab->world, i)) < 5 * SECOND);
+        CHECK(trainer_iteration(world_trainer(lab->world, i)) > 250);
+    }
+    lab_destroy(&lab);
+}
+
 void add_sim_contest_tests(CU_pSuite suite)
 {
     TEST(the_best_first_parameters_become_everybodys);
+    TEST(nobody_waits_for_long);
     TEST(only_the_winners_are_uploaded);
 }
