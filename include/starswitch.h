@@ -57,7 +57,7 @@ enum star_advice {
 
 enum star_level { STAR_DEBUG, STAR_INFO, STAR_WARNING, STAR_ERROR };
 
-/* All members may be 0 or NULL. */
+/* All members may be 0 or NULL. The functions must not call the link's. */
 struct star_options {
     const char *hub;  /* "host" or "host:port"; NULL: $STARSWITCH_HUB, or
                          127.0.0.1:7541 */
@@ -73,7 +73,11 @@ struct star_options {
      * out. From the thread that calls star_step. */
     void (*step)(void *context, const float *gradient, size_t first,
                  size_t count);
-    void *context;
+    /* All parameters were replaced by others. If `reset`, forget what your
+     * optimizer has gathered (momentum and the like), else keep it. From the
+     * thread that calls star_step. */
+    void (*replaced)(void *context, int reset);
+    void *context; /* of these functions */
 };
 
 /* What an iteration was like. */

@@ -116,6 +116,17 @@ static void optimize(void *context, const float *gradient, size_t first,
         link->options.step(link->options.context, gradient, first, count);
 }
 
+/* The parameters were replaced: what is in flight is of no use any more. */
+static void begin_anew(struct star_link *link)
+{
+    pacer_forget(&link->pacer, 1, UINT64_MAX);
+    inbox_forget(&link->inbox, 1, UINT64_MAX);
+    if (link->options.replaced)
+        link->options.replaced(link->options.context,
+                               link->pacer.schedule.optimizer ==
+                                   OPTIMIZER_RESET);
+}
+
 static void apply(struct star_link *link, uint64_t exchange)
 {
     const struct inbox_optimizer optimizer = {optimize, link};
@@ -126,10 +137,8 @@ static void apply(struct star_link *link, uint64_t exchange)
     link->bytes_down += link->schema->elements * sizeof(float);
     if (exchange)
         pacer_done(&link->pacer, exchange);
-    if (replaces) {
-        pacer_forget(&link->pacer, 1, UINT64_MAX);
-        inbox_forget(&link->inbox, 1, UINT64_MAX);
-    }
+    if (replaces)
+        begin_anew(link);
     post_applied(link, exchange, false);
 }
 

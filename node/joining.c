@@ -21,6 +21,7 @@ void joining_schedule(struct node *node)
     msg.schedule.wait = welcome->wait;
     msg.schedule.shard = node->view.shard;
     msg.schedule.shards = node->view.shards;
+    msg.schedule.optimizer = welcome->optimizer;
     node_to_trainer(node, &msg, NULL);
 }
 

@@ -68,6 +68,14 @@ static void take_gradient(void *context, const float *gradient, size_t first,
         (void)!trainer_step(training->trainer, &why);
 }
 
+static void begin_anew(void *context, int reset)
+{
+    struct training *training = context;
+
+    if (reset)
+        trainer_reset_optimizer(training->trainer);
+}
+
 static void take_note(void *context, enum star_level level, const char *event,
                       const char *sentence)
 {
@@ -86,6 +94,7 @@ static enum status attach(struct training *training, struct why *why)
                                 .name = options->name,
                                 .log = take_note,
                                 .step = take_gradient,
+                                .replaced = begin_anew,
                                 .context = training};
 
     text_init(&text, hub, sizeof hub);

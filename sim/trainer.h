@@ -31,7 +31,8 @@ typedef void trainer_optimizer(const void *context, float *x,
 enum trainer_moment {
     TRAINER_STEPPED, /* an iteration is done */
     TRAINER_OFFERED,
-    TRAINER_APPLIED,
+    TRAINER_REPLACED, /* the parameters, by others; APPLIED comes as well */
+    TRAINER_APPLIED,  /* exchange 0: what it was to take at first */
     TRAINER_SKIPPED,
     TRAINER_BLOCKED
 };
@@ -41,7 +42,7 @@ struct trainer_look {
     enum trainer_moment moment;
     nanos now;
     uint64_t iteration, exchange;
-    bool replaced; /* applied: x is the hub's now, what was learnt is gone */
+    bool reset; /* REPLACED: an optimizer's state is to be forgotten */
     float *x; /* a test may change it: its own way to apply */
     const struct msg_assign *task; /* that it trains on, NULL: none */
     size_t elements;

@@ -3,14 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void look(struct trainer *trainer, enum trainer_moment moment,
-                 uint64_t exchange, bool replaced)
+void trainer_look(struct trainer *trainer, enum trainer_moment moment,
+                  uint64_t exchange)
 {
     struct trainer_look shown = {.moment = moment,
                                  .now = trainer->now,
                                  .iteration = trainer->pacer.iteration,
                                  .exchange = exchange,
-                                 .replaced = replaced,
+                                 .reset = trainer->pacer.schedule.optimizer ==
+                                          OPTIMIZER_RESET,
                                  .x = trainer->x,
                                  .elements = trainer->config.elements};
 
@@ -18,12 +19,6 @@ static void look(struct trainer *trainer, enum trainer_moment moment,
         shown.task = &trainer->task;
     if (trainer->config.look)
         trainer->config.look(trainer->config.observer, &shown);
-}
-
-void trainer_look(struct trainer *trainer, enum trainer_moment moment,
-                  uint64_t exchange)
-{
-    look(trainer, moment, exchange, false);
 }
 
 static void post(struct trainer *trainer, const struct msg *msg,
@@ -128,7 +123,7 @@ void trainer_post_progress(struct trainer *trainer)
 /* ---- applying ---- */
 
 static void post_applied(struct trainer *trainer, uint64_t exchange,
-                         bool skipped, bool replaced)
+                         bool skipped)
 {
     struct msg msg = {.kind = MSG_APPLIED};
 
@@ -136,8 +131,8 @@ static void post_applied(struct trainer *trainer, uint64_t exchange,
     msg.applied.iteration = trainer->pacer.iteration;
     msg.applied.skipped = skipped;
     post(trainer, &msg, NULL);
-    look(trainer, skipped ? TRAINER_SKIPPED : TRAINER_APPLIED, exchange,
-         replaced);
+    trainer_look(trainer, skipped ? TRAINER_SKIPPED : TRAINER_APPLIED,
+                 exchange);
 }
 
 static void apply(struct trainer *trainer, uint64_t exchange)
@@ -151,15 +146,16 @@ static void apply(struct trainer *trainer, uint64_t exchange)
     if (replaces) {
         pacer_forget(&trainer->pacer, 1, UINT64_MAX);
         inbox_forget(&trainer->inbox, 1, UINT64_MAX);
+        trainer_look(trainer, TRAINER_REPLACED, exchange);
     }
-    post_applied(trainer, exchange, false, replaces);
+    post_applied(trainer, exchange, false);
 }
 
 static void skip(struct trainer *trainer, uint64_t exchange)
 {
     inbox_forget(&trainer->inbox, exchange, exchange);
     pacer_done(&trainer->pacer, exchange);
-    post_applied(trainer, exchange, true, false);
+    post_applied(trainer, exchange, true);
 }
 
 void trainer_wait_ends(struct trainer *trainer)

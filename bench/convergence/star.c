@@ -25,6 +25,7 @@ struct seat {
     unsigned number;
     struct pupil *pupil;
     float *start;
+    bool replaced; /* just now */
     float *base; /* ATTACK: x when a result was last applied */
     float *sent; /* OVERWRITE: x when it was offered */
     float *last; /* OVERWRITE: x after the last iteration */
@@ -106,13 +107,19 @@ static void on_offered(struct seat *seat, const struct trainer_look *look)
 
 static void on_applied(struct seat *seat, const struct trainer_look *look)
 {
-    if (look->replaced)
-        pupil_forget(seat->pupil);
     for (size_t i = 0;
-         overwrites(seat) && !look->replaced && i < look->elements; i++)
+         overwrites(seat) && !seat->replaced && i < look->elements; i++)
         look->x[i] = seat->sent[i] + (look->x[i] - seat->last[i]);
+    seat->replaced = false;
     if (attacks(seat))
         keep(seat->base, look);
+}
+
+/* What was learnt is gone, and so is the optimizer's state. */
+static void on_replaced(struct seat *seat)
+{
+    pupil_forget(seat->pupil);
+    seat->replaced = true;
 }
 
 static void on_look(void *observer, const struct trainer_look *look)
@@ -123,6 +130,8 @@ static void on_look(void *observer, const struct trainer_look *look)
         on_stepped(seat, look);
     else if (look->moment == TRAINER_OFFERED)
         on_offered(seat, look);
+    else if (look->moment == TRAINER_REPLACED)
+        on_replaced(seat);
     else if (look->moment == TRAINER_APPLIED)
         on_applied(seat, look);
 }

@@ -15,6 +15,7 @@ struct model {
     float between;
     float other[2][2];
     float stepped[TUTOR_ELEMENTS]; /* what the optimizer was given */
+    unsigned replaced, reset;      /* how often it was told so */
     struct star_link *link;
     struct star_state state;
 };
@@ -26,6 +27,14 @@ static void take_step(void *context, const float *gradient, size_t first,
 
     for (size_t i = 0; i < count && first + i < TUTOR_ELEMENTS; i++)
         model->stepped[first + i] = gradient[i];
+}
+
+static void note_replaced(void *context, int reset)
+{
+    struct model *model = context;
+
+    model->replaced++;
+    model->reset += reset != 0;
 }
 
 static void keep_quiet(void *context, enum star_level level,
@@ -52,7 +61,10 @@ static void attach(struct model *model, struct tutor *tutor,
         {"one", 1, {6}, model->one, NULL},
         {"other", 2, {2, 2}, model->other[0], NULL}};
     struct star_options options = {
-        .hub = tutor->hub, .log = keep_quiet, .context = model};
+        .hub = tutor->hub,
+        .log = keep_quiet,
+        .replaced = note_replaced,
+        .context = model};
     char error[256];
 
     *model = (struct model){.between = 77};
@@ -121,6 +133,7 @@ static void check_verb(enum verb verb, double becomes, double steps)
     check_all(&model, becomes);
     for (int i = 0; i < TUTOR_ELEMENTS; i++)
         CHECK_NEAR(steps, (double)model.stepped[i], 0);
+    CHECK_EQUAL(verb == VERB_REPLACE, model.replaced);
     star_detach(&model.link);
     tutor_destroy(&tutor);
 }
@@ -178,6 +191,26 @@ static void tensors_that_lie_apart_are_offered_as_one_vector(void)
     star_detach(&model.link);
     CHECK_NEAR(0, tutor_offered(tutor), 0); /* the last offer had nothing new */
     tutor_destroy(&tutor);
+}
+
+/* AP-10: the optimizer is kept or reset as the run says. */
+static void ap_10_who_is_replaced_hears_what_becomes_of_its_optimizer(void)
+{
+    for (enum optimizer optimizer = 0; optimizer < OPTIMIZER_COUNT;
+         optimizer++) {
+        struct tutor *tutor = tutor_new();
+        struct model model;
+
+        tutor->verb = VERB_REPLACE;
+        tutor->welcome.optimizer = optimizer;
+        tutor_start(tutor);
+        attach(&model, tutor, false);
+        CHECK(run_until(&model, has_applied));
+        CHECK_EQUAL(1, model.replaced);
+        CHECK_EQUAL(optimizer == OPTIMIZER_RESET, model.reset);
+        star_detach(&model.link);
+        tutor_destroy(&tutor);
+    }
 }
 
 static void a_result_is_never_applied_before_its_iteration(void)
@@ -271,6 +304,7 @@ void add_node_api_verbs_tests(CU_pSuite suite)
     TEST(step_hands_the_gradient_to_the_optimizer);
     TEST(step_without_an_optimizer_is_left_out);
     TEST(tensors_that_lie_apart_are_offered_as_one_vector);
+    TEST(ap_10_who_is_replaced_hears_what_becomes_of_its_optimizer);
     TEST(a_result_is_never_applied_before_its_iteration);
     TEST(a_wait_ends_when_its_time_is_over);
     TEST(a_late_result_is_applied_when_it_comes);

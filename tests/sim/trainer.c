@@ -22,7 +22,7 @@ static void count_replaced(void *observer, const struct trainer_look *look)
 {
     unsigned *replaced = observer;
 
-    *replaced += look->replaced;
+    *replaced += look->moment == TRAINER_REPLACED;
 }
 
 /* Two nodes, the second one later and from parameters of its own; how often
