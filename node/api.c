@@ -193,6 +193,7 @@ static void link_free(struct star_link *link)
     net_close(&link->net);
     node_destroy(&link->node);
     inbox_free(&link->inbox);
+    blob_unref(&link->start);
     pool_destroy(&link->pool);
     schema_destroy(&link->schema);
     (void)pthread_mutex_destroy(&link->lock);
@@ -200,6 +201,7 @@ static void link_free(struct star_link *link)
     free(link->values);
     free(link->gradients);
     free(link->sum);
+    free(link->anchor);
     free(link);
 }
 

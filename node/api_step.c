@@ -74,6 +74,8 @@ void link_offer(struct star_link *link, uint64_t exchange, bool last)
     msg.snapshot.score = isfinite(link->loss) ? link->loss : NO_SCORE;
     msg.snapshot.last = last;
     msg.snapshot.kind = link->pacer.schedule.exchange;
+    if (!exchange && blob)
+        link->start = blob_ref(blob);
     net_post(link->net, &msg, blob);
     link->samples = 0;
     if (exchange && blob) {
@@ -132,7 +134,8 @@ static void apply(struct star_link *link, uint64_t exchange)
     const struct inbox_optimizer optimizer = {optimize, link};
     bool replaces = inbox_replaces(&link->inbox, exchange);
 
-    inbox_apply_spans(&link->inbox, exchange, link->values, &optimizer);
+    inbox_apply(&link->inbox, exchange, link->values, link->anchor,
+                &optimizer);
     link->applied++;
     link->bytes_down += link->schema->elements * sizeof(float);
     if (exchange)
@@ -217,6 +220,28 @@ static void note_iteration(struct star_link *link,
         sum_gradient(link);
 }
 
+/* Pulls to the anchor, which begins as the starting parameters; as the present
+ * ones, where the first hub had none. */
+static void pull(struct star_link *link)
+{
+    const struct msg_schedule *schedule = &link->pacer.schedule;
+    size_t elements = (size_t)link->schema->elements;
+
+    if (!schedule->attached)
+        return;
+    if (schedule->anchor > 0 && !link->anchor) {
+        link->anchor = malloc(elements * sizeof *link->anchor);
+        if (!link->anchor)
+            abort();
+        if (link->start)
+            memcpy(link->anchor, link->start->bytes, link->start->size);
+        else
+            copy_values(link, link->anchor);
+    }
+    blob_unref(&link->start);
+    inbox_pull(&link->inbox, schedule, link->values, link->anchor);
+}
+
 enum star_advice star_step(struct star_link *link,
                            const struct star_progress *progress)
 {
@@ -226,6 +251,7 @@ enum star_advice star_step(struct star_link *link,
 
     (void)pthread_mutex_lock(&link->lock);
     note_iteration(link, progress);
+    pull(link);
     apply_due(link);
     if (!link->stopping && pacer_offer(&link->pacer, false, &exchange)) {
         link_offer(link, exchange, false);

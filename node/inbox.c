@@ -12,8 +12,10 @@ void inbox_init(struct inbox *inbox, size_t elements)
 
 static void drop(struct inbox_exchange *entry)
 {
-    for (uint32_t i = 0; i < entry->capacity; i++)
+    for (uint32_t i = 0; i < entry->capacity; i++) {
         blob_unref(&entry->parts[i].payload);
+        blob_unref(&entry->parts[i].anchor);
+    }
     entry->used = false;
     entry->arrived = 0;
     entry->elements = 0;
@@ -93,8 +95,14 @@ void inbox_take(struct inbox *inbox, const struct msg_apply *apply,
     part = &entry->parts[apply->chunk];
     if (part->payload)
         return;
-    *part = (struct inbox_part){blob_ref(payload), (enum verb)apply->verb,
-                                apply->weight};
+    if (apply->anchor) {
+        blob_unref(&part->anchor);
+        part->anchor = blob_ref(payload);
+        return;
+    }
+    part->payload = blob_ref(payload);
+    part->verb = (enum verb)apply->verb;
+    part->weight = apply->weight;
     entry->arrived++;
     entry->elements += count;
 }
@@ -142,11 +150,14 @@ struct cursor {
 };
 
 static void apply_part(const struct inbox_part *part, struct cursor *cursor,
-                       const struct inbox_optimizer *optimizer)
+                       float *anchor, const struct inbox_optimizer *optimizer)
 {
     const float *v = blob_floats(part->payload);
     size_t count = part->payload->size / sizeof(float);
 
+    if (anchor && part->anchor && part->anchor->size == part->payload->size)
+        memcpy(anchor + cursor->first, part->anchor->bytes,
+               part->anchor->size);
     if (part->verb == VERB_STEP)
         optimizer->step(optimizer->context, v, cursor->first, count);
     while (count) {
@@ -165,37 +176,33 @@ static void apply_part(const struct inbox_part *part, struct cursor *cursor,
     }
 }
 
-void inbox_apply_spans(struct inbox *inbox, uint64_t exchange,
-                       const struct inbox_span *spans,
-                       const struct inbox_optimizer *optimizer)
+void inbox_apply(struct inbox *inbox, uint64_t exchange,
+                 const struct inbox_span *spans, float *anchor,
+                 const struct inbox_optimizer *optimizer)
 {
     struct inbox_exchange *entry = place(inbox, exchange);
     struct cursor cursor = {spans, 0, 0};
 
     assert(entry && entry->elements == inbox->elements);
     for (uint32_t i = 0; i < entry->arrived; i++)
-        apply_part(&entry->parts[i], &cursor, optimizer);
+        apply_part(&entry->parts[i], &cursor, anchor, optimizer);
     drop(entry);
 }
 
-void inbox_apply(struct inbox *inbox, uint64_t exchange, float *x,
-                 const struct inbox_optimizer *optimizer)
+void inbox_pull(const struct inbox *inbox, const struct msg_schedule *schedule,
+                const struct inbox_span *spans, const float *anchor)
 {
-    struct inbox_exchange *entry = place(inbox, exchange);
-    size_t first = 0;
+    double share = schedule->anchor / (double)schedule->every;
+    size_t done = 0;
 
-    assert(entry && entry->elements == inbox->elements);
-    for (uint32_t i = 0; i < entry->arrived; i++) {
-        const struct inbox_part *part = &entry->parts[i];
-        const float *v = blob_floats(part->payload);
-        size_t count = part->payload->size / sizeof(float);
-
-        if (part->verb == VERB_STEP)
-            optimizer->step(optimizer->context, v, first, count);
-        apply_piece(part, v, x + first, count);
-        first += count;
-    }
-    drop(entry);
+    if (!schedule->offering || !(schedule->anchor > 0))
+        return;
+    for (const struct inbox_span *span = spans; done < inbox->elements;
+         done += span++->count)
+        for (size_t i = 0; i < span->count; i++)
+            span->values[i] =
+                (float)((1 - share) * (double)span->values[i] +
+                        share * (double)anchor[done + i]);
 }
 
 bool inbox_replaces(const struct inbox *inbox, uint64_t exchange)

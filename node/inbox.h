@@ -5,7 +5,11 @@
  * simulated trainer another. It holds at most INBOX_EXCHANGES exchanges of
  * one vector each, by reference. Chunks are in the order of the vector; their
  * length need not be known beforehand, as an exchange is complete when its
- * payloads cover the vector. */
+ * payloads cover the vector.
+ *
+ * An anchor is what the parameters are pulled to at every iteration: the
+ * newest result that was applied, before the first the starting parameters
+ * (LSGD's reference code and SDTL call it local pulling). */
 #ifndef NODE_INBOX_H
 #define NODE_INBOX_H
 
@@ -22,6 +26,7 @@ enum { INBOX_EXCHANGES = PACER_FLIGHT + 1 };
 
 struct inbox_part {
     struct blob *payload; /* of float32; NULL: not here */
+    struct blob *anchor;  /* what becomes the anchor with it, or NULL */
     enum verb verb;
     double weight;
 };
@@ -65,15 +70,17 @@ bool inbox_complete(const struct inbox *inbox, uint64_t exchange);
 /* Applies a complete exchange by the verbs of its chunks to a vector that lies
  * in spans, in order and `elements` long together, and drops it. REBASE:
  * x += v. REPLACE: x = v. PULL: x = (1-a)x + a v. ADD: x += a v. STEP: given to
- * the optimizer. */
-void inbox_apply_spans(struct inbox *inbox, uint64_t exchange,
-                       const struct inbox_span *spans,
-                       const struct inbox_optimizer *optimizer);
-/* The same for a vector in one piece. */
-void inbox_apply(struct inbox *inbox, uint64_t exchange, float *x,
+ * the optimizer. What came for the anchor goes to anchor[elements], if that is
+ * not NULL. */
+void inbox_apply(struct inbox *inbox, uint64_t exchange,
+                 const struct inbox_span *spans, float *anchor,
                  const struct inbox_optimizer *optimizer);
 /* Whether a complete exchange replaces the parameters. */
 bool inbox_replaces(const struct inbox *inbox, uint64_t exchange);
+/* After a local step: x = (1-q)x + q anchor with q = p/k for a schedule's
+ * anchor p and period k; nothing at all where p is 0, or no part in a run. */
+void inbox_pull(const struct inbox *inbox, const struct msg_schedule *schedule,
+                const struct inbox_span *spans, const float *anchor);
 /* Drops what is here of the exchanges first..last. */
 void inbox_forget(struct inbox *inbox, uint64_t first, uint64_t last);
 

@@ -22,6 +22,7 @@ void joining_schedule(struct node *node)
     msg.schedule.shard = node->view.shard;
     msg.schedule.shards = node->view.shards;
     msg.schedule.optimizer = welcome->optimizer;
+    msg.schedule.anchor = welcome->anchor;
     node_to_trainer(node, &msg, NULL);
 }
 

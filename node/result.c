@@ -145,6 +145,17 @@ void results_advance(struct node *node)
     }
 }
 
+/* The result itself, which comes raw, to be pulled to. */
+static void hand_anchor(struct node *node, const struct msg *apply,
+                        struct blob *result)
+{
+    struct msg msg = *apply;
+
+    msg.apply.anchor = 1;
+    if (node->welcome.anchor > 0)
+        node_to_trainer(node, &msg, result);
+}
+
 static void hand_over(struct node *node, struct flight *flight)
 {
     struct msg msg = {.kind = MSG_APPLY};
@@ -157,6 +168,7 @@ static void hand_over(struct node *node, struct flight *flight)
         msg.apply.chunk = i;
         msg.apply.verb = place->verb;
         msg.apply.weight = place->weight;
+        hand_anchor(node, &msg, place->result);
         node_to_trainer(node, &msg, place->applied);
     }
 }

@@ -38,6 +38,9 @@ static void end_step(struct trainer *trainer)
     if (!trainer_offers_gradients(trainer))
         trainer_optimize(trainer, trainer->gradient, 0, config->elements);
     pacer_tick(&trainer->pacer);
+    inbox_pull(&trainer->inbox, &trainer->pacer.schedule,
+               &(struct inbox_span){trainer->x, config->elements},
+               trainer->anchor);
     trainer_look(trainer, TRAINER_STEPPED, 0);
     trainer_task_step(trainer);
     trainer->phase = PHASE_DUE;
@@ -143,11 +146,14 @@ struct trainer *trainer_new(const struct trainer_config *config,
     trainer->pool = pool;
     trainer->wake = NEVER;
     trainer->x = malloc(bytes);
+    trainer->anchor = malloc(bytes);
     trainer->gradient = calloc(config->elements, sizeof(float));
     trainer->sum = calloc(config->elements, sizeof *trainer->sum);
-    if (!trainer->x || !trainer->gradient || !trainer->sum)
+    if (!trainer->x || !trainer->anchor || !trainer->gradient ||
+        !trainer->sum)
         abort();
     memcpy(trainer->x, config->start, bytes);
+    memcpy(trainer->anchor, config->start, bytes);
     for (size_t i = 0; i + 1 < NAME_BYTES && config->name[i]; i++)
         trainer->name[i] = config->name[i];
     pacer_init(&trainer->pacer);
@@ -165,6 +171,7 @@ void trainer_destroy(struct trainer **reference)
         return;
     inbox_free(&trainer->inbox);
     free(trainer->x);
+    free(trainer->anchor);
     free(trainer->gradient);
     free(trainer->sum);
     free(trainer);

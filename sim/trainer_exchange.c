@@ -140,7 +140,9 @@ static void apply(struct trainer *trainer, uint64_t exchange)
     const struct inbox_optimizer optimizer = {trainer_optimize, trainer};
     bool replaces = inbox_replaces(&trainer->inbox, exchange);
 
-    inbox_apply(&trainer->inbox, exchange, trainer->x, &optimizer);
+    inbox_apply(&trainer->inbox, exchange,
+                &(struct inbox_span){trainer->x, trainer->config.elements},
+                trainer->anchor, &optimizer);
     if (exchange > 0)
         pacer_done(&trainer->pacer, exchange);
     if (replaces) {

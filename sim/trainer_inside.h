@@ -32,6 +32,7 @@ struct trainer {
     struct pacer pacer;
     struct inbox inbox;
     float *x, *gradient;
+    float *anchor;    /* at first the starting parameters */
     double *sum;      /* of gradients since the last offer */
     uint64_t summed;  /* how many */
     uint64_t samples; /* since the last offer */

@@ -138,6 +138,42 @@ static void sd_12_a_pull_goes_a_tenth_of_the_way_to_the_leader(void)
     }
 }
 
+/* ---- SD-3: the anchor ---- */
+
+static unsigned anchors_of(const struct desk *desk, double value)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < desk->hand.sent_count; i++) {
+        const struct hand_sent *sent = &desk->hand.sent[i];
+
+        if (sent->msg.kind != MSG_APPLY || !sent->msg.apply.anchor)
+            continue;
+        CHECK_NEAR(value, hand_float(sent->payload, 0), 0);
+        count++;
+    }
+    return count;
+}
+
+/* A correction is not what was merged, so that goes to the trainer, too. */
+static void sd_03_the_result_itself_is_what_to_be_pulled_to(void)
+{
+    for (int anchored = 0; anchored < 2; anchored++) {
+        struct desk *desk = desk_new();
+
+        desk->welcome.anchor = 0.5 * anchored;
+        desk_ready(desk, 1);
+        CHECK_NEAR(0.5 * anchored,
+                   desk_told(desk, MSG_SCHEDULE)->schedule.anchor, 0);
+        desk_offers(desk, 1, 3);
+        desk_answers(desk, 1, VERB_REBASE, 10);
+        CHECK_EQUAL(anchored ? DESK_CHUNKS : 0, anchors_of(desk, 10));
+        CHECK_NEAR(7, desk_apply(desk, 1, 0), 0);
+        CHECK_EQUAL(0, desk_told(desk, MSG_APPLY)->apply.anchor);
+        desk_destroy(&desk);
+    }
+}
+
 /* ---- AP-6: what is exchanged ---- */
 
 static void ap_06_gradient_progress_or_parameters_as_the_run_says(void)
@@ -260,6 +296,7 @@ void add_node_ancestors_tests(CU_pSuite suite)
     TEST(sd_06_easgd_exchanges_are_the_published_ones);
     TEST(sd_07_the_sum_of_all_is_conserved_for_any_delay);
     TEST(sd_12_a_pull_goes_a_tenth_of_the_way_to_the_leader);
+    TEST(sd_03_the_result_itself_is_what_to_be_pulled_to);
     TEST(ap_06_gradient_progress_or_parameters_as_the_run_says);
     TEST(ap_09_adopting_the_best_keeps_the_own_drift);
     TEST(ap_10_what_is_in_the_air_is_dropped);

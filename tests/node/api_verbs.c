@@ -213,6 +213,32 @@ static void ap_10_who_is_replaced_hears_what_becomes_of_its_optimizer(void)
     }
 }
 
+/* SD-3: at first to the starting parameters, then to the newest result. */
+static void sd_03_every_step_pulls_to_the_anchor(void)
+{
+    struct tutor *tutor = tutor_new();
+    nanos until = net_now() + PATIENCE;
+    struct model model;
+
+    tutor->mute = true;
+    tutor->weight = 0;           /* so that nothing else moves them */
+    tutor->welcome.anchor = 0.5; /* and k = 2 */
+    tutor_start(tutor);
+    attach(&model, tutor, false);
+    do {
+        fill(&model, 3);
+        step_once(&model);
+    } while (model.one[0] == 3 && net_now() < until);
+    check_all(&model, 0.75 * 3 + 0.25 * 1);
+    tutor_speak(tutor);
+    CHECK(run_until(&model, has_applied));
+    fill(&model, 2);
+    step_once(&model);
+    check_all(&model, 0.75 * 2 + 0.25 * 10);
+    star_detach(&model.link);
+    tutor_destroy(&tutor);
+}
+
 static void a_result_is_never_applied_before_its_iteration(void)
 {
     struct tutor *tutor = tutor_new();
@@ -305,6 +331,7 @@ void add_node_api_verbs_tests(CU_pSuite suite)
     TEST(step_without_an_optimizer_is_left_out);
     TEST(tensors_that_lie_apart_are_offered_as_one_vector);
     TEST(ap_10_who_is_replaced_hears_what_becomes_of_its_optimizer);
+    TEST(sd_03_every_step_pulls_to_the_anchor);
     TEST(a_result_is_never_applied_before_its_iteration);
     TEST(a_wait_ends_when_its_time_is_over);
     TEST(a_late_result_is_applied_when_it_comes);

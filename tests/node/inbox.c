@@ -1,5 +1,7 @@
 #include "node/inbox.h"
 
+#include <math.h>
+
 #include "tests/check.h"
 
 /* Vectors of 5 in chunks of 2. */
@@ -8,7 +10,9 @@ enum { ELEMENTS = 5 };
 struct bench {
     struct pool *pool;
     struct inbox inbox;
+    bool for_anchor; /* what it takes is for the anchor */
     float x[ELEMENTS];
+    float anchor[ELEMENTS];
     double stepped[ELEMENTS];
 };
 
@@ -30,7 +34,11 @@ static void bench_end(struct bench *bench)
 static void take(struct bench *bench, uint64_t exchange, uint32_t chunk,
                  enum verb verb)
 {
-    struct msg_apply apply = {exchange, chunk, verb, 0.5};
+    struct msg_apply apply = {.exchange = exchange,
+                              .chunk = chunk,
+                              .verb = verb,
+                              .weight = 0.5,
+                              .anchor = bench->for_anchor};
     size_t count = chunk == 2 ? 1 : 2;
     struct blob *blob = blob_new(bench->pool, count * sizeof(float));
 
@@ -53,7 +61,9 @@ static void apply(struct bench *bench, uint64_t exchange)
 {
     const struct inbox_optimizer optimizer = {step, bench};
 
-    inbox_apply(&bench->inbox, exchange, bench->x, &optimizer);
+    inbox_apply(&bench->inbox, exchange,
+                &(struct inbox_span){bench->x, ELEMENTS}, bench->anchor,
+                &optimizer);
 }
 
 static void check_verb(enum verb verb, double expected_of_last)
@@ -110,7 +120,7 @@ static void a_vector_may_lie_in_pieces(void)
     bench_start(&bench);
     for (uint32_t chunk = 0; chunk < 3; chunk++)
         take(&bench, 1, chunk, VERB_REBASE);
-    inbox_apply_spans(&bench.inbox, 1, spans, &optimizer);
+    inbox_apply(&bench.inbox, 1, spans, NULL, &optimizer);
     CHECK_NEAR(11, (double)head[0], 0);
     CHECK_NEAR(12, (double)middle[0], 0);
     CHECK_NEAR(14, (double)middle[2], 0);
@@ -147,11 +157,92 @@ static void it_holds_no_more_than_its_exchanges(void)
     bench_end(&bench);
 }
 
+static void the_anchor_moves_when_its_result_is_applied(void)
+{
+    struct bench bench;
+
+    bench_start(&bench);
+    bench.for_anchor = true;
+    for (uint32_t chunk = 0; chunk < 3; chunk++)
+        take(&bench, 1, chunk, VERB_REBASE);
+    CHECK(!inbox_complete(&bench.inbox, 1));
+    bench.for_anchor = false;
+    for (uint32_t chunk = 0; chunk < 3; chunk++) {
+        take(&bench, 1, chunk, VERB_REBASE);
+        take(&bench, 2, chunk, VERB_REBASE);
+    }
+    CHECK_NEAR(0, (double)bench.anchor[4], 0);
+    apply(&bench, 1);
+    for (int i = 0; i < ELEMENTS; i++)
+        CHECK_NEAR(i + 1, (double)bench.anchor[i], 0);
+    bench.anchor[2] = 77;
+    apply(&bench, 2); /* without one */
+    CHECK_NEAR(77, (double)bench.anchor[2], 0);
+    bench_end(&bench);
+}
+
+/* ---- SD-3 and SD-13: local pulling ---- */
+
+static void pull(struct bench *bench, double strength, uint64_t every,
+                 double anchor)
+{
+    const struct msg_schedule schedule = {
+        .offering = 1, .anchor = strength, .every = every};
+    const struct inbox_span spans[] = {{bench->x, 2}, {bench->x + 2, 3}};
+
+    for (int i = 0; i < ELEMENTS; i++)
+        bench->anchor[i] = (float)anchor;
+    inbox_pull(&bench->inbox, &schedule, spans, bench->anchor);
+}
+
+static void sd_03_each_step_pulls_to_the_newest_result(void)
+{
+    struct bench bench;
+
+    bench_start(&bench);
+    pull(&bench, 0.5, 2, 2);
+    for (int i = 0; i < ELEMENTS; i++)
+        CHECK_NEAR(0.75 * 10 + 0.25 * 2, (double)bench.x[i], 0);
+    bench_end(&bench);
+}
+
+static void sd_03_a_strength_of_zero_is_no_operation(void)
+{
+    struct bench bench;
+
+    bench_start(&bench);
+    pull(&bench, 0, 2, (double)NAN);
+    inbox_pull(&bench.inbox, &(struct msg_schedule){.every = 0},
+               &(struct inbox_span){NULL, 0}, NULL);
+    for (int i = 0; i < ELEMENTS; i++)
+        CHECK_NEAR(10, (double)bench.x[i], 0);
+    bench_end(&bench);
+}
+
+/* First to the global leader of the last 16 steps, then to the local one. */
+static void sd_13_two_leaders_pull_one_after_the_other(void)
+{
+    struct bench bench;
+
+    bench_start(&bench);
+    for (int i = 0; i < ELEMENTS; i++)
+        bench.x[i] = 1;
+    pull(&bench, 0.1, 16, 4);
+    pull(&bench, 0.1, 4, 2);
+    for (int i = 0; i < ELEMENTS; i++)
+        CHECK_NEAR(1.04328125, (double)bench.x[i], 1e-6);
+    bench_end(&bench);
+}
+
 void add_node_inbox_tests(CU_pSuite suite)
 {
     TEST(each_verb_does_what_it_says);
     TEST(chunks_may_come_in_any_order_and_twice);
     TEST(a_vector_may_lie_in_pieces);
     TEST(what_is_forgotten_is_gone_and_nothing_else);
+    TEST(the_anchor_moves_when_its_result_is_applied);
+    TEST(sd_03_each_step_pulls_to_the_newest_result);
+    TEST(sd_03_a_strength_of_zero_is_no_operation);
+    TEST(sd_13_two_leaders_pull_one_after_the_other);
     TEST(it_holds_no_more_than_its_exchanges);
 }

@@ -46,7 +46,40 @@ static void ap_10_who_takes_hears_what_becomes_of_its_optimizer(void)
     }
 }
 
+/* ---- SD-3: local pulling ---- */
+
+enum { EVERY = 4, ROUNDS = 12 };
+
+/* One node, whose every offer becomes the centre. */
+static void sd_03_a_node_is_pulled_to_its_last_result(void)
+{
+    static const double strengths[] = {0, 0.5};
+    const struct model model = {trainer_drift, &drift, 1, 0, NULL, NULL};
+
+    for (int i = 0; i < 2; i++) {
+        struct lab *lab = lab_new(3);
+        double x = 2, anchor = 2, share = strengths[i] / EVERY;
+
+        lab->config.hub.every = EVERY;
+        lab->config.hub.policy.numbers.anchor = strengths[i];
+        lab->start[0] = 2;
+        lab_open(lab, 5);
+        lab_add(lab, "n1", &model);
+        if (!lab_run_rounds(lab, ROUNDS))
+            break;
+        for (unsigned step = 1; step <= ROUNDS * EVERY; step++) {
+            x = (1 - share) * (x + 0.25) + share * anchor;
+            if (step % EVERY)
+                continue;
+            anchor = x;
+            CHECK_NEAR(x, lab_value(lab, step / EVERY), i ? 1e-5 : 0);
+        }
+        lab_destroy(&lab);
+    }
+}
+
 void add_sim_exchange_tests(CU_pSuite suite)
 {
+    TEST(sd_03_a_node_is_pulled_to_its_last_result);
     TEST(ap_10_who_takes_hears_what_becomes_of_its_optimizer);
 }
