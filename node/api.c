@@ -271,7 +271,7 @@ enum star_status star_attach(const struct star_options *options,
                                               : STAR_NO_NETWORK,
                        why.text);
     }
-    link_offer(link, 0, false);
+    link_found(link);
     if (start(link) != 0) {
         link_free(link);
         return failure(error, size, STAR_NO_NETWORK,

@@ -20,7 +20,7 @@ struct star_link {
     struct star_options options;
     struct schema *schema;
     size_t count;
-    struct inbox_span *values, *gradients; /* count each, or gradients NULL */
+    struct span *values, *gradients; /* count each, or gradients NULL */
     struct pool *pool;
     struct node *node;
     struct net *net;
@@ -50,7 +50,10 @@ struct star_link {
 };
 
 /* api_step.c */
-/* Copies the tensors, or the mean gradient, and posts them. */
+/* Gives the node the starting parameters. */
+void link_found(struct star_link *link);
+/* Copies what is to be offered of the tensors, or the mean gradient, and posts
+ * it; exchange 0: nothing. */
 void link_offer(struct star_link *link, uint64_t exchange, bool last);
 void link_progress(struct star_link *link, bool blocked);
 

@@ -20,13 +20,17 @@ static bool exchanges_gradients(const struct star_link *link)
            link->gradients;
 }
 
-static void copy_values(const struct star_link *link, float *to)
+static struct blob *copy_values(const struct star_link *link,
+                                struct fragment part, uint32_t chunk_elements)
 {
-    for (size_t i = 0; i < link->count; i++) {
-        memcpy(to, link->values[i].values,
-               link->values[i].count * sizeof *to);
-        to += link->values[i].count;
-    }
+    size_t elements = (size_t)link->schema->elements;
+    size_t count = fragment_elements(part, elements, chunk_elements);
+    struct blob *blob = blob_new(link->pool, count * sizeof(float));
+
+    if (blob)
+        fragment_copy(part, elements, chunk_elements, link->values,
+                      blob_floats(blob));
+    return blob;
 }
 
 /* Adds this iteration's gradient; the mean is taken when it is offered. */
@@ -44,44 +48,59 @@ static void sum_gradient(struct star_link *link)
     link->summed++;
 }
 
-static void take_gradient(struct star_link *link, float *to)
+static struct blob *take_gradient(struct star_link *link)
 {
     size_t elements = (size_t)link->schema->elements;
+    struct blob *blob = blob_new(link->pool, elements * sizeof(float));
 
-    for (size_t i = 0; i < elements; i++)
-        to[i] = (float)(link->sum[i] / (double)link->summed);
+    for (size_t i = 0; blob && i < elements; i++)
+        blob_floats(blob)[i] = (float)(link->sum[i] / (double)link->summed);
     memset(link->sum, 0, elements * sizeof *link->sum);
     link->summed = 0;
+    return blob;
+}
+
+/* What the run wants of the exchange that was begun last, or NULL. */
+static struct blob *offered_values(struct star_link *link, bool last)
+{
+    const struct msg_schedule *schedule = &link->pacer.schedule;
+    struct fragment part =
+        fragment_of(link->pacer.fragment, schedule->fragments);
+
+    if (schedule->exchange != EXCHANGE_GRADIENT)
+        return copy_values(link, part, schedule->chunk_elements);
+    return link->summed > 0 && !last ? take_gradient(link) : NULL;
 }
 
 void link_offer(struct star_link *link, uint64_t exchange, bool last)
 {
+    const struct msg_schedule *schedule = &link->pacer.schedule;
     struct msg msg = {.kind = MSG_SNAPSHOT};
-    size_t bytes = (size_t)link->schema->elements * sizeof(float);
-    bool gradient =
-        exchange && link->pacer.schedule.exchange == EXCHANGE_GRADIENT;
-    struct blob *blob = NULL;
+    struct blob *blob = exchange ? offered_values(link, last) : NULL;
 
-    if (gradient ? link->summed > 0 && !last : exchange || !last)
-        blob = blob_new(link->pool, bytes);
-    if (blob && gradient)
-        take_gradient(link, blob_floats(blob));
-    else if (blob)
-        copy_values(link, blob_floats(blob));
     msg.snapshot.exchange = exchange;
     msg.snapshot.iteration = link->pacer.iteration;
     msg.snapshot.samples = link->samples;
     msg.snapshot.score = isfinite(link->loss) ? link->loss : NO_SCORE;
     msg.snapshot.last = last;
-    msg.snapshot.kind = link->pacer.schedule.exchange;
-    if (!exchange && blob)
-        link->start = blob_ref(blob);
-    net_post(link->net, &msg, blob);
+    msg.snapshot.kind = schedule->exchange;
+    msg.snapshot.fragment = link->pacer.fragment;
+    msg.snapshot.fragments = schedule->fragments;
     link->samples = 0;
-    if (exchange && blob) {
+    if (blob) {
         link->offered++;
-        link->bytes_up += bytes;
+        link->bytes_up += blob->size;
     }
+    net_post(link->net, &msg, blob);
+}
+
+void link_found(struct star_link *link)
+{
+    struct msg msg = {.kind = MSG_SNAPSHOT};
+
+    link->start = copy_values(link, fragment_of(0, 1), UINT32_MAX);
+    msg.snapshot.score = NO_SCORE;
+    net_post(link->net, &msg, blob_ref(link->start));
 }
 
 void link_progress(struct star_link *link, bool blocked)
@@ -134,10 +153,10 @@ static void apply(struct star_link *link, uint64_t exchange)
     const struct inbox_optimizer optimizer = {optimize, link};
     bool replaces = inbox_replaces(&link->inbox, exchange);
 
-    inbox_apply(&link->inbox, exchange, link->values, link->anchor,
-                &optimizer);
+    link->bytes_down += sizeof(float) *
+                        inbox_apply(&link->inbox, exchange, link->values,
+                                    link->anchor, &optimizer);
     link->applied++;
-    link->bytes_down += link->schema->elements * sizeof(float);
     if (exchange)
         pacer_done(&link->pacer, exchange);
     if (replaces)
@@ -236,7 +255,8 @@ static void pull(struct star_link *link)
         if (link->start)
             memcpy(link->anchor, link->start->bytes, link->start->size);
         else
-            copy_values(link, link->anchor);
+            fragment_copy(fragment_of(0, 1), elements, UINT32_MAX,
+                          link->values, link->anchor);
     }
     blob_unref(&link->start);
     inbox_pull(&link->inbox, schedule, link->values, link->anchor);
@@ -253,11 +273,10 @@ enum star_advice star_step(struct star_link *link,
     note_iteration(link, progress);
     pull(link);
     apply_due(link);
-    if (!link->stopping && pacer_offer(&link->pacer, false, &exchange)) {
+    while (!link->stopping && pacer_offer(&link->pacer, false, &exchange))
         link_offer(link, exchange, false);
-        if (link->pacer.schedule.delay == 0)
-            apply_due(link);
-    }
+    if (link->pacer.schedule.delay == 0)
+        apply_due(link);
     if (begin - link->posted >= PROGRESS_EVERY)
         link_progress(link, false);
     if (link->ended.refused)

@@ -12,6 +12,9 @@ struct flight *flight_new(struct node *node,
     if (!flight)
         abort();
     flight->snapshot = *snapshot;
+    flight->part = fragment_of(snapshot->fragment, snapshot->fragments);
+    flight->parts = fragment_chunks(flight->part, node->chunks);
+    flight->to_send = flight->part.first;
     flight->base_version = node->base_version;
     flight->lineage = node->lineage;
     return flight;
@@ -65,7 +68,7 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
 {
     struct flight_chunk *place = &flight->chunks[chunk];
 
-    if (place->judged)
+    if (place->judged || !fragment_holds(flight->part, chunk))
         return;
     place->judged = true;
     place->verdict = verdict;
@@ -76,7 +79,7 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
     if (is_kept(flight, verdict) && place->encoded)
         sum_add(&node->reference[chunk], place->encoded, -1, CODEC_RAW);
     blob_unref(&place->encoded);
-    if (flight->judged == node->chunks)
+    if (flight->judged == flight->parts)
         flight->stage = FLIGHT_JUDGED;
 }
 
@@ -166,20 +169,20 @@ void flight_send(struct node *node, struct flight *flight)
 {
     struct msg msg = {.kind = MSG_CHUNK};
 
-    if (!node->bulk_up || flight->forming < node->chunks || flight->broken)
+    if (!node->bulk_up || flight->forming < flight->parts || flight->broken)
         return;
-    while (flight->credit && flight->sent < node->chunks) {
-        struct flight_chunk *place = &flight->chunks[flight->sent];
+    while (flight->credit && flight->to_send < node->chunks) {
+        struct flight_chunk *place = &flight->chunks[flight->to_send];
 
         if (place->encoded) {
             msg.chunk.exchange = flight->snapshot.exchange;
-            msg.chunk.chunk = flight->sent;
+            msg.chunk.chunk = flight->to_send;
             msg.chunk.codec = CODEC_RAW;
             msg.chunk.checksum = place->encoded->checksum;
             node_to_hub(node, &msg, place->encoded);
             flight->credit--;
         }
-        flight->sent++;
+        flight->to_send += flight->part.stride;
     }
 }
 
@@ -235,6 +238,7 @@ void node_on_verdict(struct node *node, const struct msg *msg,
         verdict->version > node->base_version)
         node->base_version = verdict->version;
     if (flight->arrived < node->chunks && !flight->complete)
+    if (flight->arrived < flight->parts && !flight->complete)
         flight_forget(node, flight);
     results_advance(node);
 }

@@ -18,15 +18,16 @@ static void delta_start(struct node *node, uint64_t exchange, uint32_t chunk,
  * x_sent only if they are merged. So are gradients; then x has not moved on its
  * own, so x_sent = r. */
 static void form_chunk(struct node *node, struct flight *flight,
-                       uint32_t chunk, struct blob *vector)
+                       uint32_t chunk, struct blob *values)
 {
     struct sum *reference = &node->reference[chunk];
     enum exchange kind = flight->snapshot.kind;
     bool delta = kind == EXCHANGE_DELTA;
     struct job *job = job_new(&work_delta, node->pool,
                               1 + (delta ? reference->count : 0));
+    size_t before = chunk / flight->part.stride; /* chunks in `values` */
     struct blob *slice = blob_slice(
-        vector, (size_t)chunk * node->chunk_elements * sizeof(float),
+        values, before * node->chunk_elements * sizeof(float),
         node_chunk_length(node, chunk) * sizeof(float));
 
     job->in[0] = (struct input){blob_ref(slice), 1, CODEC_RAW};
@@ -76,12 +77,30 @@ static unsigned flights_count(const struct node *node)
     return count;
 }
 
+/* Whether it is what the node was told to ask for, which the trainer may not
+ * have heard of yet. */
+static bool is_current(const struct node *node,
+                       const struct msg_snapshot *snapshot,
+                       const struct blob *values)
+{
+    uint32_t fragments = node_fragments(node, snapshot->kind);
+    struct fragment part = fragment_of(snapshot->fragment, fragments);
+
+    return node->hub == HUB_MEMBER && node->start == START_GO &&
+           snapshot->fragments == fragments && values &&
+           part.first < part.stride &&
+           values->size == sizeof(float) *
+                               fragment_elements(
+                                   part, node->config.schema->elements,
+                                   node->chunk_elements);
+}
+
 void node_on_snapshot(struct node *node, const struct msg *msg,
                      struct blob *payload)
 {
     const struct msg_snapshot *snapshot = &msg->snapshot;
-    bool wanted = node->hub == HUB_MEMBER && node->start == START_GO &&
-                  payload && flights_count(node) < NODE_MAX_FLIGHT;
+    bool wanted = is_current(node, snapshot, payload) &&
+                  flights_count(node) < NODE_MAX_FLIGHT;
     struct flight **end = &node->flights;
     struct msg forget = {.kind = MSG_FORGET};
 
@@ -100,7 +119,8 @@ void node_on_snapshot(struct node *node, const struct msg *msg,
     while (*end)
         end = &(*end)->next;
     *end = flight_new(node, snapshot);
-    for (uint32_t i = 0; i < node->chunks; i++)
+    for (uint32_t i = (*end)->part.first; i < node->chunks;
+         i += (*end)->part.stride)
         form_chunk(node, *end, i, payload);
 }
 
@@ -135,6 +155,7 @@ static void offer(struct node *node, struct flight *flight)
     msg.offer.norm = sqrt(flight->squares);
     msg.offer.last = snapshot->last;
     msg.offer.kind = snapshot->kind;
+    msg.offer.fragment = snapshot->fragment;
     msg.offer.lineage = flight->lineage;
     node_to_hub(node, &msg, NULL);
 }
@@ -164,7 +185,7 @@ void flight_formed(struct node *node, struct job *job)
     } else {
         flight->broken = true;
     }
-    if (++flight->forming < node->chunks)
+    if (++flight->forming < flight->parts)
         return;
     if (job->tag[0])
         offer(node, flight);

@@ -18,7 +18,6 @@ static void drop(struct inbox_exchange *entry)
     }
     entry->used = false;
     entry->arrived = 0;
-    entry->elements = 0;
 }
 
 void inbox_free(struct inbox *inbox)
@@ -87,7 +86,7 @@ void inbox_take(struct inbox *inbox, const struct msg_apply *apply,
     struct inbox_part *part;
 
     if (count == 0 || count > inbox->elements ||
-        apply->chunk >= inbox->elements || apply->chunk > UINT32_MAX / 4)
+        apply->first > inbox->elements - count || apply->chunk > apply->first)
         return;
     entry = place(inbox, apply->exchange);
     if (!entry || !has_room(entry, apply->chunk))
@@ -101,21 +100,22 @@ void inbox_take(struct inbox *inbox, const struct msg_apply *apply,
         return;
     }
     part->payload = blob_ref(payload);
+    part->first = (size_t)apply->first;
     part->verb = (enum verb)apply->verb;
     part->weight = apply->weight;
+    entry->expected = apply->parts;
     entry->arrived++;
-    entry->elements += count;
 }
 
 bool inbox_complete(const struct inbox *inbox, uint64_t exchange)
 {
     const struct inbox_exchange *entry = find(inbox, exchange);
 
-    return entry && entry->elements == inbox->elements;
+    return entry && entry->arrived && entry->arrived == entry->expected;
 }
 
-static void apply_piece(const struct inbox_part *part, const float *v,
-                        float *x, size_t count)
+static void apply_piece(const struct inbox_part *part, const float *v, float *x,
+                        size_t count)
 {
     double a = part->weight;
 
@@ -142,75 +142,66 @@ static void apply_piece(const struct inbox_part *part, const float *v,
     }
 }
 
-/* Where in the spans the next element lies. */
-struct cursor {
-    const struct inbox_span *span;
-    size_t offset; /* in the span */
-    size_t first;  /* in the vector */
-};
-
-static void apply_part(const struct inbox_part *part, struct cursor *cursor,
-                       float *anchor, const struct inbox_optimizer *optimizer)
+static size_t apply_part(const struct inbox_part *part,
+                         const struct span *spans, float *anchor,
+                         const struct inbox_optimizer *optimizer)
 {
     const float *v = blob_floats(part->payload);
     size_t count = part->payload->size / sizeof(float);
+    size_t done = 0;
 
     if (anchor && part->anchor && part->anchor->size == part->payload->size)
-        memcpy(anchor + cursor->first, part->anchor->bytes,
-               part->anchor->size);
+        memcpy(anchor + part->first, part->anchor->bytes, part->anchor->size);
     if (part->verb == VERB_STEP)
-        optimizer->step(optimizer->context, v, cursor->first, count);
-    while (count) {
-        size_t left = cursor->span->count - cursor->offset;
-        size_t piece = left < count ? left : count;
+        optimizer->step(optimizer->context, v, part->first, count);
+    while (done < count) {
+        size_t piece = count - done;
+        float *x = span_at(spans, part->first + done, &piece);
 
-        apply_piece(part, v, cursor->span->values + cursor->offset, piece);
-        v += piece;
-        cursor->offset += piece;
-        cursor->first += piece;
-        count -= piece;
-        if (cursor->offset == cursor->span->count) {
-            cursor->span++;
-            cursor->offset = 0;
-        }
+        apply_piece(part, v + done, x, piece);
+        done += piece;
     }
+    return count;
 }
 
-void inbox_apply(struct inbox *inbox, uint64_t exchange,
-                 const struct inbox_span *spans, float *anchor,
-                 const struct inbox_optimizer *optimizer)
+size_t inbox_apply(struct inbox *inbox, uint64_t exchange,
+                   const struct span *spans, float *anchor,
+                   const struct inbox_optimizer *optimizer)
 {
     struct inbox_exchange *entry = place(inbox, exchange);
-    struct cursor cursor = {spans, 0, 0};
+    size_t moved = 0;
 
-    assert(entry && entry->elements == inbox->elements);
-    for (uint32_t i = 0; i < entry->arrived; i++)
-        apply_part(&entry->parts[i], &cursor, anchor, optimizer);
+    assert(entry && entry->arrived && entry->arrived == entry->expected);
+    for (uint32_t i = 0; i < entry->capacity; i++)
+        if (entry->parts[i].payload)
+            moved += apply_part(&entry->parts[i], spans, anchor, optimizer);
     drop(entry);
+    return moved;
 }
 
 void inbox_pull(const struct inbox *inbox, const struct msg_schedule *schedule,
-                const struct inbox_span *spans, const float *anchor)
+                const struct span *spans, const float *anchor)
 {
     double share = schedule->anchor / (double)schedule->every;
     size_t done = 0;
 
     if (!schedule->offering || !(schedule->anchor > 0))
         return;
-    for (const struct inbox_span *span = spans; done < inbox->elements;
+    for (const struct span *span = spans; done < inbox->elements;
          done += span++->count)
         for (size_t i = 0; i < span->count; i++)
-            span->values[i] =
-                (float)((1 - share) * (double)span->values[i] +
-                        share * (double)anchor[done + i]);
+            span->values[i] = (float)((1 - share) * (double)span->values[i] +
+                                      share * (double)anchor[done + i]);
 }
 
 bool inbox_replaces(const struct inbox *inbox, uint64_t exchange)
 {
     const struct inbox_exchange *entry = find(inbox, exchange);
 
-    return entry && entry->capacity && entry->parts[0].payload &&
-           entry->parts[0].verb == VERB_REPLACE;
+    for (uint32_t i = 0; entry && i < entry->capacity; i++)
+        if (entry->parts[i].payload && entry->parts[i].verb == VERB_REPLACE)
+            return true;
+    return false;
 }
 
 void inbox_forget(struct inbox *inbox, uint64_t first, uint64_t last)

@@ -3,9 +3,8 @@
  *
  * Pure and without locks: the library keeps one on the training thread, the
  * simulated trainer another. It holds at most INBOX_EXCHANGES exchanges of
- * one vector each, by reference. Chunks are in the order of the vector; their
- * length need not be known beforehand, as an exchange is complete when its
- * payloads cover the vector.
+ * one vector each, by reference. Each chunk says where in the vector it begins
+ * and how many there are in all.
  *
  * An anchor is what the parameters are pulled to at every iteration: the
  * newest result that was applied, before the first the starting parameters
@@ -20,6 +19,7 @@
 #include "codec/msg.h"
 #include "core/blob.h"
 #include "node/pacer.h"
+#include "node/vector.h"
 
 /* All that may be in flight, and exchange 0. */
 enum { INBOX_EXCHANGES = PACER_FLIGHT + 1 };
@@ -27,6 +27,7 @@ enum { INBOX_EXCHANGES = PACER_FLIGHT + 1 };
 struct inbox_part {
     struct blob *payload; /* of float32; NULL: not here */
     struct blob *anchor;  /* what becomes the anchor with it, or NULL */
+    size_t first;         /* its first element in the vector */
     enum verb verb;
     double weight;
 };
@@ -34,8 +35,7 @@ struct inbox_part {
 struct inbox_exchange {
     bool used;
     uint64_t exchange;
-    uint32_t arrived;
-    size_t elements; /* in the payloads that are here */
+    uint32_t arrived, expected; /* parts */
     uint32_t capacity;
     struct inbox_part *parts; /* by chunk */
 };
@@ -45,14 +45,8 @@ struct inbox {
     struct inbox_exchange list[INBOX_EXCHANGES];
 };
 
-/* A piece of the vector, as it lies in the trainer's memory. */
-struct inbox_span {
-    float *values;
-    size_t count;
-};
-
 /* Takes a part of a merged gradient, elements [first, first + count), to the
- * optimizer; parts come in order. */
+ * optimizer; parts come in order, and cover the vector. */
 struct inbox_optimizer {
     void (*step)(void *context, const float *gradient, size_t first,
                  size_t count);
@@ -71,16 +65,16 @@ bool inbox_complete(const struct inbox *inbox, uint64_t exchange);
  * in spans, in order and `elements` long together, and drops it. REBASE:
  * x += v. REPLACE: x = v. PULL: x = (1-a)x + a v. ADD: x += a v. STEP: given to
  * the optimizer. What came for the anchor goes to anchor[elements], if that is
- * not NULL. */
-void inbox_apply(struct inbox *inbox, uint64_t exchange,
-                 const struct inbox_span *spans, float *anchor,
-                 const struct inbox_optimizer *optimizer);
-/* Whether a complete exchange replaces the parameters. */
+ * not NULL. Returns how many elements it moved. */
+size_t inbox_apply(struct inbox *inbox, uint64_t exchange,
+                   const struct span *spans, float *anchor,
+                   const struct inbox_optimizer *optimizer);
+/* Whether a complete exchange replaces parameters. */
 bool inbox_replaces(const struct inbox *inbox, uint64_t exchange);
 /* After a local step: x = (1-q)x + q anchor with q = p/k for a schedule's
  * anchor p and period k; nothing at all where p is 0, or no part in a run. */
 void inbox_pull(const struct inbox *inbox, const struct msg_schedule *schedule,
-                const struct inbox_span *spans, const float *anchor);
+                const struct span *spans, const float *anchor);
 /* Drops what is here of the exchanges first..last. */
 void inbox_forget(struct inbox *inbox, uint64_t first, uint64_t last);
 

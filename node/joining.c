@@ -23,6 +23,8 @@ void joining_schedule(struct node *node)
     msg.schedule.shards = node->view.shards;
     msg.schedule.optimizer = welcome->optimizer;
     msg.schedule.anchor = welcome->anchor;
+    msg.schedule.fragments = node_fragments(node, welcome->exchange);
+    msg.schedule.chunk_elements = node->chunk_elements;
     node_to_trainer(node, &msg, NULL);
 }
 
@@ -298,7 +300,7 @@ static enum activity activity_of(const struct node *node)
         return ACTIVITY_LAGGING;
     if (flight->stage == FLIGHT_OFFERED)
         return ACTIVITY_WAIT_GRANT;
-    return flight->stage == FLIGHT_GRANTED && flight->sent < node->chunks
+    return flight->stage == FLIGHT_GRANTED && flight->to_send < node->chunks
                ? ACTIVITY_SENDING
                : ACTIVITY_TRAIN;
 }

@@ -103,6 +103,15 @@ size_t node_chunk_length(const struct node *node, uint32_t chunk)
                         chunk);
 }
 
+uint32_t node_fragments(const struct node *node, enum exchange kind)
+{
+    uint32_t fragments = node->welcome.fragments;
+
+    if (kind == EXCHANGE_GRADIENT || fragments < 2)
+        return 1;
+    return fragments < node->chunks ? fragments : node->chunks;
+}
+
 void node_end(struct node *node, bool refused, enum farewell farewell,
               const char *text)
 {
@@ -239,7 +248,7 @@ const char *node_check(const struct node *node)
     for (const struct flight *flight = node->flights; flight;
          flight = flight->next) {
         flights++;
-        if (flight->judged > node->chunks)
+        if (flight->judged > flight->parts)
             return "a chunk was judged twice";
         if (flight->next && flight->next->snapshot.exchange <=
                                 flight->snapshot.exchange)

@@ -1,5 +1,6 @@
 #include "node/pacer.h"
 
+#include <assert.h>
 #include <string.h>
 
 void pacer_init(struct pacer *pacer)
@@ -11,6 +12,8 @@ void pacer_init(struct pacer *pacer)
 void pacer_schedule(struct pacer *pacer, const struct msg_schedule *schedule)
 {
     pacer->schedule = *schedule;
+    if (!schedule->fragments)
+        pacer->schedule.fragments = 1;
 }
 
 void pacer_tick(struct pacer *pacer)
@@ -43,8 +46,21 @@ static enum pacer_act judge(struct pacer *pacer, struct pacer_exchange *late)
     return pacer->schedule.miss == MISS_SKIP ? PACER_SKIP : PACER_GO;
 }
 
-/* Results are applied in order: what is ready behind one that is late waits
- * for it, while the others behind it are judged as they become due. */
+/* Whether an exchange before number i in flight may still move the same
+ * chunks. */
+static bool is_behind(const struct pacer *pacer, unsigned i)
+{
+    uint32_t fragment = pacer->flight[i].fragment;
+
+    for (unsigned j = 0; j < i; j++)
+        if (fragment == FRAGMENT_ALL || pacer->flight[j].fragment == fragment)
+            return true;
+    return false;
+}
+
+/* Results of a fragment are applied in order: what is ready behind one that is
+ * late waits for it, while the others behind it are judged as they become
+ * due. */
 enum pacer_act pacer_due(struct pacer *pacer, uint64_t *exchange)
 {
     for (unsigned i = 0; i < pacer->count; i++) {
@@ -56,7 +72,7 @@ enum pacer_act pacer_due(struct pacer *pacer, uint64_t *exchange)
             break;
         if (!is_ready)
             act = judge(pacer, next);
-        else if (i == 0)
+        else if (!is_behind(pacer, i))
             act = PACER_APPLY;
         if (act != PACER_GO) {
             *exchange = next->exchange;
@@ -83,29 +99,71 @@ static uint64_t flight_limit(const struct msg_schedule *schedule)
     return hidden < PACER_FLIGHT - 1 ? hidden + 1 : PACER_FLIGHT;
 }
 
-static bool is_turn(const struct pacer *pacer)
+static unsigned count_of(const struct pacer *pacer, uint32_t fragment)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < pacer->count; i++)
+        count += pacer->flight[i].fragment == fragment;
+    return count;
+}
+
+/* p k / F, rounded down, without overflow. */
+static uint64_t offset_of(const struct msg_schedule *schedule,
+                          uint32_t fragment)
+{
+    uint64_t fragments = schedule->fragments;
+
+    assert(fragments);
+    return fragment * (schedule->every / fragments) +
+           fragment * (schedule->every % fragments) / fragments;
+}
+
+static bool is_turn(const struct pacer *pacer, uint32_t fragment)
 {
     const struct msg_schedule *schedule = &pacer->schedule;
+    uint64_t now = pacer->iteration, offset = offset_of(schedule, fragment);
 
-    return pacer->iteration % schedule->every == 0 &&
-           pacer->iteration != pacer->last_offer &&
-           pacer->count < flight_limit(schedule);
+    return now > 0 && now >= offset && (now - offset) % schedule->every == 0 &&
+           count_of(pacer, fragment) < flight_limit(schedule);
+}
+
+/* The next fragment whose turn it is and that has not had it at this
+ * iteration, or F. */
+static uint32_t whose_turn(const struct pacer *pacer)
+{
+    uint32_t fragments = pacer->schedule.fragments;
+    uint32_t fragment = 0;
+
+    if (pacer->iteration == pacer->last_offer)
+        fragment =
+            pacer->fragment < fragments ? pacer->fragment + 1 : fragments;
+    while (fragment < fragments && !is_turn(pacer, fragment))
+        fragment++;
+    return fragment;
 }
 
 bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange)
 {
     const struct msg_schedule *schedule = &pacer->schedule;
     uint64_t now = pacer->iteration;
+    uint32_t fragment = schedule->fragments > 1 ? FRAGMENT_ALL : 0;
 
     if (!schedule->attached || !schedule->offering || !schedule->every ||
-        pacer->count == PACER_FLIGHT || !(last || is_turn(pacer)))
+        pacer->count == PACER_FLIGHT)
+        return false;
+    if (!last)
+        fragment = whose_turn(pacer);
+    if (!last && fragment == schedule->fragments)
         return false;
     pacer->flight[pacer->count++] = (struct pacer_exchange){
         .exchange = pacer->next_exchange,
         .due = schedule->delay < UINT64_MAX - now ? now + schedule->delay
                                                   : UINT64_MAX,
+        .fragment = fragment,
     };
     pacer->last_offer = now;
+    pacer->fragment = fragment;
     *exchange = pacer->next_exchange++;
     return true;
 }

@@ -4,8 +4,12 @@
  * simulated trainer in virtual time. At the end of iteration i the trainer
  * asks, in this order: what is due (until the answer is GO), then whether to
  * offer, and after an offer with d = 0 what is due again. A result is never
- * applied before i+d of its offer's i, nor before an older one that may still
- * come. */
+ * applied before i+d of its offer's i, nor before an older one of its fragment
+ * that may still come.
+ *
+ * With F > 1 fragments each is offered every k iterations, fragment p when
+ * (i - p k / F) mod k = 0: the same traffic, evenly spread (Streaming DiLoCo,
+ * Douillard et al. 2025, algorithm 2). */
 #ifndef NODE_PACER_H
 #define NODE_PACER_H
 
@@ -26,6 +30,7 @@ enum pacer_state {
 struct pacer_exchange {
     uint64_t exchange;
     uint64_t due; /* the iteration at which it may be applied */
+    uint32_t fragment;
     enum pacer_state state;
     bool missed; /* it was not there at `due` */
 };
@@ -35,6 +40,7 @@ struct pacer {
     uint64_t iteration;
     uint64_t next_exchange;
     uint64_t last_offer; /* iteration of it */
+    uint32_t fragment;   /* that it offered */
     uint64_t missed;
     unsigned count;
     struct pacer_exchange flight[PACER_FLIGHT]; /* oldest first */
@@ -63,11 +69,12 @@ enum pacer_act pacer_due(struct pacer *pacer, uint64_t *exchange);
 void pacer_give_up(struct pacer *pacer, uint64_t exchange);
 /* The exchange was applied or skipped. */
 void pacer_done(struct pacer *pacer, uint64_t exchange);
-/* Whether to offer now: i mod k = 0, i > 0, a hub wants it, and no more are in
- * flight than d iterations can hide, d/k rounded up, so that with this one at
- * most one is late. If so its number, 1, 2, ..., is in *exchange and it is in
- * flight. Ask once per iteration. `last` offers out of turn, bounded only by
- * PACER_FLIGHT. */
+/* Whether to offer now: it is a fragment's turn, i > 0, a hub wants it, and no
+ * more of it are in flight than d iterations can hide, d/k rounded up, so that
+ * with this one at most one is late. If so its number, 1, 2, ..., is in
+ * *exchange, its fragment in pacer->fragment, and it is in flight; ask again,
+ * as several fragments may have their turn. `last` offers all of them at once
+ * and out of turn, bounded only by PACER_FLIGHT. */
 bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange);
 /* The whole result of an exchange has come. */
 void pacer_ready(struct pacer *pacer, uint64_t exchange);

@@ -26,6 +26,7 @@ void node_on_result(struct node *node, const struct msg *msg,
 
     credit_back(node, result->exchange);
     if (!flight || result->chunk >= node->chunks || !payload ||
+        !fragment_holds(flight->part, result->chunk) ||
         (result->exchange && flight->stage == FLIGHT_FORMING) ||
         payload->size != node_chunk_length(node, result->chunk) *
                              sizeof(float))
@@ -75,7 +76,7 @@ static int corrections_ahead(const struct node *node,
 
     for (const struct flight *other = node->flights; other && other != flight;
          other = other->next) {
-        if (other->skipped)
+        if (other->skipped || !fragments_meet(other->part, flight->part))
             continue;
         if (!other->complete || node->welcome.miss == MISS_SKIP ||
             !is_rebase(node, other))
@@ -103,7 +104,8 @@ static struct job *correction(struct node *node, struct flight *flight,
     at = sum_into(&place->sent, -weight, job, at);
     for (struct flight *other = node->flights; other != flight;
          other = other->next)
-        if (!other->skipped && moves_along(flight, &other->chunks[chunk]))
+        if (!other->skipped && other->chunks[chunk].applied &&
+            moves_along(flight, &other->chunks[chunk]))
             job->in[at++] = (struct input){
                 blob_ref(other->chunks[chunk].applied), -weight, CODEC_RAW};
     job->inputs = at;
@@ -113,7 +115,8 @@ static struct job *correction(struct node *node, struct flight *flight,
 static void correct(struct node *node, struct flight *flight, int ahead)
 {
     flight->correcting = true;
-    for (uint32_t i = 0; i < node->chunks; i++) {
+    for (uint32_t i = flight->part.first; i < node->chunks;
+         i += flight->part.stride) {
         struct job *job = correction(node, flight, i, ahead);
 
         job->elements = node_chunk_length(node, i);
@@ -130,14 +133,14 @@ void results_advance(struct node *node)
     struct flight *taking = node->taking;
 
     if (taking && !taking->correcting &&
-        taking->arrived == node->chunks)
+        taking->arrived == taking->parts)
         correct(node, taking, 0);
     for (struct flight *flight = node->flights; flight;
          flight = flight->next) {
         int ahead;
 
         if (flight->skipped || flight->correcting ||
-            flight->arrived < node->chunks)
+            flight->arrived < flight->parts)
             continue;
         ahead = corrections_ahead(node, flight);
         if (ahead >= 0)
@@ -162,10 +165,13 @@ static void hand_over(struct node *node, struct flight *flight)
 
     flight->complete = true;
     msg.apply.exchange = flight->snapshot.exchange;
-    for (uint32_t i = 0; i < node->chunks; i++) {
+    msg.apply.parts = flight->parts;
+    for (uint32_t i = flight->part.first; i < node->chunks;
+         i += flight->part.stride) {
         struct flight_chunk *place = &flight->chunks[i];
 
         msg.apply.chunk = i;
+        msg.apply.first = (uint64_t)i * node->chunk_elements;
         msg.apply.verb = place->verb;
         msg.apply.weight = place->weight;
         hand_anchor(node, &msg, place->result);
@@ -186,7 +192,7 @@ void result_corrected(struct node *node, struct job *job)
         return;
     }
     flight->chunks[job->tag[1]].applied = blob_ref(job->out[0]);
-    if (++flight->corrected < node->chunks)
+    if (++flight->corrected < flight->parts)
         return;
     hand_over(node, flight);
     results_advance(node);
@@ -242,7 +248,8 @@ static void carry_over(struct node *node, struct flight *flight,
     else
         carry(reference, place);
     for (struct flight *later = flight->next; later; later = later->next)
-        if (!later->correcting && moves_along(later, place))
+        if (!later->correcting && fragment_holds(later->part, chunk) &&
+            moves_along(later, place))
             carry(&later->chunks[chunk].sent, place);
 }
 
@@ -250,7 +257,8 @@ static void raise_base(struct node *node, const struct flight *flight)
 {
     uint64_t version = UINT64_MAX;
 
-    for (uint32_t i = 0; i < node->chunks; i++)
+    for (uint32_t i = flight->part.first; i < node->chunks;
+         i += flight->part.stride)
         if (flight->chunks[i].version < version)
             version = flight->chunks[i].version;
     if (version > node->base_version || !flight->snapshot.exchange)
@@ -262,7 +270,8 @@ static void arrive(struct node *node, struct flight *flight)
 {
     bool replaced = false;
 
-    for (uint32_t i = 0; i < node->chunks; i++) {
+    for (uint32_t i = flight->part.first; i < node->chunks;
+         i += flight->part.stride) {
         carry_over(node, flight, i);
         replaced |= flight->chunks[i].verb == VERB_REPLACE;
     }
@@ -270,7 +279,7 @@ static void arrive(struct node *node, struct flight *flight)
     flight->skipped = true;
     if (!replaced)
         return;
-    node->lineage = flight->chunks[0].lineage;
+    node->lineage = flight->chunks[flight->part.first].lineage;
     flights_obsolete(node);
 }
 

@@ -10,6 +10,7 @@
 #include "node/node.h"
 #include "node/sum.h"
 #include "node/tasks.h"
+#include "node/vector.h"
 
 #define NODE_TICK (500 * MILLISECOND)
 /* Without any answer for so long the hub is not expected to be there. */
@@ -49,10 +50,13 @@ enum flight_stage {
  * carries parameters at the start: ours to the hub, or the hub's to us. */
 struct flight {
     struct msg_snapshot snapshot;
+    struct fragment part; /* its chunks */
+    uint32_t parts;       /* how many */
     enum flight_stage stage;
     uint64_t base_version, lineage; /* the node's when it was taken */
     double squares;
-    uint32_t forming, sent, judged, arrived, corrected, credit;
+    uint32_t to_send; /* the next chunk */
+    uint32_t forming, judged, arrived, corrected, credit;
     bool correcting; /* corrections have been asked for */
     bool complete;   /* the trainer has all it is to apply */
     bool skipped;    /* the trainer will not apply it */
@@ -105,6 +109,8 @@ void node_to_hub(struct node *node, const struct msg *msg,
 void node_to_trainer(struct node *node, const struct msg *msg,
                      struct blob *payload);
 size_t node_chunk_length(const struct node *node, uint32_t chunk);
+/* F for what is offered; gradients are never offered in fragments. */
+uint32_t node_fragments(const struct node *node, enum exchange kind);
 void node_end(struct node *node, bool refused, enum farewell farewell,
               const char *text);
 

@@ -39,7 +39,7 @@ static void end_step(struct trainer *trainer)
         trainer_optimize(trainer, trainer->gradient, 0, config->elements);
     pacer_tick(&trainer->pacer);
     inbox_pull(&trainer->inbox, &trainer->pacer.schedule,
-               &(struct inbox_span){trainer->x, config->elements},
+               &(struct span){trainer->x, config->elements},
                trainer->anchor);
     trainer_look(trainer, TRAINER_STEPPED, 0);
     trainer_task_step(trainer);

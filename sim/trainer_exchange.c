@@ -51,22 +51,30 @@ void trainer_optimize(void *context, const float *gradient, size_t first,
 
 /* ---- offering ---- */
 
-static struct blob *vector_of(struct trainer *trainer, bool gradient)
+static struct blob *values_of(struct trainer *trainer, struct fragment part,
+                              uint32_t chunk_elements)
+{
+    size_t elements = trainer->config.elements;
+    size_t count = fragment_elements(part, elements, chunk_elements);
+    struct blob *blob = blob_new(trainer->pool, count * sizeof(float));
+
+    if (!blob)
+        abort();
+    fragment_copy(part, elements, chunk_elements,
+                  &(struct span){trainer->x, elements}, blob_floats(blob));
+    return blob;
+}
+
+static struct blob *mean_gradient(struct trainer *trainer)
 {
     size_t elements = trainer->config.elements;
     struct blob *blob = blob_new(trainer->pool, elements * sizeof(float));
     double share = trainer->summed ? 1.0 / (double)trainer->summed : 0;
-    float *values;
 
     if (!blob)
         abort();
-    values = blob_floats(blob);
-    if (!gradient) {
-        memcpy(values, trainer->x, elements * sizeof *values);
-        return blob;
-    }
     for (size_t i = 0; i < elements; i++)
-        values[i] = (float)(trainer->sum[i] * share);
+        blob_floats(blob)[i] = (float)(trainer->sum[i] * share);
     return blob;
 }
 
@@ -81,6 +89,8 @@ static void post_vector(struct trainer *trainer, uint64_t exchange,
     msg.snapshot.score = trainer->started_loss ? trainer->loss : NO_SCORE;
     msg.snapshot.last = trainer->leaving;
     msg.snapshot.kind = trainer->pacer.schedule.exchange;
+    msg.snapshot.fragment = trainer->pacer.fragment;
+    msg.snapshot.fragments = trainer->pacer.schedule.fragments;
     post(trainer, &msg, blob);
     blob_unref(&blob);
     trainer->samples = 0;
@@ -90,20 +100,34 @@ static void post_vector(struct trainer *trainer, uint64_t exchange,
 
 void trainer_found(struct trainer *trainer)
 {
-    post_vector(trainer, 0, vector_of(trainer, false));
+    post_vector(trainer, 0, values_of(trainer, fragment_of(0, 1), UINT32_MAX));
+}
+
+/* What the run wants of the exchange that was begun last. */
+static struct blob *offered_values(struct trainer *trainer)
+{
+    const struct msg_schedule *schedule = &trainer->pacer.schedule;
+    struct fragment part =
+        fragment_of(trainer->pacer.fragment, schedule->fragments);
+
+    return schedule->exchange == EXCHANGE_GRADIENT
+               ? mean_gradient(trainer)
+               : values_of(trainer, part, schedule->chunk_elements);
 }
 
 void trainer_offer(struct trainer *trainer)
 {
+    bool last = trainer->leaving, offered = false;
     uint64_t exchange;
 
-    if (pacer_offer(&trainer->pacer, trainer->leaving, &exchange)) {
+    while (!(last && offered) &&
+           pacer_offer(&trainer->pacer, last, &exchange)) {
         trainer_look(trainer, TRAINER_OFFERED, exchange);
-        post_vector(trainer, exchange,
-                    vector_of(trainer, trainer_offers_gradients(trainer)));
-    } else if (trainer->leaving) {
-        post_vector(trainer, 0, NULL);
+        post_vector(trainer, exchange, offered_values(trainer));
+        offered = true;
     }
+    if (last && !offered)
+        post_vector(trainer, 0, NULL);
 }
 
 void trainer_post_progress(struct trainer *trainer)
@@ -140,9 +164,9 @@ static void apply(struct trainer *trainer, uint64_t exchange)
     const struct inbox_optimizer optimizer = {trainer_optimize, trainer};
     bool replaces = inbox_replaces(&trainer->inbox, exchange);
 
-    inbox_apply(&trainer->inbox, exchange,
-                &(struct inbox_span){trainer->x, trainer->config.elements},
-                trainer->anchor, &optimizer);
+    (void)inbox_apply(&trainer->inbox, exchange,
+                      &(struct span){trainer->x, trainer->config.elements},
+                      trainer->anchor, &optimizer);
     if (exchange > 0)
         pacer_done(&trainer->pacer, exchange);
     if (replaces) {

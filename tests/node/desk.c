@@ -59,14 +59,32 @@ size_t desk_length(uint32_t chunk)
     return chunk_length(DESK_ELEMENTS, CHUNK_ELEMENTS, chunk);
 }
 
+void desk_grants(struct desk *desk, uint64_t exchange, uint32_t credit)
+{
+    struct msg msg = {.kind = MSG_GRANT};
+
+    msg.grant.exchange = exchange;
+    msg.grant.credit = credit;
+    hand_say(&desk->hand, PEER_CONTROL, &msg, NULL);
+}
+
+void desk_takes(struct desk *desk, const struct msg_snapshot *snapshot,
+                struct blob *values)
+{
+    struct msg msg = {.kind = MSG_SNAPSHOT, .snapshot = *snapshot};
+
+    hand_say(&desk->hand, PEER_TRAINER, &msg, values);
+    if (snapshot->exchange && !desk->ungranted)
+        desk_grants(desk, snapshot->exchange, DESK_CHUNKS);
+}
+
 static void snapshot(struct desk *desk, const struct msg_snapshot *snapshot,
                      double value)
 {
-    struct msg msg = {.kind = MSG_SNAPSHOT, .snapshot = *snapshot};
     struct blob *vector = hand_floats(desk->hand.pool, DESK_ELEMENTS, value);
 
     vector->checksum = 0;
-    hand_say(&desk->hand, PEER_TRAINER, &msg, vector);
+    desk_takes(desk, snapshot, vector);
     blob_unref(&vector);
 }
 
@@ -116,26 +134,16 @@ void desk_ready(struct desk *desk, double value)
     desk_rejoins(desk);
 }
 
-void desk_grants(struct desk *desk, uint64_t exchange, uint32_t credit)
-{
-    struct msg msg = {.kind = MSG_GRANT};
-
-    msg.grant.exchange = exchange;
-    msg.grant.credit = credit;
-    hand_say(&desk->hand, PEER_CONTROL, &msg, NULL);
-}
-
 void desk_offers(struct desk *desk, uint64_t exchange, double value)
 {
     const struct msg_snapshot taken = {.exchange = exchange,
                                        .iteration = 10 * exchange,
                                        .samples = 32,
                                        .score = 0.5,
-                                       .kind = desk->welcome.exchange};
+                                       .kind = desk->welcome.exchange,
+                                       .fragments = 1};
 
     snapshot(desk, &taken, value);
-    if (!desk->ungranted)
-        desk_grants(desk, exchange, DESK_CHUNKS);
 }
 
 struct desk *desk_member(void)
@@ -161,11 +169,10 @@ void desk_leaves(struct desk *desk, uint64_t exchange, double value)
         .samples = 32,
         .score = 0.5,
         .last = 1,
-        .kind = desk->welcome.exchange};
+        .kind = desk->welcome.exchange,
+        .fragments = 1};
 
     snapshot(desk, &taken, value);
-    if (!desk->ungranted)
-        desk_grants(desk, exchange, DESK_CHUNKS);
 }
 
 void desk_judges(struct desk *desk, uint64_t exchange, uint32_t first,

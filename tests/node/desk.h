@@ -50,6 +50,9 @@ void desk_ready(struct desk *desk, double value);
 void desk_rejoins(struct desk *desk);
 
 void desk_offers(struct desk *desk, uint64_t exchange, double value);
+/* The trainer says just this. */
+void desk_takes(struct desk *desk, const struct msg_snapshot *snapshot,
+                struct blob *values);
 void desk_leaves(struct desk *desk, uint64_t exchange, double value);
 void desk_grants(struct desk *desk, uint64_t exchange, uint32_t credit);
 void desk_judges(struct desk *desk, uint64_t exchange, uint32_t first,

@@ -36,6 +36,8 @@ static void take(struct bench *bench, uint64_t exchange, uint32_t chunk,
 {
     struct msg_apply apply = {.exchange = exchange,
                               .chunk = chunk,
+                              .first = 2 * (uint64_t)chunk,
+                              .parts = 3,
                               .verb = verb,
                               .weight = 0.5,
                               .anchor = bench->for_anchor};
@@ -61,8 +63,8 @@ static void apply(struct bench *bench, uint64_t exchange)
 {
     const struct inbox_optimizer optimizer = {step, bench};
 
-    inbox_apply(&bench->inbox, exchange,
-                &(struct inbox_span){bench->x, ELEMENTS}, bench->anchor,
+    (void)inbox_apply(&bench->inbox, exchange,
+                &(struct span){bench->x, ELEMENTS}, bench->anchor,
                 &optimizer);
 }
 
@@ -114,13 +116,13 @@ static void a_vector_may_lie_in_pieces(void)
 {
     const struct inbox_optimizer optimizer = {step, NULL};
     float head[1] = {10}, middle[3] = {10, 10, 10}, tail[1] = {10};
-    const struct inbox_span spans[] = {{head, 1}, {middle, 3}, {tail, 1}};
+    const struct span spans[] = {{head, 1}, {middle, 3}, {tail, 1}};
     struct bench bench;
 
     bench_start(&bench);
     for (uint32_t chunk = 0; chunk < 3; chunk++)
         take(&bench, 1, chunk, VERB_REBASE);
-    inbox_apply(&bench.inbox, 1, spans, NULL, &optimizer);
+    (void)inbox_apply(&bench.inbox, 1, spans, NULL, &optimizer);
     CHECK_NEAR(11, (double)head[0], 0);
     CHECK_NEAR(12, (double)middle[0], 0);
     CHECK_NEAR(14, (double)middle[2], 0);
@@ -188,7 +190,7 @@ static void pull(struct bench *bench, double strength, uint64_t every,
 {
     const struct msg_schedule schedule = {
         .offering = 1, .anchor = strength, .every = every};
-    const struct inbox_span spans[] = {{bench->x, 2}, {bench->x + 2, 3}};
+    const struct span spans[] = {{bench->x, 2}, {bench->x + 2, 3}};
 
     for (int i = 0; i < ELEMENTS; i++)
         bench->anchor[i] = (float)anchor;
@@ -213,7 +215,7 @@ static void sd_03_a_strength_of_zero_is_no_operation(void)
     bench_start(&bench);
     pull(&bench, 0, 2, (double)NAN);
     inbox_pull(&bench.inbox, &(struct msg_schedule){.every = 0},
-               &(struct inbox_span){NULL, 0}, NULL);
+               &(struct span){NULL, 0}, NULL);
     for (int i = 0; i < ELEMENTS; i++)
         CHECK_NEAR(10, (double)bench.x[i], 0);
     bench_end(&bench);

@@ -1,0 +1,76 @@
+#include "node/vector.h"
+
+#include <string.h>
+
+#include "codec/msg.h"
+#include "core/schema.h"
+
+float *span_at(const struct span *spans, size_t at, size_t *count)
+{
+    size_t left;
+
+    while (at >= spans->count)
+        at -= spans++->count;
+    left = spans->count - at;
+    if (*count > left)
+        *count = left;
+    return spans->values + at;
+}
+
+struct fragment fragment_of(uint32_t number, uint32_t fragments)
+{
+    if (number == FRAGMENT_ALL || fragments < 2)
+        return (struct fragment){0, 1};
+    return (struct fragment){number, fragments};
+}
+
+bool fragment_holds(struct fragment fragment, uint32_t chunk)
+{
+    return chunk % fragment.stride == fragment.first;
+}
+
+bool fragments_meet(struct fragment one, struct fragment other)
+{
+    return one.first == other.first || one.stride != other.stride;
+}
+
+uint32_t fragment_chunks(struct fragment fragment, uint32_t chunks)
+{
+    return fragment.first < chunks
+               ? (chunks - fragment.first - 1) / fragment.stride + 1
+               : 0;
+}
+
+size_t fragment_elements(struct fragment fragment, size_t elements,
+                         uint32_t chunk_elements)
+{
+    uint32_t chunks = chunks_of(elements, chunk_elements);
+    uint32_t held = fragment_chunks(fragment, chunks);
+    size_t last = chunk_length(elements, chunk_elements, chunks - 1);
+
+    if (!held)
+        return 0;
+    return fragment_holds(fragment, chunks - 1)
+               ? (size_t)(held - 1) * chunk_elements + last
+               : (size_t)held * chunk_elements;
+}
+
+void fragment_copy(struct fragment fragment, size_t elements,
+                   uint32_t chunk_elements, const struct span *spans, float *to)
+{
+    uint32_t chunks = chunks_of(elements, chunk_elements);
+
+    for (uint32_t i = fragment.first; i < chunks; i += fragment.stride) {
+        size_t at = (size_t)i * chunk_elements;
+        size_t end = at + chunk_length(elements, chunk_elements, i);
+
+        while (at < end) {
+            size_t count = end - at;
+            const float *from = span_at(spans, at, &count);
+
+            memcpy(to, from, count * sizeof *to);
+            to += count;
+            at += count;
+        }
+    }
+}

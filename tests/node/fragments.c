@@ -1,0 +1,250 @@
+/* A node that offers fragments. */
+#include "tests/check.h"
+#include "tests/node/solo.h"
+
+/* ---- REBASE is exact, chunk by chunk ---- */
+
+#define DRIFT 0.25
+
+/* After T iterations the centre has got a T in each chunk offered then, and
+ * the node is where the newest result was, plus its own drift since that was
+ * offered, whatever the other fragments do. */
+static void check_exact(struct solo *solo)
+{
+    for (uint64_t i = 1; i <= 150; i++) {
+        double own[DESK_CHUNKS];
+
+        for (unsigned c = 0; c < DESK_CHUNKS; c++)
+            own[c] = solo->own[c];
+        solo_step(solo, DRIFT);
+        for (unsigned c = 0; c < DESK_CHUNKS; c++) {
+            double since = DRIFT * (double)(i - solo->base_taken[c]);
+            size_t at = (size_t)c * SOLO_CHUNK;
+
+            if (solo->own[c] != own[c])
+                CHECK_NEAR(DRIFT * (double)i, solo->own[c], 0);
+            CHECK_NEAR(solo->base[c] + since, (double)solo->x[at], 0);
+        }
+    }
+    CHECK(solo->applied > 2);
+}
+
+static unsigned check_delay(uint64_t delay, enum miss miss, uint64_t jitter)
+{
+    unsigned skipped = 0;
+
+    for (uint32_t fragments = 1; fragments <= 5; fragments++) {
+        struct solo solo;
+
+        solo_open(&solo, 6, delay, fragments, 0);
+        solo.desk->welcome.miss = miss;
+        desk_welcomes(solo.desk, START_GO);
+        solo.others = 0.5;
+        solo.latency = delay ? delay - 1 : 0;
+        solo.jitter = jitter;
+        check_exact(&solo);
+        skipped += solo.skipped;
+        solo_close(&solo);
+    }
+    return skipped;
+}
+
+static void a_rebase_of_fragments_is_exact_for_every_delay(void)
+{
+    static const uint64_t delays[] = {0, 1, 3, 6, 9, 15};
+
+    for (unsigned i = 0; i < 6; i++)
+        CHECK_EQUAL(0, check_delay(delays[i], MISS_LATE, 0));
+}
+
+static void it_is_exact_with_late_and_skipped_results(void)
+{
+    CHECK_EQUAL(0, check_delay(3, MISS_LATE, 4));
+    CHECK_EQUAL(0, check_delay(15, MISS_LATE, 9));
+    CHECK(check_delay(3, MISS_SKIP, 4) > 20);
+    CHECK(check_delay(15, MISS_SKIP, 9) > 20);
+}
+
+/* ---- what travels ---- */
+
+static void only_the_chunks_of_a_fragment_travel(void)
+{
+    struct solo solo;
+    struct desk *desk;
+
+    solo_open(&solo, 6, 2, 2, 0);
+    desk = solo.desk;
+    desk->ungranted = true;
+    for (int i = 1; i <= 3; i++) {
+        CHECK(!desk_sent(desk, MSG_OFFER));
+        solo_step(&solo, 1);
+        if (i == 3)
+            CHECK_EQUAL(1, solo.pacer.fragment);
+    }
+    desk_grants(desk, 1, DESK_CHUNKS);
+    CHECK_EQUAL(1, desk_chunks(desk, 1));
+    CHECK_NEAR(3, desk_chunk(desk, 1, 1), 0);
+    solo_close(&solo);
+}
+
+static void a_verdict_counts_for_the_chunks_of_its_fragment(void)
+{
+    struct desk *desk = desk_new();
+    struct msg_snapshot taken = {.exchange = 1, .fragment = 0, .fragments = 2};
+    struct blob *values = hand_floats(desk->hand.pool, 6, 3);
+    struct node_view view;
+
+    desk->welcome.fragments = 2;
+    desk_ready(desk, 1);
+    CHECK_EQUAL(2, desk_told(desk, MSG_SCHEDULE)->schedule.fragments);
+    CHECK_EQUAL(4, desk_told(desk, MSG_SCHEDULE)->schedule.chunk_elements);
+    desk_takes(desk, &taken, values);
+    CHECK_EQUAL(0, desk_sent(desk, MSG_OFFER)->offer.fragment);
+    CHECK_EQUAL(2, desk_chunks(desk, 1));
+    desk_judges(desk, 1, 0, 1, VERDICT_MERGED);
+    desk_judges(desk, 1, 1, 2, VERDICT_EXPIRED);
+    node_look(desk->node, &view);
+    CHECK_EQUAL(0, view.in_flight);
+    taken.exchange = 2;
+    taken.fragment = FRAGMENT_ALL;
+    blob_unref(&values);
+    values = hand_floats(desk->hand.pool, DESK_ELEMENTS, 4);
+    desk_takes(desk, &taken, values);
+    CHECK_EQUAL(FRAGMENT_ALL, desk_sent(desk, MSG_OFFER)->offer.fragment);
+    CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
+    CHECK_NEAR(3, desk_chunk(desk, 2, 1), 0);
+    CHECK_NEAR(3, desk_chunk(desk, 2, 2), 0);
+    blob_unref(&values);
+    desk_destroy(&desk);
+}
+
+/* The trainer has not heard yet that there are others now. */
+static void what_is_not_the_runs_fragment_is_not_offered(void)
+{
+    static const struct msg_snapshot wrong[] = {
+        {.exchange = 1, .fragment = 0, .fragments = 1},
+        {.exchange = 1, .fragment = 2, .fragments = 2},
+        {.exchange = 1, .fragment = 1, .fragments = 2}};
+
+    for (unsigned i = 0; i < 3; i++) {
+        struct desk *desk = desk_new();
+        struct blob *values = hand_floats(desk->hand.pool, 6, 3);
+
+        desk->welcome.fragments = 2;
+        desk_ready(desk, 1);
+        desk_takes(desk, &wrong[i], values); /* fragment 1 has 4 elements */
+        CHECK(!desk_sent(desk, MSG_OFFER));
+        CHECK(desk_forgot(desk, 1));
+        blob_unref(&values);
+        desk_destroy(&desk);
+    }
+}
+
+static void gradients_are_offered_whole(void)
+{
+    struct desk *desk = desk_new();
+
+    desk->welcome.fragments = 2;
+    desk->welcome.exchange = EXCHANGE_GRADIENT;
+    desk_ready(desk, 1);
+    CHECK_EQUAL(1, desk_told(desk, MSG_SCHEDULE)->schedule.fragments);
+    desk_offers(desk, 1, 3);
+    CHECK_EQUAL(DESK_CHUNKS, desk_chunks(desk, 1));
+    desk_destroy(&desk);
+}
+
+/* ---- T14: Streaming DiLoCo's published fixture ---- */
+
+enum { STEPS = 16 };
+
+/* Two fragments, k = 6, tau = 0, a step of -2 per iteration, outer plain SGD
+ * with rate 2. The paper's layer 0 goes first: our fragment 1. */
+static void check_fixture(double alpha, const double layer0[STEPS],
+                          const double layer1[STEPS])
+{
+    struct solo solo;
+
+    solo_open(&solo, 6, 0, 2, 1);
+    solo.verb = VERB_PULL;
+    solo.desk->weight = 1 - alpha;
+    solo.gain = 2;
+    for (unsigned i = 1; i < STEPS; i++) {
+        solo_step(&solo, -2);
+        CHECK_NEAR(layer0[i], (double)solo.x[SOLO_CHUNK], 0);
+        CHECK_NEAR(layer1[i], (double)solo.x[0], 0);
+        CHECK_NEAR(layer1[i], (double)solo.x[DESK_ELEMENTS - 1], 0);
+    }
+    CHECK_EQUAL(5, solo.applied);
+    solo_close(&solo);
+}
+
+static void t14_alpha_0_takes_the_outer_parameters(void)
+{
+    static const double layer0[STEPS] = {1,   -1,  -3,  -11, -13, -15,
+                                         -17, -19, -21, -35, -37, -39,
+                                         -41, -43, -45, -59};
+    static const double layer1[STEPS] = {1,   -1,  -3,  -5,  -7,  -9,
+                                         -23, -25, -27, -29, -31, -33,
+                                         -47, -49, -51, -53};
+
+    check_fixture(0, layer0, layer1);
+}
+
+static void t14_alpha_half_mixes_and_offers_from_the_outer_parameters(void)
+{
+    static const double layer0[STEPS] = {
+        1,   -1,    -3,    -8,    -10,   -12,   -14,   -16,
+        -18, -24.5, -26.5, -28.5, -30.5, -32.5, -34.5, -40.25};
+    static const double layer1[STEPS] = {1,   -1,  -3,  -5,  -7,  -9,
+                                         -17, -19, -21, -23, -25, -27,
+                                         -32, -34, -36, -38};
+
+    check_fixture(0.5, layer0, layer1);
+}
+
+static void t14_alpha_1_is_training_alone(void)
+{
+    double alone[STEPS];
+
+    for (int i = 0; i < STEPS; i++)
+        alone[i] = 1 - 2 * i;
+    check_fixture(1, alone, alone);
+}
+
+/* With tau = 2 a mix keeps a part of what was done meanwhile, too. */
+static void t14_a_late_mix_measures_from_the_outer_parameters(void)
+{
+    struct solo solo;
+    double x = 1, base = 1, theta = 1, fresh = 0;
+
+    solo_open(&solo, 6, 2, 1, 1);
+    solo.verb = VERB_PULL;
+    solo.desk->weight = 0.5;
+    solo.gain = 2;
+    for (unsigned i = 1; i <= 60; i++) {
+        solo_step(&solo, -2);
+        x -= 2;
+        if (i >= 8 && i % 6 == 2) {
+            x = 0.5 * x + 0.5 * fresh;
+            base = fresh;
+        }
+        if (i % 6 == 0)
+            fresh = theta += 2 * (x - base);
+        CHECK_NEAR(x, (double)solo.x[0], 1e-2);
+    }
+    solo_close(&solo);
+}
+
+void add_node_fragments_tests(CU_pSuite suite)
+{
+    TEST(a_rebase_of_fragments_is_exact_for_every_delay);
+    TEST(it_is_exact_with_late_and_skipped_results);
+    TEST(only_the_chunks_of_a_fragment_travel);
+    TEST(a_verdict_counts_for_the_chunks_of_its_fragment);
+    TEST(what_is_not_the_runs_fragment_is_not_offered);
+    TEST(gradients_are_offered_whole);
+    TEST(t14_alpha_0_takes_the_outer_parameters);
+    TEST(t14_alpha_half_mixes_and_offers_from_the_outer_parameters);
+    TEST(t14_alpha_1_is_training_alone);
+    TEST(t14_a_late_mix_measures_from_the_outer_parameters);
+}
