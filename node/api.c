@@ -29,27 +29,13 @@ static const enum status farewell_status[FAREWELL_COUNT] = {
 
 /* ---- the network's thread ---- */
 
-static void take_apply(struct star_link *link, const struct msg_apply *apply,
-                       struct blob *payload)
-{
-    inbox_take(&link->inbox, apply, payload);
-    if (inbox_complete(&link->inbox, apply->exchange))
-        pacer_ready(&link->pacer, apply->exchange);
-}
-
 static void local(void *self, const struct msg *msg, struct blob *payload)
 {
     struct star_link *link = self;
 
     (void)pthread_mutex_lock(&link->lock);
-    if (msg->kind == MSG_SCHEDULE) {
-        pacer_schedule(&link->pacer, &msg->schedule);
-    } else if (msg->kind == MSG_APPLY) {
-        take_apply(link, &msg->apply, payload);
-    } else if (msg->kind == MSG_FORGET) {
-        pacer_forget(&link->pacer, msg->forget.first, msg->forget.last);
-        inbox_forget(&link->inbox, msg->forget.first, msg->forget.last);
-    } else if (msg->kind == MSG_ASSIGN) {
+    agenda_take(&link->agenda, msg, payload);
+    if (msg->kind == MSG_ASSIGN) {
         link_take_task(link, &msg->assign);
     } else if (msg->kind == MSG_ENDED) {
         link->ended = msg->ended;
@@ -192,7 +178,7 @@ static void link_free(struct star_link *link)
 {
     net_close(&link->net);
     node_destroy(&link->node);
-    inbox_free(&link->inbox);
+    agenda_free(&link->agenda);
     blob_unref(&link->start);
     pool_destroy(&link->pool);
     schema_destroy(&link->schema);
@@ -231,7 +217,6 @@ static struct star_link *link_new(const struct star_options *options,
     link->loss = (double)NAN;
     link->accuracy = -1;
     prepare_locks(link);
-    pacer_init(&link->pacer);
     link->values = calloc(count, sizeof *link->values);
     link->gradients = calloc(count, sizeof *link->gradients);
     link->pool = pool_new();
@@ -260,7 +245,7 @@ enum star_status star_attach(const struct star_options *options,
         link_free(link);
         return failure(error, size, STAR_BAD_ARGUMENT, why.text);
     }
-    inbox_init(&link->inbox, (size_t)link->schema->elements);
+    agenda_init(&link->agenda, (size_t)link->schema->elements);
     choose_name(link, options ? options->name : NULL);
     make_node(link);
     status = open_net(link, &why);
@@ -285,7 +270,7 @@ enum star_status star_attach(const struct star_options *options,
 
 static const char *say(const struct star_link *link)
 {
-    const struct msg_schedule *schedule = &link->pacer.schedule;
+    const struct msg_schedule *schedule = &link->agenda.pacer.schedule;
 
     if (link->ended.text[0])
         return link->ended.text;
@@ -297,15 +282,15 @@ static const char *say(const struct star_link *link)
 
 void star_look(struct star_link *link, struct star_state *state)
 {
-    const struct msg_schedule *schedule = &link->pacer.schedule;
+    const struct msg_schedule *schedule = &link->agenda.pacer.schedule;
 
     memset(state, 0, sizeof *state);
     (void)pthread_mutex_lock(&link->lock);
     state->attached = schedule->attached != 0;
-    state->iteration = link->pacer.iteration;
+    state->iteration = link->agenda.pacer.iteration;
     state->offered = link->offered;
     state->applied = link->applied;
-    state->missed = link->pacer.missed;
+    state->missed = link->agenda.pacer.missed;
     state->every = schedule->every;
     state->delay = schedule->delay;
     state->shard = schedule->shard;
@@ -339,7 +324,7 @@ static void say_goodbye(struct star_link *link)
     (void)pthread_mutex_lock(&link->lock);
     link_progress(link, false);
     if (!link->over) {
-        (void)pacer_offer(&link->pacer, true, &exchange);
+        (void)pacer_offer(&link->agenda.pacer, true, &exchange);
         link_offer(link, exchange, true);
         wait_until_over(link, GOODBYE);
     }

@@ -1,6 +1,6 @@
 /* A link's inside: what the training thread and the network's thread share.
  *
- * The training thread owns the tensors and works through pacer and inbox; the
+ * The training thread owns the tensors and works through the agenda; the
  * network's thread owns the machine and drops its messages here. Everything
  * below `lock` is under it. Neither waits for the other longer than it takes
  * to apply a result or to copy the tensors. */
@@ -12,9 +12,8 @@
 
 #include "core/schema.h"
 #include "net/net.h"
-#include "node/inbox.h"
+#include "node/agenda.h"
 #include "node/node.h"
-#include "node/pacer.h"
 
 struct star_link {
     struct star_options options;
@@ -29,8 +28,7 @@ struct star_link {
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct pacer pacer;
-    struct inbox inbox;
+    struct agenda agenda;
     struct msg_ended ended; /* text empty: not ended */
     bool stopping;          /* the hub asks for the last offer */
     bool over;              /* nothing more will come */

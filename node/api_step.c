@@ -14,23 +14,10 @@
 
 static bool exchanges_gradients(const struct star_link *link)
 {
-    const struct msg_schedule *schedule = &link->pacer.schedule;
+    const struct msg_schedule *schedule = &link->agenda.pacer.schedule;
 
     return schedule->attached && schedule->exchange == EXCHANGE_GRADIENT &&
            link->gradients;
-}
-
-static struct blob *copy_values(const struct star_link *link,
-                                struct fragment part, uint32_t chunk_elements)
-{
-    size_t elements = (size_t)link->schema->elements;
-    size_t count = fragment_elements(part, elements, chunk_elements);
-    struct blob *blob = blob_new(link->pool, count * sizeof(float));
-
-    if (blob)
-        fragment_copy(part, elements, chunk_elements, link->values,
-                      blob_floats(blob));
-    return blob;
 }
 
 /* Adds this iteration's gradient; the mean is taken when it is offered. */
@@ -48,44 +35,42 @@ static void sum_gradient(struct star_link *link)
     link->summed++;
 }
 
-static struct blob *take_gradient(struct star_link *link)
+static void take_gradient(struct star_link *link, float *to)
 {
     size_t elements = (size_t)link->schema->elements;
-    struct blob *blob = blob_new(link->pool, elements * sizeof(float));
 
-    for (size_t i = 0; blob && i < elements; i++)
-        blob_floats(blob)[i] = (float)(link->sum[i] / (double)link->summed);
+    for (size_t i = 0; i < elements; i++)
+        to[i] = (float)(link->sum[i] / (double)link->summed);
     memset(link->sum, 0, elements * sizeof *link->sum);
     link->summed = 0;
-    return blob;
 }
 
 /* What the run wants of the exchange that was begun last, or NULL. */
 static struct blob *offered_values(struct star_link *link, bool last)
 {
-    const struct msg_schedule *schedule = &link->pacer.schedule;
-    struct fragment part =
-        fragment_of(link->pacer.fragment, schedule->fragments);
+    bool gradient = link->agenda.pacer.schedule.exchange == EXCHANGE_GRADIENT;
+    struct blob *blob;
 
-    if (schedule->exchange != EXCHANGE_GRADIENT)
-        return copy_values(link, part, schedule->chunk_elements);
-    return link->summed > 0 && !last ? take_gradient(link) : NULL;
+    if (gradient && (last || !link->summed))
+        return NULL;
+    blob = blob_new(link->pool, agenda_elements(&link->agenda) * sizeof(float));
+    if (blob && gradient)
+        take_gradient(link, blob_floats(blob));
+    else if (blob)
+        agenda_copy(&link->agenda, link->values, blob_floats(blob));
+    return blob;
 }
 
 void link_offer(struct star_link *link, uint64_t exchange, bool last)
 {
-    const struct msg_schedule *schedule = &link->pacer.schedule;
     struct msg msg = {.kind = MSG_SNAPSHOT};
     struct blob *blob = exchange ? offered_values(link, last) : NULL;
 
+    agenda_describe(&link->agenda, &msg.snapshot);
     msg.snapshot.exchange = exchange;
-    msg.snapshot.iteration = link->pacer.iteration;
     msg.snapshot.samples = link->samples;
     msg.snapshot.score = isfinite(link->loss) ? link->loss : NO_SCORE;
     msg.snapshot.last = last;
-    msg.snapshot.kind = schedule->exchange;
-    msg.snapshot.fragment = link->pacer.fragment;
-    msg.snapshot.fragments = schedule->fragments;
     link->samples = 0;
     if (blob) {
         link->offered++;
@@ -94,12 +79,21 @@ void link_offer(struct star_link *link, uint64_t exchange, bool last)
     net_post(link->net, &msg, blob);
 }
 
+static void copy_all(const struct star_link *link, float *to)
+{
+    fragment_copy(fragment_of(0, 1), (size_t)link->schema->elements, UINT32_MAX,
+                  link->values, to);
+}
+
 void link_found(struct star_link *link)
 {
     struct msg msg = {.kind = MSG_SNAPSHOT};
 
-    link->start = copy_values(link, fragment_of(0, 1), UINT32_MAX);
     msg.snapshot.score = NO_SCORE;
+    link->start =
+        blob_new(link->pool, (size_t)link->schema->elements * sizeof(float));
+    if (link->start)
+        copy_all(link, blob_floats(link->start));
     net_post(link->net, &msg, blob_ref(link->start));
 }
 
@@ -107,10 +101,10 @@ void link_progress(struct star_link *link, bool blocked)
 {
     struct msg msg = {.kind = MSG_PROGRESS};
 
-    msg.progress.iteration = link->pacer.iteration;
+    msg.progress.iteration = link->agenda.pacer.iteration;
     msg.progress.loss = isfinite(link->loss) ? link->loss : NO_SCORE;
     msg.progress.accuracy = link->accuracy;
-    msg.progress.missed = link->pacer.missed;
+    msg.progress.missed = link->agenda.pacer.missed;
     msg.progress.waited = link->waited;
     msg.progress.blocked = blocked;
     net_post(link->net, &msg, NULL);
@@ -123,7 +117,7 @@ static void post_applied(struct star_link *link, uint64_t exchange,
     struct msg msg = {.kind = MSG_APPLIED};
 
     msg.applied.exchange = exchange;
-    msg.applied.iteration = link->pacer.iteration;
+    msg.applied.iteration = link->agenda.pacer.iteration;
     msg.applied.skipped = skipped;
     net_post(link->net, &msg, NULL);
 }
@@ -137,30 +131,18 @@ static void optimize(void *context, const float *gradient, size_t first,
         link->options.step(link->options.context, gradient, first, count);
 }
 
-/* The parameters were replaced: what is in flight is of no use any more. */
-static void begin_anew(struct star_link *link)
-{
-    pacer_forget(&link->pacer, 1, UINT64_MAX);
-    inbox_forget(&link->inbox, 1, UINT64_MAX);
-    if (link->options.replaced)
-        link->options.replaced(link->options.context,
-                               link->pacer.schedule.optimizer ==
-                                   OPTIMIZER_RESET);
-}
-
 static void apply(struct star_link *link, uint64_t exchange)
 {
     const struct inbox_optimizer optimizer = {optimize, link};
-    bool replaces = inbox_replaces(&link->inbox, exchange);
+    bool reset = link->agenda.pacer.schedule.optimizer == OPTIMIZER_RESET;
+    bool replaced;
 
-    link->bytes_down += sizeof(float) *
-                        inbox_apply(&link->inbox, exchange, link->values,
-                                    link->anchor, &optimizer);
+    link->bytes_down +=
+        sizeof(float) * agenda_apply(&link->agenda, exchange, link->values,
+                                     link->anchor, &optimizer, &replaced);
     link->applied++;
-    if (exchange)
-        pacer_done(&link->pacer, exchange);
-    if (replaces)
-        begin_anew(link);
+    if (replaced && link->options.replaced)
+        link->options.replaced(link->options.context, reset);
     post_applied(link, exchange, false);
 }
 
@@ -176,14 +158,14 @@ static bool wait_for_change(struct star_link *link, nanos until)
 static void wait_for(struct star_link *link, uint64_t exchange)
 {
     nanos begin = net_now();
-    nanos until = begin + link->pacer.schedule.wait;
+    nanos until = begin + link->agenda.pacer.schedule.wait;
     uint64_t still = exchange;
 
     link_progress(link, true);
-    while (!link->over && pacer_due(&link->pacer, &still) == PACER_WAIT &&
-           still == exchange && !inbox_complete(&link->inbox, 0))
+    while (!link->over && agenda_due(&link->agenda, &still) == PACER_WAIT &&
+           still == exchange)
         if (!wait_for_change(link, until)) {
-            pacer_give_up(&link->pacer, exchange);
+            pacer_give_up(&link->agenda.pacer, exchange);
             break;
         }
     link->waited += net_now() - begin;
@@ -197,17 +179,12 @@ static void apply_due(struct star_link *link)
     uint64_t exchange = 0;
 
     for (;;) {
-        if (inbox_complete(&link->inbox, 0)) {
-            apply(link, 0);
-            continue;
-        }
-        switch (pacer_due(&link->pacer, &exchange)) {
+        switch (agenda_due(&link->agenda, &exchange)) {
         case PACER_APPLY:
             apply(link, exchange);
             break;
         case PACER_SKIP:
-            pacer_done(&link->pacer, exchange);
-            inbox_forget(&link->inbox, exchange, exchange);
+            agenda_skip(&link->agenda, exchange);
             post_applied(link, exchange, true);
             break;
         case PACER_WAIT:
@@ -234,7 +211,7 @@ static void note_iteration(struct star_link *link,
                              : link->loss + LOSS_SHARE * (progress->loss -
                                                           link->loss);
     }
-    pacer_tick(&link->pacer);
+    pacer_tick(&link->agenda.pacer);
     if (exchanges_gradients(link))
         sum_gradient(link);
 }
@@ -243,7 +220,7 @@ static void note_iteration(struct star_link *link,
  * ones, where the first hub had none. */
 static void pull(struct star_link *link)
 {
-    const struct msg_schedule *schedule = &link->pacer.schedule;
+    const struct msg_schedule *schedule = &link->agenda.pacer.schedule;
     size_t elements = (size_t)link->schema->elements;
 
     if (!schedule->attached)
@@ -255,11 +232,10 @@ static void pull(struct star_link *link)
         if (link->start)
             memcpy(link->anchor, link->start->bytes, link->start->size);
         else
-            fragment_copy(fragment_of(0, 1), elements, UINT32_MAX,
-                          link->values, link->anchor);
+            copy_all(link, link->anchor);
     }
     blob_unref(&link->start);
-    inbox_pull(&link->inbox, schedule, link->values, link->anchor);
+    inbox_pull(&link->agenda.inbox, schedule, link->values, link->anchor);
 }
 
 enum star_advice star_step(struct star_link *link,
@@ -273,9 +249,10 @@ enum star_advice star_step(struct star_link *link,
     note_iteration(link, progress);
     pull(link);
     apply_due(link);
-    while (!link->stopping && pacer_offer(&link->pacer, false, &exchange))
+    while (!link->stopping &&
+           pacer_offer(&link->agenda.pacer, false, &exchange))
         link_offer(link, exchange, false);
-    if (link->pacer.schedule.delay == 0)
+    if (link->agenda.pacer.schedule.delay == 0)
         apply_due(link);
     if (begin - link->posted >= PROGRESS_EVERY)
         link_progress(link, false);

@@ -18,7 +18,7 @@ static void want(struct star_link *link)
     if (link->task_wanted || link->task.parts)
         return;
     link->task_wanted = true;
-    msg.want.iteration = link->pacer.iteration;
+    msg.want.iteration = link->agenda.pacer.iteration;
     net_post(link->net, &msg, NULL);
 }
 

@@ -28,19 +28,18 @@ static void end_step(struct trainer *trainer)
 {
     const struct trainer_config *config = &trainer->config;
 
-    smooth(trainer, config->gradient(config->context,
-                                     trainer->pacer.iteration, trainer->x,
-                                     config->elements, trainer->gradient));
+    smooth(trainer,
+           config->gradient(config->context, trainer->agenda.pacer.iteration,
+                            trainer->x, config->elements, trainer->gradient));
     for (size_t i = 0; i < config->elements; i++)
         trainer->sum[i] += (double)trainer->gradient[i];
     trainer->summed++;
     trainer->samples += config->samples;
     if (!trainer_offers_gradients(trainer))
         trainer_optimize(trainer, trainer->gradient, 0, config->elements);
-    pacer_tick(&trainer->pacer);
-    inbox_pull(&trainer->inbox, &trainer->pacer.schedule,
-               &(struct span){trainer->x, config->elements},
-               trainer->anchor);
+    pacer_tick(&trainer->agenda.pacer);
+    inbox_pull(&trainer->agenda.inbox, &trainer->agenda.pacer.schedule,
+               &(struct span){trainer->x, config->elements}, trainer->anchor);
     trainer_look(trainer, TRAINER_STEPPED, 0);
     trainer_task_step(trainer);
     trainer->phase = PHASE_DUE;
@@ -63,7 +62,8 @@ static void go_on(struct trainer *trainer)
     }
     if (trainer->phase != PHASE_AFTER)
         return;
-    if (trainer->pacer.schedule.delay == 0 && !trainer_apply_due(trainer))
+    if (trainer->agenda.pacer.schedule.delay == 0 &&
+        !trainer_apply_due(trainer))
         return;
     if (trainer->now >= trainer->next_progress)
         trainer_post_progress(trainer);
@@ -85,29 +85,12 @@ static void take_ended(struct trainer *trainer, const struct msg_ended *ended)
 static void take_message(struct trainer *trainer, const struct msg *msg,
                          struct blob *payload)
 {
-    switch (msg->kind) {
-    case MSG_SCHEDULE:
-        pacer_schedule(&trainer->pacer, &msg->schedule);
-        break;
-    case MSG_APPLY:
-        inbox_take(&trainer->inbox, &msg->apply, payload);
-        if (msg->apply.exchange > 0 &&
-            inbox_complete(&trainer->inbox, msg->apply.exchange))
-            pacer_ready(&trainer->pacer, msg->apply.exchange);
-        break;
-    case MSG_FORGET:
-        pacer_forget(&trainer->pacer, msg->forget.first, msg->forget.last);
-        inbox_forget(&trainer->inbox, msg->forget.first, msg->forget.last);
-        break;
-    case MSG_ASSIGN:
+    if (msg->kind == MSG_ASSIGN)
         trainer_task_take(trainer, &msg->assign);
-        break;
-    case MSG_ENDED:
+    else if (msg->kind == MSG_ENDED)
         take_ended(trainer, &msg->ended);
-        break;
-    default:
-        break;
-    }
+    else
+        agenda_take(&trainer->agenda, msg, payload);
 }
 
 static void trainer_step(void *self, const struct event *event,
@@ -149,15 +132,13 @@ struct trainer *trainer_new(const struct trainer_config *config,
     trainer->anchor = malloc(bytes);
     trainer->gradient = calloc(config->elements, sizeof(float));
     trainer->sum = calloc(config->elements, sizeof *trainer->sum);
-    if (!trainer->x || !trainer->anchor || !trainer->gradient ||
-        !trainer->sum)
+    if (!trainer->x || !trainer->anchor || !trainer->gradient || !trainer->sum)
         abort();
     memcpy(trainer->x, config->start, bytes);
     memcpy(trainer->anchor, config->start, bytes);
     for (size_t i = 0; i + 1 < NAME_BYTES && config->name[i]; i++)
         trainer->name[i] = config->name[i];
-    pacer_init(&trainer->pacer);
-    inbox_init(&trainer->inbox, config->elements);
+    agenda_init(&trainer->agenda, config->elements);
     prng_seed(&trainer->prng, config->seed);
     return trainer;
 }
@@ -169,7 +150,7 @@ void trainer_destroy(struct trainer **reference)
     *reference = NULL;
     if (!trainer)
         return;
-    inbox_free(&trainer->inbox);
+    agenda_free(&trainer->agenda);
     free(trainer->x);
     free(trainer->anchor);
     free(trainer->gradient);
@@ -197,12 +178,12 @@ const float *trainer_values(const struct trainer *trainer)
 
 uint64_t trainer_iteration(const struct trainer *trainer)
 {
-    return trainer->pacer.iteration;
+    return trainer->agenda.pacer.iteration;
 }
 
 uint64_t trainer_missed(const struct trainer *trainer)
 {
-    return trainer->pacer.missed;
+    return trainer->agenda.pacer.missed;
 }
 
 nanos trainer_waited(const struct trainer *trainer)

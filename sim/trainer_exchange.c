@@ -6,14 +6,14 @@
 void trainer_look(struct trainer *trainer, enum trainer_moment moment,
                   uint64_t exchange)
 {
-    struct trainer_look shown = {.moment = moment,
-                                 .now = trainer->now,
-                                 .iteration = trainer->pacer.iteration,
-                                 .exchange = exchange,
-                                 .reset = trainer->pacer.schedule.optimizer ==
-                                          OPTIMIZER_RESET,
-                                 .x = trainer->x,
-                                 .elements = trainer->config.elements};
+    struct trainer_look shown = {
+        .moment = moment,
+        .now = trainer->now,
+        .iteration = trainer->agenda.pacer.iteration,
+        .exchange = exchange,
+        .reset = trainer->agenda.pacer.schedule.optimizer == OPTIMIZER_RESET,
+        .x = trainer->x,
+        .elements = trainer->config.elements};
 
     if (trainer->task.parts)
         shown.task = &trainer->task;
@@ -29,8 +29,8 @@ static void post(struct trainer *trainer, const struct msg *msg,
 
 bool trainer_offers_gradients(const struct trainer *trainer)
 {
-    return trainer->pacer.schedule.attached &&
-           trainer->pacer.schedule.exchange == EXCHANGE_GRADIENT;
+    return trainer->agenda.pacer.schedule.attached &&
+           trainer->agenda.pacer.schedule.exchange == EXCHANGE_GRADIENT;
 }
 
 void trainer_optimize(void *context, const float *gradient, size_t first,
@@ -51,30 +51,27 @@ void trainer_optimize(void *context, const float *gradient, size_t first,
 
 /* ---- offering ---- */
 
-static struct blob *values_of(struct trainer *trainer, struct fragment part,
-                              uint32_t chunk_elements)
+static struct blob *vector_new(struct trainer *trainer, size_t elements)
 {
-    size_t elements = trainer->config.elements;
-    size_t count = fragment_elements(part, elements, chunk_elements);
-    struct blob *blob = blob_new(trainer->pool, count * sizeof(float));
+    struct blob *blob = blob_new(trainer->pool, elements * sizeof(float));
 
     if (!blob)
         abort();
-    fragment_copy(part, elements, chunk_elements,
-                  &(struct span){trainer->x, elements}, blob_floats(blob));
     return blob;
 }
 
-static struct blob *mean_gradient(struct trainer *trainer)
+/* What the run wants of the exchange that was begun last. */
+static struct blob *offered_values(struct trainer *trainer)
 {
-    size_t elements = trainer->config.elements;
-    struct blob *blob = blob_new(trainer->pool, elements * sizeof(float));
+    const struct span span = {trainer->x, trainer->config.elements};
+    struct blob *blob = vector_new(trainer, agenda_elements(&trainer->agenda));
     double share = trainer->summed ? 1.0 / (double)trainer->summed : 0;
 
-    if (!blob)
-        abort();
-    for (size_t i = 0; i < elements; i++)
-        blob_floats(blob)[i] = (float)(trainer->sum[i] * share);
+    if (trainer_offers_gradients(trainer))
+        for (size_t i = 0; i < trainer->config.elements; i++)
+            blob_floats(blob)[i] = (float)(trainer->sum[i] * share);
+    else
+        agenda_copy(&trainer->agenda, &span, blob_floats(blob));
     return blob;
 }
 
@@ -83,14 +80,11 @@ static void post_vector(struct trainer *trainer, uint64_t exchange,
 {
     struct msg msg = {.kind = MSG_SNAPSHOT};
 
+    agenda_describe(&trainer->agenda, &msg.snapshot);
     msg.snapshot.exchange = exchange;
-    msg.snapshot.iteration = trainer->pacer.iteration;
     msg.snapshot.samples = trainer->samples;
     msg.snapshot.score = trainer->started_loss ? trainer->loss : NO_SCORE;
     msg.snapshot.last = trainer->leaving;
-    msg.snapshot.kind = trainer->pacer.schedule.exchange;
-    msg.snapshot.fragment = trainer->pacer.fragment;
-    msg.snapshot.fragments = trainer->pacer.schedule.fragments;
     post(trainer, &msg, blob);
     blob_unref(&blob);
     trainer->samples = 0;
@@ -100,19 +94,11 @@ static void post_vector(struct trainer *trainer, uint64_t exchange,
 
 void trainer_found(struct trainer *trainer)
 {
-    post_vector(trainer, 0, values_of(trainer, fragment_of(0, 1), UINT32_MAX));
-}
+    size_t elements = trainer->config.elements;
+    struct blob *blob = vector_new(trainer, elements);
 
-/* What the run wants of the exchange that was begun last. */
-static struct blob *offered_values(struct trainer *trainer)
-{
-    const struct msg_schedule *schedule = &trainer->pacer.schedule;
-    struct fragment part =
-        fragment_of(trainer->pacer.fragment, schedule->fragments);
-
-    return schedule->exchange == EXCHANGE_GRADIENT
-               ? mean_gradient(trainer)
-               : values_of(trainer, part, schedule->chunk_elements);
+    memcpy(blob_floats(blob), trainer->x, elements * sizeof(float));
+    post_vector(trainer, 0, blob);
 }
 
 void trainer_offer(struct trainer *trainer)
@@ -121,7 +107,7 @@ void trainer_offer(struct trainer *trainer)
     uint64_t exchange;
 
     while (!(last && offered) &&
-           pacer_offer(&trainer->pacer, last, &exchange)) {
+           pacer_offer(&trainer->agenda.pacer, last, &exchange)) {
         trainer_look(trainer, TRAINER_OFFERED, exchange);
         post_vector(trainer, exchange, offered_values(trainer));
         offered = true;
@@ -134,10 +120,10 @@ void trainer_post_progress(struct trainer *trainer)
 {
     struct msg msg = {.kind = MSG_PROGRESS};
 
-    msg.progress.iteration = trainer->pacer.iteration;
+    msg.progress.iteration = trainer->agenda.pacer.iteration;
     msg.progress.loss = trainer->started_loss ? trainer->loss : NO_SCORE;
     msg.progress.accuracy = -1;
-    msg.progress.missed = trainer->pacer.missed;
+    msg.progress.missed = trainer->agenda.pacer.missed;
     msg.progress.waited = trainer_waited(trainer);
     msg.progress.blocked = trainer->waiting > 0;
     post(trainer, &msg, NULL);
@@ -152,7 +138,7 @@ static void post_applied(struct trainer *trainer, uint64_t exchange,
     struct msg msg = {.kind = MSG_APPLIED};
 
     msg.applied.exchange = exchange;
-    msg.applied.iteration = trainer->pacer.iteration;
+    msg.applied.iteration = trainer->agenda.pacer.iteration;
     msg.applied.skipped = skipped;
     post(trainer, &msg, NULL);
     trainer_look(trainer, skipped ? TRAINER_SKIPPED : TRAINER_APPLIED,
@@ -162,26 +148,14 @@ static void post_applied(struct trainer *trainer, uint64_t exchange,
 static void apply(struct trainer *trainer, uint64_t exchange)
 {
     const struct inbox_optimizer optimizer = {trainer_optimize, trainer};
-    bool replaces = inbox_replaces(&trainer->inbox, exchange);
+    const struct span span = {trainer->x, trainer->config.elements};
+    bool replaced;
 
-    (void)inbox_apply(&trainer->inbox, exchange,
-                      &(struct span){trainer->x, trainer->config.elements},
-                      trainer->anchor, &optimizer);
-    if (exchange > 0)
-        pacer_done(&trainer->pacer, exchange);
-    if (replaces) {
-        pacer_forget(&trainer->pacer, 1, UINT64_MAX);
-        inbox_forget(&trainer->inbox, 1, UINT64_MAX);
+    (void)agenda_apply(&trainer->agenda, exchange, &span, trainer->anchor,
+                       &optimizer, &replaced);
+    if (replaced)
         trainer_look(trainer, TRAINER_REPLACED, exchange);
-    }
     post_applied(trainer, exchange, false);
-}
-
-static void skip(struct trainer *trainer, uint64_t exchange)
-{
-    inbox_forget(&trainer->inbox, exchange, exchange);
-    pacer_done(&trainer->pacer, exchange);
-    post_applied(trainer, exchange, true);
 }
 
 void trainer_wait_ends(struct trainer *trainer)
@@ -194,7 +168,7 @@ void trainer_wait_ends(struct trainer *trainer)
 /* Whether the trainer is blocked now for this exchange. */
 static bool waits(struct trainer *trainer, uint64_t exchange)
 {
-    nanos longest = trainer->pacer.schedule.wait;
+    nanos longest = trainer->agenda.pacer.schedule.wait;
 
     if (trainer->waiting != exchange) {
         trainer_wait_ends(trainer);
@@ -208,7 +182,7 @@ static bool waits(struct trainer *trainer, uint64_t exchange)
     if (trainer->now < trainer->wake)
         return true;
     trainer_wait_ends(trainer);
-    pacer_give_up(&trainer->pacer, exchange);
+    pacer_give_up(&trainer->agenda.pacer, exchange);
     return false;
 }
 
@@ -218,14 +192,13 @@ bool trainer_apply_due(struct trainer *trainer)
     uint64_t exchange = 0;
 
     for (;;) {
-        if (inbox_complete(&trainer->inbox, 0))
-            apply(trainer, 0);
-        switch (pacer_due(&trainer->pacer, &exchange)) {
+        switch (agenda_due(&trainer->agenda, &exchange)) {
         case PACER_APPLY:
             apply(trainer, exchange);
             break;
         case PACER_SKIP:
-            skip(trainer, exchange);
+            agenda_skip(&trainer->agenda, exchange);
+            post_applied(trainer, exchange, true);
             break;
         case PACER_WAIT:
             if (waits(trainer, exchange))

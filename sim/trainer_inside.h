@@ -4,8 +4,7 @@
 #define SIM_TRAINER_INSIDE_H
 
 #include "core/prng.h"
-#include "node/inbox.h"
-#include "node/pacer.h"
+#include "node/agenda.h"
 #include "sim/trainer.h"
 
 enum { NAME_BYTES = 48 };
@@ -29,8 +28,7 @@ struct trainer {
     nanos now, wake;
     struct prng prng;
     enum phase phase;
-    struct pacer pacer;
-    struct inbox inbox;
+    struct agenda agenda;
     float *x, *gradient;
     float *anchor;    /* at first the starting parameters */
     double *sum;      /* of gradients since the last offer */

@@ -7,7 +7,7 @@ static void post_want(struct trainer *trainer)
     struct msg msg = {.kind = MSG_WANT};
 
     trainer->task_wanted = true;
-    msg.want.iteration = trainer->pacer.iteration;
+    msg.want.iteration = trainer->agenda.pacer.iteration;
     effects_send(trainer->out, PEER_TRAINER, &msg, NULL);
 }
 

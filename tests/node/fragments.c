@@ -79,7 +79,7 @@ static void only_the_chunks_of_a_fragment_travel(void)
         CHECK(!desk_sent(desk, MSG_OFFER));
         solo_step(&solo, 1);
         if (i == 3)
-            CHECK_EQUAL(1, solo.pacer.fragment);
+            CHECK_EQUAL(1, solo.agenda.pacer.fragment);
     }
     desk_grants(desk, 1, DESK_CHUNKS);
     CHECK_EQUAL(1, desk_chunks(desk, 1));

@@ -12,41 +12,26 @@ static void merge(struct solo *solo, const struct msg_chunk *chunk,
     solo->theta[chunk->chunk] += solo->gain * offered + solo->others;
     solo->applied_value[exchange % SOLO_EXCHANGES][chunk->chunk] =
         solo->theta[chunk->chunk];
-    *answer =
-        (struct solo_answer){.result = {.exchange = exchange,
-                                        .chunk = chunk->chunk,
-                                        .verb = solo->verb,
-                                        .version = exchange,
-                                        .lineage = 5,
-                                        .weight = solo->desk->weight},
-                             .value = solo->theta[chunk->chunk],
-                             .arrival = solo->pacer.iteration + solo->latency +
-                                        exchange * 7 % (solo->jitter + 1)};
+    *answer = (struct solo_answer){
+        .result = {.exchange = exchange,
+                   .chunk = chunk->chunk,
+                   .verb = solo->verb,
+                   .version = exchange,
+                   .lineage = 5,
+                   .weight = solo->desk->weight},
+        .value = solo->theta[chunk->chunk],
+        .arrival = solo->agenda.pacer.iteration + solo->latency +
+                   exchange * 7 % (solo->jitter + 1)};
 }
 
 static void take(struct solo *solo, const struct hand_sent *sent)
 {
     const struct msg *msg = &sent->msg;
 
-    switch (msg->kind) {
-    case MSG_SCHEDULE:
-        pacer_schedule(&solo->pacer, &msg->schedule);
-        break;
-    case MSG_APPLY:
-        inbox_take(&solo->inbox, &msg->apply, sent->payload);
-        if (inbox_complete(&solo->inbox, msg->apply.exchange))
-            pacer_ready(&solo->pacer, msg->apply.exchange);
-        break;
-    case MSG_FORGET:
-        pacer_forget(&solo->pacer, msg->forget.first, msg->forget.last);
-        inbox_forget(&solo->inbox, msg->forget.first, msg->forget.last);
-        break;
-    case MSG_CHUNK:
+    if (msg->kind == MSG_CHUNK)
         merge(solo, &msg->chunk, hand_float(sent->payload, 0));
-        break;
-    default:
-        break;
-    }
+    else
+        agenda_take(&solo->agenda, msg, sent->payload);
 }
 
 /* Takes what the node has said, then gives it the answers that are there. */
@@ -58,7 +43,7 @@ static void converse(struct solo *solo)
     for (unsigned i = 0; i < solo->answer_count; i++) {
         struct solo_answer *answer = &solo->answers[i];
 
-        if (answer->given || answer->arrival > solo->pacer.iteration)
+        if (answer->given || answer->arrival > solo->agenda.pacer.iteration)
             continue;
         answer->given = true;
         desk_result(solo->desk, &answer->result, answer->value);
@@ -71,11 +56,11 @@ static void converse(struct solo *solo)
 static void apply(struct solo *solo, uint64_t exchange)
 {
     const struct span span = {solo->x, DESK_ELEMENTS};
+    bool replaced;
 
-    CHECK(solo->pacer.iteration >=
+    CHECK(solo->agenda.pacer.iteration >=
           solo->taken[exchange % SOLO_EXCHANGES] + solo->delay);
-    (void)inbox_apply(&solo->inbox, exchange, &span, NULL, NULL);
-    pacer_done(&solo->pacer, exchange);
+    (void)agenda_apply(&solo->agenda, exchange, &span, NULL, NULL, &replaced);
     desk_applied(solo->desk, exchange);
     solo->applied++;
     for (unsigned i = 0; i < DESK_CHUNKS; i++) {
@@ -91,14 +76,13 @@ static void apply_due(struct solo *solo)
     uint64_t exchange;
     enum pacer_act act;
 
-    while ((act = pacer_due(&solo->pacer, &exchange)) == PACER_APPLY ||
+    while ((act = agenda_due(&solo->agenda, &exchange)) == PACER_APPLY ||
            act == PACER_SKIP) {
         if (act == PACER_APPLY) {
             apply(solo, exchange);
             continue;
         }
-        pacer_done(&solo->pacer, exchange);
-        inbox_forget(&solo->inbox, exchange, exchange);
+        agenda_skip(&solo->agenda, exchange);
         desk_skips(solo->desk, exchange);
         solo->skipped++;
     }
@@ -106,22 +90,15 @@ static void apply_due(struct solo *solo)
 
 static void offer(struct solo *solo, uint64_t exchange)
 {
-    const struct msg_schedule *schedule = &solo->pacer.schedule;
     const struct span span = {solo->x, DESK_ELEMENTS};
-    struct msg_snapshot snapshot = {.exchange = exchange,
-                                    .iteration = solo->pacer.iteration,
-                                    .kind = schedule->exchange,
-                                    .fragment = solo->pacer.fragment,
-                                    .fragments = schedule->fragments};
-    struct fragment part =
-        fragment_of(solo->pacer.fragment, schedule->fragments);
+    struct msg_snapshot snapshot = {.exchange = exchange};
     struct blob *values =
-        hand_floats(solo->desk->hand.pool,
-                    fragment_elements(part, DESK_ELEMENTS, SOLO_CHUNK), 0);
+        hand_floats(solo->desk->hand.pool, agenda_elements(&solo->agenda), 0);
 
-    fragment_copy(part, DESK_ELEMENTS, SOLO_CHUNK, &span, blob_floats(values));
+    agenda_describe(&solo->agenda, &snapshot);
+    agenda_copy(&solo->agenda, &span, blob_floats(values));
     values->checksum = 0;
-    solo->taken[exchange % SOLO_EXCHANGES] = solo->pacer.iteration;
+    solo->taken[exchange % SOLO_EXCHANGES] = snapshot.iteration;
     for (unsigned i = 0; i < DESK_CHUNKS; i++)
         solo->applied_value[exchange % SOLO_EXCHANGES][i] = 0;
     desk_takes(solo->desk, &snapshot, values);
@@ -134,10 +111,10 @@ void solo_step(struct solo *solo, double drift)
 
     for (int i = 0; i < DESK_ELEMENTS; i++)
         solo->x[i] += (float)drift;
-    pacer_tick(&solo->pacer);
+    pacer_tick(&solo->agenda.pacer);
     converse(solo);
     apply_due(solo);
-    while (pacer_offer(&solo->pacer, false, &exchange))
+    while (pacer_offer(&solo->agenda.pacer, false, &exchange))
         offer(solo, exchange);
     converse(solo);
     if (solo->delay == 0)
@@ -150,8 +127,7 @@ void solo_open(struct solo *solo, uint64_t every, uint64_t delay,
     struct desk *desk = desk_new();
 
     *solo = (struct solo){.desk = desk, .delay = delay, .gain = 1};
-    pacer_init(&solo->pacer);
-    inbox_init(&solo->inbox, DESK_ELEMENTS);
+    agenda_init(&solo->agenda, DESK_ELEMENTS);
     for (int i = 0; i < DESK_ELEMENTS; i++)
         solo->x[i] = (float)value;
     for (int i = 0; i < DESK_CHUNKS; i++)
@@ -165,6 +141,6 @@ void solo_open(struct solo *solo, uint64_t every, uint64_t delay,
 
 void solo_close(struct solo *solo)
 {
-    inbox_free(&solo->inbox);
+    agenda_free(&solo->agenda);
     desk_destroy(&solo->desk);
 }

@@ -1,6 +1,5 @@
-/* A node with its trainer's pacer and inbox, and a hub that is written out: it
- * merges what the node gives, chunk by chunk, and answers some iterations
- * later.
+/* A node with its trainer's agenda, and a hub that is written out: it merges
+ * what the node gives, chunk by chunk, and answers some iterations later.
  *
  *     solo_open(&solo, 6, 2, 3, 0);       k, d, F; all parameters are 0
  *     solo.latency = 4;                   change what matters
@@ -9,8 +8,7 @@
 #ifndef TESTS_NODE_SOLO_H
 #define TESTS_NODE_SOLO_H
 
-#include "node/inbox.h"
-#include "node/pacer.h"
+#include "node/agenda.h"
 #include "tests/node/desk.h"
 
 enum { SOLO_CHUNK = 4, SOLO_ANSWERS = 256, SOLO_EXCHANGES = 256 };
@@ -25,8 +23,7 @@ struct solo_answer {
 
 struct solo {
     struct desk *desk;
-    struct pacer pacer;
-    struct inbox inbox;
+    struct agenda agenda;
     float x[DESK_ELEMENTS];
     uint64_t taken[SOLO_EXCHANGES]; /* the iteration of each offer */
     uint64_t delay;
