@@ -64,7 +64,7 @@ static bool is_kept(const struct flight *flight, enum verdict verdict)
 }
 
 void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
-                  enum verdict verdict)
+                  enum verdict verdict, double share)
 {
     struct flight_chunk *place = &flight->chunks[chunk];
 
@@ -77,7 +77,7 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
         flight->snapshot.kind == EXCHANGE_PARAMETERS)
         sum_copy(&node->reference[chunk], &place->sent);
     if (is_kept(flight, verdict) && place->encoded)
-        sum_add(&node->reference[chunk], place->encoded, -1, CODEC_RAW);
+        sum_add(&node->reference[chunk], place->encoded, -share, CODEC_RAW);
     blob_unref(&place->encoded);
     if (flight->judged == flight->parts)
         flight->stage = FLIGHT_JUDGED;
@@ -87,7 +87,7 @@ void flight_judge_rest(struct node *node, struct flight *flight,
                        enum verdict verdict)
 {
     for (uint32_t i = 0; i < node->chunks; i++)
-        flight_judge(node, flight, i, verdict);
+        flight_judge(node, flight, i, verdict, 1);
 }
 
 void flights_lost(struct node *node, uint64_t merged)
@@ -232,12 +232,11 @@ void node_on_verdict(struct node *node, const struct msg *msg,
               ? verdict->first + verdict->chunks
               : node->chunks;
     for (uint32_t i = verdict->first; i < end; i++)
-        flight_judge(node, flight, i, verdict->verdict);
+        flight_judge(node, flight, i, verdict->verdict, 1);
     if (verdict->verdict == VERDICT_MERGED &&
         flight->snapshot.kind == EXCHANGE_PARAMETERS &&
         verdict->version > node->base_version)
         node->base_version = verdict->version;
-    if (flight->arrived < node->chunks && !flight->complete)
     if (flight->arrived < flight->parts && !flight->complete)
         flight_forget(node, flight);
     results_advance(node);

@@ -17,6 +17,13 @@ static struct flight *flight_of(struct node *node, uint64_t exchange)
     return exchange ? flight_find(node, exchange) : node->taking;
 }
 
+/* The share of a chunk that was not merged which is to be offered again: after
+ * a PULL x still holds 1 - a of it, and r none. */
+static double put_back(const struct msg_result *result)
+{
+    return result->verb == VERB_PULL ? result->weight : 1;
+}
+
 void node_on_result(struct node *node, const struct msg *msg,
                    struct blob *payload)
 {
@@ -43,7 +50,8 @@ void node_on_result(struct node *node, const struct msg *msg,
     place->checksum = result->checksum;
     flight->arrived++;
     if (result->exchange)
-        flight_judge(node, flight, result->chunk, result->verdict);
+        flight_judge(node, flight, result->chunk, result->verdict,
+                     put_back(result));
     results_advance(node);
 }
 
@@ -244,7 +252,8 @@ static void carry_over(struct node *node, struct flight *flight,
     if (moves_whole(place) && place->codec == CODEC_RAW &&
         place->sent.count == 1 &&
         sum_is(reference, place->sent.term[0].blob))
-        sum_set(reference, place->result);
+        sum_set(reference, place->verb == VERB_PULL ? place->applied
+                                                    : place->result);
     else
         carry(reference, place);
     for (struct flight *later = flight->next; later; later = later->next)
@@ -268,6 +277,7 @@ static void raise_base(struct node *node, const struct flight *flight)
 /* All of a result is in x now. */
 static void arrive(struct node *node, struct flight *flight)
 {
+    const struct flight_chunk *first = &flight->chunks[flight->part.first];
     bool replaced = false;
 
     for (uint32_t i = flight->part.first; i < node->chunks;
@@ -279,8 +289,10 @@ static void arrive(struct node *node, struct flight *flight)
     flight->skipped = true;
     if (!replaced)
         return;
-    node->lineage = flight->chunks[flight->part.first].lineage;
+    node->lineage = first->lineage;
     flights_obsolete(node);
+    effects_note(node->out, NOTE_TAKEN, node->name, "version %llu",
+                 (unsigned long long)first->version);
 }
 
 static void taken(struct node *node)
@@ -288,8 +300,6 @@ static void taken(struct node *node)
     arrive(node, node->taking);
     joining_settled(node);
     flight_destroy(node, &node->taking);
-    effects_note(node->out, NOTE_TAKEN, node->name, "version %llu",
-                 (unsigned long long)node->base_version);
     joining_schedule(node);
 }
 

@@ -142,8 +142,10 @@ struct flight *flight_new(struct node *node,
 struct flight *flight_find(struct node *node, uint64_t exchange);
 void flight_destroy(struct node *node, struct flight **flight);
 void flight_send(struct node *node, struct flight *flight);
+/* A chunk has its verdict. `share` of what is to be offered again is taken out
+ * of the reference: 1, or less when x - r will show the rest of it. */
 void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
-                  enum verdict verdict);
+                  enum verdict verdict, double share);
 /* All chunks that have none yet. */
 void flight_judge_rest(struct node *node, struct flight *flight,
                        enum verdict verdict);

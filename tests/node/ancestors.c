@@ -236,6 +236,7 @@ static void ap_10_what_is_in_the_air_is_dropped(void)
     struct desk *desk = preempted();
 
     CHECK(!desk_forgot(desk, 1));
+    CHECK_CONTAINS("version 9", hand_note(&desk->hand, NOTE_TAKEN)->text);
     CHECK(desk_forgot(desk, 2));
     CHECK(desk_forgot(desk, 3));
     desk_answers(desk, 2, VERB_REBASE, 12);

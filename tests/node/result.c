@@ -232,6 +232,93 @@ static void every_verb_is_carried_over_to_what_is_in_flight(void)
     }
 }
 
+/* After a pull the node is still away from the centre, and says so; what is
+ * under way counts as if it were there. */
+static void after_a_pull_offers_are_measured_from_the_centre(void)
+{
+    struct desk *desk = desk_new();
+
+    desk->weight = 0.5;
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_offers(desk, 2, 4); /* u = 1 */
+    desk_answers(desk, 1, VERB_PULL, 10);
+    desk_applied(desk, 1);
+    desk_offers(desk, 3, 7.5); /* 0.5 x 4 + 0.5 x 10, and its own 0.5 */
+    CHECK_NEAR(7.5 - (10 + 1), desk_chunk(desk, 3, 0), 0);
+    desk_answers(desk, 2, VERB_PULL, 13);
+    desk_applied(desk, 2);
+    desk_answers(desk, 3, VERB_PULL, 14);
+    desk_applied(desk, 3);
+    desk_offers(desk, 4, 20);
+    CHECK_NEAR(20 - 14, desk_chunk(desk, 4, 0), 0);
+    desk_destroy(&desk);
+}
+
+/* What was not merged is given once: the part that x still holds because x is
+ * away from the centre, the rest because it is put back. */
+static void after_a_pull_what_was_not_merged_is_offered_once(void)
+{
+    for (int i = 0; i <= 4; i++) {
+        struct desk *desk = desk_new();
+        struct msg_result result = {.exchange = 1,
+                                    .verb = VERB_PULL,
+                                    .verdict = VERDICT_EXPIRED,
+                                    .version = 1,
+                                    .weight = 0.25 * i};
+
+        desk_ready(desk, 1);
+        desk_offers(desk, 1, 3); /* u = 2 */
+        for (; result.chunk < DESK_CHUNKS; result.chunk++)
+            desk_result(desk, &result, 1);
+        desk_applied(desk, 1);
+        desk_offers(desk, 2, (1 - result.weight) * 3 + result.weight * 1);
+        CHECK_NEAR(2, desk_chunk(desk, 2, 0), 0);
+        desk_destroy(&desk);
+    }
+}
+
+/* A skipped pull leaves both x and r alone. */
+static void a_skipped_pull_changes_nothing(void)
+{
+    struct desk *desk = desk_new();
+
+    desk->weight = 0.5;
+    desk->welcome.miss = MISS_SKIP;
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_answers(desk, 1, VERB_PULL, 10);
+    desk_skips(desk, 1);
+    desk_offers(desk, 2, 4);
+    CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
+    desk_answers(desk, 2, VERB_PULL, 12);
+    desk_applied(desk, 2);
+    desk_offers(desk, 3, 9);
+    CHECK_NEAR(9 - 12, desk_chunk(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
+/* A part of the way, twice, with both in flight: the second one counts from
+ * where the first will have put the node. */
+static void a_part_of_a_rebase_counts_on_those_before_it(void)
+{
+    struct desk *desk = desk_new();
+
+    desk->weight = 0.5;
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_offers(desk, 2, 4);
+    desk_answers(desk, 1, VERB_REBASE, 11);
+    desk_answers(desk, 2, VERB_REBASE, 20);
+    CHECK_NEAR(0.5 * (11 - 3), desk_apply(desk, 1, 0), 0);
+    CHECK_NEAR(0.5 * (20 - (4 + 4)), desk_apply(desk, 2, 0), 0);
+    desk_applied(desk, 1);
+    desk_applied(desk, 2);
+    desk_offers(desk, 3, 4 + 4 + 6 + 0.25);
+    CHECK_NEAR(0.25, desk_chunk(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
 static void what_the_trainer_says_of_unknown_results_is_ignored(void)
 {
     struct desk *desk = desk_new();
@@ -261,5 +348,9 @@ void add_node_result_tests(CU_pSuite suite)
     TEST(a_skipped_result_changes_nothing);
     TEST(every_verb_is_carried_over_to_the_reference);
     TEST(every_verb_is_carried_over_to_what_is_in_flight);
+    TEST(after_a_pull_offers_are_measured_from_the_centre);
+    TEST(after_a_pull_what_was_not_merged_is_offered_once);
+    TEST(a_skipped_pull_changes_nothing);
+    TEST(a_part_of_a_rebase_counts_on_those_before_it);
     TEST(what_the_trainer_says_of_unknown_results_is_ignored);
 }
