@@ -127,11 +127,21 @@ void flights_obsolete(struct node *node)
     }
 }
 
-/* Whether nothing more can come of it: judged, and the trainer is through. */
-static bool is_over(const struct flight *flight)
+static bool all_judged(const struct node *node)
+{
+    for (const struct flight *flight = node->flights; flight;
+         flight = flight->next)
+        if (flight->stage != FLIGHT_JUDGED)
+            return false;
+    return true;
+}
+
+/* Whether nothing more can come of it: judged, and the trainer is through. The
+ * last one ends the node's part, and so waits for all verdicts. */
+static bool is_over(const struct node *node, const struct flight *flight)
 {
     return flight->stage == FLIGHT_JUDGED &&
-           (flight->skipped || flight->snapshot.last);
+           (flight->snapshot.last ? all_judged(node) : flight->skipped);
 }
 
 /* The trainer's last offer is judged: say goodbye, unless the hub will. */
@@ -154,7 +164,7 @@ void flights_sweep(struct node *node)
         struct flight *flight = *link;
         bool last = flight->snapshot.last;
 
-        if (!is_over(flight)) {
+        if (!is_over(node, flight)) {
             link = &flight->next;
             continue;
         }

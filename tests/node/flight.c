@@ -275,6 +275,21 @@ static void who_leaves_gives_its_last_progress_and_says_goodbye(void)
     desk_destroy(&desk);
 }
 
+static void who_leaves_waits_for_what_was_offered_before(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 2);
+    desk_leaves(desk, 2, 3);
+    desk_judges(desk, 2, 0, 3, VERDICT_MERGED);
+    CHECK(!desk_sent(desk, MSG_BYE));
+    desk_judges(desk, 1, 0, 3, VERDICT_MERGED);
+    CHECK_EQUAL(FAREWELL_LEAVING, desk_sent(desk, MSG_BYE)->bye.farewell);
+    CHECK(node_ended(desk->node));
+    desk_destroy(&desk);
+}
+
 static void who_leaves_without_a_hub_is_gone_at_once(void)
 {
     struct desk *desk = desk_new();
@@ -314,6 +329,7 @@ void add_node_flight_tests(CU_pSuite suite)
     TEST(what_is_offered_may_change_and_what_is_in_flight_does_not);
     TEST(a_gradient_is_offered_as_it_is_and_never_again);
     TEST(who_leaves_gives_its_last_progress_and_says_goodbye);
+    TEST(who_leaves_waits_for_what_was_offered_before);
     TEST(who_leaves_without_a_hub_is_gone_at_once);
     TEST(who_leaves_while_the_hub_goes_is_gone_at_once);
 }
