@@ -109,9 +109,8 @@ static bool is_hopeless(const struct trial *trial,
         return !known;
     if (one->slope < 0)
         return true;
-    return one->remaining != UINT64_MAX &&
-           behind * (double)one->samples / one->slope >
-               (double)one->remaining / 4;
+    return behind * (double)one->samples / one->slope >
+           (double)one->remaining / 4;
 }
 
 static bool is_due(const struct trial *trial, const struct contestant *one)

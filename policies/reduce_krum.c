@@ -26,8 +26,7 @@ static void add_squares(const double *rows, unsigned count, size_t size,
         }
 }
 
-/* The squared distances of all pairs, square[i * count + j]; what is no number
- * is infinitely far. */
+/* The squared distances of all pairs, square[i * count + j]. */
 static void measure(const struct pile *pile, double *square)
 {
     unsigned count = pile->count;
@@ -45,11 +44,8 @@ static void measure(const struct pile *pile, double *square)
     }
     free(rows);
     for (unsigned i = 0; i < count; i++)
-        for (unsigned j = 0; j < i; j++) {
-            if (isnan(square[i * count + j]))
-                square[i * count + j] = INFINITY;
+        for (unsigned j = 0; j < i; j++)
             square[j * count + i] = square[i * count + j];
-        }
 }
 
 static double score_of(const double *square, unsigned count, unsigned i,
@@ -67,7 +63,7 @@ static double score_of(const double *square, unsigned count, unsigned i,
     return sum;
 }
 
-/* Whether i stands before j. */
+/* Whether i stands before j; who is no number, before nobody. */
 static bool is_nearer(const struct candidate *list, const double *score,
                       unsigned i, unsigned j)
 {

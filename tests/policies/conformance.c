@@ -282,13 +282,16 @@ static void shares_add_up_to_the_whole_at_most(void)
     struct prng prng;
 
     prng_seed(&prng, 4);
-    for (unsigned preset = 0; preset < preset_count; preset++)
+    for (unsigned rule = 0; rule < gate_rule_count; rule++)
         for (unsigned count = 1; count <= MOST; count++) {
-            struct star star = star_at(preset, count);
+            struct star star = star_at(0, count);
             struct standing standing = star_standing(&star);
             struct candidate list[MOST];
             double share[MOST], whole, sum = 0;
 
+            star.policy.gate = gate_rules[rule];
+            star.policy.reduce = count % 2 ? &reduce_clip : &reduce_mean;
+            star.policy.damping = damping_rules[count % damping_rule_count];
             random_candidates(&prng, list, count);
             policy_shares(&star.policy, list, count, &standing, share,
                           &whole);

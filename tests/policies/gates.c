@@ -88,6 +88,16 @@ static void a_quorum_of_none_waits_for_the_first_and_its_grace(void)
     CHECK_EQUAL(SECOND, gate_quorum.longest(&numbers));
 }
 
+/* 0.28 * 25 is more than 7 as doubles multiply. */
+static void a_quorum_counts_as_people_do(void)
+{
+    struct policy_numbers numbers = {.quorum = 0.28};
+    const struct gate_state state = {
+        .live = 25, .offered = 7, .required = 1, .numbers = &numbers};
+
+    CHECK(gate_quorum.closes(&state));
+}
+
 /* What the shares come to when some of the live nodes are in. */
 static void a_quorum_divides_by_what_all_would_have_been(void)
 {
@@ -95,6 +105,7 @@ static void a_quorum_divides_by_what_all_would_have_been(void)
 
     CHECK_NEAR(2, gate_quorum.share(samples, 3, 1), 0);
     CHECK_NEAR(6, gate_quorum.whole(samples, 3, 3), 0);
+    CHECK_NEAR(8, gate_quorum.whole(samples, 3, 4), 0);
     CHECK_NEAR(12, gate_quorum.whole(samples, 3, 6), 0);
     CHECK_NEAR(6, gate_quorum.whole(samples, 3, 2), 0);
     CHECK_NEAR(8, gate_quorum.whole(none, 2, 8), 0);
@@ -131,6 +142,7 @@ void add_policies_gates_tests(CU_pSuite suite)
     TEST(async_divides_by_the_nodes_that_are_live);
     TEST(a_quorum_closes_after_its_grace_or_when_all_are_in);
     TEST(a_quorum_of_none_waits_for_the_first_and_its_grace);
+    TEST(a_quorum_counts_as_people_do);
     TEST(a_quorum_divides_by_what_all_would_have_been);
     TEST(sd_14_counted_waits_for_all_and_their_iterations);
 }

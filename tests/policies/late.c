@@ -145,6 +145,35 @@ static void t12_a_period_moves_the_centre_by_the_total(void)
     CHECK_NEAR(0, (double)star.plane[1], 0);
 }
 
+/* One contribution, then the three others of its period at once. */
+static void t12_contributions_that_come_together_are_as_one_by_one(void)
+{
+    static const double offered[4] = {-1, 2, 0.5, 3};
+    struct star one = delayed_star(4, 0.2), together = delayed_star(4, 0.2);
+
+    one.plane[0] = together.plane[0] = 0.3F;
+    together.policy.gate = &gate_quorum;
+    for (unsigned i = 0; i < 4; i++)
+        star_equal(&one, &offered[i], 1);
+    star_equal(&together, offered, 1);
+    star_equal(&together, offered + 1, 3);
+    CHECK_NEAR((double)one.theta, (double)together.theta, 1e-6);
+    CHECK_NEAR((double)one.plane[0], (double)together.plane[0], 1e-6);
+}
+
+static void t12_early_is_one_of_n_at_most(void)
+{
+    static const double offered[4] = {-1, 2, 0.5, 3};
+    struct star most = delayed_star(4, 0.25), more = delayed_star(4, 1);
+
+    most.plane[0] = more.plane[0] = 0.3F;
+    for (unsigned i = 0; i < 4; i++) {
+        star_equal(&most, &offered[i], 1);
+        star_equal(&more, &offered[i], 1);
+        CHECK_NEAR((double)most.theta, (double)more.theta, 0);
+    }
+}
+
 static void t12_four_plain_steps_would_go_6_times_as_far(void)
 {
     struct star plain = star_of("diloco", 4, 0), one = star_of("diloco", 4, 0);
@@ -212,6 +241,8 @@ void add_policies_late_tests(CU_pSuite suite)
     TEST(t12_delayed_nesterov_follows_its_algorithm);
     TEST(t12_delayed_nesterov_vector);
     TEST(t12_a_period_moves_the_centre_by_the_total);
+    TEST(t12_contributions_that_come_together_are_as_one_by_one);
+    TEST(t12_early_is_one_of_n_at_most);
     TEST(t12_four_plain_steps_would_go_6_times_as_far);
     TEST(t13_endless_grace_is_the_round_of_all_to_the_last_bit);
     TEST(a_part_of_a_round_moves_the_centre_by_its_part);

@@ -84,6 +84,24 @@ static void diloco_has_the_numbers_of_its_paper(void)
     CHECK_NEAR(0.9, preset_find("diloco")->policy.numbers.outer_momentum, 0);
 }
 
+static void every_rule_is_found_by_its_name(void)
+{
+#define FOUND(kind)                                                          \
+    for (unsigned i = 0; i < kind##_rule_count; i++) {                       \
+        CHECK(kind##_find(kind##_rules[i]->name) == kind##_rules[i]);        \
+        CHECK(strlen(kind##_rules[i]->doc) > 0);                             \
+    }                                                                        \
+    CHECK(kind##_find("") == NULL)
+    FOUND(gate);
+    FOUND(select);
+    FOUND(reduce);
+    FOUND(merge);
+    FOUND(receive);
+    FOUND(damping);
+    FOUND(preempt);
+    CHECK(reduce_find("multi-krum") == &reduce_multi_krum);
+}
+
 static void the_manual_names_every_rule_and_preset(void)
 {
     static char page[60000];
@@ -123,6 +141,7 @@ void add_policies_policy_tests(CU_pSuite suite)
     TEST(choices_that_do_not_go_together_are_named);
     TEST(what_is_judged_by_itself_needs_no_company);
     TEST(parameters_are_divided_by_their_shares);
+    TEST(every_rule_is_found_by_its_name);
     TEST(the_manual_names_every_rule_and_preset);
     TEST(diloco_has_the_numbers_of_its_paper);
 }

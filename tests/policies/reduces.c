@@ -1,6 +1,7 @@
 /* Robust reduction, and judging by held-out data. */
 #include <math.h>
 
+#include "policies/order.h"
 #include "tests/check.h"
 #include "tests/policies/star.h"
 
@@ -38,7 +39,7 @@ static void t19_trimming_never_cuts_all(void)
 {
     static const double row[4] = {4, 1, 2, 3};
     const double *rows[4] = {&row[0], &row[1], &row[2], &row[3]};
-    struct policy_numbers numbers = {.trim = 0.49};
+    struct policy_numbers numbers = {.trim = 0.5};
 
     for (unsigned count = 1; count <= 4; count++) {
         double out = NAN;
@@ -92,13 +93,25 @@ static void t19_clipping_shortens_to_three_medians(void)
     static const double offered[4] = {1, 1, 1, 100}, same[3] = {1, 1, 1};
     static const double norm[4] = {1, 1, 1, 100};
     static const double wrong[3] = {1, NAN, 1}, endless[3] = {1, INFINITY, 1};
-    static const double nothing[3] = {0, 0, 0};
+    static const double nothing[3] = {0, 0, 0}, none[3] = {NAN, NAN, NAN};
+    static const double even[4] = {1, 2, 4, 18};
 
     CHECK_NEAR((3 + 3) / 4., clipped(norm, offered, 4), 1e-6);
     CHECK_NEAR(1, clipped(norm, offered, 3), 1e-6);
     CHECK_NEAR(2. / 3, clipped(wrong, same, 3), 1e-6);
     CHECK_NEAR(2. / 3, clipped(endless, same, 3), 1e-6);
     CHECK_NEAR(1, clipped(nothing, same, 3), 1e-6);
+    CHECK_NEAR(0, clipped(none, same, 3), 0);
+    CHECK_NEAR((1 + 1 + 1 + 50) / 4., clipped(even, offered, 4), 1e-6);
+}
+
+/* 0.29 * 100 is less than 29 as doubles multiply. */
+static void a_share_is_counted_as_people_do(void)
+{
+    CHECK_EQUAL(29, share_of(0.29, 100));
+    CHECK_EQUAL(0, share_of(0.25, 3));
+    CHECK_EQUAL(0, share_of(0, 64));
+    CHECK_EQUAL(64, share_of(1, 64));
 }
 
 /* Q: the loss is half the squared distance to 0. */
@@ -125,6 +138,21 @@ static void t25_soup_takes_what_does_not_raise_the_loss(void)
     static const double at[3] = {1, -.8, 3};
 
     CHECK_NEAR(.1, tasted("soup", 2, at, 3), 1e-6);
+}
+
+static double flat(double x)
+{
+    return isfinite(x) ? 1 : x;
+}
+
+static void t25_soup_takes_what_makes_no_difference(void)
+{
+    static const double offered[3] = {1, 2, 6};
+    struct star star = star_of("soup", 3, 0);
+
+    star.loss = flat;
+    star_equal(&star, offered, 3);
+    CHECK_NEAR(3, (double)star.theta, 0);
 }
 
 static void t25_soup_of_equals_is_their_mean(void)
@@ -182,7 +210,9 @@ void add_policies_reduces_tests(CU_pSuite suite)
     TEST(t19_krum_without_neighbours_keeps_all);
     TEST(t19_nan_does_not_get_through);
     TEST(t19_clipping_shortens_to_three_medians);
+    TEST(a_share_is_counted_as_people_do);
     TEST(t25_soup_takes_what_does_not_raise_the_loss);
+    TEST(t25_soup_takes_what_makes_no_difference);
     TEST(t25_soup_of_equals_is_their_mean);
     TEST(t25_soup_leaves_out_who_is_poisoned);
     TEST(t25_without_held_out_data_the_soup_is_the_mean);
