@@ -117,6 +117,7 @@ static void choose(struct plan *plan, const struct settings *settings)
     for (unsigned i = 0; i < claim_count; i++)
         if (plan->rows[claims[i].row])
             plan->arms[claims[i].left] = plan->arms[claims[i].right] = true;
+    plan->arms[W1_ALONE] = plan->arms[W2_ALONE] = true; /* comes first */
 }
 
 static unsigned seeds_of(const struct settings *settings, const struct arm *arm)
