@@ -195,8 +195,10 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
         result.exchange = contribution->offer.exchange;
         result.version = hub->centre[chunk].version;
         result.verdict = verdict_of(contribution, chunk);
-        if (answer(hub, round, i, chunk, &result, &payload))
+        if (answer(hub, round, i, chunk, &result, &payload)) {
             delivery_add(hub, member, &result, payload);
+            contribution->answered++;
+        }
         if (contribution->granted)
             credit_one(hub, member, result.exchange);
     }

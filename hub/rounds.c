@@ -283,14 +283,15 @@ void rounds_tick(struct hub *hub)
     rounds_advance(hub);
 }
 
-/* Tells those who got no result what became of their offers. */
+/* Tells those who got no result what became of their offers. A verdict may
+ * overtake results, which it would make void. */
 static void round_tell(struct hub *hub, struct round *round)
 {
     for (unsigned i = 0; i < round->count; i++) {
         struct contribution *contribution = round->list[i];
         struct member *member = contribution_member(hub, contribution);
 
-        if (member && (round->empty || contribution->donor != RECEIVE_CENTRE))
+        if (member && contribution->answered < hub->chunks)
             verdicts_tell(hub, member, contribution);
     }
 }
