@@ -18,10 +18,6 @@
 enum { PROTOCOL_MIN = 1, PROTOCOL_MAX = 1 };
 enum { MSG_TEXT_BYTES = 120, MSG_MAX_BYTES = 1024 };
 
-/* Fields are finite numbers; this one says that there is no score yet. */
-#define NO_SCORE 1e300
-/* The fragment of an offer that holds all chunks, as a node's last one. */
-#define FRAGMENT_ALL UINT32_MAX
 
 enum codec_id {
 #define CODEC(NAME, name, bits, doc) CODEC_##NAME,

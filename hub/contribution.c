@@ -115,7 +115,7 @@ void contribution_retire(struct hub *hub, struct contribution *contribution)
         &member->remembered[exchange % MAX_REMEMBERED];
 
     if (member->incarnation == contribution->incarnation) {
-        if (contribution->merged)
+        if (contribution->merged > contribution->foreign)
             member->exchanges++;
         if (contribution_member(hub, contribution))
             member->finished |= contribution->offer.last;

@@ -133,7 +133,8 @@ static uint64_t chunks_open(const struct hub *hub)
             for (uint32_t j = 0; j < hub->chunks; j++)
                 open += round->list[i]->chunks[j].state != CHUNK_CLOSED;
     for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        open += (uint64_t)hub->members[i].waiting_count * hub->chunks;
+        for (unsigned j = 0; j < hub->members[i].waiting_count; j++)
+            open += hub->chunks - hub->members[i].waiting[j]->foreign;
     return open;
 }
 

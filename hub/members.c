@@ -194,6 +194,7 @@ static void member_tune(struct hub *hub, struct member *member)
 
     member->every = msg.tune.every = every_of(hub, member);
     msg.tune.exchange = hub->policy->exchange;
+    msg.tune.fragments = offers_fragments(hub);
     member_send(hub, member, &msg);
 }
 
@@ -237,7 +238,7 @@ void member_welcome(struct hub *hub, struct member *member)
     msg.welcome.window = config->window;
     msg.welcome.seed = config->seed;
     msg.welcome.optimizer = config->optimizer;
-    msg.welcome.fragments = config->fragments;
+    msg.welcome.fragments = offers_fragments(hub);
     msg.welcome.anchor = hub->policy->numbers.anchor;
     member_send(hub, member, &msg);
 }

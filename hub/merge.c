@@ -190,7 +190,7 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
         struct msg_result result = {.chunk = chunk};
         struct blob *payload;
 
-        if (!member)
+        if (!member || !fragment_holds(contribution->part, chunk))
             continue;
         result.exchange = contribution->offer.exchange;
         result.version = hub->centre[chunk].version;

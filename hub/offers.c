@@ -19,6 +19,16 @@ static void offer_decline(struct hub *hub, struct member *member,
     verdict_send(hub, member, offer->exchange, 0, hub->chunks, verdict);
 }
 
+uint32_t offers_fragments(const struct hub *hub)
+{
+    uint32_t fragments = hub->config.fragments;
+
+    if (hub->contest || hub->policy->exchange == EXCHANGE_GRADIENT ||
+        fragments < 2)
+        return 1;
+    return hub->chunks && hub->chunks < fragments ? hub->chunks : fragments;
+}
+
 /* Why the offer cannot be taken, or VERDICT_MERGED if it can. */
 static enum verdict offer_judge(struct hub *hub, struct member *member,
                                 const struct msg_offer *offer)
@@ -35,10 +45,26 @@ static enum verdict offer_judge(struct hub *hub, struct member *member,
         return VERDICT_LINEAGE;
     if (member->start != START_GO || member->finished ||
         offer->kind != hub->policy->exchange ||
+        (offer->fragment != FRAGMENT_ALL &&
+         offer->fragment >= offers_fragments(hub)) ||
         member->waiting_count == MAX_OFFERS ||
         member->delivery.count >= (uint64_t)MAX_OFFERS * hub->chunks)
         return VERDICT_SUPERSEDED;
     return VERDICT_MERGED;
+}
+
+/* Chunks outside the fragment are done with. */
+static void narrow(struct hub *hub, struct contribution *contribution)
+{
+    contribution->part =
+        fragment_of(contribution->offer.fragment, offers_fragments(hub));
+    for (uint32_t i = 0; i < hub->chunks; i++) {
+        if (fragment_holds(contribution->part, i))
+            continue;
+        contribution_close(hub, contribution, i, VERDICT_MERGED);
+        contribution->foreign++;
+    }
+    contribution->delivered = contribution->answered = contribution->foreign;
 }
 
 void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
@@ -76,6 +102,7 @@ void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
     contribution->incarnation = member->incarnation;
     contribution->connection = member->session;
     contribution->offer = msg->offer;
+    narrow(hub, contribution);
     member->last_exchange = msg->offer.exchange;
     member->base_version = msg->offer.base_version;
     member->waiting[member->waiting_count++] = contribution;

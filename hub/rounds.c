@@ -23,13 +23,15 @@ static struct round *round_open(struct hub *hub)
 }
 
 static void round_add(struct hub *hub, struct round *round,
-                      struct member *member)
+                      struct member *member, unsigned place)
 {
-    struct contribution *contribution = member->waiting[0];
+    struct contribution *contribution = member->waiting[place];
 
     member->waiting_count--;
-    memmove(member->waiting, member->waiting + 1,
-            member->waiting_count * sizeof *member->waiting);
+    memmove(member->waiting + place, member->waiting + place + 1,
+            (member->waiting_count - place) * sizeof *member->waiting);
+    if (!round->count)
+        round->part = contribution->part;
     round->list[round->count++] = contribution;
     if (choice_takes_all(hub))
         contribution_grant(hub, contribution);
@@ -43,9 +45,37 @@ static bool round_has(const struct round *round, int member)
     return false;
 }
 
+/* The place of the member's oldest offer of what the round merges, or of none
+ * (waiting_count). The last round takes all that there is. */
+static unsigned offer_for(const struct hub *hub, const struct round *round,
+                          const struct member *member)
+{
+    unsigned place = 0;
+
+    while (!hub->ending && round && place < member->waiting_count &&
+           !fragments_meet(round->part, member->waiting[place]->part))
+        place++;
+    return place;
+}
+
 static bool is_sync(const struct hub *hub)
 {
     return hub->policy->gate->batch;
+}
+
+/* A node that has gone on to another fragment will not offer this one. */
+static unsigned round_passed(const struct hub *hub, const struct round *round)
+{
+    unsigned passed = 0;
+
+    for (int i = 0; !hub->ending && i < HUB_MAX_NODES; i++) {
+        const struct member *member = &hub->members[i];
+
+        passed += member_live(member) && member->waiting_count &&
+                  !round_has(round, i) &&
+                  offer_for(hub, round, member) == member->waiting_count;
+    }
+    return passed;
 }
 
 /* How many live nodes have offered. What a node offered before it came back
@@ -55,7 +85,7 @@ static bool is_sync(const struct hub *hub)
 static unsigned round_offered(const struct hub *hub,
                               const struct round *round)
 {
-    unsigned offered = 0;
+    unsigned offered = is_sync(hub) ? round_passed(hub, round) : 0;
 
     for (unsigned i = 0; i < round->count; i++)
         offered += member_live(&hub->members[round->list[i]->member]) &&
@@ -180,11 +210,13 @@ static void fill_sync(struct hub *hub, int place)
 
     while (member->waiting_count) {
         struct round *round = hub->rounds;
+        unsigned next = offer_for(hub, round, member);
 
-        if (round && (round->closed || round->count == MAX_IN_ROUND ||
-                      (!hub->ending && round_has(round, place))))
+        if (next == member->waiting_count ||
+            (round && (round->closed || round->count == MAX_IN_ROUND ||
+                       (!hub->ending && round_has(round, place)))))
             return;
-        round_add(hub, round ? round : round_open(hub), member);
+        round_add(hub, round ? round : round_open(hub), member, next);
     }
 }
 
@@ -200,7 +232,7 @@ static void rounds_fill(struct hub *hub)
         if (is_sync(hub))
             fill_sync(hub, i);
         while (!is_sync(hub) && member->waiting_count)
-            round_add(hub, round_open(hub), member);
+            round_add(hub, round_open(hub), member, 0);
     }
 }
 

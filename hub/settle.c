@@ -171,5 +171,14 @@ enum status hub_settle(const struct options *options,
     status = settle_policy(options, &config->policy, why);
     if (status == STATUS_OK)
         status = settle_init(options, config, why);
+    if (status == STATUS_OK && options->fragments > 1 &&
+        (config->policy.exchange == EXCHANGE_GRADIENT ||
+         config->policy.reduce->judge || config->policy.receive->donors))
+        status = because(why, STATUS_CONFIG,
+                         "--fragments %llu: --policy %s must see the whole "
+                         "model at once: leave --fragments out, or choose a "
+                         "policy that merges part by part, such as streaming",
+                         (unsigned long long)options->fragments,
+                         options->policy);
     return status;
 }

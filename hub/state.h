@@ -8,6 +8,7 @@
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
 
+#include "core/fragment.h"
 #include "hub/hub.h"
 #include "hub/ledger.h"
 #include "hub/work.h"
@@ -75,6 +76,8 @@ struct contribution {
     uint64_t incarnation, connection; /* whose; connection = session */
     struct msg_offer offer;
     struct candidate candidate; /* the same for the policy, at the close */
+    struct fragment part; /* its chunks; the others are closed */
+    uint32_t foreign;     /* how many others */
     bool granted;
     bool merges;  /* it is to be merged, once it is here */
     bool donates; /* others get it as it is */
@@ -93,7 +96,7 @@ struct round {
     struct contribution *list[MAX_IN_ROUND];
     unsigned count;
     nanos opened;
-    uint32_t fragment; /* of the model that it merges */
+    struct fragment part; /* of the model that it merges */
     bool closed;       /* its list is complete */
     bool takes_all;    /* nobody is chosen */
     bool judging;      /* a STAGED rule is at work */
@@ -266,6 +269,8 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
 
 /* offers.c */
+/* F of what is offered now. */
+uint32_t offers_fragments(const struct hub *hub);
 void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
 

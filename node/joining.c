@@ -245,6 +245,7 @@ void node_on_tune(struct node *node, const struct msg *msg,
         return;
     node->welcome.every = msg->tune.every;
     node->welcome.exchange = msg->tune.exchange;
+    node->welcome.fragments = msg->tune.fragments;
     joining_schedule(node);
 }
 

@@ -1,5 +1,7 @@
 #include "node/pacer.h"
 
+#include "core/fragment.h"
+
 #include <assert.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "codec/msg.h"
 #include "core/schema.h"
 
 float *span_at(const struct span *spans, size_t at, size_t *count)
@@ -15,30 +14,6 @@ float *span_at(const struct span *spans, size_t at, size_t *count)
     if (*count > left)
         *count = left;
     return spans->values + at;
-}
-
-struct fragment fragment_of(uint32_t number, uint32_t fragments)
-{
-    if (number == FRAGMENT_ALL || fragments < 2)
-        return (struct fragment){0, 1};
-    return (struct fragment){number, fragments};
-}
-
-bool fragment_holds(struct fragment fragment, uint32_t chunk)
-{
-    return chunk % fragment.stride == fragment.first;
-}
-
-bool fragments_meet(struct fragment one, struct fragment other)
-{
-    return one.first == other.first || one.stride != other.stride;
-}
-
-uint32_t fragment_chunks(struct fragment fragment, uint32_t chunks)
-{
-    return fragment.first < chunks
-               ? (chunks - fragment.first - 1) / fragment.stride + 1
-               : 0;
 }
 
 size_t fragment_elements(struct fragment fragment, size_t elements,

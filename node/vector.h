@@ -2,15 +2,15 @@
  * part of them that an exchange holds.
  *
  * The vector is cut into chunks of chunk_elements elements, the last one
- * shorter. A fragment is every F-th chunk (Streaming DiLoCo's strided
- * assignment); with F = 1 it is all of them. What is offered of a fragment is
- * its chunks end to end. */
+ * shorter. What is offered of a fragment is its chunks end to end. */
 #ifndef NODE_VECTOR_H
 #define NODE_VECTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "core/fragment.h"
 
 /* A piece of the vector, as it lies in the trainer's memory. */
 struct span {
@@ -22,17 +22,6 @@ struct span {
  * piece. */
 float *span_at(const struct span *spans, size_t at, size_t *count);
 
-/* The chunks first, first + stride, ... */
-struct fragment {
-    uint32_t first, stride;
-};
-
-/* Number `number` of F fragments; FRAGMENT_ALL, or F below 2: all chunks. */
-struct fragment fragment_of(uint32_t number, uint32_t fragments);
-bool fragment_holds(struct fragment fragment, uint32_t chunk);
-/* Whether they have chunks in common, as far as is known. */
-bool fragments_meet(struct fragment one, struct fragment other);
-uint32_t fragment_chunks(struct fragment fragment, uint32_t chunks);
 /* Elements of a fragment of a vector. */
 size_t fragment_elements(struct fragment fragment, size_t elements,
                          uint32_t chunk_elements);

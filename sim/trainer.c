@@ -67,6 +67,8 @@ static void go_on(struct trainer *trainer)
         return;
     if (trainer->now >= trainer->next_progress)
         trainer_post_progress(trainer);
+    if (trainer->leaving && !trainer->offered_last)
+        trainer_offer(trainer); /* it was told while it waited */
     if (trainer->leaving)
         stop(trainer);
     else

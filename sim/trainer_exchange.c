@@ -106,6 +106,7 @@ void trainer_offer(struct trainer *trainer)
     bool last = trainer->leaving, offered = false;
     uint64_t exchange;
 
+    trainer->offered_last |= last;
     while (!(last && offered) &&
            pacer_offer(&trainer->agenda.pacer, last, &exchange)) {
         trainer_look(trainer, TRAINER_OFFERED, exchange);

@@ -35,7 +35,7 @@ struct trainer {
     uint64_t summed;  /* how many */
     uint64_t samples; /* since the last offer */
     double loss;
-    bool started_loss, leaving;
+    bool started_loss, leaving, offered_last;
     uint64_t waiting; /* exchange it is blocked for, 0: none */
     nanos wait_began, waited, next_progress;
     struct msg_assign task, in_hand; /* parts 0: none */

@@ -2,6 +2,7 @@
  * each other. */
 #include "node/pacer.h"
 
+#include "core/fragment.h"
 #include "tests/check.h"
 
 static void start(struct pacer *pacer, uint64_t every, uint64_t delay,
