@@ -20,7 +20,7 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
                      [MSG_CREDIT] = hub_on_credit,
                      [MSG_PING] = hub_on_ping,
                      [MSG_BYE] = hub_on_bye,
-                     [MSG_ASK] = hub_on_ask,
+                     [MSG_ROOM] = hub_on_room,
                      [MSG_REPORT] = hub_on_report},
     [PEER_MEMBER_BULK] = {[MSG_CHUNK] = hub_on_chunk},
     [PEER_OPERATOR_STATE] = {[MSG_STOP] = hub_on_stop,

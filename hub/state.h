@@ -380,7 +380,7 @@ void snapshot_forget_best(struct hub *hub);
 struct blob *saved_write(struct hub *hub);
 
 /* tasks.c */
-void hub_on_ask(struct hub *hub, struct peer *peer, const struct msg *msg,
+void hub_on_room(struct hub *hub, struct peer *peer, const struct msg *msg,
                 struct blob *payload);
 void hub_on_report(struct hub *hub, struct peer *peer, const struct msg *msg,
                    struct blob *payload);

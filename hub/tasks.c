@@ -41,13 +41,13 @@ static void give_all(struct hub *hub)
     }
 }
 
-void hub_on_ask(struct hub *hub, struct peer *peer, const struct msg *msg,
+void hub_on_room(struct hub *hub, struct peer *peer, const struct msg *msg,
                 struct blob *payload)
 {
     struct member *member = hub_member(hub, peer);
 
     (void)payload;
-    member->asks = msg->ask.tasks < LEDGER_MAX_HELD ? msg->ask.tasks
+    member->asks = msg->room.tasks < LEDGER_MAX_HELD ? msg->room.tasks
                                                     : LEDGER_MAX_HELD;
     give_all(hub);
 }

@@ -13,12 +13,12 @@ void link_take_task(struct star_link *link, const struct msg_assign *assign)
 /* Has the empty hand filled. */
 static void want(struct star_link *link)
 {
-    struct msg msg = {.kind = MSG_WANT};
+    struct msg msg = {.kind = MSG_IDLE};
 
     if (link->task_wanted || link->task.parts)
         return;
     link->task_wanted = true;
-    msg.want.iteration = link->agenda.pacer.iteration;
+    msg.idle.iteration = link->agenda.pacer.iteration;
     net_post(link->net, &msg, NULL);
 }
 

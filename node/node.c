@@ -21,7 +21,7 @@ static handler *const handlers[PEERS][MSG_KINDS] = {
     [PEER_TRAINER] = {[MSG_SNAPSHOT] = node_on_snapshot,
                       [MSG_APPLIED] = node_on_applied,
                       [MSG_PROGRESS] = node_on_progress,
-                      [MSG_WANT] = node_on_want,
+                      [MSG_IDLE] = node_on_idle,
                       [MSG_FINISH] = node_on_finish},
     [PEER_CONTROL] = {[MSG_WELCOME] = node_on_welcome,
                       [MSG_VIEW] = node_on_view,

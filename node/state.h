@@ -191,7 +191,7 @@ void tasks_forget(struct node *node);
 void tasks_fail(struct node *node);
 /* Reports what has been merged; before judged flights are freed. */
 void tasks_sweep(struct node *node);
-void node_on_want(struct node *node, const struct msg *msg,
+void node_on_idle(struct node *node, const struct msg *msg,
                   struct blob *payload);
 void node_on_task(struct node *node, const struct msg *msg,
                   struct blob *payload);

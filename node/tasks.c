@@ -26,13 +26,13 @@ static void report(struct node *node, uint64_t id, bool done)
 void tasks_ask(struct node *node)
 {
     struct node_tasks *tasks = &node->tasks;
-    struct msg msg = {.kind = MSG_ASK};
+    struct msg msg = {.kind = MSG_ROOM};
 
     if (!tasks->wanted || tasks->asked || tasks->count == NODE_MAX_TASKS ||
         node->hub != HUB_MEMBER || node->start != START_GO)
         return;
     tasks->asked = true;
-    msg.ask.tasks = 1;
+    msg.room.tasks = 1;
     node_to_hub(node, &msg, NULL);
 }
 
@@ -132,7 +132,7 @@ void tasks_sweep(struct node *node)
         tasks_fail(node);
 }
 
-void node_on_want(struct node *node, const struct msg *msg,
+void node_on_idle(struct node *node, const struct msg *msg,
                   struct blob *payload)
 {
     (void)msg;

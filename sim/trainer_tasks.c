@@ -4,10 +4,10 @@
 
 static void post_want(struct trainer *trainer)
 {
-    struct msg msg = {.kind = MSG_WANT};
+    struct msg msg = {.kind = MSG_IDLE};
 
     trainer->task_wanted = true;
-    msg.want.iteration = trainer->agenda.pacer.iteration;
+    msg.idle.iteration = trainer->agenda.pacer.iteration;
     effects_send(trainer->out, PEER_TRAINER, &msg, NULL);
 }
 

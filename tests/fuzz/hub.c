@@ -228,13 +228,13 @@ static void hold(struct session *session, struct slot *slot)
 static void task(struct session *session, struct slot *slot)
 {
     uint8_t byte = next(session);
-    struct msg msg = {.kind = byte & 1 ? MSG_REPORT : MSG_ASK};
+    struct msg msg = {.kind = byte & 1 ? MSG_REPORT : MSG_ROOM};
 
     if (byte & 1) {
         msg.report.task = byte / 4;
         msg.report.done = byte / 2 % 2;
     } else {
-        msg.ask.tasks = byte / 2;
+        msg.room.tasks = byte / 2;
     }
     say(session, slot, &msg, NULL);
 }

@@ -28,9 +28,9 @@ static struct guest founder(struct bench *bench)
 static void guest_asks(struct bench *bench, struct guest *guest,
                        uint32_t tasks)
 {
-    struct msg msg = {.kind = MSG_ASK};
+    struct msg msg = {.kind = MSG_ROOM};
 
-    msg.ask.tasks = tasks;
+    msg.room.tasks = tasks;
     hand_say(&bench->hand, guest->control, &msg, NULL);
 }
 

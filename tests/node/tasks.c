@@ -5,7 +5,7 @@
 
 static void trainer_wants(struct desk *desk)
 {
-    const struct msg msg = {.kind = MSG_WANT};
+    const struct msg msg = {.kind = MSG_IDLE};
 
     hand_say(&desk->hand, PEER_TRAINER, &msg, NULL);
 }
@@ -57,17 +57,17 @@ static void a_task_is_asked_for_and_handed_over(void)
     const struct msg_assign *assign;
 
     desk_ready(desk, 1);
-    CHECK(!desk_sent(desk, MSG_ASK));
+    CHECK(!desk_sent(desk, MSG_ROOM));
     trainer_wants(desk);
-    CHECK_EQUAL(1, desk_sent(desk, MSG_ASK)->ask.tasks);
+    CHECK_EQUAL(1, desk_sent(desk, MSG_ROOM)->room.tasks);
     hub_gives(desk, 5);
     assign = &desk_told(desk, MSG_ASSIGN)->assign;
     CHECK_EQUAL(5, assign->task);
     CHECK_EQUAL(3, assign->part);
     CHECK_EQUAL(8, assign->parts);
-    CHECK_EQUAL(1, hand_count(&desk->hand, PEER_CONTROL, MSG_ASK));
+    CHECK_EQUAL(1, hand_count(&desk->hand, PEER_CONTROL, MSG_ROOM));
     trainer_wants(desk);
-    CHECK_EQUAL(2, hand_count(&desk->hand, PEER_CONTROL, MSG_ASK));
+    CHECK_EQUAL(2, hand_count(&desk->hand, PEER_CONTROL, MSG_ROOM));
     desk_destroy(&desk);
 }
 
@@ -80,10 +80,10 @@ static void what_was_wanted_without_a_hub_is_asked_for_later(void)
     desk_connects(desk);
     desk_welcomes(desk, START_HOLD);
     hand_wait(&desk->hand, SECOND);
-    CHECK(!desk_sent(desk, MSG_ASK));
+    CHECK(!desk_sent(desk, MSG_ROOM));
     desk_restarts(desk, START_GO);
     hand_wait(&desk->hand, SECOND);
-    CHECK_EQUAL(1, hand_count(&desk->hand, PEER_CONTROL, MSG_ASK));
+    CHECK_EQUAL(1, hand_count(&desk->hand, PEER_CONTROL, MSG_ROOM));
     desk_destroy(&desk);
 }
 
@@ -219,7 +219,7 @@ static void a_new_session_begins_without_tasks(void)
     desk_answers(desk, 1, VERB_REBASE, 5);
     CHECK_EQUAL(0, reports(desk));
     hand_wait(&desk->hand, SECOND);
-    CHECK_EQUAL(3, hand_count(&desk->hand, PEER_CONTROL, MSG_ASK));
+    CHECK_EQUAL(3, hand_count(&desk->hand, PEER_CONTROL, MSG_ROOM));
     desk_destroy(&desk);
 }
 
@@ -255,7 +255,7 @@ static void no_more_are_held_than_there_is_room_for(void)
     hand_forget(&desk->hand);
     trainer_wants(desk);
     hand_wait(&desk->hand, SECOND);
-    CHECK(!desk_sent(desk, MSG_ASK));
+    CHECK(!desk_sent(desk, MSG_ROOM));
     hub_gives(desk, 100);
     CHECK_EQUAL(100, report(desk)->task);
     CHECK_EQUAL(0, report(desk)->done);
@@ -263,7 +263,7 @@ static void no_more_are_held_than_there_is_room_for(void)
     desk_answers(desk, 1, VERB_REBASE, 5);
     CHECK_EQUAL(1 + NODE_MAX_TASKS, reports(desk));
     hand_wait(&desk->hand, SECOND);
-    CHECK(desk_sent(desk, MSG_ASK) != NULL);
+    CHECK(desk_sent(desk, MSG_ROOM) != NULL);
     desk_destroy(&desk);
 }
 

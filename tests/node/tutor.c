@@ -104,7 +104,7 @@ static void teach(struct toy *toy, const struct event *event,
         take_ping(tutor, event->peer, out);
     else if (event->msg->kind == MSG_BYE)
         tutor->goodbyes++;
-    else if (event->msg->kind == MSG_ASK)
+    else if (event->msg->kind == MSG_ROOM)
         give_task(tutor, out);
     else if (event->msg->kind == MSG_REPORT)
         take_report(tutor, &event->msg->report);
