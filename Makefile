@@ -45,7 +45,7 @@ Q = $(if $(V),,@)
 
 PROGRAMS = $(patsubst %/main.c,$(BUILD)/starswitch-%,\
 	$(wildcard $(FOLDERS:=/main.c)))
-API = $(call object,node/api*.c)
+API = $(call object,node/api*.c group/api*.c)
 LIBSTAR = $(if $(API),$(BUILD)/libstarswitch.a $(BUILD)/libstarswitch.so)
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,\
 	$(filter-out %_trainer.c,$(wildcard examples/*.c))) \
@@ -98,7 +98,7 @@ $(BUILD)/replay-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/replay.o $(LIBRARIES)
 $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(LIBRARIES)
 	$Q$(LINK_ALL) -fsanitize=fuzzer
 
-# ---- the library: node/api*.c and what it needs; star_ is all one sees ----
+# ---- the library: */api*.c and what it needs; star_ is all one sees ----
 
 $(BUILD)/libstarswitch.so: $(API) $(LIBRARIES)
 	$Q$(LINK_ALL) -shared -Wl,-soname,$(SO) \

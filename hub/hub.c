@@ -11,9 +11,21 @@
 typedef void handler(struct hub *hub, struct peer *peer,
                      const struct msg *msg, struct blob *payload);
 
+/* Whatever a peer of the group says is for the board, from its first word. */
+static void hub_on_group(struct hub *hub, struct peer *peer,
+                         const struct msg *msg, struct blob *payload)
+{
+    (void)hub;
+    (void)msg;
+    (void)payload;
+    peer->state = PEER_GROUP;
+}
+
 static handler *const handlers[PEER_STATES][MSG_KINDS] = {
-    [PEER_STRANGER] = {[MSG_HELLO] = hub_on_hello},
+    [PEER_STRANGER] = {[MSG_HELLO] = hub_on_hello,
+                       [MSG_JOIN] = hub_on_group},
     [PEER_STRANGER_BULK] = {[MSG_ATTACH] = hub_on_attach,
+                            [MSG_SIT] = hub_on_group,
                             [MSG_CHUNK] = hub_on_stray},
     [PEER_MEMBER] = {[MSG_HELLO] = hub_on_hello,
                      [MSG_OFFER] = hub_on_offer,
@@ -27,6 +39,22 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
                              [MSG_ORDER] = hub_on_order},
 };
 
+/* Collectives travel in parts of a chunk's size. */
+static struct board *hub_board(const struct hub_config *config,
+                               struct pool *pool)
+{
+    struct board_config board = {.run = config->run ? config->run : 1,
+                                 .limit = GROUP_LIMIT};
+    uint64_t bytes = (uint64_t)config->chunk_elements * sizeof(float) / 8 * 8;
+
+    board.part_bytes = bytes >= 8 ? (uint32_t)bytes : 8;
+    board.window = config->window < GROUP_WINDOW ? config->window
+                                                 : GROUP_WINDOW;
+    if (!board.window)
+        board.window = 1;
+    return board_new(&board, pool);
+}
+
 struct hub *hub_new(const struct hub_config *config, struct pool *pool)
 {
     struct hub *hub = calloc(1, sizeof *hub);
@@ -36,6 +64,7 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
     hub->config = *config;
     hub->pool = pool;
     hub->policy = &hub->config.policy;
+    hub->board = hub_board(config, pool);
     hub->next_job = hub->next_session = 1;
     hub->founder = hub->pinned = -1;
     hub->saved_version = hub->scored_version = NO_VERSION;
@@ -77,6 +106,7 @@ void hub_destroy(struct hub **reference)
     }
     centre_free(hub);
     ledger_free(&hub->ledger);
+    board_destroy(&hub->board);
     free(hub);
 }
 
@@ -125,6 +155,13 @@ static void offence(struct hub *hub, struct peer *peer,
     peer->id = PEER_NONE;
 }
 
+static void board_step(struct hub *hub, const struct event *event)
+{
+    struct machine board = board_machine(hub->board);
+
+    board.step(board.self, event, hub->out);
+}
+
 static void on_message(struct hub *hub, const struct event *event)
 {
     struct peer orders = {PEER_OPERATOR, PEER_OPERATOR_STATE, -1};
@@ -136,19 +173,27 @@ static void on_message(struct hub *hub, const struct event *event)
     if (!peer)
         return;
     handle = handlers[peer->state][event->msg->kind];
-    if (!handle ||
-        (msg_info(event->msg->kind)->payload && !event->payload)) {
+    if (peer->state != PEER_GROUP &&
+        (!handle ||
+         (msg_info(event->msg->kind)->payload && !event->payload))) {
         offence(hub, peer, event);
         return;
     }
     if (peer->member >= 0)
         hub->members[peer->member].heard = hub->now;
-    handle(hub, peer, event->msg, event->payload);
+    if (handle)
+        handle(hub, peer, event->msg, event->payload);
+    if (peer->state == PEER_GROUP)
+        board_step(hub, event);
 }
 
-static void on_done(struct hub *hub, struct job *job)
+static void on_done(struct hub *hub, const struct event *event)
 {
-    if (job->work == &work_check)
+    struct job *job = event->job;
+
+    if (board_does(job->work))
+        board_step(hub, event);
+    else if (job->work == &work_check)
         merge_checked(hub, job);
     else if (job->work == &work_merge)
         merge_done(hub, job);
@@ -162,6 +207,9 @@ static void on_done(struct hub *hub, struct job *job)
 
 static void on_wake(struct hub *hub)
 {
+    struct event wake = {.now = hub->now, .kind = EVENT_WAKE};
+
+    board_step(hub, &wake);
     members_tick(hub);
     rounds_tick(hub);
     tasks_tick(hub);
@@ -196,13 +244,14 @@ static void step(void *self, const struct event *event, struct effects *out)
         peer_joins(hub, event->peer, event->channel);
         break;
     case EVENT_LEAVE:
+        board_step(hub, event);
         peer_leaves(hub, event->peer);
         break;
     case EVENT_MESSAGE:
         on_message(hub, event);
         break;
     case EVENT_DONE:
-        on_done(hub, event->job);
+        on_done(hub, event);
         break;
     case EVENT_WAKE:
     case EVENT_KINDS:

@@ -156,5 +156,7 @@ const char *hub_check(const struct hub *hub)
     for (unsigned i = 0; i < HUB_MAX_NODES; i++)
         if (hub->members[i].delivery.credit > hub->config.window)
             return "more result credit than the window";
-    return ledger_check(&hub->ledger);
+    if (ledger_check(&hub->ledger))
+        return ledger_check(&hub->ledger);
+    return board_check(hub->board);
 }

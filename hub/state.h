@@ -9,6 +9,7 @@
 #define HUB_STATE_H
 
 #include "core/fragment.h"
+#include "group/board.h"
 #include "hub/hub.h"
 #include "hub/ledger.h"
 #include "hub/work.h"
@@ -21,6 +22,10 @@ enum {
     MAX_REMEMBERED = MAX_OFFERS,   /* of one node, for when it is back */
     MAX_CHECKPOINTS = 16           /* orders that wait for a save */
 };
+
+enum { GROUP_WINDOW = 16 }; /* parts in flight of a member of the group */
+/* Results and checkpoints of the group that are kept. */
+#define GROUP_LIMIT ((uint64_t)2 << 30)
 
 /* A node is looked at this often. */
 #define HUB_TICK (250 * MILLISECOND)
@@ -46,6 +51,7 @@ enum peer_state {
     PEER_MEMBER,          /* control of a member */
     PEER_MEMBER_BULK,     /* bulk of a member */
     PEER_OPERATOR_STATE,  /* orders from this process */
+    PEER_GROUP,           /* of a member of the group for collectives */
     PEER_STATES
 };
 
@@ -196,6 +202,7 @@ struct hub {
     uint64_t preempted; /* nodes, so far */
     uint64_t iterations; /* of all nodes together, at the last round's close */
 
+    struct board *board; /* of collectives; it knows its peers itself */
     struct peer peers[MAX_PEERS];
     struct member members[HUB_MAX_NODES];
 

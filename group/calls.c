@@ -1,0 +1,354 @@
+/* From CALL to OUTCOME: who meets whom, in which call. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/text.h"
+#include "group/inside.h"
+
+/* "allreduce sum of 40 bytes f32" */
+static void describe(const struct msg_call *spec, char *text, size_t size)
+{
+    struct text out;
+
+    text_init(&out, text, size);
+    text_add(&out, "%s", collective_words[spec->collective].text);
+    if (spec->collective == COLLECTIVE_ALLREDUCE)
+        text_add(&out, " %s", reduction_words[spec->reduction].text);
+    text_add(&out, " of %" PRIu64 " bytes", spec->bytes);
+    if (spec->collective == COLLECTIVE_ALLREDUCE)
+        text_add(&out, " %s", scalar_words[spec->scalar].text);
+    if (spec->collective == COLLECTIVE_BROADCAST)
+        text_add(&out, " from rank %u", spec->root);
+}
+
+void calls_on_give_up(struct board *board, struct seat *seat,
+                      const struct event *event)
+{
+    const struct msg_give_up *give_up = &event->msg->give_up;
+    int place = (int)(seat - board->seats);
+    char text[MSG_TEXT_BYTES];
+
+    seat->calling = false;
+    seat->call = NULL;
+    if (board->manner == MANNER_PATIENT || give_up->era != board->epoch ||
+        !seat->listed)
+        return;
+    (void)snprintf(text, sizeof text, "%s: %.70s", seat->name, give_up->text);
+    roster_renew(board);
+    calls_fail(board, place, OUTCOME_FAIL, text);
+}
+
+/* ---- coming to a call ---- */
+
+/* Why a call of this kind cannot be, or NULL. */
+static const char *nonsense(const struct board *board,
+                            const struct msg_call *spec)
+{
+    bool patient = board->manner == MANNER_PATIENT;
+
+    if (spec->bytes > board->config.limit)
+        return "more than the hub keeps: send less";
+    if (spec->collective >= COLLECTIVE_CHECKPOINT && !patient)
+        return "only a patient group has checkpoints";
+    if (spec->collective == COLLECTIVE_STOP && patient)
+        return "only an elastic group can be stopped";
+    if (spec->collective == COLLECTIVE_CHECKPOINT && spec->bytes == 0)
+        return "a checkpoint of zero bytes";
+    if (spec->collective != COLLECTIVE_ALLREDUCE)
+        return NULL;
+    if (!reduction_fits(spec->reduction, spec->scalar))
+        return "this reduction is not defined for such numbers";
+    if (spec->bytes % scalar_bytes(spec->scalar) != 0)
+        return "half a number";
+    return NULL;
+}
+
+/* Whether two calls are one and the same collective. */
+static bool agree(const struct msg_call *one, const struct msg_call *other)
+{
+    bool same = one->collective == other->collective;
+
+    if (one->collective != COLLECTIVE_ALLGATHER &&
+        one->collective != COLLECTIVE_LAZY)
+        same = same && one->bytes == other->bytes;
+    if (one->collective == COLLECTIVE_ALLREDUCE)
+        same = same && one->scalar == other->scalar &&
+               one->reduction == other->reduction;
+    if (one->collective == COLLECTIVE_BROADCAST)
+        same = same && one->root == other->root;
+    return same;
+}
+
+static void mismatch(struct board *board, struct seat *seat,
+                     struct call *call)
+{
+    char text[MSG_TEXT_BYTES], ours[64], first[64];
+    struct text out;
+
+    describe(&seat->request, ours, sizeof ours);
+    describe(&call->spec, first, sizeof first);
+    text_init(&out, text, sizeof text);
+    text_add(&out, "call %" PRIu64 ": %s here, %s at %s", call->sequence, ours,
+             first, call->first);
+    seat_told(board, seat, OUTCOME_ABORT, text);
+    if (board->manner == MANNER_ELASTIC && !call->complete) {
+        roster_renew(board);
+        call_fail(board, call, OUTCOME_ABORT, text);
+    }
+}
+
+/* Why there cannot be such a new call now; NULL: there can. */
+static const char *too_early(const struct board *board,
+                             const struct seat *seat)
+{
+    const struct msg_call *spec = &seat->request;
+    bool elastic = board->manner == MANNER_ELASTIC;
+    uint64_t next = 0;
+
+    if (elastic && (spec->era != board->epoch || !seat->listed))
+        return "the membership has changed";
+    if (!elastic && spec->era != board->version)
+        return "the group is at another version: load its checkpoint first";
+    if (!elastic && spec->sequence >= BOARD_CALLS)
+        return "more calls than the hub keeps: checkpoint more often";
+    for (const struct call *call = board->calls; call; call = call->next) {
+        if (call->retired || call->era != spec->era ||
+            call->spec.collective == COLLECTIVE_MODEL)
+            continue;
+        if (!call->complete)
+            return "the call before this one is not done";
+        if (call->sequence >= next)
+            next = call->sequence + 1;
+    }
+    return !elastic && spec->sequence > next
+               ? "calls before this one were left out"
+               : NULL;
+}
+
+static struct call *call_begin(struct board *board, struct seat *seat)
+{
+    const struct msg_call *spec = &seat->request;
+    const char *words = too_early(board, seat);
+    struct call *call;
+
+    if (words) {
+        seat_told(board, seat,
+                  board->manner == MANNER_ELASTIC ? OUTCOME_FAIL
+                                                  : OUTCOME_ABORT,
+                  words);
+        return NULL;
+    }
+    if (!board_has_room(board, spec->bytes)) {
+        seat_told(board, seat, OUTCOME_ABORT,
+                  "more than the hub keeps: checkpoint more often, or send "
+                  "less");
+        return NULL;
+    }
+    if (spec->collective == COLLECTIVE_BROADCAST && spec->root >= board->size) {
+        seat_told(board, seat, OUTCOME_ABORT, "no member has the root's rank");
+        return NULL;
+    }
+    call = call_new(board, spec, seat->name);
+    if (spec->collective != COLLECTIVE_ALLGATHER)
+        pieces_lay(board, call);
+    return call;
+}
+
+void call_attend(struct board *board, struct seat *seat, struct call *call)
+{
+    seat->call = call;
+    seat->next = 0;
+    seat->credit = board->config.window;
+    if (call->complete) {
+        send_outcome(board, seat, OUTCOME_SUCCESS, call, "");
+        seat->calling = false;
+    }
+    pieces_deliver(board, seat);
+}
+
+/* Of a number of bytes that has been checked against the limit. */
+static uint32_t parts_in(const struct board *board, uint64_t bytes)
+{
+    return (uint32_t)((bytes + board->config.part_bytes - 1) /
+                      board->config.part_bytes);
+}
+
+void entry_fill(struct board *board, struct call *call, struct entry *entry,
+                const struct msg_call *spec)
+{
+    if (entry->entered)
+        return;
+    entry->entered = true;
+    entry->bytes = spec->bytes;
+    entry->count =
+        call->spec.collective == COLLECTIVE_LAZY ? 0
+                                                 : parts_in(board, spec->bytes);
+    entry->parts = calloc(entry->count ? entry->count : 1,
+                          sizeof *entry->parts);
+    if (!entry->parts)
+        abort();
+}
+
+/* Whether the member is to get the result: one that sends it has it. */
+static bool takes(const struct call *call, const struct entry *entry)
+{
+    switch ((enum collective)call->spec.collective) {
+    case COLLECTIVE_ALLREDUCE:
+    case COLLECTIVE_ALLGATHER:
+        return true;
+    case COLLECTIVE_BROADCAST:
+        return call->complete || !entry || !entry_gives(call, entry);
+    default:
+        return false;
+    }
+}
+
+/* A new call while others stop: nobody else will come to it. */
+static bool is_stopped(struct board *board, struct seat *seat)
+{
+    if (seat->request.collective == COLLECTIVE_STOP && !board->stopping) {
+        board->stopping = true;
+        calls_fail(board, -1, OUTCOME_NO_NEED, "the group stops");
+    }
+    if (!board->stopping || seat->request.collective == COLLECTIVE_STOP)
+        return false;
+    seat_told(board, seat, OUTCOME_NO_NEED, "the group stops");
+    return true;
+}
+
+static void enter(struct board *board, struct seat *seat)
+{
+    struct call *call = call_find(board, &seat->request);
+    struct entry *entry;
+
+    if (!call)
+        call = call_begin(board, seat);
+    if (!call)
+        return;
+    if (!agree(&seat->request, &call->spec)) {
+        mismatch(board, seat, call);
+        return;
+    }
+    entry = call_entry(call, board, seat);
+    if (entry)
+        entry_fill(board, call, entry, &seat->request);
+    if (entry && seat->request.bytes != entry->bytes) {
+        mismatch(board, seat, call);
+        return;
+    }
+    seat->takes = takes(call, entry);
+    call_attend(board, seat, call);
+    if (call->complete)
+        return;
+    if (entry)
+        entry_open(board, seat, call, entry);
+    call_advance(board, call);
+}
+
+void calls_enter(struct board *board, struct seat *seat)
+{
+    bool patient = board->manner == MANNER_PATIENT;
+    const char *words = nonsense(board, &seat->request);
+
+    if (!seat->calling || seat->call || (patient && !board->begun))
+        return;
+    if (words)
+        seat_told(board, seat, OUTCOME_ABORT, words);
+    else if (seat->request.collective == COLLECTIVE_LOAD)
+        models_load(board, seat);
+    else if (!is_stopped(board, seat))
+        enter(board, seat);
+}
+
+void calls_enter_all(struct board *board)
+{
+    for (unsigned i = 0; i < BOARD_SEATS; i++)
+        if (board->seats[i].present)
+            calls_enter(board, &board->seats[i]);
+    for (struct call *call = board->calls; call; call = call->next)
+        if (!call->retired)
+            call_advance(board, call);
+}
+
+/* Who leaves a call of an elastic group before it is done fails it. */
+void calls_on_call(struct board *board, struct seat *seat,
+                   const struct event *event)
+{
+    struct call *left = seat->calling ? seat->call : NULL;
+
+    if (event->msg->call.collective == COLLECTIVE_MODEL) {
+        models_bring(board, seat, &event->msg->call);
+        return;
+    }
+    seat->call = NULL;
+    seat->calling = false;
+    if (left && board->manner == MANNER_ELASTIC)
+        call_fail(board, left, OUTCOME_FAIL, "a member has left the call");
+    seat->request = event->msg->call;
+    seat->calling = true;
+    calls_enter(board, seat);
+}
+
+/* ---- completing ---- */
+
+static void complete(struct board *board, struct call *call)
+{
+    call->complete = true;
+    call->retired = board->manner == MANNER_ELASTIC;
+    for (unsigned i = 0; i < call->size; i++) {
+        free(call->entries[i].parts); /* all of them are in the pieces */
+        call->entries[i].parts = NULL;
+    }
+    if (call->spec.collective == COLLECTIVE_CHECKPOINT ||
+        call->spec.collective == COLLECTIVE_LAZY)
+        models_commit(board, call);
+    for (unsigned i = 0; i < BOARD_SEATS; i++)
+        if (board->seats[i].call == call) {
+            send_outcome(board, &board->seats[i], OUTCOME_SUCCESS, call, "");
+            board->seats[i].calling = false;
+        }
+    pieces_deliver_all(board, call);
+    if (call->spec.collective == COLLECTIVE_MODEL)
+        models_fetched(board, call);
+    if (board->manner != MANNER_ELASTIC)
+        return;
+    if (call->spec.collective == COLLECTIVE_STOP) {
+        board->stopping = false;
+        roster_renew(board);
+    } else {
+        board->averages++;
+    }
+}
+
+static bool all_entered(const struct board *board, const struct call *call)
+{
+    if (call->spec.collective == COLLECTIVE_CHECKPOINT ||
+        call->spec.collective == COLLECTIVE_LAZY)
+        return models_all_here(board, call);
+    for (unsigned i = 0; i < call->size; i++)
+        if (!call->entries[i].entered)
+            return false;
+    return true;
+}
+
+void call_advance(struct board *board, struct call *call)
+{
+    if (call->complete || call->retired || !all_entered(board, call))
+        return;
+    if (!call->laid) {
+        for (unsigned i = 0; i < call->size; i++)
+            call->bytes += call->entries[i].bytes;
+        if (!board_has_room(board, call->bytes)) {
+            call_fail(board, call, OUTCOME_ABORT,
+                      "more than the hub keeps: send less");
+            return;
+        }
+        pieces_lay(board, call);
+    }
+    if (call->spec.collective == COLLECTIVE_CHECKPOINT &&
+        models_choose_giver(board, call))
+        return;
+    if (call->ready == call->count)
+        complete(board, call);
+}
