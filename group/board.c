@@ -19,6 +19,7 @@ static handler *const handlers[ROLES][MSG_KINDS] = {
                       [MSG_GIVE_UP] = calls_on_give_up,
                       [MSG_CREDIT] = parts_on_credit,
                       [MSG_PING] = seats_on_ping,
+                      [MSG_SAY] = seats_on_say,
                       [MSG_BYE] = seats_on_bye},
     [ROLE_BULK] = {[MSG_PART] = parts_on_part},
 };

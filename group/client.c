@@ -187,6 +187,10 @@ static void on_message(struct client *client, const struct event *event)
     case MSG_PIECE:
         data_on_piece(client, &msg->piece, event->payload);
         break;
+    case MSG_SAY:
+        if (client->joined && event->peer == PEER_TRAINER)
+            client_say(client, msg);
+        break;
     case MSG_SERVE:
         client->serve = msg->serve.version;
         data_serve(client);

@@ -25,6 +25,7 @@ static void tell(struct client *client, enum outcome outcome, bool yes,
     msg.told.averages = client->averages;
     msg.told.rank = client->rank;
     msg.told.size = client->size;
+    msg.told.joined = client->joined;
     msg.told.exit = client->exit;
     (void)snprintf(msg.told.text, sizeof msg.told.text, "%s", text);
     effects_send(client->out, PEER_TRAINER, &msg, NULL);
@@ -298,17 +299,21 @@ void ask_begin(struct client *client, const struct msg_ask *ask)
     client->asked = client->now;
     client->stage = STAGE_HUB;
     client->gained = 0;
-    if (ask->ask == ASK_LEAVE)
+    if (ask->ask == ASK_LEAVE) {
         leave(client);
-    else if (ask->ask == ASK_COLLECTIVE && is_alone(client))
+    } else if (ask->ask == ASK_FORGET) {
+        client->built = false;
+        tell(client, OUTCOME_SUCCESS, false, "");
+    } else if (ask->ask == ASK_COLLECTIVE && is_alone(client)) {
         do_alone(client);
-    else if (client->refused)
+    } else if (client->refused) {
         fail(client, OUTCOME_ABORT, client->refusal);
-    else if (!client->config.active &&
-             (ask->ask == ASK_INITIALIZED || ask->ask == ASK_SKIP))
+    } else if (!client->config.active &&
+               (ask->ask == ASK_INITIALIZED || ask->ask == ASK_SKIP)) {
         answer(client);
-    else if (client->joined)
+    } else if (client->joined) {
         start(client);
+    }
 }
 
 void ask_resume(struct client *client)

@@ -108,6 +108,8 @@ void seats_on_confirm(struct board *board, struct seat *seat,
                       const struct event *event);
 void seats_on_ping(struct board *board, struct seat *seat,
                    const struct event *event);
+void seats_on_say(struct board *board, struct seat *seat,
+                  const struct event *event);
 void seats_on_bye(struct board *board, struct seat *seat,
                   const struct event *event);
 void seats_leave(struct board *board, peer_id peer);

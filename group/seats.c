@@ -120,6 +120,13 @@ void seats_on_bye(struct board *board, struct seat *seat,
     seat_lost(board, seat, farewell_words[event->msg->bye.farewell].doc, true);
 }
 
+void seats_on_say(struct board *board, struct seat *seat,
+                  const struct event *event)
+{
+    effects_note(board->out, NOTE_SAID, seat->name, "%s",
+                 event->msg->say.text);
+}
+
 void seats_on_ping(struct board *board, struct seat *seat,
                    const struct event *event)
 {

@@ -1,0 +1,68 @@
+/* A group's inside: what the program's thread and the network's thread share.
+ *
+ * The program's thread posts ASK and waits; while it waits it gives what WANT
+ * asks for. The network's thread owns the machine and drops its messages here.
+ * Everything below `lock` is under it. */
+#ifndef GROUP_API_GROUP_H
+#define GROUP_API_GROUP_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <starswitch_group.h>
+
+#include "group/client.h"
+#include "net/net.h"
+
+/* A part of what travels as one vector. */
+struct span {
+    void *bytes;
+    size_t size;
+};
+
+/* A piece of a result, until all have come. */
+struct gain {
+    struct blob *blob;
+    uint64_t offset;
+};
+
+/* What a call contributes, and where its result goes. */
+struct cargo {
+    const struct span *in; /* NULL: nothing */
+    size_t in_count;
+    const struct span *out; /* NULL: it stays in group->gains */
+    size_t out_count;
+    void (*prepare)(void *argument);
+    void *argument;
+};
+
+struct star_group {
+    struct star_group_options options;
+    char name[40];
+    nanos timeout;
+    struct pool *pool;
+    struct client *client;
+    struct net *net;
+    pthread_t thread;
+    void *loaded;      /* the model that was given out last */
+    struct span lazy;  /* the model of the last lazy checkpoint */
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint64_t request;
+    bool done, wants, wants_model;
+    struct msg_told told;
+    struct gain *gains;
+    size_t gain_count, gain_room;
+};
+
+/* api.c */
+/* Asks, gives what is wanted, waits for the answer: in group->told. */
+enum star_group_status group_ask(struct star_group *group,
+                                 const struct msg_ask *ask,
+                                 const struct cargo *cargo);
+/* Copies the result's bytes into the spans, one after the other. */
+void gains_copy(const struct star_group *group, const struct span *spans,
+                size_t count);
+size_t spans_size(const struct span *spans, size_t count);
+
+#endif

@@ -1,0 +1,242 @@
+/* Collectives through the hub: barrier, broadcast, allreduce, allgather,
+ * checkpoints. Peers talk to the hub only.
+ *
+ *     struct star_group *group;
+ *     char error[256];
+ *     if (star_group_join(NULL, "worker-3", NULL, &group, error, sizeof error))
+ *         ...
+ *     while (... one more batch ...) {
+ *         ... gradients ...
+ *         switch (star_group_allreduce_average(group, tensors, count)) {
+ *         case STAR_GROUP_SUCCESS:               the mean of all members
+ *         case STAR_GROUP_NO_NEED: step(); break;   alone: one's own
+ *         default: break;                        drop this batch, go on
+ *         }
+ *     }
+ *     star_group_leave(&group);
+ *
+ * What happens when a member is lost or a new one comes is the group's manner:
+ *
+ * - elastic (FTLib): the collective under way fails, nothing is changed by it,
+ *   and the next one is among those who are there then. Nobody waits for
+ *   somebody who is lost.
+ * - patient (Rabit): the others wait until it is back under its name. It loads
+ *   the newest checkpoint and does its work again; the results that the others
+ *   have had since that checkpoint are given to it again, bit for bit. One
+ *   that does not come back within `patience` is given up: the call fails with
+ *   a sentence that says so, and the next one is among those who are left.
+ *
+ * Every call waits at most `timeout` seconds; star_group_look says for what it
+ * waited. Reductions add in rank order, floats in double: the same bits on
+ * every member and in every run.
+ *
+ * Ranks: those who have been members for longest come first, founders in the
+ * order of a 128-bit hash of their names; so rank 0 is never a newcomer.
+ *
+ * Threads: call a group's functions from one thread at a time; it has a thread
+ * of its own for the network. C99, C++-safe. */
+#ifndef STARSWITCH_GROUP_H
+#define STARSWITCH_GROUP_H
+
+#include <starswitch.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct star_group;
+
+/* How a collective ended. */
+enum star_group_status {
+    STAR_GROUP_NO_NEED = -1, /* this is the only member, or all are stopping */
+    STAR_GROUP_SUCCESS = 0,
+    STAR_GROUP_FAIL = 1, /* not done, and nothing changed; the next may be */
+    STAR_GROUP_ABORT = 2 /* cannot be done: see star_group_look */
+};
+
+/* How building the group ended. */
+enum star_rebuild_status {
+    STAR_REBUILD_SKIP_ALLREDUCE = -1, /* the only member: rank 0 of 1 */
+    STAR_REBUILD_SUCCESS = 0,
+    STAR_REBUILD_FAIL = 1,
+    STAR_REBUILD_ABORT = 2
+};
+
+/* What FTLib's consensus and communication libraries say; ours never leave
+ * this process. */
+enum star_consensus_status {
+    STAR_CONSENSUS_SKIP_ALLREDUCE = -1,
+    STAR_CONSENSUS_SUCCESS = 0,
+    STAR_CONSENSUS_FAIL = 1
+};
+enum star_commlib_status { STAR_COMMLIB_SUCCESS = 0, STAR_COMMLIB_FAIL = 1 };
+
+/* Whether a member of an elastic group asks the hub who is there before each
+ * collective, which costs a round trip and saves the batch that would fail. */
+enum star_consensus_mode { STAR_PASSIVE = 0, STAR_ACTIVE = 1 };
+
+enum star_manner { STAR_ELASTIC = 0, STAR_PATIENT = 1 };
+
+enum star_op { STAR_SUM, STAR_MEAN, STAR_MAX, STAR_MIN, STAR_BITOR };
+
+enum star_dtype {
+    STAR_I8,
+    STAR_U8,
+    STAR_I32,
+    STAR_U32,
+    STAR_I64,
+    STAR_U64,
+    STAR_F32,
+    STAR_F64
+};
+
+/* All members may be 0. */
+struct star_group_options {
+    enum star_manner manner;
+    enum star_consensus_mode mode;
+    unsigned size;   /* members before the first call; all must say the same */
+    double timeout;  /* seconds; 0: 60, patient: 60 more than patience */
+    double patience; /* seconds; 0: 1800 */
+    /* Events, in words; from the group's thread. NULL: warnings and errors go
+     * to stderr. */
+    void (*log)(void *context, enum star_level level, const char *event,
+                const char *sentence);
+    void *context;
+};
+
+/* A vector that is averaged in place. */
+struct star_group_tensor {
+    float *values;
+    size_t count;
+};
+
+struct star_group_state {
+    unsigned rank, size;
+    uint64_t epoch;    /* grows when the membership changes */
+    uint64_t averages; /* collectives done */
+    uint64_t version;  /* checkpoints done */
+    int joined;        /* the hub has taken us in */
+    int exit_code;     /* not 0: the program must end with it, and be started
+                          again: 3, it has missed what the others did */
+    char text[128];    /* why the last call did not succeed */
+};
+
+/* ---- coming and going ---- */
+
+/* Begins to be a member; returns at once, hub or not. `hub` is "host" or
+ * "host:port" (NULL: $STARSWITCH_HUB, or 127.0.0.1:7541); `name` tells members
+ * apart (NULL: host name and process id), and who comes back under its name is
+ * the same member. On failure a sentence is in `error`. */
+STAR_API enum star_status
+star_group_join(const char *hub, const char *name,
+                const struct star_group_options *options,
+                struct star_group **group, char *error, size_t error_size);
+/* As Rabit's programs are started, with "name=value": rabit_tracker_uri,
+ * rabit_tracker_port, rabit_task_id (the name), rabit_world_size,
+ * rabit_timeout_sec. What begins with rabit_ is taken, other arguments are left
+ * alone; sizes of buffers and rings mean nothing to a hub. A patient group. */
+STAR_API enum star_status star_group_join_arguments(int argc, char **argv,
+                                                    struct star_group **group,
+                                                    char *error,
+                                                    size_t error_size);
+/* Says goodbye and frees. Accepts a NULL group. */
+STAR_API void star_group_leave(struct star_group **group);
+
+/* Learns who is there. The names are FTLib's (consensus "shared_storage" or
+ * "gossip", library "NCCL", "dummy_NCCL" or "pytorch"; NULL: "hub"); all mean
+ * the hub, and names that FTLib does not know are refused: ABORT. */
+STAR_API enum star_rebuild_status star_group_init(struct star_group *group,
+                                                  const char *consensus,
+                                                  const char *library);
+/* Whether the members are those that the group was built of, as far as this
+ * one knows; an active one asks. */
+STAR_API int star_group_initialized(struct star_group *group);
+/* Whether this is the only member. */
+STAR_API int star_group_skip_allreduce(struct star_group *group);
+/* Waits until the hub has taken us in, at most so many seconds (0: 15). */
+STAR_API int star_group_manual_join(struct star_group *group, double seconds);
+STAR_API int star_group_consensus_joined(struct star_group *group);
+
+STAR_API void star_group_look(struct star_group *group,
+                              struct star_group_state *state);
+STAR_API unsigned star_group_rank(struct star_group *group);
+STAR_API unsigned star_group_size(struct star_group *group);
+STAR_API int star_group_is_distributed(struct star_group *group);
+STAR_API const char *star_group_processor_name(struct star_group *group);
+/* A line in the hub's log, of at most 119 bytes. */
+STAR_API void star_group_tracker_print(struct star_group *group,
+                                       const char *text);
+
+/* ---- collectives; all members call the same one ---- */
+
+/* Each value becomes the mean of all members' values; all tensors travel as
+ * one. */
+STAR_API enum star_group_status
+star_group_allreduce_average(struct star_group *group,
+                             const struct star_group_tensor *tensors,
+                             size_t count);
+/* The same, under the name that FTLib had for it. */
+STAR_API enum star_group_status
+star_group_wait_weights_ready(struct star_group *group,
+                              const struct star_group_tensor *tensors,
+                              size_t count);
+/* `bytes` of the root's data to all, in place. */
+STAR_API enum star_group_status star_group_broadcast(struct star_group *group,
+                                                     void *data, size_t bytes,
+                                                     unsigned root);
+STAR_API enum star_group_status star_group_barrier(struct star_group *group);
+/* In place. STAR_MEAN is for floats, STAR_BITOR for integers. `prepare`, unless
+ * NULL, fills the data just before they are needed, and is not called when the
+ * result is there already. */
+STAR_API enum star_group_status
+star_group_allreduce(struct star_group *group, void *data, size_t count,
+                     enum star_dtype dtype, enum star_op op,
+                     void (*prepare)(void *argument), void *argument);
+/* The same with an operation of one's own: into = into + one, for `count`
+ * elements of `element_bytes`, is called in rank order. All contributions
+ * travel to all members. */
+STAR_API enum star_group_status star_group_allreduce_custom(
+    struct star_group *group, void *data, size_t element_bytes, size_t count,
+    void (*reduce)(const void *one, void *into, size_t count));
+/* All members' contributions, in rank order; they may differ in size. FAIL
+ * when `all_bytes` is too small; `received` (or NULL) says how many came. */
+STAR_API enum star_group_status
+star_group_allgather(struct star_group *group, const void *own, size_t bytes,
+                     void *all, size_t all_bytes, size_t *received);
+/* Elastic: this member has no more data. Other collectives answer NO_NEED from
+ * now on; waits until everybody has come here. Then they work again, for a last
+ * average of the parameters. */
+STAR_API enum star_group_status star_group_stop(struct star_group *group);
+/* Calls `act` in a group that is built: rebuilds before if need be. What it
+ * returns is stored in `result`; if that is not 0, the group is built anew
+ * before the next collective. */
+STAR_API enum star_group_status star_group_execute(struct star_group *group,
+                                                   int (*act)(void *argument),
+                                                   void *argument, int *result);
+
+/* ---- checkpoints of a patient group ---- */
+
+/* The version of the newest checkpoint, its model in `model` and `bytes`; the
+ * memory is the group's, until its next call. 0: there is none, and nothing is
+ * touched. -1: it cannot be had. */
+STAR_API int64_t star_group_load_checkpoint(struct star_group *group,
+                                            const void **model, size_t *bytes);
+/* Ends a version: results since the last checkpoint are forgotten. The model
+ * must be the same on all members; the hub keeps a copy. */
+STAR_API enum star_group_status
+star_group_checkpoint(struct star_group *group, const void *model,
+                      size_t bytes);
+/* The same, but only the address is kept, and the model is read from there,
+ * during a later collective, if somebody needs it. It may be changed only
+ * between the last collective of a version and the next checkpoint. */
+STAR_API enum star_group_status
+star_group_lazy_checkpoint(struct star_group *group, const void *model,
+                           size_t bytes);
+/* Checkpoints so far. */
+STAR_API uint64_t star_group_version_number(struct star_group *group);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
