@@ -15,6 +15,7 @@ void send_outcome(struct board *board, struct seat *seat, enum outcome outcome,
     msg.outcome.outcome = outcome;
     msg.outcome.bytes = call && seat->takes ? call->bytes : 0;
     msg.outcome.version = board->version;
+    msg.outcome.averages = board->averages;
     msg.outcome.rank = seat_rank(board, seat);
     msg.outcome.size = call ? call->size : board->size;
     (void)snprintf(msg.outcome.text, sizeof msg.outcome.text, "%s", text);

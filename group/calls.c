@@ -294,8 +294,11 @@ void calls_on_call(struct board *board, struct seat *seat,
 
 static void complete(struct board *board, struct call *call)
 {
+    bool stops = call->spec.collective == COLLECTIVE_STOP;
+
     call->complete = true;
     call->retired = board->manner == MANNER_ELASTIC;
+    board->averages += call->retired && !stops;
     for (unsigned i = 0; i < call->size; i++) {
         free(call->entries[i].parts); /* all of them are in the pieces */
         call->entries[i].parts = NULL;
@@ -311,13 +314,9 @@ static void complete(struct board *board, struct call *call)
     pieces_deliver_all(board, call);
     if (call->spec.collective == COLLECTIVE_MODEL)
         models_fetched(board, call);
-    if (board->manner != MANNER_ELASTIC)
-        return;
-    if (call->spec.collective == COLLECTIVE_STOP) {
+    if (stops) {
         board->stopping = false;
         roster_renew(board);
-    } else {
-        board->averages++;
     }
 }
 

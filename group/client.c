@@ -49,6 +49,7 @@ static void join(struct client *client)
     client->heard = client->now;
     if (client->left || client->refused)
         return;
+    client->next_ping = client->now + PING_INTERVAL;
     msg.join.protocol_min = PROTOCOL_MIN;
     msg.join.protocol_max = PROTOCOL_MAX;
     msg.join.node_high = config->high;
@@ -203,18 +204,25 @@ static void on_message(struct client *client, const struct event *event)
     }
 }
 
+static void ping(struct client *client)
+{
+    struct msg msg = {.kind = MSG_PING};
+
+    client->next_ping = client->now + PING_INTERVAL;
+    if (!client->joined)
+        return;
+    msg.ping.sent = client->now;
+    msg.ping.loss = NO_SCORE;
+    client_say(client, &msg);
+}
+
 static void tick(struct client *client)
 {
-    struct msg ping = {.kind = MSG_PING};
-
-    if (client->joined && client->now - client->heard >= CLIENT_PATIENCE)
+    if (client->next_ping != NEVER &&
+        client->now - client->heard >= CLIENT_PATIENCE)
         client_reconnect(client);
-    if (client->joined && client->now >= client->next_ping) {
-        client->next_ping = client->now + PING_INTERVAL;
-        ping.ping.sent = client->now;
-        ping.ping.loss = NO_SCORE;
-        client_say(client, &ping);
-    }
+    if (client->now >= client->next_ping)
+        ping(client);
     ask_tick(client);
 }
 

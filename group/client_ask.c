@@ -108,7 +108,8 @@ static void count_success(struct client *client)
     if (what == COLLECTIVE_STOP) {
         client->built = false;
     } else if (is_elastic(client)) {
-        client->averages++;
+        client->averages = client->outcome.averages;
+        client->took_part = true;
         client->sequence++;
     } else if (what >= COLLECTIVE_CHECKPOINT) {
         client->version = client->outcome.version;
@@ -160,7 +161,7 @@ static void confirm(struct client *client, enum stage stage)
 
     client->stage = stage;
     msg.who.number = ++client->confirm;
-    msg.who.averages = client->averages;
+    msg.who.averages = client->took_part ? client->averages : 0;
     msg.who.reports = !client->reported;
     client_say(client, &msg);
 }
@@ -203,7 +204,7 @@ static bool roster_fits(struct client *client, const struct msg_roster *roster)
 {
     char text[MSG_TEXT_BYTES];
 
-    if (client->averages && client->averages < roster->averages) {
+    if (client->took_part && client->averages < roster->averages) {
         client->exit = EXIT_BEHIND;
         (void)snprintf(text, sizeof text,
                        "it has done %" PRIu64 " collectives, the group %" PRIu64
@@ -347,9 +348,11 @@ void ask_refuse(struct client *client)
 static nanos limit_of(const struct client *client)
 {
     nanos limit = client->ask.limit ? client->ask.limit : NEVER;
+    bool looks = client->stage == STAGE_PROBE ||
+                 client->ask.ask == ASK_INITIALIZED ||
+                 client->ask.ask == ASK_SKIP;
 
-    return client->stage == STAGE_PROBE && limit > CONFIRM_LIMIT ? CONFIRM_LIMIT
-                                                                 : limit;
+    return looks && limit > CONFIRM_LIMIT ? CONFIRM_LIMIT : limit;
 }
 
 nanos ask_deadline(const struct client *client)

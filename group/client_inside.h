@@ -38,9 +38,10 @@ struct client {
     char refusal[MSG_TEXT_BYTES];
     struct msg_joined hub;    /* what it said then */
     uint64_t run;             /* 0: none yet */
-    nanos heard, next_ping;
+    nanos heard, next_ping; /* next_ping: NEVER while not connected */
 
     bool built, skip, newcomer, reported; /* FTLib's flags */
+    bool took_part; /* in a collective of this group: it has a past */
     uint64_t epoch, averages, version, sequence;
     uint32_t rank, size, exit;
 
