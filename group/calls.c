@@ -325,6 +325,8 @@ static bool all_entered(const struct board *board, const struct call *call)
     if (call->spec.collective == COLLECTIVE_CHECKPOINT ||
         call->spec.collective == COLLECTIVE_LAZY)
         return models_all_here(board, call);
+    if (call->spec.collective == COLLECTIVE_MODEL)
+        return true;
     for (unsigned i = 0; i < call->size; i++)
         if (!call->entries[i].entered)
             return false;

@@ -1,0 +1,172 @@
+/* Rabit's checkpoints on a hub. */
+#include <string.h>
+
+#include "tests/check.h"
+#include "tests/group/patient.h"
+
+static void rb1_shape(void)
+{
+    struct circle *circle = patient_new(3);
+
+    for (unsigned i = 0; i < 3; i++)
+        patient_load(circle, i);
+    patient_settle(circle);
+    patient_check_all(circle, OUTCOME_SUCCESS);
+    for (unsigned version = 0; version < 4; version++) {
+        CHECK_EQUAL(version, patient_told(circle, 1)->version);
+        patient_sum_all(circle, version);
+        patient_check_all(circle, OUTCOME_SUCCESS);
+        CHECK_NEAR(3 * version + 3, (double)circle_float(circle, 2, 0), 0);
+        patient_checkpoint_all(circle, version);
+    }
+    circle_ask_all(circle, ASK_LEAVE);
+    circle_run(circle, SECOND);
+    CHECK_EQUAL(0, circle_view(circle).members);
+    CHECK_EQUAL(0, circle_view(circle).held);
+    circle_destroy(&circle);
+}
+
+static void rb2_load(void)
+{
+    struct circle *circle = patient_new(3);
+
+    patient_load(circle, 0);
+    patient_settle(circle);
+    CHECK_EQUAL(0, patient_told(circle, 0)->version);
+    CHECK_EQUAL(0xee, circle->members[0].out[0]); /* untouched */
+    patient_checkpoint_all(circle, 3);
+    patient_checkpoint_all(circle, 4);
+    circle_kill(circle, 2);
+    circle_run(circle, SECOND);
+    circle_start(circle, 2);
+    patient_load(circle, 2);
+    patient_settle(circle);
+    CHECK_EQUAL(2, patient_told(circle, 2)->version);
+    CHECK_EQUAL(200, patient_told(circle, 2)->bytes);
+    CHECK_NEAR(4, (double)circle_float(circle, 2, 49), 0);
+    circle_destroy(&circle);
+}
+
+static void rb3_checkpoint(void)
+{
+    struct circle *circle = patient_new(3);
+
+    patient_sum_all(circle, 1);
+    patient_sum_all(circle, 2);
+    CHECK_EQUAL(2 * 160, circle_view(circle).held); /* the results */
+    patient_checkpoint(circle, 0, 1);
+    patient_checkpoint(circle, 1, 1);
+    circle_run(circle, SECOND);
+    CHECK(circle->members[0].asking); /* nobody is a version ahead */
+    CHECK_EQUAL(0, circle_view(circle).version);
+    patient_checkpoint(circle, 2, 1);
+    patient_settle(circle);
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_EQUAL(1, patient_told(circle, i)->version);
+    circle_run(circle, SECOND);
+    CHECK_EQUAL(200, circle_view(circle).held); /* the model alone */
+    patient_sum_all(circle, 1);                 /* sequence 0 again */
+    patient_check_all(circle, OUTCOME_SUCCESS);
+    CHECK_EQUAL(1, patient_told(circle, 0)->version);
+    circle_destroy(&circle);
+}
+
+/* ---- RB-4, RB-5 ---- */
+
+static void rb4_lazy(void)
+{
+    struct circle *circle = patient_new(3);
+
+    patient_sum_all(circle, 1);
+    patient_lazy_all(circle, 7);
+    patient_sum_all(circle, 1);
+    patient_lazy_all(circle, 8);
+    circle_run(circle, SECOND);
+    CHECK_EQUAL(0, circle_view(circle).held); /* nobody has serialised it */
+    patient_sum(circle, 0, 1);
+    patient_sum(circle, 1, 2);
+    circle_run(circle, SECOND);
+    CHECK_EQUAL(0, circle->members[0].served + circle->members[1].served);
+    circle_kill(circle, 2);
+    circle_start(circle, 2);
+    patient_load(circle, 2);
+    circle_run(circle, SECOND);
+    CHECK_EQUAL(1, circle->members[0].served + circle->members[1].served);
+    CHECK_EQUAL(OUTCOME_SUCCESS, patient_told(circle, 2)->outcome);
+    CHECK_EQUAL(2, patient_told(circle, 2)->version);
+    CHECK_NEAR(8, (double)circle_float(circle, 2, 49), 0);
+    patient_sum(circle, 2, 3);
+    patient_settle(circle);
+    patient_check_all(circle, OUTCOME_SUCCESS);
+    CHECK_NEAR(6, (double)circle_float(circle, 2, 0), 0);
+    circle_destroy(&circle);
+}
+
+/* code3: the others have changed the model, and wait at the checkpoint: the
+ * one that comes back gets the model of the version that begins. */
+static void rb4_after_the_last(void)
+{
+    struct circle *circle = patient_new(3);
+
+    patient_lazy_all(circle, 7);
+    patient_sum_all(circle, 1);
+    circle_kill(circle, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        circle_floats(circle, i, 50, 8);
+        memcpy(circle->members[i].model, circle->members[i].in, 200);
+        circle_call(circle, i, COLLECTIVE_LAZY);
+    }
+    circle_run(circle, SECOND);
+    circle_start(circle, 2);
+    patient_load(circle, 2);
+    circle_run(circle, SECOND);
+    CHECK_EQUAL(2, patient_told(circle, 0)->version);
+    CHECK(circle->members[2].asking); /* until somebody is in a collective */
+    patient_sum(circle, 0, 1);
+    patient_sum(circle, 1, 1);
+    circle_run(circle, SECOND);
+    CHECK_EQUAL(2, patient_told(circle, 2)->version);
+    CHECK_NEAR(8, (double)circle_float(circle, 2, 0), 0);
+    patient_sum(circle, 2, 1);
+    patient_settle(circle);
+    patient_check_all(circle, OUTCOME_SUCCESS);
+    circle_destroy(&circle);
+}
+
+static void rb5_version_number(void)
+{
+    struct circle *circle = patient_new(1);
+
+    for (unsigned version = 1; version < 4; version++) {
+        patient_checkpoint_all(circle, 1);
+        CHECK_EQUAL(version, patient_told(circle, 0)->version);
+    }
+    patient_load(circle, 0); /* of a world of one */
+    patient_settle(circle);
+    CHECK_EQUAL(0, patient_told(circle, 0)->bytes);
+    CHECK_EQUAL(0, circle_view(circle).held);
+    CHECK_EQUAL(3, patient_told(circle, 0)->version);
+    circle_destroy(&circle);
+    circle = patient_new(2);
+    for (unsigned version = 1; version < 4; version++) {
+        patient_checkpoint_all(circle, 1);
+        CHECK_EQUAL(version, patient_told(circle, 1)->version);
+    }
+    circle_destroy(&circle);
+}
+
+void add_group_rabit_tests(CU_pSuite suite)
+{
+    check_add(suite, "RB-1 load, collectives, checkpoint, and so on",
+              rb1_shape);
+    check_add(suite, "RB-2 load: 0 touches nothing; a restarted one has it all",
+              rb2_load);
+    check_add(suite, "RB-3 a checkpoint is one version, together",
+              rb3_checkpoint);
+    check_add(suite, "RB-4 a lazy model is read only if somebody needs it",
+              rb4_lazy);
+    check_add(suite, "RB-4 a loss after the last collective",
+              rb4_after_the_last);
+    check_add(suite, "RB-5 the version counts checkpoints; a world of one",
+              rb5_version_number);
+}

@@ -1,0 +1,214 @@
+/* Rabit's recovery on a hub: who was lost does its work again. */
+#include <string.h>
+
+#include "tests/check.h"
+#include "tests/group/patient.h"
+
+static void rb6_replay(void)
+{
+    struct circle *circle = patient_new(3);
+    unsigned char before[160];
+
+    patient_checkpoint_all(circle, 1);
+    for (unsigned i = 0; i < 3; i++)
+        patient_sum(circle, i, 0.1 * (i + 1));
+    patient_settle(circle);
+    memcpy(before, circle->members[0].out, sizeof before);
+    patient_sum_all(circle, 5);
+    patient_sum(circle, 0, 9);
+    patient_sum(circle, 2, 9);
+    circle_run(circle, SECOND);
+    circle_kill(circle, 1);
+    circle_run(circle, SECOND);
+    circle_start(circle, 1);
+    patient_load(circle, 1);
+    circle_run(circle, SECOND);
+    CHECK_EQUAL(1, patient_told(circle, 1)->version);
+    patient_sum(circle, 1, 12345); /* what it gives is not asked for */
+    circle_run(circle, SECOND);
+    CHECK_EQUAL(OUTCOME_SUCCESS, patient_told(circle, 1)->outcome);
+    CHECK_EQUAL(0, memcmp(before, circle->members[1].out, sizeof before));
+    patient_sum(circle, 1, 12345);
+    circle_run(circle, SECOND);
+    CHECK_NEAR(18, (double)circle_float(circle, 1, 0), 0);
+    CHECK(circle->members[0].asking);
+    patient_sum(circle, 1, 9); /* where the others wait */
+    patient_settle(circle);
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_NEAR(27, (double)circle_float(circle, i, 39), 0);
+    circle_destroy(&circle);
+}
+
+/* Its own contribution was whole when it died: nobody has to wait. */
+static void rb6_whole_contribution(void)
+{
+    struct circle *circle = patient_new(2);
+
+    circle_floats(circle, 0, 30, 1); /* two parts: a window */
+    circle_floats(circle, 1, 30, 4);
+    circle_call(circle, 1, COLLECTIVE_ALLREDUCE);
+    circle_run(circle, SECOND);
+    circle_kill(circle, 1);
+    circle_run(circle, SECOND);
+    circle_call(circle, 0, COLLECTIVE_ALLREDUCE);
+    patient_settle(circle);
+    CHECK_EQUAL(OUTCOME_SUCCESS, patient_told(circle, 0)->outcome);
+    CHECK_NEAR(2.5, (double)circle_float(circle, 0, 29), 0);
+    circle_destroy(&circle);
+}
+
+static void rb7_survivors_block(void)
+{
+    struct circle *circle = patient_new(3);
+
+    circle_kill(circle, 1);
+    patient_sum(circle, 0, 1);
+    patient_sum(circle, 2, 1);
+    circle_run(circle, 20 * SECOND);
+    CHECK(circle->members[0].asking && circle->members[2].asking);
+    circle_start(circle, 1);
+    patient_sum(circle, 1, 1);
+    patient_settle(circle);
+    patient_check_all(circle, OUTCOME_SUCCESS);
+    circle_destroy(&circle);
+}
+
+static void rb7_mismatch(void)
+{
+    struct circle *circle = patient_new(2);
+
+    patient_sum_all(circle, 1);
+    patient_sum_all(circle, 1);
+    circle_kill(circle, 1);
+    circle_start(circle, 1);
+    patient_sum(circle, 1, 1);
+    patient_settle(circle);
+    circle_floats(circle, 1, 7, 1);
+    circle_call(circle, 1, COLLECTIVE_BROADCAST);
+    patient_settle(circle);
+    CHECK_EQUAL(OUTCOME_ABORT, patient_told(circle, 1)->outcome);
+    CHECK_TEXT("call 1: broadcast of 28 bytes from rank 0 here, allreduce sum "
+               "of 160 bytes f32 at n0",
+               patient_told(circle, 1)->text);
+    circle_destroy(&circle);
+}
+
+static void rb7_nothing_to_keep(void)
+{
+    struct circle *circle = patient_new(2);
+
+    circle_floats(circle, 0, 0, 0);
+    circle_call(circle, 0, COLLECTIVE_CHECKPOINT);
+    patient_settle(circle);
+    CHECK_EQUAL(OUTCOME_ABORT, patient_told(circle, 0)->outcome);
+    CHECK_TEXT("a checkpoint of zero bytes", patient_told(circle, 0)->text);
+    circle_destroy(&circle);
+}
+
+static void rb7_all_are_lost(void)
+{
+    struct circle *circle = patient_new(2);
+
+    patient_lazy_all(circle, 5);
+    circle_kill(circle, 0);
+    circle_kill(circle, 1);
+    circle_run(circle, SECOND);
+    circle_start(circle, 0);
+    patient_load(circle, 0);
+    patient_settle(circle);
+    CHECK_EQUAL(OUTCOME_ABORT, patient_told(circle, 0)->outcome);
+    CHECK_TEXT("version 1 was kept by its members only, and they are all lost",
+               patient_told(circle, 0)->text);
+    circle_destroy(&circle);
+    /* A model that the hub has is there for whoever comes back. */
+    circle = patient_new(2);
+    patient_checkpoint_all(circle, 5);
+    circle_kill(circle, 0);
+    circle_kill(circle, 1);
+    circle_run(circle, SECOND);
+    circle_start_all(circle);
+    patient_load(circle, 0);
+    patient_load(circle, 1);
+    patient_settle(circle);
+    CHECK_EQUAL(1, patient_told(circle, 1)->version);
+    CHECK_NEAR(5, (double)circle_float(circle, 0, 0), 0);
+    circle_destroy(&circle);
+}
+
+static void rb8_prepare(void)
+{
+    struct circle *circle = patient_new(2);
+
+    patient_sum_all(circle, 1);
+    CHECK_EQUAL(1, circle->members[0].prepared);
+    CHECK_EQUAL(1, circle->members[1].prepared);
+    circle_kill(circle, 1);
+    circle_start(circle, 1);
+    patient_sum(circle, 1, 1);
+    patient_settle(circle);
+    CHECK_EQUAL(1, circle->members[1].prepared); /* replayed */
+    patient_sum_all(circle, 1);
+    CHECK_EQUAL(2, circle->members[1].prepared);
+    circle_destroy(&circle);
+}
+
+/* ---- RB-11, and beyond Rabit ---- */
+
+static void rb11_time_out(void)
+{
+    struct circle *circle = patient_new(3);
+    nanos before;
+
+    patient_sum_all(circle, 1);
+    circle_kill(circle, 1);
+    before = circle->now;
+    patient_sum(circle, 0, 1);
+    patient_sum(circle, 2, 2);
+    CHECK(circle_settle(circle, 40 * SECOND));
+    CHECK(circle->now - before >= 30 * SECOND);
+    CHECK_EQUAL(OUTCOME_FAIL, patient_told(circle, 0)->outcome);
+    CHECK_TEXT("n1: not back within 30 s; the group goes on without",
+               patient_told(circle, 0)->text);
+    CHECK_EQUAL(2, patient_told(circle, 2)->size);
+    patient_sum(circle, 0, 1); /* the same call, among those who are left */
+    patient_sum(circle, 2, 2);
+    patient_settle(circle);
+    CHECK_EQUAL(OUTCOME_SUCCESS, patient_told(circle, 0)->outcome);
+    CHECK_NEAR(3, (double)circle_float(circle, 2, 0), 0);
+    circle_destroy(&circle);
+}
+
+static void a_lost_connection_is_nobodys_business(void)
+{
+    struct circle *circle = patient_new(3);
+
+    patient_sum_all(circle, 1);
+    for (unsigned i = 0; i < 3; i++)
+        patient_sum(circle, i, i);
+    circle_run(circle, 2 * MILLISECOND);
+    circle_cut(circle, 1);
+    patient_settle(circle);
+    patient_check_all(circle, OUTCOME_SUCCESS);
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_NEAR(3, (double)circle_float(circle, i, 0), 0);
+    circle_destroy(&circle);
+}
+
+void add_group_rabit_recovery_tests(CU_pSuite suite)
+{
+    check_add(suite, "RB-6 results are given again bit for bit", rb6_replay);
+    check_add(suite, "RB-6 what was whole is not needed again",
+              rb6_whole_contribution);
+    check_add(suite, "RB-7 survivors wait in the collective",
+              rb7_survivors_block);
+    check_add(suite, "RB-7 a mismatch names the call", rb7_mismatch);
+    check_add(suite, "RB-7 a checkpoint of nothing is refused",
+              rb7_nothing_to_keep);
+    check_add(suite, "RB-7 too many losses are an error, not a hang",
+              rb7_all_are_lost);
+    check_add(suite, "RB-8 prepare runs only for what cannot be replayed",
+              rb8_prepare);
+    check_add(suite, "RB-11 who does not come back in time is given up",
+              rb11_time_out);
+    TEST(a_lost_connection_is_nobodys_business);
+}
