@@ -283,8 +283,10 @@ void calls_on_call(struct board *board, struct seat *seat,
     }
     seat->call = NULL;
     seat->calling = false;
-    if (left && board->manner == MANNER_ELASTIC)
+    if (left && board->manner == MANNER_ELASTIC) {
+        roster_renew(board);
         call_fail(board, left, OUTCOME_FAIL, "a member has left the call");
+    }
     seat->request = event->msg->call;
     seat->calling = true;
     calls_enter(board, seat);

@@ -232,13 +232,13 @@ static void probed(struct client *client, const struct msg_roster *roster)
 /* FTLib's rebuild: nothing has changed until it is known to be possible. */
 static void built(struct client *client, const struct msg_roster *roster)
 {
+    if (is_elastic(client) && client->epoch != roster->epoch)
+        client->sequence = 0;
     client->epoch = roster->epoch;
     client->rank = roster->rank;
     client->size = roster->size;
     client->averages = roster->averages;
     client->newcomer = false;
-    if (is_elastic(client))
-        client->sequence = 0;
     client->skip = is_elastic(client) && roster->size == 1;
     client->built = !client->skip;
     if (client->skip)
