@@ -55,9 +55,9 @@ static void may_die(struct worker *worker)
 /* A number that depends on all three, and whose sums have to be rounded. */
 static float number(size_t element, unsigned rank, int version)
 {
-    return (float)(1.0 / (double)(1 + (element * 7 + rank * 13 +
-                                       (size_t)version * 31) %
-                                          97));
+    size_t mixed = element * 7 + (size_t)rank * 13 + (size_t)version * 31;
+
+    return (float)(1.0 / (double)(1 + mixed % 97));
 }
 
 static void prepare_most(void *argument)

@@ -353,6 +353,16 @@ enum star_status star_group_join(const char *hub, const char *name,
     return STAR_OK;
 }
 
+/* Somebody who was lost may still need the model that only we have. */
+static void wait_for_the_others(struct star_group *group)
+{
+    const struct msg_ask ask = {.ask = ASK_COLLECTIVE,
+                                .collective = COLLECTIVE_BARRIER};
+
+    if (group->lazy.bytes)
+        (void)group_ask(group, &ask, NULL);
+}
+
 void star_group_leave(struct star_group **reference)
 {
     const struct msg_ask ask = {.ask = ASK_LEAVE, .limit = SECOND};
@@ -361,6 +371,7 @@ void star_group_leave(struct star_group **reference)
     *reference = NULL;
     if (!group)
         return;
+    wait_for_the_others(group);
     (void)group_ask(group, &ask, NULL);
     net_stop(group->net);
     (void)pthread_join(group->thread, NULL);

@@ -30,6 +30,17 @@ static enum star_group_status refuse(struct star_group *group,
     return STAR_GROUP_ABORT;
 }
 
+/* A span that is only read from. */
+static struct span source(const void *bytes, size_t size)
+{
+    const union {
+        const void *from;
+        void *bytes;
+    } either = {bytes};
+
+    return (struct span){either.bytes, size};
+}
+
 /* ---- data ---- */
 
 enum star_group_status
@@ -90,10 +101,10 @@ enum star_group_status star_group_stop(struct star_group *group)
     return call(group, &ask, NULL);
 }
 
-enum star_group_status
-star_group_allreduce(struct star_group *group, void *data, size_t count,
-                     enum star_dtype dtype, enum star_op op,
-                     void (*prepare)(void *argument), void *argument)
+// NOLINTNEXTLINE(readability-function-size): the arguments are Rabit's
+enum star_group_status star_group_allreduce(
+    struct star_group *group, void *data, size_t count, enum star_dtype dtype,
+    enum star_op op, void (*prepare)(void *argument), void *argument)
 {
     struct msg_ask ask = {.collective = COLLECTIVE_ALLREDUCE};
     struct span span = {data, 0};
@@ -114,7 +125,7 @@ static enum star_group_status gather(struct star_group *group, const void *own,
                                      size_t bytes)
 {
     struct msg_ask ask = {.collective = COLLECTIVE_ALLGATHER, .bytes = bytes};
-    struct span span = {(void *)(uintptr_t)own, bytes};
+    struct span span = source(own, bytes);
     struct cargo cargo = {&span, 1, NULL, 0, NULL, NULL};
 
     return call(group, &ask, &cargo);
@@ -197,7 +208,7 @@ enum star_group_status star_group_checkpoint(struct star_group *group,
                                              const void *model, size_t bytes)
 {
     struct msg_ask ask = {.collective = COLLECTIVE_CHECKPOINT, .bytes = bytes};
-    struct span span = {(void *)(uintptr_t)model, bytes};
+    struct span span = source(model, bytes);
     struct cargo cargo = {&span, 1, NULL, 0, NULL, NULL};
 
     if (!bytes)
@@ -217,6 +228,6 @@ enum star_group_status star_group_lazy_checkpoint(struct star_group *group,
         return refuse(group, "a checkpoint of zero bytes");
     status = call(group, &ask, NULL);
     if (status == STAR_GROUP_SUCCESS)
-        group->lazy = (struct span){(void *)(uintptr_t)model, bytes};
+        group->lazy = source(model, bytes);
     return status;
 }

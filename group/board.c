@@ -148,22 +148,28 @@ static const char *check_seat(const struct board *board,
     return NULL;
 }
 
+static const char *check_call(const struct call *call)
+{
+    if (call->ready > call->count)
+        return "a call has more pieces than it can have";
+    if (call->complete && call->ready != call->count)
+        return "a call is complete and has not all its pieces";
+    return NULL;
+}
+
 const char *board_check(const struct board *board)
 {
-    uint64_t held = board->kept ? board->kept->bytes : 0;
     const char *broken = NULL;
+    uint64_t held = 0;
 
     for (unsigned i = 0; i < BOARD_SEATS && !broken; i++)
         broken = check_seat(board, &board->seats[i]);
-    for (const struct call *call = board->calls; call; call = call->next) {
-        if (call != board->kept)
-            held += call->laid ? call->bytes : 0;
-        if (call->ready > call->count)
-            broken = "a call has more pieces than it can have";
-        if (call->complete && call->ready != call->count)
-            broken = "a call is complete and has not all its pieces";
+    for (const struct call *call = board->calls; call && !broken;
+         call = call->next) {
+        held += call->laid ? call->bytes : 0;
+        broken = check_call(call);
     }
-    if (held != board->held)
+    if (!broken && held != board->held)
         broken = "the bytes that are held are not those that are counted";
     if (board->held > board->config.limit)
         broken = "more is held than allowed";

@@ -98,32 +98,42 @@ static void mismatch(struct board *board, struct seat *seat,
     }
 }
 
-/* Why there cannot be such a new call now; NULL: there can. */
-static const char *too_early(const struct board *board,
-                             const struct seat *seat)
+/* Whether the call follows those of its era that there are, all of them done;
+ * of an elastic group what is done is gone, and each is the next. */
+static const char *out_of_order(const struct board *board,
+                                const struct msg_call *spec)
 {
-    const struct msg_call *spec = &seat->request;
     bool elastic = board->manner == MANNER_ELASTIC;
     uint64_t next = 0;
 
-    if (elastic && (spec->era != board->epoch || !seat->listed))
-        return "the membership has changed";
-    if (!elastic && spec->era != board->version)
-        return "the group is at another version: load its checkpoint first";
-    if (!elastic && spec->sequence >= BOARD_CALLS)
-        return "more calls than the hub keeps: checkpoint more often";
     for (const struct call *call = board->calls; call; call = call->next) {
-        if (call->retired || call->era != spec->era ||
-            call->spec.collective == COLLECTIVE_MODEL)
+        if (call->retired || call->era != spec->era || call == board->model)
             continue;
         if (!call->complete)
             return "the call before this one is not done";
-        if (call->sequence >= next)
+        if (call->sequence >= next && call != board->kept)
             next = call->sequence + 1;
     }
     return !elastic && spec->sequence > next
                ? "calls before this one were left out"
                : NULL;
+}
+
+/* Why there cannot be such a new call now; NULL: there can. */
+static const char *too_early(const struct board *board,
+                             const struct seat *seat)
+{
+    const struct msg_call *spec = &seat->request;
+
+    if (board->manner == MANNER_ELASTIC)
+        return spec->era != board->epoch || !seat->listed
+                   ? "the membership has changed"
+                   : out_of_order(board, spec);
+    if (spec->era != board->version)
+        return "the group is at another version: load its checkpoint first";
+    if (spec->sequence >= BOARD_CALLS)
+        return "more calls than the hub keeps: checkpoint more often";
+    return out_of_order(board, spec);
 }
 
 static struct call *call_begin(struct board *board, struct seat *seat)

@@ -139,7 +139,9 @@ STAR_API enum star_status star_group_join_arguments(int argc, char **argv,
                                                     struct star_group **group,
                                                     char *error,
                                                     size_t error_size);
-/* Says goodbye and frees. Accepts a NULL group. */
+/* Says goodbye and frees; after a lazy checkpoint, waits before until all have
+ * come to leave, as one who was lost may still need the model. Accepts a NULL
+ * group. */
 STAR_API void star_group_leave(struct star_group **group);
 
 /* Learns who is there. The names are FTLib's (consensus "shared_storage" or

@@ -179,7 +179,7 @@ static int gather(struct program *program)
 static int rabit(struct program *program)
 {
     struct star_group *group = program->group;
-    double model[20] = {1, 2, 3};
+    int64_t model[20] = {1, 2, 3};
     const void *loaded = NULL;
     size_t bytes = 0;
     int result;

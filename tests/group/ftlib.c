@@ -28,7 +28,7 @@ static void ft3_initialized(void)
 {
     struct circle *passive = elastic_built(2, false);
     struct circle *active = elastic_built(2, true);
-    nanos before = passive->now;
+    nanos before;
 
     circle_kill(passive, 1);
     circle_kill(active, 1);
@@ -157,7 +157,16 @@ static void ft6_wait_weights_ready(void)
     circle_destroy(&circle);
 }
 
-/* Adds what a member averaged, or its own, or nothing. */
+/* Adds what each member averaged, or its own, or nothing. */
+static void step(const struct circle *circle, double *weights)
+{
+    for (unsigned i = 0; i < 3; i++)
+        if (elastic_told(circle, i)->outcome == OUTCOME_SUCCESS)
+            weights[i] += (double)circle_float(circle, i, 0);
+        else if (elastic_told(circle, i)->outcome == OUTCOME_NO_NEED)
+            weights[i] += i + 1;
+}
+
 static void ft7_contract(void)
 {
     struct circle *circle = elastic_built(3, false);
@@ -167,16 +176,10 @@ static void ft7_contract(void)
         for (unsigned i = 0; i < 3; i++)
             if (circle->members[i].client)
                 elastic_average(circle, i);
-        if (batch == 4)
-            circle_kill(circle, 2);
-        if (batch == 8)
-            circle_kill(circle, 1);
+        if (batch == 4 || batch == 8)
+            circle_kill(circle, batch == 4 ? 2 : 1);
         CHECK(circle_settle(circle, 100 * SECOND));
-        for (unsigned i = 0; i < 3; i++)
-            if (elastic_told(circle, i)->outcome == OUTCOME_SUCCESS)
-                weights[i] += (double)circle_float(circle, i, 0);
-            else if (elastic_told(circle, i)->outcome == OUTCOME_NO_NEED)
-                weights[i] += i + 1;
+        step(circle, weights);
         if (batch < 8)
             CHECK_NEAR(weights[0], weights[1], 0);
     }

@@ -5,6 +5,8 @@
 #include "tests/check.h"
 #include "tests/group/elastic.h"
 
+enum { CHURNING = 8 };
+
 static unsigned clients(const struct circle *circle)
 {
     unsigned count = 0;
@@ -252,42 +254,64 @@ static void ft17_count(void)
     circle_destroy(&circle);
 }
 
+/* Somebody comes or goes; one always stays. */
+static void change_somebody(struct circle *circle)
+{
+    unsigned place = (unsigned)prng_below(&circle->prng, CHURNING);
+
+    if (!circle->members[place].client)
+        circle_start(circle, place);
+    else if (clients(circle) > 1)
+        circle_kill(circle, place);
+}
+
+/* How many did their batch: with the others or, if there are none, alone. */
+static unsigned batches_done(const struct circle *circle)
+{
+    unsigned done = 0;
+
+    for (unsigned i = 0; i < CHURNING; i++)
+        if (circle->members[i].client &&
+            elastic_told(circle, i)->outcome != OUTCOME_FAIL) {
+            CHECK(elastic_told(circle, i)->outcome != OUTCOME_ABORT);
+            done++;
+        }
+    return done;
+}
+
+static bool churn(uint64_t seed)
+{
+    struct circle *circle = elastic_built(3, seed % 2);
+    unsigned done = 0;
+    bool settled = true;
+
+    circle->jitter = 3 * MILLISECOND;
+    prng_seed(&circle->prng, seed);
+    while (circle->count < CHURNING)
+        (void)circle_newcomer(circle);
+    for (unsigned batch = 0; batch < 100 && settled; batch++) {
+        for (unsigned i = 0; i < CHURNING; i++)
+            if (circle->members[i].client)
+                elastic_average(circle, i);
+        circle_run(circle,
+                   (nanos)prng_below(&circle->prng, 20) * MILLISECOND);
+        if (batch % 3 == 0)
+            change_somebody(circle);
+        settled = circle_settle(circle, 200 * SECOND);
+        done += batches_done(circle);
+    }
+    circle_destroy(&circle);
+    return CHECK(settled) && CHECK(done > 100);
+}
+
 /* Members come and go at random; whoever is there averages, and as long as
  * there is one, batches succeed. */
 static void ft18_churn(void)
 {
-    for (uint64_t seed = 1; seed <= (runs_slowly() ? 2 : 10); seed++) {
-        struct circle *circle = elastic_built(3, seed % 2);
-        unsigned done = 0;
+    bool good = true;
 
-        circle->jitter = 3 * MILLISECOND;
-        prng_seed(&circle->prng, seed);
-        while (circle->count < 8)
-            (void)circle_newcomer(circle);
-        for (unsigned batch = 0; batch < 100; batch++) {
-            unsigned place = (unsigned)prng_below(&circle->prng, 8);
-
-            for (unsigned i = 0; i < 8; i++)
-                if (circle->members[i].client)
-                    elastic_average(circle, i);
-            circle_run(circle,
-                       (nanos)prng_below(&circle->prng, 20) * MILLISECOND);
-            if (batch % 3 == 0 && !circle->members[place].client)
-                circle_start(circle, place);
-            else if (batch % 3 == 0 && clients(circle) > 1)
-                circle_kill(circle, place);
-            if (!CHECK(circle_settle(circle, 200 * SECOND)))
-                return;
-            for (unsigned i = 0; i < 8; i++)
-                if (circle->members[i].client &&
-                    elastic_told(circle, i)->outcome != OUTCOME_FAIL) {
-                    done++;
-                    CHECK(elastic_told(circle, i)->outcome != OUTCOME_ABORT);
-                }
-        }
-        CHECK(done > 100);
-        circle_destroy(&circle);
-    }
+    for (uint64_t seed = 1; seed <= (runs_slowly() ? 2 : 10) && good; seed++)
+        good = churn(seed);
 }
 
 void add_group_ftlib_states_tests(CU_pSuite suite)

@@ -127,7 +127,7 @@ static void rb12_floats(void)
 
     for (unsigned k = 0; k < 4; k++) {
         struct job *job =
-            reduced(pool, SCALAR_F32, reductions[k], 4 * ELEMENTS);
+            reduced(pool, SCALAR_F32, reductions[k], ELEMENTS * sizeof(float));
         unsigned wrong = 0;
 
         for (size_t i = 0; i < ELEMENTS; i++)

@@ -1,0 +1,202 @@
+/* Fuzzes the board of collectives: the input is a session of up to 16
+ * connections. After each step its invariants must hold, and what it sends
+ * must be fit to be sent. Each byte is an act: its lower half says which
+ * (acts[] below), its upper half on which connection; its arguments follow. */
+#include "group/board.h"
+#include "tests/fuzz/session.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+enum { PART_BYTES = 16, FIRST_PEER = 10, MOST_STEPS = 4000 };
+
+static void say(struct session *session, struct slot *slot,
+                const struct msg *msg, struct blob *payload)
+{
+    struct event event = {.kind = EVENT_MESSAGE,
+                          .peer = slot->peer,
+                          .channel = slot->channel,
+                          .msg = msg,
+                          .payload = payload};
+
+    if (slot->peer != PEER_NONE &&
+        slot->channel == msg_info(msg->kind)->channel)
+        step(session, &event);
+}
+
+static void connect(struct session *session, struct slot *slot)
+{
+    if (slot->peer == PEER_NONE) {
+        slot->peer = session->next_peer++;
+        slot->channel = next(session) & 1 ? CHANNEL_BULK : CHANNEL_CONTROL;
+    }
+}
+
+static void leave(struct session *session, struct slot *slot)
+{
+    struct event event = {.kind = EVENT_LEAVE, .peer = slot->peer};
+
+    slot->peer = PEER_NONE;
+    if (event.peer != PEER_NONE)
+        step(session, &event);
+}
+
+static void join(struct session *session, struct slot *slot)
+{
+    struct msg msg = {.kind = MSG_JOIN};
+    uint8_t bits = next(session);
+
+    msg.join.protocol_min = msg.join.protocol_max = PROTOCOL_MAX;
+    msg.join.node_low = bits & 7;
+    msg.join.incarnation = bits >> 3 & 3;
+    msg.join.manner = bits >> 5 & 1;
+    msg.join.size = bits >> 6;
+    msg.join.patience = 2 * SECOND;
+    msg.join.version = next(session) & 3;
+    say(session, slot, &msg, NULL);
+}
+
+static void sit(struct session *session, struct slot *slot)
+{
+    const struct msg msg = {.kind = MSG_SIT, .sit = {next(session)}};
+
+    say(session, slot, &msg, NULL);
+}
+
+static void who(struct session *session, struct slot *slot)
+{
+    struct msg msg = {.kind = MSG_WHO};
+
+    msg.who.number = next(session);
+    msg.who.averages = next(session) & 3;
+    msg.who.reports = msg.who.number & 1;
+    say(session, slot, &msg, NULL);
+}
+
+static void call(struct session *session, struct slot *slot)
+{
+    struct msg msg = {.kind = MSG_CALL};
+    uint8_t bits = next(session);
+
+    msg.call.number = next(session);
+    msg.call.collective = (bits & 15) % COLLECTIVE_COUNT;
+    msg.call.reduction = (bits >> 4) % REDUCTION_COUNT;
+    bits = next(session);
+    msg.call.scalar = bits & 7;
+    msg.call.root = bits >> 6;
+    msg.call.sequence = bits >> 3 & 7;
+    msg.call.era = next(session);
+    msg.call.bytes = (uint64_t)next(session) * 8;
+    if (msg.call.bytes == 2040)
+        msg.call.bytes = UINT64_MAX;
+    say(session, slot, &msg, NULL);
+}
+
+static void give_up(struct session *session, struct slot *slot)
+{
+    const struct msg msg = {.kind = MSG_GIVE_UP,
+                            .give_up = {next(session), ""}};
+
+    say(session, slot, &msg, NULL);
+}
+
+/* A number of 15 is followed by a wrong checksum. */
+static void part(struct session *session, struct slot *slot)
+{
+    uint8_t bits = next(session);
+    size_t size = bits & 16 ? 8 : PART_BYTES;
+    struct blob *payload = blob_new(session->pool, size);
+    struct msg msg = {.kind = MSG_PART};
+
+    memset(payload->bytes, bits, size);
+    blob_seal(payload);
+    msg.part.number = next(session);
+    msg.part.part = bits & 15;
+    msg.part.checksum = payload->checksum + (bits >> 7);
+    say(session, slot, &msg, payload);
+    blob_unref(&payload);
+}
+
+static void credit(struct session *session, struct slot *slot)
+{
+    struct msg msg = {.kind = MSG_CREDIT};
+
+    msg.credit.exchange = next(session);
+    msg.credit.chunks = next(session) & 7;
+    say(session, slot, &msg, NULL);
+}
+
+static void ping(struct session *session, struct slot *slot)
+{
+    const struct msg msg = {.kind = MSG_PING};
+
+    say(session, slot, &msg, NULL);
+}
+
+static void bye(struct session *session, struct slot *slot)
+{
+    const struct msg msg = {.kind = MSG_BYE};
+
+    say(session, slot, &msg, NULL);
+}
+
+static void pass_time(struct session *session, struct slot *slot)
+{
+    (void)slot;
+    for (unsigned i = next(session); i > 0; i--) {
+        struct event wake = {.kind = EVENT_WAKE};
+
+        session->now += 100 * MILLISECOND;
+        if (session->machine.deadline(session->machine.self) <= session->now)
+            step(session, &wake);
+    }
+}
+
+static void run_some_job(struct session *session, struct slot *slot)
+{
+    if (session->job_count)
+        run_job(session,
+                (unsigned)(slot - session->slots) % session->job_count);
+}
+
+static void hold(struct session *session, struct slot *slot)
+{
+    (void)slot;
+    session->holds = !session->holds;
+}
+
+static void (*const acts[SLOTS])(struct session *session, struct slot *slot) = {
+    connect, leave,  join, sit, who,       call,         give_up,
+    part,    credit, ping, bye, pass_time, run_some_job, hold};
+
+static const char *check(const void *self)
+{
+    return board_check(self);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    struct session session = {.bytes = bytes,
+                              .left = size,
+                              .now = SECOND,
+                              .pool = pool_new(),
+                              .next_peer = FIRST_PEER,
+                              .check = check};
+    const struct board_config config = {
+        .run = 7, .part_bytes = PART_BYTES, .window = 2, .limit = 4096};
+    struct board *board = board_new(&config, session.pool);
+
+    session.machine = board_machine(board);
+    while (session.left && session.steps < MOST_STEPS) {
+        uint8_t byte = next(&session);
+
+        if (acts[byte & 15])
+            acts[byte & 15](&session, &session.slots[byte >> 4]);
+        if (!session.holds)
+            run_jobs(&session);
+    }
+    run_jobs(&session);
+    effects_free(&session.effects);
+    board_destroy(&board);
+    pool_destroy(&session.pool);
+    return 0;
+}
