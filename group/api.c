@@ -41,21 +41,34 @@ static void take_gain(struct star_group *group, uint64_t offset,
         (struct gain){blob_ref(payload), offset};
 }
 
+static void take_want(struct star_group *group, const struct msg_want *want)
+{
+    if (want->model)
+        group->wants_model = true;
+    else
+        group->wants = true;
+}
+
 static void local(void *self, const struct msg *msg, struct blob *payload)
 {
     struct star_group *group = self;
 
     (void)pthread_mutex_lock(&group->lock);
-    if (msg->kind == MSG_WANT && msg->want.request == group->request) {
-        if (msg->want.model)
-            group->wants_model = true;
-        else
-            group->wants = true;
-    } else if (msg->kind == MSG_GAIN && msg->gain.request == group->request) {
+    if (msg->kind == MSG_WANT && msg->want.request == group->asked) {
+        take_want(group, &msg->want);
+    } else if (msg->kind == MSG_GAIN && msg->gain.request == group->asked) {
         take_gain(group, msg->gain.offset, payload);
-    } else if (msg->kind == MSG_TOLD && msg->told.request == group->request) {
+    } else if (msg->kind == MSG_GAIN) {
+        mail_take_gain(group, &msg->gain, payload);
+    } else if (msg->kind == MSG_TOLD && msg->told.request == group->asked) {
         group->told = msg->told;
         group->done = true;
+    } else if (msg->kind == MSG_DELIVERED) {
+        mail_delivered(group, &msg->delivered);
+    } else if (msg->kind == MSG_MAIL) {
+        mail_add(group, &msg->mail);
+    } else if (msg->kind == MSG_WITHDRAW) {
+        mail_withdraw(group, &msg->withdraw);
     }
     (void)pthread_cond_broadcast(&group->changed);
     (void)pthread_mutex_unlock(&group->lock);
@@ -83,6 +96,16 @@ static void *run(void *self)
 }
 
 /* ---- a call ---- */
+
+struct span span_of(const void *bytes, size_t size)
+{
+    const union {
+        const void *from;
+        void *bytes;
+    } either = {bytes};
+
+    return (struct span){either.bytes, size};
+}
 
 size_t spans_size(const struct span *spans, size_t count)
 {
@@ -143,7 +166,7 @@ static void give(struct star_group *group, const struct span *spans,
             memcpy(at, spans[i].bytes, spans[i].size);
         at += spans[i].size;
     }
-    msg.give.request = group->request;
+    msg.give.request = group->asked;
     msg.give.model = model;
     net_post(group->net, &msg, blob);
 }
@@ -192,7 +215,7 @@ enum star_group_status group_ask(struct star_group *group,
     gains_drop(group);
     free(group->loaded);
     group->loaded = NULL;
-    msg.ask.request = ++group->request;
+    msg.ask.request = group->asked = ++group->request;
     if (!msg.ask.limit)
         msg.ask.limit = group->timeout;
     group->done = group->wants = group->wants_model = false;
@@ -202,7 +225,7 @@ enum star_group_status group_ask(struct star_group *group,
         group->told.outcome = OUTCOME_ABORT;
         (void)snprintf(group->told.text, sizeof group->told.text,
                        "the thread for the network does not answer");
-        group->request++; /* whatever it still says is for nobody */
+        group->asked = 0; /* whatever it still says is for nobody */
     }
     status = statuses[group->told.outcome];
     if (status == STAR_GROUP_SUCCESS && cargo && cargo->out)
@@ -288,6 +311,7 @@ static void group_free(struct star_group *group)
 {
     net_close(&group->net);
     client_destroy(&group->client);
+    mail_free(group);
     gains_drop(group);
     free(group->gains);
     free(group->loaded);

@@ -30,17 +30,6 @@ static enum star_group_status refuse(struct star_group *group,
     return STAR_GROUP_ABORT;
 }
 
-/* A span that is only read from. */
-static struct span source(const void *bytes, size_t size)
-{
-    const union {
-        const void *from;
-        void *bytes;
-    } either = {bytes};
-
-    return (struct span){either.bytes, size};
-}
-
 /* ---- data ---- */
 
 enum star_group_status
@@ -125,7 +114,7 @@ static enum star_group_status gather(struct star_group *group, const void *own,
                                      size_t bytes)
 {
     struct msg_ask ask = {.collective = COLLECTIVE_ALLGATHER, .bytes = bytes};
-    struct span span = source(own, bytes);
+    struct span span = span_of(own, bytes);
     struct cargo cargo = {&span, 1, NULL, 0, NULL, NULL};
 
     return call(group, &ask, &cargo);
@@ -208,7 +197,7 @@ enum star_group_status star_group_checkpoint(struct star_group *group,
                                              const void *model, size_t bytes)
 {
     struct msg_ask ask = {.collective = COLLECTIVE_CHECKPOINT, .bytes = bytes};
-    struct span span = source(model, bytes);
+    struct span span = span_of(model, bytes);
     struct cargo cargo = {&span, 1, NULL, 0, NULL, NULL};
 
     if (!bytes)
@@ -228,6 +217,6 @@ enum star_group_status star_group_lazy_checkpoint(struct star_group *group,
         return refuse(group, "a checkpoint of zero bytes");
     status = call(group, &ask, NULL);
     if (status == STAR_GROUP_SUCCESS)
-        group->lazy = source(model, bytes);
+        group->lazy = span_of(model, bytes);
     return status;
 }

@@ -35,6 +35,23 @@ struct cargo {
     void *argument;
 };
 
+/* A send or receive under way. */
+struct star_request {
+    struct star_request *next;
+    uint64_t number; /* among those of ASK */
+    bool done;
+    enum outcome outcome;
+    char text[MSG_TEXT_BYTES];
+    unsigned char *place; /* of a receive */
+    size_t bytes;
+};
+
+/* A message that nobody has asked for yet. */
+struct waiting {
+    struct waiting *next;
+    struct msg_mail mail;
+};
+
 struct star_group {
     struct star_group_options options;
     char name[40];
@@ -48,7 +65,10 @@ struct star_group {
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    uint64_t request;
+    uint64_t request; /* the newest number; that of the call under way is: */
+    uint64_t asked;
+    struct star_request *requests;
+    struct waiting *waiting; /* oldest first */
     bool done, wants, wants_model;
     struct msg_told told;
     struct gain *gains;
@@ -60,9 +80,22 @@ struct star_group {
 enum star_group_status group_ask(struct star_group *group,
                                  const struct msg_ask *ask,
                                  const struct cargo *cargo);
+/* api_mail.c, with the lock held */
+void mail_take_gain(struct star_group *group, const struct msg_gain *gain,
+                    const struct blob *payload);
+void mail_delivered(struct star_group *group,
+                    const struct msg_delivered *delivered);
+void mail_add(struct star_group *group, const struct msg_mail *mail);
+void mail_withdraw(struct star_group *group,
+                   const struct msg_withdraw *withdraw);
+void mail_free(struct star_group *group);
+
+/* api.c */
 /* Copies the result's bytes into the spans, one after the other. */
 void gains_copy(const struct star_group *group, const struct span *spans,
                 size_t count);
+/* A span that is only read from. */
+struct span span_of(const void *bytes, size_t size);
 size_t spans_size(const struct span *spans, size_t count);
 
 #endif

@@ -20,6 +20,10 @@ static handler *const handlers[ROLES][MSG_KINDS] = {
                       [MSG_CREDIT] = parts_on_credit,
                       [MSG_PING] = seats_on_ping,
                       [MSG_SAY] = seats_on_say,
+                      [MSG_SEND] = mails_on_send,
+                      [MSG_TAKE] = mails_on_take,
+                      [MSG_END] = mails_on_end,
+                      [MSG_RECEIVED] = mails_on_received,
                       [MSG_BYE] = seats_on_bye},
     [ROLE_BULK] = {[MSG_PART] = parts_on_part},
 };
@@ -46,6 +50,7 @@ void board_destroy(struct board **reference)
     if (!board)
         return;
     calls_forget(board);
+    mails_free(board);
     free(board);
 }
 

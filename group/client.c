@@ -31,6 +31,7 @@ void client_destroy(struct client **reference)
         return;
     upload_stop(&client->call);
     upload_stop(&client->model);
+    mail_free_all(client);
     free(client);
 }
 
@@ -187,6 +188,21 @@ static void on_message(struct client *client, const struct event *event)
         break;
     case MSG_PIECE:
         data_on_piece(client, &msg->piece, event->payload);
+        break;
+    case MSG_MAIL:
+        effects_send(client->out, PEER_TRAINER, msg, NULL);
+        break;
+    case MSG_WITHDRAW:
+        mail_on_withdraw(client, msg);
+        break;
+    case MSG_END:
+        mail_on_end(client, &msg->end);
+        break;
+    case MSG_POST:
+        mail_on_post(client, &msg->post, event->payload);
+        break;
+    case MSG_FETCH:
+        mail_on_fetch(client, &msg->fetch);
         break;
     case MSG_SAY:
         if (client->joined && event->peer == PEER_TRAINER)

@@ -55,7 +55,8 @@ void data_on_credit(struct client *client, const struct msg_credit *credit)
                                 ? &client->call
                                 : &client->model;
 
-    if (!credit->exchange || upload->number != credit->exchange)
+    if (mail_on_credit(client, credit) || !credit->exchange ||
+        upload->number != credit->exchange)
         return;
     upload->credit += credit->chunks;
     want(client, upload);
@@ -111,7 +112,8 @@ void data_on_piece(struct client *client, const struct msg_piece *piece,
 {
     struct job *job;
 
-    if (client->stage != STAGE_CALL || piece->number != client->call.number)
+    if (mail_on_piece(client, piece, payload) ||
+        client->stage != STAGE_CALL || piece->number != client->call.number)
         return;
     job = job_new(&work_part_check, client->pool, 1);
     job->pool = client->pool;
@@ -161,6 +163,8 @@ static void sealed(struct client *client, struct job *job)
 
 void data_done(struct client *client, struct job *job)
 {
+    if (mail_done(client, job))
+        return;
     if (job->work == &work_part_seal)
         sealed(client, job);
     else

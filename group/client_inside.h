@@ -1,4 +1,5 @@
-/* The client's inside, shared by client.c, client_ask.c and client_data.c. */
+/* The client's inside, shared by client.c, client_ask.c, client_data.c and
+ * client_mail.c. */
 #ifndef GROUP_CLIENT_INSIDE_H
 #define GROUP_CLIENT_INSIDE_H
 
@@ -23,6 +24,22 @@ struct upload {
     bool wanted;        /* the program has been asked for them */
     struct blob *whole; /* NULL: it has not given them yet */
     uint32_t next, credit;
+};
+
+/* A message to another member, or from one. */
+struct dispatch {
+    struct dispatch *next;
+    bool incoming;
+    uint64_t number, request, bytes;
+    uint32_t parts, done; /* in all; sent, or received and checked */
+    uint32_t asked;       /* of an outgoing one: jobs begun */
+    unsigned busy;        /* jobs that read the program's memory */
+    struct blob *whole;   /* outgoing: the program's memory */
+    uint64_t *checksums;  /* of its parts, as far as they are done */
+    bool marked;          /* incoming: the end mark has come: */
+    uint64_t end;
+    bool failed;          /* outgoing: is told when nothing reads any more */
+    char text[MSG_TEXT_BYTES]; /* why */
 };
 
 struct client {
@@ -54,6 +71,7 @@ struct client {
     struct msg_outcome outcome;
     uint64_t gained; /* bytes of the result so far */
     uint64_t serve;  /* version of the model that the hub wants, or 0 */
+    struct dispatch *dispatches;
 };
 
 /* client_ask.c: the program's requests */
@@ -84,6 +102,22 @@ void upload_start(struct upload *upload, uint64_t number, bool again);
 void upload_stop(struct upload *upload);
 /* Asks the program for the model that the hub wants, where that is possible. */
 void data_serve(struct client *client);
+
+/* client_mail.c: messages from one member to another */
+void mail_on_post(struct client *client, const struct msg_post *post,
+                  struct blob *payload);
+void mail_on_fetch(struct client *client, const struct msg_fetch *fetch);
+void mail_on_end(struct client *client, const struct msg_end *end);
+void mail_on_withdraw(struct client *client, const struct msg *msg);
+/* False when it is for none of them. */
+bool mail_on_credit(struct client *client, const struct msg_credit *credit);
+bool mail_on_piece(struct client *client, const struct msg_piece *piece,
+                   struct blob *payload);
+bool mail_on_outcome(struct client *client, const struct msg_outcome *outcome);
+bool mail_done(struct client *client, struct job *job);
+/* The connection is lost: so are they. */
+void mail_fail_all(struct client *client, const char *text);
+void mail_free_all(struct client *client);
 
 /* client.c */
 void client_say(struct client *client, const struct msg *msg);

@@ -1,5 +1,5 @@
 /* The board's inside, shared by board.c seats.c call.c calls.c parts.c
- * and models.c. */
+ * models.c and mails.c. */
 #ifndef GROUP_INSIDE_H
 #define GROUP_INSIDE_H
 
@@ -9,7 +9,11 @@
 
 #define BOARD_TICK (250 * MILLISECOND)
 
-enum { BOARD_CALLS = 1 << 14 }; /* that are kept of a version */
+enum {
+    BOARD_CALLS = 1 << 14, /* that are kept of a version */
+    BOARD_MAILS = 256,     /* that wait, from a member or for one */
+    MAIL_WINDOW = 4        /* parts of a message in flight */
+};
 
 enum part_state {
     PART_MISSING,
@@ -71,6 +75,17 @@ struct seat {
     uint32_t next, credit; /* next piece; pieces that may be sent */
 };
 
+/* A message from one member to another: the hub keeps none of its data. */
+struct mail {
+    struct mail *next;
+    uint64_t id, turn; /* turn: when it was taken, 0: not yet */
+    int from, to;      /* seats */
+    uint64_t number_from, number_to;
+    uint64_t bytes;
+    bool active;     /* its data flow; of one receiver one at a time */
+    uint32_t credit; /* parts that the sender may send */
+};
+
 struct board {
     struct board_config config;
     struct pool *pool;
@@ -96,6 +111,9 @@ struct board {
     uint64_t model_number; /* of the server's call */
     uint32_t model_upload; /* parts of it that it may send */
     uint64_t held;
+
+    struct mail *mails; /* oldest first */
+    uint64_t next_turn;
 };
 
 /* seats.c: who is here */
@@ -180,6 +198,24 @@ void entry_open(struct board *board, struct seat *seat, struct call *call,
 void pieces_lay(struct board *board, struct call *call);
 void pieces_deliver(struct board *board, struct seat *seat);
 void pieces_deliver_all(struct board *board, struct call *call);
+
+/* mails.c: from one member to another */
+void mails_on_send(struct board *board, struct seat *seat,
+                   const struct event *event);
+void mails_on_take(struct board *board, struct seat *seat,
+                   const struct event *event);
+void mails_on_end(struct board *board, struct seat *seat,
+                  const struct event *event);
+void mails_on_received(struct board *board, struct seat *seat,
+                       const struct event *event);
+/* A part of a message, or credit for one; what is of none is forgotten. */
+void mails_on_part(struct board *board, struct seat *seat,
+                   const struct event *event);
+void mails_on_credit(struct board *board, struct seat *seat,
+                     const struct msg_credit *credit);
+/* The seat is lost: so are its messages, and those for it. */
+void mails_forget(struct board *board, const struct seat *seat);
+void mails_free(struct board *board);
 
 /* models.c: checkpoints of a patient group */
 /* The seat asks for the newest model, or brings one. */

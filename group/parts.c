@@ -150,8 +150,10 @@ void parts_on_credit(struct board *board, struct seat *seat,
 {
     const struct msg_credit *credit = &event->msg->credit;
 
-    if (!seat->call || credit->exchange != seat->request.number)
-        return; /* for what it has got already */
+    if (!seat->call || credit->exchange != seat->request.number) {
+        mails_on_credit(board, seat, credit);
+        return;
+    }
     if (credit->chunks > board->config.window - seat->credit) {
         seat_lost(board, seat, "it gives more credit than was agreed", false);
         return;
@@ -194,6 +196,8 @@ void parts_on_part(struct board *board, struct seat *seat,
     struct call *call = call_of(board, seat, part->number);
     struct entry *entry = call ? call_entry(call, board, seat) : NULL;
 
+    if (!call)
+        mails_on_part(board, seat, event);
     if (!entry || call->complete)
         return; /* the call has failed meanwhile */
     if (!entry_gives(call, entry) || part->part >= entry->count ||

@@ -66,6 +66,7 @@ static void close_if_empty(struct board *board)
 
 static void seat_cut(struct board *board, struct seat *seat)
 {
+    mails_forget(board, seat);
     if (seat->control != PEER_NONE)
         effects_drop(board->out, seat->control);
     if (seat->bulk != PEER_NONE)

@@ -163,6 +163,20 @@ static void seal(struct job *job)
     blob_seal(job->in[0].blob);
 }
 
+static void copy(struct job *job)
+{
+    const struct blob *from = job->in[0].blob;
+
+    job->out[0] = blob_new(job->pool, from->size);
+    if (!job->out[0]) {
+        job->status = STATUS_NO_MEMORY;
+        return;
+    }
+    memcpy(job->out[0]->bytes, from->bytes, from->size);
+    blob_seal(job->out[0]);
+}
+
 const struct work work_part_check = {"part_check", check};
+const struct work work_part_copy = {"part_copy", copy};
 const struct work work_part_seal = {"part_seal", seal};
 const struct work work_part_reduce = {"part_reduce", reduce};

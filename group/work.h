@@ -14,6 +14,8 @@ bool reduction_fits(enum reduction reduction, enum scalar scalar);
 extern const struct work work_part_check;
 /* Seals input 0. */
 extern const struct work work_part_seal;
+/* out[0], sealed = a copy of input 0. */
+extern const struct work work_part_copy;
 /* out[0], sealed = the inputs reduced elementwise, in their order: equal bits
  * on every machine. Floats are added in double, and rounded once; integers
  * wrap; MAX and MIN keep the earlier of equals, and a NaN only where it is the

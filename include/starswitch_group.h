@@ -216,6 +216,54 @@ STAR_API enum star_group_status star_group_execute(struct star_group *group,
                                                    int (*act)(void *argument),
                                                    void *argument, int *result);
 
+/* ---- from one member to another, through the hub ----
+ *
+ *     request = star_group_isend(group, data, bytes, to, tag);
+ *     while (!star_group_improbe(group, STAR_ANY, tag, &message))
+ *         ... something useful ...
+ *     answer = star_group_imrecv(group, &message, place, message.bytes);
+ *     star_group_wait(group, &request, 60);
+ *
+ * Nothing of a message moves before its receiver has a place for it, so that
+ * none needs memory on its way. Messages from one member to another come in
+ * the order they were sent. Each is checked: begin mark, a checksum per part,
+ * and an end mark with one over all of them. */
+
+enum { STAR_ANY = -1 }; /* source or tag */
+
+struct star_request; /* a send or receive under way */
+
+struct star_message {
+    int source, tag; /* rank of the sender; what the sender said */
+    size_t bytes;
+    uint64_t id; /* the library's */
+};
+
+/* Begins to send; `data` must stay as they are until the request is done. tag
+ * is at least 0. NULL: no memory. */
+STAR_API struct star_request *star_group_isend(struct star_group *group,
+                                               const void *data, size_t bytes,
+                                               unsigned to, int tag);
+/* Whether a message of this source and tag is there; the oldest is then the
+ * caller's, and nobody else finds it. Never waits. */
+STAR_API int star_group_improbe(struct star_group *group, int source, int tag,
+                                struct star_message *message);
+/* Begins to receive what improbe found, once. The place must stay until the
+ * request is done; FAIL when it is too small. NULL: no memory. */
+STAR_API struct star_request *
+star_group_imrecv(struct star_group *group, const struct star_message *message,
+                  void *place, size_t bytes);
+/* Whether the request is done: then it is freed, the pointer NULL, `status`
+ * set, and star_group_look has a sentence if it failed. Never waits. */
+STAR_API int star_group_test(struct star_group *group,
+                             struct star_request **request,
+                             enum star_group_status *status);
+/* The same, waiting for at most so many seconds; FAIL when they are over, and
+ * then the request goes on. */
+STAR_API enum star_group_status star_group_wait(struct star_group *group,
+                                                struct star_request **request,
+                                                double seconds);
+
 /* ---- checkpoints of a patient group ---- */
 
 /* The version of the newest checkpoint, its model in `model` and `bytes`; the

@@ -17,7 +17,7 @@ struct circle_post {
     struct blob *payload;
 };
 
-static void post(struct circle *circle, unsigned to, nanos due,
+void circle_post(struct circle *circle, unsigned to, nanos due,
                  const struct event *event)
 {
     struct circle_post *made = calloc(1, sizeof *made);
@@ -68,7 +68,7 @@ static void board_hears_leave(struct circle *circle,
         struct event leave = {.kind = EVENT_LEAVE, .peer = member->peers[i]};
 
         if (member->peers[i] != PEER_NONE)
-            post(circle, BOARD, due, &leave);
+            circle_post(circle, BOARD, due, &leave);
         member->peers[i] = PEER_NONE;
     }
 }
@@ -83,7 +83,7 @@ void circle_cut(struct circle *circle, unsigned place)
         return;
     board_hears_leave(circle, member, circle->now + circle->latency);
     for (unsigned i = 0; i < 2 && member->client; i++)
-        post(circle, place, circle->now, &leaves[i]);
+        circle_post(circle, place, circle->now, &leaves[i]);
     member->connect_at =
         member->client ? circle->now + 250 * MILLISECOND : NEVER;
 }
@@ -98,7 +98,7 @@ static void connect(struct circle *circle, unsigned place)
         member->peers[i] = circle->next_peer++;
         join.peer = i ? PEER_BULK : PEER_CONTROL;
         join.channel = (enum channel)i;
-        post(circle, place, circle->now, &join);
+        circle_post(circle, place, circle->now, &join);
     }
 }
 
@@ -112,46 +112,6 @@ static unsigned whose(const struct circle *circle, peer_id peer)
 }
 
 /* ---- what machines do ---- */
-
-static void give(struct circle *circle, unsigned place,
-                 const struct msg_want *want)
-{
-    struct circle_member *member = &circle->members[place];
-    size_t size = want->model ? member->model_bytes : member->in_bytes;
-    struct msg msg = {.kind = MSG_GIVE,
-                      .give = {want->request, want->model}};
-    struct event event = {.kind = EVENT_MESSAGE,
-                          .peer = PEER_TRAINER,
-                          .channel = CHANNEL_LOCAL,
-                          .msg = &msg,
-                          .payload = blob_new(circle->pool, size)};
-
-    memcpy(event.payload->bytes, want->model ? member->model : member->in,
-           size);
-    if (want->model)
-        member->served++;
-    else
-        member->prepared++;
-    post(circle, place, circle->now, &event);
-    blob_unref(&event.payload);
-}
-
-/* The member's program hears. */
-static void hear(struct circle *circle, unsigned place,
-                 const struct effect *effect)
-{
-    struct circle_member *member = &circle->members[place];
-
-    if (effect->msg.kind == MSG_WANT) {
-        give(circle, place, &effect->msg.want);
-    } else if (effect->msg.kind == MSG_GAIN) {
-        memcpy(member->out + effect->msg.gain.offset, effect->payload->bytes,
-               effect->payload->size);
-    } else if (effect->msg.kind == MSG_TOLD) {
-        member->told = effect->msg.told;
-        member->asking = false;
-    }
-}
 
 /* Somebody changes a byte of a part on its way. */
 static struct blob *spoilt(struct circle *circle, struct blob *payload)
@@ -179,12 +139,14 @@ static void send_up(struct circle *circle, unsigned place,
 
     if (event.peer == PEER_NONE || member->deaf)
         return;
+    if (effect->msg.kind == MSG_END)
+        effect->msg.end.checksum += circle->spoil_end;
     if (effect->msg.kind == MSG_PART) {
         circle->parts++;
         if (circle->spoil)
             event.payload = copy = spoilt(circle, effect->payload);
     }
-    post(circle, BOARD, arrival(circle, member, true, channel), &event);
+    circle_post(circle, BOARD, arrival(circle, member, true, channel), &event);
     blob_unref(&copy);
 }
 
@@ -202,7 +164,7 @@ static void send_down(struct circle *circle, struct effect *effect)
     if (place == BOARD || member->deaf || !member->client)
         return;
     circle->pieces += effect->msg.kind == MSG_PIECE;
-    post(circle, place, arrival(circle, member, false, channel), &event);
+    circle_post(circle, place, arrival(circle, member, false, channel), &event);
 }
 
 static void run_job(struct circle *circle, unsigned place,
@@ -212,7 +174,7 @@ static void run_job(struct circle *circle, unsigned place,
 
     effect->job = NULL;
     job_run(done.job);
-    post(circle, place, circle->now, &done);
+    circle_post(circle, place, circle->now, &done);
 }
 
 static void carry_out(struct circle *circle, unsigned place)
@@ -230,7 +192,7 @@ static void carry_out(struct circle *circle, unsigned place)
         else if (effect->kind == EFFECT_SEND && place == BOARD)
             send_down(circle, effect);
         else if (effect->kind == EFFECT_SEND && effect->peer == PEER_TRAINER)
-            hear(circle, place, effect);
+            circle_hear(circle, place, effect);
         else if (effect->kind == EFFECT_SEND)
             send_up(circle, place, effect);
     }

@@ -36,6 +36,10 @@ struct circle_member {
     uint64_t request;
     bool asking;
     struct msg_told told; /* of the last request */
+    unsigned mails;       /* that wait */
+    struct msg_mail mail; /* the last of them */
+    unsigned deliveries;
+    struct msg_delivered delivered; /* the last */
 };
 
 struct circle_post;
@@ -56,7 +60,7 @@ struct circle {
     struct circle_post *posts; /* on their way, by arrival */
     uint64_t order;
     uint64_t parts, pieces; /* that the board was sent, and sent */
-    bool spoil;             /* the next PART is changed on its way */
+    bool spoil, spoil_end;  /* the next PART, or END, is changed on its way */
     struct history history;
 };
 
@@ -88,6 +92,12 @@ void circle_ask_all(struct circle *circle, enum ask ask);
 void circle_request(struct circle *circle, unsigned member,
                     const struct msg_ask *ask);
 
+/* What its machine tells the member's program. */
+void circle_hear(struct circle *circle, unsigned member,
+                 const struct effect *effect);
+/* An event that comes to a member's machine at `due`. */
+void circle_post(struct circle *circle, unsigned to, nanos due,
+                 const struct event *event);
 /* Steps the member's machine. */
 void circle_step(struct circle *circle, unsigned member, struct event *event);
 /* Lets time pass. */

@@ -71,6 +71,53 @@ unsigned circle_newcomer(struct circle *circle)
     return place;
 }
 
+static void give(struct circle *circle, unsigned place,
+                 const struct msg_want *want)
+{
+    struct circle_member *member = &circle->members[place];
+    size_t size = want->model ? member->model_bytes : member->in_bytes;
+    struct msg msg = {.kind = MSG_GIVE,
+                      .give = {want->request, want->model}};
+    struct event event = {.kind = EVENT_MESSAGE,
+                          .peer = PEER_TRAINER,
+                          .channel = CHANNEL_LOCAL,
+                          .msg = &msg,
+                          .payload = blob_new(circle->pool, size)};
+
+    memcpy(event.payload->bytes, want->model ? member->model : member->in,
+           size);
+    if (want->model)
+        member->served++;
+    else
+        member->prepared++;
+    circle_post(circle, place, circle->now, &event);
+    blob_unref(&event.payload);
+}
+
+void circle_hear(struct circle *circle, unsigned place,
+                 const struct effect *effect)
+{
+    struct circle_member *member = &circle->members[place];
+
+    if (effect->msg.kind == MSG_WANT) {
+        give(circle, place, &effect->msg.want);
+    } else if (effect->msg.kind == MSG_GAIN) {
+        memcpy(member->out + effect->msg.gain.offset, effect->payload->bytes,
+               effect->payload->size);
+    } else if (effect->msg.kind == MSG_TOLD) {
+        member->told = effect->msg.told;
+        member->asking = false;
+    } else if (effect->msg.kind == MSG_MAIL) {
+        member->mail = effect->msg.mail;
+        member->mails++;
+    } else if (effect->msg.kind == MSG_WITHDRAW) {
+        member->mails--;
+    } else if (effect->msg.kind == MSG_DELIVERED) {
+        member->delivered = effect->msg.delivered;
+        member->deliveries++;
+    }
+}
+
 void circle_give(struct circle *circle, unsigned place, const void *bytes,
                  size_t size)
 {

@@ -49,9 +49,7 @@ struct station *station_new(void)
 
     if (!station || !mean)
         abort();
-    hub.gate = mean->gate;
-    hub.merge = mean->merge;
-    hub.outer = mean->outer;
+    hub.policy = mean->policy;
     (void)pthread_mutex_init(&station->lock, NULL);
     (void)sigemptyset(&config.signals);
     (void)snprintf(config.host, sizeof config.host, "127.0.0.1");
