@@ -76,6 +76,9 @@ struct star_group {
 };
 
 /* api.c */
+/* Takes a message of the machine; on the network's thread. */
+void group_local(void *self, const struct msg *msg, struct blob *payload);
+void gains_drop(struct star_group *group);
 /* Asks, gives what is wanted, waits for the answer: in group->told. */
 enum star_group_status group_ask(struct star_group *group,
                                  const struct msg_ask *ask,
@@ -91,6 +94,9 @@ void mail_withdraw(struct star_group *group,
 void mail_free(struct star_group *group);
 
 /* api.c */
+/* Takes a message of the machine; on the network's thread. */
+void group_local(void *self, const struct msg *msg, struct blob *payload);
+void gains_drop(struct star_group *group);
 /* Copies the result's bytes into the spans, one after the other. */
 void gains_copy(const struct star_group *group, const struct span *spans,
                 size_t count);
