@@ -203,7 +203,8 @@ tsan: ## the tests of threads under TSan
 	@$(if $(wildcard tests/net/*.c tests/node/api*.c),,exit 0;) \
 	TSAN_OPTIONS="suppressions=tests/tsan.txt $$TSAN_OPTIONS" \
 	$(STILL) $(VARIANT) BUILD=build/tsan \
-		SAN="-fsanitize=thread $(FAILING)" SUITES="net/ node/api group/api group/mail" test
+		SAN="-fsanitize=thread $(FAILING)" \
+		SUITES="net/ node/api group/api group/mail" test
 valgrind: $(EXAMPLES) $(TESTS) ## the tests of the pure folders under valgrind
 	@STAR_BUILD=$(BUILD) STAR_SLOW=1 timeout -k 10 600 \
 		valgrind -q --error-exitcode=1 \
