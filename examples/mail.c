@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { PEERS = 32, SECONDS = 600 };
 
@@ -43,23 +42,13 @@ static struct star_request *send(int *data, size_t count, unsigned to)
     return request;
 }
 
-static void rest(void)
-{
-    const struct timespec moment = {0, 1000000};
-
-    (void)nanosleep(&moment, NULL);
-}
-
 static void receive(int *place, size_t count, int source)
 {
     unsigned rank = star_group_rank(group);
     struct star_message message;
     struct star_request *request;
-    int tries = 1000 * SECONDS;
 
-    while (!star_group_improbe(group, source, 7, &message) && --tries)
-        rest();
-    if (!tries)
+    if (!star_group_mprobe(group, source, 7, SECONDS, &message))
         fail("nobody sends");
     request =
         star_group_imrecv(group, &message, place, count * sizeof *place);
@@ -103,14 +92,6 @@ static void all_to_all(int *data, int *place, size_t count)
             fail("send");
 }
 
-static double now(void)
-{
-    struct timespec time;
-
-    (void)timespec_get(&time, TIME_UTC);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 int main(int argc, char **argv)
 {
     struct star_group_options options = {STAR_ELASTIC, STAR_PASSIVE, 0, 60, 0,
@@ -118,7 +99,6 @@ int main(int argc, char **argv)
     size_t count = argc > 3 ? (size_t)strtod(argv[3], NULL) : 0;
     int all = argc > 4 && strcmp(argv[4], "all") == 0;
     char error[256];
-    double start;
     int *data;
 
     options.size = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
@@ -127,19 +107,22 @@ int main(int argc, char **argv)
         return 64;
     }
     data = malloc(((all ? options.size : 1) + 1) * count * sizeof *data);
-    if (!data || star_group_join(NULL, argv[1], &options, &group, error,
-                                 sizeof error) != STAR_OK)
-        return 1;
+    if (!data)
+        return 70;
+    if (star_group_join(NULL, argv[1], &options, &group, error,
+                        sizeof error) != STAR_OK) {
+        (void)fprintf(stderr, "%s\n", error);
+        free(data);
+        return 69;
+    }
     if (star_group_init(group, NULL, NULL) != STAR_REBUILD_SUCCESS)
         fail("init");
-    start = now();
     if (all)
         all_to_all(data, data + options.size * count, count);
     else
         ring(data, data + count, count);
-    (void)printf("rank %u: %u messages of %zu ints each way in %.2f s\n",
-                 star_group_rank(group), all ? options.size - 1 : 1, count,
-                 now() - start);
+    (void)printf("rank %u: %u messages of %zu ints each way, all right\n",
+                 star_group_rank(group), all ? options.size - 1 : 1, count);
     if (star_group_barrier(group) != STAR_GROUP_SUCCESS)
         fail("barrier");
     star_group_leave(&group);

@@ -86,6 +86,13 @@ void mail_free(struct star_group *group)
 
 /* ---- on the program's ---- */
 
+static struct timespec later(double seconds)
+{
+    nanos until = net_now() + (nanos)(seconds * (double)SECOND);
+
+    return (struct timespec){until / SECOND, until % SECOND};
+}
+
 static struct star_request *request_add(struct star_group *group)
 {
     struct star_request *made = calloc(1, sizeof *made);
@@ -118,24 +125,47 @@ struct star_request *star_group_isend(struct star_group *group,
     return request;
 }
 
-int star_group_improbe(struct star_group *group, int source, int tag,
-                       struct star_message *message)
+/* With the lock held. */
+static bool probe(struct star_group *group, int source, int tag,
+                  struct star_message *message)
 {
     struct waiting **link = &group->waiting;
-    bool found;
+    const struct msg_mail *mail;
 
-    (void)pthread_mutex_lock(&group->lock);
     while (*link &&
            ((source != STAR_ANY && (int)(*link)->mail.from != source) ||
             (tag != STAR_ANY && (int)(*link)->mail.tag != tag)))
         link = &(*link)->next;
-    found = *link != NULL;
-    if (found) {
-        *message = (struct star_message){
-            (int)(*link)->mail.from, (int)(*link)->mail.tag,
-            (size_t)(*link)->mail.bytes, (*link)->mail.id};
-        waiting_remove(link);
-    }
+    if (!*link)
+        return false;
+    mail = &(*link)->mail;
+    *message = (struct star_message){(int)mail->from, (int)mail->tag,
+                                     (size_t)mail->bytes, mail->id};
+    waiting_remove(link);
+    return true;
+}
+
+int star_group_improbe(struct star_group *group, int source, int tag,
+                       struct star_message *message)
+{
+    return star_group_mprobe(group, source, tag, 0, message);
+}
+
+int star_group_mprobe(struct star_group *group, int source, int tag,
+                      double seconds, struct star_message *message)
+{
+    struct timespec time = later(seconds);
+    int waiting = seconds > 0 ? 0 : ETIMEDOUT;
+    bool found;
+
+    (void)pthread_mutex_lock(&group->lock);
+    while (!(found = probe(group, source, tag, message)) &&
+           waiting != ETIMEDOUT)
+        waiting =
+            pthread_cond_timedwait(&group->changed, &group->lock, &time);
+    if (!found && seconds > 0)
+        (void)snprintf(group->told.text, sizeof group->told.text,
+                       "waited %.1f s for a message", seconds);
     (void)pthread_mutex_unlock(&group->lock);
     return found;
 }
@@ -202,8 +232,7 @@ enum star_group_status star_group_wait(struct star_group *group,
                                        struct star_request **request,
                                        double seconds)
 {
-    nanos until = net_now() + (nanos)(seconds * (double)SECOND);
-    struct timespec time = {until / SECOND, until % SECOND};
+    struct timespec time = later(seconds);
     enum star_group_status status = STAR_GROUP_FAIL;
     int waiting = 0;
 

@@ -248,8 +248,12 @@ STAR_API struct star_request *star_group_isend(struct star_group *group,
  * caller's, and nobody else finds it. Never waits. */
 STAR_API int star_group_improbe(struct star_group *group, int source, int tag,
                                 struct star_message *message);
-/* Begins to receive what improbe found, once. The place must stay until the
- * request is done; FAIL when it is too small. NULL: no memory. */
+/* The same, waiting for at most so many seconds. */
+STAR_API int star_group_mprobe(struct star_group *group, int source, int tag,
+                               double seconds, struct star_message *message);
+/* Begins to receive what was found. The place must stay until the request is
+ * done; where it is too small the request fails, and the message may be asked
+ * for again. NULL: no memory. */
 STAR_API struct star_request *
 star_group_imrecv(struct star_group *group, const struct star_message *message,
                   void *place, size_t bytes);

@@ -9,14 +9,15 @@ export STARSWITCH_HUB="$hub_address:$port"
 export LD_LIBRARY_PATH="$bin"
 
 run() { # NAME PEERS INTS
-    local i
+    local i from
+    from=$(now)
     for i in $(seq "$2"); do
         start "$1-$i" "$bin/examples/mail" "$1-$i" "$2" "$3" "$1"
     done
     for i in $(seq "$2"); do
         ends "$1-$i" 0 60
     done
-    sed 's/^/    /' "$here/$1-1.out"
+    echo "    $(cat "$here/$1-1.out"), in $(($(now) - from))0 ms"
 }
 
 hub h --policy mean
