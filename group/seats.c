@@ -177,7 +177,8 @@ static const char *refusal(const struct board *board,
     return NULL;
 }
 
-/* The seat of this id, a free one, or NULL. */
+/* The seat of this id, a free one, or NULL. A patient group has as many as it
+ * was begun with. */
 static struct seat *seat_find(struct board *board, const struct msg_join *join)
 {
     struct seat *free_seat = NULL;
@@ -191,7 +192,10 @@ static struct seat *seat_find(struct board *board, const struct msg_join *join)
         if (!seat->used)
             free_seat = seat;
     }
-    return free_seat;
+    return board->open && board->manner == MANNER_PATIENT &&
+                   board->size >= board->wanted
+               ? NULL
+               : free_seat;
 }
 
 static void seat_name(struct seat *seat, const char *name)

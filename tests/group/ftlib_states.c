@@ -216,6 +216,33 @@ static void ft16_join(void)
     circle_destroy(&circle);
 }
 
+/* Even if a newcomer's id is the lowest of all. */
+static void ef13_oldest_first(void)
+{
+    struct circle *circle = elastic_built(2, false);
+    uint64_t epoch = elastic_told(circle, 0)->epoch;
+    unsigned place = circle_newcomer(circle);
+
+    circle_kill(circle, place);
+    circle->members[place].config.low = 0;
+    circle_start(circle, place);
+    for (unsigned i = 0; i < 3; i++)
+        elastic_average_all(circle);
+    elastic_check_all(circle, OUTCOME_SUCCESS);
+    CHECK(elastic_told(circle, 0)->epoch > epoch);
+    CHECK_EQUAL(0, elastic_told(circle, 0)->rank);
+    CHECK_EQUAL(2, elastic_told(circle, place)->rank);
+    epoch = elastic_told(circle, 0)->epoch;
+    circle_kill(circle, 0);
+    for (unsigned i = 0; i < 3; i++)
+        elastic_average_all(circle);
+    elastic_check_all(circle, OUTCOME_SUCCESS);
+    CHECK(elastic_told(circle, 1)->epoch > epoch);
+    CHECK_EQUAL(0, elastic_told(circle, 1)->rank);
+    CHECK_EQUAL(1, elastic_told(circle, place)->rank);
+    circle_destroy(&circle);
+}
+
 static void ft17_count(void)
 {
     struct circle *circle = elastic_built(3, false);
@@ -331,6 +358,8 @@ void add_group_ftlib_states_tests(CU_pSuite suite)
               ft15_leave);
     check_add(suite, "FT-16 a join is known to rank 0, and all rebuild",
               ft16_join);
+    check_add(suite, "EF-13 a change is a new epoch, and rank 0 the oldest",
+              ef13_oldest_first);
     check_add(suite, "FT-17 counts are adopted, and who is behind exits with 3",
               ft17_count);
     check_add(suite, "FT-18 training goes on as long as one member lives",

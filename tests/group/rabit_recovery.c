@@ -178,6 +178,34 @@ static void rb11_time_out(void)
     circle_destroy(&circle);
 }
 
+/* One more than a patient group was begun with is told so; it may take the
+ * place of one that was given up. */
+static void a_stranger_gets_a_place_that_is_free(void)
+{
+    struct circle *circle = patient_new(2);
+    unsigned place;
+
+    patient_sum_all(circle, 1);
+    place = circle_newcomer(circle);
+    patient_sum(circle, place, 1);
+    patient_settle(circle);
+    CHECK_EQUAL(OUTCOME_ABORT, patient_told(circle, place)->outcome);
+    CHECK_TEXT("the group is full", patient_told(circle, place)->text);
+    circle_kill(circle, 1);
+    circle_run(circle, 40 * SECOND);
+    circle_kill(circle, place);
+    circle_start(circle, place);
+    patient_sum(circle, place, 9); /* the result that there is */
+    patient_settle(circle);
+    CHECK_EQUAL(OUTCOME_SUCCESS, patient_told(circle, place)->outcome);
+    CHECK_NEAR(3, (double)circle_float(circle, place, 0), 0);
+    patient_sum(circle, place, 9);
+    patient_sum(circle, 0, 1);
+    patient_settle(circle);
+    CHECK_NEAR(10, (double)circle_float(circle, 0, 0), 0);
+    circle_destroy(&circle);
+}
+
 static void a_lost_connection_is_nobodys_business(void)
 {
     struct circle *circle = patient_new(3);
@@ -210,5 +238,6 @@ void add_group_rabit_recovery_tests(CU_pSuite suite)
               rb8_prepare);
     check_add(suite, "RB-11 who does not come back in time is given up",
               rb11_time_out);
+    TEST(a_stranger_gets_a_place_that_is_free);
     TEST(a_lost_connection_is_nobodys_business);
 }
