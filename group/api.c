@@ -10,11 +10,11 @@
 /* The machine ends a request in time; should it not, this does. */
 #define SPARE (10 * SECOND)
 
-static const enum star_group_status statuses[OUTCOME_COUNT] = {
-    [OUTCOME_SUCCESS] = STAR_GROUP_SUCCESS,
-    [OUTCOME_FAIL] = STAR_GROUP_FAIL,
-    [OUTCOME_ABORT] = STAR_GROUP_ABORT,
-    [OUTCOME_NO_NEED] = STAR_GROUP_NO_NEED,
+static const enum star_group_status statuses[ENDING_COUNT] = {
+    [ENDING_SUCCESS] = STAR_GROUP_SUCCESS,
+    [ENDING_FAIL] = STAR_GROUP_FAIL,
+    [ENDING_ABORT] = STAR_GROUP_ABORT,
+    [ENDING_NO_NEED] = STAR_GROUP_NO_NEED,
 };
 
 /* ---- the network's thread ---- */
@@ -195,7 +195,7 @@ enum star_group_status group_ask(struct star_group *group,
     net_post(group->net, &msg, NULL);
     wait_until_done(group, msg.ask.limit, cargo);
     if (!group->done) {
-        group->told.outcome = OUTCOME_ABORT;
+        group->told.outcome = ENDING_ABORT;
         (void)snprintf(group->told.text, sizeof group->told.text,
                        "the thread for the network does not answer");
         group->asked = 0; /* whatever it still says is for nobody */

@@ -40,7 +40,7 @@ struct star_request {
     struct star_request *next;
     uint64_t number; /* among those of ASK */
     bool done;
-    enum outcome outcome;
+    enum ending outcome;
     char text[MSG_TEXT_BYTES];
     unsigned char *place; /* of a receive */
     size_t bytes;

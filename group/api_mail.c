@@ -183,7 +183,7 @@ struct star_request *star_group_imrecv(struct star_group *group,
     request->bytes = message->bytes;
     if (bytes < message->bytes) {
         request->done = true;
-        request->outcome = OUTCOME_FAIL;
+        request->outcome = ENDING_FAIL;
         (void)snprintf(request->text, sizeof request->text,
                        "the message has %zu bytes, its place %zu",
                        message->bytes, bytes);
@@ -205,7 +205,7 @@ static bool finish(struct star_group *group, struct star_request **reference,
 
     if (!request->done)
         return false;
-    *status = request->outcome == OUTCOME_SUCCESS ? STAR_GROUP_SUCCESS
+    *status = request->outcome == ENDING_SUCCESS ? STAR_GROUP_SUCCESS
                                                   : STAR_GROUP_FAIL;
     if (*status != STAR_GROUP_SUCCESS)
         memcpy(group->told.text, request->text, sizeof request->text);

@@ -6,7 +6,7 @@
 
 /* ---- telling ---- */
 
-void send_outcome(struct board *board, struct seat *seat, enum outcome outcome,
+void send_outcome(struct board *board, struct seat *seat, enum ending outcome,
                   const struct call *call, const char *text)
 {
     struct msg msg = {.kind = MSG_OUTCOME};
@@ -22,7 +22,7 @@ void send_outcome(struct board *board, struct seat *seat, enum outcome outcome,
     effects_send(board->out, seat->control, &msg, NULL);
 }
 
-void seat_told(struct board *board, struct seat *seat, enum outcome outcome,
+void seat_told(struct board *board, struct seat *seat, enum ending outcome,
                const char *text)
 {
     if (!seat->calling)
@@ -144,7 +144,7 @@ struct entry *call_entry(struct call *call, const struct board *board,
 
 /* ---- failing ---- */
 
-void call_fail(struct board *board, struct call *call, enum outcome outcome,
+void call_fail(struct board *board, struct call *call, enum ending outcome,
                const char *text)
 {
     call->retired = true;
@@ -172,7 +172,7 @@ static bool misses(const struct board *board, struct call *call, int seat)
     return missed;
 }
 
-void calls_fail(struct board *board, int seat, enum outcome outcome,
+void calls_fail(struct board *board, int seat, enum ending outcome,
                 const char *text)
 {
     for (struct call *call = board->calls; call; call = call->next)

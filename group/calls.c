@@ -36,7 +36,7 @@ void calls_on_give_up(struct board *board, struct seat *seat,
         return;
     (void)snprintf(text, sizeof text, "%s: %.70s", seat->name, give_up->text);
     roster_renew(board);
-    calls_fail(board, place, OUTCOME_FAIL, text);
+    calls_fail(board, place, ENDING_FAIL, text);
 }
 
 /* ---- coming to a call ---- */
@@ -91,10 +91,10 @@ static void mismatch(struct board *board, struct seat *seat,
     text_init(&out, text, sizeof text);
     text_add(&out, "call %" PRIu64 ": %s here, %s at %s", call->sequence, ours,
              first, call->first);
-    seat_told(board, seat, OUTCOME_ABORT, text);
+    seat_told(board, seat, ENDING_ABORT, text);
     if (board->manner == MANNER_ELASTIC && !call->complete) {
         roster_renew(board);
-        call_fail(board, call, OUTCOME_ABORT, text);
+        call_fail(board, call, ENDING_ABORT, text);
     }
 }
 
@@ -144,19 +144,19 @@ static struct call *call_begin(struct board *board, struct seat *seat)
 
     if (words) {
         seat_told(board, seat,
-                  board->manner == MANNER_ELASTIC ? OUTCOME_FAIL
-                                                  : OUTCOME_ABORT,
+                  board->manner == MANNER_ELASTIC ? ENDING_FAIL
+                                                  : ENDING_ABORT,
                   words);
         return NULL;
     }
     if (!board_has_room(board, spec->bytes)) {
-        seat_told(board, seat, OUTCOME_ABORT,
+        seat_told(board, seat, ENDING_ABORT,
                   "more than the hub keeps: checkpoint more often, or send "
                   "less");
         return NULL;
     }
     if (spec->collective == COLLECTIVE_BROADCAST && spec->root >= board->size) {
-        seat_told(board, seat, OUTCOME_ABORT, "no member has the root's rank");
+        seat_told(board, seat, ENDING_ABORT, "no member has the root's rank");
         return NULL;
     }
     call = call_new(board, spec, seat->name);
@@ -171,7 +171,7 @@ void call_attend(struct board *board, struct seat *seat, struct call *call)
     seat->next = 0;
     seat->credit = board->config.window;
     if (call->complete) {
-        send_outcome(board, seat, OUTCOME_SUCCESS, call, "");
+        send_outcome(board, seat, ENDING_SUCCESS, call, "");
         seat->calling = false;
     }
     pieces_deliver(board, seat);
@@ -219,11 +219,11 @@ static bool is_stopped(struct board *board, struct seat *seat)
 {
     if (seat->request.collective == COLLECTIVE_STOP && !board->stopping) {
         board->stopping = true;
-        calls_fail(board, -1, OUTCOME_NO_NEED, "the group stops");
+        calls_fail(board, -1, ENDING_NO_NEED, "the group stops");
     }
     if (!board->stopping || seat->request.collective == COLLECTIVE_STOP)
         return false;
-    seat_told(board, seat, OUTCOME_NO_NEED, "the group stops");
+    seat_told(board, seat, ENDING_NO_NEED, "the group stops");
     return true;
 }
 
@@ -264,7 +264,7 @@ void calls_enter(struct board *board, struct seat *seat)
     if (!seat->calling || seat->call || (patient && !board->begun))
         return;
     if (words)
-        seat_told(board, seat, OUTCOME_ABORT, words);
+        seat_told(board, seat, ENDING_ABORT, words);
     else if (seat->request.collective == COLLECTIVE_LOAD)
         models_load(board, seat);
     else if (!is_stopped(board, seat))
@@ -295,7 +295,7 @@ void calls_on_call(struct board *board, struct seat *seat,
     seat->calling = false;
     if (left && board->manner == MANNER_ELASTIC) {
         roster_renew(board);
-        call_fail(board, left, OUTCOME_FAIL, "a member has left the call");
+        call_fail(board, left, ENDING_FAIL, "a member has left the call");
     }
     seat->request = event->msg->call;
     seat->calling = true;
@@ -320,7 +320,7 @@ static void complete(struct board *board, struct call *call)
         models_commit(board, call);
     for (unsigned i = 0; i < BOARD_SEATS; i++)
         if (board->seats[i].call == call) {
-            send_outcome(board, &board->seats[i], OUTCOME_SUCCESS, call, "");
+            send_outcome(board, &board->seats[i], ENDING_SUCCESS, call, "");
             board->seats[i].calling = false;
         }
     pieces_deliver_all(board, call);
@@ -353,7 +353,7 @@ void call_advance(struct board *board, struct call *call)
         for (unsigned i = 0; i < call->size; i++)
             call->bytes += call->entries[i].bytes;
         if (!board_has_room(board, call->bytes)) {
-            call_fail(board, call, OUTCOME_ABORT,
+            call_fail(board, call, ENDING_ABORT,
                       "more than the hub keeps: send less");
             return;
         }

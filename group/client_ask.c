@@ -11,7 +11,7 @@ static bool is_elastic(const struct client *client)
 
 /* ---- ending a request ---- */
 
-static void tell(struct client *client, enum outcome outcome, bool yes,
+static void tell(struct client *client, enum ending outcome, bool yes,
                  const char *text)
 {
     struct msg msg = {.kind = MSG_TOLD};
@@ -19,7 +19,7 @@ static void tell(struct client *client, enum outcome outcome, bool yes,
     msg.told.request = client->ask.request;
     msg.told.outcome = outcome;
     msg.told.yes = yes;
-    msg.told.bytes = outcome == OUTCOME_SUCCESS ? client->gained : 0;
+    msg.told.bytes = outcome == ENDING_SUCCESS ? client->gained : 0;
     msg.told.epoch = client->epoch;
     msg.told.version = client->version;
     msg.told.averages = client->averages;
@@ -36,7 +36,7 @@ static void tell(struct client *client, enum outcome outcome, bool yes,
 }
 
 /* A collective did not come about: FTLib's abort of the communicator. */
-static void fail(struct client *client, enum outcome outcome, const char *text)
+static void fail(struct client *client, enum ending outcome, const char *text)
 {
     if (is_elastic(client))
         client->built = false;
@@ -88,14 +88,14 @@ static void do_alone(struct client *client)
         client->sequence = 0;
     }
     client->gained = 0;
-    tell(client, OUTCOME_SUCCESS, false, "");
+    tell(client, ENDING_SUCCESS, false, "");
 }
 
 static void collective(struct client *client)
 {
     if (client->newcomer && client->rank == 0 && is_elastic(client)) {
         give_up(client, "a new member has joined");
-        fail(client, OUTCOME_FAIL, "a new member has joined");
+        fail(client, ENDING_FAIL, "a new member has joined");
         return;
     }
     come(client, false);
@@ -126,7 +126,7 @@ void ask_look(struct client *client)
     client->rank = client->outcome.rank;
     client->size = client->outcome.size;
     count_success(client);
-    tell(client, OUTCOME_SUCCESS, false, "");
+    tell(client, ENDING_SUCCESS, false, "");
 }
 
 void ask_on_outcome(struct client *client, const struct msg_outcome *outcome)
@@ -140,7 +140,7 @@ void ask_on_outcome(struct client *client, const struct msg_outcome *outcome)
     if (client->stage != STAGE_CALL || outcome->number != client->call.number)
         return;
     client->outcome = *outcome;
-    if (outcome->outcome == OUTCOME_SUCCESS) {
+    if (outcome->outcome == ENDING_SUCCESS) {
         client->ended = true;
         ask_look(client);
         return;
@@ -149,8 +149,8 @@ void ask_on_outcome(struct client *client, const struct msg_outcome *outcome)
         client->rank = outcome->rank;
         client->size = outcome->size;
     }
-    if (outcome->outcome == OUTCOME_NO_NEED)
-        tell(client, OUTCOME_NO_NEED, false, outcome->text);
+    if (outcome->outcome == ENDING_NO_NEED)
+        tell(client, ENDING_NO_NEED, false, outcome->text);
     else
         fail(client, outcome->outcome, outcome->text);
 }
@@ -174,7 +174,7 @@ static void answer(struct client *client)
                    ? client->skip
                    : client->built && !client->newcomer;
 
-    tell(client, OUTCOME_SUCCESS, yes, "");
+    tell(client, ENDING_SUCCESS, yes, "");
 }
 
 /* After the probe, if there was one. */
@@ -190,14 +190,14 @@ static void advance(struct client *client)
         break;
     case ASK_COLLECTIVE:
         if (client->skip)
-            tell(client, OUTCOME_NO_NEED, false, "this is the only member");
+            tell(client, ENDING_NO_NEED, false, "this is the only member");
         else if (is_elastic(client) && !client->built)
             confirm(client, STAGE_BUILD);
         else
             collective(client);
         break;
     default:
-        tell(client, OUTCOME_SUCCESS, false, "");
+        tell(client, ENDING_SUCCESS, false, "");
     }
 }
 
@@ -212,12 +212,12 @@ static bool roster_fits(struct client *client, const struct msg_roster *roster)
                        "it has done %" PRIu64 " collectives, the group %" PRIu64
                        ": start it again",
                        client->averages, roster->averages);
-        tell(client, OUTCOME_ABORT, false, text);
+        tell(client, ENDING_ABORT, false, text);
         return false;
     }
     if (roster->rank < roster->size)
         return true;
-    tell(client, OUTCOME_ABORT, false, "the group's roster is without us");
+    tell(client, ENDING_ABORT, false, "the group's roster is without us");
     return false;
 }
 
@@ -244,9 +244,9 @@ static void built(struct client *client, const struct msg_roster *roster)
     client->skip = is_elastic(client) && roster->size == 1;
     client->built = !client->skip;
     if (client->skip)
-        tell(client, OUTCOME_NO_NEED, false, "this is the only member");
+        tell(client, ENDING_NO_NEED, false, "this is the only member");
     else if (client->ask.ask == ASK_BUILD)
-        tell(client, OUTCOME_SUCCESS, false, "");
+        tell(client, ENDING_SUCCESS, false, "");
     else
         collective(client);
 }
@@ -293,7 +293,7 @@ static void leave(struct client *client)
         client_say(client, &bye);
     client->left = true;
     client->joined = client->built = false;
-    tell(client, OUTCOME_SUCCESS, false, "");
+    tell(client, ENDING_SUCCESS, false, "");
 }
 
 void ask_begin(struct client *client, const struct msg_ask *ask)
@@ -306,11 +306,11 @@ void ask_begin(struct client *client, const struct msg_ask *ask)
         leave(client);
     } else if (ask->ask == ASK_FORGET) {
         client->built = false;
-        tell(client, OUTCOME_SUCCESS, false, "");
+        tell(client, ENDING_SUCCESS, false, "");
     } else if (ask->ask == ASK_COLLECTIVE && is_alone(client)) {
         do_alone(client);
     } else if (client->refused) {
-        fail(client, OUTCOME_ABORT, client->refusal);
+        fail(client, ENDING_ABORT, client->refusal);
     } else if (!client->config.active &&
                (ask->ask == ASK_INITIALIZED || ask->ask == ASK_SKIP)) {
         answer(client);
@@ -335,7 +335,7 @@ void ask_interrupt(struct client *client)
     if (is_elastic(client)) {
         client->built = false;
         if (client->stage == STAGE_CALL)
-            fail(client, OUTCOME_FAIL, "the connection to the hub was lost");
+            fail(client, ENDING_FAIL, "the connection to the hub was lost");
     }
     if (client->stage == STAGE_PROBE || client->stage == STAGE_BUILD)
         client->stage = STAGE_HUB;
@@ -344,7 +344,7 @@ void ask_interrupt(struct client *client)
 void ask_refuse(struct client *client)
 {
     if (client->stage != STAGE_IDLE)
-        fail(client, OUTCOME_ABORT, client->refusal);
+        fail(client, ENDING_ABORT, client->refusal);
 }
 
 /* How long it may wait at all: a probe is answered at once, or never. */
@@ -392,7 +392,7 @@ void ask_tick(struct client *client)
     if (stage == STAGE_CALL && client->joined)
         give_up(client, text);
     if (stage == STAGE_CALL)
-        fail(client, OUTCOME_FAIL, text);
+        fail(client, ENDING_FAIL, text);
     else
-        tell(client, OUTCOME_ABORT, false, text);
+        tell(client, ENDING_ABORT, false, text);
 }

@@ -62,7 +62,7 @@ void mail_free_all(struct client *client)
         dispatch_free(client, client->dispatches);
 }
 
-static void tell(struct client *client, uint64_t request, enum outcome outcome,
+static void tell(struct client *client, uint64_t request, enum ending outcome,
                  const char *text)
 {
     struct msg msg = {.kind = MSG_DELIVERED};
@@ -74,7 +74,7 @@ static void tell(struct client *client, uint64_t request, enum outcome outcome,
 }
 
 static void end(struct client *client, struct dispatch *one,
-                enum outcome outcome, const char *text)
+                enum ending outcome, const char *text)
 {
     tell(client, one->request, outcome, text);
     dispatch_free(client, one);
@@ -86,7 +86,7 @@ static void fail(struct client *client, struct dispatch *one, const char *text)
     one->failed = true;
     (void)snprintf(one->text, sizeof one->text, "%s", text);
     if (!one->busy)
-        end(client, one, OUTCOME_FAIL, one->text);
+        end(client, one, ENDING_FAIL, one->text);
 }
 
 void mail_fail_all(struct client *client, const char *text)
@@ -115,7 +115,7 @@ void mail_on_post(struct client *client, const struct msg_post *post,
     struct dispatch *made;
 
     if (!client->joined) {
-        tell(client, post->request, OUTCOME_FAIL, "there is no hub");
+        tell(client, post->request, ENDING_FAIL, "there is no hub");
         return;
     }
     made = dispatch_add(client, false, post->request, payload->size);
@@ -188,8 +188,8 @@ bool mail_on_outcome(struct client *client, const struct msg_outcome *outcome)
 
     if (!one)
         return false;
-    if (outcome->outcome == OUTCOME_SUCCESS)
-        end(client, one, OUTCOME_SUCCESS, "");
+    if (outcome->outcome == ENDING_SUCCESS)
+        end(client, one, ENDING_SUCCESS, "");
     else
         fail(client, one, outcome->text);
     return true;
@@ -202,7 +202,7 @@ void mail_on_fetch(struct client *client, const struct msg_fetch *fetch)
     struct msg msg = {.kind = MSG_TAKE};
 
     if (!client->joined) {
-        tell(client, fetch->request, OUTCOME_FAIL, "there is no hub");
+        tell(client, fetch->request, ENDING_FAIL, "there is no hub");
         return;
     }
     msg.take.id = fetch->id;
@@ -218,7 +218,7 @@ static void received(struct client *client, struct dispatch *one, bool good)
     msg.received.number = one->number;
     msg.received.good = good;
     client_say(client, &msg);
-    end(client, one, good ? OUTCOME_SUCCESS : OUTCOME_FAIL,
+    end(client, one, good ? ENDING_SUCCESS : ENDING_FAIL,
         good ? "" : "the message does not match its checksum");
 }
 

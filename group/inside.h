@@ -151,17 +151,17 @@ struct call *call_find(const struct board *board, const struct msg_call *spec);
 struct entry *call_entry(struct call *call, const struct board *board,
                          const struct seat *seat);
 /* Tells all that are in it; nobody comes to it again. */
-void call_fail(struct board *board, struct call *call, enum outcome outcome,
+void call_fail(struct board *board, struct call *call, enum ending outcome,
                const char *text);
 /* Fails the calls that are not complete and wait for this seat, or with -1
  * all; patient: unless they have all that they need of it. */
-void calls_fail(struct board *board, int seat, enum outcome outcome,
+void calls_fail(struct board *board, int seat, enum ending outcome,
                 const char *text);
 /* Says OUTCOME; `call` is the one that succeeded, or NULL. */
-void send_outcome(struct board *board, struct seat *seat, enum outcome outcome,
+void send_outcome(struct board *board, struct seat *seat, enum ending outcome,
                   const struct call *call, const char *text);
 /* Answers its CALL with something else than a result. */
-void seat_told(struct board *board, struct seat *seat, enum outcome outcome,
+void seat_told(struct board *board, struct seat *seat, enum ending outcome,
                const char *text);
 /* Frees what is retired and was delivered. */
 void calls_sweep(struct board *board);

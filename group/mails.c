@@ -12,7 +12,7 @@ static int place_of(const struct board *board, const struct seat *seat)
 }
 
 static void tell_sender(struct board *board, const struct seat *seat,
-                        uint64_t number, enum outcome outcome,
+                        uint64_t number, enum ending outcome,
                         const char *text)
 {
     struct msg msg = {.kind = MSG_OUTCOME};
@@ -126,12 +126,12 @@ void mails_on_send(struct board *board, struct seat *seat,
     struct mail *mail;
 
     if (to < 0 || !board->seats[to].present || !seat->listed) {
-        tell_sender(board, seat, send->number, OUTCOME_FAIL,
+        tell_sender(board, seat, send->number, ENDING_FAIL,
                     "no member that is here has the receiver's rank");
         return;
     }
     if (is_full(board, from, to)) {
-        tell_sender(board, seat, send->number, OUTCOME_FAIL,
+        tell_sender(board, seat, send->number, ENDING_FAIL,
                     "too many messages wait to be received");
         return;
     }
@@ -160,7 +160,7 @@ void mails_on_take(struct board *board, struct seat *seat,
             flow(board, to);
             return;
         }
-    tell_sender(board, seat, take->number, OUTCOME_FAIL,
+    tell_sender(board, seat, take->number, ENDING_FAIL,
                 "the message has been withdrawn");
 }
 
@@ -221,7 +221,7 @@ void mails_on_received(struct board *board, struct seat *seat,
     if (!mail)
         return;
     tell_sender(board, &board->seats[mail->from], mail->number_from,
-                good ? OUTCOME_SUCCESS : OUTCOME_FAIL,
+                good ? ENDING_SUCCESS : ENDING_FAIL,
                 good ? "" : "it did not match its checksum at the receiver");
     mail_free(board, mail);
     flow(board, to);
@@ -252,7 +252,7 @@ void mails_forget(struct board *board, const struct seat *seat)
             continue;
         if (mail->from != place)
             tell_sender(board, &board->seats[mail->from], mail->number_from,
-                        OUTCOME_FAIL, "the receiver is lost");
+                        ENDING_FAIL, "the receiver is lost");
         else if (to != place)
             withdraw(board, mail);
         mail_free(board, mail);

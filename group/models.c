@@ -109,7 +109,7 @@ static void nobody_has_it(struct board *board)
                    (unsigned long long)board->version);
     for (unsigned i = 0; i < BOARD_SEATS; i++)
         if (is_loading(&board->seats[i]))
-            seat_told(board, &board->seats[i], OUTCOME_ABORT, text);
+            seat_told(board, &board->seats[i], ENDING_ABORT, text);
 }
 
 void models_look(struct board *board)
@@ -135,7 +135,7 @@ void models_look(struct board *board)
 void models_load(struct board *board, struct seat *seat)
 {
     if (!board->version) {
-        seat_told(board, seat, OUTCOME_SUCCESS, "");
+        seat_told(board, seat, ENDING_SUCCESS, "");
     } else if (board->kept) {
         seat->takes = true;
         seat->version = board->version;
@@ -157,7 +157,7 @@ void models_bring(struct board *board, struct seat *seat,
     if (!board_has_room(board, spec->bytes)) {
         for (unsigned i = 0; i < BOARD_SEATS; i++)
             if (is_loading(&board->seats[i]))
-                seat_told(board, &board->seats[i], OUTCOME_ABORT,
+                seat_told(board, &board->seats[i], ENDING_ABORT,
                           "the model is more than the hub keeps");
         return;
     }

@@ -311,7 +311,7 @@ static void reduced(struct board *board, struct call *call, struct job *job)
     uint32_t part = (uint32_t)job->tag[1];
 
     if (job->status != STATUS_OK) {
-        calls_fail(board, -1, OUTCOME_ABORT,
+        calls_fail(board, -1, ENDING_ABORT,
                    status_words(job->status));
         return;
     }

@@ -94,7 +94,7 @@ void seat_lost(struct board *board, struct seat *seat, const char *why,
         memset(seat, 0, sizeof *seat);
         if (listed) {
             roster_renew(board);
-            calls_fail(board, place, OUTCOME_FAIL, text);
+            calls_fail(board, place, ENDING_FAIL, text);
         }
     }
     models_look(board);

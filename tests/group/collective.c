@@ -12,7 +12,7 @@ static struct circle *built(enum manner manner, unsigned count)
     circle_ask_all(circle, ASK_BUILD);
     CHECK(circle_settle(circle, 10 * SECOND));
     for (unsigned i = 0; i < count; i++)
-        CHECK_EQUAL(OUTCOME_SUCCESS, circle->members[i].told.outcome);
+        CHECK_EQUAL(ENDING_SUCCESS, circle->members[i].told.outcome);
     return circle;
 }
 
@@ -26,7 +26,7 @@ static void an_allreduce_averages_in_parts(void)
     }
     CHECK(circle_settle(circle, 10 * SECOND));
     for (unsigned i = 0; i < 3; i++) {
-        CHECK_EQUAL(OUTCOME_SUCCESS, circle->members[i].told.outcome);
+        CHECK_EQUAL(ENDING_SUCCESS, circle->members[i].told.outcome);
         CHECK_EQUAL(400, circle->members[i].told.bytes);
         CHECK_NEAR(2, (double)circle_float(circle, i, 0), 0);
         CHECK_NEAR(2, (double)circle_float(circle, i, 99), 0);
@@ -47,7 +47,7 @@ static void a_barrier_waits_for_the_last(void)
     CHECK(circle->members[0].asking);
     circle_call(circle, 2, COLLECTIVE_BARRIER);
     CHECK(circle_settle(circle, SECOND));
-    CHECK_EQUAL(OUTCOME_SUCCESS, circle->members[0].told.outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, circle->members[0].told.outcome);
     circle_destroy(&circle);
 }
 
@@ -103,7 +103,7 @@ static void a_spoilt_part_is_noticed_and_sent_again(void)
     CHECK(circle_settle(circle, 10 * SECOND));
     CHECK(!circle->spoil);
     for (unsigned i = 0; i < 2; i++) {
-        CHECK_EQUAL(OUTCOME_SUCCESS, circle->members[i].told.outcome);
+        CHECK_EQUAL(ENDING_SUCCESS, circle->members[i].told.outcome);
         CHECK_NEAR(1, (double)circle_float(circle, i, 0), 0);
         CHECK_NEAR(1, (double)circle_float(circle, i, 99), 0);
     }
@@ -145,7 +145,7 @@ static void calls_that_do_not_agree_are_refused_by_name(void)
     circle_call(circle, 1, COLLECTIVE_ALLREDUCE);
     CHECK(circle_settle(circle, SECOND));
     for (unsigned i = 0; i < 2; i++) {
-        CHECK_EQUAL(OUTCOME_ABORT, circle->members[i].told.outcome);
+        CHECK_EQUAL(ENDING_ABORT, circle->members[i].told.outcome);
         CHECK_CONTAINS("call 0", circle->members[i].told.text);
         CHECK_CONTAINS("80 bytes", circle->members[i].told.text);
         CHECK_CONTAINS("40 bytes", circle->members[i].told.text);
@@ -164,7 +164,7 @@ static void what_is_more_than_the_hub_keeps_is_refused(void)
     circle_start_all(circle);
     circle_request(circle, 0, &ask);
     CHECK(circle_settle(circle, SECOND));
-    CHECK_EQUAL(OUTCOME_ABORT, circle->members[0].told.outcome);
+    CHECK_EQUAL(ENDING_ABORT, circle->members[0].told.outcome);
     CHECK_CONTAINS("more than the hub keeps", circle->members[0].told.text);
     circle_destroy(&circle);
 }
@@ -178,12 +178,12 @@ static void a_wait_ends_at_its_limit_and_says_for_what(void)
 
     circle_request(circle, 0, &ask);
     CHECK(circle_settle(circle, 4 * SECOND));
-    CHECK_EQUAL(OUTCOME_FAIL, circle->members[0].told.outcome);
+    CHECK_EQUAL(ENDING_FAIL, circle->members[0].told.outcome);
     CHECK_TEXT("waited 3.0 s for the others to come to call 0, barrier",
                circle->members[0].told.text);
     circle_call(circle, 1, COLLECTIVE_BARRIER);
     CHECK(circle_settle(circle, SECOND));
-    CHECK_EQUAL(OUTCOME_FAIL, circle->members[1].told.outcome);
+    CHECK_EQUAL(ENDING_FAIL, circle->members[1].told.outcome);
     circle_destroy(&circle);
 }
 

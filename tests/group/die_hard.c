@@ -73,7 +73,7 @@ static void take(struct job_of_all *all, unsigned place)
     struct worker *worker = &all->workers[place];
     float most[ELEMENTS];
 
-    CHECK_EQUAL(OUTCOME_SUCCESS, told->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, told->outcome);
     if (worker->loading) {
         worker->loading = false;
         worker->version = (unsigned)told->version;

@@ -41,7 +41,7 @@ void elastic_average_all(struct circle *circle)
     CHECK(circle_settle(circle, 100 * SECOND));
 }
 
-void elastic_check_all(const struct circle *circle, enum outcome outcome)
+void elastic_check_all(const struct circle *circle, enum ending outcome)
 {
     for (unsigned i = 0; i < circle->count; i++)
         if (circle->members[i].client)

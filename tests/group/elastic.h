@@ -14,7 +14,7 @@ struct circle *elastic_built(unsigned count, bool active);
 void elastic_average(struct circle *circle, unsigned place);
 void elastic_average_all(struct circle *circle);
 /* All that live were told this. */
-void elastic_check_all(const struct circle *circle, enum outcome outcome);
+void elastic_check_all(const struct circle *circle, enum ending outcome);
 /* INITIALIZED or SKIP. */
 bool elastic_asks(struct circle *circle, unsigned place, enum ask ask);
 

@@ -23,7 +23,7 @@ static void go_on(struct circle *circle, struct worker *workers, unsigned place)
 {
     const struct msg_told *told = elastic_told(circle, place);
     struct worker *worker = &workers[place];
-    bool done = told->outcome == OUTCOME_SUCCESS;
+    bool done = told->outcome == ENDING_SUCCESS;
 
     worker->failed += worker->stage == AVERAGING && !done;
     if (worker->stage == BROADCASTING && done && told->bytes)
@@ -111,23 +111,23 @@ static void ed3_end_of_data(void)
     struct circle *circle = elastic_built(3, false);
 
     elastic_average_all(circle);
-    elastic_check_all(circle, OUTCOME_SUCCESS);
+    elastic_check_all(circle, ENDING_SUCCESS);
     elastic_average(circle, 0);
     circle_run(circle, SECOND);
     circle_call(circle, 1, COLLECTIVE_STOP);
     circle_run(circle, SECOND);
-    CHECK_EQUAL(OUTCOME_NO_NEED, elastic_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_NO_NEED, elastic_told(circle, 0)->outcome);
     elastic_average(circle, 2);
     circle_run(circle, SECOND);
-    CHECK_EQUAL(OUTCOME_NO_NEED, elastic_told(circle, 2)->outcome);
+    CHECK_EQUAL(ENDING_NO_NEED, elastic_told(circle, 2)->outcome);
     circle_call(circle, 0, COLLECTIVE_STOP);
     circle_run(circle, SECOND);
     CHECK(circle->members[0].asking && circle->members[1].asking);
     circle_call(circle, 2, COLLECTIVE_STOP);
     CHECK(circle_settle(circle, SECOND));
-    elastic_check_all(circle, OUTCOME_SUCCESS);
+    elastic_check_all(circle, ENDING_SUCCESS);
     elastic_average_all(circle);
-    elastic_check_all(circle, OUTCOME_SUCCESS);
+    elastic_check_all(circle, ENDING_SUCCESS);
     for (unsigned i = 0; i < 3; i++)
         CHECK_NEAR(2, (double)circle_float(circle, i, 0), 0);
     circle_destroy(&circle);
@@ -143,14 +143,14 @@ static void ed3_stop_and_loss(void)
     circle_run(circle, SECOND);
     circle_kill(circle, 1);
     CHECK(circle_settle(circle, SECOND));
-    CHECK_EQUAL(OUTCOME_FAIL, elastic_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_FAIL, elastic_told(circle, 0)->outcome);
     circle_call(circle, 0, COLLECTIVE_STOP);
     circle_call(circle, 2, COLLECTIVE_STOP);
     circle_run(circle, SECOND);
-    CHECK_EQUAL(OUTCOME_FAIL, elastic_told(circle, 2)->outcome); /* as it was */
+    CHECK_EQUAL(ENDING_FAIL, elastic_told(circle, 2)->outcome); /* as it was */
     circle_call(circle, 2, COLLECTIVE_STOP);
     CHECK(circle_settle(circle, SECOND));
-    elastic_check_all(circle, OUTCOME_SUCCESS);
+    elastic_check_all(circle, ENDING_SUCCESS);
     circle_destroy(&circle);
 }
 
@@ -178,7 +178,7 @@ static void ed5_never_blocks(void)
     before = circle->now;
     patient_load(circle, 0);
     CHECK(circle_settle(circle, SECOND));
-    CHECK_EQUAL(OUTCOME_ABORT, patient_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, patient_told(circle, 0)->outcome);
     CHECK(circle->now - before <= SECOND);
     circle_destroy(&circle);
 }
@@ -193,7 +193,7 @@ static void ed5_size_may_change(void)
         for (unsigned i = 0; i < 3; i++) /* whoever is new is taken in */
             elastic_average_all(circle);
         CHECK_EQUAL(sizes[k], elastic_told(circle, 1)->size);
-        elastic_check_all(circle, OUTCOME_SUCCESS);
+        elastic_check_all(circle, ENDING_SUCCESS);
         if (k < 2)
             (void)circle_newcomer(circle);
         else

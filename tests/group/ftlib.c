@@ -52,7 +52,7 @@ static void ft4_skip(void)
     CHECK(!elastic_asks(circle, 0, ASK_SKIP));
     circle_ask_all(circle, ASK_BUILD);
     CHECK(circle_settle(circle, SECOND));
-    CHECK_EQUAL(OUTCOME_NO_NEED, elastic_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_NO_NEED, elastic_told(circle, 0)->outcome);
     CHECK_EQUAL(0, elastic_told(circle, 0)->rank);
     CHECK_EQUAL(1, elastic_told(circle, 0)->size);
     CHECK(elastic_asks(circle, 0, ASK_SKIP));
@@ -82,10 +82,10 @@ static void ft5_skip_first(void)
     circle_start_all(circle);
     elastic_average(circle, 0); /* 2: a rebuild, which says SKIP */
     CHECK(circle_settle(circle, SECOND));
-    CHECK_EQUAL(OUTCOME_NO_NEED, elastic_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_NO_NEED, elastic_told(circle, 0)->outcome);
     elastic_average(circle, 0); /* 1: skip */
     CHECK(!circle->members[0].asking);
-    CHECK_EQUAL(OUTCOME_NO_NEED, elastic_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_NO_NEED, elastic_told(circle, 0)->outcome);
     CHECK_EQUAL(0, circle->members[0].prepared);
     circle_destroy(&circle);
 }
@@ -95,7 +95,7 @@ static void ft5_rebuild_second(void)
     struct circle *circle = elastic_started(2, false);
 
     elastic_average_all(circle);
-    elastic_check_all(circle, OUTCOME_SUCCESS);
+    elastic_check_all(circle, ENDING_SUCCESS);
     CHECK_NEAR(1.5, (double)circle_float(circle, 0, 3), 0);
     CHECK(elastic_asks(circle, 0, ASK_INITIALIZED));
     circle_destroy(&circle);
@@ -104,7 +104,7 @@ static void ft5_rebuild_second(void)
     circle->members[0].deaf = true;
     elastic_average(circle, 0);
     CHECK(circle_settle(circle, 61 * SECOND));
-    CHECK_EQUAL(OUTCOME_ABORT, elastic_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, elastic_told(circle, 0)->outcome);
     circle_destroy(&circle);
 }
 
@@ -117,7 +117,7 @@ static void ft5_newcomer_third(void)
     circle_run(circle, SECOND);
     elastic_average(circle, 0);
     CHECK(!circle->members[0].asking); /* at once, before anything is sent */
-    CHECK_EQUAL(OUTCOME_FAIL, elastic_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_FAIL, elastic_told(circle, 0)->outcome);
     CHECK_TEXT("a new member has joined", elastic_told(circle, 0)->text);
     CHECK_EQUAL(0, circle->parts);
     circle_destroy(&circle);
@@ -128,13 +128,13 @@ static void ft5_outcomes(void)
     struct circle *circle = elastic_built(3, false);
 
     elastic_average_all(circle);
-    elastic_check_all(circle, OUTCOME_SUCCESS); /* 4 */
+    elastic_check_all(circle, ENDING_SUCCESS); /* 4 */
     CHECK_EQUAL(1, elastic_told(circle, 2)->averages);
     elastic_average(circle, 0);
     circle_run(circle, 100 * MILLISECOND);
     circle_kill(circle, 2); /* 5 */
     CHECK(circle_settle(circle, 10 * SECOND));
-    CHECK_EQUAL(OUTCOME_FAIL, elastic_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_FAIL, elastic_told(circle, 0)->outcome);
     CHECK_CONTAINS("n2", elastic_told(circle, 0)->text);
     CHECK_EQUAL(1, elastic_told(circle, 0)->averages);
     CHECK(!elastic_asks(circle, 0, ASK_INITIALIZED));
@@ -150,9 +150,9 @@ static void ft6_wait_weights_ready(void)
     circle_kill(circle, 2);
     circle_run(circle, SECOND);
     elastic_average_all(circle);
-    elastic_check_all(circle, OUTCOME_FAIL);
+    elastic_check_all(circle, ENDING_FAIL);
     elastic_average_all(circle);
-    elastic_check_all(circle, OUTCOME_SUCCESS);
+    elastic_check_all(circle, ENDING_SUCCESS);
     CHECK_NEAR(1.5, (double)circle_float(circle, 1, 0), 0); /* (1+2)/2 */
     circle_destroy(&circle);
 }
@@ -161,9 +161,9 @@ static void ft6_wait_weights_ready(void)
 static void step(const struct circle *circle, double *weights)
 {
     for (unsigned i = 0; i < 3; i++)
-        if (elastic_told(circle, i)->outcome == OUTCOME_SUCCESS)
+        if (elastic_told(circle, i)->outcome == ENDING_SUCCESS)
             weights[i] += (double)circle_float(circle, i, 0);
-        else if (elastic_told(circle, i)->outcome == OUTCOME_NO_NEED)
+        else if (elastic_told(circle, i)->outcome == ENDING_NO_NEED)
             weights[i] += i + 1;
 }
 
@@ -201,7 +201,7 @@ static void ft8_all_wrapped(void)
             circle_call(circle, i, all[k]);
         }
         CHECK(circle_settle(circle, SECOND));
-        elastic_check_all(circle, OUTCOME_SUCCESS);
+        elastic_check_all(circle, ENDING_SUCCESS);
         if (k == 0)
             CHECK_NEAR(5, (double)circle_float(circle, 1, 9), 0);
     }
@@ -211,7 +211,7 @@ static void ft8_all_wrapped(void)
         circle_ask_all(circle, ASK_FORGET);
         circle_call(circle, 0, all[k]);
         CHECK(circle_settle(circle, 70 * SECOND));
-        CHECK_EQUAL(OUTCOME_NO_NEED, elastic_told(circle, 0)->outcome);
+        CHECK_EQUAL(ENDING_NO_NEED, elastic_told(circle, 0)->outcome);
     }
     circle_destroy(&circle);
 }

@@ -28,8 +28,8 @@ static void ft10_no_flip_inside(void)
     CHECK(circle->members[0].asking);
     elastic_average(circle, 1);
     circle_run(circle, SECOND);
-    CHECK_EQUAL(OUTCOME_SUCCESS, elastic_told(circle, 0)->outcome);
-    CHECK_EQUAL(OUTCOME_SUCCESS, elastic_told(circle, 1)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, elastic_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, elastic_told(circle, 1)->outcome);
     CHECK_NEAR(1.5, (double)circle_float(circle, 0, 0), 0);
     CHECK(!elastic_asks(circle, 0, ASK_INITIALIZED));
     circle_destroy(&circle);
@@ -53,16 +53,16 @@ static void ft11_only_these(void)
     CHECK(circle_settle(circle, 2 * SECOND));
     CHECK(!elastic_asks(circle, 0, ASK_INITIALIZED));
     elastic_average_all(circle); /* 1 is of the old epoch */
-    CHECK_EQUAL(OUTCOME_FAIL, elastic_told(circle, 1)->outcome);
+    CHECK_EQUAL(ENDING_FAIL, elastic_told(circle, 1)->outcome);
     elastic_average_all(circle);
-    elastic_check_all(circle, OUTCOME_SUCCESS);
+    elastic_check_all(circle, ENDING_SUCCESS);
     CHECK(elastic_asks(circle, 0, ASK_INITIALIZED));
     /* A member that is lost, once a collective has failed. */
     circle_kill(circle, 1);
     circle_run(circle, SECOND);
     CHECK(elastic_asks(circle, 0, ASK_INITIALIZED));
     elastic_average_all(circle);
-    CHECK_EQUAL(OUTCOME_FAIL, elastic_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_FAIL, elastic_told(circle, 0)->outcome);
     CHECK(!elastic_asks(circle, 0, ASK_INITIALIZED));
     /* A report. */
     circle_start(circle, 1);
@@ -91,7 +91,7 @@ static void ft12_rebuild(void)
     circle->members[0].deaf = true;
     circle_ask(circle, 0, ASK_BUILD);
     CHECK(circle_settle(circle, 61 * SECOND));
-    CHECK_EQUAL(OUTCOME_ABORT, elastic_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, elastic_told(circle, 0)->outcome);
     CHECK_EQUAL(before.epoch, elastic_told(circle, 0)->epoch);
     CHECK_EQUAL(3, elastic_told(circle, 0)->size);
     circle->members[0].deaf = false;
@@ -99,7 +99,7 @@ static void ft12_rebuild(void)
     CHECK(circle_settle(circle, 61 * SECOND));
     circle_ask_all(circle, ASK_BUILD);
     CHECK(circle_settle(circle, 61 * SECOND));
-    elastic_check_all(circle, OUTCOME_SUCCESS);
+    elastic_check_all(circle, ENDING_SUCCESS);
     CHECK_EQUAL(2, elastic_told(circle, 0)->size);
     CHECK(elastic_told(circle, 0)->epoch > before.epoch);
     CHECK_EQUAL(elastic_told(circle, 0)->epoch, elastic_told(circle, 1)->epoch);
@@ -120,7 +120,7 @@ static void ft13_confirm(void)
     before = circle->now;
     circle_ask(circle, 0, ASK_INITIALIZED);
     CHECK(circle_settle(circle, 60 * SECOND));
-    CHECK_EQUAL(OUTCOME_ABORT, elastic_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, elastic_told(circle, 0)->outcome);
     CHECK(circle->now - before <= 25 * SECOND);
     CHECK(circle->now - before >= 24 * SECOND);
     circle_destroy(&circle);
@@ -156,7 +156,7 @@ static void ft14_not_listed(void)
 
     circle_ask(circle, 0, ASK_BUILD);
     circle_step(circle, 0, &event);
-    CHECK_EQUAL(OUTCOME_ABORT, elastic_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, elastic_told(circle, 0)->outcome);
     CHECK_CONTAINS("without us", elastic_told(circle, 0)->text);
     circle_destroy(&circle);
 }
@@ -169,16 +169,16 @@ static void ft15_leave(void)
     circle_kill(passive, 0);
     circle_run(passive, SECOND);
     elastic_average_all(passive);
-    elastic_check_all(passive, OUTCOME_FAIL); /* one batch is lost */
+    elastic_check_all(passive, ENDING_FAIL); /* one batch is lost */
     elastic_average_all(passive);
-    elastic_check_all(passive, OUTCOME_SUCCESS);
+    elastic_check_all(passive, ENDING_SUCCESS);
     CHECK_EQUAL(2, elastic_told(passive, 1)->size);
     CHECK_EQUAL(0, elastic_told(passive, 1)->rank);
 
     circle_kill(active, 0);
     circle_run(active, SECOND);
     elastic_average_all(active);
-    elastic_check_all(active, OUTCOME_SUCCESS); /* none is */
+    elastic_check_all(active, ENDING_SUCCESS); /* none is */
     CHECK_NEAR(2.5, (double)circle_float(active, 1, 0), 0);
     CHECK_EQUAL(2, elastic_told(active, 1)->size);
     circle_destroy(&passive);
@@ -201,9 +201,9 @@ static void ft16_join(void)
         elastic_average(circle, i);
     CHECK(circle_settle(circle, SECOND));
     for (unsigned i = 0; i < 3; i++)
-        CHECK_EQUAL(OUTCOME_FAIL, elastic_told(circle, i)->outcome);
+        CHECK_EQUAL(ENDING_FAIL, elastic_told(circle, i)->outcome);
     elastic_average_all(circle);
-    elastic_check_all(circle, OUTCOME_SUCCESS);
+    elastic_check_all(circle, ENDING_SUCCESS);
     CHECK_EQUAL(4, elastic_told(circle, 0)->size);
     CHECK_EQUAL(3, elastic_told(circle, place)->rank);
     /* It never reports again: rank 0 is not disturbed when it comes back. */
@@ -211,7 +211,7 @@ static void ft16_join(void)
     circle_run(circle, SECOND);
     circle_ask(circle, place, ASK_BUILD);
     circle_run(circle, SECOND);
-    CHECK_EQUAL(OUTCOME_SUCCESS, elastic_told(circle, place)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, elastic_told(circle, place)->outcome);
     CHECK(elastic_asks(circle, 0, ASK_INITIALIZED));
     circle_destroy(&circle);
 }
@@ -228,7 +228,7 @@ static void ef13_oldest_first(void)
     circle_start(circle, place);
     for (unsigned i = 0; i < 3; i++)
         elastic_average_all(circle);
-    elastic_check_all(circle, OUTCOME_SUCCESS);
+    elastic_check_all(circle, ENDING_SUCCESS);
     CHECK(elastic_told(circle, 0)->epoch > epoch);
     CHECK_EQUAL(0, elastic_told(circle, 0)->rank);
     CHECK_EQUAL(2, elastic_told(circle, place)->rank);
@@ -236,7 +236,7 @@ static void ef13_oldest_first(void)
     circle_kill(circle, 0);
     for (unsigned i = 0; i < 3; i++)
         elastic_average_all(circle);
-    elastic_check_all(circle, OUTCOME_SUCCESS);
+    elastic_check_all(circle, ENDING_SUCCESS);
     CHECK(elastic_told(circle, 1)->epoch > epoch);
     CHECK_EQUAL(0, elastic_told(circle, 1)->rank);
     CHECK_EQUAL(1, elastic_told(circle, place)->rank);
@@ -258,7 +258,7 @@ static void ft17_count(void)
     CHECK_EQUAL(5, elastic_told(circle, place)->averages);
     elastic_average_all(circle);
     elastic_average_all(circle);
-    elastic_check_all(circle, OUTCOME_SUCCESS);
+    elastic_check_all(circle, ENDING_SUCCESS);
     CHECK_EQUAL(6, elastic_told(circle, place)->averages);
     /* Who was cut off and has missed some must be started again. */
     circle->members[1].deaf = true;
@@ -276,7 +276,7 @@ static void ft17_count(void)
     circle_run(circle, SECOND);
     elastic_average(circle, 1);
     CHECK(circle_settle(circle, SECOND));
-    CHECK_EQUAL(OUTCOME_ABORT, elastic_told(circle, 1)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, elastic_told(circle, 1)->outcome);
     CHECK_EQUAL(3, elastic_told(circle, 1)->exit);
     circle_destroy(&circle);
 }
@@ -299,8 +299,8 @@ static unsigned batches_done(const struct circle *circle)
 
     for (unsigned i = 0; i < CHURNING; i++)
         if (circle->members[i].client &&
-            elastic_told(circle, i)->outcome != OUTCOME_FAIL) {
-            CHECK(elastic_told(circle, i)->outcome != OUTCOME_ABORT);
+            elastic_told(circle, i)->outcome != ENDING_FAIL) {
+            CHECK(elastic_told(circle, i)->outcome != ENDING_ABORT);
             done++;
         }
     return done;

@@ -70,8 +70,8 @@ static void ap12_rendezvous(void)
     CHECK_EQUAL(0, circle->parts); /* nothing moves before it is taken */
     take(circle, 2);
     circle_run(circle, SECOND);
-    CHECK_EQUAL(OUTCOME_SUCCESS, members[0].delivered.outcome);
-    CHECK_EQUAL(OUTCOME_SUCCESS, members[2].delivered.outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, members[0].delivered.outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, members[2].delivered.outcome);
     CHECK_EQUAL(1, members[0].deliveries);
     CHECK_EQUAL(0, memcmp(members[0].in, members[2].out, BYTES));
     CHECK_EQUAL(16, circle->parts);
@@ -88,10 +88,10 @@ static void ap12_checksum(void)
     circle_run(circle, SECOND);
     take(circle, 1);
     circle_run(circle, SECOND);
-    CHECK_EQUAL(OUTCOME_FAIL, members[1].delivered.outcome);
+    CHECK_EQUAL(ENDING_FAIL, members[1].delivered.outcome);
     CHECK_TEXT("the message does not match its checksum",
                members[1].delivered.text);
-    CHECK_EQUAL(OUTCOME_FAIL, members[0].delivered.outcome);
+    CHECK_EQUAL(ENDING_FAIL, members[0].delivered.outcome);
     CHECK_TEXT("it did not match its checksum at the receiver",
                members[0].delivered.text);
     circle_destroy(&circle);
@@ -107,8 +107,8 @@ static void ap12_end_mark(void)
     circle_run(circle, SECOND);
     take(circle, 1);
     circle_run(circle, SECOND);
-    CHECK_EQUAL(OUTCOME_FAIL, circle->members[0].delivered.outcome);
-    CHECK_EQUAL(OUTCOME_FAIL, circle->members[1].delivered.outcome);
+    CHECK_EQUAL(ENDING_FAIL, circle->members[0].delivered.outcome);
+    CHECK_EQUAL(ENDING_FAIL, circle->members[1].delivered.outcome);
     circle_destroy(&circle);
 }
 
@@ -121,12 +121,12 @@ static void ap12_losses(void)
     circle_run(circle, SECOND);
     circle_kill(circle, 1);
     circle_run(circle, SECOND);
-    CHECK_EQUAL(OUTCOME_FAIL, members[0].delivered.outcome);
+    CHECK_EQUAL(ENDING_FAIL, members[0].delivered.outcome);
     CHECK_TEXT("the receiver is lost", members[0].delivered.text);
     send(circle, 0, 9, 0); /* nobody has that rank */
     circle_run(circle, SECOND);
     CHECK_EQUAL(2, members[0].deliveries);
-    CHECK_EQUAL(OUTCOME_FAIL, members[0].delivered.outcome);
+    CHECK_EQUAL(ENDING_FAIL, members[0].delivered.outcome);
     send(circle, 0, 1, 0); /* now the rank of member 2; the sender is lost */
     circle_run(circle, SECOND);
     CHECK_EQUAL(1, members[2].mails);
@@ -134,7 +134,7 @@ static void ap12_losses(void)
     circle_run(circle, 3 * MILLISECOND);
     circle_kill(circle, 0);
     circle_run(circle, SECOND);
-    CHECK_EQUAL(OUTCOME_FAIL, members[2].delivered.outcome);
+    CHECK_EQUAL(ENDING_FAIL, members[2].delivered.outcome);
     CHECK_TEXT("the sender is lost", members[2].delivered.text);
     send(circle, 3, 0, 0); /* withdrawn before it was taken */
     circle_run(circle, SECOND);

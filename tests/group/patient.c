@@ -41,7 +41,7 @@ void patient_sum_all(struct circle *circle, double value)
     patient_settle(circle);
 }
 
-void patient_check_all(const struct circle *circle, enum outcome outcome)
+void patient_check_all(const struct circle *circle, enum ending outcome)
 {
     for (unsigned i = 0; i < circle->count; i++)
         CHECK_EQUAL(outcome, patient_told(circle, i)->outcome);
@@ -59,7 +59,7 @@ void patient_checkpoint_all(struct circle *circle, double value)
     for (unsigned i = 0; i < circle->count; i++)
         patient_checkpoint(circle, i, value);
     patient_settle(circle);
-    patient_check_all(circle, OUTCOME_SUCCESS);
+    patient_check_all(circle, ENDING_SUCCESS);
 }
 
 void patient_lazy_all(struct circle *circle, double value)
@@ -69,7 +69,7 @@ void patient_lazy_all(struct circle *circle, double value)
         circle_call(circle, i, COLLECTIVE_LAZY);
     }
     patient_settle(circle);
-    patient_check_all(circle, OUTCOME_SUCCESS);
+    patient_check_all(circle, ENDING_SUCCESS);
     for (unsigned i = 0; i < circle->count; i++) {
         memcpy(circle->members[i].model, circle->members[i].in, 200);
         circle->members[i].model_bytes = 200;

@@ -10,7 +10,7 @@ const struct msg_told *patient_told(const struct circle *circle,
                                     unsigned place);
 void patient_settle(struct circle *circle);
 /* All were told this. */
-void patient_check_all(const struct circle *circle, enum outcome outcome);
+void patient_check_all(const struct circle *circle, enum ending outcome);
 /* The member sums vectors of 40 floats; all sum `value` plus their place. */
 void patient_sum(struct circle *circle, unsigned place, double value);
 void patient_sum_all(struct circle *circle, double value);

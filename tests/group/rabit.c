@@ -11,11 +11,11 @@ static void rb1_shape(void)
     for (unsigned i = 0; i < 3; i++)
         patient_load(circle, i);
     patient_settle(circle);
-    patient_check_all(circle, OUTCOME_SUCCESS);
+    patient_check_all(circle, ENDING_SUCCESS);
     for (unsigned version = 0; version < 4; version++) {
         CHECK_EQUAL(version, patient_told(circle, 1)->version);
         patient_sum_all(circle, version);
-        patient_check_all(circle, OUTCOME_SUCCESS);
+        patient_check_all(circle, ENDING_SUCCESS);
         CHECK_NEAR(3 * version + 3, (double)circle_float(circle, 2, 0), 0);
         patient_checkpoint_all(circle, version);
     }
@@ -66,7 +66,7 @@ static void rb3_checkpoint(void)
     circle_run(circle, SECOND);
     CHECK_EQUAL(200, circle_view(circle).held); /* the model alone */
     patient_sum_all(circle, 1);                 /* sequence 0 again */
-    patient_check_all(circle, OUTCOME_SUCCESS);
+    patient_check_all(circle, ENDING_SUCCESS);
     CHECK_EQUAL(1, patient_told(circle, 0)->version);
     circle_destroy(&circle);
 }
@@ -92,12 +92,12 @@ static void rb4_lazy(void)
     patient_load(circle, 2);
     circle_run(circle, SECOND);
     CHECK_EQUAL(1, circle->members[0].served + circle->members[1].served);
-    CHECK_EQUAL(OUTCOME_SUCCESS, patient_told(circle, 2)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, patient_told(circle, 2)->outcome);
     CHECK_EQUAL(2, patient_told(circle, 2)->version);
     CHECK_NEAR(8, (double)circle_float(circle, 2, 49), 0);
     patient_sum(circle, 2, 3);
     patient_settle(circle);
-    patient_check_all(circle, OUTCOME_SUCCESS);
+    patient_check_all(circle, ENDING_SUCCESS);
     CHECK_NEAR(6, (double)circle_float(circle, 2, 0), 0);
     circle_destroy(&circle);
 }
@@ -129,7 +129,7 @@ static void rb4_after_the_last(void)
     CHECK_NEAR(8, (double)circle_float(circle, 2, 0), 0);
     patient_sum(circle, 2, 1);
     patient_settle(circle);
-    patient_check_all(circle, OUTCOME_SUCCESS);
+    patient_check_all(circle, ENDING_SUCCESS);
     circle_destroy(&circle);
 }
 

@@ -26,7 +26,7 @@ static void rb6_replay(void)
     CHECK_EQUAL(1, patient_told(circle, 1)->version);
     patient_sum(circle, 1, 12345); /* what it gives is not asked for */
     circle_run(circle, SECOND);
-    CHECK_EQUAL(OUTCOME_SUCCESS, patient_told(circle, 1)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, patient_told(circle, 1)->outcome);
     CHECK_EQUAL(0, memcmp(before, circle->members[1].out, sizeof before));
     patient_sum(circle, 1, 12345);
     circle_run(circle, SECOND);
@@ -52,7 +52,7 @@ static void rb6_whole_contribution(void)
     circle_run(circle, SECOND);
     circle_call(circle, 0, COLLECTIVE_ALLREDUCE);
     patient_settle(circle);
-    CHECK_EQUAL(OUTCOME_SUCCESS, patient_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, patient_told(circle, 0)->outcome);
     CHECK_NEAR(2.5, (double)circle_float(circle, 0, 29), 0);
     circle_destroy(&circle);
 }
@@ -69,7 +69,7 @@ static void rb7_survivors_block(void)
     circle_start(circle, 1);
     patient_sum(circle, 1, 1);
     patient_settle(circle);
-    patient_check_all(circle, OUTCOME_SUCCESS);
+    patient_check_all(circle, ENDING_SUCCESS);
     circle_destroy(&circle);
 }
 
@@ -86,7 +86,7 @@ static void rb7_mismatch(void)
     circle_floats(circle, 1, 7, 1);
     circle_call(circle, 1, COLLECTIVE_BROADCAST);
     patient_settle(circle);
-    CHECK_EQUAL(OUTCOME_ABORT, patient_told(circle, 1)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, patient_told(circle, 1)->outcome);
     CHECK_TEXT("call 1: broadcast of 28 bytes from rank 0 here, allreduce sum "
                "of 160 bytes f32 at n0",
                patient_told(circle, 1)->text);
@@ -100,7 +100,7 @@ static void rb7_nothing_to_keep(void)
     circle_floats(circle, 0, 0, 0);
     circle_call(circle, 0, COLLECTIVE_CHECKPOINT);
     patient_settle(circle);
-    CHECK_EQUAL(OUTCOME_ABORT, patient_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, patient_told(circle, 0)->outcome);
     CHECK_TEXT("a checkpoint of zero bytes", patient_told(circle, 0)->text);
     circle_destroy(&circle);
 }
@@ -116,7 +116,7 @@ static void rb7_all_are_lost(void)
     circle_start(circle, 0);
     patient_load(circle, 0);
     patient_settle(circle);
-    CHECK_EQUAL(OUTCOME_ABORT, patient_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, patient_told(circle, 0)->outcome);
     CHECK_TEXT("version 1 was kept by its members only, and they are all lost",
                patient_told(circle, 0)->text);
     circle_destroy(&circle);
@@ -166,14 +166,14 @@ static void rb11_time_out(void)
     patient_sum(circle, 2, 2);
     CHECK(circle_settle(circle, 40 * SECOND));
     CHECK(circle->now - before >= 30 * SECOND);
-    CHECK_EQUAL(OUTCOME_FAIL, patient_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_FAIL, patient_told(circle, 0)->outcome);
     CHECK_TEXT("n1: not back within 30 s; the group goes on without",
                patient_told(circle, 0)->text);
     CHECK_EQUAL(2, patient_told(circle, 2)->size);
     patient_sum(circle, 0, 1); /* the same call, among those who are left */
     patient_sum(circle, 2, 2);
     patient_settle(circle);
-    CHECK_EQUAL(OUTCOME_SUCCESS, patient_told(circle, 0)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, patient_told(circle, 0)->outcome);
     CHECK_NEAR(3, (double)circle_float(circle, 2, 0), 0);
     circle_destroy(&circle);
 }
@@ -189,7 +189,7 @@ static void a_stranger_gets_a_place_that_is_free(void)
     place = circle_newcomer(circle);
     patient_sum(circle, place, 1);
     patient_settle(circle);
-    CHECK_EQUAL(OUTCOME_ABORT, patient_told(circle, place)->outcome);
+    CHECK_EQUAL(ENDING_ABORT, patient_told(circle, place)->outcome);
     CHECK_TEXT("the group is full", patient_told(circle, place)->text);
     circle_kill(circle, 1);
     circle_run(circle, 40 * SECOND);
@@ -197,7 +197,7 @@ static void a_stranger_gets_a_place_that_is_free(void)
     circle_start(circle, place);
     patient_sum(circle, place, 9); /* the result that there is */
     patient_settle(circle);
-    CHECK_EQUAL(OUTCOME_SUCCESS, patient_told(circle, place)->outcome);
+    CHECK_EQUAL(ENDING_SUCCESS, patient_told(circle, place)->outcome);
     CHECK_NEAR(3, (double)circle_float(circle, place, 0), 0);
     patient_sum(circle, place, 9);
     patient_sum(circle, 0, 1);
@@ -216,7 +216,7 @@ static void a_lost_connection_is_nobodys_business(void)
     circle_run(circle, 2 * MILLISECOND);
     circle_cut(circle, 1);
     patient_settle(circle);
-    patient_check_all(circle, OUTCOME_SUCCESS);
+    patient_check_all(circle, ENDING_SUCCESS);
     for (unsigned i = 0; i < 3; i++)
         CHECK_NEAR(3, (double)circle_float(circle, i, 0), 0);
     circle_destroy(&circle);
