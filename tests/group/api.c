@@ -12,7 +12,7 @@ static const struct star_group_options patient = {.manner = STAR_PATIENT,
 
 /* ---- FTLib ---- */
 
-static void ft2_names(void)
+static void ft_02_names_that_ftlib_does_not_know_are_refused(void)
 {
     struct station *station = station_new();
     struct star_group *group = station_join(station, "alone", &elastic);
@@ -63,7 +63,7 @@ static int execute_twice(struct program *program)
     return star_group_barrier(group) == STAR_GROUP_SUCCESS ? 0 : 3;
 }
 
-static void ft9_execute(void)
+static void ft_09_execute_manual_join_consensus_joined(void)
 {
     struct station *station = station_new();
     struct program programs[STATION_MEMBERS];
@@ -116,7 +116,7 @@ static int facade(struct program *program)
     return star_group_stop(group) == STAR_GROUP_SUCCESS ? 0 : 6;
 }
 
-static void ed1_facade(void)
+static void ed_01_three_calls_two_statuses_no_list_of_addresses(void)
 {
     struct station *station = station_new();
     struct program programs[STATION_MEMBERS];
@@ -206,7 +206,7 @@ static int rabit(struct program *program)
     return star_group_barrier(group) == STAR_GROUP_SUCCESS ? 0 : 6;
 }
 
-static void rb13_interface(void)
+static void rb_13_rabits_calls_in_c(void)
 {
     struct station *station = station_new();
     struct program programs[STATION_MEMBERS];
@@ -217,7 +217,7 @@ static void rb13_interface(void)
     station_destroy(&station);
 }
 
-static void rb12_arguments(void)
+static void rb_12_rabits_arguments_and_gathered_slices(void)
 {
     struct station *station = station_new();
     char uri[] = "rabit_tracker_uri=127.0.0.1", port[40] = "";
@@ -265,14 +265,10 @@ static void a_call_that_fails_changes_nothing(void)
 
 void add_group_api_tests(CU_pSuite suite)
 {
-    check_add(suite, "FT-2 names that FTLib does not know are refused",
-              ft2_names);
-    check_add(suite, "FT-9 execute, manual_join, consensus_joined",
-              ft9_execute);
-    check_add(suite, "ED-1 three calls, two statuses, no list of addresses",
-              ed1_facade);
-    check_add(suite, "RB-12 Rabit's arguments, and gathered slices",
-              rb12_arguments);
-    check_add(suite, "RB-13 Rabit's calls in C", rb13_interface);
+    TEST(ft_02_names_that_ftlib_does_not_know_are_refused);
+    TEST(ft_09_execute_manual_join_consensus_joined);
+    TEST(ed_01_three_calls_two_statuses_no_list_of_addresses);
+    TEST(rb_12_rabits_arguments_and_gathered_slices);
+    TEST(rb_13_rabits_calls_in_c);
     TEST(a_call_that_fails_changes_nothing);
 }

@@ -187,7 +187,7 @@ static void run(uint64_t seed, bool lazy, bool deadly, float *model)
     circle_destroy(&all.circle);
 }
 
-static void rb14_any_moment(void)
+static void rb_14_whoever_dies_whenever_the_same_bytes(void)
 {
     float calm[ELEMENTS], model[ELEMENTS];
 
@@ -201,6 +201,5 @@ static void rb14_any_moment(void)
 
 void add_group_die_hard_tests(CU_pSuite suite)
 {
-    check_add(suite, "RB-14 whoever dies, whenever: the same bytes",
-              rb14_any_moment);
+    TEST(rb_14_whoever_dies_whenever_the_same_bytes);
 }

@@ -67,7 +67,7 @@ static void check_equal_parameters(const struct circle *circle,
         CHECK_NEAR(workers[1].parameters, workers[i].parameters, 0);
 }
 
-static void ed2_elastic_job(void)
+static void ed_02_a_lost_worker_costs_one_batch_a_new_one_is_like_all(void)
 {
     struct circle *circle = elastic_started(WORKERS, false);
     struct worker workers[WORKERS] = {{.parameters = 100}};
@@ -106,7 +106,7 @@ static void ed2_elastic_job(void)
 
 /* Worker 1 has no more data; the others learn it at their next collective,
  * finish alone, and all average their parameters a last time. */
-static void ed3_end_of_data(void)
+static void ed_03_at_the_end_of_data_all_finish_alone_and_average(void)
 {
     struct circle *circle = elastic_built(3, false);
 
@@ -134,7 +134,7 @@ static void ed3_end_of_data(void)
 }
 
 /* A stop whose first caller dies does not keep the others from ending. */
-static void ed3_stop_and_loss(void)
+static void ed_03_who_dies_while_stopping_stops_nobody(void)
 {
     struct circle *circle = elastic_built(3, false);
 
@@ -155,7 +155,7 @@ static void ed3_stop_and_loss(void)
 }
 
 /* Rabit's gap: "the whole job blocks until the lost one is back". */
-static void ed5_never_blocks(void)
+static void ed_05_what_cannot_be_recovered_never_blocks(void)
 {
     struct circle *circle = elastic_built(3, false);
     nanos before;
@@ -184,7 +184,7 @@ static void ed5_never_blocks(void)
 }
 
 /* Rabit's other gap: "fixed size". */
-static void ed5_size_may_change(void)
+static void ed_05_the_number_of_members_may_change(void)
 {
     struct circle *circle = elastic_built(2, false);
     const unsigned sizes[] = {2, 3, 4, 3, 2};
@@ -213,15 +213,9 @@ static void ed5_size_may_change(void)
 
 void add_group_elasticdl_tests(CU_pSuite suite)
 {
-    check_add(suite,
-              "ED-2 a lost worker costs one batch, a new one is like all",
-              ed2_elastic_job);
-    check_add(suite, "ED-3 at the end of data all finish alone, and average",
-              ed3_end_of_data);
-    check_add(suite, "ED-3 who dies while stopping stops nobody",
-              ed3_stop_and_loss);
-    check_add(suite, "ED-5 what cannot be recovered never blocks",
-              ed5_never_blocks);
-    check_add(suite, "ED-5 the number of members may change",
-              ed5_size_may_change);
+    TEST(ed_02_a_lost_worker_costs_one_batch_a_new_one_is_like_all);
+    TEST(ed_03_at_the_end_of_data_all_finish_alone_and_average);
+    TEST(ed_03_who_dies_while_stopping_stops_nobody);
+    TEST(ed_05_what_cannot_be_recovered_never_blocks);
+    TEST(ed_05_the_number_of_members_may_change);
 }

@@ -4,7 +4,7 @@
 #include "tests/check.h"
 #include "tests/group/elastic.h"
 
-static void ft1_numbers(void)
+static void ft_01_the_statuses_are_ftlibs_numbers(void)
 {
     CHECK_EQUAL(-1, STAR_GROUP_NO_NEED);
     CHECK_EQUAL(0, STAR_GROUP_SUCCESS);
@@ -24,7 +24,7 @@ static void ft1_numbers(void)
 }
 
 /* A passive member believes its flag even when nobody else is there. */
-static void ft3_initialized(void)
+static void ft_03_initialized_passive_the_flag_active_asks_first(void)
 {
     struct circle *passive = elastic_built(2, false);
     struct circle *active = elastic_built(2, true);
@@ -44,7 +44,7 @@ static void ft3_initialized(void)
     circle_destroy(&active);
 }
 
-static void ft4_skip(void)
+static void ft_04_skip_allreduce_is_true_of_the_only_member(void)
 {
     struct circle *circle = circle_new(MANNER_ELASTIC, 1);
 
@@ -75,7 +75,7 @@ static void ft4_skip(void)
     circle_destroy(&circle);
 }
 
-static void ft5_skip_first(void)
+static void ft_05_allreduce_average_1_skip_touches_nothing(void)
 {
     struct circle *circle = circle_new(MANNER_ELASTIC, 1);
 
@@ -90,7 +90,7 @@ static void ft5_skip_first(void)
     circle_destroy(&circle);
 }
 
-static void ft5_rebuild_second(void)
+static void ft_05_allreduce_average_2_rebuilds_or_aborts(void)
 {
     struct circle *circle = elastic_started(2, false);
 
@@ -108,7 +108,7 @@ static void ft5_rebuild_second(void)
     circle_destroy(&circle);
 }
 
-static void ft5_newcomer_third(void)
+static void ft_05_allreduce_average_3_rank_0_fails_for_a_newcomer(void)
 {
     struct circle *circle = elastic_built(2, false);
     unsigned place = circle_newcomer(circle);
@@ -123,7 +123,7 @@ static void ft5_newcomer_third(void)
     circle_destroy(&circle);
 }
 
-static void ft5_outcomes(void)
+static void ft_05_allreduce_average_4_success_5_failure(void)
 {
     struct circle *circle = elastic_built(3, false);
 
@@ -141,7 +141,7 @@ static void ft5_outcomes(void)
     circle_destroy(&circle);
 }
 
-static void ft6_wait_weights_ready(void)
+static void ft_06_the_sum_is_divided_by_the_members_of_that_call(void)
 {
     struct circle *circle = elastic_built(3, false);
 
@@ -167,7 +167,7 @@ static void step(const struct circle *circle, double *weights)
             weights[i] += i + 1;
 }
 
-static void ft7_contract(void)
+static void ft_07_success_steps_no_need_steps_alone_failure_drops(void)
 {
     struct circle *circle = elastic_built(3, false);
     double weights[3] = {0, 0, 0};
@@ -188,7 +188,7 @@ static void ft7_contract(void)
     circle_destroy(&circle);
 }
 
-static void ft8_all_wrapped(void)
+static void ft_08_broadcast_barrier_allreduce_are_wrapped_alike(void)
 {
     struct circle *circle = elastic_started(2, false);
     const enum collective all[] = {COLLECTIVE_BROADCAST, COLLECTIVE_BARRIER,
@@ -218,23 +218,14 @@ static void ft8_all_wrapped(void)
 
 void add_group_ftlib_tests(CU_pSuite suite)
 {
-    check_add(suite, "FT-1 the statuses are FTLib's numbers", ft1_numbers);
-    check_add(suite, "FT-3 initialized: passive the flag, active asks first",
-              ft3_initialized);
-    check_add(suite, "FT-4 skip_allreduce is true of the only member",
-              ft4_skip);
-    check_add(suite, "FT-5 allreduce_average: 1 skip touches nothing",
-              ft5_skip_first);
-    check_add(suite, "FT-5 allreduce_average: 2 rebuilds, or aborts",
-              ft5_rebuild_second);
-    check_add(suite, "FT-5 allreduce_average: 3 rank 0 fails for a newcomer",
-              ft5_newcomer_third);
-    check_add(suite, "FT-5 allreduce_average: 4 success, 5 failure",
-              ft5_outcomes);
-    check_add(suite, "FT-6 the sum is divided by the members of that call",
-              ft6_wait_weights_ready);
-    check_add(suite, "FT-7 success steps, no need steps alone, failure drops",
-              ft7_contract);
-    check_add(suite, "FT-8 broadcast, barrier, allreduce are wrapped alike",
-              ft8_all_wrapped);
+    TEST(ft_01_the_statuses_are_ftlibs_numbers);
+    TEST(ft_03_initialized_passive_the_flag_active_asks_first);
+    TEST(ft_04_skip_allreduce_is_true_of_the_only_member);
+    TEST(ft_05_allreduce_average_1_skip_touches_nothing);
+    TEST(ft_05_allreduce_average_2_rebuilds_or_aborts);
+    TEST(ft_05_allreduce_average_3_rank_0_fails_for_a_newcomer);
+    TEST(ft_05_allreduce_average_4_success_5_failure);
+    TEST(ft_06_the_sum_is_divided_by_the_members_of_that_call);
+    TEST(ft_07_success_steps_no_need_steps_alone_failure_drops);
+    TEST(ft_08_broadcast_barrier_allreduce_are_wrapped_alike);
 }

@@ -16,7 +16,7 @@ static unsigned clients(const struct circle *circle)
     return count;
 }
 
-static void ft10_no_flip_inside(void)
+static void ft_10_a_report_does_not_disturb_a_collective_under_way(void)
 {
     struct circle *circle = elastic_built(2, false);
     unsigned place = circle_newcomer(circle);
@@ -35,7 +35,7 @@ static void ft10_no_flip_inside(void)
     circle_destroy(&circle);
 }
 
-static void ft11_only_these(void)
+static void ft_11_initialized_goes_false_on_exactly_these(void)
 {
     struct circle *circle = elastic_built(2, false);
     struct msg_ask late = {.ask = ASK_COLLECTIVE,
@@ -80,7 +80,7 @@ static void ft11_only_these(void)
     circle_destroy(&circle);
 }
 
-static void ft12_rebuild(void)
+static void ft_12_a_rebuild_that_fails_changes_nothing(void)
 {
     struct circle *circle = elastic_built(3, false);
     struct msg_told before;
@@ -109,7 +109,7 @@ static void ft12_rebuild(void)
 }
 
 /* One list at one hub: a confirm is one round trip, or given up after 25 s. */
-static void ft13_confirm(void)
+static void ft_13_a_confirm_takes_less_than_a_rebuild_may(void)
 {
     struct circle *circle = elastic_built(3, true);
     nanos before = circle->now;
@@ -126,7 +126,7 @@ static void ft13_confirm(void)
     circle_destroy(&circle);
 }
 
-static void ft14_ranks(void)
+static void ft_14_ranks_are_a_pure_function_of_the_list(void)
 {
     struct entrant list[6] = {{3, 5, 5}, {0, 9, 1}, {0, 9, 0},
                               {0, 2, 7}, {3, 1, 9}, {2, 8, 8}};
@@ -145,7 +145,7 @@ static void ft14_ranks(void)
 }
 
 /* A roster that this member is not on is an error, and nobody's rank. */
-static void ft14_not_listed(void)
+static void ft_14_who_is_not_on_the_list_has_an_error(void)
 {
     struct circle *circle = elastic_built(2, false);
     struct msg msg = {.kind = MSG_ROSTER,
@@ -161,7 +161,7 @@ static void ft14_not_listed(void)
     circle_destroy(&circle);
 }
 
-static void ft15_leave(void)
+static void ft_15_a_leave_passive_fails_once_active_never(void)
 {
     struct circle *passive = elastic_built(3, false);
     struct circle *active = elastic_built(3, true);
@@ -185,7 +185,7 @@ static void ft15_leave(void)
     circle_destroy(&active);
 }
 
-static void ft16_join(void)
+static void ft_16_a_join_is_known_to_rank_0_and_all_rebuild(void)
 {
     struct circle *circle = elastic_built(3, false);
     unsigned place = circle_newcomer(circle);
@@ -217,7 +217,7 @@ static void ft16_join(void)
 }
 
 /* Even if a newcomer's id is the lowest of all. */
-static void ef13_oldest_first(void)
+static void ef_13_a_change_is_a_new_epoch_and_rank_0_the_oldest(void)
 {
     struct circle *circle = elastic_built(2, false);
     uint64_t epoch = elastic_told(circle, 0)->epoch;
@@ -243,7 +243,7 @@ static void ef13_oldest_first(void)
     circle_destroy(&circle);
 }
 
-static void ft17_count(void)
+static void ft_17_counts_are_adopted_and_who_is_behind_exits_with_3(void)
 {
     struct circle *circle = elastic_built(3, false);
     unsigned place;
@@ -333,7 +333,7 @@ static bool churn(uint64_t seed)
 
 /* Members come and go at random; whoever is there averages, and as long as
  * there is one, batches succeed. */
-static void ft18_churn(void)
+static void ft_18_training_goes_on_as_long_as_one_member_lives(void)
 {
     bool good = true;
 
@@ -343,25 +343,15 @@ static void ft18_churn(void)
 
 void add_group_ftlib_states_tests(CU_pSuite suite)
 {
-    check_add(suite, "FT-10 a report does not disturb a collective under way",
-              ft10_no_flip_inside);
-    check_add(suite, "FT-11 initialized goes false on exactly these",
-              ft11_only_these);
-    check_add(suite, "FT-12 a rebuild that fails changes nothing",
-              ft12_rebuild);
-    check_add(suite, "FT-13 a confirm takes less than a rebuild may",
-              ft13_confirm);
-    check_add(suite, "FT-14 ranks are a pure function of the list", ft14_ranks);
-    check_add(suite, "FT-14 who is not on the list has an error",
-              ft14_not_listed);
-    check_add(suite, "FT-15 a leave: passive fails once, active never",
-              ft15_leave);
-    check_add(suite, "FT-16 a join is known to rank 0, and all rebuild",
-              ft16_join);
-    check_add(suite, "EF-13 a change is a new epoch, and rank 0 the oldest",
-              ef13_oldest_first);
-    check_add(suite, "FT-17 counts are adopted, and who is behind exits with 3",
-              ft17_count);
-    check_add(suite, "FT-18 training goes on as long as one member lives",
-              ft18_churn);
+    TEST(ft_10_a_report_does_not_disturb_a_collective_under_way);
+    TEST(ft_11_initialized_goes_false_on_exactly_these);
+    TEST(ft_12_a_rebuild_that_fails_changes_nothing);
+    TEST(ft_13_a_confirm_takes_less_than_a_rebuild_may);
+    TEST(ft_14_ranks_are_a_pure_function_of_the_list);
+    TEST(ft_14_who_is_not_on_the_list_has_an_error);
+    TEST(ft_15_a_leave_passive_fails_once_active_never);
+    TEST(ft_16_a_join_is_known_to_rank_0_and_all_rebuild);
+    TEST(ef_13_a_change_is_a_new_epoch_and_rank_0_the_oldest);
+    TEST(ft_17_counts_are_adopted_and_who_is_behind_exits_with_3);
+    TEST(ft_18_training_goes_on_as_long_as_one_member_lives);
 }

@@ -56,7 +56,7 @@ static void take(struct circle *circle, unsigned place)
     tell(circle, place, &msg, NULL);
 }
 
-static void ap12_rendezvous(void)
+static void ap_12_a_message_moves_once_its_receiver_has_a_place(void)
 {
     struct circle *circle = built(3);
     struct circle_member *members = circle->members;
@@ -78,7 +78,7 @@ static void ap12_rendezvous(void)
     circle_destroy(&circle);
 }
 
-static void ap12_checksum(void)
+static void ap_12_a_wrong_checksum_is_reported_at_both_ends(void)
 {
     struct circle *circle = built(2);
     struct circle_member *members = circle->members;
@@ -98,7 +98,7 @@ static void ap12_checksum(void)
 }
 
 /* An end mark that vouches for something else is noticed, too. */
-static void ap12_end_mark(void)
+static void ap_12_so_is_a_wrong_end_mark(void)
 {
     struct circle *circle = built(2);
 
@@ -112,7 +112,7 @@ static void ap12_end_mark(void)
     circle_destroy(&circle);
 }
 
-static void ap12_losses(void)
+static void ap_12_who_is_lost_keeps_nobody_waiting(void)
 {
     struct circle *circle = built(4);
     struct circle_member *members = circle->members;
@@ -195,7 +195,7 @@ static int exchange(struct program *program)
     return result;
 }
 
-static void ap12_interface(void)
+static void ap_12_isend_test_improbe_imrecv_by_source_and_tag(void)
 {
     struct station *station = station_new();
     const struct star_group_options elastic = {.manner = STAR_ELASTIC};
@@ -207,12 +207,9 @@ static void ap12_interface(void)
 
 void add_group_mail_tests(CU_pSuite suite)
 {
-    check_add(suite, "AP-12 a message moves once its receiver has a place",
-              ap12_rendezvous);
-    check_add(suite, "AP-12 a wrong checksum is reported at both ends",
-              ap12_checksum);
-    check_add(suite, "AP-12 so is a wrong end mark", ap12_end_mark);
-    check_add(suite, "AP-12 who is lost keeps nobody waiting", ap12_losses);
-    check_add(suite, "AP-12 isend, test, improbe, imrecv by source and tag",
-              ap12_interface);
+    TEST(ap_12_a_message_moves_once_its_receiver_has_a_place);
+    TEST(ap_12_a_wrong_checksum_is_reported_at_both_ends);
+    TEST(ap_12_so_is_a_wrong_end_mark);
+    TEST(ap_12_who_is_lost_keeps_nobody_waiting);
+    TEST(ap_12_isend_test_improbe_imrecv_by_source_and_tag);
 }

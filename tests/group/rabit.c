@@ -4,7 +4,7 @@
 #include "tests/check.h"
 #include "tests/group/patient.h"
 
-static void rb1_shape(void)
+static void rb_01_load_collectives_checkpoint_and_so_on(void)
 {
     struct circle *circle = patient_new(3);
 
@@ -26,7 +26,7 @@ static void rb1_shape(void)
     circle_destroy(&circle);
 }
 
-static void rb2_load(void)
+static void rb_02_load_0_touches_nothing_a_restarted_one_has_it_all(void)
 {
     struct circle *circle = patient_new(3);
 
@@ -47,7 +47,7 @@ static void rb2_load(void)
     circle_destroy(&circle);
 }
 
-static void rb3_checkpoint(void)
+static void rb_03_a_checkpoint_is_one_version_together(void)
 {
     struct circle *circle = patient_new(3);
 
@@ -73,7 +73,7 @@ static void rb3_checkpoint(void)
 
 /* ---- RB-4, RB-5 ---- */
 
-static void rb4_lazy(void)
+static void rb_04_a_lazy_model_is_read_only_if_somebody_needs_it(void)
 {
     struct circle *circle = patient_new(3);
 
@@ -104,7 +104,7 @@ static void rb4_lazy(void)
 
 /* code3: the others have changed the model, and wait at the checkpoint: the
  * one that comes back gets the model of the version that begins. */
-static void rb4_after_the_last(void)
+static void rb_04_a_loss_after_the_last_collective(void)
 {
     struct circle *circle = patient_new(3);
 
@@ -133,7 +133,7 @@ static void rb4_after_the_last(void)
     circle_destroy(&circle);
 }
 
-static void rb5_version_number(void)
+static void rb_05_the_version_counts_checkpoints_a_world_of_one(void)
 {
     struct circle *circle = patient_new(1);
 
@@ -157,16 +157,10 @@ static void rb5_version_number(void)
 
 void add_group_rabit_tests(CU_pSuite suite)
 {
-    check_add(suite, "RB-1 load, collectives, checkpoint, and so on",
-              rb1_shape);
-    check_add(suite, "RB-2 load: 0 touches nothing; a restarted one has it all",
-              rb2_load);
-    check_add(suite, "RB-3 a checkpoint is one version, together",
-              rb3_checkpoint);
-    check_add(suite, "RB-4 a lazy model is read only if somebody needs it",
-              rb4_lazy);
-    check_add(suite, "RB-4 a loss after the last collective",
-              rb4_after_the_last);
-    check_add(suite, "RB-5 the version counts checkpoints; a world of one",
-              rb5_version_number);
+    TEST(rb_01_load_collectives_checkpoint_and_so_on);
+    TEST(rb_02_load_0_touches_nothing_a_restarted_one_has_it_all);
+    TEST(rb_03_a_checkpoint_is_one_version_together);
+    TEST(rb_04_a_lazy_model_is_read_only_if_somebody_needs_it);
+    TEST(rb_04_a_loss_after_the_last_collective);
+    TEST(rb_05_the_version_counts_checkpoints_a_world_of_one);
 }

@@ -4,7 +4,7 @@
 #include "tests/check.h"
 #include "tests/group/patient.h"
 
-static void rb6_replay(void)
+static void rb_06_results_are_given_again_bit_for_bit(void)
 {
     struct circle *circle = patient_new(3);
     unsigned char before[160];
@@ -40,7 +40,7 @@ static void rb6_replay(void)
 }
 
 /* Its own contribution was whole when it died: nobody has to wait. */
-static void rb6_whole_contribution(void)
+static void rb_06_what_was_whole_is_not_needed_again(void)
 {
     struct circle *circle = patient_new(2);
 
@@ -57,7 +57,7 @@ static void rb6_whole_contribution(void)
     circle_destroy(&circle);
 }
 
-static void rb7_survivors_block(void)
+static void rb_07_survivors_wait_in_the_collective(void)
 {
     struct circle *circle = patient_new(3);
 
@@ -73,7 +73,7 @@ static void rb7_survivors_block(void)
     circle_destroy(&circle);
 }
 
-static void rb7_mismatch(void)
+static void rb_07_a_mismatch_names_the_call(void)
 {
     struct circle *circle = patient_new(2);
 
@@ -93,7 +93,7 @@ static void rb7_mismatch(void)
     circle_destroy(&circle);
 }
 
-static void rb7_nothing_to_keep(void)
+static void rb_07_a_checkpoint_of_nothing_is_refused(void)
 {
     struct circle *circle = patient_new(2);
 
@@ -105,7 +105,7 @@ static void rb7_nothing_to_keep(void)
     circle_destroy(&circle);
 }
 
-static void rb7_all_are_lost(void)
+static void rb_07_too_many_losses_are_an_error_not_a_hang(void)
 {
     struct circle *circle = patient_new(2);
 
@@ -135,7 +135,7 @@ static void rb7_all_are_lost(void)
     circle_destroy(&circle);
 }
 
-static void rb8_prepare(void)
+static void rb_08_prepare_runs_only_for_what_cannot_be_replayed(void)
 {
     struct circle *circle = patient_new(2);
 
@@ -154,7 +154,7 @@ static void rb8_prepare(void)
 
 /* ---- RB-11, and beyond Rabit ---- */
 
-static void rb11_time_out(void)
+static void rb_11_who_does_not_come_back_in_time_is_given_up(void)
 {
     struct circle *circle = patient_new(3);
     nanos before;
@@ -224,20 +224,14 @@ static void a_lost_connection_is_nobodys_business(void)
 
 void add_group_rabit_recovery_tests(CU_pSuite suite)
 {
-    check_add(suite, "RB-6 results are given again bit for bit", rb6_replay);
-    check_add(suite, "RB-6 what was whole is not needed again",
-              rb6_whole_contribution);
-    check_add(suite, "RB-7 survivors wait in the collective",
-              rb7_survivors_block);
-    check_add(suite, "RB-7 a mismatch names the call", rb7_mismatch);
-    check_add(suite, "RB-7 a checkpoint of nothing is refused",
-              rb7_nothing_to_keep);
-    check_add(suite, "RB-7 too many losses are an error, not a hang",
-              rb7_all_are_lost);
-    check_add(suite, "RB-8 prepare runs only for what cannot be replayed",
-              rb8_prepare);
-    check_add(suite, "RB-11 who does not come back in time is given up",
-              rb11_time_out);
+    TEST(rb_06_results_are_given_again_bit_for_bit);
+    TEST(rb_06_what_was_whole_is_not_needed_again);
+    TEST(rb_07_survivors_wait_in_the_collective);
+    TEST(rb_07_a_mismatch_names_the_call);
+    TEST(rb_07_a_checkpoint_of_nothing_is_refused);
+    TEST(rb_07_too_many_losses_are_an_error_not_a_hang);
+    TEST(rb_08_prepare_runs_only_for_what_cannot_be_replayed);
+    TEST(rb_11_who_does_not_come_back_in_time_is_given_up);
     TEST(a_stranger_gets_a_place_that_is_free);
     TEST(a_lost_connection_is_nobodys_business);
 }

@@ -73,7 +73,7 @@ static bool (*const is_right[])(const struct job *job, size_t at,
     [SCALAR_I64] = is_right_i64, [SCALAR_U64] = is_right_u64,
 };
 
-static void rb12_integers(void)
+static void rb_12_max_min_sum_and_bitor_of_all_integers(void)
 {
     const enum reduction reductions[] = {REDUCTION_SUM, REDUCTION_MAX,
                                          REDUCTION_MIN, REDUCTION_BITOR};
@@ -119,7 +119,7 @@ static float expected(const struct job *job, size_t at,
     return (float)(reduction == REDUCTION_MEAN ? sum / INPUTS : sum);
 }
 
-static void rb12_floats(void)
+static void rb_12_max_min_sum_and_mean_of_floats(void)
 {
     const enum reduction reductions[] = {REDUCTION_SUM, REDUCTION_MEAN,
                                          REDUCTION_MAX, REDUCTION_MIN};
@@ -141,7 +141,7 @@ static void rb12_floats(void)
 }
 
 /* In float the small ones would be lost, whatever the order. */
-static void rb12_doubles_inside(void)
+static void rb_12_floats_are_added_in_double(void)
 {
     struct pool *pool = pool_new();
     struct job *job = job_new(&work_part_reduce, pool, 3);
@@ -172,9 +172,8 @@ static void what_cannot_be_reduced_is_malformed(void)
 
 void add_group_work_tests(CU_pSuite suite)
 {
-    check_add(suite, "RB-12 max, min, sum and bitor of all integers",
-              rb12_integers);
-    check_add(suite, "RB-12 max, min, sum and mean of floats", rb12_floats);
-    check_add(suite, "RB-12 floats are added in double", rb12_doubles_inside);
+    TEST(rb_12_max_min_sum_and_bitor_of_all_integers);
+    TEST(rb_12_max_min_sum_and_mean_of_floats);
+    TEST(rb_12_floats_are_added_in_double);
     TEST(what_cannot_be_reduced_is_malformed);
 }

@@ -28,7 +28,7 @@ static void sound(const struct ledger *ledger)
     CHECK_TEXT(NULL, ledger_check(ledger));
 }
 
-static void an_epoch_has_each_part_once(void)
+static void ef_08_an_epoch_gives_out_each_part_once(void)
 {
     struct ledger ledger = new_ledger(0);
     unsigned seen[PARTS] = {0};
@@ -46,7 +46,7 @@ static void an_epoch_has_each_part_once(void)
     ledger_free(&ledger);
 }
 
-static void the_next_epoch_begins_when_all_is_done(void)
+static void ef_08_the_next_epoch_begins_when_every_task_is_done(void)
 {
     struct ledger ledger = new_ledger(0);
     struct task task, spare;
@@ -81,7 +81,7 @@ static void order_of(uint64_t seed, unsigned epochs, uint32_t order[PARTS])
     ledger_free(&ledger);
 }
 
-static void the_order_follows_from_the_seed(void)
+static void ef_08_the_order_follows_from_the_seed(void)
 {
     uint32_t first[PARTS], again[PARTS], other[PARTS], next[PARTS];
 
@@ -94,7 +94,7 @@ static void the_order_follows_from_the_seed(void)
     CHECK(memcmp(first, next, sizeof first) != 0);
 }
 
-static void a_task_that_failed_is_given_again(void)
+static void ef_08_a_task_that_failed_is_todo_again(void)
 {
     struct ledger ledger = new_ledger(0);
     struct task task = take(&ledger, 1), again;
@@ -124,7 +124,7 @@ static void only_the_node_that_has_it_can_report_it(void)
     ledger_free(&ledger);
 }
 
-static void a_lost_node_loses_all_it_had_in_doing(void)
+static void ef_08_what_a_lost_node_was_doing_is_todo_again(void)
 {
     struct ledger ledger = new_ledger(0);
     struct task kept, done;
@@ -143,7 +143,7 @@ static void a_lost_node_loses_all_it_had_in_doing(void)
     ledger_free(&ledger);
 }
 
-static void what_takes_too_long_is_given_to_another(void)
+static void ef_08_what_takes_too_long_is_todo_again(void)
 {
     struct ledger ledger = new_ledger(10 * SECOND);
     struct task slow, late, again;
@@ -221,7 +221,7 @@ static void live(uint64_t seed)
     ledger_free(&ledger);
 }
 
-static void ef8_whatever_happens(void)
+static void ef_08_whatever_nodes_do_each_task_is_done_once_an_epoch(void)
 {
     for (uint64_t seed = 1; seed <= (runs_slowly() ? 10 : 200); seed++)
         live(seed);
@@ -312,24 +312,16 @@ static void paper_that_makes_no_sense_is_refused(void)
 
 void add_hub_ledger_tests(CU_pSuite suite)
 {
-    check_add(suite, "EF-8: an epoch gives out each part once",
-              an_epoch_has_each_part_once);
-    check_add(suite, "EF-8: the next epoch begins when every task is done",
-              the_next_epoch_begins_when_all_is_done);
-    check_add(suite, "EF-8: the order follows from the seed",
-              the_order_follows_from_the_seed);
-    check_add(suite, "EF-8: a task that failed is todo again",
-              a_task_that_failed_is_given_again);
+    TEST(ef_08_an_epoch_gives_out_each_part_once);
+    TEST(ef_08_the_next_epoch_begins_when_every_task_is_done);
+    TEST(ef_08_the_order_follows_from_the_seed);
+    TEST(ef_08_a_task_that_failed_is_todo_again);
     TEST(only_the_node_that_has_it_can_report_it);
-    check_add(suite, "EF-8: what a lost node was doing is todo again",
-              a_lost_node_loses_all_it_had_in_doing);
-    check_add(suite, "EF-8: what takes too long is todo again",
-              what_takes_too_long_is_given_to_another);
+    TEST(ef_08_what_a_lost_node_was_doing_is_todo_again);
+    TEST(ef_08_what_takes_too_long_is_todo_again);
     TEST(one_node_cannot_take_everything);
     TEST(without_parts_there_are_no_tasks);
-    check_add(suite,
-              "EF-8: whatever nodes do, each task is done once an epoch",
-              ef8_whatever_happens);
+    TEST(ef_08_whatever_nodes_do_each_task_is_done_once_an_epoch);
     TEST(what_is_done_stays_done_on_paper);
     TEST(what_is_over_stays_over_on_paper);
     TEST(the_longest_ledger_has_room);

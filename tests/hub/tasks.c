@@ -62,7 +62,7 @@ static uint64_t guest_works(struct bench *bench, struct guest *guest)
     return task;
 }
 
-static void who_asks_is_given_a_task(void)
+static void ef_08_who_asks_is_given_a_task(void)
 {
     struct bench *bench = bench_of(0);
     struct guest a = founder(bench);
@@ -111,7 +111,7 @@ static void who_has_yet_to_take_the_centre_waits(void)
     bench_destroy(&bench);
 }
 
-static void ed2_lost_worker(void)
+static void ed_02_a_lost_workers_task_returns_to_the_queue(void)
 {
     struct bench *bench = bench_of(0);
     struct guest a = founder(bench), b = guest_comes(bench, "b");
@@ -133,7 +133,7 @@ static void ed2_lost_worker(void)
     bench_destroy(&bench);
 }
 
-static void ef8_new_session(void)
+static void ef_08_a_new_session_of_a_node_begins_without_tasks(void)
 {
     struct bench *bench = bench_of(0);
     struct guest a = founder(bench);
@@ -145,7 +145,7 @@ static void ef8_new_session(void)
     bench_destroy(&bench);
 }
 
-static void ef8_too_long(void)
+static void ef_08_a_task_that_takes_too_long_goes_to_another_node(void)
 {
     struct bench *bench = bench_of(0);
     struct guest a = founder(bench), b = guest_comes(bench, "b");
@@ -166,7 +166,7 @@ static void ef8_too_long(void)
     bench_destroy(&bench);
 }
 
-static void ef8_end(void)
+static void ef_08_the_run_ends_after_so_many_epochs(void)
 {
     struct bench *bench = bench_of(2);
     struct guest a = founder(bench);
@@ -213,7 +213,7 @@ static struct bench *saved_and_resumed(uint32_t tasks, enum status *status,
     return bench;
 }
 
-static void ef8_resume(void)
+static void ef_08_a_hub_that_resumes_goes_on_with_what_is_done(void)
 {
     enum status status;
     struct why why;
@@ -241,18 +241,13 @@ static void another_number_of_tasks_is_refused(void)
 
 void add_hub_tasks_tests(CU_pSuite suite)
 {
-    check_add(suite, "EF-8: who asks is given a task",
-              who_asks_is_given_a_task);
+    TEST(ef_08_who_asks_is_given_a_task);
     TEST(without_tasks_nobody_is_given_one);
     TEST(who_has_yet_to_take_the_centre_waits);
-    check_add(suite, "ED-2: a lost worker's task returns to the queue",
-              ed2_lost_worker);
-    check_add(suite, "EF-8: a new session of a node begins without tasks",
-              ef8_new_session);
-    check_add(suite, "EF-8: a task that takes too long goes to another node",
-              ef8_too_long);
-    check_add(suite, "EF-8: the run ends after so many epochs", ef8_end);
-    check_add(suite, "EF-8: a hub that resumes goes on with what is done",
-              ef8_resume);
+    TEST(ed_02_a_lost_workers_task_returns_to_the_queue);
+    TEST(ef_08_a_new_session_of_a_node_begins_without_tasks);
+    TEST(ef_08_a_task_that_takes_too_long_goes_to_another_node);
+    TEST(ef_08_the_run_ends_after_so_many_epochs);
+    TEST(ef_08_a_hub_that_resumes_goes_on_with_what_is_done);
     TEST(another_number_of_tasks_is_refused);
 }

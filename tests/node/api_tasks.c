@@ -75,7 +75,7 @@ static void train_until_reported(struct star_link *link, struct tutor *tutor,
     CHECK_EQUAL(count, look(tutor, &tutor->reported));
 }
 
-static void a_task_comes_while_training_goes_on(void)
+static void ef_08_a_task_comes_while_training_goes_on(void)
 {
     struct tutor *tutor = tutor_new();
     float values[TUTOR_ELEMENTS];
@@ -145,8 +145,7 @@ static void the_last_offer_holds_the_last_task(void)
 
 void add_node_api_tasks_tests(CU_pSuite suite)
 {
-    check_add(suite, "EF-8: a task comes while training goes on",
-              a_task_comes_while_training_goes_on);
+    TEST(ef_08_a_task_comes_while_training_goes_on);
     TEST(without_a_hub_there_is_no_task);
     TEST(the_last_offer_holds_the_last_task);
 }

@@ -87,7 +87,7 @@ static void what_was_wanted_without_a_hub_is_asked_for_later(void)
     desk_destroy(&desk);
 }
 
-static void a_task_is_done_when_its_progress_is_merged(void)
+static void ef_08_a_task_is_done_when_its_progress_is_merged(void)
 {
     struct desk *desk = desk_at_work();
 
@@ -287,8 +287,7 @@ void add_node_tasks_tests(CU_pSuite suite)
 {
     TEST(a_task_is_asked_for_and_handed_over);
     TEST(what_was_wanted_without_a_hub_is_asked_for_later);
-    check_add(suite, "EF-8: a task is done when its progress is merged",
-              a_task_is_done_when_its_progress_is_merged);
+    TEST(ef_08_a_task_is_done_when_its_progress_is_merged);
     TEST(what_was_not_merged_is_in_the_next_offer);
     TEST(an_older_offer_must_be_merged_as_well);
     TEST(a_lost_gradient_spoils_its_task);

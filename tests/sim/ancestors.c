@@ -73,7 +73,7 @@ static void check_refused(struct schema *ours, struct schema *theirs,
     schema_destroy(&theirs);
 }
 
-static void ap1_wrong_schema(void)
+static void ap_01_a_wrong_schema_is_refused_naming_the_first_difference(void)
 {
     check_refused(two_tensors("weight", 7, "bias", 2),
                   two_tensors("weight", 7, "bias", 3), "bias");
@@ -85,7 +85,7 @@ static void ap1_wrong_schema(void)
 
 /* ---- AP-3 ---- */
 
-static void ap3_black_hole(void)
+static void ap_03_training_goes_on_at_full_rate_with_a_silent_hub(void)
 {
     struct lab *lab = lab_new(11);
     uint64_t before;
@@ -159,7 +159,7 @@ static void check_schedule(uint64_t every, uint64_t delay, nanos latency)
     lab_destroy(&lab);
 }
 
-static void ap4_not_before(void)
+static void ap_04_a_result_is_never_applied_before_its_iteration(void)
 {
     check_schedule(1, 0, MILLISECOND);
     check_schedule(1, 1, MILLISECOND);
@@ -202,7 +202,7 @@ static void check_misses(enum miss miss, nanos wait)
     lab_destroy(&lab);
 }
 
-static void ap5_misses(void)
+static void ap_05_misses_are_counted_by_policy(void)
 {
     check_misses(MISS_LATE, SECOND);
     check_misses(MISS_SKIP, SECOND);
@@ -234,7 +234,7 @@ static void listen(struct lab *lab, const struct world_step *step)
     }
 }
 
-static void ap8_star(void)
+static void ap_08_a_node_speaks_to_the_hub_only(void)
 {
     struct speech speech = {0, 0, 0};
     struct lab *lab = lab_new(5);
@@ -290,7 +290,7 @@ static void watch_best(struct lab *lab, const struct world_step *step)
           view.best_score >= NO_SCORE);
 }
 
-static void ap11_best(void)
+static void ap_11_the_first_of_equals_stays_and_the_best_never_gets_worse(void)
 {
     struct scorer scorer = {.best = NO_SCORE};
     struct hub_view view;
@@ -317,7 +317,7 @@ static void ap11_best(void)
 
 /* ---- EF-3 ---- */
 
-static void ef3_push_and_pull(void)
+static void ef_03_a_push_each_iteration_a_pull_m_iterations_later(void)
 {
     enum { PULL = 7 };
     struct schedule_watch watch = {.every = 1, .delay = PULL};
@@ -339,7 +339,7 @@ static void ef3_push_and_pull(void)
 
 /* The same tensors in another order are another model: nothing is matched by
  * its place alone. */
-static void ef3_by_name(void)
+static void ef_03_parameters_are_matched_by_name(void)
 {
     check_refused(two_tensors("one", 3, "two", 3),
                   two_tensors("two", 3, "one", 3), "two");
@@ -347,21 +347,12 @@ static void ef3_by_name(void)
 
 void add_sim_ancestors_tests(CU_pSuite suite)
 {
-    check_add(suite,
-              "AP-1 a wrong schema is refused naming the first differing "
-              "tensor",
-              ap1_wrong_schema);
-    check_add(suite, "AP-3 training goes on at full rate with a silent hub",
-              ap3_black_hole);
-    check_add(suite, "AP-4 results are never applied before i+d",
-              ap4_not_before);
-    check_add(suite, "AP-5 misses are counted by policy", ap5_misses);
-    check_add(suite, "AP-8 a node speaks to the hub only", ap8_star);
-    check_add(suite,
-              "AP-11 of equal scores the first stays, and the published best "
-              "never gets worse",
-              ap11_best);
-    check_add(suite, "EF-3 a push each iteration, a pull m iterations later",
-              ef3_push_and_pull);
-    check_add(suite, "EF-3 parameters are matched by name", ef3_by_name);
+    TEST(ap_01_a_wrong_schema_is_refused_naming_the_first_difference);
+    TEST(ap_03_training_goes_on_at_full_rate_with_a_silent_hub);
+    TEST(ap_04_a_result_is_never_applied_before_its_iteration);
+    TEST(ap_05_misses_are_counted_by_policy);
+    TEST(ap_08_a_node_speaks_to_the_hub_only);
+    TEST(ap_11_the_first_of_equals_stays_and_the_best_never_gets_worse);
+    TEST(ef_03_a_push_each_iteration_a_pull_m_iterations_later);
+    TEST(ef_03_parameters_are_matched_by_name);
 }

@@ -68,7 +68,7 @@ static void loop_by_hand(float x[ELEMENTS], unsigned loops)
 static const struct model rolling = {trainer_quadratic, &valley, RATE, 0,
                                      NULL, NULL};
 
-static void ef2_one_node(void)
+static void ef_02_one_node_equals_a_loop_by_hand_bit_for_bit(void)
 {
     struct lab *lab = lab_new(ELEMENTS);
     float x[ELEMENTS] = {0};
@@ -87,7 +87,7 @@ static void ef2_one_node(void)
     lab_destroy(&lab);
 }
 
-static void ef2_no_hub(void)
+static void ef_02_a_node_without_a_hub_equals_the_loop_as_well(void)
 {
     struct lab *lab = lab_new(ELEMENTS);
     float x[ELEMENTS] = {0};
@@ -128,7 +128,7 @@ static double first_of(struct lab *lab, unsigned node)
     return (double)trainer_values(world_trainer(lab->world, node))[0];
 }
 
-static void ef11_first_worker(void)
+static void ef_11_the_first_worker_gives_the_parameters(void)
 {
     static const float ones[ELEMENTS] = {1, 1, 1, 1, 1, 1};
     static const float twos[ELEMENTS] = {2, 2, 2, 2, 2, 2};
@@ -148,7 +148,7 @@ static void ef11_first_worker(void)
 }
 
 /* The hub has saved nothing: a worker gives what it has learnt by then. */
-static void ef11_push_again(void)
+static void ef_11_workers_push_again_to_a_hub_that_forgot_them(void)
 {
     struct notes notes = {.kind = NOTE_FOUNDED};
     struct lab *lab = lab_new(ELEMENTS);
@@ -187,7 +187,7 @@ static void score(void *context, const float *theta, size_t elements,
     *accuracy = -1;
 }
 
-static void ef12_checkpoints(void)
+static void ef_12_another_number_of_nodes_goes_on_with_a_checkpoint(void)
 {
     struct lab *lab = lab_new(ELEMENTS);
     const struct world_saved *saved;
@@ -220,7 +220,7 @@ static void ef12_checkpoints(void)
 
 /* ---- ED-3 ---- */
 
-static void ed3_last_average(void)
+static void ed_03_when_the_data_are_over_one_last_average_is_taken(void)
 {
     struct notes notes = {.kind = NOTE_ROUND};
     struct lab *lab = lab_new(ELEMENTS);
@@ -250,18 +250,10 @@ static void ed3_last_average(void)
 
 void add_sim_begin_and_end_tests(CU_pSuite suite)
 {
-    check_add(suite,
-              "EF-2: one node equals a loop written by hand, bit for bit",
-              ef2_one_node);
-    check_add(suite, "EF-2: and so does a node without a hub", ef2_no_hub);
-    check_add(suite, "EF-11: the first worker gives the parameters",
-              ef11_first_worker);
-    check_add(suite, "EF-11: workers push again to a hub that forgot them",
-              ef11_push_again);
-    check_add(suite,
-              "EF-12: checkpoints every so often, and another number of nodes "
-              "goes on with them",
-              ef12_checkpoints);
-    check_add(suite, "ED-3: when the data are over one last average is taken",
-              ed3_last_average);
+    TEST(ef_02_one_node_equals_a_loop_by_hand_bit_for_bit);
+    TEST(ef_02_a_node_without_a_hub_equals_the_loop_as_well);
+    TEST(ef_11_the_first_worker_gives_the_parameters);
+    TEST(ef_11_workers_push_again_to_a_hub_that_forgot_them);
+    TEST(ef_12_another_number_of_nodes_goes_on_with_a_checkpoint);
+    TEST(ed_03_when_the_data_are_over_one_last_average_is_taken);
 }

@@ -35,7 +35,7 @@ static void check_series(struct lab *lab, const double *expected,
         CHECK_NEAR(expected[i], lab_value(lab, i + 1), 2e-6);
 }
 
-static void t01_gradient_average(void)
+static void t01_synchronous_gradient_average_follows_its_closed_form(void)
 {
     const double expected[] = {9.2, 8.48, 7.832, 7.2488};
     struct quadratic functions[4];
@@ -52,7 +52,7 @@ static void t01_gradient_average(void)
     lab_destroy(&lab);
 }
 
-static void t02_fedavg(void)
+static void t02_fedavg_follows_its_closed_form(void)
 {
     const double expected[] = {6.72392, 4.789427521, 3.647129057,
                                2.972613237};
@@ -84,7 +84,7 @@ static void check_drift(uint64_t every, uint64_t rounds, double expected)
     lab_destroy(&lab);
 }
 
-static void t03_drift(void)
+static void t03_unequal_curvatures_drift_to_the_published_points(void)
 {
     check_drift(1, 80, 0.8);
     check_drift(10, 60, 0.604126007663);
@@ -93,7 +93,7 @@ static void t03_drift(void)
 
 /* theta -= eps (D + mu m), m = mu m + D, is the same as
  * theta -= eps (mu^2 m_old + (1 + mu) D). */
-static void t05_nesterov(void)
+static void t05_both_nesterov_forms_are_equal(void)
 {
     const struct preset *diloco = preset_find("diloco");
     const struct policy_numbers *numbers = &diloco->policy.numbers;
@@ -174,7 +174,7 @@ static void check_lossless(uint64_t delay)
     lab_destroy(&lab);
 }
 
-static void t16_rebase(void)
+static void t16_rebase_loses_nothing_and_overwrite_stands_still_at_k(void)
 {
     static const float centre = 2;
     struct quadratic functions[2] = {{1, &centre}, {1, &centre}};
@@ -203,15 +203,9 @@ static void t16_rebase(void)
 
 void add_sim_closed_forms_tests(CU_pSuite suite)
 {
-    check_add(suite,
-              "T01 synchronous gradient average follows its closed form",
-              t01_gradient_average);
-    check_add(suite, "T02 FedAvg follows its closed form", t02_fedavg);
-    check_add(suite,
-              "T03 unequal curvatures drift to the published fixed points",
-              t03_drift);
-    check_add(suite, "T05 both Nesterov forms are equal", t05_nesterov);
-    check_add(suite,
-              "T16 REBASE loses nothing, overwrite stands still at d=k",
-              t16_rebase);
+    TEST(t01_synchronous_gradient_average_follows_its_closed_form);
+    TEST(t02_fedavg_follows_its_closed_form);
+    TEST(t03_unequal_curvatures_drift_to_the_published_points);
+    TEST(t05_both_nesterov_forms_are_equal);
+    TEST(t16_rebase_loses_nothing_and_overwrite_stands_still_at_k);
 }

@@ -46,7 +46,7 @@ static void leave_one(struct lab *lab, unsigned survivor)
         CHECK(!look(lab)->nodes[i].gone);
 }
 
-static void ef5_any_subset(void)
+static void ef_05_any_nodes_may_die_while_one_lives(void)
 {
     struct lab *lab = lab_new(ELEMENTS);
 
@@ -63,7 +63,7 @@ static void ef5_any_subset(void)
 
 /* ---- EF-6, EF-7 ---- */
 
-static void ef6_elastic(void)
+static void ef_06_with_too_few_nodes_training_starts_and_the_star_grows(void)
 {
     struct lab *lab = lab_new(ELEMENTS);
     uint64_t before;
@@ -92,7 +92,7 @@ static void ef6_elastic(void)
     lab_destroy(&lab);
 }
 
-static void ef7_times(void)
+static void ef_07_pending_and_training_time_are_told(void)
 {
     struct lab *lab = lab_new(ELEMENTS);
     const struct hub_view *view;
@@ -154,7 +154,7 @@ static void watch_views(struct lab *lab, const struct world_step *step)
     views->epoch = epoch;
 }
 
-static void ef13_views(void)
+static void ef_13_each_change_of_membership_has_a_new_epoch(void)
 {
     struct views views = {0, 0, 0};
     struct lab *lab = lab_new(ELEMENTS);
@@ -200,7 +200,7 @@ static void watch_applied(void *observer, const struct trainer_look *shown)
         lab_differing(equals->lab, equals->lab->version, shown->x) > 0;
 }
 
-static void ed2_newcomer(void)
+static void ed_02_after_the_next_exchange_a_newcomer_equals_all(void)
 {
     struct lab *lab = lab_new(ELEMENTS);
     struct equals old = {lab, 0, 0}, fresh = {lab, 0, 0};
@@ -222,15 +222,9 @@ static void ed2_newcomer(void)
 
 void add_sim_elastic_tests(CU_pSuite suite)
 {
-    check_add(suite, "EF-5: any nodes may die while one lives",
-              ef5_any_subset);
-    check_add(suite,
-              "EF-6: with fewer nodes than asked for training starts at once, "
-              "and the star grows and shrinks",
-              ef6_elastic);
-    check_add(suite, "EF-7: pending and training time are told", ef7_times);
-    check_add(suite, "EF-13: each change of membership has a new epoch",
-              ef13_views);
-    check_add(suite, "ED-2: after the next exchange a newcomer equals all",
-              ed2_newcomer);
+    TEST(ef_05_any_nodes_may_die_while_one_lives);
+    TEST(ef_06_with_too_few_nodes_training_starts_and_the_star_grows);
+    TEST(ef_07_pending_and_training_time_are_told);
+    TEST(ef_13_each_change_of_membership_has_a_new_epoch);
+    TEST(ed_02_after_the_next_exchange_a_newcomer_equals_all);
 }

@@ -149,22 +149,18 @@ static void check_nodes(unsigned nodes)
     lab_destroy(&lab);
 }
 
-static void t21_three_nodes(void)
+static void t21_gradients_of_3_nodes_equal_one_process_bit_for_bit(void)
 {
     check_nodes(3);
 }
 
-static void t21_four_nodes(void)
+static void t21_gradients_of_4_nodes_equal_one_process_bit_for_bit(void)
 {
     check_nodes(4);
 }
 
 void add_sim_one_process_tests(CU_pSuite suite)
 {
-    check_add(suite,
-              "T21 k=1 d=0 gradients of 3 nodes equal one process bit for bit",
-              t21_three_nodes);
-    check_add(suite,
-              "T21 k=1 d=0 gradients of 4 nodes equal one process bit for bit",
-              t21_four_nodes);
+    TEST(t21_gradients_of_3_nodes_equal_one_process_bit_for_bit);
+    TEST(t21_gradients_of_4_nodes_equal_one_process_bit_for_bit);
 }

@@ -73,7 +73,7 @@ static unsigned differing(const struct lab *one, const struct lab *other)
     return count;
 }
 
-static void t28_chunks(void)
+static void t28_double_late_and_reordered_chunks_do_not_change_the_centre(void)
 {
     struct lab *calm = random_lab(1, NULL), *wild;
     struct trouble trouble = {.doubled = 0};
@@ -88,7 +88,7 @@ static void t28_chunks(void)
     lab_destroy(&wild);
 }
 
-static void t29_order_of_arrival(void)
+static void t29_the_order_of_arrival_does_not_change_the_centre(void)
 {
     struct lab *first = random_lab(1, NULL);
 
@@ -107,10 +107,6 @@ static void t29_order_of_arrival(void)
 
 void add_sim_order_tests(CU_pSuite suite)
 {
-    check_add(suite,
-              "T28 duplicate, late and reordered chunks do not change the "
-              "centre",
-              t28_chunks);
-    check_add(suite, "T29 the order of arrival does not change the centre",
-              t29_order_of_arrival);
+    TEST(t28_double_late_and_reordered_chunks_do_not_change_the_centre);
+    TEST(t29_the_order_of_arrival_does_not_change_the_centre);
 }

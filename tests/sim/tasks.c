@@ -274,13 +274,13 @@ static void check_seed(uint64_t seed)
     yard_destroy(&yard);
 }
 
-static void ef8_whatever_dies(void)
+static void ef_08_whatever_dies_each_task_is_done_once_an_epoch(void)
 {
     for (uint64_t seed = 1; seed <= (runs_slowly() ? 6 : 60); seed++)
         check_seed(seed);
 }
 
-static void ef8_resumes(void)
+static void ef_08_a_hub_that_died_goes_on_with_the_tasks_it_saved(void)
 {
     unsigned resumes = 0;
 
@@ -302,7 +302,7 @@ static void ef8_resumes(void)
     CHECK_EQUAL(10, resumes);
 }
 
-static void ef8_speeds(void)
+static void ef_08_fast_nodes_do_more_tasks_and_none_is_done_twice(void)
 {
     struct yard *yard = yard_new(3, "async");
     uint64_t total = 0;
@@ -327,7 +327,7 @@ static bool has_trained(void *context, struct world *world)
     return yard->trained[0] > 0;
 }
 
-static void ef6_first_node(void)
+static void ef_06_training_on_tasks_starts_with_the_first_node(void)
 {
     struct yard *yard = yard_new(4, "mean");
     struct lab *lab = yard->lab;
@@ -341,12 +341,8 @@ static void ef6_first_node(void)
 
 void add_sim_tasks_tests(CU_pSuite suite)
 {
-    check_add(suite, "EF-8: whatever dies, each task is done once an epoch",
-              ef8_whatever_dies);
-    check_add(suite, "EF-8: a hub that died goes on with the tasks it saved",
-              ef8_resumes);
-    check_add(suite, "EF-8: fast nodes do more tasks, and none is done twice",
-              ef8_speeds);
-    check_add(suite, "EF-6: training on tasks starts with the first node",
-              ef6_first_node);
+    TEST(ef_08_whatever_dies_each_task_is_done_once_an_epoch);
+    TEST(ef_08_a_hub_that_died_goes_on_with_the_tasks_it_saved);
+    TEST(ef_08_fast_nodes_do_more_tasks_and_none_is_done_twice);
+    TEST(ef_06_training_on_tasks_starts_with_the_first_node);
 }
