@@ -46,7 +46,7 @@ static void a_payload_fits_when_it_has_exactly_the_size(void)
     CHECK(!codec_fits((enum codec_id)(CODEC_COUNT + 1), 4000, 1000));
 }
 
-static void raw_gives_back_every_bit(void)
+static void t20_raw_gives_back_every_bit(void)
 {
     static unsigned char bytes[MOST_BYTES];
     static float values[ELEMENTS];
@@ -103,7 +103,7 @@ static void adding_range_by_range_is_adding_all(void)
 }
 
 /* Merging is add(w), error feedback is add(-1). */
-static void what_is_added_can_be_taken_out_again(void)
+static void t20_what_is_added_can_be_taken_out_again(void)
 {
     static unsigned char bytes[MOST_BYTES];
     static float values[ELEMENTS];
@@ -141,9 +141,9 @@ void add_codec_codec_tests(CU_pSuite suite)
 {
     TEST(every_codec_has_a_name_and_words);
     TEST(a_payload_fits_when_it_has_exactly_the_size);
-    TEST(raw_gives_back_every_bit);
+    TEST(t20_raw_gives_back_every_bit);
     TEST(an_encoding_has_the_announced_size);
     TEST(adding_range_by_range_is_adding_all);
-    TEST(what_is_added_can_be_taken_out_again);
+    TEST(t20_what_is_added_can_be_taken_out_again);
     TEST(payloads_may_lie_at_any_address);
 }

@@ -220,6 +220,21 @@ static void sd_16_only_leaders_are_uploaded(void)
         CHECK(donor[i] == 2 || donor[i] == RECEIVE_NOTHING);
 }
 
+/* Not what a receiver has after its pull, as SDTL's code has it. */
+static void sd_19_the_centre_is_the_leaders_parameters(void)
+{
+    static const double score[3] = {0.5, 0.2, 0.9};
+    struct star star = star_of("lsgd", 3, 7);
+    double x[3] = {1, 3, -4};
+
+    for (unsigned i = 0; i < 3; i++) {
+        x[1] += i;
+        follow(&star, score, x, 3);
+        CHECK_NEAR(x[1], (double)star.theta, 0);
+        CHECK(x[0] < x[1] && x[2] < x[1]);
+    }
+}
+
 /* Scores 1 .. 8, a quarter: exactly the two worst copy one of the two best. */
 static void pbt_replaces_the_worst_quarter_by_the_best(void)
 {
@@ -362,6 +377,7 @@ void add_policies_leaders_tests(CU_pSuite suite)
     TEST(sd_14_four_local_steps_then_four_that_communicate);
     TEST(sd_14_the_end_comes_after_a_whole_phase);
     TEST(sd_16_only_leaders_are_uploaded);
+    TEST(sd_19_the_centre_is_the_leaders_parameters);
     TEST(pbt_replaces_the_worst_quarter_by_the_best);
     TEST(pbt_copies_nothing_among_equals_or_from_nobody);
     TEST(halving_leaves_half_of_the_lineages_and_in_the_end_one_set);

@@ -245,6 +245,29 @@ static void json_is_one_line_that_a_reader_understands(void)
     json_object_put(json);
 }
 
+/* What SDTL wrote to a CSV for each worker, here for all in one line. */
+static void sd_18_a_line_of_json_has_what_a_row_of_the_csv_had(void)
+{
+    static const char *const of_the_run[] = {"elapsed", "training", "version",
+                                             "rounds", "loss", "accuracy"};
+    static const char *const of_a_node[] = {"name", "best", "iterations",
+                                            "loss", "accuracy", "waited"};
+    struct json_object *json, *nodes = NULL, *node;
+
+    sample_view(&view);
+    (void)print(table_json);
+    json = json_tokener_parse(drawn);
+    if (!CHECK(json))
+        return;
+    CHECK(json_object_object_get_ex(json, "nodes", &nodes));
+    node = json_object_array_get_idx(nodes, 0);
+    for (unsigned i = 0; i < 6; i++) {
+        CHECK(json_object_object_get_ex(json, of_the_run[i], NULL));
+        CHECK(json_object_object_get_ex(node, of_a_node[i], NULL));
+    }
+    json_object_put(json);
+}
+
 static void json_has_null_for_what_is_not_known(void)
 {
     sample_view(&view);
@@ -271,5 +294,6 @@ void add_show_table_tests(CU_pSuite suite)
     TEST(a_line_sums_the_run_up);
     TEST(tasks_are_shown_where_there_are_any);
     TEST(json_is_one_line_that_a_reader_understands);
+    TEST(sd_18_a_line_of_json_has_what_a_row_of_the_csv_had);
     TEST(json_has_null_for_what_is_not_known);
 }

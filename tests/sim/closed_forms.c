@@ -52,6 +52,23 @@ static void t01_synchronous_gradient_average_follows_its_closed_form(void)
     lab_destroy(&lab);
 }
 
+/* The preset as it is: the mean of gradients at every step. */
+static void sd_22_ddp_is_the_baseline_to_compare_with(void)
+{
+    const double expected[] = {9.2, 8.48, 7.832, 7.2488};
+    struct quadratic functions[4];
+    struct lab *lab = lab_new(1);
+
+    four_equal(functions);
+    lab->start[0] = 10;
+    lab->config.hub.policy = preset_find("ddp")->policy;
+    lab->config.hub.nodes = 4;
+    lab_open(lab, 22);
+    add_quadratics(lab, functions, 4, 0.1);
+    check_series(lab, expected, 4);
+    lab_destroy(&lab);
+}
+
 static void t02_fedavg_follows_its_closed_form(void)
 {
     const double expected[] = {6.72392, 4.789427521, 3.647129057,
@@ -121,6 +138,58 @@ static void t05_both_nesterov_forms_are_equal(void)
     }
     for (unsigned i = 0; i < 16; i++)
         CHECK_NEAR(other[i], (double)theta[i], 1e-5);
+}
+
+/* ---- T13 ---- */
+
+/* Nodes of different speed, whose rounds close by this gate. */
+static struct lab *rounds_of(const struct gate_rule *gate, double grace)
+{
+    static const float centres[5] = {3, -1, 0.1f, 7, 0.7f};
+    static const struct quadratic functions[3] = {
+        {1, centres}, {0.3, centres}, {2, centres}};
+    struct lab *lab = lab_new(5);
+
+    lab->config.hub.policy.gate = gate;
+    lab->config.hub.policy.numbers.quorum = 0;
+    lab->config.hub.policy.numbers.grace = grace;
+    lab->config.hub.every = 4;
+    lab->config.hub.delay = 2;
+    lab->config.hub.miss = MISS_WAIT;
+    lab->config.hub.nodes = 3;
+    lab_open(lab, 13);
+    for (unsigned i = 0; i < 3; i++) {
+        struct model model = {trainer_quadratic, &functions[i], 0.1,
+                              (100 + 150 * (nanos)i) * MILLISECOND, NULL,
+                              NULL};
+
+        lab_add(lab, names[i], &model);
+    }
+    (void)lab_run_rounds(lab, 30);
+    return lab;
+}
+
+static unsigned rounds_differing(const struct lab *one,
+                                 const struct lab *other)
+{
+    unsigned count = 0;
+
+    for (uint64_t i = 1; i <= 30; i++)
+        count += lab_differing(one, i, lab_values(other, i)) > 0;
+    return count;
+}
+
+static void t13_endless_grace_is_sync_on_a_star_to_the_last_bit(void)
+{
+    struct lab *sync = rounds_of(&gate_sync, 0);
+    struct lab *endless = rounds_of(&gate_quorum, 1e6);
+    struct lab *none = rounds_of(&gate_quorum, 0);
+
+    CHECK_EQUAL(0, rounds_differing(sync, endless));
+    CHECK(rounds_differing(sync, none) > 25);
+    lab_destroy(&sync);
+    lab_destroy(&endless);
+    lab_destroy(&none);
 }
 
 /* ---- T16 ---- */
@@ -204,8 +273,10 @@ static void t16_rebase_loses_nothing_and_overwrite_stands_still_at_k(void)
 void add_sim_closed_forms_tests(CU_pSuite suite)
 {
     TEST(t01_synchronous_gradient_average_follows_its_closed_form);
+    TEST(sd_22_ddp_is_the_baseline_to_compare_with);
     TEST(t02_fedavg_follows_its_closed_form);
     TEST(t03_unequal_curvatures_drift_to_the_published_points);
     TEST(t05_both_nesterov_forms_are_equal);
+    TEST(t13_endless_grace_is_sync_on_a_star_to_the_last_bit);
     TEST(t16_rebase_loses_nothing_and_overwrite_stands_still_at_k);
 }

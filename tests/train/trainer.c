@@ -88,7 +88,7 @@ static void a_plugin_of_another_abi_or_with_gaps_is_refused(void)
     CHECK_STATUS(STATUS_UNAVAILABLE, plugin_check_type("x.so", NULL, &why));
 }
 
-static void the_plugin_of_the_examples_learns(void)
+static void ef_01_a_model_and_its_gradient_is_all_that_a_user_writes(void)
 {
     char path[300];
     struct trainer_choice choice = {.plugin = path, .shard = 1, .shards = 4};
@@ -181,7 +181,7 @@ void add_train_trainer_tests(CU_pSuite suite)
     TEST(every_builtin_is_complete);
     TEST(a_plugin_that_is_none_is_refused);
     TEST(a_plugin_of_another_abi_or_with_gaps_is_refused);
-    TEST(the_plugin_of_the_examples_learns);
+    TEST(ef_01_a_model_and_its_gradient_is_all_that_a_user_writes);
     TEST(a_model_with_gaps_or_lies_is_refused);
     TEST(outcomes_and_statuses_agree);
     TEST(destroying_nothing_is_fine);
