@@ -185,9 +185,9 @@ cppcheck: ## cppcheck, with tools/cppcheck.txt
 		--cppcheck-build-dir=$(BUILD)/cppcheck $(SOURCES)
 
 docs: $(TABLES) ## write the generated pages anew
-	@tools/docs $(TABLES)
+	@tools/docs $(TABLES) tools/ancestors
 docs-check: $(TABLES) ## the generated pages say what the tables say
-	@tools/docs --check $(TABLES)
+	@tools/docs --check $(TABLES) tools/ancestors
 
 # ---- variants: the same build with another SAN, elsewhere ----
 
