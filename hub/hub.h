@@ -48,10 +48,11 @@ struct hub_config {
     uint64_t epochs;     /* of all tasks, 0: no bound */
     nanos task_time;     /* longest for one task, 0: no limit */
     /* Work that main lends to the machine, NULL where there is none.
-     * save: in[] = centre chunks, then velocity chunks (if there are any),
-     *   then the state as text; number[0] = version, number[1] = 1 if this is
-     *   the best one and not the newest, number[2] = 1 if the run is over. On
-     *   failure out[0] may hold a sentence with its NUL.
+     * save: in[] = centre chunks, then those of each plane of the merge rule,
+     *   if any has moved (an empty input: zeros), then the state as text;
+     *   number[0] = version, number[1] = 1 if this is the best one and not the
+     *   newest (it has no planes), number[2] = 1 if the run is over. On failure
+     *   out[0] may hold a sentence with its NUL.
      * evaluate: in[] = centre chunks; number[0] = version; sets number[1] =
      *   loss, number[2] = accuracy (below 0: none). */
     const struct work *save, *evaluate;
@@ -62,9 +63,9 @@ struct hub_config {
 /* What a saved centre needs to go on: text lines `key value`. */
 struct hub_saved {
     struct schema *schema;
-    const float *theta;    /* schema->elements values */
-    const float *velocity; /* or NULL */
-    const char *state;     /* the text that `save` was given */
+    const float *theta; /* schema->elements values */
+    const float *plane[POLICY_PLANES]; /* as many; or NULL: zeros */
+    const char *state; /* the text that `save` was given */
 };
 
 struct hub_node_view {

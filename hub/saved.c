@@ -1,5 +1,11 @@
 /* The text that is saved with the centre: lines `key value ...`. Scores stand
- * in it twice: exactly, as bits, and for people. */
+ * in it twice: exactly, as bits, and for people. The line of the merge rule
+ * says how many elements have merged how many contributions, run by run:
+ *
+ *     merge NAME ELEMENTS TURN ELEMENTS TURN ...
+ *
+ * One run, unless contributions were lost on their way chunk by chunk. It
+ * counts elements, so that a hub with another --chunk can read it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +13,11 @@
 
 #include "hub/state.h"
 
-enum { STATE_BYTES = 256 + LEDGER_TEXT_BYTES + HUB_MAX_NODES * 160 };
+enum {
+    TURN_RUNS = 1024, /* what is behind them counts as the last one */
+    TURN_BYTES = 64 + TURN_RUNS * 42,
+    STATE_BYTES = 256 + TURN_BYTES + LEDGER_TEXT_BYTES + HUB_MAX_NODES * 160
+};
 
 static uint64_t bits_of(double value)
 {
@@ -15,6 +25,25 @@ static uint64_t bits_of(double value)
 
     memcpy(&bits, &value, sizeof bits);
     return bits;
+}
+
+static size_t print_turns(const struct hub *hub, char *text, size_t size)
+{
+    size_t at = (size_t)snprintf(text, size, "merge %s",
+                                 hub->config.policy.merge->name);
+    uint32_t first = 0;
+
+    for (unsigned runs = 1; first < hub->chunks; runs++) {
+        uint64_t turn = hub->centre[first].turn, elements = 0;
+
+        while (first < hub->chunks &&
+               (runs == TURN_RUNS || hub->centre[first].turn == turn))
+            elements += chunk_length(hub->schema->elements,
+                                     hub->config.chunk_elements, first++);
+        at += (size_t)snprintf(text + at, size - at,
+                               " %" PRIu64 " %" PRIu64, elements, turn);
+    }
+    return at + (size_t)snprintf(text + at, size - at, "\n");
 }
 
 struct blob *saved_write(struct hub *hub)
@@ -34,6 +63,7 @@ struct blob *saved_write(struct hub *hub)
         hub->config.run, hub->epoch, hub->version, hub->lineage,
         bits_of(hub->best_score), bits_of(hub->best_measure),
         hub->best_version, hub->best_score);
+    at += print_turns(hub, text + at, STATE_BYTES - at);
     if (hub->ledger.parts)
         at += ledger_print(&hub->ledger, text + at, STATE_BYTES - at);
     for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
@@ -54,6 +84,7 @@ struct blob *saved_write(struct hub *hub)
 struct saved {
     uint64_t run, epoch, version, lineage, best_version;
     double best_score, best_measure;
+    const char *merge; /* the merge rule's line, or NULL; in the text */
     const char *tasks; /* the ledger's line, or NULL; in the text */
     struct member members[HUB_MAX_NODES];
 };
@@ -131,6 +162,10 @@ static enum status read_state(struct saved *saved, const char *text,
         return because(why, STATUS_MALFORMED,
                        "the saved state is damaged: take another directory, "
                        "or start without --resume");
+    if (strncmp(text, "merge ", 6) == 0) {
+        saved->merge = text;
+        next_line(&text);
+    }
     if (strncmp(text, "tasks ", 6) == 0) {
         saved->tasks = text;
         next_line(&text);
@@ -154,6 +189,44 @@ static enum status read_tasks(struct hub *hub, const struct saved *saved,
                    "the saved list of tasks is damaged, or of another number "
                    "of them than --tasks %u",
                    hub->ledger.parts);
+}
+
+/* Whether the line is of the merge rule in force: what another one has kept
+ * means something else. */
+static bool is_same_merge(const struct hub *hub, const char *line)
+{
+    const char *name = hub->config.policy.merge->name;
+    size_t length = strlen(name);
+
+    line += strlen("merge ");
+    return strncmp(line, name, length) == 0 && line[length] == ' ';
+}
+
+/* Takes the turns of the chunks: that of its first element is a chunk's. */
+static enum status read_turns(struct hub *hub, const struct saved *saved,
+                              struct why *why)
+{
+    const char *text = saved->merge;
+    uint64_t first = 0, elements, turn;
+    uint32_t chunk = 0;
+
+    if (!text)
+        return STATUS_OK;
+    text += strlen("merge ");
+    text += strcspn(text, " \n");
+    while (*text == ' ' && read_number(&text, " ", &elements) &&
+           read_number(&text, " ", &turn) &&
+           elements <= hub->schema->elements - first) {
+        first += elements;
+        for (; chunk < hub->chunks &&
+               (uint64_t)chunk * hub->config.chunk_elements < first;
+             chunk++)
+            hub->centre[chunk].turn = turn;
+    }
+    if (first == hub->schema->elements && *text == '\n')
+        return STATUS_OK;
+    return because(why, STATUS_MALFORMED,
+                   "the saved line of the merge rule is damaged");
 }
 
 static void take_over(struct hub *hub, const struct saved *saved)
@@ -184,6 +257,24 @@ static struct blob *copy_chunk(struct hub *hub, const float *values,
     return blob;
 }
 
+static void copy_centre(struct hub *hub, const struct hub_saved *saved,
+                        unsigned planes)
+{
+    for (uint32_t i = 0; i < hub->chunks; i++) {
+        struct centre_chunk *chunk = &hub->centre[i];
+
+        chunk->theta = copy_chunk(hub, saved->theta, i);
+        chunk->version = hub->version;
+        for (unsigned plane = 0; plane < planes; plane++)
+            if (saved->plane[plane])
+                chunk->plane[plane] =
+                    copy_chunk(hub, saved->plane[plane], i);
+    }
+    hub->founded = true;
+    hub->contest = false;
+    hub->policy = &hub->config.policy;
+}
+
 enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
                         struct why *why)
 {
@@ -198,20 +289,16 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
     if (status == STATUS_OK)
         status = centre_shape(hub, text, size, why);
     if (status == STATUS_OK)
-        status = read_tasks(hub, state, why);
+        status = read_turns(hub, state, why);
     if (status == STATUS_OK)
+        status = read_tasks(hub, state, why);
+    if (status == STATUS_OK) {
         take_over(hub, state);
-    free(state);
-    if (status != STATUS_OK)
-        return status;
-    for (uint32_t i = 0; i < hub->chunks; i++) {
-        hub->centre[i].theta = copy_chunk(hub, saved->theta, i);
-        hub->centre[i].version = hub->version;
-        if (saved->velocity && hub_planes(hub))
-            hub->centre[i].plane[0] = copy_chunk(hub, saved->velocity, i);
+        copy_centre(hub, saved,
+                    state->merge && is_same_merge(hub, state->merge)
+                        ? hub_planes(hub)
+                        : 0);
     }
-    hub->founded = true;
-    hub->contest = false;
-    hub->policy = &hub->config.policy;
-    return STATUS_OK;
+    free(state);
+    return status;
 }

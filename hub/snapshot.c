@@ -78,15 +78,25 @@ static void score_start(struct hub *hub)
     hub_job(hub, job);
 }
 
+/* Planes to be saved: none as long as no chunk has any. */
+static unsigned planes_moved(const struct hub *hub)
+{
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        if (hub->centre[i].plane[0])
+            return hub_planes(hub);
+    return 0;
+}
+
 static void save_start(struct hub *hub)
 {
-    bool moves = hub_planes(hub) && hub->centre[0].plane[0];
-    struct job *job = snapshot_job(hub, hub->config.save,
-                                   moves ? hub->chunks + 1 : 1);
+    unsigned planes = planes_moved(hub);
+    struct job *job =
+        snapshot_job(hub, hub->config.save, planes * hub->chunks + 1);
     uint32_t at = hub->chunks;
 
-    for (uint32_t i = 0; moves && i < hub->chunks; i++)
-        job->in[at++].blob = blob_ref(hub->centre[i].plane[0]);
+    for (unsigned plane = 0; plane < planes; plane++)
+        for (uint32_t i = 0; i < hub->chunks; i++)
+            job->in[at++].blob = blob_ref(hub->centre[i].plane[plane]);
     job->in[at].blob = saved_write(hub);
     job->number[2] = hub->closing;
     hub->want_save = false;

@@ -55,8 +55,13 @@ static void remember(struct job *job)
     saved->version = (uint64_t)job->number[0];
     saved->elements = job->elements;
     replace(&saved->theta, gather(world, job, 0));
-    replace(&saved->velocity,
-            job->inputs > chunks + 1 ? gather(world, job, chunks) : NULL);
+    for (unsigned i = 0; i < POLICY_PLANES; i++) {
+        unsigned first = (1 + i) * chunks;
+
+        replace(&saved->plane[i], first + 1 < job->inputs
+                                      ? gather(world, job, first)
+                                      : NULL);
+    }
     free(saved->state);
     saved->state = room_for(state->size + 1, 1);
     memcpy(saved->state, state->bytes, state->size);
@@ -79,10 +84,13 @@ const struct work work_score = {"evaluate", score};
 void memory_restore(struct world *world)
 {
     struct world_saved *saved = &world->saved;
-    struct hub_saved from = {(struct schema *)world->config.schema,
-                             saved->theta, saved->velocity, saved->state};
+    struct hub_saved from = {.schema = (struct schema *)world->config.schema,
+                             .theta = saved->theta,
+                             .state = saved->state};
     struct why why = {""};
 
+    for (unsigned i = 0; i < POLICY_PLANES; i++)
+        from.plane[i] = saved->plane[i];
     if (saved->count && hub_restore(world->hub, &from, &why) != STATUS_OK)
         (void)snprintf(world->broken, sizeof world->broken,
                        "the hub cannot go on from what it saved: %.200s",
@@ -92,7 +100,8 @@ void memory_restore(struct world *world)
 void memory_free(struct world_saved *saved)
 {
     free(saved->theta);
-    free(saved->velocity);
+    for (unsigned i = 0; i < POLICY_PLANES; i++)
+        free(saved->plane[i]);
     free(saved->best);
     free(saved->state);
     *saved = (struct world_saved){0};

@@ -100,7 +100,8 @@ struct world_saved {
     bool last;      /* the final one */
     uint64_t version, best_version;
     size_t elements;
-    float *theta, *velocity, *best; /* NULL until there is one */
+    float *theta, *best; /* NULL until there is one */
+    float *plane[POLICY_PLANES]; /* of the merge rule; the same */
     char *state;
 };
 

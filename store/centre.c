@@ -15,9 +15,12 @@
 
 #define CENTRE_FILE "centre.safetensors"
 #define BEST_FILE "best.safetensors"
-#define OUTER_FILE "outer.safetensors"
 #define LOCK_FILE "lock"
 #define BEST_LINE "\nbest " /* of the state */
+
+/* Of each plane. */
+static const char *const outer_files[POLICY_PLANES] = {"outer.safetensors",
+                                                       "outer2.safetensors"};
 
 /* Longest name, with its slash and its end. */
 enum { NAME_ROOM = 32 };
@@ -77,18 +80,19 @@ void centre_close(struct centre_store *store)
 
 /* ---- saving ---- */
 
-/* What a job is to write: chunks of the centre, as many of the velocity or
- * none, the state. */
+/* What a job is to write: chunks of the centre, as many of each plane, the
+ * state. */
 struct snapshot {
     const struct centre_store *store;
     const char *state;
     uint64_t version;
     unsigned chunks;
-    bool has_velocity;
-    struct part *centre, *velocity;
+    unsigned planes;
+    struct part *parts; /* of the centre, then of each plane */
+    float *zeros;       /* a chunk of a plane that has not moved, or NULL */
 };
 
-enum { PAIRS = 6, SCORE_BYTES = 32 };
+enum { PAIRS = 7, SCORE_BYTES = 32 };
 
 /* The score of the version, if the state's line "best VERSION SCORE" is about
  * it. */
@@ -116,10 +120,12 @@ static enum status write_parts(const struct snapshot *snapshot,
                                struct why *why)
 {
     char path[FILE_PATH_BYTES], run[32], version[32], score[SCORE_BYTES];
+    char planes[32];
     const struct pair pairs[PAIRS] = {
         {"format", "pt"},     {"starswitch", CENTRE_LAYOUT},
         {"run", run},         {"version", version},
-        {"score", score},     {"state", snapshot->state},
+        {"score", score},     {"planes", planes},
+        {"state", snapshot->state},
     };
     const struct safetensors_source source = {
         .schema = snapshot->store->schema,
@@ -132,6 +138,7 @@ static enum status write_parts(const struct snapshot *snapshot,
     path_of(path, snapshot->store->directory, name);
     (void)snprintf(run, sizeof run, "%" PRIu64, snapshot->store->run);
     (void)snprintf(version, sizeof version, "%" PRIu64, snapshot->version);
+    (void)snprintf(planes, sizeof planes, "%u", snapshot->planes);
     find_score(snapshot, score);
     return safetensors_write(path, &source, why);
 }
@@ -142,11 +149,13 @@ static enum status write_snapshot(const struct snapshot *snapshot, bool best,
     enum status status = STATUS_OK;
 
     if (best)
-        return write_parts(snapshot, BEST_FILE, snapshot->centre, why);
-    if (snapshot->has_velocity)
-        status = write_parts(snapshot, OUTER_FILE, snapshot->velocity, why);
+        return write_parts(snapshot, BEST_FILE, snapshot->parts, why);
+    for (unsigned i = 0; i < snapshot->planes && status == STATUS_OK; i++)
+        status = write_parts(
+            snapshot, outer_files[i],
+            snapshot->parts + (size_t)(1 + i) * snapshot->chunks, why);
     if (status == STATUS_OK)
-        status = write_parts(snapshot, CENTRE_FILE, snapshot->centre, why);
+        status = write_parts(snapshot, CENTRE_FILE, snapshot->parts, why);
     return status;
 }
 
@@ -161,29 +170,24 @@ static void split_inputs(const struct job *job, struct snapshot *out)
         size += job->in[out->chunks++].blob->size;
     }
     assert(size == wanted);
-    out->has_velocity = job->inputs == 2 * out->chunks + 1;
-    assert(out->has_velocity || job->inputs == out->chunks + 1);
-    for (unsigned i = out->chunks; i < job->inputs - 1; i++)
-        out->has_velocity = out->has_velocity && job->in[i].blob;
-}
-
-static struct part part_of(const struct blob *blob)
-{
-    return (struct part){blob->bytes, blob->size};
+    out->planes = (job->inputs - 1) / out->chunks - 1;
+    assert(out->planes <= POLICY_PLANES);
+    assert(job->inputs == (1 + out->planes) * out->chunks + 1);
 }
 
 static enum status gather_parts(const struct job *job, struct snapshot *out,
                                 struct why *why)
 {
     split_inputs(job, out);
-    out->centre = calloc(2 * (size_t)out->chunks + 1, sizeof *out->centre);
-    if (!out->centre)
+    out->parts = calloc(job->inputs, sizeof *out->parts);
+    out->zeros = calloc(1, job->in[0].blob->size);
+    if (!out->parts || !out->zeros)
         return because(why, STATUS_NO_MEMORY, "no memory to save the centre");
-    out->velocity = out->centre + out->chunks;
-    for (unsigned i = 0; i < out->chunks; i++) {
-        out->centre[i] = part_of(job->in[i].blob);
-        if (out->has_velocity)
-            out->velocity[i] = part_of(job->in[out->chunks + i].blob);
+    for (unsigned i = 0; i < job->inputs - 1; i++) {
+        const struct blob *blob = job->in[i].blob;
+
+        out->parts[i].bytes = blob ? (const void *)blob->bytes : out->zeros;
+        out->parts[i].size = job->in[i % out->chunks].blob->size;
     }
     return STATUS_OK;
 }
@@ -209,7 +213,8 @@ static enum status save(struct job *job, struct why *why)
     status = gather_parts(job, &snapshot, why);
     if (status == STATUS_OK)
         status = write_snapshot(&snapshot, job->number[1] == 1, why);
-    free(snapshot.centre);
+    free(snapshot.parts);
+    free(snapshot.zeros);
     free(state);
     return status;
 }
@@ -235,7 +240,8 @@ void centre_loaded_destroy(struct centre_loaded **loaded)
     if (!*loaded)
         return;
     safetensors_destroy(&(*loaded)->centre);
-    safetensors_destroy(&(*loaded)->outer);
+    for (unsigned i = 0; i < POLICY_PLANES; i++)
+        safetensors_destroy(&(*loaded)->outer[i]);
     free(*loaded);
     *loaded = NULL;
 }
@@ -279,20 +285,36 @@ static enum status read_centre(const char *directory,
     return STATUS_OK;
 }
 
-/* Momentum is worth having but not worth failing for. */
-static void read_outer(const char *directory, struct centre_loaded *out)
+static bool read_plane(const char *directory,
+                       const struct centre_loaded *of,
+                       unsigned plane, struct safetensors **out)
 {
     char path[FILE_PATH_BYTES];
     uint64_t run, version;
 
-    path_of(path, directory, OUTER_FILE);
-    if (safetensors_read(path, &out->outer, NULL) != STATUS_OK)
-        return;
-    if (!read_number(out->outer, "version", &version) ||
-        !read_number(out->outer, "run", &run) || version != out->version ||
-        run != out->run ||
-        out->outer->schema->hash != out->centre->schema->hash)
-        safetensors_destroy(&out->outer);
+    path_of(path, directory, outer_files[plane]);
+    if (safetensors_read(path, out, NULL) != STATUS_OK)
+        return false;
+    return read_number(*out, "version", &version) &&
+           read_number(*out, "run", &run) && version == of->version &&
+           run == of->run && (*out)->schema->hash == of->centre->schema->hash;
+}
+
+/* Planes are worth having but not worth failing for. One makes no sense
+ * without the others: all are there, or none. */
+static void read_outer(const char *directory, struct centre_loaded *out)
+{
+    uint64_t planes = 0;
+    bool whole = read_number(out->centre, "planes", &planes) &&
+                 planes <= POLICY_PLANES;
+
+    for (unsigned i = 0; whole && i < planes; i++)
+        whole = read_plane(directory, out, i, &out->outer[i]);
+    for (unsigned i = 0; i < POLICY_PLANES; i++)
+        if (!whole)
+            safetensors_destroy(&out->outer[i]);
+        else if (out->outer[i])
+            out->saved.plane[i] = out->outer[i]->values;
 }
 
 enum status centre_load(const char *directory, struct centre_loaded **out,
@@ -308,10 +330,9 @@ enum status centre_load(const char *directory, struct centre_loaded **out,
         centre_loaded_destroy(&loaded);
         return status;
     }
-    read_outer(directory, loaded);
     loaded->saved.schema = loaded->centre->schema;
     loaded->saved.theta = loaded->centre->values;
-    loaded->saved.velocity = loaded->outer ? loaded->outer->values : NULL;
+    read_outer(directory, loaded);
     *out = loaded;
     return STATUS_OK;
 }

@@ -3,15 +3,17 @@
  *     centre.safetensors  the newest complete centre; its metadata is what a
  *                         hub needs to go on
  *     best.safetensors    the centre with the best score
- *     outer.safetensors   the outer momentum, tensor by tensor
+ *     outer.safetensors   the first plane of the merge rule, such as the outer
+ *                         momentum, tensor by tensor
+ *     outer2.safetensors  its second plane
  *     lock                held by the hub that uses the folder
  *
- * Each file is replaced as a whole (store/file.h). The momentum counts only
- * together with the centre of its version: a hub that dies between the two
- * files goes on from that centre without momentum.
+ * Each file is replaced as a whole (store/file.h). Planes count only together
+ * and with the centre of their version: a hub that dies between two files goes
+ * on from that centre without them.
  *
  * Metadata: format (pt, as PyTorch's readers expect), starswitch (the version
- * of this layout), run, version, score (or "none"), state. */
+ * of this layout), run, version, score (or "none"), planes, state. */
 #ifndef STORE_CENTRE_H
 #define STORE_CENTRE_H
 
@@ -51,7 +53,7 @@ extern const struct work centre_save;
 struct centre_loaded {
     struct hub_saved saved;
     uint64_t run, version;
-    struct safetensors *centre, *outer;
+    struct safetensors *centre, *outer[POLICY_PLANES];
 };
 
 /* Reads what was saved. UNAVAILABLE when nothing was, IO, MALFORMED. */

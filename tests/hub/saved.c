@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -172,6 +173,156 @@ static void names_of_any_bytes_can_be_saved(void)
     }
 }
 
+/* ---- what merge rules keep ---- */
+
+enum { GIVEN = 4, LOST_OF_B = 2 };
+
+/* A run of a and b, one offer after the other; from each of them there are
+ * GIVEN, and what b gives as its second lacks its chunk 1. Offer number 3 (from
+ * 0) is in the middle of a period of `delayed` in that chunk alone. */
+static void play(struct bench *bench, struct guest guests[2], unsigned from,
+                 unsigned to)
+{
+    for (unsigned i = from; i < to; i++) {
+        struct guest *guest = &guests[i % 2];
+        uint64_t exchange = i / 2 + 1;
+        double value = 0.3 + 0.7 * i;
+
+        guest_offers(bench, guest, exchange);
+        for (uint32_t j = 0; j < BENCH_CHUNKS; j++)
+            guest_delivers(bench, guest, exchange, j,
+                           i % 2 && exchange == LOST_OF_B && j == 1
+                               ? (double)NAN
+                               : value / (1 + j));
+    }
+    guest_lives(bench, &guests[0], 500 * MILLISECOND);
+    guest_pings(bench, &guests[1], 1);
+}
+
+static struct bench *bench_with(const struct merge_rule *merge)
+{
+    struct bench *bench = bench_new();
+
+    bench->config.policy.gate = &gate_async;
+    bench->config.policy.merge = merge;
+    bench->config.policy.numbers.outer_lr = 0.7;
+    bench->config.policy.numbers.outer_momentum = 0.9;
+    bench->config.policy.numbers.early = 0.2;
+    bench->config.staleness = 100;
+    bench->config.save_interval = 100 * MILLISECOND;
+    bench->config.nodes = 2;
+    return bench;
+}
+
+static struct bench *begin(const struct merge_rule *merge,
+                           struct guest guests[2])
+{
+    struct bench *bench = bench_with(merge);
+
+    store_lend(&store, bench);
+    bench_open(bench);
+    guests[0] = guest_comes(bench, "a");
+    guest_founds(bench, &guests[0], 1);
+    guests[1] = guest_comes(bench, "b");
+    return bench;
+}
+
+/* Another hub goes on with what the store holds, by a rule of its own. */
+static struct bench *go_on(const struct merge_rule *merge,
+                           struct guest guests[2])
+{
+    struct bench *bench = bench_with(merge);
+    struct store before = store;
+    struct hub_saved saved = {.schema = bench->schema,
+                              .theta = before.theta,
+                              .state = before.state};
+    struct why why;
+
+    for (unsigned i = 0; i < before.planes; i++)
+        saved.plane[i] = before.plane[i];
+    store_lend(&store, bench);
+    bench_open(bench);
+    CHECK_OK(hub_restore(bench->hub, &saved, &why));
+    for (unsigned i = 0; i < 2; i++) {
+        guests[i].hello.run = 7;
+        guests[i].hello.base_version = before.version;
+        guest_comes_again(bench, &guests[i]);
+    }
+    return bench;
+}
+
+/* T27, with the state of every rule that keeps any, saved at any moment. */
+static void a_resumed_run_is_the_run_to_the_last_bit(void)
+{
+    const struct merge_rule *const rules[] = {&merge_mean, &merge_delayed,
+                                              &merge_adam};
+    struct guest guests[2];
+
+    for (unsigned rule = 0; rule < sizeof rules / sizeof *rules; rule++) {
+        struct bench *bench = begin(rules[rule], guests);
+        struct store undisturbed;
+
+        play(bench, guests, 0, 2 * GIVEN);
+        CHECK_EQUAL(2 * GIVEN, store.version);
+        undisturbed = store;
+        bench_destroy(&bench);
+        for (unsigned at = 1; at < 2 * GIVEN; at++) {
+            bench = begin(rules[rule], guests);
+            play(bench, guests, 0, at);
+            CHECK_EQUAL(at, store.version);
+            CHECK_EQUAL(undisturbed.planes, store.planes);
+            bench_destroy(&bench);
+            bench = go_on(rules[rule], guests);
+            play(bench, guests, at, 2 * GIVEN);
+            CHECK_EQUAL(2 * GIVEN, store.version);
+            CHECK(memcmp(undisturbed.theta, store.theta,
+                         sizeof store.theta) == 0);
+            CHECK(memcmp(undisturbed.plane, store.plane,
+                         sizeof store.plane) == 0);
+            bench_destroy(&bench);
+        }
+    }
+}
+
+static void what_another_rule_has_kept_is_not_used(void)
+{
+    struct guest guests[2];
+    struct bench *bench = begin(&merge_adam, guests);
+    float moved;
+
+    play(bench, guests, 0, 3);
+    moved = store.theta[0];
+    bench_destroy(&bench);
+    bench = go_on(&merge_mean, guests);
+    play(bench, guests, 3, 4);
+    CHECK_NEAR((double)moved + 0.7 * 1.9 * (0.3 + 0.7 * 3) / 2,
+               (double)store.theta[0], 1e-5);
+    bench_destroy(&bench);
+}
+
+static void turns_that_are_not_of_the_model_are_refused(void)
+{
+    static const char *const lines[] = {
+        "merge mean\n", "merge mean 9 1\n", "merge mean 11 1\n",
+        "merge mean 10\n", "merge mean 4 1 4 1 4 1\n", "merge mean 10 1 x\n",
+        "merge mean 18446744073709551615 1 11 1\n"};
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct bench *bench = bench_new();
+        char state[STATE_ROOM];
+        struct why why;
+
+        bench_open(bench);
+        (void)snprintf(state, sizeof state,
+                       "run 7\nepoch 0\nversion 2\nlineage 5\nexact 0 0\n"
+                       "best 1 0.5\n%s", lines[i]);
+        CHECK_STATUS(STATUS_MALFORMED, restore(bench, state, &why));
+        CHECK_CONTAINS("merge rule is damaged", why.text);
+        CHECK(!bench_look(bench)->founded);
+        bench_destroy(&bench);
+    }
+}
+
 void add_hub_saved_tests(CU_pSuite suite)
 {
     TEST(a_hub_goes_on_where_it_was_saved);
@@ -180,4 +331,7 @@ void add_hub_saved_tests(CU_pSuite suite)
     TEST(a_state_with_a_wrong_byte_is_refused_or_makes_sense);
     TEST(a_failed_restore_changes_nothing);
     TEST(names_of_any_bytes_can_be_saved);
+    TEST(a_resumed_run_is_the_run_to_the_last_bit);
+    TEST(what_another_rule_has_kept_is_not_used);
+    TEST(turns_that_are_not_of_the_model_are_refused);
 }

@@ -13,6 +13,20 @@ static struct store *store_of(const struct job *job)
     return pointer.to;
 }
 
+static void copy_chunks(const struct job *job, unsigned first, float *to)
+{
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
+        const struct blob *blob = job->in[first + i].blob;
+        size_t length = bench_length(i);
+
+        if (blob)
+            memcpy(to, blob->bytes, blob->size);
+        else
+            memset(to, 0, length * sizeof *to);
+        to += length;
+    }
+}
+
 static void save(struct job *job)
 {
     struct store *store = store_of(job);
@@ -31,11 +45,10 @@ static void save(struct job *job)
     store->saves++;
     store->finals += job->number[2] > 0;
     store->version = (uint64_t)job->number[0];
-    for (uint32_t i = 0, at = 0; i < BENCH_CHUNKS; i++) {
-        memcpy(store->theta + at, job->in[i].blob->bytes,
-               job->in[i].blob->size);
-        at += (uint32_t)bench_length(i);
-    }
+    store->planes = (job->inputs - 1) / BENCH_CHUNKS - 1;
+    copy_chunks(job, 0, store->theta);
+    for (unsigned i = 0; i < store->planes; i++)
+        copy_chunks(job, (1 + i) * BENCH_CHUNKS, store->plane[i]);
     memcpy(store->state, text->bytes, text->size);
     store->state[text->size] = '\0';
 }

@@ -11,7 +11,8 @@ struct store {
     unsigned saves, bests, finals, scores;
     uint64_t version, best_version;
     double first; /* first value that was saved last */
-    float theta[BENCH_ELEMENTS];
+    float theta[BENCH_ELEMENTS], plane[POLICY_PLANES][BENCH_ELEMENTS];
+    unsigned planes; /* that came with it */
     char state[STATE_ROOM];
     bool fails;               /* saving and scoring do not work */
     double loss, accuracy; /* what a scoring says */

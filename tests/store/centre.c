@@ -62,21 +62,20 @@ static struct blob *blob_of(struct fixture *fixture, const char *text)
     return blob;
 }
 
-/* Centre values begin at `value`, velocities (if any) at -value. */
+/* Centre values begin at `value`, those of planes at -value, -2 value. */
 static struct job *save_job(struct fixture *fixture, double version,
-                            float value, bool velocity)
+                            float value, unsigned planes)
 {
-    size_t vectors = velocity ? 2 : 1;
     struct job *job =
-        job_new(&centre_save, fixture->pool,
-                (unsigned)(vectors * CHUNKS + 1));
+        job_new(&centre_save, fixture->pool, (1 + planes) * CHUNKS + 1);
 
     for (uint32_t i = 0; i < CHUNKS; i++) {
         job->in[i].blob = chunk_of(fixture, i, value);
-        if (velocity)
-            job->in[CHUNKS + i].blob = chunk_of(fixture, i, -value);
+        for (unsigned plane = 1; plane <= planes; plane++)
+            job->in[plane * CHUNKS + i].blob =
+                chunk_of(fixture, i, -(float)plane * value);
     }
-    job->in[vectors * CHUNKS].blob = blob_of(fixture, state_of_3);
+    job->in[(1 + planes) * CHUNKS].blob = blob_of(fixture, state_of_3);
     job->context = &fixture->store;
     job->elements = ELEMENTS;
     job->number[0] = version;
@@ -84,9 +83,9 @@ static struct job *save_job(struct fixture *fixture, double version,
 }
 
 static enum status save(struct fixture *fixture, double version, float value,
-                        bool velocity)
+                        unsigned planes)
 {
-    struct job *job = save_job(fixture, version, value, velocity);
+    struct job *job = save_job(fixture, version, value, planes);
     enum status status;
 
     job_run(job);
@@ -110,7 +109,7 @@ static void a_saved_centre_is_loaded(void)
 
     if (!set_up(&fixture))
         return;
-    CHECK_OK(save(&fixture, 3, 100, true));
+    CHECK_OK(save(&fixture, 3, 100, 2));
     loaded = load(&fixture);
     if (CHECK(loaded) && loaded) {
         CHECK_EQUAL(9, loaded->run);
@@ -119,28 +118,78 @@ static void a_saved_centre_is_loaded(void)
         CHECK_OK(schema_compare(fixture.schema, loaded->saved.schema, NULL));
         for (int i = 0; i < ELEMENTS; i++)
             CHECK_EQUAL(100 + i, loaded->saved.theta[i]);
-        if (CHECK(loaded->saved.velocity))
-            CHECK_EQUAL(-94, loaded->saved.velocity[ELEMENTS - 1]);
+        if (CHECK(loaded->saved.plane[0]))
+            CHECK_EQUAL(-94, loaded->saved.plane[0][ELEMENTS - 1]);
+        if (CHECK(loaded->saved.plane[1]))
+            CHECK_EQUAL(-194, loaded->saved.plane[1][ELEMENTS - 1]);
     }
     centre_loaded_destroy(&loaded);
     CHECK(!loaded);
     tear_down(&fixture);
 }
 
-static void velocity_of_another_version_is_not_used(void)
+static void a_chunk_of_a_plane_that_has_not_moved_is_zeros(void)
+{
+    struct fixture fixture;
+    struct centre_loaded *loaded;
+    struct job *job;
+
+    if (!set_up(&fixture))
+        return;
+    job = save_job(&fixture, 3, 100, 2);
+    blob_unref(&job->in[CHUNKS + 1].blob);
+    job_run(job);
+    CHECK_OK(job->status);
+    job_destroy(&job);
+    loaded = load(&fixture);
+    if (CHECK(loaded && loaded->saved.plane[0])) {
+        CHECK_EQUAL(-98, loaded->saved.plane[0][CHUNK - 1]);
+        CHECK_EQUAL(0, loaded->saved.plane[0][CHUNK]);
+        CHECK_EQUAL(0, loaded->saved.plane[0][2 * CHUNK - 1]);
+        CHECK_EQUAL(-94, loaded->saved.plane[0][2 * CHUNK]);
+    }
+    centre_loaded_destroy(&loaded);
+    tear_down(&fixture);
+}
+
+/* As when a hub dies after it has written them, before the centre. */
+static void planes_of_a_newer_version_are_not_used(void)
+{
+    struct fixture fixture;
+    struct centre_loaded *loaded;
+    char old[256], new[256];
+
+    if (!set_up(&fixture))
+        return;
+    CHECK_OK(save(&fixture, 3, 100, 2));
+    (void)snprintf(old, sizeof old, "%s",
+                   folder_file(&fixture.folder, "outer2.safetensors"));
+    (void)snprintf(new, sizeof new, "%s",
+                   folder_file(&fixture.folder, "outer2.of.3"));
+    CHECK_EQUAL(0, rename(old, new));
+    CHECK_OK(save(&fixture, 4, 200, 2));
+    CHECK_EQUAL(0, rename(new, old));
+    loaded = load(&fixture);
+    CHECK(loaded && loaded->version == 4 && !loaded->saved.plane[0] &&
+          !loaded->saved.plane[1]);
+    centre_loaded_destroy(&loaded);
+    tear_down(&fixture);
+}
+
+static void planes_of_an_older_version_are_not_used(void)
 {
     struct fixture fixture;
     struct centre_loaded *loaded;
 
     if (!set_up(&fixture))
         return;
-    CHECK_OK(save(&fixture, 3, 100, true));
-    CHECK_OK(save(&fixture, 4, 200, false));
+    CHECK_OK(save(&fixture, 3, 100, 2));
+    CHECK_OK(save(&fixture, 4, 200, 0));
     loaded = load(&fixture);
     if (CHECK(loaded) && loaded) {
         CHECK_EQUAL(4, loaded->version);
         CHECK_EQUAL(200, loaded->saved.theta[0]);
-        CHECK(!loaded->saved.velocity);
+        CHECK(!loaded->saved.plane[0] && !loaded->saved.plane[1]);
     }
     centre_loaded_destroy(&loaded);
     tear_down(&fixture);
@@ -154,13 +203,13 @@ static void the_best_centre_has_a_file_of_its_own(void)
 
     if (!set_up(&fixture))
         return;
-    job = save_job(&fixture, 3, 100, false);
+    job = save_job(&fixture, 3, 100, 0);
     job->number[1] = 1;
     job_run(job);
     CHECK_OK(job->status);
     job_destroy(&job);
     CHECK(!file_exists(folder_file(&fixture.folder, "centre.safetensors")));
-    CHECK_OK(save(&fixture, 4, 200, false));
+    CHECK_OK(save(&fixture, 4, 200, 0));
     CHECK_OK(safetensors_read(
         folder_file(&fixture.folder, "best.safetensors"), &best, NULL));
     if (CHECK(best) && best) {
@@ -181,8 +230,8 @@ static void a_save_that_fails_says_why_and_leaves_the_last_one(void)
 
     if (!set_up(&fixture))
         return;
-    CHECK_OK(save(&fixture, 3, 100, false));
-    job = save_job(&fixture, 4, 200, false);
+    CHECK_OK(save(&fixture, 3, 100, 0));
+    job = save_job(&fixture, 4, 200, 0);
     limit_file_size(200);
     job_run(job);
     unlimit_file_size();
@@ -252,18 +301,18 @@ static void a_model_of_somebody_else_is_no_saved_centre(void)
     tear_down(&fixture);
 }
 
-static void a_damaged_momentum_is_done_without(void)
+static void a_damaged_plane_is_done_without_and_so_is_the_other(void)
 {
     struct fixture fixture;
     struct centre_loaded *loaded;
 
     if (!set_up(&fixture))
         return;
-    CHECK_OK(save(&fixture, 3, 100, true));
-    CHECK(file_fill(folder_file(&fixture.folder, "outer.safetensors"),
+    CHECK_OK(save(&fixture, 3, 100, 2));
+    CHECK(file_fill(folder_file(&fixture.folder, "outer2.safetensors"),
                     "damaged", 7));
     loaded = load(&fixture);
-    CHECK(loaded && !loaded->saved.velocity);
+    CHECK(loaded && !loaded->saved.plane[0] && !loaded->saved.plane[1]);
     centre_loaded_destroy(&loaded);
     tear_down(&fixture);
 }
@@ -281,12 +330,14 @@ static void a_folder_that_cannot_be_made_is_named(void)
 void add_store_centre_tests(CU_pSuite suite)
 {
     TEST(a_saved_centre_is_loaded);
-    TEST(velocity_of_another_version_is_not_used);
+    TEST(a_chunk_of_a_plane_that_has_not_moved_is_zeros);
+    TEST(planes_of_a_newer_version_are_not_used);
+    TEST(planes_of_an_older_version_are_not_used);
     TEST(the_best_centre_has_a_file_of_its_own);
     TEST(a_save_that_fails_says_why_and_leaves_the_last_one);
     TEST(two_hubs_do_not_share_a_folder);
     TEST(an_empty_folder_has_nothing_to_resume_from);
     TEST(a_model_of_somebody_else_is_no_saved_centre);
-    TEST(a_damaged_momentum_is_done_without);
+    TEST(a_damaged_plane_is_done_without_and_so_is_the_other);
     TEST(a_folder_that_cannot_be_made_is_named);
 }
