@@ -130,15 +130,21 @@ static enum star_trainer_outcome blobs_evaluate(void *self, const float *values,
     uint64_t count =
         max_samples && max_samples < HELD_OUT ? max_samples : HELD_OUT;
 
-    *out = (struct star_evaluation){0, 0, count};
+    double squares = 0;
+
+    *out = (struct star_evaluation){.samples = count};
     for (uint64_t i = 0; i < count; i++) {
         double x[2];
         int label = sample(TRAINING + i, x);
         double p = guess(values ? values : blobs->values, x);
+        double loss = loss_of(p, label);
 
-        out->loss += loss_of(p, label) / (double)count;
+        out->loss += loss / (double)count;
+        squares += loss * loss / (double)count;
         out->accuracy += ((p > 0.5) == label) / (double)count;
     }
+    squares -= out->loss * out->loss;
+    out->deviation = squares > 0 ? sqrt(squares) : 0;
     return STAR_TRAINER_OK;
 }
 

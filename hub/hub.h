@@ -54,7 +54,12 @@ struct hub_config {
      *   newest (it has no planes), number[2] = 1 if the run is over. On failure
      *   out[0] may hold a sentence with its NUL.
      * evaluate: in[] = centre chunks; number[0] = version; sets number[1] =
-     *   loss, number[2] = accuracy (below 0: none). */
+     *   loss, number[2] = accuracy (below 0: none), number[3] = standard error
+     *   of the loss (0: not known). Parameters that are compared have been
+     *   scored on the same samples, so that the error of their difference, the
+     *   paired one, is smaller than sqrt(a^2 + b^2), the more the two are
+     *   alike. It would need the loss of each sample; this one is the
+     *   conservative one: whoever decides by it rather does nothing. */
     const struct work *save, *evaluate;
     const void *save_context, *evaluate_context;
     nanos save_interval, evaluate_interval;
@@ -87,6 +92,7 @@ struct hub_view {
     uint64_t run, version, epoch, rounds;
     bool founded, ending, ended;
     double score, accuracy; /* of the centre; NO_SCORE and -1: none */
+    double error;           /* standard error of the score; 0: not known */
     double best_score;
     uint64_t best_version;
     /* From the hub's start to the first round, and from there to the end. */

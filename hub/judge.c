@@ -101,6 +101,8 @@ static double loss(const struct pile *pile, const double *weights,
         job_run(job);
         if (job->status == STATUS_OK && isfinite(job->number[1]))
             score = job->number[1];
+        if (job->status == STATUS_OK && isfinite(job->number[3]))
+            *error = job->number[3];
     }
     job_destroy(&job);
     blob_unref(&whole);

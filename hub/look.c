@@ -111,6 +111,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->ended = hub->ended;
     view->score = hub->score;
     view->accuracy = hub->accuracy;
+    view->error = hub->error;
     view->best_score = hub->best_score;
     view->best_version = hub->best_version;
     memcpy(view->reason, hub->reason, sizeof view->reason);

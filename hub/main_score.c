@@ -1,5 +1,6 @@
 #include "hub/main_score.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ void scorer_close(struct scorer *scorer)
 static void score(struct job *job)
 {
     const struct scorer *scorer = job->context;
-    struct star_evaluation result;
+    struct star_evaluation result = {0};
     float *to = scorer->values;
     struct why why;
 
@@ -50,6 +51,8 @@ static void score(struct job *job)
         trainer_evaluate(scorer->trainer, scorer->values, 0, &result, &why);
     job->number[1] = result.loss;
     job->number[2] = result.accuracy;
+    if (result.samples)
+        job->number[3] = result.deviation / sqrt((double)result.samples);
 }
 
 const struct work score_centre = {"score", score};

@@ -109,6 +109,7 @@ struct standing hub_standing(const struct hub *hub, unsigned live)
     return (struct standing){.numbers = &hub->policy->numbers,
                              .live = live,
                              .score = hub->score,
+                             .error = hub->error,
                              .round = hub->rounds_done,
                              .seed = hub->config.seed,
                              .pinned = hub->pinned};

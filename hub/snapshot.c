@@ -167,6 +167,7 @@ void snapshot_scored(struct hub *hub, struct job *job)
     }
     hub->score = job->number[1];
     hub->accuracy = job->number[2];
+    hub->error = job->number[3];
     if (hub->accuracy >= 0)
         effects_note(hub->out, NOTE_SCORED, "",
                      "version %llu: loss %.4f, %.2f %% right",

@@ -222,7 +222,7 @@ struct hub {
     nanos next_save, next_evaluate;
     uint64_t saved_version, scored_version; /* NO_VERSION: none yet */
     double hint; /* mean training loss that the last round's nodes reported */
-    double score, accuracy, best_score, best_measure;
+    double score, accuracy, error, best_score, best_measure;
     uint64_t best_version;
     struct blob **best; /* the best centre until it is saved, or NULL */
 

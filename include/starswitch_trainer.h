@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* Changes whenever anything below changes its layout or meaning. */
-#define STAR_TRAINER_ABI 1u
+#define STAR_TRAINER_ABI 2u
 #define STAR_TENSOR_RANK_MAX 8
 
 enum star_trainer_outcome {
@@ -79,6 +79,9 @@ struct star_evaluation {
     double loss;      /* mean per sample, in nats where it is a likelihood */
     double accuracy;  /* share of right answers, or -1 where that is void */
     uint64_t samples; /* that were looked at */
+    /* Standard deviation of the loss from sample to sample, 0: not known. The
+     * standard error of `loss` is deviation / sqrt(samples). */
+    double deviation;
 };
 
 struct star_trainer_type {
@@ -105,9 +108,9 @@ struct star_trainer_type {
      * it. */
     enum star_trainer_outcome (*step)(void *self);
 
-    /* Loss and accuracy of `values` (NULL: the current ones) on the first
-     * `max_samples` (0: all) held-out samples, always the same ones. Changes
-     * neither values nor gradients nor the order of the samples. */
+    /* Loss, accuracy and deviation of `values` (NULL: the current ones) on
+     * the first `max_samples` (0: all) held-out samples, always the same ones.
+     * Changes neither values nor gradients nor the order of the samples. */
     enum star_trainer_outcome (*evaluate)(void *self, const float *values,
                                           uint64_t max_samples,
                                           struct star_evaluation *out);

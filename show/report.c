@@ -91,7 +91,10 @@ static void add_score_cards(const struct hub_view *view, struct text *out)
     }
     if (!(view->score < NO_SCORE))
         return;
-    value = words(first, sizeof first, "%.4f", view->score);
+    text_init(&value, first, sizeof first);
+    text_add(&value, "%.4f", view->score);
+    if (view->error > 0)
+        text_add(&value, " &#177; %.2g", view->error);
     if (view->best_score < NO_SCORE)
         more = words(second, sizeof second, "best %.4f, version %" PRIu64,
                      view->best_score, view->best_version);

@@ -56,6 +56,8 @@ static void add_centre(const struct hub_view *view, struct text *out)
              view->version, view->rounds);
     if (has_score(view->score))
         text_add(out, ", loss %.4f", view->score);
+    if (view->error > 0)
+        text_add(out, " +-%.2g", view->error);
     if (has_score(view->best_score))
         text_add(out, ", best loss %.4f at version %" PRIu64,
                  view->best_score, view->best_version);

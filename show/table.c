@@ -246,6 +246,8 @@ static void add_centre(const struct layout *layout, const struct table *table,
     text_init(&line, bytes, sizeof bytes);
     text_add(&line, " centre  version %" PRIu64 "  loss ", view->version);
     column_add_loss(&line, view->score);
+    if (view->error > 0)
+        text_add(&line, " +-%.2g", view->error);
     if (view->accuracy >= 0)
         text_add(&line, "  test %.1f %%", 100 * view->accuracy);
     if (column_has_loss(view->best_score)) {

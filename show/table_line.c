@@ -46,6 +46,7 @@ void table_line(const struct table *table, struct text *out)
              (double)table->elapsed / (double)SECOND, view->version,
              view->rounds);
     add_value(out, "loss", view->score);
+    add_value(out, "loss_error", view->error > 0 ? view->error : NAN);
     add_value(out, "accuracy", view->accuracy < 0 ? NAN : view->accuracy);
     add_value(out, "best_loss", view->best_score);
     text_add(out, " nodes=%u silent=%u gone=%u iterations=%" PRIu64,
@@ -134,6 +135,7 @@ void table_json(const struct table *table, struct text *out)
     add_whole(out, "version", view->version);
     add_whole(out, "rounds", view->rounds);
     add_number(out, "loss", view->score);
+    add_number(out, "loss_error", view->error > 0 ? view->error : NAN);
     add_accuracy(out, view->accuracy);
     add_number(out, "best_loss", view->best_score);
     add_whole(out, "best_version", view->best_version);

@@ -1,5 +1,6 @@
 #include "train/classifier.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,7 +217,7 @@ enum star_trainer_outcome classifier_gradient(void *self, double *loss,
         classifier->samples[i] = sampler_draw(&classifier->sampler);
     logits = run(classifier, &batch, classifier->values);
     *loss = softmax_cross_entropy(logits, classifier->labels, batch.count,
-                                  classes_of(classifier), &correct) /
+                                  classes_of(classifier), &correct, NULL) /
             (double)batch.count;
     *samples = batch.count;
     dense_backward(&classifier->dense, classifier->values + classifier->own,
@@ -237,6 +238,18 @@ enum star_trainer_outcome classifier_step(void *self)
     return STAR_TRAINER_OK;
 }
 
+/* The standard deviation of `count` values with this sum and sum of squares;
+ * 0 for one value. NaN where the values are not finite. */
+static double deviation_of(double sum, double squares, double count)
+{
+    double mean = sum / count;
+    double variance = squares / count - mean * mean;
+
+    if (count < 2 || variance < 0)
+        return 0;
+    return sqrt(variance * count / (count - 1));
+}
+
 enum star_trainer_outcome classifier_evaluate(void *self, const float *values,
                                               uint64_t max_samples,
                                               struct star_evaluation *out)
@@ -245,7 +258,7 @@ enum star_trainer_outcome classifier_evaluate(void *self, const float *values,
     struct batch batch = {1, classifier->samples, 0};
     uint64_t total = classifier->source.held_out;
     size_t correct = 0;
-    double loss = 0;
+    double loss = 0, squares = 0;
 
     if (max_samples && max_samples < total)
         total = max_samples;
@@ -256,11 +269,13 @@ enum star_trainer_outcome classifier_evaluate(void *self, const float *values,
             classifier->samples[i] = done + i;
         loss += softmax_cross_entropy(
             run(classifier, &batch, values ? values : classifier->values),
-            classifier->labels, batch.count, classes_of(classifier), &correct);
+            classifier->labels, batch.count, classes_of(classifier), &correct,
+            &squares);
     }
     out->loss = loss / (double)total;
     out->accuracy = (double)correct / (double)total;
     out->samples = total;
+    out->deviation = deviation_of(loss, squares, (double)total);
     return STAR_TRAINER_OK;
 }
 

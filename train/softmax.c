@@ -42,7 +42,8 @@ static size_t largest_of(const float *row, size_t classes)
 }
 
 double softmax_cross_entropy(float *logits, const int32_t *labels, size_t rows,
-                             size_t classes, size_t *correct)
+                             size_t classes, size_t *correct,
+                             double *squares)
 {
     float scale = 1 / (float)rows;
     double total = 0;
@@ -55,6 +56,8 @@ double softmax_cross_entropy(float *logits, const int32_t *labels, size_t rows,
 
         row[label] -= scale;
         total += loss;
+        if (squares)
+            *squares += loss * loss;
         *correct += right && isfinite(loss);
     }
     return total;

@@ -10,14 +10,45 @@ static void the_centre_is_scored_at_intervals(void)
 
     store_lend(&store, bench);
     store.loss = 0.25;
+    store.error = 0.01;
     a = guest_alone(bench);
     guest_lives(bench, &a, 2 * SECOND);
     CHECK_EQUAL(1, store.scores);
     CHECK_NEAR(0.25, bench_look(bench)->score, 0);
+    CHECK_NEAR(0.01, bench_look(bench)->error, 0);
     guest_gives(bench, &a, 1, 1);
     guest_lives(bench, &a, 4 * SECOND);
     CHECK_EQUAL(2, store.scores);
     bench_destroy(&bench);
+}
+
+static enum verdict verdict_of_score(double centre, double error,
+                                     double score)
+{
+    struct bench *bench = bench_new();
+    struct msg_offer offer = {.exchange = 1, .samples = 1, .score = score};
+    enum verdict verdict;
+    struct guest a;
+
+    bench->config.policy = preset_find("better")->policy;
+    store_lend(&store, bench);
+    store.loss = centre;
+    store.error = error;
+    a = guest_alone(bench);
+    guest_lives(bench, &a, SECOND);
+    guest_offer(bench, &a, &offer);
+    guest_delivers_all(bench, &a, 1, 1);
+    verdict = guest_verdict(bench, &a, 1, 0);
+    bench_destroy(&bench);
+    return verdict;
+}
+
+/* --margin 2: by two standard errors. */
+static void a_policy_knows_the_standard_error_of_the_score(void)
+{
+    CHECK_EQUAL(VERDICT_MERGED, verdict_of_score(0.25, 0, 0.24));
+    CHECK_EQUAL(VERDICT_DECLINED, verdict_of_score(0.25, 0.01, 0.24));
+    CHECK_EQUAL(VERDICT_MERGED, verdict_of_score(0.25, 0.01, 0.22));
 }
 
 static void the_best_is_kept_and_saved(void)
@@ -185,6 +216,7 @@ static void a_stopped_uploader_does_not_hold_up_a_snapshot(void)
 void add_hub_snapshot_tests(CU_pSuite suite)
 {
     TEST(the_centre_is_scored_at_intervals);
+    TEST(a_policy_knows_the_standard_error_of_the_score);
     TEST(the_best_is_kept_and_saved);
     TEST(with_a_goal_of_accuracy_the_best_is_the_most_accurate);
     TEST(without_a_trainer_the_nodes_losses_are_the_score);

@@ -64,6 +64,7 @@ static void score(struct job *job)
     store->scores++;
     job->number[1] = store->loss;
     job->number[2] = store->accuracy;
+    job->number[3] = store->error;
 }
 
 static const struct work work_save = {"save", save};

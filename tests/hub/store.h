@@ -15,7 +15,7 @@ struct store {
     unsigned planes; /* that came with it */
     char state[STATE_ROOM];
     bool fails;               /* saving and scoring do not work */
-    double loss, accuracy; /* what a scoring says */
+    double loss, accuracy, error; /* what a scoring says */
 };
 
 /* Lends the hub both kinds of work; before bench_open. */

@@ -207,6 +207,17 @@ static void a_line_sums_the_run_up(void)
                "state=\"1 of 3 nodes have offered\"\n", print(table_line));
 }
 
+static void the_standard_error_is_shown_where_it_is_known(void)
+{
+    sample_view(&view);
+    CHECK(strstr(print(table_line), "loss_error") == NULL);
+    CHECK_CONTAINS("\"loss_error\":null,", print(table_json));
+    view.error = 0.00412;
+    CHECK_CONTAINS(" loss=0.2791 loss_error=0.0041 ", print(table_line));
+    CHECK_CONTAINS("\"loss_error\":0.00412,", print(table_json));
+    CHECK_CONTAINS("loss 0.279 +-0.0041  test", draw(160, 0, false));
+}
+
 static void tasks_are_shown_where_there_are_any(void)
 {
     sample_view(&view);
@@ -292,6 +303,7 @@ void add_show_table_tests(CU_pSuite suite)
     TEST(colours_are_for_rows_and_only_when_wanted);
     TEST(hostile_names_reach_no_terminal);
     TEST(a_line_sums_the_run_up);
+    TEST(the_standard_error_is_shown_where_it_is_known);
     TEST(tasks_are_shown_where_there_are_any);
     TEST(json_is_one_line_that_a_reader_understands);
     TEST(sd_18_a_line_of_json_has_what_a_row_of_the_csv_had);

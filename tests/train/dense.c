@@ -83,7 +83,8 @@ static void equal_logits_lose_the_logarithm_of_the_classes(void)
     const int32_t label = 2;
     size_t correct = 0;
 
-    CHECK_NEAR(log(4), softmax_cross_entropy(logits, &label, 1, 4, &correct),
+    CHECK_NEAR(log(4),
+               softmax_cross_entropy(logits, &label, 1, 4, &correct, NULL),
                1e-6);
     CHECK_NEAR(0.25, logits[0], 1e-6);
     CHECK_NEAR(-0.75, logits[2], 1e-6);
@@ -95,9 +96,11 @@ static void huge_logits_do_not_overflow(void)
     float logits[4] = {1e30f, -1e30f, 1000, 2000};
     const int32_t labels[2] = {0, 0};
     size_t correct = 0;
-    double loss = softmax_cross_entropy(logits, labels, 2, 2, &correct);
+    double squares = 0, loss = softmax_cross_entropy(logits, labels, 2, 2,
+                                                     &correct, &squares);
 
     CHECK_NEAR(1000, loss, 1e-3);
+    CHECK_NEAR(1e6, squares, 1);
     CHECK_EQUAL(1, correct);
     CHECK_NEAR(0.5, logits[3], 1e-6);
 }
@@ -108,7 +111,7 @@ static void logits_that_are_no_numbers_are_never_right(void)
     const int32_t label = 0;
     size_t correct = 0;
 
-    CHECK(isnan(softmax_cross_entropy(logits, &label, 1, 2, &correct)));
+    CHECK(isnan(softmax_cross_entropy(logits, &label, 1, 2, &correct, NULL)));
     CHECK_EQUAL(0, correct);
 }
 

@@ -64,6 +64,7 @@ static void training_is_the_same_bit_for_bit(void)
         return;
     check_determinism("mlp:16,batch=5", folder.path);
     check_evaluation_is_pure("mlp:16,batch=5", folder.path);
+    check_deviation("mlp:16,batch=5", folder.path);
     folder_remove(&folder);
 }
 

@@ -92,6 +92,35 @@ void check_determinism(const char *model, const char *data)
     trainer_close(&c);
 }
 
+/* What the m-th sample adds to m times the mean loss of m is its loss. */
+void check_deviation(const char *model, const char *data)
+{
+    struct trainer *trainer = model_open(model, data, 1);
+    struct star_evaluation result = {0};
+    double before = 0, loss[64], mean, sum = 0;
+    uint64_t count;
+
+    if (!trainer)
+        return;
+    (void)model_train(trainer, 3);
+    count = trainer->model.held_out_samples;
+    count = count < 64 ? count : 64;
+    CHECK(count > 1);
+    for (uint64_t i = 0; i < count; i++) {
+        CHECK_OK(trainer_evaluate(trainer, NULL, i + 1, &result, &why));
+        if (i == 0)
+            CHECK_NEAR(0, result.deviation, 0);
+        loss[i] = (double)(i + 1) * result.loss - before;
+        before += loss[i];
+    }
+    mean = before / (double)count;
+    for (uint64_t i = 0; i < count; i++)
+        sum += (loss[i] - mean) * (loss[i] - mean);
+    CHECK(sum > 0);
+    CHECK_NEAR(sqrt(sum / (double)(count - 1)), result.deviation, 1e-6);
+    trainer_close(&trainer);
+}
+
 void check_evaluation_is_pure(const char *model, const char *data)
 {
     struct trainer *a = model_open(model, data, 1);

@@ -18,6 +18,8 @@ void check_gradients(struct trainer *trainer);
 void check_determinism(const char *model, const char *data);
 /* Evaluating leaves the training as it would be without. */
 void check_evaluation_is_pure(const char *model, const char *data);
+/* The deviation is that of the losses of single samples. */
+void check_deviation(const char *model, const char *data);
 /* Whether the bits are the same. */
 bool same_floats(const float *a, const float *b, uint64_t count);
 /* Tensors lie in a row; names differ. */
