@@ -20,7 +20,8 @@ void centre_free(struct hub *hub)
         for (unsigned j = 0; j < POLICY_PLANES; j++)
             blob_unref(&hub->centre[i].plane[j]);
     }
-    snapshot_forget_best(hub);
+    snapshot_drop(hub, &hub->best);
+    rollback_forget(hub);
     free(hub->centre);
     hub->centre = NULL;
     hub->chunks = 0;

@@ -95,6 +95,7 @@ struct hub_view {
     double error;           /* standard error of the score; 0: not known */
     double best_score;
     uint64_t best_version;
+    uint64_t rollbacks; /* of the centre, to a good version */
     /* From the hub's start to the first round, and from there to the end. */
     nanos pending, training;
     /* Tasks of the epoch under way, which counts from 0; all 0: no tasks. */

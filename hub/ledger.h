@@ -77,8 +77,8 @@ unsigned ledger_expire(struct ledger *ledger, nanos now);
  * digit, part 0 first and in its highest bit. What is in doing is lost with
  * the process. Returns the length; `size` is at least LEDGER_TEXT_BYTES. */
 size_t ledger_print(const struct ledger *ledger, char *text, size_t size);
-/* Reads one such line into a ledger just made. False, and nothing changes, if
- * it makes no sense or is of another number of parts. */
+/* Reads one such line; what the ledger held is lost. False, and nothing
+ * changes, if it makes no sense or is of another number of parts. */
 bool ledger_read(struct ledger *ledger, const char *line);
 
 /* A broken invariant, as a sentence, or NULL. */

@@ -18,6 +18,8 @@ static void look_at(const struct hub *hub, const struct member *member,
     view->round_trip = member->stats.round_trip;
     view->activity = member->stats.activity;
     view->lag = members_lag(hub, member->base_version);
+    if (view->lag > hub->version)
+        view->lag = hub->version;
     view->exchanges = member->exchanges;
     view->up_bytes = member->up_bytes;
     view->down_bytes = member->down_bytes;
@@ -114,6 +116,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->error = hub->error;
     view->best_score = hub->best_score;
     view->best_version = hub->best_version;
+    view->rollbacks = hub->rollbacks;
     memcpy(view->reason, hub->reason, sizeof view->reason);
     look_at_tasks(hub, view);
     look_at_times(hub, now, view);

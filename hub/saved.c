@@ -63,6 +63,9 @@ struct blob *saved_write(struct hub *hub)
         hub->config.run, hub->epoch, hub->version, hub->lineage,
         bits_of(hub->best_score), bits_of(hub->best_measure),
         hub->best_version, hub->best_score);
+    if (hub->turned)
+        at += (size_t)snprintf(text + at, STATE_BYTES - at,
+                               "turned %" PRIu64 "\n", hub->turned);
     at += print_turns(hub, text + at, STATE_BYTES - at);
     if (hub->ledger.parts)
         at += ledger_print(&hub->ledger, text + at, STATE_BYTES - at);
@@ -82,7 +85,7 @@ struct blob *saved_write(struct hub *hub)
 
 /* What the text says, until all of it makes sense. */
 struct saved {
-    uint64_t run, epoch, version, lineage, best_version;
+    uint64_t run, epoch, version, lineage, best_version, turned;
     double best_score, best_measure;
     const char *merge; /* the merge rule's line, or NULL; in the text */
     const char *tasks; /* the ledger's line, or NULL; in the text */
@@ -162,6 +165,8 @@ static enum status read_state(struct saved *saved, const char *text,
         return because(why, STATUS_MALFORMED,
                        "the saved state is damaged: take another directory, "
                        "or start without --resume");
+    if (read_number(&text, "turned", &saved->turned))
+        next_line(&text);
     if (strncmp(text, "merge ", 6) == 0) {
         saved->merge = text;
         next_line(&text);
@@ -236,6 +241,7 @@ static void take_over(struct hub *hub, const struct saved *saved)
     hub->next_session = (hub->epoch << 32) + 1;
     hub->version = hub->rounds_done = hub->saved_version = saved->version;
     hub->lineage = saved->lineage;
+    hub->turned = saved->turned;
     hub->best_version = saved->best_version;
     hub->best_score = saved->best_score;
     hub->best_measure = saved->best_measure;

@@ -19,12 +19,23 @@ static bool is_complete(const struct hub *hub)
     return hub->founded;
 }
 
-void snapshot_forget_best(struct hub *hub)
+struct blob **snapshot_keep(const struct hub *hub, const struct input *chunks)
 {
-    for (uint32_t i = 0; hub->best && i < hub->chunks; i++)
-        blob_unref(&hub->best[i]);
-    free(hub->best);
-    hub->best = NULL;
+    struct blob **kept = calloc(hub->chunks, sizeof(struct blob *));
+
+    if (!kept)
+        abort();
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        kept[i] = blob_ref(chunks[i].blob);
+    return kept;
+}
+
+void snapshot_drop(const struct hub *hub, struct blob ***chunks)
+{
+    for (uint32_t i = 0; *chunks && i < hub->chunks; i++)
+        blob_unref(&(*chunks)[i]);
+    free((void *)*chunks);
+    *chunks = NULL;
 }
 
 /* What "best" means, lower is better: the goal's measure where there is one. */
@@ -38,12 +49,8 @@ static double measure(const struct hub *hub)
 static void keep_best(struct hub *hub, uint64_t version,
                       const struct input *chunks)
 {
-    snapshot_forget_best(hub);
-    hub->best = calloc(hub->chunks, sizeof(struct blob *));
-    if (!hub->best)
-        abort();
-    for (uint32_t i = 0; i < hub->chunks; i++)
-        hub->best[i] = blob_ref(chunks[i].blob);
+    snapshot_drop(hub, &hub->best);
+    hub->best = snapshot_keep(hub, chunks);
     hub->best_measure = measure(hub);
     hub->best_score = hub->score;
     hub->best_version = version;
@@ -70,6 +77,9 @@ static void score_start(struct hub *hub)
     const struct work *evaluate = hub->config.evaluate;
     struct job *job = snapshot_job(hub, evaluate ? evaluate : &work_hint, 0);
 
+    if (hub->ledger.parts)
+        (void)ledger_print(&hub->ledger, hub->scored_tasks,
+                           sizeof hub->scored_tasks);
     hub->want_evaluate = false;
     hub->next_evaluate = hub->now + hub->config.evaluate_interval;
     hub->evaluating = true;
@@ -117,14 +127,17 @@ static void best_start(struct hub *hub)
     job->number[0] = (double)hub->best_version;
     job->number[1] = 1;
     hub->saving = true;
-    snapshot_forget_best(hub);
+    snapshot_drop(hub, &hub->best);
     hub_job(hub, job);
 }
 
 void snapshot_try(struct hub *hub)
 {
-    bool wanted = hub->want_evaluate || hub->want_save;
+    bool wanted;
 
+    if (hub->want_rollback && is_complete(hub))
+        rollback_do(hub);
+    wanted = hub->want_evaluate || hub->want_save || hub->want_rollback;
     if (wanted && is_complete(hub)) {
         if (hub->want_evaluate && !hub->evaluating)
             score_start(hub);
@@ -178,6 +191,7 @@ void snapshot_scored(struct hub *hub, struct job *job)
                      (unsigned long long)version, hub->score);
     if (measure(hub) < hub->best_measure)
         keep_best(hub, version, job->in);
+    rollback_judge(hub, version, job->in);
     snapshot_try(hub);
     finish_judge(hub);
     finish_advance(hub);

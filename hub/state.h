@@ -4,7 +4,8 @@
  * offers.c and rounds.c (offers and gates), choice.c (who is asked for data), merge.c
  * (chunks in, results out), preempt.c (who starts again), centre.c (the first
  * values), delivery.c (results on credit), tasks.c (who trains on what),
- * finish.c (when it all ends), orders.c (what the operator asks). */
+ * snapshot.c (scores and saves), rollback.c (a centre that got worse), finish.c
+ * (when it all ends), orders.c (what the operator asks). */
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
 
@@ -186,6 +187,14 @@ struct centre_chunk {
     struct round *round; /* that it is for */
 };
 
+/* The newest complete version that was scored and not bad. */
+struct good {
+    struct blob **chunks; /* NULL: none yet */
+    uint64_t version;
+    double score, accuracy, error;
+    char tasks[LEDGER_TEXT_BYTES]; /* the ledger's line */
+};
+
 struct hub {
     struct hub_config config;
     const struct policy *policy; /* in force: a tournament has its own */
@@ -225,6 +234,12 @@ struct hub {
     double score, accuracy, error, best_score, best_measure;
     uint64_t best_version;
     struct blob **best; /* the best centre until it is saved, or NULL */
+    struct good good;
+    char scored_tasks[LEDGER_TEXT_BYTES]; /* of what is being scored */
+    bool want_rollback;
+    uint64_t turned; /* version at the last roll-back: what departs from an
+                        older one is of no use; 0: there was none */
+    uint64_t rollbacks;
 
     bool ending, closing, ended; /* called last; saying goodbye; all done */
     nanos last_call;
@@ -257,7 +272,8 @@ void bye_to(struct hub *hub, peer_id peer, enum farewell farewell,
             const char *text);
 void member_gone(struct hub *hub, struct member *member, const char *why,
                  bool clean);
-/* Centre versions (sync) or rounds of all nodes (async) since `base`. */
+/* Centre versions (sync) or rounds of all nodes (async) since `base`;
+ * UINT64_MAX if the centre has been rolled back since. */
 uint64_t members_lag(const struct hub *hub, uint64_t base);
 /* Takes part in rounds now. */
 bool member_live(const struct member *member);
@@ -381,7 +397,18 @@ void snapshot_tick(struct hub *hub);
 void snapshot_try(struct hub *hub);
 void snapshot_scored(struct hub *hub, struct job *job);
 void snapshot_saved(struct hub *hub, struct job *job);
-void snapshot_forget_best(struct hub *hub);
+/* References to chunks, and their end. */
+struct blob **snapshot_keep(const struct hub *hub, const struct input *chunks);
+void snapshot_drop(const struct hub *hub, struct blob ***chunks);
+
+/* rollback.c */
+/* The centre's score is new: these chunks are good, or the centre is to be
+ * rolled back. */
+void rollback_judge(struct hub *hub, uint64_t version,
+                    const struct input *chunks);
+/* Does it; the centre is complete. */
+void rollback_do(struct hub *hub);
+void rollback_forget(struct hub *hub);
 
 /* saved.c: the text that travels with a saved centre */
 struct blob *saved_write(struct hub *hub);

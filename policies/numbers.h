@@ -42,7 +42,9 @@
     NUMBER(spare, 2, \
            "preempt: offers after a replacement without another") \
     NUMBER(quantile, 0.25, \
-           "PBT: share of nodes that is replaced, and by")
+           "PBT: share of nodes that is replaced, and by") \
+    NUMBER(rollback, 1, \
+           "the centre goes back when it is so many times worse; 0: never")
 /* clang-format on */
 
 #endif

@@ -1,0 +1,141 @@
+/* A centre that got much worse goes back to what it was (guard against
+ * contributions that no rule has stopped, and against divergence).
+ *
+ * Each complete version that the hub has scored itself, and that is not bad,
+ * is the good one until the next; it is kept by references, which cost memory
+ * only for the chunks that have changed since: at most once the model. A
+ * version is bad when its loss is not finite, or exceeds the good one's by more
+ * than `rollback` times that and by more than three standard errors, unpaired.
+ * The good one is the newest and not the best: a loss that rises slowly, as by
+ * overfitting, is no accident, and best.safetensors is for that. What nodes say
+ * of themselves is never a reason.
+ *
+ * The bad version is left when every chunk is complete, behind the fence that
+ * saves wait for, too. The centre takes a step like any other: values of the
+ * good one, state vectors of zeros, a version that is new. Tasks that were done
+ * since are to be done again. Nodes take the centre as a late joiner does: what
+ * they have learnt departs from the bad one, and may not even be finite, so
+ * that no correction of it would help. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "hub/state.h"
+
+#define ERRORS 3 /* standard errors that must lie between good and bad */
+
+static bool is_bad(const struct hub *hub)
+{
+    const struct good *good = &hub->good;
+    double worse = hub->score - good->score;
+
+    if (!isfinite(hub->score))
+        return true;
+    return worse > hub->policy->numbers.rollback * fabs(good->score) &&
+           worse > ERRORS * hypot(good->error, hub->error);
+}
+
+void rollback_forget(struct hub *hub)
+{
+    snapshot_drop(hub, &hub->good.chunks);
+}
+
+void rollback_judge(struct hub *hub, uint64_t version,
+                    const struct input *chunks)
+{
+    struct good *good = &hub->good;
+
+    if (!(hub->policy->numbers.rollback > 0) || !hub->config.evaluate)
+        return;
+    if (good->chunks && is_bad(hub)) {
+        hub->want_rollback = true;
+        return;
+    }
+    if (!isfinite(hub->score))
+        return;
+    rollback_forget(hub);
+    good->chunks = snapshot_keep(hub, chunks);
+    good->version = version;
+    good->score = hub->score;
+    good->accuracy = hub->accuracy;
+    good->error = hub->error;
+    memcpy(good->tasks, hub->scored_tasks, sizeof good->tasks);
+}
+
+/* Nothing that departs from the bad centre is merged. */
+static void discard(struct hub *hub)
+{
+    for (struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; i < round->count; i++) {
+            for (uint32_t j = 0; j < hub->chunks; j++)
+                contribution_close(hub, round->list[i], j,
+                                   VERDICT_SUPERSEDED);
+            round->list[i]->delivered = hub->chunks;
+        }
+}
+
+/* All who are here take the centre; who is away is told when it is back, as its
+ * base is behind `turned`. */
+static void replace_all(struct hub *hub)
+{
+    hub->turned = hub->version;
+    discard(hub);
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
+        struct member *member = &hub->members[i];
+
+        hub->trials[i] = (struct trial){.score = NO_SCORE};
+        if (!member->present || member->finished || hub->closing ||
+            (member->start != START_GO && member->start != START_TAKE))
+            continue;
+        delivery_clear(&member->delivery);
+        (void)snprintf(member->why, sizeof member->why, "rolled back");
+        member_start(hub, member, START_TAKE);
+    }
+    rounds_settle(hub);
+    merge_try_all(hub);
+}
+
+static void restore_centre(struct hub *hub)
+{
+    for (uint32_t i = 0; i < hub->chunks; i++) {
+        struct centre_chunk *chunk = &hub->centre[i];
+
+        blob_unref(&chunk->theta);
+        chunk->theta = blob_ref(hub->good.chunks[i]);
+        for (unsigned j = 0; j < POLICY_PLANES; j++)
+            blob_unref(&chunk->plane[j]);
+        chunk->version++;
+    }
+    hub->version++;
+    if (hub->ledger.parts)
+        (void)ledger_read(&hub->ledger, hub->good.tasks);
+}
+
+/* Whoever dies now must not go on from the bad one: it is saved, too. */
+static void settle_scores(struct hub *hub)
+{
+    hub->score = hub->good.score;
+    hub->accuracy = hub->good.accuracy;
+    hub->error = hub->good.error;
+    hub->good.version = hub->scored_version = hub->version;
+    hub->want_rollback = hub->want_evaluate = false;
+    hub->want_save = hub->config.save != NULL;
+}
+
+void rollback_do(struct hub *hub)
+{
+    uint64_t bad = hub->version;
+    double loss = hub->score;
+
+    restore_centre(hub);
+    hub->rollbacks++;
+    effects_note(hub->out, NOTE_ROLLED_BACK, "",
+                 "loss %.4g at version %llu: version %llu is version %llu "
+                 "again, loss %.4g",
+                 loss, (unsigned long long)bad,
+                 (unsigned long long)hub->version,
+                 (unsigned long long)hub->good.version, hub->good.score);
+    settle_scores(hub);
+    if (!centre_is_apart(hub))
+        replace_all(hub);
+}
