@@ -1,4 +1,6 @@
-/* Complete versions of the centre: scored, the best one kept, saved.
+/* Complete versions of the centre: scored, the best one kept, saved. The best
+ * one goes to the disk when the centre does, just before it, so that what is
+ * saved with the centre of the best one is true.
  *
  * A snapshot is references to immutable chunks, so taking one costs nothing;
  * it keeps old values alive while it is being worked on, at most once the
@@ -141,11 +143,12 @@ void snapshot_try(struct hub *hub)
     if (wanted && is_complete(hub)) {
         if (hub->want_evaluate && !hub->evaluating)
             score_start(hub);
-        if (hub->want_save && !hub->saving)
+        if (hub->want_save && !hub->saving && !hub->best)
             save_start(hub);
         wanted = false;
     }
-    if (hub->best && hub->config.save && !hub->saving)
+    if (hub->best && hub->config.save && !hub->saving &&
+        (hub->want_save || hub->closing))
         best_start(hub);
     hub->fence = hub->closing || (wanted && hub->founded);
 }

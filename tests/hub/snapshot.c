@@ -51,7 +51,8 @@ static void a_policy_knows_the_standard_error_of_the_score(void)
     CHECK_EQUAL(VERDICT_MERGED, verdict_of_score(0.25, 0.01, 0.22));
 }
 
-static void the_best_is_kept_and_saved(void)
+/* It has been saved when the centre is, not before and not without need. */
+static void the_best_is_kept_and_saved_with_the_centre(void)
 {
     struct bench *bench = bench_new();
     struct guest a;
@@ -60,19 +61,46 @@ static void the_best_is_kept_and_saved(void)
     store.loss = 0.5;
     a = guest_alone(bench);
     guest_lives(bench, &a, SECOND);
-    CHECK_EQUAL(1, store.bests);
-    CHECK_EQUAL(0, store.best_version);
-    store.loss = 0.75;
+    store.loss = 0.25;
     guest_gives(bench, &a, 1, 1);
     guest_lives(bench, &a, 2 * SECOND);
-    CHECK_EQUAL(1, store.bests);
-    store.loss = 0.25;
+    store.loss = 0.45;
     guest_gives(bench, &a, 2, 1);
     guest_lives(bench, &a, 2 * SECOND);
-    CHECK_EQUAL(2, store.bests);
-    CHECK_EQUAL(2, store.best_version);
-    CHECK_NEAR(3, store.first, 0);
     CHECK_NEAR(0.25, bench_look(bench)->best_score, 0);
+    CHECK_EQUAL(0, store.bests);
+    guest_lives(bench, &a, 6 * SECOND);
+    CHECK_EQUAL(1, store.bests);
+    CHECK_EQUAL(1, store.best_version);
+    CHECK_EQUAL(1, store.saves);
+    CHECK_EQUAL(2, store.version);
+    CHECK_NEAR(2, store.best_first, 0);
+    CHECK_EQUAL(0, store.version_at_best);
+    CHECK_CONTAINS("best 1 0.25", store.state);
+    guest_gives(bench, &a, 3, 1);
+    guest_lives(bench, &a, 12 * SECOND);
+    CHECK_EQUAL(1, store.bests);
+    CHECK_EQUAL(2, store.saves);
+    bench_destroy(&bench);
+}
+
+static void the_last_best_is_saved_at_the_end(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    store_lend(&store, bench);
+    store.loss = 0.5;
+    a = guest_alone(bench);
+    guest_gives(bench, &a, 1, 1);
+    store.loss = 0.25;
+    bench_stop(bench);
+    guest_gives_last(bench, &a, 2, 1);
+    hand_wait(&bench->hand, SECOND);
+    CHECK(bench_look(bench)->ended);
+    CHECK_EQUAL(1, store.bests);
+    CHECK_EQUAL(2, store.best_version);
+    CHECK_EQUAL(1, store.finals);
     bench_destroy(&bench);
 }
 
@@ -92,8 +120,9 @@ static void with_a_goal_of_accuracy_the_best_is_the_most_accurate(void)
     store.loss = 2;
     store.accuracy = 0.75;
     guest_lives(bench, &a, 2 * SECOND);
-    CHECK_EQUAL(1, store.best_version);
     CHECK_EQUAL(1, bench_look(bench)->best_version);
+    guest_lives(bench, &a, 10 * SECOND);
+    CHECK_EQUAL(1, store.best_version);
     bench_destroy(&bench);
 }
 
@@ -217,7 +246,8 @@ void add_hub_snapshot_tests(CU_pSuite suite)
 {
     TEST(the_centre_is_scored_at_intervals);
     TEST(a_policy_knows_the_standard_error_of_the_score);
-    TEST(the_best_is_kept_and_saved);
+    TEST(the_best_is_kept_and_saved_with_the_centre);
+    TEST(the_last_best_is_saved_at_the_end);
     TEST(with_a_goal_of_accuracy_the_best_is_the_most_accurate);
     TEST(without_a_trainer_the_nodes_losses_are_the_score);
     TEST(the_centre_is_saved_at_intervals_when_it_has_changed);

@@ -36,10 +36,11 @@ static void save(struct job *job)
         job->status = STATUS_IO;
         return;
     }
-    store->first = hand_float(job->in[0].blob, 0);
     if (job->number[1] > 0) {
         store->bests++;
         store->best_version = (uint64_t)job->number[0];
+        store->version_at_best = store->version;
+        store->best_first = hand_float(job->in[0].blob, 0);
         return;
     }
     store->saves++;

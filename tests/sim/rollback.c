@@ -64,11 +64,11 @@ static double run(const char *preset, double rollback, bool scored,
 
 static void a_poisoned_centre_comes_back(void)
 {
-    static const char *const presets[] = {"mean", "diloco", "async"};
+    static const char *const policies[] = {"mean", "diloco", "async"};
     uint64_t rollbacks;
 
-    for (unsigned i = 0; i < sizeof presets / sizeof *presets; i++) {
-        CHECK(run(presets[i], 1, true, &rollbacks) < 1.1);
+    for (unsigned i = 0; i < sizeof policies / sizeof *policies; i++) {
+        CHECK(run(policies[i], 1, true, &rollbacks) < 1.1);
         CHECK(rollbacks >= 1 && rollbacks <= 2);
     }
 }

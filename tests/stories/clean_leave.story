@@ -3,7 +3,7 @@ set required 2
 nodes 2
 at 0.1 start n1
 at 0.2 start n2
-at 3 leave n1
+at 3.5 leave n1
 until 6
 expect
 hub node_joined n1: at iteration 0, train on
