@@ -70,7 +70,7 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
     hub->saved_version = hub->scored_version = NO_VERSION;
     hub->hint = hub->score = NO_SCORE;
     hub->best_score = hub->best_measure = NO_SCORE;
-    hub->accuracy = -1;
+    hub->accuracy = hub->best_accuracy = -1;
     for (unsigned i = 0; i < HUB_MAX_NODES; i++)
         hub->trials[i].score = NO_SCORE;
     if (config->init == INIT_TOURNAMENT)

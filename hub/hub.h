@@ -93,8 +93,10 @@ struct hub_view {
     bool founded, ending, ended;
     double score, accuracy; /* of the centre; NO_SCORE and -1: none */
     double error;           /* standard error of the score; 0: not known */
-    double best_score;
+    double best_score, best_accuracy; /* the same */
     uint64_t best_version;
+    uint64_t verdicts[VERDICT_COUNT]; /* chunks that ended so */
+    uint64_t preempted; /* nodes whose parameters were replaced */
     uint64_t rollbacks; /* of the centre, to a good version */
     /* From the hub's start to the first round, and from there to the end. */
     nanos pending, training;

@@ -115,7 +115,10 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->accuracy = hub->accuracy;
     view->error = hub->error;
     view->best_score = hub->best_score;
+    view->best_accuracy = hub->best_accuracy;
     view->best_version = hub->best_version;
+    memcpy(view->verdicts, hub->verdicts, sizeof view->verdicts);
+    view->preempted = hub->preempted;
     view->rollbacks = hub->rollbacks;
     memcpy(view->reason, hub->reason, sizeof view->reason);
     look_at_tasks(hub, view);

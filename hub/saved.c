@@ -58,11 +58,11 @@ struct blob *saved_write(struct hub *hub)
     at = (size_t)snprintf(
         text, STATE_BYTES,
         "run %" PRIu64 "\nepoch %" PRIu64 "\nversion %" PRIu64
-        "\nlineage %" PRIu64 "\nexact %" PRIu64 " %" PRIu64
+        "\nlineage %" PRIu64 "\nexact %" PRIu64 " %" PRIu64 " %" PRIu64
         "\nbest %" PRIu64 " %.9g\n",
         hub->config.run, hub->epoch, hub->version, hub->lineage,
         bits_of(hub->best_score), bits_of(hub->best_measure),
-        hub->best_version, hub->best_score);
+        bits_of(hub->best_accuracy), hub->best_version, hub->best_score);
     if (hub->turned)
         at += (size_t)snprintf(text + at, STATE_BYTES - at,
                                "turned %" PRIu64 "\n", hub->turned);
@@ -86,7 +86,7 @@ struct blob *saved_write(struct hub *hub)
 /* What the text says, until all of it makes sense. */
 struct saved {
     uint64_t run, epoch, version, lineage, best_version, turned;
-    double best_score, best_measure;
+    double best_score, best_measure, best_accuracy;
     const char *merge; /* the merge rule's line, or NULL; in the text */
     const char *tasks; /* the ledger's line, or NULL; in the text */
     struct member members[HUB_MAX_NODES];
@@ -139,7 +139,7 @@ static bool read_head(struct saved *saved, const char **text)
                 {"epoch", &saved->epoch},
                 {"version", &saved->version},
                 {"lineage", &saved->lineage}};
-    uint64_t score, measure;
+    uint64_t score, measure, accuracy;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!read_number(text, rows[i].key, rows[i].to))
@@ -147,7 +147,7 @@ static bool read_head(struct saved *saved, const char **text)
         next_line(text);
     }
     if (!read_number(text, "exact", &score) ||
-        !read_number(text, "", &measure))
+        !read_number(text, "", &measure) || !read_number(text, "", &accuracy))
         return false;
     next_line(text);
     if (!read_number(text, "best", &saved->best_version))
@@ -155,6 +155,7 @@ static bool read_head(struct saved *saved, const char **text)
     next_line(text);
     memcpy(&saved->best_score, &score, sizeof score);
     memcpy(&saved->best_measure, &measure, sizeof measure);
+    memcpy(&saved->best_accuracy, &accuracy, sizeof accuracy);
     return true;
 }
 
@@ -245,6 +246,7 @@ static void take_over(struct hub *hub, const struct saved *saved)
     hub->best_version = saved->best_version;
     hub->best_score = saved->best_score;
     hub->best_measure = saved->best_measure;
+    hub->best_accuracy = saved->best_accuracy;
     memcpy(hub->members, saved->members, sizeof hub->members);
 }
 

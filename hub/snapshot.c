@@ -55,6 +55,7 @@ static void keep_best(struct hub *hub, uint64_t version,
     hub->best = snapshot_keep(hub, chunks);
     hub->best_measure = measure(hub);
     hub->best_score = hub->score;
+    hub->best_accuracy = hub->accuracy;
     hub->best_version = version;
     effects_note(hub->out, NOTE_BEST, "", "version %llu, loss %.4f",
                  (unsigned long long)version, hub->best_score);

@@ -231,7 +231,8 @@ struct hub {
     nanos next_save, next_evaluate;
     uint64_t saved_version, scored_version; /* NO_VERSION: none yet */
     double hint; /* mean training loss that the last round's nodes reported */
-    double score, accuracy, error, best_score, best_measure;
+    double score, accuracy, error;
+    double best_score, best_accuracy, best_measure;
     uint64_t best_version;
     struct blob **best; /* the best centre until it is saved, or NULL */
     struct good good;

@@ -87,6 +87,10 @@ static void add_score_cards(const struct hub_view *view, struct text *out)
 
     if (view->accuracy >= 0) {
         value = words(first, sizeof first, "%.1f %%", 100 * view->accuracy);
+        if (view->best_accuracy >= 0)
+            more = words(second, sizeof second,
+                         "best version, %" PRIu64 ": %.1f %%",
+                         view->best_version, 100 * view->best_accuracy);
         add_card("test accuracy", &value, &more, out);
     }
     if (!(view->score < NO_SCORE))
@@ -96,8 +100,8 @@ static void add_score_cards(const struct hub_view *view, struct text *out)
     if (view->error > 0)
         text_add(&value, " &#177; %.2g", view->error);
     if (view->best_score < NO_SCORE)
-        more = words(second, sizeof second, "best %.4f, version %" PRIu64,
-                     view->best_score, view->best_version);
+        more = words(second, sizeof second, "best version, %" PRIu64 ": %.4f",
+                     view->best_version, view->best_score);
     add_card("loss", &value, &more, out);
 }
 
@@ -276,6 +280,16 @@ static void add_events(const struct course *course, struct text *out)
     text_add(out, "</table></details></div>\n");
 }
 
+static void add_fates(const struct hub_view *view, struct text *out)
+{
+    text_add(out, "<p class=\"soft\">chunks: ");
+    report_fates(view, out);
+    if (view->preempted || view->rollbacks)
+        text_add(out, "; undone: ");
+    report_guards(view, out);
+    text_add(out, "</p>\n");
+}
+
 static void add_setting(const char *name, const char *value, struct text *out)
 {
     if (!value)
@@ -304,6 +318,7 @@ void report_html(const struct report *report, struct text *out)
     add_cards(report, out);
     add_charts(report, out);
     add_nodes(report->view, out);
+    add_fates(report->view, out);
     add_events(report->course, out);
     add_settings(report, out);
     text_add(out, "</main>\n</body>\n</html>\n");

@@ -54,8 +54,14 @@ void report_outcome(const struct report *report, struct text *out);
 struct report_totals {
     unsigned gone;
     uint64_t iterations, exchanges, missed;
+    uint64_t chunks; /* with a verdict */
     double up, down; /* MB */
 };
+
+/* What became of all chunks that were offered: "1320 merged, 3 stale". */
+void report_fates(const struct hub_view *view, struct text *out);
+/* What the hub undid: "2 preemptions, 1 roll-back"; nothing if nothing. */
+void report_guards(const struct hub_view *view, struct text *out);
 
 struct report_totals report_sum(const struct hub_view *view);
 

@@ -20,7 +20,38 @@ struct report_totals report_sum(const struct hub_view *view)
         totals.up += (double)node->up_bytes / 1e6;
         totals.down += (double)node->down_bytes / 1e6;
     }
+    for (unsigned i = 0; i < VERDICT_COUNT; i++)
+        totals.chunks += view->verdicts[i];
     return totals;
+}
+
+static void add_count(uint64_t count, const char *what, const char **between,
+                      struct text *out)
+{
+    if (!count)
+        return;
+    text_add(out, "%s%" PRIu64 " %s", *between, count, what);
+    *between = ", ";
+}
+
+void report_fates(const struct hub_view *view, struct text *out)
+{
+    const char *between = "";
+
+    for (unsigned i = 0; i < VERDICT_COUNT; i++)
+        add_count(view->verdicts[i], verdict_words[i].text, &between, out);
+}
+
+void report_guards(const struct hub_view *view, struct text *out)
+{
+    const char *between = "";
+
+    add_count(view->preempted,
+              view->preempted == 1 ? "preemption" : "preemptions", &between,
+              out);
+    add_count(view->rollbacks,
+              view->rollbacks == 1 ? "roll-back" : "roll-backs", &between,
+              out);
 }
 
 static bool has_score(double score)
@@ -50,17 +81,23 @@ void report_outcome(const struct report *report, struct text *out)
     add_goal(&report->goal, out);
 }
 
+/* The centre at the end, and the best one below it. */
 static void add_centre(const struct hub_view *view, struct text *out)
 {
-    text_add(out, " centre  version %" PRIu64 ", %" PRIu64 " rounds",
-             view->version, view->rounds);
+    text_add(out, " centre  version %" PRIu64, view->version);
     if (has_score(view->score))
         text_add(out, ", loss %.4f", view->score);
     if (view->error > 0)
         text_add(out, " +-%.2g", view->error);
-    if (has_score(view->best_score))
-        text_add(out, ", best loss %.4f at version %" PRIu64,
-                 view->best_score, view->best_version);
+    if (view->accuracy >= 0)
+        text_add(out, ", test %.2f %%", 100 * view->accuracy);
+    text_add(out, "; %" PRIu64 " rounds\n", view->rounds);
+    if (!has_score(view->best_score))
+        return;
+    text_add(out, " best    version %" PRIu64 ", loss %.4f",
+             view->best_version, view->best_score);
+    if (view->best_accuracy >= 0)
+        text_add(out, ", test %.2f %%", 100 * view->best_accuracy);
     text_add(out, "\n");
 }
 
@@ -82,6 +119,16 @@ static void add_totals(const struct hub_view *view, struct text *out)
     text_add(out, ": %" PRIu64 " iterations, %" PRIu64 " exchanges merged, %"
              PRIu64 " results late\n", totals.iterations, totals.exchanges,
              totals.missed);
+    if (totals.chunks) {
+        text_add(out, " chunks  ");
+        report_fates(view, out);
+        text_add(out, "\n");
+    }
+    if (view->preempted || view->rollbacks) {
+        text_add(out, " undone  ");
+        report_guards(view, out);
+        text_add(out, "\n");
+    }
     text_add(out, " moved   %.1f MB up, %.1f MB down\n", totals.up,
              totals.down);
 }

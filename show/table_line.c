@@ -49,6 +49,8 @@ void table_line(const struct table *table, struct text *out)
     add_value(out, "loss_error", view->error > 0 ? view->error : NAN);
     add_value(out, "accuracy", view->accuracy < 0 ? NAN : view->accuracy);
     add_value(out, "best_loss", view->best_score);
+    add_value(out, "best_accuracy",
+              view->best_accuracy < 0 ? NAN : view->best_accuracy);
     text_add(out, " nodes=%u silent=%u gone=%u iterations=%" PRIu64,
              sums.here, sums.silent, sums.gone, sums.iterations);
     text_add(out, " pending=%.1f training=%.1f",
@@ -99,6 +101,16 @@ static void add_flag(struct text *out, const char *key, bool flag)
     text_add(out, "%s", flag ? "true" : "false");
 }
 
+/* Chunks by what became of them. */
+static void add_verdicts(struct text *out, const struct hub_view *view)
+{
+    add_key(out, "chunks");
+    for (unsigned i = 0; i < VERDICT_COUNT; i++)
+        text_add(out, "%c\"%s\":%" PRIu64, i ? ',' : '{',
+                 verdict_words[i].text, view->verdicts[i]);
+    text_add(out, "}");
+}
+
 static void add_node(struct text *out, const struct hub_node_view *node)
 {
     text_add(out, "{\"name\":");
@@ -138,7 +150,12 @@ void table_json(const struct table *table, struct text *out)
     add_number(out, "loss_error", view->error > 0 ? view->error : NAN);
     add_accuracy(out, view->accuracy);
     add_number(out, "best_loss", view->best_score);
+    add_number(out, "best_accuracy",
+               view->best_accuracy < 0 ? NAN : view->best_accuracy);
     add_whole(out, "best_version", view->best_version);
+    add_verdicts(out, view);
+    add_whole(out, "preempted", view->preempted);
+    add_whole(out, "rollbacks", view->rollbacks);
     if (view->tasks) {
         add_whole(out, "epoch", view->task_epoch);
         add_whole(out, "tasks", view->tasks);

@@ -16,6 +16,7 @@ static struct guest save_something(const char *name)
 
     store_lend(&store, bench);
     store.loss = 1.0 / 3;
+    store.accuracy = 2.0 / 3;
     bench_open(bench);
     a = guest_comes(bench, name);
     guest_founds(bench, &a, 1);
@@ -52,6 +53,7 @@ static void a_hub_goes_on_where_it_was_saved(void)
     CHECK_EQUAL(2, view->version);
     CHECK(view->founded);
     CHECK_NEAR(1.0 / 3, view->best_score, 0);
+    CHECK_NEAR(2.0 / 3, view->best_accuracy, 0);
     CHECK_EQUAL(1, view->count);
     CHECK_TEXT("a", view->nodes[0].name);
     CHECK(view->nodes[0].gone);
@@ -314,7 +316,7 @@ static void turns_that_are_not_of_the_model_are_refused(void)
 
         bench_open(bench);
         (void)snprintf(state, sizeof state,
-                       "run 7\nepoch 0\nversion 2\nlineage 5\nexact 0 0\n"
+                       "run 7\nepoch 0\nversion 2\nlineage 5\nexact 0 0 0\n"
                        "best 1 0.5\n%s", lines[i]);
         CHECK_STATUS(STATUS_MALFORMED, restore(bench, state, &why));
         CHECK_CONTAINS("merge rule is damaged", why.text);

@@ -121,6 +121,7 @@ static void with_a_goal_of_accuracy_the_best_is_the_most_accurate(void)
     store.accuracy = 0.75;
     guest_lives(bench, &a, 2 * SECOND);
     CHECK_EQUAL(1, bench_look(bench)->best_version);
+    CHECK_NEAR(0.75, bench_look(bench)->best_accuracy, 0);
     guest_lives(bench, &a, 10 * SECOND);
     CHECK_EQUAL(1, store.best_version);
     bench_destroy(&bench);

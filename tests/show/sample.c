@@ -38,7 +38,12 @@ void sample_view(struct hub_view *view)
     view->score = 0.2791;
     view->accuracy = 0.87;
     view->best_score = 0.2788;
+    view->best_accuracy = 0.8712;
     view->best_version = 208;
+    view->verdicts[VERDICT_MERGED] = 1320;
+    view->verdicts[VERDICT_STALE] = 3;
+    view->preempted = 2;
+    view->rollbacks = 1;
     view->pending = 1500 * MILLISECOND;
     view->training = 29500 * MILLISECOND;
     (void)snprintf(view->state, sizeof view->state, "%s",

@@ -202,7 +202,8 @@ static void a_line_sums_the_run_up(void)
 {
     sample_view(&view);
     CHECK_TEXT("time=31 version=212 rounds=212 loss=0.2791 accuracy=0.8700 "
-               "best_loss=0.2788 nodes=3 silent=1 gone=1 iterations=8820 "
+               "best_loss=0.2788 best_accuracy=0.8712 nodes=3 silent=1 "
+               "gone=1 iterations=8820 "
                "pending=1.5 training=29.5 rate=1685.8 up_mb=2.9 down_mb=2.9 "
                "state=\"1 of 3 nodes have offered\"\n", print(table_line));
 }
@@ -216,6 +217,16 @@ static void the_standard_error_is_shown_where_it_is_known(void)
     CHECK_CONTAINS(" loss=0.2791 loss_error=0.0041 ", print(table_line));
     CHECK_CONTAINS("\"loss_error\":0.00412,", print(table_json));
     CHECK_CONTAINS("loss 0.279 +-0.0041  test", draw(160, 0, false));
+}
+
+static void what_became_of_chunks_is_counted(void)
+{
+    sample_view(&view);
+    CHECK_CONTAINS("\"best_accuracy\":0.8712,\"best_version\":208,"
+                   "\"chunks\":{\"merged\":1320,\"corrupt\":0,",
+                   print(table_json));
+    CHECK_CONTAINS(",\"stale\":3,", drawn);
+    CHECK_CONTAINS("},\"preempted\":2,\"rollbacks\":1,", drawn);
 }
 
 static void tasks_are_shown_where_there_are_any(void)
@@ -304,6 +315,7 @@ void add_show_table_tests(CU_pSuite suite)
     TEST(hostile_names_reach_no_terminal);
     TEST(a_line_sums_the_run_up);
     TEST(the_standard_error_is_shown_where_it_is_known);
+    TEST(what_became_of_chunks_is_counted);
     TEST(tasks_are_shown_where_there_are_any);
     TEST(json_is_one_line_that_a_reader_understands);
     TEST(sd_18_a_line_of_json_has_what_a_row_of_the_csv_had);
