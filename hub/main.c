@@ -13,6 +13,7 @@
 #include "hub/settle.h"
 #include "net/net.h"
 #include "net/settings.h"
+#include "policies/pages.h"
 #include "store/centre.h"
 
 /* Merging and scoring have a thread each; more would take the nodes' cores
@@ -190,8 +191,8 @@ static enum status open_all(struct server *server, struct why *why)
     server->hub = hub_new(&config, server->pool);
     status = resume(server, why);
     if (status == STATUS_OK)
-        status = display_open(&server->display, &server->options, &config.policy.numbers,
-                         server->scorer.trainer
+        status = display_open(&server->display, &server->options,
+                         &config.policy, server->scorer.trainer
                              ? server->scorer.trainer->model.summary
                              : NULL,
                          why);
@@ -214,6 +215,17 @@ static void close_all(struct server *server)
     pool_destroy(&server->pool);
 }
 
+/* The end of --help: options alone do not know what there is. */
+static void print_policies(void)
+{
+    static char bytes[OPTIONS_PAGE_BYTES];
+    struct text page;
+
+    text_init(&page, bytes, sizeof bytes);
+    policies_print_help(&page);
+    (void)fputs(bytes, stdout);
+}
+
 int main(int argc, char **argv)
 {
     static struct server server;
@@ -224,6 +236,8 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "ctl") == 0)
         return ctl_command(argc - 1, argv + 1);
     status = settings_read(&server.options, PROGRAM_HUB, argc, argv, &why);
+    if (status == STATUS_OK && server.options.help)
+        print_policies();
     if (status == STATUS_OK && server.options.version)
         (void)printf("starswitch-hub %s\n", STAR_VERSION);
     if (status == STATUS_OK &&

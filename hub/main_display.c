@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "net/net.h"
+#include "policies/pages.h"
 #include "show/report.h"
 
 enum { SETTINGS = 64, SETTING_BYTES = 4096 };
@@ -26,21 +27,18 @@ static void start_clocks(struct display *display)
 
 /* The words above the table. */
 static void write_head(struct display *display,
-                       const struct policy_numbers *outer,
-                       const char *summary)
+                       const struct policy *policy, const char *summary)
 {
     const struct options *options = display->options;
-    struct text goal;
+    struct text goal, words;
 
     (void)snprintf(display->title, sizeof display->title, "hub on %s:%u",
                    options->listen.host, options->listen.port);
-    (void)snprintf(display->policy, sizeof display->policy,
-                   "%s k=%llu d=%llu outer %.3g/%.3g%s", options->policy,
-                   (unsigned long long)options->every,
-                   (unsigned long long)options->delay, outer->outer_lr,
-                   outer->outer_momentum,
-                   options->exchange == EXCHANGE_GRADIENT ? " gradients"
-                                                          : "");
+    text_init(&words, display->policy, sizeof display->policy);
+    text_add(&words, "%s k=%llu d=%llu", options->policy,
+             (unsigned long long)options->every,
+             (unsigned long long)options->delay);
+    policy_describe(policy, &words);
     (void)snprintf(display->model, sizeof display->model, "%s",
                    summary ? summary : "whatever the first node trains");
     text_init(&goal, display->goal, sizeof display->goal);
@@ -68,7 +66,7 @@ static void complain(void *of, const char *sentence)
 
 enum status display_open(struct display *display,
                          const struct options *options,
-                         const struct policy_numbers *outer, const char *summary,
+                         const struct policy *policy, const char *summary,
                          struct why *why)
 {
     struct screen_setup setup = screen_look_around(options->json);
@@ -80,7 +78,7 @@ enum status display_open(struct display *display,
     (void)signal(SIGPIPE, SIG_IGN);
     display->options = options;
     start_clocks(display);
-    write_head(display, outer, summary);
+    write_head(display, policy, summary);
     screen_init(&display->screen, &setup);
     log_init(&display->logger, &log);
     display->course = course_new();

@@ -22,11 +22,11 @@ struct display {
     struct record *record;
 };
 
-/* `outer` is what the policy really uses. `summary` says what model is
- * scored, or is NULL. */
+/* The policy is the one in force. `summary` says what model is scored, or is
+ * NULL. */
 enum status display_open(struct display *display,
                          const struct options *options,
-                         const struct policy_numbers *outer, const char *summary,
+                         const struct policy *policy, const char *summary,
                          struct why *why) MUST_CHECK;
 void display_note(struct display *display, nanos now,
                   const struct note *note);

@@ -11,6 +11,7 @@
 #include "core/schema.h"
 #include "hub/hub.h"
 #include "hub/ledger.h"
+#include "policies/pages.h"
 
 enum { WIDTH = 80 };
 
@@ -235,14 +236,22 @@ static void print_protocol(enum program program)
     print_limits();
 }
 
+/* Policies stand between the options and where these may be given. */
 static void print_man(enum program program)
 {
-    static char bytes[OPTIONS_PAGE_BYTES];
+    static char bytes[OPTIONS_PAGE_BYTES], more[OPTIONS_PAGE_BYTES];
+    const char *rest = NULL;
     struct text page;
 
     text_init(&page, bytes, sizeof bytes);
     options_print_man(program, &page);
-    (void)fputs(bytes, stdout);
+    text_init(&page, more, sizeof more);
+    if (program != PROGRAM_NODE) {
+        policies_print_man(&page);
+        rest = strstr(bytes, ".SH ENVIRONMENT");
+    }
+    printf("%.*s%s%s", rest ? (int)(rest - bytes) : (int)sizeof bytes, bytes,
+           more, rest ? rest : "");
 }
 
 static const struct {
