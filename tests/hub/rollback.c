@@ -363,9 +363,9 @@ static void nodes_that_stay_apart_keep_their_own(void)
 /* The guest asks for a task and says what became of it. */
 static void do_task(struct bench *bench, struct guest *guest)
 {
-    struct msg ask = {.kind = MSG_ASK}, report = {.kind = MSG_REPORT};
+    struct msg ask = {.kind = MSG_ROOM}, report = {.kind = MSG_REPORT};
 
-    ask.ask.tasks = 1;
+    ask.room.tasks = 1;
     hand_say(&bench->hand, guest->control, &ask, NULL);
     report.report.task = guest_heard(bench, guest, MSG_TASK)->task.task;
     report.report.done = 1;
