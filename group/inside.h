@@ -213,6 +213,9 @@ void mails_on_part(struct board *board, struct seat *seat,
                    const struct event *event);
 void mails_on_credit(struct board *board, struct seat *seat,
                      const struct msg_credit *credit);
+/* Lets the message flow that the seat took first; one at a time, so that what
+ * is on its way to it is bounded. */
+void mails_flow(struct board *board, int to);
 /* The seat is lost: so are its messages, and those for it. */
 void mails_forget(struct board *board, const struct seat *seat);
 void mails_free(struct board *board);

@@ -53,11 +53,12 @@ static void send_credit(struct board *board, struct mail *mail, uint32_t parts)
     effects_send(board->out, board->seats[mail->from].control, &msg, NULL);
 }
 
-/* Lets the message flow that this receiver took first; one at a time, so that
- * what is on its way to it is bounded. */
-static void flow(struct board *board, int to)
+void mails_flow(struct board *board, int to)
 {
     struct mail *first = NULL;
+
+    if (board->seats[to].bulk == PEER_NONE)
+        return; /* its SIT may come after its TAKE */
 
     for (struct mail *mail = board->mails; mail; mail = mail->next) {
         if (mail->to != to || !mail->turn)
@@ -157,7 +158,7 @@ void mails_on_take(struct board *board, struct seat *seat,
         if (mail->id == take->id && mail->to == to && !mail->turn) {
             mail->turn = ++board->next_turn;
             mail->number_to = take->number;
-            flow(board, to);
+            mails_flow(board, to);
             return;
         }
     tell_sender(board, seat, take->number, ENDING_FAIL,
@@ -184,9 +185,8 @@ void mails_on_part(struct board *board, struct seat *seat,
     msg.piece.number = mail->number_to;
     msg.piece.offset = offset;
     msg.piece.checksum = part->checksum;
-    if (board->seats[mail->to].bulk != PEER_NONE)
-        effects_send(board->out, board->seats[mail->to].bulk, &msg,
-                     event->payload);
+    effects_send(board->out, board->seats[mail->to].bulk, &msg,
+                 event->payload);
 }
 
 void mails_on_credit(struct board *board, struct seat *seat,
@@ -224,7 +224,7 @@ void mails_on_received(struct board *board, struct seat *seat,
                 good ? ENDING_SUCCESS : ENDING_FAIL,
                 good ? "" : "it did not match its checksum at the receiver");
     mail_free(board, mail);
-    flow(board, to);
+    mails_flow(board, to);
 }
 
 /* ---- losing ---- */
@@ -257,6 +257,6 @@ void mails_forget(struct board *board, const struct seat *seat)
             withdraw(board, mail);
         mail_free(board, mail);
         if (active && to != place)
-            flow(board, to);
+            mails_flow(board, to);
     }
 }

@@ -304,6 +304,7 @@ void seats_on_sit(struct board *board, struct seat *nobody,
             continue;
         seat->bulk = event->peer;
         pieces_deliver(board, seat);
+        mails_flow(board, (int)i);
         return;
     }
     effects_drop(board->out, event->peer);

@@ -51,7 +51,8 @@ static nanos arrival(struct circle *circle, struct circle_member *member,
                      bool up, enum channel channel)
 {
     nanos *last = &member->last[up][channel];
-    nanos due = circle->now + circle->latency;
+    nanos due = circle->now + circle->latency +
+                (channel == CHANNEL_BULK ? member->bulk_later : 0);
 
     if (circle->jitter)
         due += (nanos)prng_below(&circle->prng, (uint64_t)circle->jitter);

@@ -28,6 +28,7 @@ struct circle_member {
     nanos connect_at;    /* NEVER: it is connected, or there is no process */
     peer_id peers[2];    /* at the board, by channel; PEER_NONE: none */
     nanos last[2][2];    /* when the last message arrives: up/down, channel */
+    nanos bulk_later;    /* what bulk takes more than control */
     bool deaf;           /* nothing gets through, in either direction */
     unsigned prepared;   /* WANTs for a contribution so far */
     unsigned served;     /* and for a model */

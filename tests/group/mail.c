@@ -78,6 +78,24 @@ static void ap_12_a_message_moves_once_its_receiver_has_a_place(void)
     circle_destroy(&circle);
 }
 
+/* TAKE may overtake SIT, which travels on the other connection. */
+static void a_message_waits_for_the_receivers_bulk(void)
+{
+    struct circle *circle = circle_new(MANNER_ELASTIC, 2);
+
+    circle->members[1].bulk_later = 100 * MILLISECOND;
+    circle_start_all(circle);
+    circle_ask_all(circle, ASK_BUILD);
+    CHECK(circle_settle(circle, 50 * MILLISECOND));
+    send(circle, 0, 1, 5);
+    circle_run(circle, 10 * MILLISECOND);
+    take(circle, 1);
+    circle_run(circle, 10 * SECOND);
+    CHECK_EQUAL(1, circle->members[0].deliveries);
+    CHECK_EQUAL(ENDING_SUCCESS, circle->members[1].delivered.outcome);
+    circle_destroy(&circle);
+}
+
 static void ap_12_a_wrong_checksum_is_reported_at_both_ends(void)
 {
     struct circle *circle = built(2);
@@ -212,4 +230,5 @@ void add_group_mail_tests(CU_pSuite suite)
     TEST(ap_12_so_is_a_wrong_end_mark);
     TEST(ap_12_who_is_lost_keeps_nobody_waiting);
     TEST(ap_12_isend_test_improbe_imrecv_by_source_and_tag);
+    TEST(a_message_waits_for_the_receivers_bulk);
 }
