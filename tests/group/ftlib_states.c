@@ -216,6 +216,21 @@ static void ft_16_a_join_is_known_to_rank_0_and_all_rebuild(void)
     circle_destroy(&circle);
 }
 
+/* One builds before each batch, the other does not: they meet. */
+static void ft_12_a_rebuild_of_the_same_members_disturbs_nobody(void)
+{
+    struct circle *circle = elastic_built(2, false);
+
+    for (unsigned batch = 0; batch < 3; batch++) {
+        circle_ask(circle, 0, ASK_BUILD);
+        CHECK(circle_settle(circle, SECOND));
+        elastic_average_all(circle);
+        elastic_check_all(circle, ENDING_SUCCESS);
+    }
+    CHECK_EQUAL(3, elastic_told(circle, 1)->averages);
+    circle_destroy(&circle);
+}
+
 /* Even if a newcomer's id is the lowest of all. */
 static void ef_13_a_change_is_a_new_epoch_and_rank_0_the_oldest(void)
 {
@@ -346,6 +361,7 @@ void add_group_ftlib_states_tests(CU_pSuite suite)
     TEST(ft_10_a_report_does_not_disturb_a_collective_under_way);
     TEST(ft_11_initialized_goes_false_on_exactly_these);
     TEST(ft_12_a_rebuild_that_fails_changes_nothing);
+    TEST(ft_12_a_rebuild_of_the_same_members_disturbs_nobody);
     TEST(ft_13_a_confirm_takes_less_than_a_rebuild_may);
     TEST(ft_14_ranks_are_a_pure_function_of_the_list);
     TEST(ft_14_who_is_not_on_the_list_has_an_error);

@@ -96,6 +96,26 @@ static void a_message_waits_for_the_receivers_bulk(void)
     circle_destroy(&circle);
 }
 
+/* What is on its way to one receiver is bounded, whoever sends. */
+static void one_message_flows_to_a_receiver_at_a_time(void)
+{
+    struct circle *circle = built(3);
+
+    send(circle, 0, 2, 1);
+    circle_run(circle, 10 * MILLISECOND);
+    take(circle, 2);
+    send(circle, 1, 2, 1);
+    circle_run(circle, 2 * MILLISECOND);
+    take(circle, 2);
+    circle_run(circle, 2 * MILLISECOND);
+    CHECK_EQUAL(4, circle->parts); /* the window of the first */
+    circle_run(circle, SECOND);
+    CHECK_EQUAL(2, circle->members[2].deliveries);
+    CHECK_EQUAL(0, memcmp(circle->members[1].in, circle->members[2].out,
+                          BYTES));
+    circle_destroy(&circle);
+}
+
 static void ap_12_a_wrong_checksum_is_reported_at_both_ends(void)
 {
     struct circle *circle = built(2);
@@ -226,9 +246,10 @@ static void ap_12_isend_test_improbe_imrecv_by_source_and_tag(void)
 void add_group_mail_tests(CU_pSuite suite)
 {
     TEST(ap_12_a_message_moves_once_its_receiver_has_a_place);
+    TEST(one_message_flows_to_a_receiver_at_a_time);
+    TEST(a_message_waits_for_the_receivers_bulk);
     TEST(ap_12_a_wrong_checksum_is_reported_at_both_ends);
     TEST(ap_12_so_is_a_wrong_end_mark);
     TEST(ap_12_who_is_lost_keeps_nobody_waiting);
     TEST(ap_12_isend_test_improbe_imrecv_by_source_and_tag);
-    TEST(a_message_waits_for_the_receivers_bulk);
 }

@@ -133,6 +133,49 @@ static void rb_04_a_loss_after_the_last_collective(void)
     circle_destroy(&circle);
 }
 
+/* Rank 0 is at the checkpoint already, and its model is the next one's: it is
+ * not read for somebody who needs this one's. */
+static void rb_04_a_model_is_not_read_while_it_may_change(void)
+{
+    struct circle *circle = patient_new(3);
+
+    patient_lazy_all(circle, 7);
+    circle_kill(circle, 2);
+    circle_floats(circle, 0, 50, 8);
+    memcpy(circle->members[0].model, circle->members[0].in, 200);
+    circle_call(circle, 0, COLLECTIVE_LAZY);
+    circle_run(circle, SECOND);
+    circle_start(circle, 2);
+    patient_load(circle, 2);
+    circle_run(circle, SECOND);
+    CHECK_EQUAL(0, circle->members[0].served);
+    CHECK(circle->members[2].asking);
+    circle_floats(circle, 1, 50, 8);
+    memcpy(circle->members[1].model, circle->members[1].in, 200);
+    circle_call(circle, 1, COLLECTIVE_LAZY);
+    circle_run(circle, SECOND);
+    patient_sum(circle, 0, 1);
+    circle_run(circle, SECOND);
+    CHECK_EQUAL(2, patient_told(circle, 2)->version);
+    CHECK_NEAR(8, (double)circle_float(circle, 2, 0), 0);
+    circle_destroy(&circle);
+}
+
+/* One that has the model and asks for it is not asked itself. */
+static void rb_04_who_asks_for_the_model_gets_it_from_another(void)
+{
+    struct circle *circle = patient_new(2);
+
+    patient_lazy_all(circle, 7);
+    patient_load(circle, 0);
+    patient_sum(circle, 1, 1);
+    circle_run(circle, SECOND);
+    CHECK_EQUAL(ENDING_SUCCESS, patient_told(circle, 0)->outcome);
+    CHECK_EQUAL(1, circle->members[1].served);
+    CHECK_NEAR(7, (double)circle_float(circle, 0, 0), 0);
+    circle_destroy(&circle);
+}
+
 static void rb_05_the_version_counts_checkpoints_a_world_of_one(void)
 {
     struct circle *circle = patient_new(1);
@@ -162,5 +205,7 @@ void add_group_rabit_tests(CU_pSuite suite)
     TEST(rb_03_a_checkpoint_is_one_version_together);
     TEST(rb_04_a_lazy_model_is_read_only_if_somebody_needs_it);
     TEST(rb_04_a_loss_after_the_last_collective);
+    TEST(rb_04_a_model_is_not_read_while_it_may_change);
+    TEST(rb_04_who_asks_for_the_model_gets_it_from_another);
     TEST(rb_05_the_version_counts_checkpoints_a_world_of_one);
 }
