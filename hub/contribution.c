@@ -37,6 +37,13 @@ void contribution_destroy(struct hub *hub, struct contribution **reference)
     free(contribution);
 }
 
+/* Where a rule must see the whole nothing is merged before all of it is here,
+ * so that nobody may wait for more credit. */
+static uint32_t first_credit(const struct hub *hub)
+{
+    return hub->policy->reduce->judge ? hub->chunks : hub->config.window;
+}
+
 void contribution_grant(struct hub *hub, struct contribution *contribution)
 {
     struct member *member = contribution_member(hub, contribution);
@@ -47,7 +54,7 @@ void contribution_grant(struct hub *hub, struct contribution *contribution)
     contribution->granted = true;
     contribution->progress = hub->now;
     msg.grant.exchange = contribution->offer.exchange;
-    msg.grant.credit = hub->config.window;
+    msg.grant.credit = first_credit(hub);
     member_send(hub, member, &msg);
 }
 
