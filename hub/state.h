@@ -91,7 +91,7 @@ struct contribution {
     bool judged;  /* by a STAGED rule */
     bool refused; /* by it, or it never came */
     int donor;    /* place in the round of whose it gets, or RECEIVE_... */
-    uint32_t delivered, merged, answered;
+    uint32_t delivered, merged, answered; /* chunks; results sent */
     double squares; /* of what has been delivered */
     nanos progress; /* when the last chunk came */
     struct contribution_chunk chunks[];
