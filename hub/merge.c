@@ -212,7 +212,7 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
 static void chunk_finished(struct hub *hub, struct round *round,
                            uint32_t chunk)
 {
-    hub->centre[chunk].version++;
+    hub->centre[chunk].version += !round->empty;
     round->done[chunk] = true;
     round->merged++;
     release(hub, round, chunk);

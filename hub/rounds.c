@@ -334,7 +334,7 @@ static void round_finish(struct hub *hub, struct round *round)
     double scores = 0, samples = 0;
     unsigned merged = 0;
 
-    hub->version++;
+    hub->version += !round->empty;
     hub->rounds_done++;
     hub->rounds_here++;
     for (unsigned i = 0; i < round->count; i++) {

@@ -55,12 +55,16 @@ void flight_forget(struct node *node, struct flight *flight)
 }
 
 /* Whether progress that got this verdict is to be offered again. What the
- * policy has thrown away is not. */
-static bool is_kept(const struct flight *flight, enum verdict verdict)
+ * policy has thrown away is not: the result takes it back. Where none comes,
+ * x and the centre stay as they are, and so does what is between them. */
+static bool is_kept(const struct flight *flight, uint32_t chunk,
+                    enum verdict verdict)
 {
+    bool chosen = verdict != VERDICT_DECLINED && verdict != VERDICT_REFUTED;
+
     return flight->snapshot.kind == EXCHANGE_DELTA && !flight->obsolete &&
-           verdict != VERDICT_MERGED && verdict != VERDICT_DECLINED &&
-           verdict != VERDICT_REFUTED && verdict != VERDICT_LINEAGE;
+           verdict != VERDICT_MERGED && verdict != VERDICT_LINEAGE &&
+           (chosen || !flight->chunks[chunk].result);
 }
 
 void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
@@ -76,7 +80,7 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
     if (verdict == VERDICT_MERGED && !flight->obsolete &&
         flight->snapshot.kind == EXCHANGE_PARAMETERS)
         sum_copy(&node->reference[chunk], &place->sent);
-    if (is_kept(flight, verdict) && place->encoded)
+    if (is_kept(flight, chunk, verdict) && place->encoded)
         sum_add(&node->reference[chunk], place->encoded, -share, CODEC_RAW);
     blob_unref(&place->encoded);
     if (flight->judged == flight->parts)
@@ -243,7 +247,8 @@ void node_on_verdict(struct node *node, const struct msg *msg,
               : node->chunks;
     for (uint32_t i = verdict->first; i < end; i++)
         flight_judge(node, flight, i, verdict->verdict, 1);
-    if (verdict->verdict == VERDICT_MERGED &&
+    if ((verdict->verdict == VERDICT_MERGED ||
+         verdict->verdict == VERDICT_DECLINED) &&
         flight->snapshot.kind == EXCHANGE_PARAMETERS &&
         verdict->version > node->base_version)
         node->base_version = verdict->version;

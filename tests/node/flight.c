@@ -98,25 +98,58 @@ static void a_verdict_within_a_result_counts_too(void)
     desk_destroy(&desk);
 }
 
-/* The policy has thrown it away: x holds it until a result comes. */
-static void what_the_policy_left_out_is_not_offered_again(void)
+/* x moves from 1 to 3, which is judged, then to 7. */
+static struct desk *desk_judged(enum verdict verdict)
 {
-    static const enum verdict verdicts[] = {VERDICT_DECLINED, VERDICT_REFUTED,
-                                            VERDICT_LINEAGE};
+    struct desk *desk = desk_new();
 
-    for (unsigned i = 0; i < 3; i++) {
-        struct desk *desk = desk_new();
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_judges(desk, 1, 0, 3, verdict);
+    CHECK(desk_forgot(desk, 1));
+    desk_offers(desk, 2, 7);
+    return desk;
+}
 
-        desk_ready(desk, 1);
-        desk_offers(desk, 1, 3);
-        desk_judges(desk, 1, 0, 3, verdicts[i]);
-        CHECK(desk_forgot(desk, 1));
-        desk_offers(desk, 2, 7);
-        CHECK_NEAR(4, desk_chunk(desk, 2, 0), 0);
+static void progress_of_another_lineage_is_not_offered_again(void)
+{
+    struct desk *desk = desk_judged(VERDICT_LINEAGE);
+
+    CHECK_NEAR(4, desk_chunk(desk, 2, 0), 0);
+    desk_answers(desk, 2, VERB_REBASE, 5);
+    CHECK_NEAR(5 - 7, desk_apply(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+/* Nobody was chosen, so that no result comes: x still holds the progress, and
+ * its score is that of all of it. */
+static void what_was_left_out_without_a_result_is_offered_again(void)
+{
+    static const enum verdict verdicts[] = {VERDICT_DECLINED, VERDICT_REFUTED};
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct desk *desk = desk_judged(verdicts[i]);
+
+        CHECK_NEAR(6, desk_chunk(desk, 2, 0), 0);
         desk_answers(desk, 2, VERB_REBASE, 5);
         CHECK_NEAR(5 - 7, desk_apply(desk, 2, 0), 0);
         desk_destroy(&desk);
     }
+}
+
+/* The result takes it back: x = v. */
+static void what_was_left_out_with_a_result_is_not_offered_again(void)
+{
+    struct desk *desk = desk_offering();
+    struct msg_result result = {
+        .exchange = 1, .version = 1, .weight = 1, .verdict = VERDICT_DECLINED};
+
+    for (; result.chunk < DESK_CHUNKS; result.chunk++)
+        desk_result(desk, &result, 5);
+    desk_applied(desk, 1);
+    desk_offers(desk, 2, 5);
+    CHECK_NEAR(0, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
 }
 
 static void what_is_in_flight_when_the_hub_goes_is_offered_again(void)
@@ -319,7 +352,9 @@ void add_node_flight_tests(CU_pSuite suite)
     TEST(what_was_not_merged_is_offered_again);
     TEST(a_verdict_counts_once);
     TEST(a_verdict_within_a_result_counts_too);
-    TEST(what_the_policy_left_out_is_not_offered_again);
+    TEST(progress_of_another_lineage_is_not_offered_again);
+    TEST(what_was_left_out_without_a_result_is_offered_again);
+    TEST(what_was_left_out_with_a_result_is_not_offered_again);
     TEST(what_is_in_flight_when_the_hub_goes_is_offered_again);
     TEST(what_the_hub_had_merged_is_not_offered_again);
     TEST(what_was_forming_when_the_hub_went_is_offered_again);
