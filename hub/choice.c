@@ -60,6 +60,15 @@ static void settle(struct hub *hub, struct round *round)
     round->empty &= !round->takes_all;
 }
 
+static bool is_lost(const struct hub *hub,
+                    const struct contribution *contribution)
+{
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        if (contribution->chunks[i].state != CHUNK_CLOSED)
+            return false;
+    return true;
+}
+
 /* Who gets whose, now that it is known who has been refused: by what the nodes
  * have said, since only some have been tested. */
 static void choose_donors(struct hub *hub, struct round *round)
@@ -72,8 +81,9 @@ static void choose_donors(struct hub *hub, struct round *round)
         const struct contribution *contribution = round->list[i];
 
         list[i] = contribution->candidate;
-        list[i].score = contribution->refused ? NO_SCORE
-                                              : contribution->offer.score;
+        list[i].score = contribution->refused || is_lost(hub, contribution)
+                            ? NO_SCORE
+                            : contribution->offer.score;
     }
     round->policy->receive->donors(list, round->count, &standing, donor);
     for (unsigned i = 0; i < round->count; i++) {
@@ -106,20 +116,35 @@ static bool donors_are_here(struct hub *hub, struct round *round)
     return here;
 }
 
-void choice_make(struct hub *hub, struct round *round)
+/* Puts those of whose offers something can still come into the policy's
+ * order. */
+static void choose(struct hub *hub, struct round *round)
 {
     struct standing standing = hub_standing(hub, round->live);
     struct candidate list[MAX_IN_ROUND];
+    unsigned place[MAX_IN_ROUND], count = 0;
 
+    for (unsigned i = 0; i < round->count; i++) {
+        if (is_lost(hub, round->list[i]))
+            continue;
+        list[count] = round->list[i]->candidate;
+        place[count++] = i;
+    }
+    round->choices = round->policy->select->choose(
+        list, count, &standing, round->order, &round->wanted);
+    for (unsigned i = 0; i < round->choices; i++)
+        round->order[i] = place[round->order[i]];
+}
+
+void choice_make(struct hub *hub, struct round *round)
+{
     round->policy = hub->policy;
     round->takes_all = choice_takes_all(hub);
     for (unsigned i = 0; i < round->count; i++) {
-        list[i] = round->list[i]->candidate;
         round->list[i]->donor = RECEIVE_CENTRE;
         round->list[i]->merges = false;
     }
-    round->choices = round->policy->select->choose(
-        list, round->count, &standing, round->order, &round->wanted);
+    choose(hub, round);
     ask(hub, round);
     choice_advance(hub, round);
 }
