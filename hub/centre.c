@@ -108,7 +108,7 @@ static void founded(struct hub *hub)
         if (member->present)
             member_start(hub, member,
                          member->lineage == hub->lineage ||
-                                 centre_is_apart(hub)
+                                 (centre_is_apart(hub) && member->lineage)
                              ? START_GO
                              : START_TAKE);
     }

@@ -39,24 +39,24 @@ static struct member *member_place(struct hub *hub,
     return place;
 }
 
-/* What a node that has just come must do first. */
+/* What a node that has just come must do first. One whose parameters are not
+ * finite any more names no lineage: it needs others. */
 static enum start first_thing(const struct hub *hub,
                               const struct msg_hello *hello)
 {
     bool same = hello->run == hub->config.run && hello->run != 0;
 
     if (hub->contest)
-        return START_GO;
+        return hello->lineage ? START_GO : START_HOLD;
     if (!hub->founded)
         return START_HOLD;
     if (centre_is_apart(hub))
+        return hello->lineage ? START_GO : START_TAKE;
+    if (hello->lineage != hub->lineage)
+        return START_TAKE;
+    if (same && members_lag(hub, hello->base_version) <= hub->config.staleness)
         return START_GO;
-    if (same && members_lag(hub, hello->base_version) <=
-                    hub->config.staleness)
-        return START_GO;
-    if (hello->lineage == hub->lineage && hub->version == 0)
-        return START_GO;
-    return START_TAKE;
+    return hub->version == 0 ? START_GO : START_TAKE;
 }
 
 /* Whether the node may come in; says goodbye if not. */

@@ -29,20 +29,35 @@ uint32_t offers_fragments(const struct hub *hub)
     return hub->chunks && hub->chunks < fragments ? hub->chunks : fragments;
 }
 
-/* Why the offer cannot be taken, or VERDICT_MERGED if it can. */
-static enum verdict offer_judge(struct hub *hub, struct member *member,
-                                const struct msg_offer *offer)
+/* Whether it departs from parameters that the centre can be moved by. In the
+ * tournament there is no centre yet. */
+static enum verdict base_judge(const struct hub *hub,
+                               const struct member *member,
+                               const struct msg_offer *offer)
 {
-    if (offer->exchange <= member->last_exchange)
-        return VERDICT_DUPLICATE;
+    bool apart = offer->kind == EXCHANGE_PARAMETERS && centre_is_apart(hub);
+
+    if (hub->contest)
+        return VERDICT_MERGED;
     if (offer->base_version > hub->version + MAX_OFFERS)
         return VERDICT_FUTURE;
     if (members_lag(hub, offer->base_version) > hub->config.staleness ||
         (member->takes && offer->base_version < member->taken))
         return VERDICT_STALE;
-    if (hub->founded && offer->kind != EXCHANGE_PARAMETERS &&
-        offer->lineage != hub->lineage)
-        return VERDICT_LINEAGE;
+    return !apart && offer->lineage != hub->lineage ? VERDICT_LINEAGE
+                                                    : VERDICT_MERGED;
+}
+
+/* Why the offer cannot be taken, or VERDICT_MERGED if it can. */
+static enum verdict offer_judge(struct hub *hub, struct member *member,
+                                const struct msg_offer *offer)
+{
+    enum verdict verdict = base_judge(hub, member, offer);
+
+    if (offer->exchange <= member->last_exchange)
+        return VERDICT_DUPLICATE;
+    if (verdict != VERDICT_MERGED)
+        return verdict;
     if (member->start != START_GO || member->finished ||
         offer->kind != hub->policy->exchange ||
         (offer->fragment != FRAGMENT_ALL &&
