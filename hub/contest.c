@@ -57,52 +57,92 @@ void contest_choose(struct hub *hub, const struct round *round)
                       : &hub->contest_policy;
 }
 
-static const struct contribution *winner_of(const struct round *round)
+/* Who was merged as a whole, or NULL. */
+static const struct contribution *winner_of(const struct hub *hub,
+                                            const struct round *round)
 {
     for (unsigned i = 0; i < round->count; i++)
-        if (round->list[i]->merges)
+        if (round->list[i]->merged == hub->chunks)
             return round->list[i];
     return NULL;
 }
 
-static void take_part(const struct round *round, bool *here)
+/* Whether the member has the winner's parameters, or is sent them. */
+static bool has_them(const struct round *round,
+                     const struct contribution *winner, int member)
 {
-    for (unsigned i = 0; i < round->count; i++)
-        here[round->list[i]->member] = true;
+    for (unsigned i = 0; winner && i < round->count; i++) {
+        const struct contribution *one = round->list[i];
+
+        if (one->member == member &&
+            (one == winner ||
+             (one->donor >= 0 && round->list[one->donor] == winner)))
+            return true;
+    }
+    return false;
 }
 
-/* One lineage is left: the run begins. Whoever was not in the last round takes
- * the centre. */
+/* What a member has offered for the next rung is of no use any more. */
+static void turn_down(struct hub *hub, int place)
+{
+    struct member *member = &hub->members[place];
+
+    for (unsigned i = 0; i < member->waiting_count; i++) {
+        const struct msg_offer *offer = &member->waiting[i]->offer;
+
+        member->finished |= offer->last;
+        verdict_send(hub, member, offer->exchange, 0, hub->chunks,
+                     VERDICT_SUPERSEDED);
+    }
+    rounds_forget(hub, place, VERDICT_SUPERSEDED, true);
+}
+
+static void tell_winner(struct hub *hub, const struct round *round,
+                        const struct contribution *winner)
+{
+    if (winner)
+        effects_note(hub->out, NOTE_FOUNDED, hub->members[winner->member].name,
+                     "has the best first parameters of %u nodes: loss %.4f "
+                     "at iteration %llu",
+                     round->count, winner->candidate.score,
+                     (unsigned long long)winner->offer.iteration);
+    else
+        effects_note(hub->out, NOTE_FOUNDED, "",
+                     "nobody has better parameters than the best of the rung "
+                     "before: all take those");
+}
+
+/* One lineage is left: the run begins. Whoever does not have it takes the
+ * centre. Without a winner the one of the rung before stays. */
 static void decided(struct hub *hub, const struct round *round,
                     const struct contribution *winner)
 {
-    const struct member *member = &hub->members[winner->member];
-    bool here[HUB_MAX_NODES] = {false};
-
     hub->contest = false;
     hub->founded = true;
-    hub->lineage = winner->offer.lineage;
     hub->policy = &hub->config.policy;
-    effects_note(hub->out, NOTE_FOUNDED, member->name,
-                 "has the best first parameters of %u nodes: loss %.4f at "
-                 "iteration %llu",
-                 round->count, winner->candidate.score,
-                 (unsigned long long)winner->offer.iteration);
-    take_part(round, here);
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        if (hub->members[i].present && !here[i])
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        hub->centre[i].turn = 0;
+    tell_winner(hub, round, winner);
+    for (int i = 0; i < HUB_MAX_NODES; i++) {
+        if (!hub->members[i].present)
+            continue;
+        turn_down(hub, i);
+        if (!has_them(round, winner, i))
             member_start(hub, &hub->members[i], START_TAKE);
+    }
     members_tune(hub);
 }
 
 void contest_judge(struct hub *hub, const struct round *round)
 {
-    const struct contribution *winner = winner_of(round);
+    const struct contribution *winner = winner_of(hub, round);
 
     if (!hub->contest)
         return;
+    if (winner)
+        hub->lineage = winner->offer.lineage;
     if (round->policy == &hub->final_policy) {
-        if (winner)
+        if (hub->lineage)
             decided(hub, round, winner);
         return;
     }

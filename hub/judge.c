@@ -78,17 +78,28 @@ static void combine(const struct heap *heap, const double *weights,
     }
 }
 
+static bool any(const double *weights, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (weights[i] > 0)
+            return true;
+    return false;
+}
+
 static double loss(const struct pile *pile, const double *weights,
                    double *error)
 {
     const struct heap *heap = heap_of(pile);
     const struct judge_order *order = heap->order;
-    struct blob *whole =
-        blob_new(heap->job->pool, pile->elements * sizeof(float));
-    struct job *job = job_new(order->evaluate, heap->job->pool, order->chunks);
+    struct blob *whole;
+    struct job *job;
     double score = NO_SCORE;
 
     *error = 0;
+    if (!heap->job->in[1].blob && !any(weights, pile->count))
+        return NO_SCORE; /* there is no centre yet */
+    whole = blob_new(heap->job->pool, pile->elements * sizeof(float));
+    job = job_new(order->evaluate, heap->job->pool, order->chunks);
     job->context = order->evaluate_context;
     job->elements = pile->elements;
     if (whole) {
