@@ -1,0 +1,292 @@
+/* What must hold on the virtual star whatever the policy is. Machines are asked
+ * for their invariants after each step. */
+#include <string.h>
+
+#include "tests/check.h"
+#include "tests/sim/walk.h"
+
+/* Chunks are late, and come twice. */
+static void disturb(void *context, const struct world_message *message,
+                    struct world_fate *fate)
+{
+    walk_count(context, message, fate);
+    if (message->msg->kind != MSG_CHUNK || message->msg->chunk.exchange == 0)
+        return;
+    fate->delay = (nanos)(message->node * 7 % 4) * 30 * MILLISECOND;
+    fate->copies = 2;
+    fate->apart = 45 * MILLISECOND;
+}
+
+static void run_disturbed(const struct policy *policy, struct seen *seen,
+                          uint64_t seed, bool disturbed)
+{
+    struct lab *lab = walk_lab(policy, seen);
+
+    lab->config.link.latency = (nanos)seed * 2 * MILLISECOND;
+    lab->config.link.jitter = (nanos)seed * 4 * MILLISECOND;
+    if (disturbed)
+        lab->config.hooks.filter = disturb;
+    walk_open(lab, seed, WALK_NODES);
+    (void)lab_run(lab, 8 * SECOND);
+    lab_destroy(&lab);
+}
+
+static bool arrival_does_not_matter(const struct policy *policy)
+{
+    struct seen first, second, third;
+
+    if (!policy->gate->batch)
+        return true;
+    run_disturbed(policy, &first, 1, false);
+    run_disturbed(policy, &second, 2, false);
+    run_disturbed(policy, &third, 3, true);
+    for (unsigned i = 0; i < WALK_NODES; i++) {
+        size_t size = sizeof first.offered[i].x;
+
+        if (first.offered[i].count < WALK_COMPARED ||
+            memcmp(first.offered[i].x, second.offered[i].x, size) != 0 ||
+            memcmp(first.offered[i].x, third.offered[i].x, size) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void the_order_of_arrival_does_not_matter(void)
+{
+    walk(arrival_does_not_matter);
+}
+
+/* `nodes` that all want the same, without losses. */
+static void run_alike(const struct policy *policy, unsigned nodes,
+                      struct seen *seen)
+{
+    struct lab *lab = walk_lab(policy, seen);
+
+    lab->config.hub.nodes = nodes;
+    lab_open(lab, 1);
+    for (unsigned i = 0; i < nodes; i++)
+        walk_add(lab, i, 0);
+    (void)lab_run(lab, 8 * SECOND);
+    lab_destroy(&lab);
+}
+
+/* With one node the centre is that node's; with nodes that are alike it is
+ * what one of them alone would come to. */
+static bool alike_are_as_one(const struct policy *policy)
+{
+    const struct policy mean = preset_find("mean")->policy;
+    bool averages = policy->exchange == EXCHANGE_DELTA &&
+                    policy->merge == &merge_mean && policy->gate->batch &&
+                    policy->numbers.outer_lr == 1 &&
+                    policy->numbers.outer_momentum == 0;
+    struct seen expected, one, all;
+
+    run_alike(&mean, 1, &expected);
+    run_alike(policy, 1, &one);
+    run_alike(policy, WALK_NODES, &all);
+    if (one.offered[0].count < WALK_COMPARED ||
+        one.decided[0] < WALK_COMPARED ||
+        all.decided[WALK_NODES - 1] < WALK_COMPARED)
+        return false;
+    return !averages ||
+           (memcmp(expected.offered[0].x, one.offered[0].x,
+                   sizeof one.offered[0].x) == 0 &&
+            memcmp(expected.offered[0].x, all.offered[WALK_NODES - 1].x,
+                   sizeof one.offered[0].x) == 0);
+}
+
+static void one_node_and_nodes_that_are_alike_come_to_the_same(void)
+{
+    walk(alike_are_as_one);
+}
+
+/* Whether all nodes exchange at least so often within a span. */
+static bool all_exchange(struct lab *lab, nanos span, unsigned least)
+{
+    const struct seen before = *(const struct seen *)lab->own;
+    const struct seen *now = lab->own;
+
+    if (!lab_run(lab, span))
+        return false;
+    for (unsigned i = 0; i < WALK_NODES; i++)
+        if (now->decided[i] < before.decided[i] + least)
+            return false;
+    return walk_finite(lab, WALK_NODES);
+}
+
+static void lose_second(void *context, struct world *world)
+{
+    (void)context;
+    world_crash(world, 1, false);
+}
+
+static void lose_third(void *context, struct world *world)
+{
+    (void)context;
+    world_crash(world, 2, true);
+}
+
+static void start_both(void *context, struct world *world)
+{
+    (void)context;
+    world_start(world, 1);
+    world_start(world, 2);
+}
+
+/* Chunks take 20 ms each, so that these moments are in the middle of rounds. */
+static bool losses_are_survived(const struct policy *policy)
+{
+    struct seen seen;
+    struct lab *lab = walk_lab(policy, &seen);
+    bool held;
+    unsigned before;
+
+    lab->config.link.bytes_per_second = 2000;
+    walk_open(lab, 1, WALK_NODES);
+    world_at(lab->world, 2030 * MILLISECOND, lose_second, lab);
+    world_at(lab->world, 4050 * MILLISECOND, lose_third, lab);
+    world_at(lab->world, 16 * SECOND, start_both, lab);
+    (void)lab_run(lab, 9 * SECOND);
+    before = seen.decided[0];
+    (void)lab_run(lab, 7 * SECOND);
+    held = seen.decided[0] > before + 4;
+    held &= all_exchange(lab, 10 * SECOND, 3);
+    lab_destroy(&lab);
+    return held;
+}
+
+static void a_member_that_is_lost_in_a_round_stops_nobody(void)
+{
+    walk(losses_are_survived);
+}
+
+static bool nan_never_leads(const struct policy *policy)
+{
+    struct seen seen;
+    struct lab *lab = walk_lab(policy, &seen);
+    bool held;
+
+    walk_open(lab, 1, WALK_MOST);
+    (void)lab_run(lab, 6 * SECOND);
+    held = all_exchange(lab, 8 * SECOND, 4) && walk_finite(lab, WALK_MOST) &&
+           seen.offered[WALK_MOST - 1].count > WALK_COMPARED;
+    lab_destroy(&lab);
+    return held;
+}
+
+static void a_node_that_diverges_is_not_merged_and_takes_the_centre(void)
+{
+    walk(nan_never_leads);
+}
+
+static void freeze(void *context, struct world *world)
+{
+    (void)context;
+    world_freeze(world, 1);
+}
+
+static void thaw(void *context, struct world *world)
+{
+    (void)context;
+    world_thaw(world, 1);
+}
+
+static bool stale_ones_come_back(const struct policy *policy)
+{
+    struct seen seen;
+    struct lab *lab = walk_lab(policy, &seen);
+    bool held;
+
+    lab->config.hub.staleness = 1;
+    walk_open(lab, 1, WALK_NODES);
+    world_at(lab->world, 2 * SECOND, freeze, lab);
+    world_at(lab->world, 10 * SECOND, thaw, lab);
+    (void)lab_run(lab, 12 * SECOND);
+    held = all_exchange(lab, 8 * SECOND, 4);
+    lab_destroy(&lab);
+    return held;
+}
+
+static void whoever_is_stale_beyond_the_bound_comes_back(void)
+{
+    walk(stale_ones_come_back);
+}
+
+static bool it_ends(const struct policy *policy, uint64_t delay)
+{
+    struct seen seen;
+    struct lab *lab = walk_lab(policy, &seen);
+    struct hub_view view;
+    bool held;
+
+    lab->config.hub.iterations = 40;
+    lab->config.hub.delay = delay;
+    walk_open(lab, 1, WALK_NODES);
+    held = lab_run_to_end(lab) && lab_run(lab, 2 * SECOND);
+    hub_look(world_hub(lab->world), world_now(lab->world), &view);
+    held &= view.training < 8 * SECOND &&
+            world_saved(lab->world)->version == view.version;
+    for (unsigned i = 0; i < WALK_NODES; i++)
+        held &= seen.lasts[i] == 1 && seen.decided[i] >= 40 / WALK_EVERY - 3 &&
+                node_ended(world_node(lab->world, i));
+    held &= walk_finite(lab, WALK_NODES);
+    lab_destroy(&lab);
+    return held;
+}
+
+static bool runs_end(const struct policy *policy)
+{
+    return it_ends(policy, 0) && it_ends(policy, 2) &&
+           it_ends(policy, WALK_EVERY) && it_ends(policy, 10);
+}
+
+static void runs_end_with_the_last_offer_of_all_at_any_delay(void)
+{
+    walk(runs_end);
+}
+
+static void crash_hub(void *context, struct world *world)
+{
+    (void)context;
+    world_crash(world, WORLD_HUB, false);
+}
+
+static void start_hub(void *context, struct world *world)
+{
+    (void)context;
+    world_start(world, WORLD_HUB);
+}
+
+static bool the_hub_goes_on(const struct policy *policy)
+{
+    struct seen seen;
+    struct lab *lab = walk_star(policy, &seen);
+    uint64_t saved;
+    bool held;
+
+    world_at(lab->world, 4020 * MILLISECOND, crash_hub, lab);
+    world_at(lab->world, 5 * SECOND, start_hub, lab);
+    (void)lab_run(lab, 4500 * MILLISECOND);
+    saved = world_saved(lab->world)->version;
+    (void)lab_run(lab, 3 * SECOND);
+    held = saved > 0 && all_exchange(lab, 8 * SECOND, 4) &&
+           world_saved(lab->world)->version >= saved;
+    lab_destroy(&lab);
+    return held;
+}
+
+static void a_hub_that_is_started_again_goes_on(void)
+{
+    walk(the_hub_goes_on);
+}
+
+void add_sim_conformance_tests(CU_pSuite suite)
+{
+    TEST(the_order_of_arrival_does_not_matter);
+    TEST(one_node_and_nodes_that_are_alike_come_to_the_same);
+    TEST(a_member_that_is_lost_in_a_round_stops_nobody);
+    TEST(a_node_that_diverges_is_not_merged_and_takes_the_centre);
+    TEST(whoever_is_stale_beyond_the_bound_comes_back);
+    TEST(runs_end_with_the_last_offer_of_all_at_any_delay);
+    TEST(a_hub_that_is_started_again_goes_on);
+}
