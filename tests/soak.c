@@ -41,7 +41,7 @@ static bool all_exchange(void *context, struct world *world)
     for (unsigned i = 0; i < soak->nodes; i++) {
         struct node_view view;
 
-        if (soak->merged_since[i] < 3)
+        if (soak->decided_since[i] < 3)
             return false;
         node_look(world_node(world, i), &view);
         if (!view.attached)
@@ -72,11 +72,11 @@ static void complain_of_slow_ones(struct soak *soak, const char *what)
         struct node_view view;
 
         node_look(world_node(soak->world, i), &view);
-        at += (size_t)snprintf(who + at, sizeof who - at, " n%u:%s%llu",
-                               i + 1, view.attached ? "+" : "-",
-                               (unsigned long long)soak->merged_since[i]);
+        at += (size_t)snprintf(who + at, sizeof who - at, " n%u:%s%llu", i + 1,
+                               view.attached ? "+" : "-",
+                               (unsigned long long)soak->decided_since[i]);
     }
-    soak_complain(soak, "%s; attached and merged:%s", what, who);
+    soak_complain(soak, "%s; attached and decided:%s", what, who);
 }
 
 static void live(struct soak *soak)

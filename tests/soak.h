@@ -60,7 +60,7 @@ struct soak {
     unsigned nodes;
     uint32_t chunks;
     uint64_t task_steps; /* 0: no tasks */
-    float start[SOAK_ELEMENTS];
+    float starts[SOAK_NODES][SOAK_ELEMENTS];
     float centres[SOAK_NODES][SOAK_ELEMENTS];
     struct quadratic models[SOAK_NODES];
 
@@ -71,7 +71,7 @@ struct soak {
     struct soak_fate fates[SOAK_NODES][SOAK_EXCHANGES];
     uint64_t chunk_versions[SOAK_CHUNKS]; /* of the hub's present life */
     uint64_t version;
-    uint64_t merged_since[SOAK_NODES]; /* exchanges, since faults ended */
+    uint64_t decided_since[SOAK_NODES]; /* exchanges, since faults ended */
     char complaint[240]; /* the first; empty: all is well */
     struct soak_tail *tail; /* where to keep the end of the transcript */
 };

@@ -104,5 +104,5 @@ void soak_heal(struct soak *soak)
             start(soak, i);
     }
     for (unsigned i = 0; i < SOAK_NODES; i++)
-        soak->merged_since[i] = 0;
+        soak->decided_since[i] = 0;
 }

@@ -33,6 +33,13 @@ static bool is_finite(struct blob *payload)
     return true;
 }
 
+/* A round has come to it, whatever its policy thought of it. */
+static bool is_decided(enum verdict verdict)
+{
+    return verdict == VERDICT_MERGED || verdict == VERDICT_DECLINED ||
+           verdict == VERDICT_REFUTED;
+}
+
 /* A chunk has one verdict, however often it is told. It counts as merged twice
  * when two versions of the hub's claim to hold it. */
 static void judge_chunk(struct soak *soak,
@@ -56,8 +63,8 @@ static void judge_chunk(struct soak *soak,
                       "n%u's exchange %llu chunk %u is %s, and was %s",
                       message->node + 1, (unsigned long long)exchange, chunk,
                       name, verdict_words[fate->verdict[chunk]].text);
-    else if (!fate->judged[chunk] && verdict == VERDICT_MERGED && !chunk)
-        soak->merged_since[message->node]++;
+    else if (!fate->judged[chunk] && is_decided(verdict) && !chunk)
+        soak->decided_since[message->node]++;
     if (chunk < soak->chunks) {
         fate->judged[chunk] = true;
         fate->verdict[chunk] = verdict;

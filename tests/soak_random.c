@@ -44,20 +44,52 @@ static void evaluate(void *context, const float *theta, size_t elements,
     *accuracy = -1;
 }
 
+/* Rules beside those of the preset, where they go together. */
+static void vary_rules(struct soak *soak, struct policy *policy)
+{
+    struct policy other = *policy;
+
+    other.gate = gate_rules[soak_below(soak, gate_rule_count)];
+    other.select = select_rules[soak_below(soak, select_rule_count)];
+    other.reduce = reduce_rules[soak_below(soak, reduce_rule_count)];
+    other.preempt = preempt_rules[soak_below(soak, preempt_rule_count)];
+    other.numbers.quorum = (double)soak_below(soak, 5) / 4;
+    other.numbers.grace = (double)soak_below(soak, 30) / 10;
+    if (!policy_conflict(&other))
+        *policy = other;
+}
+
+/* What becomes of different first parameters: what hub_settle allows. */
+static enum init choose_init(struct soak *soak, const struct policy *policy)
+{
+    enum init init = (enum init)soak_below(soak, INIT_COUNT);
+
+    if (policy->exchange != EXCHANGE_PARAMETERS)
+        return init == INIT_TOURNAMENT ? init : INIT_HUB;
+    if (init == INIT_POPULATION && policy->merge->verb != VERB_REPLACE)
+        return INIT_ELASTIC;
+    return init;
+}
+
 static void choose_policy(struct soak *soak)
 {
-    static const char *const names[] = {"mean", "diloco", "async"};
-    const struct preset *preset = preset_find(names[soak_below(soak, 3)]);
     struct hub_config *hub = &soak->config.hub;
+    struct policy *policy = &hub->policy;
 
-    if (!preset)
-        abort();
-    hub->policy = preset->policy;
-    if (soak_below(soak, 4) == 0) {
-        hub->policy.exchange = EXCHANGE_GRADIENT;
-        hub->policy.numbers.outer_lr = 0.05;
-        hub->policy.numbers.outer_momentum = 0;
+    *policy = presets[soak_below(soak, preset_count)].policy;
+    if (policy->exchange == EXCHANGE_DELTA && soak_below(soak, 4) == 0) {
+        policy->exchange = EXCHANGE_GRADIENT;
+        policy->numbers.outer_lr = 0.05;
+        policy->numbers.outer_momentum = 0;
     }
+    if (policy->gate == &gate_async)
+        policy->numbers.outer_momentum = 0;
+    if (soak_below(soak, 2))
+        vary_rules(soak, policy);
+    hub->init = choose_init(soak, policy);
+    hub->tournament = 1 + soak_below(soak, 30);
+    hub->dylu = soak_below(soak, 4) == 0;
+    hub->optimizer = (enum optimizer)soak_below(soak, OPTIMIZER_COUNT);
 }
 
 static void choose_schedule(struct soak *soak)
@@ -118,13 +150,25 @@ static void choose_network(struct soak *soak)
     config->saves = soak_below(soak, 4) > 0;
 }
 
+/* In half of the runs each node starts elsewhere. */
+static void choose_starts(struct soak *soak)
+{
+    bool alike = soak_below(soak, 2);
+
+    for (size_t i = 0; i < SOAK_NODES; i++)
+        for (size_t j = 0; j < SOAK_ELEMENTS; j++)
+            soak->starts[i][j] = i && alike
+                                     ? soak->starts[0][j]
+                                     : (float)prng_unit(&soak->prng) - 0.5f;
+}
+
 static void add_node(struct soak *soak, unsigned number)
 {
     struct quadratic *model = &soak->models[number];
     char name[16];
     struct world_node node = {
         .name = name,
-        .trainer = {.start = soak->start,
+        .trainer = {.start = soak->starts[number],
                     .elements = (size_t)soak->schema->elements,
                     .step = between(soak, 20 * MILLISECOND,
                                     200 * MILLISECOND),
@@ -152,8 +196,7 @@ void soak_configure(struct soak *soak)
     choose_schedule(soak);
     choose_shape(soak);
     choose_network(soak);
-    for (size_t i = 0; i < SOAK_ELEMENTS; i++)
-        soak->start[i] = (float)prng_unit(&soak->prng) - 0.5f;
+    choose_starts(soak);
     soak->config.hooks.context = soak;
     soak->config.hooks.after_step = soak_judge_step;
     soak->config.hooks.filter = filter;
