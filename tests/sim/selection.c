@@ -1,0 +1,351 @@
+/* Selection and preemption by score, on the virtual star: criteria AP-9, AP-10,
+ * AP-11 and AP-14, and test T25 of the handbook. Nodes drift by an
+ * amount of their own and report a score of their own, true or not. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/check.h"
+#include "tests/sim/lab.h"
+
+enum { ELEMENTS = 10, CHUNKS = 3, EVERY = 4, MOST = 8 };
+
+/* x += amount each iteration; the loss it reports, and since when another. */
+struct drifter {
+    float amount;
+    double loss, later;
+    uint64_t from; /* iteration; 0: never */
+};
+
+static double drift(const void *context, uint64_t iteration, const float *x,
+                    size_t elements, float *gradient)
+{
+    const struct drifter *drifter = context;
+
+    (void)x;
+    for (size_t i = 0; i < elements; i++)
+        gradient[i] = -drifter->amount;
+    return drifter->from && iteration >= drifter->from ? drifter->later
+                                                       : drifter->loss;
+}
+
+/* What a star has shown. */
+struct shown {
+    unsigned rounds, preempted, refuted;
+    uint64_t up_bytes; /* of chunks, the first parameters not counted */
+    unsigned uploads[MOST], verdicts[MOST][VERDICT_COUNT];
+    uint32_t optimizer; /* that nodes were told */
+    char preemption[NOTE_BYTES], victim[SUBJECT_BYTES];
+
+
+};
+
+static void listen(struct lab *lab, const struct world_step *step)
+{
+    struct shown *shown = lab->own;
+
+    for (unsigned i = 0;
+         step->process == WORLD_HUB && i < step->effects->count; i++) {
+        const struct effect *effect = &step->effects->list[i];
+
+        if (effect->kind != EFFECT_NOTE)
+            continue;
+        shown->rounds += effect->note.kind == NOTE_ROUND;
+        if (effect->note.kind != NOTE_PREEMPTED)
+            continue;
+        shown->preempted++;
+        memcpy(shown->victim, effect->note.subject, sizeof shown->victim);
+        memcpy(shown->preemption, effect->note.text,
+               sizeof shown->preemption);
+    }
+}
+
+static void overhear(void *context, const struct world_message *message,
+                     struct world_fate *fate)
+{
+    struct shown *shown = ((struct lab *)context)->own;
+    const struct msg *msg = message->msg;
+
+    (void)fate;
+    if (msg->kind == MSG_CHUNK && msg->chunk.exchange) {
+        shown->up_bytes += message->payload->size;
+        shown->uploads[message->node] += msg->chunk.chunk == 0;
+    } else if (msg->kind == MSG_RESULT && msg->result.exchange &&
+               msg->result.chunk == 0) {
+        shown->verdicts[message->node][msg->result.verdict]++;
+    } else if (msg->kind == MSG_VERDICT && msg->verdict.first == 0) {
+        shown->verdicts[message->node][msg->verdict.verdict]++;
+    } else if (msg->kind == MSG_WELCOME) {
+        shown->optimizer = msg->welcome.optimizer;
+    }
+}
+
+/* Held-out data: how far it is from the first parameter to 1024. */
+static void distance(void *context, const float *theta, size_t elements,
+                     double *loss, double *accuracy)
+{
+    (void)context;
+    (void)elements;
+    *loss = 1024 > (double)theta[0] ? 1024 - (double)theta[0]
+                                    : (double)theta[0] - 1024;
+    *accuracy = -1;
+}
+
+static void two_and_a_half(void *context, const float *theta,
+                           size_t elements, double *loss, double *accuracy)
+{
+    (void)context;
+    (void)theta;
+    (void)elements;
+    *loss = 2.5;
+    *accuracy = -1;
+}
+
+static struct lab *lab_of(const char *preset, struct shown *shown)
+{
+    struct lab *lab = lab_new(ELEMENTS);
+
+    memset(shown, 0, sizeof *shown);
+    lab->own = shown;
+    lab->after_step = listen;
+    lab->config.hooks.filter = overhear;
+    lab->config.hub.policy = preset_find(preset)->policy;
+    lab->config.hub.every = EVERY;
+    return lab;
+}
+
+static void open_with(struct lab *lab, const struct drifter *drifters,
+                      unsigned count)
+{
+    char name[8];
+
+    lab->config.hub.nodes = count;
+    lab_open(lab, 1);
+    for (unsigned i = 0; i < count; i++) {
+        const struct model model = {drift, &drifters[i], 1, 0, NULL, NULL};
+
+        (void)snprintf(name, sizeof name, "n%u", i + 1);
+        (void)lab_add(lab, name, &model);
+    }
+}
+
+/* Where the policy has led the first parameter after so many rounds. */
+static double led_to(struct lab *lab, const struct drifter *drifters,
+                     unsigned count, uint64_t rounds)
+{
+    open_with(lab, drifters, count);
+    return lab_run_rounds(lab, rounds) ? lab_value(lab, rounds) : 0;
+}
+
+static const struct drifter three[3] = {
+    {1, 3, 0, 0}, {2, 1, 0, 0}, {4, 2, 0, 0}};
+
+/* ---- AP-9 ---- */
+
+static void ap_09_all(void)
+{
+    struct shown shown;
+    struct lab *lab = lab_of("mean", &shown);
+
+    CHECK_NEAR(3. * EVERY * 7 / 3, led_to(lab, three, 3, 3), 1e-5);
+    lab_destroy(&lab);
+}
+
+static void ap_09_best(void)
+{
+    struct shown shown;
+    struct lab *lab = lab_of("best", &shown);
+
+    CHECK_NEAR(3 * EVERY * 2, led_to(lab, three, 3, 3), 0);
+    CHECK_EQUAL(3, shown.verdicts[1][VERDICT_MERGED]);
+    CHECK_EQUAL(0, shown.verdicts[0][VERDICT_MERGED]);
+    CHECK_EQUAL(0, shown.verdicts[2][VERDICT_MERGED]);
+    lab_destroy(&lab);
+}
+
+static void ap_09_better(void)
+{
+    struct shown shown;
+    struct lab *lab = lab_of("better", &shown);
+
+    lab->config.hooks.evaluate = two_and_a_half;
+    CHECK_NEAR(3 * EVERY * 3, led_to(lab, three, 3, 3), 0);
+    CHECK_EQUAL(0, shown.verdicts[0][VERDICT_MERGED]);
+    lab_destroy(&lab);
+}
+
+/* Nothing is applied, and nothing is lost: the first round that somebody wins
+ * merges all that has been learnt since the start. */
+static void ap_09_nobody(void)
+{
+    static const struct drifter late[2] = {{1, 3, 0.5, 30}, {1, 3, 0.5, 30}};
+    struct shown shown;
+    struct lab *lab = lab_of("better", &shown);
+
+    lab->config.hooks.evaluate = two_and_a_half;
+    open_with(lab, late, 2);
+    lab_run(lab, 3 * SECOND);
+    CHECK(shown.rounds >= 6);
+    CHECK_EQUAL(0, lab->version);
+    CHECK_NEAR((double)trainer_iteration(world_trainer(lab->world, 0)),
+               (double)trainer_values(world_trainer(lab->world, 0))[0], 0);
+    lab_run_rounds(lab, 1);
+    CHECK_NEAR(EVERY * shown.rounds, lab_value(lab, 1), 0);
+    lab_destroy(&lab);
+}
+
+/* ---- AP-10 ---- */
+
+static const struct drifter one_bad[4] = {
+    {1, 1, 0, 0}, {1, 1, 0, 0}, {1, 10, 0, 0}, {1, 1.001, 0, 0}};
+
+static struct shown preempted(const char *rule, double spare, unsigned nodes)
+{
+    struct shown shown;
+    struct lab *lab = lab_of("mean", &shown);
+
+    lab->config.hub.policy.preempt = preempt_find(rule);
+    lab->config.hub.policy.numbers.spare = spare;
+    lab->config.hub.optimizer = OPTIMIZER_RESET;
+    open_with(lab, one_bad, nodes);
+    lab_run(lab, 20 * SECOND);
+    CHECK(shown.rounds > 20);
+    lab_destroy(&lab);
+    return shown;
+}
+
+static void ap_10_on(void)
+{
+    struct shown often = preempted("margin", 2, 4);
+    struct shown seldom = preempted("margin", 8, 4);
+
+    CHECK(often.preempted >= 4);
+    CHECK_TEXT("n3", often.victim);
+    CHECK_CONTAINS("10.0000", often.preemption);
+    CHECK_CONTAINS("1.0000", often.preemption);
+    CHECK(seldom.preempted >= 1);
+    CHECK(seldom.preempted < often.preempted);
+    CHECK(seldom.preempted <= seldom.rounds / 8);
+    CHECK_EQUAL(OPTIMIZER_RESET, often.optimizer);
+    CHECK_TEXT("n3", preempted("quantile", 2, 4).victim);
+}
+
+static void ap_10_off(void)
+{
+    CHECK_EQUAL(0, preempted("off", 2, 4).preempted);
+    CHECK_EQUAL(0, preempted("margin", 2, 2).preempted);
+    CHECK_EQUAL(0, preempted("margin", 2, 1).preempted);
+    CHECK_EQUAL(0, preempted("quantile", 2, 1).preempted);
+}
+
+/* ---- AP-11 ---- */
+
+static void ap_11_ties(void)
+{
+    static const struct drifter equal[3] = {
+        {1, 1, 0, 0}, {2, 1, 0, 0}, {4, 1, 0, 0}};
+    struct shown shown;
+    struct lab *lab = lab_of("best", &shown);
+
+    CHECK_NEAR(5 * EVERY, led_to(lab, equal, 3, 5), 0);
+    lab_destroy(&lab);
+}
+
+/* ---- AP-14 ---- */
+
+/* Bytes up-link of a round, of eight nodes. */
+static uint64_t round_bytes(const char *preset)
+{
+    static const struct drifter eight[MOST] = {
+        {1, 8, 0, 0}, {1, 7, 0, 0}, {1, 6, 0, 0}, {1, 5, 0, 0},
+        {1, 4, 0, 0}, {1, 3, 0, 0}, {1, 2, 0, 0}, {1, 1, 0, 0}};
+    struct shown shown;
+    struct lab *lab = lab_of(preset, &shown);
+    uint64_t bytes;
+
+    (void)led_to(lab, eight, MOST, 10);
+    bytes = shown.up_bytes / shown.rounds;
+    lab_destroy(&lab);
+    return bytes;
+}
+
+static void ap_14_one_upload(void)
+{
+    CHECK_EQUAL(MOST * ELEMENTS * sizeof(float), round_bytes("mean"));
+    CHECK_EQUAL(ELEMENTS * sizeof(float), round_bytes("best"));
+    CHECK_EQUAL(2 * ELEMENTS * sizeof(float), round_bytes("top"));
+    CHECK_EQUAL(ELEMENTS * sizeof(float), round_bytes("lsgd"));
+}
+
+/* The first one goes the wrong way and says that its loss is 0. */
+static const struct drifter with_a_liar[3] = {
+    {-1, 0, 0, 0}, {1, 1, 0, 0}, {2, 2, 0, 0}};
+
+static void ap_14_liar(void)
+{
+    struct shown shown;
+    struct lab *lab = lab_of("best", &shown);
+
+    lab->config.hub.policy.reduce = &reduce_verified;
+    lab->config.hooks.evaluate = distance;
+    CHECK_NEAR(5 * EVERY, led_to(lab, with_a_liar, 3, 5), 0);
+    CHECK_EQUAL(5, shown.verdicts[0][VERDICT_REFUTED]);
+    CHECK_EQUAL(5, shown.verdicts[1][VERDICT_MERGED]);
+    CHECK_EQUAL(5, shown.uploads[0]);
+    CHECK_EQUAL(5, shown.uploads[1]);
+    CHECK_EQUAL(0, shown.uploads[2]);
+    lab_destroy(&lab);
+}
+
+/* Without held-out data it is believed. */
+static void ap_14_believed(void)
+{
+    struct shown shown;
+    struct lab *lab = lab_of("best", &shown);
+
+    lab->config.hub.policy.reduce = &reduce_verified;
+    CHECK_NEAR(-5 * EVERY, led_to(lab, with_a_liar, 3, 5), 0);
+    lab_destroy(&lab);
+}
+
+/* ---- T25 ---- */
+
+static void t25_poison(void)
+{
+    static const struct drifter poisoned[4] = {
+        {1, 1, 0, 0}, {1, 1, 0, 0}, {1, 1, 0, 0}, {-64, 0, 0, 0}};
+    struct shown shown;
+    struct lab *lab = lab_of("soup", &shown);
+
+    lab->config.hooks.evaluate = distance;
+    CHECK_NEAR(5 * EVERY, led_to(lab, poisoned, 4, 5), 0);
+    CHECK_EQUAL(5, shown.verdicts[3][VERDICT_REFUTED]);
+    CHECK_EQUAL(5, shown.verdicts[0][VERDICT_MERGED]);
+    lab_destroy(&lab);
+}
+
+void add_sim_selection_tests(CU_pSuite suite)
+{
+    check_add(suite, "AP-9 all: the mean of what all have contributed",
+              ap_09_all);
+    check_add(suite, "AP-9 best: what the node with the best score has",
+              ap_09_best);
+    check_add(suite, "AP-9 better: those with better scores than the centre",
+              ap_09_better);
+    check_add(suite, "AP-9 where nobody is chosen nothing is applied or lost",
+              ap_09_nobody);
+    check_add(suite,
+              "AP-10 the worst is replaced, after a grace, with both scores "
+              "told",
+              ap_10_on);
+    check_add(suite, "AP-10 off, and the last good node, are never replaced",
+              ap_10_off);
+    check_add(suite, "AP-11 of equal scores the lowest node is the best",
+              ap_11_ties);
+    check_add(suite, "AP-14 best costs one upload a round, whatever N",
+              ap_14_one_upload);
+    check_add(suite, "AP-14 a winner that lied is refuted and replaced",
+              ap_14_liar);
+    check_add(suite, "AP-14 without held-out data a score is believed",
+              ap_14_believed);
+    check_add(suite, "T25 the soup leaves a poisoned one out", t25_poison);
+}
