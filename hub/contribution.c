@@ -90,23 +90,31 @@ void contribution_cut(struct hub *hub, struct contribution *contribution,
     contribution->delivered = hub->chunks;
 }
 
-/* Says the verdicts of a contribution run by run; delivered chunks are as
- * good as merged. */
+void contribution_lose(struct hub *hub, struct contribution *contribution)
+{
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        contribution_close(hub, contribution, i, VERDICT_LOST);
+    contribution->delivered = hub->chunks;
+}
+
+enum verdict contribution_verdict(const struct contribution *contribution,
+                                  uint32_t chunk)
+{
+    if (contribution->chunks[chunk].state == CHUNK_CLOSED)
+        return contribution->chunks[chunk].verdict;
+    return contribution->merges ? VERDICT_MERGED : VERDICT_DECLINED;
+}
+
 void verdicts_tell(struct hub *hub, struct member *member,
                    const struct contribution *contribution)
 {
     uint32_t first = 0;
 
     for (uint32_t i = 0; i < hub->chunks; i++) {
-        const struct contribution_chunk *chunk = &contribution->chunks[i];
-        enum verdict verdict = chunk->state == CHUNK_CLOSED
-                                   ? chunk->verdict
-                                   : VERDICT_MERGED;
-        const struct contribution_chunk *next = chunk + 1;
+        enum verdict verdict = contribution_verdict(contribution, i);
 
         if (i + 1 < hub->chunks &&
-            verdict == (next->state == CHUNK_CLOSED ? next->verdict
-                                                    : VERDICT_MERGED))
+            verdict == contribution_verdict(contribution, i + 1))
             continue;
         verdict_send(hub, member, contribution->offer.exchange, first,
                      i + 1 - first, verdict);

@@ -170,16 +170,6 @@ static bool answer(struct hub *hub, const struct round *round, unsigned place,
     return true;
 }
 
-static enum verdict verdict_of(const struct contribution *contribution,
-                               uint32_t chunk)
-{
-    const struct contribution_chunk *place = &contribution->chunks[chunk];
-
-    if (place->state != CHUNK_DELIVERED)
-        return place->verdict;
-    return contribution->merges ? VERDICT_MERGED : VERDICT_DECLINED;
-}
-
 /* Sends the chunk to all contributors that are still here and are to get it;
  * who gets nothing of any chunk is told when the round is over. */
 static void release(struct hub *hub, struct round *round, uint32_t chunk)
@@ -194,7 +184,7 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
             continue;
         result.exchange = contribution->offer.exchange;
         result.version = hub->centre[chunk].version;
-        result.verdict = verdict_of(contribution, chunk);
+        result.verdict = contribution_verdict(contribution, chunk);
         if (answer(hub, round, i, chunk, &result, &payload)) {
             delivery_add(hub, member, &result, payload);
             contribution->answered++;
@@ -205,7 +195,7 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
     for (unsigned i = 0; i < round->count; i++)
         if (round->list[i]->chunks[chunk].state == CHUNK_DELIVERED)
             contribution_close(hub, round->list[i], chunk,
-                               verdict_of(round->list[i], chunk));
+                               contribution_verdict(round->list[i], chunk));
     blob_unref(&hub->centre[chunk].former);
 }
 

@@ -33,7 +33,8 @@ static void round_add(struct hub *hub, struct round *round,
     if (!round->count)
         round->part = contribution->part;
     round->list[round->count++] = contribution;
-    if (choice_takes_all(hub))
+    contribution->merges = choice_takes_all(hub);
+    if (contribution->merges)
         contribution_grant(hub, contribution);
 }
 
@@ -268,6 +269,14 @@ void rounds_forget(struct hub *hub, int place, enum verdict verdict,
     merge_try_all(hub);
 }
 
+/* Whether a rule is still to see it as a whole. */
+static bool is_unsettled(const struct hub *hub, const struct round *round)
+{
+    const struct policy *policy = round->closed ? round->policy : hub->policy;
+
+    return policy->reduce->judge && !round->settled;
+}
+
 void rounds_recall(struct hub *hub, struct member *member)
 {
     int place = (int)(member - hub->members);
@@ -278,8 +287,11 @@ void rounds_recall(struct hub *hub, struct member *member)
     for (struct round *round = hub->rounds; round; round = round->next)
         for (unsigned i = 0; i < round->count; i++)
             if (round->list[i]->member == place &&
-                round->list[i]->incarnation == member->incarnation)
+                round->list[i]->incarnation == member->incarnation) {
+                if (is_unsettled(hub, round))
+                    contribution_lose(hub, round->list[i]);
                 verdicts_tell(hub, member, round->list[i]);
+            }
 }
 
 /* Whether everybody else in the round is a window ahead of this one, or all

@@ -350,6 +350,12 @@ void contribution_close(struct hub *hub, struct contribution *contribution,
 /* Closes the chunks that are not delivered; `gone`: nor checked. */
 void contribution_cut(struct hub *hub, struct contribution *contribution,
                       enum verdict verdict, bool gone);
+/* Closes all that is not merged yet, whatever has come of it. */
+void contribution_lose(struct hub *hub, struct contribution *contribution);
+/* Of a chunk that is closed, or is about to be: what is delivered is as good
+ * as merged, if it is to be merged. */
+enum verdict contribution_verdict(const struct contribution *contribution,
+                                  uint32_t chunk);
 /* Says all its verdicts to the member, run by run. */
 void verdicts_tell(struct hub *hub, struct member *member,
                    const struct contribution *contribution);
