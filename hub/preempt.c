@@ -63,6 +63,14 @@ static void replace(struct hub *hub, const struct contestant *contestant,
     member_start(hub, member, START_TAKE);
 }
 
+/* Whether the node is still there, with the parameters that it offered. */
+static bool is_the_same(struct hub *hub, const struct contribution *from)
+{
+    const struct member *member = contribution_member(hub, from);
+
+    return member && member->start == START_GO && !member->takes;
+}
+
 void preempt_round(struct hub *hub, const struct round *round)
 {
     const struct preempt_rule *rule = hub->policy->preempt;
@@ -90,8 +98,7 @@ void preempt_round(struct hub *hub, const struct round *round)
         struct trial *trial = &hub->trials[list[i].node];
 
         trial->strikes = list[i].bad ? trial->strikes + 1 : 0;
-        if (list[i].replaced &&
-            contribution_member(hub, round->list[i]))
+        if (list[i].replaced && is_the_same(hub, round->list[i]))
             replace(hub, &list[i], best);
     }
 }
