@@ -173,6 +173,18 @@ void rounds_settle(struct hub *hub)
         merge_try_all(hub);
 }
 
+/* Nodes that there must be before the first round; those that diverged in the
+ * tournament have been here. */
+static unsigned nodes_awaited(const struct hub *hub)
+{
+    unsigned awaited = hub->config.nodes;
+
+    for (unsigned i = 0; hub->contest && i < HUB_MAX_NODES; i++)
+        awaited -= awaited > 1 && hub->members[i].present &&
+                   hub->members[i].start == START_HOLD;
+    return awaited;
+}
+
 /* Closes the round if its gate says so: from now on chunks may merge, in the
  * rank order of the members. */
 static void round_try_close(struct hub *hub, struct round *round)
@@ -180,7 +192,7 @@ static void round_try_close(struct hub *hub, struct round *round)
     struct gate_state state = {
         .live = members_live(hub),
         .offered = round_offered(hub, round),
-        .required = hub->rounds_here ? 1 : hub->config.nodes,
+        .required = hub->rounds_here ? 1 : nodes_awaited(hub),
         .waited = hub->now - round->opened,
         .iterations = iterations_of(hub) - hub->iterations,
         .every = hub->config.every,
