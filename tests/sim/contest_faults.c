@@ -188,13 +188,14 @@ static void one_node_alone_wins_at_once(void)
     check_ends_well(lab, "n1", 1);
 }
 
-/* With d = 20 and rungs of 4 iterations several sets are on their way. */
+/* An upload takes longer than a rung: offers wait for the next one. */
 static void what_was_offered_for_a_rung_is_not_taken_for_progress(void)
 {
     struct heard heard;
     struct lab *lab = contest(&heard);
 
     lab->config.hub.delay = 20;
+    lab->config.link.bytes_per_second = 400;
     open_with(lab, NODES, 0, &honest);
     check_ends_well(lab, "n2", NODES);
 }
