@@ -17,6 +17,7 @@ enum status scorer_open(struct scorer *scorer, const struct options *options,
     status = trainer_open(&choice, &scorer->trainer, why);
     if (status != STATUS_OK)
         return status;
+    (void)pthread_mutex_init(&scorer->lock, NULL);
     scorer->values =
         malloc((size_t)scorer->trainer->model.elements * sizeof(float));
     if (scorer->values)
@@ -27,6 +28,8 @@ enum status scorer_open(struct scorer *scorer, const struct options *options,
 
 void scorer_close(struct scorer *scorer)
 {
+    if (scorer->trainer)
+        (void)pthread_mutex_destroy(&scorer->lock);
     free(scorer->values);
     scorer->values = NULL;
     trainer_close(&scorer->trainer);
@@ -34,7 +37,7 @@ void scorer_close(struct scorer *scorer)
 
 static void score(struct job *job)
 {
-    const struct scorer *scorer = job->context;
+    struct scorer *scorer = (struct scorer *)job->context;
     struct star_evaluation result = {0};
     float *to = scorer->values;
     struct why why;
@@ -43,12 +46,14 @@ static void score(struct job *job)
         job->status = STATUS_CONFIG;
         return;
     }
+    (void)pthread_mutex_lock(&scorer->lock);
     for (unsigned i = 0; i < job->inputs; i++) {
         memcpy(to, job->in[i].blob->bytes, job->in[i].blob->size);
         to += job->in[i].blob->size / sizeof *to;
     }
     job->status =
         trainer_evaluate(scorer->trainer, scorer->values, 0, &result, &why);
+    (void)pthread_mutex_unlock(&scorer->lock);
     job->number[1] = result.loss;
     job->number[2] = result.accuracy;
     if (result.samples)

@@ -2,6 +2,8 @@
 #ifndef HUB_MAIN_SCORE_H
 #define HUB_MAIN_SCORE_H
 
+#include <pthread.h>
+
 #include "core/options.h"
 #include "seam/machine.h"
 #include "train/trainer.h"
@@ -9,6 +11,7 @@
 struct scorer {
     struct trainer *trainer;
     float *values; /* the chunks, side by side */
+    pthread_mutex_t lock; /* of both: rules that judge score, too */
 };
 
 /* Opens the trainer that --model (or --trainer) and --data name; without them
@@ -17,7 +20,7 @@ enum status scorer_open(struct scorer *scorer, const struct options *options,
                         struct why *why);
 void scorer_close(struct scorer *scorer);
 
-/* hub.h's `evaluate`; the context is a struct scorer. One at a time. */
+/* hub.h's `evaluate`; the context is a struct scorer, from any thread. */
 extern const struct work score_centre;
 
 #endif
