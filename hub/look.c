@@ -145,8 +145,64 @@ static uint64_t chunks_open(const struct hub *hub)
     return open;
 }
 
+/* What is merged of a contribution has been asked for, is what the round is
+ * about, and descends from what the centre does. */
+static const char *check_contribution(const struct hub *hub,
+                                      const struct round *round,
+                                      const struct contribution *one)
+{
+    enum exchange kind = round->policy->exchange;
+    uint32_t merged = 0, open = 0;
+
+    for (uint32_t i = 0; i < hub->chunks; i++) {
+        bool closed = one->chunks[i].state == CHUNK_CLOSED;
+
+        merged += closed && one->chunks[i].verdict == VERDICT_MERGED;
+        open += !closed;
+    }
+    if (merged != one->merged)
+        return "a contribution's chunks are miscounted";
+    if ((merged > one->foreign || (one->merges && open)) && !one->granted)
+        return "what nobody was asked for is merged";
+    if (merged > one->foreign && !one->merges)
+        return "what was not chosen is merged";
+    if (round->settled && open && !one->merges && !one->donates)
+        return "what was not chosen has no verdict";
+    if (one->merges && one->offer.kind != kind)
+        return "what is merged is not what the policy works on";
+    if (one->merges && kind != EXCHANGE_PARAMETERS &&
+        one->offer.lineage != hub->lineage)
+        return "progress of another lineage is merged";
+    return NULL;
+}
+
+static const char *check_rounds(const struct hub *hub)
+{
+    const char *words = NULL;
+
+    for (const struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; round->closed && !words && i < round->count; i++)
+            words = check_contribution(hub, round, round->list[i]);
+    return words;
+}
+
+static const char *check_members(const struct hub *hub)
+{
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
+        const struct member *member = &hub->members[i];
+
+        if (member->delivery.credit > hub->config.window)
+            return "more result credit than the window";
+        if (member->waiting_count &&
+            (!member->present || member->start != START_GO))
+            return "an offer of a node that takes no part waits for a round";
+    }
+    return NULL;
+}
+
 const char *hub_check(const struct hub *hub)
 {
+    const char *words = check_rounds(hub);
     uint64_t closed = 0;
 
     for (unsigned i = 0; i < VERDICT_COUNT; i++)
@@ -160,10 +216,11 @@ const char *hub_check(const struct hub *hub)
         if (hub->centre[i].version < hub->version)
             return "a chunk is older than the centre's version";
     }
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        if (hub->members[i].delivery.credit > hub->config.window)
-            return "more result credit than the window";
-    if (ledger_check(&hub->ledger))
-        return ledger_check(&hub->ledger);
-    return board_check(hub->board);
+    if (hub->contest && hub->founded)
+        return "the tournament goes on although the centre is there";
+    if (!words)
+        words = check_members(hub);
+    if (!words)
+        words = ledger_check(&hub->ledger);
+    return words ? words : board_check(hub->board);
 }
