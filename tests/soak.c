@@ -68,6 +68,8 @@ static void complain_of_slow_ones(struct soak *soak, const char *what)
     char who[SOAK_NODES * 12 + 1] = "";
     size_t at = 0;
 
+    if (world_broken(soak->world))
+        return;
     for (unsigned i = 0; i < soak->nodes; i++) {
         struct node_view view;
 
