@@ -2,8 +2,9 @@
  * each step the hub's invariants must hold, and what it sends must be fit to
  * be sent.
  *
- * The first byte is the run's settings. Then each byte is an act: its lower
- * half says which (acts[] below), its upper half on which connection; its
+ * The first byte is the run's settings, the second its preset, the third other
+ * rules and what becomes of first parameters. Then each byte is an act: its
+ * lower half says which (acts[] below), its upper half on which connection; its
  * arguments follow, a byte each. */
 #include <math.h>
 #include <stdlib.h>
@@ -98,6 +99,12 @@ static void offer(struct session *session, struct slot *slot)
     msg.offer.samples = bits >> 1;
     msg.offer.norm = bits & 4 ? 1e9 : 1;
     msg.offer.score = bits & 2 ? NO_SCORE : bits;
+    msg.offer.kind = session->exchange;
+    msg.offer.lineage = session->lineage ? session->lineage : 5;
+    if (bits & 128)
+        msg.offer.lineage = 6;
+    if ((bits & 192) == 192)
+        msg.offer.kind = EXCHANGE_PARAMETERS;
     say(session, slot, &msg, NULL);
 }
 
@@ -199,14 +206,27 @@ static void pass_time(struct session *session, struct slot *slot)
     }
 }
 
-static void stop(struct session *session, struct slot *slot)
+static void from_operator(struct session *session, const struct msg *msg)
 {
-    const struct msg msg = {.kind = MSG_STOP};
     struct event event = {
-        .kind = EVENT_MESSAGE, .peer = PEER_OPERATOR, .msg = &msg};
+        .kind = EVENT_MESSAGE, .peer = PEER_OPERATOR, .msg = msg};
 
-    (void)slot;
     step(session, &event);
+}
+
+/* The operator: the first slot stands for the end, the others for orders about
+ * a node or about none. */
+static void operate(struct session *session, struct slot *slot)
+{
+    unsigned which = (unsigned)(slot - session->slots);
+    struct msg msg = {.kind = which ? MSG_ORDER : MSG_STOP};
+
+    if (which) {
+        msg.order.command = (which - 1) % COMMAND_COUNT;
+        msg.order.ticket = session->steps;
+        memcpy(msg.order.node, which & 8 ? "node" : "", 5 * (which / 8 % 2));
+    }
+    from_operator(session, &msg);
 }
 
 /* Runs one of the jobs that are held. */
@@ -242,7 +262,7 @@ static void task(struct session *session, struct slot *slot)
 static void (*const acts[SLOTS])(struct session *session,
                                  struct slot *slot) = {
     join_control, join_bulk, leave, hello, attach, offer, chunk,        credit,
-    ping,         bye,       raw,   pass_time,     stop,  run_some_job, hold,
+    ping,         bye,       raw,   pass_time,     operate, run_some_job, hold,
     task};
 
 static void act(struct session *session)
@@ -257,10 +277,12 @@ static void save(struct job *job)
     (void)job;
 }
 
-/* Finds each version better than the one before. */
+/* Finds each version better than the one before, and contributions as good as
+ * their first value is low. */
 static void score(struct job *job)
 {
-    job->number[1] = -job->number[0];
+    job->number[1] = job->number[0] > 0 ? -job->number[0]
+                                        : blob_floats(job->in[0].blob)[0];
     job->number[2] = job->number[0] / 100;
 }
 
@@ -272,9 +294,36 @@ static const char *check(const void *self)
     return hub_check(self);
 }
 
+/* Other rules than the preset's, where they go together with it. */
+static void vary(struct policy *policy, uint8_t bits)
+{
+    struct policy other = *policy;
+
+    if (bits & 3)
+        other.select = select_rules[bits % select_rule_count];
+    if (bits & 28)
+        other.reduce = reduce_rules[bits / 4 % reduce_rule_count];
+    if (bits & 32)
+        other.preempt = &preempt_quantile;
+    other.numbers.spare = other.numbers.strikes = 1;
+    if (!policy_conflict(&other))
+        *policy = other;
+}
+
+static enum init init_of(const struct policy *policy, uint8_t bits)
+{
+    if (bits & 64)
+        return INIT_TOURNAMENT;
+    if (policy->exchange != EXCHANGE_PARAMETERS || bits & 128)
+        return INIT_HUB;
+    return policy->merge->verb == VERB_REPLACE ? INIT_POPULATION
+                                               : INIT_ELASTIC;
+}
+
 static struct hub *open_hub(struct session *session, uint8_t bits)
 {
-    const struct preset *preset = preset_find(bits & 1 ? "async" : "mean");
+    const struct preset *preset = &presets[next(session) % preset_count];
+    uint8_t rules = next(session);
     struct hub *hub;
     struct hub_config config = {.policy = preset->policy,
                                 .run = 7,
@@ -289,8 +338,12 @@ static struct hub *open_hub(struct session *session, uint8_t bits)
                                 .save_interval = SECOND,
                                 .evaluate_interval = SECOND};
 
-    config.policy.exchange = bits & 2 ? EXCHANGE_GRADIENT : EXCHANGE_DELTA;
+    if (bits & 2 && config.policy.exchange == EXCHANGE_DELTA)
+        config.policy.exchange = EXCHANGE_GRADIENT;
     config.policy.numbers.outer_momentum = bits & 4 ? 0.9 : 0;
+    vary(&config.policy, rules);
+    config.init = init_of(&config.policy, rules);
+    config.tournament = 4;
     config.save = bits & 8 ? &work_save : NULL;
     config.evaluate = bits & 16 ? &work_score : NULL;
     config.iterations = bits & 64 ? 200 : 0;

@@ -31,6 +31,8 @@ struct session {
     struct job *jobs[HELD];
     unsigned job_count, steps;
     bool holds;
+    uint32_t exchange; /* what nodes were last told to offer */
+    uint64_t lineage;  /* that they were last told, 0: none yet */
 };
 
 static uint8_t next(struct session *session)
@@ -45,11 +47,25 @@ static void must_be_sendable(const struct effect *effect)
 {
     unsigned char bytes[MSG_MAX_BYTES];
     struct msg read;
-    size_t length = msg_encode(&effect->msg, bytes);
+    size_t length;
 
     assert(effect->peer != PEER_NONE);
+    if (msg_info(effect->msg.kind)->channel == CHANNEL_LOCAL)
+        return; /* to the operator: never on a wire */
+    length = msg_encode(&effect->msg, bytes);
     assert(msg_decode(bytes, length, &read) == STATUS_OK);
     assert(!msg_info(effect->msg.kind)->payload == !effect->payload);
+}
+
+/* What every node would know from what it is sent. */
+static void overhear(struct session *session, const struct msg *msg)
+{
+    if (msg->kind == MSG_TUNE)
+        session->exchange = msg->tune.exchange;
+    if (msg->kind != MSG_WELCOME)
+        return;
+    session->exchange = msg->welcome.exchange;
+    session->lineage = msg->welcome.lineage;
 }
 
 static struct slot *slot_of(struct session *session, peer_id peer)
@@ -76,6 +92,7 @@ static void carry_out(struct session *session)
 
         if (effect->kind == EFFECT_SEND) {
             must_be_sendable(effect);
+            overhear(session, &effect->msg);
         } else if (effect->kind == EFFECT_DROP && slot) {
             drops[count++] = slot->peer;
             slot->peer = PEER_NONE;
