@@ -205,9 +205,39 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
     hub_job(hub, job);
 }
 
+/* Whether there is an answer for everybody who was asked: all has come, or it
+ * will not come any more. Counts those who are to be judged; who is not whole
+ * is declined. */
+static bool have_answered(struct hub *hub, struct round *round,
+                          unsigned *ready)
+{
+    *ready = 0;
+    for (unsigned i = 0; i < round->count; i++) {
+        struct contribution *contribution = round->list[i];
+
+        if (!contribution->merges || contribution->judged)
+            continue;
+        if (contribution->delivered < hub->chunks)
+            return false;
+        if (is_whole(hub, contribution))
+            ++*ready;
+        else
+            decline(hub, contribution, VERDICT_LOST);
+    }
+    return true;
+}
+
+static bool is_awaited(const struct round *round)
+{
+    for (unsigned i = 0; i < round->count; i++)
+        if (round->list[i]->merges && !round->list[i]->judged)
+            return true;
+    return false;
+}
+
 void choice_advance(struct hub *hub, struct round *round)
 {
-    unsigned ready = 0;
+    unsigned ready;
 
     if (!round->closed || round->settled || round->judging)
         return;
@@ -216,27 +246,14 @@ void choice_advance(struct hub *hub, struct round *round)
             settle(hub, round);
         return;
     }
-    for (unsigned i = 0; i < round->count; i++) {
-        struct contribution *contribution = round->list[i];
-
-        if (!contribution->merges || contribution->judged)
-            continue;
-        if (contribution->delivered < hub->chunks)
-            return;
-        if (is_whole(hub, contribution))
-            ready++;
-        else
-            decline(hub, contribution, VERDICT_LOST);
-    }
+    if (!have_answered(hub, round, &ready))
+        return;
     if (ready) {
         judge_start(hub, round, ready);
         return;
     }
     ask(hub, round);
-    for (unsigned i = 0; i < round->count; i++)
-        if (round->list[i]->merges && !round->list[i]->judged)
-            return;
-    if (donors_are_here(hub, round))
+    if (!is_awaited(round) && donors_are_here(hub, round))
         settle(hub, round);
 }
 

@@ -71,29 +71,38 @@ static bool is_the_same(struct hub *hub, const struct contribution *from)
     return member && member->start == START_GO && !member->takes;
 }
 
-void preempt_round(struct hub *hub, const struct round *round)
+/* Follows all scores of the round, and lists who is under judgement. */
+static void list_contestants(struct hub *hub, const struct round *round,
+                             struct contestant *list)
 {
-    const struct preempt_rule *rule = hub->policy->preempt;
-    struct standing standing = hub_standing(hub, round->live);
-    struct contestant list[MAX_IN_ROUND];
     uint64_t least = UINT64_MAX;
-    double best = NO_SCORE;
 
-    if (!rule->judge || hub->contest || hub->ending)
-        return;
     for (unsigned i = 0; i < round->count; i++) {
         struct trial *trial = &hub->trials[round->list[i]->member];
 
         follow(trial, round->list[i]);
         if (trial->samples && trial->samples < least)
             least = trial->samples;
-        if (round->list[i]->candidate.score < best)
-            best = round->list[i]->candidate.score;
     }
     for (unsigned i = 0; i < round->count; i++)
         list[i] = contestant_of(hub, round->list[i],
                                 least < UINT64_MAX ? least : 0);
+}
+
+void preempt_round(struct hub *hub, const struct round *round)
+{
+    const struct preempt_rule *rule = hub->policy->preempt;
+    struct standing standing = hub_standing(hub, round->live);
+    struct contestant list[MAX_IN_ROUND];
+    double best = NO_SCORE;
+
+    if (!rule->judge || hub->contest || hub->ending)
+        return;
+    list_contestants(hub, round, list);
     rule->judge(list, round->count, &standing);
+    for (unsigned i = 0; i < round->count; i++)
+        if (list[i].score < best)
+            best = list[i].score;
     for (unsigned i = 0; i < round->count; i++) {
         struct trial *trial = &hub->trials[list[i].node];
 

@@ -224,7 +224,8 @@ static void operate(struct session *session, struct slot *slot)
     if (which) {
         msg.order.command = (which - 1) % COMMAND_COUNT;
         msg.order.ticket = session->steps;
-        memcpy(msg.order.node, which & 8 ? "node" : "", 5 * (which / 8 % 2));
+        if (which & 8)
+            memcpy(msg.order.node, "node", sizeof "node");
     }
     from_operator(session, &msg);
 }

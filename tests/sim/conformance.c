@@ -41,11 +41,11 @@ static bool arrival_does_not_matter(const struct policy *policy)
     run_disturbed(policy, &second, 2, false);
     run_disturbed(policy, &third, 3, true);
     for (unsigned i = 0; i < WALK_NODES; i++) {
-        size_t size = sizeof first.offered[i].x;
+        size_t size = sizeof first.offered[i].bits;
 
         if (first.offered[i].count < WALK_COMPARED ||
-            memcmp(first.offered[i].x, second.offered[i].x, size) != 0 ||
-            memcmp(first.offered[i].x, third.offered[i].x, size) != 0)
+            memcmp(first.offered[i].bits, second.offered[i].bits, size) != 0 ||
+            memcmp(first.offered[i].bits, third.offered[i].bits, size) != 0)
             return false;
     }
     return true;
@@ -89,10 +89,10 @@ static bool alike_are_as_one(const struct policy *policy)
         all.decided[WALK_NODES - 1] < WALK_COMPARED)
         return false;
     return !averages ||
-           (memcmp(expected.offered[0].x, one.offered[0].x,
-                   sizeof one.offered[0].x) == 0 &&
-            memcmp(expected.offered[0].x, all.offered[WALK_NODES - 1].x,
-                   sizeof one.offered[0].x) == 0);
+           (memcmp(expected.offered[0].bits, one.offered[0].bits,
+                   sizeof one.offered[0].bits) == 0 &&
+            memcmp(expected.offered[0].bits, all.offered[WALK_NODES - 1].bits,
+                   sizeof one.offered[0].bits) == 0);
 }
 
 static void one_node_and_nodes_that_are_alike_come_to_the_same(void)

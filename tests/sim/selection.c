@@ -270,10 +270,10 @@ static uint64_t round_bytes(const char *preset)
 
 static void ap_14_one_upload(void)
 {
-    CHECK_EQUAL(MOST * ELEMENTS * sizeof(float), round_bytes("mean"));
-    CHECK_EQUAL(ELEMENTS * sizeof(float), round_bytes("best"));
-    CHECK_EQUAL(2 * ELEMENTS * sizeof(float), round_bytes("top"));
-    CHECK_EQUAL(ELEMENTS * sizeof(float), round_bytes("lsgd"));
+    CHECK_EQUAL(sizeof(float[MOST][ELEMENTS]), round_bytes("mean"));
+    CHECK_EQUAL(sizeof(float[ELEMENTS]), round_bytes("best"));
+    CHECK_EQUAL(sizeof(float[2][ELEMENTS]), round_bytes("top"));
+    CHECK_EQUAL(sizeof(float[ELEMENTS]), round_bytes("lsgd"));
 }
 
 /* The first one goes the wrong way and says that its loss is 0. */

@@ -33,7 +33,7 @@ static void look(void *observer, const struct trainer_look *shown)
         return;
     offering->count++;
     if (shown->exchange == WALK_COMPARED)
-        memcpy(offering->x, shown->x, sizeof offering->x);
+        memcpy(offering->bits, shown->x, sizeof offering->bits);
 }
 
 static bool is_decided(const struct msg *msg)

@@ -31,7 +31,7 @@ struct seen {
     unsigned lasts[WALK_MOST];   /* last offers */
     struct offering {
         unsigned count;
-        float x[WALK_ELEMENTS]; /* at exchange WALK_COMPARED */
+        uint32_t bits[WALK_ELEMENTS]; /* of x at exchange WALK_COMPARED */
     } offered[WALK_MOST];
 };
 
