@@ -12,6 +12,12 @@ static bool anybody_here(const struct hub *hub)
     return false;
 }
 
+/* Parameters have been merged, or are being: the shape stays. */
+static bool has_begun(const struct hub *hub)
+{
+    return hub->founded || hub->version || hub->rounds;
+}
+
 void centre_free(struct hub *hub)
 {
     for (uint32_t i = 0; i < hub->chunks; i++) {
@@ -45,7 +51,7 @@ enum status centre_shape(struct hub *hub, const char *text, size_t size,
 
     if (!theirs)
         return STATUS_MALFORMED;
-    if (hub->schema && !hub->founded && !anybody_here(hub))
+    if (hub->schema && !has_begun(hub) && !anybody_here(hub))
         centre_free(hub);
     if (!chunks_fit(theirs->elements, hub->config.chunk_elements)) {
         schema_destroy(&theirs);

@@ -261,6 +261,24 @@ static void it_begins_again_with_a_hub_that_is_started_again(void)
     check_ends_well(lab, "n2", NODES);
 }
 
+/* What has won the first rung stays, and the others go on from there. */
+static void it_goes_on_when_all_leave_and_come_back(void)
+{
+    struct heard heard;
+    struct lab *lab = contest(&heard);
+
+    lab->config.hub.tournament = 64;
+    open_with(lab, NODES, 0, &honest);
+    (void)lab_run(lab, 2500 * MILLISECOND);
+    CHECK_EQUAL(0, heard.founded);
+    for (unsigned i = 0; i < NODES; i++)
+        world_crash(lab->world, i, false);
+    (void)lab_run(lab, SECOND);
+    for (unsigned i = 0; i < NODES; i++)
+        world_start(lab->world, i);
+    check_ends_well(lab, "n2", NODES);
+}
+
 /* It waits for the end, and takes what has won. */
 static void a_node_that_diverges_in_it_stops_nobody(void)
 {
@@ -350,6 +368,7 @@ void add_sim_contest_faults_tests(CU_pSuite suite)
     TEST(it_goes_on_without_a_node_that_dies);
     TEST(the_next_best_wins_if_the_best_dies_while_it_uploads);
     TEST(it_begins_again_with_a_hub_that_is_started_again);
+    TEST(it_goes_on_when_all_leave_and_come_back);
     TEST(a_node_that_diverges_in_it_stops_nobody);
     TEST(a_score_is_believed_without_held_out_data);
     TEST(the_best_so_far_stays_if_nobody_is_better);
