@@ -119,7 +119,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->best_version = hub->best_version;
     memcpy(view->verdicts, hub->verdicts, sizeof view->verdicts);
     view->preempted = hub->preempted;
-    view->rollbacks = hub->rollbacks;
+    view->rollbacks = hub->back.count;
     memcpy(view->reason, hub->reason, sizeof view->reason);
     look_at_tasks(hub, view);
     look_at_times(hub, now, view);

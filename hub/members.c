@@ -33,7 +33,7 @@ uint64_t members_lag(const struct hub *hub, uint64_t base)
     uint64_t behind = hub->version > base ? hub->version - base : 0;
     unsigned live = members_live(hub);
 
-    if (base < hub->turned)
+    if (base < hub->back.turned)
         return UINT64_MAX;
     return live && !hub->policy->gate->batch ? behind / live : behind;
 }

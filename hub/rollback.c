@@ -26,7 +26,7 @@
 
 static bool is_bad(const struct hub *hub)
 {
-    const struct good *good = &hub->good;
+    const struct rollback *good = &hub->back;
     double worse = hub->score - good->score;
 
     if (!isfinite(hub->score))
@@ -37,18 +37,18 @@ static bool is_bad(const struct hub *hub)
 
 void rollback_forget(struct hub *hub)
 {
-    snapshot_drop(hub, &hub->good.chunks);
+    snapshot_drop(hub, &hub->back.chunks);
 }
 
 void rollback_judge(struct hub *hub, uint64_t version,
                     const struct input *chunks)
 {
-    struct good *good = &hub->good;
+    struct rollback *good = &hub->back;
 
     if (!(hub->policy->numbers.rollback > 0) || !hub->config.evaluate)
         return;
     if (good->chunks && is_bad(hub)) {
-        hub->want_rollback = true;
+        hub->back.wanted = true;
         return;
     }
     if (!isfinite(hub->score))
@@ -59,7 +59,7 @@ void rollback_judge(struct hub *hub, uint64_t version,
     good->score = hub->score;
     good->accuracy = hub->accuracy;
     good->error = hub->error;
-    memcpy(good->tasks, hub->scored_tasks, sizeof good->tasks);
+    memcpy(good->tasks, hub->back.scored, sizeof good->tasks);
 }
 
 /* Nothing that departs from the bad centre is merged. */
@@ -78,7 +78,7 @@ static void discard(struct hub *hub)
  * base is behind `turned`. */
 static void replace_all(struct hub *hub)
 {
-    hub->turned = hub->version;
+    hub->back.turned = hub->version;
     discard(hub);
     for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
         struct member *member = &hub->members[i];
@@ -101,24 +101,24 @@ static void restore_centre(struct hub *hub)
         struct centre_chunk *chunk = &hub->centre[i];
 
         blob_unref(&chunk->theta);
-        chunk->theta = blob_ref(hub->good.chunks[i]);
+        chunk->theta = blob_ref(hub->back.chunks[i]);
         for (unsigned j = 0; j < POLICY_PLANES; j++)
             blob_unref(&chunk->plane[j]);
         chunk->version++;
     }
     hub->version++;
     if (hub->ledger.parts)
-        (void)ledger_read(&hub->ledger, hub->good.tasks);
+        (void)ledger_read(&hub->ledger, hub->back.tasks);
 }
 
 /* Whoever dies now must not go on from the bad one: it is saved, too. */
 static void settle_scores(struct hub *hub)
 {
-    hub->score = hub->good.score;
-    hub->accuracy = hub->good.accuracy;
-    hub->error = hub->good.error;
-    hub->good.version = hub->scored_version = hub->version;
-    hub->want_rollback = hub->want_evaluate = false;
+    hub->score = hub->back.score;
+    hub->accuracy = hub->back.accuracy;
+    hub->error = hub->back.error;
+    hub->back.version = hub->scored_version = hub->version;
+    hub->back.wanted = hub->want_evaluate = false;
     hub->want_save = hub->config.save != NULL;
 }
 
@@ -128,13 +128,13 @@ void rollback_do(struct hub *hub)
     double loss = hub->score;
 
     restore_centre(hub);
-    hub->rollbacks++;
+    hub->back.count++;
     effects_note(hub->out, NOTE_ROLLED_BACK, "",
                  "loss %.4g at version %llu: version %llu is version %llu "
                  "again, loss %.4g",
                  loss, (unsigned long long)bad,
                  (unsigned long long)hub->version,
-                 (unsigned long long)hub->good.version, hub->good.score);
+                 (unsigned long long)hub->back.version, hub->back.score);
     settle_scores(hub);
     if (!centre_is_apart(hub))
         replace_all(hub);

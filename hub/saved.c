@@ -63,9 +63,9 @@ struct blob *saved_write(struct hub *hub)
         hub->config.run, hub->epoch, hub->version, hub->lineage,
         bits_of(hub->best_score), bits_of(hub->best_measure),
         bits_of(hub->best_accuracy), hub->best_version, hub->best_score);
-    if (hub->turned)
+    if (hub->back.turned)
         at += (size_t)snprintf(text + at, STATE_BYTES - at,
-                               "turned %" PRIu64 "\n", hub->turned);
+                               "turned %" PRIu64 "\n", hub->back.turned);
     at += print_turns(hub, text + at, STATE_BYTES - at);
     if (hub->ledger.parts)
         at += ledger_print(&hub->ledger, text + at, STATE_BYTES - at);
@@ -242,7 +242,7 @@ static void take_over(struct hub *hub, const struct saved *saved)
     hub->next_session = (hub->epoch << 32) + 1;
     hub->version = hub->rounds_done = hub->saved_version = saved->version;
     hub->lineage = saved->lineage;
-    hub->turned = saved->turned;
+    hub->back.turned = saved->turned;
     hub->best_version = saved->best_version;
     hub->best_score = saved->best_score;
     hub->best_measure = saved->best_measure;

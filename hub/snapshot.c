@@ -81,8 +81,8 @@ static void score_start(struct hub *hub)
     struct job *job = snapshot_job(hub, evaluate ? evaluate : &work_hint, 0);
 
     if (hub->ledger.parts)
-        (void)ledger_print(&hub->ledger, hub->scored_tasks,
-                           sizeof hub->scored_tasks);
+        (void)ledger_print(&hub->ledger, hub->back.scored,
+                           sizeof hub->back.scored);
     hub->want_evaluate = false;
     hub->next_evaluate = hub->now + hub->config.evaluate_interval;
     hub->evaluating = true;
@@ -134,18 +134,25 @@ static void best_start(struct hub *hub)
     hub_job(hub, job);
 }
 
+/* What the centre as it is now is wanted for; it is complete. The best one is
+ * saved before it. */
+static void take_now(struct hub *hub)
+{
+    if (hub->want_evaluate && !hub->evaluating)
+        score_start(hub);
+    if (hub->want_save && !hub->saving && !hub->best)
+        save_start(hub);
+}
+
 void snapshot_try(struct hub *hub)
 {
     bool wanted;
 
-    if (hub->want_rollback && is_complete(hub))
+    if (hub->back.wanted && is_complete(hub))
         rollback_do(hub);
-    wanted = hub->want_evaluate || hub->want_save || hub->want_rollback;
+    wanted = hub->want_evaluate || hub->want_save || hub->back.wanted;
     if (wanted && is_complete(hub)) {
-        if (hub->want_evaluate && !hub->evaluating)
-            score_start(hub);
-        if (hub->want_save && !hub->saving && !hub->best)
-            save_start(hub);
+        take_now(hub);
         wanted = false;
     }
     if (hub->best && hub->config.save && !hub->saving &&

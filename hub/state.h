@@ -1,9 +1,9 @@
 /* The hub's inside, shared by the files of hub/ and by nobody else.
  *
  * One file per journey: members.c (who is here), contest.c (first parameters),
- * offers.c and rounds.c (offers and gates), choice.c (who is asked for data), merge.c
- * (chunks in, results out), preempt.c (who starts again), centre.c (the first
- * values), delivery.c (results on credit), tasks.c (who trains on what),
+ * offers.c and rounds.c (offers and gates), choice.c (who is asked for data),
+ * merge.c (chunks in, results out), preempt.c (who starts again), centre.c (the
+ * first values), delivery.c (results on credit), tasks.c (who trains on what),
  * snapshot.c (scores and saves), rollback.c (a centre that got worse), finish.c
  * (when it all ends), orders.c (what the operator asks). */
 #ifndef HUB_STATE_H
@@ -13,6 +13,7 @@
 #include "group/board.h"
 #include "hub/hub.h"
 #include "hub/ledger.h"
+#include "hub/rollback.h"
 #include "hub/work.h"
 
 enum {
@@ -187,14 +188,6 @@ struct centre_chunk {
     struct round *round; /* that it is for */
 };
 
-/* The newest complete version that was scored and not bad. */
-struct good {
-    struct blob **chunks; /* NULL: none yet */
-    uint64_t version;
-    double score, accuracy, error;
-    char tasks[LEDGER_TEXT_BYTES]; /* the ledger's line */
-};
-
 struct hub {
     struct hub_config config;
     const struct policy *policy; /* in force: a tournament has its own */
@@ -235,12 +228,7 @@ struct hub {
     double best_score, best_accuracy, best_measure;
     uint64_t best_version;
     struct blob **best; /* the best centre until it is saved, or NULL */
-    struct good good;
-    char scored_tasks[LEDGER_TEXT_BYTES]; /* of what is being scored */
-    bool want_rollback;
-    uint64_t turned; /* version at the last roll-back: what departs from an
-                        older one is of no use; 0: there was none */
-    uint64_t rollbacks;
+    struct rollback back;
 
     bool ending, closing, ended; /* called last; saying goodbye; all done */
     nanos last_call;
@@ -407,15 +395,6 @@ void snapshot_saved(struct hub *hub, struct job *job);
 /* References to chunks, and their end. */
 struct blob **snapshot_keep(const struct hub *hub, const struct input *chunks);
 void snapshot_drop(const struct hub *hub, struct blob ***chunks);
-
-/* rollback.c */
-/* The centre's score is new: these chunks are good, or the centre is to be
- * rolled back. */
-void rollback_judge(struct hub *hub, uint64_t version,
-                    const struct input *chunks);
-/* Does it; the centre is complete. */
-void rollback_do(struct hub *hub);
-void rollback_forget(struct hub *hub);
 
 /* saved.c: the text that travels with a saved centre */
 struct blob *saved_write(struct hub *hub);

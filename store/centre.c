@@ -150,7 +150,8 @@ static enum status write_snapshot(const struct snapshot *snapshot, bool best,
 
     if (best)
         return write_parts(snapshot, BEST_FILE, snapshot->parts, why);
-    for (unsigned i = 0; i < snapshot->planes && status == STATUS_OK; i++)
+    for (unsigned i = 0;
+         i < snapshot->planes && i < POLICY_PLANES && status == STATUS_OK; i++)
         status = write_parts(
             snapshot, outer_files[i],
             snapshot->parts + (size_t)(1 + i) * snapshot->chunks, why);
@@ -169,7 +170,7 @@ static void split_inputs(const struct job *job, struct snapshot *out)
         assert(out->chunks + 1 < job->inputs);
         size += job->in[out->chunks++].blob->size;
     }
-    assert(size == wanted);
+    assert(size == wanted && out->chunks > 0);
     out->planes = (job->inputs - 1) / out->chunks - 1;
     assert(out->planes <= POLICY_PLANES);
     assert(job->inputs == (1 + out->planes) * out->chunks + 1);
