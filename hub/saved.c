@@ -127,6 +127,8 @@ static bool read_node(struct member *member, const char *line)
                    (int)strcspn(line, "\n"), line);
     member->used = true;
     member->last_exchange = member->merged;
+    member->stats.loss = NO_SCORE;
+    member->stats.accuracy = -1;
     return true;
 }
 

@@ -57,6 +57,8 @@ static void a_hub_goes_on_where_it_was_saved(void)
     CHECK_EQUAL(1, view->count);
     CHECK_TEXT("a", view->nodes[0].name);
     CHECK(view->nodes[0].gone);
+    CHECK(view->nodes[0].accuracy < 0);
+    CHECK(!(view->nodes[0].loss < NO_SCORE));
 
     a.hello.run = 7;
     a.hello.base_version = 2;
