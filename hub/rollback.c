@@ -74,8 +74,9 @@ static void discard(struct hub *hub)
         }
 }
 
-/* All who are here take the centre; who is away is told when it is back, as its
- * base is behind `turned`. */
+/* All who are here take the centre. Who is taking it already would get parts of
+ * two versions: it ends what it does and, like those who are away, is told by
+ * its next offer, whose base is behind `turned`. */
 static void replace_all(struct hub *hub)
 {
     hub->back.turned = hub->version;
@@ -85,7 +86,7 @@ static void replace_all(struct hub *hub)
 
         hub->trials[i] = (struct trial){.score = NO_SCORE};
         if (!member->present || member->finished || hub->closing ||
-            (member->start != START_GO && member->start != START_TAKE))
+            member->start != START_GO || member->takes)
             continue;
         delivery_clear(&member->delivery);
         (void)snprintf(member->why, sizeof member->why, "rolled back");

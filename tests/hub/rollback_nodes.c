@@ -123,6 +123,37 @@ static void who_was_away_takes_the_centre_when_it_is_back(void)
     bench_destroy(&bench);
 }
 
+/* It is told by its next offer, or it would get parts of two versions. */
+static void who_is_taking_the_bad_centre_takes_the_good_one_next(void)
+{
+    struct bench *bench = spoiled_bench(&store);
+    struct msg_offer offer = {
+        .exchange = 1, .base_version = 2, .samples = 1, .score = NO_SCORE};
+    struct guest a = spoiled_begin(bench, &store, 0.5), b;
+
+    store.loss = 5;
+    spoiled_give(bench, &a, 2, 100);
+    b = guest_comes(bench, "b");
+    CHECK_NEAR(102, guest_takes(bench, &b), 0);
+    guest_credits(bench, &b, 0, BENCH_CHUNKS);
+    CHECK_EQUAL(1, guest_heard_count(bench, &b, MSG_WELCOME));
+    guest_lives(bench, &a, 2 * EACH);
+    CHECK(is_rolled_back(bench));
+    CHECK_EQUAL(1, guest_heard_count(bench, &b, MSG_WELCOME));
+    guest_offer(bench, &b, &offer);
+    CHECK_EQUAL(VERDICT_STALE, guest_verdict(bench, &b, 1, 0));
+    CHECK_EQUAL(2, guest_heard_count(bench, &b, MSG_WELCOME));
+    hand_forget(&bench->hand);
+    guest_credits(bench, &b, 0, 0);
+    CHECK_NEAR(2, guest_result(bench, &b, 0, 0), 0);
+    offer.exchange = 2;
+    offer.base_version = bench_look(bench)->version;
+    guest_pings(bench, &b, 1);
+    guest_offer(bench, &b, &offer);
+    CHECK(guest_heard(bench, &b, MSG_GRANT) != NULL);
+    bench_destroy(&bench);
+}
+
 static void nodes_that_stay_apart_keep_their_own(void)
 {
     struct bench *bench = spoiled_bench(&store);
@@ -200,6 +231,7 @@ void add_hub_rollback_nodes_tests(CU_pSuite suite)
     TEST(it_waits_for_a_complete_version);
     TEST(an_offer_from_before_is_stale);
     TEST(who_was_away_takes_the_centre_when_it_is_back);
+    TEST(who_is_taking_the_bad_centre_takes_the_good_one_next);
     TEST(nodes_that_stay_apart_keep_their_own);
     TEST(tasks_done_since_are_to_be_done_again);
     TEST(a_hub_that_is_started_again_remembers);
