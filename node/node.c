@@ -130,22 +130,32 @@ void node_end(struct node *node, bool refused, enum farewell farewell,
                  "%s", text);
 }
 
-/* The rate is taken over at least half a second, so that it stays calm. */
+/* The rate is the trainer's own speed: without what it waited for results,
+ * which would make all nodes of a run in step look equally fast. It is taken
+ * over at least half a second of work, so that it stays calm. */
+static void measure_rate(struct node *node)
+{
+    const struct msg_progress *progress = &node->progress;
+    nanos span = node->now - node->rate_time -
+                 (progress->waited - node->rate_waited);
+
+    if (node->rate_time && (span < NODE_TICK ||
+                            progress->iteration <= node->rate_iteration))
+        return;
+    if (node->rate_time)
+        node->rate = (double)(progress->iteration - node->rate_iteration) *
+                     (double)SECOND / (double)span;
+    node->rate_time = node->now;
+    node->rate_iteration = progress->iteration;
+    node->rate_waited = progress->waited;
+}
+
 static void node_on_progress(struct node *node, const struct msg *msg,
                             struct blob *payload)
 {
-    nanos span = node->now - node->rate_time;
-
     (void)payload;
     node->progress = msg->progress;
-    if (span < NODE_TICK)
-        return;
-    if (node->rate_time)
-        node->rate = (double)(msg->progress.iteration -
-                              node->rate_iteration) *
-                     (double)SECOND / (double)span;
-    node->rate_time = node->now;
-    node->rate_iteration = msg->progress.iteration;
+    measure_rate(node);
 }
 
 static void on_message(struct node *node, const struct event *event)

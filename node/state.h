@@ -93,7 +93,7 @@ struct node {
     struct node_tasks tasks;
 
     struct msg_progress progress;
-    nanos rate_time;
+    nanos rate_time, rate_waited;
     uint64_t rate_iteration;
     double rate;
     nanos round_trip;

@@ -222,6 +222,33 @@ static void pings_tell_how_the_trainer_is(void)
     desk_destroy(&desk);
 }
 
+/* So much later the trainer has done so many iterations in all, and has waited
+ * for so long. Returns what the next ping tells of its speed. */
+static double rate_after(struct desk *desk, nanos span, uint64_t iteration,
+                         nanos waited)
+{
+    struct msg progress = {.kind = MSG_PROGRESS};
+
+    progress.progress.iteration = iteration;
+    progress.progress.waited = waited;
+    hand_wait(&desk->hand, span);
+    hand_say(&desk->hand, PEER_TRAINER, &progress, NULL);
+    hand_wait(&desk->hand, SECOND);
+    return desk_sent(desk, MSG_PING)->ping.rate;
+}
+
+static void a_trainer_that_waits_is_not_slow(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    (void)rate_after(desk, 0, 10, 0);
+    CHECK_NEAR(5, rate_after(desk, SECOND, 20, 0), 1e-9);
+    CHECK_NEAR(5, rate_after(desk, SECOND, 20, 0), 1e-9);
+    CHECK_NEAR(2, rate_after(desk, 3 * SECOND, 30, SECOND), 1e-9);
+    desk_destroy(&desk);
+}
+
 static void a_hub_that_says_nothing_for_ten_seconds_is_left(void)
 {
     struct desk *desk = desk_new();
@@ -360,6 +387,7 @@ void add_node_joining_tests(CU_pSuite suite)
     TEST(taking_again_forgets_what_came_before);
     TEST(the_view_gives_the_trainer_its_shard);
     TEST(pings_tell_how_the_trainer_is);
+    TEST(a_trainer_that_waits_is_not_slow);
     TEST(a_hub_that_says_nothing_for_ten_seconds_is_left);
     TEST(a_lost_connection_leaves_the_trainer_alone);
     TEST(a_lineage_is_that_of_the_parameters);
