@@ -28,6 +28,17 @@ unsigned members_live(const struct hub *hub)
     return live;
 }
 
+/* At the end of the run those that have made their last offer still count: else
+ * the last of all would move the centre as far as all the others together. */
+unsigned members_counted(const struct hub *hub)
+{
+    unsigned finished = 0;
+
+    for (unsigned i = 0; hub->ending && i < HUB_MAX_NODES; i++)
+        finished += hub->members[i].present && hub->members[i].finished;
+    return members_live(hub) + finished;
+}
+
 uint64_t members_lag(const struct hub *hub, uint64_t base)
 {
     uint64_t behind = hub->version > base ? hub->version - base : 0;

@@ -185,6 +185,16 @@ static unsigned nodes_awaited(const struct hub *hub)
     return awaited;
 }
 
+/* In the last round, all last offers are waited for. */
+static bool may_close(const struct hub *hub, const struct gate_state *state)
+{
+    if (!state->live)
+        return true;
+    if (hub->ending && is_sync(hub) && state->offered < state->live)
+        return false;
+    return hub->policy->gate->closes(state);
+}
+
 /* Closes the round if its gate says so: from now on chunks may merge, in the
  * rank order of the members. */
 static void round_try_close(struct hub *hub, struct round *round)
@@ -203,10 +213,10 @@ static void round_try_close(struct hub *hub, struct round *round)
         state.required = state.live;
     if (round->closed || !round->count)
         return;
-    if (state.live && !hub->policy->gate->closes(&state))
+    if (!may_close(hub, &state))
         return;
     round->closed = true;
-    round->live = state.live;
+    round->live = members_counted(hub);
     qsort(round->list, round->count, sizeof *round->list, by_member);
     for (unsigned i = 0; i < round->count; i++)
         candidate_fill(hub, round->list[i]);

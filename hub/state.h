@@ -267,6 +267,7 @@ uint64_t members_lag(const struct hub *hub, uint64_t base);
 /* Takes part in rounds now. */
 bool member_live(const struct member *member);
 unsigned members_live(const struct hub *hub);
+unsigned members_counted(const struct hub *hub); /* N of the policies */
 void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,
                    struct blob *payload);
 void hub_on_ping(struct hub *hub, struct peer *peer, const struct msg *msg,

@@ -95,6 +95,52 @@ static void a_slow_uploader_holds_up_the_end_ten_seconds_at_most(void)
     bench_destroy(&bench);
 }
 
+/* Two nodes that are called to make their last offers: `a` makes its own, and
+ * three seconds later `b`. */
+static void end_of_two(struct bench *bench)
+{
+    struct guest a, b;
+
+    store_lend(&store, bench);
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    b = guest_comes(bench, "b");
+    guest_founds(bench, &a, 1);
+    bench_stop(bench);
+    guest_gives_last(bench, &a, 1, 1);
+    for (unsigned i = 0; i < 6; i++) {
+        guest_lives(bench, &a, 250 * MILLISECOND);
+        guest_lives(bench, &b, 250 * MILLISECOND);
+    }
+    CHECK(!hub_ended(bench->hub));
+    guest_gives_last(bench, &b, 1, 3);
+    CHECK(hub_ended(bench->hub));
+}
+
+static void last_offers_are_merged_together_whatever_the_grace(void)
+{
+    struct bench *bench = bench_new();
+
+    bench->config.policy.gate = &gate_quorum;
+    bench->config.policy.numbers.quorum = 0;
+    bench->config.policy.numbers.grace = 1;
+    end_of_two(bench);
+    CHECK_EQUAL(1, store.version);
+    CHECK_NEAR(1 + (1 + 3) / 2., (double)store.theta[0], 0);
+    bench_destroy(&bench);
+}
+
+static void the_last_of_all_offers_weighs_no_more_than_the_others(void)
+{
+    struct bench *bench = bench_new();
+
+    bench->config.policy.gate = &gate_async;
+    end_of_two(bench);
+    CHECK_EQUAL(2, store.version);
+    CHECK_NEAR(1 + 1 / 2. + 3 / 2., (double)store.theta[0], 0);
+    bench_destroy(&bench);
+}
+
 static void a_silent_node_is_not_waited_for(void)
 {
     struct bench *bench = bench_new();
@@ -213,6 +259,8 @@ void add_hub_finish_tests(CU_pSuite suite)
     TEST(who_makes_no_last_offer_is_waited_for_ten_seconds);
     TEST(a_stopped_uploader_does_not_hold_up_the_end);
     TEST(a_slow_uploader_holds_up_the_end_ten_seconds_at_most);
+    TEST(last_offers_are_merged_together_whatever_the_grace);
+    TEST(the_last_of_all_offers_weighs_no_more_than_the_others);
     TEST(a_silent_node_is_not_waited_for);
     TEST(the_run_ends_when_the_goal_is_reached);
     TEST(the_run_ends_when_the_loss_is_low_enough);
