@@ -164,7 +164,7 @@ static void wait_for(struct star_link *link, uint64_t exchange)
     link_progress(link, true);
     while (!link->over && agenda_due(&link->agenda, &still) == PACER_WAIT &&
            still == exchange)
-        if (!wait_for_change(link, until)) {
+        if (link->stopping || !wait_for_change(link, until)) {
             pacer_give_up(&link->agenda.pacer, exchange);
             break;
         }

@@ -77,7 +77,7 @@ static void go_on(struct trainer *trainer)
 
 static void take_ended(struct trainer *trainer, const struct msg_ended *ended)
 {
-    trainer->leaving = true;
+    trainer->leaving = trainer->called = true;
     if (!ended->final)
         return;
     trainer_wait_ends(trainer);

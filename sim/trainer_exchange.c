@@ -180,7 +180,7 @@ static bool waits(struct trainer *trainer, uint64_t exchange)
         trainer_look(trainer, TRAINER_BLOCKED, exchange);
         trainer_post_progress(trainer);
     }
-    if (trainer->now < trainer->wake)
+    if (trainer->now < trainer->wake && !trainer->called)
         return true;
     trainer_wait_ends(trainer);
     pacer_give_up(&trainer->agenda.pacer, exchange);

@@ -36,6 +36,7 @@ struct trainer {
     uint64_t samples; /* since the last offer */
     double loss;
     bool started_loss, leaving, offered_last;
+    bool called; /* the hub wants its last offer: it waits for no result */
     uint64_t waiting; /* exchange it is blocked for, 0: none */
     nanos wait_began, waited, next_progress;
     struct msg_assign task, in_hand; /* parts 0: none */

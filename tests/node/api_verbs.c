@@ -285,6 +285,28 @@ static void a_wait_ends_when_its_time_is_over(void)
     tutor_destroy(&tutor);
 }
 
+static void nobody_waits_for_a_result_when_the_run_ends(void)
+{
+    struct tutor *tutor = tutor_new();
+    nanos began = net_now(), until = began + PATIENCE;
+    struct model model;
+
+    tutor->mute = tutor->calls = true;
+    tutor->welcome.delay = 0;
+    tutor->welcome.wait = 2 * PATIENCE;
+    tutor_start(tutor);
+    attach(&model, tutor, false);
+    while (star_step(model.link, NULL) == STAR_GO && net_now() < until)
+        rest();
+    CHECK(net_now() < until);
+    star_look(model.link, &model.state);
+    CHECK_EQUAL(1, model.state.offered);
+    CHECK_EQUAL(1, model.state.missed);
+    toy_stop(tutor->toy); /* else it would wait for its last offer */
+    star_detach(&model.link);
+    tutor_destroy(&tutor);
+}
+
 static void a_late_result_is_applied_when_it_comes(void)
 {
     struct tutor *tutor = tutor_new();
@@ -334,6 +356,7 @@ void add_node_api_verbs_tests(CU_pSuite suite)
     TEST(sd_03_every_step_pulls_to_the_anchor);
     TEST(a_result_is_never_applied_before_its_iteration);
     TEST(a_wait_ends_when_its_time_is_over);
+    TEST(nobody_waits_for_a_result_when_the_run_ends);
     TEST(a_late_result_is_applied_when_it_comes);
     TEST(detach_gives_the_last_progress_and_says_goodbye);
 }

@@ -34,8 +34,12 @@ static void grant(struct tutor *tutor, struct effects *out)
 static void take_offer(struct tutor *tutor, uint64_t exchange,
                        struct effects *out)
 {
+    const struct msg stop = {.kind = MSG_STOP};
+
     tutor->last_offer = exchange;
     grant(tutor, out);
+    if (tutor->calls)
+        effects_send(out, tutor->control, &stop, NULL);
 }
 
 static void take_ping(struct tutor *tutor, peer_id peer, struct effects *out)

@@ -21,6 +21,7 @@ struct tutor {
     enum verb verb;
     double value, weight;
     bool mute; /* grants nothing, until tutor_speak and a PING */
+    bool calls; /* answers an offer by calling for the last ones */
     struct toy *toy;
     char hub[32]; /* "127.0.0.1:port" */
     /* Under the toy's lock. */

@@ -249,6 +249,34 @@ static void ed_03_when_the_data_are_over_one_last_average_is_taken(void)
     lab_destroy(&lab);
 }
 
+/* ---- the last offers of who waits for a result ---- */
+
+static struct model slow_drifting = {trainer_drift, &drift, 1, 2 * SECOND,
+                                     NULL, NULL};
+
+/* n1 has done its 4 iterations and waits for those of n2, which has done 1. */
+static void who_waits_for_a_result_is_let_go_when_the_run_ends(void)
+{
+    struct lab *lab = lab_new(ELEMENTS);
+
+    lab->config.hub.every = 4;
+    lab->config.hub.delay = 0;
+    lab->config.hub.wait = 3600 * SECOND;
+    lab->config.hub.nodes = 2;
+    lab_open(lab, 34);
+    lab_add(lab, "n1", &drifting);
+    lab_add(lab, "n2", &slow_drifting);
+    CHECK(lab_run(lab, 3 * SECOND));
+    CHECK_EQUAL(4, iterations(lab, 0));
+    world_leave(lab->world, WORLD_HUB);
+    CHECK(lab_run(lab, 2 * SECOND));
+    CHECK(hub_ended(world_hub(lab->world)));
+    CHECK_EQUAL(1, look(lab)->version);
+    CHECK_EQUAL(2, iterations(lab, 1));
+    CHECK_NEAR(0.25 * (4 * 4 + 2 * 2) / (4 + 2), lab_value(lab, 1), 1e-6);
+    lab_destroy(&lab);
+}
+
 void add_sim_begin_and_end_tests(CU_pSuite suite)
 {
     TEST(ef_02_one_node_equals_a_loop_by_hand_bit_for_bit);
@@ -257,4 +285,5 @@ void add_sim_begin_and_end_tests(CU_pSuite suite)
     TEST(ef_11_workers_push_again_to_a_hub_that_forgot_them);
     TEST(ef_12_another_number_of_nodes_goes_on_with_a_checkpoint);
     TEST(ed_03_when_the_data_are_over_one_last_average_is_taken);
+    TEST(who_waits_for_a_result_is_let_go_when_the_run_ends);
 }
