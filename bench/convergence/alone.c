@@ -117,6 +117,7 @@ void alone_run(const struct task *task, struct outcome *out)
     x = arm->kind == AVERAGE ? average(&alone, nodes)
                              : best(&alone, nodes, out->curve);
     pupil_judge(alone.judge, x, &out->loss, &out->accuracy);
+    out->tuning = scored(&alone, x);
     out->duration = arm_pace(arm, 0) * (double)task->iterations;
     out->iterations = nodes * task->iterations;
     out->done = 1;

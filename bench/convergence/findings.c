@@ -12,6 +12,8 @@ static double measured(const struct outcome *outcome, enum measure measure)
         return outcome->bytes;
     case DURATION:
         return outcome->duration;
+    case TUNING:
+        return isfinite(outcome->tuning) ? outcome->tuning : INFINITY;
     case ACCURACY:
         return outcome->accuracy;
     case SHOWN:

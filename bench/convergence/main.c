@@ -9,7 +9,7 @@
 #include "bench/convergence/crew.h"
 #include "bench/convergence/report.h"
 
-enum { MOST_SEEDS = 64 };
+enum { MOST_SEEDS = 64, TRIALS = 2 /* seeds to tune by */ };
 
 struct settings {
     const char *only, *folder, *output;
@@ -120,9 +120,23 @@ static void choose(struct plan *plan, const struct settings *settings)
     plan->arms[W1_ALONE] = plan->arms[W2_ALONE] = true; /* comes first */
 }
 
+/* Whether an arm with a hub is there for tuning only. */
+static bool is_trial(const struct arm *arm)
+{
+    enum arm_id id = (enum arm_id)(arm - arms);
+    bool is = arm->kind == STAR;
+
+    for (unsigned i = 0; i < claim_count; i++)
+        if (claims[i].left == id || claims[i].right == id)
+            is &= claims[i].row == ROW_RATES;
+    return is;
+}
+
 static unsigned seeds_of(const struct settings *settings, const struct arm *arm)
 {
-    return settings->seeds ? settings->seeds : workloads[arm->workload].seeds;
+    if (settings->seeds)
+        return settings->seeds;
+    return is_trial(arm) ? TRIALS : workloads[arm->workload].seeds;
 }
 
 /* Arms that the hub cannot be set to are not run. */

@@ -12,6 +12,7 @@ enum { CURVE = 5 };
 struct outcome {
     int done;              /* else `trouble` says why not */
     double loss, accuracy; /* of the held-out samples, at the end */
+    double tuning;         /* the loss of the hub's samples */
     double bytes;          /* on the wire, both directions, of a node */
     double duration;       /* virtual seconds */
     double cost;           /* real seconds */

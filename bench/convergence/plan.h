@@ -73,6 +73,7 @@ extern const struct row rows[ROWS];
 enum measure {
     SHOWN,    /* nothing: its left arm is shown */
     LOSS,     /* ratio of losses, left / right */
+    TUNING,   /* the same, by the hub's samples */
     BYTES,    /* ratio of bytes on the wire */
     DURATION, /* ratio of virtual times */
     ACCURACY  /* left's share of right answers, less right's if there is one */

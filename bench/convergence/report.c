@@ -95,7 +95,8 @@ static void put_curves(const struct report *report)
 
 /* ---- the rows ---- */
 
-static void put_arm(const struct report *report, const struct arm *arm)
+static void put_arm(const struct report *report, const struct arm *arm,
+                    enum measure loss)
 {
     const struct series *series = &report->series[arm - arms];
 
@@ -107,7 +108,7 @@ static void put_arm(const struct report *report, const struct arm *arm)
         return;
     }
     put(report, " ");
-    put_spread(report, series_spread(series, LOSS));
+    put_spread(report, series_spread(series, loss));
     (void)fprintf(report->file, " | %.1f %% | ",
                   100 * series_spread(series, ACCURACY).mean);
     if (arm->kind == STAR)
@@ -133,7 +134,7 @@ static void put_arms(const struct report *report, enum row_id row)
                     "|---|--:|--:|--:|--:|---|\n");
     for (enum arm_id id = 0; id < ARMS; id++)
         if (shown[id])
-            put_arm(report, &arms[id]);
+            put_arm(report, &arms[id], row == ROW_RATES ? TUNING : LOSS);
 }
 
 static void put_claim(const struct report *report, const struct claim *claim)

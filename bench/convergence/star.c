@@ -81,17 +81,20 @@ static void keep(float *place, const struct trainer_look *look)
     memcpy(place, look->x, look->elements * sizeof *place);
 }
 
-/* Nodes of unequal speed share the work; else each has done its own. */
+/* Nodes of unequal speed share the work, and the hub ends the run when it is
+ * done; else each node leaves when it has done its own. */
 static void on_stepped(struct seat *seat, const struct trainer_look *look)
 {
     struct star *star = seat->star;
     const struct task *task = star->task;
-    uint64_t all = task->iterations * task->arm->nodes;
 
     star->steps++;
-    if (task->arm->twists & PACED ? star->steps >= all
-                                  : look->iteration >= task->iterations)
-        world_leave(star->world, seat->number);
+    if (!(task->arm->twists & PACED)) {
+        if (look->iteration >= task->iterations)
+            world_leave(star->world, seat->number);
+    } else if (star->steps == task->iterations * task->arm->nodes) {
+        world_leave(star->world, WORLD_HUB);
+    }
     if (overwrites(seat))
         keep(seat->last, look);
 }
@@ -299,6 +302,15 @@ static bool run_star(struct star *star, struct outcome *out)
                            star);
 }
 
+static void judge(const struct star *star, const float *theta,
+                  struct outcome *out)
+{
+    double accuracy;
+
+    pupil_judge(star->judge, theta, &out->loss, &out->accuracy);
+    pupil_judge(star->examiner, theta, &out->tuning, &accuracy);
+}
+
 void star_run(const struct task *task, struct outcome *out)
 {
     struct star star = {.task = task};
@@ -314,8 +326,7 @@ void star_run(const struct task *task, struct outcome *out)
     out->iterations = star.steps;
     out->bytes = star.bytes / task->arm->nodes;
     if (out->done)
-        pupil_judge(star.judge, world_saved(star.world)->theta, &out->loss,
-                    &out->accuracy);
+        judge(&star, world_saved(star.world)->theta, out);
     else
         (void)snprintf(out->trouble, sizeof out->trouble, "%.120s",
                        world_broken(star.world) ? world_broken(star.world)

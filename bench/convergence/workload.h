@@ -22,7 +22,7 @@ enum role { OF_NODES, OF_HUB, OF_JUDGE, ROLES };
 struct workload {
     const char *name, *about;
     const char *model;       /* without its learning rate */
-    double rate;             /* the best for one node of those tried */
+    double rate;             /* good for one node: RATES in rows.def */
     uint64_t iterations;     /* of each node */
     unsigned seeds;          /* repetitions */
     const char *data[ROLES]; /* names in the working folder */
