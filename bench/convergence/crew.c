@@ -1,6 +1,7 @@
 #include "bench/convergence/crew.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,14 @@ struct crew {
     double began, said;
 };
 
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
 static double seconds(void)
 {
     struct timespec now;
@@ -52,6 +61,7 @@ static void work(const struct task *task, int pipe)
 {
     struct outcome outcome;
 
+    (void)signal(SIGTERM, SIG_DFL);
     task_run(task, &outcome);
     _exit(write(pipe, &outcome, sizeof outcome) == sizeof outcome ? 0 : 1);
 }
@@ -145,8 +155,9 @@ void crew_run(const struct task *tasks, unsigned count, unsigned workers,
                         .began = seconds()};
 
     crew.said = crew.began;
-    while (crew.done < count) {
-        for (unsigned i = 0; i < crew.workers; i++)
+    (void)signal(SIGTERM, interrupt);
+    while (crew.done < (interrupted ? crew.next : count)) {
+        for (unsigned i = 0; i < crew.workers && !interrupted; i++)
             if (!crew.list[i].process && crew.next < count)
                 begin(&crew, &crew.list[i]);
         wait_for_one(&crew);

@@ -4,7 +4,8 @@
 
 #include "bench/convergence/outcome.h"
 
-/* outcomes[i] is that of tasks[i]; says on stderr how far it is. */
+/* outcomes[i] is that of tasks[i]; says on stderr how far it is. After SIGTERM
+ * no more are begun: what was not run is not `done`. */
 void crew_run(const struct task *tasks, unsigned count, unsigned workers,
               struct outcome *outcomes);
 

@@ -26,7 +26,8 @@ static const char help[] =
     "  --quick        a quarter of the iterations and 2 seeds: to try it\n"
     "  --workers N    processes at a time (2)\n"
     "  --folder DIR   for the data (build/convergence)\n"
-    "  --output FILE  for the report; else it is printed\n";
+    "  --output FILE  for the report; else it is printed\n"
+    "SIGTERM: the report is of what has been run so far.\n";
 
 static unsigned number_of(const char *text, unsigned most)
 {
@@ -174,9 +175,10 @@ static void make_plan(struct plan *plan, const struct settings *settings)
     plan->outcomes = calloc(most + 1, sizeof *plan->outcomes);
     if (!plan->tasks || !plan->outcomes)
         abort();
-    for (enum arm_id id = 0; id < ARMS; id++)
-        if (plan->arms[id])
-            add_arm(plan, settings, id);
+    for (enum workload_id workload = 0; workload < WORKLOADS; workload++)
+        for (enum arm_id id = 0; id < ARMS; id++)
+            if (plan->arms[id] && arms[id].workload == workload)
+                add_arm(plan, settings, id);
 }
 
 /* An arm of which one run failed has no figures. */
@@ -187,7 +189,9 @@ static void note_troubles(struct plan *plan)
             if (!plan->series[id].outcomes[i].done)
                 (void)snprintf(plan->series[id].trouble,
                                sizeof plan->series[id].trouble, "%.120s",
-                               plan->series[id].outcomes[i].trouble);
+                               plan->series[id].outcomes[i].trouble[0]
+                                   ? plan->series[id].outcomes[i].trouble
+                                   : "interrupted");
 }
 
 /* Arms of several rows are counted in each. */
