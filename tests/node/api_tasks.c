@@ -138,7 +138,7 @@ static void the_last_offer_holds_the_last_task(void)
     CHECK_EQUAL(STAR_TASK, train_until_task(link, &task));
     star_task_done(link, task.id, 1);
     star_detach(&link);
-    CHECK_EQUAL(1, look(tutor, &tutor->reported));
+    CHECK(tutor_wait(tutor, &tutor->reported, 1));
     CHECK_EQUAL(1, look(tutor, &tutor->done));
     tutor_destroy(&tutor);
 }
