@@ -268,7 +268,7 @@ static nanos deadline(const void *self)
 {
     const struct hub *hub = self;
 
-    return rounds_deadline(hub, hub->next_tick);
+    return gate_deadline(hub, hub->next_tick);
 }
 
 struct machine hub_machine(struct hub *hub)

@@ -38,63 +38,6 @@ static void round_add(struct hub *hub, struct round *round,
         contribution_grant(hub, contribution);
 }
 
-static bool round_has(const struct round *round, int member)
-{
-    for (unsigned i = 0; i < round->count; i++)
-        if (round->list[i]->member == member)
-            return true;
-    return false;
-}
-
-/* The place of the member's oldest offer of what the round merges, or of none
- * (waiting_count). The last round takes all that there is. */
-static unsigned offer_for(const struct hub *hub, const struct round *round,
-                          const struct member *member)
-{
-    unsigned place = 0;
-
-    while (!hub->ending && round && place < member->waiting_count &&
-           !fragments_meet(round->part, member->waiting[place]->part))
-        place++;
-    return place;
-}
-
-static bool is_sync(const struct hub *hub)
-{
-    return hub->policy->gate->batch;
-}
-
-/* A node that has gone on to another fragment will not offer this one. */
-static unsigned round_passed(const struct hub *hub, const struct round *round)
-{
-    unsigned passed = 0;
-
-    for (int i = 0; !hub->ending && i < HUB_MAX_NODES; i++) {
-        const struct member *member = &hub->members[i];
-
-        passed += member_live(member) && member->waiting_count &&
-                  !round_has(round, i) &&
-                  offer_for(hub, round, member) == member->waiting_count;
-    }
-    return passed;
-}
-
-/* How many live nodes have offered. What a node offered before it came back
- * counts too: its next offer goes into the next round. Once the run is ending
- * only last offers count, so that all of them are merged in one round: one
- * node's progress alone would be the noise of one node. */
-static unsigned round_offered(const struct hub *hub,
-                              const struct round *round)
-{
-    unsigned offered = is_sync(hub) ? round_passed(hub, round) : 0;
-
-    for (unsigned i = 0; i < round->count; i++)
-        offered += member_live(&hub->members[round->list[i]->member]) &&
-                   (is_sync(hub) && hub->ending ? round->list[i]->offer.last
-                                                : true);
-    return offered;
-}
-
 static int by_member(const void *one, const void *other)
 {
     const struct contribution *a = *(struct contribution *const *)one;
@@ -114,33 +57,6 @@ struct standing hub_standing(const struct hub *hub, unsigned live)
                              .round = hub->rounds_done,
                              .seed = hub->config.seed,
                              .pinned = hub->pinned};
-}
-
-/* Of all nodes together, as far as they have said. */
-static uint64_t iterations_of(const struct hub *hub)
-{
-    uint64_t iterations = 0;
-
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        iterations += hub->members[i].iteration;
-    return iterations;
-}
-
-nanos rounds_deadline(const struct hub *hub, nanos latest)
-{
-    const struct policy *policy = hub->policy;
-    const struct round *round = hub->rounds;
-
-    while (policy->gate->longest && round && round->closed)
-        round = round->next;
-    if (policy->gate->longest && round) {
-        nanos until =
-            round->opened + policy->gate->longest(&policy->numbers);
-
-        if (until > hub->now && until < latest)
-            return until;
-    }
-    return latest;
 }
 
 /* The offer as the policy sees it. */
@@ -173,54 +89,18 @@ void rounds_settle(struct hub *hub)
         merge_try_all(hub);
 }
 
-/* Nodes that there must be before the first round; those that diverged in the
- * tournament have been here. */
-static unsigned nodes_awaited(const struct hub *hub)
-{
-    unsigned awaited = hub->config.nodes;
-
-    for (unsigned i = 0; hub->contest && i < HUB_MAX_NODES; i++)
-        awaited -= awaited > 1 && hub->members[i].present &&
-                   hub->members[i].start == START_HOLD;
-    return awaited;
-}
-
-/* In the last round, all last offers are waited for. */
-static bool may_close(const struct hub *hub, const struct gate_state *state)
-{
-    if (!state->live)
-        return true;
-    if (hub->ending && is_sync(hub) && state->offered < state->live)
-        return false;
-    return hub->policy->gate->closes(state);
-}
-
 /* Closes the round if its gate says so: from now on chunks may merge, in the
  * rank order of the members. */
 static void round_try_close(struct hub *hub, struct round *round)
 {
-    struct gate_state state = {
-        .live = members_live(hub),
-        .offered = round_offered(hub, round),
-        .required = hub->rounds_here ? 1 : nodes_awaited(hub),
-        .waited = hub->now - round->opened,
-        .iterations = iterations_of(hub) - hub->iterations,
-        .every = hub->config.every,
-        .numbers = &hub->policy->numbers,
-    };
-
-    if (hub->ending && state.required > state.live)
-        state.required = state.live;
-    if (round->closed || !round->count)
-        return;
-    if (!may_close(hub, &state))
+    if (round->closed || !gate_closes(hub, round))
         return;
     round->closed = true;
     round->live = members_counted(hub);
     qsort(round->list, round->count, sizeof *round->list, by_member);
     for (unsigned i = 0; i < round->count; i++)
         candidate_fill(hub, round->list[i]);
-    hub->iterations = iterations_of(hub);
+    hub->iterations = gate_iterations(hub);
     contest_choose(hub, round);
     choice_make(hub, round);
     merge_try_all(hub);
@@ -234,7 +114,7 @@ static void fill_sync(struct hub *hub, int place)
 
     while (member->waiting_count) {
         struct round *round = hub->rounds;
-        unsigned next = offer_for(hub, round, member);
+        unsigned next = round_wants(hub, round, member);
 
         if (next == member->waiting_count ||
             (round && (round->closed || round->count == MAX_IN_ROUND ||
@@ -253,9 +133,9 @@ static void rounds_fill(struct hub *hub)
 
         if (member->silent)
             continue;
-        if (is_sync(hub))
+        if (gate_gathers(hub))
             fill_sync(hub, i);
-        while (!is_sync(hub) && member->waiting_count)
+        while (!gate_gathers(hub) && member->waiting_count)
             round_add(hub, round_open(hub), member, 0);
     }
 }

@@ -18,7 +18,8 @@ extern const struct work work_check;
 extern const struct work work_merge;
 /* The whole of contributions is judged by a STAGED rule. in[] = the order, a
  * struct judge_order, in which weights and scores are written; chunks of theta
- * (or empty), then the chunks of each contribution. number[0] is the caller's. */
+ * (or empty), then the chunks of each contribution. number[0] is the caller's.
+ */
 extern const struct work work_judge;
 
 struct judge_order {

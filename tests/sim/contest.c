@@ -86,7 +86,7 @@ static void the_best_first_parameters_become_everybodys(void)
     lab_destroy(&lab);
 }
 
-/* Two sets of two chunks at the first rung, one at the second and at the end. */
+/* Two sets of two chunks at the first rung, then one, and one at the end. */
 static void only_the_winners_are_uploaded(void)
 {
     static float starts[NODES][ELEMENTS];

@@ -1,0 +1,122 @@
+/* When a round closes: what the gate is told, and what it makes of it. */
+#include "hub/state.h"
+
+bool round_has(const struct round *round, int member)
+{
+    for (unsigned i = 0; i < round->count; i++)
+        if (round->list[i]->member == member)
+            return true;
+    return false;
+}
+
+unsigned round_wants(const struct hub *hub, const struct round *round,
+                     const struct member *member)
+{
+    unsigned place = 0;
+
+    while (!hub->ending && round && place < member->waiting_count &&
+           !fragments_meet(round->part, member->waiting[place]->part))
+        place++;
+    return place;
+}
+
+bool gate_gathers(const struct hub *hub)
+{
+    return hub->policy->gate->batch;
+}
+
+/* A node that has gone on to another fragment will not offer this one. */
+static unsigned round_passed(const struct hub *hub, const struct round *round)
+{
+    unsigned passed = 0;
+
+    for (int i = 0; !hub->ending && i < HUB_MAX_NODES; i++) {
+        const struct member *member = &hub->members[i];
+
+        passed += member_live(member) && member->waiting_count &&
+                  !round_has(round, i) &&
+                  round_wants(hub, round, member) == member->waiting_count;
+    }
+    return passed;
+}
+
+/* How many live nodes have offered. What a node offered before it came back
+ * counts too: its next offer goes into the next round. Once the run is ending
+ * only last offers count, so that all of them are merged in one round: one
+ * node's progress alone would be the noise of one node. */
+static unsigned round_offered(const struct hub *hub,
+                              const struct round *round)
+{
+    unsigned offered = gate_gathers(hub) ? round_passed(hub, round) : 0;
+
+    for (unsigned i = 0; i < round->count; i++)
+        offered += member_live(&hub->members[round->list[i]->member]) &&
+                   (gate_gathers(hub) && hub->ending ? round->list[i]->offer.last
+                                                : true);
+    return offered;
+}
+
+uint64_t gate_iterations(const struct hub *hub)
+{
+    uint64_t iterations = 0;
+
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
+        iterations += hub->members[i].iteration;
+    return iterations;
+}
+
+nanos gate_deadline(const struct hub *hub, nanos latest)
+{
+    const struct policy *policy = hub->policy;
+    const struct round *round = hub->rounds;
+
+    while (policy->gate->longest && round && round->closed)
+        round = round->next;
+    if (policy->gate->longest && round) {
+        nanos until =
+            round->opened + policy->gate->longest(&policy->numbers);
+
+        if (until > hub->now && until < latest)
+            return until;
+    }
+    return latest;
+}
+
+/* Nodes that there must be before the first round; those that diverged in the
+ * tournament have been here. */
+static unsigned nodes_awaited(const struct hub *hub)
+{
+    unsigned awaited = hub->config.nodes;
+
+    for (unsigned i = 0; hub->contest && i < HUB_MAX_NODES; i++)
+        awaited -= awaited > 1 && hub->members[i].present &&
+                   hub->members[i].start == START_HOLD;
+    return awaited;
+}
+
+/* In the last round, all last offers are waited for. */
+static bool may_close(const struct hub *hub, const struct gate_state *state)
+{
+    if (!state->live)
+        return true;
+    if (hub->ending && gate_gathers(hub) && state->offered < state->live)
+        return false;
+    return hub->policy->gate->closes(state);
+}
+
+bool gate_closes(const struct hub *hub, const struct round *round)
+{
+    struct gate_state state = {
+        .live = members_live(hub),
+        .offered = round_offered(hub, round),
+        .required = hub->rounds_here ? 1 : nodes_awaited(hub),
+        .waited = hub->now - round->opened,
+        .iterations = gate_iterations(hub) - hub->iterations,
+        .every = hub->config.every,
+        .numbers = &hub->policy->numbers,
+    };
+
+    if (hub->ending && state.required > state.live)
+        state.required = state.live;
+    return round->count && may_close(hub, &state);
+}

@@ -1,0 +1,210 @@
+/* What the files of hub/ do for each other. Included by hub/state.h, which has
+ * the structs. */
+#ifndef HUB_JOURNEYS_H
+#define HUB_JOURNEYS_H
+
+#include "hub/state.h"
+
+/* members.c */
+struct peer *peer_find(struct hub *hub, peer_id id);
+void peer_joins(struct hub *hub, peer_id id, enum channel channel);
+void peer_leaves(struct hub *hub, peer_id id);
+void members_tick(struct hub *hub);
+void member_send(struct hub *hub, struct member *member,
+                 const struct msg *msg);
+void member_welcome(struct hub *hub, struct member *member);
+void member_start(struct hub *hub, struct member *member, enum start start);
+/* Tells nodes what is new for them: k, and what they offer. */
+void members_tune(struct hub *hub);
+/* Tells those whose speed has changed, with --dylu. */
+void members_pace(struct hub *hub);
+/* Tells everybody how many they are and which part of the data is theirs. */
+void view_push(struct hub *hub);
+void bye_to(struct hub *hub, peer_id peer, enum farewell farewell,
+            const char *text);
+void member_gone(struct hub *hub, struct member *member, const char *why,
+                 bool clean);
+/* Centre versions (sync) or rounds of all nodes (async) since `base`;
+ * UINT64_MAX if the centre has been rolled back since. */
+uint64_t members_lag(const struct hub *hub, uint64_t base);
+/* Takes part in rounds now. */
+bool member_live(const struct member *member);
+unsigned members_live(const struct hub *hub);
+unsigned members_counted(const struct hub *hub); /* N of the policies */
+void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,
+                   struct blob *payload);
+void hub_on_ping(struct hub *hub, struct peer *peer, const struct msg *msg,
+                 struct blob *payload);
+void hub_on_stray(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload);
+void hub_on_bye(struct hub *hub, struct peer *peer, const struct msg *msg,
+                struct blob *payload);
+
+/* hello.c */
+void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload);
+
+/* offers.c */
+/* F of what is offered now. */
+uint32_t offers_fragments(const struct hub *hub);
+void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload);
+
+/* gate.c */
+/* Whether a round gathers the offers of several nodes. */
+bool gate_gathers(const struct hub *hub);
+/* Whether the round's list is complete. */
+bool gate_closes(const struct hub *hub, const struct round *round);
+/* When the gate wants to be asked again, `latest` at the latest. */
+nanos gate_deadline(const struct hub *hub, nanos latest);
+/* Iterations of all nodes together, as far as they have said. */
+uint64_t gate_iterations(const struct hub *hub);
+bool round_has(const struct round *round, int member);
+/* The place of the member's oldest offer of what the round merges, or of none
+ * (waiting_count). The last round takes all that there is. */
+unsigned round_wants(const struct hub *hub, const struct round *round,
+                     const struct member *member);
+
+/* rounds.c */
+void rounds_advance(struct hub *hub);
+/* Goes on with rounds whose data have come, or will not come any more. */
+void rounds_settle(struct hub *hub);
+/* Completes the rounds whose chunks are all done; after each event. */
+void rounds_sweep(struct hub *hub);
+void rounds_tick(struct hub *hub);
+/* Closes what the member has not delivered; `gone`: also the offers that wait,
+ * and what is being checked. */
+void rounds_forget(struct hub *hub, int member, enum verdict verdict,
+                   bool gone);
+/* Tells a node that is back what became of what it sent before. */
+void rounds_recall(struct hub *hub, struct member *member);
+
+/* contest.c */
+void contest_open(struct hub *hub);
+/* k of the nodes in it. */
+uint64_t contest_every(const struct hub *hub);
+/* A round of it is closing: by which policy. */
+void contest_choose(struct hub *hub, const struct round *round);
+/* It is over: is there a winner? */
+void contest_judge(struct hub *hub, const struct round *round);
+
+/* preempt.c */
+void preempt_round(struct hub *hub, const struct round *round);
+
+/* choice.c */
+/* Whether each offer is granted at once. */
+bool choice_takes_all(const struct hub *hub);
+/* The round has closed: asks for the data that the policy wants. */
+void choice_make(struct hub *hub, struct round *round);
+/* Goes on when data have come or will not come any more. */
+void choice_advance(struct hub *hub, struct round *round);
+void choice_judged(struct hub *hub, struct job *job);
+
+/* contribution.c */
+/* Asks for its data, once. */
+void contribution_grant(struct hub *hub, struct contribution *contribution);
+/* Tells the node the verdict of a range for which no result will come. */
+void verdict_send(struct hub *hub, struct member *member, uint64_t exchange,
+                  uint32_t first, uint32_t count, enum verdict verdict);
+/* The member whose results go out for it, NULL when it is away. */
+struct member *contribution_member(struct hub *hub,
+                                   const struct contribution *contribution);
+/* Gives a chunk its verdict. */
+void contribution_close(struct hub *hub, struct contribution *contribution,
+                        uint32_t chunk, enum verdict verdict);
+/* Closes the chunks that are not delivered; `gone`: nor checked. */
+void contribution_cut(struct hub *hub, struct contribution *contribution,
+                      enum verdict verdict, bool gone);
+/* Closes all that is not merged yet, whatever has come of it. */
+void contribution_lose(struct hub *hub, struct contribution *contribution);
+/* Of a chunk that is closed, or is about to be: what is delivered is as good
+ * as merged, if it is to be merged. */
+enum verdict contribution_verdict(const struct contribution *contribution,
+                                  uint32_t chunk);
+/* Says all its verdicts to the member, run by run. */
+void verdicts_tell(struct hub *hub, struct member *member,
+                   const struct contribution *contribution);
+/* All is judged: keeps what a node that is away must be told when it is back,
+ * and frees the rest. */
+void contribution_retire(struct hub *hub, struct contribution *contribution);
+void contribution_destroy(struct hub *hub,
+                          struct contribution **contribution);
+
+/* What the policy may know besides the candidates. */
+struct standing hub_standing(const struct hub *hub, unsigned live);
+
+/* merge.c */
+void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload);
+void merge_checked(struct hub *hub, struct job *job);
+void merge_done(struct hub *hub, struct job *job);
+void merge_try(struct hub *hub, uint32_t chunk);
+void merge_try_all(struct hub *hub);
+
+/* delivery.c */
+void hub_on_credit(struct hub *hub, struct peer *peer, const struct msg *msg,
+                   struct blob *payload);
+void delivery_add(struct hub *hub, struct member *member,
+                  const struct msg_result *result, struct blob *payload);
+/* The member has a bulk connection. Credit belongs to one connection. */
+void delivery_attach(struct hub *hub, struct member *member);
+void delivery_flush(struct hub *hub, struct member *member);
+/* Forgets what waits to be sent; what is on its way keeps its credit. */
+void delivery_clear(struct delivery *delivery);
+
+/* centre.c */
+/* Takes the schema's text as the run's, or compares it with the run's. */
+enum status centre_shape(struct hub *hub, const char *text, size_t size,
+                         struct why *why);
+void centre_allocate(struct hub *hub);
+void centre_found(struct hub *hub, struct job *job);
+void centre_choose_founder(struct hub *hub);
+void centre_free(struct hub *hub);
+/* Nodes keep parameters of their own, whatever the centre is. */
+bool centre_is_apart(const struct hub *hub);
+
+/* snapshot.c: scoring and saving complete versions */
+void snapshot_tick(struct hub *hub);
+/* Takes what is wanted if every chunk is at the same version. */
+void snapshot_try(struct hub *hub);
+void snapshot_scored(struct hub *hub, struct job *job);
+void snapshot_saved(struct hub *hub, struct job *job);
+/* References to chunks, and their end. */
+struct blob **snapshot_keep(const struct hub *hub, const struct input *chunks);
+void snapshot_drop(const struct hub *hub, struct blob ***chunks);
+
+/* saved.c: the text that travels with a saved centre */
+struct blob *saved_write(struct hub *hub);
+
+/* tasks.c */
+void hub_on_room(struct hub *hub, struct peer *peer, const struct msg *msg,
+                struct blob *payload);
+void hub_on_report(struct hub *hub, struct peer *peer, const struct msg *msg,
+                   struct blob *payload);
+/* The member's session is over: its tasks go to others. */
+void tasks_lost(struct hub *hub, struct member *member);
+void tasks_tick(struct hub *hub);
+
+/* finish.c */
+void hub_on_stop(struct hub *hub, struct peer *peer, const struct msg *msg,
+                 struct blob *payload);
+void finish_tick(struct hub *hub);
+/* After a round, a score or a leave: is it over? */
+void finish_judge(struct hub *hub);
+/* Goes on with the end: last score, last save, goodbye. */
+void finish_advance(struct hub *hub);
+
+/* orders.c */
+void hub_on_order(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload);
+/* A save of the centre has ended, well or not. */
+void orders_saved(struct hub *hub, const struct job *job);
+void orders_tick(struct hub *hub);
+
+/* hub.c */
+/* State vectors that the merge rule keeps. */
+unsigned hub_planes(const struct hub *hub);
+void hub_job(struct hub *hub, struct job *job);
+struct member *hub_member(struct hub *hub, const struct peer *peer);
+
+#endif
