@@ -47,12 +47,12 @@ static unsigned round_passed(const struct hub *hub, const struct round *round)
 static unsigned round_offered(const struct hub *hub,
                               const struct round *round)
 {
-    unsigned offered = gate_gathers(hub) ? round_passed(hub, round) : 0;
+    bool gathers = gate_gathers(hub);
+    unsigned offered = gathers ? round_passed(hub, round) : 0;
 
     for (unsigned i = 0; i < round->count; i++)
         offered += member_live(&hub->members[round->list[i]->member]) &&
-                   (gate_gathers(hub) && hub->ending ? round->list[i]->offer.last
-                                                : true);
+                   (!gathers || !hub->ending || round->list[i]->offer.last);
     return offered;
 }
 

@@ -265,7 +265,7 @@ static struct job *merge_job(struct hub *hub, struct round *round,
  * finished as it is. */
 static void merge_start(struct hub *hub, struct round *round, uint32_t chunk)
 {
-    struct delivered delivered;
+    struct delivered delivered = {.count = 0};
 
     deliver(hub, round, chunk, &delivered);
     if (!delivered.count) {

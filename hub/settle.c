@@ -80,14 +80,27 @@ static enum status take_rules(const struct options *options,
     return status;
 }
 
+/* Where each number stands among the options and in a policy. */
+static const struct {
+    size_t from, to;
+} places[] = {
+#define NUMBER(name, value, doc)                                             \
+    {offsetof(struct options, name), offsetof(struct policy_numbers, name)},
+    POLICY_NUMBERS(NUMBER)
+#undef NUMBER
+};
+
+/* Takes those that are given. */
 static void take_numbers(const struct options *options,
                          struct policy_numbers *numbers)
 {
-#define NUMBER(name, value, doc)                                             \
-    if (!isnan(options->name))                                               \
-        numbers->name = options->name;
-    POLICY_NUMBERS(NUMBER)
-#undef NUMBER
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        double value;
+
+        memcpy(&value, (const char *)options + places[i].from, sizeof value);
+        if (!isnan(value))
+            memcpy((char *)numbers + places[i].to, &value, sizeof value);
+    }
 }
 
 static enum status settle_policy(const struct options *options,

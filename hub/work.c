@@ -116,7 +116,7 @@ static void merge(struct job *job)
     for (unsigned i = 0; i < planes; i++)
         job->out[1 + i] = copy_of(job, job->in[MERGE_PLANES + i].blob);
     if (policy->reduce->rows) {
-        space = malloc(contributed * CODEC_GRAIN * sizeof *space);
+        space = malloc((size_t)contributed * CODEC_GRAIN * sizeof *space);
         rows = malloc(contributed * sizeof *rows);
         if (!space || !rows)
             job->status = STATUS_NO_MEMORY;
