@@ -122,7 +122,7 @@ static void choose(struct hub *hub, struct round *round)
 {
     struct standing standing = hub_standing(hub, round->live);
     struct candidate list[MAX_IN_ROUND];
-    unsigned place[MAX_IN_ROUND], count = 0;
+    unsigned place[MAX_IN_ROUND] = {0}, count = 0;
 
     for (unsigned i = 0; i < round->count; i++) {
         if (is_lost(hub, round->list[i]))
