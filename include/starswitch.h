@@ -77,6 +77,15 @@ struct star_options {
      * optimizer has gathered (momentum and the like), else keep it. From the
      * thread that calls star_step. */
     void (*replaced)(void *context, int reset);
+    /* Evaluates parameters of another node, all tensors end to end, on samples
+     * that you do not train on: mean loss per sample, and its standard error
+     * (0: not known). Returns 0, or not 0 if it cannot be done. For policies
+     * that let nodes judge each other where the hub has no held-out data. Must
+     * leave your tensors as they are. From the thread that calls star_step or
+     * star_detach: at most once an iteration, more only while it waits. NULL:
+     * this node judges nobody. */
+    int (*evaluate)(void *context, const float *values, double *loss,
+                    double *error);
     void *context; /* of these functions */
 };
 
@@ -98,7 +107,8 @@ struct star_state {
     uint32_t shard, shards; /* the part of the data to train on; shards 0:
                                nobody has said */
     uint64_t bytes_up, bytes_down; /* parameters sent and applied */
-    double inside;        /* spent in star_step, waits left out */
+    double inside;        /* spent in star_step, evaluating included, waits
+                             left out */
     double waited;        /* blocked by --delay 0 or --miss wait */
     int exit_code;        /* what a program may exit with when refused: 69 no
                              room, 75 replaced by a newer node of its name,

@@ -37,6 +37,8 @@ static void local(void *self, const struct msg *msg, struct blob *payload)
     agenda_take(&link->agenda, msg, payload);
     if (msg->kind == MSG_ASSIGN) {
         link_take_task(link, &msg->assign);
+    } else if (msg->kind == MSG_EXAMINE) {
+        link_take_review(link, msg->examine.number, payload);
     } else if (msg->kind == MSG_ENDED) {
         link->ended = msg->ended;
         link->stopping = !msg->ended.refused;
@@ -132,7 +134,9 @@ static void choose_name(struct star_link *link, const char *wanted)
 
 static void make_node(struct star_link *link)
 {
-    struct node_config config = {.name = link->name, .schema = link->schema};
+    struct node_config config = {.name = link->name,
+                                 .schema = link->schema,
+                                 .reviews = link->options.evaluate != NULL};
     XXH128_hash_t hash = XXH3_128bits(link->name, strlen(link->name));
     struct timespec time;
 
@@ -180,6 +184,7 @@ static void link_free(struct star_link *link)
     node_destroy(&link->node);
     agenda_free(&link->agenda);
     blob_unref(&link->start);
+    blob_unref(&link->to_examine);
     pool_destroy(&link->pool);
     schema_destroy(&link->schema);
     (void)pthread_mutex_destroy(&link->lock);
@@ -305,7 +310,8 @@ void star_look(struct star_link *link, struct star_state *state)
     (void)pthread_mutex_unlock(&link->lock);
 }
 
-/* Waits until the link is over, at most so long. */
+/* Waits until the link is over, at most so long, and makes the reviews that
+ * others wait for meanwhile. */
 static void wait_until_over(struct star_link *link, nanos longest)
 {
     nanos until = net_now() + longest;
@@ -313,7 +319,9 @@ static void wait_until_over(struct star_link *link, nanos longest)
     int waiting = 0;
 
     while (!link->over && waiting != ETIMEDOUT)
-        waiting = pthread_cond_timedwait(&link->changed, &link->lock, &time);
+        if (!link_review(link))
+            waiting = pthread_cond_timedwait(&link->changed, &link->lock,
+                                             &time);
 }
 
 /* Leaves with a last offer; where nobody takes it in time, without. */

@@ -34,6 +34,8 @@ struct star_link {
     bool over;              /* nothing more will come */
     struct star_task task;  /* in hand; parts 0: none */
     bool task_wanted;       /* the machine knows that the hand is empty */
+    uint64_t examined;      /* number of what is to be evaluated */
+    struct blob *to_examine; /* NULL: nothing */
 
     /* Only the training thread's. */
     double *sum; /* of gradients since the last offer, or NULL */
@@ -44,6 +46,7 @@ struct star_link {
     double loss; /* smoothed; NaN: none yet */
     double accuracy;
     nanos posted, inside, waited;
+    nanos examining; /* time spent evaluating */
     uint64_t offered, applied, bytes_up, bytes_down;
 };
 
@@ -58,5 +61,14 @@ void link_progress(struct star_link *link, bool blocked);
 /* api_tasks.c */
 /* A task has come, for the hand; on the network's thread, under the lock. */
 void link_take_task(struct star_link *link, const struct msg_assign *assign);
+
+/* api_review.c */
+/* Parameters have come to be evaluated; on the network's thread, under the
+ * lock. */
+void link_take_review(struct star_link *link, uint64_t number,
+                      struct blob *values);
+/* Evaluates them, if there are any, without the lock: what it guards may be
+ * other then; returns whether. On the training thread. */
+bool link_review(struct star_link *link);
 
 #endif

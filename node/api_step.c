@@ -159,16 +159,18 @@ static void wait_for(struct star_link *link, uint64_t exchange)
 {
     nanos begin = net_now();
     nanos until = begin + link->agenda.pacer.schedule.wait;
+    nanos examining = link->examining;
     uint64_t still = exchange;
 
     link_progress(link, true);
     while (!link->over && agenda_due(&link->agenda, &still) == PACER_WAIT &&
            still == exchange)
-        if (link->stopping || !wait_for_change(link, until)) {
+        if (link->stopping ||
+            (!link_review(link) && !wait_for_change(link, until))) {
             pacer_give_up(&link->agenda.pacer, exchange);
             break;
         }
-    link->waited += net_now() - begin;
+    link->waited += net_now() - begin - (link->examining - examining);
     link_progress(link, false);
 }
 
@@ -254,6 +256,7 @@ enum star_advice star_step(struct star_link *link,
         link_offer(link, exchange, false);
     if (link->agenda.pacer.schedule.delay == 0)
         apply_due(link);
+    (void)link_review(link);
     if (begin - link->posted >= PROGRESS_EVERY)
         link_progress(link, false);
     if (link->ended.refused)

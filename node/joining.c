@@ -211,6 +211,7 @@ void node_on_welcome(struct node *node, const struct msg *msg,
     }
     if (fresh) {
         tasks_forget(node);
+        review_drop(node);
         flights_lost(node, welcome->run == node->run ? welcome->merged : 0);
     }
     node->welcome = *welcome;

@@ -22,7 +22,8 @@ static handler *const handlers[PEERS][MSG_KINDS] = {
                       [MSG_APPLIED] = node_on_applied,
                       [MSG_PROGRESS] = node_on_progress,
                       [MSG_IDLE] = node_on_idle,
-                      [MSG_FINISH] = node_on_finish},
+                      [MSG_FINISH] = node_on_finish,
+                      [MSG_EXAMINED] = node_on_examined},
     [PEER_CONTROL] = {[MSG_WELCOME] = node_on_welcome,
                       [MSG_VIEW] = node_on_view,
                       [MSG_TUNE] = node_on_tune,
@@ -33,7 +34,8 @@ static handler *const handlers[PEERS][MSG_KINDS] = {
                       [MSG_STOP] = node_on_stop,
                       [MSG_BYE] = node_on_bye,
                       [MSG_TASK] = node_on_task},
-    [PEER_BULK] = {[MSG_RESULT] = node_on_result},
+    [PEER_BULK] = {[MSG_RESULT] = node_on_result,
+                   [MSG_REVIEW] = node_on_review},
 };
 
 struct node *node_new(const struct node_config *config, struct pool *pool)
@@ -64,6 +66,7 @@ void node_destroy(struct node **reference)
     *reference = NULL;
     if (!node)
         return;
+    review_free(node);
     flights_drop(node);
     flight_destroy(node, &node->founding);
     flight_destroy(node, &node->taking);
@@ -181,6 +184,8 @@ static void on_done(struct node *node, struct job *job)
         flight_formed(node, job);
     } else if (job->work == &work_correct) {
         result_corrected(node, job);
+    } else if (job->work == &work_gather) {
+        review_gathered(node, job);
     }
 }
 

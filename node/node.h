@@ -22,6 +22,7 @@ struct node_config {
     uint64_t incarnation;
     const char *name;            /* copied */
     const struct schema *schema; /* must outlive the node */
+    bool reviews;                /* its trainer can evaluate parameters */
 };
 
 struct node_view {

@@ -3,7 +3,7 @@
 #include "node/state.h"
 #include "node/work.h"
 
-static void credit_back(struct node *node, uint64_t exchange)
+void result_credit(struct node *node, uint64_t exchange)
 {
     struct msg msg = {.kind = MSG_CREDIT};
 
@@ -31,7 +31,7 @@ void node_on_result(struct node *node, const struct msg *msg,
     struct flight *flight = flight_of(node, result->exchange);
     struct flight_chunk *place;
 
-    credit_back(node, result->exchange);
+    result_credit(node, result->exchange);
     if (!flight || result->chunk >= node->chunks || !payload ||
         !fragment_holds(flight->part, result->chunk) ||
         (result->exchange && flight->stage == FLIGHT_FORMING) ||

@@ -3,11 +3,12 @@
  * One file per journey: joining.c (from HELLO to being a member, and back),
  * forming.c (an offer that is being made), flight.c (an offer, up to its last
  * verdict), result.c (a result, up to the trainer), tasks.c (what to train
- * on). */
+ * on), review.c (what others have trained). */
 #ifndef NODE_STATE_H
 #define NODE_STATE_H
 
 #include "node/node.h"
+#include "node/review.h"
 #include "node/sum.h"
 #include "node/tasks.h"
 #include "node/vector.h"
@@ -91,6 +92,7 @@ struct node {
     struct flight *founding;  /* exchange 0 to the hub */
     struct flight *taking;    /* exchange 0 from the hub */
     struct node_tasks tasks;
+    struct node_review review;
 
     struct msg_progress progress;
     nanos rate_time, rate_waited;
@@ -179,6 +181,8 @@ void node_on_result(struct node *node, const struct msg *msg,
                    struct blob *payload);
 void node_on_applied(struct node *node, const struct msg *msg,
                     struct blob *payload);
+/* Has room for one more chunk. */
+void result_credit(struct node *node, uint64_t exchange);
 void result_corrected(struct node *node, struct job *job);
 void results_advance(struct node *node);
 
@@ -197,5 +201,11 @@ void node_on_task(struct node *node, const struct msg *msg,
                   struct blob *payload);
 void node_on_finish(struct node *node, const struct msg *msg,
                     struct blob *payload);
+
+/* review.c */
+void node_on_review(struct node *node, const struct msg *msg,
+                    struct blob *payload);
+void node_on_examined(struct node *node, const struct msg *msg,
+                      struct blob *payload);
 
 #endif

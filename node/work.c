@@ -1,6 +1,7 @@
 #include "node/work.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "codec/codec.h"
 
@@ -57,6 +58,34 @@ static void correct(struct job *job)
         job->status = STATUS_MALFORMED;
 }
 
+static void gather(struct job *job)
+{
+    unsigned char *to;
+
+    job->out[0] = blob_new(job->pool, job->elements * sizeof(float));
+    if (!job->out[0]) {
+        job->status = STATUS_NO_MEMORY;
+        return;
+    }
+    to = job->out[0]->bytes;
+    for (unsigned i = 1; i < job->inputs; i++) {
+        struct blob *chunk = job->in[i].blob;
+        uint64_t checksum;
+
+        memcpy(&checksum,
+               job->in[0].blob->bytes + (i - 1) * sizeof checksum,
+               sizeof checksum);
+        if (!chunk->checksum)
+            blob_seal(chunk);
+        if (chunk->checksum != checksum) {
+            job->status = STATUS_MALFORMED;
+            return;
+        }
+        memcpy(to, chunk->bytes, chunk->size);
+        to += chunk->size;
+    }
+}
+
 static void seal(struct job *job)
 {
     blob_seal(job->in[0].blob);
@@ -64,4 +93,5 @@ static void seal(struct job *job)
 
 const struct work work_delta = {"delta", delta};
 const struct work work_correct = {"correct", correct};
+const struct work work_gather = {"gather", gather};
 const struct work work_seal = {"seal", seal};

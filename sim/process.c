@@ -81,7 +81,8 @@ static struct node *new_node(struct world *world, struct star_node *node)
         .uuid_low = node->description.uuid,
         .incarnation = ++node->incarnation,
         .name = node->name,
-        .schema = node->description.schema};
+        .schema = node->description.schema,
+        .reviews = node->description.trainer.evaluate != NULL};
 
     return node_new(&config, world->pool);
 }

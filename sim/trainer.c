@@ -54,6 +54,8 @@ static void stop(struct trainer *trainer)
 /* Goes as far as it can after an iteration. */
 static void go_on(struct trainer *trainer)
 {
+    if (trainer->phase != PHASE_STEP)
+        trainer_examine(trainer);
     if (trainer->phase == PHASE_DUE) {
         if (!trainer_apply_due(trainer))
             return;
@@ -84,11 +86,21 @@ static void take_ended(struct trainer *trainer, const struct msg_ended *ended)
     stop(trainer);
 }
 
+static void take_examine(struct trainer *trainer, uint64_t number,
+                         struct blob *payload)
+{
+    blob_unref(&trainer->to_examine);
+    trainer->to_examine = blob_ref(payload);
+    trainer->examined = number;
+}
+
 static void take_message(struct trainer *trainer, const struct msg *msg,
                          struct blob *payload)
 {
     if (msg->kind == MSG_ASSIGN)
         trainer_task_take(trainer, &msg->assign);
+    else if (msg->kind == MSG_EXAMINE)
+        take_examine(trainer, msg->examine.number, payload);
     else if (msg->kind == MSG_ENDED)
         take_ended(trainer, &msg->ended);
     else
@@ -153,6 +165,7 @@ void trainer_destroy(struct trainer **reference)
     if (!trainer)
         return;
     agenda_free(&trainer->agenda);
+    blob_unref(&trainer->to_examine);
     free(trainer->x);
     free(trainer->anchor);
     free(trainer->gradient);

@@ -28,6 +28,10 @@ typedef void trainer_optimizer(const void *context, float *x,
                                const float *gradient, size_t first,
                                size_t count);
 
+/* Evaluates x[elements] on held-out samples, for reviews; false: it cannot. */
+typedef bool trainer_evaluator(const void *context, const float *x,
+                               size_t elements, double *loss, double *error);
+
 enum trainer_moment {
     TRAINER_STEPPED, /* an iteration is done */
     TRAINER_OFFERED,
@@ -58,7 +62,8 @@ struct trainer_config {
     uint64_t task_steps;     /* iterations of a task; 0: it asks for none */
     trainer_gradient *gradient;
     trainer_optimizer *optimizer; /* NULL: descent with `rate` */
-    const void *context; /* of gradient and optimizer */
+    trainer_evaluator *evaluate; /* NULL: it makes no reviews */
+    const void *context; /* of gradient, optimizer and evaluate */
     void (*look)(void *observer, const struct trainer_look *look);
     void *observer;
     uint64_t seed;

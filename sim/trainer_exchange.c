@@ -131,6 +131,24 @@ void trainer_post_progress(struct trainer *trainer)
     trainer->next_progress = trainer->now + PROGRESS_INTERVAL;
 }
 
+/* ---- reviews ---- */
+
+void trainer_examine(struct trainer *trainer)
+{
+    const struct trainer_config *config = &trainer->config;
+    struct msg msg = {.kind = MSG_EXAMINED};
+
+    if (!trainer->to_examine)
+        return;
+    msg.examined.number = trainer->examined;
+    msg.examined.made =
+        config->evaluate(config->context, blob_floats(trainer->to_examine),
+                         config->elements, &msg.examined.loss,
+                         &msg.examined.error);
+    blob_unref(&trainer->to_examine);
+    post(trainer, &msg, NULL);
+}
+
 /* ---- applying ---- */
 
 static void post_applied(struct trainer *trainer, uint64_t exchange,

@@ -42,6 +42,8 @@ struct trainer {
     struct msg_assign task, in_hand; /* parts 0: none */
     uint64_t task_left;              /* iterations */
     bool task_wanted;
+    uint64_t examined;         /* number of what it is to evaluate */
+    struct blob *to_examine;   /* NULL: nothing */
 };
 
 /* Shows the observer what has just happened. */
@@ -61,6 +63,8 @@ void trainer_offer(struct trainer *trainer);
 /* Applies all that is due; false: blocked until `wake` or a message. */
 bool trainer_apply_due(struct trainer *trainer);
 void trainer_wait_ends(struct trainer *trainer);
+/* Evaluates what the node has asked for. */
+void trainer_examine(struct trainer *trainer);
 void trainer_task_take(struct trainer *trainer,
                        const struct msg_assign *assign);
 /* After an iteration: is the task done, and which is next? */

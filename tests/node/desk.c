@@ -12,13 +12,14 @@ static const char *check_node(const void *self)
     return node_check(self);
 }
 
-struct desk *desk_new(void)
+static struct desk *desk_make(bool reviews)
 {
     struct desk *desk = calloc(1, sizeof *desk);
     struct pool *pool = pool_new();
     const uint64_t shape[1] = {DESK_ELEMENTS};
     struct node_config config = {
-        .uuid_high = 1, .uuid_low = 2, .incarnation = 3, .name = "n1"};
+        .uuid_high = 1, .uuid_low = 2, .incarnation = 3, .name = "n1",
+        .reviews = reviews};
 
     if (!desk || !pool)
         abort();
@@ -39,6 +40,16 @@ struct desk *desk_new(void)
                                          .window = 8};
     desk->weight = 1;
     return desk;
+}
+
+struct desk *desk_new(void)
+{
+    return desk_make(false);
+}
+
+struct desk *desk_reviewing(void)
+{
+    return desk_make(true);
 }
 
 void desk_destroy(struct desk **reference)

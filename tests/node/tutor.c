@@ -31,12 +31,44 @@ static void grant(struct tutor *tutor, struct effects *out)
     }
 }
 
+/* Has all parameters `value` evaluated. */
+static void show(struct tutor *tutor, uint64_t review, struct effects *out)
+{
+    struct msg msg = {.kind = MSG_REVIEW};
+
+    msg.review.review = review;
+    for (; msg.review.chunk < TUTOR_CHUNKS; msg.review.chunk++) {
+        struct blob *chunk =
+            hand_floats(tutor->toy->pool,
+                        chunk_length(TUTOR_ELEMENTS, CHUNK_ELEMENTS,
+                                     msg.review.chunk),
+                        tutor->value);
+
+        msg.review.checksum = chunk->checksum;
+        effects_send(out, tutor->bulk, &msg, chunk);
+        blob_unref(&chunk);
+    }
+}
+
+static void take_review(struct tutor *tutor,
+                        const struct msg_reviewed *reviewed,
+                        struct effects *out)
+{
+    tutor->reviewed++;
+    tutor->made += reviewed->made;
+    tutor->loss = reviewed->loss;
+    tutor->mute = false;
+    grant(tutor, out);
+}
+
 static void take_offer(struct tutor *tutor, uint64_t exchange,
                        struct effects *out)
 {
     const struct msg stop = {.kind = MSG_STOP};
 
     tutor->last_offer = exchange;
+    if (tutor->shows)
+        show(tutor, exchange, out);
     grant(tutor, out);
     if (tutor->calls)
         effects_send(out, tutor->control, &stop, NULL);
@@ -112,6 +144,8 @@ static void teach(struct toy *toy, const struct event *event,
         give_task(tutor, out);
     else if (event->msg->kind == MSG_REPORT)
         take_report(tutor, &event->msg->report);
+    else if (event->msg->kind == MSG_REVIEWED)
+        take_review(tutor, &event->msg->reviewed, out);
 }
 
 struct tutor *tutor_new(void)

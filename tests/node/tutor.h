@@ -22,6 +22,7 @@ struct tutor {
     double value, weight;
     bool mute; /* grants nothing, until tutor_speak and a PING */
     bool calls; /* answers an offer by calling for the last ones */
+    bool shows; /* has each offer's node evaluate `value`, and then speaks */
     struct toy *toy;
     char hub[32]; /* "127.0.0.1:port" */
     /* Under the toy's lock. */
@@ -29,6 +30,8 @@ struct tutor {
     uint64_t last_offer, granted, chunks, goodbyes;
     uint64_t asked, reported, done; /* tasks: 8 parts, as many as asked for */
     double offered; /* first value of the last chunk */
+    uint64_t reviewed, made; /* reviews that were answered, and made */
+    double loss;             /* of the last one */
 };
 
 struct tutor *tutor_new(void);

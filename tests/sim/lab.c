@@ -132,6 +132,7 @@ unsigned lab_describe(struct lab *lab, const char *name,
                     .samples = 1,
                     .task_steps = lab->task_steps,
                     .gradient = model->gradient,
+                    .evaluate = lab->evaluate,
                     .context = model->context,
                     .look = model->look,
                     .observer = model->observer}};

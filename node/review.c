@@ -1,0 +1,123 @@
+#include "node/review.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node/state.h"
+#include "node/work.h"
+
+void review_drop(struct node *node)
+{
+    struct node_review *review = &node->review;
+
+    for (uint32_t i = 0; review->chunks && i < node->chunks; i++)
+        blob_unref(&review->chunks[i]);
+    review->arrived = 0;
+    review->review = 0;
+    review->number++;
+}
+
+void review_free(struct node *node)
+{
+    review_drop(node);
+    free(node->review.chunks);
+    free(node->review.checksums);
+}
+
+static void answer(struct node *node, const struct msg_examined *examined)
+{
+    struct msg msg = {.kind = MSG_REVIEWED};
+
+    if (node->hub != HUB_MEMBER)
+        return;
+    msg.reviewed.review = node->review.review;
+    msg.reviewed.made = examined->made;
+    msg.reviewed.loss = isfinite(examined->loss) ? examined->loss : NO_SCORE;
+    msg.reviewed.error = isfinite(examined->error) ? examined->error : 0;
+    node_to_hub(node, &msg, NULL);
+}
+
+static void begin(struct node *node, uint64_t number)
+{
+    const struct msg_examined cannot = {.made = 0};
+    struct node_review *review = &node->review;
+
+    review_drop(node);
+    review->review = number;
+    if (!node->config.reviews) {
+        answer(node, &cannot);
+        return;
+    }
+    if (review->chunks)
+        return;
+    review->chunks = calloc(node->chunks, sizeof(struct blob *));
+    review->checksums = calloc(node->chunks, sizeof *review->checksums);
+    if (!review->chunks || !review->checksums)
+        abort();
+}
+
+/* Puts the chunks end to end, off the machine's thread. */
+static void gather(struct node *node)
+{
+    struct node_review *review = &node->review;
+    struct job *job = job_new(&work_gather, node->pool, 1 + node->chunks);
+    size_t bytes = node->chunks * sizeof *review->checksums;
+
+    job->in[0].blob = blob_new(node->pool, bytes);
+    if (!job->in[0].blob)
+        abort();
+    memcpy(job->in[0].blob->bytes, review->checksums, bytes);
+    for (uint32_t i = 0; i < node->chunks; i++) {
+        job->in[1 + i].blob = review->chunks[i];
+        review->chunks[i] = NULL;
+    }
+    job->elements = (size_t)node->config.schema->elements;
+    job->tag[0] = review->number;
+    node_job(node, job);
+}
+
+void node_on_review(struct node *node, const struct msg *msg,
+                    struct blob *payload)
+{
+    struct node_review *review = &node->review;
+    uint32_t chunk = msg->review.chunk;
+
+    result_credit(node, 0);
+    if (node->hub != HUB_MEMBER || chunk >= node->chunks || !payload ||
+        payload->size != node_chunk_length(node, chunk) * sizeof(float))
+        return;
+    if (msg->review.review != review->review)
+        begin(node, msg->review.review);
+    if (!node->config.reviews || review->arrived == node->chunks ||
+        review->chunks[chunk])
+        return;
+    review->chunks[chunk] = blob_ref(payload);
+    review->checksums[chunk] = msg->review.checksum;
+    if (++review->arrived == node->chunks)
+        gather(node);
+}
+
+void review_gathered(struct node *node, struct job *job)
+{
+    struct msg msg = {.kind = MSG_EXAMINE};
+
+    if (job->tag[0] != node->review.number)
+        return;
+    if (job->status != STATUS_OK) {
+        joining_drop(node, "parameters to evaluate were damaged on their way");
+        return;
+    }
+    msg.examine.number = node->review.number;
+    node_to_trainer(node, &msg, job->out[0]);
+}
+
+void node_on_examined(struct node *node, const struct msg *msg,
+                      struct blob *payload)
+{
+    (void)payload;
+    if (msg->examined.number != node->review.number || !node->review.review)
+        return;
+    answer(node, &msg->examined);
+    review_drop(node);
+}
