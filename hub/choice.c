@@ -47,6 +47,7 @@ static void ask(struct hub *hub, struct round *round)
 /* The list of contributors and what is merged of them are final. */
 static void settle(struct hub *hub, struct round *round)
 {
+    review_destroy(hub, &round->review); /* if all that it was about is lost */
     round->settled = true;
     round->empty = true;
     for (unsigned i = 0; i < round->count; i++) {
@@ -199,6 +200,7 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
                 (struct input){blob_ref(contribution->chunks[j].payload), 1,
                                contribution->chunks[j].codec};
     }
+    review_close(hub, round, order);
     job->elements = (size_t)hub->schema->elements;
     job->number[0] = (double)round->number;
     round->judging = true;
@@ -249,7 +251,8 @@ void choice_advance(struct hub *hub, struct round *round)
     if (!have_answered(hub, round, &ready))
         return;
     if (ready) {
-        judge_start(hub, round, ready);
+        if (review_done(hub, round))
+            judge_start(hub, round, ready);
         return;
     }
     ask(hub, round);

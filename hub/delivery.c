@@ -49,7 +49,7 @@ void delivery_flush(struct hub *hub, struct member *member)
             free(parcel);
         } else if (delivery->take_next < delivery->take_count) {
             take_send(hub, member);
-        } else {
+        } else if (!review_send(hub, member)) {
             break;
         }
     }

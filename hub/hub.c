@@ -33,7 +33,8 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
                      [MSG_PING] = hub_on_ping,
                      [MSG_BYE] = hub_on_bye,
                      [MSG_ROOM] = hub_on_room,
-                     [MSG_REPORT] = hub_on_report},
+                     [MSG_REPORT] = hub_on_report,
+                     [MSG_REVIEWED] = hub_on_reviewed},
     [PEER_MEMBER_BULK] = {[MSG_CHUNK] = hub_on_chunk},
     [PEER_OPERATOR_STATE] = {[MSG_STOP] = hub_on_stop,
                              [MSG_ORDER] = hub_on_order},
@@ -92,6 +93,7 @@ void hub_destroy(struct hub **reference)
         next = round->next;
         for (unsigned i = 0; i < round->count; i++)
             contribution_destroy(hub, &round->list[i]);
+        review_destroy(hub, &round->review);
         free(round->done);
         free(round);
     }
@@ -199,6 +201,8 @@ static void on_done(struct hub *hub, const struct event *event)
         merge_done(hub, job);
     else if (job->work == &work_judge)
         choice_judged(hub, job);
+    else if (job->work == &work_form)
+        review_formed(hub, job);
     else if (job->work == hub->config.evaluate || job->work == &work_hint)
         snapshot_scored(hub, job);
     else if (job->work == hub->config.save)
@@ -211,6 +215,7 @@ static void on_wake(struct hub *hub)
 
     board_step(hub, &wake);
     members_tick(hub);
+    review_tick(hub);
     rounds_tick(hub);
     tasks_tick(hub);
     snapshot_tick(hub);

@@ -120,15 +120,50 @@ static double loss(const struct pile *pile, const double *weights,
     return score;
 }
 
+/* What other nodes say: of each contribution by itself, and of the centre. */
+static double reviewed_loss(const struct pile *pile, const double *weights,
+                            double *error)
+{
+    const struct judge_order *order = heap_of(pile)->order;
+    unsigned only = pile->count;
+
+    *error = 0;
+    for (unsigned i = 0; i < pile->count; i++) {
+        if (!(weights[i] > 0))
+            continue;
+        if (only < pile->count)
+            return NO_SCORE;
+        only = i;
+    }
+    if (only == pile->count)
+        return order->centre;
+    *error = order->review[only].error;
+    return order->review[only].loss;
+}
+
+/* What nobody could evaluate is kept as it came. */
+static void keep_the_rest(struct judge_order *order, const double *score)
+{
+    for (unsigned i = 0; order->reviewed && i < order->count; i++) {
+        if (order->review[i].answers)
+            continue;
+        order->weight[i] = 1;
+        order->list[i].score = score[i];
+        order->list[i].verified = false;
+    }
+}
+
 static void judge(struct job *job)
 {
+    double score[POLICY_MOST] = {0};
     struct judge_order *order =
         (struct judge_order *)(void *)job->in[0].blob->bytes;
     struct heap heap = {.pile = {.count = order->count,
                                  .elements = job->elements,
-                                 .has_loss = order->evaluate != NULL,
+                                 .has_loss = order->evaluate || order->reviewed,
                                  .read = read_row,
-                                 .loss = loss},
+                                 .loss = order->reviewed ? reviewed_loss
+                                                         : loss},
                         .job = job,
                         .order = order};
 
@@ -140,10 +175,13 @@ static void judge(struct job *job)
     }
     for (unsigned i = 0; i <= order->count; i++)
         unpack(&heap, i);
-    for (unsigned i = 0; i < order->count; i++)
+    for (unsigned i = 0; i < order->count; i++) {
         order->weight[i] = 1;
+        score[i] = order->list[i].score;
+    }
     order->policy->reduce->judge(&heap.pile, order->list, &order->standing,
                                  order->weight);
+    keep_the_rest(order, score);
     free(heap.rows);
 }
 

@@ -221,6 +221,8 @@ const char *hub_check(const struct hub *hub)
     if (!words)
         words = check_members(hub);
     if (!words)
+        words = review_check(hub);
+    if (!words)
         words = ledger_check(&hub->ledger);
     return words ? words : board_check(hub->board);
 }

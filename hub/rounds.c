@@ -167,6 +167,7 @@ void rounds_forget(struct hub *hub, int place, enum verdict verdict,
         for (unsigned i = 0; i < round->count; i++)
             if (round->list[i]->member == place)
                 contribution_cut(hub, round->list[i], verdict, gone);
+    review_forget(hub, place);
     rounds_settle(hub);
     merge_try_all(hub);
 }

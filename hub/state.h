@@ -13,6 +13,7 @@
 #include "group/board.h"
 #include "hub/hub.h"
 #include "hub/ledger.h"
+#include "hub/review.h"
 #include "hub/rollback.h"
 #include "hub/work.h"
 
@@ -116,6 +117,7 @@ struct round {
     uint32_t merged; /* chunks that are done */
     unsigned live;   /* nodes, when it closed */
     bool *done;      /* per chunk */
+    struct review *review; /* by other nodes, under way; or NULL */
     struct round *next;
 };
 
@@ -157,6 +159,7 @@ struct member {
     struct contribution *waiting[MAX_OFFERS]; /* oldest first */
     unsigned waiting_count;
     struct delivery delivery;
+    struct reviewer reviewer;
     /* The last offers that were not merged as a whole, by exchange: results
      * may be lost on their way, so a node that is back is told again. */
     struct contribution *remembered[MAX_REMEMBERED];
@@ -238,6 +241,8 @@ struct hub {
     int pinned; /* member that is the policy's winner by order, or -1 */
     struct checkpoint checkpoints[MAX_CHECKPOINTS];
     unsigned checkpoint_count;
+    uint64_t last_review, last_asked; /* numbers, of reviews */
+    bool unreviewed;      /* of the last offer, though it was wanted */
     struct ledger ledger; /* of tasks; without parts: there are none */
     nanos first_round, over; /* when; 0: not yet */
 };

@@ -131,11 +131,32 @@ static void merge(struct job *job)
     free(space);
 }
 
+static void form(struct job *job)
+{
+    double tile[CODEC_GRAIN];
+
+    job->out[0] = blob_new(job->pool, job->elements * sizeof(float));
+    if (!job->out[0]) {
+        job->status = STATUS_NO_MEMORY;
+        return;
+    }
+    for (size_t first = 0; first < job->elements; first += CODEC_GRAIN) {
+        size_t left = job->elements - first;
+        size_t count = left < CODEC_GRAIN ? left : CODEC_GRAIN;
+
+        job_sum(job, 0, job->inputs, first, count, tile);
+        for (size_t i = 0; i < count; i++)
+            blob_floats(job->out[0])[first + i] = (float)tile[i];
+    }
+    blob_seal(job->out[0]);
+}
+
 static void hint(struct job *job)
 {
     (void)job;
 }
 
 const struct work work_hint = {"hint", hint};
+const struct work work_form = {"form", form};
 const struct work work_check = {"check", check};
 const struct work work_merge = {"merge", merge};

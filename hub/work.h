@@ -22,6 +22,15 @@ extern const struct work work_merge;
  */
 extern const struct work work_judge;
 
+/* out[0] = the sum of all inputs as float32, sealed. */
+extern const struct work work_form;
+
+/* What other nodes say of a contribution. */
+struct reviewed {
+    double loss, error; /* NO_SCORE and 0: not known */
+    unsigned answers;
+};
+
 struct judge_order {
     const struct policy *policy;
     struct standing standing;
@@ -32,6 +41,9 @@ struct judge_order {
     unsigned count;
     struct candidate list[POLICY_MOST];
     double weight[POLICY_MOST];
+    bool reviewed; /* losses are what nodes say: */
+    double centre; /* NO_SCORE: not known */
+    struct reviewed review[POLICY_MOST];
 };
 
 /* Stands for scoring where the hub cannot score: the score is what the nodes

@@ -111,14 +111,15 @@ struct select_rule {
 struct pile {
     unsigned count;
     size_t elements;
-    bool has_loss; /* the hub has held-out data */
+    bool has_loss; /* the hub has held-out data, or other nodes have said */
     /* Elements [first, first + count) of contribution i, decoded. `first` is a
      * multiple of POLICY_TILE, `count` at most that. */
     void (*read)(const struct pile *pile, unsigned i, size_t first,
                  size_t count, double *into);
     /* Held-out loss of the parameters that the contributions, weighted and
      * divided by the sum of the weights, stand for; *error is its standard
-     * error. All weights zero: of the centre as it is. */
+     * error. All weights zero: of the centre as it is. NO_SCORE: not known;
+     * nodes say nothing of more than one contribution together. */
     double (*loss)(const struct pile *pile, const double *weights,
                    double *error);
 };
@@ -137,6 +138,8 @@ struct reduce_rule {
      * pile; may set list[i].score and .verified. NULL: STREAMED. */
     void (*judge)(const struct pile *pile, struct candidate *list,
                   const struct standing *standing, double *weight);
+    bool by_loss; /* judge asks for losses: other nodes give them where the
+                     hub has no held-out data */
 };
 
 /* ---- merge ---- */

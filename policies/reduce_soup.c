@@ -77,10 +77,12 @@ const struct reduce_rule reduce_soup = {
     .doc = "The mean of those that, added one by one, do not raise the loss on "
            "held-out data.",
     .judge = judge_soup,
+    .by_loss = true,
 };
 const struct reduce_rule reduce_verified = {
     .name = "verified",
     .doc = "The mean of those whose loss on held-out data is not worse than "
            "the centre's.",
     .judge = judge_verified,
+    .by_loss = true,
 };

@@ -47,6 +47,9 @@ const char *policy_conflict(const struct policy *policy)
     if (!policy->gate->batch && compares(policy))
         return "it compares nodes, so it needs a gate that gathers several: "
                "--gate sync or quorum";
+    if (policy->exchange == EXCHANGE_GRADIENT && policy->reduce->by_loss)
+        return "a gradient has no loss of its own: say --exchange delta or "
+               "another --reduce";
     if (parameters && policy->reduce->weigh)
         return "the length of parameters says nothing about them: say "
                "--exchange delta or another --reduce";

@@ -23,11 +23,11 @@ static void filter(void *context, const struct world_message *message,
     uint64_t die = soak_below(soak, 100);
 
     soak_judge_message(soak, message);
-    if (kind != MSG_CHUNK && kind != MSG_RESULT)
+    if (kind != MSG_CHUNK && kind != MSG_RESULT && kind != MSG_REVIEW)
         return;
     if (die < 4)
         fate->delay = between(soak, MILLISECOND, 500 * MILLISECOND);
-    fate->in_order = kind == MSG_RESULT;
+    fate->in_order = kind != MSG_CHUNK;
     if (kind == MSG_CHUNK && die >= 2 && die < 6) {
         fate->copies = 2;
         fate->apart = between(soak, 0, 300 * MILLISECOND);
@@ -69,6 +69,21 @@ static enum init choose_init(struct soak *soak, const struct policy *policy)
     if (init == INIT_POPULATION && policy->merge->verb != VERB_REPLACE)
         return INIT_ELASTIC;
     return init;
+}
+
+/* A node's judgement on others, by its own data. */
+static bool review(const void *context, const float *x, size_t elements,
+                   double *loss, double *error)
+{
+    const struct quadratic *model = context;
+
+    *loss = *error = 0;
+    for (size_t i = 0; i < elements; i++) {
+        double apart = (double)x[i] - (double)model->centre[i];
+
+        *loss += apart * apart;
+    }
+    return true;
 }
 
 static void choose_policy(struct soak *soak)
@@ -178,6 +193,7 @@ static void add_node(struct soak *soak, unsigned number)
                     .samples = 1 + soak_below(soak, 3),
                     .task_steps = soak->task_steps,
                     .gradient = trainer_quadratic,
+                    .evaluate = number % 3 ? review : NULL,
                     .context = model}};
 
     for (size_t i = 0; i < SOAK_ELEMENTS; i++)

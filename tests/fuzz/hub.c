@@ -245,19 +245,32 @@ static void hold(struct session *session, struct slot *slot)
     session->holds = !session->holds;
 }
 
-/* Asks for tasks, or reports one. */
+/* Answers a review. */
+static void review(struct session *session, struct slot *slot)
+{
+    struct msg msg = {.kind = MSG_REVIEWED};
+    uint8_t byte = next(session);
+
+    msg.reviewed.review = next(session);
+    msg.reviewed.made = byte & 1;
+    msg.reviewed.loss = byte == 255 ? NO_SCORE : byte;
+    say(session, slot, &msg, NULL);
+}
+
+/* Asks for tasks, reports one, or answers a review. */
 static void task(struct session *session, struct slot *slot)
 {
     uint8_t byte = next(session);
     struct msg msg = {.kind = byte & 1 ? MSG_REPORT : MSG_ROOM};
 
-    if (byte & 1) {
-        msg.report.task = byte / 4;
-        msg.report.done = byte / 2 % 2;
-    } else {
-        msg.room.tasks = byte / 2;
-    }
-    say(session, slot, &msg, NULL);
+    msg.report.task = byte / 4;
+    msg.report.done = byte / 2 % 2;
+    if (byte % 2 == 0)
+        msg.room = (struct msg_room){.tasks = byte / 2};
+    if (byte < 192)
+        say(session, slot, &msg, NULL);
+    else
+        review(session, slot);
 }
 
 static void (*const acts[SLOTS])(struct session *session,

@@ -116,7 +116,7 @@ static void what_is_judged_as_a_whole_is_granted_as_a_whole(void)
 /* What "a" has delivered is not merged yet, and may never be. */
 static void a_node_that_is_back_is_not_told_what_is_not_decided(void)
 {
-    struct three three = three_of("soup");
+    struct three three = three_of("krum");
 
     offer(three.bench, &three.a, 1, 1);
     offer(three.bench, &three.b, 1, 1);

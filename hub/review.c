@@ -1,0 +1,356 @@
+#include "hub/review.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/prng.h"
+#include "hub/review_inside.h"
+
+void review_destroy(struct hub *hub, struct review **reference)
+{
+    struct review *review = *reference;
+
+    *reference = NULL;
+    if (!review)
+        return;
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
+        if (hub->members[i].reviewer.review == review->number)
+            hub->members[i].reviewer.asked = 0;
+    for (size_t i = 0; i < (size_t)review->count * hub->chunks; i++)
+        blob_unref(&review->chunks[i]);
+    free(review->chunks);
+    free(review);
+}
+
+/* ---- who evaluates what ---- */
+
+static bool is_able(const struct member *member)
+{
+    return member_live(member) && !member->reviewer.declines &&
+           !member->reviewer.late;
+}
+
+static void set_stage(struct review *review, unsigned subject, int member,
+                      enum stage stage)
+{
+    struct opinion *opinion = &review->subject[subject].by[member];
+
+    review->open -= opinion->stage == STAGE_OPEN ||
+                    opinion->stage == STAGE_SENT;
+    review->open += stage == STAGE_OPEN || stage == STAGE_SENT;
+    opinion->stage = stage;
+}
+
+/* The Fisher-Yates shuffle. */
+static void draw_circle(const struct hub *hub, const struct round *round,
+                        int *circle)
+{
+    struct prng prng;
+
+    prng_seed(&prng, hub->config.seed ^ prng_mix(round->number));
+    for (int i = 0; i < HUB_MAX_NODES; i++)
+        circle[i] = i;
+    for (unsigned i = HUB_MAX_NODES - 1; i > 0; i--) {
+        unsigned other = (unsigned)prng_below(&prng, i + 1);
+        int place = circle[i];
+
+        circle[i] = circle[other];
+        circle[other] = place;
+    }
+}
+
+/* Has the contribution evaluated by the next member behind its own. */
+static void draw(struct hub *hub, struct review *review, unsigned subject)
+{
+    int own = review->subject[subject].contribution->member;
+    unsigned at = 0;
+
+    while (review->circle[at] != own)
+        at++;
+    for (unsigned i = 1; i < HUB_MAX_NODES; i++) {
+        int place = review->circle[(at + i) % HUB_MAX_NODES];
+
+        enum stage centre = review->subject[0].by[place].stage;
+
+        if (review->subject[subject].by[place].stage != STAGE_NONE ||
+            centre == STAGE_VOID || !is_able(&hub->members[place]))
+            continue;
+        set_stage(review, subject, place, STAGE_OPEN);
+        if (review->centred && centre == STAGE_NONE)
+            set_stage(review, 0, place, STAGE_OPEN);
+        return;
+    }
+}
+
+/* ---- asking ---- */
+
+static struct review *review_find(struct hub *hub, uint64_t number)
+{
+    struct round *round = hub->rounds;
+
+    while (round && (!round->review || round->review->number != number))
+        round = round->next;
+    return round ? round->review : NULL;
+}
+
+/* The first subject of the round that the member is to be asked about, or
+ * `count`. */
+static unsigned next_subject(const struct hub *hub,
+                             const struct review *review, int member)
+{
+    unsigned i = 0;
+
+    while (i < review->count &&
+           (review->subject[i].by[member].stage != STAGE_OPEN ||
+            review->subject[i].formed < hub->chunks))
+        i++;
+    return i;
+}
+
+/* Asks each member that is not at work for the next thing there is. */
+static void ask(struct hub *hub)
+{
+    for (struct round *round = hub->rounds; round; round = round->next)
+        for (int i = 0; round->review && i < HUB_MAX_NODES; i++) {
+            struct reviewer *reviewer = &hub->members[i].reviewer;
+            unsigned subject = next_subject(hub, round->review, i);
+
+            if (reviewer->asked || subject == round->review->count)
+                continue;
+            set_stage(round->review, subject, i, STAGE_SENT);
+            reviewer->asked = ++hub->last_asked;
+            reviewer->review = round->review->number;
+            reviewer->subject = subject;
+            reviewer->next = 0;
+            reviewer->since = hub->now;
+            delivery_flush(hub, &hub->members[i]);
+        }
+}
+
+bool review_send(struct hub *hub, struct member *member)
+{
+    struct reviewer *reviewer = &member->reviewer;
+    struct msg msg = {.kind = MSG_REVIEW};
+    const struct review *review;
+    struct blob *chunk;
+
+    if (!reviewer->asked || reviewer->next == hub->chunks)
+        return false;
+    review = review_find(hub, reviewer->review);
+    chunk = review->chunks[(size_t)reviewer->subject * hub->chunks +
+                           reviewer->next];
+    msg.review.review = reviewer->asked;
+    msg.review.chunk = reviewer->next++;
+    msg.review.checksum = chunk->checksum;
+    reviewer->since = hub->now;
+    member->delivery.credit--;
+    member->down_bytes += chunk->wire_bytes;
+    effects_send(hub->out, member->bulk, &msg, chunk);
+    return true;
+}
+
+/* ---- what is evaluated ---- */
+
+/* Starts to decode the chunks of a contribution. */
+static void form(struct hub *hub, const struct round *round, unsigned subject)
+{
+    const struct contribution *contribution =
+        round->review->subject[subject].contribution;
+    bool displaced = round->policy->exchange == EXCHANGE_DELTA;
+
+    for (uint32_t i = 0; i < hub->chunks; i++) {
+        struct job *job = job_new(&work_form, hub->pool, 2);
+
+        job->in[0] = (struct input){blob_ref(contribution->chunks[i].payload),
+                                    1, contribution->chunks[i].codec};
+        if (displaced)
+            job->in[1] = (struct input){blob_ref(hub->centre[i].theta), 1,
+                                        CODEC_RAW};
+        job->inputs = displaced ? 2 : 1;
+        job->elements = chunk_length((size_t)hub->schema->elements,
+                                     hub->config.chunk_elements, i);
+        job->tag[0] = round->review->number;
+        job->tag[1] = subject;
+        job->tag[2] = i;
+        round->review->forming++;
+        hub_job(hub, job);
+    }
+}
+
+void review_formed(struct hub *hub, struct job *job)
+{
+    struct review *review = review_find(hub, job->tag[0]);
+    unsigned subject = (unsigned)job->tag[1];
+
+    if (!review)
+        return;
+    review->forming--;
+    if (job->status == STATUS_OK) {
+        review->chunks[job->tag[1] * hub->chunks + job->tag[2]] =
+            blob_ref(job->out[0]);
+        review->subject[subject].formed++;
+        ask(hub);
+    } else {
+        for (int i = 0; i < HUB_MAX_NODES; i++)
+            set_stage(review, subject, i, STAGE_VOID);
+    }
+    rounds_settle(hub);
+}
+
+static void take_centre(struct hub *hub, struct review *review)
+{
+    review->centred = true;
+    for (uint32_t i = 0; i < hub->chunks; i++) {
+        review->chunks[i] = blob_ref(hub->centre[i].theta);
+        review->centred &= review->chunks[i] != NULL;
+    }
+    review->subject[0].formed = hub->chunks;
+}
+
+/* A rule is to judge it. */
+static bool is_candidate(const struct contribution *contribution)
+{
+    return contribution->merges && !contribution->judged;
+}
+
+static struct review *review_new(struct hub *hub, const struct round *round)
+{
+    unsigned count = 1 + round->count;
+    struct review *review =
+        calloc(1, sizeof *review + count * sizeof review->subject[0]);
+
+    if (review)
+        review->chunks =
+            calloc((size_t)count * hub->chunks, sizeof *review->chunks);
+    if (!review || !review->chunks)
+        abort();
+    review->number = ++hub->last_review;
+    review->count = 1;
+    for (unsigned i = 0; i < round->count; i++)
+        if (is_candidate(round->list[i]))
+            review->subject[review->count++].contribution = round->list[i];
+    return review;
+}
+
+static void begin(struct hub *hub, struct round *round)
+{
+    struct review *review = review_new(hub, round);
+
+    round->review = review;
+    draw_circle(hub, round, review->circle);
+    take_centre(hub, review);
+    for (unsigned i = 1; i < review->count; i++)
+        for (unsigned j = 0; j < REVIEWERS; j++)
+            draw(hub, review, i);
+    for (unsigned i = 1; review->open && i < review->count; i++)
+        form(hub, round, i);
+    ask(hub);
+}
+
+/* Whether the review is about this one; it is not when all that it was about
+ * were lost, and others were asked for their data. */
+static bool is_subject(const struct review *review,
+                       const struct contribution *contribution)
+{
+    unsigned i = 1;
+
+    while (i < review->count &&
+           review->subject[i].contribution != contribution)
+        i++;
+    return i < review->count;
+}
+
+bool review_done(struct hub *hub, struct round *round)
+{
+    if (!round->policy->reduce->by_loss || hub->config.evaluate)
+        return true;
+    for (unsigned i = 0; round->review && i < round->count; i++)
+        if (is_candidate(round->list[i]) &&
+            !is_subject(round->review, round->list[i]))
+            review_destroy(hub, &round->review);
+    if (!round->review)
+        begin(hub, round);
+    return !round->review->open && !round->review->forming;
+}
+
+/* ---- answers, and those that do not come ---- */
+
+/* Expects nothing of the member any more; `replace`: others are asked in its
+ * place. */
+static void withdraw(struct hub *hub, int member, bool replace)
+{
+    hub->members[member].reviewer.asked = 0;
+    for (struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; round->review && i < round->review->count; i++) {
+            enum stage stage = round->review->subject[i].by[member].stage;
+
+            if (stage != STAGE_OPEN && stage != STAGE_SENT)
+                continue;
+            set_stage(round->review, i, member, STAGE_VOID);
+            if (replace && i)
+                draw(hub, round->review, i);
+        }
+    ask(hub);
+}
+
+void hub_on_reviewed(struct hub *hub, struct peer *peer, const struct msg *msg,
+                     struct blob *payload)
+{
+    struct member *member = hub_member(hub, peer);
+    struct reviewer *reviewer = &member->reviewer;
+    struct review *review;
+    struct opinion *opinion;
+
+    (void)payload;
+    reviewer->late = false;
+    if (!reviewer->asked || msg->reviewed.review != reviewer->asked)
+        return;
+    if (!msg->reviewed.made || reviewer->next < hub->chunks) {
+        reviewer->declines = true;
+        withdraw(hub, peer->member, true);
+    } else {
+        review = review_find(hub, reviewer->review);
+        opinion = &review->subject[reviewer->subject].by[peer->member];
+        opinion->loss = msg->reviewed.loss;
+        opinion->error = fabs(msg->reviewed.error);
+        set_stage(review, reviewer->subject, peer->member, STAGE_MADE);
+        reviewer->asked = 0;
+        ask(hub);
+    }
+    rounds_settle(hub);
+}
+
+void review_forget(struct hub *hub, int member)
+{
+    struct reviewer *reviewer = &hub->members[member].reviewer;
+
+    reviewer->declines = reviewer->late = false;
+    withdraw(hub, member, false);
+}
+
+static nanos patience(const struct member *member)
+{
+    double two = member->stats.rate > 0
+                     ? 2 * (double)SECOND / member->stats.rate
+                     : 0;
+
+    return two < (double)(REVIEW_LONGEST - REVIEW_TIME)
+               ? REVIEW_TIME + (nanos)two
+               : REVIEW_LONGEST;
+}
+
+void review_tick(struct hub *hub)
+{
+    for (int i = 0; i < HUB_MAX_NODES; i++) {
+        struct member *member = &hub->members[i];
+
+        if (!member->reviewer.asked ||
+            hub->now - member->reviewer.since < patience(member))
+            continue;
+        member->reviewer.late = true;
+        withdraw(hub, i, false);
+        effects_note(hub->out, NOTE_UNREVIEWED, member->name,
+                     "is late with a review; it counts without");
+        rounds_settle(hub);
+    }
+}

@@ -1,0 +1,73 @@
+/* Nodes judge for a hub without held-out data: cross-evaluation.
+ *
+ * A STAGED rule that wants losses (soup, verified) is told them by r = 3 other
+ * nodes per contribution, fewer where there are not so many. Who evaluates
+ * whom is drawn anew for each round: all nodes stand in a circle of random
+ * order, made from the run's seed and the round's number, and each is
+ * evaluated by those behind it, so that nobody evaluates himself or chooses
+ * whom, and everybody has as much to do. A reviewer evaluates the centre, then
+ * its contributions, one after the other; what counts is the median of the
+ * differences to the centre, so that one liar among three changes nothing.
+ * (design.md asks for it in "Score first"; paired scores: the same samples
+ * for both.)
+ *
+ * A reviewer that is lost, or makes no progress for REVIEW_TIME, is not waited
+ * for; one that says it cannot is replaced by the next one in the circle. A
+ * contribution that nobody has evaluated is kept.
+ *
+ * Memory: while a round is under review, the hub holds each contribution
+ * decoded, as the judge does afterwards. */
+#ifndef HUB_REVIEW_H
+#define HUB_REVIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/time.h"
+#include "hub/work.h"
+
+enum { REVIEWERS = 3 };
+/* A reviewer has so long to take a chunk or to answer, and two iterations of
+ * its own, since it evaluates between them. */
+#define REVIEW_TIME (5 * SECOND)
+/* But never longer than that. */
+#define REVIEW_LONGEST (30 * SECOND)
+
+struct hub;
+struct member;
+struct peer;
+struct review;
+struct round;
+
+/* What a member evaluates now: one set of parameters at a time. */
+struct reviewer {
+    uint64_t asked;  /* the number that it was told; 0: nothing */
+    uint64_t review; /* that it is for */
+    unsigned subject;
+    uint32_t next;   /* chunk to be sent */
+    nanos since;     /* the last one was sent */
+    bool declines;   /* has said that it cannot */
+    bool late;       /* has not answered in time, nor anything since */
+};
+
+/* Whether nothing is to be waited for any more before the round's whole
+ * contributions are judged; else asks other nodes, if it has not yet. */
+bool review_done(struct hub *hub, struct round *round);
+/* Writes what they have said into the order, and forgets it. */
+void review_close(struct hub *hub, struct round *round,
+                  struct judge_order *order);
+/* Sends the next chunk to a member that has credit, if there is one. */
+bool review_send(struct hub *hub, struct member *member);
+/* Parameters of a contribution have been decoded. */
+void review_formed(struct hub *hub, struct job *job);
+void hub_on_reviewed(struct hub *hub, struct peer *peer, const struct msg *msg,
+                     struct blob *payload);
+/* Nothing is to be expected from the member any more. */
+void review_forget(struct hub *hub, int member);
+void review_tick(struct hub *hub);
+/* Nobody is asked any more. */
+void review_destroy(struct hub *hub, struct review **review);
+/* Broken invariants, as a sentence, or NULL. */
+const char *review_check(const struct hub *hub);
+
+#endif

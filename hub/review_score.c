@@ -1,0 +1,120 @@
+/* What reviews come to: medians of paired differences. */
+#include <assert.h>
+
+#include "hub/review_inside.h"
+
+/* Of an even number the higher one of the middle two: a contribution is not
+ * good before most say so. */
+static double median(double *values, unsigned count)
+{
+    for (unsigned i = 1; i < count; i++) {
+        double value = values[i];
+        unsigned j = i;
+
+        for (; j > 0 && values[j - 1] > value; j--)
+            values[j] = values[j - 1];
+        values[j] = value;
+    }
+    return values[count / 2];
+}
+
+static double centre_loss(const struct review *review)
+{
+    double losses[HUB_MAX_NODES];
+    unsigned count = 0;
+
+    for (int i = 0; i < HUB_MAX_NODES; i++)
+        if (review->subject[0].by[i].stage == STAGE_MADE)
+            losses[count++] = review->subject[0].by[i].loss;
+    return count ? median(losses, count) : NO_SCORE;
+}
+
+/* The centre's loss and the median of the differences to it. */
+static struct reviewed score_of(const struct review *review,
+                                const struct subject *subject, double centre)
+{
+    struct reviewed reviewed = {.loss = NO_SCORE};
+    double losses[HUB_MAX_NODES], errors[HUB_MAX_NODES];
+
+    for (int i = 0; i < HUB_MAX_NODES; i++) {
+        const struct opinion *opinion = &subject->by[i];
+
+        if (opinion->stage != STAGE_MADE)
+            continue;
+        losses[reviewed.answers] = opinion->loss;
+        if (review->centred)
+            losses[reviewed.answers] -= review->subject[0].by[i].loss;
+        errors[reviewed.answers++] = opinion->error;
+    }
+    if (!reviewed.answers)
+        return reviewed;
+    reviewed.loss = median(losses, reviewed.answers);
+    if (review->centred)
+        reviewed.loss += centre;
+    if (!score_known(reviewed.loss))
+        reviewed.loss = NO_SCORE;
+    reviewed.error = median(errors, reviewed.answers);
+    return reviewed;
+}
+
+static void tell(struct hub *hub, const struct contribution *contribution,
+                 const struct reviewed *reviewed, double centre)
+{
+    const char *name = hub->members[contribution->member].name;
+    unsigned long long exchange = contribution->offer.exchange;
+
+    if (reviewed->answers)
+        effects_note(hub->out, NOTE_REVIEWED, name,
+                     "exchange %llu: loss %.4g by %u nodes; the centre's: "
+                     "%.4g",
+                     exchange, reviewed->loss, reviewed->answers, centre);
+    else if (!hub->unreviewed)
+        effects_note(hub->out, NOTE_UNREVIEWED, name,
+                     "exchange %llu: nobody could evaluate it; it is kept",
+                     exchange);
+    hub->unreviewed = !reviewed->answers;
+}
+
+void review_close(struct hub *hub, struct round *round,
+                  struct judge_order *order)
+{
+    const struct review *review = round->review;
+    unsigned at = 0;
+
+    if (!review)
+        return;
+    order->centre = centre_loss(review);
+    for (unsigned i = 1; i < review->count; i++) {
+        const struct subject *subject = &review->subject[i];
+
+        if (!subject->contribution->merges)
+            continue; /* lost meanwhile */
+        order->review[at] = score_of(review, subject, order->centre);
+        order->reviewed |= order->review[at].answers > 0;
+        tell(hub, subject->contribution, &order->review[at++], order->centre);
+    }
+    assert(at == order->count);
+    review_destroy(hub, &round->review);
+}
+
+const char *review_check(const struct hub *hub)
+{
+    unsigned busy = 0, sent = 0;
+
+    for (int i = 0; i < HUB_MAX_NODES; i++)
+        busy += hub->members[i].reviewer.asked != 0;
+    for (const struct round *round = hub->rounds; round; round = round->next) {
+        unsigned open = 0;
+
+        for (unsigned i = 0; round->review && i < round->review->count; i++)
+            for (int j = 0; j < HUB_MAX_NODES; j++) {
+                enum stage stage = round->review->subject[i].by[j].stage;
+
+                open += stage == STAGE_OPEN || stage == STAGE_SENT;
+                sent += stage == STAGE_SENT;
+            }
+        if (round->review && open != round->review->open)
+            return "open reviews are counted wrong";
+    }
+    return busy == sent ? NULL : "a node has more than one review, or none";
+}

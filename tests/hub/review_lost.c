@@ -1,0 +1,169 @@
+/* Reviewers that do not answer, and contributions that get lost. */
+#include "hub/review.h"
+
+#include <math.h>
+
+#include "tests/check.h"
+#include "tests/hub/party.h"
+
+static void who_cannot_is_replaced_and_not_asked_again(void)
+{
+    static const double shift[GUESTS] = {0.5, 0.5, -1, 0.5, 0.5};
+    double (*const loss[GUESTS])(double x) = {NULL, honest, honest, honest,
+                                              honest};
+    struct party party = party_of("verified", GUESTS);
+    unsigned before;
+
+    all_give(&party, 1, shift);
+    say_reviewed(&party, 0, shown(&party, 0)->msg.review.review, false, 0);
+    all_evaluate(&party, loss);
+    CHECK_EQUAL(VERDICT_REFUTED, verdict_on(&party, 2));
+    CHECK_CONTAINS("by 3 nodes",
+                   hand_note(&party.bench->hand, NOTE_REVIEWED)->text);
+    before = shown_count(&party, 0);
+    all_give(&party, 2, shift);
+    CHECK_EQUAL(before, shown_count(&party, 0));
+    bench_destroy(&party.bench);
+}
+
+static void a_lost_reviewer_is_not_waited_for(void)
+{
+    static const double shift[4] = {0.5, 1, -1, 0.5};
+    double (*const loss[GUESTS])(double x) = {honest, honest, honest, NULL};
+    struct party party = party_of("verified", 4);
+
+    all_give(&party, 1, shift);
+    all_evaluate(&party, loss);
+    CHECK_EQUAL(VERDICT_COUNT, verdict_on(&party, 0));
+    guest_breaks(party.bench, &party.guest[3]);
+    CHECK_EQUAL(VERDICT_MERGED, verdict_on(&party, 0));
+    CHECK_EQUAL(VERDICT_REFUTED, verdict_on(&party, 2));
+    bench_destroy(&party.bench);
+}
+
+static void a_late_reviewer_is_not_waited_for_twice(void)
+{
+    static const double shift[4] = {0.5, 1, -1, 0.5};
+    double (*const loss[GUESTS])(double x) = {honest, honest, honest, NULL};
+    struct party party = party_of("verified", 4);
+    uint64_t late;
+
+    all_give(&party, 1, shift);
+    late = shown(&party, 3)->msg.review.review;
+    all_evaluate(&party, loss);
+    all_live(&party, REVIEW_TIME - SECOND);
+    CHECK_EQUAL(VERDICT_COUNT, verdict_on(&party, 0));
+    all_live(&party, 2 * SECOND);
+    CHECK_EQUAL(VERDICT_REFUTED, verdict_on(&party, 2));
+    CHECK_EQUAL(BENCH_CHUNKS, shown_count(&party, 3));
+    all_give(&party, 2, shift);
+    all_evaluate(&party, loss);
+    CHECK_EQUAL(VERDICT_REFUTED,
+                guest_verdict(party.bench, &party.guest[2], 2, 0));
+    say_reviewed(&party, 3, late, true, 0); /* it is back */
+    guest_credits(party.bench, &party.guest[3], 0, 8);
+    all_give(&party, 3, shift);
+    CHECK_EQUAL(2 * BENCH_CHUNKS, shown_count(&party, 3));
+    bench_destroy(&party.bench);
+}
+
+static void without_any_answer_all_are_kept(void)
+{
+    static const double shift[3] = {0.5, 1, -1};
+    struct party party = party_of("verified", 3);
+
+    all_give(&party, 1, shift);
+    for (unsigned i = 0; i < 3; i++)
+        say_reviewed(&party, i, shown(&party, i)->msg.review.review, false, 0);
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_EQUAL(VERDICT_MERGED, verdict_on(&party, i));
+    CHECK_CONTAINS("nobody could evaluate it",
+                   hand_note(&party.bench->hand, NOTE_UNREVIEWED)->text);
+    bench_destroy(&party.bench);
+}
+
+static void who_is_alone_is_believed(void)
+{
+    static const double shift[1] = {-1};
+    struct party party = party_of("verified", 1);
+
+    all_give(&party, 1, shift);
+    CHECK_EQUAL(VERDICT_MERGED, verdict_on(&party, 0));
+    CHECK_EQUAL(0, shown_count(&party, 0));
+    bench_destroy(&party.bench);
+}
+
+static void offer(struct party *party, unsigned i, double score)
+{
+    const struct msg_offer scored = {
+        .exchange = 1, .samples = 1, .score = score};
+
+    guest_offer(party->bench, &party->guest[i], &scored);
+}
+
+/* Only the best one is asked for data. "a" is, but comes back while it is
+ * evaluated: what it gave before is lost. */
+static struct party a_is_lost(double score_of_b)
+{
+    struct bench *bench = bench_new();
+    struct party party;
+
+    bench->config.policy = preset_find("verified")->policy;
+    bench->config.policy.select = &select_best;
+    party = party_at(bench, 2);
+    offer(&party, 0, 1);
+    offer(&party, 1, score_of_b);
+    guest_delivers_all(bench, &party.guest[0], 1, 0.5);
+    CHECK_EQUAL(BENCH_CHUNKS, shown_count(&party, 1));
+    guest_breaks(bench, &party.guest[0]);
+    guest_comes_again(bench, &party.guest[0]);
+    CHECK_EQUAL(VERDICT_LOST, verdict_on(&party, 0));
+    all_live(&party, SECOND);
+    return party;
+}
+
+static void what_is_lost_under_review_is_replaced(void)
+{
+    struct party party = a_is_lost(2);
+
+    CHECK_EQUAL(1, guest_heard(party.bench, &party.guest[1], MSG_GRANT)
+                       ->grant.exchange);
+    guest_delivers_all(party.bench, &party.guest[1], 1, -0.5);
+    CHECK_NEAR(1, hand_float(shown(&party, 0)->payload, 0), 0);
+    all_evaluate(&party, all_honest);
+    CHECK_EQUAL(VERDICT_REFUTED, verdict_on(&party, 1));
+    bench_destroy(&party.bench);
+}
+
+/* Nobody else is to be merged: nothing is left to be evaluated. */
+static void what_is_lost_under_review_leaves_nothing_behind(void)
+{
+    struct party party = a_is_lost(NO_SCORE);
+    uint64_t review = shown(&party, 1)->msg.review.review;
+
+    CHECK_EQUAL(VERDICT_DECLINED, verdict_on(&party, 1));
+    say_reviewed(&party, 1, review, true, 0);
+    CHECK_EQUAL(0, bench_look(party.bench)->version);
+    CHECK_EQUAL(BENCH_CHUNKS, shown_count(&party, 1));
+    guest_credits(party.bench, &party.guest[1], 0, BENCH_CHUNKS);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct msg_offer next = {
+            .exchange = 2, .samples = 1, .score = 1 + i};
+
+        guest_offer(party.bench, &party.guest[i], &next);
+    }
+    guest_delivers_all(party.bench, &party.guest[0], 2, 0.5);
+    CHECK_EQUAL(2 * BENCH_CHUNKS, shown_count(&party, 1));
+    bench_destroy(&party.bench);
+}
+
+void add_hub_review_lost_tests(CU_pSuite suite)
+{
+    TEST(who_cannot_is_replaced_and_not_asked_again);
+    TEST(a_lost_reviewer_is_not_waited_for);
+    TEST(a_late_reviewer_is_not_waited_for_twice);
+    TEST(without_any_answer_all_are_kept);
+    TEST(who_is_alone_is_believed);
+    TEST(what_is_lost_under_review_is_replaced);
+    TEST(what_is_lost_under_review_leaves_nothing_behind);
+}
