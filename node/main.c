@@ -8,6 +8,7 @@
 
 #include <starswitch.h>
 
+#include "core/prng.h"
 #include "net/net.h"
 #include "net/settings.h"
 #include "node/main_show.h"
@@ -45,10 +46,24 @@ static int complain(enum status status, const struct why *why)
     return status_exit_code(status);
 }
 
+/* Nodes start from parameters of their own, each time the same under the same
+ * name; without a name, from others each time. */
+static uint64_t own_seed(const struct options *options)
+{
+    uint64_t seed = prng_mix(options->seed);
+
+    if (!options->name[0])
+        return prng_mix(seed ^ (uint64_t)getpid());
+    for (const char *c = options->name; *c; c++)
+        seed = prng_mix(seed ^ (unsigned char)*c);
+    return seed;
+}
+
 static enum status open_trainer(struct training *training, struct why *why)
 {
     struct trainer_choice choice = trainer_choose(&training->options);
 
+    choice.seed = own_seed(&training->options);
     if (!choice.model && !choice.plugin)
         return because(why, STATUS_USAGE,
                        "what is to be trained? Give --model mlp:784-128-10 "

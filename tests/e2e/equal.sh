@@ -11,9 +11,9 @@ cd "$(dirname "$0")/../.."
 run() { # NAME
     hub "$1" --policy mean --init hub --every 1 --delay 0 \
         --exchange gradient --nodes 2
-    node "$1-1" --step-time 100ms --iterations 40
+    as=n1 node "$1-1" --step-time 100ms --iterations 40
     until_ 10 "the first node joins" told "$1" centre_founded
-    node "$1-2" --step-time 100ms --iterations 40
+    as=n2 node "$1-2" --step-time 100ms --iterations 40
     ends "$1-1" 0 30
     ends "$1-2" 0 30
     send TERM "$1"
