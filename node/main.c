@@ -105,7 +105,8 @@ static int review(void *context, const float *values, double *loss,
                          &why) != STATUS_OK)
         return -1;
     *loss = result.loss;
-    *error = 0;
+    *error = result.samples ? result.deviation / sqrt((double)result.samples)
+                            : 0;
     return 0;
 }
 
