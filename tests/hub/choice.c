@@ -132,7 +132,7 @@ static void a_node_that_is_back_is_not_told_what_is_not_decided(void)
     bench_destroy(&three.bench);
 }
 
-static void t22_lineage(void)
+static void t22_nothing_of_another_lineage_is_merged(void)
 {
     static const char *const names[] = {"mean", "ddp", "easgd"};
 
@@ -203,7 +203,7 @@ static struct bench *two_rounds(struct store *store, struct guest *a,
 
 /* What a third round comes to, in a hub that was not stopped or in one that
  * goes on from what was saved. */
-static void t27_restart(void)
+static void t27_a_restart_in_a_round_comes_to_the_same_centre(void)
 {
     static struct store store;
     struct guest a, b, a_again, b_again;
@@ -239,8 +239,7 @@ void add_hub_choice_tests(CU_pSuite suite)
     TEST(who_gets_a_result_gets_no_verdict_beside_it);
     TEST(what_is_judged_as_a_whole_is_granted_as_a_whole);
     TEST(a_node_that_is_back_is_not_told_what_is_not_decided);
-    check_add(suite, "T22 nothing of another lineage is merged", t22_lineage);
+    TEST(t22_nothing_of_another_lineage_is_merged);
     TEST(lineages_that_are_kept_apart_are_merged);
-    check_add(suite, "T27 a restart in a round comes to the same centre",
-              t27_restart);
+    TEST(t27_a_restart_in_a_round_comes_to_the_same_centre);
 }

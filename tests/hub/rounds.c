@@ -184,7 +184,7 @@ static void a_stale_offer_is_declined_and_its_node_takes_the_centre(void)
     bench_destroy(&bench);
 }
 
-static void an_offer_from_the_future_is_declined(void)
+static void t23_an_offer_from_the_future_is_declined(void)
 {
     struct pair pair = pair_of(bench_new());
     struct msg_offer offer = {
@@ -360,7 +360,7 @@ void add_hub_rounds_tests(CU_pSuite suite)
     TEST(an_exchange_is_taken_once);
     TEST(an_offer_before_the_centre_is_there_is_turned_down);
     TEST(a_stale_offer_is_declined_and_its_node_takes_the_centre);
-    TEST(an_offer_from_the_future_is_declined);
+    TEST(t23_an_offer_from_the_future_is_declined);
     TEST(nobody_waits_for_what_a_node_offered_before_it_takes);
     TEST(a_contributor_that_delivers_nothing_is_cut_after_a_second);
     TEST(who_was_cut_shields_nobody);

@@ -141,7 +141,7 @@ static const struct drifter three[3] = {
 
 /* ---- AP-9 ---- */
 
-static void ap_09_all(void)
+static void ap_09_all_the_mean_of_what_all_have_contributed(void)
 {
     struct shown shown;
     struct lab *lab = lab_of("mean", &shown);
@@ -150,7 +150,7 @@ static void ap_09_all(void)
     lab_destroy(&lab);
 }
 
-static void ap_09_best(void)
+static void ap_09_best_what_the_node_with_the_best_score_has(void)
 {
     struct shown shown;
     struct lab *lab = lab_of("best", &shown);
@@ -162,7 +162,7 @@ static void ap_09_best(void)
     lab_destroy(&lab);
 }
 
-static void ap_09_better(void)
+static void ap_09_better_those_with_better_scores_than_the_centre(void)
 {
     struct shown shown;
     struct lab *lab = lab_of("better", &shown);
@@ -175,7 +175,7 @@ static void ap_09_better(void)
 
 /* Nothing is applied, and nothing is lost: the first round that somebody wins
  * merges all that has been learnt since the start. */
-static void ap_09_nobody(void)
+static void ap_09_where_nobody_is_chosen_nothing_is_applied_or_lost(void)
 {
     static const struct drifter late[2] = {{1, 3, 0.5, 30}, {1, 3, 0.5, 30}};
     struct shown shown;
@@ -213,7 +213,7 @@ static struct shown preempted(const char *rule, double spare, unsigned nodes)
     return shown;
 }
 
-static void ap_10_on(void)
+static void ap_10_the_worst_is_replaced_and_both_scores_are_told(void)
 {
     struct shown often = preempted("margin", 2, 4);
     struct shown seldom = preempted("margin", 8, 4);
@@ -229,7 +229,7 @@ static void ap_10_on(void)
     CHECK_TEXT("n3", preempted("quantile", 2, 4).victim);
 }
 
-static void ap_10_off(void)
+static void ap_10_off_and_the_last_good_node_are_never_replaced(void)
 {
     CHECK_EQUAL(0, preempted("off", 2, 4).preempted);
     CHECK_EQUAL(0, preempted("margin", 2, 2).preempted);
@@ -239,7 +239,7 @@ static void ap_10_off(void)
 
 /* ---- AP-11 ---- */
 
-static void ap_11_ties(void)
+static void ap_11_of_equal_scores_the_lowest_node_is_the_best(void)
 {
     static const struct drifter equal[3] = {
         {1, 1, 0, 0}, {2, 1, 0, 0}, {4, 1, 0, 0}};
@@ -268,7 +268,7 @@ static uint64_t round_bytes(const char *preset)
     return bytes;
 }
 
-static void ap_14_one_upload(void)
+static void ap_14_best_costs_one_upload_a_round_whatever_n(void)
 {
     CHECK_EQUAL(sizeof(float[MOST][ELEMENTS]), round_bytes("mean"));
     CHECK_EQUAL(sizeof(float[ELEMENTS]), round_bytes("best"));
@@ -280,7 +280,7 @@ static void ap_14_one_upload(void)
 static const struct drifter with_a_liar[3] = {
     {-1, 0, 0, 0}, {1, 1, 0, 0}, {2, 2, 0, 0}};
 
-static void ap_14_liar(void)
+static void ap_14_a_winner_that_lied_is_refuted_and_replaced(void)
 {
     struct shown shown;
     struct lab *lab = lab_of("best", &shown);
@@ -297,7 +297,7 @@ static void ap_14_liar(void)
 }
 
 /* Without held-out data it is believed. */
-static void ap_14_believed(void)
+static void ap_14_without_held_out_data_a_score_is_believed(void)
 {
     struct shown shown;
     struct lab *lab = lab_of("best", &shown);
@@ -309,7 +309,7 @@ static void ap_14_believed(void)
 
 /* ---- T25 ---- */
 
-static void t25_poison(void)
+static void t25_the_soup_leaves_a_poisoned_one_out(void)
 {
     static const struct drifter poisoned[4] = {
         {1, 1, 0, 0}, {1, 1, 0, 0}, {1, 1, 0, 0}, {-64, 0, 0, 0}};
@@ -325,27 +325,15 @@ static void t25_poison(void)
 
 void add_sim_selection_tests(CU_pSuite suite)
 {
-    check_add(suite, "AP-9 all: the mean of what all have contributed",
-              ap_09_all);
-    check_add(suite, "AP-9 best: what the node with the best score has",
-              ap_09_best);
-    check_add(suite, "AP-9 better: those with better scores than the centre",
-              ap_09_better);
-    check_add(suite, "AP-9 where nobody is chosen nothing is applied or lost",
-              ap_09_nobody);
-    check_add(suite,
-              "AP-10 the worst is replaced, after a grace, with both scores "
-              "told",
-              ap_10_on);
-    check_add(suite, "AP-10 off, and the last good node, are never replaced",
-              ap_10_off);
-    check_add(suite, "AP-11 of equal scores the lowest node is the best",
-              ap_11_ties);
-    check_add(suite, "AP-14 best costs one upload a round, whatever N",
-              ap_14_one_upload);
-    check_add(suite, "AP-14 a winner that lied is refuted and replaced",
-              ap_14_liar);
-    check_add(suite, "AP-14 without held-out data a score is believed",
-              ap_14_believed);
-    check_add(suite, "T25 the soup leaves a poisoned one out", t25_poison);
+    TEST(ap_09_all_the_mean_of_what_all_have_contributed);
+    TEST(ap_09_best_what_the_node_with_the_best_score_has);
+    TEST(ap_09_better_those_with_better_scores_than_the_centre);
+    TEST(ap_09_where_nobody_is_chosen_nothing_is_applied_or_lost);
+    TEST(ap_10_the_worst_is_replaced_and_both_scores_are_told);
+    TEST(ap_10_off_and_the_last_good_node_are_never_replaced);
+    TEST(ap_11_of_equal_scores_the_lowest_node_is_the_best);
+    TEST(ap_14_best_costs_one_upload_a_round_whatever_n);
+    TEST(ap_14_a_winner_that_lied_is_refuted_and_replaced);
+    TEST(ap_14_without_held_out_data_a_score_is_believed);
+    TEST(t25_the_soup_leaves_a_poisoned_one_out);
 }
