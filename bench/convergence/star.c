@@ -311,6 +311,17 @@ static void judge(const struct star *star, const float *theta,
     pupil_judge(star->examiner, theta, &out->tuning, &accuracy);
 }
 
+/* Whether what is saved is the centre at the end: the last save is not made
+ * when that version is saved already. */
+static bool is_saved(const struct star *star)
+{
+    struct hub_view view;
+
+    hub_look(world_hub(star->world), world_now(star->world), &view);
+    return world_saved(star->world)->theta &&
+           world_saved(star->world)->version == view.version;
+}
+
 void star_run(const struct task *task, struct outcome *out)
 {
     struct star star = {.task = task};
@@ -322,7 +333,7 @@ void star_run(const struct task *task, struct outcome *out)
         return;
     }
     open_star(&star, &hub);
-    out->done = run_star(&star, out) && world_saved(star.world)->last;
+    out->done = run_star(&star, out) && is_saved(&star);
     out->iterations = star.steps;
     out->bytes = star.bytes / task->arm->nodes;
     if (out->done)
