@@ -99,7 +99,7 @@ struct star_group *station_join(struct station *station, const char *name,
     char error[256];
 
     quiet.log = keep_quiet;
-    if (!quiet.timeout)
+    if (!(quiet.timeout > 0))
         quiet.timeout = 30;
     if (star_group_join(station->address, name, &quiet, &group, error,
                         sizeof error) != STAR_OK)
