@@ -6,25 +6,6 @@
 
 #include "bench/convergence/outcome.h"
 #include "bench/convergence/pupil.h"
-#include "core/prng.h"
-
-static struct pupil *new_pupil(const struct task *task, enum role role,
-                               unsigned node)
-{
-    const struct arm *arm = task->arm;
-    unsigned start = arm->twists & SAME_START ? 0 : node;
-    struct pupil_choice choice = {.folder = task->folder,
-                                  .workload = &workloads[arm->workload],
-                                  .rate = arm_rate(arm),
-                                  .role = role,
-                                  .seed =
-                                      prng_mix(task->seed ^ prng_mix(start)),
-                                  .split = task->seed,
-                                  .node = node,
-                                  .nodes = arm->nodes};
-
-    return pupil_new(&choice);
-}
 
 /* An arm under way. */
 struct alone {
@@ -47,7 +28,7 @@ static void note_curve(const struct alone *alone, const float *x,
 /* The parameters that a node ends with; the caller's. curve may be NULL. */
 static float *train(const struct alone *alone, unsigned node, double *curve)
 {
-    struct pupil *pupil = new_pupil(alone->task, OF_NODES, node);
+    struct pupil *pupil = pupil_new(alone->task, OF_NODES, node);
     float *x = pupil_start(pupil);
 
     for (uint64_t i = 1; i <= alone->task->iterations; i++) {
@@ -106,8 +87,8 @@ void alone_run(const struct task *task, struct outcome *out)
     const struct arm *arm = task->arm;
     unsigned nodes = arm->kind == ALONE ? 1 : arm->nodes;
     struct alone alone = {.task = task,
-                          .examiner = new_pupil(task, OF_HUB, 0),
-                          .judge = new_pupil(task, OF_JUDGE, 0)};
+                          .examiner = pupil_new(task, OF_HUB, 0),
+                          .judge = pupil_new(task, OF_JUDGE, 0)};
     float *x;
 
     alone.elements = pupil_elements(alone.judge);

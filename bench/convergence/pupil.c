@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/prng.h"
 #include "train/trainer.h"
 
 struct pupil {
@@ -19,25 +20,29 @@ static void insist(enum status status, const struct why *why)
     exit(status_exit_code(status));
 }
 
-struct pupil *pupil_new(const struct pupil_choice *choice)
+struct pupil *pupil_new(const struct task *task, enum role role,
+                        unsigned node)
 {
-    const struct workload *workload = choice->workload;
+    const struct arm *arm = task->arm;
+    const struct workload *workload = &workloads[arm->workload];
+    unsigned start = arm->twists & SAME_START ? 0 : node;
     struct pupil *pupil = calloc(1, sizeof *pupil);
     char model[128], data[PATH_MAX];
     struct trainer_choice trainer = {.model = model,
                                      .data = data,
-                                     .seed = choice->seed,
-                                     .split_seed = choice->split,
-                                     .shard = choice->node,
-                                     .shards = choice->nodes};
+                                     .seed = prng_mix(task->seed ^
+                                                      prng_mix(start)),
+                                     .split_seed = task->seed,
+                                     .shard = node,
+                                     .shards = arm->nodes};
     struct why why = {""};
 
     if (!pupil)
         abort();
     (void)snprintf(model, sizeof model, "%s,lr=%.9g", workload->model,
-                   choice->rate);
-    (void)snprintf(data, sizeof data, "%s/%s", choice->folder,
-                   workload->data[choice->role]);
+                   arm_rate(arm));
+    (void)snprintf(data, sizeof data, "%s/%s", task->folder,
+                   workload->data[role]);
     insist(trainer_open(&trainer, &pupil->trainer, &why), &why);
     return pupil;
 }

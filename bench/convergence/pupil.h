@@ -10,22 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/convergence/outcome.h"
 #include "bench/convergence/workload.h"
 #include "core/schema.h"
 
-struct pupil_choice {
-    const char *folder; /* of workload_prepare */
-    const struct workload *workload;
-    double rate;          /* of its optimizer */
-    enum role role;       /* whose data it has; only nodes train */
-    uint64_t seed;        /* first parameters and order of the samples */
-    uint64_t split;       /* who has which samples */
-    unsigned node, nodes; /* which part of the nodes' data */
-};
-
 struct pupil;
 
-struct pupil *pupil_new(const struct pupil_choice *choice);
+/* The pupil of a task's node `node`, or one that only judges: its role says
+ * whose data it has. */
+struct pupil *pupil_new(const struct task *task, enum role role,
+                        unsigned node);
 void pupil_destroy(struct pupil **pupil);
 
 size_t pupil_elements(const struct pupil *pupil);

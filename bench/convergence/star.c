@@ -7,7 +7,6 @@
 
 #include "bench/convergence/outcome.h"
 #include "bench/convergence/pupil.h"
-#include "core/prng.h"
 #include "sim/world.h"
 
 #define ATTACK_FACTOR 10.0F
@@ -190,24 +189,6 @@ static float *zeros(size_t elements)
     return values;
 }
 
-static struct pupil *new_pupil(const struct task *task, enum role role,
-                               unsigned node)
-{
-    const struct arm *arm = task->arm;
-    unsigned start = arm->twists & SAME_START ? 0 : node;
-    struct pupil_choice choice = {.folder = task->folder,
-                                  .workload = &workloads[arm->workload],
-                                  .rate = arm_rate(arm),
-                                  .role = role,
-                                  .seed =
-                                      prng_mix(task->seed ^ prng_mix(start)),
-                                  .split = task->seed,
-                                  .node = node,
-                                  .nodes = arm->nodes};
-
-    return pupil_new(&choice);
-}
-
 static void take_seat(struct star *star, unsigned number)
 {
     const struct arm *arm = star->task->arm;
@@ -232,8 +213,8 @@ static void open_star(struct star *star, const struct hub_config *hub)
 {
     const struct task *task = star->task;
 
-    star->examiner = new_pupil(task, OF_HUB, 0);
-    star->judge = new_pupil(task, OF_JUDGE, 0);
+    star->examiner = pupil_new(task, OF_HUB, 0);
+    star->judge = pupil_new(task, OF_JUDGE, 0);
     star->schema = pupil_schema(star->examiner);
     star->elements = pupil_elements(star->examiner);
     star->config = (struct world_config){
@@ -254,7 +235,7 @@ static void open_star(struct star *star, const struct hub_config *hub)
 
         seat->star = star;
         seat->number = i;
-        seat->pupil = new_pupil(task, OF_NODES, i);
+        seat->pupil = pupil_new(task, OF_NODES, i);
         seat->start = pupil_start(seat->pupil);
         seat->base = pupil_start(seat->pupil);
         seat->sent = zeros(star->elements);
