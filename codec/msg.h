@@ -18,9 +18,8 @@
 enum { PROTOCOL_MIN = 1, PROTOCOL_MAX = 1 };
 enum { MSG_TEXT_BYTES = 120, MSG_MAX_BYTES = 1024 };
 
-
 enum codec_id {
-#define CODEC(NAME, name, bits, doc) CODEC_##NAME,
+#define CODEC(NAME, name, bits, use, valid, doc) CODEC_##NAME,
 #include "codec/codecs.def"
 #undef CODEC
     CODEC_COUNT

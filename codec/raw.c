@@ -19,10 +19,11 @@ void codec_raw_encode(const float *values, size_t first, size_t count,
 /* Payloads come from the network at any address; compilers turn the memcpy
  * into unaligned vector loads. */
 void codec_raw_add(const unsigned char *bytes, size_t first, size_t count,
-                   double weight, double *into)
+                   size_t elements, double weight, double *into)
 {
     const unsigned char *values = bytes + first * sizeof(float);
 
+    (void)elements;
     for (size_t i = 0; i < count; i++) {
         float value;
 

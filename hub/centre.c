@@ -31,6 +31,7 @@ void centre_free(struct hub *hub)
     free(hub->centre);
     hub->centre = NULL;
     hub->chunks = 0;
+    exempt_destroy(&hub->exempt);
     schema_destroy(&hub->schema);
 }
 
@@ -39,8 +40,15 @@ void centre_allocate(struct hub *hub)
     hub->chunks =
         chunks_of(hub->schema->elements, hub->config.chunk_elements);
     hub->centre = calloc(hub->chunks, sizeof *hub->centre);
-    if (!hub->centre)
+    hub->exempt = exempt_new(hub->schema);
+    if (!hub->centre || !hub->exempt)
         abort();
+}
+
+struct extent centre_extent(const struct hub *hub, uint32_t chunk)
+{
+    return extent_of(hub->exempt, hub->schema->elements,
+                     hub->config.chunk_elements, chunk);
 }
 
 enum status centre_shape(struct hub *hub, const char *text, size_t size,

@@ -201,7 +201,8 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
                                contribution->chunks[j].codec};
     }
     review_close(hub, round, order);
-    job->elements = (size_t)hub->schema->elements;
+    job->extent.exempt = hub->exempt;
+    job->extent.elements = (size_t)hub->schema->elements;
     job->number[0] = (double)round->number;
     round->judging = true;
     hub_job(hub, job);

@@ -23,7 +23,7 @@ static void take_send(struct hub *hub, struct member *member)
 
     result.chunk = chunk;
     result.lineage = hub->lineage;
-    result.version = centre->version;
+    result.version = result.base = centre->version;
     result.checksum = centre->theta->checksum;
     parcel_send(hub, member, &result, centre->theta);
     if (member->delivery.take_next == hub->chunks) {

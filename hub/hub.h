@@ -32,6 +32,7 @@ struct hub_config {
     enum optimizer optimizer; /* of nodes, when parameters are replaced */
     uint32_t fragments;       /* 0 and 1: the whole model at once */
     bool dylu;                /* k of each node by its speed */
+    enum codec_id codec_up, codec_down; /* of contributions and results */
     uint64_t run, seed;
     uint64_t every, delay;
     enum miss miss;

@@ -157,6 +157,8 @@ void delivery_clear(struct delivery *delivery);
 enum status centre_shape(struct hub *hub, const char *text, size_t size,
                          struct why *why);
 void centre_allocate(struct hub *hub);
+/* The extent of a chunk. */
+struct extent centre_extent(const struct hub *hub, uint32_t chunk);
 void centre_found(struct hub *hub, struct job *job);
 void centre_choose_founder(struct hub *hub);
 void centre_free(struct hub *hub);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/codec.h"
+#include "codec/payload.h"
 #include "core/schema.h"
 #include "hub/work.h"
 
@@ -38,21 +38,24 @@ static void unpack(const struct heap *heap, unsigned row)
     double tile[CODEC_GRAIN];
 
     for (uint32_t i = 0; i < order->chunks; i++) {
-        unsigned at = 1 + row * order->chunks + i;
-        size_t length = chunk_length(heap->pile.elements,
-                                     order->chunk_elements, i);
+        const struct input *in =
+            &heap->job->in[1 + row * order->chunks + i];
+        struct extent extent =
+            extent_of(heap->job->extent.exempt, heap->pile.elements,
+                      order->chunk_elements, i);
 
-        for (size_t first = 0; heap->job->in[at].blob && first < length;
+        for (size_t first = 0; in->blob && first < extent.elements;
              first += CODEC_GRAIN) {
-            size_t left = length - first;
+            size_t left = extent.elements - first;
             size_t count = left < CODEC_GRAIN ? left : CODEC_GRAIN;
 
-            heap->job->in[at].weight = 1;
-            job_sum(heap->job, at, at + 1, first, count, tile);
+            memset(tile, 0, count * sizeof *tile);
+            payload_add(&extent, in->codec, in->blob->bytes, first, count, 1,
+                        tile);
             for (size_t j = 0; j < count; j++)
                 to[first + j] = (float)tile[j];
         }
-        to += length;
+        to += extent.elements;
     }
 }
 
@@ -101,7 +104,7 @@ static double loss(const struct pile *pile, const double *weights,
     whole = blob_new(heap->job->pool, pile->elements * sizeof(float));
     job = job_new(order->evaluate, heap->job->pool, order->chunks);
     job->context = order->evaluate_context;
-    job->elements = pile->elements;
+    job->extent.elements = pile->elements;
     if (whole) {
         combine(heap, weights, blob_floats(whole));
         for (uint32_t i = 0; i < order->chunks; i++)
@@ -159,7 +162,7 @@ static void judge(struct job *job)
     struct judge_order *order =
         (struct judge_order *)(void *)job->in[0].blob->bytes;
     struct heap heap = {.pile = {.count = order->count,
-                                 .elements = job->elements,
+                                 .elements = job->extent.elements,
                                  .has_loss = order->evaluate || order->reviewed,
                                  .read = read_row,
                                  .loss = order->reviewed ? reviewed_loss
@@ -167,7 +170,7 @@ static void judge(struct job *job)
                         .job = job,
                         .order = order};
 
-    heap.rows = calloc((1 + (size_t)order->count) * job->elements,
+    heap.rows = calloc((1 + (size_t)order->count) * job->extent.elements,
                        sizeof *heap.rows);
     if (!heap.rows) {
         job->status = STATUS_NO_MEMORY;

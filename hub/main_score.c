@@ -42,7 +42,7 @@ static void score(struct job *job)
     float *to = scorer->values;
     struct why why;
 
-    if (job->elements != scorer->trainer->model.elements) {
+    if (job->extent.elements != scorer->trainer->model.elements) {
         job->status = STATUS_CONFIG;
         return;
     }

@@ -252,6 +252,7 @@ void member_welcome(struct hub *hub, struct member *member)
     msg.welcome.seed = config->seed;
     msg.welcome.optimizer = config->optimizer;
     msg.welcome.fragments = offers_fragments(hub);
+    msg.welcome.codec = hub->config.codec_up;
     msg.welcome.anchor = hub->policy->numbers.anchor;
     member_send(hub, member, &msg);
 }

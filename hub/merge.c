@@ -11,12 +11,6 @@
 #define NORM_SPARE 1.2
 #define NORM_GRAIN 1e-30
 
-static size_t length_of(const struct hub *hub, uint32_t chunk)
-{
-    return chunk_length(hub->schema->elements, hub->config.chunk_elements,
-                        chunk);
-}
-
 static void credit_one(struct hub *hub, struct member *member,
                        uint64_t exchange)
 {
@@ -48,7 +42,7 @@ static void check_start(struct hub *hub, int member,
     struct job *job = job_new(&work_check, hub->pool, 1);
 
     job->in[0] = (struct input){blob_ref(payload), 1, chunk->codec};
-    job->elements = length_of(hub, chunk->chunk);
+    job->extent = centre_extent(hub, chunk->chunk);
     job->tag[0] = chunk->exchange;
     job->tag[1] = (uint64_t)chunk->chunk << 16 | (uint64_t)member;
     job->tag[2] = chunk->checksum;
@@ -183,7 +177,7 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
         if (!member || !fragment_holds(contribution->part, chunk))
             continue;
         result.exchange = contribution->offer.exchange;
-        result.version = hub->centre[chunk].version;
+        result.version = result.base = hub->centre[chunk].version;
         result.verdict = contribution_verdict(contribution, chunk);
         if (answer(hub, round, i, chunk, &result, &payload)) {
             delivery_add(hub, member, &result, payload);
@@ -252,7 +246,7 @@ static struct job *merge_job(struct hub *hub, struct round *round,
                            round->policy->reduce->rows ? 1
                                                        : delivered->share[i],
                            delivered->place[i]->codec};
-    job->elements = length_of(hub, chunk);
+    job->extent = centre_extent(hub, chunk);
     job->number[MERGE_WHOLE] = delivered->whole;
     job->number[MERGE_LIVE] = round->live;
     job->number[MERGE_TURN] = (double)centre->turn;

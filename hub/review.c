@@ -167,8 +167,7 @@ static void form(struct hub *hub, const struct round *round, unsigned subject)
             job->in[1] = (struct input){blob_ref(hub->centre[i].theta), 1,
                                         CODEC_RAW};
         job->inputs = displaced ? 2 : 1;
-        job->elements = chunk_length((size_t)hub->schema->elements,
-                                     hub->config.chunk_elements, i);
+        job->extent = centre_extent(hub, i);
         job->tag[0] = round->review->number;
         job->tag[1] = subject;
         job->tag[2] = i;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codec/codec.h"
+
 static void list_name(struct text *names, const char *name)
 {
     text_add(names, "%s%s", names->length ? ", " : "", name);
@@ -153,6 +155,59 @@ static enum status settle_init(const struct options *options,
     return STATUS_OK;
 }
 
+/* ---- codecs ---- */
+
+static enum status take_codec(const char *option, const char *name,
+                              enum codec_id *codec, struct why *why)
+{
+    const struct codec *found = codec_find(*name ? name : "raw");
+    char buffer[256];
+    struct text names;
+
+    if (found) {
+        *codec = (enum codec_id)(found - codecs);
+        return STATUS_OK;
+    }
+    text_init(&names, buffer, sizeof buffer);
+    for (unsigned i = 0; i < CODEC_COUNT; i++)
+        list_name(&names, codecs[i].name);
+    return because(why, STATUS_USAGE,
+                   "--%s %s: there is no such codec; there are %s", option,
+                   name, buffer);
+}
+
+/* Parameters are what they are; changes of them add up, so that what a codec
+ * leaves out of one is in the next. Results are sent as changes, too, of what
+ * all have got before, so that all must get every one. */
+static enum status settle_codecs(const struct options *options,
+                                 struct hub_config *config, struct why *why)
+{
+    const struct policy *policy = &config->policy;
+    enum status status =
+        take_codec("codec-up", options->codec_up, &config->codec_up, why);
+
+    if (status == STATUS_OK)
+        status = take_codec("codec-down", options->codec_down,
+                            &config->codec_down, why);
+    if (status != STATUS_OK)
+        return status;
+    if (policy->exchange == EXCHANGE_PARAMETERS &&
+        codecs[config->codec_up].use == CODEC_FOR_CHANGES)
+        return because(why, STATUS_CONFIG,
+                       "--codec-up %s is for changes and gradients, and with "
+                       "--policy %s nodes offer parameters: say --codec-up "
+                       "raw, f16 or bf16",
+                       options->codec_up, options->policy);
+    if (config->codec_down != CODEC_RAW &&
+        (!policy->gate->batch || policy->receive->donors))
+        return because(why, STATUS_CONFIG,
+                       "--codec-down %s needs results that all nodes get, and "
+                       "with --policy %s they get different ones: leave "
+                       "--codec-down out",
+                       options->codec_down, options->policy);
+    return STATUS_OK;
+}
+
 /* ---- all the rest ---- */
 
 enum status hub_settle(const struct options *options,
@@ -184,6 +239,8 @@ enum status hub_settle(const struct options *options,
     status = settle_policy(options, &config->policy, why);
     if (status == STATUS_OK)
         status = settle_init(options, config, why);
+    if (status == STATUS_OK)
+        status = settle_codecs(options, config, why);
     if (status == STATUS_OK && options->fragments > 1 &&
         (config->policy.exchange == EXCHANGE_GRADIENT ||
          config->policy.reduce->judge || config->policy.receive->donors))

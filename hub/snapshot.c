@@ -70,7 +70,7 @@ static struct job *snapshot_job(struct hub *hub, const struct work *work,
         job->in[i].blob = blob_ref(hub->centre[i].theta);
     job->context = work == hub->config.save ? hub->config.save_context
                                             : hub->config.evaluate_context;
-    job->elements = (size_t)hub->schema->elements;
+    job->extent.elements = (size_t)hub->schema->elements;
     job->number[0] = (double)hub->version;
     return job;
 }
@@ -126,7 +126,7 @@ static void best_start(struct hub *hub)
         job->in[i].blob = blob_ref(hub->best[i]);
     job->in[hub->chunks].blob = saved_write(hub);
     job->context = hub->config.save_context;
-    job->elements = (size_t)hub->schema->elements;
+    job->extent.elements = (size_t)hub->schema->elements;
     job->number[0] = (double)hub->best_version;
     job->number[1] = 1;
     hub->saving = true;

@@ -212,6 +212,7 @@ struct hub {
     struct member members[HUB_MAX_NODES];
 
     struct schema *schema;
+    struct exempt *exempt; /* of the schema */
     uint64_t lineage;
     bool founded;
     int founder; /* member that sends the first parameters, or -1 */

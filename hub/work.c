@@ -12,7 +12,8 @@ static void check(struct job *job)
     double tile[CODEC_GRAIN];
     double squares = 0;
 
-    if (!codec_fits(job->in[0].codec, payload->size, job->elements)) {
+    if (!payload_fits(&job->extent, job->in[0].codec, payload->bytes,
+                      payload->size)) {
         job->status = STATUS_MALFORMED;
         return;
     }
@@ -23,8 +24,8 @@ static void check(struct job *job)
         return;
     }
     job->in[0].weight = 1;
-    for (size_t first = 0; first < job->elements; first += CODEC_GRAIN) {
-        size_t left = job->elements - first;
+    for (size_t first = 0; first < job->extent.elements; first += CODEC_GRAIN) {
+        size_t left = job->extent.elements - first;
         size_t count = left < CODEC_GRAIN ? left : CODEC_GRAIN;
 
         job_sum(job, 0, 1, first, count, tile);
@@ -39,7 +40,7 @@ static void check(struct job *job)
 /* A fresh blob with the values of `from`, or zeros. */
 static struct blob *copy_of(struct job *job, const struct blob *from)
 {
-    size_t bytes = job->elements * sizeof(float);
+    size_t bytes = job->extent.elements * sizeof(float);
     struct blob *blob = blob_new(job->pool, bytes);
 
     if (!blob)
@@ -89,8 +90,8 @@ static void merge_tiles(struct job *job, const struct policy *policy,
         .turn = (uint64_t)job->number[MERGE_TURN],
         .numbers = &policy->numbers};
 
-    for (size_t first = 0; first < job->elements; first += CODEC_GRAIN) {
-        size_t left = job->elements - first;
+    for (size_t first = 0; first < job->extent.elements; first += CODEC_GRAIN) {
+        size_t left = job->extent.elements - first;
 
         tile.count = left < CODEC_GRAIN ? left : CODEC_GRAIN;
         reduce(job, policy, rows, first, tile.count, value);
@@ -135,13 +136,13 @@ static void form(struct job *job)
 {
     double tile[CODEC_GRAIN];
 
-    job->out[0] = blob_new(job->pool, job->elements * sizeof(float));
+    job->out[0] = blob_new(job->pool, job->extent.elements * sizeof(float));
     if (!job->out[0]) {
         job->status = STATUS_NO_MEMORY;
         return;
     }
-    for (size_t first = 0; first < job->elements; first += CODEC_GRAIN) {
-        size_t left = job->elements - first;
+    for (size_t first = 0; first < job->extent.elements; first += CODEC_GRAIN) {
+        size_t left = job->extent.elements - first;
         size_t count = left < CODEC_GRAIN ? left : CODEC_GRAIN;
 
         job_sum(job, 0, job->inputs, first, count, tile);

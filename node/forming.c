@@ -7,7 +7,7 @@
 static void delta_start(struct node *node, uint64_t exchange, uint32_t chunk,
                         struct job *job)
 {
-    job->elements = node_chunk_length(node, chunk);
+    job->extent = node_extent(node, chunk);
     job->tag[0] = exchange;
     job->tag[1] = chunk;
     job->number[1] = (double)node->welcome.session;

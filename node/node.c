@@ -48,7 +48,8 @@ struct node *node_new(const struct node_config *config, struct pool *pool)
     node->pool = pool;
     (void)snprintf(node->name, sizeof node->name, "%.39s", config->name);
     node->schema_text = blob_new(pool, SCHEMA_MAX_TEXT_BYTES);
-    if (!node->schema_text)
+    node->exempt = exempt_new(config->schema);
+    if (!node->schema_text || !node->exempt)
         abort();
     node->schema_text->size =
         schema_print(config->schema, (char *)node->schema_text->bytes,
@@ -75,6 +76,7 @@ void node_destroy(struct node **reference)
     free(node->reference);
     blob_unref(&node->initial);
     blob_unref(&node->schema_text);
+    exempt_destroy(&node->exempt);
     free(node);
 }
 
@@ -104,6 +106,12 @@ size_t node_chunk_length(const struct node *node, uint32_t chunk)
 {
     return chunk_length(node->config.schema->elements, node->chunk_elements,
                         chunk);
+}
+
+struct extent node_extent(const struct node *node, uint32_t chunk)
+{
+    return extent_of(node->exempt, node->config.schema->elements,
+                     node->chunk_elements, chunk);
 }
 
 uint32_t node_fragments(const struct node *node, enum exchange kind)

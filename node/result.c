@@ -127,7 +127,7 @@ static void correct(struct node *node, struct flight *flight, int ahead)
          i += flight->part.stride) {
         struct job *job = correction(node, flight, i, ahead);
 
-        job->elements = node_chunk_length(node, i);
+        job->extent = node_extent(node, i);
         job->tag[0] = flight->snapshot.exchange;
         job->tag[1] = i;
         job->tag[2] = flight->chunks[i].checksum;

@@ -72,7 +72,7 @@ static void gather(struct node *node)
         job->in[1 + i].blob = review->chunks[i];
         review->chunks[i] = NULL;
     }
-    job->elements = (size_t)node->config.schema->elements;
+    job->extent.elements = (size_t)node->config.schema->elements;
     job->tag[0] = review->number;
     node_job(node, job);
 }

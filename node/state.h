@@ -85,6 +85,7 @@ struct node {
     enum start start;
     bool diverged; /* its own parameters are not finite: take the hub's */
 
+    struct exempt *exempt; /* of the schema */
     uint32_t chunks, chunk_elements;
     struct blob *initial;     /* until the chunk size is known */
     struct sum *reference;    /* r, per chunk */
@@ -111,6 +112,7 @@ void node_to_hub(struct node *node, const struct msg *msg,
 void node_to_trainer(struct node *node, const struct msg *msg,
                      struct blob *payload);
 size_t node_chunk_length(const struct node *node, uint32_t chunk);
+struct extent node_extent(const struct node *node, uint32_t chunk);
 /* F for what is offered; gradients are never offered in fragments. */
 uint32_t node_fragments(const struct node *node, enum exchange kind);
 void node_end(struct node *node, bool refused, enum farewell farewell,

@@ -13,14 +13,14 @@ static double add_up(struct job *job)
     double squares = 0;
     float *values;
 
-    job->out[0] = blob_new(job->pool, job->elements * sizeof(float));
+    job->out[0] = blob_new(job->pool, job->extent.elements * sizeof(float));
     if (!job->out[0]) {
         job->status = STATUS_NO_MEMORY;
         return 0;
     }
     values = blob_floats(job->out[0]);
-    for (size_t first = 0; first < job->elements; first += CODEC_GRAIN) {
-        size_t left = job->elements - first;
+    for (size_t first = 0; first < job->extent.elements; first += CODEC_GRAIN) {
+        size_t left = job->extent.elements - first;
         size_t count = left < CODEC_GRAIN ? left : CODEC_GRAIN;
 
         job_sum(job, 0, job->inputs, first, count, tile);
@@ -62,7 +62,7 @@ static void gather(struct job *job)
 {
     unsigned char *to;
 
-    job->out[0] = blob_new(job->pool, job->elements * sizeof(float));
+    job->out[0] = blob_new(job->pool, job->extent.elements * sizeof(float));
     if (!job->out[0]) {
         job->status = STATUS_NO_MEMORY;
         return;

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/codec.h"
-
 struct note_row {
     const char *name;
     enum level level;
@@ -67,8 +65,8 @@ void job_sum(const struct job *job, unsigned from, unsigned to, size_t first,
 {
     memset(into, 0, count * sizeof *into);
     for (unsigned i = from; i < to; i++)
-        codecs[job->in[i].codec].add(job->in[i].blob->bytes, first, count,
-                                     job->in[i].weight, into);
+        payload_add(&job->extent, job->in[i].codec, job->in[i].blob->bytes,
+                    first, count, job->in[i].weight, into);
 }
 
 static void grow(struct effects *out)

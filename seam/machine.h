@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "codec/msg.h"
+#include "codec/payload.h"
 #include "core/blob.h"
 #include "core/status.h"
 #include "core/time.h"
@@ -62,7 +62,7 @@ struct job {
     uint64_t id;
     struct pool *pool;
     const void *context; /* outlives the job; what kind is the work's matter */
-    size_t elements;     /* of the chunk or vector */
+    struct extent extent; /* the chunk or vector; its `exempt` is borrowed */
     enum status status;
     double number[JOB_NUMBERS];
     struct blob *out[JOB_OUTPUTS];

@@ -19,10 +19,10 @@ static void *room_for(size_t count, size_t size)
 static float *gather(const struct world *world, const struct job *job,
                      unsigned first)
 {
-    float *values = room_for(job->elements, sizeof *values);
+    float *values = room_for(job->extent.elements, sizeof *values);
     size_t length = world->config.hub.chunk_elements;
 
-    for (size_t at = 0; at < job->elements; at += length, first++) {
+    for (size_t at = 0; at < job->extent.elements; at += length, first++) {
         const struct blob *blob = job->in[first].blob;
 
         if (blob)
@@ -43,7 +43,7 @@ static void remember(struct job *job)
     struct world_saved *saved = &world->saved;
     const struct blob *state = job->in[job->inputs - 1].blob;
     unsigned chunks =
-        chunks_of(job->elements, world->config.hub.chunk_elements);
+        chunks_of(job->extent.elements, world->config.hub.chunk_elements);
 
     if (job->number[1] > 0) {
         replace(&saved->best, gather(world, job, 0));
@@ -53,7 +53,7 @@ static void remember(struct job *job)
     saved->count++;
     saved->last = job->number[2] > 0;
     saved->version = (uint64_t)job->number[0];
-    saved->elements = job->elements;
+    saved->elements = job->extent.elements;
     replace(&saved->theta, gather(world, job, 0));
     for (unsigned i = 0; i < POLICY_PLANES; i++) {
         unsigned first = (1 + i) * chunks;
@@ -73,7 +73,7 @@ static void score(struct job *job)
     const struct world_hooks *hooks = &world->config.hooks;
     float *theta = gather(world, job, 0);
 
-    hooks->evaluate(hooks->context, theta, job->elements, &job->number[1],
+    hooks->evaluate(hooks->context, theta, job->extent.elements, &job->number[1],
                     &job->number[2]);
     free(theta);
 }

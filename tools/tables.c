@@ -109,7 +109,7 @@ struct entry {
 #define LIST(list, LIST_, doc) {#list, NULL, doc},
 #define WORD(LIST_, name, text, doc) {#name, text, doc},
 #define LIST_END(list, LIST_)
-#define CODEC(NAME, name, bits, doc) {#NAME, #name, doc},
+#define CODEC(NAME, name, bits, use, valid, doc) {#NAME, #name, doc},
 static const struct entry entries[] = {
 #include "core/words.def"
     {"codec", NULL, "How the values of a chunk are encoded."},

@@ -39,11 +39,13 @@ static void every_codec_has_a_name_and_words(void)
 
 static void a_payload_fits_when_it_has_exactly_the_size(void)
 {
-    CHECK(codec_fits(CODEC_RAW, 4000, 1000));
-    CHECK(!codec_fits(CODEC_RAW, 3999, 1000));
-    CHECK(!codec_fits(CODEC_RAW, 4001, 1000));
-    CHECK(!codec_fits(CODEC_COUNT, 4000, 1000));
-    CHECK(!codec_fits((enum codec_id)(CODEC_COUNT + 1), 4000, 1000));
+    static unsigned char bytes[4001];
+
+    CHECK(codec_fits(CODEC_RAW, bytes, 4000, 1000));
+    CHECK(!codec_fits(CODEC_RAW, bytes, 3999, 1000));
+    CHECK(!codec_fits(CODEC_RAW, bytes, 4001, 1000));
+    CHECK(!codec_fits(CODEC_COUNT, bytes, 4000, 1000));
+    CHECK(!codec_fits((enum codec_id)(CODEC_COUNT + 1), bytes, 4000, 1000));
 }
 
 static void t20_raw_gives_back_every_bit(void)
@@ -55,7 +57,7 @@ static void t20_raw_gives_back_every_bit(void)
     fill(values);
     memset(sums, 0, sizeof sums);
     encode(&codecs[CODEC_RAW], values, bytes);
-    codecs[CODEC_RAW].add(bytes, 0, ELEMENTS, 1, sums);
+    codecs[CODEC_RAW].add(bytes, 0, ELEMENTS, ELEMENTS, 1, sums);
     for (size_t i = 0; i < ELEMENTS; i++)
         if (!CHECK(!isless(sums[i], values[i]) &&
                    !isgreater(sums[i], values[i])))
@@ -92,10 +94,10 @@ static void adding_range_by_range_is_adding_all(void)
         memset(all, 0, sizeof all);
         memset(parts, 0, sizeof parts);
         encode(&codecs[i], values, bytes);
-        codecs[i].add(bytes, 0, ELEMENTS, 0.25, all);
-        codecs[i].add(bytes, CODEC_GRAIN, ELEMENTS - CODEC_GRAIN, 0.25,
-                      parts + CODEC_GRAIN);
-        codecs[i].add(bytes, 0, CODEC_GRAIN, 0.25, parts);
+        codecs[i].add(bytes, 0, ELEMENTS, ELEMENTS, 0.25, all);
+        codecs[i].add(bytes, CODEC_GRAIN, ELEMENTS - CODEC_GRAIN, ELEMENTS,
+                      0.25, parts + CODEC_GRAIN);
+        codecs[i].add(bytes, 0, CODEC_GRAIN, ELEMENTS, 0.25, parts);
         for (size_t at = 0; at < ELEMENTS; at++)
             if (!CHECK_NEAR(all[at], parts[at], 0))
                 return;
@@ -113,8 +115,8 @@ static void t20_what_is_added_can_be_taken_out_again(void)
     for (int i = 0; i < CODEC_COUNT; i++) {
         memset(sums, 0, sizeof sums);
         encode(&codecs[i], values, bytes);
-        codecs[i].add(bytes, 0, ELEMENTS, 1, sums);
-        codecs[i].add(bytes, 0, ELEMENTS, -1, sums);
+        codecs[i].add(bytes, 0, ELEMENTS, ELEMENTS, 1, sums);
+        codecs[i].add(bytes, 0, ELEMENTS, ELEMENTS, -1, sums);
         for (size_t at = 0; at < ELEMENTS; at++)
             if (!CHECK_NEAR(0, sums[at], 0))
                 return;
@@ -132,7 +134,7 @@ static void payloads_may_lie_at_any_address(void)
             double sum = 0;
 
             encode(&codecs[i], values, bytes + shift);
-            codecs[i].add(bytes + shift, 0, 1, 1, &sum);
+            codecs[i].add(bytes + shift, 0, 1, ELEMENTS, 1, &sum);
             CHECK_NEAR((double)values[0], sum, 0.02);
         }
 }

@@ -21,7 +21,7 @@ static double value_of(const struct sum *sum, double factor,
     double value;
 
     CHECK_EQUAL(sum->count, sum_into(sum, factor, job, 0));
-    job->elements = 4;
+    job->extent.elements = 4;
     job_run(job);
     value = job->number[0];
     job_destroy(&job);

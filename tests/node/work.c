@@ -16,7 +16,7 @@ static struct job *run(const struct work *work, struct pool *pool,
     job->in[0] = (struct input){hand_floats(pool, LENGTH, value), 1,
                                 CODEC_RAW};
     job->in[1] = (struct input){hand_floats(pool, LENGTH, 1), -1, CODEC_RAW};
-    job->elements = LENGTH;
+    job->extent.elements = LENGTH;
     job->tag[2] = checksum ? checksum : job->in[0].blob->checksum;
     job_run(job);
     return job;

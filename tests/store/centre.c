@@ -77,7 +77,7 @@ static struct job *save_job(struct fixture *fixture, double version,
     }
     job->in[(size_t)(1 + planes) * CHUNKS].blob = blob_of(fixture, state_of_3);
     job->context = &fixture->store;
-    job->elements = ELEMENTS;
+    job->extent.elements = ELEMENTS;
     job->number[0] = version;
     return job;
 }
