@@ -73,8 +73,8 @@ static void score(struct job *job)
     const struct world_hooks *hooks = &world->config.hooks;
     float *theta = gather(world, job, 0);
 
-    hooks->evaluate(hooks->context, theta, job->extent.elements, &job->number[1],
-                    &job->number[2]);
+    hooks->evaluate(hooks->context, theta, job->extent.elements,
+                    &job->number[1], &job->number[2]);
     free(theta);
 }
 

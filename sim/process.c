@@ -23,6 +23,10 @@ struct world *world_new(uint64_t seed, const struct world_config *config)
     world->pool = pool_new();
     if (!world->pool)
         abort();
+    for (int end = 0; end < ENDS; end++) {
+        world->ports[end] = port_new(config->port_bytes_per_second);
+        world->port_wake[end] = NEVER;
+    }
     prng_seed(&world->prng, seed);
     history_init(&world->history);
     return world;
@@ -287,15 +291,13 @@ void world_destroy(struct world **reference)
     while (queue_next(&world->queue) < NEVER)
         item_free(world, queue_take(&world->queue, &at));
     queue_free(&world->queue);
+    star_free(world);
     while (world->spare) {
         struct item *item = world->spare;
 
         world->spare = item->next;
         free(item);
     }
-    for (size_t i = 0; i < world->connection_count; i++)
-        free(world->connections[i]);
-    free(world->connections);
     effects_free(&world->effects);
     memory_free(&world->saved);
     pool_destroy(&world->pool);

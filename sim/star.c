@@ -110,6 +110,10 @@ void star_connect(struct world *world, struct item *item)
     connection->incarnation = node->incarnation;
     connection->channel = item->channel;
     connection->open[END_HUB] = connection->open[END_NODE] = true;
+    for (int end = 0; end < ENDS; end++)
+        connection->flow[end] =
+            flow_open(world->ports[end],
+                      link_of(world, connection)->bytes_per_second);
     node->up[item->channel] = connection;
     connection->joins_at[END_HUB] = world->now + latency(world, connection);
     connection->joins_at[END_NODE] =
@@ -158,20 +162,6 @@ static size_t encode(const struct world *world, const struct msg *msg,
     return size;
 }
 
-/* When what this end sends now is on the wire. */
-static nanos sending_ends(struct world *world, struct connection *connection,
-                          enum end from, size_t bytes)
-{
-    uint64_t rate = link_of(world, connection)->bytes_per_second;
-    nanos *free_at = &connection->free_at[from];
-
-    if (*free_at < world->now)
-        *free_at = world->now;
-    if (rate)
-        *free_at += (nanos)((double)bytes * (double)SECOND / (double)rate);
-    return *free_at;
-}
-
 static struct world_fate fate_of(struct world *world,
                                  const struct connection *connection,
                                  enum end from, const struct msg *msg,
@@ -188,18 +178,14 @@ static struct world_fate fate_of(struct world *world,
     return fate;
 }
 
-void star_send(struct world *world, struct connection *connection,
-               enum end from, const struct msg *msg, struct blob *payload)
+/* The message is on the wire: puts its copies where they arrive. */
+static void ship(struct world *world, struct item *item)
 {
-    enum end to = from == END_HUB ? END_NODE : END_HUB;
-    struct world_fate fate = fate_of(world, connection, from, msg, payload);
-    struct msg read;
-    size_t bytes = encode(world, msg, &read) + FRAMING_BYTES;
-    nanos sent, at;
+    struct connection *connection = item->connection;
+    enum end from = item->place == PLACE_HUB ? END_NODE : END_HUB;
+    struct world_fate fate = item->fate;
+    nanos at = world->now + latency(world, connection);
 
-    bytes += payload ? payload->wire_bytes : 0;
-    sent = sending_ends(world, connection, from, bytes);
-    at = sent + latency(world, connection);
     if (fate.in_order)
         at += fate.delay;
     if (at < connection->arrives_at[from])
@@ -209,18 +195,109 @@ void star_send(struct world *world, struct connection *connection,
     if (!fate.in_order)
         at += fate.delay;
     for (unsigned i = 0; i < fate.copies; i++) {
-        struct item *item =
-            item_new(world, ITEM_EVENT, place_of(connection, to));
+        struct item *copy = item_new(world, item->kind, item->place);
 
-        item->event = EVENT_MESSAGE;
-        item->connection = connection;
-        item->channel = connection->channel;
-        item->peer = peer_at(connection, to);
-        item->msg = read;
-        item->payload = blob_ref(payload);
-        item->sent = sent;
-        world_put(world, at + (nanos)i * fate.apart, item);
+        *copy = *item;
+        (void)blob_ref(copy->payload);
+        copy->sent = world->now;
+        world_put(world, at + (nanos)i * fate.apart, copy);
     }
+    item_free(world, item);
+}
+
+/* Has the world look at the port when its next message is through. */
+static void set_port_wake(struct world *world, enum end from)
+{
+    nanos next = port_next(world->ports[from]);
+    struct item *item;
+
+    if (next == world->port_wake[from])
+        return;
+    world->port_wake[from] = next;
+    if (next == NEVER)
+        return;
+    item = item_new(world, ITEM_PORT, PLACE_HUB);
+    item->from = from;
+    item->sent = next;
+    world_put(world, next, item);
+}
+
+void star_port(struct world *world, const struct item *due)
+{
+    struct item *item;
+
+    if (due->sent != world->port_wake[due->from])
+        return;
+    world->port_wake[due->from] = -1;
+    while ((item = port_take(world->ports[due->from], world->now)) != NULL)
+        ship(world, item);
+    set_port_wake(world, due->from);
+}
+
+/* Puts it behind what this end has yet to send. */
+static void transmit(struct world *world, enum end from, struct item *item,
+                     size_t bytes)
+{
+    struct connection *connection = item->connection;
+
+    if (!world->config.port_bytes_per_second &&
+        !link_of(world, connection)->bytes_per_second) {
+        ship(world, item);
+        return;
+    }
+    flow_send(world->ports[from], connection->flow[from], world->now, bytes,
+              item);
+    set_port_wake(world, from);
+}
+
+static void drop_unsent(struct world *world, struct connection *connection,
+                        enum end from)
+{
+    struct item *item;
+
+    while ((item = flow_drop(world->ports[from], connection->flow[from],
+                             world->now)) != NULL)
+        item_free(world, item);
+}
+
+/* What this end has not sent will never be. */
+static void lose_unsent(struct world *world, struct connection *connection,
+                        enum end from)
+{
+    drop_unsent(world, connection, from);
+    set_port_wake(world, from);
+}
+
+void star_send(struct world *world, struct connection *connection,
+               enum end from, const struct msg *msg, struct blob *payload)
+{
+    enum end to = from == END_HUB ? END_NODE : END_HUB;
+    struct world_fate fate = fate_of(world, connection, from, msg, payload);
+    struct item *item = item_new(world, ITEM_EVENT, place_of(connection, to));
+    size_t bytes = encode(world, msg, &item->msg) + FRAMING_BYTES;
+
+    bytes += payload ? payload->wire_bytes : 0;
+    item->event = EVENT_MESSAGE;
+    item->connection = connection;
+    item->channel = connection->channel;
+    item->peer = peer_at(connection, to);
+    item->payload = blob_ref(payload);
+    item->fate = fate;
+    transmit(world, from, item, bytes);
+}
+
+void star_free(struct world *world)
+{
+    for (size_t i = 0; i < world->connection_count; i++) {
+        for (int end = 0; end < ENDS; end++) {
+            drop_unsent(world, world->connections[i], (enum end)end);
+            flow_close(world->ports[end], &world->connections[i]->flow[end]);
+        }
+        free(world->connections[i]);
+    }
+    free(world->connections);
+    for (int end = 0; end < ENDS; end++)
+        port_destroy(&world->ports[end]);
 }
 
 /* ---- breaking ---- */
@@ -243,12 +320,16 @@ void star_close(struct world *world, struct connection *connection,
                 enum end end)
 {
     enum end other = end == END_HUB ? END_NODE : END_HUB;
-    nanos at = world->now + latency(world, connection);
+    struct item *last =
+        item_new(world, ITEM_EVENT, place_of(connection, other));
     struct item *own;
 
-    if (at < connection->arrives_at[end])
-        at = connection->arrives_at[end];
-    put_event(world, connection, other, EVENT_LEAVE, at);
+    last->event = EVENT_LEAVE;
+    last->connection = connection;
+    last->channel = connection->channel;
+    last->peer = peer_at(connection, other);
+    last->fate.copies = 1;
+    transmit(world, end, last, 0);
     own = item_new(world, ITEM_EVENT, place_of(connection, end));
     own->event = EVENT_LEAVE;
     own->peer = peer_at(connection, end);
@@ -256,7 +337,7 @@ void star_close(struct world *world, struct connection *connection,
     close_end(world, connection, end);
 }
 
-/* The other end learns that this one is dead. */
+/* The other end learns that this one is dead, after all that was sent. */
 static void put_reset(struct world *world, struct connection *connection,
                       enum end end)
 {
@@ -265,6 +346,8 @@ static void put_reset(struct world *world, struct connection *connection,
 
     if (at < connection->joins_at[other])
         at = connection->joins_at[other];
+    if (at < connection->arrives_at[end])
+        at = connection->arrives_at[end];
     put_event(world, connection, other, EVENT_LEAVE, at);
 }
 
@@ -274,6 +357,7 @@ void star_reset(struct world *world, struct connection *connection,
     connection->open[end] = false;
     connection->reset[end] = true;
     connection->reset_at[end] = world->now;
+    lose_unsent(world, connection, end);
     if (!silent)
         put_reset(world, connection, end);
 }
@@ -283,6 +367,7 @@ void star_break(struct world *world, struct connection *connection)
     for (int end = 0; end < ENDS; end++) {
         connection->reset[end] = true;
         connection->reset_at[end] = -1;
+        lose_unsent(world, connection, (enum end)end);
         put_reset(world, connection, (enum end)end);
     }
 }

@@ -323,6 +323,8 @@ void world_happen(struct world *world, struct item *item)
 
     if (item->kind == ITEM_ACT) {
         item->act(item->context, world);
+    } else if (item->kind == ITEM_PORT) {
+        star_port(world, item);
     } else if (place->machine.self && place->life == item->life) {
         if (is_held(world, item))
             return;

@@ -4,9 +4,10 @@
  * It is a driver as net/ is: it knows machines by their seam, owns time and
  * the network, and runs the same hub and node that production runs. Messages
  * go through their wire format; each connection delivers in order, with
- * latency, jitter and bandwidth; processes and links can fail in every way
- * that PCs and cables do. A run depends on nothing but its
- * configuration and seed. One thread; no clock, no global state.
+ * latency, jitter and bandwidth, and all of them share the hub's port
+ * (sim/port.h); processes and links can fail in every way that PCs and cables
+ * do. A run depends on nothing but its configuration and seed. One thread; no
+ * clock, no global state.
  *
  *     struct world *world = world_new(seed, &config);
  *     unsigned node = world_add_node(world, &description);
@@ -31,7 +32,8 @@ enum { WORLD_MAX_NODES = 64 };
 /* Stands for the hub where a process is asked for. */
 #define WORLD_HUB UINT32_MAX
 
-/* One direction of one connection; zero: no such thing. */
+/* A node's link; each of its connections has it to itself, each way. Zero: no
+ * such thing. */
 struct world_link {
     nanos latency, jitter; /* a message takes latency + [0, jitter) */
     uint64_t bytes_per_second;
@@ -78,6 +80,7 @@ struct world_config {
     struct hub_config hub;       /* save, evaluate, context are the world's */
     const struct schema *schema; /* of the run; must outlive the world */
     struct world_link link;      /* of nodes that do not have their own */
+    uint64_t port_bytes_per_second; /* of the hub, each way; 0: no limit */
     nanos reconnect;             /* until a lost connection is tried again */
     nanos job, job_jitter;       /* a job takes job + [0, jitter) */
     bool saves;                  /* the hub may save, to memory */

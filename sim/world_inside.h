@@ -5,6 +5,7 @@
 
 #include "core/prng.h"
 #include "seam/trace.h"
+#include "sim/port.h"
 #include "sim/queue.h"
 #include "sim/world.h"
 
@@ -26,7 +27,7 @@ struct connection {
     bool open[ENDS];
     bool reset[ENDS];       /* this end died: what it had not sent is lost */
     nanos reset_at[ENDS];
-    nanos free_at[ENDS];    /* when this end has sent what it has to send */
+    struct flow *flow[ENDS]; /* what this end has yet to send */
     nanos arrives_at[ENDS]; /* when the last message from this end arrives */
     nanos joins_at[ENDS];   /* when this end learns of it */
 };
@@ -34,6 +35,7 @@ struct connection {
 enum item_kind {
     ITEM_EVENT,   /* for a machine */
     ITEM_CONNECT, /* a node tries to reach the hub */
+    ITEM_PORT,    /* something is through the hub's port */
     ITEM_ACT      /* what a scenario does */
 };
 
@@ -45,6 +47,8 @@ struct item {
     struct connection *connection; /* NULL: local */
     nanos sent;                    /* when it was on the wire */
     bool arrived;                  /* the link's failing no longer matters */
+    struct world_fate fate;
+    enum end from; /* of a port */
     enum event_kind event;
     peer_id peer;
     enum channel channel;
@@ -94,6 +98,8 @@ struct world {
     unsigned count;
     struct connection **connections;
     size_t connection_count, connection_room;
+    struct port *ports[ENDS]; /* of the hub, by who sends */
+    nanos port_wake[ENDS];    /* that is in the queue */
     struct effects effects;
     struct history history;
     struct world_saved saved;
@@ -148,6 +154,9 @@ void star_connect(struct world *world, struct item *item);
 /* Sends from one end; the payload is referenced. */
 void star_send(struct world *world, struct connection *connection,
                enum end from, const struct msg *msg, struct blob *payload);
+/* Takes what is through the port. */
+void star_port(struct world *world, const struct item *due);
+void star_free(struct world *world);
 /* This end closes the connection, after all that it has sent. */
 void star_close(struct world *world, struct connection *connection,
                 enum end end);

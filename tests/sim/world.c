@@ -95,6 +95,39 @@ static void a_slow_link_takes_the_time_of_its_bytes(void)
     lab_destroy(&slow);
 }
 
+/* Seconds of a round of `nodes` nodes through a port of 80,000 bytes a second:
+ * they offer 20,000 bytes each and wait. */
+static double seconds_of_a_round(unsigned nodes)
+{
+    static const char *const names[] = {"n1", "n2", "n3", "n4"};
+    struct lab *lab = lab_new(5000);
+    double seconds;
+
+    lab->config.hub.chunk_elements = 250;
+    lab->config.hub.nodes = nodes;
+    lab->config.link.bytes_per_second = 80000;
+    lab->config.port_bytes_per_second = 80000;
+    lab_open(lab, 5);
+    for (unsigned i = 0; i < nodes; i++)
+        lab_add(lab, names[i], &drifting);
+    lab_run_rounds(lab, 4);
+    seconds = -(double)world_now(lab->world) / (double)SECOND;
+    lab_run_rounds(lab, 24);
+    seconds += (double)world_now(lab->world) / (double)SECOND;
+    lab_destroy(&lab);
+    return seconds / 20;
+}
+
+/* N S / B and a little: what goes up and what comes down overlap
+ * (headers and pings are some 10 %). */
+static void nodes_share_the_port_of_the_hub(void)
+{
+    double one = seconds_of_a_round(1), four = seconds_of_a_round(4);
+
+    CHECK(one > 0.1 + 0.25 && one < 0.1 + 0.35);
+    CHECK(four > 0.1 + 1.0 && four < 0.1 + 1.25);
+}
+
 static void a_crashed_hub_goes_on_from_what_it_saved(void)
 {
     struct lab *lab = star_of_three(9);
@@ -137,6 +170,7 @@ void add_sim_world_tests(CU_pSuite suite)
     TEST(equal_seeds_have_equal_histories);
     TEST(a_connection_keeps_its_order_under_jitter);
     TEST(a_slow_link_takes_the_time_of_its_bytes);
+    TEST(nodes_share_the_port_of_the_hub);
     TEST(a_crashed_hub_goes_on_from_what_it_saved);
     TEST(a_frozen_process_takes_no_step);
 }

@@ -1,0 +1,149 @@
+#include "sim/port.h"
+
+#include "core/prng.h"
+#include "tests/check.h"
+
+enum { FLOWS = 8, MESSAGES = 40 };
+
+/* Takes the next message out and checks what it is and when. */
+static void comes(struct port *port, const char *item, double seconds)
+{
+    nanos at = port_next(port);
+
+    CHECK_NEAR(seconds, (double)at / (double)SECOND, 1e-8);
+    CHECK(port_take(port, at) == item);
+}
+
+static void close_two(struct port **port, struct flow *one, struct flow *other)
+{
+    flow_close(*port, &one);
+    flow_close(*port, &other);
+    CHECK_EQUAL(NEVER, port_next(*port));
+    port_destroy(port);
+}
+
+static void one_flow_has_its_cap_or_the_port(void)
+{
+    static char a[] = "a", b[] = "b";
+    struct port *port = port_new(100);
+    struct flow *fast = flow_open(port, 0), *slow = flow_open(port, 20);
+
+    flow_send(port, fast, 0, 300, a);
+    comes(port, a, 3);
+    flow_send(port, slow, 3 * SECOND, 300, b);
+    comes(port, b, 18);
+    close_two(&port, fast, slow);
+}
+
+static void flows_share_the_port_equally(void)
+{
+    static char a[] = "a", b[] = "b", c[] = "c";
+    struct port *port = port_new(100);
+    struct flow *one = flow_open(port, 0), *other = flow_open(port, 0);
+
+    flow_send(port, one, 0, 100, a);
+    flow_send(port, one, 0, 100, b);
+    flow_send(port, other, 0, 150, c);
+    comes(port, a, 2);
+    comes(port, c, 3);   /* alone from there on */
+    comes(port, b, 3.5); /* 50 of it at half of the rate until 3 */
+    close_two(&port, one, other);
+}
+
+static void who_cannot_use_its_share_leaves_it_to_the_others(void)
+{
+    static char a[] = "a", b[] = "b";
+    struct port *port = port_new(100);
+    struct flow *slow = flow_open(port, 10), *fast = flow_open(port, 80);
+
+    flow_send(port, slow, 0, 20, a);
+    flow_send(port, fast, 0, 160, b);
+    comes(port, a, 2);
+    comes(port, b, 2);
+    close_two(&port, slow, fast);
+}
+
+static void a_cap_may_change_on_the_way(void)
+{
+    static char a[] = "a", b[] = "b";
+    struct port *port = port_new(0);
+    struct flow *one = flow_open(port, 10), *other = flow_open(port, 10);
+
+    flow_send(port, one, 0, 100, a);
+    flow_send(port, other, 0, 100, b);
+    flow_limit(port, one, 5 * SECOND, 50);
+    comes(port, a, 6);
+    comes(port, b, 10);
+    close_two(&port, one, other);
+}
+
+static void without_limits_everything_is_through_at_once(void)
+{
+    static char a[] = "a";
+    struct port *port = port_new(0);
+    struct flow *one = flow_open(port, 0), *other = flow_open(port, 0);
+
+    flow_send(port, one, 7 * SECOND, 1u << 30, a);
+    comes(port, a, 7);
+    close_two(&port, one, other);
+}
+
+static void what_is_dropped_leaves_its_share(void)
+{
+    static char a[] = "a", b[] = "b", c[] = "c";
+    struct port *port = port_new(100);
+    struct flow *one = flow_open(port, 0), *other = flow_open(port, 0);
+
+    flow_send(port, one, 0, 1000, a);
+    flow_send(port, one, 0, 100, b);
+    flow_send(port, other, 0, 100, c);
+    CHECK(flow_drop(port, one, SECOND) == a);
+    comes(port, c, 2);
+    comes(port, b, 2.5);
+    CHECK(flow_drop(port, one, 3 * SECOND) == NULL);
+    close_two(&port, one, other);
+}
+
+/* A port that is never idle sends at its capacity, whatever comes when. */
+static void a_busy_port_loses_no_time(void)
+{
+    static char items[FLOWS * MESSAGES];
+    struct port *port = port_new(1000000);
+    struct flow *flows[FLOWS];
+    struct prng prng;
+    uint64_t bytes = 0;
+    unsigned taken = 0;
+    nanos at = 0;
+
+    prng_seed(&prng, 3);
+    for (unsigned i = 0; i < FLOWS; i++)
+        flows[i] = flow_open(port, i % 2 ? 0 : 400000 + 1000 * i);
+    for (unsigned i = 0; i < FLOWS * MESSAGES; i++) {
+        uint64_t size = 1 + prng_below(&prng, 100000);
+
+        flow_send(port, flows[i % FLOWS], 0, size, &items[i]);
+        bytes += size;
+    }
+    while (port_next(port) < NEVER) {
+        at = port_next(port);
+        CHECK(port_take(port, at) != NULL);
+        taken++;
+    }
+    CHECK_EQUAL(FLOWS * MESSAGES, taken);
+    CHECK((double)at / (double)SECOND >= (double)bytes / 1e6 - 1e-6);
+    CHECK((double)at / (double)SECOND <= (double)bytes / 1e6 * 1.2);
+    for (unsigned i = 0; i < FLOWS; i++)
+        flow_close(port, &flows[i]);
+    port_destroy(&port);
+}
+
+void add_sim_port_tests(CU_pSuite suite)
+{
+    TEST(one_flow_has_its_cap_or_the_port);
+    TEST(flows_share_the_port_equally);
+    TEST(who_cannot_use_its_share_leaves_it_to_the_others);
+    TEST(a_cap_may_change_on_the_way);
+    TEST(without_limits_everything_is_through_at_once);
+    TEST(what_is_dropped_leaves_its_share);
+    TEST(a_busy_port_loses_no_time);
+}
