@@ -1,7 +1,6 @@
 /* The codec that changes nothing: float32 as it lies in memory (little
  * endian, which every machine we run on is). */
-#include <string.h>
-
+#include "codec/block.h"
 #include "codec/codec.h"
 
 size_t codec_raw_bound(size_t elements)
@@ -16,18 +15,9 @@ void codec_raw_encode(const float *values, size_t first, size_t count,
     memcpy(bytes + first * sizeof(float), values, count * sizeof(float));
 }
 
-/* Payloads come from the network at any address; compilers turn the memcpy
- * into unaligned vector loads. */
 void codec_raw_add(const unsigned char *bytes, size_t first, size_t count,
                    size_t elements, double weight, double *into)
 {
-    const unsigned char *values = bytes + first * sizeof(float);
-
     (void)elements;
-    for (size_t i = 0; i < count; i++) {
-        float value;
-
-        memcpy(&value, values + i * sizeof value, sizeof value);
-        into[i] += weight * (double)value;
-    }
+    block_accumulate(bytes + first * sizeof(float), count, weight, into);
 }

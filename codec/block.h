@@ -1,0 +1,123 @@
+/* Codecs by block: each BLOCK elements are encoded by themselves, a scale (if
+ * there is one) before their codes, so that the place of a block in a payload
+ * does not depend on the length of the vector. The last block may be shorter.
+ *
+ * Codes of less than a byte lie in planes: with m bytes of codes in a block,
+ * the lowest bits of byte i belong to element i, the next ones to element
+ * m + i, and so on; so packing is shifts of whole vectors.
+ *
+ * A codec gives an encoder and a decoder of one block, each as a reference
+ * that is plain and takes any length, and as wide loops that take full blocks
+ * only. What is decoded is floats, whatever the codec. */
+#ifndef CODEC_BLOCK_H
+#define CODEC_BLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "codec/cpu.h"
+
+enum { BLOCK = 256 };
+
+struct block_kernels {
+    void (*encode)(const float *values, unsigned char *bytes);
+    void (*decode)(const unsigned char *bytes, float *values);
+};
+
+struct block_codec {
+    size_t head;   /* bytes before the codes */
+    unsigned bits; /* of a code */
+    void (*encode)(const float *values, size_t length, unsigned char *bytes);
+    void (*decode)(const unsigned char *bytes, size_t length, float *values);
+    const struct block_kernels *kernels; /* by level; none of the plain one */
+};
+
+/* See codec.h. */
+size_t block_bound(const struct block_codec *codec, size_t elements);
+void block_encode(const struct block_codec *codec, const float *values,
+                  size_t first, size_t count, unsigned char *bytes);
+void block_add(const struct block_codec *codec, const unsigned char *bytes,
+               size_t first, size_t count, size_t elements, double weight,
+               double *into);
+
+/* into[i] += weight * the float i at `floats`, at any address. */
+void block_accumulate(const void *floats, size_t count, double weight,
+                      double *into);
+
+/* The functions of codec.h for a `struct block_codec name`. */
+#define BLOCK_CODEC(name)                                                      \
+    size_t codec_##name##_bound(size_t elements)                               \
+    {                                                                          \
+        return block_bound(&name, elements);                                   \
+    }                                                                          \
+    void codec_##name##_encode(const float *values, size_t first,              \
+                               size_t count, size_t elements,                  \
+                               unsigned char *bytes)                           \
+    {                                                                          \
+        (void)elements;                                                        \
+        block_encode(&name, values, first, count, bytes);                      \
+    }                                                                          \
+    void codec_##name##_add(const unsigned char *bytes, size_t first,          \
+                            size_t count, size_t elements, double weight,      \
+                            double *into)                                      \
+    {                                                                          \
+        block_add(&name, bytes, first, count, elements, weight, into);         \
+    }
+
+/* name_kernels, by level, of name_encode_wide and name_decode_wide. */
+#define BLOCK_LEVEL(name, level, target)                                       \
+    target static void name##_encode_##level(const float *values,              \
+                                             unsigned char *bytes)             \
+    {                                                                          \
+        name##_encode_wide(values, bytes);                                     \
+    }                                                                          \
+    target static void name##_decode_##level(const unsigned char *bytes,       \
+                                             float *values)                    \
+    {                                                                          \
+        name##_decode_wide(bytes, values);                                     \
+    }
+#ifdef __x86_64__
+#define BLOCK_KERNELS(name)                                                    \
+    BLOCK_LEVEL(name, base, )                                                  \
+    BLOCK_LEVEL(name, avx2, CODEC_AVX2)                                        \
+    BLOCK_LEVEL(name, avx512, CODEC_AVX512)                                    \
+    static const struct block_kernels name##_kernels[CODEC_CPU_COUNT] = {      \
+        [CODEC_CPU_BASE] = {name##_encode_base, name##_decode_base},           \
+        [CODEC_CPU_AVX2] = {name##_encode_avx2, name##_decode_avx2},           \
+        [CODEC_CPU_AVX512] = {name##_encode_avx512, name##_decode_avx512}};
+#else
+#define BLOCK_KERNELS(name)                                                    \
+    BLOCK_LEVEL(name, base, )                                                  \
+    static const struct block_kernels name##_kernels[CODEC_CPU_COUNT] = {      \
+        [CODEC_CPU_BASE] = {name##_encode_base, name##_decode_base}};
+#endif
+
+/* ---- what wide loops are made of ---- */
+
+CODEC_INLINE uint32_t bits_of(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+CODEC_INLINE float float_of(uint32_t bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Floats at any address. */
+CODEC_INLINE float float_at(const unsigned char *bytes)
+{
+    float value;
+
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+#endif
