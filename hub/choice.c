@@ -175,7 +175,8 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
     struct job *job = job_new(&work_judge, hub->pool, inputs);
     struct judge_order *order;
 
-    job->in[0].blob = blob_new(hub->pool, sizeof *order);
+    job->in[0].blob = blob_new(
+        hub->pool, sizeof *order + count * sizeof *order->one);
     if (!job->in[0].blob)
         abort();
     order = (struct judge_order *)(void *)job->in[0].blob->bytes;
@@ -194,7 +195,8 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
 
         if (!is_to_be_judged(hub, contribution))
             continue;
-        order->list[order->count++] = contribution->candidate;
+        order->one[order->count++] =
+            (struct judged){.candidate = contribution->candidate};
         for (uint32_t j = 0; j < hub->chunks; j++)
             job->in[at++] =
                 (struct input){blob_ref(contribution->chunks[j].payload), 1,
@@ -301,10 +303,10 @@ void choice_judged(struct hub *hub, struct job *job)
         struct contribution *contribution = round->list[i];
 
         if (!is_to_be_judged(hub, contribution) || at == order->count ||
-            order->list[at].node != contribution->candidate.node)
+            order->one[at].candidate.node != contribution->candidate.node)
             continue;
-        take_judgement(hub, contribution, &order->list[at],
-                       job->status == STATUS_OK ? order->weight[at] : 0);
+        take_judgement(hub, contribution, &order->one[at].candidate,
+                       job->status == STATUS_OK ? order->one[at].weight : 0);
         at++;
     }
     rounds_settle(hub);

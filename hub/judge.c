@@ -140,25 +140,48 @@ static double reviewed_loss(const struct pile *pile, const double *weights,
     }
     if (only == pile->count)
         return order->centre;
-    *error = order->review[only].error;
-    return order->review[only].loss;
+    *error = order->one[only].review.error;
+    return order->one[only].review.loss;
 }
 
 /* What nobody could evaluate is kept as it came. */
-static void keep_the_rest(struct judge_order *order, const double *score)
+static void keep_the_rest(struct judge_order *order,
+                          const struct candidate *list, const double *weight)
 {
-    for (unsigned i = 0; order->reviewed && i < order->count; i++) {
-        if (order->review[i].answers)
+    for (unsigned i = 0; i < order->count; i++) {
+        struct judged *one = &order->one[i];
+        double score = one->candidate.score;
+
+        one->candidate = list[i];
+        one->weight = weight[i];
+        if (!order->reviewed || one->review.answers)
             continue;
-        order->weight[i] = 1;
-        order->list[i].score = score[i];
-        order->list[i].verified = false;
+        one->weight = 1;
+        one->candidate.score = score;
+        one->candidate.verified = false;
     }
+}
+
+/* Has the rule judge what is in the heap. */
+static void ask_rule(const struct heap *heap, struct judge_order *order)
+{
+    struct candidate *list = calloc(order->count, sizeof *list);
+    double *weight = calloc(order->count, sizeof *weight);
+
+    if (!list || !weight)
+        abort();
+    for (unsigned i = 0; i < order->count; i++) {
+        list[i] = order->one[i].candidate;
+        weight[i] = 1;
+    }
+    order->policy->reduce->judge(&heap->pile, list, &order->standing, weight);
+    keep_the_rest(order, list, weight);
+    free(weight);
+    free(list);
 }
 
 static void judge(struct job *job)
 {
-    double score[POLICY_MOST] = {0};
     struct judge_order *order =
         (struct judge_order *)(void *)job->in[0].blob->bytes;
     struct heap heap = {.pile = {.count = order->count,
@@ -178,13 +201,7 @@ static void judge(struct job *job)
     }
     for (unsigned i = 0; i <= order->count; i++)
         unpack(&heap, i);
-    for (unsigned i = 0; i < order->count; i++) {
-        order->weight[i] = 1;
-        score[i] = order->list[i].score;
-    }
-    order->policy->reduce->judge(&heap.pile, order->list, &order->standing,
-                                 order->weight);
-    keep_the_rest(order, score);
+    ask_rule(&heap, order);
     free(heap.rows);
 }
 

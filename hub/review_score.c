@@ -89,9 +89,10 @@ void review_close(struct hub *hub, struct round *round,
 
         if (!subject->contribution->merges)
             continue; /* lost meanwhile */
-        order->review[at] = score_of(review, subject, order->centre);
-        order->reviewed |= order->review[at].answers > 0;
-        tell(hub, subject->contribution, &order->review[at++], order->centre);
+        order->one[at].review = score_of(review, subject, order->centre);
+        order->reviewed |= order->one[at].review.answers > 0;
+        tell(hub, subject->contribution, &order->one[at++].review,
+             order->centre);
     }
     assert(at == order->count);
     review_destroy(hub, &round->review);

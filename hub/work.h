@@ -38,12 +38,14 @@ struct judge_order {
     const void *evaluate_context;
     uint32_t chunks, chunk_elements;
     bool displacements; /* the contributions are, from theta */
-    unsigned count;
-    struct candidate list[POLICY_MOST];
-    double weight[POLICY_MOST];
     bool reviewed; /* losses are what nodes say: */
     double centre; /* NO_SCORE: not known */
-    struct reviewed review[POLICY_MOST];
+    unsigned count;
+    struct judged {
+        struct candidate candidate;
+        double weight;
+        struct reviewed review;
+    } one[];
 };
 
 /* Stands for scoring where the hub cannot score: the score is what the nodes

@@ -8,17 +8,16 @@ static int closes(const struct gate_state *state)
     return state->live >= state->required && state->offered > 0;
 }
 
-static double share(const double *samples, unsigned count, unsigned i)
+static double share(double samples, double total)
 {
     (void)samples;
-    (void)count;
-    (void)i;
+    (void)total;
     return 1;
 }
 
-static double whole(const double *samples, unsigned count, unsigned live)
+static double whole(double total, unsigned count, unsigned live)
 {
-    (void)samples;
+    (void)total;
     (void)count;
     return live ? live : 1;
 }

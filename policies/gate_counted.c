@@ -38,14 +38,14 @@ static int closes(const struct gate_state *state)
            state->waited >= longest(state->numbers);
 }
 
-static double share(const double *samples, unsigned count, unsigned i)
+static double share(double samples, double total)
 {
-    return gate_sync.share(samples, count, i);
+    return gate_sync.share(samples, total);
 }
 
-static double whole(const double *samples, unsigned count, unsigned live)
+static double whole(double total, unsigned count, unsigned live)
 {
-    return gate_sync.whole(samples, count, live);
+    return gate_sync.whole(total, count, live);
 }
 
 const struct gate_rule gate_counted = {

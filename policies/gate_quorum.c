@@ -27,16 +27,16 @@ static int closes(const struct gate_state *state)
            state->waited >= longest(state->numbers);
 }
 
-static double whole(const double *samples, unsigned count, unsigned live)
+static double whole(double total, unsigned count, unsigned live)
 {
-    double total = gate_sync.whole(samples, count, live);
+    double sum = gate_sync.whole(total, count, live);
 
-    return live > count ? total * live / count : total;
+    return live > count ? sum * live / count : sum;
 }
 
-static double share(const double *samples, unsigned count, unsigned i)
+static double share(double samples, double total)
 {
-    return gate_sync.share(samples, count, i);
+    return gate_sync.share(samples, total);
 }
 
 const struct gate_rule gate_quorum = {

@@ -7,24 +7,13 @@ static int sync_closes(const struct gate_state *state)
            state->offered >= state->live;
 }
 
-static double total_of(const double *samples, unsigned count)
+static double share(double samples, double total)
 {
-    double total = 0;
-
-    for (unsigned i = 0; i < count; i++)
-        total += samples[i];
-    return total;
+    return total > 0 ? samples : 1;
 }
 
-static double share(const double *samples, unsigned count, unsigned i)
+static double whole(double total, unsigned count, unsigned live)
 {
-    return total_of(samples, count) > 0 ? samples[i] : 1;
-}
-
-static double whole(const double *samples, unsigned count, unsigned live)
-{
-    double total = total_of(samples, count);
-
     (void)live;
     return total > 0 ? total : count;
 }

@@ -1,10 +1,28 @@
 #include "policies/order.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/score.h"
 
-/* Insertion sorts: rules sort tens of things, most often few. */
+/* Merge sorts from below, which begin with runs sorted by insertion: most often
+ * there is one run and no more. Both are stable. */
+enum { RUN = 32 };
+
+void *scratch_of(unsigned count, size_t size)
+{
+    void *room = calloc(count ? count : 1, size);
+
+    if (!room)
+        abort();
+    return room;
+}
+
+static unsigned least(unsigned one, unsigned other)
+{
+    return one < other ? one : other;
+}
 
 static unsigned class_of(const struct candidate *one,
                          const struct standing *standing)
@@ -28,37 +46,105 @@ static bool precedes(const struct candidate *a, const struct candidate *b,
     return a->node < b->node;
 }
 
-unsigned candidates_order(const struct candidate *list, unsigned count,
-                          const struct standing *standing, unsigned *order)
+/* Merges two runs of places, from..middle and middle..to, into `out`. */
+static void places_merge(const struct candidate *list,
+                         const struct standing *standing,
+                         const unsigned *from, unsigned middle, unsigned to,
+                         unsigned *out)
 {
-    unsigned able = 0;
+    unsigned left = 0, right = middle;
 
+    for (unsigned i = 0; i < to; i++)
+        if (left == middle ||
+            (right < to &&
+             precedes(&list[from[right]], &list[from[left]], standing)))
+            out[i] = from[right++];
+        else
+            out[i] = from[left++];
+}
+
+/* Sorts each run of so many by insertion. */
+static void places_begin(const struct candidate *list, unsigned count,
+                         const struct standing *standing, unsigned *order)
+{
     for (unsigned i = 0; i < count; i++) {
         unsigned at = i;
 
-        able += class_of(&list[i], standing) < 2;
-        while (at && precedes(&list[i], &list[order[at - 1]], standing)) {
+        while (at % RUN &&
+               precedes(&list[i], &list[order[at - 1]], standing)) {
             order[at] = order[at - 1];
             at--;
         }
         order[at] = i;
     }
+}
+
+unsigned candidates_order(const struct candidate *list, unsigned count,
+                          const struct standing *standing, unsigned *order)
+{
+    unsigned *other = scratch_of(count > RUN ? count : 0, sizeof *other);
+    unsigned able = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        able += class_of(&list[i], standing) < 2;
+    places_begin(list, count, standing, order);
+    for (unsigned run = RUN; run < count; run *= 2) {
+        for (unsigned at = 0; at < count; at += 2 * run)
+            places_merge(list, standing, order + at, least(run, count - at),
+                         least(2 * run, count - at), other + at);
+        memcpy(order, other, count * sizeof *order);
+    }
+    free(other);
     return able;
 }
 
-void values_sort(double *values, unsigned count)
+static bool is_below(double one, double other)
+{
+    return one < other || (isnan(other) && !isnan(one));
+}
+
+/* As for places. */
+static void values_merge(const double *from, unsigned middle, unsigned to,
+                         double *out)
+{
+    unsigned left = 0, right = middle;
+
+    for (unsigned i = 0; i < to; i++)
+        if (left == middle || (right < to && is_below(from[right], from[left])))
+            out[i] = from[right++];
+        else
+            out[i] = from[left++];
+}
+
+static void values_begin(double *values, unsigned count)
 {
     for (unsigned i = 1; i < count; i++) {
         double value = values[i];
         unsigned at = i;
 
-        while (at && (values[at - 1] > value ||
-                      (isnan(values[at - 1]) && !isnan(value)))) {
+        while (at % RUN && is_below(value, values[at - 1])) {
             values[at] = values[at - 1];
             at--;
         }
         values[at] = value;
     }
+}
+
+void values_sort(double *values, unsigned count)
+{
+    double *other;
+
+    values_begin(values, count);
+    if (count <= RUN)
+        return;
+    other = scratch_of(count, sizeof *other);
+    for (unsigned run = RUN; run < count; run *= 2) {
+        for (unsigned at = 0; at < count; at += 2 * run)
+            values_merge(values + at, least(run, count - at),
+                         least(2 * run, count - at), other + at);
+        memcpy(values, other, count * sizeof *values);
+    }
+    free(other);
 }
 
 unsigned share_of(double share, unsigned count)

@@ -1,4 +1,5 @@
-/* In what order rules take candidates, contestants and values. */
+/* In what order rules take candidates, contestants and values, and room for
+ * what they write down meanwhile. */
 #ifndef POLICIES_ORDER_H
 #define POLICIES_ORDER_H
 
@@ -13,6 +14,10 @@ unsigned candidates_order(const struct candidate *list, unsigned count,
 
 /* Ascending; NaN comes last, behind infinity. */
 void values_sort(double *values, unsigned count);
+
+/* Room for `count` things of `size` bytes, zeroed; the caller frees it. A round
+ * has as many candidates as there are nodes: too many for a stack. */
+void *scratch_of(unsigned count, size_t size);
 
 /* The whole part of share * count, where 0.3 * 10 is 3. */
 unsigned share_of(double share, unsigned count);

@@ -2,6 +2,9 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
+
+#include "policies/order.h"
 
 static bool is_known(double rate)
 {
@@ -10,22 +13,17 @@ static bool is_known(double rate)
 
 double pace_reference(const double *rates, unsigned count)
 {
-    unsigned known = 0, rank;
+    double *known = scratch_of(count, sizeof *known), reference = 0;
+    unsigned some = 0;
 
     for (unsigned i = 0; i < count; i++)
-        known += is_known(rates[i]);
-    rank = (9 * known + 9) / 10;
-    for (unsigned i = 0; i < count; i++) {
-        unsigned below = 0, upto = 0;
-
-        for (unsigned j = 0; j < count; j++) {
-            below += is_known(rates[j]) && rates[j] < rates[i];
-            upto += is_known(rates[j]) && rates[j] <= rates[i];
-        }
-        if (is_known(rates[i]) && below < rank && rank <= upto)
-            return rates[i];
-    }
-    return 0;
+        if (is_known(rates[i]))
+            known[some++] = rates[i];
+    values_sort(known, some);
+    if (some)
+        reference = known[(9 * some + 9) / 10 - 1];
+    free(known);
+    return reference;
 }
 
 uint64_t pace_steps(double rate, double reference, uint64_t every)

@@ -26,7 +26,6 @@
 
 enum {
     POLICY_PLANES = 2, /* state vectors that a merge rule may keep */
-    POLICY_MOST = 256, /* candidates of a round */
     POLICY_TILE = 4096 /* elements that a pile is read by: CODEC_GRAIN */
 };
 
@@ -82,11 +81,12 @@ struct gate_rule {
     bool batch;
     /* Whether the round's list of contributors is complete. */
     int (*closes)(const struct gate_state *state);
-    /* The share of contribution i with samples[i], and what the sum of shares
-     * times contributions is divided by. Apart, so that the mean of equal
-     * shares is the sum divided by their number, rounded once. */
-    double (*share)(const double *samples, unsigned count, unsigned i);
-    double (*whole)(const double *samples, unsigned count, unsigned live);
+    /* The share of a contribution of so many samples, of `total` of all, and
+     * what the sum of shares times contributions is divided by. Apart, so that
+     * the mean of equal shares is the sum divided by their number, rounded
+     * once. */
+    double (*share)(double samples, double total);
+    double (*whole)(double total, unsigned count, unsigned live);
     /* When to ask again although nothing has come, after the first offer;
      * NULL: never. */
     nanos (*longest)(const struct policy_numbers *numbers);

@@ -17,6 +17,7 @@
  * never does. Donors are drawn from the best quarter. Source: ours, with
  * Bonferroni's correction and the learning curve l(t) = A - beta ln t. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/prng.h"
 #include "policies/order.h"
@@ -27,44 +28,52 @@ struct trial {
     unsigned most;   /* may be replaced */
     unsigned ranked; /* have a score, */
     unsigned count;  /* or diverged */
-    unsigned order[POLICY_MOST]; /* best first, diverged ones last */
+    unsigned *order; /* best first, diverged ones last */
+    bool *due;       /* in the same order */
 };
 
-static double loss_of(const struct contestant *one)
+/* Whether it has a score, or diverged; sets what is known of it then. */
+static bool is_ranked(struct contestant *one)
 {
-    return isfinite(one->score) ? one->score : INFINITY;
-}
-
-static bool is_before(const struct contestant *a, const struct contestant *b)
-{
-    return loss_of(a) != loss_of(b) ? loss_of(a) < loss_of(b)
-                                    : a->node < b->node;
+    one->bad = !isfinite(one->score);
+    one->replaced = false;
+    one->donor = -1;
+    return one->bad || score_known(one->score);
 }
 
 /* Ranks all; bad are, until it is known better, those that diverged. */
 static struct trial trial_open(struct contestant *list, unsigned count,
                                const struct standing *standing)
 {
-    struct trial trial = {.list = list, .standing = standing};
+    struct trial trial = {.list = list,
+                          .standing = standing,
+                          .most = count / 4 ? count / 4 : 1,
+                          .order = scratch_of(count, sizeof *trial.order),
+                          .due = scratch_of(count, sizeof *trial.due)};
+    struct candidate *ranked = scratch_of(count, sizeof *ranked);
+    unsigned *place = scratch_of(count, sizeof *place);
+    struct standing plain = {.pinned = -1};
 
-    trial.most = count / 4 ? count / 4 : 1;
     for (unsigned i = 0; i < count; i++) {
-        unsigned at = trial.count;
-
-        list[i].bad = !isfinite(list[i].score);
-        list[i].replaced = false;
-        list[i].donor = -1;
-        if (!list[i].bad && !score_known(list[i].score))
+        if (!is_ranked(&list[i]))
             continue;
-        while (at && is_before(&list[i], &list[trial.order[at - 1]])) {
-            trial.order[at] = trial.order[at - 1];
-            at--;
-        }
-        trial.order[at] = i;
-        trial.count++;
+        ranked[trial.count].node = list[i].node;
+        ranked[trial.count].score = list[i].bad ? INFINITY : list[i].score;
+        place[trial.count++] = i;
         trial.ranked += !list[i].bad;
     }
+    (void)candidates_order(ranked, trial.count, &plain, trial.order);
+    for (unsigned i = 0; i < trial.count; i++)
+        trial.order[i] = place[trial.order[i]];
+    free(place);
+    free(ranked);
     return trial;
+}
+
+static void trial_close(struct trial *trial)
+{
+    free(trial->order);
+    free(trial->due);
 }
 
 /* z with 1 - Phi(z) = tail, 0 < tail <= 1/2, by halving the interval. */
@@ -124,16 +133,20 @@ static bool is_due(const struct trial *trial, const struct contestant *one)
 /* One of the best quarter that is not bad itself; the best one never is. */
 static int draw(const struct trial *trial, struct prng *prng)
 {
-    unsigned place[POLICY_MOST] = {trial->order[0]}, good = 1;
+    uint64_t good = 1, drawn;
+    unsigned i = 0;
 
-    for (unsigned i = 1; i < trial->ranked / 4; i++)
-        if (!trial->list[trial->order[i]].bad)
-            place[good++] = trial->order[i];
-    return (int)place[prng_below(prng, good)];
+    for (unsigned j = 1; j < trial->ranked / 4; j++)
+        good += !trial->list[trial->order[j]].bad;
+    for (drawn = prng_below(prng, good); drawn; drawn--)
+        do
+            i++;
+        while (trial->list[trial->order[i]].bad);
+    return (int)trial->order[i];
 }
 
 /* Replaces the last in order that diverged or are due. */
-static void replace(struct trial *trial, const bool *due)
+static void replace(struct trial *trial)
 {
     const struct standing *standing = trial->standing;
     struct prng prng;
@@ -142,7 +155,7 @@ static void replace(struct trial *trial, const bool *due)
     for (unsigned i = trial->count; i-- > 1 && trial->ranked && trial->most;) {
         struct contestant *one = &trial->list[trial->order[i]];
 
-        if (i < trial->ranked && !due[i])
+        if (i < trial->ranked && !trial->due[i])
             continue;
         one->replaced = true;
         one->donor = draw(trial, &prng);
@@ -154,15 +167,15 @@ static void judge_margin(struct contestant *list, unsigned count,
                          const struct standing *standing)
 {
     struct trial trial = trial_open(list, count, standing);
-    bool due[POLICY_MOST];
 
     for (unsigned i = 1; i < trial.ranked; i++) {
         struct contestant *one = &list[trial.order[i]];
 
         one->bad = is_worse(&trial, one);
-        due[i] = is_due(&trial, one) && is_hopeless(&trial, one);
+        trial.due[i] = is_due(&trial, one) && is_hopeless(&trial, one);
     }
-    replace(&trial, due);
+    replace(&trial);
+    trial_close(&trial);
 }
 
 static void judge_quantile(struct contestant *list, unsigned count,
@@ -170,16 +183,16 @@ static void judge_quantile(struct contestant *list, unsigned count,
 {
     struct trial trial = trial_open(list, count, standing);
     unsigned worst = share_of(standing->numbers->quantile, trial.ranked);
-    bool due[POLICY_MOST];
 
     for (unsigned i = 1; i < trial.ranked; i++) {
         struct contestant *one = &list[trial.order[i]];
 
         one->bad = i >= trial.ranked - worst &&
                    one->score > list[trial.order[0]].score;
-        due[i] = is_due(&trial, one);
+        trial.due[i] = is_due(&trial, one);
     }
-    replace(&trial, due);
+    replace(&trial);
+    trial_close(&trial);
 }
 
 const struct preempt_rule preempt_margin = {

@@ -6,12 +6,14 @@
  * best member, so that ceil(log2 N) rungs leave one set of parameters. Lineages
  * without a score do not survive; if none has one, nothing happens. Source:
  * successive halving, Jamieson and Talwalkar 2016. */
+#include <stdlib.h>
+
 #include "policies/order.h"
 
 /* The survivors, best first, by their best members. */
 struct survivors {
     unsigned count;
-    unsigned best[POLICY_MOST];
+    unsigned *best;
 };
 
 /* The place of the lineage among the first `count`, or `count`. */
@@ -46,9 +48,9 @@ static void survive(const struct candidate *list, const unsigned *order,
 static void donors(const struct candidate *list, unsigned count,
                    const struct standing *standing, int *donor)
 {
-    unsigned order[POLICY_MOST], turn = 0;
+    unsigned *order = scratch_of(count, sizeof *order), turn = 0;
     unsigned able = candidates_order(list, count, standing, order);
-    struct survivors survivors;
+    struct survivors survivors = {.best = scratch_of(count, sizeof *order)};
 
     survive(list, order, able, count, &survivors);
     for (unsigned i = 0; i < count; i++) {
@@ -62,6 +64,8 @@ static void donors(const struct candidate *list, unsigned count,
         else if (find(list, survivors.best, left, list[one].lineage) == left)
             donor[one] = (int)survivors.best[turn++ % left];
     }
+    free(survivors.best);
+    free(order);
 }
 
 const struct receive_rule receive_halving = {

@@ -4,6 +4,8 @@
  * global_every-th round the leader is everybody's. A leader gets nothing: it
  * goes its own way. Only leaders are uploaded. Source: LSGD, Teng et al. 2019,
  * "Leader stochastic gradient descent", algorithm 1; criteria SD-11, SD-12. */
+#include <stdlib.h>
+
 #include "policies/order.h"
 
 /* Nodes of a group in this round; 0: all are one. */
@@ -19,7 +21,8 @@ static unsigned group_size(const struct standing *standing)
 static void donors(const struct candidate *list, unsigned count,
                    const struct standing *standing, int *donor)
 {
-    unsigned size = group_size(standing), order[POLICY_MOST];
+    unsigned size = group_size(standing);
+    unsigned *order = scratch_of(count, sizeof *order);
     unsigned able = candidates_order(list, count, standing, order);
 
     for (unsigned i = 0; i < count; i++) {
@@ -34,6 +37,7 @@ static void donors(const struct candidate *list, unsigned count,
             break;
         }
     }
+    free(order);
 }
 
 const struct receive_rule receive_leader = {

@@ -3,6 +3,8 @@
  * the others get nothing. Nobody is given what is not better. With q = 1/4 and
  * fewer than 4 nodes nothing happens. Source: population based training,
  * Jaderberg et al. 2017, truncation selection. */
+#include <stdlib.h>
+
 #include "core/prng.h"
 #include "policies/order.h"
 
@@ -10,7 +12,7 @@ static void donors(const struct candidate *list, unsigned count,
                    const struct standing *standing, int *donor)
 {
     struct standing plain = *standing;
-    unsigned order[POLICY_MOST], able, some;
+    unsigned *order = scratch_of(count, sizeof *order), able, some;
     struct prng prng;
 
     plain.pinned = -1;
@@ -26,6 +28,7 @@ static void donors(const struct candidate *list, unsigned count,
         if (list[better].score < list[worse].score)
             donor[worse] = (int)better;
     }
+    free(order);
 }
 
 const struct receive_rule receive_quantile = {

@@ -8,21 +8,23 @@
  * 2019, "Can you really backdoor federated learning?", with the median for a
  * fixed bound. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "policies/order.h"
 
 static double median(const struct candidate *list, unsigned count)
 {
-    double norm[POLICY_MOST];
+    double *norm = scratch_of(count, sizeof *norm), middle = 0;
     unsigned known = 0;
 
     for (unsigned i = 0; i < count; i++)
         if (isfinite(list[i].norm))
             norm[known++] = list[i].norm;
     values_sort(norm, known);
-    if (!known)
-        return 0;
-    return (norm[(known - 1) / 2] + norm[known / 2]) / 2;
+    if (known)
+        middle = (norm[(known - 1) / 2] + norm[known / 2]) / 2;
+    free(norm);
+    return middle;
 }
 
 static void weigh(const struct candidate *list, unsigned count,

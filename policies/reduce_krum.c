@@ -51,7 +51,7 @@ static void measure(const struct pile *pile, double *square)
 static double score_of(const double *square, unsigned count, unsigned i,
                        unsigned near)
 {
-    double others[POLICY_MOST], sum = 0;
+    double *others = scratch_of(count, sizeof *others), sum = 0;
     unsigned known = 0;
 
     for (unsigned j = 0; j < count; j++)
@@ -60,6 +60,7 @@ static double score_of(const double *square, unsigned count, unsigned i,
     values_sort(others, known);
     for (unsigned j = 0; j < near; j++)
         sum += others[j];
+    free(others);
     return sum;
 }
 
@@ -78,14 +79,12 @@ static void keep(const struct pile *pile, const struct candidate *list,
 {
     unsigned count = pile->count;
     unsigned faulty = (unsigned)standing->numbers->faulty;
-    double score[POLICY_MOST];
-    double *square;
+    double *score, *square;
 
     if (count < faulty + 3)
         return;
-    square = calloc((size_t)count * count, sizeof *square);
-    if (!square)
-        abort();
+    score = scratch_of(count, sizeof *score);
+    square = scratch_of(count, count * sizeof *square);
     measure(pile, square);
     for (unsigned i = 0; i < count; i++)
         score[i] = score_of(square, count, i, count - faulty - 2);
@@ -97,6 +96,7 @@ static void keep(const struct pile *pile, const struct candidate *list,
             ahead += is_nearer(list, score, j, i);
         weight[i] = ahead < most && isfinite(score[i]) ? 1 : 0;
     }
+    free(score);
 }
 
 static void judge_one(const struct pile *pile, struct candidate *list,

@@ -7,6 +7,8 @@
  * anything at all. They are for equally distributed data: where nodes see
  * different data, what they cut off is what the nodes have learnt. Source: Yin
  * et al. 2018, "Byzantine-robust distributed learning", definitions 1 and 2. */
+#include <stdlib.h>
+
 #include "policies/order.h"
 
 /* The mean of what is left of a column without `cut` at each end, in double
@@ -24,13 +26,14 @@ static double middle(double *column, unsigned count, unsigned cut)
 static void reduce(const double *const *rows, unsigned count, size_t size,
                    unsigned cut, double *out)
 {
-    double column[POLICY_MOST];
+    double *column = scratch_of(count, sizeof *column);
 
     for (size_t at = 0; at < size; at++) {
         for (unsigned i = 0; i < count; i++)
             column[i] = rows[i][at];
         out[at] = middle(column, count, cut);
     }
+    free(column);
 }
 
 static void median(const double *const *rows, unsigned count, size_t size,

@@ -9,6 +9,7 @@
  * also leaves out whoever is poisoned. Source: Wortsman et al. 2022, "Model
  * soups", recipe 1 (greedy soup). */
 #include <math.h>
+#include <stdlib.h>
 
 #include "policies/order.h"
 
@@ -29,25 +30,16 @@ static void taste(const struct pile *pile, struct candidate *list,
     }
 }
 
-static void judge_soup(const struct pile *pile, struct candidate *list,
-                       const struct standing *standing, double *weight)
+/* Adds the others in order to the best one, as long as none raises its loss. */
+static void stir(const struct pile *pile, const unsigned *order, unsigned able,
+                 double best, double *weight)
 {
-    unsigned order[POLICY_MOST], able;
-    double error[POLICY_MOST], best;
-
-    if (!pile->has_loss)
-        return;
-    taste(pile, list, weight, error);
-    able = candidates_order(list, pile->count, standing, order);
-    if (!able)
-        return;
-    best = list[order[0]].score;
     weight[order[0]] = 1;
     for (unsigned i = 1; i < able; i++) {
-        double loss;
+        double loss, error;
 
         weight[order[i]] = 1;
-        loss = pile->loss(pile, weight, &error[0]);
+        loss = pile->loss(pile, weight, &error);
         if (loss <= best)
             best = loss;
         else
@@ -55,13 +47,32 @@ static void judge_soup(const struct pile *pile, struct candidate *list,
     }
 }
 
-static void judge_verified(const struct pile *pile, struct candidate *list,
-                           const struct standing *standing, double *weight)
+static void judge_soup(const struct pile *pile, struct candidate *list,
+                       const struct standing *standing, double *weight)
 {
-    double error[POLICY_MOST], centre;
+    unsigned *order, able;
+    double *error;
 
     if (!pile->has_loss)
         return;
+    order = scratch_of(pile->count, sizeof *order);
+    error = scratch_of(pile->count, sizeof *error);
+    taste(pile, list, weight, error);
+    able = candidates_order(list, pile->count, standing, order);
+    if (able)
+        stir(pile, order, able, list[order[0]].score, weight);
+    free(error);
+    free(order);
+}
+
+static void judge_verified(const struct pile *pile, struct candidate *list,
+                           const struct standing *standing, double *weight)
+{
+    double *error, centre;
+
+    if (!pile->has_loss)
+        return;
+    error = scratch_of(pile->count, sizeof *error);
     taste(pile, list, weight, error);
     centre = pile->loss(pile, weight, &error[pile->count - 1]);
     for (unsigned i = 0; i < pile->count; i++)
@@ -70,6 +81,7 @@ static void judge_verified(const struct pile *pile, struct candidate *list,
                                 centre + standing->numbers->margin * error[i]
                         ? 1
                         : 0;
+    free(error);
 }
 
 const struct reduce_rule reduce_soup = {

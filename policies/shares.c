@@ -1,24 +1,28 @@
 /* What a contribution weighs before any data are known. */
-#include "policies/policy.h"
+#include <stdlib.h>
+
+#include "policies/order.h"
 
 void policy_shares(const struct policy *policy, const struct candidate *list,
                    unsigned count, const struct standing *standing,
                    double *share, double *whole)
 {
-    double samples[POLICY_MOST], factor[POLICY_MOST], sum = 0;
+    double *factor = scratch_of(count, sizeof *factor);
+    double total = 0, sum = 0;
 
     for (unsigned i = 0; i < count; i++) {
-        samples[i] = list[i].samples;
+        total += list[i].samples;
         factor[i] = 1;
     }
     if (policy->reduce->weigh)
         policy->reduce->weigh(list, count, standing, factor);
     for (unsigned i = 0; i < count; i++) {
-        share[i] = policy->gate->share(samples, count, i) * factor[i] *
+        share[i] = policy->gate->share(list[i].samples, total) * factor[i] *
                    policy->damping->factor(list[i].lag);
         sum += share[i];
     }
-    *whole = policy->gate->whole(samples, count, standing->live);
+    free(factor);
+    *whole = policy->gate->whole(total, count, standing->live);
     if (policy->exchange == EXCHANGE_PARAMETERS && sum > 0)
         *whole = sum;
 }

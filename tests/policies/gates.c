@@ -35,23 +35,19 @@ static void both_wait_for_the_nodes_that_are_required(void)
 
 static void sync_shares_by_samples_and_divides_by_their_sum(void)
 {
-    static const double samples[3] = {1, 2, 5}, none[2] = {0, 0};
-
-    CHECK_NEAR(1, gate_sync.share(samples, 3, 0), 0);
-    CHECK_NEAR(5, gate_sync.share(samples, 3, 2), 0);
-    CHECK_NEAR(8, gate_sync.whole(samples, 3, 3), 0);
-    CHECK_NEAR(1, gate_sync.share(none, 2, 1), 0);
-    CHECK_NEAR(2, gate_sync.whole(none, 2, 2), 0);
+    CHECK_NEAR(1, gate_sync.share(1, 8), 0);
+    CHECK_NEAR(5, gate_sync.share(5, 8), 0);
+    CHECK_NEAR(8, gate_sync.whole(8, 3, 3), 0);
+    CHECK_NEAR(1, gate_sync.share(0, 0), 0);
+    CHECK_NEAR(2, gate_sync.whole(0, 2, 2), 0);
 }
 
 /* Dividing by the shares in the round would always give 1. */
 static void async_divides_by_the_nodes_that_are_live(void)
 {
-    static const double samples[1] = {7};
-
-    CHECK_NEAR(1, gate_async.share(samples, 1, 0), 0);
-    CHECK_NEAR(4, gate_async.whole(samples, 1, 4), 0);
-    CHECK_NEAR(1, gate_async.whole(samples, 1, 0), 0);
+    CHECK_NEAR(1, gate_async.share(7, 7), 0);
+    CHECK_NEAR(4, gate_async.whole(7, 1, 4), 0);
+    CHECK_NEAR(1, gate_async.whole(7, 1, 0), 0);
 }
 
 static int quorum_closes(unsigned offered, nanos waited)
@@ -101,14 +97,12 @@ static void a_quorum_counts_as_people_do(void)
 /* What the shares come to when some of the live nodes are in. */
 static void a_quorum_divides_by_what_all_would_have_been(void)
 {
-    static const double samples[3] = {1, 2, 3}, none[2] = {0, 0};
-
-    CHECK_NEAR(2, gate_quorum.share(samples, 3, 1), 0);
-    CHECK_NEAR(6, gate_quorum.whole(samples, 3, 3), 0);
-    CHECK_NEAR(8, gate_quorum.whole(samples, 3, 4), 0);
-    CHECK_NEAR(12, gate_quorum.whole(samples, 3, 6), 0);
-    CHECK_NEAR(6, gate_quorum.whole(samples, 3, 2), 0);
-    CHECK_NEAR(8, gate_quorum.whole(none, 2, 8), 0);
+    CHECK_NEAR(2, gate_quorum.share(2, 6), 0);
+    CHECK_NEAR(6, gate_quorum.whole(6, 3, 3), 0);
+    CHECK_NEAR(8, gate_quorum.whole(6, 3, 4), 0);
+    CHECK_NEAR(12, gate_quorum.whole(6, 3, 6), 0);
+    CHECK_NEAR(6, gate_quorum.whole(6, 3, 2), 0);
+    CHECK_NEAR(8, gate_quorum.whole(0, 2, 8), 0);
 }
 
 static int counted_closes(unsigned offered, uint64_t iterations,

@@ -10,9 +10,9 @@ static void follow(struct star *star, const double *score, double *x,
                    unsigned count)
 {
     struct standing standing = star_standing(star);
-    struct candidate list[POLICY_MOST];
-    double before[POLICY_MOST];
-    int donor[POLICY_MOST];
+    struct candidate list[STAR_MOST];
+    double before[STAR_MOST];
+    int donor[STAR_MOST];
 
     star_candidates(list, score, count);
     star->policy.receive->donors(list, count, &standing, donor);
@@ -105,7 +105,7 @@ static void donors_of(const struct receive_rule *rule, const double *score,
                       unsigned count, const struct standing *standing,
                       int *donor)
 {
-    struct candidate list[POLICY_MOST];
+    struct candidate list[STAR_MOST];
 
     star_candidates(list, score, count);
     rule->donors(list, count, standing, donor);
@@ -294,8 +294,8 @@ static void rung(struct candidate *list, unsigned count)
 {
     struct star star = star_of("pbt", count, 0);
     struct standing standing = star_standing(&star);
-    struct candidate before[POLICY_MOST];
-    int donor[POLICY_MOST];
+    struct candidate before[STAR_MOST];
+    int donor[STAR_MOST];
 
     receive_halving.donors(list, count, &standing, donor);
     for (unsigned i = 0; i < count; i++)

@@ -43,8 +43,8 @@ struct bowl {
     struct pile pile;
     const struct star *star;
     unsigned count;
-    struct candidate list[POLICY_MOST];
-    double offered[POLICY_MOST];
+    struct candidate list[STAR_MOST];
+    double offered[STAR_MOST];
 };
 
 static void bowl_read(const struct pile *pile, unsigned i, size_t first,
@@ -77,8 +77,8 @@ static void choose(struct bowl *bowl, const struct candidate *list,
                    const double *offered, unsigned count)
 {
     struct standing standing = star_standing(bowl->star);
-    unsigned order[POLICY_MOST], wanted;
-    bool chosen[POLICY_MOST] = {false};
+    unsigned order[STAR_MOST], wanted;
+    bool chosen[STAR_MOST] = {false};
     unsigned most = bowl->star->policy.select->choose(list, count, &standing,
                                                       order, &wanted);
 
@@ -96,7 +96,7 @@ static void judge(struct bowl *bowl)
 {
     struct standing standing = star_standing(bowl->star);
     const struct reduce_rule *reduce = bowl->star->policy.reduce;
-    double weight[POLICY_MOST];
+    double weight[STAR_MOST];
     unsigned kept = 0;
 
     if (!reduce->judge)
@@ -120,8 +120,8 @@ static double reduced(const struct bowl *bowl)
 {
     const struct policy *policy = &bowl->star->policy;
     struct standing standing = star_standing(bowl->star);
-    const double *rows[POLICY_MOST];
-    double share[POLICY_MOST], whole, value = 0;
+    const double *rows[STAR_MOST];
+    double share[STAR_MOST], whole, value = 0;
 
     policy_shares(policy, bowl->list, bowl->count, &standing, share, &whole);
     for (unsigned i = 0; i < bowl->count; i++) {
@@ -168,7 +168,7 @@ void star_round(struct star *star, const struct candidate *list,
 
 void star_equal(struct star *star, const double *offered, unsigned count)
 {
-    struct candidate list[POLICY_MOST];
+    struct candidate list[STAR_MOST];
 
     star_candidates(list, NULL, count);
     star_round(star, list, offered, count);

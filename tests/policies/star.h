@@ -5,6 +5,8 @@
 
 #include "policies/policy.h"
 
+enum { STAR_MOST = 256 }; /* nodes of a star */
+
 struct star {
     struct policy policy;
     unsigned live;
