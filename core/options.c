@@ -22,6 +22,14 @@
     {                                                                          \
         .kind = VALUE_BYTES                                                    \
     }
+#define KIND_WINDOW                                                            \
+    {                                                                          \
+        .kind = VALUE_WINDOW                                                   \
+    }
+#define KIND_RATE                                                              \
+    {                                                                          \
+        .kind = VALUE_RATE                                                     \
+    }
 #define KIND_TEXT                                                              \
     {                                                                          \
         .kind = VALUE_TEXT                                                     \

@@ -39,6 +39,8 @@ enum option_source {
 #define TYPE_NUMBER double
 #define TYPE_DURATION nanos
 #define TYPE_BYTES uint64_t
+#define TYPE_WINDOW uint64_t
+#define TYPE_RATE uint64_t
 #define TYPE_TEXT value_text
 #define TYPE_FLAG bool
 #define TYPE_CHOICE(list, LIST) enum list
@@ -65,6 +67,8 @@ struct options {
 #undef TYPE_NUMBER
 #undef TYPE_DURATION
 #undef TYPE_BYTES
+#undef TYPE_WINDOW
+#undef TYPE_RATE
 #undef TYPE_TEXT
 #undef TYPE_FLAG
 #undef TYPE_CHOICE

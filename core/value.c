@@ -21,6 +21,13 @@ static const struct unit byte_units[] = {
     {"", 1},         {"B", 1},         {"kB", 1000},       {"KiB", 1 << 10},
     {"MB", 1000000}, {"MiB", 1 << 20}, {"GB", 1000000000}, {"GiB", 1 << 30}};
 
+/* In bits per second. */
+static const struct unit rate_units[] = {
+    {"B/s", 8},          {"kbit", 1000},       {"kB/s", 8000},
+    {"KiB/s", 8 << 10},  {"Mbit", 1000000},    {"MB/s", 8000000},
+    {"MiB/s", 8 << 20},  {"Gbit", 1000000000}, {"GB/s", 8000000000},
+    {"GiB/s", (uint64_t)8 << 30}};
+
 /* How a flag may be written; printed as the first two. */
 static const struct {
     const char *text;
@@ -143,6 +150,60 @@ static void print_bytes(const struct value_type *type, const union value *value,
             unit = &byte_units[i];
     text_add(out, "%llu%s", (unsigned long long)(value->bytes / unit->size),
              unit->name);
+}
+
+static enum status parse_window(const struct value_type *type,
+                                const char *text, union value *out,
+                                struct why *why)
+{
+    if (strcmp(text, "auto") != 0)
+        return parse_bytes(type, text, out, why);
+    out->bytes = 0;
+    return STATUS_OK;
+}
+
+static void print_window(const struct value_type *type,
+                         const union value *value, struct text *out)
+{
+    if (value->bytes)
+        print_bytes(type, value, out);
+    else
+        text_add(out, "auto");
+}
+
+static enum status parse_rate(const struct value_type *type, const char *text,
+                              union value *out, struct why *why)
+{
+    static const char *const such = "a rate such as 100Mbit, 12MB/s or none";
+    uint64_t bits = 0;
+    enum status status = STATUS_OK;
+
+    (void)type;
+    if (strcmp(text, "none") != 0 && strcmp(text, "0") != 0)
+        status = parse_measure(text, rate_units, LENGTH(rate_units), such,
+                               &bits, why);
+    if (status == STATUS_OK && bits % 8)
+        status = expected(why, such);
+    if (status == STATUS_OK)
+        out->bytes = bits / 8;
+    return status;
+}
+
+static void print_rate(const struct value_type *type,
+                       const union value *value, struct text *out)
+{
+    uint64_t bits = 8 * value->bytes;
+    const struct unit *unit = &rate_units[0];
+
+    (void)type;
+    for (size_t i = 1; i < LENGTH(rate_units); i++)
+        if (bits % rate_units[i].size == 0)
+            unit = &rate_units[i];
+    if (bits)
+        text_add(out, "%llu%s", (unsigned long long)(bits / unit->size),
+                 unit->name);
+    else
+        text_add(out, "none");
 }
 
 static enum status parse_text(const struct value_type *type, const char *text,
@@ -280,6 +341,8 @@ static const struct kind kinds[VALUE_KINDS] = {
     [VALUE_NUMBER] = {sizeof(double), parse_number, print_number},
     [VALUE_DURATION] = {sizeof(nanos), parse_duration, print_duration},
     [VALUE_BYTES] = {sizeof(uint64_t), parse_bytes, print_bytes},
+    [VALUE_WINDOW] = {sizeof(uint64_t), parse_window, print_window},
+    [VALUE_RATE] = {sizeof(uint64_t), parse_rate, print_rate},
     [VALUE_TEXT] = {sizeof(value_text), parse_text, print_text},
     [VALUE_FLAG] = {sizeof(bool), parse_flag, print_flag},
     [VALUE_CHOICE] = {sizeof(unsigned), parse_choice, print_choice},
@@ -322,6 +385,8 @@ int value_compare(enum value_kind kind, const union value *a,
         return (a->duration > b->duration) - (a->duration < b->duration);
     case VALUE_COUNT:
     case VALUE_BYTES:
+    case VALUE_WINDOW:
+    case VALUE_RATE:
         return (a->count > b->count) - (a->count < b->count);
     default:
         return 0;

@@ -28,6 +28,8 @@ enum value_kind {
     VALUE_NUMBER,   /* double: 0.7, 1e-3; at most 15 digits */
     VALUE_DURATION, /* nanos: 50ms, 1.5s, 3min; never without a unit */
     VALUE_BYTES,    /* uint64_t: 4096, 500kB, 1MiB */
+    VALUE_WINDOW,   /* uint64_t: auto (that is 0), or as BYTES */
+    VALUE_RATE,     /* uint64_t, bytes per second: 100Mbit, 12MB/s, none (0) */
     VALUE_TEXT,     /* value_text */
     VALUE_FLAG,     /* bool: yes no true false on off 1 0 */
     VALUE_CHOICE,   /* an enum of core/words.def, by its words */

@@ -182,6 +182,38 @@ static void bytes_may_end_in_decimal_and_binary_units(void)
     refused(VALUE_BYTES, "99999999999GiB", "is too large");
 }
 
+static void a_window_is_auto_or_a_number_of_bytes(void)
+{
+    CHECK_EQUAL(0, whole(VALUE_WINDOW, "auto"));
+    CHECK_EQUAL(8 << 20, whole(VALUE_WINDOW, "8MiB"));
+    printed(VALUE_WINDOW, "auto", "auto");
+    printed(VALUE_WINDOW, "8192KiB", "8MiB");
+    refused(VALUE_WINDOW, "automatic",
+            "expected a number of bytes such as 1MiB or 500kB");
+}
+
+static void a_rate_counts_bits_or_bytes_per_second(void)
+{
+    static const char *const expected =
+        "expected a rate such as 100Mbit, 12MB/s or none";
+
+    CHECK_EQUAL(12500000, whole(VALUE_RATE, "100Mbit"));
+    CHECK_EQUAL(125000000, whole(VALUE_RATE, "1Gbit"));
+    CHECK_EQUAL(12000000, whole(VALUE_RATE, "12MB/s"));
+    CHECK_EQUAL(312500, whole(VALUE_RATE, "2.5Mbit"));
+    CHECK_EQUAL(0, whole(VALUE_RATE, "none"));
+    CHECK_EQUAL(0, whole(VALUE_RATE, "0"));
+    printed(VALUE_RATE, "0Mbit", "none");
+    printed(VALUE_RATE, "1000Mbit", "1Gbit");
+    printed(VALUE_RATE, "12MB/s", "12MB/s");
+    printed(VALUE_RATE, "1.5KiB/s", "1536B/s");
+    refused(VALUE_RATE, "100", expected);
+    refused(VALUE_RATE, "100MB", expected);
+    refused(VALUE_RATE, "0.001kbit", expected);
+    refused(VALUE_RATE, "-1Mbit", expected);
+    refused(VALUE_RATE, "99999999999GB/s", "is too large");
+}
+
 static void a_text_is_bounded_and_has_no_control_characters(void)
 {
     char text[VALUE_TEXT_BYTES + 1];
@@ -307,6 +339,8 @@ void add_core_value_tests(CU_pSuite suite)
     TEST(a_time_is_told_in_its_unit);
     TEST(a_time_without_a_unit_is_refused);
     TEST(bytes_may_end_in_decimal_and_binary_units);
+    TEST(a_window_is_auto_or_a_number_of_bytes);
+    TEST(a_rate_counts_bits_or_bytes_per_second);
     TEST(a_text_is_bounded_and_has_no_control_characters);
     TEST(a_flag_is_yes_or_no);
     TEST(a_choice_is_one_of_its_words);
