@@ -58,7 +58,7 @@ void data_on_credit(struct client *client, const struct msg_credit *credit)
     if (mail_on_credit(client, credit) || !credit->exchange ||
         upload->number != credit->exchange)
         return;
-    upload->credit += credit->chunks;
+    upload->credit += (uint32_t)credit->more;
     want(client, upload);
     pump(client, upload);
 }
@@ -142,7 +142,7 @@ static void gained(struct client *client, struct job *job)
     effects_send(client->out, PEER_TRAINER, &msg, job->in[0].blob);
     client->gained += job->in[0].blob->size;
     credit.credit.exchange = client->call.number;
-    credit.credit.chunks = 1;
+    credit.credit.more = 1;
     client_say(client, &credit);
     ask_look(client);
 }

@@ -146,7 +146,7 @@ bool mail_on_credit(struct client *client, const struct msg_credit *credit)
     if (!one->parts)
         send_end(client, one);
     for (uint32_t i = 0;
-         i < credit->chunks && one->asked < one->parts && !one->failed; i++) {
+         i < credit->more && one->asked < one->parts && !one->failed; i++) {
         struct job *job = job_new(&work_part_copy, client->pool, 1);
         uint64_t offset = (uint64_t)one->asked * size;
         uint64_t left = one->bytes - offset;
@@ -286,7 +286,7 @@ static void checked(struct client *client, struct dispatch *one,
     effects_send(client->out, PEER_TRAINER, &msg, job->in[0].blob);
     msg = (struct msg){.kind = MSG_CREDIT};
     msg.credit.exchange = one->number;
-    msg.credit.chunks = 1;
+    msg.credit.more = 1;
     client_say(client, &msg);
     look(client, one);
 }

@@ -49,7 +49,7 @@ static void send_credit(struct board *board, struct mail *mail, uint32_t parts)
 
     mail->credit += parts;
     msg.credit.exchange = mail->number_from;
-    msg.credit.chunks = parts;
+    msg.credit.more = parts;
     effects_send(board->out, board->seats[mail->from].control, &msg, NULL);
 }
 
@@ -194,8 +194,8 @@ void mails_on_credit(struct board *board, struct seat *seat,
 {
     struct mail *mail = mail_to(board, seat, credit->exchange);
 
-    if (mail && mail->active && credit->chunks <= MAIL_WINDOW - mail->credit)
-        send_credit(board, mail, credit->chunks);
+    if (mail && mail->active && credit->more <= MAIL_WINDOW - mail->credit)
+        send_credit(board, mail, (uint32_t)credit->more);
 }
 
 void mails_on_end(struct board *board, struct seat *seat,

@@ -54,7 +54,7 @@ static void send_credit(struct board *board, struct seat *seat,
     *upload += parts;
     msg.credit.exchange =
         call == board->model ? board->model_number : seat->request.number;
-    msg.credit.chunks = parts;
+    msg.credit.more = parts;
     effects_send(board->out, seat->control, &msg, NULL);
 }
 
@@ -154,11 +154,11 @@ void parts_on_credit(struct board *board, struct seat *seat,
         mails_on_credit(board, seat, credit);
         return;
     }
-    if (credit->chunks > board->config.window - seat->credit) {
+    if (credit->more > board->config.window - seat->credit) {
         seat_lost(board, seat, "it gives more credit than was agreed", false);
         return;
     }
-    seat->credit += credit->chunks;
+    seat->credit += (uint32_t)credit->more;
     pieces_deliver(board, seat);
 }
 

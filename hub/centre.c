@@ -86,8 +86,6 @@ bool centre_is_apart(const struct hub *hub)
 
 void centre_choose_founder(struct hub *hub)
 {
-    struct msg grant = {.kind = MSG_GRANT};
-
     if (hub->founded || hub->contest || hub->founder >= 0)
         return;
     for (int i = 0; i < HUB_MAX_NODES; i++) {
@@ -100,8 +98,7 @@ void centre_choose_founder(struct hub *hub)
         for (uint32_t j = 0; j < hub->chunks; j++)
             blob_unref(&hub->centre[j].theta);
         member_start(hub, member, START_FOUND);
-        grant.grant.credit = hub->config.window;
-        member_send(hub, member, &grant);
+        flow_open(hub, member, 0, &hub->founding_loan, false);
         return;
     }
 }
@@ -134,7 +131,6 @@ void centre_found(struct hub *hub, struct job *job)
 {
     uint32_t chunk = (uint32_t)(job->tag[1] >> 16);
     int place = (int)(job->tag[1] & 0xffff);
-    struct msg credit = {.kind = MSG_CREDIT};
 
     if (hub->founder != place || hub->founded ||
         (double)hub->members[place].session != job->number[0] ||
@@ -147,8 +143,8 @@ void centre_found(struct hub *hub, struct job *job)
         return;
     }
     hub->centre[chunk].theta = blob_ref(job->in[0].blob);
-    credit.credit.chunks = 1;
-    member_send(hub, &hub->members[place], &credit);
+    flow_return(hub, &hub->members[place], 0, &hub->founding_loan,
+                job->in[0].blob->wire_bytes);
     if (++hub->founding == hub->chunks)
         founded(hub);
 }

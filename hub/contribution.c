@@ -37,25 +37,18 @@ void contribution_destroy(struct hub *hub, struct contribution **reference)
     free(contribution);
 }
 
-/* Where a rule must see the whole nothing is merged before all of it is here,
- * so that nobody may wait for more credit. */
-static uint32_t first_credit(const struct hub *hub)
-{
-    return hub->policy->reduce->judge ? hub->chunks : hub->config.window;
-}
-
 void contribution_grant(struct hub *hub, struct contribution *contribution)
 {
     struct member *member = contribution_member(hub, contribution);
-    struct msg msg = {.kind = MSG_GRANT};
 
     if (contribution->granted || !member)
         return;
     contribution->granted = true;
     contribution->progress = hub->now;
-    msg.grant.exchange = contribution->offer.exchange;
-    msg.grant.credit = first_credit(hub);
-    member_send(hub, member, &msg);
+    /* Where a rule must see the whole nothing is merged before all of it is
+     * here, so that nobody may wait for more credit. */
+    flow_open(hub, member, contribution->offer.exchange, &contribution->loan,
+              hub->policy->reduce->judge != NULL);
 }
 
 void contribution_close(struct hub *hub, struct contribution *contribution,

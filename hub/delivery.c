@@ -3,15 +3,21 @@
 
 #include "hub/state.h"
 
+void delivery_sent(struct hub *hub, struct member *member,
+                   const struct msg *msg, struct blob *payload)
+{
+    member->delivery.out += payload->wire_bytes;
+    member->down_bytes += payload->wire_bytes;
+    effects_send(hub->out, member->bulk, msg, payload);
+}
+
 static void parcel_send(struct hub *hub, struct member *member,
                         const struct msg_result *result,
                         struct blob *payload)
 {
     struct msg msg = {.kind = MSG_RESULT, .result = *result};
 
-    member->delivery.credit--;
-    member->down_bytes += payload->wire_bytes;
-    effects_send(hub->out, member->bulk, &msg, payload);
+    delivery_sent(hub, member, &msg, payload);
 }
 
 /* Sends the next chunk of the centre as it is now to a node that takes it. */
@@ -36,7 +42,7 @@ void delivery_flush(struct hub *hub, struct member *member)
 {
     struct delivery *delivery = &member->delivery;
 
-    while (member->bulk != PEER_NONE && delivery->credit) {
+    while (member->bulk != PEER_NONE && delivery->out < flow_window(hub)) {
         struct parcel *parcel = delivery->first;
 
         if (parcel) {
@@ -80,7 +86,7 @@ void delivery_attach(struct hub *hub, struct member *member)
 
     if (delivery->credited != member->bulk) {
         delivery->credited = member->bulk;
-        delivery->credit = hub->config.window;
+        delivery->out = 0;
     }
     delivery_flush(hub, member);
 }
@@ -118,17 +124,16 @@ void hub_on_credit(struct hub *hub, struct peer *peer, const struct msg *msg,
     struct member *member = hub_member(hub, peer);
 
     (void)payload;
-    if (msg->credit.exchange == 0 && msg->credit.chunks == 0) {
+    if (msg->credit.exchange == 0 && msg->credit.more == 0) {
         take_begin(hub, member);
         return;
     }
-    if (msg->credit.chunks > hub->config.window ||
-        member->delivery.credit + msg->credit.chunks > hub->config.window) {
+    if (msg->credit.more > member->delivery.out) {
         effects_note(hub->out, NOTE_OFFENCE, member->name,
-                     "gave more credit than it was sent chunks");
+                     "gave more credit than it was sent bytes");
         member_gone(hub, member, "cut for an offence", false);
         return;
     }
-    member->delivery.credit += msg->credit.chunks;
+    member->delivery.out -= msg->credit.more;
     delivery_flush(hub, member);
 }

@@ -49,8 +49,10 @@ static struct board *hub_board(const struct hub_config *config,
     uint64_t bytes = (uint64_t)config->chunk_elements * sizeof(float) / 8 * 8;
 
     board.part_bytes = bytes >= 8 ? (uint32_t)bytes : 8;
-    board.window = config->window < GROUP_WINDOW ? config->window
-                                                 : GROUP_WINDOW;
+    if (config->window / board.part_bytes < GROUP_WINDOW)
+        board.window = (uint32_t)(config->window / board.part_bytes);
+    else
+        board.window = GROUP_WINDOW;
     if (!board.window)
         board.window = 1;
     return board_new(&board, pool);

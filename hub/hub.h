@@ -39,7 +39,7 @@ struct hub_config {
     nanos wait;
     unsigned nodes; /* members needed before the first round */
     uint32_t chunk_elements;
-    uint32_t window;
+    uint64_t window; /* bytes in flight per node and direction */
     uint64_t staleness; /* versions an offer may lag behind */
     enum goal_kind goal;
     double goal_value;

@@ -141,6 +141,18 @@ void merge_done(struct hub *hub, struct job *job);
 void merge_try(struct hub *hub, uint32_t chunk);
 void merge_try_all(struct hub *hub);
 
+/* flow.c */
+/* Bytes that a node may have on its way, each way. */
+uint64_t flow_window(const struct hub *hub);
+/* The same in chunks, at least 1. */
+uint32_t flow_window_chunks(const struct hub *hub);
+/* Asks a node for its chunks: GRANT. `whole`: for all of them at once. */
+void flow_open(struct hub *hub, struct member *member, uint64_t exchange,
+               struct loan *loan, bool whole);
+/* Bytes that came are done with: the node has that credit again. */
+void flow_return(struct hub *hub, struct member *member, uint64_t exchange,
+                 struct loan *loan, uint64_t bytes);
+
 /* delivery.c */
 void hub_on_credit(struct hub *hub, struct peer *peer, const struct msg *msg,
                    struct blob *payload);
@@ -149,6 +161,9 @@ void delivery_add(struct hub *hub, struct member *member,
 /* The member has a bulk connection. Credit belongs to one connection. */
 void delivery_attach(struct hub *hub, struct member *member);
 void delivery_flush(struct hub *hub, struct member *member);
+/* Has sent a payload to the member, on its credit. */
+void delivery_sent(struct hub *hub, struct member *member,
+                   const struct msg *msg, struct blob *payload);
 /* Forgets what waits to be sent; what is on its way keeps its credit. */
 void delivery_clear(struct delivery *delivery);
 

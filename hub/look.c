@@ -191,8 +191,6 @@ static const char *check_members(const struct hub *hub)
     for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
         const struct member *member = &hub->members[i];
 
-        if (member->delivery.credit > hub->config.window)
-            return "more result credit than the window";
         if (member->waiting_count &&
             (!member->present || member->start != START_GO))
             return "an offer of a node that takes no part waits for a round";

@@ -161,7 +161,6 @@ static enum status open_net(struct server *server, struct why *why)
                               .signal = on_signal};
     struct net_config config = {.port = options->listen.port,
                                 .chunk_bytes = (size_t)options->chunk,
-                                .window = (unsigned)options->window,
                                 .workers = WORKERS};
 
     memcpy(config.host, options->listen.host, sizeof config.host);

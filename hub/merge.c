@@ -11,16 +11,6 @@
 #define NORM_SPARE 1.2
 #define NORM_GRAIN 1e-30
 
-static void credit_one(struct hub *hub, struct member *member,
-                       uint64_t exchange)
-{
-    struct msg msg = {.kind = MSG_CREDIT};
-
-    msg.credit.exchange = exchange;
-    msg.credit.chunks = 1;
-    member_send(hub, member, &msg);
-}
-
 static struct contribution *contribution_find(struct hub *hub, int member,
                                               uint64_t exchange)
 {
@@ -75,6 +65,7 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
         return;
     contribution->chunks[chunk->chunk].state = CHUNK_CHECKING;
     contribution->chunks[chunk->chunk].codec = chunk->codec;
+    contribution->chunks[chunk->chunk].bytes = payload->wire_bytes;
     contribution->progress = hub->now;
     check_start(hub, peer->member, chunk, payload);
 }
@@ -183,8 +174,9 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
             delivery_add(hub, member, &result, payload);
             contribution->answered++;
         }
-        if (contribution->granted)
-            credit_one(hub, member, result.exchange);
+        if (contribution->chunks[chunk].bytes)
+            flow_return(hub, member, result.exchange, &contribution->loan,
+                        contribution->chunks[chunk].bytes);
     }
     for (unsigned i = 0; i < round->count; i++)
         if (round->list[i]->chunks[chunk].state == CHUNK_DELIVERED)

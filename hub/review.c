@@ -143,9 +143,7 @@ bool review_send(struct hub *hub, struct member *member)
     msg.review.chunk = reviewer->next++;
     msg.review.checksum = chunk->checksum;
     reviewer->since = hub->now;
-    member->delivery.credit--;
-    member->down_bytes += chunk->wire_bytes;
-    effects_send(hub->out, member->bulk, &msg, chunk);
+    delivery_sent(hub, member, &msg, chunk);
     return true;
 }
 

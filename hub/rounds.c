@@ -207,7 +207,7 @@ static bool is_behind(const struct hub *hub, const struct round *round,
 
         if (other != slow && other->granted &&
             other->delivered < hub->chunks &&
-            other->delivered < slow->delivered + hub->config.window)
+            other->delivered < slow->delivered + flow_window_chunks(hub))
             return false;
     }
     return round->count > 1 || hub->fence;

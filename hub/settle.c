@@ -222,7 +222,7 @@ enum status hub_settle(const struct options *options,
     config->wait = options->wait;
     config->nodes = (unsigned)options->nodes;
     config->chunk_elements = (uint32_t)(options->chunk / sizeof(float));
-    config->window = (uint32_t)options->window;
+    config->window = options->window;
     config->staleness = options->staleness;
     config->goal = options->goal.kind;
     config->goal_value = options->goal.value;

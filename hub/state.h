@@ -3,8 +3,8 @@
  * One file per journey: members.c (who is here), contest.c (first parameters),
  * offers.c, gate.c and rounds.c (who takes part), choice.c (who is asked for
  * data), merge.c (chunks in, results out), preempt.c (who starts again),
- * centre.c (the first values), delivery.c (results on credit), tasks.c (who
- * trains on what), snapshot.c (scores and saves), rollback.c (a centre that got
+ * centre.c (the first values), flow.c and delivery.c (uploads and results on
+ * credit), tasks.c (who trains on what), snapshot.c (scores and saves), rollback.c (a centre that got
  * worse), finish.c (when it all ends), orders.c (what the operator asks). */
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
@@ -77,6 +77,14 @@ struct contribution_chunk {
     enum verdict verdict;
     enum codec_id codec;
     struct blob *payload;
+    uint64_t bytes; /* of the payload, once it came */
+};
+
+/* The credit of an upload. */
+struct loan {
+    int64_t out; /* bytes that may still come, or are here and not done with;
+                    below 0: more came */
+    bool whole;  /* all of it was asked for at once */
 };
 
 /* An offer, from its arrival to its last verdict. */
@@ -88,6 +96,7 @@ struct contribution {
     struct fragment part; /* its chunks; the others are closed */
     uint32_t foreign;     /* how many others */
     bool granted;
+    struct loan loan;
     bool merges;  /* it is to be merged, once it is here */
     bool donates; /* others get it as it is */
     bool judged;  /* by a STAGED rule */
@@ -131,8 +140,8 @@ struct parcel {
 struct delivery {
     struct parcel *first, *last;
     uint64_t count; /* of parcels */
-    uint32_t credit;
-    peer_id credited; /* the bulk connection that the credit is for */
+    uint64_t out;   /* bytes that were sent and that no credit came back for */
+    peer_id credited; /* the bulk connection that they were sent on */
     uint32_t take_next, take_count; /* chunks of TAKE still to be sent */
 };
 
@@ -217,6 +226,7 @@ struct hub {
     bool founded;
     int founder; /* member that sends the first parameters, or -1 */
     uint32_t founding; /* chunks of them that are here */
+    struct loan founding_loan;
     uint32_t chunks;
     struct centre_chunk *centre;
     uint64_t version, rounds_done, rounds_here; /* here: since this start */

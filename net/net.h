@@ -50,7 +50,8 @@ struct net_config {
     uint16_t port;                  /* control; bulk is port + 1 */
     size_t chunk_bytes; /* largest payload that is legal on bulk; 0: 64 MiB,
                            for a node that has not been told yet */
-    unsigned window;    /* chunks in flight per node, 0: 64 */
+    unsigned window;    /* messages in flight per node on bulk, 0: 4096; the
+                           machine's credit bounds their bytes */
     unsigned workers;   /* threads for jobs, at least 1 */
     sigset_t signals;   /* for the loop to handle, blocked by the caller in
                            the threads it starts; empty for a library */

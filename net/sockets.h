@@ -19,7 +19,7 @@ enum {
     CONTROL_BYTES = 64 * 1024, /* largest frame on control */
     FRAME_SPARE_BYTES = 1024,  /* room of MAXMSGSIZE above that */
     DEFAULT_CHUNK_BYTES = 64 * 1024 * 1024,
-    DEFAULT_WINDOW = 64,
+    DEFAULT_WINDOW = 4096,
     RECONNECT_MILLISECONDS = 250 /* at least; nothing connects sooner */
 };
 

@@ -3,6 +3,9 @@
 
 #include "node/state.h"
 
+/* More than any exchange takes, so that sums do not overflow. */
+#define MOST_CREDIT ((int64_t)1 << 60)
+
 struct flight *flight_new(struct node *node,
                           const struct msg_snapshot *snapshot)
 {
@@ -185,7 +188,7 @@ void flight_send(struct node *node, struct flight *flight)
 
     if (!node->bulk_up || flight->forming < flight->parts || flight->broken)
         return;
-    while (flight->credit && flight->to_send < node->chunks) {
+    while (flight->credit > 0 && flight->to_send < node->chunks) {
         struct flight_chunk *place = &flight->chunks[flight->to_send];
 
         if (place->encoded) {
@@ -194,10 +197,17 @@ void flight_send(struct node *node, struct flight *flight)
             msg.chunk.codec = CODEC_RAW;
             msg.chunk.checksum = place->encoded->checksum;
             node_to_hub(node, &msg, place->encoded);
-            flight->credit--;
+            flight->credit -= (int64_t)place->encoded->wire_bytes;
         }
         flight->to_send += flight->part.stride;
     }
+}
+
+static void credit(struct flight *flight, uint64_t bytes)
+{
+    flight->credit += bytes < MOST_CREDIT ? (int64_t)bytes : MOST_CREDIT;
+    if (flight->credit > MOST_CREDIT)
+        flight->credit = MOST_CREDIT;
 }
 
 static struct flight *flight_granted(struct node *node, uint64_t exchange)
@@ -215,7 +225,7 @@ void node_on_grant(struct node *node, const struct msg *msg,
         return;
     if (flight->snapshot.exchange)
         flight->stage = FLIGHT_GRANTED;
-    flight->credit += msg->grant.credit;
+    credit(flight, msg->grant.credit);
     flight_send(node, flight);
 }
 
@@ -227,7 +237,7 @@ void node_on_credit(struct node *node, const struct msg *msg,
     (void)payload;
     if (!flight)
         return;
-    flight->credit += msg->credit.chunks;
+    credit(flight, msg->credit.more);
     flight_send(node, flight);
 }
 

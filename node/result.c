@@ -3,13 +3,15 @@
 #include "node/state.h"
 #include "node/work.h"
 
-void result_credit(struct node *node, uint64_t exchange)
+void result_credit(struct node *node, uint64_t exchange,
+                   const struct blob *payload)
 {
     struct msg msg = {.kind = MSG_CREDIT};
 
     msg.credit.exchange = exchange;
-    msg.credit.chunks = 1;
-    node_to_hub(node, &msg, NULL);
+    msg.credit.more = payload ? payload->wire_bytes : 0;
+    if (msg.credit.more)
+        node_to_hub(node, &msg, NULL);
 }
 
 static struct flight *flight_of(struct node *node, uint64_t exchange)
@@ -31,7 +33,7 @@ void node_on_result(struct node *node, const struct msg *msg,
     struct flight *flight = flight_of(node, result->exchange);
     struct flight_chunk *place;
 
-    result_credit(node, result->exchange);
+    result_credit(node, result->exchange, payload);
     if (!flight || result->chunk >= node->chunks || !payload ||
         !fragment_holds(flight->part, result->chunk) ||
         (result->exchange && flight->stage == FLIGHT_FORMING) ||

@@ -83,7 +83,7 @@ void node_on_review(struct node *node, const struct msg *msg,
     struct node_review *review = &node->review;
     uint32_t chunk = msg->review.chunk;
 
-    result_credit(node, 0);
+    result_credit(node, 0, payload);
     if (node->hub != HUB_MEMBER || chunk >= node->chunks || !payload ||
         payload->size != node_chunk_length(node, chunk) * sizeof(float))
         return;

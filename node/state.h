@@ -57,7 +57,8 @@ struct flight {
     uint64_t base_version, lineage; /* the node's when it was taken */
     double squares;
     uint32_t to_send; /* the next chunk */
-    uint32_t forming, judged, arrived, corrected, credit;
+    uint32_t forming, judged, arrived, corrected;
+    int64_t credit; /* bytes that may be sent; below 0: owed */
     bool correcting; /* corrections have been asked for */
     bool complete;   /* the trainer has all it is to apply */
     bool skipped;    /* the trainer will not apply it */
@@ -183,8 +184,9 @@ void node_on_result(struct node *node, const struct msg *msg,
                    struct blob *payload);
 void node_on_applied(struct node *node, const struct msg *msg,
                     struct blob *payload);
-/* Has room for one more chunk. */
-void result_credit(struct node *node, uint64_t exchange);
+/* Has room again for what a payload takes. */
+void result_credit(struct node *node, uint64_t exchange,
+                   const struct blob *payload);
 void result_corrected(struct node *node, struct job *job);
 void results_advance(struct node *node);
 

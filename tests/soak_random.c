@@ -117,7 +117,7 @@ static void choose_schedule(struct soak *soak)
     hub->miss = (enum miss)soak_below(soak, MISS_COUNT);
     hub->wait = between(soak, 100 * MILLISECOND, 3 * SECOND);
     hub->nodes = 1 + (unsigned)soak_below(soak, soak->nodes);
-    hub->window = 1 + (uint32_t)soak_below(soak, 6);
+    hub->window = 1 + 16 * soak_below(soak, 6);
     /* A gate that does not wait for slow nodes leaves them behind. */
     hub->staleness =
         hub->policy.gate == &gate_sync && soak_below(soak, 2) ? 3 : 1000;

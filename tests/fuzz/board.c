@@ -121,7 +121,7 @@ static void credit(struct session *session, struct slot *slot)
     struct msg msg = {.kind = MSG_CREDIT};
 
     msg.credit.exchange = next(session);
-    msg.credit.chunks = next(session) & 7;
+    msg.credit.more = next(session) & 7;
     say(session, slot, &msg, NULL);
 }
 

@@ -175,7 +175,7 @@ static void credit(struct session *session, struct slot *slot)
     struct msg msg = {.kind = MSG_CREDIT};
 
     msg.credit.exchange = next(session);
-    msg.credit.chunks = next(session);
+    msg.credit.more = next(session);
     say(session, slot, &msg, NULL);
 }
 
@@ -344,7 +344,7 @@ static struct hub *open_hub(struct session *session, uint8_t bits)
                                 .every = 1,
                                 .nodes = 1,
                                 .chunk_elements = CHUNK,
-                                .window = bits & 32 ? 1 : 3,
+                                .window = bits & 32 ? 1 : 3 * sizeof(float) * CHUNK,
                                 .tasks = 3,
                                 .epochs = 5,
                                 .task_time = 20 * SECOND,

@@ -27,7 +27,7 @@ struct bench *bench_new(void)
                                         .every = 1,
                                         .nodes = 1,
                                         .chunk_elements = CHUNK_ELEMENTS,
-                                        .window = 8,
+                                        .window = 8 * BENCH_CHUNK_BYTES,
                                         .staleness = 4,
                                         .save_interval = 10 * SECOND,
                                         .evaluate_interval = SECOND};
@@ -298,12 +298,12 @@ struct guest guest_alone(struct bench *bench)
 }
 
 void guest_credits(struct bench *bench, struct guest *guest,
-                   uint64_t exchange, uint32_t chunks)
+                   uint64_t exchange, uint64_t bytes)
 {
     struct msg msg = {.kind = MSG_CREDIT};
 
     msg.credit.exchange = exchange;
-    msg.credit.chunks = chunks;
+    msg.credit.more = bytes;
     hand_say(&bench->hand, guest->control, &msg, NULL);
 }
 

@@ -1,7 +1,7 @@
 /* A hub on the bench, and guests that play nodes by hand.
  *
  *     struct bench *bench = bench_new();
- *     bench->config.window = 2;             change what matters
+ *     bench->config.delay = 2;              change what matters
  *     bench_open(bench);
  *     struct guest a = guest_comes(bench, "a");
  *     guest_founds(bench, &a, 1);           every value of the centre is 1
@@ -10,14 +10,19 @@
  *     bench_destroy(&bench);
  *
  * By default: preset mean, exchange delta, ten elements in chunks of 4, 4 and
- * 2, a window of 8, nobody else is waited for. */
+ * 2, a window of 8 chunks, nobody else is waited for. */
 #ifndef TESTS_HUB_BENCH_H
 #define TESTS_HUB_BENCH_H
 
 #include "hub/hub.h"
 #include "tests/hand.h"
 
-enum { BENCH_ELEMENTS = 10, BENCH_CHUNKS = 3 };
+enum {
+    BENCH_ELEMENTS = 10,
+    BENCH_CHUNKS = 3,
+    BENCH_CHUNK_BYTES = 16, /* of all but the last, which has 8 */
+    BENCH_BYTES = 40
+};
 
 /* What guests announce as the norm of what they offer: enough. */
 #define BENCH_NORM 1e6
@@ -89,7 +94,7 @@ void guest_gives_last(struct bench *bench, struct guest *guest,
 void guest_delivers_all(struct bench *bench, struct guest *guest,
                         uint64_t exchange, double value);
 void guest_credits(struct bench *bench, struct guest *guest,
-                   uint64_t exchange, uint32_t chunks);
+                   uint64_t exchange, uint64_t bytes);
 void guest_pings(struct bench *bench, struct guest *guest,
                  uint64_t iteration);
 /* So long passes, while it pings every half second. */

@@ -3,7 +3,7 @@
 #include "tests/check.h"
 #include "tests/hub/bench.h"
 
-static struct guest guest_with_window(struct bench *bench, uint32_t window)
+static struct guest guest_with_window(struct bench *bench, uint64_t window)
 {
     struct guest a;
 
@@ -17,15 +17,17 @@ static struct guest guest_with_window(struct bench *bench, uint32_t window)
 static void no_more_results_are_sent_than_there_is_room_for(void)
 {
     struct bench *bench = bench_new();
-    struct guest a = guest_with_window(bench, 2);
+    struct guest a = guest_with_window(bench, 2 * BENCH_CHUNK_BYTES);
 
     guest_gives(bench, &a, 1, 0.5);
     CHECK_EQUAL(2, guest_heard_count(bench, &a, MSG_RESULT));
+    guest_credits(bench, &a, 1, BENCH_CHUNK_BYTES);
+    CHECK_EQUAL(3, guest_heard_count(bench, &a, MSG_RESULT));
+    guest_gives(bench, &a, 2, 0.5); /* 8 bytes are left: one more */
+    CHECK_EQUAL(4, guest_heard_count(bench, &a, MSG_RESULT));
+    guest_credits(bench, &a, 1, 8);
+    CHECK_EQUAL(4, guest_heard_count(bench, &a, MSG_RESULT));
     guest_credits(bench, &a, 1, 1);
-    CHECK_EQUAL(3, guest_heard_count(bench, &a, MSG_RESULT));
-    guest_gives(bench, &a, 2, 0.5);
-    CHECK_EQUAL(3, guest_heard_count(bench, &a, MSG_RESULT));
-    guest_credits(bench, &a, 1, 2);
     CHECK_EQUAL(5, guest_heard_count(bench, &a, MSG_RESULT));
     bench_destroy(&bench);
 }
@@ -43,7 +45,8 @@ static void results_keep_their_order(void)
 
         CHECK_EQUAL(1 + i / BENCH_CHUNKS, result->exchange);
         CHECK_EQUAL(i % BENCH_CHUNKS, result->chunk);
-        guest_credits(bench, &a, result->exchange, 1);
+        guest_credits(bench, &a, result->exchange,
+                      bench_length(result->chunk) * sizeof(float));
     }
     bench_destroy(&bench);
 }
@@ -51,25 +54,28 @@ static void results_keep_their_order(void)
 static void uploads_are_credited_as_chunks_are_merged(void)
 {
     struct bench *bench = bench_new();
-    struct guest a = guest_with_window(bench, 2);
+    struct guest a = guest_with_window(bench, 2 * BENCH_CHUNK_BYTES);
 
     guest_offers(bench, &a, 1);
     hand_forget(&bench->hand);
     guest_delivers(bench, &a, 1, 0, 0.5);
     CHECK_EQUAL(1, guest_heard_count(bench, &a, MSG_CREDIT));
-    CHECK_EQUAL(1, guest_heard(bench, &a, MSG_CREDIT)->credit.chunks);
+    CHECK_EQUAL(BENCH_CHUNK_BYTES,
+                guest_heard(bench, &a, MSG_CREDIT)->credit.more);
     CHECK_EQUAL(1, guest_heard(bench, &a, MSG_CREDIT)->credit.exchange);
     bench_destroy(&bench);
 }
 
-static void more_credit_than_the_window_cuts(void)
+static void more_credit_than_was_sent_cuts(void)
 {
-    static const uint32_t too_much[] = {1, 3, UINT32_MAX};
+    static const uint64_t too_much[] = {1, 33, UINT64_MAX};
 
     for (unsigned i = 0; i < 3; i++) {
         struct bench *bench = bench_new();
-        struct guest a = guest_with_window(bench, 2);
+        struct guest a = guest_with_window(bench, 2 * BENCH_CHUNK_BYTES);
 
+        if (i)
+            guest_gives(bench, &a, 1, 0.5);
         guest_credits(bench, &a, 1, too_much[i]);
         CHECK(hand_dropped(&bench->hand, a.control));
         bench_destroy(&bench);
@@ -79,7 +85,7 @@ static void more_credit_than_the_window_cuts(void)
 static void a_newcomer_takes_the_centre_as_it_has_credit(void)
 {
     struct bench *bench = bench_new();
-    struct guest a = guest_with_window(bench, 2), b;
+    struct guest a = guest_with_window(bench, 2 * BENCH_CHUNK_BYTES), b;
 
     guest_gives(bench, &a, 1, 0.5);
     b = guest_new(bench, "b");
@@ -92,7 +98,7 @@ static void a_newcomer_takes_the_centre_as_it_has_credit(void)
     CHECK_EQUAL(2, guest_heard_count(bench, &b, MSG_RESULT));
     guest_offers(bench, &b, 1);
     CHECK_EQUAL(VERDICT_SUPERSEDED, guest_verdict(bench, &b, 1, 0));
-    guest_credits(bench, &b, 0, 2);
+    guest_credits(bench, &b, 0, 2 * BENCH_CHUNK_BYTES);
     CHECK_EQUAL(3, guest_heard_count(bench, &b, MSG_RESULT));
     CHECK_NEAR(1.5, guest_result(bench, &b, 0, 2), 0);
     guest_offers(bench, &b, 2);
@@ -124,7 +130,7 @@ static void a_centre_is_sent_when_the_node_asks_for_it(void)
 static void who_needs_no_centre_gets_none(void)
 {
     struct bench *bench = bench_new();
-    struct guest a = guest_with_window(bench, 8);
+    struct guest a = guest_with_window(bench, 8 * BENCH_CHUNK_BYTES);
 
     guest_credits(bench, &a, 0, 0);
     CHECK_EQUAL(0, guest_heard_count(bench, &a, MSG_RESULT));
@@ -135,7 +141,7 @@ static void who_needs_no_centre_gets_none(void)
 static void a_new_bulk_connection_has_the_whole_window(void)
 {
     struct bench *bench = bench_new();
-    struct guest a = guest_with_window(bench, 2);
+    struct guest a = guest_with_window(bench, 2 * BENCH_CHUNK_BYTES);
 
     guest_gives(bench, &a, 1, 0.5);
     a.hello.run = 7;
@@ -167,7 +173,7 @@ static void who_never_has_room_for_results_may_not_offer_for_ever(void)
 static void all_receive_the_same_bytes(void)
 {
     struct bench *bench = bench_new();
-    struct guest a = guest_with_window(bench, 8);
+    struct guest a = guest_with_window(bench, 8 * BENCH_CHUNK_BYTES);
     struct guest b = guest_comes(bench, "b");
     const struct hand_sent *one, *other;
 
@@ -185,7 +191,7 @@ void add_hub_delivery_tests(CU_pSuite suite)
     TEST(no_more_results_are_sent_than_there_is_room_for);
     TEST(results_keep_their_order);
     TEST(uploads_are_credited_as_chunks_are_merged);
-    TEST(more_credit_than_the_window_cuts);
+    TEST(more_credit_than_was_sent_cuts);
     TEST(a_newcomer_takes_the_centre_as_it_has_credit);
     TEST(a_centre_is_sent_when_the_node_asks_for_it);
     TEST(who_needs_no_centre_gets_none);

@@ -147,7 +147,7 @@ static void a_node_that_says_hello_again_stays_in_its_place(void)
     guest_delivers(bench, &a, 2, 0, 1);
     guest_attach(bench, &a);
     /* What either has sent in the former session is still on its way. */
-    guest_credits(bench, &a, 1, BENCH_CHUNKS);
+    guest_credits(bench, &a, 1, BENCH_BYTES);
     CHECK(!hand_dropped(&bench->hand, a.control));
     CHECK_EQUAL(1, bench_look(bench)->count);
     guest_gives(bench, &a, 2, 0.5);

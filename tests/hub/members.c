@@ -13,7 +13,8 @@ static void the_first_to_attach_founds_the_centre(void)
                 guest_heard(bench, &a, MSG_WELCOME)->welcome.start);
     CHECK_EQUAL(START_HOLD,
                 guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
-    CHECK_EQUAL(8, guest_heard(bench, &a, MSG_GRANT)->grant.credit);
+    CHECK_EQUAL(bench->config.window,
+                guest_heard(bench, &a, MSG_GRANT)->grant.credit);
     guest_founds(bench, &a, 1);
     CHECK_EQUAL(START_GO, guest_heard(bench, &a, MSG_WELCOME)->welcome.start);
     CHECK_EQUAL(START_GO, guest_heard(bench, &b, MSG_WELCOME)->welcome.start);

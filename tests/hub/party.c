@@ -75,7 +75,7 @@ static bool evaluates(struct party *party, unsigned i, uint64_t *done,
         return false;
     CHECK_EQUAL(BENCH_CHUNKS - 1, sent->msg.review.chunk);
     *done = sent->msg.review.review;
-    guest_credits(party->bench, &party->guest[i], 0, BENCH_CHUNKS);
+    guest_credits(party->bench, &party->guest[i], 0, BENCH_BYTES);
     say_reviewed(party, i, *done, true, loss(hand_float(sent->payload, 0)));
     return true;
 }

@@ -83,12 +83,12 @@ static void chunks_wait_for_credit(void)
     struct bench *bench = bench_new();
     struct party party;
 
-    bench->config.window = 2;
+    bench->config.window = 2 * BENCH_CHUNK_BYTES;
     bench->config.policy = preset_find("verified")->policy;
     party = party_at(bench, 2);
     all_give(&party, 1, shift);
     CHECK_EQUAL(2, shown_count(&party, 0));
-    guest_credits(party.bench, &party.guest[0], 0, 1);
+    guest_credits(party.bench, &party.guest[0], 0, BENCH_CHUNK_BYTES);
     CHECK_EQUAL(3, shown_count(&party, 0));
     bench_destroy(&party.bench);
 }

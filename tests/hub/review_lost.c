@@ -61,7 +61,7 @@ static void a_late_reviewer_is_not_waited_for_twice(void)
     CHECK_EQUAL(VERDICT_REFUTED,
                 guest_verdict(party.bench, &party.guest[2], 2, 0));
     say_reviewed(&party, 3, late, true, 0); /* it is back */
-    guest_credits(party.bench, &party.guest[3], 0, 8);
+    guest_credits(party.bench, &party.guest[3], 0, BENCH_BYTES);
     all_give(&party, 3, shift);
     CHECK_EQUAL(2 * BENCH_CHUNKS, shown_count(&party, 3));
     bench_destroy(&party.bench);
@@ -145,7 +145,7 @@ static void what_is_lost_under_review_leaves_nothing_behind(void)
     say_reviewed(&party, 1, review, true, 0);
     CHECK_EQUAL(0, bench_look(party.bench)->version);
     CHECK_EQUAL(BENCH_CHUNKS, shown_count(&party, 1));
-    guest_credits(party.bench, &party.guest[1], 0, BENCH_CHUNKS);
+    guest_credits(party.bench, &party.guest[1], 0, BENCH_BYTES);
     for (unsigned i = 0; i < 2; i++) {
         const struct msg_offer next = {
             .exchange = 2, .samples = 1, .score = 1 + i};

@@ -135,7 +135,7 @@ static void who_is_taking_the_bad_centre_takes_the_good_one_next(void)
     spoiled_give(bench, &a, 2, 100);
     b = guest_comes(bench, "b");
     CHECK_NEAR(102, guest_takes(bench, &b), 0);
-    guest_credits(bench, &b, 0, BENCH_CHUNKS);
+    guest_credits(bench, &b, 0, BENCH_BYTES);
     CHECK_EQUAL(1, guest_heard_count(bench, &b, MSG_WELCOME));
     guest_lives(bench, &a, 2 * EACH);
     CHECK(is_rolled_back(bench));

@@ -28,7 +28,8 @@ static void an_offer_is_granted_with_the_window_as_credit(void)
     hand_forget(&pair.bench->hand);
     guest_offers(pair.bench, &pair.a, 1);
     grant = guest_heard(pair.bench, &pair.a, MSG_GRANT);
-    CHECK(grant && grant->grant.exchange == 1 && grant->grant.credit == 8);
+    CHECK(grant && grant->grant.exchange == 1 &&
+          grant->grant.credit == 8 * BENCH_CHUNK_BYTES);
     bench_destroy(&pair.bench);
 }
 
@@ -172,13 +173,13 @@ static void a_stale_offer_is_declined_and_its_node_takes_the_centre(void)
     guest_founds(bench, &a, 1);
     for (uint64_t i = 1; i <= 5; i++) {
         guest_gives(bench, &a, i, 0);
-        guest_credits(bench, &a, i, BENCH_CHUNKS);
+        guest_credits(bench, &a, i, BENCH_BYTES);
     }
     hand_forget(&bench->hand);
     guest_offer(bench, &a, &old);
     CHECK_EQUAL(VERDICT_STALE, guest_verdict(bench, &a, 9, 0));
     check_takes(bench, &a);
-    guest_credits(bench, &a, 0, BENCH_CHUNKS);
+    guest_credits(bench, &a, 0, BENCH_BYTES);
     guest_gives(bench, &a, 10, 0.5);
     CHECK_NEAR(1.5, guest_result(bench, &a, 10, 0), 0);
     bench_destroy(&bench);
@@ -213,7 +214,7 @@ static void nobody_waits_for_what_a_node_offered_before_it_takes(void)
     guest_offers(bench, &a, 3);
     CHECK_EQUAL(VERDICT_SUPERSEDED, guest_verdict(bench, &a, 3, 0));
     check_takes(bench, &a);
-    guest_credits(bench, &a, 0, BENCH_CHUNKS);
+    guest_credits(bench, &a, 0, BENCH_BYTES);
     guest_gives(bench, &a, 4, 0.5);
     CHECK_NEAR(1.5, guest_result(bench, &a, 4, 0), 0);
     bench_destroy(&bench);

@@ -11,7 +11,7 @@ static struct bench *at_version(struct bench *bench, uint64_t version,
     guest_founds(bench, guest, 1);
     for (uint64_t i = 1; i <= version; i++) {
         guest_gives(bench, guest, i, 0);
-        guest_credits(bench, guest, i, BENCH_CHUNKS);
+        guest_credits(bench, guest, i, BENCH_BYTES);
     }
     CHECK_EQUAL(version, bench_look(bench)->version);
     return bench;

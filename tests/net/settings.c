@@ -37,7 +37,7 @@ static enum status read_with(const char *path, const char *every)
 
 static void the_file_the_environment_and_the_arguments_are_read(void)
 {
-    const char *text = "every = 7\ndelay = 8\nwindow = 9\n";
+    const char *text = "every = 7\ndelay = 8\nwindow = 9MiB\n";
     char *path = write_file(text, strlen(text));
 
     CHECK_EQUAL(0, setenv("STARSWITCH_DELAY", "18", 1));
@@ -46,7 +46,7 @@ static void the_file_the_environment_and_the_arguments_are_read(void)
     CHECK_EQUAL(0, unlink(path));
     CHECK_EQUAL(27, options.every);
     CHECK_EQUAL(18, options.delay);
-    CHECK_EQUAL(9, options.window);
+    CHECK_EQUAL(9 << 20, options.window);
 }
 
 static void an_error_in_the_file_names_it(void)

@@ -37,7 +37,7 @@ static struct desk *desk_make(bool reviews)
                                          .every = 1,
                                          .delay = 4,
                                          .chunk_elements = CHUNK_ELEMENTS,
-                                         .window = 8};
+                                         .window = 128};
     desk->weight = 1;
     return desk;
 }
@@ -70,12 +70,12 @@ size_t desk_length(uint32_t chunk)
     return chunk_length(DESK_ELEMENTS, CHUNK_ELEMENTS, chunk);
 }
 
-void desk_grants(struct desk *desk, uint64_t exchange, uint32_t credit)
+void desk_grants(struct desk *desk, uint64_t exchange, uint32_t chunks)
 {
     struct msg msg = {.kind = MSG_GRANT};
 
     msg.grant.exchange = exchange;
-    msg.grant.credit = credit;
+    msg.grant.credit = chunks * CHUNK_ELEMENTS * sizeof(float);
     hand_say(&desk->hand, PEER_CONTROL, &msg, NULL);
 }
 

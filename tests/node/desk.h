@@ -56,7 +56,7 @@ void desk_offers(struct desk *desk, uint64_t exchange, double value);
 void desk_takes(struct desk *desk, const struct msg_snapshot *snapshot,
                 struct blob *values);
 void desk_leaves(struct desk *desk, uint64_t exchange, double value);
-void desk_grants(struct desk *desk, uint64_t exchange, uint32_t credit);
+void desk_grants(struct desk *desk, uint64_t exchange, uint32_t chunks);
 void desk_judges(struct desk *desk, uint64_t exchange, uint32_t first,
                  uint32_t chunks, enum verdict verdict);
 void desk_result(struct desk *desk, const struct msg_result *result,

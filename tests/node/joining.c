@@ -144,7 +144,7 @@ static void who_takes_asks_and_offers_when_it_has_taken(void)
     desk->version = 40;
     desk_welcomes(desk, START_TAKE);
     CHECK_EQUAL(0, desk_sent(desk, MSG_CREDIT)->credit.exchange);
-    CHECK_EQUAL(0, desk_sent(desk, MSG_CREDIT)->credit.chunks);
+    CHECK_EQUAL(0, desk_sent(desk, MSG_CREDIT)->credit.more);
     desk_answers(desk, 0, VERB_REPLACE, 9);
     CHECK_NEAR(9, desk_apply(desk, 0, 2), 0);
     CHECK_EQUAL(VERB_REPLACE, desk_told(desk, MSG_APPLY)->apply.verb);

@@ -48,7 +48,7 @@ static void every_result_is_credited_even_an_unknown_one(void)
     CHECK_EQUAL(3, hand_count(&desk->hand, PEER_CONTROL, MSG_CREDIT));
     desk_result(desk, &stray, 1);
     CHECK_EQUAL(4, hand_count(&desk->hand, PEER_CONTROL, MSG_CREDIT));
-    CHECK_EQUAL(1, desk_sent(desk, MSG_CREDIT)->credit.chunks);
+    CHECK_EQUAL(16, desk_sent(desk, MSG_CREDIT)->credit.more);
     desk_destroy(&desk);
 }
 

@@ -24,7 +24,7 @@ static void grant(struct tutor *tutor, struct effects *out)
 {
     struct msg msg = {.kind = MSG_GRANT};
 
-    msg.grant.credit = TUTOR_CHUNKS;
+    msg.grant.credit = UINT64_MAX;
     while (!tutor->mute && tutor->granted < tutor->last_offer) {
         msg.grant.exchange = ++tutor->granted;
         effects_send(out, tutor->control, &msg, NULL);

@@ -89,7 +89,7 @@ struct lab *walk_lab(const struct policy *policy, struct seen *seen)
     hub->policy = *policy;
     hub->init = init_of(policy);
     hub->every = WALK_EVERY;
-    hub->window = WINDOW;
+    hub->window = WINDOW * 16;
     hub->nodes = WALK_NODES;
     hub->save_interval = SECOND;
     hub->evaluate_interval = 3600 * SECOND;
