@@ -4,7 +4,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
+#ifdef __x86_64__
+#include <xxh_x86dispatch.h> /* which instructions, at run time */
+#endif
 
 /* Capacities are multiples of a power of two: up to 1 KiB of 64 bytes, above
  * it 9 to 16 times a step, so that at most a ninth is not used. */
@@ -229,4 +233,30 @@ void blob_unref(struct blob **reference)
 void blob_seal(struct blob *blob)
 {
     blob->checksum = XXH3_64bits(blob->bytes, blob->size);
+}
+
+_Static_assert(sizeof(XXH3_state_t) <= sizeof(struct sealing) &&
+                   _Alignof(XXH3_state_t) <= _Alignof(struct sealing),
+               "a sealing has room for XXH3's state");
+
+static XXH3_state_t *state_of(struct sealing *sealing)
+{
+    return (XXH3_state_t *)(void *)sealing->state;
+}
+
+void sealing_begin(struct sealing *sealing)
+{
+    XXH3_INITSTATE(state_of(sealing));
+    (void)XXH3_64bits_reset(state_of(sealing));
+}
+
+void sealing_add(struct sealing *sealing, const void *bytes, size_t size)
+{
+    (void)XXH3_64bits_update(state_of(sealing), bytes, size);
+}
+
+void sealing_end(const struct sealing *sealing, struct blob *blob)
+{
+    blob->checksum =
+        XXH3_64bits_digest((const XXH3_state_t *)(const void *)sealing->state);
 }

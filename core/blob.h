@@ -54,4 +54,14 @@ static inline float *blob_floats(struct blob *blob)
 /* Computes and remembers the checksum. */
 void blob_seal(struct blob *blob);
 
+/* The same, piece by piece and in order, while whoever writes or reads a blob
+ * has the piece in the cache: begin, add all of its bytes, and seal. */
+struct sealing {
+    _Alignas(64) unsigned char state[640];
+};
+
+void sealing_begin(struct sealing *sealing);
+void sealing_add(struct sealing *sealing, const void *bytes, size_t size);
+void sealing_end(const struct sealing *sealing, struct blob *blob);
+
 #endif

@@ -9,47 +9,46 @@
 static void check(struct job *job)
 {
     struct blob *payload = job->in[0].blob;
-    double tile[CODEC_GRAIN];
-    double squares = 0;
+    double squares;
 
     if (!payload_fits(&job->extent, job->in[0].codec, payload->bytes,
                       payload->size)) {
         job->status = STATUS_MALFORMED;
         return;
     }
-    if (!payload->checksum)
-        blob_seal(payload);
-    if (payload->checksum != job->tag[2]) {
+    squares = job_measure(job, 0);
+    if (payload->checksum != job->tag[2])
         job->status = STATUS_MALFORMED;
-        return;
-    }
-    job->in[0].weight = 1;
-    for (size_t first = 0; first < job->extent.elements; first += CODEC_GRAIN) {
-        size_t left = job->extent.elements - first;
-        size_t count = left < CODEC_GRAIN ? left : CODEC_GRAIN;
-
-        job_sum(job, 0, 1, first, count, tile);
-        for (size_t i = 0; i < count; i++)
-            squares += tile[i] * tile[i];
-    }
-    if (!isfinite(squares))
+    else if (!isfinite(squares))
         job->status = STATUS_CONFIG;
     job->number[1] = squares;
 }
 
-/* A fresh blob with the values of `from`, or zeros. */
-static struct blob *copy_of(struct job *job, const struct blob *from)
+static struct blob *room(struct job *job)
 {
-    size_t bytes = job->extent.elements * sizeof(float);
-    struct blob *blob = blob_new(job->pool, bytes);
+    struct blob *blob =
+        blob_new(job->pool, job->extent.elements * sizeof(float));
 
     if (!blob)
         job->status = STATUS_NO_MEMORY;
-    else if (from)
-        memcpy(blob->bytes, from->bytes, bytes);
-    else
-        memset(blob->bytes, 0, bytes);
     return blob;
+}
+
+/* Elements of output `i` that begin as those of the input they follow; zero
+ * where that is empty. NULL: there is no such output. */
+static float *tile_of(struct job *job, unsigned i, size_t first, size_t count)
+{
+    struct blob *from = job->in[MERGE_THETA + i].blob;
+    float *to;
+
+    if (!job->out[i])
+        return NULL;
+    to = blob_floats(job->out[i]) + first;
+    if (from)
+        memcpy(to, blob_floats(from) + first, count * sizeof *to);
+    else
+        memset(to, 0, count * sizeof *to);
+    return to;
 }
 
 /* The contributions to a tile, one by one, for rules that compare them. */
@@ -89,19 +88,22 @@ static void merge_tiles(struct job *job, const struct policy *policy,
         .live = (unsigned)job->number[MERGE_LIVE],
         .turn = (uint64_t)job->number[MERGE_TURN],
         .numbers = &policy->numbers};
+    size_t most = job_tile(job);
+    struct sealing sealing;
 
-    for (size_t first = 0; first < job->extent.elements; first += CODEC_GRAIN) {
+    sealing_begin(&sealing);
+    for (size_t first = 0; first < job->extent.elements; first += most) {
         size_t left = job->extent.elements - first;
 
-        tile.count = left < CODEC_GRAIN ? left : CODEC_GRAIN;
+        tile.count = left < most ? left : most;
         reduce(job, policy, rows, first, tile.count, value);
-        tile.theta = blob_floats(job->out[0]) + first;
+        tile.theta = tile_of(job, 0, first, tile.count);
         for (unsigned i = 0; i < POLICY_PLANES; i++)
-            tile.plane[i] = job->out[1 + i]
-                                ? blob_floats(job->out[1 + i]) + first
-                                : NULL;
+            tile.plane[i] = tile_of(job, 1 + i, first, tile.count);
         policy->merge->step(&tile);
+        sealing_add(&sealing, tile.theta, tile.count * sizeof *tile.theta);
     }
+    sealing_end(&sealing, job->out[0]);
 }
 
 static void merge(struct job *job)
@@ -113,9 +115,8 @@ static void merge(struct job *job)
                           : 0;
     double *space = NULL, **rows = NULL;
 
-    job->out[0] = copy_of(job, job->in[MERGE_THETA].blob);
-    for (unsigned i = 0; i < planes; i++)
-        job->out[1 + i] = copy_of(job, job->in[MERGE_PLANES + i].blob);
+    for (unsigned i = 0; i < 1 + planes; i++)
+        job->out[i] = room(job);
     if (policy->reduce->rows) {
         space = malloc((size_t)contributed * CODEC_GRAIN * sizeof *space);
         rows = malloc(contributed * sizeof *rows);
@@ -124,32 +125,15 @@ static void merge(struct job *job)
         for (unsigned i = 0; space && rows && i < contributed; i++)
             rows[i] = space + (size_t)i * CODEC_GRAIN;
     }
-    if (job->status == STATUS_OK) {
+    if (job->status == STATUS_OK)
         merge_tiles(job, policy, rows);
-        blob_seal(job->out[0]);
-    }
     free(rows);
     free(space);
 }
 
 static void form(struct job *job)
 {
-    double tile[CODEC_GRAIN];
-
-    job->out[0] = blob_new(job->pool, job->extent.elements * sizeof(float));
-    if (!job->out[0]) {
-        job->status = STATUS_NO_MEMORY;
-        return;
-    }
-    for (size_t first = 0; first < job->extent.elements; first += CODEC_GRAIN) {
-        size_t left = job->extent.elements - first;
-        size_t count = left < CODEC_GRAIN ? left : CODEC_GRAIN;
-
-        job_sum(job, 0, job->inputs, first, count, tile);
-        for (size_t i = 0; i < count; i++)
-            blob_floats(job->out[0])[first + i] = (float)tile[i];
-    }
-    blob_seal(job->out[0]);
+    (void)job_add_up(job, true);
 }
 
 static void hint(struct job *job)

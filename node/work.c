@@ -5,43 +5,11 @@
 
 #include "codec/codec.h"
 
-/* Adds the inputs up into out[0]; returns the squared norm, which is not
- * finite when some value is not. */
-static double add_up(struct job *job)
-{
-    double tile[CODEC_GRAIN];
-    double squares = 0;
-    float *values;
-
-    job->out[0] = blob_new(job->pool, job->extent.elements * sizeof(float));
-    if (!job->out[0]) {
-        job->status = STATUS_NO_MEMORY;
-        return 0;
-    }
-    values = blob_floats(job->out[0]);
-    for (size_t first = 0; first < job->extent.elements; first += CODEC_GRAIN) {
-        size_t left = job->extent.elements - first;
-        size_t count = left < CODEC_GRAIN ? left : CODEC_GRAIN;
-
-        job_sum(job, 0, job->inputs, first, count, tile);
-        for (size_t i = 0; i < count; i++) {
-            values[first + i] = (float)tile[i];
-            squares += (double)values[first + i] * (double)values[first + i];
-        }
-    }
-    return squares;
-}
-
 static void delta(struct job *job)
 {
-    job->number[0] = add_up(job);
-    if (job->status != STATUS_OK)
-        return;
-    if (!isfinite(job->number[0])) {
+    job->number[0] = job_add_up(job, true);
+    if (job->status == STATUS_OK && !isfinite(job->number[0]))
         job->status = STATUS_CONFIG;
-        return;
-    }
-    blob_seal(job->out[0]);
 }
 
 static void correct(struct job *job)
@@ -54,7 +22,7 @@ static void correct(struct job *job)
         job->status = STATUS_MALFORMED;
         return;
     }
-    if (!isfinite(add_up(job)))
+    if (!isfinite(job_add_up(job, false)))
         job->status = STATUS_MALFORMED;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/floats.h"
+
 struct note_row {
     const char *name;
     enum level level;
@@ -67,6 +69,89 @@ void job_sum(const struct job *job, unsigned from, unsigned to, size_t first,
     for (unsigned i = from; i < to; i++)
         payload_add(&job->extent, job->in[i].codec, job->in[i].blob->bytes,
                     first, count, job->in[i].weight, into);
+}
+
+size_t job_tile(const struct job *job)
+{
+    for (unsigned i = 0; i < job->inputs; i++)
+        if (job->in[i].codec != CODEC_RAW)
+            return CODEC_GRAIN;
+    return FLOATS_TILE;
+}
+
+static size_t tile_at(const struct job *job, size_t first, size_t tile)
+{
+    size_t left = job->extent.elements - first;
+
+    return left < tile ? left : tile;
+}
+
+double job_add_up(struct job *job, bool seals)
+{
+    struct squares squares = {{0}};
+    size_t tile = job_tile(job), count;
+    double sum[CODEC_GRAIN];
+    struct sealing sealing;
+
+    job->out[0] = blob_new(job->pool, job->extent.elements * sizeof(float));
+    if (!job->out[0]) {
+        job->status = STATUS_NO_MEMORY;
+        return 0;
+    }
+    sealing_begin(&sealing);
+    for (size_t first = 0; first < job->extent.elements; first += count) {
+        float *values = blob_floats(job->out[0]) + first;
+
+        count = tile_at(job, first, tile);
+        job_sum(job, 0, job->inputs, first, count, sum);
+        floats_round(sum, count, values);
+        squares_add(&squares, values, count);
+        if (seals)
+            sealing_add(&sealing, values, count * sizeof *values);
+    }
+    if (seals)
+        sealing_end(&sealing, job->out[0]);
+    return squares_sum(&squares);
+}
+
+/* The bytes of a payload that lie as values do, one by one. */
+static double measure_raw(const struct job *job, struct blob *blob)
+{
+    struct squares squares = {{0}};
+    struct sealing sealing;
+    size_t count;
+
+    sealing_begin(&sealing);
+    for (size_t first = 0; first < job->extent.elements; first += count) {
+        const unsigned char *values = blob->bytes + first * sizeof(float);
+
+        count = tile_at(job, first, FLOATS_TILE);
+        squares_add(&squares, values, count);
+        if (!blob->checksum)
+            sealing_add(&sealing, values, count * sizeof(float));
+    }
+    if (!blob->checksum)
+        sealing_end(&sealing, blob);
+    return squares_sum(&squares);
+}
+
+double job_measure(const struct job *job, unsigned i)
+{
+    struct blob *blob = job->in[i].blob;
+    struct squares squares = {{0}};
+    double values[CODEC_GRAIN];
+    size_t count;
+
+    if (job->in[i].codec == CODEC_RAW && job->in[i].weight == 1)
+        return measure_raw(job, blob);
+    if (!blob->checksum)
+        blob_seal(blob);
+    for (size_t first = 0; first < job->extent.elements; first += count) {
+        count = tile_at(job, first, CODEC_GRAIN);
+        job_sum(job, i, i + 1, first, count, values);
+        squares_add_doubles(&squares, values, count);
+    }
+    return squares_sum(&squares);
 }
 
 static void grow(struct effects *out)

@@ -79,9 +79,18 @@ void job_destroy(struct job **job);
 void job_run(struct job *job);
 /* into[i] = sum over in[from..to) of weight * decoded value first + i, in
  * double and in the order of the inputs: the same on every machine. `first` is
- * a multiple of CODEC_GRAIN, `count` at most that. */
+ * a multiple of job_tile(), `count` at most that. */
 void job_sum(const struct job *job, unsigned from, unsigned to, size_t first,
              size_t count, double *into);
+/* How many elements to go through at a time: a multiple of FLOATS_TILE that
+ * all the codecs of the inputs can be cut at, at most CODEC_GRAIN. */
+size_t job_tile(const struct job *job);
+/* out[0] = the sum of all inputs, rounded; returns its squared norm, which is
+ * not finite when some value is not. `seals` it in passing. NO_MEMORY. */
+double job_add_up(struct job *job, bool seals);
+/* The squared norm of input `i`, as job_add_up takes it; sets the checksum of
+ * its blob in passing, if nobody has yet. */
+double job_measure(const struct job *job, unsigned i);
 
 enum level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR };
 

@@ -1,0 +1,132 @@
+#include "core/floats.h"
+
+#include <string.h>
+
+#define LOOP static inline __attribute__((always_inline))
+
+/* Compilers turn the memcpy into unaligned vector loads. */
+LOOP double value_at(const void *values, size_t i)
+{
+    float value;
+
+    memcpy(&value, (const unsigned char *)values + i * sizeof value,
+           sizeof value);
+    return (double)value;
+}
+
+LOOP void add_loop(const void *values, size_t count, double weight,
+                   double *into)
+{
+    for (size_t i = 0; i < count; i++)
+        into[i] += weight * value_at(values, i);
+}
+
+LOOP void round_loop(const double *values, size_t count, float *to)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = (float)values[i];
+}
+
+LOOP void squares_loop(const void *values, size_t count, double *lanes)
+{
+    double lane[FLOATS_LANES];
+    size_t whole = count - count % FLOATS_LANES;
+
+    memcpy(lane, lanes, sizeof lane);
+    for (size_t i = 0; i < whole; i += FLOATS_LANES)
+        for (size_t j = 0; j < FLOATS_LANES; j++)
+            lane[j] += value_at(values, i + j) * value_at(values, i + j);
+    for (size_t i = whole; i < count; i++)
+        lane[i - whole] += value_at(values, i) * value_at(values, i);
+    memcpy(lanes, lane, sizeof lane);
+}
+
+LOOP void doubles_loop(const double *values, size_t count, double *lanes)
+{
+    double lane[FLOATS_LANES];
+    size_t whole = count - count % FLOATS_LANES;
+
+    memcpy(lane, lanes, sizeof lane);
+    for (size_t i = 0; i < whole; i += FLOATS_LANES)
+        for (size_t j = 0; j < FLOATS_LANES; j++)
+            lane[j] += values[i + j] * values[i + j];
+    for (size_t i = whole; i < count; i++)
+        lane[i - whole] += values[i] * values[i];
+    memcpy(lanes, lane, sizeof lane);
+}
+
+struct loops {
+    void (*add)(const void *values, size_t count, double weight, double *into);
+    void (*round)(const double *values, size_t count, float *to);
+    void (*squares)(const void *values, size_t count, double *lanes);
+    void (*doubles)(const double *values, size_t count, double *lanes);
+};
+
+#define VARIANT(name, attribute)                                               \
+    attribute static void add_##name(const void *values, size_t count,         \
+                                     double weight, double *into)              \
+    {                                                                          \
+        add_loop(values, count, weight, into);                                 \
+    }                                                                          \
+    attribute static void round_##name(const double *values, size_t count,     \
+                                       float *to)                              \
+    {                                                                          \
+        round_loop(values, count, to);                                         \
+    }                                                                          \
+    attribute static void squares_##name(const void *values, size_t count,     \
+                                         double *lanes)                        \
+    {                                                                          \
+        squares_loop(values, count, lanes);                                    \
+    }                                                                          \
+    attribute static void doubles_##name(const double *values, size_t count,   \
+                                         double *lanes)                        \
+    {                                                                          \
+        doubles_loop(values, count, lanes);                                    \
+    }                                                                          \
+    static const struct loops name = {add_##name, round_##name,                \
+                                      squares_##name, doubles_##name};
+
+VARIANT(plain, )
+#ifdef __x86_64__
+VARIANT(avx2, __attribute__((target("avx2"))))
+
+static const struct loops *loops(void)
+{
+    return __builtin_cpu_supports("avx2") ? &avx2 : &plain;
+}
+#else
+static const struct loops *loops(void)
+{
+    return &plain;
+}
+#endif
+
+void floats_add(const void *values, size_t count, double weight, double *into)
+{
+    loops()->add(values, count, weight, into);
+}
+
+void floats_round(const double *values, size_t count, float *to)
+{
+    loops()->round(values, count, to);
+}
+
+void squares_add(struct squares *squares, const void *values, size_t count)
+{
+    loops()->squares(values, count, squares->lane);
+}
+
+void squares_add_doubles(struct squares *squares, const double *values,
+                         size_t count)
+{
+    loops()->doubles(values, count, squares->lane);
+}
+
+double squares_sum(const struct squares *squares)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < FLOATS_LANES; i++)
+        sum += squares->lane[i];
+    return sum;
+}
