@@ -87,7 +87,7 @@ $(foreach f,$(FOLDERS),$(eval $(call library,$f)))
 
 $(PROGRAMS): $(BUILD)/starswitch-%: $(BUILD)/%/main.o $(LIBRARIES)
 	$Q$(LINK_ALL)
-$(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(LIBRARIES)
+$(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(call object,bench/kit/*.c) $(LIBRARIES)
 	$Q$(LINK_ALL)
 $(CONVERGENCE): $(call object,bench/convergence/*.c) $(LIBRARIES)
 	$Q$(LINK_ALL)

@@ -1,0 +1,192 @@
+#include "bench/kit/star.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/kit/kit.h"
+#include "include/starswitch.h"
+
+/* Unique on this machine, as nobody else can have the port. */
+#define FOLDER "/tmp/starswitch-bench-%u"
+
+enum { OPTIONS = 64, ADDRESS = 64, PATH = 512 };
+
+// ---- the hub ----
+
+/* Programs lie beside the folder of this one. */
+static void find_hub(char *path)
+{
+    ssize_t length = readlink("/proc/self/exe", path, PATH - 32);
+
+    if (length < 0)
+        give_up("cannot find starswitch-hub");
+    path[length] = 0;
+    for (int up = 0; up < 2; up++)
+        if (strrchr(path, '/'))
+            *strrchr(path, '/') = 0;
+    memcpy(path + strlen(path), "/starswitch-hub", sizeof "/starswitch-hub");
+}
+
+void star_hub(const struct post *post)
+{
+    char program[PATH], address[ADDRESS], nodes[16], folder[PATH], said[PATH];
+    char *options[OPTIONS] = {program,       "--listen", address, "--nodes",
+                              nodes,         "--save",   "24h",   "--init",
+                              "hub",         "--wait",   "60s",   "--insecure",
+                              "--directory", folder};
+    int count = 14, file;
+
+    find_hub(program);
+    (void)snprintf(address, sizeof address, "%s:%u", post->address, post->port);
+    (void)snprintf(nodes, sizeof nodes, "%u", post->nodes);
+    (void)snprintf(folder, sizeof folder, FOLDER, post->port);
+    (void)snprintf(said, sizeof said, FOLDER ".out", post->port);
+    for (int i = 0; post->extra[i] && count < OPTIONS - 1; i++)
+        options[count++] = post->extra[i];
+    file = open(said, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    (void)dup2(file, STDOUT_FILENO);
+    (void)dup2(file, STDERR_FILENO);
+    (void)execv(program, options);
+    _exit(1);
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind,
+                      struct FTW *where)
+{
+    (void)status;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+void star_clean(const struct crew *crew)
+{
+    char path[PATH];
+
+    (void)snprintf(path, sizeof path, FOLDER, crew->post.port);
+    (void)nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    (void)snprintf(path, sizeof path, FOLDER ".out", crew->post.port);
+    (void)remove(path);
+}
+
+// ---- a node ----
+
+struct node {
+    const struct post *post;
+    struct star_link *link;
+    float *values;
+    struct star_state state;
+};
+
+static void attach(struct node *node)
+{
+    const struct post *post = node->post;
+    struct star_tensor tensor = {.name = "parameters",
+                                 .rank = 1,
+                                 .shape = {post->elements},
+                                 .value = node->values};
+    char address[ADDRESS], name[32], error[256];
+    struct star_options options = {.hub = address, .name = name};
+
+    (void)snprintf(address, sizeof address, "%s:%u", post->address, post->port);
+    (void)snprintf(name, sizeof name, "node-%u", post->node);
+    if (star_attach(&options, &tensor, 1, &node->link, error, sizeof error) !=
+        STAR_OK)
+        give_up("%s", error);
+}
+
+static void step(struct node *node)
+{
+    struct star_progress progress = {.loss = 1, .samples = 32, .accuracy = -1};
+
+    if (star_step(node->link, &progress) != STAR_GO)
+        give_up("node %u was told to stop", node->post->node);
+    star_look(node->link, &node->state);
+}
+
+/* One more result. A step returns at once while the hub is not there yet or
+ * waits for other nodes. */
+static void run_round(struct node *node)
+{
+    uint64_t applied = node->state.applied;
+
+    while (node->state.applied == applied) {
+        uint64_t offered = node->state.offered;
+
+        step(node);
+        if (node->state.offered == offered)
+            sleep_until(seconds() + 0.002);
+    }
+}
+
+static void run_paced(struct node *node, const struct order *order)
+{
+    double began = seconds(), next = began;
+
+    while (next < began + order->seconds) {
+        next += order->step;
+        drift(node->values, node->post->elements, 1);
+        if (order->step > 0)
+            sleep_until(next);
+        step(node);
+        if (next < seconds())
+            next = seconds();
+    }
+}
+
+static void obey(struct node *node, const struct order *order)
+{
+    switch (order->kind) {
+    case ORDER_DRIFT:
+        drift(node->values, node->post->elements,
+              (float)(node->post->node + 1));
+        break;
+    case ORDER_ROUND:
+        run_round(node);
+        break;
+    case ORDER_PACED:
+        run_paced(node, order);
+        break;
+    case ORDER_SHOW:
+    default:
+        break;
+    }
+}
+
+static void report(const struct node *node, struct answer *answer)
+{
+    size_t elements = node->post->elements;
+    const struct star_state *state = &node->state;
+
+    answer->values[0] = node->values[0];
+    answer->values[1] = node->values[elements / 2];
+    answer->values[2] = node->values[elements - 1];
+    answer->iterations = state->iteration;
+    answer->applied = state->applied;
+    answer->bytes = state->bytes_up + state->bytes_down;
+    answer->inside = state->inside;
+    answer->waited = state->waited;
+    answer_order(node->post, answer);
+}
+
+void star_node(const struct post *post)
+{
+    struct node node = {.post = post,
+                        .values = pages(post->elements * sizeof *node.values)};
+    struct order order;
+
+    attach(&node);
+    while (next_order(post, &order)) {
+        struct answer answer = {.begin = seconds()};
+
+        obey(&node, &order);
+        answer.end = seconds();
+        report(&node, &answer);
+    }
+}

@@ -1,0 +1,17 @@
+/* A star of ours: starswitch-hub as users start it, and nodes that are
+ * programs on the public library, with a trainer that trains nothing. */
+#ifndef BENCH_KIT_STAR_H
+#define BENCH_KIT_STAR_H
+
+#include "bench/kit/crew.h"
+
+/* Becomes build/starswitch-hub, with the options in post->extra; it saves
+ * nothing meanwhile, and its folder goes with star_clean. As all nodes begin
+ * with the same parameters, nobody has to take others'. */
+void star_hub(const struct post *post);
+void star_clean(const struct crew *crew);
+
+/* A round is calls of star_step until one more result has been applied. */
+void star_node(const struct post *post);
+
+#endif
