@@ -16,7 +16,7 @@ struct load {
 
 struct class;
 
-struct flow {
+struct stream {
     struct class *class;
     struct load *first, *last; /* that wait; `first` is being sent */
     double through; /* count of its class at which `first` is through */
@@ -24,13 +24,14 @@ struct flow {
     size_t place;   /* in its class's heap */
 };
 
-/* Flows of one cap. */
-struct class {
-    double cap, rate; /* bytes per second of each flow */
-    double served;    /* bytes, of each flow that sends, up to port->now */
-    struct flow **heap; /* those that send, by `through` */
+/* Streams of one cap. */
+struct class
+{
+    double cap, rate; /* bytes per second of each stream */
+    double served;    /* bytes, of each stream that sends, up to port->now */
+    struct stream **heap; /* those that send, by `through` */
     size_t count, capacity;
-    size_t flows; /* with those that do not */
+    size_t streams;     /* with those that do not */
     struct class *next; /* by cap, ascending */
 };
 
@@ -77,35 +78,35 @@ void port_destroy(struct port **reference)
     free(port);
 }
 
-/* ---- a heap of flows by when they are through ---- */
+/* ---- a heap of streams by when they are through ---- */
 
-static bool is_before(const struct flow *one, const struct flow *other)
+static bool is_before(const struct stream *one, const struct stream *other)
 {
     if (one->through < other->through || one->through > other->through)
         return one->through < other->through;
     return one->order < other->order;
 }
 
-static void put(struct class *class, size_t place, struct flow *flow)
+static void put(struct class *class, size_t place, struct stream *stream)
 {
-    class->heap[place] = flow;
-    flow->place = place;
+    class->heap[place] = stream;
+    stream->place = place;
 }
 
-static void rise(struct class *class, struct flow *flow)
+static void rise(struct class *class, struct stream *stream)
 {
-    size_t place = flow->place;
+    size_t place = stream->place;
 
-    while (place && is_before(flow, class->heap[(place - 1) / 2])) {
+    while (place && is_before(stream, class->heap[(place - 1) / 2])) {
         put(class, place, class->heap[(place - 1) / 2]);
         place = (place - 1) / 2;
     }
-    put(class, place, flow);
+    put(class, place, stream);
 }
 
-static void sink(struct class *class, struct flow *flow)
+static void sink(struct class *class, struct stream *stream)
 {
-    size_t place = flow->place;
+    size_t place = stream->place;
 
     for (;;) {
         size_t child = 2 * place + 1;
@@ -113,34 +114,34 @@ static void sink(struct class *class, struct flow *flow)
         if (child + 1 < class->count &&
             is_before(class->heap[child + 1], class->heap[child]))
             child++;
-        if (child >= class->count || !is_before(class->heap[child], flow))
+        if (child >= class->count || !is_before(class->heap[child], stream))
             break;
         put(class, place, class->heap[child]);
         place = child;
     }
-    put(class, place, flow);
+    put(class, place, stream);
 }
 
-static void insert(struct class *class, struct flow *flow)
+static void insert(struct class *class, struct stream *stream)
 {
     if (class->count == class->capacity) {
         class->capacity = class->capacity ? 2 * class->capacity : 8;
         class->heap =
-            realloc(class->heap, class->capacity * sizeof(struct flow *));
+            realloc(class->heap, class->capacity * sizeof(struct stream *));
         if (!class->heap)
             abort();
     }
-    flow->place = class->count++;
-    rise(class, flow);
+    stream->place = class->count++;
+    rise(class, stream);
 }
 
-static void take_out(struct class *class, struct flow *flow)
+static void take_out(struct class *class, struct stream *stream)
 {
-    struct flow *last = class->heap[--class->count];
+    struct stream *last = class->heap[--class->count];
 
-    if (last == flow)
+    if (last == stream)
         return;
-    last->place = flow->place;
+    last->place = stream->place;
     rise(class, last);
     sink(class, last);
 }
@@ -164,17 +165,17 @@ static void advance(struct port *port, nanos now)
 static void share_out(struct port *port)
 {
     double left = port->capacity;
-    size_t flows = 0;
+    size_t streams = 0;
 
     for (struct class *class = port->classes; class; class = class->next)
-        flows += class->count;
+        streams += class->count;
     for (struct class *class = port->classes; class; class = class->next) {
-        double share = flows ? left / (double)flows : left;
+        double share = streams ? left / (double)streams : left;
 
         class->rate = class->cap < share ? class->cap : share;
         if (isfinite(class->rate))
             left -= class->rate * (double)class->count;
-        flows -= class->count;
+        streams -= class->count;
     }
 }
 
@@ -200,7 +201,7 @@ static void class_leave(struct port *port, struct class *left)
 {
     struct class **link = &port->classes;
 
-    if (--left->flows)
+    if (--left->streams)
         return;
     while (*link != left)
         link = &(*link)->next;
@@ -208,114 +209,115 @@ static void class_leave(struct port *port, struct class *left)
     class_destroy(left);
 }
 
-/* ---- flows ---- */
+/* ---- streams ---- */
 
-struct flow *flow_open(struct port *port, uint64_t cap)
+struct stream *stream_open(struct port *port, uint64_t cap)
 {
-    struct flow *flow = calloc(1, sizeof *flow);
+    struct stream *stream = calloc(1, sizeof *stream);
 
-    if (!flow)
+    if (!stream)
         abort();
-    flow->class = class_of(port, rate_of(cap));
-    flow->class->flows++;
-    return flow;
+    stream->class = class_of(port, rate_of(cap));
+    stream->class->streams++;
+    return stream;
 }
 
-/* What the flow sends first is through when it has been served that much. */
-static void begin(struct flow *flow, double bytes)
+/* What the stream sends first is through when it has been served that much. */
+static void begin(struct stream *stream, double bytes)
 {
-    struct class *class = flow->class;
+    struct class *class = stream->class;
 
     /* A class that nobody waits in may count from nothing again, so that the
      * count stays exact over days. */
     if (!class->count)
         class->served = 0;
-    flow->through = class->served + bytes;
-    insert(class, flow);
+    stream->through = class->served + bytes;
+    insert(class, stream);
 }
 
-static double stop(struct flow *flow)
+static double stop(struct stream *stream)
 {
-    double left = flow->through - flow->class->served;
+    double left = stream->through - stream->class->served;
 
-    take_out(flow->class, flow);
+    take_out(stream->class, stream);
     return left > 0 ? left : 0;
 }
 
-void flow_limit(struct port *port, struct flow *flow, nanos now, uint64_t cap)
+void stream_limit(struct port *port, struct stream *stream, nanos now,
+                  uint64_t cap)
 {
-    struct class *old = flow->class;
+    struct class *old = stream->class;
     double left = 0;
 
     advance(port, now);
-    if (flow->first)
-        left = stop(flow);
-    flow->class = class_of(port, rate_of(cap));
-    flow->class->flows++;
-    if (flow->first)
-        begin(flow, left);
+    if (stream->first)
+        left = stop(stream);
+    stream->class = class_of(port, rate_of(cap));
+    stream->class->streams++;
+    if (stream->first)
+        begin(stream, left);
     class_leave(port, old);
     share_out(port);
 }
 
-void flow_send(struct port *port, struct flow *flow, nanos now, uint64_t bytes,
-               void *item)
+void stream_send(struct port *port, struct stream *stream, nanos now,
+                 uint64_t bytes, void *item)
 {
     struct load *load = malloc(sizeof *load);
 
     if (!load)
         abort();
     *load = (struct load){item, (double)bytes, NULL};
-    if (flow->first) {
-        flow->last->next = load;
-        flow->last = load;
+    if (stream->first) {
+        stream->last->next = load;
+        stream->last = load;
         return;
     }
-    flow->first = flow->last = load;
-    flow->order = port->order++;
+    stream->first = stream->last = load;
+    stream->order = port->order++;
     advance(port, now);
-    begin(flow, load->bytes);
+    begin(stream, load->bytes);
     share_out(port);
 }
 
 /* Takes the first load off; the next one, if any, follows at once. */
-static void *next_load(struct port *port, struct flow *flow)
+static void *next_load(struct port *port, struct stream *stream)
 {
-    struct load *load = flow->first;
+    struct load *load = stream->first;
     void *item = load->item;
 
-    flow->first = load->next;
+    stream->first = load->next;
     free(load);
-    if (flow->first) {
-        flow->through += flow->first->bytes;
-        sink(flow->class, flow);
+    if (stream->first) {
+        stream->through += stream->first->bytes;
+        sink(stream->class, stream);
     } else {
-        (void)stop(flow);
+        (void)stop(stream);
         share_out(port);
     }
     return item;
 }
 
-void *flow_drop(struct port *port, struct flow *flow, nanos now)
+void *stream_drop(struct port *port, struct stream *stream, nanos now)
 {
-    if (!flow->first)
+    if (!stream->first)
         return NULL;
     advance(port, now);
-    flow->through = flow->class->served; /* what is behind it begins anew */
-    rise(flow->class, flow);
-    return next_load(port, flow);
+    stream->through = stream->class->served; /* what is behind it begins anew */
+    rise(stream->class, stream);
+    return next_load(port, stream);
 }
 
-void flow_close(struct port *port, struct flow **reference)
+void stream_close(struct port *port, struct stream **reference)
 {
-    struct flow *flow = *reference;
+    struct stream *stream = *reference;
 
     *reference = NULL;
-    if (!flow)
+    if (!stream)
         return;
-    assert(!flow->first);
-    class_leave(port, flow->class);
-    free(flow);
+    assert(!stream->first);
+    class_leave(port, stream->class);
+    free(stream);
 }
 
 /* ---- time ---- */

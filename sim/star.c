@@ -44,8 +44,8 @@ static nanos latency(struct world *world, const struct connection *connection)
 
 /* ---- connecting ---- */
 
-void star_connect_at(struct world *world, unsigned node,
-                     enum channel channel, nanos at)
+void star_connect_at(struct world *world, unsigned node, enum channel channel,
+                     nanos at)
 {
     struct item *item = item_new(world, ITEM_CONNECT, place_of_node(node));
 
@@ -53,8 +53,7 @@ void star_connect_at(struct world *world, unsigned node,
     world_put(world, at, item);
 }
 
-static void reconnect(struct world *world, unsigned node,
-                      enum channel channel)
+static void reconnect(struct world *world, unsigned node, enum channel channel)
 {
     nanos pause = world->config.reconnect;
 
@@ -66,8 +65,7 @@ static void reconnect(struct world *world, unsigned node,
 static void put_event(struct world *world, struct connection *connection,
                       enum end to, enum event_kind event, nanos at)
 {
-    struct item *item =
-        item_new(world, ITEM_EVENT, place_of(connection, to));
+    struct item *item = item_new(world, ITEM_EVENT, place_of(connection, to));
 
     item->event = event;
     item->connection = connection;
@@ -111,9 +109,8 @@ void star_connect(struct world *world, struct item *item)
     connection->channel = item->channel;
     connection->open[END_HUB] = connection->open[END_NODE] = true;
     for (int end = 0; end < ENDS; end++)
-        connection->flow[end] =
-            flow_open(world->ports[end],
-                      link_of(world, connection)->bytes_per_second);
+        connection->stream[end] = stream_open(
+            world->ports[end], link_of(world, connection)->bytes_per_second);
     node->up[item->channel] = connection;
     connection->joins_at[END_HUB] = world->now + latency(world, connection);
     connection->joins_at[END_NODE] =
@@ -126,8 +123,7 @@ void star_connect(struct world *world, struct item *item)
               connection->joins_at[END_NODE]);
 }
 
-struct connection *star_find(struct world *world, unsigned place,
-                             peer_id peer)
+struct connection *star_find(struct world *world, unsigned place, peer_id peer)
 {
     struct connection *connection;
 
@@ -136,8 +132,7 @@ struct connection *star_find(struct world *world, unsigned place,
         return world->nodes[node_of_place(place)]
             .up[peer == PEER_CONTROL ? CHANNEL_CONTROL : CHANNEL_BULK];
     }
-    assert(peer >= FIRST_PEER &&
-           peer - FIRST_PEER < world->connection_count);
+    assert(peer >= FIRST_PEER && peer - FIRST_PEER < world->connection_count);
     connection = world->connections[peer - FIRST_PEER];
     return connection->open[END_HUB] ? connection : NULL;
 }
@@ -168,8 +163,7 @@ static struct world_fate fate_of(struct world *world,
                                  struct blob *payload)
 {
     const struct world_hooks *hooks = &world->config.hooks;
-    struct world_message message = {connection->node,
-                                    connection->incarnation,
+    struct world_message message = {connection->node, connection->incarnation,
                                     from == END_NODE, msg, payload};
     struct world_fate fate = {.copies = 1};
 
@@ -245,8 +239,8 @@ static void transmit(struct world *world, enum end from, struct item *item,
         ship(world, item);
         return;
     }
-    flow_send(world->ports[from], connection->flow[from], world->now, bytes,
-              item);
+    stream_send(world->ports[from], connection->stream[from], world->now, bytes,
+                item);
     set_port_wake(world, from);
 }
 
@@ -255,8 +249,8 @@ static void drop_unsent(struct world *world, struct connection *connection,
 {
     struct item *item;
 
-    while ((item = flow_drop(world->ports[from], connection->flow[from],
-                             world->now)) != NULL)
+    while ((item = stream_drop(world->ports[from], connection->stream[from],
+                               world->now)) != NULL)
         item_free(world, item);
 }
 
@@ -291,7 +285,8 @@ void star_free(struct world *world)
     for (size_t i = 0; i < world->connection_count; i++) {
         for (int end = 0; end < ENDS; end++) {
             drop_unsent(world, world->connections[i], (enum end)end);
-            flow_close(world->ports[end], &world->connections[i]->flow[end]);
+            stream_close(world->ports[end],
+                         &world->connections[i]->stream[end]);
         }
         free(world->connections[i]);
     }

@@ -27,7 +27,7 @@ struct connection {
     bool open[ENDS];
     bool reset[ENDS];       /* this end died: what it had not sent is lost */
     nanos reset_at[ENDS];
-    struct flow *flow[ENDS]; /* what this end has yet to send */
+    struct stream *stream[ENDS]; /* what this end has yet to send */
     nanos arrives_at[ENDS]; /* when the last message from this end arrives */
     nanos joins_at[ENDS];   /* when this end learns of it */
 };

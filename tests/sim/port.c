@@ -3,7 +3,7 @@
 #include "core/prng.h"
 #include "tests/check.h"
 
-enum { FLOWS = 8, MESSAGES = 40 };
+enum { STREAMS = 8, MESSAGES = 40 };
 
 /* Takes the next message out and checks what it is and when. */
 static void comes(struct port *port, const char *item, double seconds)
@@ -14,10 +14,11 @@ static void comes(struct port *port, const char *item, double seconds)
     CHECK(port_take(port, at) == item);
 }
 
-static void close_two(struct port **port, struct flow *one, struct flow *other)
+static void close_two(struct port **port, struct stream *one,
+                      struct stream *other)
 {
-    flow_close(*port, &one);
-    flow_close(*port, &other);
+    stream_close(*port, &one);
+    stream_close(*port, &other);
     CHECK_EQUAL(NEVER, port_next(*port));
     port_destroy(port);
 }
@@ -26,11 +27,11 @@ static void one_flow_has_its_cap_or_the_port(void)
 {
     static char a[] = "a", b[] = "b";
     struct port *port = port_new(100);
-    struct flow *fast = flow_open(port, 0), *slow = flow_open(port, 20);
+    struct stream *fast = stream_open(port, 0), *slow = stream_open(port, 20);
 
-    flow_send(port, fast, 0, 300, a);
+    stream_send(port, fast, 0, 300, a);
     comes(port, a, 3);
-    flow_send(port, slow, 3 * SECOND, 300, b);
+    stream_send(port, slow, 3 * SECOND, 300, b);
     comes(port, b, 18);
     close_two(&port, fast, slow);
 }
@@ -39,11 +40,11 @@ static void flows_share_the_port_equally(void)
 {
     static char a[] = "a", b[] = "b", c[] = "c";
     struct port *port = port_new(100);
-    struct flow *one = flow_open(port, 0), *other = flow_open(port, 0);
+    struct stream *one = stream_open(port, 0), *other = stream_open(port, 0);
 
-    flow_send(port, one, 0, 100, a);
-    flow_send(port, one, 0, 100, b);
-    flow_send(port, other, 0, 150, c);
+    stream_send(port, one, 0, 100, a);
+    stream_send(port, one, 0, 100, b);
+    stream_send(port, other, 0, 150, c);
     comes(port, a, 2);
     comes(port, c, 3);   /* alone from there on */
     comes(port, b, 3.5); /* 50 of it at half of the rate until 3 */
@@ -54,10 +55,10 @@ static void who_cannot_use_its_share_leaves_it_to_the_others(void)
 {
     static char a[] = "a", b[] = "b";
     struct port *port = port_new(100);
-    struct flow *slow = flow_open(port, 10), *fast = flow_open(port, 80);
+    struct stream *slow = stream_open(port, 10), *fast = stream_open(port, 80);
 
-    flow_send(port, slow, 0, 20, a);
-    flow_send(port, fast, 0, 160, b);
+    stream_send(port, slow, 0, 20, a);
+    stream_send(port, fast, 0, 160, b);
     comes(port, a, 2);
     comes(port, b, 2);
     close_two(&port, slow, fast);
@@ -67,11 +68,11 @@ static void a_cap_may_change_on_the_way(void)
 {
     static char a[] = "a", b[] = "b";
     struct port *port = port_new(0);
-    struct flow *one = flow_open(port, 10), *other = flow_open(port, 10);
+    struct stream *one = stream_open(port, 10), *other = stream_open(port, 10);
 
-    flow_send(port, one, 0, 100, a);
-    flow_send(port, other, 0, 100, b);
-    flow_limit(port, one, 5 * SECOND, 50);
+    stream_send(port, one, 0, 100, a);
+    stream_send(port, other, 0, 100, b);
+    stream_limit(port, one, 5 * SECOND, 50);
     comes(port, a, 6);
     comes(port, b, 10);
     close_two(&port, one, other);
@@ -81,9 +82,9 @@ static void without_limits_everything_is_through_at_once(void)
 {
     static char a[] = "a";
     struct port *port = port_new(0);
-    struct flow *one = flow_open(port, 0), *other = flow_open(port, 0);
+    struct stream *one = stream_open(port, 0), *other = stream_open(port, 0);
 
-    flow_send(port, one, 7 * SECOND, 1u << 30, a);
+    stream_send(port, one, 7 * SECOND, 1u << 30, a);
     comes(port, a, 7);
     close_two(&port, one, other);
 }
@@ -92,36 +93,36 @@ static void what_is_dropped_leaves_its_share(void)
 {
     static char a[] = "a", b[] = "b", c[] = "c";
     struct port *port = port_new(100);
-    struct flow *one = flow_open(port, 0), *other = flow_open(port, 0);
+    struct stream *one = stream_open(port, 0), *other = stream_open(port, 0);
 
-    flow_send(port, one, 0, 1000, a);
-    flow_send(port, one, 0, 100, b);
-    flow_send(port, other, 0, 100, c);
-    CHECK(flow_drop(port, one, SECOND) == a);
+    stream_send(port, one, 0, 1000, a);
+    stream_send(port, one, 0, 100, b);
+    stream_send(port, other, 0, 100, c);
+    CHECK(stream_drop(port, one, SECOND) == a);
     comes(port, c, 2);
     comes(port, b, 2.5);
-    CHECK(flow_drop(port, one, 3 * SECOND) == NULL);
+    CHECK(stream_drop(port, one, 3 * SECOND) == NULL);
     close_two(&port, one, other);
 }
 
 /* A port that is never idle sends at its capacity, whatever comes when. */
 static void a_busy_port_loses_no_time(void)
 {
-    static char items[FLOWS * MESSAGES];
+    static char items[STREAMS * MESSAGES];
     struct port *port = port_new(1000000);
-    struct flow *flows[FLOWS];
+    struct stream *streams[STREAMS];
     struct prng prng;
     uint64_t bytes = 0;
     unsigned taken = 0;
     nanos at = 0;
 
     prng_seed(&prng, 3);
-    for (unsigned i = 0; i < FLOWS; i++)
-        flows[i] = flow_open(port, i % 2 ? 0 : 400000 + 1000 * i);
-    for (unsigned i = 0; i < FLOWS * MESSAGES; i++) {
+    for (unsigned i = 0; i < STREAMS; i++)
+        streams[i] = stream_open(port, i % 2 ? 0 : 400000 + 1000 * i);
+    for (unsigned i = 0; i < STREAMS * MESSAGES; i++) {
         uint64_t size = 1 + prng_below(&prng, 100000);
 
-        flow_send(port, flows[i % FLOWS], 0, size, &items[i]);
+        stream_send(port, streams[i % STREAMS], 0, size, &items[i]);
         bytes += size;
     }
     while (port_next(port) < NEVER) {
@@ -129,11 +130,11 @@ static void a_busy_port_loses_no_time(void)
         CHECK(port_take(port, at) != NULL);
         taken++;
     }
-    CHECK_EQUAL(FLOWS * MESSAGES, taken);
+    CHECK_EQUAL(STREAMS * MESSAGES, taken);
     CHECK((double)at / (double)SECOND >= (double)bytes / 1e6 - 1e-6);
     CHECK((double)at / (double)SECOND <= (double)bytes / 1e6 * 1.2);
-    for (unsigned i = 0; i < FLOWS; i++)
-        flow_close(port, &flows[i]);
+    for (unsigned i = 0; i < STREAMS; i++)
+        stream_close(port, &streams[i]);
     port_destroy(&port);
 }
 
