@@ -200,7 +200,8 @@ static void tell_effects(struct world *world, const struct event *event,
         .effects = &world->effects};
     char line[TRACE_BYTES];
 
-    for (unsigned i = 0; i < world->effects.count; i++) {
+    for (unsigned i = 0; !world->config.untold && i < world->effects.count;
+         i++) {
         (void)trace_effect(&world->effects.list[i], line, sizeof line);
         tell_line(world, name, line);
     }
@@ -250,8 +251,10 @@ static void take_step(struct world *world, struct item *item)
     if (item->event == EVENT_MESSAGE)
         event.msg = &item->msg;
     count_step(world);
-    (void)trace_event(&event, line, sizeof line);
-    tell_line(world, machine->name, line);
+    if (!world->config.untold) {
+        (void)trace_event(&event, line, sizeof line);
+        tell_line(world, machine->name, line);
+    }
     machine->step(machine->self, &event, &world->effects);
     tell_effects(world, &event, item->place);
     take_effects(world, item->place);

@@ -86,6 +86,7 @@ struct world_config {
     bool saves;                  /* the hub may save, to memory */
     bool unencoded;              /* messages skip their wire format */
     bool unjudged;               /* do not ask machines for invariants */
+    bool untold;                 /* no transcript, and so no history */
     struct world_hooks hooks;
 };
 
