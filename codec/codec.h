@@ -58,6 +58,8 @@ extern const struct codec codecs[CODEC_COUNT];
                             double *into);
 #include "codec/codecs.def"
 #undef CODEC
+bool codec_top1_valid(const unsigned char *bytes, size_t elements);
+bool codec_top10_valid(const unsigned char *bytes, size_t elements);
 
 /* NULL if there is none of this name. */
 const struct codec *codec_find(const char *name);
