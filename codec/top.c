@@ -4,8 +4,9 @@
  *
  * The magnitude that the last one has is found bit by bit, from the highest:
  * each bit asks how many elements are at least as large, and counting is what
- * vectors are good at. When exactly as many as are wanted are, it is over;
- * of normal values that is after about half the bits. */
+ * vectors are good at. After the exponent and three bits more few
+ * elements are left to count. When exactly as many are left as are wanted,
+ * it is over. */
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +14,9 @@
 #include "codec/codec.h"
 
 enum { ENTRY = sizeof(uint16_t) + sizeof(float) };
+
+/* Bits of a magnitude below the coarse ones. */
+#define FINE_BITS ((int32_t)1 << 20)
 
 /* The last block of a vector may be shorter. */
 static size_t kept(size_t length, unsigned share)
@@ -51,20 +55,23 @@ static void choose_plain(const float *values, size_t length, size_t wanted,
 
 /* ---- wide ---- */
 
-/* How many are at least `edge`. */
-CODEC_INLINE unsigned count_wide(const int32_t *sizes, int32_t edge)
+/* How many of `count`, which is a multiple of BLOCK, are at least `edge`. */
+CODEC_INLINE unsigned count_wide(const int32_t *sizes, size_t count,
+                                 int32_t edge)
 {
-    unsigned count = 0;
+    unsigned found = 0;
 
-    for (size_t i = 0; i < CODEC_GRAIN; i++)
-        count += sizes[i] >= edge;
-    return count;
+    for (; count; count -= BLOCK, sizes += BLOCK)
+        for (size_t i = 0; i < BLOCK; i++)
+            found += sizes[i] >= edge;
+    return found;
 }
 
 #define COUNT(level, target)                                                   \
-    target static unsigned count_##level(const int32_t *sizes, int32_t edge)   \
+    target static unsigned count_##level(const int32_t *sizes, size_t count,   \
+                                         int32_t edge)                         \
     {                                                                          \
-        return count_wide(sizes, edge);                                        \
+        return count_wide(sizes, count, edge);                                 \
     }
 
 COUNT(base, )
@@ -74,6 +81,7 @@ COUNT(avx512, CODEC_AVX512)
 #endif
 
 static unsigned (*const count_by_level[CODEC_CPU_COUNT])(const int32_t *sizes,
+                                                         size_t count,
                                                          int32_t edge) = {
     [CODEC_CPU_BASE] = count_base,
 #ifdef __x86_64__
@@ -82,43 +90,80 @@ static unsigned (*const count_by_level[CODEC_CPU_COUNT])(const int32_t *sizes,
 #endif
 };
 
-/* The places of the `wanted` largest. Those beyond `edge` are fewer, or with
- * `spare` of those that equal it exactly as many. */
-static void choose(const float *values, size_t length, size_t wanted,
-                   uint16_t *places)
+/* Elements that may be among the largest. */
+struct candidates {
+    size_t count;                   /* at least as many as are wanted */
+    int32_t edge;                   /* which all of them reach */
+    int32_t sizes[CODEC_GRAIN]; /* their bits without the sign; then 0 */
+    uint16_t places[CODEC_GRAIN];
+};
+
+static void start(struct candidates *among, const float *values, size_t length)
+{
+    among->count = length;
+    among->edge = 0;
+    memcpy(among->sizes, values, length * sizeof *values);
+    memset(among->sizes + length, 0,
+           (CODEC_GRAIN - length) * sizeof *among->sizes);
+    for (size_t i = 0; i < CODEC_GRAIN; i++) {
+        among->sizes[i] &= 0x7fffffff;
+        among->places[i] = (uint16_t)i;
+    }
+}
+
+/* Raises the edge by the bits from `bit` down to `last`, and leaves out who
+ * does not reach it. */
+static void narrow(struct candidates *among, size_t wanted, int32_t bit,
+                   int32_t last)
 {
     enum codec_cpu level = codec_cpu();
-    uint16_t room[CODEC_GRAIN + 1];
-    int32_t sizes[CODEC_GRAIN], edge = 0;
-    unsigned reached = CODEC_GRAIN;
-    size_t spare = wanted, count = 0;
+    size_t padded = (among->count + BLOCK - 1) / BLOCK * BLOCK;
+    size_t reached = among->count, count = 0;
 
-    if (level == CODEC_CPU_PLAIN) {
-        choose_plain(values, length, wanted, places);
-        return;
-    }
-    for (size_t i = 0; i < length; i++)
-        sizes[i] = (int32_t)(bits_of(values[i]) & 0x7fffffff);
-    for (size_t i = length; i < CODEC_GRAIN; i++)
-        sizes[i] = 0;
-    for (int32_t bit = 1 << 30; bit && reached != wanted; bit >>= 1) {
-        unsigned more = count_by_level[level](sizes, edge | bit);
+    for (size_t i = among->count; i < padded; i++)
+        among->sizes[i] = 0;
+    for (; bit >= last && reached != wanted; bit >>= 1) {
+        size_t more =
+            count_by_level[level](among->sizes, padded, among->edge | bit);
 
         if (more >= wanted) {
-            edge |= bit;
+            among->edge |= bit;
             reached = more;
         }
     }
-    if (reached != wanted)
-        spare = wanted - count_by_level[level](sizes, edge + 1);
-    for (size_t i = 0; i < length; i++) {
-        bool equal = sizes[i] == edge, take = sizes[i] > edge;
+    for (size_t i = 0; i < among->count; i++) {
+        int32_t size = among->sizes[i];
 
-        room[count] = (uint16_t)i;
-        count += take | (equal & (spare > 0));
-        spare -= equal & (spare > 0);
+        among->sizes[count] = size;
+        among->places[count] = among->places[i];
+        count += size >= among->edge;
     }
-    memcpy(places, room, wanted * sizeof *places);
+    among->count = count;
+}
+
+/* The edge is the magnitude of the last one that is wanted when there are more
+ * candidates: then those that equal it are too many, and the first are taken.
+ */
+static void choose_wide(const float *values, size_t length, size_t wanted,
+                        uint16_t *places)
+{
+    struct candidates among;
+    size_t spare, count = 0;
+
+    start(&among, values, length);
+    narrow(&among, wanted, 1 << 30, FINE_BITS);
+    narrow(&among, wanted, FINE_BITS >> 1, 1);
+    spare = wanted;
+    for (size_t i = 0; i < among.count; i++)
+        spare -= among.sizes[i] > among.edge;
+    for (size_t i = 0; i < among.count && count < wanted; i++) {
+        bool equal = among.sizes[i] == among.edge;
+
+        if (equal && !spare)
+            continue;
+        spare -= equal;
+        places[count++] = among.places[i];
+    }
 }
 
 /* ---- blocks ---- */
@@ -135,7 +180,10 @@ static void encode(const float *values, size_t first, size_t count,
         size_t wanted = kept(length, share);
         unsigned char *value = bytes + wanted * sizeof *places;
 
-        choose(values, length, wanted, places);
+        if (codec_cpu() == CODEC_CPU_PLAIN)
+            choose_plain(values, length, wanted, places);
+        else
+            choose_wide(values, length, wanted, places);
         memcpy(bytes, places, wanted * sizeof *places);
         for (size_t i = 0; i < wanted; i++)
             memcpy(value + i * sizeof(float), &values[places[i]],
