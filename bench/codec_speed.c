@@ -103,8 +103,7 @@ static void measure(const struct stream *stream, const struct work *work,
                     unsigned rounds)
 {
     static double speed[MOST_ROUNDS], copying[MOST_ROUNDS], ratio[MOST_ROUNDS];
-    double gigabytes =
-        1e-9 * (double)stream->elements * (double)sizeof(float);
+    double gigabytes = 1e-9 * (double)stream->elements * (double)sizeof(float);
 
     for (unsigned i = 0; i <= rounds; i++) {
         unsigned place = i ? i - 1 : 0;
@@ -133,11 +132,16 @@ static double encode_target(enum codec_id codec)
     switch (codec) {
     case CODEC_F16:
     case CODEC_BF16:
-    case CODEC_SIGN: return 0.5;
-    case CODEC_INT8: return 0.4;
-    case CODEC_INT4: return 0.35;
-    case CODEC_TOP1: return 0.1;
-    default: return 0;
+    case CODEC_SIGN:
+        return 0.5;
+    case CODEC_INT8:
+        return 0.4;
+    case CODEC_INT4:
+        return 0.35;
+    case CODEC_TOP1:
+        return 0.1;
+    default:
+        return 0;
     }
 }
 
@@ -167,8 +171,8 @@ static void fill(const struct stream *stream)
 
     prng_seed(&prng, 1);
     for (size_t i = 0; i < stream->elements; i++)
-        stream->values[i] = i < PERIOD ? (float)prng_normal(&prng)
-                                       : stream->values[i - PERIOD];
+        stream->values[i] =
+            i < PERIOD ? (float)prng_normal(&prng) : stream->values[i - PERIOD];
     memset(stream->bytes, 0, stream->elements * sizeof *stream->values);
 }
 

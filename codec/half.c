@@ -53,8 +53,7 @@ static float f16_value(uint16_t code)
     return (float)(code & 0x8000 ? -size : size);
 }
 
-static void f16_encode(const float *values, size_t length,
-                       unsigned char *bytes)
+static void f16_encode(const float *values, size_t length, unsigned char *bytes)
 {
     for (size_t i = 0; i < length; i++) {
         uint16_t code = f16_of(values[i]);
@@ -63,8 +62,7 @@ static void f16_encode(const float *values, size_t length,
     }
 }
 
-static void f16_decode(const unsigned char *bytes, size_t length,
-                       float *values)
+static void f16_decode(const unsigned char *bytes, size_t length, float *values)
 {
     for (size_t i = 0; i < length; i++)
         values[i] = f16_value(code_at(bytes, i));

@@ -8,6 +8,7 @@
  * elements are left to count. When exactly as many are left as are wanted,
  * it is over. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "codec/block.h"
@@ -33,21 +34,33 @@ static size_t bound(size_t elements, unsigned share)
 
 /* ---- plain ---- */
 
+struct ranked {
+    float size;
+    uint16_t place;
+};
+
+/* The larger first, of equal ones the first. */
+static int compare(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+
+    if (a->size > b->size || a->size < b->size)
+        return a->size > b->size ? -1 : 1;
+    return a->place - b->place;
+}
+
 static void choose_plain(const float *values, size_t length, size_t wanted,
                          uint16_t *places)
 {
+    struct ranked ranked[CODEC_GRAIN];
     bool chosen[CODEC_GRAIN] = {false};
     size_t count = 0;
 
-    for (size_t i = 0; i < wanted; i++) {
-        size_t best = length;
-
-        for (size_t j = 0; j < length; j++)
-            if (!chosen[j] && (best == length ||
-                               fabsf(values[j]) > fabsf(values[best])))
-                best = j;
-        chosen[best] = true;
-    }
+    for (size_t i = 0; i < length; i++)
+        ranked[i] = (struct ranked){fabsf(values[i]), (uint16_t)i};
+    qsort(ranked, length, sizeof *ranked, compare);
+    for (size_t i = 0; i < wanted; i++)
+        chosen[ranked[i].place] = true;
     for (size_t i = 0; i < length; i++)
         if (chosen[i])
             places[count++] = (uint16_t)i;
@@ -92,8 +105,8 @@ static unsigned (*const count_by_level[CODEC_CPU_COUNT])(const int32_t *sizes,
 
 /* Elements that may be among the largest. */
 struct candidates {
-    size_t count;                   /* at least as many as are wanted */
-    int32_t edge;                   /* which all of them reach */
+    size_t count;               /* at least as many as are wanted */
+    int32_t edge;               /* which all of them reach */
     int32_t sizes[CODEC_GRAIN]; /* their bits without the sign; then 0 */
     uint16_t places[CODEC_GRAIN];
 };

@@ -84,7 +84,7 @@ static float few_value(struct prng *prng, size_t i)
 }
 
 static float (*const kinds[])(struct prng *prng, size_t i) = {
-    normal_value, any_value,  denormal_value, huge_value,
+    normal_value, any_value, denormal_value, huge_value,
     half_value,   tie_value, zero_value,     few_value};
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
@@ -138,9 +138,9 @@ static bool same(const struct codec *codec, const float *values,
 
 static void t20_every_level_gives_the_bytes_and_sums_of_the_plain_one(void)
 {
-    static const size_t lengths[] = {1,    2,    3,    7,    8,    9,   15,
-                                     17,   31,   100,  101,  128,  255, 256,
-                                     257,  511,  513,  1000, 4095, MOST};
+    static const size_t lengths[] = {1,   2,   3,   7,    8,    9,   15,
+                                     17,  31,  100, 101,  128,  255, 256,
+                                     257, 511, 513, 1000, 4095, MOST};
     static float values[MOST];
     enum codec_cpu best = codec_cpu_limit(CODEC_CPU_AVX512);
 
@@ -163,9 +163,9 @@ static void t20_every_level_gives_the_bytes_and_sums_of_the_plain_one(void)
 static bool alike(const double *expected, const double *sums, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (isnan(expected[i]) ? !isnan(sums[i])
-                               : memcmp(&expected[i], &sums[i],
-                                        sizeof sums[i]) != 0)
+        if (isnan(expected[i])
+                ? !isnan(sums[i])
+                : memcmp(&expected[i], &sums[i], sizeof sums[i]) != 0)
             return false;
     return true;
 }
