@@ -15,7 +15,7 @@
 enum {
     CHUNK = 1 << 20,
     RING = 8 * CHUNK,
-    STRETCH = 256 * 1024, /* is added while it is still in the cache */
+    STRETCH = CHUNK, /* received at a time; smaller ones cost more calls */
     PINGERS = 4,
     WORD = sizeof(float)
 };
@@ -229,7 +229,7 @@ static void serve(struct raw *raw)
 
 void raw_hub(const struct post *post)
 {
-    struct raw raw = {.ring = pages(RING), .stretch = pages(STRETCH + CHUNK)};
+    struct raw raw = {.ring = pages(RING), .stretch = pages(STRETCH)};
 
     listen_at(&raw, post);
     while (raw.count < post->nodes)
