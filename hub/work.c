@@ -133,7 +133,7 @@ static void merge(struct job *job)
 
 static void form(struct job *job)
 {
-    (void)job_add_up(job, true);
+    (void)job_add_up(job, 0, job->inputs, 0, true);
 }
 
 static void hint(struct job *job)

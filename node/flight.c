@@ -38,6 +38,7 @@ void flight_destroy(struct node *node, struct flight **reference)
 
     *reference = NULL;
     for (uint32_t i = 0; flight && i < node->chunks; i++) {
+        blob_unref(&flight->chunks[i].taken);
         blob_unref(&flight->chunks[i].encoded);
         blob_unref(&flight->chunks[i].result);
         blob_unref(&flight->chunks[i].applied);
@@ -84,7 +85,8 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
         flight->snapshot.kind == EXCHANGE_PARAMETERS)
         sum_copy(&node->reference[chunk], &place->sent);
     if (is_kept(flight, chunk, verdict) && place->encoded)
-        sum_add(&node->reference[chunk], place->encoded, -share, CODEC_RAW);
+        sum_add(&node->reference[chunk], place->encoded, -share,
+                flight->codec);
     blob_unref(&place->encoded);
     if (flight->judged == flight->parts)
         flight->stage = FLIGHT_JUDGED;
@@ -194,7 +196,7 @@ void flight_send(struct node *node, struct flight *flight)
         if (place->encoded) {
             msg.chunk.exchange = flight->snapshot.exchange;
             msg.chunk.chunk = flight->to_send;
-            msg.chunk.codec = CODEC_RAW;
+            msg.chunk.codec = flight->codec;
             msg.chunk.checksum = place->encoded->checksum;
             node_to_hub(node, &msg, place->encoded);
             flight->credit -= (int64_t)place->encoded->wire_bytes;

@@ -4,43 +4,128 @@
 #include "node/state.h"
 #include "node/work.h"
 
-static void delta_start(struct node *node, uint64_t exchange, uint32_t chunk,
-                        struct job *job)
+/* A reference of more terms than this is added up by the next job. */
+enum { REFERENCE_TERMS = 16 };
+
+static bool is_lossy(const struct flight *flight)
+{
+    return flight->codec != CODEC_RAW;
+}
+
+/* Parameters are not what adds up; the last offer leaves nothing behind. */
+static enum codec_id choose_codec(const struct node *node,
+                                  const struct msg_snapshot *snapshot)
+{
+    enum codec_id codec = node->welcome.codec;
+    bool apt = snapshot->kind != EXCHANGE_PARAMETERS ||
+               codecs[codec].use == CODEC_FOR_ALL;
+
+    return apt && !snapshot->last ? codec : CODEC_RAW;
+}
+
+static void delta_start(struct node *node, const struct flight *flight,
+                        uint32_t chunk, struct job *job)
 {
     job->extent = node_extent(node, chunk);
-    job->tag[0] = exchange;
+    job->tag[0] = flight->snapshot.exchange;
     job->tag[1] = chunk;
-    job->number[1] = (double)node->welcome.session;
+    job->tag[2] = flight->codec;
+    job->number[DELTA_SESSION] = (double)node->welcome.session;
     node_job(node, job);
 }
 
-/* u = x - r, and r = x_sent = x. Parameters are offered as they are; r becomes
- * x_sent only if they are merged. So are gradients; then x has not moved on its
- * own, so x_sent = r. */
-static void form_chunk(struct node *node, struct flight *flight,
-                       uint32_t chunk, struct blob *values)
+/* p = x - r, where x_sent still is x. Raw, r = x_sent = x; else both become r
+ * plus what was encoded, which flight_formed adds. */
+static struct job *difference(struct node *node, struct flight *flight,
+                              uint32_t chunk)
 {
     struct sum *reference = &node->reference[chunk];
-    enum exchange kind = flight->snapshot.kind;
-    bool delta = kind == EXCHANGE_DELTA;
-    struct job *job = job_new(&work_delta, node->pool,
-                              1 + (delta ? reference->count : 0));
+    struct sum *sent = &flight->chunks[chunk].sent;
+    struct job *job =
+        job_new(&work_delta, node->pool, sent->count + reference->count);
+    unsigned at = sum_into(sent, 1, job, 0);
+
+    (void)sum_into(reference, -1, job, at);
+    if (!is_lossy(flight)) {
+        sum_copy(reference, sent);
+        return job;
+    }
+    sum_copy(sent, reference);
+    if (reference->count > REFERENCE_TERMS)
+        job->number[DELTA_PARTS] = at;
+    return job;
+}
+
+/* Parameters are given as they are, gradients with what is left of those
+ * before. */
+static struct job *whole(struct node *node, struct flight *flight,
+                         uint32_t chunk)
+{
+    struct flight_chunk *place = &flight->chunks[chunk];
+    bool gradient = flight->snapshot.kind == EXCHANGE_GRADIENT;
+    struct blob *residual = gradient ? node->residual[chunk] : NULL;
+    struct job *job = job_new(&work_delta, node->pool, residual ? 2 : 1);
+
+    job->in[0] = (struct input){blob_ref(place->taken), 1, CODEC_RAW};
+    if (residual) {
+        job->in[1] = (struct input){residual, 1, CODEC_RAW};
+        node->residual[chunk] = NULL;
+    }
+    job->number[DELTA_KEEPS] = gradient && is_lossy(flight);
+    return job;
+}
+
+static void begin(struct node *node, struct flight *flight)
+{
+    flight->begun = true;
+    flight->codec = choose_codec(node, &flight->snapshot);
+    for (uint32_t i = flight->part.first; i < node->chunks;
+         i += flight->part.stride) {
+        struct job *job = flight->snapshot.kind == EXCHANGE_DELTA
+                              ? difference(node, flight, i)
+                              : whole(node, flight, i);
+
+        blob_unref(&flight->chunks[i].taken);
+        delta_start(node, flight, i, job);
+    }
+}
+
+/* What the codec leaves out of an earlier offer is part of this one, and known
+ * only when that one is formed. */
+static bool must_wait(const struct node *node, const struct flight *flight)
+{
+    for (const struct flight *other = node->flights; other != flight;
+         other = other->next)
+        if (other->stage == FLIGHT_FORMING && !other->obsolete &&
+            other->snapshot.kind == flight->snapshot.kind &&
+            flight->snapshot.kind != EXCHANGE_PARAMETERS &&
+            fragments_meet(other->part, flight->part) &&
+            (!other->begun || is_lossy(other)))
+            return true;
+    return false;
+}
+
+static void begin_ready(struct node *node)
+{
+    for (struct flight *flight = node->flights; flight; flight = flight->next)
+        if (!flight->begun && !must_wait(node, flight))
+            begin(node, flight);
+}
+
+/* Gradients are taken while x does not move on its own, so that x_sent = r. */
+static void take(struct node *node, struct flight *flight, uint32_t chunk,
+                 struct blob *values)
+{
+    struct flight_chunk *place = &flight->chunks[chunk];
     size_t before = chunk / flight->part.stride; /* chunks in `values` */
-    struct blob *slice = blob_slice(
+
+    place->taken = blob_slice(
         values, before * node->chunk_elements * sizeof(float),
         node_chunk_length(node, chunk) * sizeof(float));
-
-    job->in[0] = (struct input){blob_ref(slice), 1, CODEC_RAW};
-    if (delta)
-        (void)sum_into(reference, -1, job, 1);
-    if (delta)
-        sum_set(reference, slice);
-    if (kind == EXCHANGE_PARAMETERS)
-        sum_set(&flight->chunks[chunk].sent, slice);
+    if (flight->snapshot.kind == EXCHANGE_GRADIENT)
+        sum_copy(&place->sent, &node->reference[chunk]);
     else
-        sum_copy(&flight->chunks[chunk].sent, reference);
-    blob_unref(&slice);
-    delta_start(node, flight->snapshot.exchange, chunk, job);
+        sum_set(&place->sent, place->taken);
 }
 
 /* The starting parameters: their hash is the lineage. */
@@ -121,7 +206,8 @@ void node_on_snapshot(struct node *node, const struct msg *msg,
     *end = flight_new(node, snapshot);
     for (uint32_t i = (*end)->part.first; i < node->chunks;
          i += (*end)->part.stride)
-        form_chunk(node, *end, i, payload);
+        take(node, *end, i, payload);
+    begin_ready(node);
 }
 
 /* The parameters went bad: nothing is sent; the hub's are taken instead. */
@@ -139,7 +225,8 @@ static void offer(struct node *node, struct flight *flight)
     const struct msg_snapshot *snapshot = &flight->snapshot;
 
     if (flight->broken || flight->obsolete || node->hub != HUB_MEMBER ||
-        node->start != START_GO) {
+        node->start != START_GO ||
+        (is_lossy(flight) && flight->codec != node->welcome.codec)) {
         flight_judge_rest(node, flight, VERDICT_LOST);
         flight_forget(node, flight);
         if (flight->broken && !flight->obsolete)
@@ -171,21 +258,70 @@ static void refuse_to_found(struct node *node)
              "the first parameters hold NaN or infinity");
 }
 
+/* r was more than a few terms, and is one now. */
+static void fold(struct sum *reference, const struct job *job)
+{
+    for (unsigned i = (unsigned)job->number[DELTA_PARTS]; i < job->inputs; i++)
+        sum_add(reference, job->in[i].blob, job->in[i].weight,
+                job->in[i].codec);
+    sum_add(reference, job->out[1], 1, CODEC_RAW);
+}
+
+/* What others will take it for is what counts: r and x_sent move by what was
+ * encoded, so that what the codec has left out still is in x - r. */
+static void feed_back(struct node *node, struct flight *flight,
+                      uint32_t chunk, struct job *job)
+{
+    struct flight_chunk *place = &flight->chunks[chunk];
+    struct sum *reference = &node->reference[chunk];
+
+    switch (flight->snapshot.kind) {
+    case EXCHANGE_DELTA:
+        if (job->out[1]) {
+            fold(reference, job);
+            fold(&place->sent, job);
+        }
+        sum_add(reference, job->out[0], 1, flight->codec);
+        sum_add(&place->sent, job->out[0], 1, flight->codec);
+        break;
+    case EXCHANGE_PARAMETERS:
+        sum_add(&place->sent, job->in[0].blob, -1, CODEC_RAW);
+        sum_add(&place->sent, job->out[0], 1, flight->codec);
+        break;
+    case EXCHANGE_GRADIENT:
+        node->residual[chunk] = blob_ref(job->out[1]);
+        break;
+    default:
+        break;
+    }
+}
+
+static void chunk_formed(struct node *node, struct flight *flight,
+                         uint32_t chunk, struct job *job)
+{
+    flight->forming++;
+    if (job->status != STATUS_OK) {
+        flight->broken = true;
+        return;
+    }
+    flight->chunks[chunk].encoded = blob_ref(job->out[0]);
+    flight->squares += job->number[DELTA_SQUARES];
+    if (is_lossy(flight) && !flight->obsolete)
+        feed_back(node, flight, chunk, job);
+}
+
 void flight_formed(struct node *node, struct job *job)
 {
     struct flight *flight = job->tag[0] ? flight_find(node, job->tag[0])
                                         : node->founding;
+    uint32_t chunk = (uint32_t)job->tag[1];
 
-    if (!flight || flight->chunks[job->tag[1]].encoded ||
-        (!job->tag[0] && job->number[1] != (double)node->welcome.session))
+    if (!flight || flight->chunks[chunk].encoded ||
+        (!job->tag[0] &&
+         job->number[DELTA_SESSION] != (double)node->welcome.session))
         return;
-    if (job->status == STATUS_OK) {
-        flight->chunks[job->tag[1]].encoded = blob_ref(job->out[0]);
-        flight->squares += job->number[0];
-    } else {
-        flight->broken = true;
-    }
-    if (++flight->forming < flight->parts)
+    chunk_formed(node, flight, chunk, job);
+    if (flight->forming < flight->parts)
         return;
     if (job->tag[0])
         offer(node, flight);
@@ -193,6 +329,7 @@ void flight_formed(struct node *node, struct job *job)
         refuse_to_found(node);
     else
         flight_send(node, flight);
+    begin_ready(node);
 }
 
 void flights_found(struct node *node)
@@ -207,6 +344,6 @@ void flights_found(struct node *node)
             job_new(&work_delta, node->pool, reference->count);
 
         (void)sum_into(reference, 1, job, 0);
-        delta_start(node, 0, i, job);
+        delta_start(node, node->founding, i, job);
     }
 }

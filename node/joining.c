@@ -132,7 +132,8 @@ static bool cut_reference(struct node *node, uint32_t chunk_elements)
     node->chunk_elements = chunk_elements;
     node->chunks = chunks_of(elements, chunk_elements);
     node->reference = calloc(node->chunks, sizeof *node->reference);
-    if (!node->reference)
+    node->residual = calloc(node->chunks, sizeof *node->residual);
+    if (!node->reference || !node->residual)
         abort();
     for (uint32_t i = 0; i < node->chunks; i++) {
         struct blob *slice = blob_slice(

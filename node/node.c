@@ -71,9 +71,12 @@ void node_destroy(struct node **reference)
     flights_drop(node);
     flight_destroy(node, &node->founding);
     flight_destroy(node, &node->taking);
-    for (uint32_t i = 0; i < node->chunks; i++)
+    for (uint32_t i = 0; i < node->chunks; i++) {
         sum_free(&node->reference[i]);
+        blob_unref(&node->residual[i]);
+    }
     free(node->reference);
+    free(node->residual);
     blob_unref(&node->initial);
     blob_unref(&node->schema_text);
     exempt_destroy(&node->exempt);

@@ -26,6 +26,16 @@ static double put_back(const struct msg_result *result)
     return result->verb == VERB_PULL ? result->weight : 1;
 }
 
+static bool is_payload(const struct node *node,
+                       const struct msg_result *result,
+                       const struct blob *payload)
+{
+    struct extent extent = node_extent(node, result->chunk);
+
+    return payload_fits(&extent, result->codec, payload->bytes,
+                        payload->size);
+}
+
 void node_on_result(struct node *node, const struct msg *msg,
                    struct blob *payload)
 {
@@ -37,8 +47,7 @@ void node_on_result(struct node *node, const struct msg *msg,
     if (!flight || result->chunk >= node->chunks || !payload ||
         !fragment_holds(flight->part, result->chunk) ||
         (result->exchange && flight->stage == FLIGHT_FORMING) ||
-        payload->size != node_chunk_length(node, result->chunk) *
-                             sizeof(float))
+        !is_payload(node, result, payload))
         return;
     place = &flight->chunks[result->chunk];
     if (place->result)
@@ -208,12 +217,27 @@ void result_corrected(struct node *node, struct job *job)
     results_advance(node);
 }
 
-/* Carries what was applied over to r, or to the x_sent of a later send. A PULL
- * leaves x between where it was and v, but r moves by all of v - x_sent: what
- * is offered next is measured from the centre (Streaming DiLoCo, algorithm 2:
- * the base of the next pseudo-gradient is the new outer parameters). */
+/* Whether r moves by v - x_sent. A PULL leaves x between where it was and v,
+ * but r moves by all of it: what is offered next is measured from the centre
+ * (Streaming DiLoCo, algorithm 2: the base of the next pseudo-gradient is the
+ * new outer parameters). */
+static bool moves_whole(const struct flight_chunk *place)
+{
+    return place->verb == VERB_PULL ||
+           (place->verb == VERB_REBASE && place->weight == 1);
+}
+
+/* Carries what was applied over to r, or to the x_sent of a later send. Where
+ * terms of x_sent cancel, as all do when nothing was sent since, v takes their
+ * place. */
 static void carry(struct sum *sum, const struct flight_chunk *place)
 {
+    if (place->verb == VERB_PULL ||
+        (moves_whole(place) && sums_meet(sum, &place->sent))) {
+        sum_join(sum, &place->sent, -1);
+        sum_add(sum, place->result, 1, place->codec);
+        return;
+    }
     switch (place->verb) {
     case VERB_REBASE:
         sum_add(sum, place->applied, 1, CODEC_RAW);
@@ -221,47 +245,28 @@ static void carry(struct sum *sum, const struct flight_chunk *place)
     case VERB_ADD:
         sum_add(sum, place->applied, place->weight, CODEC_RAW);
         break;
-    case VERB_PULL:
-        for (unsigned i = 0; i < place->sent.count; i++)
-            sum_add(sum, place->sent.term[i].blob,
-                    -place->sent.term[i].weight, place->sent.term[i].codec);
-        sum_add(sum, place->applied, 1, CODEC_RAW);
-        break;
     case VERB_REPLACE:
         sum_set(sum, place->applied);
         break;
+    case VERB_PULL:
     case VERB_STEP:
     case VERB_COUNT:
         break;
     }
 }
 
-/* Whether r moves by v - x_sent. */
-static bool moves_whole(const struct flight_chunk *place)
-{
-    return place->verb == VERB_PULL ||
-           (place->verb == VERB_REBASE && place->weight == 1);
-}
-
-/* x moved by c: so do r and the x_sent of all that is still in flight. Where
- * r still is what was sent, it becomes just v. */
+/* x moved by c: so do r and the x_sent of all that is still in flight. */
 static void carry_over(struct node *node, struct flight *flight,
                        uint32_t chunk)
 {
     struct flight_chunk *place = &flight->chunks[chunk];
-    struct sum *reference = &node->reference[chunk];
 
-    if (moves_whole(place) && place->codec == CODEC_RAW &&
-        place->sent.count == 1 &&
-        sum_is(reference, place->sent.term[0].blob))
-        sum_set(reference, place->verb == VERB_PULL ? place->applied
-                                                    : place->result);
-    else
-        carry(reference, place);
+    carry(&node->reference[chunk], place);
     for (struct flight *later = flight->next; later; later = later->next)
-        if (!later->correcting && fragment_holds(later->part, chunk) &&
-            moves_along(later, place))
+        if (fragment_holds(later->part, chunk) && moves_along(later, place))
             carry(&later->chunks[chunk].sent, place);
+    if (place->verb == VERB_REPLACE)
+        blob_unref(&node->residual[chunk]);
 }
 
 static void raise_base(struct node *node, const struct flight *flight)

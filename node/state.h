@@ -27,7 +27,8 @@ enum hub_state {
 };
 
 struct flight_chunk {
-    struct blob *encoded;  /* u, until it is known to be merged */
+    struct blob *taken;    /* x or g, until its job has it */
+    struct blob *encoded;  /* what is given, until it is known to be merged */
     struct sum sent;       /* x_sent, as moved by later corrections */
     struct blob *result;   /* v */
     struct blob *applied;  /* what the trainer is to apply: c, or v */
@@ -54,11 +55,13 @@ struct flight {
     struct fragment part; /* its chunks */
     uint32_t parts;       /* how many */
     enum flight_stage stage;
+    enum codec_id codec;            /* of what is given, once begun */
     uint64_t base_version, lineage; /* the node's when it was taken */
-    double squares;
+    double squares;                 /* of what is given, decoded */
     uint32_t to_send; /* the next chunk */
     uint32_t forming, judged, arrived, corrected;
     int64_t credit; /* bytes that may be sent; below 0: owed */
+    bool begun;      /* what it gives is being computed, or has been */
     bool correcting; /* corrections have been asked for */
     bool complete;   /* the trainer has all it is to apply */
     bool skipped;    /* the trainer will not apply it */
@@ -90,6 +93,7 @@ struct node {
     uint32_t chunks, chunk_elements;
     struct blob *initial;     /* until the chunk size is known */
     struct sum *reference;    /* r, per chunk */
+    struct blob **residual;   /* e of gradients, per chunk; NULL: zero */
     struct flight *flights;   /* oldest first */
     struct flight *founding;  /* exchange 0 to the hub */
     struct flight *taking;    /* exchange 0 from the hub */

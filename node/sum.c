@@ -60,18 +60,27 @@ void sum_set(struct sum *sum, struct blob *blob)
     blob_unref(&keep);
 }
 
-void sum_copy(struct sum *to, const struct sum *from)
+void sum_join(struct sum *to, const struct sum *from, double factor)
 {
-    sum_clear(to);
     for (unsigned i = 0; i < from->count; i++)
-        sum_add(to, from->term[i].blob, from->term[i].weight,
+        sum_add(to, from->term[i].blob, factor * from->term[i].weight,
                 from->term[i].codec);
 }
 
-bool sum_is(const struct sum *sum, const struct blob *blob)
+void sum_copy(struct sum *to, const struct sum *from)
 {
-    return sum->count == 1 && sum->term[0].blob == blob &&
-           sum->term[0].weight == 1;
+    sum_clear(to);
+    sum_join(to, from, 1);
+}
+
+bool sums_meet(const struct sum *one, const struct sum *other)
+{
+    for (unsigned i = 0; i < one->count; i++)
+        for (unsigned j = 0; j < other->count; j++)
+            if (one->term[i].blob == other->term[j].blob &&
+                one->term[i].codec == other->term[j].codec)
+                return true;
+    return false;
 }
 
 unsigned sum_into(const struct sum *sum, double factor, struct job *job,

@@ -22,8 +22,10 @@ void sum_add(struct sum *sum, struct blob *blob, double weight,
 /* Makes it just this blob of raw values. */
 void sum_set(struct sum *sum, struct blob *blob);
 void sum_copy(struct sum *to, const struct sum *from);
-/* Whether it is exactly this blob. */
-bool sum_is(const struct sum *sum, const struct blob *blob);
+/* Adds all terms of another sum times `factor`. */
+void sum_join(struct sum *to, const struct sum *from, double factor);
+/* Whether they have a blob in common, so that one from the other is short. */
+bool sums_meet(const struct sum *one, const struct sum *other);
 /* Appends the terms times `factor` to a job's inputs from place `at` on;
  * returns the place after them. */
 unsigned sum_into(const struct sum *sum, double factor, struct job *job,

@@ -4,25 +4,110 @@
 #include <string.h>
 
 #include "codec/codec.h"
+#include "core/floats.h"
+
+/* Whether the sum of all inputs is a blob that is here: it is not copied. */
+static bool is_plain(const struct job *job)
+{
+    return job->inputs == 1 && job->in[0].codec == CODEC_RAW &&
+           job->in[0].weight == 1;
+}
+
+/* out[0] = the sum of all inputs, sealed if it is plain or `seals`; returns
+ * its squared norm. */
+static double take_sum(struct job *job, bool seals)
+{
+    if (!is_plain(job))
+        return job_add_up(job, 0, job->inputs, 0, seals);
+    job->out[0] = blob_ref(job->in[0].blob);
+    return job_measure(job, 0);
+}
+
+/* ---- what is given ---- */
+
+/* The squared norm of what others will read from out[0]. If `keep`, it is
+ * taken out of its values. */
+static double read_back(struct job *job, const struct blob *values,
+                        struct blob *keep)
+{
+    enum codec_id codec = (enum codec_id)job->tag[2];
+    double tile[CODEC_GRAIN];
+    struct squares squares = {{0}};
+    size_t count;
+
+    for (size_t first = 0; first < job->extent.elements; first += count) {
+        size_t left = job->extent.elements - first;
+        const float *given = (const float *)(const void *)values->bytes + first;
+
+        count = left < CODEC_GRAIN ? left : CODEC_GRAIN;
+        memset(tile, 0, count * sizeof *tile);
+        payload_add(&job->extent, codec, job->out[0]->bytes, first, count, 1,
+                    tile);
+        squares_add_doubles(&squares, tile, count);
+        for (size_t i = 0; keep && i < count; i++)
+            blob_floats(keep)[first + i] = (float)((double)given[i] - tile[i]);
+    }
+    return squares_sum(&squares);
+}
+
+/* Encodes `values` into out[0]; returns the squared norm of what that is. */
+static double encode(struct job *job, struct blob *values)
+{
+    enum codec_id codec = (enum codec_id)job->tag[2];
+    size_t bytes = payload_bytes(&job->extent, codec);
+
+    job->out[0] = blob_new(job->pool, bytes);
+    if (job->out[0] && job->number[DELTA_KEEPS] != 0)
+        job->out[1] = blob_new(job->pool, values->size);
+    if (!job->out[0] || (job->number[DELTA_KEEPS] != 0 && !job->out[1])) {
+        job->status = STATUS_NO_MEMORY;
+        return 0;
+    }
+    payload_encode(&job->extent, codec, blob_floats(values),
+                   job->out[0]->bytes);
+    blob_seal(job->out[0]);
+    return read_back(job, values, job->out[1]);
+}
+
+/* out[1] = r, of which inputs `from` and later are -r. */
+static void add_reference(struct job *job, unsigned from)
+{
+    (void)job_add_up(job, from, job->inputs, 1, false);
+    for (size_t i = 0; job->out[1] && i < job->extent.elements; i++)
+        blob_floats(job->out[1])[i] = -blob_floats(job->out[1])[i];
+}
 
 static void delta(struct job *job)
 {
-    job->number[0] = job_add_up(job, true);
-    if (job->status == STATUS_OK && !isfinite(job->number[0]))
+    bool raw = job->tag[2] == CODEC_RAW;
+    unsigned parts = (unsigned)job->number[DELTA_PARTS];
+    double squares = take_sum(job, raw);
+    struct blob *values;
+
+    if (job->status == STATUS_OK && !isfinite(squares))
         job->status = STATUS_CONFIG;
+    if (job->status == STATUS_OK && !raw) {
+        values = job->out[0];
+        squares = encode(job, values);
+        blob_unref(&values);
+    }
+    if (job->status == STATUS_OK && parts)
+        add_reference(job, parts);
+    job->number[DELTA_SQUARES] = squares;
 }
+
+/* ---- what comes ---- */
 
 static void correct(struct job *job)
 {
     struct blob *result = job->in[0].blob;
+    double squares;
 
-    if (!result->checksum)
+    if (!is_plain(job) && !result->checksum)
         blob_seal(result);
-    if (result->checksum != job->tag[2]) {
-        job->status = STATUS_MALFORMED;
-        return;
-    }
-    if (!isfinite(job_add_up(job, false)))
+    squares = take_sum(job, false);
+    if (job->status == STATUS_OK &&
+        (result->checksum != job->tag[2] || !isfinite(squares)))
         job->status = STATUS_MALFORMED;
 }
 

@@ -4,11 +4,21 @@
 
 #include "seam/machine.h"
 
-/* out[0] = the sum of all inputs, encoded raw and sealed; number[0] = its
- * squared norm. CONFIG when it is not finite. */
+/* How work_delta goes. */
+enum delta_number {
+    DELTA_SQUARES, /* out: of what is given, decoded as all others will */
+    DELTA_SESSION, /* the node's own note */
+    DELTA_PARTS,   /* 0, or how many inputs come before those of r */
+    DELTA_KEEPS    /* whether what the codec leaves out is wanted */
+};
+
+/* out[0] = the sum of all inputs, p, in the codec of tag[2], sealed. CONFIG
+ * when p is not finite. out[1] = p - decoded out[0] if DELTA_KEEPS, or, if
+ * DELTA_PARTS, r, of which the inputs from there on are -r. A blob that is p
+ * already is not copied. */
 extern const struct work work_delta;
-/* The same, after checking that input 0 has the checksum in tag[2] and is
- * finite: MALFORMED if not. Not sealed. */
+/* out[0] = the sum of all inputs as floats, after checking that input 0 has the
+ * checksum in tag[2] and all is finite: MALFORMED if not. Not sealed. */
 extern const struct work work_correct;
 /* out[0] = inputs 1, 2, ... end to end, `elements` floats together, after
  * checking that their checksums are those in input 0; MALFORMED if not. */

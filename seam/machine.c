@@ -86,31 +86,32 @@ static size_t tile_at(const struct job *job, size_t first, size_t tile)
     return left < tile ? left : tile;
 }
 
-double job_add_up(struct job *job, bool seals)
+double job_add_up(struct job *job, unsigned from, unsigned to, unsigned out,
+                  bool seals)
 {
     struct squares squares = {{0}};
     size_t tile = job_tile(job), count;
     double sum[CODEC_GRAIN];
     struct sealing sealing;
 
-    job->out[0] = blob_new(job->pool, job->extent.elements * sizeof(float));
-    if (!job->out[0]) {
+    job->out[out] = blob_new(job->pool, job->extent.elements * sizeof(float));
+    if (!job->out[out]) {
         job->status = STATUS_NO_MEMORY;
         return 0;
     }
     sealing_begin(&sealing);
     for (size_t first = 0; first < job->extent.elements; first += count) {
-        float *values = blob_floats(job->out[0]) + first;
+        float *values = blob_floats(job->out[out]) + first;
 
         count = tile_at(job, first, tile);
-        job_sum(job, 0, job->inputs, first, count, sum);
+        job_sum(job, from, to, first, count, sum);
         floats_round(sum, count, values);
         squares_add(&squares, values, count);
         if (seals)
             sealing_add(&sealing, values, count * sizeof *values);
     }
     if (seals)
-        sealing_end(&sealing, job->out[0]);
+        sealing_end(&sealing, job->out[out]);
     return squares_sum(&squares);
 }
 

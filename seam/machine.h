@@ -85,9 +85,10 @@ void job_sum(const struct job *job, unsigned from, unsigned to, size_t first,
 /* How many elements to go through at a time: a multiple of FLOATS_TILE that
  * all the codecs of the inputs can be cut at, at most CODEC_GRAIN. */
 size_t job_tile(const struct job *job);
-/* out[0] = the sum of all inputs, rounded; returns its squared norm, which is
- * not finite when some value is not. `seals` it in passing. NO_MEMORY. */
-double job_add_up(struct job *job, bool seals);
+/* out[out] = the sum of in[from..to), rounded; returns its squared norm, which
+ * is not finite when some value is not. `seals` it in passing. NO_MEMORY. */
+double job_add_up(struct job *job, unsigned from, unsigned to, unsigned out,
+                  bool seals);
 /* The squared norm of input `i`, as job_add_up takes it; sets the checksum of
  * its blob in passing, if nobody has yet. */
 double job_measure(const struct job *job, unsigned i);

@@ -16,7 +16,7 @@ static struct desk *desk_make(bool reviews)
 {
     struct desk *desk = calloc(1, sizeof *desk);
     struct pool *pool = pool_new();
-    const uint64_t shape[1] = {DESK_ELEMENTS};
+    const uint64_t shape[2] = {DESK_ELEMENTS / 2, 2};
     struct node_config config = {
         .uuid_high = 1, .uuid_low = 2, .incarnation = 3, .name = "n1",
         .reviews = reviews};
@@ -25,7 +25,7 @@ static struct desk *desk_make(bool reviews)
         abort();
     desk->schema = schema_new();
     if (!desk->schema ||
-        schema_add(desk->schema, "w", 1, shape, NULL) != STATUS_OK)
+        schema_add(desk->schema, "w", 2, shape, NULL) != STATUS_OK)
         abort();
     config.schema = desk->schema;
     desk->node = node_new(&config, pool);

@@ -53,21 +53,22 @@ static void a_sum_is_what_was_added(void)
     pool_destroy(&pool);
 }
 
-static void a_sum_knows_the_one_blob_that_it_is(void)
+static void sums_meet_in_a_blob_of_both(void)
 {
     struct pool *pool = pool_new();
     struct blob *one = hand_floats(pool, 4, 1), *two = hand_floats(pool, 4, 2);
-    struct sum sum = {0};
+    struct sum sum = {0}, other = {0};
 
-    CHECK(!sum_is(&sum, one));
+    CHECK(!sums_meet(&sum, &other));
     sum_set(&sum, one);
-    CHECK(sum_is(&sum, one));
-    CHECK(!sum_is(&sum, two));
-    sum_add(&sum, one, 1, CODEC_RAW);
-    CHECK(!sum_is(&sum, one));
-    sum_set(&sum, one);
-    sum_add(&sum, two, 1, CODEC_RAW);
-    CHECK(!sum_is(&sum, one));
+    sum_set(&other, two);
+    CHECK(!sums_meet(&sum, &other));
+    sum_add(&other, one, -3, CODEC_RAW);
+    CHECK(sums_meet(&sum, &other));
+    sum_join(&other, &sum, 3);
+    CHECK(!sums_meet(&sum, &other));
+    CHECK_NEAR(2, value_of(&other, 1, pool), 0);
+    sum_free(&other);
     sum_free(&sum);
     blob_unref(&two);
     blob_unref(&one);
@@ -115,7 +116,7 @@ static void a_sum_keeps_its_blobs_alive(void)
 void add_node_sum_tests(CU_pSuite suite)
 {
     TEST(a_sum_is_what_was_added);
-    TEST(a_sum_knows_the_one_blob_that_it_is);
+    TEST(sums_meet_in_a_blob_of_both);
     TEST(terms_of_one_blob_become_one_or_none);
     TEST(a_sum_keeps_its_blobs_alive);
 }
