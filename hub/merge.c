@@ -70,13 +70,29 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
     check_start(hub, peer->member, chunk, payload);
 }
 
-/* Weights follow the announced norm, so that it must hold; lossy codecs may
- * add a little. */
+/* Weights follow the announced norm, so that it must hold. It is that of what
+ * is sent, as it is decoded here. */
 static bool is_too_large(const struct contribution *contribution)
 {
     double norm = contribution->offer.norm;
 
     return contribution->squares > NORM_SPARE * norm * norm + NORM_GRAIN;
+}
+
+/* What is wrong with a chunk; MERGED: nothing. Nodes encode as WELCOME said, or
+ * not at all. */
+static enum verdict fault_of(const struct hub *hub,
+                             const struct contribution *contribution,
+                             const struct job *job)
+{
+    enum codec_id codec = job->in[0].codec;
+
+    if (job->status != STATUS_OK)
+        return job->status == STATUS_CONFIG ? VERDICT_NONFINITE
+                                            : VERDICT_CORRUPT;
+    if (codec != CODEC_RAW && codec != hub->config.codec_up)
+        return VERDICT_CORRUPT;
+    return is_too_large(contribution) ? VERDICT_NORM : VERDICT_MERGED;
 }
 
 void merge_checked(struct hub *hub, struct job *job)
@@ -85,6 +101,7 @@ void merge_checked(struct hub *hub, struct job *job)
     uint32_t chunk = (uint32_t)(job->tag[1] >> 16);
     struct contribution *contribution;
     struct contribution_chunk *place;
+    enum verdict fault;
 
     if (job->tag[0] == 0) {
         centre_found(hub, job);
@@ -99,14 +116,12 @@ void merge_checked(struct hub *hub, struct job *job)
         return;
     contribution->delivered++;
     contribution->squares += job->number[1];
-    if (job->status == STATUS_OK && !is_too_large(contribution)) {
+    fault = fault_of(hub, contribution, job);
+    if (fault == VERDICT_MERGED) {
         place->state = CHUNK_DELIVERED;
         place->payload = blob_ref(job->in[0].blob);
     } else {
-        contribution_close(hub, contribution, chunk,
-                           job->status == STATUS_OK       ? VERDICT_NORM
-                           : job->status == STATUS_CONFIG ? VERDICT_NONFINITE
-                                                          : VERDICT_CORRUPT);
+        contribution_close(hub, contribution, chunk, fault);
     }
     rounds_settle(hub);
     merge_try(hub, chunk);

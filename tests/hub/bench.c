@@ -18,7 +18,7 @@ struct bench *bench_new(void)
 {
     struct bench *bench = calloc(1, sizeof *bench);
     const struct preset *mean = preset_find("mean");
-    const uint64_t shape[1] = {BENCH_ELEMENTS};
+    const uint64_t shape[2] = {BENCH_ELEMENTS / 2, 2};
 
     if (!bench || !mean)
         abort();
@@ -33,7 +33,7 @@ struct bench *bench_new(void)
                                         .evaluate_interval = SECOND};
     bench->schema = schema_new();
     if (!bench->schema ||
-        schema_add(bench->schema, "w", 1, shape, NULL) != STATUS_OK)
+        schema_add(bench->schema, "w", 2, shape, NULL) != STATUS_OK)
         abort();
     bench->hand.pool = pool_new();
     bench->next_peer = FIRST_PEER;

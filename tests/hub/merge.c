@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "tests/check.h"
 #include "tests/hub/bench.h"
 
@@ -105,6 +107,66 @@ static void a_chunk_of_a_wrong_size_is_corrupt(void)
     guest_chunk(bench, &a, &chunk, payload);
     CHECK_EQUAL(VERDICT_CORRUPT, guest_verdict(bench, &a, 1, 0));
     blob_unref(&payload);
+    bench_destroy(&bench);
+}
+
+/* One chunk of four times 0.5 as f16; what became of it when nodes were told to
+ * encode as `agreed`. `spare` bytes too many. */
+static enum verdict verdict_on_half(enum codec_id agreed, size_t spare)
+{
+    struct bench *bench = bench_new();
+    const struct extent extent = {NULL, 0, 4};
+    const float values[4] = {0.5f, 0.5f, 0.5f, 0.5f};
+    size_t bytes = payload_bytes(&extent, CODEC_F16) + spare;
+    struct msg_chunk chunk = {.exchange = 1, .codec = CODEC_F16};
+    struct blob *payload;
+    struct guest a;
+    enum verdict verdict;
+
+    bench->config.codec_up = agreed;
+    a = guest_alone(bench);
+    CHECK_EQUAL(agreed, guest_heard(bench, &a, MSG_WELCOME)->welcome.codec);
+    payload = blob_new(bench->hand.pool, bytes);
+    memset(payload->bytes, 0, bytes);
+    payload_encode(&extent, CODEC_F16, values, payload->bytes);
+    blob_seal(payload);
+    chunk.checksum = payload->checksum;
+    guest_offers(bench, &a, 1);
+    guest_chunk(bench, &a, &chunk, payload);
+    verdict = guest_verdict(bench, &a, 1, 0);
+    if (verdict == VERDICT_MERGED)
+        CHECK_NEAR(1.5, guest_result(bench, &a, 1, 0), 0);
+    blob_unref(&payload);
+    bench_destroy(&bench);
+    return verdict;
+}
+
+static void a_chunk_is_decoded_by_its_codec(void)
+{
+    CHECK_EQUAL(VERDICT_MERGED, verdict_on_half(CODEC_F16, 0));
+}
+
+static void a_chunk_in_a_codec_that_was_not_agreed_is_corrupt(void)
+{
+    CHECK_EQUAL(VERDICT_CORRUPT, verdict_on_half(CODEC_RAW, 0));
+    CHECK_EQUAL(VERDICT_CORRUPT, verdict_on_half(CODEC_INT8, 0));
+}
+
+static void an_encoded_chunk_of_a_wrong_size_is_corrupt(void)
+{
+    CHECK_EQUAL(VERDICT_CORRUPT, verdict_on_half(CODEC_F16, 1));
+}
+
+static void raw_chunks_are_taken_whatever_was_agreed(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench->config.codec_up = CODEC_INT8;
+    a = guest_alone(bench);
+    guest_gives(bench, &a, 1, 0.5);
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &a, 1, 0));
+    CHECK_NEAR(1.5, guest_result(bench, &a, 1, 0), 0);
     bench_destroy(&bench);
 }
 
@@ -239,6 +301,10 @@ void add_hub_merge_tests(CU_pSuite suite)
     TEST(a_chunk_that_is_not_finite_is_left_out);
     TEST(a_chunk_with_a_wrong_checksum_is_corrupt);
     TEST(a_chunk_of_a_wrong_size_is_corrupt);
+    TEST(a_chunk_is_decoded_by_its_codec);
+    TEST(a_chunk_in_a_codec_that_was_not_agreed_is_corrupt);
+    TEST(an_encoded_chunk_of_a_wrong_size_is_corrupt);
+    TEST(raw_chunks_are_taken_whatever_was_agreed);
     TEST(a_chunk_beyond_the_model_cuts_its_sender);
     TEST(a_chunk_that_nobody_granted_is_left_out);
     TEST(a_chunk_that_comes_twice_counts_once);
