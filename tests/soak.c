@@ -120,6 +120,7 @@ static uint64_t run_seed(uint64_t seed, struct soak_tail *tail,
     (void)because(out, STATUS_OK, "%s", soak->complaint);
     hash = world_history(soak->world);
     world_destroy(&soak->world);
+    exempt_destroy(&soak->exempt);
     schema_destroy(&soak->schema);
     free(soak);
     return hash;

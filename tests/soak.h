@@ -56,6 +56,7 @@ struct soak {
     struct prng prng;
     struct world_config config;
     struct schema *schema;
+    struct exempt *exempt;
     struct world *world;
     unsigned nodes;
     uint32_t chunks;

@@ -25,10 +25,22 @@ void soak_judge_forget(struct soak *soak)
     soak->version = 0;
 }
 
-static bool is_finite(struct blob *payload)
+/* Whether a result can be read, and what it says is finite. */
+static bool is_finite(const struct soak *soak,
+                      const struct msg_result *result,
+                      const struct blob *payload)
 {
-    for (size_t i = 0; i < payload->size / sizeof(float); i++)
-        if (!isfinite(blob_floats(payload)[i]))
+    struct extent extent =
+        extent_of(soak->exempt, soak->schema->elements,
+                  soak->config.hub.chunk_elements, result->chunk);
+    double values[SOAK_ELEMENTS] = {0};
+
+    if (!payload_fits(&extent, result->codec, payload->bytes, payload->size))
+        return false;
+    payload_add(&extent, result->codec, payload->bytes, 0, extent.elements, 1,
+                values);
+    for (size_t i = 0; i < extent.elements; i++)
+        if (!isfinite(values[i]))
             return false;
     return true;
 }
@@ -101,7 +113,7 @@ static void judge_result(struct soak *soak,
         return;
     }
     version = &soak->chunk_versions[result->chunk];
-    if (!is_finite(message->payload))
+    if (!is_finite(soak, result, message->payload))
         soak_complain(soak, "a result is not finite");
     if (result->exchange) {
         judge_chunk(soak, message, result->exchange, result->chunk,

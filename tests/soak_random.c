@@ -126,6 +126,18 @@ static void choose_schedule(struct soak *soak)
     hub->run = soak->seed + 1;
 }
 
+/* Half of the runs are encoded, as hub_settle allows. */
+static void choose_codecs(struct soak *soak)
+{
+    struct hub_config *hub = &soak->config.hub;
+    enum codec_id codec = (enum codec_id)soak_below(soak, CODEC_COUNT);
+
+    if (soak_below(soak, 2) &&
+        (hub->policy.exchange != EXCHANGE_PARAMETERS ||
+         codecs[codec].use == CODEC_FOR_ALL))
+        hub->codec_up = codec;
+}
+
 /* Half of the runs have tasks. */
 static void choose_tasks(struct soak *soak)
 {
@@ -138,17 +150,26 @@ static void choose_tasks(struct soak *soak)
     soak->task_steps = 1 + soak_below(soak, 20);
 }
 
+/* A matrix, and where there is room for it a bias, which is never encoded. */
 static void choose_shape(struct soak *soak)
 {
     uint32_t length = 1 + (uint32_t)soak_below(soak, 4);
-    uint64_t elements;
+    uint64_t elements, bias, shape[2];
 
     soak->chunks = 1 + (uint32_t)soak_below(soak, SOAK_CHUNKS);
     elements = (uint64_t)soak->chunks * length - soak_below(soak, length);
+    bias = elements / 4;
+    shape[0] = elements - bias;
+    shape[1] = 1;
     soak->config.hub.chunk_elements = length;
     soak->schema = schema_new();
     if (!soak->schema ||
-        schema_add(soak->schema, "w", 1, &elements, NULL) != STATUS_OK)
+        schema_add(soak->schema, "w", 2, shape, NULL) != STATUS_OK ||
+        (bias &&
+         schema_add(soak->schema, "b", 1, &bias, NULL) != STATUS_OK))
+        abort();
+    soak->exempt = exempt_new(soak->schema);
+    if (!soak->exempt)
         abort();
     soak->config.schema = soak->schema;
 }
@@ -220,6 +241,7 @@ void soak_configure(struct soak *soak)
     if (soak_below(soak, 2))
         soak->config.hooks.evaluate = evaluate;
     choose_tasks(soak);
+    choose_codecs(soak);
     soak->world = world_new(soak->seed, &soak->config);
     for (unsigned i = 0; i < soak->nodes; i++)
         add_node(soak, i);

@@ -54,6 +54,7 @@ static bool arrival_does_not_matter(const struct policy *policy)
 static void the_order_of_arrival_does_not_matter(void)
 {
     walk(arrival_does_not_matter);
+    walk_codecs(arrival_does_not_matter);
 }
 
 /* `nodes` that all want the same, without losses. */
@@ -98,6 +99,7 @@ static bool alike_are_as_one(const struct policy *policy)
 static void one_node_and_nodes_that_are_alike_come_to_the_same(void)
 {
     walk(alike_are_as_one);
+    walk_codecs(alike_are_as_one);
 }
 
 /* Whether all nodes exchange at least so often within a span. */
@@ -158,6 +160,7 @@ static bool losses_are_survived(const struct policy *policy)
 static void a_member_that_is_lost_in_a_round_stops_nobody(void)
 {
     walk(losses_are_survived);
+    walk_codecs(losses_are_survived);
 }
 
 static bool nan_never_leads(const struct policy *policy)
@@ -177,6 +180,7 @@ static bool nan_never_leads(const struct policy *policy)
 static void a_node_that_diverges_is_not_merged_and_takes_the_centre(void)
 {
     walk(nan_never_leads);
+    walk_codecs(nan_never_leads);
 }
 
 static void freeze(void *context, struct world *world)
@@ -210,6 +214,7 @@ static bool stale_ones_come_back(const struct policy *policy)
 static void whoever_is_stale_beyond_the_bound_comes_back(void)
 {
     walk(stale_ones_come_back);
+    walk_codecs(stale_ones_come_back);
 }
 
 static bool it_ends(const struct policy *policy, uint64_t delay)
@@ -243,6 +248,7 @@ static bool runs_end(const struct policy *policy)
 static void runs_end_with_the_last_offer_of_all_at_any_delay(void)
 {
     walk(runs_end);
+    walk_codecs(runs_end);
 }
 
 static void crash_hub(void *context, struct world *world)
@@ -278,6 +284,7 @@ static bool the_hub_goes_on(const struct policy *policy)
 static void a_hub_that_is_started_again_goes_on(void)
 {
     walk(the_hub_goes_on);
+    walk_codecs(the_hub_goes_on);
 }
 
 void add_sim_conformance_tests(CU_pSuite suite)

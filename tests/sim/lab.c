@@ -30,12 +30,12 @@ struct lab *lab_new(size_t elements)
     struct lab *lab = zeros(1, sizeof *lab);
     const struct preset *mean = preset_of("mean");
     struct hub_config *hub = &lab->config.hub;
-    const uint64_t shape[1] = {elements};
+    const uint64_t shape[2] = {elements, 1};
 
     lab->elements = elements;
     lab->schema = schema_new();
     if (!lab->schema ||
-        schema_add(lab->schema, "w", 1, shape, NULL) != STATUS_OK)
+        schema_add(lab->schema, "w", 2, shape, NULL) != STATUS_OK)
         abort();
     lab->start = zeros(elements, sizeof *lab->start);
     hub->policy = mean->policy;
@@ -65,7 +65,7 @@ static void keep_result(struct lab *lab, const struct msg_result *result,
     uint64_t version = result->version;
     size_t first = (size_t)result->chunk * lab->config.hub.chunk_elements;
 
-    if (version >= LAB_VERSIONS)
+    if (version >= LAB_VERSIONS || result->codec != CODEC_RAW)
         return;
     memcpy(lab->versions + version * lab->elements + first, payload->bytes,
            payload->size);

@@ -79,6 +79,9 @@ static enum init init_of(const struct policy *policy)
     return policy->merge->verb == VERB_REPLACE ? INIT_POPULATION : INIT_ELASTIC;
 }
 
+/* How what is offered is encoded while walk_codecs runs. */
+static enum codec_id uplink;
+
 struct lab *walk_lab(const struct policy *policy, struct seen *seen)
 {
     struct lab *lab = lab_new(WALK_ELEMENTS);
@@ -89,6 +92,7 @@ struct lab *walk_lab(const struct policy *policy, struct seen *seen)
     hub->policy = *policy;
     hub->init = init_of(policy);
     hub->every = WALK_EVERY;
+    hub->codec_up = uplink;
     hub->window = WINDOW * 16;
     hub->nodes = WALK_NODES;
     hub->save_interval = SECOND;
@@ -216,4 +220,22 @@ void walk(law *holds)
     walk_rules(holds, "lsgd");
     walk_rules(holds, "pbt");
     walk_selects_and_reduces(holds);
+}
+
+void walk_codecs(law *holds)
+{
+    static const enum codec_id kinds[] = {CODEC_F16, CODEC_INT8, CODEC_TOP1};
+    static const char *const names[] = {"mean", "streaming",   "async", "ddp",
+                                        "lsgd", "easgd-async", "pbt"};
+
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (unsigned j = 0; j < sizeof names / sizeof *names; j++) {
+            const struct policy *policy = &preset_find(names[j])->policy;
+
+            uplink = kinds[i];
+            if (policy->exchange != EXCHANGE_PARAMETERS ||
+                codecs[uplink].use == CODEC_FOR_ALL)
+                check_pair(holds, policy, names[j], codecs[uplink].name);
+        }
+    uplink = CODEC_RAW;
 }
