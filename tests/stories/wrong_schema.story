@@ -8,5 +8,5 @@ expect
 hub node_joined n1: at iteration 0, train on
 n1 hub_attached n1
 hub centre_founded n1: gave the first parameters: 10 in 3 chunks
-hub node_refused odd: tensor 0: "w" f32 10 in the run, "other" f32 8
-n2 node_refused odd: tensor 0: "w" f32 10 in the run, "other" f32 8
+hub node_refused odd: tensor 0: "w" f32 10,1 in the run, "other" f32 8
+n2 node_refused odd: tensor 0: "w" f32 10,1 in the run, "other" f32 8
