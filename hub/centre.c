@@ -98,7 +98,8 @@ void centre_choose_founder(struct hub *hub)
         for (uint32_t j = 0; j < hub->chunks; j++)
             blob_unref(&hub->centre[j].theta);
         member_start(hub, member, START_FOUND);
-        flow_open(hub, member, 0, &hub->founding_loan, false);
+        hub->founding_loan = (struct loan){.left = hub->chunks};
+        flow_open(hub, member, 0, &hub->founding_loan);
         return;
     }
 }

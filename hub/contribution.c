@@ -47,8 +47,10 @@ void contribution_grant(struct hub *hub, struct contribution *contribution)
     contribution->progress = hub->now;
     /* Where a rule must see the whole nothing is merged before all of it is
      * here, so that nobody may wait for more credit. */
-    flow_open(hub, member, contribution->offer.exchange, &contribution->loan,
-              hub->policy->reduce->judge != NULL);
+    contribution->loan =
+        (struct loan){.whole = hub->policy->reduce->judge != NULL,
+                      .left = hub->chunks - contribution->foreign};
+    flow_open(hub, member, contribution->offer.exchange, &contribution->loan);
 }
 
 void contribution_close(struct hub *hub, struct contribution *contribution,

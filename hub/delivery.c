@@ -38,27 +38,71 @@ static void take_send(struct hub *hub, struct member *member)
     }
 }
 
-void delivery_flush(struct hub *hub, struct member *member)
+/* What comes next; NULL: nothing. */
+static const struct blob *next_payload(struct hub *hub,
+                                       const struct member *member)
+{
+    const struct delivery *delivery = &member->delivery;
+
+    if (delivery->first)
+        return delivery->first->payload;
+    if (delivery->take_next < delivery->take_count)
+        return hub->centre[delivery->take_next].theta;
+    return review_next(hub, member);
+}
+
+static void parcel_next(struct hub *hub, struct member *member)
 {
     struct delivery *delivery = &member->delivery;
+    struct parcel *parcel = delivery->first;
 
-    while (member->bulk != PEER_NONE && delivery->out < flow_window(hub)) {
-        struct parcel *parcel = delivery->first;
+    delivery->first = parcel->next;
+    delivery->count--;
+    if (!delivery->first)
+        delivery->last = NULL;
+    parcel_send(hub, member, &parcel->result, parcel->payload);
+    blob_unref(&parcel->payload);
+    free(parcel);
+}
 
-        if (parcel) {
-            delivery->first = parcel->next;
-            delivery->count--;
-            if (!delivery->first)
-                delivery->last = NULL;
-            parcel_send(hub, member, &parcel->result, parcel->payload);
-            blob_unref(&parcel->payload);
-            free(parcel);
-        } else if (delivery->take_next < delivery->take_count) {
-            take_send(hub, member);
-        } else if (!review_send(hub, member)) {
-            break;
-        }
+enum passage delivery_next(struct hub *hub, struct member *member)
+{
+    struct delivery *delivery = &member->delivery;
+    const struct blob *payload;
+    nanos hubs, own;
+
+    if (member->bulk == PEER_NONE || delivery->out >= flow_window(hub))
+        return PASSAGE_NOTHING;
+    payload = next_payload(hub, member);
+    if (!payload)
+        return PASSAGE_NOTHING;
+    hubs = bucket_when(&hub->flow.up, payload->wire_bytes, hub->now);
+    own = bucket_when(&delivery->bucket, payload->wire_bytes, hub->now);
+    if (own < hubs)
+        own = hubs;
+    if (own > hub->now) {
+        if (own < hub->flow.wake)
+            hub->flow.wake = own;
+        return hubs > hub->now ? PASSAGE_SPENT : PASSAGE_NOTHING;
     }
+    (void)bucket_take(&hub->flow.up, payload->wire_bytes, hub->now);
+    (void)bucket_take(&delivery->bucket, payload->wire_bytes, hub->now);
+    if (delivery->first)
+        parcel_next(hub, member);
+    else if (delivery->take_next < delivery->take_count)
+        take_send(hub, member);
+    else
+        review_send(hub, member);
+    return PASSAGE_SENT;
+}
+
+void delivery_flush(struct hub *hub, struct member *member)
+{
+    if (hub->flow.up.rate)
+        flow_stir(hub); /* it must be its turn */
+    else
+        while (delivery_next(hub, member) == PASSAGE_SENT)
+            continue;
 }
 
 void delivery_add(struct hub *hub, struct member *member,

@@ -120,6 +120,7 @@ static void member_enter(struct hub *hub, struct member *member,
     member->control = peer->id;
     member->bulk = PEER_NONE;
     member->bulk_lost = 0;
+    flow_limit(hub, member, hello->down);
     member->heard = hub->now;
     member->iteration = hello->iteration;
     member->stats = (struct msg_ping){.iteration = hello->iteration,

@@ -243,6 +243,8 @@ static void step(void *self, const struct event *event, struct effects *out)
         hub->begun = true;
         hub->started = event->now;
         hub->next_save = event->now + hub->config.save_interval;
+        hub->now = event->now;
+        flow_begin(hub);
     }
     hub->now = event->now;
     hub->out = out;
@@ -267,6 +269,7 @@ static void step(void *self, const struct event *event, struct effects *out)
     if (hub->now >= hub->next_tick)
         on_wake(hub);
     rounds_sweep(hub);
+    flow_advance(hub);
     note_times(hub);
     hub->out = NULL;
 }
@@ -275,7 +278,9 @@ static nanos deadline(const void *self)
 {
     const struct hub *hub = self;
 
-    return gate_deadline(hub, hub->next_tick);
+    return gate_deadline(hub, hub->begun && hub->flow.wake < hub->next_tick
+                                  ? hub->flow.wake
+                                  : hub->next_tick);
 }
 
 struct machine hub_machine(struct hub *hub)

@@ -40,6 +40,8 @@ struct hub_config {
     unsigned nodes; /* members needed before the first round */
     uint32_t chunk_elements;
     uint64_t window; /* bytes in flight per node and direction */
+    uint64_t up, down; /* bytes per second of payload that it sends to nodes,
+                          and is sent; 0: no limit */
     uint64_t staleness; /* versions an offer may lag behind */
     enum goal_kind goal;
     double goal_value;

@@ -146,9 +146,23 @@ void merge_try_all(struct hub *hub);
 uint64_t flow_window(const struct hub *hub);
 /* The same in chunks, at least 1. */
 uint32_t flow_window_chunks(const struct hub *hub);
-/* Asks a node for its chunks: GRANT. `whole`: for all of them at once. */
+/* The first event has come: time begins. */
+void flow_begin(struct hub *hub);
+/* What the node may be sent per second; 0: no limit. */
+void flow_limit(struct hub *hub, struct member *member, uint64_t down);
+/* There may be more to be sent or lent. */
+void flow_stir(struct hub *hub);
+/* Does what may be done now; after each event. */
+void flow_advance(struct hub *hub);
+/* For how long a contributor has not used the credit that it has. */
+nanos flow_still(const struct hub *hub,
+                 const struct contribution *contribution);
+/* Asks a node for its chunks: GRANT. The loan is new, with `left` and `whole`.
+ */
 void flow_open(struct hub *hub, struct member *member, uint64_t exchange,
-               struct loan *loan, bool whole);
+               struct loan *loan);
+/* A chunk has come. */
+void flow_came(struct loan *loan, uint64_t bytes);
 /* Bytes that came are done with: the node has that credit again. */
 void flow_return(struct hub *hub, struct member *member, uint64_t exchange,
                  struct loan *loan, uint64_t bytes);
@@ -161,6 +175,10 @@ void delivery_add(struct hub *hub, struct member *member,
 /* The member has a bulk connection. Credit belongs to one connection. */
 void delivery_attach(struct hub *hub, struct member *member);
 void delivery_flush(struct hub *hub, struct member *member);
+/* Sends the next payload, if there is one, the member has credit, and the
+ * rates allow it; else the hub wakes when they do. SPENT: it is the hub's. */
+enum passage { PASSAGE_SENT, PASSAGE_NOTHING, PASSAGE_SPENT };
+enum passage delivery_next(struct hub *hub, struct member *member);
 /* Has sent a payload to the member, on its credit. */
 void delivery_sent(struct hub *hub, struct member *member,
                    const struct msg *msg, struct blob *payload);

@@ -55,8 +55,10 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
     }
     member->up_bytes += payload->wire_bytes;
     if (chunk->exchange == 0) {
-        if (hub->founder == peer->member && !hub->founded)
+        if (hub->founder == peer->member && !hub->founded) {
+            flow_came(&hub->founding_loan, payload->wire_bytes);
             check_start(hub, peer->member, chunk, payload);
+        }
         return;
     }
     contribution = contribution_find(hub, peer->member, chunk->exchange);
@@ -67,6 +69,7 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
     contribution->chunks[chunk->chunk].codec = chunk->codec;
     contribution->chunks[chunk->chunk].bytes = payload->wire_bytes;
     contribution->progress = hub->now;
+    flow_came(&contribution->loan, payload->wire_bytes);
     check_start(hub, peer->member, chunk, payload);
 }
 

@@ -127,24 +127,35 @@ static void ask(struct hub *hub)
         }
 }
 
-bool review_send(struct hub *hub, struct member *member)
+static struct blob *next_chunk(struct hub *hub,
+                               const struct reviewer *reviewer)
+{
+    const struct review *review;
+
+    if (!reviewer->asked || reviewer->next == hub->chunks)
+        return NULL;
+    review = review_find(hub, reviewer->review);
+    return review->chunks[(size_t)reviewer->subject * hub->chunks +
+                          reviewer->next];
+}
+
+const struct blob *review_next(struct hub *hub,
+                               const struct member *member)
+{
+    return next_chunk(hub, &member->reviewer);
+}
+
+void review_send(struct hub *hub, struct member *member)
 {
     struct reviewer *reviewer = &member->reviewer;
     struct msg msg = {.kind = MSG_REVIEW};
-    const struct review *review;
-    struct blob *chunk;
+    struct blob *chunk = next_chunk(hub, reviewer);
 
-    if (!reviewer->asked || reviewer->next == hub->chunks)
-        return false;
-    review = review_find(hub, reviewer->review);
-    chunk = review->chunks[(size_t)reviewer->subject * hub->chunks +
-                           reviewer->next];
     msg.review.review = reviewer->asked;
     msg.review.chunk = reviewer->next++;
     msg.review.checksum = chunk->checksum;
     reviewer->since = hub->now;
     delivery_sent(hub, member, &msg, chunk);
-    return true;
 }
 
 /* ---- what is evaluated ---- */

@@ -56,8 +56,11 @@ bool review_done(struct hub *hub, struct round *round);
 /* Writes what they have said into the order, and forgets it. */
 void review_close(struct hub *hub, struct round *round,
                   struct judge_order *order);
-/* Sends the next chunk to a member that has credit, if there is one. */
-bool review_send(struct hub *hub, struct member *member);
+/* The next chunk for a member, borrowed; NULL: there is none. */
+const struct blob *review_next(struct hub *hub,
+                               const struct member *member);
+/* Sends it. */
+void review_send(struct hub *hub, struct member *member);
 /* Parameters of a contribution have been decoded. */
 void review_formed(struct hub *hub, struct job *job);
 void hub_on_reviewed(struct hub *hub, struct peer *peer, const struct msg *msg,

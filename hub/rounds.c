@@ -218,7 +218,7 @@ void rounds_tick(struct hub *hub)
     for (struct round *round = hub->rounds; round; round = round->next)
         for (unsigned i = 0; round->closed && i < round->count; i++) {
             struct contribution *slow = round->list[i];
-            nanos still = hub->now - slow->progress;
+            nanos still = flow_still(hub, slow);
 
             if (slow->delivered >= hub->chunks || !slow->granted ||
                 still < PATIENCE ||

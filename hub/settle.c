@@ -223,6 +223,8 @@ enum status hub_settle(const struct options *options,
     config->nodes = (unsigned)options->nodes;
     config->chunk_elements = (uint32_t)(options->chunk / sizeof(float));
     config->window = options->window;
+    config->up = options->hub_up;
+    config->down = options->hub_down;
     config->staleness = options->staleness;
     config->goal = options->goal.kind;
     config->goal_value = options->goal.value;

@@ -10,6 +10,7 @@
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
 
+#include "core/bucket.h"
 #include "core/fragment.h"
 #include "group/board.h"
 #include "hub/hub.h"
@@ -83,9 +84,13 @@ struct contribution_chunk {
 
 /* The credit of an upload. */
 struct loan {
-    int64_t out; /* bytes that may still come, or are here and not done with;
-                    below 0: more came */
-    bool whole;  /* all of it was asked for at once */
+    bool whole;     /* all of it is asked for at once */
+    uint32_t left;  /* chunks that have not come */
+    uint32_t came;  /* chunks that have */
+    int64_t bytes;  /* of those */
+    int64_t given;  /* bytes of credit, ever; less than came: some is owed */
+    int64_t done;   /* bytes that the hub is done with */
+    nanos since;    /* when it last was given some after having none */
 };
 
 /* An offer, from its arrival to its last verdict. */
@@ -141,6 +146,7 @@ struct parcel {
 struct delivery {
     struct parcel *first, *last;
     uint64_t count; /* of parcels */
+    struct bucket bucket; /* what the node may be sent */
     uint64_t out;   /* bytes that were sent and that no credit came back for */
     peer_id credited; /* the bulk connection that they were sent on */
     uint32_t take_next, take_count; /* chunks of TAKE still to be sent */
@@ -183,6 +189,13 @@ struct checkpoint {
     uint64_t ticket, version;
 };
 
+/* The traffic with all nodes together. */
+struct flow {
+    struct bucket up, down; /* results; credit for uploads */
+    nanos wake;    /* when more may go, if nothing happens before */
+    unsigned turn; /* the member that is next to be sent something */
+};
+
 /* How a node's parameters have done, for preemption. */
 struct trial {
     double score;     /* last one; NO_SCORE: none */
@@ -216,6 +229,8 @@ struct hub {
     struct trial trials[HUB_MAX_NODES];
     uint64_t preempted; /* nodes, so far */
     uint64_t iterations; /* of all nodes together, at the last round's close */
+
+    struct flow flow;
 
     struct board *board; /* of collectives; it knows its peers itself */
     struct peer peers[MAX_PEERS];

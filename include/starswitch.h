@@ -87,6 +87,9 @@ struct star_options {
     int (*evaluate)(void *context, const float *values, double *loss,
                     double *error);
     void *context; /* of these functions */
+    /* Reserved bandwidth: bytes of parameters per second that are sent, and
+     * received, at most, in any second. 0: no limit. */
+    uint64_t up, down;
 };
 
 /* What an iteration was like. */

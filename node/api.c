@@ -136,7 +136,9 @@ static void make_node(struct star_link *link)
 {
     struct node_config config = {.name = link->name,
                                  .schema = link->schema,
-                                 .reviews = link->options.evaluate != NULL};
+                                 .reviews = link->options.evaluate != NULL,
+                                 .up = link->options.up,
+                                 .down = link->options.down};
     XXH128_hash_t hash = XXH3_128bits(link->name, strlen(link->name));
     struct timespec time;
 

@@ -184,15 +184,27 @@ void flights_sweep(struct node *node)
     }
 }
 
+/* Whether the node's rate allows it; else says when. */
+static bool may_send(struct node *node, const struct blob *payload)
+{
+    if (bucket_take(&node->up, payload->wire_bytes, node->now))
+        return true;
+    node->send_at = bucket_when(&node->up, payload->wire_bytes, node->now);
+    return false;
+}
+
 void flight_send(struct node *node, struct flight *flight)
 {
     struct msg msg = {.kind = MSG_CHUNK};
 
-    if (!node->bulk_up || flight->forming < flight->parts || flight->broken)
+    if (!node->bulk_up || flight->forming < flight->parts || flight->broken ||
+        node->send_at < NEVER)
         return;
     while (flight->credit > 0 && flight->to_send < node->chunks) {
         struct flight_chunk *place = &flight->chunks[flight->to_send];
 
+        if (place->encoded && !may_send(node, place->encoded))
+            return;
         if (place->encoded) {
             msg.chunk.exchange = flight->snapshot.exchange;
             msg.chunk.chunk = flight->to_send;
@@ -203,6 +215,18 @@ void flight_send(struct node *node, struct flight *flight)
         }
         flight->to_send += flight->part.stride;
     }
+}
+
+void flights_advance(struct node *node)
+{
+    if (node->send_at > node->now)
+        return;
+    node->send_at = NEVER;
+    if (node->founding)
+        flight_send(node, node->founding);
+    for (struct flight *flight = node->flights; flight;
+         flight = flight->next)
+        flight_send(node, flight);
 }
 
 static void credit(struct flight *flight, uint64_t bytes)

@@ -46,6 +46,7 @@ void joining_hello(struct node *node)
     }
     msg.hello.iteration = node->progress.iteration;
     msg.hello.schema = node->config.schema->hash;
+    msg.hello.down = node->config.down;
     (void)snprintf(msg.hello.name, sizeof msg.hello.name, "%s", node->name);
     node_to_hub(node, &msg, node->schema_text);
     node->hello_at = node->now;
@@ -64,11 +65,8 @@ static void attach(struct node *node)
 static void attach_late(struct node *node)
 {
     attach(node);
-    if (node->founding)
-        flight_send(node, node->founding);
-    for (struct flight *flight = node->flights; flight;
-         flight = flight->next)
-        flight_send(node, flight);
+    node->send_at = node->now;
+    flights_advance(node);
 }
 
 void joining_connect(struct node *node, peer_id peer)
@@ -144,6 +142,8 @@ static bool cut_reference(struct node *node, uint32_t chunk_elements)
         blob_unref(&slice);
     }
     blob_unref(&node->initial);
+    bucket_init(&node->up, node->config.up,
+                (uint64_t)chunk_elements * sizeof(float), node->now);
     return true;
 }
 

@@ -129,6 +129,8 @@ static enum status attach(struct training *training, struct why *why)
                                 .log = take_note,
                                 .step = take_gradient,
                                 .replaced = begin_anew,
+                                .up = options->up,
+                                .down = options->down,
                                 .context = training};
 
     if (model->held_out_samples)

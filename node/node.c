@@ -55,6 +55,7 @@ struct node *node_new(const struct node_config *config, struct pool *pool)
         schema_print(config->schema, (char *)node->schema_text->bytes,
                      SCHEMA_MAX_TEXT_BYTES);
     node->schema_text->wire_bytes = node->schema_text->size;
+    node->send_at = NEVER;
     node->progress.loss = NO_SCORE;
     node->progress.accuracy = -1;
     return node;
@@ -227,6 +228,7 @@ static void step(void *self, const struct event *event, struct effects *out)
         node->next_tick = node->now + NODE_TICK;
         joining_tick(node);
     }
+    flights_advance(node);
     tasks_sweep(node);
     flights_sweep(node);
     node->out = NULL;
@@ -236,7 +238,9 @@ static nanos deadline(const void *self)
 {
     const struct node *node = self;
 
-    return node->ended ? NEVER : node->next_tick;
+    if (node->ended)
+        return NEVER;
+    return node->send_at < node->next_tick ? node->send_at : node->next_tick;
 }
 
 struct machine node_machine(struct node *node)

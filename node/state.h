@@ -7,6 +7,7 @@
 #ifndef NODE_STATE_H
 #define NODE_STATE_H
 
+#include "core/bucket.h"
 #include "node/node.h"
 #include "node/review.h"
 #include "node/sum.h"
@@ -97,6 +98,8 @@ struct node {
     struct flight *flights;   /* oldest first */
     struct flight *founding;  /* exchange 0 to the hub */
     struct flight *taking;    /* exchange 0 from the hub */
+    struct bucket up;         /* what may be sent */
+    nanos send_at;            /* when more may be, or NEVER */
     struct node_tasks tasks;
     struct node_review review;
 
@@ -150,7 +153,10 @@ struct flight *flight_new(struct node *node,
                           const struct msg_snapshot *snapshot);
 struct flight *flight_find(struct node *node, uint64_t exchange);
 void flight_destroy(struct node *node, struct flight **flight);
+/* Sends what there is credit for, as far as the node's rate allows. */
 void flight_send(struct node *node, struct flight *flight);
+/* Goes on with it, the oldest first, when the time has come. */
+void flights_advance(struct node *node);
 /* A chunk has its verdict. `share` of what is to be offered again is taken out
  * of the reference: 1, or less when x - r will show the rest of it. */
 void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,

@@ -86,7 +86,9 @@ static struct node *new_node(struct world *world, struct star_node *node)
         .incarnation = ++node->incarnation,
         .name = node->name,
         .schema = node->description.schema,
-        .reviews = node->description.trainer.evaluate != NULL};
+        .reviews = node->description.trainer.evaluate != NULL,
+        .up = node->description.up,
+        .down = node->description.down};
 
     return node_new(&config, world->pool);
 }

@@ -344,8 +344,7 @@ static struct hub *open_hub(struct session *session, uint8_t bits)
                                 .every = 1,
                                 .nodes = 1,
                                 .chunk_elements = CHUNK,
-                                .window =
-                                    bits & 32 ? 1 : 3 * sizeof(float) * CHUNK,
+                                .window = bits & 32 ? 1 : 12 * CHUNK,
                                 .tasks = 3,
                                 .epochs = 5,
                                 .task_time = 20 * SECOND,

@@ -66,6 +66,30 @@ static void uploads_are_credited_as_chunks_are_merged(void)
     bench_destroy(&bench);
 }
 
+/* Whatever the window and whatever it is owed: nobody waits for ever. */
+static void any_window_lets_chunks_through_one_at_a_time(void)
+{
+    for (uint64_t window = 1; window <= BENCH_CHUNK_BYTES; window++) {
+        struct bench *bench = bench_new();
+        struct guest a = guest_with_window(bench, window);
+        int64_t credit;
+
+        guest_offers(bench, &a, 1);
+        credit = (int64_t)guest_heard(bench, &a, MSG_GRANT)->grant.credit;
+        for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
+            CHECK(credit > 0 && credit <= (int64_t)window);
+            credit -= (int64_t)(bench_length(i) * sizeof(float));
+            hand_forget(&bench->hand);
+            guest_delivers(bench, &a, 1, i, 0.5);
+            if (i + 1 < BENCH_CHUNKS)
+                credit += (int64_t)guest_heard(bench, &a, MSG_CREDIT)
+                              ->credit.more;
+        }
+        CHECK_EQUAL(1, bench_look(bench)->version);
+        bench_destroy(&bench);
+    }
+}
+
 static void more_credit_than_was_sent_cuts(void)
 {
     static const uint64_t too_much[] = {1, 33, UINT64_MAX};
@@ -191,6 +215,7 @@ void add_hub_delivery_tests(CU_pSuite suite)
     TEST(no_more_results_are_sent_than_there_is_room_for);
     TEST(results_keep_their_order);
     TEST(uploads_are_credited_as_chunks_are_merged);
+    TEST(any_window_lets_chunks_through_one_at_a_time);
     TEST(more_credit_than_was_sent_cuts);
     TEST(a_newcomer_takes_the_centre_as_it_has_credit);
     TEST(a_centre_is_sent_when_the_node_asks_for_it);

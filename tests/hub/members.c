@@ -13,7 +13,7 @@ static void the_first_to_attach_founds_the_centre(void)
                 guest_heard(bench, &a, MSG_WELCOME)->welcome.start);
     CHECK_EQUAL(START_HOLD,
                 guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
-    CHECK_EQUAL(bench->config.window,
+    CHECK_EQUAL(3 * BENCH_CHUNK_BYTES,
                 guest_heard(bench, &a, MSG_GRANT)->grant.credit);
     guest_founds(bench, &a, 1);
     CHECK_EQUAL(START_GO, guest_heard(bench, &a, MSG_WELCOME)->welcome.start);

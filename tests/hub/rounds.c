@@ -29,7 +29,7 @@ static void an_offer_is_granted_with_the_window_as_credit(void)
     guest_offers(pair.bench, &pair.a, 1);
     grant = guest_heard(pair.bench, &pair.a, MSG_GRANT);
     CHECK(grant && grant->grant.exchange == 1 &&
-          grant->grant.credit == 8 * BENCH_CHUNK_BYTES);
+          grant->grant.credit == 3 * BENCH_CHUNK_BYTES);
     bench_destroy(&pair.bench);
 }
 
