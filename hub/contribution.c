@@ -32,6 +32,8 @@ void contribution_destroy(struct hub *hub, struct contribution **reference)
     struct contribution *contribution = *reference;
 
     *reference = NULL;
+    if (contribution)
+        flow_upload(hub, contribution, false);
     for (uint32_t i = 0; contribution && i < hub->chunks; i++)
         blob_unref(&contribution->chunks[i].payload);
     free(contribution);
@@ -50,6 +52,7 @@ void contribution_grant(struct hub *hub, struct contribution *contribution)
     contribution->loan =
         (struct loan){.whole = hub->policy->reduce->judge != NULL,
                       .left = hub->chunks - contribution->foreign};
+    flow_upload(hub, contribution, true);
     flow_open(hub, member, contribution->offer.exchange, &contribution->loan);
 }
 
@@ -124,6 +127,7 @@ void contribution_retire(struct hub *hub, struct contribution *contribution)
     struct contribution **memory =
         &member->remembered[exchange % MAX_REMEMBERED];
 
+    flow_upload(hub, contribution, false);
     if (member->incarnation == contribution->incarnation) {
         if (contribution->merged > contribution->foreign)
             member->exchanges++;

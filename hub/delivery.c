@@ -71,7 +71,7 @@ enum passage delivery_next(struct hub *hub, struct member *member)
     const struct blob *payload;
     nanos hubs, own;
 
-    if (member->bulk == PEER_NONE || delivery->out >= flow_window(hub))
+    if (member->bulk == PEER_NONE || delivery->out >= flow_window(hub, member))
         return PASSAGE_NOTHING;
     payload = next_payload(hub, member);
     if (!payload)

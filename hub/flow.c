@@ -7,12 +7,24 @@
  * size lets one at a time through. The hub gives credit back for what it is
  * done with, to the byte.
  *
+ * The window of a node is what its link holds and half of that again (rate
+ * times round trip), at least 4 chunks: zguide's credit-based flow control,
+ * with a pipeline that follows the link. The uploads under way share the
+ * budget, so that what the hub must hold does not grow with the nodes; each has
+ * one chunk at least. What a rule must see as a whole is outside of it: the hub
+ * holds all of that anyway.
+ *
  * What the hub is sent is limited where credit is given: never faster than the
  * rate, and a chunk's worth at a time, so that no window is saved up and then
  * sent at once. The oldest round comes first; in it, who has been given least,
  * as a chunk is merged when all have delivered it. What it sends goes to the
  * members in turn, a payload each. */
 #include "hub/state.h"
+
+enum { LEAST_CHUNKS = 4 };
+#define MOST_WINDOW ((uint64_t)64 << 20)
+#define SPARE 1.5
+#define SLOWLY (1.0 / 16)
 
 static uint64_t chunk_bytes(const struct hub *hub)
 {
@@ -36,18 +48,108 @@ void flow_limit(struct hub *hub, struct member *member, uint64_t down)
         bucket_init(bucket, down, chunk_bytes(hub), hub->now);
 }
 
-uint64_t flow_window(const struct hub *hub)
+/* ---- windows ---- */
+
+uint64_t flow_most(const struct hub *hub)
 {
-    return hub->config.window;
+    uint64_t least = LEAST_CHUNKS * chunk_bytes(hub);
+
+    if (hub->config.window)
+        return hub->config.window;
+    return least > MOST_WINDOW ? least : MOST_WINDOW;
 }
 
-uint32_t flow_window_chunks(const struct hub *hub)
+static uint64_t window_of(const struct hub *hub, const struct member *member,
+                          const struct pace *pace)
 {
-    uint64_t chunks = flow_window(hub) / chunk_bytes(hub);
+    uint64_t least = LEAST_CHUNKS * chunk_bytes(hub);
+    double held = SPARE * pace->rate * member->trip;
+
+    if (hub->config.window)
+        return hub->config.window;
+    if (held <= (double)least)
+        return least;
+    return held < (double)MOST_WINDOW ? (uint64_t)held : flow_most(hub);
+}
+
+uint64_t flow_window(const struct hub *hub, const struct member *member)
+{
+    return window_of(hub, member, &member->down);
+}
+
+/* Its window, or its share of the budget, in whole chunks. */
+static uint64_t upload_window(const struct hub *hub,
+                              const struct member *member)
+{
+    uint64_t window = window_of(hub, member, &member->up);
+    uint64_t sharers = hub->flow.uploads > hub->flow.live ? hub->flow.uploads
+                                                          : hub->flow.live;
+    uint64_t share = hub->config.budget / (sharers ? sharers : 1);
+
+    if (!hub->config.budget || window <= share)
+        return window;
+    share -= share % chunk_bytes(hub);
+    if (share < chunk_bytes(hub))
+        share = chunk_bytes(hub);
+    return window < share ? window : share;
+}
+
+uint32_t flow_chunks_ahead(const struct hub *hub,
+                           const struct member *member)
+{
+    uint64_t chunks = upload_window(hub, member) / chunk_bytes(hub);
 
     return chunks < 1                   ? 1
            : chunks < SCHEMA_MAX_CHUNKS ? (uint32_t)chunks
                                         : (uint32_t)SCHEMA_MAX_CHUNKS;
+}
+
+/* A slow look means that there was little to send, more often than not. */
+static void pace_look(struct pace *pace, uint64_t bytes, double seconds)
+{
+    double rate = (double)(bytes - pace->counted) / seconds;
+
+    pace->counted = bytes;
+    if (rate > pace->rate)
+        pace->rate = rate;
+    else if (rate > 0)
+        pace->rate += SLOWLY * (rate - pace->rate);
+}
+
+void flow_tick(struct hub *hub)
+{
+    double span = (double)(hub->now - hub->flow.looked) / (double)SECOND;
+
+    if (span <= 0)
+        return;
+    hub->flow.looked = hub->now;
+    hub->flow.live = members_live(hub);
+    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
+        struct member *member = &hub->members[i];
+        double trip = (double)member->stats.round_trip / (double)SECOND;
+
+        if (!member->present)
+            continue;
+        pace_look(&member->up, member->up_bytes, span);
+        pace_look(&member->down, member->down_bytes, span);
+        if (trip > 0 && (member->trip <= 0 || trip < member->trip))
+            member->trip = trip;
+        else if (trip > 0)
+            member->trip += SLOWLY * (trip - member->trip);
+    }
+}
+
+void flow_upload(struct hub *hub, struct contribution *contribution,
+                 bool begins)
+{
+    if (contribution->uploads == begins || (begins && contribution->loan.whole))
+        return;
+    contribution->uploads = begins;
+    hub->flow.live = members_live(hub);
+    if (begins)
+        hub->flow.uploads++;
+    else
+        hub->flow.uploads--;
 }
 
 /* ---- credit ---- */
@@ -55,14 +157,15 @@ uint32_t flow_window_chunks(const struct hub *hub)
 /* Bytes that it may be given now: up to the window, and no more than is still
  * to come, going by the chunks that have come. While chunks are left and all
  * credit is used up it is never 0. */
-static uint64_t owed(const struct hub *hub, const struct loan *loan)
+static uint64_t owed(const struct hub *hub, const struct member *member,
+                     const struct loan *loan)
 {
     int64_t chunk = (int64_t)chunk_bytes(hub), rest, room;
 
     if (loan->came)
         chunk = (loan->bytes + loan->came - 1) / loan->came;
     rest = loan->left * chunk - (loan->given - loan->bytes);
-    room = (int64_t)flow_window(hub) - (loan->given - loan->done);
+    room = (int64_t)upload_window(hub, member) - (loan->given - loan->done);
     if (!loan->left || rest <= 0 || (!loan->whole && room <= 0))
         return 0;
     return (uint64_t)(loan->whole || rest < room ? rest : room);
@@ -94,7 +197,7 @@ void flow_open(struct hub *hub, struct member *member, uint64_t exchange,
     if (hub->flow.down.rate)
         flow_stir(hub);
     else
-        lend(hub, loan, owed(hub, loan));
+        lend(hub, loan, owed(hub, member, loan));
     msg.grant.exchange = exchange;
     msg.grant.credit = (uint64_t)loan->given;
     member_send(hub, member, &msg);
@@ -108,7 +211,7 @@ void flow_return(struct hub *hub, struct member *member, uint64_t exchange,
         flow_stir(hub);
         return;
     }
-    bytes = owed(hub, loan);
+    bytes = owed(hub, member, loan);
     lend(hub, loan, bytes);
     credit(hub, member, exchange, bytes);
 }
@@ -136,7 +239,7 @@ nanos flow_still(const struct hub *hub,
 static bool lend_next(struct hub *hub, struct member *member,
                       uint64_t exchange, struct loan *loan)
 {
-    uint64_t bytes = owed(hub, loan), chunk = chunk_bytes(hub);
+    uint64_t bytes = owed(hub, member, loan), chunk = chunk_bytes(hub);
     nanos when;
 
     bytes = bytes < chunk ? bytes : chunk;
@@ -162,7 +265,8 @@ static struct contribution *neediest(struct hub *hub,
         struct contribution *one = round->list[i];
 
         if (one->granted && one->delivered < hub->chunks &&
-            contribution_member(hub, one) && owed(hub, &one->loan) &&
+            contribution_member(hub, one) &&
+            owed(hub, &hub->members[one->member], &one->loan) &&
             (!found || one->loan.given < found->loan.given))
             found = one;
     }
@@ -175,7 +279,7 @@ static void lend_all(struct hub *hub)
         hub->founder >= 0 ? &hub->members[hub->founder] : NULL;
     struct contribution *one;
 
-    while (founder && owed(hub, &hub->founding_loan))
+    while (founder && owed(hub, founder, &hub->founding_loan))
         if (!lend_next(hub, founder, 0, &hub->founding_loan))
             return;
     for (struct round *round = hub->rounds; round; round = round->next)

@@ -49,10 +49,9 @@ static struct board *hub_board(const struct hub_config *config,
     uint64_t bytes = (uint64_t)config->chunk_elements * sizeof(float) / 8 * 8;
 
     board.part_bytes = bytes >= 8 ? (uint32_t)bytes : 8;
-    if (config->window / board.part_bytes < GROUP_WINDOW)
+    board.window = GROUP_WINDOW;
+    if (config->window && config->window / board.part_bytes < GROUP_WINDOW)
         board.window = (uint32_t)(config->window / board.part_bytes);
-    else
-        board.window = GROUP_WINDOW;
     if (!board.window)
         board.window = 1;
     return board_new(&board, pool);
@@ -216,6 +215,7 @@ static void on_wake(struct hub *hub)
     struct event wake = {.now = hub->now, .kind = EVENT_WAKE};
 
     board_step(hub, &wake);
+    flow_tick(hub);
     members_tick(hub);
     review_tick(hub);
     rounds_tick(hub);

@@ -39,7 +39,9 @@ struct hub_config {
     nanos wait;
     unsigned nodes; /* members needed before the first round */
     uint32_t chunk_elements;
-    uint64_t window; /* bytes in flight per node and direction */
+    uint64_t window; /* bytes in flight per node and direction; 0: as its
+                        rate and its round trip ask for */
+    uint64_t budget; /* bytes of all uploads in flight; 0: no limit */
     uint64_t up, down; /* bytes per second of payload that it sends to nodes,
                           and is sent; 0: no limit */
     uint64_t staleness; /* versions an offer may lag behind */

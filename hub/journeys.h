@@ -142,10 +142,18 @@ void merge_try(struct hub *hub, uint32_t chunk);
 void merge_try_all(struct hub *hub);
 
 /* flow.c */
-/* Bytes that a node may have on its way, each way. */
-uint64_t flow_window(const struct hub *hub);
-/* The same in chunks, at least 1. */
-uint32_t flow_window_chunks(const struct hub *hub);
+/* Most bytes of results that any node can have on their way to it. */
+uint64_t flow_most(const struct hub *hub);
+/* Bytes of results that this one may have on their way to it. */
+uint64_t flow_window(const struct hub *hub, const struct member *member);
+/* Chunks that it may upload ahead of what is merged, at least 1. */
+uint32_t flow_chunks_ahead(const struct hub *hub,
+                           const struct member *member);
+/* Measures rates and round trips. */
+void flow_tick(struct hub *hub);
+/* An upload begins, or is over. */
+void flow_upload(struct hub *hub, struct contribution *contribution,
+                 bool begins);
 /* The first event has come: time begins. */
 void flow_begin(struct hub *hub);
 /* What the node may be sent per second; 0: no limit. */

@@ -248,7 +248,7 @@ void member_welcome(struct hub *hub, struct member *member)
     msg.welcome.miss = config->miss;
     msg.welcome.wait = config->wait;
     msg.welcome.chunk_elements = config->chunk_elements;
-    msg.welcome.window = config->window;
+    msg.welcome.window = flow_most(hub);
     msg.welcome.seed = config->seed;
     msg.welcome.optimizer = config->optimizer;
     msg.welcome.fragments = offers_fragments(hub);

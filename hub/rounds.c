@@ -207,7 +207,9 @@ static bool is_behind(const struct hub *hub, const struct round *round,
 
         if (other != slow && other->granted &&
             other->delivered < hub->chunks &&
-            other->delivered < slow->delivered + flow_window_chunks(hub))
+            other->delivered <
+                slow->delivered +
+                    flow_chunks_ahead(hub, &hub->members[other->member]))
             return false;
     }
     return round->count > 1 || hub->fence;

@@ -102,6 +102,7 @@ struct contribution {
     struct fragment part; /* its chunks; the others are closed */
     uint32_t foreign;     /* how many others */
     bool granted;
+    bool uploads; /* and counts for the budget */
     struct loan loan;
     bool merges;  /* it is to be merged, once it is here */
     bool donates; /* others get it as it is */
@@ -152,6 +153,12 @@ struct delivery {
     uint32_t take_next, take_count; /* chunks of TAKE still to be sent */
 };
 
+/* How fast payloads move in one direction. */
+struct pace {
+    uint64_t counted; /* bytes, at the last look */
+    double rate;      /* bytes per second; rises at once, falls slowly */
+};
+
 struct member {
     bool used;    /* this place holds a node, here or gone */
     bool present; /* its control connection is there */
@@ -171,6 +178,8 @@ struct member {
     bool takes;        /* has been sent the centre, not yet heard of it */
     uint64_t taken;    /* the version it was sent, at least */
     uint64_t exchanges, up_bytes, down_bytes;
+    struct pace up, down;
+    double trip; /* seconds, without queues: falls at once, rises slowly */
     uint32_t asks; /* tasks that it has room for */
     struct contribution *waiting[MAX_OFFERS]; /* oldest first */
     unsigned waiting_count;
@@ -193,6 +202,8 @@ struct checkpoint {
 struct flow {
     struct bucket up, down; /* results; credit for uploads */
     nanos wake;    /* when more may go, if nothing happens before */
+    nanos looked;  /* at paces */
+    unsigned uploads, live; /* contributions; nodes */
     unsigned turn; /* the member that is next to be sent something */
 };
 
