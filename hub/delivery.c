@@ -105,16 +105,121 @@ void delivery_flush(struct hub *hub, struct member *member)
             continue;
 }
 
-void delivery_add(struct hub *hub, struct member *member,
+/* ---- newest wins ---- */
+
+/* Whether the next result makes up for it: the node is set to values, or pulled
+ * to them, wherever it is. A change of what came before, a replacement and a
+ * part that nodes conserve (REBASE with a < 1) do not come again. */
+static bool is_made_up_for(const struct msg_result *result)
+{
+    return result->base == result->version &&
+           (result->verb == VERB_PULL ||
+            (result->verb == VERB_REBASE && result->weight == 1));
+}
+
+/* The oldest result that this one makes superfluous, 0: none. */
+static uint64_t superfluous(const struct delivery *delivery,
+                            const struct parcel *newer)
+{
+    for (const struct parcel *parcel = delivery->first; parcel;
+         parcel = parcel->next)
+        if (parcel->opens && is_made_up_for(&parcel->result) &&
+            parcel->result.exchange < newer->result.exchange &&
+            parcel->part.first == newer->part.first &&
+            parcel->part.stride == newer->part.stride)
+            return parcel->result.exchange;
+    return 0;
+}
+
+/* Takes the parcels of an exchange out of the queue; returns them, in order. */
+static struct parcel *take_out(struct delivery *delivery, uint64_t exchange)
+{
+    struct parcel **link = &delivery->first, *out = NULL, **end = &out;
+
+    delivery->last = NULL;
+    while (*link) {
+        struct parcel *parcel = *link;
+
+        if (parcel->result.exchange != exchange) {
+            delivery->last = parcel;
+            link = &parcel->next;
+            continue;
+        }
+        *link = parcel->next;
+        parcel->next = NULL;
+        *end = parcel;
+        end = &parcel->next;
+        delivery->count--;
+    }
+    return out;
+}
+
+/* Tells the verdicts of a whole result, run by run: chunks come merged in any
+ * order, and control takes few messages at a time. */
+static void tell(struct hub *hub, struct member *member, uint64_t exchange,
+                 const enum verdict *verdicts)
+{
+    uint32_t first = 0;
+
+    for (uint32_t i = 1; i <= hub->chunks; i++) {
+        if (i < hub->chunks && (verdicts[i] == verdicts[first] ||
+                                verdicts[i] == VERDICT_COUNT))
+            continue;
+        if (verdicts[first] != VERDICT_COUNT)
+            verdict_send(hub, member, exchange, first, i - first,
+                         verdicts[first]);
+        first = i;
+    }
+}
+
+/* Nothing of it has been sent, so no verdict can overtake it. That of a round
+ * under way is told when the round is over. */
+static void pass_over(struct hub *hub, struct member *member,
+                      uint64_t exchange)
+{
+    struct contribution *contribution = contribution_find(
+        hub, (int)(member - hub->members), exchange);
+    struct parcel *list = take_out(&member->delivery, exchange);
+    enum verdict *verdicts = calloc(hub->chunks, sizeof *verdicts);
+
+    if (!verdicts)
+        abort();
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        verdicts[i] = VERDICT_COUNT; /* of another part of the model */
+    while (list) {
+        struct parcel *parcel = list;
+
+        list = parcel->next;
+        verdicts[parcel->result.chunk] = parcel->result.verdict;
+        blob_unref(&parcel->payload);
+        free(parcel);
+    }
+    if (contribution) {
+        contribution->passed_over = true;
+        contribution->answered = contribution->foreign;
+    } else {
+        tell(hub, member, exchange, verdicts);
+    }
+    free(verdicts);
+}
+
+void delivery_add(struct hub *hub, struct contribution *contribution,
                   const struct msg_result *result, struct blob *payload)
 {
+    struct member *member = &hub->members[contribution->member];
     struct delivery *delivery = &member->delivery;
     struct parcel *parcel = calloc(1, sizeof *parcel);
+    uint64_t older;
 
     if (!parcel)
         abort();
     parcel->result = *result;
     parcel->payload = blob_ref(payload);
+    parcel->part = contribution->part;
+    parcel->opens = contribution->answered == contribution->foreign;
+    if (parcel->opens && is_made_up_for(result) &&
+        (older = superfluous(delivery, parcel)) != 0)
+        pass_over(hub, member, older);
     if (delivery->last)
         delivery->last->next = parcel;
     else

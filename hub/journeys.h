@@ -136,6 +136,9 @@ struct standing hub_standing(const struct hub *hub, unsigned live);
 /* merge.c */
 void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
+/* Of a round under way and of the member's session; or NULL. */
+struct contribution *contribution_find(struct hub *hub, int member,
+                                       uint64_t exchange);
 void merge_checked(struct hub *hub, struct job *job);
 void merge_done(struct hub *hub, struct job *job);
 void merge_try(struct hub *hub, uint32_t chunk);
@@ -178,7 +181,10 @@ void flow_return(struct hub *hub, struct member *member, uint64_t exchange,
 /* delivery.c */
 void hub_on_credit(struct hub *hub, struct peer *peer, const struct msg *msg,
                    struct blob *payload);
-void delivery_add(struct hub *hub, struct member *member,
+/* Sends a chunk of the contribution's result, when there is credit. Drops an
+ * older result of the same part of the model of which nothing has been sent, if
+ * the newer one makes up for it; a verdict says so to the node. */
+void delivery_add(struct hub *hub, struct contribution *contribution,
                   const struct msg_result *result, struct blob *payload);
 /* The member has a bulk connection. Credit belongs to one connection. */
 void delivery_attach(struct hub *hub, struct member *member);

@@ -11,8 +11,8 @@
 #define NORM_SPARE 1.2
 #define NORM_GRAIN 1e-30
 
-static struct contribution *contribution_find(struct hub *hub, int member,
-                                              uint64_t exchange)
+struct contribution *contribution_find(struct hub *hub, int member,
+                                       uint64_t exchange)
 {
     for (struct round *round = hub->rounds; round; round = round->next)
         for (unsigned i = 0; i < round->count; i++) {
@@ -188,8 +188,9 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
         result.exchange = contribution->offer.exchange;
         result.version = result.base = hub->centre[chunk].version;
         result.verdict = contribution_verdict(contribution, chunk);
-        if (answer(hub, round, i, chunk, &result, &payload)) {
-            delivery_add(hub, member, &result, payload);
+        if (!contribution->passed_over &&
+            answer(hub, round, i, chunk, &result, &payload)) {
+            delivery_add(hub, contribution, &result, payload);
             contribution->answered++;
         }
         if (contribution->chunks[chunk].bytes)

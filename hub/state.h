@@ -101,6 +101,7 @@ struct contribution {
     struct candidate candidate; /* the same for the policy, at the close */
     struct fragment part; /* its chunks; the others are closed */
     uint32_t foreign;     /* how many others */
+    bool passed_over; /* a newer result goes to its node instead */
     bool granted;
     bool uploads; /* and counts for the budget */
     struct loan loan;
@@ -137,9 +138,11 @@ struct round {
     struct round *next;
 };
 
-/* A result that waits for credit. */
+/* A chunk of a result that waits for credit. */
 struct parcel {
     struct msg_result result;
+    struct fragment part; /* of the whole result */
+    bool opens; /* it is the result's first: nothing has been sent of it */
     struct blob *payload;
     struct parcel *next;
 };

@@ -183,14 +183,106 @@ static void a_new_bulk_connection_has_the_whole_window(void)
 static void who_never_has_room_for_results_may_not_offer_for_ever(void)
 {
     struct bench *bench = bench_new();
-    struct guest a = guest_with_window(bench, 1);
+    struct guest a;
 
+    bench->config.policy = preset_find("easgd")->policy;
+    bench->config.init = INIT_ELASTIC;
+    a = guest_with_window(bench, 1);
     for (uint64_t i = 1; i <= 70; i++) {
         hand_forget(&bench->hand);
         guest_gives(bench, &a, i, 0);
     }
     CHECK_EQUAL(VERDICT_SUPERSEDED, guest_verdict(bench, &a, 70, 0));
     CHECK(!hand_dropped(&bench->hand, a.control));
+    bench_destroy(&bench);
+}
+
+/* Of exchange 1 one chunk has been sent; 2 and 3 wait, and 4 comes. */
+static struct bench *with_four_results(const char *preset, struct guest *a)
+{
+    struct bench *bench = bench_new();
+
+    bench->config.policy = preset_find(preset)->policy;
+    bench->config.policy.gate = &gate_async;
+    bench->config.init = bench->config.policy.exchange == EXCHANGE_PARAMETERS
+                             ? INIT_ELASTIC
+                             : INIT_HUB;
+    *a = guest_with_window(bench, 1);
+    for (uint64_t i = 1; i <= 4; i++)
+        guest_gives(bench, a, i, 0.5);
+    return bench;
+}
+
+/* Takes all results in turn; how many of each exchange. */
+static void take_results(struct bench *bench, struct guest *a,
+                         unsigned taken[5])
+{
+    unsigned seen = 0;
+
+    while (guest_heard_count(bench, a, MSG_RESULT) > seen) {
+        const struct msg_result *result =
+            &guest_heard(bench, a, MSG_RESULT)->result;
+
+        seen++;
+        taken[result->exchange]++;
+        guest_credits(bench, a, result->exchange,
+                      bench_length(result->chunk) * sizeof(float));
+    }
+}
+
+static void for_a_slow_receiver_the_newest_result_wins(void)
+{
+    struct guest a;
+    struct bench *bench = with_four_results("mean", &a);
+    unsigned taken[5] = {0};
+
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
+        CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &a, 2, i));
+        CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &a, 3, i));
+    }
+    take_results(bench, &a, taken);
+    CHECK_EQUAL(BENCH_CHUNKS, taken[1]);
+    CHECK_EQUAL(0, taken[2] + taken[3]);
+    CHECK_EQUAL(BENCH_CHUNKS, taken[4]);
+    CHECK_NEAR(3, guest_result(bench, &a, 4, 2), 0);
+    bench_destroy(&bench);
+}
+
+static void a_result_that_does_not_come_again_is_kept(void)
+{
+    struct guest a;
+    struct bench *bench = with_four_results("easgd", &a);
+    unsigned taken[5] = {0};
+
+    take_results(bench, &a, taken);
+    for (unsigned i = 1; i <= 4; i++)
+        CHECK_EQUAL(BENCH_CHUNKS, taken[i]);
+    CHECK_EQUAL(0, guest_heard_count(bench, &a, MSG_VERDICT));
+    bench_destroy(&bench);
+}
+
+/* Exchange 2 is passed over while its last chunk is on its way to the hub. */
+static void a_result_under_way_is_passed_over_as_a_whole(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+    unsigned taken[5] = {0};
+
+    bench->config.policy.gate = &gate_async;
+    a = guest_with_window(bench, 1);
+    guest_gives(bench, &a, 1, 0.5);
+    guest_offers(bench, &a, 2);
+    guest_delivers(bench, &a, 2, 0, 0.5);
+    guest_delivers(bench, &a, 2, 1, 0.5);
+    guest_gives(bench, &a, 3, 0.5);
+    CHECK_EQUAL(VERDICT_COUNT, guest_verdict(bench, &a, 2, 0));
+    guest_delivers(bench, &a, 2, 2, 0.5);
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i++)
+        CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &a, 2, i));
+    take_results(bench, &a, taken);
+    CHECK_EQUAL(BENCH_CHUNKS, taken[1]);
+    CHECK_EQUAL(0, taken[2]);
+    CHECK_EQUAL(BENCH_CHUNKS, taken[3]);
     bench_destroy(&bench);
 }
 
@@ -222,5 +314,8 @@ void add_hub_delivery_tests(CU_pSuite suite)
     TEST(who_needs_no_centre_gets_none);
     TEST(a_new_bulk_connection_has_the_whole_window);
     TEST(who_never_has_room_for_results_may_not_offer_for_ever);
+    TEST(for_a_slow_receiver_the_newest_result_wins);
+    TEST(a_result_that_does_not_come_again_is_kept);
+    TEST(a_result_under_way_is_passed_over_as_a_whole);
     TEST(all_receive_the_same_bytes);
 }
