@@ -154,13 +154,23 @@ void flow_upload(struct hub *hub, struct contribution *contribution,
 
 /* ---- credit ---- */
 
+/* Most bytes that a chunk can come in: a codec may make short ones longer. */
+static int64_t longest_payload(const struct hub *hub)
+{
+    struct extent extent = centre_extent(hub, 0);
+    size_t raw = payload_bytes(&extent, CODEC_RAW);
+    size_t encoded = payload_bytes(&extent, hub->config.codec_up);
+
+    return (int64_t)(encoded > raw ? encoded : raw);
+}
+
 /* Bytes that it may be given now: up to the window, and no more than is still
  * to come, going by the chunks that have come. While chunks are left and all
  * credit is used up it is never 0. */
 static uint64_t owed(const struct hub *hub, const struct member *member,
                      const struct loan *loan)
 {
-    int64_t chunk = (int64_t)chunk_bytes(hub), rest, room;
+    int64_t chunk = longest_payload(hub), rest, room;
 
     if (loan->came)
         chunk = (loan->bytes + loan->came - 1) / loan->came;
