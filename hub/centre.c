@@ -4,14 +4,6 @@
 
 #include "hub/state.h"
 
-static bool anybody_here(const struct hub *hub)
-{
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        if (hub->members[i].present)
-            return true;
-    return false;
-}
-
 /* Parameters have been merged, or are being: the shape stays. */
 static bool has_begun(const struct hub *hub)
 {
@@ -59,7 +51,7 @@ enum status centre_shape(struct hub *hub, const char *text, size_t size,
 
     if (!theirs)
         return STATUS_MALFORMED;
-    if (hub->schema && !has_begun(hub) && !anybody_here(hub))
+    if (hub->schema && !has_begun(hub) && !hub->tally.present)
         centre_free(hub);
     if (!chunks_fit(theirs->elements, hub->config.chunk_elements)) {
         schema_destroy(&theirs);
@@ -88,8 +80,8 @@ void centre_choose_founder(struct hub *hub)
 {
     if (hub->founded || hub->contest || hub->founder >= 0)
         return;
-    for (int i = 0; i < HUB_MAX_NODES; i++) {
-        struct member *member = &hub->members[i];
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
 
         if (!member->present || member->bulk == PEER_NONE || member->silent)
             continue;
@@ -107,15 +99,15 @@ void centre_choose_founder(struct hub *hub)
 /* The centre is there: tells everybody what to do with it. */
 static void founded(struct hub *hub)
 {
-    struct member *founder = &hub->members[hub->founder];
+    struct member *founder = hub->members[hub->founder];
 
     hub->founded = true;
     hub->lineage = founder->lineage;
     effects_note(hub->out, NOTE_FOUNDED, founder->name,
                  "gave the first parameters: %llu in %u chunks",
                  (unsigned long long)hub->schema->elements, hub->chunks);
-    for (int i = 0; i < HUB_MAX_NODES; i++) {
-        struct member *member = &hub->members[i];
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
 
         if (member->present)
             member_start(hub, member,
@@ -134,17 +126,17 @@ void centre_found(struct hub *hub, struct job *job)
     int place = (int)(job->tag[1] & 0xffff);
 
     if (hub->founder != place || hub->founded ||
-        (double)hub->members[place].session != job->number[0] ||
+        (double)hub->members[place]->session != job->number[0] ||
         hub->centre[chunk].theta)
         return;
     if (job->status != STATUS_OK || job->in[0].codec != CODEC_RAW) {
-        effects_note(hub->out, NOTE_OFFENCE, hub->members[place].name,
+        effects_note(hub->out, NOTE_OFFENCE, hub->members[place]->name,
                      "its first parameters are damaged or not finite");
-        member_gone(hub, &hub->members[place], "cut for an offence", false);
+        member_gone(hub, hub->members[place], "cut for an offence", false);
         return;
     }
     hub->centre[chunk].theta = blob_ref(job->in[0].blob);
-    flow_return(hub, &hub->members[place], 0, &hub->founding_loan,
+    flow_return(hub, hub->members[place], 0, &hub->founding_loan,
                 job->in[0].blob->wire_bytes);
     if (++hub->founding == hub->chunks)
         founded(hub);

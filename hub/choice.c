@@ -49,6 +49,7 @@ static void settle(struct hub *hub, struct round *round)
 {
     review_destroy(hub, &round->review); /* if all that it was about is lost */
     round->settled = true;
+    hub->unsettled--;
     round->empty = true;
     for (unsigned i = 0; i < round->count; i++) {
         struct contribution *contribution = round->list[i];
@@ -59,6 +60,7 @@ static void settle(struct hub *hub, struct round *round)
             decline(hub, contribution, VERDICT_DECLINED);
     }
     round->empty &= !round->takes_all;
+    round_gather(hub, round);
 }
 
 static bool is_lost(const struct hub *hub,
@@ -75,9 +77,11 @@ static bool is_lost(const struct hub *hub,
 static void choose_donors(struct hub *hub, struct round *round)
 {
     struct standing standing = hub_standing(hub, round->live);
-    struct candidate list[MAX_IN_ROUND];
-    int donor[MAX_IN_ROUND];
+    struct candidate *list = calloc(round->count, sizeof *list);
+    int *donor = calloc(round->count, sizeof *donor);
 
+    if (!list || !donor)
+        abort();
     for (unsigned i = 0; i < round->count; i++) {
         const struct contribution *contribution = round->list[i];
 
@@ -92,6 +96,8 @@ static void choose_donors(struct hub *hub, struct round *round)
         if (donor[i] >= 0)
             round->list[donor[i]]->donates = true;
     }
+    free(donor);
+    free(list);
 }
 
 /* Asks the donors for their data; whether all of it that will come is here. */
@@ -122,9 +128,12 @@ static bool donors_are_here(struct hub *hub, struct round *round)
 static void choose(struct hub *hub, struct round *round)
 {
     struct standing standing = hub_standing(hub, round->live);
-    struct candidate list[MAX_IN_ROUND];
-    unsigned place[MAX_IN_ROUND] = {0}, count = 0;
+    struct candidate *list = calloc(round->count, sizeof *list);
+    unsigned *place = calloc(round->count, sizeof *place), count = 0;
 
+    round->order = calloc(round->count, sizeof *round->order);
+    if (!list || !place || !round->order)
+        abort();
     for (unsigned i = 0; i < round->count; i++) {
         if (is_lost(hub, round->list[i]))
             continue;
@@ -135,6 +144,8 @@ static void choose(struct hub *hub, struct round *round)
         list, count, &standing, round->order, &round->wanted);
     for (unsigned i = 0; i < round->choices; i++)
         round->order[i] = place[round->order[i]];
+    free(place);
+    free(list);
 }
 
 void choice_make(struct hub *hub, struct round *round)
@@ -276,7 +287,7 @@ static void take_judgement(struct hub *hub,
                            struct contribution *contribution,
                            const struct candidate *candidate, double weight)
 {
-    struct member *member = &hub->members[contribution->member];
+    struct member *member = hub->members[contribution->member];
 
     contribution->judged = true;
     contribution->candidate = *candidate;

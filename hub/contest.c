@@ -85,12 +85,13 @@ static bool has_them(const struct round *round,
 /* What a member has offered for the next rung is of no use any more. */
 static void turn_down(struct hub *hub, int place)
 {
-    struct member *member = &hub->members[place];
+    struct member *member = hub->members[place];
 
     for (unsigned i = 0; i < member->waiting_count; i++) {
         const struct msg_offer *offer = &member->waiting[i]->offer;
 
         member->finished |= offer->last;
+        member_recount(hub, member);
         verdict_send(hub, member, offer->exchange, 0, hub->chunks,
                      VERDICT_SUPERSEDED);
     }
@@ -101,7 +102,7 @@ static void tell_winner(struct hub *hub, const struct round *round,
                         const struct contribution *winner)
 {
     if (winner)
-        effects_note(hub->out, NOTE_FOUNDED, hub->members[winner->member].name,
+        effects_note(hub->out, NOTE_FOUNDED, hub->members[winner->member]->name,
                      "has the best first parameters of %u nodes: loss %.4f "
                      "at iteration %llu",
                      round->count, winner->candidate.score,
@@ -123,12 +124,12 @@ static void decided(struct hub *hub, const struct round *round,
     for (uint32_t i = 0; i < hub->chunks; i++)
         hub->centre[i].turn = 0;
     tell_winner(hub, round, winner);
-    for (int i = 0; i < HUB_MAX_NODES; i++) {
-        if (!hub->members[i].present)
+    for (int i = 0; i < hub->member_count; i++) {
+        if (!hub->members[i]->present)
             continue;
         turn_down(hub, i);
         if (!has_them(round, winner, i))
-            member_start(hub, &hub->members[i], START_TAKE);
+            member_start(hub, hub->members[i], START_TAKE);
     }
     members_tune(hub);
 }

@@ -20,7 +20,7 @@ void verdict_send(struct hub *hub, struct member *member, uint64_t exchange,
 struct member *contribution_member(struct hub *hub,
                                    const struct contribution *contribution)
 {
-    struct member *member = &hub->members[contribution->member];
+    struct member *member = hub->members[contribution->member];
 
     return member->present && member->session == contribution->connection
                ? member
@@ -63,16 +63,18 @@ void contribution_close(struct hub *hub, struct contribution *contribution,
 
     if (place->state == CHUNK_CLOSED)
         return;
+    if (place->state != CHUNK_DELIVERED)
+        chunk_here(hub, contribution, chunk);
     place->state = CHUNK_CLOSED;
     place->verdict = verdict;
     blob_unref(&place->payload);
     hub->verdicts[verdict]++;
     if (verdict == VERDICT_MERGED)
         contribution->merged++;
-    else if (hub->members[contribution->member].session ==
+    else if (hub->members[contribution->member]->session ==
              contribution->connection)
-        (void)snprintf(hub->members[contribution->member].why,
-                       sizeof hub->members[0].why, "%s",
+        (void)snprintf(hub->members[contribution->member]->why,
+                       sizeof hub->members[0]->why, "%s",
                        verdict_words[verdict].text);
 }
 
@@ -122,7 +124,7 @@ void verdicts_tell(struct hub *hub, struct member *member,
 
 void contribution_retire(struct hub *hub, struct contribution *contribution)
 {
-    struct member *member = &hub->members[contribution->member];
+    struct member *member = hub->members[contribution->member];
     uint64_t exchange = contribution->offer.exchange;
     struct contribution **memory =
         &member->remembered[exchange % MAX_REMEMBERED];
@@ -133,6 +135,7 @@ void contribution_retire(struct hub *hub, struct contribution *contribution)
             member->exchanges++;
         if (contribution_member(hub, contribution))
             member->finished |= contribution->offer.last;
+        member_recount(hub, member);
         if (contribution->merged < hub->chunks) {
             contribution_destroy(hub, memory);
             *memory = contribution;

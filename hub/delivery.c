@@ -35,6 +35,7 @@ static void take_send(struct hub *hub, struct member *member)
     if (member->delivery.take_next == hub->chunks) {
         member->delivery.take_next = member->delivery.take_count = 0;
         member->start = START_GO;
+        member_recount(hub, member);
     }
 }
 
@@ -178,7 +179,7 @@ static void pass_over(struct hub *hub, struct member *member,
                       uint64_t exchange)
 {
     struct contribution *contribution = contribution_find(
-        hub, (int)(member - hub->members), exchange);
+        hub, member->place, exchange);
     struct parcel *list = take_out(&member->delivery, exchange);
     enum verdict *verdicts = calloc(hub->chunks, sizeof *verdicts);
 
@@ -206,7 +207,7 @@ static void pass_over(struct hub *hub, struct member *member,
 void delivery_add(struct hub *hub, struct contribution *contribution,
                   const struct msg_result *result, struct blob *payload)
 {
-    struct member *member = &hub->members[contribution->member];
+    struct member *member = hub->members[contribution->member];
     struct delivery *delivery = &member->delivery;
     struct parcel *parcel = calloc(1, sizeof *parcel);
     uint64_t older;

@@ -14,8 +14,8 @@ static void begin(struct hub *hub, const char *reason)
     (void)snprintf(hub->reason, sizeof hub->reason, "%s", reason);
     (void)snprintf(msg.stop.reason, sizeof msg.stop.reason, "%s", reason);
     effects_note(hub->out, NOTE_ENDING, "", "%s", reason);
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        member_send(hub, &hub->members[i], &msg);
+    for (int i = 0; i < hub->member_count; i++)
+        member_send(hub, hub->members[i], &msg);
     rounds_advance(hub);
 }
 
@@ -35,8 +35,8 @@ static void goodbye(struct hub *hub)
 
     (void)snprintf(bye.bye.text, sizeof bye.bye.text, "%s", hub->reason);
     bye.bye.farewell = FAREWELL_DONE;
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        member_send(hub, &hub->members[i], &bye);
+    for (int i = 0; i < hub->member_count; i++)
+        member_send(hub, hub->members[i], &bye);
     effects_note(hub->out, NOTE_ENDED, "", "%s; version %llu",
                  hub->reason, (unsigned long long)hub->version);
     hub->ended = true;
@@ -62,14 +62,7 @@ void finish_advance(struct hub *hub)
 /* Whether some node still has its last offer to make. */
 static bool anybody_left(const struct hub *hub)
 {
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
-        const struct member *member = &hub->members[i];
-
-        if (member->present && !member->finished && !member->silent &&
-            member->start == START_GO)
-            return true;
-    }
-    return hub->rounds != NULL;
+    return hub->tally.awaited || hub->rounds;
 }
 
 static bool goal_reached(const struct hub *hub)
@@ -83,10 +76,7 @@ static bool goal_reached(const struct hub *hub)
 
 static bool iterations_done(const struct hub *hub)
 {
-    for (unsigned i = 0; hub->config.iterations && i < HUB_MAX_NODES; i++)
-        if (hub->members[i].stats.iteration >= hub->config.iterations)
-            return true;
-    return false;
+    return hub->tally.done > 0;
 }
 
 void finish_judge(struct hub *hub)
@@ -128,7 +118,7 @@ void finish_tick(struct hub *hub)
         begin(hub, "the time is over");
     if (hub->ending && !hub->closing && hub->now >= hub->last_call) {
         hub->closing = true;
-        for (int i = 0; i < HUB_MAX_NODES; i++)
+        for (int i = 0; i < hub->member_count; i++)
             rounds_forget(hub, i, VERDICT_EXPIRED, false);
     }
     finish_advance(hub);

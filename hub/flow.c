@@ -124,8 +124,8 @@ void flow_tick(struct hub *hub)
         return;
     hub->flow.looked = hub->now;
     hub->flow.live = members_live(hub);
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
-        struct member *member = &hub->members[i];
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
         double trip = (double)member->stats.round_trip / (double)SECOND;
 
         if (!member->present)
@@ -276,7 +276,7 @@ static struct contribution *neediest(struct hub *hub,
 
         if (one->granted && one->delivered < hub->chunks &&
             contribution_member(hub, one) &&
-            owed(hub, &hub->members[one->member], &one->loan) &&
+            owed(hub, hub->members[one->member], &one->loan) &&
             (!found || one->loan.given < found->loan.given))
             found = one;
     }
@@ -286,7 +286,7 @@ static struct contribution *neediest(struct hub *hub,
 static void lend_all(struct hub *hub)
 {
     struct member *founder =
-        hub->founder >= 0 ? &hub->members[hub->founder] : NULL;
+        hub->founder >= 0 ? hub->members[hub->founder] : NULL;
     struct contribution *one;
 
     while (founder && owed(hub, founder, &hub->founding_loan))
@@ -303,9 +303,9 @@ static void lend_all(struct hub *hub)
 
 static void send_all(struct hub *hub)
 {
-    for (unsigned idle = 0; idle < HUB_MAX_NODES; hub->flow.turn++) {
+    for (int idle = 0; idle < hub->member_count; hub->flow.turn++) {
         struct member *member =
-            &hub->members[hub->flow.turn % HUB_MAX_NODES];
+            hub->members[hub->flow.turn % (unsigned)hub->member_count];
 
         switch (delivery_next(hub, member)) {
         case PASSAGE_SENT:

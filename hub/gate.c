@@ -1,12 +1,13 @@
 /* When a round closes: what the gate is told, and what it makes of it. */
 #include "hub/state.h"
 
-bool round_has(const struct round *round, int member)
+bool round_has(const struct round *round, const struct member *member)
 {
-    for (unsigned i = 0; i < round->count; i++)
-        if (round->list[i]->member == member)
-            return true;
-    return false;
+    const struct contribution *one = member->open;
+
+    while (one && one->round != round)
+        one = one->next;
+    return one != NULL;
 }
 
 unsigned round_wants(const struct hub *hub, const struct round *round,
@@ -30,11 +31,11 @@ static unsigned round_passed(const struct hub *hub, const struct round *round)
 {
     unsigned passed = 0;
 
-    for (int i = 0; !hub->ending && i < HUB_MAX_NODES; i++) {
-        const struct member *member = &hub->members[i];
+    for (int i = bitset_next(&hub->waiting, 0); !hub->ending && i >= 0;
+         i = bitset_next(&hub->waiting, i + 1)) {
+        const struct member *member = hub->members[i];
 
-        passed += member_live(member) && member->waiting_count &&
-                  !round_has(round, i) &&
+        passed += member_live(member) && !round_has(round, member) &&
                   round_wants(hub, round, member) == member->waiting_count;
     }
     return passed;
@@ -47,31 +48,22 @@ static unsigned round_passed(const struct hub *hub, const struct round *round)
 static unsigned round_offered(const struct hub *hub,
                               const struct round *round)
 {
-    bool gathers = gate_gathers(hub);
-    unsigned offered = gathers ? round_passed(hub, round) : 0;
-
-    for (unsigned i = 0; i < round->count; i++)
-        offered += member_live(&hub->members[round->list[i]->member]) &&
-                   (!gathers || !hub->ending || round->list[i]->offer.last);
-    return offered;
+    if (!gate_gathers(hub))
+        return round->offers;
+    return round_passed(hub, round) +
+           (hub->ending ? round->last_offers : round->offers);
 }
 
 uint64_t gate_iterations(const struct hub *hub)
 {
-    uint64_t iterations = 0;
-
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        iterations += hub->members[i].iteration;
-    return iterations;
+    return hub->tally.iterations;
 }
 
 nanos gate_deadline(const struct hub *hub, nanos latest)
 {
     const struct policy *policy = hub->policy;
-    const struct round *round = hub->rounds;
+    const struct round *round = hub->open;
 
-    while (policy->gate->longest && round && round->closed)
-        round = round->next;
     if (policy->gate->longest && round) {
         nanos until =
             round->opened + policy->gate->longest(&policy->numbers);
@@ -87,11 +79,9 @@ nanos gate_deadline(const struct hub *hub, nanos latest)
 static unsigned nodes_awaited(const struct hub *hub)
 {
     unsigned awaited = hub->config.nodes;
+    unsigned held = hub->contest ? (unsigned)hub->tally.held : 0;
 
-    for (unsigned i = 0; hub->contest && i < HUB_MAX_NODES; i++)
-        awaited -= awaited > 1 && hub->members[i].present &&
-                   hub->members[i].start == START_HOLD;
-    return awaited;
+    return held < awaited ? awaited - held : awaited > 0;
 }
 
 /* In the last round, all last offers are waited for. */

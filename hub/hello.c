@@ -1,6 +1,5 @@
 /* HELLO: whether a node may come in, where its place is, what it does first. */
 #include <stdio.h>
-#include <string.h>
 
 #include "hub/state.h"
 
@@ -12,28 +11,25 @@ static void member_forget_past(struct hub *hub, struct member *member)
         contribution_destroy(hub, &member->remembered[i]);
 }
 
-/* The member with this uuid, a free place for it, or NULL. */
+/* The member with this uuid, or a new place; once there are as many as there
+ * may be, that of one who is gone; or NULL. */
 static struct member *member_place(struct hub *hub,
                                    const struct msg_hello *hello)
 {
-    struct member *place = NULL;
+    struct member *place =
+        member_named(hub, hello->node_high, hello->node_low);
 
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
-        struct member *member = &hub->members[i];
-
-        if (member->used && member->uuid_high == hello->node_high &&
-            member->uuid_low == hello->node_low)
-            return member;
-        if (!place && !member->used)
-            place = member;
-    }
-    for (unsigned i = 0; !place && i < HUB_MAX_NODES; i++)
-        if (!hub->members[i].present)
-            place = &hub->members[i];
-    if (place && place->used) {
+    if (place)
+        return place;
+    if ((unsigned)hub->member_count < hub->config.most)
+        return member_add(hub);
+    for (int i = 0; !place && i < hub->member_count; i++)
+        if (!hub->members[i]->present)
+            place = hub->members[i];
+    if (place) {
         member_forget_past(hub, place);
-        memset(place, 0, sizeof *place);
-        if (hub->pinned == (int)(place - hub->members))
+        member_clear(hub, place);
+        if (hub->pinned == place->place)
             hub->pinned = -1;
     }
     return place;
@@ -107,15 +103,14 @@ static void member_enter(struct hub *hub, struct member *member,
 
     if (again && member->incarnation != hello->incarnation)
         member_forget_past(hub, member);
-    member->used = member->present = true;
+    member_name_is(hub, member, hello->node_high, hello->node_low);
+    member->present = true;
     member->silent = member->finished = member->takes = false;
     member->drained = false;
-    member->uuid_high = hello->node_high;
-    member->uuid_low = hello->node_low;
     member->incarnation = hello->incarnation;
     member->lineage = hello->lineage;
     member->base_version = hello->base_version;
-    member->session = hub->next_session++;
+    member_session_is(hub, member, hub->next_session++);
     member_name(member, hello->name);
     member->control = peer->id;
     member->bulk = PEER_NONE;
@@ -128,8 +123,9 @@ static void member_enter(struct hub *hub, struct member *member,
                                       .accuracy = -1,
                                       .activity = ACTIVITY_JOINING};
     member->start = first_thing(hub, hello);
+    member_recount(hub, member);
     peer->state = PEER_MEMBER;
-    peer->member = (int)(member - hub->members);
+    peer->member = member->place;
     effects_note(hub->out, again ? NOTE_REJOINED : NOTE_JOINED, member->name,
                  "at iteration %llu, %s",
                  (unsigned long long)hello->iteration,
@@ -155,7 +151,7 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
 
     if (!hello_fits(hub, peer->id, hello, payload))
         return;
-    if (peer->member >= 0 && !is_of(&hub->members[peer->member], hello)) {
+    if (peer->member >= 0 && !is_of(hub->members[peer->member], hello)) {
         effects_drop(hub->out, peer->id);
         return;
     }

@@ -64,6 +64,8 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
     if (!hub)
         abort();
     hub->config = *config;
+    if (!hub->config.most || hub->config.most > HUB_MAX_NODES)
+        hub->config.most = HUB_MAX_NODES;
     hub->pool = pool;
     hub->policy = &hub->config.policy;
     hub->board = hub_board(config, pool);
@@ -73,8 +75,6 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
     hub->hint = hub->score = NO_SCORE;
     hub->best_score = hub->best_measure = NO_SCORE;
     hub->accuracy = hub->best_accuracy = -1;
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        hub->trials[i].score = NO_SCORE;
     if (config->init == INIT_TOURNAMENT)
         contest_open(hub);
     ledger_init(&hub->ledger, config->tasks, config->epochs, config->seed,
@@ -94,19 +94,9 @@ void hub_destroy(struct hub **reference)
         next = round->next;
         for (unsigned i = 0; i < round->count; i++)
             contribution_destroy(hub, &round->list[i]);
-        review_destroy(hub, &round->review);
-        free(round->done);
-        free(round);
+        round_destroy(hub, &round);
     }
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
-        struct member *member = &hub->members[i];
-
-        delivery_clear(&member->delivery);
-        for (unsigned j = 0; j < member->waiting_count; j++)
-            contribution_destroy(hub, &member->waiting[j]);
-        for (unsigned j = 0; j < MAX_REMEMBERED; j++)
-            contribution_destroy(hub, &member->remembered[j]);
-    }
+    roll_free(hub);
     centre_free(hub);
     ledger_free(&hub->ledger);
     board_destroy(&hub->board);
@@ -116,7 +106,7 @@ void hub_destroy(struct hub **reference)
 struct member *hub_member(struct hub *hub, const struct peer *peer)
 {
     assert(peer->member >= 0);
-    return &hub->members[peer->member];
+    return hub->members[peer->member];
 }
 
 unsigned hub_planes(const struct hub *hub)
@@ -140,7 +130,7 @@ static void offence(struct hub *hub, struct peer *peer,
 {
     struct msg bye = {.kind = MSG_BYE};
     const char *name =
-        peer->member >= 0 ? hub->members[peer->member].name : "";
+        peer->member >= 0 ? hub->members[peer->member]->name : "";
 
     if (peer->state == PEER_STRANGER) {
         bye.bye.farewell = FAREWELL_STRANGER;
@@ -150,12 +140,12 @@ static void offence(struct hub *hub, struct peer *peer,
     effects_note(hub->out, NOTE_OFFENCE, name, "%s makes no sense here",
                  msg_info(event->msg->kind)->name);
     if (peer->member >= 0) {
-        member_gone(hub, &hub->members[peer->member], "cut for an offence",
+        member_gone(hub, hub->members[peer->member], "cut for an offence",
                     false);
         return;
     }
     effects_drop(hub->out, peer->id);
-    peer->id = PEER_NONE;
+    peer_remove(hub, peer);
 }
 
 static void board_step(struct hub *hub, const struct event *event)
@@ -167,7 +157,7 @@ static void board_step(struct hub *hub, const struct event *event)
 
 static void on_message(struct hub *hub, const struct event *event)
 {
-    struct peer orders = {PEER_OPERATOR, PEER_OPERATOR_STATE, -1};
+    struct peer orders = {PEER_OPERATOR, PEER_OPERATOR_STATE, -1, NULL};
     struct peer *peer = event->peer == PEER_OPERATOR
                             ? &orders
                             : peer_find(hub, event->peer);
@@ -183,7 +173,7 @@ static void on_message(struct hub *hub, const struct event *event)
         return;
     }
     if (peer->member >= 0)
-        hub->members[peer->member].heard = hub->now;
+        hub->members[peer->member]->heard = hub->now;
     if (handle)
         handle(hub, peer, event->msg, event->payload);
     if (peer->state == PEER_GROUP)
@@ -229,10 +219,10 @@ static void on_wake(struct hub *hub)
 /* When training together began, and when the run was over. */
 static void note_times(struct hub *hub)
 {
-    if (!hub->first_round && hub->rounds_here)
-        hub->first_round = hub->now;
-    if (!hub->over && hub->ended)
-        hub->over = hub->now;
+    if (!hub->began && hub->rounds_here)
+        hub->began = hub->now;
+    if (!hub->finished && hub->ended)
+        hub->finished = hub->now;
 }
 
 static void step(void *self, const struct event *event, struct effects *out)

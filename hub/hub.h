@@ -19,7 +19,7 @@
 #include "policies/policy.h"
 #include "seam/machine.h"
 
-enum { HUB_MAX_NODES = 64, NODE_NAME_BYTES = 40 };
+enum { HUB_MAX_NODES = 16384, NODE_NAME_BYTES = 40 };
 
 /* Local orders (MSG_STOP, MSG_ORDER) come from this peer, and MSG_ANSWER goes
  * to it. */
@@ -38,6 +38,7 @@ struct hub_config {
     enum miss miss;
     nanos wait;
     unsigned nodes; /* members needed before the first round */
+    unsigned most;  /* that there may be; 0: HUB_MAX_NODES */
     uint32_t chunk_elements;
     uint64_t window; /* bytes in flight per node and direction; 0: as its
                         rate and its round trip ask for */
@@ -111,7 +112,7 @@ struct hub_view {
     char state[96]; /* what the hub is doing or waiting for */
     char reason[MSG_TEXT_BYTES];
     unsigned count; /* nodes, also those that are gone */
-    struct hub_node_view nodes[HUB_MAX_NODES];
+    struct hub_node_view *nodes; /* the hub's, until it is looked at again */
 };
 
 struct hub;

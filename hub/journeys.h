@@ -5,8 +5,34 @@
 
 #include "hub/state.h"
 
-/* members.c */
+/* roll.c: connections and members, found in constant time */
+/* NULL when it is not there. */
 struct peer *peer_find(struct hub *hub, peer_id id);
+/* NULL when there are too many. */
+struct peer *peer_add(struct hub *hub, peer_id id);
+/* It can be read until the next step. */
+void peer_remove(struct hub *hub, struct peer *peer);
+/* A new place, which is nobody's yet. */
+struct member *member_add(struct hub *hub);
+/* Empties its place for another node. What it has in rounds stays there. */
+void member_clear(struct hub *hub, struct member *member);
+void member_name_is(struct hub *hub, struct member *member, uint64_t high,
+                    uint64_t low);
+void member_session_is(struct hub *hub, struct member *member,
+                       uint64_t session);
+/* NULL when there is none. */
+struct member *member_named(const struct hub *hub, uint64_t high,
+                            uint64_t low);
+struct member *member_of_session(const struct hub *hub, uint64_t session);
+/* Counts it as what it is now. To be called after each change of what a tally
+ * is about. */
+void member_recount(struct hub *hub, struct member *member);
+/* Takes part in rounds now. */
+bool member_live(const struct member *member);
+void roll_free(struct hub *hub);
+const char *roll_check(const struct hub *hub);
+
+/* members.c */
 void peer_joins(struct hub *hub, peer_id id, enum channel channel);
 void peer_leaves(struct hub *hub, peer_id id);
 void members_tick(struct hub *hub);
@@ -27,8 +53,6 @@ void member_gone(struct hub *hub, struct member *member, const char *why,
 /* Centre versions (sync) or rounds of all nodes (async) since `base`;
  * UINT64_MAX if the centre has been rolled back since. */
 uint64_t members_lag(const struct hub *hub, uint64_t base);
-/* Takes part in rounds now. */
-bool member_live(const struct member *member);
 unsigned members_live(const struct hub *hub);
 unsigned members_counted(const struct hub *hub); /* N of the policies */
 void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,
@@ -59,13 +83,15 @@ bool gate_closes(const struct hub *hub, const struct round *round);
 nanos gate_deadline(const struct hub *hub, nanos latest);
 /* Iterations of all nodes together, as far as they have said. */
 uint64_t gate_iterations(const struct hub *hub);
-bool round_has(const struct round *round, int member);
+bool round_has(const struct round *round, const struct member *member);
 /* The place of the member's oldest offer of what the round merges, or of none
  * (waiting_count). The last round takes all that there is. */
 unsigned round_wants(const struct hub *hub, const struct round *round,
                      const struct member *member);
 
 /* rounds.c */
+/* Without its contributions. */
+void round_destroy(struct hub *hub, struct round **round);
 void rounds_advance(struct hub *hub);
 /* Goes on with rounds whose data have come, or will not come any more. */
 void rounds_settle(struct hub *hub);
@@ -99,6 +125,18 @@ void choice_make(struct hub *hub, struct round *round);
 /* Goes on when data have come or will not come any more. */
 void choice_advance(struct hub *hub, struct round *round);
 void choice_judged(struct hub *hub, struct job *job);
+
+/* queue.c: which round merges a chunk next */
+/* The round is settled: its chunks may merge once nobody delivers them. */
+void round_gather(struct hub *hub, struct round *round);
+/* The chunk of a contribution has come, or will not come any more. */
+void chunk_here(struct hub *hub, struct contribution *contribution,
+                uint32_t chunk);
+/* The oldest round that may merge the chunk, and has not been told so before;
+ * NULL: none. */
+struct round *chunk_next(struct hub *hub, uint32_t chunk);
+/* The chunk of the round is done. */
+void chunk_done(struct hub *hub, struct round *round, uint32_t chunk);
 
 /* contribution.c */
 /* Asks for its data, once. */

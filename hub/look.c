@@ -24,9 +24,10 @@ static void look_at(const struct hub *hub, const struct member *member,
     view->up_bytes = member->up_bytes;
     view->down_bytes = member->down_bytes;
     view->silent = member->silent;
+    view->best = false;
     view->gone = !member->present;
     view->drained = member->drained;
-    view->pinned = hub->pinned == (int)(member - hub->members);
+    view->pinned = hub->pinned == member->place;
 }
 
 /* The node with the lowest reported loss. */
@@ -47,10 +48,7 @@ static void mark_best(struct hub_view *view)
 
 static void say_state(const struct hub *hub, struct hub_view *view)
 {
-    unsigned live = members_live(hub), here = 0, offered = 0;
-
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        here += hub->members[i].present;
+    unsigned live = members_live(hub), offered = 0;
     for (const struct round *round = hub->rounds; round; round = round->next)
         offered += round->count;
     if (hub->ended)
@@ -60,7 +58,7 @@ static void say_state(const struct hub *hub, struct hub_view *view)
     else if (hub->ending)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for the nodes' last offers");
-    else if (!here)
+    else if (!hub->tally.present)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for nodes (training starts with the first)");
     else if (hub->contest)
@@ -92,13 +90,13 @@ static void look_at_tasks(const struct hub *hub, struct hub_view *view)
 static void look_at_times(const struct hub *hub, nanos now,
                           struct hub_view *view)
 {
-    nanos until = hub->over ? hub->over : now;
+    nanos until = hub->finished ? hub->finished : now;
 
     if (hub->begun)
         view->pending =
-            (hub->first_round ? hub->first_round : until) - hub->started;
-    if (hub->first_round)
-        view->training = until - hub->first_round;
+            (hub->began ? hub->began : until) - hub->started;
+    if (hub->began)
+        view->training = until - hub->began;
 }
 
 void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
@@ -123,9 +121,9 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     memcpy(view->reason, hub->reason, sizeof view->reason);
     look_at_tasks(hub, view);
     look_at_times(hub, now, view);
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        if (hub->members[i].used)
-            look_at(hub, &hub->members[i], &view->nodes[view->count++]);
+    view->nodes = hub->shown;
+    for (int i = 0; i < hub->member_count; i++)
+        look_at(hub, hub->members[i], &view->nodes[view->count++]);
     mark_best(view);
     say_state(hub, view);
 }
@@ -139,9 +137,9 @@ static uint64_t chunks_open(const struct hub *hub)
         for (unsigned i = 0; i < round->count; i++)
             for (uint32_t j = 0; j < hub->chunks; j++)
                 open += round->list[i]->chunks[j].state != CHUNK_CLOSED;
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        for (unsigned j = 0; j < hub->members[i].waiting_count; j++)
-            open += hub->chunks - hub->members[i].waiting[j]->foreign;
+    for (int i = 0; i < hub->member_count; i++)
+        for (unsigned j = 0; j < hub->members[i]->waiting_count; j++)
+            open += hub->chunks - hub->members[i]->waiting[j]->foreign;
     return open;
 }
 
@@ -188,8 +186,8 @@ static const char *check_rounds(const struct hub *hub)
 
 static const char *check_members(const struct hub *hub)
 {
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
-        const struct member *member = &hub->members[i];
+    for (int i = 0; i < hub->member_count; i++) {
+        const struct member *member = hub->members[i];
 
         if (member->waiting_count &&
             (!member->present || member->start != START_GO))
@@ -218,6 +216,8 @@ const char *hub_check(const struct hub *hub)
         return "the tournament goes on although the centre is there";
     if (!words)
         words = check_members(hub);
+    if (!words)
+        words = roll_check(hub);
     if (!words)
         words = review_check(hub);
     if (!words)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/quote.h"
+#include "show/table.h"
 #include "store/file.h"
 
 enum { CLIENTS = 8, REPLY_BYTES = 48 * 1024 };
@@ -136,11 +137,13 @@ static void say_status(struct client *client, const struct hub_view *view)
     text_add(&reply, ",\"state\":");
     quote_json(&reply, view->state);
     text_add(&reply, ",\"nodes\":[");
-    for (unsigned i = 0; i < view->count; i++) {
+    for (unsigned i = 0; i < table_nodes(view); i++) {
         text_add(&reply, i ? "," : "");
         add_node(&reply, &view->nodes[i]);
     }
     text_add(&reply, "]");
+    if (view->count > TABLE_NODES)
+        text_add(&reply, ",\"more_nodes\":%u", view->count - TABLE_NODES);
     reply_end(client, &reply);
 }
 

@@ -1,42 +1,21 @@
 /* Who is here: connections, ATTACH, PING, BYE, silence and the view. */
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "hub/state.h"
 #include "policies/pace.h"
 
-struct peer *peer_find(struct hub *hub, peer_id id)
-{
-    for (unsigned i = 0; i < MAX_PEERS; i++)
-        if (hub->peers[i].id == id && id != PEER_NONE)
-            return &hub->peers[i];
-    return NULL;
-}
-
-bool member_live(const struct member *member)
-{
-    return member->present && member->bulk != PEER_NONE && !member->silent &&
-           !member->finished && member->start == START_GO;
-}
-
 unsigned members_live(const struct hub *hub)
 {
-    unsigned live = 0;
-
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        live += member_live(&hub->members[i]);
-    return live;
+    return (unsigned)hub->tally.live;
 }
 
 /* At the end of the run those that have made their last offer still count: else
  * the last of all would move the centre as far as all the others together. */
 unsigned members_counted(const struct hub *hub)
 {
-    unsigned finished = 0;
-
-    for (unsigned i = 0; hub->ending && i < HUB_MAX_NODES; i++)
-        finished += hub->members[i].present && hub->members[i].finished;
-    return members_live(hub) + finished;
+    return members_live(hub) +
+           (hub->ending ? (unsigned)hub->tally.finished : 0);
 }
 
 uint64_t members_lag(const struct hub *hub, uint64_t base)
@@ -56,22 +35,30 @@ void member_send(struct hub *hub, struct member *member,
         effects_send(hub->out, member->control, msg, NULL);
 }
 
-void view_push(struct hub *hub)
+static void view_tell(struct hub *hub)
 {
     struct msg view = {.kind = MSG_VIEW};
     uint32_t shard = 0;
 
+    hub->view_due = false;
     hub->epoch++;
     view.view.epoch = hub->epoch;
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        view.view.members += hub->members[i].present;
+    view.view.members = (uint32_t)hub->tally.present;
     view.view.shards = view.view.members;
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
-        if (!hub->members[i].present)
+    for (int i = 0; i < hub->member_count; i++) {
+        if (!hub->members[i]->present)
             continue;
         view.view.shard = shard++;
-        member_send(hub, &hub->members[i], &view);
+        member_send(hub, hub->members[i], &view);
     }
+}
+
+void view_push(struct hub *hub)
+{
+    if (hub->tally.present > VIEW_AT_ONCE)
+        hub->view_due = true;
+    else
+        view_tell(hub);
 }
 
 void bye_to(struct hub *hub, peer_id peer, enum farewell farewell,
@@ -89,7 +76,7 @@ static void peer_free(struct hub *hub, peer_id id)
     struct peer *peer = peer_find(hub, id);
 
     if (peer)
-        peer->id = PEER_NONE;
+        peer_remove(hub, peer);
 }
 
 /* What a former session sent before it knew that it was over. */
@@ -117,12 +104,13 @@ static void member_cut(struct hub *hub, struct member *member)
 void member_gone(struct hub *hub, struct member *member, const char *why,
                  bool clean)
 {
-    int place = (int)(member - hub->members);
+    int place = member->place;
 
     if (!member->present)
         return;
     member->present = false;
     member_cut(hub, member);
+    member_recount(hub, member);
     delivery_clear(&member->delivery);
     effects_note(hub->out, clean ? NOTE_LEFT : NOTE_LOST, member->name,
                  "%s after %llu iterations", why,
@@ -138,19 +126,15 @@ void member_gone(struct hub *hub, struct member *member, const char *why,
 
 void peer_joins(struct hub *hub, peer_id id, enum channel channel)
 {
-    for (unsigned i = 0; i < MAX_PEERS; i++) {
-        struct peer *peer = &hub->peers[i];
+    struct peer *peer = peer_add(hub, id);
 
-        if (peer->id != PEER_NONE)
-            continue;
-        peer->id = id;
-        peer->member = -1;
+    if (peer) {
         peer->state = channel == CHANNEL_BULK ? PEER_STRANGER_BULK
                                               : PEER_STRANGER;
         return;
     }
     effects_note(hub->out, NOTE_REFUSED, "",
-                 "too many connections (%d); one was cut", MAX_PEERS);
+                 "too many connections (%u); one was cut", hub->peers.count);
     effects_drop(hub->out, id);
 }
 
@@ -165,32 +149,44 @@ void peer_leaves(struct hub *hub, peer_id id)
     if (!peer)
         return;
     place = peer->member;
-    peer->id = PEER_NONE;
+    peer_remove(hub, peer);
     if (place < 0 || hub->ended)
         return;
     if (peer->state == PEER_MEMBER_BULK) {
-        hub->members[place].bulk = PEER_NONE;
-        hub->members[place].bulk_lost = hub->now;
+        hub->members[place]->bulk = PEER_NONE;
+        hub->members[place]->bulk_lost = hub->now;
+        member_recount(hub, hub->members[place]);
     } else {
-        member_gone(hub, &hub->members[place], "connection lost", false);
+        member_gone(hub, hub->members[place], "connection lost", false);
     }
 }
 
-/* k of a node: by its speed, if the run wants that. */
-static uint64_t every_of(const struct hub *hub, const struct member *member)
+/* The speed that others are measured by; 0: it is not known or not wanted. */
+static double reference_of(const struct hub *hub)
 {
-    double rates[HUB_MAX_NODES];
+    double *rates, reference;
     unsigned count = 0;
 
+    if (!hub->config.dylu || hub->contest)
+        return 0;
+    rates = calloc((size_t)hub->member_count, sizeof *rates);
+    if (!rates)
+        abort();
+    for (int i = 0; i < hub->member_count; i++)
+        if (member_live(hub->members[i]))
+            rates[count++] = hub->members[i]->stats.rate;
+    reference = pace_reference(rates, count);
+    free(rates);
+    return reference;
+}
+
+/* k of a node: by its speed, if the run wants that. */
+static uint64_t every_of(const struct hub *hub, const struct member *member,
+                         double reference)
+{
     if (hub->contest)
         return contest_every(hub);
-    for (unsigned i = 0; hub->config.dylu && i < HUB_MAX_NODES; i++)
-        if (member_live(&hub->members[i]))
-            rates[count++] = hub->members[i].stats.rate;
-    return count ? pace_steps(member->stats.rate,
-                              pace_reference(rates, count),
-                              hub->config.every)
-                 : hub->config.every;
+    return pace_steps(member->stats.rate, reference, hub->config.every);
 }
 
 /* A node's speed is never quite the same twice. */
@@ -201,11 +197,12 @@ static bool is_other(uint64_t now, uint64_t before)
     return apart * 10 > before;
 }
 
-static void member_tune(struct hub *hub, struct member *member)
+static void member_tune(struct hub *hub, struct member *member,
+                        double reference)
 {
     struct msg msg = {.kind = MSG_TUNE};
 
-    member->every = msg.tune.every = every_of(hub, member);
+    member->every = msg.tune.every = every_of(hub, member, reference);
     msg.tune.exchange = hub->policy->exchange;
     msg.tune.fragments = offers_fragments(hub);
     member_send(hub, member, &msg);
@@ -213,18 +210,22 @@ static void member_tune(struct hub *hub, struct member *member)
 
 void members_tune(struct hub *hub)
 {
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        member_tune(hub, &hub->members[i]);
+    double reference = reference_of(hub);
+
+    for (int i = 0; i < hub->member_count; i++)
+        member_tune(hub, hub->members[i], reference);
 }
 
 void members_pace(struct hub *hub)
 {
-    for (unsigned i = 0; hub->config.dylu && i < HUB_MAX_NODES; i++) {
-        struct member *member = &hub->members[i];
+    double reference = reference_of(hub);
+
+    for (int i = 0; hub->config.dylu && i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
 
         if (member_live(member) &&
-            is_other(every_of(hub, member), member->every))
-            member_tune(hub, member);
+            is_other(every_of(hub, member, reference), member->every))
+            member_tune(hub, member, reference);
     }
 }
 
@@ -242,7 +243,7 @@ void member_welcome(struct hub *hub, struct member *member)
     msg.welcome.merged = member->merged;
     msg.welcome.start = member->start;
     msg.welcome.exchange = hub->policy->exchange;
-    member->every = every_of(hub, member);
+    member->every = every_of(hub, member, reference_of(hub));
     msg.welcome.every = member->every;
     msg.welcome.delay = config->delay;
     msg.welcome.miss = config->miss;
@@ -260,35 +261,34 @@ void member_welcome(struct hub *hub, struct member *member)
 void member_start(struct hub *hub, struct member *member, enum start start)
 {
     member->start = start;
+    member_recount(hub, member);
     member_welcome(hub, member);
     if (start != START_TAKE)
         return;
     member->takes = true;
     member->taken = hub->version;
     /* It drops what it has offered when it takes the centre. */
-    rounds_forget(hub, (int)(member - hub->members), VERDICT_SUPERSEDED, true);
+    rounds_forget(hub, member->place, VERDICT_SUPERSEDED, true);
 }
 
 void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,
                    struct blob *payload)
 {
-    (void)payload;
-    for (int i = 0; i < HUB_MAX_NODES; i++) {
-        struct member *member = &hub->members[i];
+    struct member *member = member_of_session(hub, msg->attach.session);
 
-        if (!member->present || member->session != msg->attach.session ||
-            member->bulk != PEER_NONE)
-            continue;
-        member->bulk = peer->id;
-        peer->state = PEER_MEMBER_BULK;
-        peer->member = i;
-        delivery_attach(hub, member);
-        centre_choose_founder(hub);
-        rounds_advance(hub);
+    (void)payload;
+    if (!member || !member->present || member->bulk != PEER_NONE) {
+        effects_drop(hub->out, peer->id);
+        peer_remove(hub, peer);
         return;
     }
-    effects_drop(hub->out, peer->id);
-    peer->id = PEER_NONE;
+    member->bulk = peer->id;
+    member_recount(hub, member);
+    peer->state = PEER_MEMBER_BULK;
+    peer->member = member->place;
+    delivery_attach(hub, member);
+    centre_choose_founder(hub);
+    rounds_advance(hub);
 }
 
 void hub_on_ping(struct hub *hub, struct peer *peer, const struct msg *msg,
@@ -302,11 +302,13 @@ void hub_on_ping(struct hub *hub, struct peer *peer, const struct msg *msg,
     member->heard = hub->now;
     if (msg->ping.iteration > member->iteration)
         member->iteration = msg->ping.iteration;
+    member_recount(hub, member);
     pong.pong.sent = msg->ping.sent;
     pong.pong.version = hub->version;
     member_send(hub, member, &pong);
     if (member->silent) {
         member->silent = false;
+        member_recount(hub, member);
         effects_note(hub->out, NOTE_RECOVERED, member->name,
                      "is heard again");
         centre_choose_founder(hub);
@@ -325,8 +327,10 @@ void hub_on_bye(struct hub *hub, struct peer *peer, const struct msg *msg,
 
 void members_tick(struct hub *hub)
 {
-    for (int i = 0; i < HUB_MAX_NODES; i++) {
-        struct member *member = &hub->members[i];
+    if (hub->view_due)
+        view_tell(hub);
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
         nanos quiet = hub->now - member->heard;
 
         if (!member->present || hub->ended)
@@ -338,6 +342,7 @@ void members_tick(struct hub *hub)
             member_gone(hub, member, "silent for 60 s", false);
         } else if (quiet >= SILENT_AFTER && !member->silent) {
             member->silent = true;
+            member_recount(hub, member);
             effects_note(hub->out, NOTE_SUSPECT, member->name,
                          "nothing heard for 2 s; rounds go on without it");
             rounds_forget(hub, i, VERDICT_EXPIRED, false);

@@ -14,16 +14,12 @@
 struct contribution *contribution_find(struct hub *hub, int member,
                                        uint64_t exchange)
 {
-    for (struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; i < round->count; i++) {
-            struct contribution *contribution = round->list[i];
+    struct contribution *one = hub->members[member]->open;
 
-            if (contribution->member == member &&
-                contribution->offer.exchange == exchange &&
-                contribution_member(hub, contribution))
-                return contribution;
-        }
-    return NULL;
+    while (one && (one->offer.exchange != exchange ||
+                   !contribution_member(hub, one)))
+        one = one->next;
+    return one;
 }
 
 static void check_start(struct hub *hub, int member,
@@ -36,7 +32,7 @@ static void check_start(struct hub *hub, int member,
     job->tag[0] = chunk->exchange;
     job->tag[1] = (uint64_t)chunk->chunk << 16 | (uint64_t)member;
     job->tag[2] = chunk->checksum;
-    job->number[0] = (double)hub->members[member].session;
+    job->number[0] = (double)hub->members[member]->session;
     hub_job(hub, job);
 }
 
@@ -121,25 +117,15 @@ void merge_checked(struct hub *hub, struct job *job)
     contribution->squares += job->number[1];
     fault = fault_of(hub, contribution, job);
     if (fault == VERDICT_MERGED) {
+        chunk_here(hub, contribution, chunk);
         place->state = CHUNK_DELIVERED;
         place->payload = blob_ref(job->in[0].blob);
     } else {
         contribution_close(hub, contribution, chunk, fault);
     }
-    rounds_settle(hub);
+    if (contribution->delivered >= hub->chunks)
+        rounds_settle(hub);
     merge_try(hub, chunk);
-}
-
-/* Whether no contributor of the round can still deliver this chunk. */
-static bool is_gathered(const struct round *round, uint32_t chunk)
-{
-    for (unsigned i = 0; i < round->count; i++) {
-        enum chunk_state state = round->list[i]->chunks[chunk].state;
-
-        if (state == CHUNK_EXPECTED || state == CHUNK_CHECKING)
-            return false;
-    }
-    return true;
 }
 
 /* What the contributor at `place` is sent of a chunk: the centre, another
@@ -208,17 +194,16 @@ static void chunk_finished(struct hub *hub, struct round *round,
                            uint32_t chunk)
 {
     hub->centre[chunk].version += !round->empty;
-    round->done[chunk] = true;
-    round->merged++;
+    chunk_done(hub, round, chunk);
     release(hub, round, chunk);
 }
 
 /* The contributions that have delivered this chunk, with their shares. */
 struct delivered {
     unsigned count;
-    struct contribution_chunk *place[MAX_IN_ROUND];
-    struct candidate list[MAX_IN_ROUND];
-    double share[MAX_IN_ROUND], whole;
+    struct contribution_chunk **place;
+    struct candidate *list;
+    double *share, whole;
 };
 
 static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
@@ -227,6 +212,11 @@ static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
     struct standing standing = hub_standing(hub, round->live);
 
     out->count = 0;
+    out->place = calloc(round->count, sizeof(struct contribution_chunk *));
+    out->list = calloc(round->count, sizeof *out->list);
+    out->share = calloc(round->count, sizeof *out->share);
+    if (!out->place || !out->list || !out->share)
+        abort();
     for (unsigned i = 0; i < round->count; i++) {
         struct contribution *contribution = round->list[i];
 
@@ -238,6 +228,13 @@ static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
     }
     policy_shares(round->policy, out->list, out->count, &standing, out->share,
                   &out->whole);
+}
+
+static void delivered_free(struct delivered *delivered)
+{
+    free((void *)delivered->place);
+    free(delivered->list);
+    free(delivered->share);
 }
 
 static struct job *merge_job(struct hub *hub, struct round *round,
@@ -270,34 +267,32 @@ static struct job *merge_job(struct hub *hub, struct round *round,
  * finished as it is. */
 static void merge_start(struct hub *hub, struct round *round, uint32_t chunk)
 {
-    struct delivered delivered = {.count = 0};
+    struct delivered delivered;
 
     deliver(hub, round, chunk, &delivered);
-    if (!delivered.count) {
+    if (delivered.count) {
+        hub->centre[chunk].busy = true;
+        hub->centre[chunk].round = round;
+        hub_job(hub, merge_job(hub, round, chunk, &delivered));
+        hub->centre[chunk].turn += delivered.count;
+    } else {
         chunk_finished(hub, round, chunk);
-        return;
     }
-    hub->centre[chunk].busy = true;
-    hub->centre[chunk].round = round;
-    hub_job(hub, merge_job(hub, round, chunk, &delivered));
-    hub->centre[chunk].turn += delivered.count;
+    delivered_free(&delivered);
 }
 
 void merge_try(struct hub *hub, uint32_t chunk)
 {
-    struct round *round = hub->rounds;
+    struct round *round;
 
-    while (round && !hub->centre[chunk].busy) {
-        if (round->settled && !round->done[chunk] &&
-            is_gathered(round, chunk))
-            merge_start(hub, round, chunk);
-        round = round->next;
-    }
+    while (!hub->centre[chunk].busy &&
+           (round = chunk_next(hub, chunk)) != NULL)
+        merge_start(hub, round, chunk);
 }
 
 void merge_try_all(struct hub *hub)
 {
-    for (uint32_t i = 0; i < hub->chunks; i++)
+    for (uint32_t i = 0; i < hub->chunks && hub->ready; i++)
         merge_try(hub, i);
 }
 

@@ -92,6 +92,7 @@ void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
     (void)payload;
     if (msg->offer.iteration > member->iteration)
         member->iteration = msg->offer.iteration;
+    member_recount(hub, member);
     if ((!hub->founded && !hub->contest) || msg->offer.exchange == 0) {
         verdict_send(hub, member, msg->offer.exchange, 0, hub->chunks,
                      VERDICT_SUPERSEDED);
@@ -121,6 +122,7 @@ void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
     member->last_exchange = msg->offer.exchange;
     member->base_version = msg->offer.base_version;
     member->waiting[member->waiting_count++] = contribution;
+    bitset_set(&hub->waiting, member->place, true);
     hub->offered_chunks += hub->chunks;
     rounds_advance(hub);
 }

@@ -37,8 +37,8 @@ static void list_members(const struct hub *hub, char *bytes, size_t room)
     struct text text;
 
     text_init(&text, bytes, room);
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
-        const struct member *member = &hub->members[i];
+    for (int i = 0; i < hub->member_count; i++) {
+        const struct member *member = hub->members[i];
 
         if (!member->present)
             continue;
@@ -59,8 +59,8 @@ static struct member *find_named(struct hub *hub,
 {
     char names[64];
 
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
-        struct member *member = &hub->members[i];
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
 
         if (member->present && strcmp(member->name, order->node) == 0)
             return member;
@@ -143,8 +143,8 @@ static void drain_order(struct hub *hub, const struct msg_order *order)
  * them. */
 void orders_tick(struct hub *hub)
 {
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
-        struct member *member = &hub->members[i];
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
 
         if (!member->present || !member->drained || hub->ended ||
             (member_live(member) && hub->now < member->last_call))
@@ -162,7 +162,7 @@ static void pin_order(struct hub *hub, const struct msg_order *order)
 
     if (!member)
         return;
-    hub->pinned = (int)(member - hub->members);
+    hub->pinned = member->place;
     answer(hub, order->ticket, STATUS_OK, "%s is the winner until unpin",
            member->name);
 }

@@ -1,6 +1,7 @@
 /* Nodes whose parameters are too bad are told to take the centre. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "hub/state.h"
 
@@ -29,7 +30,7 @@ static struct contestant contestant_of(const struct hub *hub,
                                        const struct contribution *from,
                                        uint64_t least)
 {
-    const struct trial *trial = &hub->trials[from->member];
+    const struct trial *trial = &hub->members[from->member]->trial;
     struct contestant out = {.node = (unsigned)from->member,
                              .score = from->candidate.score,
                              .trajectory = NO_SCORE,
@@ -52,9 +53,9 @@ static struct contestant contestant_of(const struct hub *hub,
 static void replace(struct hub *hub, const struct contestant *contestant,
                     double best)
 {
-    struct member *member = &hub->members[contestant->node];
+    struct member *member = hub->members[contestant->node];
 
-    hub->trials[contestant->node] = (struct trial){.score = NO_SCORE};
+    hub->members[contestant->node]->trial = (struct trial){.score = NO_SCORE};
     hub->preempted++;
     effects_note(hub->out, NOTE_PREEMPTED, member->name,
                  "its score %.4f is worse than %.4f: it takes the centre",
@@ -78,7 +79,7 @@ static void list_contestants(struct hub *hub, const struct round *round,
     uint64_t least = UINT64_MAX;
 
     for (unsigned i = 0; i < round->count; i++) {
-        struct trial *trial = &hub->trials[round->list[i]->member];
+        struct trial *trial = &hub->members[round->list[i]->member]->trial;
 
         follow(trial, round->list[i]);
         if (trial->samples && trial->samples < least)
@@ -93,21 +94,25 @@ void preempt_round(struct hub *hub, const struct round *round)
 {
     const struct preempt_rule *rule = hub->policy->preempt;
     struct standing standing = hub_standing(hub, round->live);
-    struct contestant list[MAX_IN_ROUND];
+    struct contestant *list;
     double best = NO_SCORE;
 
     if (!rule->judge || hub->contest || hub->ending)
         return;
+    list = calloc(round->count, sizeof *list);
+    if (!list)
+        abort();
     list_contestants(hub, round, list);
     rule->judge(list, round->count, &standing);
     for (unsigned i = 0; i < round->count; i++)
         if (list[i].score < best)
             best = list[i].score;
     for (unsigned i = 0; i < round->count; i++) {
-        struct trial *trial = &hub->trials[list[i].node];
+        struct trial *trial = &hub->members[list[i].node]->trial;
 
         trial->strikes = list[i].bad ? trial->strikes + 1 : 0;
         if (list[i].replaced && is_the_same(hub, round->list[i]))
             replace(hub, &list[i], best);
     }
+    free(list);
 }

@@ -13,12 +13,14 @@ void review_destroy(struct hub *hub, struct review **reference)
     *reference = NULL;
     if (!review)
         return;
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
-        if (hub->members[i].reviewer.review == review->number)
-            hub->members[i].reviewer.asked = 0;
+    for (int i = 0; i < hub->member_count; i++)
+        if (hub->members[i]->reviewer.review == review->number)
+            hub->members[i]->reviewer.asked = 0;
     for (size_t i = 0; i < (size_t)review->count * hub->chunks; i++)
         blob_unref(&review->chunks[i]);
-    free(review->chunks);
+    free((void *)review->chunks);
+    free(review->circle);
+    free(review->opinions);
     free(review);
 }
 
@@ -41,17 +43,18 @@ static void set_stage(struct review *review, unsigned subject, int member,
     opinion->stage = stage;
 }
 
-/* The Fisher-Yates shuffle. */
+/* The Fisher-Yates shuffle of all places, taken or not, so that it does not
+ * depend on how many are. */
 static void draw_circle(const struct hub *hub, const struct round *round,
-                        int *circle)
+                        int *circle, int places)
 {
     struct prng prng;
 
     prng_seed(&prng, hub->config.seed ^ prng_mix(round->number));
-    for (int i = 0; i < HUB_MAX_NODES; i++)
+    for (int i = 0; i < places; i++)
         circle[i] = i;
-    for (unsigned i = HUB_MAX_NODES - 1; i > 0; i--) {
-        unsigned other = (unsigned)prng_below(&prng, i + 1);
+    for (int i = places - 1; i > 0; i--) {
+        int other = (int)prng_below(&prng, (uint64_t)i + 1);
         int place = circle[i];
 
         circle[i] = circle[other];
@@ -63,17 +66,17 @@ static void draw_circle(const struct hub *hub, const struct round *round,
 static void draw(struct hub *hub, struct review *review, unsigned subject)
 {
     int own = review->subject[subject].contribution->member;
-    unsigned at = 0;
+    int at = 0;
 
     while (review->circle[at] != own)
         at++;
-    for (unsigned i = 1; i < HUB_MAX_NODES; i++) {
-        int place = review->circle[(at + i) % HUB_MAX_NODES];
-
+    for (int i = 1; i < review->places; i++) {
+        int place = review->circle[(at + i) % review->places];
         enum stage centre = review->subject[0].by[place].stage;
 
-        if (review->subject[subject].by[place].stage != STAGE_NONE ||
-            centre == STAGE_VOID || !is_able(&hub->members[place]))
+        if (place >= hub->member_count ||
+            review->subject[subject].by[place].stage != STAGE_NONE ||
+            centre == STAGE_VOID || !is_able(hub->members[place]))
             continue;
         set_stage(review, subject, place, STAGE_OPEN);
         if (review->centred && centre == STAGE_NONE)
@@ -107,12 +110,20 @@ static unsigned next_subject(const struct hub *hub,
     return i;
 }
 
+/* Places that are taken, of those that the review knows. */
+static int places_of(const struct hub *hub, const struct review *review)
+{
+    return hub->member_count < review->places ? hub->member_count
+                                              : review->places;
+}
+
 /* Asks each member that is not at work for the next thing there is. */
 static void ask(struct hub *hub)
 {
     for (struct round *round = hub->rounds; round; round = round->next)
-        for (int i = 0; round->review && i < HUB_MAX_NODES; i++) {
-            struct reviewer *reviewer = &hub->members[i].reviewer;
+        for (int i = 0; round->review && i < places_of(hub, round->review);
+             i++) {
+            struct reviewer *reviewer = &hub->members[i]->reviewer;
             unsigned subject = next_subject(hub, round->review, i);
 
             if (reviewer->asked || subject == round->review->count)
@@ -123,7 +134,7 @@ static void ask(struct hub *hub)
             reviewer->subject = subject;
             reviewer->next = 0;
             reviewer->since = hub->now;
-            delivery_flush(hub, &hub->members[i]);
+            delivery_flush(hub, hub->members[i]);
         }
 }
 
@@ -199,7 +210,7 @@ void review_formed(struct hub *hub, struct job *job)
         review->subject[subject].formed++;
         ask(hub);
     } else {
-        for (int i = 0; i < HUB_MAX_NODES; i++)
+        for (int i = 0; i < review->places; i++)
             set_stage(review, subject, i, STAGE_VOID);
     }
     rounds_settle(hub);
@@ -224,14 +235,21 @@ static bool is_candidate(const struct contribution *contribution)
 static struct review *review_new(struct hub *hub, const struct round *round)
 {
     unsigned count = 1 + round->count;
+    size_t places = (size_t)hub->member_room;
     struct review *review =
         calloc(1, sizeof *review + count * sizeof review->subject[0]);
 
-    if (review)
-        review->chunks =
-            calloc((size_t)count * hub->chunks, sizeof *review->chunks);
-    if (!review || !review->chunks)
+    if (!review)
         abort();
+    review->chunks =
+        calloc((size_t)count * hub->chunks, sizeof(struct blob *));
+    review->circle = calloc(places, sizeof *review->circle);
+    review->opinions = calloc(count * places, sizeof *review->opinions);
+    if (!review->chunks || !review->circle || !review->opinions)
+        abort();
+    review->places = (int)places;
+    for (unsigned i = 0; i < count; i++)
+        review->subject[i].by = review->opinions + i * places;
     review->number = ++hub->last_review;
     review->count = 1;
     for (unsigned i = 0; i < round->count; i++)
@@ -245,7 +263,7 @@ static void begin(struct hub *hub, struct round *round)
     struct review *review = review_new(hub, round);
 
     round->review = review;
-    draw_circle(hub, round, review->circle);
+    draw_circle(hub, round, review->circle, review->places);
     take_centre(hub, review);
     for (unsigned i = 1; i < review->count; i++)
         for (unsigned j = 0; j < REVIEWERS; j++)
@@ -287,9 +305,11 @@ bool review_done(struct hub *hub, struct round *round)
  * place. */
 static void withdraw(struct hub *hub, int member, bool replace)
 {
-    hub->members[member].reviewer.asked = 0;
+    hub->members[member]->reviewer.asked = 0;
     for (struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; round->review && i < round->review->count; i++) {
+        for (unsigned i = 0; round->review && member < round->review->places &&
+                             i < round->review->count;
+             i++) {
             enum stage stage = round->review->subject[i].by[member].stage;
 
             if (stage != STAGE_OPEN && stage != STAGE_SENT)
@@ -330,7 +350,7 @@ void hub_on_reviewed(struct hub *hub, struct peer *peer, const struct msg *msg,
 
 void review_forget(struct hub *hub, int member)
 {
-    struct reviewer *reviewer = &hub->members[member].reviewer;
+    struct reviewer *reviewer = &hub->members[member]->reviewer;
 
     reviewer->declines = reviewer->late = false;
     withdraw(hub, member, false);
@@ -349,8 +369,8 @@ static nanos patience(const struct member *member)
 
 void review_tick(struct hub *hub)
 {
-    for (int i = 0; i < HUB_MAX_NODES; i++) {
-        struct member *member = &hub->members[i];
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
 
         if (!member->reviewer.asked ||
             hub->now - member->reviewer.since < patience(member))

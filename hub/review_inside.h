@@ -22,12 +22,14 @@ struct opinion {
 struct subject {
     const struct contribution *contribution; /* NULL: the centre */
     uint32_t formed;                         /* chunks */
-    struct opinion by[HUB_MAX_NODES];
+    struct opinion *by; /* of each place */
 };
 
 struct review {
     uint64_t number;           /* ordinal, of reviews */
-    int circle[HUB_MAX_NODES]; /* places of members, in random order */
+    int places;                /* of members, taken or not, when it began */
+    int *circle;               /* these, in random order */
+    struct opinion *opinions;  /* count * places */
     unsigned open;             /* opinions that are OPEN or SENT */
     unsigned forming;          /* jobs under way */
     bool centred;              /* there is a centre */

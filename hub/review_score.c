@@ -1,5 +1,6 @@
 /* What reviews come to: medians of paired differences. */
 #include <assert.h>
+#include <stdlib.h>
 
 #include "hub/review_inside.h"
 
@@ -18,15 +19,28 @@ static double median(double *values, unsigned count)
     return values[count / 2];
 }
 
+/* Room for a number of each member; the caller frees it. */
+static double *numbers_of(const struct review *review)
+{
+    double *numbers = calloc((size_t)review->places, sizeof *numbers);
+
+    if (!numbers)
+        abort();
+    return numbers;
+}
+
 static double centre_loss(const struct review *review)
 {
-    double losses[HUB_MAX_NODES];
+    double *losses = numbers_of(review), loss = NO_SCORE;
     unsigned count = 0;
 
-    for (int i = 0; i < HUB_MAX_NODES; i++)
+    for (int i = 0; i < review->places; i++)
         if (review->subject[0].by[i].stage == STAGE_MADE)
             losses[count++] = review->subject[0].by[i].loss;
-    return count ? median(losses, count) : NO_SCORE;
+    if (count)
+        loss = median(losses, count);
+    free(losses);
+    return loss;
 }
 
 /* The centre's loss and the median of the differences to it. */
@@ -34,9 +48,9 @@ static struct reviewed score_of(const struct review *review,
                                 const struct subject *subject, double centre)
 {
     struct reviewed reviewed = {.loss = NO_SCORE};
-    double losses[HUB_MAX_NODES], errors[HUB_MAX_NODES];
+    double *losses = numbers_of(review), *errors = numbers_of(review);
 
-    for (int i = 0; i < HUB_MAX_NODES; i++) {
+    for (int i = 0; i < review->places; i++) {
         const struct opinion *opinion = &subject->by[i];
 
         if (opinion->stage != STAGE_MADE)
@@ -46,21 +60,23 @@ static struct reviewed score_of(const struct review *review,
             losses[reviewed.answers] -= review->subject[0].by[i].loss;
         errors[reviewed.answers++] = opinion->error;
     }
-    if (!reviewed.answers)
-        return reviewed;
-    reviewed.loss = median(losses, reviewed.answers);
-    if (review->centred)
-        reviewed.loss += centre;
-    if (!score_known(reviewed.loss))
-        reviewed.loss = NO_SCORE;
-    reviewed.error = median(errors, reviewed.answers);
+    if (reviewed.answers) {
+        reviewed.loss = median(losses, reviewed.answers);
+        if (review->centred)
+            reviewed.loss += centre;
+        if (!score_known(reviewed.loss))
+            reviewed.loss = NO_SCORE;
+        reviewed.error = median(errors, reviewed.answers);
+    }
+    free(errors);
+    free(losses);
     return reviewed;
 }
 
 static void tell(struct hub *hub, const struct contribution *contribution,
                  const struct reviewed *reviewed, double centre)
 {
-    const char *name = hub->members[contribution->member].name;
+    const char *name = hub->members[contribution->member]->name;
     unsigned long long exchange = contribution->offer.exchange;
 
     if (reviewed->answers)
@@ -102,13 +118,13 @@ const char *review_check(const struct hub *hub)
 {
     unsigned busy = 0, sent = 0;
 
-    for (int i = 0; i < HUB_MAX_NODES; i++)
-        busy += hub->members[i].reviewer.asked != 0;
+    for (int i = 0; i < hub->member_count; i++)
+        busy += hub->members[i]->reviewer.asked != 0;
     for (const struct round *round = hub->rounds; round; round = round->next) {
         unsigned open = 0;
 
         for (unsigned i = 0; round->review && i < round->review->count; i++)
-            for (int j = 0; j < HUB_MAX_NODES; j++) {
+            for (int j = 0; j < round->review->places; j++) {
                 enum stage stage = round->review->subject[i].by[j].stage;
 
                 open += stage == STAGE_OPEN || stage == STAGE_SENT;

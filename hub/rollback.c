@@ -81,10 +81,10 @@ static void replace_all(struct hub *hub)
 {
     hub->back.turned = hub->version;
     discard(hub);
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
-        struct member *member = &hub->members[i];
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
 
-        hub->trials[i] = (struct trial){.score = NO_SCORE};
+        hub->members[i]->trial = (struct trial){.score = NO_SCORE};
         if (!member->present || member->finished || hub->closing ||
             member->start != START_GO || member->takes)
             continue;

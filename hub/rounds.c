@@ -8,31 +8,93 @@
 static struct round *round_open(struct hub *hub)
 {
     struct round *round = calloc(1, sizeof *round);
-    struct round **end = &hub->rounds;
 
     if (round)
-        round->done = calloc(hub->chunks, sizeof *round->done);
-    if (!round || !round->done)
+        round->chunks = calloc(hub->chunks, sizeof *round->chunks);
+    if (!round || !round->chunks)
         abort();
     round->number = ++hub->next_round;
     round->opened = hub->now;
-    while (*end)
-        end = &(*end)->next;
-    *end = round;
+    round->former = hub->last_round;
+    if (hub->last_round)
+        hub->last_round->next = round;
+    else
+        hub->rounds = round;
+    hub->last_round = round;
+    if (!hub->open)
+        hub->open = round;
     return round;
+}
+
+void round_destroy(struct hub *hub, struct round **reference)
+{
+    struct round *round = *reference;
+
+    *reference = NULL;
+    review_destroy(hub, &round->review);
+    free((void *)round->list);
+    free(round->order);
+    free(round->chunks);
+    free(round);
+}
+
+/* Takes it out of the list of rounds, and what is in it from its members. */
+static void round_remove(struct hub *hub, struct round *round)
+{
+    if (hub->open == round)
+        hub->open = round->next;
+    if (round->former)
+        round->former->next = round->next;
+    else
+        hub->rounds = round->next;
+    if (round->next)
+        round->next->former = round->former;
+    else
+        hub->last_round = round->former;
+    for (unsigned i = 0; i < round->count; i++) {
+        struct contribution *one = round->list[i];
+        struct contribution **link = &hub->members[one->member]->open;
+
+        while (*link != one)
+            link = &(*link)->next;
+        *link = one->next;
+        one->next = NULL;
+        one->round = NULL;
+    }
+}
+
+/* A place behind the others. */
+static void round_list(struct round *round, struct contribution *contribution)
+{
+    if (round->count == round->room) {
+        round->room = round->room ? 2 * round->room : 1;
+        round->list = realloc((void *)round->list,
+                              round->room * sizeof *round->list);
+        if (!round->list)
+            abort();
+    }
+    round->list[round->count++] = contribution;
 }
 
 static void round_add(struct hub *hub, struct round *round,
                       struct member *member, unsigned place)
 {
     struct contribution *contribution = member->waiting[place];
+    struct contribution **link = &member->open;
 
     member->waiting_count--;
     memmove(member->waiting + place, member->waiting + place + 1,
             (member->waiting_count - place) * sizeof *member->waiting);
+    bitset_set(&hub->waiting, member->place, member->waiting_count > 0);
     if (!round->count)
         round->part = contribution->part;
-    round->list[round->count++] = contribution;
+    round_list(round, contribution);
+    contribution->round = round;
+    while (*link)
+        link = &(*link)->next;
+    *link = contribution;
+    round->offers += member_live(member);
+    round->last_offers += member_live(member) && contribution->offer.last;
     contribution->merges = choice_takes_all(hub);
     if (contribution->merges)
         contribution_grant(hub, contribution);
@@ -80,7 +142,8 @@ void rounds_settle(struct hub *hub)
 {
     bool settled = false;
 
-    for (struct round *round = hub->rounds; round; round = round->next)
+    for (struct round *round = hub->rounds; round && hub->unsettled;
+         round = round->next)
         if (round->closed && !round->settled) {
             choice_advance(hub, round);
             settled |= round->settled;
@@ -96,6 +159,7 @@ static void round_try_close(struct hub *hub, struct round *round)
     if (round->closed || !gate_closes(hub, round))
         return;
     round->closed = true;
+    hub->unsettled++;
     round->live = members_counted(hub);
     qsort(round->list, round->count, sizeof *round->list, by_member);
     for (unsigned i = 0; i < round->count; i++)
@@ -108,17 +172,15 @@ static void round_try_close(struct hub *hub, struct round *round)
 
 /* Puts a member's waiting offers into the round that is open: one, or all of
  * them if it is the last round. */
-static void fill_sync(struct hub *hub, int place)
+static void fill_sync(struct hub *hub, struct member *member)
 {
-    struct member *member = &hub->members[place];
-
     while (member->waiting_count) {
         struct round *round = hub->rounds;
         unsigned next = round_wants(hub, round, member);
 
         if (next == member->waiting_count ||
-            (round && (round->closed || round->count == MAX_IN_ROUND ||
-                       (!hub->ending && round_has(round, place)))))
+            (round && (round->closed ||
+                       (!hub->ending && round_has(round, member)))))
             return;
         round_add(hub, round ? round : round_open(hub), member, next);
     }
@@ -128,13 +190,14 @@ static void fill_sync(struct hub *hub, int place)
  * or each into a round of its own (async). */
 static void rounds_fill(struct hub *hub)
 {
-    for (int i = 0; i < HUB_MAX_NODES && !hub->fence; i++) {
-        struct member *member = &hub->members[i];
+    for (int i = bitset_next(&hub->waiting, 0); i >= 0 && !hub->fence;
+         i = bitset_next(&hub->waiting, i + 1)) {
+        struct member *member = hub->members[i];
 
         if (member->silent)
             continue;
         if (gate_gathers(hub))
-            fill_sync(hub, i);
+            fill_sync(hub, member);
         while (!gate_gathers(hub) && member->waiting_count)
             round_add(hub, round_open(hub), member, 0);
     }
@@ -145,28 +208,30 @@ void rounds_advance(struct hub *hub)
     struct round *next;
 
     rounds_fill(hub);
-    for (struct round *round = hub->rounds; round; round = next) {
+    for (struct round *round = hub->open; round; round = next) {
         next = round->next;
         if (!round->closed)
             round_try_close(hub, round);
     }
+    while (hub->open && hub->open->closed)
+        hub->open = hub->open->next;
 }
 
 void rounds_forget(struct hub *hub, int place, enum verdict verdict,
                    bool gone)
 {
-    struct member *member = &hub->members[place];
+    struct member *member = hub->members[place];
 
     for (unsigned i = 0; gone && i < member->waiting_count; i++) {
         contribution_cut(hub, member->waiting[i], verdict, true);
         contribution_destroy(hub, &member->waiting[i]);
     }
-    if (gone)
+    if (gone) {
         member->waiting_count = 0;
-    for (struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; i < round->count; i++)
-            if (round->list[i]->member == place)
-                contribution_cut(hub, round->list[i], verdict, gone);
+        bitset_set(&hub->waiting, place, false);
+    }
+    for (struct contribution *one = member->open; one; one = one->next)
+        contribution_cut(hub, one, verdict, gone);
     review_forget(hub, place);
     rounds_settle(hub);
     merge_try_all(hub);
@@ -182,19 +247,16 @@ static bool is_unsettled(const struct hub *hub, const struct round *round)
 
 void rounds_recall(struct hub *hub, struct member *member)
 {
-    int place = (int)(member - hub->members);
-
     for (unsigned i = 0; i < MAX_REMEMBERED; i++)
         if (member->remembered[i])
             verdicts_tell(hub, member, member->remembered[i]);
-    for (struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; i < round->count; i++)
-            if (round->list[i]->member == place &&
-                round->list[i]->incarnation == member->incarnation) {
-                if (is_unsettled(hub, round))
-                    contribution_lose(hub, round->list[i]);
-                verdicts_tell(hub, member, round->list[i]);
-            }
+    for (struct contribution *one = member->open; one; one = one->next) {
+        if (one->incarnation != member->incarnation)
+            continue;
+        if (is_unsettled(hub, one->round))
+            contribution_lose(hub, one);
+        verdicts_tell(hub, member, one);
+    }
 }
 
 /* Whether everybody else in the round is a window ahead of this one, or all
@@ -209,7 +271,7 @@ static bool is_behind(const struct hub *hub, const struct round *round,
             other->delivered < hub->chunks &&
             other->delivered <
                 slow->delivered +
-                    flow_chunks_ahead(hub, &hub->members[other->member]))
+                    flow_chunks_ahead(hub, hub->members[other->member]))
             return false;
     }
     return round->count > 1 || hub->fence;
@@ -273,28 +335,21 @@ static void round_finish(struct hub *hub, struct round *round)
     members_pace(hub);
     for (unsigned i = 0; i < round->count; i++)
         contribution_retire(hub, round->list[i]);
-    free(round->done);
-    free(round);
+    round_destroy(hub, &round);
 }
 
 void rounds_sweep(struct hub *hub)
 {
-    struct round **link = &hub->rounds;
-    bool finished = false;
-
-    while (*link) {
-        struct round *round = *link;
-
-        if (round->merged < hub->chunks) {
-            link = &round->next;
-            continue;
-        }
-        *link = round->next;
-        round_finish(hub, round);
-        finished = true;
-    }
-    if (!finished)
+    if (!hub->over)
         return;
+    while (hub->over) {
+        struct round *round = hub->over;
+
+        hub->over = round->next_over;
+        hub->merging--;
+        round_remove(hub, round);
+        round_finish(hub, round);
+    }
     snapshot_try(hub);
     finish_judge(hub);
     rounds_advance(hub);

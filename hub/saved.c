@@ -16,7 +16,8 @@
 enum {
     TURN_RUNS = 1024, /* what is behind them counts as the last one */
     TURN_BYTES = 64 + TURN_RUNS * 42,
-    STATE_BYTES = 256 + TURN_BYTES + LEDGER_TEXT_BYTES + HUB_MAX_NODES * 160
+    NODE_BYTES = 160, /* of a node's line */
+    STATE_BYTES = 256 + TURN_BYTES + LEDGER_TEXT_BYTES /* of all others */
 };
 
 static uint64_t bits_of(double value)
@@ -48,7 +49,9 @@ static size_t print_turns(const struct hub *hub, char *text, size_t size)
 
 struct blob *saved_write(struct hub *hub)
 {
-    struct blob *blob = blob_new(hub->pool, STATE_BYTES);
+    size_t size =
+        STATE_BYTES + (size_t)hub->member_count * (size_t)NODE_BYTES;
+    struct blob *blob = blob_new(hub->pool, size);
     char *text;
     size_t at;
 
@@ -56,7 +59,7 @@ struct blob *saved_write(struct hub *hub)
         abort();
     text = (char *)blob->bytes;
     at = (size_t)snprintf(
-        text, STATE_BYTES,
+        text, size,
         "run %" PRIu64 "\nepoch %" PRIu64 "\nversion %" PRIu64
         "\nlineage %" PRIu64 "\nexact %" PRIu64 " %" PRIu64 " %" PRIu64
         "\nbest %" PRIu64 " %.9g\n",
@@ -64,17 +67,17 @@ struct blob *saved_write(struct hub *hub)
         bits_of(hub->best_score), bits_of(hub->best_measure),
         bits_of(hub->best_accuracy), hub->best_version, hub->best_score);
     if (hub->back.turned)
-        at += (size_t)snprintf(text + at, STATE_BYTES - at,
+        at += (size_t)snprintf(text + at, size - at,
                                "turned %" PRIu64 "\n", hub->back.turned);
-    at += print_turns(hub, text + at, STATE_BYTES - at);
+    at += print_turns(hub, text + at, size - at);
     if (hub->ledger.parts)
-        at += ledger_print(&hub->ledger, text + at, STATE_BYTES - at);
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
-        const struct member *member = &hub->members[i];
+        at += ledger_print(&hub->ledger, text + at, size - at);
+    for (int i = 0; i < hub->member_count; i++) {
+        const struct member *member = hub->members[i];
 
         if (member->used)
             at += (size_t)snprintf(
-                text + at, STATE_BYTES - at,
+                text + at, size - at,
                 "node %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
                 member->uuid_high, member->uuid_low, member->incarnation,
                 member->merged, member->name);
@@ -89,7 +92,7 @@ struct saved {
     double best_score, best_measure, best_accuracy;
     const char *merge; /* the merge rule's line, or NULL; in the text */
     const char *tasks; /* the ledger's line, or NULL; in the text */
-    struct member members[HUB_MAX_NODES];
+    const char *nodes; /* a line of each; in the text */
 };
 
 /* Reads the word `key`, if there is one, and a number behind it. */
@@ -116,20 +119,40 @@ static void next_line(const char **text)
     *text += **text == '\n';
 }
 
-static bool read_node(struct member *member, const char *line)
+/* What a line says of a node. */
+struct saved_node {
+    uint64_t high, low, incarnation, merged;
+    const char *name; /* up to the end of the line */
+};
+
+static bool read_node(struct saved_node *node, const char *line)
 {
-    if (!read_number(&line, "node", &member->uuid_high) ||
-        !read_number(&line, "", &member->uuid_low) ||
-        !read_number(&line, "", &member->incarnation) ||
-        !read_number(&line, "", &member->merged) || *line++ != ' ')
+    if (!read_number(&line, "node", &node->high) ||
+        !read_number(&line, "", &node->low) ||
+        !read_number(&line, "", &node->incarnation) ||
+        !read_number(&line, "", &node->merged) || *line++ != ' ')
         return false;
-    (void)snprintf(member->name, sizeof member->name, "%.*s",
-                   (int)strcspn(line, "\n"), line);
-    member->used = true;
-    member->last_exchange = member->merged;
-    member->stats.loss = NO_SCORE;
-    member->stats.accuracy = -1;
+    node->name = line;
     return true;
+}
+
+/* All lines have been read before. */
+static void take_nodes(struct hub *hub, const char *text)
+{
+    struct saved_node node;
+
+    for (; *text && read_node(&node, text); next_line(&text)) {
+        struct member *member = member_add(hub);
+
+        member_name_is(hub, member, node.high, node.low);
+        (void)snprintf(member->name, sizeof member->name, "%.*s",
+                       (int)strcspn(node.name, "\n"), node.name);
+        member->incarnation = node.incarnation;
+        member->last_exchange = member->merged = node.merged;
+        member->stats.loss = NO_SCORE;
+        member->stats.accuracy = -1;
+        member_recount(hub, member);
+    }
 }
 
 static bool read_head(struct saved *saved, const char **text)
@@ -164,6 +187,8 @@ static bool read_head(struct saved *saved, const char **text)
 static enum status read_state(struct saved *saved, const char *text,
                               struct why *why)
 {
+    struct saved_node node;
+
     if (!read_head(saved, &text))
         return because(why, STATUS_MALFORMED,
                        "the saved state is damaged: take another directory, "
@@ -178,8 +203,9 @@ static enum status read_state(struct saved *saved, const char *text,
         saved->tasks = text;
         next_line(&text);
     }
+    saved->nodes = text;
     for (unsigned i = 0; *text; i++) {
-        if (i == HUB_MAX_NODES || !read_node(&saved->members[i], text))
+        if (i == HUB_MAX_NODES || !read_node(&node, text))
             return because(why, STATUS_MALFORMED,
                            "the saved list of nodes is damaged");
         next_line(&text);
@@ -249,7 +275,7 @@ static void take_over(struct hub *hub, const struct saved *saved)
     hub->best_score = saved->best_score;
     hub->best_measure = saved->best_measure;
     hub->best_accuracy = saved->best_accuracy;
-    memcpy(hub->members, saved->members, sizeof hub->members);
+    take_nodes(hub, saved->nodes);
 }
 
 static struct blob *copy_chunk(struct hub *hub, const float *values,

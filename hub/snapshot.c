@@ -12,9 +12,8 @@
 /* Whether all chunks have merged the same exchanges. */
 static bool is_complete(const struct hub *hub)
 {
-    for (const struct round *round = hub->rounds; round; round = round->next)
-        if (round->merged)
-            return false;
+    if (hub->merging)
+        return false;
     for (uint32_t i = 0; i < hub->chunks; i++)
         if (hub->centre[i].busy)
             return false;

@@ -1,17 +1,19 @@
 /* The hub's inside, shared by the files of hub/ and by nobody else.
  *
- * One file per journey: members.c (who is here), contest.c (first parameters),
- * offers.c, gate.c and rounds.c (who takes part), choice.c (who is asked for
- * data), merge.c (chunks in, results out), preempt.c (who starts again),
- * centre.c (the first values), flow.c and delivery.c (uploads and results on
- * credit), tasks.c (who trains on what), snapshot.c (scores and saves),
- * rollback.c (a centre that got worse), finish.c (when it all ends), orders.c
- * (what the operator asks). */
+ * One file per journey: members.c and roll.c (who is here), contest.c (first
+ * parameters), offers.c, gate.c and rounds.c (who takes part), choice.c (who is
+ * asked for data), merge.c (chunks in, results out), queue.c (which round is
+ * next), preempt.c (who starts again), centre.c (the first values), flow.c and
+ * delivery.c (uploads and results on credit), tasks.c (who trains on what),
+ * snapshot.c (scores and saves), rollback.c (a centre that got worse), finish.c
+ * (when it all ends), orders.c (what the operator asks). */
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
 
+#include "core/bitset.h"
 #include "core/bucket.h"
 #include "core/fragment.h"
+#include "core/index.h"
 #include "group/board.h"
 #include "hub/hub.h"
 #include "hub/ledger.h"
@@ -20,12 +22,10 @@
 #include "hub/work.h"
 
 enum {
-    MAX_PEERS = 4 * HUB_MAX_NODES, /* connections, strangers included */
-    MAX_IN_ROUND = 4 * HUB_MAX_NODES, /* only the last round has several of
-                                         a node */
-    MAX_OFFERS = 64,               /* of one node that wait for a round */
-    MAX_REMEMBERED = MAX_OFFERS,   /* of one node, for when it is back */
-    MAX_CHECKPOINTS = 16           /* orders that wait for a save */
+    HUB_FIRST_NODES = 64,        /* places at first; doubled as nodes come */
+    MAX_OFFERS = 64,             /* of one node that wait for a round */
+    MAX_REMEMBERED = MAX_OFFERS, /* of one node, for when it is back */
+    MAX_CHECKPOINTS = 16         /* orders that wait for a save */
 };
 
 enum { GROUP_WINDOW = 16 }; /* parts in flight of a member of the group */
@@ -34,6 +34,9 @@ enum { GROUP_WINDOW = 16 }; /* parts in flight of a member of the group */
 
 /* A node is looked at this often. */
 #define HUB_TICK (250 * MILLISECOND)
+/* Of so many nodes each is told at once when one comes or goes; of more, all
+ * are told at the next look, since that is as many messages as nodes. */
+#define VIEW_AT_ONCE 64
 /* Without a PING for so long it is silent: rounds go on without it. */
 #define SILENT_AFTER (2 * SECOND)
 /* Silent for so long it is gone. */
@@ -61,9 +64,10 @@ enum peer_state {
 };
 
 struct peer {
-    peer_id id; /* PEER_NONE: this place is free */
+    peer_id id; /* PEER_NONE: it is gone */
     enum peer_state state;
     int member; /* place in hub->members, or -1 */
+    struct peer *next; /* of those that are gone: used again */
 };
 
 /* Where a chunk of a contribution is. */
@@ -111,16 +115,27 @@ struct contribution {
     bool refused; /* by it, or it never came */
     int donor;    /* place in the round of whose it gets, or RECEIVE_... */
     uint32_t delivered, merged, answered; /* chunks; results sent */
+    struct round *round;       /* that it is in, until that is over */
+    struct contribution *next; /* of its member, in rounds */
     double squares; /* of what has been delivered */
     nanos progress; /* when the last chunk came */
     struct contribution_chunk chunks[];
 };
 
+/* A chunk of a round. */
+struct round_chunk {
+    unsigned awaited;   /* contributions that may still deliver it, since the
+                           round has been settled */
+    bool done;
+    struct round *next; /* the next one that may merge this chunk */
+};
+
 struct round {
     uint64_t number; /* ordinal of this hub's life */
     const struct policy *policy; /* when it closed */
-    struct contribution *list[MAX_IN_ROUND];
-    unsigned count;
+    struct contribution **list;
+    unsigned count, room;
+    unsigned offers, last_offers; /* of live nodes; those that are the last */
     nanos opened;
     struct fragment part; /* of the model that it merges */
     bool closed;       /* its list is complete */
@@ -128,14 +143,16 @@ struct round {
     bool judging;      /* a STAGED rule is at work */
     bool gives;        /* it is known who gets whose */
     bool settled;      /* what is merged is known: chunks may merge */
+    bool gathers;      /* its chunks know who is awaited */
     bool empty;        /* nothing is */
-    unsigned order[MAX_IN_ROUND]; /* the policy's, places in list */
+    unsigned *order; /* the policy's, places in list; NULL: not closed */
     unsigned choices, next_choice, wanted;
     uint32_t merged; /* chunks that are done */
     unsigned live;   /* nodes, when it closed */
-    bool *done;      /* per chunk */
+    struct round_chunk *chunks;
     struct review *review; /* by other nodes, under way; or NULL */
-    struct round *next;
+    struct round *next, *former;
+    struct round *next_over; /* of those whose chunks are all done */
 };
 
 /* A chunk of a result that waits for credit. */
@@ -162,7 +179,27 @@ struct pace {
     double rate;      /* bytes per second; rises at once, falls slowly */
 };
 
+/* How many members are what, or what one of them counts for. */
+struct tally {
+    uint64_t present, live;
+    uint64_t awaited;    /* their last offer may still come */
+    uint64_t finished;   /* present, and have made it */
+    uint64_t held;       /* START_HOLD */
+    uint64_t done;       /* have done the iterations of the run */
+    uint64_t iterations; /* their sum */
+};
+
+/* How a node's parameters have done, for preemption. */
+struct trial {
+    double score;     /* last one; NO_SCORE: none */
+    double slope;     /* beta of l(t) = A - beta ln t, smoothed */
+    uint64_t samples; /* t */
+    uint64_t rounds;  /* since its parameters were replaced */
+    unsigned strikes;
+};
+
 struct member {
+    int place;    /* in hub->members, for ever */
     bool used;    /* this place holds a node, here or gone */
     bool present; /* its control connection is there */
     bool silent;
@@ -186,6 +223,9 @@ struct member {
     uint32_t asks; /* tasks that it has room for */
     struct contribution *waiting[MAX_OFFERS]; /* oldest first */
     unsigned waiting_count;
+    struct contribution *open; /* in rounds, oldest first */
+    struct tally tally;        /* as it is counted now: member_recount */
+    struct trial trial;
     struct delivery delivery;
     struct reviewer reviewer;
     /* The last offers that were not merged as a whole, by exchange: results
@@ -210,15 +250,6 @@ struct flow {
     unsigned turn; /* the member that is next to be sent something */
 };
 
-/* How a node's parameters have done, for preemption. */
-struct trial {
-    double score;     /* last one; NO_SCORE: none */
-    double slope;     /* beta of l(t) = A - beta ln t, smoothed */
-    uint64_t samples; /* t */
-    uint64_t rounds;  /* since its parameters were replaced */
-    unsigned strikes;
-};
-
 struct centre_chunk {
     struct blob *theta, *plane[POLICY_PLANES];
     uint64_t version;
@@ -226,6 +257,7 @@ struct centre_chunk {
     struct blob *former; /* theta before the merge, while it is sent */
     bool busy; /* a merge of it is under way */
     struct round *round; /* that it is for */
+    struct round *ready; /* those that may merge it next, oldest first */
 };
 
 struct hub {
@@ -240,15 +272,22 @@ struct hub {
     bool contest;  /* the tournament goes on */
     unsigned rung; /* of it, from 0 */
     struct policy contest_policy, final_policy;
-    struct trial trials[HUB_MAX_NODES];
     uint64_t preempted; /* nodes, so far */
     uint64_t iterations; /* of all nodes together, at the last round's close */
 
     struct flow flow;
 
     struct board *board; /* of collectives; it knows its peers itself */
-    struct peer peers[MAX_PEERS];
-    struct member members[HUB_MAX_NODES];
+    struct index peers;       /* struct peer, by id; strangers included */
+    struct peer *spare_peers; /* gone, to be used again */
+    struct member **members;  /* in the order they came */
+    int member_count, member_room;
+    struct index uuids, sessions; /* struct member */
+    struct bitset waiting, asking; /* places: have offers that wait; want
+                                      tasks */
+    struct tally tally;           /* of all members */
+    bool view_due;                /* members are to be told how many they are */
+    struct hub_node_view *shown;  /* of the last hub_look */
 
     struct schema *schema;
     struct exempt *exempt; /* of the schema */
@@ -260,7 +299,12 @@ struct hub {
     uint32_t chunks;
     struct centre_chunk *centre;
     uint64_t version, rounds_done, rounds_here; /* here: since this start */
-    struct round *rounds; /* under way, oldest first */
+    struct round *rounds, *last_round; /* under way, oldest first */
+    struct round *open;  /* the first that is not closed: none before it is */
+    struct round *over;  /* all chunks are done: to be finished, in order */
+    unsigned unsettled;  /* rounds that are closed, but not settled */
+    unsigned merging;    /* rounds with chunks that are done */
+    unsigned ready;      /* chunks of rounds that may be merged */
     uint64_t next_round;
     bool fence; /* no new rounds until a snapshot is taken */
 
@@ -285,7 +329,7 @@ struct hub {
     uint64_t last_review, last_asked; /* numbers, of reviews */
     bool unreviewed;      /* of the last offer, though it was wanted */
     struct ledger ledger; /* of tasks; without parts: there are none */
-    nanos first_round, over; /* when; 0: not yet */
+    nanos began, finished; /* the first round, and all; 0: not yet */
 };
 
 #include "hub/journeys.h"

@@ -8,12 +8,18 @@ static bool may_have_tasks(const struct member *member)
            member->start == START_GO;
 }
 
+static void room_is(struct hub *hub, struct member *member, uint32_t tasks)
+{
+    member->asks = tasks;
+    bitset_set(&hub->asking, member->place, tasks > 0);
+}
+
 static void give(struct hub *hub, struct member *member,
                  const struct task *task)
 {
     struct msg msg = {.kind = MSG_TASK};
 
-    member->asks--;
+    room_is(hub, member, member->asks - 1);
     msg.task.task = task->id;
     msg.task.epoch = task->epoch;
     msg.task.part = task->part;
@@ -27,13 +33,14 @@ static void give_all(struct hub *hub)
     bool gave = !hub->ending;
     struct task task;
 
-    while (gave) {
+    while (gave && hub->ledger.count[TASK_TODO]) {
         gave = false;
-        for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
-            struct member *member = &hub->members[i];
+        for (int i = bitset_next(&hub->asking, 0); i >= 0;
+             i = bitset_next(&hub->asking, i + 1)) {
+            struct member *member = hub->members[i];
 
-            if (!member->asks || !may_have_tasks(member) ||
-                !ledger_take(&hub->ledger, i, hub->now, &task))
+            if (!may_have_tasks(member) ||
+                !ledger_take(&hub->ledger, (unsigned)i, hub->now, &task))
                 continue;
             give(hub, member, &task);
             gave = true;
@@ -47,8 +54,9 @@ void hub_on_room(struct hub *hub, struct peer *peer, const struct msg *msg,
     struct member *member = hub_member(hub, peer);
 
     (void)payload;
-    member->asks = msg->room.tasks < LEDGER_MAX_HELD ? msg->room.tasks
-                                                    : LEDGER_MAX_HELD;
+    room_is(hub, member,
+            msg->room.tasks < LEDGER_MAX_HELD ? msg->room.tasks
+                                              : LEDGER_MAX_HELD);
     give_all(hub);
 }
 
@@ -64,8 +72,8 @@ void hub_on_report(struct hub *hub, struct peer *peer, const struct msg *msg,
 
 void tasks_lost(struct hub *hub, struct member *member)
 {
-    member->asks = 0;
-    if (ledger_lost(&hub->ledger, (unsigned)(member - hub->members)))
+    room_is(hub, member, 0);
+    if (ledger_lost(&hub->ledger, (unsigned)member->place))
         give_all(hub);
 }
 

@@ -11,7 +11,7 @@
 #include "show/course.h"
 #include "show/series.h"
 
-enum { CHART_MAX_CURVES = HUB_MAX_NODES + 1, CHART_COLOURS = 8 };
+enum { CHART_MAX_CURVES = COURSE_NODES + 1, CHART_COLOURS = 8 };
 
 struct curve {
     const struct series *series;

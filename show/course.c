@@ -48,11 +48,12 @@ void course_look(struct course *course, nanos elapsed,
     if (elapsed < course->next && !view->ended)
         return;
     course->next = elapsed + SAMPLE_EVERY;
-    course->nodes = view->count;
+    course->nodes = view->count < COURSE_NODES ? view->count : COURSE_NODES;
     for (unsigned i = 0; i < view->count; i++) {
         const struct hub_node_view *node = &view->nodes[i];
 
-        look_at_node(&course->node[i], time, node);
+        if (i < COURSE_NODES)
+            look_at_node(&course->node[i], time, node);
         bytes += (double)(node->up_bytes + node->down_bytes);
     }
     if (view->score < NO_SCORE)

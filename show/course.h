@@ -14,6 +14,8 @@
 
 /* Of the notes, the first and the last so many are kept. */
 enum { COURSE_MOMENTS = 400, COURSE_FIRST = COURSE_MOMENTS / 2 };
+/* Nodes that have a curve; more could not be told apart. */
+enum { COURSE_NODES = 64 };
 
 struct moment {
     nanos elapsed; /* since the run began */
@@ -27,10 +29,10 @@ struct node_course {
 };
 
 struct course {
-    unsigned nodes;
-    struct node_course node[HUB_MAX_NODES]; /* as in the view */
-    struct series loss, accuracy;           /* the centre's; 0..1 */
-    struct series megabytes;                /* both directions, all nodes */
+    unsigned nodes; /* that have a curve */
+    struct node_course node[COURSE_NODES]; /* the first ones of the view */
+    struct series loss, accuracy;          /* the centre's; 0..1 */
+    struct series megabytes;               /* both directions, all nodes */
     struct moment moments[COURSE_MOMENTS];
     uint64_t moments_seen;
     uint64_t notes[NOTE_KINDS]; /* how many of each kind */

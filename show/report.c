@@ -10,6 +10,7 @@
 #include "show/chart.h"
 #include "show/report_style.h"
 #include "show/stamp.h"
+#include "show/table.h"
 #include "store/file.h"
 
 enum { OPEN_EVENTS = 12, WORDS_BYTES = 200 };
@@ -241,9 +242,11 @@ static void add_nodes(const struct hub_view *view, struct text *out)
                   "<th>it/s</th><th>loss</th><th>test %%</th><th>merged</th>"
                   "<th>late</th><th>MB up</th><th>MB down</th><th>rtt ms</th>"
                   "<th class=\"words\">at the end</th></tr>\n");
-    for (unsigned i = 0; i < view->count; i++)
+    for (unsigned i = 0; i < table_nodes(view); i++)
         add_node(&view->nodes[i], out);
     text_add(out, "</table></div>\n");
+    if (view->count > TABLE_NODES)
+        text_add(out, "<p>and %u more</p>\n", view->count - TABLE_NODES);
 }
 
 static void add_event(const struct moment *moment, struct text *out)

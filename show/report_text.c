@@ -5,6 +5,7 @@
 #include "core/quote.h"
 #include "show/report.h"
 #include "show/stamp.h"
+#include "show/table.h"
 
 struct report_totals report_sum(const struct hub_view *view)
 {
@@ -184,8 +185,11 @@ void report_text(const struct report *report, struct text *out)
     add_centre(report->view, out);
     add_times(report->view, out);
     add_totals(report->view, out);
-    for (unsigned i = 0; i < report->view->count; i++)
+    for (unsigned i = 0; i < table_nodes(report->view); i++)
         add_node(&report->view->nodes[i], out);
+    if (report->view->count > TABLE_NODES)
+        text_add(out, " ... and %u more nodes\n",
+                 report->view->count - TABLE_NODES);
     add_troubles(report->course, out);
     add_file("model", report->model, out);
     add_file("record", report->record, out);

@@ -40,12 +40,17 @@ static unsigned width_used(const struct layout *layout)
     return used + GAP;
 }
 
+unsigned table_nodes(const struct hub_view *view)
+{
+    return view->count < TABLE_NODES ? view->count : TABLE_NODES;
+}
+
 static unsigned longest_name(const struct hub_view *view, unsigned most)
 {
     char bytes[LINE_BYTES];
     size_t longest = 4;
 
-    for (unsigned i = 0; i < view->count; i++) {
+    for (unsigned i = 0; i < table_nodes(view); i++) {
         struct text name;
         size_t length;
 
@@ -59,9 +64,11 @@ static unsigned longest_name(const struct hub_view *view, unsigned most)
 static unsigned rows_for_nodes(const struct table_style *style, unsigned rest,
                                unsigned count)
 {
+    unsigned most = style->height > rest + 2 ? style->height - rest - 2 : 1;
+
     if (!style->height || count + rest < style->height)
-        return count;
-    return style->height > rest + 2 ? style->height - rest - 2 : 1;
+        most = count;
+    return most < TABLE_NODES ? most : TABLE_NODES;
 }
 
 static struct layout start_layout(const struct table_style *style)

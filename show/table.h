@@ -14,6 +14,7 @@
 enum {
     TABLE_MIN_WIDTH = 20,
     TABLE_MAX_WIDTH = 160,
+    TABLE_NODES = 64,       /* no form lists more; it says how many more */
     TABLE_BYTES = 48 * 1024 /* room for any of the three forms */
 };
 
@@ -44,7 +45,10 @@ void table_draw(const struct table *table, const struct table_style *style,
 /* One line `time=31 version=212 ...` about the run as a whole. */
 void table_line(const struct table *table, struct text *out);
 
-/* One line of JSON with all nodes; times in seconds, rates per second. */
+/* As many of the nodes as are listed. */
+unsigned table_nodes(const struct hub_view *view);
+
+/* One line of JSON with the nodes; times in seconds, rates per second. */
 void table_json(const struct table *table, struct text *out);
 
 #endif

@@ -164,9 +164,12 @@ void table_json(const struct table *table, struct text *out)
     }
     add_words(out, "state", view->state);
     text_add(out, ",\"nodes\":[");
-    for (unsigned i = 0; i < view->count; i++) {
+    for (unsigned i = 0; i < table_nodes(view); i++) {
         text_add(out, i ? "," : "");
         add_node(out, &view->nodes[i]);
     }
-    text_add(out, "]}\n");
+    text_add(out, "]");
+    if (view->count > table_nodes(view))
+        add_whole(out, "more_nodes", view->count - table_nodes(view));
+    text_add(out, "}\n");
 }

@@ -37,7 +37,7 @@ struct star {
     struct world *world;
     struct schema *schema;
     struct pupil *examiner, *judge;
-    struct seat seats[HUB_MAX_NODES];
+    struct seat seats[WORLD_MAX_NODES];
     size_t elements;
     uint64_t steps; /* of all nodes */
     double bytes;   /* on the wire */

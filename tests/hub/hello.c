@@ -112,10 +112,12 @@ static void a_connection_cannot_become_another_node(void)
 static void a_hub_that_is_full_says_so(void)
 {
     struct bench *bench = bench_new();
-    struct guest guests[HUB_MAX_NODES], late;
+    enum { MOST = 70 };
+    struct guest guests[MOST], late;
 
+    bench->config.most = MOST;
     bench_open(bench);
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
+    for (unsigned i = 0; i < MOST; i++) {
         guests[i] = guest_new(bench, "node");
         guest_hello(bench, &guests[i]);
         hand_forget(&bench->hand);

@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "tests/check.h"
 #include "tests/hub/bench.h"
 
@@ -195,10 +197,76 @@ static void a_node_that_is_silent_for_a_minute_is_gone(void)
     bench_destroy(&bench);
 }
 
+/* What each of so many is told is as many messages as there are nodes. */
+static void many_nodes_hear_at_the_next_look_how_many_they_are(void)
+{
+    enum { MANY = 300 };
+    struct bench *bench = bench_new();
+    struct guest *guests = calloc(MANY, sizeof *guests);
+    const struct msg *last = NULL;
+
+    if (!guests)
+        abort();
+    bench_open(bench);
+    for (unsigned i = 0; i < MANY; i++) {
+        guests[i] = guest_new(bench, "node");
+        guest_hello(bench, &guests[i]);
+        CHECK_EQUAL(i < 64, guest_heard(bench, &guests[0], MSG_VIEW) != NULL);
+        hand_forget(&bench->hand);
+    }
+    hand_wait(&bench->hand, SECOND);
+    for (unsigned i = 0; i < MANY; i++) {
+        CHECK_EQUAL(1, guest_heard_count(bench, &guests[i], MSG_VIEW));
+        last = guest_heard(bench, &guests[i], MSG_VIEW);
+        CHECK_EQUAL(MANY, last ? last->view.members : 0);
+        CHECK_EQUAL(i, last ? last->view.shard : MANY);
+    }
+    guest_says(bench, &guests[7], MSG_BYE);
+    CHECK_EQUAL(MANY, bench_look(bench)->count);
+    CHECK(bench->view.nodes[7].gone && !bench->view.nodes[MANY - 1].gone);
+    free(guests);
+    bench_destroy(&bench);
+}
+
+/* A hundred rounds under way at once, each delivered in another order. */
+static void rounds_of_many_nodes_merge_whoever_delivers_first(void)
+{
+    enum { MANY = 100 };
+    struct bench *bench = bench_new();
+    struct guest guests[MANY];
+
+    bench->config.policy = preset_find("downpour")->policy;
+    bench->config.policy.exchange = EXCHANGE_DELTA;
+    bench->config.staleness = 1000;
+    bench_open(bench);
+    guests[0] = guest_comes(bench, "node");
+    guest_founds(bench, &guests[0], 0);
+    for (unsigned i = 1; i < MANY; i++) {
+        guests[i] = guest_comes(bench, "node");
+        hand_forget(&bench->hand);
+    }
+    for (unsigned i = 0; i < MANY; i++)
+        guest_offers(bench, &guests[i], 1);
+    CHECK_EQUAL(0, bench_look(bench)->rounds);
+    for (uint32_t chunk = 0; chunk < BENCH_CHUNKS; chunk++)
+        for (unsigned i = 0; i < MANY; i++) {
+            hand_forget(&bench->hand);
+            guest_delivers(bench, &guests[(i * 37 + chunk) % MANY], 1, chunk,
+                           0.5);
+        }
+    CHECK_EQUAL(MANY, bench_look(bench)->version);
+    CHECK_EQUAL((uint64_t)MANY * BENCH_CHUNKS,
+                bench->view.verdicts[VERDICT_MERGED]);
+    for (unsigned i = 0; i < MANY; i++)
+        CHECK_EQUAL(1, bench->view.nodes[i].exchanges);
+    bench_destroy(&bench);
+}
+
 static void strangers_without_end_are_cut(void)
 {
     struct bench *bench = bench_new();
 
+    bench->config.most = 64;
     bench_open(bench);
     for (peer_id i = 100; i < 400; i++)
         hand_join(&bench->hand, i, CHANNEL_CONTROL);
@@ -220,5 +288,7 @@ void add_hub_members_tests(CU_pSuite suite)
     TEST(the_view_is_pushed_at_once_with_a_growing_epoch);
     TEST(a_node_is_silent_after_two_seconds_until_it_pings);
     TEST(a_node_that_is_silent_for_a_minute_is_gone);
+    TEST(many_nodes_hear_at_the_next_look_how_many_they_are);
+    TEST(rounds_of_many_nodes_merge_whoever_delivers_first);
     TEST(strangers_without_end_are_cut);
 }

@@ -222,15 +222,15 @@ static void fill(struct fixture *fixture)
     memset(note.text, '"', NOTE_BYTES - 1);
     for (unsigned i = 0; i < 2 * COURSE_MOMENTS; i++)
         course_note(fixture->course, (nanos)i * SECOND, &note);
-    for (unsigned i = 4; i < HUB_MAX_NODES; i++)
+    for (unsigned i = 4; i < TABLE_NODES; i++)
         fixture->view.nodes[i] = fixture->view.nodes[0];
-    fixture->view.count = HUB_MAX_NODES;
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++) {
+    fixture->view.count = TABLE_NODES;
+    for (unsigned i = 0; i < TABLE_NODES; i++) {
         memset(fixture->view.nodes[i].name, '"', NODE_NAME_BYTES - 1);
         fixture->view.nodes[i].gone = false;
     }
     for (int i = 0; i < 2 * SERIES_POINTS - 1; i++) {
-        for (unsigned j = 0; j < HUB_MAX_NODES; j++)
+        for (unsigned j = 0; j < TABLE_NODES; j++)
             fixture->view.nodes[j].iteration++;
         course_look(fixture->course, (32 + i) * SECOND, &fixture->view);
     }

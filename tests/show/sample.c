@@ -29,6 +29,9 @@ static const struct hub_node_view nodes[] = {
      .lag = 4000, .gone = true},
 };
 
+/* Of the view that was made last. */
+static struct hub_node_view places[SAMPLE_NODES];
+
 void sample_view(struct hub_view *view)
 {
     memset(view, 0, sizeof *view);
@@ -49,6 +52,7 @@ void sample_view(struct hub_view *view)
     (void)snprintf(view->state, sizeof view->state, "%s",
                    "1 of 3 nodes have offered");
     view->count = sizeof nodes / sizeof *nodes;
+    view->nodes = places;
     memcpy(view->nodes, nodes, sizeof nodes);
 }
 

@@ -9,6 +9,9 @@
 /* 2026-11-21T13:00:00Z */
 #define SAMPLE_WALL ((nanos)1795266000 * SECOND)
 
+/* Room for nodes in a view. */
+enum { SAMPLE_NODES = TABLE_NODES + 100 };
+
 extern const struct table_head sample_head;
 
 void sample_view(struct hub_view *view);

@@ -124,13 +124,13 @@ static void no_line_is_wider_than_the_terminal(void)
 static void a_low_terminal_shows_fewer_nodes_and_says_so(void)
 {
     sample_view(&view);
-    while (view.count < HUB_MAX_NODES)
+    while (view.count < TABLE_NODES)
         view.nodes[view.count++] = view.nodes[0];
     CHECK(count_lines(draw(80, 24, false)) < 24);
     CHECK_CONTAINS(" ... and 49 more\n", drawn);
     CHECK(!strstr(drawn, "gone"));
-    CHECK_EQUAL(HUB_MAX_NODES + 7, count_lines(draw(80, 0, false)));
-    CHECK_EQUAL(HUB_MAX_NODES + 7, count_lines(draw(80, 72, false)));
+    CHECK_EQUAL(TABLE_NODES + 7, count_lines(draw(80, 0, false)));
+    CHECK_EQUAL(TABLE_NODES + 7, count_lines(draw(80, 72, false)));
     CHECK_CONTAINS(" hub  ", draw(80, 3, false));
 }
 
@@ -243,14 +243,30 @@ static void tasks_are_shown_where_there_are_any(void)
     CHECK_CONTAINS("epoch 3: 17 of 40 tasks done", draw(160, 0, false));
 }
 
+static void more_nodes_than_can_be_told_apart_are_counted(void)
+{
+    struct json_object *json, *more = NULL;
+
+    sample_view(&view);
+    while (view.count < SAMPLE_NODES)
+        view.nodes[view.count++] = view.nodes[0];
+    CHECK_EQUAL(SAMPLE_NODES, TABLE_NODES + 100);
+    CHECK_EQUAL(TABLE_NODES + 8, count_lines(draw(80, 0, false)));
+    CHECK_CONTAINS(" ... and 100 more\n", drawn);
+    json = json_tokener_parse(print(table_json));
+    CHECK(json_object_object_get_ex(json, "more_nodes", &more));
+    CHECK_EQUAL(100, json_object_get_int(more));
+    json_object_put(json);
+}
+
 static void json_is_one_line_that_a_reader_understands(void)
 {
     struct json_object *json, *nodes = NULL, *name = NULL;
     char expected[100];
 
     sample_view(&view);
-    view.count = HUB_MAX_NODES;
-    for (unsigned i = 0; i < HUB_MAX_NODES; i++)
+    view.count = TABLE_NODES;
+    for (unsigned i = 0; i < TABLE_NODES; i++)
         (void)snprintf(view.nodes[i].name, NODE_NAME_BYTES, "%s",
                        HOSTILE_NAME);
     CHECK_EQUAL(1, count_lines(print(table_json)));
@@ -258,7 +274,7 @@ static void json_is_one_line_that_a_reader_understands(void)
     if (!CHECK(json))
         return;
     CHECK(json_object_object_get_ex(json, "nodes", &nodes));
-    CHECK_EQUAL(HUB_MAX_NODES, json_object_array_length(nodes));
+    CHECK_EQUAL(TABLE_NODES, json_object_array_length(nodes));
     CHECK(json_object_object_get_ex(json_object_array_get_idx(nodes, 0),
                                     "name", &name));
     (void)snprintf(expected, sizeof expected,
@@ -308,6 +324,7 @@ void add_show_table_tests(CU_pSuite suite)
     TEST(eighty_columns_leave_out_what_is_needed_least);
     TEST(forty_columns_still_show_the_loss);
     TEST(no_line_is_wider_than_the_terminal);
+    TEST(more_nodes_than_can_be_told_apart_are_counted);
     TEST(a_low_terminal_shows_fewer_nodes_and_says_so);
     TEST(what_is_not_known_is_not_shown);
     TEST(large_numbers_stay_in_their_columns);

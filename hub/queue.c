@@ -1,0 +1,68 @@
+/* Which round merges a chunk next. Each chunk has its own queue of rounds, so
+ * that it takes no longer with a thousand rounds under way than with one. */
+#include "hub/state.h"
+
+/* A round may merge the chunk: it stands behind older ones. */
+static void enqueue(struct hub *hub, struct round *round, uint32_t chunk)
+{
+    struct round **link = &hub->centre[chunk].ready;
+
+    while (*link && (*link)->number < round->number)
+        link = &(*link)->chunks[chunk].next;
+    round->chunks[chunk].next = *link;
+    *link = round;
+    hub->ready++;
+}
+
+static bool is_awaited(const struct contribution *contribution,
+                       uint32_t chunk)
+{
+    enum chunk_state state = contribution->chunks[chunk].state;
+
+    return state == CHUNK_EXPECTED || state == CHUNK_CHECKING;
+}
+
+void round_gather(struct hub *hub, struct round *round)
+{
+    for (unsigned i = 0; i < round->count; i++)
+        for (uint32_t j = 0; j < hub->chunks; j++)
+            round->chunks[j].awaited += is_awaited(round->list[i], j);
+    for (uint32_t j = 0; j < hub->chunks; j++)
+        if (!round->chunks[j].awaited)
+            enqueue(hub, round, j);
+    round->gathers = true;
+}
+
+void chunk_here(struct hub *hub, struct contribution *contribution,
+                uint32_t chunk)
+{
+    struct round *round = contribution->round;
+
+    if (round && round->gathers && !--round->chunks[chunk].awaited)
+        enqueue(hub, round, chunk);
+}
+
+struct round *chunk_next(struct hub *hub, uint32_t chunk)
+{
+    struct round *round = hub->centre[chunk].ready;
+
+    if (!round)
+        return NULL;
+    hub->centre[chunk].ready = round->chunks[chunk].next;
+    hub->ready--;
+    return round;
+}
+
+void chunk_done(struct hub *hub, struct round *round, uint32_t chunk)
+{
+    struct round **link = &hub->over;
+
+    round->chunks[chunk].done = true;
+    hub->merging += !round->merged++;
+    if (round->merged < hub->chunks)
+        return;
+    while (*link && (*link)->number < round->number)
+        link = &(*link)->next_over;
+    round->next_over = *link;
+    *link = round;
+}
