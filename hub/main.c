@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 
 #include <starswitch.h>
 
@@ -150,6 +151,18 @@ static void on_signal(void *self, int number)
 
 /* ---- from options to a running hub ---- */
 
+/* A node takes two descriptors, and most systems give a process 1024 at first
+ * and let it ask for more. */
+static void raise_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static enum status open_net(struct server *server, struct why *why)
 {
     const struct options *options = &server->options;
@@ -168,6 +181,7 @@ static enum status open_net(struct server *server, struct why *why)
     (void)sigaddset(&config.signals, SIGTERM);
     (void)sigaddset(&config.signals, SIGINT);
     (void)pthread_sigmask(SIG_BLOCK, &config.signals, NULL);
+    raise_limit();
     return net_open_hub(&config, hub_machine(server->hub), server->pool,
                         &owner, &server->net, why);
 }

@@ -59,5 +59,5 @@ void lane_guard(struct lane *lane, nanos now)
     if (!lane->plan.binds)
         return;
     for (unsigned i = 0; i < lane->peers.count; i++)
-        guard(lane, now, &lane->peers.list[i]);
+        guard(lane, now, lane->peers.list[i]);
 }

@@ -74,7 +74,7 @@ void lane_cut(struct lane *lane, nanos now, struct connection *connection)
     connection->deaf = true;
     connection->cut_at = NEVER;
     if (!lane->plan.binds) {
-        connection->fd = -1;
+        peers_close(&lane->peers, connection);
         lane->replace = true;
     } else {
         shut(connection);
@@ -135,14 +135,15 @@ static void ready(struct lane *lane, nanos now)
         return;
     discard_all(lane);
     for (unsigned i = 0; i < lane->peers.count; i++) {
-        lane->peers.list[i].fd = -1;
-        end(lane, &lane->peers.list[i], now);
+        peers_close(&lane->peers, lane->peers.list[i]);
+        end(lane, lane->peers.list[i], now);
     }
     connection = peers_add(&lane->peers, lane->connected_fd, now);
     if (!connection)
         return;
-    connection->peer =
-        lane->plan.channel == CHANNEL_BULK ? PEER_BULK : PEER_CONTROL;
+    peers_name(&lane->peers, connection,
+               lane->plan.channel == CHANNEL_BULK ? PEER_BULK : PEER_CONTROL,
+               0);
     connection->stage = STAGE_JOINING;
     change_by(lane, now);
 }
@@ -153,7 +154,7 @@ static void gone(struct lane *lane, nanos now, int fd)
 
     if (!connection)
         return;
-    connection->fd = -1;
+    peers_close(&lane->peers, connection);
     if (connection->stage == STAGE_SILENT || connection->stage == STAGE_CUT)
         peers_remove(&lane->peers, connection);
     else
@@ -207,7 +208,7 @@ bool lane_change(struct lane *lane, nanos now, struct event *out)
     if (lane->change_at > now)
         return false;
     for (unsigned i = 0; i < lane->peers.count; i++) {
-        struct connection *connection = &lane->peers.list[i];
+        struct connection *connection = lane->peers.list[i];
 
         if (due(lane, now, connection, out))
             return true;

@@ -9,11 +9,12 @@
 #define NET_PEERS_H
 
 #include "codec/msg.h"
+#include "core/index.h"
 #include "net/frames.h"
 #include "seam/machine.h"
 
 enum {
-    PEERS_MAX = 1024,    /* connections per socket; more are cut */
+    PEERS_MAX = 32768,   /* connections per socket; more are cut */
     PEERS_GONE = 1024,   /* routing ids that are remembered */
     OUTBOX_MESSAGES = 64 /* that wait for room in libzmq; then it is cut */
 };
@@ -40,10 +41,11 @@ struct parcel {
 
 struct connection {
     enum stage stage;
-    int fd;             /* -1 when it is closed */
+    uint64_t ordinal;   /* in which it came */
+    int fd;             /* -1 when it is closed: peers_close */
     uint64_t cookie;    /* the system's own number of what fd was then */
     bool shut;          /* it has been shut down */
-    peer_id peer;       /* PEER_NONE while SILENT */
+    peer_id peer;       /* PEER_NONE while SILENT: peers_name */
     routing_id routing; /* of a peer, where there are many */
     bool deaf;          /* what it still says is not heard */
     nanos since;        /* when it came */
@@ -54,8 +56,10 @@ struct connection {
 };
 
 struct peers {
-    struct connection *list; /* PEERS_MAX, in the order they came */
-    unsigned count;
+    struct connection **list; /* in the order they came */
+    unsigned count, room;
+    uint64_t came;                   /* ever */
+    struct index fds, routings, ids; /* of those that have one */
     routing_id gone[PEERS_GONE]; /* a ring */
     unsigned gone_count;         /* ever */
 };
@@ -63,16 +67,25 @@ struct peers {
 void peers_init(struct peers *peers);
 void peers_free(struct peers *peers);
 
-/* A new SILENT connection; NULL when the table is full. Pointers into the
- * table are good until the next removal. */
+/* A new SILENT connection; NULL when the table is full. It stays where it is
+ * until it is removed. */
 struct connection *peers_add(struct peers *peers, int fd, nanos now);
 /* Releases what waits in its outbox, and remembers its routing id. */
 void peers_remove(struct peers *peers, struct connection *connection);
 
-struct connection *peers_by_fd(struct peers *peers, int fd);
-struct connection *peers_by_routing(struct peers *peers, routing_id routing);
-/* Only a JOINED one. */
-struct connection *peers_by_id(struct peers *peers, peer_id peer);
+/* It is known by these from now on. */
+void peers_name(struct peers *peers, struct connection *connection,
+                peer_id peer, routing_id routing);
+/* Its descriptor is not its own any more. */
+void peers_close(struct peers *peers, struct connection *connection);
+
+/* All of these take constant time. */
+struct connection *peers_by_fd(const struct peers *peers, int fd);
+struct connection *peers_by_routing(const struct peers *peers,
+                                    routing_id routing);
+/* Only a JOINED one; in whatever stage it is. */
+struct connection *peers_by_id(const struct peers *peers, peer_id peer);
+struct connection *peers_named(const struct peers *peers, peer_id peer);
 bool peers_was_here(const struct peers *peers, routing_id routing);
 
 /* Has the machine told at `leave_at`, or before, if it knows it. */

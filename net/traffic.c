@@ -43,7 +43,7 @@ static struct connection *tell_apart(struct lane *lane, nanos now,
     if (!connection)
         return NULL;
     connection->cookie = old->cookie;
-    old->fd = -1;
+    peers_close(&lane->peers, old);
     lane_cut(lane, now, old);
     return connection;
 }
@@ -55,7 +55,7 @@ static struct connection *sender(struct lane *lane, nanos now,
     struct connection *connection;
 
     if (!lane->plan.binds)
-        return lane->peers.count ? &lane->peers.list[lane->peers.count - 1]
+        return lane->peers.count ? lane->peers.list[lane->peers.count - 1]
                                  : NULL;
     connection = peers_by_routing(&lane->peers, arrival->routing);
     if (connection && arrival->unnamed)
@@ -85,8 +85,8 @@ static void join(struct lane *lane, const struct arrival *arrival,
     out->joins = connection->stage == STAGE_SILENT;
     if (out->joins) {
         connection->stage = STAGE_JOINED;
-        connection->routing = arrival->routing;
-        connection->peer = lane->next_peer;
+        peers_name(&lane->peers, connection, lane->next_peer,
+                   arrival->routing);
         lane->next_peer += 2;
     }
     out->peer = connection->peer;
@@ -142,10 +142,9 @@ enum hearing lane_receive(struct lane *lane, nanos now, struct heard *out)
 
 bool lane_hears(struct lane *lane, peer_id peer)
 {
-    for (unsigned i = 0; i < lane->peers.count; i++)
-        if (lane->peers.list[i].peer == peer)
-            return hears(&lane->peers.list[i]);
-    return false;
+    const struct connection *connection = peers_named(&lane->peers, peer);
+
+    return connection && hears(connection);
 }
 
 /* AGAIN when there is no room; a peer that is gone is ended, and OK. */
@@ -208,5 +207,5 @@ void lane_retry(struct lane *lane, nanos now)
         return;
     lane->retry_at = NEVER;
     for (unsigned i = 0; i < lane->peers.count; i++)
-        retry(lane, now, &lane->peers.list[i]);
+        retry(lane, now, lane->peers.list[i]);
 }

@@ -8,8 +8,7 @@ static struct connection *add_peer(struct peers *peers, int fd,
     struct connection *connection = peers_add(peers, fd, 0);
 
     connection->stage = STAGE_JOINED;
-    connection->routing = routing;
-    connection->peer = peer;
+    peers_name(peers, connection, peer, routing);
     return connection;
 }
 
@@ -66,7 +65,7 @@ static void the_table_is_bounded(void)
     CHECK(!peers_add(&peers, PEERS_MAX, 0));
     peers_remove(&peers, peers_by_fd(&peers, 5));
     CHECK(peers_add(&peers, PEERS_MAX, 0) != NULL);
-    CHECK_EQUAL(6, peers.list[5].fd);
+    CHECK_EQUAL(6, peers.list[5]->fd);
     peers_free(&peers);
 }
 
