@@ -17,9 +17,8 @@
 #include "policies/pages.h"
 #include "store/centre.h"
 
-/* Merging and scoring have a thread each; more would take the nodes' cores
- * where all run on one PC. */
-enum { WORKERS = 2 };
+/* Merging and scoring have a thread each at least. */
+enum { LEAST_WORKERS = 2 };
 
 struct server {
     struct options options;
@@ -163,6 +162,17 @@ static void raise_limit(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* One core is left to the network. */
+static unsigned workers(const struct options *options,
+                        const struct cores *cores)
+{
+    unsigned spare = cores_count(cores) - 1;
+
+    if (options->threads)
+        return (unsigned)options->threads;
+    return spare > LEAST_WORKERS ? spare : LEAST_WORKERS;
+}
+
 static enum status open_net(struct server *server, struct why *why)
 {
     const struct options *options = &server->options;
@@ -174,8 +184,12 @@ static enum status open_net(struct server *server, struct why *why)
                               .signal = on_signal};
     struct net_config config = {.port = options->listen.port,
                                 .chunk_bytes = (size_t)options->chunk,
-                                .workers = WORKERS};
+                                .workers = 1};
+    enum status status = cores_read(options->cores, &config.cores, why);
 
+    if (status != STATUS_OK)
+        return status;
+    config.workers = workers(options, &config.cores);
     memcpy(config.host, options->listen.host, sizeof config.host);
     (void)sigemptyset(&config.signals);
     (void)sigaddset(&config.signals, SIGTERM);

@@ -90,6 +90,9 @@ struct star_options {
     /* Reserved bandwidth: bytes of parameters per second that are sent, and
      * received, at most, in any second. 0: no limit. */
     uint64_t up, down;
+    /* Reserved cores, such as "6-7" or "0,2": the link's threads run on these
+     * only. The thread that calls stays where it is. NULL or "": on all. */
+    const char *cores;
 };
 
 /* What an iteration was like. */

@@ -16,6 +16,7 @@ struct net {
     struct machine machine;
     struct net_owner owner;
     struct pool *pool;
+    struct cores cores;
     void *context;            /* of libzmq */
     struct lane lanes[LANES]; /* a peer's lane is lanes[peer % 2] */
     struct complaints complaints;

@@ -226,6 +226,10 @@ static void turn(struct net *net)
 
 void net_run(struct net *net)
 {
+    struct cores before;
+
+    cores_enter(&net->cores, &before);
     while (!atomic_load(&net->stopping))
         turn(net);
+    cores_leave(&before);
 }

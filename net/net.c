@@ -81,10 +81,14 @@ static enum status net_open(const struct net_config *config, bool binds,
                             struct net *net, struct net **out, struct why *why)
 {
     enum status status;
+    struct cores before;
 
     if (!net)
         return because(why, STATUS_NO_MEMORY, "no memory for a network loop");
+    net->cores = config->cores;
+    cores_enter(&net->cores, &before);
     status = open_parts(net, config, binds, why);
+    cores_leave(&before);
     if (status == STATUS_OK)
         *out = net;
     else

@@ -25,6 +25,7 @@
 #include "core/endpoint.h"
 #include "core/status.h"
 #include "core/time.h"
+#include "net/cores.h"
 #include "seam/machine.h"
 
 /* What the loop tells its owner, all on the loop's thread; each may be NULL. */
@@ -53,6 +54,8 @@ struct net_config {
     unsigned window;    /* messages in flight per node on bulk, 0: 4096; the
                            machine's credit bounds their bytes */
     unsigned workers;   /* threads for jobs, at least 1 */
+    struct cores cores; /* on which the threads run: those that it starts, and
+                           whoever calls net_run, in there */
     sigset_t signals;   /* for the loop to handle, blocked by the caller in
                            the threads it starts; empty for a library */
 };

@@ -160,6 +160,8 @@ static enum status open_net(struct star_link *link, struct why *why)
     enum status status =
         endpoint_parse(hub && hub[0] ? hub : "127.0.0.1", &endpoint, why);
 
+    if (status == STATUS_OK && link->options.cores)
+        status = cores_read(link->options.cores, &config.cores, why);
     if (status != STATUS_OK)
         return status;
     memcpy(config.host, endpoint.host, sizeof config.host);
@@ -259,8 +261,9 @@ enum star_status star_attach(const struct star_options *options,
     if (status != STATUS_OK) {
         link_free(link);
         return failure(error, size,
-                       status == STATUS_USAGE ? STAR_BAD_ARGUMENT
-                                              : STAR_NO_NETWORK,
+                       status == STATUS_USAGE || status == STATUS_CONFIG
+                           ? STAR_BAD_ARGUMENT
+                           : STAR_NO_NETWORK,
                        why.text);
     }
     link_found(link);

@@ -131,6 +131,7 @@ static enum status attach(struct training *training, struct why *why)
                                 .replaced = begin_anew,
                                 .up = options->up,
                                 .down = options->down,
+                                .cores = options->cores_node,
                                 .context = training};
 
     if (model->held_out_samples)

@@ -111,6 +111,7 @@ static void skipped_results(void)
 struct ledger {
     uint64_t iteration[EXCHANGES]; /* of the offer */
     double sent[EXCHANGES];        /* the first value of chunk 0 */
+    bool counted[EXCHANGES];       /* it is in `merged` */
     double merged;                 /* the sum of these that was merged */
     uint64_t newest;               /* newest exchange of which it was */
     unsigned chunks, unmerged;     /* that were merged, that were not */
@@ -132,6 +133,25 @@ static void note_sent(struct ledger *ledger, const struct world_message *on)
             (double)blob_floats(on->payload)[0];
 }
 
+/* Chunk 0 of it has been merged. */
+static void note_merged(struct ledger *ledger, uint64_t exchange)
+{
+    if (!ledger->counted[exchange])
+        ledger->merged += ledger->sent[exchange];
+    ledger->counted[exchange] = true;
+    if (exchange > ledger->newest)
+        ledger->newest = exchange;
+}
+
+/* A result that was passed over for a newer one. */
+static void note_verdict(struct ledger *ledger,
+                         const struct msg_verdict *verdict)
+{
+    if (verdict->exchange < EXCHANGES && verdict->first == 0 &&
+        verdict->verdict == VERDICT_MERGED)
+        note_merged(ledger, verdict->exchange);
+}
+
 static void note_result(struct ledger *ledger, const struct msg_result *result,
                         struct blob *payload)
 {
@@ -145,11 +165,8 @@ static void note_result(struct ledger *ledger, const struct msg_result *result,
     if (ledger->alone)
         CHECK_NEAR(AMOUNT * (double)ledger->iteration[result->exchange],
                    (double)blob_floats(payload)[0], 0);
-    if (result->chunk)
-        return;
-    ledger->merged += ledger->sent[result->exchange];
-    if (result->exchange > ledger->newest)
-        ledger->newest = result->exchange;
+    if (!result->chunk)
+        note_merged(ledger, result->exchange);
 }
 
 /* Watches what hub and nodes send, whether it arrives or not. */
@@ -164,6 +181,8 @@ static void keep_books(void *context, const struct world_message *message,
         note_sent(ledger, message);
     else if (message->msg->kind == MSG_RESULT)
         note_result(ledger, &message->msg->result, message->payload);
+    else if (message->msg->kind == MSG_VERDICT)
+        note_verdict(ledger, &message->msg->verdict);
 }
 
 static void cut_first(void *context, struct world *world)
