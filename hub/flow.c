@@ -24,6 +24,7 @@
 enum { LEAST_CHUNKS = 4 };
 #define MOST_WINDOW ((uint64_t)64 << 20)
 #define SPARE 1.5
+#define UNKNOWN_TRIP 0.01 /* seconds */
 #define SLOWLY (1.0 / 16)
 
 static uint64_t chunk_bytes(const struct hub *hub)
@@ -164,17 +165,32 @@ static int64_t longest_payload(const struct hub *hub)
     return (int64_t)(encoded > raw ? encoded : raw);
 }
 
+/* Under a rate, bytes that a node may have leave for and not have sent: one
+ * that is held up must not save up a window and then send it at once. */
+static int64_t ahead(const struct hub *hub, const struct member *member)
+{
+    double trip = member->trip > 0 ? member->trip : UNKNOWN_TRIP;
+    double held = SPARE * (double)hub->flow.down.rate * trip;
+
+    if (!hub->flow.down.rate)
+        return INT64_MAX;
+    return held > (double)chunk_bytes(hub) ? (int64_t)held
+                                           : (int64_t)chunk_bytes(hub);
+}
+
 /* Bytes that it may be given now: up to the window, and no more than is still
  * to come, going by the chunks that have come. While chunks are left and all
  * credit is used up it is never 0. */
 static uint64_t owed(const struct hub *hub, const struct member *member,
                      const struct loan *loan)
 {
-    int64_t chunk = longest_payload(hub), rest, room;
+    int64_t chunk = longest_payload(hub), rest, room, most;
 
     if (loan->came)
         chunk = (loan->bytes + loan->came - 1) / loan->came;
-    rest = loan->left * chunk - (loan->given - loan->bytes);
+    rest = loan->left * chunk;
+    most = ahead(hub, member);
+    rest = (rest < most ? rest : most) - (loan->given - loan->bytes);
     room = (int64_t)upload_window(hub, member) - (loan->given - loan->done);
     if (!loan->left || rest <= 0 || (!loan->whole && room <= 0))
         return 0;
@@ -322,7 +338,8 @@ static void send_all(struct hub *hub)
 
 void flow_stir(struct hub *hub)
 {
-    hub->flow.wake = hub->now;
+    if (hub->flow.up.rate || hub->flow.down.rate)
+        hub->flow.wake = hub->now;
 }
 
 void flow_advance(struct hub *hub)

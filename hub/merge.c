@@ -53,6 +53,7 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
     if (chunk->exchange == 0) {
         if (hub->founder == peer->member && !hub->founded) {
             flow_came(&hub->founding_loan, payload->wire_bytes);
+            flow_stir(hub);
             check_start(hub, peer->member, chunk, payload);
         }
         return;
@@ -66,6 +67,7 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
     contribution->chunks[chunk->chunk].bytes = payload->wire_bytes;
     contribution->progress = hub->now;
     flow_came(&contribution->loan, payload->wire_bytes);
+    flow_stir(hub);
     check_start(hub, peer->member, chunk, payload);
 }
 
