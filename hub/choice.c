@@ -4,6 +4,7 @@
  * at once; else the round asks for data when it closes: of those the policy
  * wants, in its order, and of donors. A STAGED rule then judges what has come
  * as a whole; for each one it refuses the next in order is asked. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "hub/state.h"
@@ -182,10 +183,12 @@ static bool is_whole(const struct hub *hub,
 
 static void judge_start(struct hub *hub, struct round *round, unsigned count)
 {
-    unsigned inputs = 1 + hub->chunks * (1 + count), at = 1;
-    struct job *job = job_new(&work_judge, hub->pool, inputs);
+    uint64_t inputs = 1 + (uint64_t)hub->chunks * (1 + count);
+    struct job *job = job_new(&work_judge, hub->pool, (unsigned)inputs);
     struct judge_order *order;
+    unsigned at = 1;
 
+    assert(inputs <= UINT32_MAX); /* memory for all of it ends before */
     job->in[0].blob = blob_new(
         hub->pool, sizeof *order + count * sizeof *order->one);
     if (!job->in[0].blob)

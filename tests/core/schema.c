@@ -329,6 +329,42 @@ static void chunks_cover_a_model_exactly(void)
         }
 }
 
+/* 2^36 elements; a chunk that begins behind 2^32 elements, one that ends the
+ * model, and the sum of all. */
+static void chunks_of_the_largest_models_do_not_overflow(void)
+{
+    const uint64_t elements = SCHEMA_MAX_ELEMENTS - 5;
+    const uint32_t size = (uint32_t)1 << 24;
+    uint32_t chunks = chunks_of(elements, size);
+    uint64_t sum = 0;
+
+    CHECK(chunks_fit(elements, size));
+    CHECK_EQUAL(4096, chunks);
+    for (uint32_t i = 0; i < chunks; i++)
+        sum += chunk_length(elements, size, i);
+    CHECK_EQUAL(elements, sum);
+    CHECK_EQUAL(size, chunk_length(elements, size, 4094));
+    CHECK_EQUAL(size - 5, chunk_length(elements, size, 4095));
+    CHECK(chunks_fit(SCHEMA_MAX_ELEMENTS, 1 << 16));
+    CHECK_EQUAL(SCHEMA_MAX_CHUNKS, chunks_of(SCHEMA_MAX_ELEMENTS, 1 << 16));
+    CHECK(!chunks_fit(SCHEMA_MAX_ELEMENTS, (1 << 16) - 1));
+}
+
+/* Products that would be small again beyond 2^64. */
+static void a_shape_whose_product_wraps_is_refused(void)
+{
+    const uint64_t wraps[2] = {(uint64_t)1 << 33, (uint64_t)1 << 32};
+    const uint64_t third[1] = {SCHEMA_MAX_ELEMENTS / 3 + 1};
+    struct schema *schema = schema_new();
+
+    CHECK_STATUS(STATUS_CONFIG, schema_add(schema, "w", 2, wraps, NULL));
+    CHECK_OK(schema_add(schema, "a", 1, third, NULL));
+    CHECK_OK(schema_add(schema, "b", 1, third, NULL));
+    CHECK_EQUAL(third[0], schema->tensors[1].first);
+    CHECK_STATUS(STATUS_CONFIG, schema_add(schema, "c", 1, third, NULL));
+    schema_destroy(&schema);
+}
+
 void add_core_schema_tests(CU_pSuite suite)
 {
     TEST(tensors_lie_one_behind_the_other);
@@ -342,6 +378,8 @@ void add_core_schema_tests(CU_pSuite suite)
     TEST(there_are_at_most_4096_tensors);
     TEST(the_list_of_tensors_is_bounded);
     TEST(what_cannot_be_added_changes_nothing);
+    TEST(chunks_of_the_largest_models_do_not_overflow);
+    TEST(a_shape_whose_product_wraps_is_refused);
     TEST(the_first_difference_is_named);
     TEST(a_missing_tensor_is_named);
     TEST(names_and_order_count);

@@ -262,6 +262,32 @@ static void rounds_of_many_nodes_merge_whoever_delivers_first(void)
     bench_destroy(&bench);
 }
 
+/* A blob of 16 bytes that stands for 2^40 on a link, in both directions. */
+static void bytes_of_large_chunks_are_counted(void)
+{
+    const uint64_t bytes = (uint64_t)1 << 40;
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench);
+    struct msg_chunk chunk = {.exchange = 1};
+    uint64_t before = bench_node(bench, "a")->up_bytes;
+
+    guest_offers(bench, &a, 1);
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
+        struct blob *payload =
+            hand_floats(bench->hand.pool, bench_length(i), 1);
+
+        payload->wire_bytes = bytes;
+        chunk.chunk = i;
+        chunk.checksum = payload->checksum;
+        guest_chunk(bench, &a, &chunk, payload);
+        blob_unref(&payload);
+    }
+    CHECK_EQUAL(BENCH_CHUNKS * bytes,
+                bench_node(bench, "a")->up_bytes - before);
+    CHECK_EQUAL(1, bench->view.version);
+    bench_destroy(&bench);
+}
+
 static void strangers_without_end_are_cut(void)
 {
     struct bench *bench = bench_new();
@@ -290,5 +316,6 @@ void add_hub_members_tests(CU_pSuite suite)
     TEST(a_node_that_is_silent_for_a_minute_is_gone);
     TEST(many_nodes_hear_at_the_next_look_how_many_they_are);
     TEST(rounds_of_many_nodes_merge_whoever_delivers_first);
+    TEST(bytes_of_large_chunks_are_counted);
     TEST(strangers_without_end_are_cut);
 }

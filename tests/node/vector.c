@@ -68,9 +68,27 @@ static void a_fragment_is_copied_from_wherever_it_lies(void)
         CHECK_NEAR(i, (double)out[i], 0);
 }
 
+/* 2^33 elements and 3 more, in chunks of 2^24, of which there are 513. */
+static void fragments_of_a_large_model_do_not_overflow(void)
+{
+    const size_t elements = ((size_t)1 << 33) + 3;
+    const uint32_t chunk = (uint32_t)1 << 24;
+    size_t sum = 0;
+
+    CHECK_EQUAL(elements,
+                fragment_elements(fragment_of(FRAGMENT_ALL, 2), elements,
+                                  chunk));
+    for (uint32_t i = 0; i < 2; i++)
+        sum += fragment_elements(fragment_of(i, 2), elements, chunk);
+    CHECK_EQUAL(elements, sum);
+    CHECK_EQUAL(256 * (size_t)chunk,
+                fragment_elements(fragment_of(1, 2), elements, chunk));
+}
+
 void add_node_vector_tests(CU_pSuite suite)
 {
     TEST(fragments_share_the_chunks_out);
     TEST(all_of_them_are_a_fragment_too);
+    TEST(fragments_of_a_large_model_do_not_overflow);
     TEST(a_fragment_is_copied_from_wherever_it_lies);
 }

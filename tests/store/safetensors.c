@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "store/header.h"
 #include "tests/check.h"
 #include "tests/store/folder.h"
 
@@ -219,6 +221,59 @@ static void what_cannot_be_read_is_named(void)
     CHECK(!file);
 }
 
+/* The header alone: 2^33 elements in two tensors, the second one behind 2^32
+ * elements and 2^34 bytes. */
+static void offsets_of_a_large_model_are_read_exactly(void)
+{
+    static const char json[] =
+        "{\"a\":{\"dtype\":\"F32\",\"shape\":[65537,65536],"
+        "\"data_offsets\":[0,17180131328]},"
+        "\"b\":{\"dtype\":\"F32\",\"shape\":[65535,65536],"
+        "\"data_offsets\":[17180131328,34359738368]}}";
+    struct safetensors *file = calloc(1, sizeof *file);
+    struct why why;
+
+    CHECK_OK(header_parse(json, sizeof json - 1, (uint64_t)1 << 35, file,
+                          &why));
+    CHECK_EQUAL((uint64_t)1 << 33, file->schema->elements);
+    CHECK_EQUAL(((uint64_t)1 << 32) + 65536, file->schema->tensors[1].first);
+    safetensors_destroy(&file);
+    file = calloc(1, sizeof *file);
+    CHECK_STATUS(STATUS_MALFORMED,
+                 header_parse(json, sizeof json - 1, 0, file, &why));
+    safetensors_destroy(&file);
+}
+
+/* Bytes that nothing is written to are zero, and cost neither memory nor disk:
+ * a file that says it has 2^33 values, and is too short by one byte. */
+static void a_large_file_that_is_cut_is_refused_before_it_is_read(void)
+{
+    static const char json[] = "{\"a\":{\"dtype\":\"F32\",\"shape\":["
+                               "65536,131072],\"data_offsets\":[0,"
+                               "34359738368]}}     ";
+    struct folder folder;
+    const char *path;
+    uint64_t length = sizeof json - 1;
+    struct safetensors *file = NULL;
+    FILE *out;
+    struct why why;
+
+    if (!folder_new(&folder))
+        return;
+    path = folder_file(&folder, "large.safetensors");
+    out = fopen(path, "wb");
+    if (!CHECK(out != NULL))
+        return;
+    CHECK_EQUAL(1, fwrite(&length, sizeof length, 1, out));
+    CHECK_EQUAL(1, fwrite(json, length, 1, out));
+    CHECK_EQUAL(0, fclose(out));
+    CHECK_EQUAL(0, truncate(path, (off_t)(8 + length) +
+                                      (off_t)(((uint64_t)1 << 35) - 1)));
+    CHECK_STATUS(STATUS_MALFORMED, safetensors_read(path, &file, &why));
+    CHECK(!file);
+    folder_remove(&folder);
+}
+
 void add_store_safetensors_tests(CU_pSuite suite)
 {
     TEST(what_was_written_is_read);
@@ -228,5 +283,7 @@ void add_store_safetensors_tests(CU_pSuite suite)
     TEST(hostile_headers_are_refused_with_a_reason);
     TEST(a_header_longer_than_allowed_is_refused);
     TEST(metadata_that_is_too_long_is_not_written);
+    TEST(offsets_of_a_large_model_are_read_exactly);
+    TEST(a_large_file_that_is_cut_is_refused_before_it_is_read);
     TEST(what_cannot_be_read_is_named);
 }
