@@ -7,6 +7,7 @@
 
 #include <starswitch.h>
 
+#include "codec/pages.h"
 #include "hub/hub.h"
 #include "hub/main_ctl.h"
 #include "hub/main_display.h"
@@ -243,12 +244,13 @@ static void close_all(struct server *server)
 }
 
 /* The end of --help: options alone do not know what there is. */
-static void print_policies(void)
+static void print_names(void)
 {
     static char bytes[OPTIONS_PAGE_BYTES];
     struct text page;
 
     text_init(&page, bytes, sizeof bytes);
+    codecs_print_help(&page);
     policies_print_help(&page);
     (void)fputs(bytes, stdout);
 }
@@ -264,7 +266,7 @@ int main(int argc, char **argv)
         return ctl_command(argc - 1, argv + 1);
     status = settings_read(&server.options, PROGRAM_HUB, argc, argv, &why);
     if (status == STATUS_OK && server.options.help)
-        print_policies();
+        print_names();
     if (status == STATUS_OK && server.options.version)
         (void)printf("starswitch-hub %s\n", STAR_VERSION);
     if (status == STATUS_OK &&

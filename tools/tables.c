@@ -7,6 +7,7 @@
 
 #include "codec/codec.h"
 #include "codec/msg.h"
+#include "codec/pages.h"
 #include "core/options.h"
 #include "core/schema.h"
 #include "hub/hub.h"
@@ -236,7 +237,7 @@ static void print_protocol(enum program program)
     print_limits();
 }
 
-/* Policies stand between the options and where these may be given. */
+/* Codecs and policies stand between the options and where these may be given. */
 static void print_man(enum program program)
 {
     static char bytes[OPTIONS_PAGE_BYTES], more[OPTIONS_PAGE_BYTES];
@@ -247,6 +248,7 @@ static void print_man(enum program program)
     options_print_man(program, &page);
     text_init(&page, more, sizeof more);
     if (program != PROGRAM_NODE) {
+        codecs_print_man(&page);
         policies_print_man(&page);
         rest = strstr(bytes, ".SH ENVIRONMENT");
     }

@@ -1,0 +1,12 @@
+/* The codecs in words: for --help and the manual pages. */
+#ifndef CODEC_PAGES_H
+#define CODEC_PAGES_H
+
+#include "core/text.h"
+
+/* Every codec, what it takes and what it is: as --help has it, and as a
+ * section of a manual page. */
+void codecs_print_help(struct text *out);
+void codecs_print_man(struct text *out);
+
+#endif
