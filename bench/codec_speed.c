@@ -1,8 +1,9 @@
 /* How fast codecs encode and add on one thread, in GB of float32 per second,
  * beside memcpy of the same bytes (counted once) in the same round:
- * codec_speed [--megabytes S] [--rounds R]. A line of JSON for each codec and
- * operation, medians of the rounds. Encoding goes grain by grain, adding into a
- * tile that stays in the cache, as the machines' jobs do it. */
+ * codec_speed [--megabytes S] [--rounds R] [--level L]. A line of JSON for each
+ * codec and operation, medians of the rounds. L is plain, base, avx2 or avx512
+ * (codec/cpu.h); if none, the machine's best. Encoding goes grain by grain,
+ * adding into a tile that stays in the cache, as the machines' jobs do it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,13 @@
 #include <xxhash.h>
 
 #include "codec/codec.h"
+#include "codec/cpu.h"
 #include "core/prng.h"
 
 enum { MOST_ROUNDS = 1000 };
+
+static const char *const level_names[CODEC_CPU_COUNT] = {"plain", "base",
+                                                         "avx2", "avx512"};
 
 struct stream {
     size_t elements;
@@ -117,10 +122,11 @@ static void measure(const struct stream *stream, const struct work *work,
         ratio[place] = speed[place] / copying[place];
     }
     (void)printf("{\"bench\":\"codec_speed\",\"codec\":\"%s\","
-                 "\"operation\":\"%s\",\"gb_per_s\":%.2f,"
+                 "\"operation\":\"%s\",\"level\":\"%s\",\"gb_per_s\":%.2f,"
                  "\"memcpy_gb_per_s\":%.2f,\"ratio\":%.3f",
-                 work->name, work->operation, median(speed, rounds),
-                 median(copying, rounds), median(ratio, rounds));
+                 work->name, work->operation, level_names[codec_cpu()],
+                 median(speed, rounds), median(copying, rounds),
+                 median(ratio, rounds));
     if (work->target > 0)
         (void)printf(",\"target\":%.2f", work->target);
     (void)printf("}\n");
@@ -176,6 +182,28 @@ static void fill(const struct stream *stream)
     memset(stream->bytes, 0, stream->elements * sizeof *stream->values);
 }
 
+static bool make(struct stream *stream, size_t megabytes)
+{
+    stream->elements = megabytes << 18;
+    stream->values = malloc(stream->elements * sizeof *stream->values);
+    stream->copy = malloc(stream->elements * sizeof *stream->copy);
+    stream->bytes = malloc(codecs[CODEC_RAW].bound(stream->elements));
+    if (!stream->values || !stream->copy || !stream->bytes)
+        return false;
+    fill(stream);
+    copy(stream);
+    return true;
+}
+
+static void drop(struct stream *stream)
+{
+    free(stream->bytes);
+    free(stream->copy);
+    free(stream->values);
+}
+
+/* ---- what is asked for ---- */
+
 static unsigned long number(const char *text, unsigned long most)
 {
     char *end;
@@ -184,9 +212,21 @@ static unsigned long number(const char *text, unsigned long most)
     return *end || value > most ? 0 : value;
 }
 
+/* False for a name that there is not. */
+static bool limit(const char *name)
+{
+    for (int i = 0; i < CODEC_CPU_COUNT; i++)
+        if (strcmp(level_names[i], name) == 0) {
+            (void)codec_cpu_limit((enum codec_cpu)i);
+            return true;
+        }
+    return false;
+}
+
 int main(int count, char **arguments)
 {
     unsigned long megabytes = 256, rounds = 5;
+    bool good = count % 2 == 1;
     struct stream stream;
 
     for (int i = 1; i + 1 < count; i += 2)
@@ -194,26 +234,19 @@ int main(int count, char **arguments)
             megabytes = number(arguments[i + 1], 1 << 16);
         else if (strcmp(arguments[i], "--rounds") == 0)
             rounds = number(arguments[i + 1], MOST_ROUNDS - 1);
-        else
-            rounds = 0;
-    if (count % 2 == 0 || !megabytes || !rounds) {
-        (void)fprintf(stderr,
-                      "usage: codec_speed [--megabytes S] [--rounds R]\n");
+        else if (strcmp(arguments[i], "--level") != 0 ||
+                 !limit(arguments[i + 1]))
+            good = false;
+    if (!good || !megabytes || !rounds) {
+        (void)fprintf(stderr, "usage: codec_speed [--megabytes S] [--rounds R] "
+                              "[--level plain|base|avx2|avx512]\n");
         return 64;
     }
-    stream.elements = (size_t)megabytes << 18;
-    stream.values = malloc(stream.elements * sizeof *stream.values);
-    stream.copy = malloc(stream.elements * sizeof *stream.copy);
-    stream.bytes = malloc(codecs[CODEC_RAW].bound(stream.elements));
-    if (!stream.values || !stream.copy || !stream.bytes) {
+    good = make(&stream, megabytes);
+    if (good)
+        measure_all(&stream, (unsigned)rounds);
+    else
         (void)fprintf(stderr, "codec_speed: out of memory\n");
-        return 1;
-    }
-    fill(&stream);
-    copy(&stream);
-    measure_all(&stream, (unsigned)rounds);
-    free(stream.bytes);
-    free(stream.copy);
-    free(stream.values);
-    return 0;
+    drop(&stream);
+    return good ? 0 : 1;
 }

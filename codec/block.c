@@ -95,15 +95,14 @@ void block_encode(const struct block_codec *codec, const float *values,
 }
 
 void block_add(const struct block_codec *codec, const unsigned char *bytes,
-               size_t first, size_t count, size_t elements, double weight,
-               double *into)
+               struct span span, double weight, double *into)
 {
     enum codec_cpu level = codec_cpu();
-    size_t size = block_bytes(codec, BLOCK);
-    size_t block = first / BLOCK, from = first % BLOCK;
+    size_t size = block_bytes(codec, BLOCK), count = span.count;
+    size_t block = span.first / BLOCK, from = span.first % BLOCK;
 
     for (; count; block++, from = 0) {
-        size_t left = elements - block * BLOCK;
+        size_t left = span.elements - block * BLOCK;
         size_t length = left < BLOCK ? left : BLOCK;
         size_t some = length - from < count ? length - from : count;
         float values[BLOCK];

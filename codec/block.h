@@ -33,13 +33,17 @@ struct block_codec {
     const struct block_kernels *kernels; /* by level; none of the plain one */
 };
 
+/* Elements [first, first+count) of a vector of `elements`. */
+struct span {
+    size_t first, count, elements;
+};
+
 /* See codec.h. */
 size_t block_bound(const struct block_codec *codec, size_t elements);
 void block_encode(const struct block_codec *codec, const float *values,
                   size_t first, size_t count, unsigned char *bytes);
 void block_add(const struct block_codec *codec, const unsigned char *bytes,
-               size_t first, size_t count, size_t elements, double weight,
-               double *into);
+               struct span span, double weight, double *into);
 
 /* into[i] += weight * the float i at `floats`, at any address. */
 void block_accumulate(const void *floats, size_t count, double weight,
@@ -62,7 +66,8 @@ void block_accumulate(const void *floats, size_t count, double weight,
                             size_t count, size_t elements, double weight,      \
                             double *into)                                      \
     {                                                                          \
-        block_add(&name, bytes, first, count, elements, weight, into);         \
+        block_add(&name, bytes, (struct span){first, count, elements}, weight, \
+                  into);                                                       \
     }
 
 /* name_kernels, by level, of name_encode_wide and name_decode_wide. */

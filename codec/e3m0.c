@@ -26,12 +26,15 @@ CODEC_INLINE float put_scale(float max, unsigned char *bytes)
 
 /* ---- plain ---- */
 
+static const float sizes[] = {0,       0x1p-6F, 0x1p-5F, 0x1p-4F,
+                              0x1p-3F, 0x1p-2F, 0x1p-1F, 1};
+
 static unsigned code_of(float value, float inverse)
 {
     float size = fabsf(value) * inverse;
     unsigned code = size >= FOUR_THIRDS * 0x1p-7F;
 
-    for (float edge = 0x1p-5F; code && code < 7 && size >= edge; edge *= 2)
+    while (code && code < 7 && size >= sizes[code + 1])
         code++;
     return code | (signbit(value) ? 8U : 0);
 }
@@ -57,8 +60,6 @@ static void e3m0_encode(const float *values, size_t length,
 static void e3m0_decode(const unsigned char *bytes, size_t length,
                         float *values)
 {
-    static const float sizes[] = {0,       0x1p-6F, 0x1p-5F, 0x1p-4F,
-                                  0x1p-3F, 0x1p-2F, 0x1p-1F, 1};
     size_t plane = (length + 1) / 2;
 
     for (size_t i = 0; i < length; i++) {

@@ -63,7 +63,7 @@ CODEC_INLINE void sign_encode_wide(const float *values, unsigned char *bytes)
         for (size_t j = 0; j < LANES; j++)
             lanes[j] += (double)float_of(bits_of(values[i + j]) & 0x7fffffff);
     put_mean(lanes, BLOCK, bytes);
-    for (unsigned bit = 0; bit < 8; bit++)
+    for (size_t bit = 0; bit < 8; bit++)
         for (size_t i = 0; i < PLANE; i++) {
             uint32_t sign = bits_of(values[bit * PLANE + i]) >> 31;
 
@@ -78,7 +78,7 @@ CODEC_INLINE void sign_decode_wide(const unsigned char *bytes, float *values)
     unsigned char signs[PLANE];
 
     memcpy(signs, bytes + HEAD, sizeof signs);
-    for (unsigned bit = 0; bit < 8; bit++)
+    for (size_t bit = 0; bit < 8; bit++)
         for (size_t i = 0; i < PLANE; i++) {
             uint32_t sign = signs[i] >> bit & 1;
 

@@ -14,7 +14,10 @@
 #include "codec/block.h"
 #include "codec/codec.h"
 
-enum { ENTRY = sizeof(uint16_t) + sizeof(float) };
+enum {
+    ENTRY = sizeof(uint16_t) + sizeof(float),
+    MOST_KEPT = (CODEC_GRAIN + 9) / 10
+};
 
 /* Bits of a magnitude below the coarse ones. */
 #define FINE_BITS ((int32_t)1 << 20)
@@ -52,7 +55,7 @@ static int compare(const void *left, const void *right)
 static void choose_plain(const float *values, size_t length, size_t wanted,
                          uint16_t *places)
 {
-    struct ranked ranked[CODEC_GRAIN];
+    struct ranked ranked[CODEC_GRAIN] = {{0, 0}};
     bool chosen[CODEC_GRAIN] = {false};
     size_t count = 0;
 
@@ -185,7 +188,7 @@ static void encode(const float *values, size_t first, size_t count,
                    unsigned share, unsigned char *bytes)
 {
     size_t size = kept(CODEC_GRAIN, share) * ENTRY;
-    uint16_t places[CODEC_GRAIN];
+    uint16_t places[MOST_KEPT] = {0};
 
     bytes += first / CODEC_GRAIN * size;
     while (count) {
@@ -247,14 +250,14 @@ static void add_block(const unsigned char *bytes, size_t count, size_t from,
     }
 }
 
-static void add(const unsigned char *bytes, size_t first, size_t count,
-                size_t elements, unsigned share, double weight, double *into)
+static void add(const unsigned char *bytes, struct span span, unsigned share,
+                double weight, double *into)
 {
-    size_t size = kept(CODEC_GRAIN, share) * ENTRY;
-    size_t block = first / CODEC_GRAIN, from = first % CODEC_GRAIN;
+    size_t size = kept(CODEC_GRAIN, share) * ENTRY, count = span.count;
+    size_t block = span.first / CODEC_GRAIN, from = span.first % CODEC_GRAIN;
 
     for (; count; block++, from = 0) {
-        size_t left = elements - block * CODEC_GRAIN;
+        size_t left = span.elements - block * CODEC_GRAIN;
         size_t length = left < CODEC_GRAIN ? left : CODEC_GRAIN;
         size_t some = length - from < count ? length - from : count;
 
@@ -300,7 +303,8 @@ static bool valid(const unsigned char *bytes, size_t elements, unsigned share)
                             size_t count, size_t elements, double weight,      \
                             double *into)                                      \
     {                                                                          \
-        add(bytes, first, count, elements, share, weight, into);               \
+        add(bytes, (struct span){first, count, elements}, share, weight,       \
+            into);                                                             \
     }                                                                          \
     bool codec_##name##_valid(const unsigned char *bytes, size_t elements)     \
     {                                                                          \

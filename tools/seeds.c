@@ -51,7 +51,7 @@ static int write_seed(const char *folder, const char *target, const char *name,
 static int write_message(const char *folder, enum msg_kind kind)
 {
     struct msg msg = make_message(kind);
-    unsigned char bytes[MSG_MAX_BYTES];
+    unsigned char bytes[MSG_MAX_BYTES] = {0};
 
     return write_seed(folder, "message", msg_info(kind)->name, bytes,
                       msg_encode(&msg, bytes));

@@ -199,31 +199,36 @@ static void t20_top_is_a_contraction(void)
     CHECK_NEAR(CODEC_GRAIN - 410, lost(0, CODEC_GRAIN), 0);
 }
 
+static float given[ELEMENTS], left[ELEMENTS];
+static double added[ELEMENTS];
+
+static void send_with_what_was_left(enum codec_id codec)
+{
+    for (size_t i = 0; i < ELEMENTS; i++)
+        values[i] = given[i] + left[i];
+    there_and_back(codec);
+    for (size_t i = 0; i < ELEMENTS; i++) {
+        added[i] += decoded[i];
+        left[i] = (float)((double)values[i] - decoded[i]);
+    }
+}
+
 /* Error feedback: what was left out is offered again, so that what has been
  * added, and what is left, are all that was given. */
 static void t20_what_is_left_out_is_sent_later(void)
 {
     enum { ROUNDS = 5 };
-    static float given[ELEMENTS], left[ELEMENTS];
-    static double added[ELEMENTS];
 
     fill(same);
     memcpy(given, values, sizeof given);
-    for (int i = 0; i < CODEC_COUNT; i++) {
+    for (int codec = 0; codec < CODEC_COUNT; codec++) {
         memset(added, 0, sizeof added);
         memset(left, 0, sizeof left);
-        for (int round = 0; round < ROUNDS; round++) {
-            for (size_t at = 0; at < ELEMENTS; at++)
-                values[at] = given[at] + left[at];
-            there_and_back((enum codec_id)i);
-            for (size_t at = 0; at < ELEMENTS; at++) {
-                added[at] += decoded[at];
-                left[at] = (float)((double)values[at] - decoded[at]);
-            }
-        }
-        for (size_t at = 0; at < ELEMENTS; at++)
-            if (!CHECK_NEAR(ROUNDS * (double)given[at],
-                            added[at] + (double)left[at], 1e-5))
+        for (int round = 0; round < ROUNDS; round++)
+            send_with_what_was_left((enum codec_id)codec);
+        for (size_t i = 0; i < ELEMENTS; i++)
+            if (!CHECK_NEAR(ROUNDS * (double)given[i],
+                            added[i] + (double)left[i], 1e-5))
                 break;
     }
 }

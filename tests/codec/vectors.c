@@ -171,7 +171,7 @@ static void top_refuses_places_out_of_order_or_beyond_the_block(void)
 {
     static unsigned char bytes[ROOM];
     static float values[CODEC_GRAIN + 20];
-    const size_t elements = CODEC_GRAIN + 20, last = 410 * 6;
+    const size_t elements = CODEC_GRAIN + 20, last = (size_t)410 * 6;
     const size_t size = codecs[CODEC_TOP10].bound(elements);
 
     codecs[CODEC_TOP10].encode(values, 0, elements, elements, bytes);
