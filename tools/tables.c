@@ -237,7 +237,8 @@ static void print_protocol(enum program program)
     print_limits();
 }
 
-/* Codecs and policies stand between the options and where these may be given. */
+/* Codecs and policies stand between the options and where these may be given.
+ */
 static void print_man(enum program program)
 {
     static char bytes[OPTIONS_PAGE_BYTES], more[OPTIONS_PAGE_BYTES];
