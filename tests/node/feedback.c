@@ -19,6 +19,19 @@ static double off(const struct rig *rig)
     return most;
 }
 
+/* How far x is from the centre with what is left: nothing is under way. */
+static double astray(const struct rig *rig)
+{
+    double most = 0;
+
+    for (int i = 0; i < DESK_ELEMENTS; i++) {
+        double left = rig->own[i] - rig->merged[i];
+
+        most = fmax(most, fabs((double)rig->x[i] - rig->centre[i] - left));
+    }
+    return most;
+}
+
 /* ---- changes ---- */
 
 struct course {
@@ -44,6 +57,10 @@ static void check_course(enum codec_id codec, const struct course *course)
         rig_offers(&rig);
     }
     CHECK(!course->loses == !rig.lost);
+    while (rig.answers)
+        rig_answer(&rig);
+    if (!course->loses)
+        CHECK_NEAR(0, astray(&rig), ROUNDING);
     rig_settles(&rig);
     CHECK_NEAR(0, off(&rig), ROUNDING);
     rig_close(&rig);
@@ -136,6 +153,33 @@ static unsigned most_inputs(const struct hand *hand)
         if (hand->jobs[i]->inputs > most)
             most = hand->jobs[i]->inputs;
     return most;
+}
+
+/* r and what was sent cancel, so that r is the result alone. */
+static void a_result_makes_the_reference_one_blob(void)
+{
+    for (unsigned codec = 0; codec < CODEC_COUNT; codec++) {
+        struct rig rig;
+
+        rig_open(&rig, (enum codec_id)codec, 12);
+        rig.loses = 20;
+        for (unsigned i = 0; i < OFFERS; i++) {
+            rig_drift(&rig);
+            rig_takes(&rig, rig.x, false);
+            rig_hub(&rig);
+            rig.loses = 0;
+            rig_offers(&rig);
+            rig_answer(&rig);
+            rig_answer(&rig);
+            rig_takes(&rig, rig.x, false);
+            CHECK_EQUAL(2, most_inputs(&rig.desk->hand));
+            rig_hub(&rig);
+            rig_answer(&rig);
+        }
+        rig_settles(&rig);
+        CHECK_NEAR(0, off(&rig), ROUNDING);
+        rig_close(&rig);
+    }
 }
 
 /* Results would make the reference short; here there are none. */
@@ -340,6 +384,7 @@ void add_node_feedback_tests(CU_pSuite suite)
     TEST(t20_without_results_the_sum_is_exact);
     TEST(t20_offers_that_wait_for_each_other_give_the_same);
     TEST(t20_what_is_left_stays_small);
+    TEST(a_result_makes_the_reference_one_blob);
     TEST(a_reference_stays_short_without_results);
     TEST(what_was_encoded_for_another_hub_is_offered_anew);
     TEST(t20_the_announced_norm_is_that_of_what_is_sent);
