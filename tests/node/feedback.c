@@ -97,7 +97,19 @@ static void t20_without_results_the_sum_is_exact(void)
     }
 }
 
-/* Offers are taken faster than they are formed, while results are applied. */
+/* Three offers are taken before the first of them is formed, while a result is
+ * applied. */
+static void hurry(struct rig *rig)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        rig_drift(rig);
+        rig_takes(rig, rig->x, false);
+        if (i == 1)
+            rig_answer(rig);
+    }
+    rig_hub(rig);
+}
+
 static void t20_offers_that_wait_for_each_other_give_the_same(void)
 {
     for (unsigned codec = 0; codec < CODEC_COUNT; codec++) {
@@ -109,13 +121,7 @@ static void t20_offers_that_wait_for_each_other_give_the_same(void)
         for (unsigned i = 0; i < OFFERS / 4; i++) {
             rig_drift(&rig);
             rig_offers(&rig);
-            for (unsigned j = 0; j < 3; j++) {
-                rig_drift(&rig);
-                rig_takes(&rig, rig.x, false);
-                if (j == 1)
-                    rig_answer(&rig);
-            }
-            rig_hub(&rig);
+            hurry(&rig);
             while (rig.answers > 2)
                 rig_answer(&rig);
         }
