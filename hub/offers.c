@@ -104,7 +104,7 @@ void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
         member->takes = false;
     if (verdict != VERDICT_MERGED) {
         offer_decline(hub, member, &msg->offer, verdict);
-        if (!member->takes &&
+        if (!member->takes && member->start != START_TAKE &&
             (verdict == VERDICT_STALE || verdict == VERDICT_FUTURE ||
              verdict == VERDICT_LINEAGE))
             member_start(hub, member, START_TAKE);

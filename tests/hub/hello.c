@@ -157,6 +157,28 @@ static void a_node_that_says_hello_again_stays_in_its_place(void)
     bench_destroy(&bench);
 }
 
+/* It takes the centre once; told twice, it would wait for a second one. */
+static void who_is_to_take_the_centre_and_offers_first_is_not_told_again(void)
+{
+    struct bench *bench = bench_new();
+    const struct msg_offer early = {
+        .exchange = 1, .iteration = 1, .samples = 1, .score = 1, .lineage = 6};
+    struct guest b;
+
+    (void)guest_alone(bench);
+    b = guest_new(bench, "b");
+    b.hello.lineage = 6;
+    guest_comes_again(bench, &b);
+    CHECK_EQUAL(START_TAKE,
+                guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
+    guest_offer(bench, &b, &early);
+    CHECK_EQUAL(VERDICT_LINEAGE, guest_verdict(bench, &b, 1, 0));
+    CHECK_EQUAL(1, guest_heard_count(bench, &b, MSG_WELCOME));
+    guest_credits(bench, &b, 0, 0);
+    CHECK_EQUAL(BENCH_CHUNKS, guest_heard_count(bench, &b, MSG_RESULT));
+    bench_destroy(&bench);
+}
+
 void add_hub_hello_tests(CU_pSuite suite)
 {
     TEST(a_hello_is_answered_with_the_settings);
@@ -167,4 +189,5 @@ void add_hub_hello_tests(CU_pSuite suite)
     TEST(a_connection_cannot_become_another_node);
     TEST(a_hub_that_is_full_says_so);
     TEST(a_node_that_says_hello_again_stays_in_its_place);
+    TEST(who_is_to_take_the_centre_and_offers_first_is_not_told_again);
 }
