@@ -15,6 +15,7 @@ void centre_free(struct hub *hub)
     for (uint32_t i = 0; i < hub->chunks; i++) {
         blob_unref(&hub->centre[i].theta);
         blob_unref(&hub->centre[i].former);
+        shadow_drop(&hub->centre[i], 0);
         for (unsigned j = 0; j < POLICY_PLANES; j++)
             blob_unref(&hub->centre[i].plane[j]);
     }

@@ -26,12 +26,14 @@ static void take_send(struct hub *hub, struct member *member)
     struct msg_result result = {.verb = VERB_REPLACE, .weight = 1};
     uint32_t chunk = member->delivery.take_next++;
     struct centre_chunk *centre = &hub->centre[chunk];
+    struct blob *payload = shadow_of(centre);
 
     result.chunk = chunk;
     result.lineage = hub->lineage;
     result.version = result.base = centre->version;
-    result.checksum = centre->theta->checksum;
-    parcel_send(hub, member, &result, centre->theta);
+    result.checksum = payload->checksum;
+    shadow_shorten(hub, member, &result, &payload);
+    parcel_send(hub, member, &result, payload);
     if (member->delivery.take_next == hub->chunks) {
         member->delivery.take_next = member->delivery.take_count = 0;
         member->start = START_GO;
@@ -192,6 +194,8 @@ static void pass_over(struct hub *hub, struct member *member,
 
         list = parcel->next;
         verdicts[parcel->result.chunk] = parcel->result.verdict;
+        if (member->delivery.holds)
+            member->delivery.holds[parcel->result.chunk] = NO_VERSION;
         blob_unref(&parcel->payload);
         free(parcel);
     }
@@ -237,6 +241,8 @@ void delivery_attach(struct hub *hub, struct member *member)
     if (delivery->credited != member->bulk) {
         delivery->credited = member->bulk;
         delivery->out = 0;
+        free(delivery->holds);
+        delivery->holds = NULL;
     }
     delivery_flush(hub, member);
 }
@@ -253,6 +259,8 @@ void delivery_clear(struct delivery *delivery)
     delivery->last = NULL;
     delivery->count = 0;
     delivery->take_next = delivery->take_count = 0;
+    free(delivery->holds);
+    delivery->holds = NULL;
 }
 
 /* A node that takes the centre asks for it, so that no chunk overtakes the

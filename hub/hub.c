@@ -190,6 +190,8 @@ static void on_done(struct hub *hub, const struct event *event)
         merge_checked(hub, job);
     else if (job->work == &work_merge)
         merge_done(hub, job);
+    else if (job->work == &work_shade)
+        merge_shaded(hub, job);
     else if (job->work == &work_judge)
         choice_judged(hub, job);
     else if (job->work == &work_form)

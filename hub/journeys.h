@@ -179,8 +179,28 @@ struct contribution *contribution_find(struct hub *hub, int member,
                                        uint64_t exchange);
 void merge_checked(struct hub *hub, struct job *job);
 void merge_done(struct hub *hub, struct job *job);
+void merge_shaded(struct hub *hub, struct job *job);
 void merge_try(struct hub *hub, uint32_t chunk);
 void merge_try_all(struct hub *hub);
+
+/* shadow.c */
+/* Whether this round's results of the chunk are changes, for those who hold
+ * what they depart from. */
+bool shadow_follows(const struct hub *hub, const struct round *round,
+                    uint32_t chunk);
+/* What nodes hold of a chunk once they are sent it. */
+struct blob *shadow_of(const struct centre_chunk *centre);
+/* Theta is about to be moved by a round. */
+void shadow_keep(struct hub *hub, const struct round *round, uint32_t chunk);
+/* It was moved otherwise: what nodes hold is of no use from `version` on. */
+void shadow_drop(struct centre_chunk *centre, uint64_t version);
+/* Makes the change that leads there, by a job. */
+void shadow_start(struct hub *hub, uint32_t chunk);
+void shadow_done(struct hub *hub, struct job *job);
+/* A result is about to be queued: turns it into the change if its receiver
+ * holds what that departs from, and remembers what it holds from now on. */
+void shadow_shorten(struct hub *hub, struct member *member,
+                    struct msg_result *result, struct blob **payload);
 
 /* flow.c */
 /* Most bytes of results that any node can have on their way to it. */

@@ -211,6 +211,8 @@ const char *hub_check(const struct hub *hub)
             return "a chunk of the centre is missing";
         if (hub->centre[i].version < hub->version)
             return "a chunk is older than the centre's version";
+        if (hub->centre[i].change)
+            return "a change of the centre is kept after it was sent";
     }
     if (hub->contest && hub->founded)
         return "the tournament goes on although the centre is there";

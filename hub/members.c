@@ -254,6 +254,7 @@ void member_welcome(struct hub *hub, struct member *member)
     msg.welcome.optimizer = config->optimizer;
     msg.welcome.fragments = offers_fragments(hub);
     msg.welcome.codec = hub->config.codec_up;
+    msg.welcome.codec_down = hub->config.codec_down;
     msg.welcome.anchor = hub->policy->numbers.anchor;
     member_send(hub, member, &msg);
 }

@@ -156,7 +156,7 @@ static bool answer(struct hub *hub, const struct round *round, unsigned place,
     result->codec = given ? given->codec : CODEC_RAW;
     *payload = given             ? given->payload
                : centre->former  ? centre->former
-                                 : centre->theta;
+                                 : shadow_of(centre);
     result->checksum = (*payload)->checksum;
     return true;
 }
@@ -178,6 +178,7 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
         result.verdict = contribution_verdict(contribution, chunk);
         if (!contribution->passed_over &&
             answer(hub, round, i, chunk, &result, &payload)) {
+            shadow_shorten(hub, member, &result, &payload);
             delivery_add(hub, contribution, &result, payload);
             contribution->answered++;
         }
@@ -190,6 +191,7 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
             contribution_close(hub, round->list[i], chunk,
                                contribution_verdict(round->list[i], chunk));
     blob_unref(&hub->centre[chunk].former);
+    blob_unref(&hub->centre[chunk].change);
 }
 
 static void chunk_finished(struct hub *hub, struct round *round,
@@ -198,6 +200,18 @@ static void chunk_finished(struct hub *hub, struct round *round,
     hub->centre[chunk].version += !round->empty;
     chunk_done(hub, round, chunk);
     release(hub, round, chunk);
+}
+
+/* The centre is where the round leaves it; what nodes hold follows it. */
+static void chunk_merged(struct hub *hub, struct round *round, uint32_t chunk)
+{
+    if (!shadow_follows(hub, round, chunk)) {
+        chunk_finished(hub, round, chunk);
+        return;
+    }
+    hub->centre[chunk].busy = true;
+    hub->centre[chunk].round = round;
+    shadow_start(hub, chunk);
 }
 
 /* The contributions that have delivered this chunk, with their shares. */
@@ -278,7 +292,7 @@ static void merge_start(struct hub *hub, struct round *round, uint32_t chunk)
         hub_job(hub, merge_job(hub, round, chunk, &delivered));
         hub->centre[chunk].turn += delivered.count;
     } else {
-        chunk_finished(hub, round, chunk);
+        chunk_merged(hub, round, chunk);
     }
     delivered_free(&delivered);
 }
@@ -309,6 +323,7 @@ void merge_done(struct hub *hub, struct job *job)
     if (job->status == STATUS_OK) {
         if (round->policy->merge->former)
             centre->former = blob_ref(centre->theta);
+        shadow_keep(hub, round, chunk);
         blob_unref(&centre->theta);
         centre->theta = blob_ref(job->out[0]);
         for (unsigned i = 0; i < POLICY_PLANES && job->out[1 + i]; i++) {
@@ -321,6 +336,19 @@ void merge_done(struct hub *hub, struct job *job)
         effects_note(hub->out, NOTE_OFFENCE, "", "a merge failed: %s",
                      status_words(job->status));
     }
+    chunk_merged(hub, round, chunk);
+    merge_try(hub, chunk);
+}
+
+void merge_shaded(struct hub *hub, struct job *job)
+{
+    uint32_t chunk = (uint32_t)job->tag[1];
+    struct centre_chunk *centre = &hub->centre[chunk];
+    struct round *round = centre->round;
+
+    centre->busy = false;
+    centre->round = NULL;
+    shadow_done(hub, job);
     chunk_finished(hub, round, chunk);
     merge_try(hub, chunk);
 }

@@ -8,7 +8,8 @@
  * than `rollback` times that and by more than three standard errors, unpaired.
  * The good one is the newest and not the best: a loss that rises slowly, as by
  * overfitting, is no accident, and best.safetensors is for that. What nodes say
- * of themselves is never a reason.
+ * of themselves is never a reason. Where training comes to the same loss again
+ * and again, it goes on from there: the good one was better by chance.
  *
  * The bad version is left when every chunk is complete, behind the fence that
  * saves wait for, too. The centre takes a step like any other: values of the
@@ -23,6 +24,7 @@
 #include "hub/state.h"
 
 #define ERRORS 3 /* standard errors that must lie between good and bad */
+#define IN_A_ROW 3 /* then a finite loss is no accident */
 
 static bool is_bad(const struct hub *hub)
 {
@@ -31,7 +33,8 @@ static bool is_bad(const struct hub *hub)
 
     if (!isfinite(hub->score))
         return true;
-    return worse > hub->policy->numbers.rollback * fabs(good->score) &&
+    return good->in_a_row < IN_A_ROW &&
+           worse > hub->policy->numbers.rollback * fabs(good->score) &&
            worse > ERRORS * hypot(good->error, hub->error);
 }
 
@@ -54,6 +57,7 @@ void rollback_judge(struct hub *hub, uint64_t version,
     if (!isfinite(hub->score))
         return;
     rollback_forget(hub);
+    good->in_a_row = 0;
     good->chunks = snapshot_keep(hub, chunks);
     good->version = version;
     good->score = hub->score;
@@ -106,6 +110,7 @@ static void restore_centre(struct hub *hub)
         for (unsigned j = 0; j < POLICY_PLANES; j++)
             blob_unref(&chunk->plane[j]);
         chunk->version++;
+        shadow_drop(chunk, chunk->version);
     }
     hub->version++;
     if (hub->ledger.parts)
@@ -130,6 +135,7 @@ void rollback_do(struct hub *hub)
 
     restore_centre(hub);
     hub->back.count++;
+    hub->back.in_a_row++;
     effects_note(hub->out, NOTE_ROLLED_BACK, "",
                  "loss %.4g at version %llu: version %llu is version %llu "
                  "again, loss %.4g",

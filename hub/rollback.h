@@ -17,6 +17,7 @@ struct rollback {
     char tasks[LEDGER_TEXT_BYTES]; /* the ledger's line, then */
     char scored[LEDGER_TEXT_BYTES]; /* the same of what is being scored */
     bool wanted;
+    unsigned in_a_row; /* times, without a good version in between */
     uint64_t turned; /* version at the last one: what departs from an older
                         version is of no use; 0: there was none */
     uint64_t count;

@@ -176,13 +176,24 @@ static enum status take_codec(const char *option, const char *name,
                    name, buffer);
 }
 
+const char *settle_changes_conflict(const struct policy *policy)
+{
+    if (!policy->gate->batch || policy->receive->donors)
+        return "results are sent as changes of what all nodes have got, and "
+               "these get different ones";
+    if (policy->merge->former)
+        return "nodes and centre move towards each other by the same, so that "
+               "nodes must get the centre as it is";
+    return NULL;
+}
+
 /* Parameters are what they are; changes of them add up, so that what a codec
- * leaves out of one is in the next. Results are sent as changes, too, of what
- * all have got before, so that all must get every one. */
+ * leaves out of one is in the next. */
 static enum status settle_codecs(const struct options *options,
                                  struct hub_config *config, struct why *why)
 {
     const struct policy *policy = &config->policy;
+    const char *conflict;
     enum status status =
         take_codec("codec-up", options->codec_up, &config->codec_up, why);
 
@@ -198,13 +209,12 @@ static enum status settle_codecs(const struct options *options,
                        "--policy %s nodes offer parameters: say --codec-up "
                        "raw, f16 or bf16",
                        options->codec_up, options->policy);
-    if (config->codec_down != CODEC_RAW &&
-        (!policy->gate->batch || policy->receive->donors))
+    conflict = settle_changes_conflict(policy);
+    if (config->codec_down != CODEC_RAW && conflict)
         return because(why, STATUS_CONFIG,
-                       "--codec-down %s needs results that all nodes get, and "
-                       "with --policy %s they get different ones: leave "
+                       "--codec-down %s and --policy %s: %s: leave "
                        "--codec-down out",
-                       options->codec_down, options->policy);
+                       options->codec_down, options->policy, conflict);
     return STATUS_OK;
 }
 

@@ -12,4 +12,8 @@
 enum status hub_settle(const struct options *options,
                        struct hub_config *config, struct why *why) MUST_CHECK;
 
+/* Why results cannot be changes of those before with this policy, as words, or
+ * NULL when they can. */
+const char *settle_changes_conflict(const struct policy *policy);
+
 #endif

@@ -2,8 +2,8 @@
  *
  * One file per journey: members.c and roll.c (who is here), contest.c (first
  * parameters), offers.c, gate.c and rounds.c (who takes part), choice.c (who is
- * asked for data), merge.c (chunks in, results out), queue.c (which round is
- * next), preempt.c (who starts again), centre.c (the first values), flow.c and
+ * asked for data), merge.c (chunks in, results out), shadow.c (results as
+ * changes), queue.c (which round is next), preempt.c (who starts again), centre.c (the first values), flow.c and
  * delivery.c (uploads and results on credit), tasks.c (who trains on what),
  * snapshot.c (scores and saves), rollback.c (a centre that got worse), finish.c
  * (when it all ends), orders.c (what the operator asks). */
@@ -170,6 +170,8 @@ struct delivery {
     struct bucket bucket; /* what the node may be sent */
     uint64_t out;   /* bytes that were sent and that no credit came back for */
     peer_id credited; /* the bulk connection that they were sent on */
+    uint64_t *holds;  /* per chunk: version that it was last sent, or
+                         NO_VERSION; NULL: of none (shadow.c) */
     uint32_t take_next, take_count; /* chunks of TAKE still to be sent */
 };
 
@@ -255,6 +257,10 @@ struct centre_chunk {
     uint64_t version;
     uint64_t turn; /* contributions merged, ever */
     struct blob *former; /* theta before the merge, while it is sent */
+    struct blob *shadow; /* what nodes hold, once sent; NULL: theta */
+    struct blob *change; /* to it, encoded, while it is sent */
+    uint64_t since;      /* versions from here on are the shadow as it is */
+    uint64_t before;     /* and from here to `since` what `change` changes */
     bool busy; /* a merge of it is under way */
     struct round *round; /* that it is for */
     struct round *ready; /* those that may merge it next, oldest first */

@@ -136,6 +136,36 @@ static void form(struct job *job)
     (void)job_add_up(job, 0, job->inputs, 0, true);
 }
 
+/* The difference is encoded, and what it decodes to added. */
+static void shade(struct job *job)
+{
+    struct input *shadow = &job->in[SHADE_SHADOW];
+    struct input *change = &job->in[SHADE_CHANGE];
+    struct blob *difference;
+    double squares;
+
+    job->in[SHADE_THETA].weight = change->weight = 1;
+    shadow->weight = -1;
+    squares = job_add_up(job, SHADE_THETA, SHADE_CHANGE, 0, false);
+    change->blob =
+        blob_new(job->pool, payload_bytes(&job->extent, change->codec));
+    if (!change->blob)
+        job->status = STATUS_NO_MEMORY;
+    else if (!isfinite(squares))
+        job->status = STATUS_CONFIG;
+    if (job->status != STATUS_OK)
+        return;
+    difference = job->out[0];
+    payload_encode(&job->extent, change->codec, blob_floats(difference),
+                   change->blob->bytes);
+    blob_seal(change->blob);
+    job->out[1] = blob_ref(change->blob);
+    shadow->weight = 1;
+    if (!isfinite(job_add_up(job, SHADE_SHADOW, job->inputs, 0, true)))
+        job->status = STATUS_CONFIG;
+    blob_unref(&difference);
+}
+
 static void hint(struct job *job)
 {
     (void)job;
@@ -144,4 +174,5 @@ static void hint(struct job *job)
 const struct work work_hint = {"hint", hint};
 const struct work work_form = {"form", form};
 const struct work work_check = {"check", check};
+const struct work work_shade = {"shade", shade};
 const struct work work_merge = {"merge", merge};

@@ -8,6 +8,7 @@
 /* Where a merge's inputs and numbers stand. */
 enum { MERGE_THETA, MERGE_PLANES, MERGE_FROM = MERGE_PLANES + POLICY_PLANES };
 enum { MERGE_WHOLE, MERGE_LIVE, MERGE_TURN };
+enum { SHADE_THETA, SHADE_SHADOW, SHADE_CHANGE, SHADE_INPUTS };
 
 /* Input 0 must have the checksum in tag[2] (MALFORMED), fit `elements` of its
  * codec (MALFORMED) and be finite (CONFIG). number[1] = its squared norm. */
@@ -16,6 +17,12 @@ extern const struct work work_check;
  * = what their sum is divided by, nodes that are live, contributions before;
  * context = struct policy. out[] = the new theta, sealed; the new planes. */
 extern const struct work work_merge;
+/* What nodes hold of a chunk follows the centre. in[] = theta, the shadow, and
+ * an empty input that names the codec. out[] = the new shadow, which is the old
+ * one changed by what the other output, the change, decodes to: nodes add the
+ * same, and get the same to the last bit. Both are sealed. CONFIG when some
+ * value of theta or of the new shadow is not finite. */
+extern const struct work work_shade;
 /* The whole of contributions is judged by a STAGED rule. in[] = the order, a
  * struct judge_order, in which weights and scores are written; chunks of theta
  * (or empty), then the chunks of each contribution. number[0] is the caller's.

@@ -106,8 +106,10 @@ void joining_disconnect(struct node *node, peer_id peer, const char *why)
 {
     if (peer == PEER_CONTROL)
         node->control_up = false;
-    else if (peer == PEER_BULK)
+    if (peer == PEER_BULK) {
         node->bulk_up = false;
+        held_forget(node);
+    }
     detach(node, why);
 }
 
@@ -116,6 +118,7 @@ void joining_drop(struct node *node, const char *why)
     effects_drop(node->out, PEER_CONTROL);
     effects_drop(node->out, PEER_BULK);
     node->control_up = node->bulk_up = false;
+    held_forget(node);
     detach(node, why);
 }
 

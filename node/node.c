@@ -69,6 +69,7 @@ void node_destroy(struct node **reference)
     if (!node)
         return;
     review_free(node);
+    held_forget(node);
     flights_drop(node);
     flight_destroy(node, &node->founding);
     flight_destroy(node, &node->taking);
@@ -196,6 +197,8 @@ static void on_done(struct node *node, struct job *job)
         flight_formed(node, job);
     } else if (job->work == &work_correct) {
         result_corrected(node, job);
+    } else if (job->work == &work_decode) {
+        held_decoded(node, job);
     } else if (job->work == &work_gather) {
         review_gathered(node, job);
     }

@@ -26,33 +26,21 @@ static double put_back(const struct msg_result *result)
     return result->verb == VERB_PULL ? result->weight : 1;
 }
 
-static bool is_payload(const struct node *node,
-                       const struct msg_result *result,
-                       const struct blob *payload)
+void result_arrived(struct node *node, const struct msg_result *result,
+                    struct blob *values)
 {
-    struct extent extent = node_extent(node, result->chunk);
-
-    return payload_fits(&extent, result->codec, payload->bytes,
-                        payload->size);
-}
-
-void node_on_result(struct node *node, const struct msg *msg,
-                   struct blob *payload)
-{
-    const struct msg_result *result = &msg->result;
     struct flight *flight = flight_of(node, result->exchange);
     struct flight_chunk *place;
 
-    result_credit(node, result->exchange, payload);
-    if (!flight || result->chunk >= node->chunks || !payload ||
-        !fragment_holds(flight->part, result->chunk) ||
+    if (!flight || !fragment_holds(flight->part, result->chunk) ||
         (result->exchange && flight->stage == FLIGHT_FORMING) ||
-        !is_payload(node, result, payload))
+        values->size !=
+            node_chunk_length(node, result->chunk) * sizeof(float))
         return;
     place = &flight->chunks[result->chunk];
     if (place->result)
         return;
-    place->result = blob_ref(payload);
+    place->result = blob_ref(values);
     place->codec = result->codec;
     place->verb = result->verb;
     place->weight = result->weight;
@@ -64,6 +52,21 @@ void node_on_result(struct node *node, const struct msg *msg,
         flight_judge(node, flight, result->chunk, result->verdict,
                      put_back(result));
     results_advance(node);
+}
+
+void node_on_result(struct node *node, const struct msg *msg,
+                   struct blob *payload)
+{
+    const struct msg_result *result = &msg->result;
+
+    if (payload && result->chunk < node->chunks &&
+        held_decodes(node, result)) {
+        held_arrives(node, result, payload);
+        return;
+    }
+    result_credit(node, result->exchange, payload);
+    if (payload && result->chunk < node->chunks)
+        result_arrived(node, result, payload);
 }
 
 /* Whether what is in flight moves along with an earlier correction. Parameters

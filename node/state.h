@@ -2,12 +2,13 @@
  *
  * One file per journey: joining.c (from HELLO to being a member, and back),
  * forming.c (an offer that is being made), flight.c (an offer, up to its last
- * verdict), result.c (a result, up to the trainer), tasks.c (what to train
- * on), review.c (what others have trained). */
+ * verdict), result.c (a result, up to the trainer), held.c (results that are
+ * changes), tasks.c (what to train on), review.c (what others have trained). */
 #ifndef NODE_STATE_H
 #define NODE_STATE_H
 
 #include "core/bucket.h"
+#include "node/held.h"
 #include "node/node.h"
 #include "node/review.h"
 #include "node/sum.h"
@@ -100,6 +101,9 @@ struct node {
     struct flight *taking;    /* exchange 0 from the hub */
     struct bucket up;         /* what may be sent */
     nanos send_at;            /* when more may be, or NEVER */
+    struct held *held;        /* per chunk; NULL: nothing */
+    uint64_t arrived_bytes;   /* that wait in all of them to be decoded */
+    uint64_t held_since;      /* newest job when that was last forgotten */
     struct node_tasks tasks;
     struct node_review review;
 
@@ -192,6 +196,9 @@ void node_on_snapshot(struct node *node, const struct msg *msg,
 /* result.c */
 void node_on_result(struct node *node, const struct msg *msg,
                    struct blob *payload);
+/* It is here, raw. */
+void result_arrived(struct node *node, const struct msg_result *result,
+                    struct blob *values);
 void node_on_applied(struct node *node, const struct msg *msg,
                     struct blob *payload);
 /* Has room again for what a payload takes. */

@@ -20,6 +20,11 @@ extern const struct work work_delta;
 /* out[0] = the sum of all inputs as floats, after checking that input 0 has the
  * checksum in tag[2] and all is finite: MALFORMED if not. Not sealed. */
 extern const struct work work_correct;
+/* out[0] = the values that the last input stands for, sealed: those it holds,
+ * or, if there is one before it, that one changed by it. MALFORMED when it has
+ * not the checksum in tag[2], does not fit, or a value is not finite; raw
+ * values are only looked at when they are used. */
+extern const struct work work_decode;
 /* out[0] = inputs 1, 2, ... end to end, `elements` floats together, after
  * checking that their checksums are those in input 0; MALFORMED if not. */
 extern const struct work work_gather;

@@ -170,9 +170,26 @@ static void judge_trainer(struct soak *soak, unsigned node)
             soak_complain(soak, "a parameter of n%u is not finite", node + 1);
 }
 
+/* The hub sends no node what it cannot use. */
+static void judge_notes(struct soak *soak, const struct world_step *step)
+{
+    for (unsigned i = 0; i < step->effects->count; i++) {
+        const struct effect *effect = &step->effects->list[i];
+
+        if (effect->kind == EFFECT_NOTE &&
+            effect->note.kind == NOTE_DETACHED &&
+            strstr(effect->note.text, "result"))
+            soak_complain(soak, "n%u leaves the hub: %s", step->process + 1,
+                          effect->note.text);
+    }
+}
+
 void soak_judge_step(void *context, const struct world_step *step)
 {
     struct soak *soak = context;
+
+    if (step->process != WORLD_HUB)
+        judge_notes(soak, step);
 
     if (step->process == WORLD_HUB)
         judge_hub(soak);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "hub/settle.h"
 #include "tests/soak.h"
 
 uint64_t soak_below(struct soak *soak, uint64_t bound)
@@ -101,6 +102,8 @@ static void choose_policy(struct soak *soak)
         policy->numbers.outer_momentum = 0;
     if (soak_below(soak, 2))
         vary_rules(soak, policy);
+    if (!settle_changes_conflict(policy) && soak_below(soak, 2))
+        hub->codec_down = (enum codec_id)soak_below(soak, CODEC_COUNT);
     hub->init = choose_init(soak, policy);
     hub->tournament = 1 + soak_below(soak, 30);
     hub->dylu = soak_below(soak, 4) == 0;

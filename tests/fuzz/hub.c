@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "hub/hub.h"
+#include "hub/settle.h"
 #include "tests/fuzz/session.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -291,8 +292,8 @@ static void save(struct job *job)
     (void)job;
 }
 
-/* Finds each version better than the one before, and contributions as good as
- * their first value is low. */
+/* Finds each version better than the one before, and what is contributed as
+ * good as its first value is low. */
 static void score(struct job *job)
 {
     job->number[1] = job->number[0] > 0 ? -job->number[0]
@@ -341,8 +342,7 @@ static struct hub *open_hub(struct session *session, uint8_t bits)
     struct hub *hub;
     struct hub_config config = {.policy = preset->policy,
                                 .run = 7,
-                                .every = 1,
-                                .nodes = 1,
+                                .every = 1, .nodes = 1,
                                 .chunk_elements = CHUNK,
                                 .window = bits & 32 ? 1 : 12 * CHUNK,
                                 .tasks = 3,
@@ -357,6 +357,8 @@ static struct hub *open_hub(struct session *session, uint8_t bits)
     config.policy.numbers.outer_momentum = bits & 4 ? 0.9 : 0;
     vary(&config.policy, rules);
     config.init = init_of(&config.policy, rules);
+    if (bits & 1 && !settle_changes_conflict(&config.policy))
+        config.codec_down = CODEC_INT8;
     config.tournament = 4;
     config.save = bits & 8 ? &work_save : NULL;
     config.evaluate = bits & 16 ? &work_score : NULL;
@@ -373,7 +375,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     static struct hub_view view;
     struct hub *hub;
-    const uint64_t shape[1] = {ELEMENTS};
+    const uint64_t shape[2] = {ELEMENTS, 1};
     struct session session = {.bytes = bytes,
                               .left = size,
                               .now = SECOND,
@@ -381,7 +383,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                               .schema = schema_new(),
                               .next_peer = FIRST_PEER};
 
-    if (schema_add(session.schema, "w", 1, shape, NULL) != STATUS_OK)
+    if (schema_add(session.schema, "w", 2, shape, NULL) != STATUS_OK)
         abort();
     hub = open_hub(&session, next(&session));
     while (session.left && session.steps < MOST_STEPS) {

@@ -307,6 +307,19 @@ void guest_credits(struct bench *bench, struct guest *guest,
     hand_say(&bench->hand, guest->control, &msg, NULL);
 }
 
+void guest_returns(struct bench *bench, struct guest *guest, uint64_t exchange)
+{
+    const struct hand_sent *sent;
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; (sent = hand_nth(&bench->hand, guest->bulk,
+                                          MSG_RESULT, i)) != NULL;
+         i++)
+        if (sent->msg.result.exchange == exchange)
+            bytes += sent->payload->wire_bytes;
+    guest_credits(bench, guest, exchange, bytes);
+}
+
 void guest_pings(struct bench *bench, struct guest *guest, uint64_t iteration)
 {
     struct msg msg = {.kind = MSG_PING};

@@ -95,6 +95,9 @@ void guest_delivers_all(struct bench *bench, struct guest *guest,
                         uint64_t exchange, double value);
 void guest_credits(struct bench *bench, struct guest *guest,
                    uint64_t exchange, uint64_t bytes);
+/* Gives credit back for all results of an exchange that it was sent. */
+void guest_returns(struct bench *bench, struct guest *guest,
+                   uint64_t exchange);
 void guest_pings(struct bench *bench, struct guest *guest,
                  uint64_t iteration);
 /* So long passes, while it pings every half second. */

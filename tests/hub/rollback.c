@@ -93,6 +93,32 @@ static void what_may_be_chance_is_not_bad(void)
     CHECK(goes_back(0.1, 0.023, 0.6));
 }
 
+/* Round after round comes to 0.8, which is no accident then. */
+static void the_same_loss_again_and_again_is_no_accident(void)
+{
+    struct bench *bench = spoiled_bench(&store);
+    struct guest a;
+    unsigned back = 0;
+
+    bench->config.policy.numbers.rollback = 0.5;
+    a = spoiled_begin(bench, &store, 0.5);
+    for (uint64_t i = 2; i < 8; i++) {
+        hand_forget(&bench->hand);
+        store.loss = 0.8;
+        spoiled_give(bench, &a, i, 1);
+        guest_lives(bench, &a, 2 * EACH);
+        if (!is_rolled_back(bench))
+            continue;
+        back++;
+        CHECK_NEAR(0.5, bench_look(bench)->score, 0);
+        (void)guest_takes(bench, &a);
+        guest_returns(bench, &a, 0);
+    }
+    CHECK_EQUAL(3, back);
+    CHECK_NEAR(0.8, bench_look(bench)->score, 0);
+    bench_destroy(&bench);
+}
+
 static void off_is_off(void)
 {
     CHECK(!goes_back(0, 0, 1e9));
@@ -181,6 +207,7 @@ void add_hub_rollback_tests(CU_pSuite suite)
     TEST(a_loss_that_is_no_number_is_bad);
     TEST(how_much_worse_is_a_number);
     TEST(what_may_be_chance_is_not_bad);
+    TEST(the_same_loss_again_and_again_is_no_accident);
     TEST(off_is_off);
     TEST(what_nodes_say_is_no_reason);
     TEST(the_good_one_is_the_newest_and_not_the_best);

@@ -76,6 +76,26 @@ static void encoded_results_need_that_all_nodes_get_the_same(void)
     CHECK_OK(settle("async", "int8", "raw"));
 }
 
+static void t20_changes_are_for_policies_that_send_all_nodes_the_centre(void)
+{
+    static const char *const fit[] = {"mean", "diloco", "ddp", "streaming",
+                                      "best"};
+    static const struct {
+        const char *policy, *words;
+    } unfit[] = {{"downpour", "these get different ones"},
+                 {"pbt", "these get different ones"},
+                 {"easgd", "must get the centre as it is"}};
+
+    for (unsigned i = 0; i < 5; i++) {
+        CHECK_OK(settle(fit[i], "", "int8"));
+        CHECK_EQUAL(CODEC_INT8, config.codec_down);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_STATUS(STATUS_CONFIG, settle(unfit[i].policy, "", "int8"));
+        CHECK_CONTAINS(unfit[i].words, why.text);
+    }
+}
+
 void add_hub_settle_tests(CU_pSuite suite)
 {
     TEST(without_a_word_nothing_is_encoded);
@@ -83,4 +103,5 @@ void add_hub_settle_tests(CU_pSuite suite)
     TEST(of_an_unknown_codec_all_that_there_are_are_named);
     TEST(parameters_are_encoded_by_what_is_for_all);
     TEST(encoded_results_need_that_all_nodes_get_the_same);
+    TEST(t20_changes_are_for_policies_that_send_all_nodes_the_centre);
 }

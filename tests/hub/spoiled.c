@@ -17,7 +17,7 @@ void spoiled_give(struct bench *bench, struct guest *guest, uint64_t exchange,
                   double value)
 {
     guest_gives(bench, guest, exchange, value);
-    guest_credits(bench, guest, exchange, BENCH_BYTES);
+    guest_returns(bench, guest, exchange);
 }
 
 struct guest spoiled_begin(struct bench *bench, struct store *store,

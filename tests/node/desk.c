@@ -207,6 +207,7 @@ void desk_result(struct desk *desk, const struct msg_result *result,
 
     if (!msg.result.checksum)
         msg.result.checksum = payload->checksum;
+    msg.result.base = msg.result.version;
     hand_say(&desk->hand, PEER_BULK, &msg, payload);
     blob_unref(&payload);
 }

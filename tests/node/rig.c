@@ -160,6 +160,7 @@ static void say(struct rig *rig, const struct rig_answer *answer,
                                      .verb = VERB_REBASE,
                                      .verdict = answer->verdict[chunk],
                                      .version = answer->exchange,
+                                     .base = answer->exchange,
                                      .lineage = 5,
                                      .weight = rig->desk->weight,
                                      .checksum = payload->checksum};

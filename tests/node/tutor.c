@@ -114,7 +114,7 @@ static void answer(struct tutor *tutor, const struct msg_chunk *chunk,
     msg.result.chunk = chunk->chunk;
     msg.result.verb = tutor->verb;
     msg.result.weight = tutor->weight;
-    msg.result.version = chunk->exchange;
+    msg.result.version = msg.result.base = chunk->exchange;
     msg.result.checksum = result->checksum;
     effects_send(out, tutor->bulk, &msg, result);
     blob_unref(&result);

@@ -2,6 +2,7 @@
  * for their invariants after each step. */
 #include <string.h>
 
+#include "hub/settle.h"
 #include "tests/check.h"
 #include "tests/sim/walk.h"
 
@@ -136,13 +137,14 @@ static void start_both(void *context, struct world *world)
 }
 
 /* Chunks take 20 ms each, so that these moments are in the middle of rounds. */
-static bool losses_are_survived(const struct policy *policy)
+static bool survives_losses(const struct policy *policy, enum codec_id down)
 {
     struct seen seen;
     struct lab *lab = walk_lab(policy, &seen);
     bool held;
     unsigned before;
 
+    lab->config.hub.codec_down = down;
     lab->config.link.bytes_per_second = 2000;
     walk_open(lab, 1, WALK_NODES);
     world_at(lab->world, 2030 * MILLISECOND, lose_second, lab);
@@ -157,10 +159,26 @@ static bool losses_are_survived(const struct policy *policy)
     return held;
 }
 
+static bool losses_are_survived(const struct policy *policy)
+{
+    return survives_losses(policy, CODEC_RAW);
+}
+
 static void a_member_that_is_lost_in_a_round_stops_nobody(void)
 {
     walk(losses_are_survived);
     walk_codecs(losses_are_survived);
+}
+
+static bool losses_of_changes_are_survived(const struct policy *policy)
+{
+    return settle_changes_conflict(policy) ||
+           survives_losses(policy, CODEC_INT8);
+}
+
+static void t20_nor_does_it_where_results_are_changes(void)
+{
+    walk(losses_of_changes_are_survived);
 }
 
 static bool nan_never_leads(const struct policy *policy)
@@ -217,7 +235,8 @@ static void whoever_is_stale_beyond_the_bound_comes_back(void)
     walk_codecs(stale_ones_come_back);
 }
 
-static bool it_ends(const struct policy *policy, uint64_t delay)
+static bool it_ends(const struct policy *policy, uint64_t delay,
+                    enum codec_id down)
 {
     struct seen seen;
     struct lab *lab = walk_lab(policy, &seen);
@@ -226,6 +245,7 @@ static bool it_ends(const struct policy *policy, uint64_t delay)
 
     lab->config.hub.iterations = 40;
     lab->config.hub.delay = delay;
+    lab->config.hub.codec_down = down;
     walk_open(lab, 1, WALK_NODES);
     held = lab_run_to_end(lab) && lab_run(lab, 2 * SECOND);
     hub_look(world_hub(lab->world), world_now(lab->world), &view);
@@ -241,8 +261,12 @@ static bool it_ends(const struct policy *policy, uint64_t delay)
 
 static bool runs_end(const struct policy *policy)
 {
-    return it_ends(policy, 0) && it_ends(policy, 2) &&
-           it_ends(policy, WALK_EVERY) && it_ends(policy, 10);
+    return it_ends(policy, 0, CODEC_RAW) && it_ends(policy, 2, CODEC_RAW) &&
+           it_ends(policy, WALK_EVERY, CODEC_RAW) &&
+           it_ends(policy, 10, CODEC_RAW) &&
+           (settle_changes_conflict(policy) ||
+            (it_ends(policy, 0, CODEC_INT8) &&
+             it_ends(policy, 10, CODEC_INT8)));
 }
 
 static void runs_end_with_the_last_offer_of_all_at_any_delay(void)
@@ -292,6 +316,7 @@ void add_sim_conformance_tests(CU_pSuite suite)
     TEST(the_order_of_arrival_does_not_matter);
     TEST(one_node_and_nodes_that_are_alike_come_to_the_same);
     TEST(a_member_that_is_lost_in_a_round_stops_nobody);
+    TEST(t20_nor_does_it_where_results_are_changes);
     TEST(a_node_that_diverges_is_not_merged_and_takes_the_centre);
     TEST(whoever_is_stale_beyond_the_bound_comes_back);
     TEST(runs_end_with_the_last_offer_of_all_at_any_delay);

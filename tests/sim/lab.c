@@ -58,17 +58,32 @@ struct lab *lab_new(size_t elements)
     return lab;
 }
 
-/* A result holds a chunk of the centre as it was merged. */
+/* A result holds a chunk of the centre as it was merged, or is a change of what
+ * another one held. What a newcomer takes is the same, where there are changes.
+ */
 static void keep_result(struct lab *lab, const struct msg_result *result,
                         struct blob *payload)
 {
     uint64_t version = result->version;
-    size_t first = (size_t)result->chunk * lab->config.hub.chunk_elements;
+    uint32_t length = lab->config.hub.chunk_elements;
+    size_t first = (size_t)result->chunk * length;
+    struct extent extent =
+        extent_of(NULL, lab->elements, length, result->chunk);
+    float *values;
 
-    if (version >= LAB_VERSIONS || result->codec != CODEC_RAW)
-        return;
-    memcpy(lab->versions + version * lab->elements + first, payload->bytes,
-           payload->size);
+    if (version >= LAB_VERSIONS ||
+        (result->codec != CODEC_RAW && result->base == version))
+        return; /* parameters of another node */
+    values = lab->versions + version * lab->elements + first;
+    for (size_t i = 0; i < extent.elements; i++) {
+        double value = result->base == version
+                           ? 0
+                           : lab->versions[result->base * lab->elements +
+                                           first + i];
+
+        payload_add(&extent, result->codec, payload->bytes, i, 1, 1, &value);
+        values[i] = (float)value;
+    }
     lab->published[version] |= 1u << result->chunk % 32;
     while (lab->version + 1 < LAB_VERSIONS &&
            lab->published[lab->version + 1] == lab->published[0])
@@ -80,11 +95,14 @@ static void take_hub_effects(struct lab *lab, const struct effects *effects)
     for (unsigned i = 0; i < effects->count; i++) {
         const struct effect *effect = &effects->list[i];
 
-        if (effect->kind != EFFECT_SEND || effect->msg.kind != MSG_RESULT ||
-            !effect->msg.result.exchange)
+        if (effect->kind != EFFECT_SEND || effect->msg.kind != MSG_RESULT)
             continue;
-        lab->results++;
-        lab->unmerged += effect->msg.result.verdict != VERDICT_MERGED;
+        if (effect->msg.result.exchange) {
+            lab->results++;
+            lab->unmerged += effect->msg.result.verdict != VERDICT_MERGED;
+        } else if (lab->config.hub.codec_down == CODEC_RAW) {
+            continue;
+        }
         keep_result(lab, &effect->msg.result, effect->payload);
     }
 }
