@@ -277,6 +277,28 @@ static void t20_results_that_wait_for_credit_are_changes_of_each_other(void)
     bench_destroy(&bench);
 }
 
+static void t20_changes_that_were_never_sent_are_not_held(void)
+{
+    struct bench *bench = bench_down(CODEC_INT8);
+    struct guest a;
+    struct copy copy = {.changes = 0};
+
+    bench->config.window = BENCH_CHUNKS;
+    a = guest_alone(bench);
+    give(bench, &a, 1, 1);
+    give(bench, &a, 2, 1);
+    a.hello.run = 7;
+    a.hello.base_version = 1;
+    guest_hello(bench, &a);
+    guest_attach(bench, &a);
+    guest_credits(bench, &a, 1, BENCH_CHUNKS);
+    give(bench, &a, 3, 1);
+    copy_all(&copy, bench, &a, 0);
+    CHECK_EQUAL(2 * BENCH_CHUNKS, copy.plain);
+    CHECK_EQUAL(0, copy.changes);
+    bench_destroy(&bench);
+}
+
 /* A job of this kind on chunks of these values. */
 static struct job *shade_of(struct pool *pool, double theta, double shadow)
 {
@@ -316,5 +338,6 @@ void add_hub_shadow_tests(CU_pSuite suite)
     TEST(t20_what_a_codec_leaves_out_is_in_the_next_results);
     TEST(t20_a_centre_that_is_rolled_back_is_sent_as_values);
     TEST(t20_results_that_wait_for_credit_are_changes_of_each_other);
+    TEST(t20_changes_that_were_never_sent_are_not_held);
     TEST(t20_a_centre_that_is_not_finite_has_no_shadow);
 }

@@ -161,12 +161,13 @@ static void t20_what_a_lost_connection_brought_is_not_decoded_any_more(void)
     send(desk, 1, 1, 1, 10, 0);
     desk_breaks(desk);
     desk_rejoins(desk);
+    send(desk, 9, 5, 5, 4, 0);
     desk->hand.holds_jobs = false;
     hand_work(&desk->hand);
     CHECK(isnan(desk_apply(desk, 1, 0)));
     desk_offers(desk, 2, 3);
-    send(desk, 2, 5, 5, 4, 0);
-    CHECK_NEAR(1, desk_apply(desk, 2, 0), 0);
+    send(desk, 2, 5, 6, 2, 0);
+    CHECK_NEAR(3, desk_apply(desk, 2, 0), 0);
     desk_destroy(&desk);
 }
 
