@@ -27,6 +27,12 @@ LOOP void round_loop(const double *values, size_t count, float *to)
         to[i] = (float)values[i];
 }
 
+LOOP void divide_loop(double *values, size_t count, double by)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] /= by;
+}
+
 LOOP void squares_loop(const void *values, size_t count, double *lanes)
 {
     double lane[FLOATS_LANES];
@@ -58,6 +64,7 @@ LOOP void doubles_loop(const double *values, size_t count, double *lanes)
 struct loops {
     void (*add)(const void *values, size_t count, double weight, double *into);
     void (*round)(const double *values, size_t count, float *to);
+    void (*divide)(double *values, size_t count, double by);
     void (*squares)(const void *values, size_t count, double *lanes);
     void (*doubles)(const double *values, size_t count, double *lanes);
 };
@@ -73,6 +80,11 @@ struct loops {
     {                                                                          \
         round_loop(values, count, to);                                         \
     }                                                                          \
+    attribute static void divide_##name(double *values, size_t count,          \
+                                        double by)                             \
+    {                                                                          \
+        divide_loop(values, count, by);                                        \
+    }                                                                          \
     attribute static void squares_##name(const void *values, size_t count,     \
                                          double *lanes)                        \
     {                                                                          \
@@ -83,7 +95,7 @@ struct loops {
     {                                                                          \
         doubles_loop(values, count, lanes);                                    \
     }                                                                          \
-    static const struct loops name = {add_##name, round_##name,                \
+    static const struct loops name = {add_##name, round_##name, divide_##name, \
                                       squares_##name, doubles_##name};
 
 VARIANT(plain, )
@@ -109,6 +121,12 @@ void floats_add(const void *values, size_t count, double weight, double *into)
 void floats_round(const double *values, size_t count, float *to)
 {
     loops()->round(values, count, to);
+}
+
+void floats_divide(double *values, size_t count, double by)
+{
+    if (by != 1)
+        loops()->divide(values, count, by);
 }
 
 void squares_add(struct squares *squares, const void *values, size_t count)

@@ -20,6 +20,9 @@ void floats_add(const void *values, size_t count, double weight, double *into);
 /* to[i] = values[i], rounded. */
 void floats_round(const double *values, size_t count, float *to);
 
+/* values[i] /= by. */
+void floats_divide(double *values, size_t count, double by);
+
 /* A sum of squares that grows: element i goes to lane i modulo FLOATS_LANES.
  * Zeroed at first; every piece but the last is a multiple of that long. */
 enum { FLOATS_LANES = 16 };

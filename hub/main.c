@@ -13,6 +13,7 @@
 #include "hub/main_display.h"
 #include "hub/main_score.h"
 #include "hub/settle.h"
+#include "net/memory.h"
 #include "net/net.h"
 #include "net/settings.h"
 #include "policies/pages.h"
@@ -262,6 +263,7 @@ int main(int argc, char **argv)
     struct why why = {""};
     enum status status;
 
+    memory_keep();
     if (argc > 1 && strcmp(argv[1], "ctl") == 0)
         return ctl_command(argc - 1, argv + 1);
     status = settings_read(&server.options, PROGRAM_HUB, argc, argv, &why);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
+#include "core/floats.h"
 
 static void check(struct job *job)
 {
@@ -73,8 +74,7 @@ static void reduce(struct job *job, const struct policy *policy,
         return;
     }
     job_sum(job, MERGE_FROM, job->inputs, first, count, value);
-    for (size_t i = 0; i < count; i++)
-        value[i] /= job->number[MERGE_WHOLE];
+    floats_divide(value, count, job->number[MERGE_WHOLE]);
 }
 
 static void merge_tiles(struct job *job, const struct policy *policy,

@@ -9,6 +9,7 @@
 #include <starswitch.h>
 
 #include "core/prng.h"
+#include "net/memory.h"
 #include "net/net.h"
 #include "net/settings.h"
 #include "node/main_show.h"
@@ -319,8 +320,10 @@ int main(int argc, char **argv)
     static struct training training;
     struct sigaction action = {.sa_handler = ask_to_stop};
     struct why why = {""};
-    enum status status = settings_read(&training.options, PROGRAM_NODE, argc,
-                                       argv, &why);
+    enum status status;
+
+    memory_keep();
+    status = settings_read(&training.options, PROGRAM_NODE, argc, argv, &why);
 
     if (status != STATUS_OK)
         return complain(status, &why);
