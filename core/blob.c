@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define XXH_STATIC_LINKING_ONLY
@@ -32,6 +33,7 @@ struct pool {
     pthread_mutex_t lock;
     struct spares spares[CLASSES];
     size_t bytes;
+    size_t spare, keep; /* bytes of those, and how many there may be */
     size_t out;
 };
 
@@ -39,8 +41,10 @@ struct pool *pool_new(void)
 {
     struct pool *pool = calloc(1, sizeof *pool);
 
-    if (pool)
-        (void)pthread_mutex_init(&pool->lock, NULL);
+    if (!pool)
+        return NULL;
+    pool->keep = SIZE_MAX;
+    (void)pthread_mutex_init(&pool->lock, NULL);
     return pool;
 }
 
@@ -65,6 +69,13 @@ void pool_destroy(struct pool **pool)
     (void)pthread_mutex_destroy(&(*pool)->lock);
     free(*pool);
     *pool = NULL;
+}
+
+void pool_keep(struct pool *pool, size_t bytes)
+{
+    (void)pthread_mutex_lock(&pool->lock);
+    pool->keep = bytes;
+    (void)pthread_mutex_unlock(&pool->lock);
 }
 
 size_t pool_bytes(struct pool *pool)
@@ -100,10 +111,19 @@ static struct blob *take_spare(struct pool *pool, unsigned class)
     if (blob) {
         spares->first = blob->next;
         spares->count--;
+        pool->spare -= blob->capacity;
         pool->out++;
     }
     (void)pthread_mutex_unlock(&pool->lock);
     return blob;
+}
+
+static bool has_room(const struct pool *pool, const struct spares *spares,
+                     const struct blob *blob)
+{
+    return blob->capacity && spares->count < SPARES_PER_CLASS &&
+           pool->spare <= pool->keep &&
+           blob->capacity <= pool->keep - pool->spare;
 }
 
 /* Takes a blob that nobody uses any more; one of capacity 0 has no bytes of
@@ -115,8 +135,9 @@ static void give_back(struct pool *pool, struct blob *blob)
 
     (void)pthread_mutex_lock(&pool->lock);
     pool->out--;
-    if (blob->capacity && spares->count < SPARES_PER_CLASS) {
+    if (has_room(pool, spares, blob)) {
         spares->count++;
+        pool->spare += blob->capacity;
         blob->next = spares->first;
         spares->first = blob;
         blob = NULL;

@@ -136,7 +136,7 @@ void centre_found(struct hub *hub, struct job *job)
         member_gone(hub, hub->members[place], "cut for an offence", false);
         return;
     }
-    hub->centre[chunk].theta = blob_ref(job->in[0].blob);
+    hub->centre[chunk].theta = blob_ref(job->out[0]);
     flow_return(hub, hub->members[place], 0, &hub->founding_loan,
                 job->in[0].blob->wire_bytes);
     if (++hub->founding == hub->chunks)

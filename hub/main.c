@@ -20,7 +20,10 @@
 #include "store/centre.h"
 
 /* Merging and scoring have a thread each at least. */
-enum { LEAST_WORKERS = 2 };
+enum {
+    LEAST_WORKERS = 2,
+    SPARE_BYTES = 16 << 20 /* of the pool: results wait for slow receivers */
+};
 
 struct server {
     struct options options;
@@ -275,6 +278,7 @@ int main(int argc, char **argv)
         (server.options.version || server.options.help))
         return 0;
     server.pool = pool_new();
+    pool_keep(server.pool, SPARE_BYTES);
     if (status == STATUS_OK)
         status = open_all(&server, &why);
     if (status == STATUS_OK) {

@@ -23,6 +23,8 @@ static void check(struct job *job)
     else if (!isfinite(squares))
         job->status = STATUS_CONFIG;
     job->number[1] = squares;
+    if (job->status == STATUS_OK && !job->tag[0])
+        (void)job_add_up(job, true);
 }
 
 static struct blob *room(struct job *job)

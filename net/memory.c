@@ -4,7 +4,7 @@
 
 enum {
     MAPPED_BYTES = 32 << 20, /* what is larger comes from the system */
-    KEPT_BYTES = 64 << 20    /* unused memory at the end of a heap */
+    KEPT_BYTES = 16 << 20    /* unused memory at the end of a heap */
 };
 
 void memory_keep(void)
