@@ -85,7 +85,8 @@ static void *worker(void *of)
         job_run(job);
         (void)pthread_mutex_lock(&workers->lock);
         queue_push(&workers->done, job);
-        bell_ring(workers->bell);
+        if (workers->done.count == 1) /* else it has been rung already */
+            bell_ring(workers->bell);
     }
     (void)pthread_mutex_unlock(&workers->lock);
     return NULL;

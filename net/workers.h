@@ -10,8 +10,9 @@
 
 struct workers;
 
-/* `bell` is borrowed and rung when a job is done. UNAVAILABLE when the system
- * gives no thread. */
+/* `bell` is borrowed and rung when a job is done and none was waiting to be
+ * taken, so take until there is none. UNAVAILABLE when the system gives no
+ * thread. */
 enum status workers_new(unsigned threads, const struct bell *bell,
                         struct workers **workers, struct why *why) MUST_CHECK;
 /* Waits for the jobs that run; destroys those that do not run yet, and those

@@ -125,9 +125,10 @@ static void apply_piece(const struct inbox_part *part, const float *v, float *x,
             x[i] += v[i];
         break;
     case VERB_PULL:
-        for (size_t i = 0; i < count; i++)
-            x[i] = a == 1 ? v[i]
-                          : (float)((1 - a) * (double)x[i] + a * (double)v[i]);
+        if (a == 1)
+            memcpy(x, v, count * sizeof *x);
+        for (size_t i = 0; i < count && a != 1; i++)
+            x[i] = (float)((1 - a) * (double)x[i] + a * (double)v[i]);
         break;
     case VERB_REPLACE:
         memcpy(x, v, count * sizeof *x);

@@ -267,6 +267,56 @@ static void threads_may_share_a_blob_and_a_pool(void)
     pool_destroy(&pool);
 }
 
+static void a_checksum_may_be_taken_piece_by_piece(void)
+{
+    struct pool *pool = pool_new();
+    struct blob *blob = blob_new(pool, 10000);
+    struct sealing sealing;
+    uint64_t whole;
+
+    for (size_t i = 0; i < blob->size; i++)
+        blob->bytes[i] = (unsigned char)(i * i);
+    blob_seal(blob);
+    whole = blob->checksum;
+    for (size_t piece = 1; piece <= blob->size; piece = piece * 3 + 1) {
+        sealing_begin(&sealing);
+        for (size_t at = 0; at < blob->size; at += piece) {
+            size_t left = blob->size - at;
+
+            sealing_add(&sealing, blob->bytes + at,
+                        left < piece ? left : piece);
+        }
+        blob->checksum = 0;
+        sealing_end(&sealing, blob);
+        CHECK(blob->checksum == whole);
+    }
+    blob_unref(&blob);
+    pool_destroy(&pool);
+}
+
+static void a_pool_keeps_as_many_bytes_as_it_is_told(void)
+{
+    struct pool *pool = pool_new();
+    struct blob *blobs[8];
+
+    pool_keep(pool, 4096);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 8; i++)
+            blobs[i] = blob_new(pool, 1024);
+        CHECK_EQUAL(8 * 1024, pool_bytes(pool));
+        for (int i = 0; i < 8; i++)
+            blob_unref(&blobs[i]);
+        CHECK_EQUAL(4096, pool_bytes(pool));
+    }
+    pool_keep(pool, 0);
+    blobs[0] = blob_new(pool, 1024);
+    blobs[1] = blob_new(pool, 8192);
+    blob_unref(&blobs[0]);
+    blob_unref(&blobs[1]);
+    CHECK_EQUAL(3072, pool_bytes(pool));
+    pool_destroy(&pool);
+}
+
 void add_core_blob_tests(CU_pSuite suite)
 {
     TEST(a_blob_has_its_size_and_an_aligned_address);
@@ -281,5 +331,7 @@ void add_core_blob_tests(CU_pSuite suite)
     TEST(a_slice_keeps_the_whole_alive);
     TEST(a_slice_may_be_empty_or_all);
     TEST(equal_bytes_have_equal_checksums);
+    TEST(a_checksum_may_be_taken_piece_by_piece);
+    TEST(a_pool_keeps_as_many_bytes_as_it_is_told);
     TEST(threads_may_share_a_blob_and_a_pool);
 }

@@ -1,0 +1,105 @@
+#include "core/floats.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/prng.h"
+#include "tests/check.h"
+
+enum { MOST = 100 };
+
+/* Values of every size, at an odd address. */
+static const void *fill(struct prng *prng, unsigned char *bytes, float *values)
+{
+    for (int i = 0; i < MOST; i++) {
+        values[i] = (float)ldexp(prng_unit(prng) - 0.5,
+                                 (int)prng_below(prng, 200) - 100);
+        memcpy(bytes + 1 + (size_t)i * sizeof *values, &values[i],
+               sizeof *values);
+    }
+    return bytes + 1;
+}
+
+static bool same(const double *one, const double *other, size_t count)
+{
+    return memcmp(one, other, count * sizeof *one) == 0;
+}
+
+static void sums_are_those_of_a_plain_loop_to_the_last_bit(void)
+{
+    unsigned char bytes[1 + MOST * sizeof(float)];
+    float values[MOST], rounded[MOST];
+    struct prng prng;
+
+    prng_seed(&prng, 1);
+    for (size_t count = 0; count <= MOST; count++) {
+        const void *packed = fill(&prng, bytes, values);
+        double into[MOST], expected[MOST];
+
+        for (size_t i = 0; i < count; i++) {
+            into[i] = prng_unit(&prng);
+            expected[i] = (into[i] + 0.3 * (double)values[i]) / 3;
+        }
+        floats_add(packed, count, 0.3, into);
+        floats_divide(into, count, 3);
+        CHECK(same(expected, into, count));
+        floats_divide(into, count, 1);
+        CHECK(same(expected, into, count));
+        floats_round(into, count, rounded);
+        for (size_t i = 0; i < count; i++)
+            CHECK(rounded[i] == (float)expected[i]);
+    }
+}
+
+static void squares_are_added_up_in_lanes(void)
+{
+    unsigned char bytes[1 + MOST * sizeof(float)];
+    float values[MOST];
+    double doubles[MOST];
+    struct prng prng;
+
+    prng_seed(&prng, 2);
+    for (size_t count = 0; count <= MOST; count++) {
+        const void *packed = fill(&prng, bytes, values);
+        struct squares whole = {{0}}, parts = {{0}}, wide = {{0}};
+        double lane[FLOATS_LANES] = {0}, sum = 0;
+        size_t head = count / 2 / FLOATS_LANES * FLOATS_LANES;
+
+        for (size_t i = 0; i < MOST; i++)
+            doubles[i] = (double)values[i];
+        for (size_t i = 0; i < count; i++)
+            lane[i % FLOATS_LANES] += doubles[i] * doubles[i];
+        for (int i = 0; i < FLOATS_LANES; i++)
+            sum += lane[i];
+        squares_add(&whole, packed, count);
+        CHECK(squares_sum(&whole) == sum);
+        squares_add(&parts, values, head);
+        squares_add_doubles(&parts, doubles + head, count - head);
+        CHECK(same(whole.lane, parts.lane, FLOATS_LANES));
+        squares_add_doubles(&wide, doubles, count);
+        CHECK(same(whole.lane, wide.lane, FLOATS_LANES));
+    }
+}
+
+static void one_bad_value_anywhere_makes_the_squares_bad(void)
+{
+    for (int i = 0; i < MOST; i++) {
+        float values[MOST] = {0};
+        struct squares nan = {{0}}, infinite = {{0}};
+
+        values[i] = NAN;
+        squares_add(&nan, values, MOST);
+        CHECK(!isfinite(squares_sum(&nan)));
+        values[i] = -INFINITY;
+        squares_add(&infinite, values, MOST);
+        CHECK(!isfinite(squares_sum(&infinite)));
+    }
+}
+
+void add_core_floats_tests(CU_pSuite suite)
+{
+    TEST(sums_are_those_of_a_plain_loop_to_the_last_bit);
+    TEST(squares_are_added_up_in_lanes);
+    TEST(one_bad_value_anywhere_makes_the_squares_bad);
+}
