@@ -27,6 +27,16 @@ LOOP void round_loop(const double *values, size_t count, float *to)
         to[i] = (float)values[i];
 }
 
+LOOP void mix_loop(struct weighed first, struct weighed second, size_t count,
+                   float *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0.0 + first.weight * value_at(first.values, i);
+
+        to[i] = (float)(sum + second.weight * value_at(second.values, i));
+    }
+}
+
 LOOP void divide_loop(double *values, size_t count, double by)
 {
     for (size_t i = 0; i < count; i++)
@@ -64,6 +74,8 @@ LOOP void doubles_loop(const double *values, size_t count, double *lanes)
 struct loops {
     void (*add)(const void *values, size_t count, double weight, double *into);
     void (*round)(const double *values, size_t count, float *to);
+    void (*mix)(struct weighed first, struct weighed second, size_t count,
+                float *to);
     void (*divide)(double *values, size_t count, double by);
     void (*squares)(const void *values, size_t count, double *lanes);
     void (*doubles)(const double *values, size_t count, double *lanes);
@@ -80,6 +92,12 @@ struct loops {
     {                                                                          \
         round_loop(values, count, to);                                         \
     }                                                                          \
+    attribute static void mix_##name(struct weighed first,                     \
+                                     struct weighed second, size_t count,      \
+                                     float *to)                                \
+    {                                                                          \
+        mix_loop(first, second, count, to);                                    \
+    }                                                                          \
     attribute static void divide_##name(double *values, size_t count,          \
                                         double by)                             \
     {                                                                          \
@@ -95,7 +113,8 @@ struct loops {
     {                                                                          \
         doubles_loop(values, count, lanes);                                    \
     }                                                                          \
-    static const struct loops name = {add_##name, round_##name, divide_##name, \
+    static const struct loops name = {add_##name,     round_##name,   \
+                                      mix_##name,     divide_##name,  \
                                       squares_##name, doubles_##name};
 
 VARIANT(plain, )
@@ -121,6 +140,12 @@ void floats_add(const void *values, size_t count, double weight, double *into)
 void floats_round(const double *values, size_t count, float *to)
 {
     loops()->round(values, count, to);
+}
+
+void floats_mix(struct weighed first, struct weighed second, size_t count,
+                float *to)
+{
+    loops()->mix(first, second, count, to);
 }
 
 void floats_divide(double *values, size_t count, double by)

@@ -20,6 +20,16 @@ void floats_add(const void *values, size_t count, double weight, double *into);
 /* to[i] = values[i], rounded. */
 void floats_round(const double *values, size_t count, float *to);
 
+/* A vector and what it weighs. */
+struct weighed {
+    const void *values;
+    double weight;
+};
+
+/* to[i] = the sum of both, rounded: floats_add from zero, one after the other,
+ * and floats_round, without a vector of sums in between. */
+void floats_mix(struct weighed first, struct weighed second, size_t count,
+                float *to);
 /* values[i] /= by. */
 void floats_divide(double *values, size_t count, double by);
 

@@ -86,12 +86,32 @@ static size_t tile_at(const struct job *job, size_t first, size_t tile)
     return left < tile ? left : tile;
 }
 
+static struct weighed raw_at(const struct input *input, size_t first)
+{
+    return (struct weighed){input->blob->bytes + first * sizeof(float),
+                            input->weight};
+}
+
+/* to[i] = the sum of in[from..until), rounded. */
+static void add_up_tile(const struct job *job, unsigned from, unsigned until,
+                        size_t first, size_t count, float *to)
+{
+    double sum[CODEC_GRAIN];
+
+    if (until - from == 2 && job_tile(job) == FLOATS_TILE) {
+        floats_mix(raw_at(&job->in[from], first),
+                   raw_at(&job->in[from + 1], first), count, to);
+        return;
+    }
+    job_sum(job, from, until, first, count, sum);
+    floats_round(sum, count, to);
+}
+
 double job_add_up(struct job *job, unsigned from, unsigned to, unsigned out,
                   bool seals)
 {
     struct squares squares = {{0}};
     size_t tile = job_tile(job), count;
-    double sum[CODEC_GRAIN];
     struct sealing sealing;
 
     job->out[out] = blob_new(job->pool, job->extent.elements * sizeof(float));
@@ -104,8 +124,7 @@ double job_add_up(struct job *job, unsigned from, unsigned to, unsigned out,
         float *values = blob_floats(job->out[out]) + first;
 
         count = tile_at(job, first, tile);
-        job_sum(job, from, to, first, count, sum);
-        floats_round(sum, count, values);
+        add_up_tile(job, from, to, first, count, values);
         squares_add(&squares, values, count);
         if (seals)
             sealing_add(&sealing, values, count * sizeof *values);

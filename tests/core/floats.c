@@ -52,6 +52,31 @@ static void sums_are_those_of_a_plain_loop_to_the_last_bit(void)
     }
 }
 
+static void a_mix_is_two_additions_and_a_rounding(void)
+{
+    unsigned char bytes[1 + MOST * sizeof(float)];
+    float values[MOST], others[MOST], mixed[MOST], expected[MOST];
+    struct prng prng;
+
+    prng_seed(&prng, 3);
+    for (size_t count = 0; count <= MOST; count++) {
+        struct weighed first = {fill(&prng, bytes, values), 1};
+        struct weighed second = {others, count % 2 ? -1 : 0.7};
+        double sum[MOST] = {0};
+
+        for (size_t i = 0; i < MOST; i++)
+            others[i] = i % 3 ? (float)prng_unit(&prng) : values[i];
+        values[0] = -0.0f;
+        others[0] = 0.0f;
+        memcpy(bytes + 1, values, sizeof *values);
+        floats_add(first.values, count, first.weight, sum);
+        floats_add(second.values, count, second.weight, sum);
+        floats_round(sum, count, expected);
+        floats_mix(first, second, count, mixed);
+        CHECK_EQUAL(0, memcmp(expected, mixed, count * sizeof *mixed));
+    }
+}
+
 static void squares_are_added_up_in_lanes(void)
 {
     unsigned char bytes[1 + MOST * sizeof(float)];
@@ -100,6 +125,7 @@ static void one_bad_value_anywhere_makes_the_squares_bad(void)
 void add_core_floats_tests(CU_pSuite suite)
 {
     TEST(sums_are_those_of_a_plain_loop_to_the_last_bit);
+    TEST(a_mix_is_two_additions_and_a_rounding);
     TEST(squares_are_added_up_in_lanes);
     TEST(one_bad_value_anywhere_makes_the_squares_bad);
 }
