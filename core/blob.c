@@ -256,9 +256,10 @@ void blob_seal(struct blob *blob)
     blob->checksum = XXH3_64bits(blob->bytes, blob->size);
 }
 
-_Static_assert(sizeof(XXH3_state_t) <= sizeof(struct sealing) &&
-                   _Alignof(XXH3_state_t) <= _Alignof(struct sealing),
+_Static_assert(sizeof(XXH3_state_t) <= sizeof(struct sealing),
                "a sealing has room for XXH3's state");
+_Static_assert(_Alignof(XXH3_state_t) <= _Alignof(struct sealing),
+               "and lies as it must");
 
 static XXH3_state_t *state_of(struct sealing *sealing)
 {
