@@ -24,7 +24,7 @@ static void check(struct job *job)
         job->status = STATUS_CONFIG;
     job->number[1] = squares;
     if (job->status == STATUS_OK && !job->tag[0])
-        (void)job_add_up(job, true);
+        (void)job_add_up(job, 0, job->inputs, 0, true);
 }
 
 static struct blob *room(struct job *job)
