@@ -48,7 +48,7 @@ static void read_settings(int argc, char **argv, struct settings *out)
          "raw: a hub that only sums; f32: our own without what follows --;\n"
          "                 none: nothing (raw)"},
         {"network", SETTING_TEXT, &out->network,
-         "where bench/network.sh has made namespaces of this name"},
+         "where bench/kit/network has made namespaces of this name"},
         {"bytes", SETTING_REAL, &out->bytes_per_second,
          "goodput of a link, bytes/s; for comparing with nodes * S / B"},
         {"name", SETTING_TEXT, &out->name, "of the figure (star_round)"},
@@ -66,9 +66,13 @@ static void read_settings(int argc, char **argv, struct settings *out)
         give_up("at most %d rounds", MOST_ROUNDS);
 }
 
+/* Joins in a first round, in which nothing has changed yet and nodes may weigh
+ * differently, by how long they have waited for the others. */
 static void start(struct lane *lane, const struct settings *settings,
                   char *const *extra)
 {
+    const struct order order = {.kind = ORDER_ROUND};
+
     lane->ours = extra != NULL;
     lane->crew = (struct crew){
         .network = settings->network,
@@ -78,6 +82,7 @@ static void start(struct lane *lane, const struct settings *settings,
                  .extra = extra}};
     crew_start(&lane->crew, extra ? star_hub : raw_hub,
                extra ? star_node : raw_node);
+    (void)crew_order(&lane->crew, &order, NULL);
 }
 
 static double run_round(struct lane *lane)

@@ -32,6 +32,8 @@ void crew_stop(struct crew *crew)
 {
     for (unsigned n = 0; n < crew->started; n++) {
         (void)close(crew->orders[n]);
+        if (crew->nodes[n] <= 0)
+            continue;
         (void)kill(crew->nodes[n], SIGKILL);
         (void)waitpid(crew->nodes[n], NULL, 0);
     }
@@ -190,6 +192,17 @@ void crew_tell(struct crew *crew, const struct order *order)
             give_up("node %u is gone", n);
 }
 
+static _Noreturn void lost(struct crew *crew, unsigned n)
+{
+    int status = 0;
+
+    (void)waitpid(crew->nodes[n], &status, 0);
+    crew->nodes[n] = 0;
+    if (WIFSIGNALED(status))
+        give_up("node %u was ended by signal %d", n, WTERMSIG(status));
+    give_up("node %u has ended with %d", n, WEXITSTATUS(status));
+}
+
 static void hear(struct crew *crew, unsigned n, double until,
                  struct answer *answer)
 {
@@ -206,7 +219,7 @@ static void hear(struct crew *crew, unsigned n, double until,
     if (known == 0)
         give_up("node %u does not answer in time", n);
     if (recv(crew->orders[n], answer, sizeof *answer, 0) != sizeof *answer)
-        give_up("node %u has ended", n);
+        lost(crew, n);
 }
 
 double crew_hear(struct crew *crew, double patience, struct answer *answers)

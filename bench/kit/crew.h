@@ -9,7 +9,7 @@
  * star that does not answer in time ends the program with a sentence.
  *
  * Networks: with a `network` NAME the hub lives in the network namespace
- * NAME-hub, at 10.98.0.1, and node i of n in NAME-i, which bench/network.sh
+ * NAME-hub, at 10.98.0.1, and node i of n in NAME-i, which bench/kit/network
  * makes; without, all are on the loopback device. */
 #ifndef BENCH_KIT_CREW_H
 #define BENCH_KIT_CREW_H

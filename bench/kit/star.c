@@ -77,33 +77,28 @@ void star_clean(const struct crew *crew)
 
 // ---- a node ----
 
-struct node {
-    const struct post *post;
-    struct star_link *link;
-    float *values;
-    struct star_state state;
-};
-
-static void attach(struct node *node)
+void star_node_attach(struct star_node *node, const struct post *post)
 {
-    const struct post *post = node->post;
-    struct star_tensor tensor = {.name = "parameters",
-                                 .rank = 1,
-                                 .shape = {post->elements},
-                                 .value = node->values};
+    struct star_tensor tensor = {
+        .name = "parameters", .rank = 1, .shape = {post->elements}};
     char address[ADDRESS], name[32], error[256];
     struct star_options options = {.hub = address, .name = name};
 
     (void)snprintf(address, sizeof address, "%s:%u", post->address, post->port);
     (void)snprintf(name, sizeof name, "node-%u", post->node);
+    memset(node, 0, sizeof *node);
+    node->post = post;
+    node->values = pages(post->elements * sizeof *node->values);
+    tensor.value = node->values;
     if (star_attach(&options, &tensor, 1, &node->link, error, sizeof error) !=
         STAR_OK)
         give_up("%s", error);
 }
 
-static void step(struct node *node)
+void star_node_step(struct star_node *node)
 {
-    struct star_progress progress = {.loss = 1, .samples = 32, .accuracy = -1};
+    struct star_progress progress = {
+        .loss = 1 + node->post->node, .samples = 32, .accuracy = -1};
 
     if (star_step(node->link, &progress) != STAR_GO)
         give_up("node %u was told to stop", node->post->node);
@@ -112,20 +107,20 @@ static void step(struct node *node)
 
 /* One more result. A step returns at once while the hub is not there yet or
  * waits for other nodes. */
-static void run_round(struct node *node)
+static void run_round(struct star_node *node)
 {
     uint64_t applied = node->state.applied;
 
     while (node->state.applied == applied) {
         uint64_t offered = node->state.offered;
 
-        step(node);
+        star_node_step(node);
         if (node->state.offered == offered)
             sleep_until(seconds() + 0.002);
     }
 }
 
-static void run_paced(struct node *node, const struct order *order)
+static void run_paced(struct star_node *node, const struct order *order)
 {
     double began = seconds(), next = began;
 
@@ -134,13 +129,13 @@ static void run_paced(struct node *node, const struct order *order)
         drift(node->values, node->post->elements, 1);
         if (order->step > 0)
             sleep_until(next);
-        step(node);
+        star_node_step(node);
         if (next < seconds())
             next = seconds();
     }
 }
 
-static void obey(struct node *node, const struct order *order)
+static void obey(struct star_node *node, const struct order *order)
 {
     switch (order->kind) {
     case ORDER_DRIFT:
@@ -159,7 +154,7 @@ static void obey(struct node *node, const struct order *order)
     }
 }
 
-static void report(const struct node *node, struct answer *answer)
+static void report(const struct star_node *node, struct answer *answer)
 {
     size_t elements = node->post->elements;
     const struct star_state *state = &node->state;
@@ -177,11 +172,10 @@ static void report(const struct node *node, struct answer *answer)
 
 void star_node(const struct post *post)
 {
-    struct node node = {.post = post,
-                        .values = pages(post->elements * sizeof *node.values)};
+    struct star_node node;
     struct order order;
 
-    attach(&node);
+    star_node_attach(&node, post);
     while (next_order(post, &order)) {
         struct answer answer = {.begin = seconds()};
 

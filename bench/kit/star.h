@@ -4,6 +4,14 @@
 #define BENCH_KIT_STAR_H
 
 #include "bench/kit/crew.h"
+#include "include/starswitch.h"
+
+struct star_node {
+    const struct post *post;
+    struct star_link *link;
+    float *values;           /* all zero at first */
+    struct star_state state; /* since the last step */
+};
 
 /* Becomes build/starswitch-hub, with the options in post->extra; it saves
  * nothing meanwhile, and its folder goes with star_clean. As all nodes begin
@@ -13,5 +21,9 @@ void star_clean(const struct crew *crew);
 
 /* A round is calls of star_step until one more result has been applied. */
 void star_node(const struct post *post);
+
+/* The same by hand. Node i's loss is 1 + i. */
+void star_node_attach(struct star_node *node, const struct post *post);
+void star_node_step(struct star_node *node);
 
 #endif
