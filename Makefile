@@ -58,7 +58,7 @@ TEST_OBJECTS = $(call object,\
 	$(filter-out tests/replay.c tests/fuzz/%,$(wildcard tests/*.c tests/*/*.c)))
 REPLAYS = $(FUZZ:%=$(BUILD)/replay-%)
 SOURCES = $(wildcard $(FOLDERS:=/*.c) tests/*.c tests/*/*.c \
-	bench/*.c bench/*/*.c tools/*.c examples/*.c)
+	bench/*.c bench/convergence/*.c bench/kit/*.c tools/*.c examples/*.c)
 
 all: $(PROGRAMS) $(LIBSTAR) ## the programs and the library (the default)
 
@@ -232,10 +232,8 @@ run-fuzz: $(FUZZ:%=$(BUILD)/fuzz-%)
 			$(BUILD)/corpus/$$name tests/fuzz/corpus/$$name || exit 1; \
 	done
 
-bench: all $(BENCHES) ## one question per program, one number per line
-	@for bench in $(BENCHES); do $$bench || exit 1; done
-	@for bench in $(wildcard bench/*.sh); do \
-		STAR_BUILD=$(BUILD) sh $$bench || exit 1; done
+bench: all $(BENCHES) ## how fast it is: docs/performance.md (BENCH_ROUNDS=5)
+	@STAR_BUILD=$(BUILD) CC="$(CC)" tools/bench
 
 convergence: ## how well it learns, in virtual time: docs/convergence.md
 	@tools/install build demo
