@@ -124,7 +124,8 @@ function median(list, many,    i, j, swap) {
     return (list[i] + list[many + 1 - i]) / 2
 }
 function say(figure, phase, list, unit) {
-    printf "{\"figure\":\"%s\",\"hub\":\"%s\",\"value\":%.3f,", figure, phase,
+    printf "{\"bench\":\"never_waits\","
+    printf "\"figure\":\"%s\",\"hub\":\"%s\",\"value\":%.3f,", figure, phase,
         median(list, count[phase])
     printf "\"unit\":\"%s\",\"runs\":%d,\"seconds\":%d,", unit, runs, seconds
     printf "\"cores\":\"%s\"}\n", cores

@@ -17,7 +17,7 @@
 
 #include "bench/kit/kit.h"
 
-enum { FIRST_PORT = 20000, PORTS = 6000, CREWS = 4 };
+enum { FIRST_PORT = 20000, PORTS = 6000, CREWS = 4, LOOK_EVERY = 200 };
 
 /* Those alive, and the process that has started them. */
 static struct {
@@ -192,6 +192,14 @@ void crew_tell(struct crew *crew, const struct order *order)
             give_up("node %u is gone", n);
 }
 
+static _Noreturn void hub_lost(struct crew *crew)
+{
+    crew->hub = 0;
+    if (crew->clean)
+        crew->clean(crew);
+    give_up("the hub has ended");
+}
+
 static _Noreturn void lost(struct crew *crew, unsigned n)
 {
     int status = 0;
@@ -207,17 +215,17 @@ static void hear(struct crew *crew, unsigned n, double until,
                  struct answer *answer)
 {
     struct pollfd poll_one = {crew->orders[n], POLLIN, 0};
-    double left = until - seconds();
-    int known;
+    int known = 0;
 
-    if (waitpid(crew->hub, NULL, WNOHANG) == crew->hub)
-        give_up("the hub has ended");
-    known = poll(&poll_one, 1, left > 0 ? (int)(1e3 * left) : 0);
-
+    while (known == 0) {
+        if (waitpid(crew->hub, NULL, WNOHANG) == crew->hub)
+            hub_lost(crew);
+        if (seconds() > until)
+            give_up("node %u does not answer in time", n);
+        known = poll(&poll_one, 1, LOOK_EVERY);
+    }
     if (known < 0)
         give_up("interrupted");
-    if (known == 0)
-        give_up("node %u does not answer in time", n);
     if (recv(crew->orders[n], answer, sizeof *answer, 0) != sizeof *answer)
         lost(crew, n);
 }

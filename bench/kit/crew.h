@@ -53,7 +53,8 @@ struct post {
 struct crew {
     const char *network;
     struct post post;
-    void (*clean)(const struct crew *); /* when it has been stopped, or NULL */
+    void (*clean)(const struct crew *); /* when its hub is gone, or NULL;
+                                          `started`: it ended by itself */
     unsigned started;
     pid_t hub, nodes[CREW_NODES];
     int orders[CREW_NODES];

@@ -65,6 +65,18 @@ static int remove_one(const char *path, const struct stat *status, int kind,
     return remove(path);
 }
 
+static void print_last_line(const char *path)
+{
+    char line[PATH], last[PATH] = "";
+    FILE *file = fopen(path, "r");
+
+    while (file && fgets(line, sizeof line, file))
+        memcpy(last, line, sizeof last);
+    if (file)
+        (void)fclose(file);
+    (void)fputs(last, stderr);
+}
+
 void star_clean(const struct crew *crew)
 {
     char path[PATH];
@@ -72,6 +84,8 @@ void star_clean(const struct crew *crew)
     (void)snprintf(path, sizeof path, FOLDER, crew->post.port);
     (void)nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     (void)snprintf(path, sizeof path, FOLDER ".out", crew->post.port);
+    if (crew->started)
+        print_last_line(path);
     (void)remove(path);
 }
 
