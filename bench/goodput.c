@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include "bench/kit/crew.h"
@@ -69,10 +68,7 @@ int main(int argc, char **argv)
     (void)settings_read(argc, argv, question, list, sizeof list / sizeof *list);
     if (rounds > MOST_ROUNDS)
         give_up("at most %d rounds", MOST_ROUNDS);
-    arrived = mmap(NULL, sizeof *arrived, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (arrived == MAP_FAILED)
-        give_up("no memory");
+    arrived = shared_pages(sizeof *arrived);
     crew = (struct crew){.network = network, .post = {.nodes = 1}};
     crew_start(&crew, sink, flood);
     (void)crew_order(&crew, &order, NULL);

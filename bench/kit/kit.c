@@ -159,16 +159,28 @@ double median(double *values, size_t count)
 
 // ---- vectors ----
 
-void *pages(size_t bytes)
+static void *map(size_t bytes, int visible)
 {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int flags = visible | MAP_ANONYMOUS, protection = PROT_READ | PROT_WRITE;
+    // Anonymous memory has no file: -1.
+    // cppcheck-suppress invalidFunctionArg
+    void *memory = mmap(NULL, bytes, protection, flags, -1, 0);
 
     if (memory == MAP_FAILED)
         give_up("no memory for %zu MiB", bytes / MEBIBYTE);
     (void)madvise(memory, bytes, MADV_HUGEPAGE);
     memset(memory, 0, bytes);
     return memory;
+}
+
+void *pages(size_t bytes)
+{
+    return map(bytes, MAP_PRIVATE);
+}
+
+void *shared_pages(size_t bytes)
+{
+    return map(bytes, MAP_SHARED);
 }
 
 static const float *drifts(void)

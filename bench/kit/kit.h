@@ -31,8 +31,8 @@ int settings_read(int argc, char **argv, const char *question,
                   const struct setting *settings, unsigned count);
 
 /* Says why on stderr and ends the program with 1. */
-_Noreturn void give_up(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
+void give_up(const char *format, ...)
+    __attribute__((noreturn, format(printf, 1, 2)));
 
 /* A clock that all processes of the machine share. */
 double seconds(void);
@@ -46,6 +46,8 @@ double median(double *values, size_t count);
 /* `bytes` of zeros in huge pages where the system has them, each touched; not
  * to be freed. Gives up when there is no memory. */
 void *pages(size_t bytes);
+/* The same for what this process shares with those that it will fork. */
+void *shared_pages(size_t bytes);
 
 /* One iteration of a trainer that trains nothing: element i moves by
  * drift_of(i) * scale, so that every element changes, each in its way. */

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <zmq.h>
 
@@ -160,10 +159,7 @@ static void wait_for_answer(const struct pinger *pinger)
 void pinger_start(struct pinger *pinger, const struct crew *crew,
                   void (*work)(const struct post *))
 {
-    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED)
-        give_up("no memory for pings");
+    shared = shared_pages(sizeof *shared);
     pinger->pings = shared;
     pinger->process = crew_fork(crew, 0, &pinger->orders, work);
     wait_for_answer(pinger);
