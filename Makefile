@@ -52,7 +52,8 @@ EXAMPLES = $(patsubst %.c,$(BUILD)/%,\
 	$(patsubst %.c,$(BUILD)/%.so,$(wildcard examples/*_trainer.c))
 BENCHES = $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*.c))
 CONVERGENCE = $(if $(wildcard bench/convergence),$(BUILD)/star-convergence)
-TABLES = $(if $(wildcard tools/tables.c),$(BUILD)/star-tables)
+TABLES = $(patsubst tools/%.c,$(BUILD)/star-%,\
+	$(wildcard tools/tables.c tools/formats.c))
 TESTS = $(BUILD)/run-tests
 TEST_OBJECTS = $(call object,\
 	$(filter-out tests/replay.c tests/fuzz/%,$(wildcard tests/*.c tests/*/*.c)))
@@ -211,7 +212,7 @@ valgrind: $(EXAMPLES) $(TESTS) ## the tests of the pure folders under valgrind
 	@STAR_BUILD=$(BUILD) STAR_SLOW=1 timeout -k 10 600 \
 		valgrind -q --error-exitcode=1 \
 		--leak-check=full --errors-for-leak-kinds=definite \
-		$(TESTS) core/ codec/ policies/ group/ hub/ node/
+		$(TESTS) core/ codec/ policies/ trace/ group/ hub/ node/
 coverage: ## which lines the tests reach: build/coverage/index.html
 	@$(MAKE) --no-print-directory -j$(JOBS) BUILD=build/coverage \
 		CFLAGS="-O0 -g" SAN=--coverage test

@@ -25,6 +25,10 @@ for header in "$root"/usr/include/*.h; do
     echo "${header##*/} is C99 and C++"
 done
 
+[ -s "$root/usr/share/man/man5/starswitch-trace.5" ]
+[ -s "$root/usr/share/man/man1/starswitch-hub.1" ]
+echo "the man pages are there"
+
 cat >"$root/both.cc" <<'END_OF_CC'
 #include <starswitch.h>
 #include <starswitch_trainer.h>

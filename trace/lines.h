@@ -1,0 +1,57 @@
+/* Text from outside, line by line. Inside of trace/.
+ *
+ *     struct lines lines = lines_of(text, size);
+ *     struct line line;
+ *     while ((status = lines_next(&lines, &line, why)) == STATUS_OK)
+ *         ...                       // line.number, line.text
+ *     // AGAIN: that was the last one
+ *
+ * A line is copied, so that it is a string that may be cut into words. */
+#ifndef TRACE_LINES_H
+#define TRACE_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/status.h"
+
+enum {
+    LINE_BYTES = 4096, /* with its NUL */
+    SHOWN_BYTES = 48   /* of what errors repeat */
+};
+
+struct lines {
+    const char *at, *end;
+    unsigned long number; /* of the line read last */
+};
+
+struct line {
+    unsigned long number; /* from 1 */
+    size_t length;
+    char text[LINE_BYTES]; /* without its end, "\n" or "\r\n" */
+};
+
+struct lines lines_of(const char *text, size_t size);
+
+/* The next line. AGAIN: there is none. MALFORMED: it is too long, has a zero
+ * byte, or the text ends within it, as a file does that was cut off. */
+enum status lines_next(struct lines *lines, struct line *out,
+                       struct why *why) MUST_CHECK;
+
+/* Cuts the next word off, between blanks and tabs; NULL when none is left. */
+char *line_word(char **rest);
+
+/* Reads digits, a whole number of 64 bits, and moves *at behind them; false,
+ * with *at unchanged, when there are none or too many. */
+bool line_digits(const char **at, uint64_t *out);
+/* The same; false when something stands behind them. */
+bool line_number(const char *text, uint64_t *out);
+
+/* If `text` begins with `start`: what is behind it, else NULL. */
+char *line_after(char *text, const char *start);
+
+/* `words` made harmless and short for an error, in `room`. */
+const char *line_shown(const char *words, char room[SHOWN_BYTES]);
+
+#endif
