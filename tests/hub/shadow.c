@@ -283,7 +283,7 @@ static void t20_changes_that_were_never_sent_are_not_held(void)
     struct guest a;
     struct copy copy = {.changes = 0};
 
-    bench->config.window = BENCH_CHUNKS;
+    bench->config.window = BENCH_VALUES;
     a = guest_alone(bench);
     give(bench, &a, 1, 1);
     give(bench, &a, 2, 1);
@@ -291,7 +291,7 @@ static void t20_changes_that_were_never_sent_are_not_held(void)
     a.hello.base_version = 1;
     guest_hello(bench, &a);
     guest_attach(bench, &a);
-    guest_credits(bench, &a, 1, BENCH_CHUNKS);
+    guest_credits(bench, &a, 1, BENCH_VALUES);
     give(bench, &a, 3, 1);
     copy_all(&copy, bench, &a, 0);
     CHECK_EQUAL(2 * BENCH_CHUNKS, copy.plain);
