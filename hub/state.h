@@ -3,10 +3,11 @@
  * One file per journey: members.c and roll.c (who is here), contest.c (first
  * parameters), offers.c, gate.c and rounds.c (who takes part), choice.c (who is
  * asked for data), merge.c (chunks in, results out), shadow.c (results as
- * changes), queue.c (which round is next), preempt.c (who starts again), centre.c (the first values), flow.c and
- * delivery.c (uploads and results on credit), tasks.c (who trains on what),
- * snapshot.c (scores and saves), rollback.c (a centre that got worse), finish.c
- * (when it all ends), orders.c (what the operator asks). */
+ * changes), queue.c (which round is next), preempt.c (who starts again),
+ * centre.c (the first values), flow.c and delivery.c (uploads and results on
+ * credit), tasks.c (who trains on what), snapshot.c (scores and saves),
+ * rollback.c (a centre that got worse), finish.c (when it all ends), orders.c
+ * (what the operator asks). */
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
 

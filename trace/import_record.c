@@ -191,15 +191,15 @@ static enum status take_credit(struct recorded *of, struct fields *fields,
                                struct why *why)
 {
     struct recorded_node *node = node_of(of, fields);
-    uint64_t exchange, chunks;
+    uint64_t exchange, bytes;
 
     if (!node)
         return STATUS_OK;
     if (!read_count(fields, "exchange", &exchange) ||
-        !read_count(fields, "chunks", &chunks))
-        return lacks(fields, "exchange or chunks", why);
-    if (chunks <= UINT32_MAX)
-        recorded_credit(of, node, exchange, chunks);
+        !read_count(fields, "more", &bytes))
+        return lacks(fields, "exchange or more", why);
+    if (bytes <= (uint64_t)1 << 40)
+        recorded_credit(of, node, exchange, bytes);
     return STATUS_OK;
 }
 

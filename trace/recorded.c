@@ -164,7 +164,6 @@ static enum status close_download(struct recorded *of,
     struct traced result = {.time = until, .until = until,
                             .kind = TRACED_RESULT, .track = node->track,
                             .numbers = {batch->exchange, batch->version}};
-    double share;
     int64_t rate;
     enum status status;
 
@@ -172,13 +171,11 @@ static enum status close_download(struct recorded *of,
         return STATUS_OK;
     batch->open = false;
     status = add_batch(of, node, TRACED_DOWNLOAD, batch, until, why);
-    if (status == STATUS_OK && batch->credited >= batch->chunks)
+    if (status == STATUS_OK && batch->credited >= batch->bytes)
         status = trace_add_event(of->trace, &result, why);
-    if (status != STATUS_OK || batch->credited > batch->chunks)
+    if (status != STATUS_OK || batch->credited > batch->bytes)
         return status;
-    share = (double)(batch->credited - batch->first_credit) /
-            (double)batch->chunks;
-    rate = rate_of(share * (double)batch->bytes,
+    rate = rate_of((double)(batch->credited - batch->first_credit),
                    batch->credit_last - batch->credit);
     if (!rate)
         return STATUS_OK;
@@ -228,17 +225,17 @@ enum status recorded_download(struct recorded *of, struct recorded_node *node,
 }
 
 void recorded_credit(struct recorded *of, struct recorded_node *node,
-                     uint64_t exchange, uint64_t chunks)
+                     uint64_t exchange, uint64_t bytes)
 {
     struct batch *batch = &node->down;
 
-    if (!batch->open || batch->exchange != exchange || !chunks)
+    if (!batch->open || batch->exchange != exchange || !bytes)
         return;
     if (!batch->credited) {
-        batch->first_credit = chunks;
+        batch->first_credit = bytes;
         batch->credit = of->now;
     }
-    batch->credited += chunks;
+    batch->credited += bytes;
     batch->credit_last = of->now;
 }
 

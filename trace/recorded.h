@@ -13,7 +13,7 @@ struct batch {
     uint64_t chunks, bytes;
     uint64_t first_bytes;  /* of the first chunk */
     nanos first, last;     /* when chunks were seen by the hub */
-    uint64_t credited;     /* down: chunks that the node has said it has */
+    uint64_t credited;     /* down: bytes that the node has said it has */
     uint64_t first_credit; /* how many of them at first */
     nanos credit, credit_last;
 };
@@ -76,9 +76,9 @@ enum status recorded_upload(struct recorded *of, struct recorded_node *node,
 enum status recorded_download(struct recorded *of, struct recorded_node *node,
                               uint64_t exchange, uint64_t version,
                               uint64_t bytes, struct why *why) MUST_CHECK;
-/* The node has so many more chunks of the answer. */
+/* The node has so many more bytes of the answer. */
 void recorded_credit(struct recorded *of, struct recorded_node *node,
-                     uint64_t exchange, uint64_t chunks);
+                     uint64_t exchange, uint64_t bytes);
 
 /* A PING, times in nanoseconds. */
 struct recorded_ping {

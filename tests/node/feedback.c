@@ -32,8 +32,6 @@ static double astray(const struct rig *rig)
     return most;
 }
 
-/* ---- changes ---- */
-
 struct course {
     unsigned under_way; /* offers without an answer */
     uint32_t fragments;
