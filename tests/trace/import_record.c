@@ -147,7 +147,7 @@ static void check_node(const struct trace *trace, const char *name)
     if (!CHECK(track != NULL))
         return;
     CHECK_NEAR(1e6, (double)trace_at(trace, track, QUANTITY_UP, now), 2e4);
-    CHECK_NEAR(1e6, (double)trace_at(trace, track, QUANTITY_DOWN, now), 1e5);
+    CHECK_NEAR(1e6, (double)trace_at(trace, track, QUANTITY_DOWN, now), 2e5);
     CHECK_NEAR(5e6, (double)trace_at(trace, track, QUANTITY_DELAY, now), 3e5);
     CHECK_NEAR(1e8, (double)trace_at(trace, track, QUANTITY_STEP, now), 1e6);
 }
