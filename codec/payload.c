@@ -41,7 +41,7 @@ struct extent extent_of(const struct exempt *exempt, uint64_t elements,
                         uint32_t chunk_elements, uint32_t chunk)
 {
     return (struct extent){exempt, (uint64_t)chunk * chunk_elements,
-                           chunk_length(elements, chunk_elements, chunk)};
+                           chunk_length(elements, chunk_elements, chunk), 1};
 }
 
 /* The first range that ends behind `at`, or exempt->count. */
@@ -122,6 +122,16 @@ size_t payload_bytes(const struct extent *extent, enum codec_id codec)
 
     return codecs[codec].bound(extent->elements - raw) +
            codec_raw_bound(raw);
+}
+
+uint64_t payload_wire_bytes(const struct extent *extent, enum codec_id codec)
+{
+    size_t raw = raw_elements(extent), scale = extent->scale;
+
+    if (scale < 2)
+        return payload_bytes(extent, codec);
+    return codecs[codec].bound((extent->elements - raw) * scale) +
+           codec_raw_bound(raw * scale);
 }
 
 bool payload_fits(const struct extent *extent, enum codec_id codec,

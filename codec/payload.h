@@ -30,6 +30,8 @@ struct extent {
     const struct exempt *exempt; /* NULL: nothing is */
     uint64_t first;              /* its first element in the vector */
     size_t elements;
+    uint32_t scale; /* elements of the wire that each one stands for, in a
+                       simulation of a larger model; 0 and 1: itself */
 };
 
 /* Chunk `chunk` of a model of `elements`, in chunks of `chunk_elements`. */
@@ -37,6 +39,8 @@ struct extent extent_of(const struct exempt *exempt, uint64_t elements,
                         uint32_t chunk_elements, uint32_t chunk);
 
 size_t payload_bytes(const struct extent *extent, enum codec_id codec);
+/* What it counts for on a link: the same but for the scale. */
+uint64_t payload_wire_bytes(const struct extent *extent, enum codec_id codec);
 /* Whether bytes from outside are a payload of this extent; see codec_fits. */
 bool payload_fits(const struct extent *extent, enum codec_id codec,
                   const unsigned char *bytes, size_t size);

@@ -40,8 +40,11 @@ void centre_allocate(struct hub *hub)
 
 struct extent centre_extent(const struct hub *hub, uint32_t chunk)
 {
-    return extent_of(hub->exempt, hub->schema->elements,
-                     hub->config.chunk_elements, chunk);
+    struct extent extent = extent_of(hub->exempt, hub->schema->elements,
+                                     hub->config.chunk_elements, chunk);
+
+    extent.scale = hub->config.scale;
+    return extent;
 }
 
 enum status centre_shape(struct hub *hub, const char *text, size_t size,

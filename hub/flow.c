@@ -29,7 +29,9 @@ enum { LEAST_CHUNKS = 4 };
 
 static uint64_t chunk_bytes(const struct hub *hub)
 {
-    return (uint64_t)hub->config.chunk_elements * sizeof(float);
+    uint64_t scale = hub->config.scale ? hub->config.scale : 1;
+
+    return scale * hub->config.chunk_elements * sizeof(float);
 }
 
 void flow_begin(struct hub *hub)
@@ -159,8 +161,8 @@ void flow_upload(struct hub *hub, struct contribution *contribution,
 static int64_t longest_payload(const struct hub *hub)
 {
     struct extent extent = centre_extent(hub, 0);
-    size_t raw = payload_bytes(&extent, CODEC_RAW);
-    size_t encoded = payload_bytes(&extent, hub->config.codec_up);
+    uint64_t raw = payload_wire_bytes(&extent, CODEC_RAW);
+    uint64_t encoded = payload_wire_bytes(&extent, hub->config.codec_up);
 
     return (int64_t)(encoded > raw ? encoded : raw);
 }

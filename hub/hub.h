@@ -40,6 +40,7 @@ struct hub_config {
     unsigned nodes; /* members needed before the first round */
     unsigned most;  /* that there may be; 0: HUB_MAX_NODES */
     uint32_t chunk_elements;
+    uint32_t scale; /* see struct extent */
     uint64_t window; /* bytes in flight per node and direction; 0: as its
                         rate and its round trip ask for */
     uint64_t budget; /* bytes of all uploads in flight; 0: no limit */

@@ -32,7 +32,9 @@ static struct blob *room(struct job *job)
     struct blob *blob =
         blob_new(job->pool, job->extent.elements * sizeof(float));
 
-    if (!blob)
+    if (blob)
+        job_weigh(job, blob, CODEC_RAW);
+    else
         job->status = STATUS_NO_MEMORY;
     return blob;
 }
@@ -158,6 +160,7 @@ static void shade(struct job *job)
     if (job->status != STATUS_OK)
         return;
     difference = job->out[0];
+    job_weigh(job, change->blob, change->codec);
     payload_encode(&job->extent, change->codec, blob_floats(difference),
                    change->blob->bytes);
     blob_seal(change->blob);

@@ -115,8 +115,12 @@ size_t node_chunk_length(const struct node *node, uint32_t chunk)
 
 struct extent node_extent(const struct node *node, uint32_t chunk)
 {
-    return extent_of(node->exempt, node->config.schema->elements,
-                     node->chunk_elements, chunk);
+    struct extent extent =
+        extent_of(node->exempt, node->config.schema->elements,
+                  node->chunk_elements, chunk);
+
+    extent.scale = node->config.scale;
+    return extent;
 }
 
 uint32_t node_fragments(const struct node *node, enum exchange kind)

@@ -23,6 +23,7 @@ struct node_config {
     const char *name;            /* copied */
     const struct schema *schema; /* must outlive the node */
     bool reviews;                /* its trainer can evaluate parameters */
+    uint32_t scale;              /* see struct extent */
     uint64_t up, down;           /* bytes of payload per second that it sends
                                     and is sent at most; 0: no limit */
 };

@@ -63,6 +63,7 @@ static double encode(struct job *job, struct blob *values)
         job->status = STATUS_NO_MEMORY;
         return 0;
     }
+    job_weigh(job, job->out[0], codec);
     payload_encode(&job->extent, codec, blob_floats(values),
                    job->out[0]->bytes);
     blob_seal(job->out[0]);
@@ -86,6 +87,8 @@ static void delta(struct job *job)
 
     if (job->status == STATUS_OK && !isfinite(squares))
         job->status = STATUS_CONFIG;
+    if (job->status == STATUS_OK)
+        job_weigh(job, job->out[0], CODEC_RAW);
     if (job->status == STATUS_OK && !raw) {
         values = job->out[0];
         squares = encode(job, values);

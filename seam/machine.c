@@ -86,6 +86,11 @@ static size_t tile_at(const struct job *job, size_t first, size_t tile)
     return left < tile ? left : tile;
 }
 
+void job_weigh(const struct job *job, struct blob *blob, enum codec_id codec)
+{
+    blob->wire_bytes = payload_wire_bytes(&job->extent, codec);
+}
+
 static struct weighed raw_at(const struct input *input, size_t first)
 {
     return (struct weighed){input->blob->bytes + first * sizeof(float),
@@ -119,6 +124,7 @@ double job_add_up(struct job *job, unsigned from, unsigned to, unsigned out,
         job->status = STATUS_NO_MEMORY;
         return 0;
     }
+    job_weigh(job, job->out[out], CODEC_RAW);
     sealing_begin(&sealing);
     for (size_t first = 0; first < job->extent.elements; first += count) {
         float *values = blob_floats(job->out[out]) + first;

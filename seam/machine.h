@@ -89,6 +89,8 @@ size_t job_tile(const struct job *job);
  * is not finite when some value is not. `seals` it in passing. NO_MEMORY. */
 double job_add_up(struct job *job, unsigned from, unsigned to, unsigned out,
                   bool seals);
+/* What a payload that the job has made counts for on a link. */
+void job_weigh(const struct job *job, struct blob *blob, enum codec_id codec);
 /* The squared norm of input `i`, as job_add_up takes it; sets the checksum of
  * its blob in passing, if nobody has yet. */
 double job_measure(const struct job *job, unsigned i);

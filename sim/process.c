@@ -86,6 +86,7 @@ static struct node *new_node(struct world *world, struct star_node *node)
         .incarnation = ++node->incarnation,
         .name = node->name,
         .schema = node->description.schema,
+        .scale = world->config.hub.scale,
         .reviews = node->description.trainer.evaluate != NULL,
         .up = node->description.up,
         .down = node->description.down};

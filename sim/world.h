@@ -77,7 +77,9 @@ struct world_hooks {
 };
 
 struct world_config {
-    struct hub_config hub;       /* save, evaluate, context are the world's */
+    struct hub_config hub;       /* save, evaluate, context are the world's;
+                                    with a scale, the model is a surrogate of
+                                    one that is so much larger */
     const struct schema *schema; /* of the run; must outlive the world */
     struct world_link link;      /* of nodes that do not have their own */
     uint64_t port_bytes_per_second; /* of the hub, each way; 0: no limit */

@@ -208,7 +208,7 @@ static void adding_by_ranges_is_adding_the_whole(void)
 static void no_exempt_elements_is_the_codec_alone(void)
 {
     static const float values[] = {1, -2, 3};
-    struct extent extent = {NULL, 5, 3};
+    struct extent extent = {.first = 5, .elements = 3};
     unsigned char bytes[16];
     double sums[] = {10, 10, 10};
 
@@ -259,9 +259,22 @@ static void a_model_of_vectors_is_raw(void)
     schema_destroy(&schema);
 }
 
+/* A simulated model of 3,000 elements of which three are there. */
+static void on_a_link_a_payload_counts_for_what_it_stands_for(void)
+{
+    struct extent extent = {.elements = 3, .scale = 1000};
+
+    for (unsigned i = 0; i < CODEC_COUNT; i++)
+        CHECK_EQUAL(codecs[i].bound(3000),
+                    payload_wire_bytes(&extent, (enum codec_id)i));
+    CHECK_EQUAL(12, payload_bytes(&extent, CODEC_RAW));
+    extent.scale = 1;
+    CHECK_EQUAL(12, payload_wire_bytes(&extent, CODEC_RAW));
+}
+
 static void a_codec_that_there_is_not_fits_nothing(void)
 {
-    struct extent extent = {NULL, 0, 3};
+    struct extent extent = {.elements = 3};
     unsigned char bytes[12] = {0};
 
     CHECK(payload_fits(&extent, CODEC_RAW, bytes, 12));
@@ -276,5 +289,6 @@ void add_codec_payload_tests(CU_pSuite suite)
     TEST(no_exempt_elements_is_the_codec_alone);
     TEST(neighbours_are_one_range);
     TEST(a_model_of_vectors_is_raw);
+    TEST(on_a_link_a_payload_counts_for_what_it_stands_for);
     TEST(a_codec_that_there_is_not_fits_nothing);
 }

@@ -115,7 +115,7 @@ static void a_chunk_of_a_wrong_size_is_corrupt(void)
 static enum verdict verdict_on_half(enum codec_id agreed, size_t spare)
 {
     struct bench *bench = bench_new();
-    const struct extent extent = {NULL, 0, 4};
+    const struct extent extent = {.elements = 4};
     const float values[4] = {0.5f, 0.5f, 0.5f, 0.5f};
     size_t bytes = payload_bytes(&extent, CODEC_F16) + spare;
     struct msg_chunk chunk = {.exchange = 1, .codec = CODEC_F16};

@@ -24,7 +24,7 @@ struct copy {
 static void copy_take(struct copy *copy, const struct msg_result *result,
                       const struct blob *payload)
 {
-    struct extent extent = {NULL, 0, bench_length(result->chunk)};
+    struct extent extent = {.elements = bench_length(result->chunk)};
     size_t first = (size_t)result->chunk * bench_length(0);
     bool change = result->base != result->version;
 

@@ -21,7 +21,7 @@ static void send(struct desk *desk, uint64_t exchange, uint64_t base,
                  uint64_t version, double value, uint64_t damage)
 {
     for (uint32_t i = 0; i < DESK_CHUNKS; i++) {
-        struct extent extent = {NULL, 0, desk_length(i)};
+        struct extent extent = {.elements = desk_length(i)};
         enum codec_id codec = base == version ? CODEC_RAW : CODEC_F16;
         struct blob *values =
             hand_floats(desk->hand.pool, extent.elements, value);

@@ -48,7 +48,7 @@ static void merge(struct rig *rig, const struct hand_sent *sent)
 {
     const struct msg_chunk *chunk = &sent->msg.chunk;
     struct rig_answer *answer = answer_to(rig, chunk->exchange);
-    const struct extent extent = {NULL, 0, desk_length(chunk->chunk)};
+    const struct extent extent = {.elements = desk_length(chunk->chunk)};
     size_t from = (size_t)chunk->chunk * CHUNK_ELEMENTS;
     double values[CHUNK_ELEMENTS] = {0};
     bool lost = prng_below(&rig->prng, 100) < rig->loses;

@@ -35,6 +35,7 @@ prints 1 goodput --seconds 0.1
 prints 1 control_rtt --megabytes 1 --seconds 0.1
 prints 2 training_thread --megabytes 1 --step-time 0.01
 prints 1 port_busy --nodes 2 --megabytes 1 --seconds 0.2
+prints 1 simulated --nodes 2 --millions 1
 prints 1 end_to_end --nodes 2 --megabytes 1 --step-time 0.01 --seconds 0.5 \
     --bytes 1e9
 echo "each program prints its figures as JSON"
