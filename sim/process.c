@@ -9,6 +9,25 @@
 /* A node's two sockets do not connect at the same moment. */
 #define CONNECT_SPREAD MILLISECOND
 
+/* Room for one more node. */
+static void world_grow(struct world *world)
+{
+    unsigned old = world->room, room = old ? 2 * old : 8;
+
+    if (world->count < old)
+        return;
+    world->nodes = realloc(world->nodes, room * sizeof *world->nodes);
+    world->places =
+        realloc(world->places, (1 + 2 * (size_t)room) * sizeof *world->places);
+    if (!world->nodes || !world->places)
+        abort();
+    memset(world->nodes + old, 0, (room - old) * sizeof *world->nodes);
+    memset(world->places + (old ? 1 + 2 * old : 0), 0,
+           (old ? 2 * (size_t)old : 1 + 2 * (size_t)room) *
+               sizeof *world->places);
+    world->room = room;
+}
+
 struct world *world_new(uint64_t seed, const struct world_config *config)
 {
     struct world *world = calloc(1, sizeof *world);
@@ -27,6 +46,7 @@ struct world *world_new(uint64_t seed, const struct world_config *config)
         world->ports[end] = port_new(config->port_bytes_per_second);
         world->port_wake[end] = NEVER;
     }
+    world_grow(world);
     prng_seed(&world->prng, seed);
     history_init(&world->history);
     return world;
@@ -34,9 +54,10 @@ struct world *world_new(uint64_t seed, const struct world_config *config)
 
 unsigned world_add_node(struct world *world, const struct world_node *node)
 {
-    struct star_node *place = &world->nodes[world->count];
+    struct star_node *place;
 
-    assert(world->count < WORLD_MAX_NODES);
+    world_grow(world);
+    place = &world->nodes[world->count];
     place->description = *node;
     if (!node->schema)
         place->description.schema = world->config.schema;
@@ -301,6 +322,8 @@ void world_destroy(struct world **reference)
         world->spare = item->next;
         free(item);
     }
+    free(world->nodes);
+    free(world->places);
     effects_free(&world->effects);
     memory_free(&world->saved);
     pool_destroy(&world->pool);

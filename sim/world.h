@@ -1,5 +1,5 @@
-/* A virtual star: one hub and up to 64 nodes with simulated trainers, driven
- * on a virtual clock.
+/* A virtual star: one hub and any number of nodes with simulated trainers,
+ * driven on a virtual clock.
  *
  * It is a driver as net/ is: it knows machines by their seam, owns time and
  * the network, and runs the same hub and node that production runs. Messages
@@ -28,7 +28,6 @@
 #include "node/node.h"
 #include "sim/trainer.h"
 
-enum { WORLD_MAX_NODES = 64 };
 /* Stands for the hub where a process is asked for. */
 #define WORLD_HUB UINT32_MAX
 

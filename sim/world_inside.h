@@ -10,7 +10,7 @@
 #include "sim/world.h"
 
 /* Places for machines: the hub, then each node and its trainer. */
-enum { PLACE_HUB, PLACES = 1 + 2 * WORLD_MAX_NODES };
+enum { PLACE_HUB };
 
 /* More steps than this at one moment: a machine does not let time go on. */
 enum { STEPS_AT_ONCE = 100000 };
@@ -93,9 +93,9 @@ struct world {
     struct queue queue;
     struct item *spare;
     struct hub *hub;
-    struct place places[PLACES];
-    struct star_node nodes[WORLD_MAX_NODES];
-    unsigned count;
+    struct place *places;    /* they move when a node is added */
+    struct star_node *nodes;
+    unsigned count, room;
     struct connection **connections;
     size_t connection_count, connection_room;
     struct port *ports[ENDS]; /* of the hub, by who sends */

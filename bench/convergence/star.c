@@ -15,7 +15,7 @@ static const struct world_link gigabit = {200 * MICROSECOND, 100 * MICROSECOND,
                                           117700000};
 /* A run that takes longer in virtual time than all iterations would ten times
  * over is stuck. */
-enum { PATIENCE = 10 };
+enum { PATIENCE = 10, MOST_NODES = 64 };
 
 struct star;
 
@@ -37,7 +37,7 @@ struct star {
     struct world *world;
     struct schema *schema;
     struct pupil *examiner, *judge;
-    struct seat seats[WORLD_MAX_NODES];
+    struct seat seats[MOST_NODES];
     size_t elements;
     uint64_t steps; /* of all nodes */
     double bytes;   /* on the wire */
