@@ -2,7 +2,7 @@
  * beside memcpy of the same bytes (counted once) in the same round:
  * codec_speed [--megabytes S] [--rounds R] [--level L]. A line of JSON for each
  * codec and operation, medians of the rounds. L is plain, base, avx2 or avx512
- * (codec/cpu.h); if none, the machine's best. Encoding goes grain by grain,
+ * (core/cpu.h); if none, the machine's best. Encoding goes grain by grain,
  * adding into a tile that stays in the cache, as the machines' jobs do it. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include <xxhash.h>
 
 #include "codec/codec.h"
-#include "codec/cpu.h"
+#include "core/cpu.h"
 #include "core/prng.h"
 
 enum { MOST_ROUNDS = 1000 };
 
-static const char *const level_names[CODEC_CPU_COUNT] = {"plain", "base",
+static const char *const level_names[CPU_COUNT] = {"plain", "base",
                                                          "avx2", "avx512"};
 
 struct stream {
@@ -124,7 +124,7 @@ static void measure(const struct stream *stream, const struct work *work,
     (void)printf("{\"bench\":\"codec_speed\",\"codec\":\"%s\","
                  "\"operation\":\"%s\",\"level\":\"%s\",\"gb_per_s\":%.2f,"
                  "\"memcpy_gb_per_s\":%.2f,\"ratio\":%.3f",
-                 work->name, work->operation, level_names[codec_cpu()],
+                 work->name, work->operation, level_names[cpu_level()],
                  median(speed, rounds), median(copying, rounds),
                  median(ratio, rounds));
     if (work->target > 0)
@@ -215,9 +215,9 @@ static unsigned long number(const char *text, unsigned long most)
 /* False for a name that there is not. */
 static bool limit(const char *name)
 {
-    for (int i = 0; i < CODEC_CPU_COUNT; i++)
+    for (int i = 0; i < CPU_COUNT; i++)
         if (strcmp(level_names[i], name) == 0) {
-            (void)codec_cpu_limit((enum codec_cpu)i);
+            (void)cpu_limit((enum cpu_level)i);
             return true;
         }
     return false;

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "codec/cpu.h"
+#include "core/cpu.h"
 
 enum { BLOCK = 256 };
 
@@ -44,10 +44,6 @@ void block_encode(const struct block_codec *codec, const float *values,
                   size_t first, size_t count, unsigned char *bytes);
 void block_add(const struct block_codec *codec, const unsigned char *bytes,
                struct span span, double weight, double *into);
-
-/* into[i] += weight * the float i at `floats`, at any address. */
-void block_accumulate(const void *floats, size_t count, double weight,
-                      double *into);
 
 /* The functions of codec.h for a `struct block_codec name`. */
 #define BLOCK_CODEC(name)                                                      \
@@ -85,22 +81,22 @@ void block_accumulate(const void *floats, size_t count, double weight,
 #ifdef __x86_64__
 #define BLOCK_KERNELS(name)                                                    \
     BLOCK_LEVEL(name, base, )                                                  \
-    BLOCK_LEVEL(name, avx2, CODEC_AVX2)                                        \
-    BLOCK_LEVEL(name, avx512, CODEC_AVX512)                                    \
-    static const struct block_kernels name##_kernels[CODEC_CPU_COUNT] = {      \
-        [CODEC_CPU_BASE] = {name##_encode_base, name##_decode_base},           \
-        [CODEC_CPU_AVX2] = {name##_encode_avx2, name##_decode_avx2},           \
-        [CODEC_CPU_AVX512] = {name##_encode_avx512, name##_decode_avx512}};
+    BLOCK_LEVEL(name, avx2, TARGET_AVX2)                                       \
+    BLOCK_LEVEL(name, avx512, TARGET_AVX512)                                   \
+    static const struct block_kernels name##_kernels[CPU_COUNT] = {            \
+        [CPU_BASE] = {name##_encode_base, name##_decode_base},                 \
+        [CPU_AVX2] = {name##_encode_avx2, name##_decode_avx2},                 \
+        [CPU_AVX512] = {name##_encode_avx512, name##_decode_avx512}};
 #else
 #define BLOCK_KERNELS(name)                                                    \
     BLOCK_LEVEL(name, base, )                                                  \
-    static const struct block_kernels name##_kernels[CODEC_CPU_COUNT] = {      \
-        [CODEC_CPU_BASE] = {name##_encode_base, name##_decode_base}};
+    static const struct block_kernels name##_kernels[CPU_COUNT] = {            \
+        [CPU_BASE] = {name##_encode_base, name##_decode_base}};
 #endif
 
 /* ---- what wide loops are made of ---- */
 
-CODEC_INLINE uint32_t bits_of(float value)
+CPU_INLINE uint32_t bits_of(float value)
 {
     uint32_t bits;
 
@@ -108,7 +104,7 @@ CODEC_INLINE uint32_t bits_of(float value)
     return bits;
 }
 
-CODEC_INLINE float float_of(uint32_t bits)
+CPU_INLINE float float_of(uint32_t bits)
 {
     float value;
 
@@ -117,7 +113,7 @@ CODEC_INLINE float float_of(uint32_t bits)
 }
 
 /* Floats at any address. */
-CODEC_INLINE float float_at(const unsigned char *bytes)
+CPU_INLINE float float_at(const unsigned char *bytes)
 {
     float value;
 

@@ -16,7 +16,7 @@ enum { HEAD = sizeof(float) };
 #define LEAST_MAX 0x1p-100F
 
 /* Writes the scale, returns what makes 4/3 of the largest. */
-CODEC_INLINE float put_scale(float max, unsigned char *bytes)
+CPU_INLINE float put_scale(float max, unsigned char *bytes)
 {
     float scale = max < LEAST_MAX ? 0 : max;
 
@@ -73,7 +73,7 @@ static void e3m0_decode(const unsigned char *bytes, size_t length,
 /* ---- wide ---- */
 
 /* The exponent of the float `1` is 127, the code of it 7. */
-CODEC_INLINE void e3m0_encode_wide(const float *values, unsigned char *bytes)
+CPU_INLINE void e3m0_encode_wide(const float *values, unsigned char *bytes)
 {
     const int32_t least = (int32_t)bits_of(FOUR_THIRDS * 0x1p-7F);
     unsigned char codes[BLOCK], packed[BLOCK / 2];
@@ -99,7 +99,7 @@ CODEC_INLINE void e3m0_encode_wide(const float *values, unsigned char *bytes)
     memcpy(bytes + HEAD, packed, sizeof packed);
 }
 
-CODEC_INLINE void e3m0_decode_wide(const unsigned char *bytes, float *values)
+CPU_INLINE void e3m0_decode_wide(const unsigned char *bytes, float *values)
 {
     unsigned char packed[BLOCK / 2], codes[BLOCK];
     float scale = float_at(bytes);

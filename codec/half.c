@@ -71,7 +71,7 @@ static void f16_decode(const unsigned char *bytes, size_t length, float *values)
 /* ---- f16, wide: integer arithmetic, or the instructions for it ---- */
 
 /* What is below 2^-14 is rounded by adding 0.5, whose last bit is 2^-24. */
-CODEC_INLINE void f16_encode_wide(const float *values, unsigned char *bytes)
+CPU_INLINE void f16_encode_wide(const float *values, unsigned char *bytes)
 {
     uint16_t codes[BLOCK];
 
@@ -88,7 +88,7 @@ CODEC_INLINE void f16_encode_wide(const float *values, unsigned char *bytes)
     memcpy(bytes, codes, sizeof codes);
 }
 
-CODEC_INLINE void f16_decode_wide(const unsigned char *bytes, float *values)
+CPU_INLINE void f16_decode_wide(const unsigned char *bytes, float *values)
 {
     uint16_t codes[BLOCK];
 
@@ -106,8 +106,8 @@ BLOCK_LEVEL(f16, base, )
 
 #ifdef __x86_64__
 /* Wider vectors are no faster here: one function for both levels. */
-CODEC_AVX2 static void f16_encode_avx2(const float *values,
-                                       unsigned char *bytes)
+TARGET_AVX2 static void f16_encode_avx2(const float *values,
+                                        unsigned char *bytes)
 {
     const __m256 most = _mm256_set1_ps(65504), least = _mm256_set1_ps(-65504);
 
@@ -120,8 +120,8 @@ CODEC_AVX2 static void f16_encode_avx2(const float *values,
     }
 }
 
-CODEC_AVX2 static void f16_decode_avx2(const unsigned char *bytes,
-                                       float *values)
+TARGET_AVX2 static void f16_decode_avx2(const unsigned char *bytes,
+                                        float *values)
 {
     for (size_t i = 0; i < BLOCK; i += 8) {
         const void *codes = bytes + 2 * i;
@@ -132,11 +132,11 @@ CODEC_AVX2 static void f16_decode_avx2(const unsigned char *bytes,
 }
 #endif
 
-static const struct block_kernels f16_kernels[CODEC_CPU_COUNT] = {
-    [CODEC_CPU_BASE] = {f16_encode_base, f16_decode_base},
+static const struct block_kernels f16_kernels[CPU_COUNT] = {
+    [CPU_BASE] = {f16_encode_base, f16_decode_base},
 #ifdef __x86_64__
-    [CODEC_CPU_AVX2] = {f16_encode_avx2, f16_decode_avx2},
-    [CODEC_CPU_AVX512] = {f16_encode_avx2, f16_decode_avx2},
+    [CPU_AVX2] = {f16_encode_avx2, f16_decode_avx2},
+    [CPU_AVX512] = {f16_encode_avx2, f16_decode_avx2},
 #endif
 };
 
@@ -171,7 +171,7 @@ static void bf16_decode(const unsigned char *bytes, size_t length,
         values[i] = float_of((uint32_t)code_at(bytes, i) << 16);
 }
 
-CODEC_INLINE void bf16_encode_wide(const float *values, unsigned char *bytes)
+CPU_INLINE void bf16_encode_wide(const float *values, unsigned char *bytes)
 {
     uint16_t codes[BLOCK];
 
@@ -185,7 +185,7 @@ CODEC_INLINE void bf16_encode_wide(const float *values, unsigned char *bytes)
     memcpy(bytes, codes, sizeof codes);
 }
 
-CODEC_INLINE void bf16_decode_wide(const unsigned char *bytes, float *values)
+CPU_INLINE void bf16_decode_wide(const unsigned char *bytes, float *values)
 {
     uint16_t codes[BLOCK];
 

@@ -14,7 +14,7 @@ enum { INT8_MOST = 127, INT4_MOST = 7, HEAD = sizeof(float) };
 #define ROUNDING 0x1.8p23F
 
 /* Writes the step, returns its inverse. */
-CODEC_INLINE float put_step(float max, float most, unsigned char *bytes)
+CPU_INLINE float put_step(float max, float most, unsigned char *bytes)
 {
     float step = max < LEAST_MAX ? 0 : max / most;
 
@@ -80,8 +80,8 @@ static void int4_decode(const unsigned char *bytes, size_t length,
 /* ---- wide ---- */
 
 /* The bits of floats that are not negative have the order of the floats. */
-CODEC_INLINE void codes_wide(const float *values, float most,
-                             unsigned char *bytes, unsigned char *codes)
+CPU_INLINE void codes_wide(const float *values, float most,
+                           unsigned char *bytes, unsigned char *codes)
 {
     int32_t max = 0;
     float inverse;
@@ -96,14 +96,14 @@ CODEC_INLINE void codes_wide(const float *values, float most,
         codes[i] = (unsigned char)bits_of(values[i] * inverse + ROUNDING);
 }
 
-CODEC_INLINE void values_wide(const signed char *codes, float step,
-                              float *values)
+CPU_INLINE void values_wide(const signed char *codes, float step,
+                            float *values)
 {
     for (size_t i = 0; i < BLOCK; i++)
         values[i] = (float)codes[i] * step;
 }
 
-CODEC_INLINE void int8_encode_wide(const float *values, unsigned char *bytes)
+CPU_INLINE void int8_encode_wide(const float *values, unsigned char *bytes)
 {
     unsigned char codes[BLOCK];
 
@@ -111,7 +111,7 @@ CODEC_INLINE void int8_encode_wide(const float *values, unsigned char *bytes)
     memcpy(bytes + HEAD, codes, sizeof codes);
 }
 
-CODEC_INLINE void int8_decode_wide(const unsigned char *bytes, float *values)
+CPU_INLINE void int8_decode_wide(const unsigned char *bytes, float *values)
 {
     signed char codes[BLOCK];
 
@@ -119,7 +119,7 @@ CODEC_INLINE void int8_decode_wide(const unsigned char *bytes, float *values)
     values_wide(codes, float_at(bytes), values);
 }
 
-CODEC_INLINE void int4_encode_wide(const float *values, unsigned char *bytes)
+CPU_INLINE void int4_encode_wide(const float *values, unsigned char *bytes)
 {
     unsigned char codes[BLOCK], packed[BLOCK / 2];
 
@@ -130,7 +130,7 @@ CODEC_INLINE void int4_encode_wide(const float *values, unsigned char *bytes)
     memcpy(bytes + HEAD, packed, sizeof packed);
 }
 
-CODEC_INLINE void int4_decode_wide(const unsigned char *bytes, float *values)
+CPU_INLINE void int4_decode_wide(const unsigned char *bytes, float *values)
 {
     unsigned char packed[BLOCK / 2];
     signed char codes[BLOCK];

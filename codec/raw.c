@@ -1,7 +1,9 @@
 /* The codec that changes nothing: float32 as it lies in memory (little
  * endian, which every machine we run on is). */
-#include "codec/block.h"
+#include <string.h>
+
 #include "codec/codec.h"
+#include "core/floats.h"
 
 size_t codec_raw_bound(size_t elements)
 {
@@ -19,5 +21,5 @@ void codec_raw_add(const unsigned char *bytes, size_t first, size_t count,
                    size_t elements, double weight, double *into)
 {
     (void)elements;
-    block_accumulate(bytes + first * sizeof(float), count, weight, into);
+    floats_add(bytes + first * sizeof(float), count, weight, into);
 }

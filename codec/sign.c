@@ -11,7 +11,7 @@
 
 enum { HEAD = sizeof(float), LANES = 16, PLANE = BLOCK / 8 };
 
-CODEC_INLINE void put_mean(double *lanes, size_t length, unsigned char *bytes)
+CPU_INLINE void put_mean(double *lanes, size_t length, unsigned char *bytes)
 {
     float mean;
 
@@ -54,7 +54,7 @@ static void sign_decode(const unsigned char *bytes, size_t length,
 
 /* ---- wide ---- */
 
-CODEC_INLINE void sign_encode_wide(const float *values, unsigned char *bytes)
+CPU_INLINE void sign_encode_wide(const float *values, unsigned char *bytes)
 {
     unsigned char signs[PLANE] = {0};
     double lanes[LANES] = {0};
@@ -72,7 +72,7 @@ CODEC_INLINE void sign_encode_wide(const float *values, unsigned char *bytes)
     memcpy(bytes + HEAD, signs, sizeof signs);
 }
 
-CODEC_INLINE void sign_decode_wide(const unsigned char *bytes, float *values)
+CPU_INLINE void sign_decode_wide(const unsigned char *bytes, float *values)
 {
     uint32_t mean = bits_of(float_at(bytes));
     unsigned char signs[PLANE];

@@ -72,8 +72,8 @@ static void choose_plain(const float *values, size_t length, size_t wanted,
 /* ---- wide ---- */
 
 /* How many of `count`, which is a multiple of BLOCK, are at least `edge`. */
-CODEC_INLINE unsigned count_wide(const int32_t *sizes, size_t count,
-                                 int32_t edge)
+CPU_INLINE unsigned count_wide(const int32_t *sizes, size_t count,
+                               int32_t edge)
 {
     unsigned found = 0;
 
@@ -92,17 +92,17 @@ CODEC_INLINE unsigned count_wide(const int32_t *sizes, size_t count,
 
 COUNT(base, )
 #ifdef __x86_64__
-COUNT(avx2, CODEC_AVX2)
-COUNT(avx512, CODEC_AVX512)
+COUNT(avx2, TARGET_AVX2)
+COUNT(avx512, TARGET_AVX512)
 #endif
 
-static unsigned (*const count_by_level[CODEC_CPU_COUNT])(const int32_t *sizes,
+static unsigned (*const count_by_level[CPU_COUNT])(const int32_t *sizes,
                                                          size_t count,
                                                          int32_t edge) = {
-    [CODEC_CPU_BASE] = count_base,
+    [CPU_BASE] = count_base,
 #ifdef __x86_64__
-    [CODEC_CPU_AVX2] = count_avx2,
-    [CODEC_CPU_AVX512] = count_avx512,
+    [CPU_AVX2] = count_avx2,
+    [CPU_AVX512] = count_avx512,
 #endif
 };
 
@@ -132,7 +132,7 @@ static void start(struct candidates *among, const float *values, size_t length)
 static void narrow(struct candidates *among, size_t wanted, int32_t bit,
                    int32_t last)
 {
-    enum codec_cpu level = codec_cpu();
+    enum cpu_level level = cpu_level();
     size_t padded = (among->count + BLOCK - 1) / BLOCK * BLOCK;
     size_t reached = among->count, count = 0;
 
@@ -196,7 +196,7 @@ static void encode(const float *values, size_t first, size_t count,
         size_t wanted = kept(length, share);
         unsigned char *value = bytes + wanted * sizeof *places;
 
-        if (codec_cpu() == CODEC_CPU_PLAIN)
+        if (cpu_level() == CPU_PLAIN)
             choose_plain(values, length, wanted, places);
         else
             choose_wide(values, length, wanted, places);

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#define LOOP static inline __attribute__((always_inline))
+#include "core/cpu.h"
 
 /* Compilers turn the memcpy into unaligned vector loads. */
-LOOP double value_at(const void *values, size_t i)
+CPU_INLINE double value_at(const void *values, size_t i)
 {
     float value;
 
@@ -14,21 +14,21 @@ LOOP double value_at(const void *values, size_t i)
     return (double)value;
 }
 
-LOOP void add_loop(const void *values, size_t count, double weight,
-                   double *into)
+CPU_INLINE void add_loop(const void *values, size_t count, double weight,
+                         double *into)
 {
     for (size_t i = 0; i < count; i++)
         into[i] += weight * value_at(values, i);
 }
 
-LOOP void round_loop(const double *values, size_t count, float *to)
+CPU_INLINE void round_loop(const double *values, size_t count, float *to)
 {
     for (size_t i = 0; i < count; i++)
         to[i] = (float)values[i];
 }
 
-LOOP void mix_loop(struct weighed first, struct weighed second, size_t count,
-                   float *to)
+CPU_INLINE void mix_loop(struct weighed first, struct weighed second,
+                         size_t count, float *to)
 {
     for (size_t i = 0; i < count; i++) {
         double sum = 0.0 + first.weight * value_at(first.values, i);
@@ -37,13 +37,13 @@ LOOP void mix_loop(struct weighed first, struct weighed second, size_t count,
     }
 }
 
-LOOP void divide_loop(double *values, size_t count, double by)
+CPU_INLINE void divide_loop(double *values, size_t count, double by)
 {
     for (size_t i = 0; i < count; i++)
         values[i] /= by;
 }
 
-LOOP void squares_loop(const void *values, size_t count, double *lanes)
+CPU_INLINE void squares_loop(const void *values, size_t count, double *lanes)
 {
     double lane[FLOATS_LANES];
     size_t whole = count - count % FLOATS_LANES;
@@ -57,7 +57,7 @@ LOOP void squares_loop(const void *values, size_t count, double *lanes)
     memcpy(lanes, lane, sizeof lane);
 }
 
-LOOP void doubles_loop(const double *values, size_t count, double *lanes)
+CPU_INLINE void doubles_loop(const double *values, size_t count, double *lanes)
 {
     double lane[FLOATS_LANES];
     size_t whole = count - count % FLOATS_LANES;
@@ -113,24 +113,30 @@ struct loops {
     {                                                                          \
         doubles_loop(values, count, lanes);                                    \
     }                                                                          \
-    static const struct loops name = {add_##name,     round_##name,   \
-                                      mix_##name,     divide_##name,  \
+    static const struct loops name = {add_##name,     round_##name,            \
+                                      mix_##name,     divide_##name,           \
                                       squares_##name, doubles_##name};
 
-VARIANT(plain, )
+VARIANT(base, )
 #ifdef __x86_64__
-VARIANT(avx2, __attribute__((target("avx2"))))
+VARIANT(avx2, TARGET_AVX2)
+VARIANT(avx512, TARGET_AVX512)
+#endif
+
+/* Loops as plain as these are their own reference. */
+static const struct loops *const by_level[CPU_COUNT] = {
+    [CPU_PLAIN] = &base,
+    [CPU_BASE] = &base,
+#ifdef __x86_64__
+    [CPU_AVX2] = &avx2,
+    [CPU_AVX512] = &avx512,
+#endif
+};
 
 static const struct loops *loops(void)
 {
-    return __builtin_cpu_supports("avx2") ? &avx2 : &plain;
+    return by_level[cpu_level()];
 }
-#else
-static const struct loops *loops(void)
-{
-    return &plain;
-}
-#endif
 
 void floats_add(const void *values, size_t count, double weight, double *into)
 {

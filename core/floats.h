@@ -1,11 +1,10 @@
 /* Loops over vectors of floats, at the speed of memory.
  *
- * Sums are in double. Each loop is written once and compiled twice, for any
- * processor and for one with wider vectors (AVX2), which is found out at run
- * time. Both give the same result to the last bit: element by element there is
- * one order of operations, and what is added up over a vector is added up in
- * lanes, as many in each variant. A float may be at any address, as it comes
- * from the network. */
+ * Sums are in double. Each loop is written once and compiled for each level of
+ * core/cpu.h. All give the same result to the last bit: element by element
+ * there is one order of operations, and what is added up over a vector is added
+ * up in lanes, as many at each level. A float may be at any address, as it
+ * comes from the network. */
 #ifndef CORE_FLOATS_H
 #define CORE_FLOATS_H
 

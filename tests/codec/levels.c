@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
-#include "codec/cpu.h"
+#include "core/cpu.h"
 #include "core/prng.h"
 #include "tests/check.h"
 
@@ -112,7 +112,7 @@ static void encode(const struct codec *codec, const float *values,
 }
 
 static bool same(const struct codec *codec, const float *values,
-                 size_t elements, enum codec_cpu level)
+                 size_t elements, enum cpu_level level)
 {
     static unsigned char plain[MOST_BYTES], fast[MOST_BYTES];
     static double expected[MOST], sums[MOST];
@@ -121,15 +121,15 @@ static bool same(const struct codec *codec, const float *values,
 
     for (size_t i = 0; i < elements; i++)
         expected[i] = sums[i] = (double)i - 100;
-    (void)codec_cpu_limit(CODEC_CPU_PLAIN);
+    (void)cpu_limit(CPU_PLAIN);
     encode(codec, values, elements, plain);
     codec->add(plain, 0, elements, elements, 0.3, expected);
     codec->add(plain, first, count, elements, -0.7, expected + first);
-    (void)codec_cpu_limit(level);
+    (void)cpu_limit(level);
     encode(codec, values, elements, fast);
     codec->add(fast, 0, elements, elements, 0.3, sums);
     codec->add(fast, first, count, elements, -0.7, sums + first);
-    (void)codec_cpu_limit(CODEC_CPU_AVX512);
+    (void)cpu_limit(CPU_AVX512);
     return CHECK(memcmp(plain, fast, size) == 0) &&
            CHECK(memcmp(expected, sums, elements * sizeof *sums) == 0) &&
            CHECK(codec_fits((enum codec_id)(codec - codecs), fast, size,
@@ -142,15 +142,15 @@ static void t20_every_level_gives_the_bytes_and_sums_of_the_plain_one(void)
                                      17,  31,  100, 101,  128,  255, 256,
                                      257, 511, 513, 1000, 4095, MOST};
     static float values[MOST];
-    enum codec_cpu best = codec_cpu_limit(CODEC_CPU_AVX512);
+    enum cpu_level best = cpu_limit(CPU_AVX512);
 
     for (unsigned kind = 0; kind < KINDS; kind++) {
         fill(kind, values);
         for (int i = 0; i < CODEC_COUNT; i++)
             for (unsigned at = 0; at < sizeof lengths / sizeof *lengths; at++)
-                for (unsigned level = CODEC_CPU_BASE; level <= best; level++)
+                for (unsigned level = CPU_BASE; level <= best; level++)
                     if (!same(&codecs[i], values, lengths[at],
-                              (enum codec_cpu)level)) {
+                              (enum cpu_level)level)) {
                         CHECK_TEXT("", codecs[i].name);
                         CHECK_EQUAL(-1, kind);
                         CHECK_EQUAL(0, lengths[at]);
@@ -180,7 +180,7 @@ static void every_level_decodes_any_bytes_alike(void)
 {
     static unsigned char bytes[MOST_BYTES];
     static double expected[MOST], sums[MOST];
-    enum codec_cpu best = codec_cpu_limit(CODEC_CPU_AVX512);
+    enum cpu_level best = cpu_limit(CPU_AVX512);
     struct prng prng;
 
     prng_seed(&prng, 7);
@@ -188,33 +188,21 @@ static void every_level_decodes_any_bytes_alike(void)
         bytes[i] = (unsigned char)prng_below(&prng, 256);
     for (int i = 0; i < CODEC_COUNT; i++) {
         memset(expected, 0, sizeof expected);
-        (void)codec_cpu_limit(CODEC_CPU_PLAIN);
+        (void)cpu_limit(CPU_PLAIN);
         codecs[i].add(bytes, 0, MOST, MOST, 1, expected);
-        for (unsigned level = CODEC_CPU_BASE; level <= best; level++) {
+        for (unsigned level = CPU_BASE; level <= best; level++) {
             memset(sums, 0, sizeof sums);
-            (void)codec_cpu_limit((enum codec_cpu)level);
+            (void)cpu_limit((enum cpu_level)level);
             codecs[i].add(bytes, 0, MOST, MOST, 1, sums);
             if (!CHECK(alike(expected, sums, MOST)))
                 CHECK_TEXT("", codecs[i].name);
         }
     }
-    (void)codec_cpu_limit(CODEC_CPU_AVX512);
-}
-
-static void the_level_is_the_machines_best_or_the_limit(void)
-{
-    enum codec_cpu best = codec_cpu_limit(CODEC_CPU_AVX512);
-
-    CHECK(best >= CODEC_CPU_BASE);
-    CHECK_EQUAL(best, codec_cpu());
-    CHECK_EQUAL(CODEC_CPU_PLAIN, codec_cpu_limit(CODEC_CPU_PLAIN));
-    CHECK_EQUAL(CODEC_CPU_PLAIN, codec_cpu());
-    CHECK_EQUAL(best, codec_cpu_limit(CODEC_CPU_AVX512));
+    (void)cpu_limit(CPU_AVX512);
 }
 
 void add_codec_levels_tests(CU_pSuite suite)
 {
     TEST(t20_every_level_gives_the_bytes_and_sums_of_the_plain_one);
     TEST(every_level_decodes_any_bytes_alike);
-    TEST(the_level_is_the_machines_best_or_the_limit);
 }

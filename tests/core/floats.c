@@ -4,10 +4,23 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/cpu.h"
 #include "core/prng.h"
 #include "tests/check.h"
 
 enum { MOST = 100 };
+
+/* Whatever instructions are used, results are the same. */
+static void at_every_level(void (*check)(void))
+{
+    enum cpu_level best = cpu_limit(CPU_AVX512);
+
+    for (unsigned level = CPU_PLAIN; level <= best; level++) {
+        (void)cpu_limit((enum cpu_level)level);
+        check();
+    }
+    (void)cpu_limit(CPU_AVX512);
+}
 
 /* Values of every size, at an odd address. */
 static const void *fill(struct prng *prng, unsigned char *bytes, float *values)
@@ -29,7 +42,7 @@ static bool same(const double *one, const double *other, size_t count)
     return true;
 }
 
-static void sums_are_those_of_a_plain_loop_to_the_last_bit(void)
+static void check_sums(void)
 {
     unsigned char bytes[1 + MOST * sizeof(float)];
     float values[MOST], rounded[MOST];
@@ -55,7 +68,12 @@ static void sums_are_those_of_a_plain_loop_to_the_last_bit(void)
     }
 }
 
-static void a_mix_is_two_additions_and_a_rounding(void)
+static void sums_are_those_of_a_plain_loop_to_the_last_bit(void)
+{
+    at_every_level(check_sums);
+}
+
+static void check_mix(void)
 {
     unsigned char bytes[1 + MOST * sizeof(float)];
     float values[MOST], others[MOST], mixed[MOST], expected[MOST];
@@ -82,7 +100,12 @@ static void a_mix_is_two_additions_and_a_rounding(void)
     }
 }
 
-static void squares_are_added_up_in_lanes(void)
+static void a_mix_is_two_additions_and_a_rounding(void)
+{
+    at_every_level(check_mix);
+}
+
+static void check_squares(void)
 {
     unsigned char bytes[1 + MOST * sizeof(float)];
     float values[MOST];
@@ -112,7 +135,12 @@ static void squares_are_added_up_in_lanes(void)
     }
 }
 
-static void one_bad_value_anywhere_makes_the_squares_bad(void)
+static void squares_are_added_up_in_lanes(void)
+{
+    at_every_level(check_squares);
+}
+
+static void check_bad_values(void)
 {
     for (int i = 0; i < MOST; i++) {
         float values[MOST] = {0};
@@ -125,6 +153,11 @@ static void one_bad_value_anywhere_makes_the_squares_bad(void)
         squares_add(&infinite, values, MOST);
         CHECK(!isfinite(squares_sum(&infinite)));
     }
+}
+
+static void one_bad_value_anywhere_makes_the_squares_bad(void)
+{
+    at_every_level(check_bad_values);
 }
 
 void add_core_floats_tests(CU_pSuite suite)

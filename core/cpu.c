@@ -1,4 +1,4 @@
-#include "codec/cpu.h"
+#include "core/cpu.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -14,30 +14,30 @@ static bool has_f16c(void)
     return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
 
-static enum codec_cpu best(void)
+static enum cpu_level best(void)
 {
     if (!__builtin_cpu_supports("avx2") || !has_f16c())
-        return CODEC_CPU_BASE;
+        return CPU_BASE;
     if (!__builtin_cpu_supports("avx512f") ||
         !__builtin_cpu_supports("avx512bw") ||
         !__builtin_cpu_supports("avx512dq") ||
         !__builtin_cpu_supports("avx512vl"))
-        return CODEC_CPU_AVX2;
-    return CODEC_CPU_AVX512;
+        return CPU_AVX2;
+    return CPU_AVX512;
 }
 #else
-static enum codec_cpu best(void)
+static enum cpu_level best(void)
 {
-    return CODEC_CPU_BASE;
+    return CPU_BASE;
 }
 #endif
 
 /* Threads that come first together find the same. */
-static atomic_uint in_force = CODEC_CPU_COUNT;
+static atomic_uint in_force = CPU_COUNT;
 
-enum codec_cpu codec_cpu_limit(enum codec_cpu most)
+enum cpu_level cpu_limit(enum cpu_level most)
 {
-    enum codec_cpu level = best();
+    enum cpu_level level = best();
 
     if (level > most)
         level = most;
@@ -45,11 +45,11 @@ enum codec_cpu codec_cpu_limit(enum codec_cpu most)
     return level;
 }
 
-enum codec_cpu codec_cpu(void)
+enum cpu_level cpu_level(void)
 {
     unsigned level = atomic_load_explicit(&in_force, memory_order_relaxed);
 
-    if (level == CODEC_CPU_COUNT)
-        return codec_cpu_limit(CODEC_CPU_AVX512);
-    return (enum codec_cpu)level;
+    if (level == CPU_COUNT)
+        return cpu_limit(CPU_AVX512);
+    return (enum cpu_level)level;
 }
