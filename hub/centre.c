@@ -91,8 +91,10 @@ void centre_choose_founder(struct hub *hub)
             continue;
         hub->founder = i;
         hub->founding = 0;
-        for (uint32_t j = 0; j < hub->chunks; j++)
+        for (uint32_t j = 0; j < hub->chunks; j++) {
             blob_unref(&hub->centre[j].theta);
+            hub->centre[j].given = false;
+        }
         member_start(hub, member, START_FOUND);
         hub->founding_loan = (struct loan){.left = hub->chunks};
         flow_open(hub, member, 0, &hub->founding_loan);

@@ -36,6 +36,20 @@ static void check_start(struct hub *hub, int member,
     hub_job(hub, job);
 }
 
+/* A chunk of the first parameters. */
+static void found_with(struct hub *hub, int member,
+                       const struct msg_chunk *chunk, struct blob *payload)
+{
+    struct centre_chunk *centre = &hub->centre[chunk->chunk];
+
+    if (hub->founder != member || hub->founded || centre->given)
+        return;
+    centre->given = true;
+    flow_came(&hub->founding_loan, payload->wire_bytes);
+    flow_stir(hub);
+    check_start(hub, member, chunk, payload);
+}
+
 void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload)
 {
@@ -51,11 +65,7 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
     }
     member->up_bytes += payload->wire_bytes;
     if (chunk->exchange == 0) {
-        if (hub->founder == peer->member && !hub->founded) {
-            flow_came(&hub->founding_loan, payload->wire_bytes);
-            flow_stir(hub);
-            check_start(hub, peer->member, chunk, payload);
-        }
+        found_with(hub, peer->member, chunk, payload);
         return;
     }
     contribution = contribution_find(hub, peer->member, chunk->exchange);

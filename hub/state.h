@@ -262,6 +262,7 @@ struct centre_chunk {
     struct blob *change; /* to it, encoded, while it is sent */
     uint64_t since;      /* versions from here on are the shadow as it is */
     uint64_t before;     /* and from here to `since` what `change` changes */
+    bool given; /* by the founder, at least to be checked */
     bool busy; /* a merge of it is under way */
     struct round *round; /* that it is for */
     struct round *ready; /* those that may merge it next, oldest first */

@@ -77,6 +77,28 @@ static void a_rule_that_sees_the_whole_is_outside_of_the_budget(void)
     bench_destroy(&bench);
 }
 
+/* What comes twice counts once, so that there is credit for the rest. */
+static void first_parameters_that_come_twice_are_not_the_last(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench->config.window = 1;
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    bench->hand.holds_jobs = true;
+    guest_delivers(bench, &a, 0, 0, 1);
+    guest_delivers(bench, &a, 0, 0, 1);
+    bench->hand.holds_jobs = false;
+    hand_work(&bench->hand);
+    CHECK_EQUAL(1, guest_heard_count(bench, &a, MSG_CREDIT));
+    guest_delivers(bench, &a, 0, 1, 1);
+    CHECK_EQUAL(2, guest_heard_count(bench, &a, MSG_CREDIT));
+    guest_delivers(bench, &a, 0, 2, 1);
+    CHECK(bench_look(bench)->founded);
+    bench_destroy(&bench);
+}
+
 /* It says that a message takes so long there and back. */
 static void says_trip(struct bench *bench, struct guest *guest, nanos trip)
 {
@@ -127,5 +149,6 @@ void add_hub_flow_tests(CU_pSuite suite)
     TEST(uploads_share_the_budget);
     TEST(a_share_of_one_chunk_still_merges_all);
     TEST(a_rule_that_sees_the_whole_is_outside_of_the_budget);
+    TEST(first_parameters_that_come_twice_are_not_the_last);
     TEST(an_automatic_window_holds_what_the_link_holds);
 }
