@@ -2,7 +2,7 @@
  *
  *     soup      in the order of their losses, each contribution is added to the
  *               running average A if L(A with it) <= L(A): 2N evaluations
- *     verified  each is kept if L(it) <= L(centre) + margin SE: N + 1
+ *     verified  each is kept if L(it) <= L(centre) + margin SE(it): N + 1
  *
  * From different first parameters the soup takes only the best one at first,
  * since others raise its loss, and averages once all descend from that one. It
@@ -68,13 +68,13 @@ static void judge_soup(const struct pile *pile, struct candidate *list,
 static void judge_verified(const struct pile *pile, struct candidate *list,
                            const struct standing *standing, double *weight)
 {
-    double *error, centre;
+    double *error, centre, unused;
 
     if (!pile->has_loss)
         return;
     error = scratch_of(pile->count, sizeof *error);
     taste(pile, list, weight, error);
-    centre = pile->loss(pile, weight, &error[pile->count - 1]);
+    centre = pile->loss(pile, weight, &unused);
     for (unsigned i = 0; i < pile->count; i++)
         weight[i] = score_known(list[i].score) &&
                             list[i].score <=

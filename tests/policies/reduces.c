@@ -201,6 +201,35 @@ static void verified_keeps_the_centre_where_all_are_worse(void)
     CHECK_NEAR(2, tasted("verified", 2, at, 2), 0);
 }
 
+/* The centre has a loss of 1, each other one its place's tenth more, of which
+ * nothing is sure but that of the last one. */
+static double unsure(const struct pile *pile, const double *weights,
+                     double *error)
+{
+    for (unsigned i = 0; i < pile->count; i++)
+        if (weights[i] > 0) {
+            *error = i == pile->count - 1 ? 0.01 : 1;
+            return 1 + 0.1 * i;
+        }
+    *error = 1;
+    return 1;
+}
+
+static void verified_goes_by_the_error_of_each_one(void)
+{
+    const struct pile pile = {.count = 3, .has_loss = true, .loss = unsure};
+    struct star star = star_of("verified", 3, 0);
+    struct standing standing = star_standing(&star);
+    struct candidate list[3];
+    double weight[3] = {1, 1, 1};
+
+    star_candidates(list, NULL, 3);
+    star.policy.reduce->judge(&pile, list, &standing, weight);
+    CHECK_NEAR(1, weight[0], 0);
+    CHECK_NEAR(1, weight[1], 0);
+    CHECK_NEAR(0, weight[2], 0);
+}
+
 void add_policies_reduces_tests(CU_pSuite suite)
 {
     TEST(t19_one_outlier_of_five);
@@ -218,4 +247,5 @@ void add_policies_reduces_tests(CU_pSuite suite)
     TEST(t25_without_held_out_data_the_soup_is_the_mean);
     TEST(verified_keeps_what_is_not_worse_than_the_centre);
     TEST(verified_keeps_the_centre_where_all_are_worse);
+    TEST(verified_goes_by_the_error_of_each_one);
 }
