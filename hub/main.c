@@ -67,12 +67,11 @@ static enum status check_options(const struct options *options,
                        "--goal %.4g%% needs --model and --data, so that the "
                        "hub can score the centre",
                        100 * options->goal.value);
-    return ctl_address(options->directory, &control, why);
     if (options->epochs && !options->tasks)
         return because(why, STATUS_CONFIG,
                        "--epochs counts tasks: say with --tasks how many make "
                        "an epoch, several for each node");
-    return STATUS_OK;
+    return ctl_address(options->directory, &control, why);
 }
 
 /* Goes on with what the directory holds, or refuses to write over it. */

@@ -27,6 +27,8 @@ refused 64 "model" node
 refused 78 "insecure" hub --listen "0.0.0.0:$port" --directory "$here/never"
 refused 78 "--model" hub --listen "127.0.0.1:$port" --goal 87% \
     --directory "$here/never"
+refused 78 "tasks" hub --listen "127.0.0.1:$port" --epochs 2 \
+    --directory "$here/never"
 [ ! -e "$here/never" ] || failed "a hub that was refused left its directory"
 
 # ---- data ----
