@@ -105,11 +105,39 @@ static bool must_wait(const struct node *node, const struct flight *flight)
     return false;
 }
 
+/* What is being formed is in r, raw, and is put back when it is found that the
+ * hub cannot take it: only then is r what the node has given to nobody. */
+static bool may_found(const struct node *node)
+{
+    if (!node->founding || node->founding->begun)
+        return false;
+    for (const struct flight *flight = node->flights; flight;
+         flight = flight->next)
+        if (flight->stage == FLIGHT_FORMING)
+            return false;
+    return true;
+}
+
+static void found(struct node *node)
+{
+    node->founding->begun = true;
+    for (uint32_t i = 0; i < node->chunks; i++) {
+        struct sum *reference = &node->reference[i];
+        struct job *job =
+            job_new(&work_delta, node->pool, reference->count);
+
+        (void)sum_into(reference, 1, job, 0);
+        delta_start(node, node->founding, i, job);
+    }
+}
+
 static void begin_ready(struct node *node)
 {
     for (struct flight *flight = node->flights; flight; flight = flight->next)
         if (!flight->begun && !must_wait(node, flight))
             begin(node, flight);
+    if (may_found(node))
+        found(node);
 }
 
 /* Gradients are taken while x does not move on its own, so that x_sent = r. */
@@ -338,12 +366,5 @@ void flights_found(struct node *node)
 
     flight_destroy(node, &node->founding);
     node->founding = flight_new(node, &nothing);
-    for (uint32_t i = 0; i < node->chunks; i++) {
-        struct sum *reference = &node->reference[i];
-        struct job *job =
-            job_new(&work_delta, node->pool, reference->count);
-
-        (void)sum_into(reference, 1, job, 0);
-        delta_start(node, node->founding, i, job);
-    }
+    begin_ready(node);
 }

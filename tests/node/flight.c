@@ -293,6 +293,32 @@ static void a_gradient_is_offered_as_it_is_and_never_again(void)
     desk_destroy(&desk);
 }
 
+/* Its snapshot is still being made into an offer when the hub comes back
+ * without a centre: what it founds and what it offers then are all of x. */
+static void progress_under_way_is_not_founded_and_offered_again(void)
+{
+    for (unsigned codec = CODEC_RAW; codec < CODEC_COUNT; codec++) {
+        struct desk *desk = desk_new();
+
+        desk->welcome.codec = (enum codec_id)codec;
+        desk_ready(desk, 1);
+        desk->ungranted = desk->hand.holds_jobs = true;
+        desk_offers(desk, 1, 3);
+        desk_breaks(desk);
+        desk_connects(desk);
+        desk_welcomes(desk, START_FOUND);
+        desk->hand.holds_jobs = false;
+        hand_work(&desk->hand);
+        desk_grants(desk, 0, DESK_CHUNKS);
+        CHECK_NEAR(1, desk_chunk(desk, 0, 0), 0);
+        desk_restarts(desk, START_GO);
+        desk_leaves(desk, 2, 3);
+        desk_grants(desk, 2, DESK_CHUNKS);
+        CHECK_NEAR(2, desk_chunk(desk, 2, 0), 0);
+        desk_destroy(&desk);
+    }
+}
+
 static void who_leaves_gives_its_last_progress_and_says_goodbye(void)
 {
     struct desk *desk = desk_member();
@@ -363,6 +389,7 @@ void add_node_flight_tests(CU_pSuite suite)
     TEST(parameters_that_are_merged_without_a_result_stay);
     TEST(what_is_offered_may_change_and_what_is_in_flight_does_not);
     TEST(a_gradient_is_offered_as_it_is_and_never_again);
+    TEST(progress_under_way_is_not_founded_and_offered_again);
     TEST(who_leaves_gives_its_last_progress_and_says_goodbye);
     TEST(who_leaves_waits_for_what_was_offered_before);
     TEST(who_leaves_without_a_hub_is_gone_at_once);
