@@ -4,15 +4,13 @@ skew.py LISTEN HUB: relays both ports, LISTEN and the one behind it; in the
 node's HELLO, a message of the kind 0, both versions become 9.
 """
 import asyncio
+import re
 import sys
 
 
 def skew(data):
-    """HELLO is [0, oldest, newest, ...]: one msgpack byte each."""
-    array = data.find(b"\x9c\x00\x01\x01")
-    if array < 0:
-        return data
-    return data[: array + 2] + b"\x09\x09" + data[array + 4 :]
+    """HELLO is [0, oldest, newest, ...], however long: a msgpack byte each."""
+    return re.sub(b"([\x90-\x9f]\x00)\x01\x01", b"\\1\x09\x09", data, count=1)
 
 
 async def relay(reader, writer, change):
