@@ -256,7 +256,7 @@ static void enter(struct board *board, struct seat *seat)
     call_advance(board, call);
 }
 
-void calls_enter(struct board *board, struct seat *seat)
+static void calls_enter(struct board *board, struct seat *seat)
 {
     bool patient = board->manner == MANNER_PATIENT;
     const char *words = nonsense(board, &seat->request);

@@ -172,8 +172,7 @@ void calls_on_call(struct board *board, struct seat *seat,
                    const struct event *event);
 void calls_on_give_up(struct board *board, struct seat *seat,
                       const struct event *event);
-/* Its CALL, which has waited for something, is looked at again. */
-void calls_enter(struct board *board, struct seat *seat);
+/* A CALL that has waited for something is looked at again. */
 void calls_enter_all(struct board *board);
 /* Notes what the member has to give. */
 void entry_fill(struct board *board, struct call *call, struct entry *entry,

@@ -28,7 +28,7 @@ void centre_free(struct hub *hub)
     schema_destroy(&hub->schema);
 }
 
-void centre_allocate(struct hub *hub)
+static void centre_allocate(struct hub *hub)
 {
     hub->chunks =
         chunks_of(hub->schema->elements, hub->config.chunk_elements);

@@ -261,7 +261,6 @@ void delivery_clear(struct delivery *delivery);
 /* Takes the schema's text as the run's, or compares it with the run's. */
 enum status centre_shape(struct hub *hub, const char *text, size_t size,
                          struct why *why);
-void centre_allocate(struct hub *hub);
 /* The extent of a chunk. */
 struct extent centre_extent(const struct hub *hub, uint32_t chunk);
 void centre_found(struct hub *hub, struct job *job);

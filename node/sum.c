@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void sum_clear(struct sum *sum)
+/* To nothing, that is zero. */
+static void sum_clear(struct sum *sum)
 {
     for (unsigned i = 0; i < sum->count; i++)
         blob_unref(&sum->term[i].blob);

@@ -13,7 +13,6 @@ struct sum {
     unsigned count, capacity;
 };
 
-void sum_clear(struct sum *sum); /* to nothing, that is zero */
 void sum_free(struct sum *sum);
 /* Adds a term; the blob is referenced. Terms of one blob become one, or none
  * when they cancel, so that sums stay short. */

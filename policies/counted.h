@@ -18,10 +18,6 @@ struct counted {
     unsigned told;       /* nodes that were told to communicate */
 };
 
-/* Whether `live` nodes that should do `every` iterations each have done enough
- * of them together. */
-bool counted_enough(uint64_t iterations, unsigned live, uint64_t every);
-
 /* Answers one question and counts it. `over`: no new phase is begun, so that
  * the end comes after a whole one. */
 enum counted_answer counted_ask(struct counted *phase, unsigned nodes,

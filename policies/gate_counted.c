@@ -6,7 +6,9 @@
 #include "policies/counted.h"
 #include "policies/policy.h"
 
-bool counted_enough(uint64_t iterations, unsigned live, uint64_t every)
+/* Whether `live` nodes that should do `every` iterations each have done enough
+ * of them together. */
+static bool counted_enough(uint64_t iterations, unsigned live, uint64_t every)
 {
     return iterations >= live * every;
 }

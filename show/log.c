@@ -49,8 +49,9 @@ static void print_json(const struct note *note, nanos wall, struct text *out)
     text_add(out, "}\n");
 }
 
-void log_print(const struct note *note, nanos wall, bool json,
-               struct text *out)
+/* The line of one note. */
+static void log_print(const struct note *note, nanos wall, bool json,
+                      struct text *out)
 {
     if (json)
         print_json(note, wall, out);

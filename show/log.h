@@ -47,8 +47,4 @@ void log_note(struct logger *logger, nanos wall, const struct note *note);
  * now and then. With NEVER: for all, at the end. */
 void log_tick(struct logger *logger, nanos wall);
 
-/* The line of one note. */
-void log_print(const struct note *note, nanos wall, bool json,
-               struct text *out);
-
 #endif

@@ -141,7 +141,7 @@ static void start_node(struct world *world, unsigned number)
 
 void world_start(struct world *world, unsigned process)
 {
-    process_stop(world, process, false);
+    world_crash(world, process, false);
     if (process == WORLD_HUB)
         start_hub(world);
     else
@@ -150,7 +150,7 @@ void world_start(struct world *world, unsigned process)
 
 /* ---- failing ---- */
 
-void process_stop(struct world *world, unsigned process, bool silent)
+void world_crash(struct world *world, unsigned process, bool silent)
 {
     enum end end = process == WORLD_HUB ? END_HUB : END_NODE;
 
@@ -171,11 +171,6 @@ void process_stop(struct world *world, unsigned process, bool silent)
     world->nodes[process].up[0] = world->nodes[process].up[1] = NULL;
     node_destroy(&world->nodes[process].node);
     trainer_destroy(&world->nodes[process].trainer);
-}
-
-void world_crash(struct world *world, unsigned process, bool silent)
-{
-    process_stop(world, process, silent);
 }
 
 void world_leave(struct world *world, unsigned process)
@@ -279,11 +274,6 @@ const struct world_saved *world_saved(const struct world *world)
     return &world->saved;
 }
 
-struct pool *world_pool(const struct world *world)
-{
-    return world->pool;
-}
-
 const char *world_broken(const struct world *world)
 {
     return world->broken[0] ? world->broken : NULL;
@@ -294,11 +284,6 @@ uint64_t world_history(const struct world *world)
     return history_hash(&world->history);
 }
 
-uint64_t world_steps(const struct world *world)
-{
-    return world->steps;
-}
-
 void world_destroy(struct world **reference)
 {
     struct world *world = *reference;
@@ -307,9 +292,9 @@ void world_destroy(struct world **reference)
     *reference = NULL;
     if (!world)
         return;
-    process_stop(world, WORLD_HUB, true);
+    world_crash(world, WORLD_HUB, true);
     for (unsigned i = 0; i < world->count; i++) {
-        process_stop(world, i, true);
+        world_crash(world, i, true);
         waiting_drop(world, &world->nodes[i].held);
     }
     while (queue_next(&world->queue) < NEVER)

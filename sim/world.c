@@ -44,7 +44,8 @@ nanos world_random(struct world *world, nanos bound)
 /* What an ended node's bulk connection lingers. */
 #define GOODBYE (200 * MILLISECOND)
 
-void waiting_add(struct waiting *waiting, struct item *item)
+/* Keeps the item until later. */
+static void waiting_add(struct waiting *waiting, struct item *item)
 {
     if (!waiting->first)
         waiting->end = &waiting->first;
@@ -230,7 +231,6 @@ static void judge(struct world *world, unsigned place)
 
 static void count_step(struct world *world)
 {
-    world->steps++;
     if (world->moment != world->now)
         world->steps_now = 0;
     world->moment = world->now;

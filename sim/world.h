@@ -152,12 +152,9 @@ struct hub *world_hub(const struct world *world);
 struct node *world_node(const struct world *world, unsigned node);
 struct trainer *world_trainer(const struct world *world, unsigned node);
 const struct world_saved *world_saved(const struct world *world);
-struct pool *world_pool(const struct world *world);
 /* The first broken invariant, as a sentence, or NULL. */
 const char *world_broken(const struct world *world);
 /* A hash over the whole transcript so far. */
 uint64_t world_history(const struct world *world);
-/* Steps that machines have taken. */
-uint64_t world_steps(const struct world *world);
 
 #endif

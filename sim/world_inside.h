@@ -89,7 +89,7 @@ struct world {
     struct pool *pool;
     struct prng prng;
     nanos now, moment; /* moment: since when steps_now is counted */
-    uint64_t steps, steps_now;
+    uint64_t steps_now;
     struct queue queue;
     struct item *spare;
     struct hub *hub;
@@ -135,8 +135,6 @@ void item_free(struct world *world, struct item *item);
 void world_put(struct world *world, nanos at, struct item *item);
 /* A number in [0, bound), 0 if bound is 0. */
 nanos world_random(struct world *world, nanos bound);
-/* Keeps the item until later. */
-void waiting_add(struct waiting *waiting, struct item *item);
 /* All that happens to the item's machine now. */
 void world_happen(struct world *world, struct item *item);
 /* Puts the machine's deadline into the queue. */
@@ -169,10 +167,6 @@ void star_break(struct world *world, struct connection *connection);
 bool star_deliver(struct world *world, struct item *item);
 struct connection *star_find(struct world *world, unsigned place,
                              peer_id peer);
-
-/* ---- process.c ---- */
-
-void process_stop(struct world *world, unsigned process, bool silent);
 
 /* ---- memory.c ---- */
 

@@ -11,7 +11,8 @@ struct shape {
     size_t offset;   /* of the first element in the file */
 };
 
-int idx_recognise(const struct input *file)
+/* Whether the bytes begin like an IDX file. */
+static int idx_recognise(const struct input *file)
 {
     const unsigned char *b = file->bytes;
 

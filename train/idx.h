@@ -9,8 +9,6 @@
 #include "train/input.h"
 #include "train/table.h"
 
-/* Whether the bytes begin like an IDX file. */
-int idx_recognise(const struct input *file);
 /* Makes a table of a file of images (2 to 4 dimensions; all but the first are
  * the features) and one of labels (1 dimension) that fits. Takes over `images`
  * if it succeeds; the paths are for the error's sentence. */

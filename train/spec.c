@@ -8,13 +8,21 @@
 
 enum { PART_BYTES = 256 };
 
+/* A row of numbers.def. */
+struct spec_row {
+    const char *name;
+    int whole, only_lm;
+    double least, most;
+    double defaults[2]; /* by enum spec_model */
+};
+
 #define WHOLE 1
 #define REAL 0
 #define BOTH 0
 #define LM 1
-const struct spec_row spec_rows[SPEC_NUMBERS] = {
+static const struct spec_row spec_rows[SPEC_NUMBERS] = {
 #define NUMBER(ID, name, kind, models, least, most, mlp, lm, doc)              \
-    {#name, kind, models, least, most, {mlp, lm}, doc},
+    {#name, kind, models, least, most, {mlp, lm}},
 #include "train/numbers.def"
 #undef NUMBER
 };

@@ -20,17 +20,6 @@ enum spec_number {
     SPEC_NUMBERS
 };
 
-/* A row of numbers.def, for help. */
-struct spec_row {
-    const char *name;
-    int whole, only_lm;
-    double least, most;
-    double defaults[2]; /* by enum spec_model */
-    const char *doc;
-};
-
-extern const struct spec_row spec_rows[SPEC_NUMBERS];
-
 struct spec {
     double number[SPEC_NUMBERS];
     enum optimizer_kind optimizer;
