@@ -41,7 +41,6 @@ void result_arrived(struct node *node, const struct msg_result *result,
     if (place->result)
         return;
     place->result = blob_ref(values);
-    place->codec = result->codec;
     place->verb = result->verb;
     place->weight = result->weight;
     place->version = result->version;
@@ -120,7 +119,7 @@ static struct job *correction(struct node *node, struct flight *flight,
     double weight = rebase ? place->weight : 1;
     unsigned at = 1;
 
-    job->in[0] = (struct input){blob_ref(place->result), weight, place->codec};
+    job->in[0] = (struct input){blob_ref(place->result), weight, CODEC_RAW};
     if (!rebase)
         return job;
     at = sum_into(&place->sent, -weight, job, at);
@@ -238,7 +237,7 @@ static void carry(struct sum *sum, const struct flight_chunk *place)
     if (place->verb == VERB_PULL ||
         (moves_whole(place) && sums_meet(sum, &place->sent))) {
         sum_join(sum, &place->sent, -1);
-        sum_add(sum, place->result, 1, place->codec);
+        sum_add(sum, place->result, 1, CODEC_RAW);
         return;
     }
     switch (place->verb) {

@@ -32,9 +32,8 @@ struct flight_chunk {
     struct blob *taken;    /* x or g, until its job has it */
     struct blob *encoded;  /* what is given, until it is known to be merged */
     struct sum sent;       /* x_sent, as moved by later corrections */
-    struct blob *result;   /* v */
+    struct blob *result;   /* v, raw */
     struct blob *applied;  /* what the trainer is to apply: c, or v */
-    enum codec_id codec;   /* of the result */
     enum verb verb;
     double weight;
     uint64_t version, lineage;
