@@ -173,10 +173,11 @@ static _Noreturn void be_hub(const struct bench *bench, const char *directory)
         !freopen("/dev/null", "w", stderr))
         fail("/dev/null");
     (void)execl(program, program, "--listen", listening, "--directory",
-                directory, "--policy", "mean", "--init", "hub", "--up",
+                directory, "--policy", "mean", "--codec-up", "raw",
+                "--codec-down", "raw", "--init", "hub", "--up",
                 bench->rate ? rate : "none", "--down",
-                bench->rate ? rate : "none", "--chunk", chunk, "--every",
-                every, "--delay", every, "--staleness", "1000", "--fragments",
+                bench->rate ? rate : "none", "--chunk", chunk, "--every", every,
+                "--delay", every, "--staleness", "1000", "--fragments",
                 fragments, "--save", "24h", (char *)NULL);
     fail(program);
 }

@@ -1,7 +1,5 @@
 #include "codec/pages.h"
 
-#include "codec/codec.h"
-
 enum { DOC = 17, WIDTH = 80 };
 
 static const char *use_words(enum codec_use use)
@@ -45,4 +43,13 @@ void codecs_print_man(struct text *out)
         add_words(&codecs[i], 0, out);
         text_add(out, "\n");
     }
+}
+
+void codecs_describe(enum codec_id up, enum codec_id down, struct text *out)
+{
+    if (up == down)
+        text_add(out, " codec %s", codecs[up].name);
+    else
+        text_add(out, " codec-up %s codec-down %s", codecs[up].name,
+                 codecs[down].name);
 }

@@ -222,11 +222,11 @@ static enum status open_all(struct server *server, struct why *why)
     server->hub = hub_new(&config, server->pool);
     status = resume(server, why);
     if (status == STATUS_OK)
-        status = display_open(&server->display, &server->options,
-                         &config.policy, server->scorer.trainer
-                             ? server->scorer.trainer->model.summary
-                             : NULL,
-                         why);
+        status = display_open(&server->display, &server->options, &config,
+                              server->scorer.trainer
+                                  ? server->scorer.trainer->model.summary
+                                  : NULL,
+                              why);
     if (status == STATUS_OK)
         status = open_net(server, why);
     if (status == STATUS_OK)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "codec/pages.h"
 #include "net/net.h"
 #include "policies/pages.h"
 #include "show/report.h"
@@ -27,7 +28,7 @@ static void start_clocks(struct display *display)
 
 /* The words above the table. */
 static void write_head(struct display *display,
-                       const struct policy *policy, const char *summary)
+                       const struct hub_config *config, const char *summary)
 {
     const struct options *options = display->options;
     struct text goal, words;
@@ -38,7 +39,8 @@ static void write_head(struct display *display,
     text_add(&words, "%s k=%llu d=%llu", options->policy,
              (unsigned long long)options->every,
              (unsigned long long)options->delay);
-    policy_describe(policy, &words);
+    policy_describe(&config->policy, &words);
+    codecs_describe(config->codec_up, config->codec_down, &words);
     (void)snprintf(display->model, sizeof display->model, "%s",
                    summary ? summary : "whatever the first node trains");
     text_init(&goal, display->goal, sizeof display->goal);
@@ -66,7 +68,7 @@ static void complain(void *of, const char *sentence)
 
 enum status display_open(struct display *display,
                          const struct options *options,
-                         const struct policy *policy, const char *summary,
+                         const struct hub_config *config, const char *summary,
                          struct why *why)
 {
     struct screen_setup setup = screen_look_around(options->json);
@@ -78,7 +80,7 @@ enum status display_open(struct display *display,
     (void)signal(SIGPIPE, SIG_IGN);
     display->options = options;
     start_clocks(display);
-    write_head(display, policy, summary);
+    write_head(display, config, summary);
     screen_init(&display->screen, &setup);
     log_init(&display->logger, &log);
     display->course = course_new();

@@ -5,7 +5,6 @@
 
 #include "core/options.h"
 #include "hub/hub.h"
-#include "policies/policy.h"
 #include "show/course.h"
 #include "show/log.h"
 #include "show/record.h"
@@ -22,11 +21,11 @@ struct display {
     struct record *record;
 };
 
-/* The policy is the one in force. `summary` says what model is scored, or is
- * NULL. */
+/* The configuration is what the hub was made with. `summary` says what model is
+ * scored, or is NULL. */
 enum status display_open(struct display *display,
                          const struct options *options,
-                         const struct policy *policy, const char *summary,
+                         const struct hub_config *config, const char *summary,
                          struct why *why) MUST_CHECK;
 void display_note(struct display *display, nanos now,
                   const struct note *note);

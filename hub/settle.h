@@ -7,8 +7,9 @@
 #include "hub/hub.h"
 
 /* Sets all that options say about exchange, policy and end, and leaves run,
- * save and evaluate alone. USAGE for names that do not exist, CONFIG for
- * choices that do not go together. */
+ * save and evaluate alone. Where no codec is named, changes of parameters are
+ * int8, and so are their results if they can be changes; all else is raw. USAGE
+ * for names that do not exist, CONFIG for choices that do not go together. */
 enum status hub_settle(const struct options *options,
                        struct hub_config *config, struct why *why) MUST_CHECK;
 

@@ -36,11 +36,12 @@ static void find_hub(char *path)
 void star_hub(const struct post *post)
 {
     char program[PATH], address[ADDRESS], nodes[16], folder[PATH], said[PATH];
-    char *options[OPTIONS] = {program,       "--listen", address, "--nodes",
-                              nodes,         "--save",   "24h",   "--init",
-                              "hub",         "--wait",   "60s",   "--insecure",
-                              "--directory", folder};
-    int count = 14, file;
+    char *options[OPTIONS] = {
+        program,  "--listen",    address,      "--nodes", nodes,
+        "--save", "24h",         "--init",     "hub",     "--wait",
+        "60s",    "--insecure",  "--codec-up", "raw",     "--codec-down",
+        "raw",    "--directory", folder};
+    int count = 18, file;
 
     find_hub(program);
     (void)snprintf(address, sizeof address, "%s:%u", post->address, post->port);

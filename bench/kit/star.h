@@ -15,7 +15,8 @@ struct star_node {
 
 /* Becomes build/starswitch-hub, with the options in post->extra; it saves
  * nothing meanwhile, and its folder goes with star_clean. As all nodes begin
- * with the same parameters, nobody has to take others'. */
+ * with the same parameters, nobody has to take others'. All is float32 unless
+ * options name codecs. */
 void star_hub(const struct post *post);
 void star_clean(const struct crew *crew);
 

@@ -56,9 +56,21 @@ static void docs_have_a_row_for_every_codec(void)
         (void)fclose(file);
 }
 
+static void a_head_says_the_codecs_of_both_ways(void)
+{
+    struct text text;
+
+    text_init(&text, bytes, sizeof bytes);
+    codecs_describe(CODEC_INT8, CODEC_INT8, &text);
+    codecs_describe(CODEC_RAW, CODEC_RAW, &text);
+    codecs_describe(CODEC_INT8, CODEC_RAW, &text);
+    CHECK_TEXT(" codec int8 codec raw codec-up int8 codec-down raw", bytes);
+}
+
 void add_codec_pages_tests(CU_pSuite suite)
 {
     TEST(help_says_what_every_codec_takes_and_is);
     TEST(the_manual_page_has_ascii_hyphens);
     TEST(docs_have_a_row_for_every_codec);
+    TEST(a_head_says_the_codecs_of_both_ways);
 }

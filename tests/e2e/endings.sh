@@ -32,9 +32,17 @@ run iterations "300 iterations done" --iterations 300 --policy mean
 at_least iterations-1 iterations 280 || failed "too few iterations"
 [ "$(count iterations-1 iterations)" -lt 600 ] || failed "too many iterations"
 
-run time "the time is over" --time 3s --policy async
-run goal "goal reached" --goal 95% --policy diloco --model $model --data "$data"
+run time "the time is over" --time 3s --policy async \
+    --report "$here/time.html"
+run goal "goal reached" --goal 95% --policy diloco --model $model \
+    --data "$data" --report "$here/goal.html"
 run loss "goal reached" --goal 0.3 --policy mean --model $model --data "$data"
+
+# The report says how values travelled; results of async cannot be changes.
+for each in 'goal codec int8' 'time codec-up int8 codec-down raw'; do
+    grep -q " ${each#* }<" "$here/${each%% *}.html" ||
+        failed "the report does not say: $each"
+done
 
 # What a --goal wants is what the best model has.
 score=$(metadata "$here/loss.run/best.safetensors" score)

@@ -15,12 +15,17 @@ static void set(const char *name, const char *text)
         options_set(&options, PROGRAM_HUB, name, text, OPTION_ARGUMENT, &why));
 }
 
-static enum status settle(const char *policy, const char *up, const char *down)
+static void start(const char *policy)
 {
     options_defaults(&options);
     memset(&config, 0, sizeof config);
     why = (struct why){""};
     set("policy", policy);
+}
+
+static enum status settle(const char *policy, const char *up, const char *down)
+{
+    start(policy);
     if (*up)
         set("codec-up", up);
     if (*down)
@@ -28,11 +33,58 @@ static enum status settle(const char *policy, const char *up, const char *down)
     return hub_settle(&options, &config, &why);
 }
 
-static void without_a_word_nothing_is_encoded(void)
+/* What is sent where no codec is named. */
+static void check_usual(const char *policy, enum codec_id up,
+                        enum codec_id down)
 {
-    CHECK_OK(settle("diloco", "", ""));
+    CHECK_OK(settle(policy, "", ""));
+    CHECK_TEXT(codecs[up].name, codecs[config.codec_up].name);
+    CHECK_TEXT(codecs[down].name, codecs[config.codec_down].name);
+}
+
+static void t20_changes_are_int8_unless_something_else_is_said(void)
+{
+    check_usual("mean", CODEC_INT8, CODEC_INT8);
+    check_usual("diloco", CODEC_INT8, CODEC_INT8);
+    check_usual("streaming", CODEC_INT8, CODEC_INT8);
+    check_usual("best", CODEC_INT8, CODEC_INT8);
+    CHECK_OK(settle("diloco", "raw", "raw"));
     CHECK_EQUAL(CODEC_RAW, config.codec_up);
     CHECK_EQUAL(CODEC_RAW, config.codec_down);
+    CHECK_OK(settle("diloco", "", "f16"));
+    CHECK_EQUAL(CODEC_INT8, config.codec_up);
+    CHECK_EQUAL(CODEC_F16, config.codec_down);
+}
+
+static void t20_results_that_cannot_be_changes_are_raw(void)
+{
+    check_usual("async", CODEC_INT8, CODEC_RAW);
+    check_usual("downpour", CODEC_INT8, CODEC_RAW);
+}
+
+static void t20_gradients_and_parameters_are_raw(void)
+{
+    static const char *const raw[] = {"ddp", "easgd", "easgd-async", "lsgd",
+                                      "pbt"};
+
+    for (unsigned i = 0; i < sizeof raw / sizeof *raw; i++)
+        check_usual(raw[i], CODEC_RAW, CODEC_RAW);
+    start("diloco");
+    set("exchange", "gradient");
+    CHECK_OK(hub_settle(&options, &config, &why));
+    CHECK_EQUAL(CODEC_RAW, config.codec_up);
+    CHECK_EQUAL(CODEC_RAW, config.codec_down);
+}
+
+static void t20_every_preset_goes_with_the_codecs_it_has(void)
+{
+    for (unsigned i = 0; i < preset_count; i++) {
+        CHECK_OK(settle(presets[i].name, "", ""));
+        CHECK(config.codec_down == CODEC_RAW ||
+              !settle_changes_conflict(&config.policy));
+        CHECK(config.codec_up == CODEC_RAW ||
+              config.policy.exchange == EXCHANGE_DELTA);
+    }
 }
 
 static void each_way_has_its_codec(void)
@@ -98,7 +150,10 @@ static void t20_changes_are_for_policies_that_send_all_nodes_the_centre(void)
 
 void add_hub_settle_tests(CU_pSuite suite)
 {
-    TEST(without_a_word_nothing_is_encoded);
+    TEST(t20_changes_are_int8_unless_something_else_is_said);
+    TEST(t20_results_that_cannot_be_changes_are_raw);
+    TEST(t20_gradients_and_parameters_are_raw);
+    TEST(t20_every_preset_goes_with_the_codecs_it_has);
     TEST(each_way_has_its_codec);
     TEST(of_an_unknown_codec_all_that_there_are_are_named);
     TEST(parameters_are_encoded_by_what_is_for_all);

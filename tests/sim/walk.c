@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hub/settle.h"
 #include "tests/check.h"
 
 enum { WINDOW = 2, SICK_AT = 10 };
@@ -79,8 +80,8 @@ static enum init init_of(const struct policy *policy)
     return policy->merge->verb == VERB_REPLACE ? INIT_POPULATION : INIT_ELASTIC;
 }
 
-/* How what is offered is encoded while walk_codecs runs. */
-static enum codec_id uplink;
+/* How values are encoded while walk_codecs runs. */
+static enum codec_id uplink, downlink;
 
 struct lab *walk_lab(const struct policy *policy, struct seen *seen)
 {
@@ -93,6 +94,7 @@ struct lab *walk_lab(const struct policy *policy, struct seen *seen)
     hub->init = init_of(policy);
     hub->every = WALK_EVERY;
     hub->codec_up = uplink;
+    hub->codec_down = downlink;
     hub->window = WINDOW * 16;
     hub->nodes = WALK_NODES;
     hub->save_interval = SECOND;
@@ -222,6 +224,32 @@ void walk(law *holds)
     walk_selects_and_reduces(holds);
 }
 
+/* The codecs that a hub gives this preset if nobody names others. */
+static void take_usual_codecs(const struct preset *preset)
+{
+    struct hub_config config = {.nodes = 0};
+    struct options options;
+    struct why why = {""};
+
+    options_defaults(&options);
+    CHECK_OK(options_set(&options, PROGRAM_HUB, "policy", preset->name,
+                         OPTION_ARGUMENT, &why));
+    CHECK_OK(hub_settle(&options, &config, &why));
+    uplink = config.codec_up;
+    downlink = config.codec_down;
+}
+
+static void walk_usual_codecs(law *holds)
+{
+    for (unsigned i = 0; i < preset_count; i++) {
+        take_usual_codecs(&presets[i]);
+        if (uplink != CODEC_RAW)
+            check_pair(holds, &presets[i].policy, presets[i].name,
+                       "its codecs");
+    }
+    downlink = CODEC_RAW;
+}
+
 void walk_codecs(law *holds)
 {
     static const enum codec_id kinds[] = {CODEC_F16, CODEC_INT8, CODEC_TOP1};
@@ -237,5 +265,6 @@ void walk_codecs(law *holds)
                 codecs[uplink].use == CODEC_FOR_ALL)
                 check_pair(holds, policy, names[j], codecs[uplink].name);
         }
+    walk_usual_codecs(holds);
     uplink = CODEC_RAW;
 }

@@ -49,7 +49,8 @@ void walk_count(void *context, const struct world_message *message,
 /* The first `nodes` nodes' parameters, and what was saved, are finite. */
 bool walk_finite(const struct lab *lab, unsigned nodes);
 void walk(bool (*holds)(const struct policy *policy));
-/* The same with what nodes offer encoded, under a few presets. */
+/* The same with what nodes offer encoded, under a few presets, and with the
+ * codecs of its own under each preset that has some. */
 void walk_codecs(bool (*holds)(const struct policy *policy));
 
 #endif
