@@ -124,8 +124,10 @@ struct star_state {
 
 /* Begins to take part; returns at once, hub or not. `options` may be NULL;
  * tensors are described by name, rank, shape and value, and by gradient where
- * gradients are exchanged (else NULL). Names and shapes are copied. On
- * failure a sentence is in `error`. */
+ * gradients are exchanged (else NULL). Names and shapes are copied. Tensors of
+ * rank 0 and 1 travel as float32 whatever codec there is, as biases should: who
+ * has all parameters in one vector calls it a matrix of one row. On failure a
+ * sentence is in `error`. */
 STAR_API enum star_status star_attach(const struct star_options *options,
                                       const struct star_tensor *tensors,
                                       size_t count, struct star_link **link,
