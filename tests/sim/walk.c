@@ -95,7 +95,7 @@ struct lab *walk_lab(const struct policy *policy, struct seen *seen)
     hub->every = WALK_EVERY;
     hub->codec_up = uplink;
     hub->codec_down = downlink;
-    hub->window = WINDOW * 16;
+    hub->window = (uint64_t)WINDOW * 16;
     hub->nodes = WALK_NODES;
     hub->save_interval = SECOND;
     hub->evaluate_interval = 3600 * SECOND;
