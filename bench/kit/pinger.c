@@ -10,6 +10,7 @@
 
 #include "bench/kit/kit.h"
 #include "bench/kit/raw.h"
+#include "bench/kit/star.h"
 #include "codec/msg.h"
 #include "core/schema.h"
 #include "core/time.h"
@@ -97,12 +98,12 @@ static void wait_for(void *socket, enum msg_kind kind, struct msg *msg)
 static void hello(void *socket, const struct post *post)
 {
     struct schema *schema = schema_new();
-    uint64_t elements = post->elements;
+    uint64_t shape[] = {STAR_ROWS, post->elements / STAR_ROWS};
     struct msg msg = {.kind = MSG_HELLO};
     struct why why = {""};
 
     if (!schema ||
-        schema_add(schema, "parameters", 1, &elements, &why) != STATUS_OK)
+        schema_add(schema, "parameters", 2, shape, &why) != STATUS_OK)
         give_up("no schema: %s", why.text);
     msg.hello.protocol_min = PROTOCOL_MIN;
     msg.hello.protocol_max = PROTOCOL_MAX;

@@ -95,7 +95,9 @@ void star_clean(const struct crew *crew)
 void star_node_attach(struct star_node *node, const struct post *post)
 {
     struct star_tensor tensor = {
-        .name = "parameters", .rank = 1, .shape = {post->elements}};
+        .name = "parameters",
+        .rank = 2,
+        .shape = {STAR_ROWS, post->elements / STAR_ROWS}};
     char address[ADDRESS], name[32], error[256];
     struct star_options options = {.hub = address, .name = name};
 
