@@ -19,55 +19,6 @@ static struct flight *flight_of(struct node *node, uint64_t exchange)
     return exchange ? flight_find(node, exchange) : node->taking;
 }
 
-/* The share of a chunk that was not merged which is to be offered again: after
- * a PULL x still holds 1 - a of it, and r none. */
-static double put_back(const struct msg_result *result)
-{
-    return result->verb == VERB_PULL ? result->weight : 1;
-}
-
-void result_arrived(struct node *node, const struct msg_result *result,
-                    struct blob *values)
-{
-    struct flight *flight = flight_of(node, result->exchange);
-    struct flight_chunk *place;
-
-    if (!flight || !fragment_holds(flight->part, result->chunk) ||
-        (result->exchange && flight->stage == FLIGHT_FORMING) ||
-        values->size !=
-            node_chunk_length(node, result->chunk) * sizeof(float))
-        return;
-    place = &flight->chunks[result->chunk];
-    if (place->result)
-        return;
-    place->result = blob_ref(values);
-    place->verb = result->verb;
-    place->weight = result->weight;
-    place->version = result->version;
-    place->lineage = result->lineage;
-    place->checksum = result->checksum;
-    flight->arrived++;
-    if (result->exchange)
-        flight_judge(node, flight, result->chunk, result->verdict,
-                     put_back(result));
-    results_advance(node);
-}
-
-void node_on_result(struct node *node, const struct msg *msg,
-                   struct blob *payload)
-{
-    const struct msg_result *result = &msg->result;
-
-    if (payload && result->chunk < node->chunks &&
-        held_decodes(node, result)) {
-        held_arrives(node, result, payload);
-        return;
-    }
-    result_credit(node, result->exchange, payload);
-    if (payload && result->chunk < node->chunks)
-        result_arrived(node, result, payload);
-}
-
 /* Whether what is in flight moves along with an earlier correction. Parameters
  * of which a part is taken do not: the hub moves its centre by that part of
  * what it was sent, and only a node that does the same keeps the sum of all
@@ -133,40 +84,101 @@ static struct job *correction(struct node *node, struct flight *flight,
     return job;
 }
 
-static void correct(struct node *node, struct flight *flight, int ahead)
+static void correct(struct node *node, struct flight *flight, uint32_t chunk,
+                    int ahead)
 {
-    flight->correcting = true;
-    for (uint32_t i = flight->part.first; i < node->chunks;
-         i += flight->part.stride) {
-        struct job *job = correction(node, flight, i, ahead);
+    struct flight_chunk *place = &flight->chunks[chunk];
+    struct job *job = correction(node, flight, chunk, ahead);
 
-        job->extent = node_extent(node, i);
-        job->tag[0] = flight->snapshot.exchange;
-        job->tag[1] = i;
-        job->tag[2] = flight->chunks[i].checksum;
-        job->number[1] = (double)node->welcome.session;
-        node_job(node, job);
-    }
+    place->correcting = true;
+    flight->correcting++;
+    job->extent = node_extent(node, chunk);
+    job->tag[0] = flight->snapshot.exchange;
+    job->tag[1] = chunk;
+    job->tag[2] = place->checksum;
+    job->number[1] = (double)node->welcome.session;
+    node_job(node, job);
+}
+
+/* -1: this flight's results must wait. */
+static int may_correct(const struct node *node, const struct flight *flight)
+{
+    return flight == node->taking ? 0
+           : flight->skipped      ? -1
+                                  : corrections_ahead(node, flight);
+}
+
+/* Corrects what had to wait. */
+static void catch_up(struct node *node, struct flight *flight)
+{
+    int ahead;
+
+    if (!flight || flight->correcting == flight->arrived)
+        return;
+    ahead = may_correct(node, flight);
+    for (uint32_t i = flight->part.first; i < node->chunks && ahead >= 0;
+         i += flight->part.stride)
+        if (flight->chunks[i].result && !flight->chunks[i].correcting)
+            correct(node, flight, i, ahead);
 }
 
 void results_advance(struct node *node)
 {
-    struct flight *taking = node->taking;
+    catch_up(node, node->taking);
+    for (struct flight *flight = node->flights; flight; flight = flight->next)
+        catch_up(node, flight);
+}
 
-    if (taking && !taking->correcting &&
-        taking->arrived == taking->parts)
-        correct(node, taking, 0);
-    for (struct flight *flight = node->flights; flight;
-         flight = flight->next) {
-        int ahead;
+/* The share of a chunk that was not merged which is to be offered again: after
+ * a PULL x still holds 1 - a of it, and r none. */
+static double put_back(const struct msg_result *result)
+{
+    return result->verb == VERB_PULL ? result->weight : 1;
+}
 
-        if (flight->skipped || flight->correcting ||
-            flight->arrived < flight->parts)
-            continue;
-        ahead = corrections_ahead(node, flight);
-        if (ahead >= 0)
-            correct(node, flight, ahead);
+void result_arrived(struct node *node, const struct msg_result *result,
+                    struct blob *values)
+{
+    struct flight *flight = flight_of(node, result->exchange);
+    struct flight_chunk *place;
+    int ahead;
+
+    if (!flight || !fragment_holds(flight->part, result->chunk) ||
+        (result->exchange && flight->stage == FLIGHT_FORMING) ||
+        values->size !=
+            node_chunk_length(node, result->chunk) * sizeof(float))
+        return;
+    place = &flight->chunks[result->chunk];
+    if (place->result)
+        return;
+    place->result = blob_ref(values);
+    place->verb = result->verb;
+    place->weight = result->weight;
+    place->version = result->version;
+    place->lineage = result->lineage;
+    place->checksum = result->checksum;
+    flight->arrived++;
+    ahead = may_correct(node, flight);
+    if (ahead >= 0)
+        correct(node, flight, result->chunk, ahead);
+    if (result->exchange)
+        flight_judge(node, flight, result->chunk, result->verdict,
+                     put_back(result));
+}
+
+void node_on_result(struct node *node, const struct msg *msg,
+                   struct blob *payload)
+{
+    const struct msg_result *result = &msg->result;
+
+    if (payload && result->chunk < node->chunks &&
+        held_decodes(node, result)) {
+        held_arrives(node, result, payload);
+        return;
     }
+    result_credit(node, result->exchange, payload);
+    if (payload && result->chunk < node->chunks)
+        result_arrived(node, result, payload);
 }
 
 /* The result itself, which comes raw, to be pulled to. */
@@ -203,16 +215,16 @@ static void hand_over(struct node *node, struct flight *flight)
 void result_corrected(struct node *node, struct job *job)
 {
     struct flight *flight = flight_of(node, job->tag[0]);
+    struct flight_chunk *place = flight ? &flight->chunks[job->tag[1]] : NULL;
 
-    if (!flight || !flight->correcting || flight->complete ||
-        flight->skipped ||
+    if (!place || !place->correcting || place->applied || flight->skipped ||
         job->number[1] != (double)node->welcome.session)
         return;
     if (job->status != STATUS_OK) {
         joining_drop(node, "a result was damaged on its way");
         return;
     }
-    flight->chunks[job->tag[1]].applied = blob_ref(job->out[0]);
+    place->applied = blob_ref(job->out[0]);
     if (++flight->corrected < flight->parts)
         return;
     hand_over(node, flight);

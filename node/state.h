@@ -38,6 +38,7 @@ struct flight_chunk {
     double weight;
     uint64_t version, lineage;
     uint64_t checksum; /* of the result, as announced */
+    bool correcting; /* its correction has been asked for */
     bool judged;
     enum verdict verdict;
 };
@@ -60,10 +61,9 @@ struct flight {
     uint64_t base_version, lineage; /* the node's when it was taken */
     double squares;                 /* of what is given, decoded */
     uint32_t to_send; /* the next chunk */
-    uint32_t forming, judged, arrived, corrected;
+    uint32_t forming, judged, arrived, correcting, corrected;
     int64_t credit; /* bytes that may be sent; below 0: owed */
     bool begun;      /* what it gives is being computed, or has been */
-    bool correcting; /* corrections have been asked for */
     bool complete;   /* the trainer has all it is to apply */
     bool skipped;    /* the trainer will not apply it */
     bool broken;     /* not finite: it must not be sent */
