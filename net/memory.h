@@ -1,10 +1,14 @@
-/* How a program of ours keeps its memory. */
+/* How malloc is to keep memory. */
 #ifndef NET_MEMORY_H
 #define NET_MEMORY_H
 
 /* Lets malloc keep what libzmq frees: it takes a fresh buffer for each chunk
  * that comes, and fresh pages cost more than copying the chunk. For programs,
- * first of all; a library leaves this to its host. */
+ * first of all. */
 void memory_keep(void);
+/* The same for a library, whose host may have settings of its own: malloc does
+ * what it does by itself once the host has freed a block of 32 MiB, and what it
+ * was told is left alone. */
+void memory_grow(void);
 
 #endif

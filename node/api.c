@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "core/endpoint.h"
+#include "net/memory.h"
 #include "node/api_link.h"
 
 /* The hub takes at most LAST_CALL (10 s) for its last round, and must save. */
@@ -167,6 +168,7 @@ static enum status open_net(struct star_link *link, struct why *why)
     memcpy(config.host, endpoint.host, sizeof config.host);
     config.port = endpoint.port;
     (void)sigemptyset(&config.signals);
+    memory_grow();
     return net_open_node(&config, node_machine(link->node), link->pool,
                          &owner, &link->net, why);
 }
