@@ -42,16 +42,21 @@ void contribution_destroy(struct hub *hub, struct contribution **reference)
 void contribution_grant(struct hub *hub, struct contribution *contribution)
 {
     struct member *member = contribution_member(hub, contribution);
+    bool whole = hub->policy->reduce->judge != NULL;
 
     if (contribution->granted || !member)
         return;
     contribution->granted = true;
     contribution->progress = hub->now;
     /* Where a rule must see the whole nothing is merged before all of it is
-     * here, so that nobody may wait for more credit. */
-    contribution->loan =
-        (struct loan){.whole = hub->policy->reduce->judge != NULL,
-                      .left = hub->chunks - contribution->foreign};
+     * here, so that nobody may wait for more credit; nor where each node sends
+     * its chunks in an order of its own, so that all hold back what others
+     * wait for. */
+    contribution->loan = (struct loan){
+        .whole = whole,
+        .prompt = !whole && hub->config.miss == MISS_CUT &&
+                  contribution->offer.kind == EXCHANGE_DELTA,
+        .left = hub->chunks - contribution->foreign};
     flow_upload(hub, contribution, true);
     flow_open(hub, member, contribution->offer.exchange, &contribution->loan);
 }

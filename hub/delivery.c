@@ -134,16 +134,35 @@ static uint64_t superfluous(const struct delivery *delivery,
     return 0;
 }
 
-/* Takes the parcels of an exchange out of the queue; returns them, in order. */
-static struct parcel *take_out(struct delivery *delivery, uint64_t exchange)
+/* Per chunk the newest version in the queue that is a change of another. */
+static uint64_t *newest_changes(const struct hub *hub,
+                                const struct delivery *delivery)
+{
+    uint64_t *newest = calloc(hub->chunks, sizeof *newest);
+
+    if (!newest)
+        abort();
+    for (const struct parcel *parcel = delivery->first; parcel;
+         parcel = parcel->next)
+        if (parcel->result.base != parcel->result.version)
+            newest[parcel->result.chunk] = parcel->result.version;
+    return newest;
+}
+
+/* Takes the parcels of an exchange out of the queue, but for those that a later
+ * one may be a change of; returns them, in order. */
+static struct parcel *take_out(const struct hub *hub,
+                               struct delivery *delivery, uint64_t exchange)
 {
     struct parcel **link = &delivery->first, *out = NULL, **end = &out;
+    uint64_t *newest = newest_changes(hub, delivery);
 
     delivery->last = NULL;
     while (*link) {
         struct parcel *parcel = *link;
 
-        if (parcel->result.exchange != exchange) {
+        if (parcel->result.exchange != exchange ||
+            newest[parcel->result.chunk] > parcel->result.version) {
             delivery->last = parcel;
             link = &parcel->next;
             continue;
@@ -154,41 +173,48 @@ static struct parcel *take_out(struct delivery *delivery, uint64_t exchange)
         end = &parcel->next;
         delivery->count--;
     }
+    free(newest);
     return out;
 }
 
-/* Tells the verdicts of a whole result, run by run: chunks come merged in any
- * order, and control takes few messages at a time. */
+/* Instead of a verdict: the chunk is of another part of the model; the node was
+ * sent it. */
+enum { ANY_VERDICT = VERDICT_COUNT, TOLD_VERDICT };
+
+/* Tells the verdicts of a result, run by run: chunks come merged in any order,
+ * and control takes few messages at a time. */
 static void tell(struct hub *hub, struct member *member, uint64_t exchange,
-                 const enum verdict *verdicts)
+                 const unsigned *verdicts)
 {
     uint32_t first = 0;
 
     for (uint32_t i = 1; i <= hub->chunks; i++) {
         if (i < hub->chunks && (verdicts[i] == verdicts[first] ||
-                                verdicts[i] == VERDICT_COUNT))
+                                verdicts[i] == ANY_VERDICT))
             continue;
-        if (verdicts[first] != VERDICT_COUNT)
+        if (verdicts[first] < VERDICT_COUNT)
             verdict_send(hub, member, exchange, first, i - first,
-                         verdicts[first]);
+                         (enum verdict)verdicts[first]);
         first = i;
     }
 }
 
-/* Nothing of it has been sent, so no verdict can overtake it. That of a round
- * under way is told when the round is over. */
+/* Sends no more of a result, and tells the verdicts instead; those of a round
+ * under way when that is over. None may overtake what has been sent of it, and
+ * would make that void: there is nothing, or it is void. */
 static void pass_over(struct hub *hub, struct member *member,
                       uint64_t exchange)
 {
     struct contribution *contribution = contribution_find(
         hub, member->place, exchange);
-    struct parcel *list = take_out(&member->delivery, exchange);
-    enum verdict *verdicts = calloc(hub->chunks, sizeof *verdicts);
+    struct parcel *list = take_out(hub, &member->delivery, exchange);
+    unsigned *verdicts = calloc(hub->chunks, sizeof *verdicts);
 
     if (!verdicts)
         abort();
     for (uint32_t i = 0; i < hub->chunks; i++)
-        verdicts[i] = VERDICT_COUNT; /* of another part of the model */
+        verdicts[i] = list && fragment_holds(list->part, i) ? TOLD_VERDICT
+                                                            : ANY_VERDICT;
     while (list) {
         struct parcel *parcel = list;
 
@@ -294,4 +320,14 @@ void hub_on_credit(struct hub *hub, struct peer *peer, const struct msg *msg,
     }
     member->delivery.out -= msg->credit.more;
     delivery_flush(hub, member);
+}
+
+void hub_on_waive(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload)
+{
+    struct member *member = hub_member(hub, peer);
+
+    (void)payload;
+    if (!offers_withdraw(hub, member, msg->waive.exchange))
+        pass_over(hub, member, msg->waive.exchange);
 }

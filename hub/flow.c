@@ -14,6 +14,13 @@
  * one chunk at least. What a rule must see as a whole is outside of it: the hub
  * holds all of that anyway.
  *
+ * With --miss cut each node sends its chunks in an order of its own. Credit for
+ * what has come is then given back at once, since with a window of what is not
+ * merged each could hold back what all others wait for. The window is what is on
+ * its way, 2 chunks at least, so that a slow node is soon through once it sends
+ * no more. The price is memory: the hub may have to hold all of the model once
+ * for each node, instead of once and the windows.
+ *
  * What the hub is sent is limited where credit is given: never faster than the
  * rate, and a chunk's worth at a time, so that no window is saved up and then
  * sent at once. The oldest round comes first; in it, who has been given least,
@@ -21,7 +28,7 @@
  * members in turn, a payload each. */
 #include "hub/state.h"
 
-enum { LEAST_CHUNKS = 4 };
+enum { LEAST_CHUNKS = 4, LEAST_PROMPT_CHUNKS = 2 };
 #define MOST_WINDOW ((uint64_t)64 << 20)
 #define SPARE 1.5
 #define UNKNOWN_TRIP 0.01 /* seconds */
@@ -63,9 +70,9 @@ uint64_t flow_most(const struct hub *hub)
 }
 
 static uint64_t window_of(const struct hub *hub, const struct member *member,
-                          const struct pace *pace)
+                          const struct pace *pace, unsigned chunks)
 {
-    uint64_t least = LEAST_CHUNKS * chunk_bytes(hub);
+    uint64_t least = chunks * chunk_bytes(hub);
     double held = SPARE * pace->rate * member->trip;
 
     if (hub->config.window)
@@ -77,14 +84,14 @@ static uint64_t window_of(const struct hub *hub, const struct member *member,
 
 uint64_t flow_window(const struct hub *hub, const struct member *member)
 {
-    return window_of(hub, member, &member->down);
+    return window_of(hub, member, &member->down, LEAST_CHUNKS);
 }
 
 /* Its window, or its share of the budget, in whole chunks. */
 static uint64_t upload_window(const struct hub *hub,
-                              const struct member *member)
+                              const struct member *member, unsigned chunks)
 {
-    uint64_t window = window_of(hub, member, &member->up);
+    uint64_t window = window_of(hub, member, &member->up, chunks);
     uint64_t sharers = hub->flow.uploads > hub->flow.live ? hub->flow.uploads
                                                           : hub->flow.live;
     uint64_t share = hub->config.budget / (sharers ? sharers : 1);
@@ -100,7 +107,8 @@ static uint64_t upload_window(const struct hub *hub,
 uint32_t flow_chunks_ahead(const struct hub *hub,
                            const struct member *member)
 {
-    uint64_t chunks = upload_window(hub, member) / chunk_bytes(hub);
+    uint64_t chunks =
+        upload_window(hub, member, LEAST_CHUNKS) / chunk_bytes(hub);
 
     return chunks < 1                   ? 1
            : chunks < SCHEMA_MAX_CHUNKS ? (uint32_t)chunks
@@ -187,13 +195,15 @@ static uint64_t owed(const struct hub *hub, const struct member *member,
                      const struct loan *loan)
 {
     int64_t chunk = longest_payload(hub), rest, room, most;
+    unsigned least = loan->prompt ? LEAST_PROMPT_CHUNKS : LEAST_CHUNKS;
 
     if (loan->came)
         chunk = (loan->bytes + loan->came - 1) / loan->came;
     rest = loan->left * chunk;
     most = ahead(hub, member);
     rest = (rest < most ? rest : most) - (loan->given - loan->bytes);
-    room = (int64_t)upload_window(hub, member) - (loan->given - loan->done);
+    room = (int64_t)upload_window(hub, member, least) -
+           (loan->given - loan->done);
     if (!loan->left || rest <= 0 || (!loan->whole && room <= 0))
         return 0;
     return (uint64_t)(loan->whole || rest < room ? rest : room);

@@ -71,6 +71,10 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
 /* offers.c */
 /* F of what is offered now. */
 uint32_t offers_fragments(const struct hub *hub);
+/* If it still waits for a round it is none any more, and a verdict says so: the
+ * node's next one, which holds the same, need not wait behind it. */
+bool offers_withdraw(struct hub *hub, struct member *member,
+                     uint64_t exchange);
 void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
 
@@ -177,6 +181,9 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
 /* Of a round under way and of the member's session; or NULL. */
 struct contribution *contribution_find(struct hub *hub, int member,
                                        uint64_t exchange);
+/* The rest of it does not come: what is here of it is merged. */
+void hub_on_close(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload);
 void merge_checked(struct hub *hub, struct job *job);
 void merge_done(struct hub *hub, struct job *job);
 void merge_shaded(struct hub *hub, struct job *job);
@@ -239,6 +246,10 @@ void flow_return(struct hub *hub, struct member *member, uint64_t exchange,
 /* delivery.c */
 void hub_on_credit(struct hub *hub, struct peer *peer, const struct msg *msg,
                    struct blob *payload);
+/* The node wants no more of a result: takes what is queued of it out, but for
+ * what later changes depart from. */
+void hub_on_waive(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload);
 /* Sends a chunk of the contribution's result, when there is credit. Drops an
  * older result of the same part of the model of which nothing has been sent, if
  * the newer one makes up for it; a verdict says so to the node. */

@@ -78,7 +78,24 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
     contribution->progress = hub->now;
     flow_came(&contribution->loan, payload->wire_bytes);
     flow_stir(hub);
+    if (contribution->loan.prompt)
+        flow_return(hub, member, chunk->exchange, &contribution->loan,
+                    payload->wire_bytes);
     check_start(hub, peer->member, chunk, payload);
+}
+
+void hub_on_close(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload)
+{
+    struct contribution *contribution =
+        contribution_find(hub, peer->member, msg->close.exchange);
+
+    (void)payload;
+    if (!contribution || !contribution->granted)
+        return;
+    contribution_cut(hub, contribution, VERDICT_EXPIRED, false);
+    rounds_settle(hub);
+    merge_try_all(hub);
 }
 
 /* Weights follow the announced norm, so that it must hold. It is that of what
@@ -192,7 +209,7 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
             delivery_add(hub, contribution, &result, payload);
             contribution->answered++;
         }
-        if (contribution->chunks[chunk].bytes)
+        if (contribution->chunks[chunk].bytes && !contribution->loan.prompt)
             flow_return(hub, member, result.exchange, &contribution->loan,
                         contribution->chunks[chunk].bytes);
     }

@@ -1,6 +1,7 @@
 /* An offer arrives: may it wait for a round? */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hub/state.h"
 
@@ -80,6 +81,28 @@ static void narrow(struct hub *hub, struct contribution *contribution)
         contribution->foreign++;
     }
     contribution->delivered = contribution->answered = contribution->foreign;
+}
+
+bool offers_withdraw(struct hub *hub, struct member *member,
+                     uint64_t exchange)
+{
+    struct contribution *contribution;
+    unsigned i = 0;
+
+    while (i < member->waiting_count &&
+           member->waiting[i]->offer.exchange != exchange)
+        i++;
+    if (i == member->waiting_count)
+        return false;
+    contribution = member->waiting[i];
+    member->waiting_count--;
+    memmove(member->waiting + i, member->waiting + i + 1,
+            (member->waiting_count - i) * sizeof *member->waiting);
+    bitset_set(&hub->waiting, member->place, member->waiting_count > 0);
+    contribution_cut(hub, contribution, VERDICT_EXPIRED, true);
+    verdicts_tell(hub, member, contribution);
+    contribution_retire(hub, contribution);
+    return true;
 }
 
 void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,

@@ -233,6 +233,34 @@ static enum status settle_codecs(const struct options *options,
     return STATUS_OK;
 }
 
+/* ---- what nodes do with late results ---- */
+
+const char *settle_cut_conflict(const struct hub_config *config)
+{
+    if (config->policy.exchange != EXCHANGE_DELTA)
+        return "what is cut off is offered again, which only progress (delta) "
+               "can be";
+    if (config->policy.reduce->judge || config->policy.receive->donors)
+        return "this policy must see whole offers";
+    if (config->tasks)
+        return "a task is done once an offer has been merged as a whole, which "
+               "one that is cut is not";
+    return NULL;
+}
+
+static enum status settle_miss(const struct options *options,
+                               struct hub_config *config, struct why *why)
+{
+    const char *conflict = settle_cut_conflict(config);
+
+    config->miss = options->miss;
+    if (config->miss != MISS_CUT || !conflict)
+        return STATUS_OK;
+    return because(why, STATUS_CONFIG,
+                   "--miss cut and --policy %s: %s: say --miss late",
+                   options->policy, conflict);
+}
+
 /* ---- all the rest ---- */
 
 enum status hub_settle(const struct options *options,
@@ -243,7 +271,6 @@ enum status hub_settle(const struct options *options,
     config->seed = options->seed;
     config->every = options->every;
     config->delay = options->delay;
-    config->miss = options->miss;
     config->wait = options->wait;
     config->nodes = (unsigned)options->nodes;
     config->chunk_elements = (uint32_t)(options->chunk / sizeof(float));
@@ -269,6 +296,8 @@ enum status hub_settle(const struct options *options,
         status = settle_init(options, config, why);
     if (status == STATUS_OK)
         status = settle_codecs(options, config, why);
+    if (status == STATUS_OK)
+        status = settle_miss(options, config, why);
     if (status == STATUS_OK && options->fragments > 1 &&
         (config->policy.exchange == EXCHANGE_GRADIENT ||
          config->policy.reduce->judge || config->policy.receive->donors))

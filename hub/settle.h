@@ -16,5 +16,7 @@ enum status hub_settle(const struct options *options,
 /* Why results cannot be changes of those before with this policy, as words, or
  * NULL when they can. */
 const char *settle_changes_conflict(const struct policy *policy);
+/* The same for MISS_CUT; policy and tasks are settled. */
+const char *settle_cut_conflict(const struct hub_config *config);
 
 #endif

@@ -90,6 +90,7 @@ struct contribution_chunk {
 /* The credit of an upload. */
 struct loan {
     bool whole;     /* all of it is asked for at once */
+    bool prompt;    /* what has come is done with, merged or not */
     uint32_t left;  /* chunks that have not come */
     uint32_t came;  /* chunks that have */
     int64_t bytes;  /* of those */
@@ -106,7 +107,8 @@ struct contribution {
     struct candidate candidate; /* the same for the policy, at the close */
     struct fragment part; /* its chunks; the others are closed */
     uint32_t foreign;     /* how many others */
-    bool passed_over; /* a newer result goes to its node instead */
+    bool passed_over; /* a newer result goes to its node instead, or it wants
+                         none any more */
     bool granted;
     bool uploads; /* and counts for the budget */
     struct loan loan;

@@ -122,6 +122,15 @@ static void post_applied(struct star_link *link, uint64_t exchange,
     net_post(link->net, &msg, NULL);
 }
 
+static void post_cut(struct star_link *link, uint64_t exchange, bool final)
+{
+    struct msg msg = {.kind = MSG_CUT};
+
+    msg.cut.exchange = exchange;
+    msg.cut.final = final;
+    net_post(link->net, &msg, NULL);
+}
+
 static void optimize(void *context, const float *gradient, size_t first,
                      size_t count)
 {
@@ -188,6 +197,12 @@ static void apply_due(struct star_link *link)
         case PACER_SKIP:
             agenda_skip(&link->agenda, exchange);
             post_applied(link, exchange, true);
+            break;
+        case PACER_CLOSE:
+            post_cut(link, exchange, false);
+            break;
+        case PACER_CUT:
+            post_cut(link, exchange, true);
             break;
         case PACER_WAIT:
             if (link->over)

@@ -17,7 +17,6 @@ struct flight *flight_new(struct node *node,
     flight->snapshot = *snapshot;
     flight->part = fragment_of(snapshot->fragment, snapshot->fragments);
     flight->parts = fragment_chunks(flight->part, node->chunks);
-    flight->to_send = flight->part.first;
     flight->base_version = node->base_version;
     flight->lineage = node->lineage;
     return flight;
@@ -44,6 +43,8 @@ void flight_destroy(struct node *node, struct flight **reference)
         blob_unref(&flight->chunks[i].applied);
         sum_free(&flight->chunks[i].sent);
     }
+    if (flight)
+        free(flight->order);
     free(flight);
 }
 
@@ -193,6 +194,13 @@ static bool may_send(struct node *node, const struct blob *payload)
     return false;
 }
 
+uint32_t flight_next_chunk(const struct flight *flight)
+{
+    return flight->order
+               ? flight->order[flight->to_send]
+               : flight->part.first + flight->to_send * flight->part.stride;
+}
+
 void flight_send(struct node *node, struct flight *flight)
 {
     struct msg msg = {.kind = MSG_CHUNK};
@@ -200,20 +208,22 @@ void flight_send(struct node *node, struct flight *flight)
     if (!node->bulk_up || flight->forming < flight->parts || flight->broken ||
         node->send_at < NEVER)
         return;
-    while (flight->credit > 0 && flight->to_send < node->chunks) {
-        struct flight_chunk *place = &flight->chunks[flight->to_send];
+    while (flight->credit > 0 && flight->to_send < flight->parts) {
+        uint32_t chunk = flight_next_chunk(flight);
+        struct flight_chunk *place = &flight->chunks[chunk];
 
         if (place->encoded && !may_send(node, place->encoded))
             return;
         if (place->encoded) {
             msg.chunk.exchange = flight->snapshot.exchange;
-            msg.chunk.chunk = flight->to_send;
+            msg.chunk.chunk = chunk;
             msg.chunk.codec = flight->codec;
             msg.chunk.checksum = place->encoded->checksum;
             node_to_hub(node, &msg, place->encoded);
             flight->credit -= (int64_t)place->encoded->wire_bytes;
         }
-        flight->to_send += flight->part.stride;
+        flight->to_send++;
+        flight_close(node, flight);
     }
 }
 
@@ -288,7 +298,7 @@ void node_on_verdict(struct node *node, const struct msg *msg,
         flight->snapshot.kind == EXCHANGE_PARAMETERS &&
         verdict->version > node->base_version)
         node->base_version = verdict->version;
-    if (flight->arrived < flight->parts && !flight->complete)
+    if (flight->arrived < flight->parts && !flight->complete && !flight->cut)
         flight_forget(node, flight);
     results_advance(node);
 }

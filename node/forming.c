@@ -262,6 +262,7 @@ static void offer(struct node *node, struct flight *flight)
         return;
     }
     flight->stage = FLIGHT_OFFERED;
+    flight_order(node, flight);
     msg.offer.exchange = snapshot->exchange;
     msg.offer.iteration = snapshot->iteration;
     msg.offer.base_version = flight->base_version;
@@ -273,6 +274,8 @@ static void offer(struct node *node, struct flight *flight)
     msg.offer.fragment = snapshot->fragment;
     msg.offer.lineage = flight->lineage;
     node_to_hub(node, &msg, NULL);
+    if (flight->cut)
+        flight_waive(node, flight);
 }
 
 /* A run cannot begin with such parameters: somebody else must found it. */
@@ -333,6 +336,7 @@ static void chunk_formed(struct node *node, struct flight *flight,
         return;
     }
     flight->chunks[chunk].encoded = blob_ref(job->out[0]);
+    flight->chunks[chunk].squares = job->number[DELTA_SQUARES];
     flight->squares += job->number[DELTA_SQUARES];
     if (is_lossy(flight) && !flight->obsolete)
         feed_back(node, flight, chunk, job);

@@ -306,7 +306,7 @@ static enum activity activity_of(const struct node *node)
         return ACTIVITY_LAGGING;
     if (flight->stage == FLIGHT_OFFERED)
         return ACTIVITY_WAIT_GRANT;
-    return flight->stage == FLIGHT_GRANTED && flight->to_send < node->chunks
+    return flight->stage == FLIGHT_GRANTED && flight->to_send < flight->parts
                ? ACTIVITY_SENDING
                : ACTIVITY_TRAIN;
 }

@@ -20,6 +20,7 @@ enum { PEERS = PEER_BULK + 1 };
 static handler *const handlers[PEERS][MSG_KINDS] = {
     [PEER_TRAINER] = {[MSG_SNAPSHOT] = node_on_snapshot,
                       [MSG_APPLIED] = node_on_applied,
+                      [MSG_CUT] = node_on_cut,
                       [MSG_PROGRESS] = node_on_progress,
                       [MSG_IDLE] = node_on_idle,
                       [MSG_FINISH] = node_on_finish,

@@ -45,7 +45,24 @@ static enum pacer_act judge(struct pacer *pacer, struct pacer_exchange *late)
     if (pacer->schedule.delay == 0 || pacer->schedule.miss == MISS_WAIT)
         return PACER_WAIT;
     miss(pacer, late);
-    return pacer->schedule.miss == MISS_SKIP ? PACER_SKIP : PACER_GO;
+    return pacer->schedule.miss == MISS_SKIP  ? PACER_SKIP
+           : pacer->schedule.miss == MISS_CUT ? PACER_CUT
+                                              : PACER_GO;
+}
+
+/* The oldest exchange of which no more is to be sent from now on, or NULL. One
+ * that is due is cut anyway. */
+static struct pacer_exchange *closing(struct pacer *pacer)
+{
+    for (unsigned i = 0;
+         i < pacer->count && pacer->schedule.miss == MISS_CUT; i++) {
+        struct pacer_exchange *next = &pacer->flight[i];
+
+        if (next->state == PACER_PENDING && !next->closed &&
+            pacer->iteration >= next->closes && pacer->iteration < next->due)
+            return next;
+    }
+    return NULL;
 }
 
 /* Whether an exchange before number i in flight may still move the same
@@ -65,6 +82,13 @@ static bool is_behind(const struct pacer *pacer, unsigned i)
  * due. */
 enum pacer_act pacer_due(struct pacer *pacer, uint64_t *exchange)
 {
+    struct pacer_exchange *closes = closing(pacer);
+
+    if (closes) {
+        closes->closed = true;
+        *exchange = closes->exchange;
+        return PACER_CLOSE;
+    }
     for (unsigned i = 0; i < pacer->count; i++) {
         struct pacer_exchange *next = &pacer->flight[i];
         bool is_ready = next->state == PACER_READY;
@@ -145,10 +169,18 @@ static uint32_t whose_turn(const struct pacer *pacer)
     return fragment;
 }
 
+/* A quarter of d, rounded to the nearest; 0 of 1. */
+static uint64_t quarter(uint64_t delay)
+{
+    return delay / 4 + (delay % 4 >= 2);
+}
+
 bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange)
 {
     const struct msg_schedule *schedule = &pacer->schedule;
     uint64_t now = pacer->iteration;
+    uint64_t due = schedule->delay < UINT64_MAX - now ? now + schedule->delay
+                                                      : UINT64_MAX;
     uint32_t fragment = schedule->fragments > 1 ? FRAGMENT_ALL : 0;
 
     if (!schedule->attached || !schedule->offering || !schedule->every ||
@@ -160,8 +192,8 @@ bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange)
         return false;
     pacer->flight[pacer->count++] = (struct pacer_exchange){
         .exchange = pacer->next_exchange,
-        .due = schedule->delay < UINT64_MAX - now ? now + schedule->delay
-                                                  : UINT64_MAX,
+        .due = due,
+        .closes = due - quarter(due - now),
         .fragment = fragment,
     };
     pacer->last_offer = now;

@@ -9,7 +9,12 @@
  *
  * With F > 1 fragments each is offered every k iterations, fragment p when
  * (i - p k / F) mod k = 0: the same traffic, evenly spread (Streaming DiLoCo,
- * Douillard et al. 2025, algorithm 2). */
+ * Douillard et al. 2025, algorithm 2).
+ *
+ * With MISS_CUT an exchange is bounded in time. What is here of its result at
+ * i+d is applied. The last quarter of d (rounded, and no iteration of d = 1) is
+ * for results only: what a slow node has not sent by then is merged without it,
+ * so that the others still get it in time. */
 #ifndef NODE_PACER_H
 #define NODE_PACER_H
 
@@ -30,9 +35,11 @@ enum pacer_state {
 struct pacer_exchange {
     uint64_t exchange;
     uint64_t due; /* the iteration at which it may be applied */
+    uint64_t closes; /* with MISS_CUT: from which on nothing more is sent */
     uint32_t fragment;
     enum pacer_state state;
     bool missed; /* it was not there at `due` */
+    bool closed; /* the machine was told to send no more of it */
 };
 
 struct pacer {
@@ -50,6 +57,9 @@ enum pacer_act {
     PACER_GO,    /* nothing is to be done: train on */
     PACER_APPLY, /* apply its result now, pacer_done, ask again */
     PACER_SKIP,  /* never apply it: tell the machine, pacer_done, ask again */
+    PACER_CLOSE, /* tell the machine to send no more of it, ask again */
+    PACER_CUT,   /* tell the machine to hand over what is here of it, ask
+                    again; it is applied when that has come */
     PACER_WAIT   /* block until anything comes, or the wait is over and
                     pacer_give_up; ask again */
 };

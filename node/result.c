@@ -30,14 +30,6 @@ static bool moves_along(const struct flight *later,
            earlier->verb != VERB_REBASE || earlier->weight == 1;
 }
 
-static bool is_rebase(const struct node *node, const struct flight *flight)
-{
-    for (uint32_t i = 0; i < node->chunks; i++)
-        if (flight->chunks[i].verb != VERB_REBASE)
-            return false;
-    return true;
-}
-
 /* How many corrections before this one the trainer has yet to apply; -1 when
  * one of them is not there yet, so that this one must wait. Where a due result
  * may still be skipped, nothing is built on it. */
@@ -51,7 +43,7 @@ static int corrections_ahead(const struct node *node,
         if (other->skipped || !fragments_meet(other->part, flight->part))
             continue;
         if (!other->complete || node->welcome.miss == MISS_SKIP ||
-            !is_rebase(node, other))
+            !other->rebase)
             return -1;
         ahead++;
     }
@@ -90,7 +82,6 @@ static void correct(struct node *node, struct flight *flight, uint32_t chunk,
     struct flight_chunk *place = &flight->chunks[chunk];
     struct job *job = correction(node, flight, chunk, ahead);
 
-    place->correcting = true;
     flight->correcting++;
     job->extent = node_extent(node, chunk);
     job->tag[0] = flight->snapshot.exchange;
@@ -98,6 +89,7 @@ static void correct(struct node *node, struct flight *flight, uint32_t chunk,
     job->tag[2] = place->checksum;
     job->number[1] = (double)node->welcome.session;
     node_job(node, job);
+    place->correction = job->id;
 }
 
 /* -1: this flight's results must wait. */
@@ -118,7 +110,7 @@ static void catch_up(struct node *node, struct flight *flight)
     ahead = may_correct(node, flight);
     for (uint32_t i = flight->part.first; i < node->chunks && ahead >= 0;
          i += flight->part.stride)
-        if (flight->chunks[i].result && !flight->chunks[i].correcting)
+        if (flight->chunks[i].result && !flight->chunks[i].correction)
             correct(node, flight, i, ahead);
 }
 
@@ -151,6 +143,10 @@ void result_arrived(struct node *node, const struct msg_result *result,
     place = &flight->chunks[result->chunk];
     if (place->result)
         return;
+    if (flight->cut || flight->skipped) {
+        flight_judge(node, flight, result->chunk, result->verdict, 1);
+        return;
+    }
     place->result = blob_ref(values);
     place->verb = result->verb;
     place->weight = result->weight;
@@ -192,17 +188,22 @@ static void hand_anchor(struct node *node, const struct msg *apply,
         node_to_trainer(node, &msg, result);
 }
 
-static void hand_over(struct node *node, struct flight *flight)
+void result_hand_over(struct node *node, struct flight *flight)
 {
     struct msg msg = {.kind = MSG_APPLY};
 
-    flight->complete = true;
+    if (flight->corrected < (flight->cut ? flight->arrived : flight->parts))
+        return;
+    flight->complete = flight->rebase = true;
     msg.apply.exchange = flight->snapshot.exchange;
-    msg.apply.parts = flight->parts;
+    msg.apply.parts = flight->corrected;
     for (uint32_t i = flight->part.first; i < node->chunks;
          i += flight->part.stride) {
         struct flight_chunk *place = &flight->chunks[i];
 
+        if (!place->applied)
+            continue;
+        flight->rebase &= place->verb == VERB_REBASE;
         msg.apply.chunk = i;
         msg.apply.first = (uint64_t)i * node->chunk_elements;
         msg.apply.verb = place->verb;
@@ -210,25 +211,24 @@ static void hand_over(struct node *node, struct flight *flight)
         hand_anchor(node, &msg, place->result);
         node_to_trainer(node, &msg, place->applied);
     }
+    results_advance(node);
 }
 
 void result_corrected(struct node *node, struct job *job)
 {
     struct flight *flight = flight_of(node, job->tag[0]);
-    struct flight_chunk *place = flight ? &flight->chunks[job->tag[1]] : NULL;
 
-    if (!place || !place->correcting || place->applied || flight->skipped ||
+    if (!flight || flight->chunks[job->tag[1]].correction != job->id ||
+        flight->complete || flight->skipped ||
         job->number[1] != (double)node->welcome.session)
         return;
     if (job->status != STATUS_OK) {
         joining_drop(node, "a result was damaged on its way");
         return;
     }
-    place->applied = blob_ref(job->out[0]);
-    if (++flight->corrected < flight->parts)
-        return;
-    hand_over(node, flight);
-    results_advance(node);
+    flight->chunks[job->tag[1]].applied = blob_ref(job->out[0]);
+    flight->corrected++;
+    result_hand_over(node, flight);
 }
 
 /* Whether r moves by v - x_sent. A PULL leaves x between where it was and v,
@@ -289,31 +289,33 @@ static void raise_base(struct node *node, const struct flight *flight)
 
     for (uint32_t i = flight->part.first; i < node->chunks;
          i += flight->part.stride)
-        if (flight->chunks[i].version < version)
+        if (flight->chunks[i].applied && flight->chunks[i].version < version)
             version = flight->chunks[i].version;
     if (version > node->base_version || !flight->snapshot.exchange)
         node->base_version = version;
 }
 
-/* All of a result is in x now. */
+/* A result, or what there was of it, is in x now. */
 static void arrive(struct node *node, struct flight *flight)
 {
-    const struct flight_chunk *first = &flight->chunks[flight->part.first];
-    bool replaced = false;
+    const struct flight_chunk *replaced = NULL;
 
     for (uint32_t i = flight->part.first; i < node->chunks;
          i += flight->part.stride) {
+        if (!flight->chunks[i].applied)
+            continue;
         carry_over(node, flight, i);
-        replaced |= flight->chunks[i].verb == VERB_REPLACE;
+        if (flight->chunks[i].verb == VERB_REPLACE)
+            replaced = &flight->chunks[i];
     }
     raise_base(node, flight);
     flight->skipped = true;
     if (!replaced)
         return;
-    node->lineage = first->lineage;
+    node->lineage = replaced->lineage;
     flights_obsolete(node);
     effects_note(node->out, NOTE_TAKEN, node->name, "version %llu",
-                 (unsigned long long)first->version);
+                 (unsigned long long)replaced->version);
 }
 
 static void taken(struct node *node)

@@ -2,8 +2,9 @@
  *
  * One file per journey: joining.c (from HELLO to being a member, and back),
  * forming.c (an offer that is being made), flight.c (an offer, up to its last
- * verdict), result.c (a result, up to the trainer), held.c (results that are
- * changes), tasks.c (what to train on), review.c (what others have trained). */
+ * verdict), cut.c (an offer whose time is up), result.c (a result, up to the
+ * trainer), held.c (results that are changes), tasks.c (what to train on),
+ * review.c (what others have trained). */
 #ifndef NODE_STATE_H
 #define NODE_STATE_H
 
@@ -38,7 +39,8 @@ struct flight_chunk {
     double weight;
     uint64_t version, lineage;
     uint64_t checksum; /* of the result, as announced */
-    bool correcting; /* its correction has been asked for */
+    uint64_t correction; /* job that makes `applied`, 0: none yet */
+    double squares;      /* of what is given, decoded */
     bool judged;
     enum verdict verdict;
 };
@@ -60,11 +62,15 @@ struct flight {
     enum codec_id codec;            /* of what is given, once begun */
     uint64_t base_version, lineage; /* the node's when it was taken */
     double squares;                 /* of what is given, decoded */
-    uint32_t to_send; /* the next chunk */
+    uint32_t *order;  /* in which they are sent; NULL: by number */
+    uint32_t to_send; /* chunks that it is past */
     uint32_t forming, judged, arrived, correcting, corrected;
     int64_t credit; /* bytes that may be sent; below 0: owed */
     bool begun;      /* what it gives is being computed, or has been */
+    bool closing;    /* no more of it is sent, but for a first chunk */
+    bool cut;        /* what has arrived is all that the trainer gets */
     bool complete;   /* the trainer has all it is to apply */
+    bool rebase;     /* then: all of that is REBASE */
     bool skipped;    /* the trainer will not apply it */
     bool broken;     /* not finite: it must not be sent */
     bool obsolete;   /* the parameters it was taken from were replaced */
@@ -156,6 +162,8 @@ struct flight *flight_new(struct node *node,
                           const struct msg_snapshot *snapshot);
 struct flight *flight_find(struct node *node, uint64_t exchange);
 void flight_destroy(struct node *node, struct flight **flight);
+/* Which it sends next; there is one. */
+uint32_t flight_next_chunk(const struct flight *flight);
 /* Sends what there is credit for, as far as the node's rate allows. */
 void flight_send(struct node *node, struct flight *flight);
 /* Goes on with it, the oldest first, when the time has come. */
@@ -186,6 +194,18 @@ void node_on_credit(struct node *node, const struct msg *msg,
 void node_on_verdict(struct node *node, const struct msg *msg,
                     struct blob *payload);
 
+/* cut.c */
+/* With MISS_CUT its chunks go in the order of their squared norm, the largest
+ * first: what does not come through in time is what matters least. */
+void flight_order(struct node *node, struct flight *flight);
+/* Once its first chunk is sent: the others stay here, if its time is up. */
+void flight_close(struct node *node, struct flight *flight);
+/* The trainer wants no more of its result: says so to the hub, if that knows of
+ * it. */
+void flight_waive(struct node *node, const struct flight *flight);
+void node_on_cut(struct node *node, const struct msg *msg,
+                 struct blob *payload);
+
 /* forming.c */
 void flight_formed(struct node *node, struct job *job);
 void flights_found(struct node *node);
@@ -204,6 +224,8 @@ void node_on_applied(struct node *node, const struct msg *msg,
 void result_credit(struct node *node, uint64_t exchange,
                    const struct blob *payload);
 void result_corrected(struct node *node, struct job *job);
+/* Gives the trainer all there will be of it, once that is corrected. */
+void result_hand_over(struct node *node, struct flight *flight);
 void results_advance(struct node *node);
 
 /* tasks.c */

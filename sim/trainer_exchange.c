@@ -164,6 +164,15 @@ static void post_applied(struct trainer *trainer, uint64_t exchange,
                  exchange);
 }
 
+static void post_cut(struct trainer *trainer, uint64_t exchange, bool final)
+{
+    struct msg msg = {.kind = MSG_CUT};
+
+    msg.cut.exchange = exchange;
+    msg.cut.final = final;
+    post(trainer, &msg, NULL);
+}
+
 static void apply(struct trainer *trainer, uint64_t exchange)
 {
     const struct inbox_optimizer optimizer = {trainer_optimize, trainer};
@@ -218,6 +227,12 @@ bool trainer_apply_due(struct trainer *trainer)
         case PACER_SKIP:
             agenda_skip(&trainer->agenda, exchange);
             post_applied(trainer, exchange, true);
+            break;
+        case PACER_CLOSE:
+            post_cut(trainer, exchange, false);
+            break;
+        case PACER_CUT:
+            post_cut(trainer, exchange, true);
             break;
         case PACER_WAIT:
             if (waits(trainer, exchange))

@@ -245,6 +245,9 @@ void soak_configure(struct soak *soak)
         soak->config.hooks.evaluate = evaluate;
     choose_tasks(soak);
     choose_codecs(soak);
+    if (settle_cut_conflict(&soak->config.hub) &&
+        soak->config.hub.miss == MISS_CUT)
+        soak->config.hub.miss = MISS_LATE;
     soak->world = world_new(soak->seed, &soak->config);
     for (unsigned i = 0; i < soak->nodes; i++)
         add_node(soak, i);

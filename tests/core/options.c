@@ -67,7 +67,7 @@ static void a_value_of_the_wrong_type_is_refused(void)
     refused("wait", "50",
             "--wait 50: a time needs its unit: write 50ms, 2s, "
             "3min or 1h");
-    refused("miss", "never", "--miss never: expected late, skip or wait");
+    refused("miss", "never", "--miss never: expected late, skip, wait or cut");
     refused("insecure", "maybe", "--insecure maybe: expected yes or no");
     refused("every", "1e40", "--every 1e40: is too large");
     refused("outer-lr", "fast",

@@ -251,7 +251,7 @@ static void a_choice_is_one_of_its_words(void)
     CHECK_OK(value_parse(&type, "wait", &value, &why));
     CHECK_EQUAL(MISS_WAIT, value.choice);
     CHECK_STATUS(STATUS_USAGE, value_parse(&type, "later", &value, &why));
-    CHECK_TEXT("expected late, skip or wait", why.text);
+    CHECK_TEXT("expected late, skip, wait or cut", why.text);
     CHECK_EQUAL(MISS_WAIT, value.choice);
 }
 

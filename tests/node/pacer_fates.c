@@ -10,7 +10,7 @@ enum { ITERATIONS = 300, ENDLESS = 100000 };
 struct fate {
     uint64_t offered, due, arrival;
     uint64_t applied; /* iteration, 0: not yet */
-    bool given_up, skipped;
+    bool given_up, skipped, closed, cut;
 };
 
 struct world {
@@ -44,6 +44,24 @@ static void wait(struct world *world, uint64_t exchange)
     pacer_give_up(&world->pacer, exchange);
 }
 
+/* In the last quarter of its time, once, if it has not come. */
+static void check_closes(const struct world *world, struct fate *fate)
+{
+    uint64_t now = world->pacer.iteration, delay = fate->due - fate->offered;
+
+    CHECK(now < fate->due && 4 * (fate->due - now) <= delay + 2);
+    CHECK(!fate->closed && fate->arrival > now);
+    fate->closed = true;
+}
+
+/* What is here of it comes at the next iteration. */
+static void check_cut(const struct world *world, struct fate *fate)
+{
+    CHECK(!fate->cut && fate->arrival > world->pacer.iteration);
+    fate->cut = true;
+    fate->arrival = world->pacer.iteration + 1;
+}
+
 static void do_what_is_due(struct world *world)
 {
     uint64_t now = world->pacer.iteration, exchange = 0;
@@ -52,7 +70,16 @@ static void do_what_is_due(struct world *world)
     while ((act = pacer_due(&world->pacer, &exchange)) != PACER_GO) {
         struct fate *fate = &world->fates[exchange];
 
-        CHECK(now >= fate->due && !fate->applied && !fate->skipped);
+        CHECK(!fate->applied && !fate->skipped);
+        if (act == PACER_CLOSE) {
+            check_closes(world, fate);
+            continue;
+        }
+        CHECK(now >= fate->due);
+        if (act == PACER_CUT) {
+            check_cut(world, fate);
+            continue;
+        }
         if (act == PACER_WAIT) {
             wait(world, exchange);
             continue;
@@ -88,7 +115,7 @@ static void train(struct world *world, uint64_t delay)
 static bool was_missed(const struct fate *fate)
 {
     return fate->given_up ||
-           (fate->due <= ITERATIONS && fate->arrival > fate->due);
+           (fate->due <= ITERATIONS && fate->arrival > fate->due) || fate->cut;
 }
 
 /* When it must have been applied: it is due, it is there, and so is what came
@@ -103,6 +130,8 @@ static void judge(const struct world *world, uint64_t delay, enum miss miss)
 
         missed += was_missed(fate);
         CHECK_EQUAL(skips, fate->skipped);
+        CHECK(!fate->cut || miss == MISS_CUT);
+        CHECK(!fate->closed || miss == MISS_CUT);
         if (skips)
             continue;
         soonest = soonest > fate->due ? soonest : fate->due;

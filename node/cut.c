@@ -1,0 +1,91 @@
+/* An offer whose time is up: the deadline cut. What matters most is sent first;
+ * what has not been sent when the trainer says so stays here, and what is here
+ * of the result at i+d is all that is applied of it.
+ *
+ * What had been sent is merged or not, as the hub's verdict says. A result that
+ * is void changes nothing; the next one of that chunk carries it. An offer of
+ * which nothing could be sent yet is closed behind its first chunk, so that
+ * each brings something, however short the time. */
+#include <stdlib.h>
+
+#include "node/state.h"
+
+struct rank {
+    double squares;
+    uint32_t chunk;
+};
+
+static int by_size(const void *one, const void *other)
+{
+    const struct rank *a = one, *b = other;
+
+    if (a->squares < b->squares || a->squares > b->squares)
+        return a->squares > b->squares ? -1 : 1;
+    return a->chunk < b->chunk ? -1 : 1;
+}
+
+void flight_order(struct node *node, struct flight *flight)
+{
+    struct rank *ranks;
+    uint32_t count = 0;
+
+    if (node->welcome.miss != MISS_CUT || flight->order ||
+        flight->snapshot.kind != EXCHANGE_DELTA)
+        return;
+    ranks = calloc(flight->parts, sizeof *ranks);
+    flight->order = calloc(flight->parts, sizeof *flight->order);
+    if (!ranks || !flight->order)
+        abort();
+    for (uint32_t i = flight->part.first; i < node->chunks;
+         i += flight->part.stride)
+        ranks[count++] = (struct rank){flight->chunks[i].squares, i};
+    qsort(ranks, count, sizeof *ranks, by_size);
+    for (uint32_t i = 0; i < count; i++)
+        flight->order[i] = ranks[i].chunk;
+    free(ranks);
+}
+
+void flight_close(struct node *node, struct flight *flight)
+{
+    struct msg msg = {.kind = MSG_CLOSE};
+
+    if (!flight->closing || !flight->to_send ||
+        flight->to_send == flight->parts)
+        return;
+    for (; flight->to_send < flight->parts; flight->to_send++)
+        flight_judge(node, flight, flight_next_chunk(flight), VERDICT_EXPIRED,
+                     1);
+    msg.close.exchange = flight->snapshot.exchange;
+    node_to_hub(node, &msg, NULL);
+}
+
+void flight_waive(struct node *node, const struct flight *flight)
+{
+    struct msg msg = {.kind = MSG_WAIVE};
+
+    msg.waive.exchange = flight->snapshot.exchange;
+    if (flight->stage == FLIGHT_OFFERED || flight->stage == FLIGHT_GRANTED)
+        node_to_hub(node, &msg, NULL);
+}
+
+void node_on_cut(struct node *node, const struct msg *msg,
+                 struct blob *payload)
+{
+    struct flight *flight = flight_find(node, msg->cut.exchange);
+
+    (void)payload;
+    if (!flight || flight->snapshot.kind != EXCHANGE_DELTA ||
+        flight->snapshot.last || flight->complete || flight->skipped)
+        return;
+    flight->closing = true;
+    flight->cut = msg->cut.final;
+    flight_close(node, flight);
+    if (!flight->cut)
+        return;
+    flight_waive(node, flight);
+    if (flight->arrived)
+        result_hand_over(node, flight);
+    else
+        flight_forget(node, flight);
+    results_advance(node);
+}
