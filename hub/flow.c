@@ -16,10 +16,10 @@
  *
  * With --miss cut each node sends its chunks in an order of its own. Credit for
  * what has come is then given back at once, since with a window of what is not
- * merged each could hold back what all others wait for. The window is what is on
- * its way, 2 chunks at least, so that a slow node is soon through once it sends
- * no more. The price is memory: the hub may have to hold all of the model once
- * for each node, instead of once and the windows.
+ * merged each could hold back what all others wait for. The window is what is
+ * on its way, 2 chunks at least, so that a slow node is soon through once it
+ * sends no more. The price is memory: the hub may have to hold all of the model
+ * once for each node, instead of once and the windows.
  *
  * What the hub is sent is limited where credit is given: never faster than the
  * rate, and a chunk's worth at a time, so that no window is saved up and then
