@@ -181,7 +181,7 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
 /* Of a round under way and of the member's session; or NULL. */
 struct contribution *contribution_find(struct hub *hub, int member,
                                        uint64_t exchange);
-/* The rest of it does not come: what is here of it is merged. */
+/* Some of its chunks do not come: they are merged without it. */
 void hub_on_close(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
 void merge_checked(struct hub *hub, struct job *job);

@@ -87,13 +87,21 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
 void hub_on_close(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload)
 {
+    const struct msg_close *close = &msg->close;
     struct contribution *contribution =
-        contribution_find(hub, peer->member, msg->close.exchange);
+        contribution_find(hub, peer->member, close->exchange);
 
     (void)payload;
     if (!contribution || !contribution->granted)
         return;
-    contribution_cut(hub, contribution, VERDICT_EXPIRED, false);
+    for (uint32_t i = close->first;
+         i < hub->chunks && i - close->first < close->chunks; i++) {
+        if (contribution->chunks[i].state != CHUNK_EXPECTED)
+            continue;
+        contribution_close(hub, contribution, i, VERDICT_EXPIRED);
+        contribution->delivered++;
+        contribution->loan.left -= contribution->loan.left > 0;
+    }
     rounds_settle(hub);
     merge_try_all(hub);
 }

@@ -10,6 +10,8 @@
 
 #include "node/state.h"
 
+enum { MOST_RUNS = 64 };
+
 struct rank {
     double squares;
     uint32_t chunk;
@@ -45,18 +47,43 @@ void flight_order(struct node *node, struct flight *flight)
     free(ranks);
 }
 
-void flight_close(struct node *node, struct flight *flight)
+/* Says to the hub what will not come, run by run. Control takes few messages
+ * at a time: the last one may name some that are on their way, which are then
+ * left out, too. */
+static void say_closed(struct node *node, const struct flight *flight)
 {
     struct msg msg = {.kind = MSG_CLOSE};
+    unsigned runs = 0;
 
+    msg.close.exchange = flight->snapshot.exchange;
+    for (uint32_t i = flight->part.first; i < node->chunks;
+         i += flight->part.stride) {
+        const struct flight_chunk *place = &flight->chunks[i];
+        bool closed = place->judged && place->verdict == VERDICT_EXPIRED;
+
+        if (closed && !msg.close.chunks)
+            msg.close.first = i;
+        if (closed)
+            msg.close.chunks = i - msg.close.first + 1;
+        if (closed || !msg.close.chunks || runs == MOST_RUNS)
+            continue;
+        node_to_hub(node, &msg, NULL);
+        msg.close.chunks = 0;
+        runs++;
+    }
+    if (msg.close.chunks)
+        node_to_hub(node, &msg, NULL);
+}
+
+void flight_close(struct node *node, struct flight *flight)
+{
     if (!flight->closing || !flight->to_send ||
         flight->to_send == flight->parts)
         return;
     for (; flight->to_send < flight->parts; flight->to_send++)
         flight_judge(node, flight, flight_next_chunk(flight), VERDICT_EXPIRED,
                      1);
-    msg.close.exchange = flight->snapshot.exchange;
-    node_to_hub(node, &msg, NULL);
+    say_closed(node, flight);
 }
 
 void flight_waive(struct node *node, const struct flight *flight)

@@ -32,6 +32,7 @@ struct soak_fate {
     enum verdict verdict[SOAK_CHUNKS];
     uint64_t version[SOAK_CHUNKS];
     bool judged[SOAK_CHUNKS];
+    bool decided; /* of one of them a round has come to it */
 };
 
 enum soak_health { HEALTHY, DOWN, FROZEN, CUT };

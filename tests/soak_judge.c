@@ -75,9 +75,10 @@ static void judge_chunk(struct soak *soak,
                       "n%u's exchange %llu chunk %u is %s, and was %s",
                       message->node + 1, (unsigned long long)exchange, chunk,
                       name, verdict_words[fate->verdict[chunk]].text);
-    else if (!fate->judged[chunk] && is_decided(verdict) && !chunk)
+    else if (!fate->decided && is_decided(verdict))
         soak->decided_since[message->node]++;
     if (chunk < soak->chunks) {
+        fate->decided |= is_decided(verdict);
         fate->judged[chunk] = true;
         fate->verdict[chunk] = verdict;
     }

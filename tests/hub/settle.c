@@ -33,6 +33,28 @@ static enum status settle(const char *policy, const char *up, const char *down)
     return hub_settle(&options, &config, &why);
 }
 
+static enum status settle_cut(const char *policy, const char *tasks)
+{
+    options_defaults(&options);
+    memset(&config, 0, sizeof config);
+    why = (struct why){""};
+    set("policy", policy);
+    set("miss", "cut");
+    set("tasks", tasks);
+    return hub_settle(&options, &config, &why);
+}
+
+static void only_progress_can_be_cut(void)
+{
+    CHECK_OK(settle_cut("diloco", "0"));
+    CHECK_EQUAL(MISS_CUT, config.miss);
+    CHECK_STATUS(STATUS_CONFIG, settle_cut("easgd", "0"));
+    CHECK_CONTAINS("--miss cut and --policy easgd: what is cut off", why.text);
+    CHECK_STATUS(STATUS_CONFIG, settle_cut("krum", "0"));
+    CHECK_STATUS(STATUS_CONFIG, settle_cut("diloco", "10"));
+    CHECK_CONTAINS("merged as a whole", why.text);
+}
+
 /* What is sent where no codec is named. */
 static void check_usual(const char *policy, enum codec_id up,
                         enum codec_id down)
@@ -154,6 +176,7 @@ void add_hub_settle_tests(CU_pSuite suite)
     TEST(t20_results_that_cannot_be_changes_are_raw);
     TEST(t20_gradients_and_parameters_are_raw);
     TEST(t20_every_preset_goes_with_the_codecs_it_has);
+    TEST(only_progress_can_be_cut);
     TEST(each_way_has_its_codec);
     TEST(of_an_unknown_codec_all_that_there_are_are_named);
     TEST(parameters_are_encoded_by_what_is_for_all);

@@ -137,7 +137,8 @@ static void start_both(void *context, struct world *world)
 }
 
 /* Chunks take 20 ms each, so that these moments are in the middle of rounds. */
-static bool survives_losses(const struct policy *policy, enum codec_id down)
+static bool survives_losses(const struct policy *policy, enum codec_id down,
+                            enum miss miss)
 {
     struct seen seen;
     struct lab *lab = walk_lab(policy, &seen);
@@ -145,6 +146,8 @@ static bool survives_losses(const struct policy *policy, enum codec_id down)
     unsigned before;
 
     lab->config.hub.codec_down = down;
+    lab->config.hub.miss = miss;
+    lab->config.hub.delay = miss == MISS_CUT ? WALK_EVERY / 2 : 0;
     lab->config.link.bytes_per_second = 2000;
     walk_open(lab, 1, WALK_NODES);
     world_at(lab->world, 2030 * MILLISECOND, lose_second, lab);
@@ -161,7 +164,7 @@ static bool survives_losses(const struct policy *policy, enum codec_id down)
 
 static bool losses_are_survived(const struct policy *policy)
 {
-    return survives_losses(policy, CODEC_RAW);
+    return survives_losses(policy, CODEC_RAW, MISS_LATE);
 }
 
 static void a_member_that_is_lost_in_a_round_stops_nobody(void)
@@ -173,7 +176,23 @@ static void a_member_that_is_lost_in_a_round_stops_nobody(void)
 static bool losses_of_changes_are_survived(const struct policy *policy)
 {
     return settle_changes_conflict(policy) ||
-           survives_losses(policy, CODEC_INT8);
+           survives_losses(policy, CODEC_INT8, MISS_LATE);
+}
+
+static bool losses_among_cuts_are_survived(const struct policy *policy)
+{
+    const struct hub_config config = {.policy = *policy};
+
+    return settle_cut_conflict(&config) ||
+           (survives_losses(policy, CODEC_RAW, MISS_CUT) &&
+            (settle_changes_conflict(policy) ||
+             survives_losses(policy, CODEC_INT8, MISS_CUT)));
+}
+
+static void nor_does_it_where_exchanges_are_cut(void)
+{
+    walk(losses_among_cuts_are_survived);
+    walk_codecs(losses_among_cuts_are_survived);
 }
 
 static void t20_nor_does_it_where_results_are_changes(void)
@@ -317,6 +336,7 @@ void add_sim_conformance_tests(CU_pSuite suite)
     TEST(one_node_and_nodes_that_are_alike_come_to_the_same);
     TEST(a_member_that_is_lost_in_a_round_stops_nobody);
     TEST(t20_nor_does_it_where_results_are_changes);
+    TEST(nor_does_it_where_exchanges_are_cut);
     TEST(a_node_that_diverges_is_not_merged_and_takes_the_centre);
     TEST(whoever_is_stale_beyond_the_bound_comes_back);
     TEST(runs_end_with_the_last_offer_of_all_at_any_delay);

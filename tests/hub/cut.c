@@ -1,0 +1,188 @@
+/* What a hub does for nodes whose exchanges are cut at their time. */
+#include <math.h>
+
+#include "tests/check.h"
+#include "tests/hub/bench.h"
+
+static void closes(struct bench *bench, struct guest *guest,
+                   uint64_t exchange, uint32_t first, uint32_t chunks)
+{
+    struct msg msg = {.kind = MSG_CLOSE};
+
+    msg.close.exchange = exchange;
+    msg.close.first = first;
+    msg.close.chunks = chunks;
+    hand_say(&bench->hand, guest->control, &msg, NULL);
+}
+
+static void waives(struct bench *bench, struct guest *guest, uint64_t exchange)
+{
+    struct msg msg = {.kind = MSG_WAIVE};
+
+    msg.waive.exchange = exchange;
+    hand_say(&bench->hand, guest->control, &msg, NULL);
+}
+
+/* Two guests, whose offers have been granted; all of the centre is 1. */
+static struct bench *bench_of_two(struct guest *a, struct guest *b,
+                                  uint64_t window)
+{
+    struct bench *bench = bench_new();
+
+    bench->config.miss = MISS_CUT;
+    bench->config.nodes = 2;
+    bench->config.window = window;
+    bench_open(bench);
+    *a = guest_comes(bench, "a");
+    *b = guest_comes(bench, "b");
+    guest_founds(bench, a, 1);
+    guest_offers(bench, a, 1);
+    guest_offers(bench, b, 1);
+    hand_forget(&bench->hand);
+    return bench;
+}
+
+static void a_round_goes_on_without_what_is_closed(void)
+{
+    struct guest a, b;
+    struct bench *bench = bench_of_two(&a, &b, 0);
+
+    guest_delivers_all(bench, &a, 1, 0.5);
+    guest_delivers(bench, &b, 1, 2, 0.5);
+    CHECK(isnan(guest_result(bench, &a, 1, 0)));
+    closes(bench, &b, 1, 0, 2);
+    CHECK_NEAR(1.5, guest_result(bench, &a, 1, 0), 0);
+    CHECK_NEAR(1.5, guest_result(bench, &b, 1, 0), 0);
+    CHECK_EQUAL(VERDICT_EXPIRED, guest_verdict(bench, &b, 1, 0));
+    CHECK_EQUAL(VERDICT_EXPIRED, guest_verdict(bench, &b, 1, 1));
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &b, 1, 2));
+    CHECK_EQUAL(1, bench_look(bench)->version);
+    bench_destroy(&bench);
+}
+
+static void what_is_closed_is_left_out_when_it_comes(void)
+{
+    struct guest a, b;
+    struct bench *bench = bench_of_two(&a, &b, 0);
+
+    closes(bench, &b, 1, 0, UINT32_MAX);
+    guest_delivers(bench, &b, 1, 0, 99);
+    guest_delivers_all(bench, &a, 1, 0.5);
+    CHECK_NEAR(1.5, guest_result(bench, &a, 1, 0), 0);
+    bench_destroy(&bench);
+}
+
+static void what_is_on_its_way_is_still_awaited(void)
+{
+    struct guest a, b;
+    struct bench *bench = bench_of_two(&a, &b, 0);
+
+    guest_delivers_all(bench, &a, 1, 0.5);
+    closes(bench, &b, 1, 1, 2);
+    CHECK_NEAR(1.5, guest_result(bench, &a, 1, 1), 0);
+    CHECK(isnan(guest_result(bench, &a, 1, 0)));
+    guest_delivers(bench, &b, 1, 0, 1.5);
+    CHECK_NEAR(2, guest_result(bench, &a, 1, 0), 0);
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &b, 1, 0));
+    bench_destroy(&bench);
+}
+
+static void a_result_that_is_waived_is_not_sent(void)
+{
+    struct guest a, b;
+    struct bench *bench = bench_of_two(&a, &b, 0);
+
+    guest_delivers_all(bench, &b, 1, 0.5);
+    guest_delivers(bench, &a, 1, 0, 0.5);
+    waives(bench, &b, 1);
+    guest_delivers(bench, &a, 1, 1, 0.5);
+    guest_delivers(bench, &a, 1, 2, 0.5);
+    CHECK_EQUAL(1, guest_heard_count(bench, &b, MSG_RESULT));
+    CHECK_EQUAL(3, guest_heard_count(bench, &a, MSG_RESULT));
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i++)
+        CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &b, 1, i));
+    bench_destroy(&bench);
+}
+
+/* One chunk is on its way to b, which gives no credit back for it. */
+static void what_is_queued_of_it_is_not_sent_either(void)
+{
+    struct guest a, b;
+    struct bench *bench = bench_of_two(&a, &b, 1);
+
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
+        guest_delivers(bench, &a, 1, i, 0.5);
+        guest_delivers(bench, &b, 1, i, 0.5);
+    }
+    CHECK_EQUAL(1, guest_heard_count(bench, &b, MSG_RESULT));
+    waives(bench, &b, 1);
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &b, 1, 1));
+    guest_credits(bench, &b, 1, BENCH_CHUNK_BYTES);
+    CHECK_EQUAL(1, guest_heard_count(bench, &b, MSG_RESULT));
+    bench_destroy(&bench);
+}
+
+/* a sends its last chunk first and b its first, and the window is a chunk. */
+static void nodes_that_send_in_different_orders_hold_nobody_up(void)
+{
+    struct guest a, b;
+    struct bench *bench = bench_of_two(&a, &b, 1);
+
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
+        hand_forget(&bench->hand);
+        guest_delivers(bench, &a, 1, BENCH_CHUNKS - 1 - i, 0.5);
+        guest_delivers(bench, &b, 1, i, 0.5);
+        if (i + 1 < BENCH_CHUNKS) {
+            CHECK_EQUAL(1, guest_heard_count(bench, &a, MSG_CREDIT));
+            CHECK_EQUAL(1, guest_heard_count(bench, &b, MSG_CREDIT));
+        }
+    }
+    CHECK_EQUAL(1, bench_look(bench)->version);
+    bench_destroy(&bench);
+}
+
+/* Its first one is in the round that waits for b. */
+static void an_offer_that_waits_for_a_round_is_withdrawn(void)
+{
+    struct guest a, b;
+    struct bench *bench = bench_of_two(&a, &b, 0);
+
+    guest_delivers_all(bench, &a, 1, 0.5);
+    guest_offers(bench, &a, 2);
+    waives(bench, &a, 2);
+    CHECK_EQUAL(VERDICT_EXPIRED, guest_verdict(bench, &a, 2, 0));
+    guest_offers(bench, &a, 3);
+    guest_delivers_all(bench, &b, 1, 0.5);
+    guest_offers(bench, &b, 2);
+    CHECK_EQUAL(3, guest_heard(bench, &a, MSG_GRANT)->grant.exchange);
+    bench_destroy(&bench);
+}
+
+static void what_nobody_knows_is_neither_closed_nor_waived(void)
+{
+    struct guest a, b;
+    struct bench *bench = bench_of_two(&a, &b, 0);
+
+    closes(bench, &a, 7, 0, 3);
+    closes(bench, &a, 1, 3, 1);
+    waives(bench, &a, 7);
+    guest_delivers_all(bench, &a, 1, 0.5);
+    guest_delivers_all(bench, &b, 1, 0.5);
+    closes(bench, &a, 1, 0, 3);
+    waives(bench, &a, 1);
+    CHECK_EQUAL(0, guest_heard_count(bench, &a, MSG_VERDICT));
+    CHECK_EQUAL(3, guest_heard_count(bench, &a, MSG_RESULT));
+    bench_destroy(&bench);
+}
+
+void add_hub_cut_tests(CU_pSuite suite)
+{
+    TEST(a_round_goes_on_without_what_is_closed);
+    TEST(what_is_closed_is_left_out_when_it_comes);
+    TEST(what_is_on_its_way_is_still_awaited);
+    TEST(a_result_that_is_waived_is_not_sent);
+    TEST(what_is_queued_of_it_is_not_sent_either);
+    TEST(nodes_that_send_in_different_orders_hold_nobody_up);
+    TEST(an_offer_that_waits_for_a_round_is_withdrawn);
+    TEST(what_nobody_knows_is_neither_closed_nor_waived);
+}
