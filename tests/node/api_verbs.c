@@ -327,6 +327,27 @@ static void a_late_result_is_applied_when_it_comes(void)
     tutor_destroy(&tutor);
 }
 
+/* Nothing is here when its time is up, and of what is asked for then the first
+ * chunk goes. */
+static void a_cut_exchange_is_left_and_the_next_one_is_applied(void)
+{
+    struct tutor *tutor = tutor_new();
+    struct model model;
+
+    tutor->mute = true;
+    tutor->welcome.miss = MISS_CUT;
+    tutor_start(tutor);
+    attach(&model, tutor, false);
+    CHECK(run_until(&model, has_missed));
+    CHECK_EQUAL(0, model.state.applied);
+    tutor_speak(tutor);
+    CHECK(run_until(&model, has_applied));
+    CHECK(model.state.missed >= 1);
+    CHECK_EQUAL(0, (int)(1e6 * model.state.waited));
+    star_detach(&model.link);
+    tutor_destroy(&tutor);
+}
+
 static void detach_gives_the_last_progress_and_says_goodbye(void)
 {
     struct tutor *tutor = tutor_new();
@@ -358,5 +379,6 @@ void add_node_api_verbs_tests(CU_pSuite suite)
     TEST(a_wait_ends_when_its_time_is_over);
     TEST(nobody_waits_for_a_result_when_the_run_ends);
     TEST(a_late_result_is_applied_when_it_comes);
+    TEST(a_cut_exchange_is_left_and_the_next_one_is_applied);
     TEST(detach_gives_the_last_progress_and_says_goodbye);
 }
