@@ -111,7 +111,8 @@ static void check_closed(const struct desk *desk, unsigned nth, uint32_t first,
     const struct hand_sent *sent =
         hand_nth(&desk->hand, PEER_CONTROL, MSG_CLOSE, nth);
 
-    if (!CHECK(sent != NULL))
+    CHECK(sent != NULL);
+    if (!sent)
         return;
     CHECK_EQUAL(first, sent->msg.close.first);
     CHECK_EQUAL(chunks, sent->msg.close.chunks);

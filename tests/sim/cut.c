@@ -194,6 +194,7 @@ static void delay_results(void *context, const struct world_message *message,
     const struct lab *lab = context;
     struct books *books = lab->own;
     const struct msg_result *result = &message->msg->result;
+    uint64_t mixed;
 
     keep_books(context, message, fate);
     if (message->msg->kind != MSG_RESULT || !result->exchange)
@@ -202,10 +203,8 @@ static void delay_results(void *context, const struct world_message *message,
     CHECK_NEAR(AMOUNT * (double)books->of[message->node]
                             .iteration[result->exchange],
                (double)blob_floats(message->payload)[0], 0);
-    fate->delay = (nanos)((result->exchange * 5 + result->chunk * 3 +
-                           message->node) %
-                          7) *
-                  100 * MILLISECOND;
+    mixed = result->exchange * 5 + (uint64_t)result->chunk * 3 + message->node;
+    fate->delay = (nanos)(mixed % 7) * 100 * MILLISECOND;
 }
 
 static void void_results_change_nothing(void)
