@@ -15,16 +15,6 @@ static struct bench *bench_of(uint64_t epochs)
     return bench;
 }
 
-static struct guest founder(struct bench *bench)
-{
-    struct guest a;
-
-    bench_open(bench);
-    a = guest_comes(bench, "a");
-    guest_founds(bench, &a, 1);
-    return a;
-}
-
 static void guest_asks(struct bench *bench, struct guest *guest,
                        uint32_t tasks)
 {
@@ -65,7 +55,7 @@ static uint64_t guest_works(struct bench *bench, struct guest *guest)
 static void ef_08_who_asks_is_given_a_task(void)
 {
     struct bench *bench = bench_of(0);
-    struct guest a = founder(bench);
+    struct guest a = guest_alone(bench);
     const struct msg *msg;
 
     CHECK_EQUAL(0, task_of(bench, &a));
@@ -83,7 +73,7 @@ static void ef_08_who_asks_is_given_a_task(void)
 static void without_tasks_nobody_is_given_one(void)
 {
     struct bench *bench = bench_new();
-    struct guest a = founder(bench);
+    struct guest a = guest_alone(bench);
 
     guest_asks(bench, &a, 1);
     guest_reports(bench, &a, 1, true);
@@ -97,7 +87,7 @@ static void without_tasks_nobody_is_given_one(void)
 static void who_has_yet_to_take_the_centre_waits(void)
 {
     struct bench *bench = bench_of(0);
-    struct guest a = founder(bench), b;
+    struct guest a = guest_alone(bench), b;
 
     b = guest_new(bench, "b");
     b.hello.lineage = 9;
@@ -114,7 +104,7 @@ static void who_has_yet_to_take_the_centre_waits(void)
 static void ed_02_a_lost_workers_task_returns_to_the_queue(void)
 {
     struct bench *bench = bench_of(0);
-    struct guest a = founder(bench), b = guest_comes(bench, "b");
+    struct guest a = guest_alone(bench), b = guest_comes(bench, "b");
     uint64_t lost;
 
     guest_asks(bench, &b, 1);
@@ -136,7 +126,7 @@ static void ed_02_a_lost_workers_task_returns_to_the_queue(void)
 static void ef_08_a_new_session_of_a_node_begins_without_tasks(void)
 {
     struct bench *bench = bench_of(0);
-    struct guest a = founder(bench);
+    struct guest a = guest_alone(bench);
 
     guest_asks(bench, &a, 1);
     CHECK_EQUAL(1, bench_look(bench)->tasks_doing);
@@ -148,7 +138,7 @@ static void ef_08_a_new_session_of_a_node_begins_without_tasks(void)
 static void ef_08_a_task_that_takes_too_long_goes_to_another_node(void)
 {
     struct bench *bench = bench_of(0);
-    struct guest a = founder(bench), b = guest_comes(bench, "b");
+    struct guest a = guest_alone(bench), b = guest_comes(bench, "b");
     uint64_t slow;
 
     guest_asks(bench, &a, 1);
@@ -169,7 +159,7 @@ static void ef_08_a_task_that_takes_too_long_goes_to_another_node(void)
 static void ef_08_the_run_ends_after_so_many_epochs(void)
 {
     struct bench *bench = bench_of(2);
-    struct guest a = founder(bench);
+    struct guest a = guest_alone(bench);
 
     for (unsigned i = 0; i < 8; i++) {
         CHECK(guest_heard(bench, &a, MSG_STOP) == NULL);
@@ -194,7 +184,7 @@ static struct bench *saved_and_resumed(uint32_t tasks, enum status *status,
     struct guest a;
 
     store_lend(&store, bench);
-    a = founder(bench);
+    a = guest_alone(bench);
     for (unsigned i = 0; i < 6; i++)
         (void)guest_works(bench, &a);
     guest_asks(bench, &a, 1);

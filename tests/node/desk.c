@@ -5,8 +5,6 @@
 
 #include "tests/check.h"
 
-enum { CHUNK_ELEMENTS = 4 };
-
 static const char *check_node(const void *self)
 {
     return node_check(self);
@@ -36,7 +34,7 @@ static struct desk *desk_make(bool reviews)
                                          .lineage = 5,
                                          .every = 1,
                                          .delay = 4,
-                                         .chunk_elements = CHUNK_ELEMENTS,
+                                         .chunk_elements = DESK_CHUNK,
                                          .window = 128};
     desk->weight = 1;
     return desk;
@@ -67,7 +65,7 @@ void desk_destroy(struct desk **reference)
 
 size_t desk_length(uint32_t chunk)
 {
-    return chunk_length(DESK_ELEMENTS, CHUNK_ELEMENTS, chunk);
+    return chunk_length(DESK_ELEMENTS, DESK_CHUNK, chunk);
 }
 
 void desk_grants(struct desk *desk, uint64_t exchange, uint32_t chunks)
@@ -75,7 +73,7 @@ void desk_grants(struct desk *desk, uint64_t exchange, uint32_t chunks)
     struct msg msg = {.kind = MSG_GRANT};
 
     msg.grant.exchange = exchange;
-    msg.grant.credit = chunks * CHUNK_ELEMENTS * sizeof(float);
+    msg.grant.credit = chunks * DESK_CHUNK * sizeof(float);
     hand_say(&desk->hand, PEER_CONTROL, &msg, NULL);
 }
 

@@ -17,7 +17,7 @@
 #include "node/node.h"
 #include "tests/hand.h"
 
-enum { DESK_ELEMENTS = 10, DESK_CHUNKS = 3 };
+enum { DESK_ELEMENTS = 10, DESK_CHUNKS = 3, DESK_CHUNK = 4 };
 
 struct desk {
     struct hand hand;

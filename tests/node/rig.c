@@ -5,8 +5,6 @@
 #include "node/vector.h"
 #include "tests/check.h"
 
-enum { CHUNK_ELEMENTS = 4 };
-
 void rig_open(struct rig *rig, enum codec_id codec, uint64_t seed)
 {
     memset(rig, 0, sizeof *rig);
@@ -49,8 +47,8 @@ static void merge(struct rig *rig, const struct hand_sent *sent)
     const struct msg_chunk *chunk = &sent->msg.chunk;
     struct rig_answer *answer = answer_to(rig, chunk->exchange);
     const struct extent extent = {.elements = desk_length(chunk->chunk)};
-    size_t from = (size_t)chunk->chunk * CHUNK_ELEMENTS;
-    double values[CHUNK_ELEMENTS] = {0};
+    size_t from = (size_t)chunk->chunk * DESK_CHUNK;
+    double values[DESK_CHUNK] = {0};
     bool lost = prng_below(&rig->prng, 100) < rig->loses;
 
     if (!answer || !CHECK(payload_fits(&extent, chunk->codec,
@@ -110,10 +108,10 @@ void rig_takes(struct rig *rig, const float *values, bool last)
     struct span span = {rig->taken, DESK_ELEMENTS};
     struct blob *vector = hand_floats(
         desk->hand.pool,
-        fragment_elements(part, DESK_ELEMENTS, CHUNK_ELEMENTS), 0);
+        fragment_elements(part, DESK_ELEMENTS, DESK_CHUNK), 0);
 
     memcpy(rig->taken, values, sizeof rig->taken);
-    fragment_copy(part, DESK_ELEMENTS, CHUNK_ELEMENTS, &span,
+    fragment_copy(part, DESK_ELEMENTS, DESK_CHUNK, &span,
                   blob_floats(vector));
     vector->checksum = 0;
     rig->waiting[rig->answers++] = (struct rig_answer){
@@ -153,7 +151,7 @@ static void say(struct rig *rig, const struct rig_answer *answer,
 
     for (size_t i = 0; i < length; i++)
         blob_floats(payload)[i] =
-            (float)answer->centre[(size_t)chunk * CHUNK_ELEMENTS + i];
+            (float)answer->centre[(size_t)chunk * DESK_CHUNK + i];
     blob_seal(payload);
     msg.result = (struct msg_result){.exchange = answer->exchange,
                                      .chunk = chunk,

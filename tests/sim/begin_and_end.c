@@ -9,14 +9,6 @@ static const struct drift drift = {0.25f};
 static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL,
                                       NULL};
 
-static const struct hub_view *look(struct lab *lab)
-{
-    static struct hub_view view;
-
-    hub_look(world_hub(lab->world), world_now(lab->world), &view);
-    return &view;
-}
-
 static const char *const names[] = {"n1", "n2", "n3"};
 
 static uint64_t iterations(struct lab *lab, unsigned node)
@@ -169,8 +161,8 @@ static void ef_11_workers_push_again_to_a_hub_that_forgot_them(void)
     world_start(lab->world, WORLD_HUB);
     CHECK(lab_run(lab, 5 * SECOND));
     CHECK_EQUAL(2, notes.count);
-    CHECK(look(lab)->founded);
-    CHECK(look(lab)->version > 10);
+    CHECK(lab_look(lab)->founded);
+    CHECK(lab_look(lab)->version > 10);
     CHECK(first_of(lab, 0) > learnt);
     CHECK(first_of(lab, 1) > learnt);
     lab_destroy(&lab);
@@ -211,10 +203,10 @@ static void ef_12_another_number_of_nodes_goes_on_with_a_checkpoint(void)
     world_crash(lab->world, WORLD_HUB, false);
     version = saved->version;
     world_start(lab->world, WORLD_HUB);
-    CHECK_EQUAL(version, look(lab)->version);
+    CHECK_EQUAL(version, lab_look(lab)->version);
     lab_add(lab, "n4", &drifting);
     CHECK(lab_run(lab, 5 * SECOND));
-    CHECK(look(lab)->version > version + 10);
+    CHECK(lab_look(lab)->version > version + 10);
     CHECK(first_of(lab, 3) > 15);
     lab_destroy(&lab);
 }
@@ -238,14 +230,14 @@ static void ed_03_when_the_data_are_over_one_last_average_is_taken(void)
         lab_add(lab, names[i], &drifting);
     CHECK(lab_run_to_end(lab));
     CHECK(lab_run(lab, SECOND));
-    CHECK_TEXT("2 epochs done", look(lab)->reason);
+    CHECK_TEXT("2 epochs done", lab_look(lab)->reason);
     CHECK_CONTAINS("merged 3 of 3", notes.last.text);
     for (unsigned i = 0; i < 3; i++) {
         CHECK(node_ended(world_node(lab->world, i)));
         CHECK(trainer_stopped(world_trainer(lab->world, i)));
     }
     CHECK(world_saved(lab->world)->last);
-    CHECK_EQUAL(look(lab)->version, world_saved(lab->world)->version);
+    CHECK_EQUAL(lab_look(lab)->version, world_saved(lab->world)->version);
     lab_destroy(&lab);
 }
 
@@ -271,7 +263,7 @@ static void who_waits_for_a_result_is_let_go_when_the_run_ends(void)
     world_leave(lab->world, WORLD_HUB);
     CHECK(lab_run(lab, 2 * SECOND));
     CHECK(hub_ended(world_hub(lab->world)));
-    CHECK_EQUAL(1, look(lab)->version);
+    CHECK_EQUAL(1, lab_look(lab)->version);
     CHECK_EQUAL(2, iterations(lab, 1));
     CHECK_NEAR(0.25 * (4 * 4 + 2 * 2) / (4 + 2), lab_value(lab, 1), 1e-6);
     lab_destroy(&lab);

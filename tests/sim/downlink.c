@@ -234,7 +234,6 @@ static uint64_t bytes_down(enum codec_id down, uint64_t rounds)
     static const struct drift drift = {0.25f};
     const struct model drifting = {trainer_drift, &drift, 1, 0, NULL, NULL};
     struct lab *lab = lab_new(LONG);
-    struct hub_view view;
     uint64_t bytes;
 
     lab->config.hub.chunk_elements = LONG / 4;
@@ -242,8 +241,7 @@ static uint64_t bytes_down(enum codec_id down, uint64_t rounds)
     lab_open(lab, 1);
     lab_add(lab, "n1", &drifting);
     CHECK(lab_run_rounds(lab, rounds));
-    hub_look(world_hub(lab->world), world_now(lab->world), &view);
-    bytes = view.nodes[0].down_bytes;
+    bytes = lab_look(lab)->nodes[0].down_bytes;
     lab_destroy(&lab);
     return bytes;
 }

@@ -9,14 +9,6 @@ static const struct drift drift = {0.25f};
 static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL,
                                       NULL};
 
-static const struct hub_view *look(struct lab *lab)
-{
-    static struct hub_view view;
-
-    hub_look(world_hub(lab->world), world_now(lab->world), &view);
-    return &view;
-}
-
 static uint64_t iterations(struct lab *lab, unsigned node)
 {
     return trainer_iteration(world_trainer(lab->world, node));
@@ -30,20 +22,20 @@ enum { MANY = 5 };
 /* All but one die at once, one way or another, and come back later. */
 static void leave_one(struct lab *lab, unsigned survivor)
 {
-    uint64_t before = look(lab)->version;
+    uint64_t before = lab_look(lab)->version;
 
     for (unsigned i = 0; i < MANY; i++)
         if (i != survivor)
             world_crash(lab->world, i, i % 2);
     CHECK(lab_run(lab, 10 * SECOND));
-    CHECK(look(lab)->version > before + 10);
-    CHECK(!look(lab)->ending);
+    CHECK(lab_look(lab)->version > before + 10);
+    CHECK(!lab_look(lab)->ending);
     for (unsigned i = 0; i < MANY; i++)
         if (i != survivor)
             world_start(lab->world, i);
     CHECK(lab_run(lab, 5 * SECOND));
     for (unsigned i = 0; i < MANY; i++)
-        CHECK(!look(lab)->nodes[i].gone);
+        CHECK(!lab_look(lab)->nodes[i].gone);
 }
 
 static void ef_05_any_nodes_may_die_while_one_lives(void)
@@ -74,21 +66,21 @@ static void ef_06_with_too_few_nodes_training_starts_and_the_star_grows(void)
     CHECK(lab_run(lab, 150 * MILLISECOND));
     CHECK(iterations(lab, 0) > 0);
     CHECK(lab_run(lab, 3 * SECOND));
-    CHECK_EQUAL(0, look(lab)->rounds);
+    CHECK_EQUAL(0, lab_look(lab)->rounds);
     CHECK_TEXT("waiting for 2 more nodes; those here train",
-               look(lab)->state);
+               lab_look(lab)->state);
     lab_add(lab, "n2", &drifting);
     CHECK(lab_run(lab, SECOND));
     CHECK_TEXT("waiting for 1 more node; those here train",
-               look(lab)->state);
+               lab_look(lab)->state);
     lab_add(lab, "n3", &drifting);
     CHECK(lab_run(lab, 3 * SECOND));
-    CHECK(look(lab)->rounds > 5);
+    CHECK(lab_look(lab)->rounds > 5);
     world_crash(lab->world, 0, false);
     world_crash(lab->world, 2, false);
-    before = look(lab)->rounds;
+    before = lab_look(lab)->rounds;
     CHECK(lab_run(lab, 3 * SECOND));
-    CHECK(look(lab)->rounds > before + 5);
+    CHECK(lab_look(lab)->rounds > before + 5);
     lab_destroy(&lab);
 }
 
@@ -102,20 +94,20 @@ static void ef_07_pending_and_training_time_are_told(void)
     lab_open(lab, 7);
     lab_add(lab, "n1", &drifting);
     CHECK(lab_run(lab, 5 * SECOND));
-    view = look(lab);
+    view = lab_look(lab);
     CHECK_NEAR(5, (double)view->pending / 1e9, 0.1);
     CHECK_EQUAL(0, view->training);
     lab_add(lab, "n2", &drifting);
     CHECK(lab_run(lab, 10 * SECOND));
-    view = look(lab);
+    view = lab_look(lab);
     CHECK_NEAR(5.3, (double)view->pending / 1e9, 0.2);
     CHECK_EQUAL(world_now(lab->world) - view->pending, view->training);
     world_leave(lab->world, WORLD_HUB);
     CHECK(lab_run_to_end(lab));
-    training = look(lab)->training;
+    training = lab_look(lab)->training;
     CHECK_NEAR(9.9, (double)training / 1e9, 0.4);
     CHECK(lab_run(lab, 5 * SECOND));
-    CHECK_EQUAL(training, look(lab)->training);
+    CHECK_EQUAL(training, lab_look(lab)->training);
     lab_destroy(&lab);
 }
 
@@ -176,7 +168,7 @@ static void ef_13_each_change_of_membership_has_a_new_epoch(void)
     CHECK(lab_run(lab, 2 * SECOND));
     CHECK_EQUAL(6, views.changes);
     CHECK_EQUAL(0, views.odd);
-    CHECK_EQUAL(views.epoch, look(lab)->epoch);
+    CHECK_EQUAL(views.epoch, lab_look(lab)->epoch);
     lab_destroy(&lab);
 }
 

@@ -228,6 +228,12 @@ bool lab_run(struct lab *lab, nanos span)
     return report(lab, world_run(lab->world, world_now(lab->world) + span));
 }
 
+const struct hub_view *lab_look(struct lab *lab)
+{
+    hub_look(world_hub(lab->world), world_now(lab->world), &lab->view);
+    return &lab->view;
+}
+
 double lab_value(const struct lab *lab, uint64_t version)
 {
     return (double)lab_values(lab, version)[0];

@@ -45,6 +45,7 @@ struct lab {
     /* Called as well; context is the lab. */
     void (*after_step)(struct lab *lab, const struct world_step *step);
     void *own; /* of the test */
+    struct hub_view view; /* of lab_look */
 };
 
 struct lab *lab_new(size_t elements);
@@ -64,6 +65,8 @@ bool lab_run_to_end(struct lab *lab);
 /* Runs for so long. */
 bool lab_run(struct lab *lab, nanos span);
 
+/* What the hub tells of itself; until the next call. */
+const struct hub_view *lab_look(struct lab *lab);
 /* Parameter 0 of a version; all of them. */
 double lab_value(const struct lab *lab, uint64_t version);
 const float *lab_values(const struct lab *lab, uint64_t version);
