@@ -1,4 +1,5 @@
 /* The job that lets a STAGED rule see whole contributions. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,9 +166,12 @@ static void keep_the_rest(struct judge_order *order,
 /* Has the rule judge what is in the heap. */
 static void ask_rule(const struct heap *heap, struct judge_order *order)
 {
-    struct candidate *list = calloc(order->count, sizeof *list);
-    double *weight = calloc(order->count, sizeof *weight);
+    struct candidate *list;
+    double *weight;
 
+    assert(order->count > 0);
+    list = calloc(order->count, sizeof *list);
+    weight = calloc(order->count, sizeof *weight);
     if (!list || !weight)
         abort();
     for (unsigned i = 0; i < order->count; i++) {
