@@ -54,6 +54,12 @@ static const struct blob *next_payload(struct hub *hub,
     return review_next(hub, member);
 }
 
+static void parcel_free(struct parcel *parcel)
+{
+    blob_unref(&parcel->payload);
+    free(parcel);
+}
+
 static void parcel_next(struct hub *hub, struct member *member)
 {
     struct delivery *delivery = &member->delivery;
@@ -64,8 +70,7 @@ static void parcel_next(struct hub *hub, struct member *member)
     if (!delivery->first)
         delivery->last = NULL;
     parcel_send(hub, member, &parcel->result, parcel->payload);
-    blob_unref(&parcel->payload);
-    free(parcel);
+    parcel_free(parcel);
 }
 
 enum passage delivery_next(struct hub *hub, struct member *member)
@@ -222,8 +227,7 @@ static void pass_over(struct hub *hub, struct member *member,
         verdicts[parcel->result.chunk] = parcel->result.verdict;
         if (member->delivery.holds)
             member->delivery.holds[parcel->result.chunk] = NO_VERSION;
-        blob_unref(&parcel->payload);
-        free(parcel);
+        parcel_free(parcel);
     }
     if (contribution) {
         contribution->passed_over = true;
@@ -279,8 +283,7 @@ void delivery_clear(struct delivery *delivery)
         struct parcel *parcel = delivery->first;
 
         delivery->first = parcel->next;
-        blob_unref(&parcel->payload);
-        free(parcel);
+        parcel_free(parcel);
     }
     delivery->last = NULL;
     delivery->count = 0;
