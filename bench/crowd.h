@@ -144,7 +144,8 @@ static void attach(struct node *node, const struct msg_welcome *welcome)
     say(&node->bulk, &msg, NULL, 0);
 }
 
-static void hear(struct node *node, const struct msg *msg)
+/* `bytes`: of its payload. */
+static void hear(struct node *node, const struct msg *msg, size_t bytes)
 {
     struct msg credit = {.kind = MSG_CREDIT};
 
@@ -167,7 +168,7 @@ static void hear(struct node *node, const struct msg *msg)
         node->version = msg->result.version;
         node->crowd->results++;
         credit.credit.exchange = msg->result.exchange;
-        credit.credit.chunks = 1;
+        credit.credit.more = bytes;
         say(&node->control, &credit, NULL, 0);
         offer(node);
         break;
@@ -193,13 +194,16 @@ static void read_all(struct crowd *crowd)
         (void)zmq_msg_init(&frame);
         while (zmq_msg_recv(&frame, end->socket, ZMQ_DONTWAIT) >= 0) {
             bool more = zmq_msg_more(&frame);
+            size_t bytes = 0;
 
             if (msg_decode(zmq_msg_data(&frame), zmq_msg_size(&frame),
                            &msg) != STATUS_OK)
                 abort();
-            while (more && zmq_msg_recv(&frame, end->socket, 0) >= 0)
+            while (more && zmq_msg_recv(&frame, end->socket, 0) >= 0) {
+                bytes += zmq_msg_size(&frame);
                 more = zmq_msg_more(&frame);
-            hear(end->node, &msg);
+            }
+            hear(end->node, &msg, bytes);
         }
         (void)zmq_msg_close(&frame);
     }

@@ -195,7 +195,7 @@ static void read_plan(struct plan *plan, int count, char **words)
 int main(int count, char **words)
 {
     struct plan plan = {256, 1, 20, 5, 1000};
-    double few[PAIRS_MOST], many[PAIRS_MOST], slow, fast;
+    double few[PAIRS_MOST] = {0}, many[PAIRS_MOST] = {0}, slow, fast;
     struct rlimit limit;
 
     read_plan(&plan, count, words);

@@ -98,9 +98,11 @@ static void take_in(const struct bench *bench, struct pipe *pipe,
     if (pipe->fd[0] >= 0 && pipe->fd[1] >= 0 &&
         connect(pipe->fd[1], (struct sockaddr *)&address, sizeof address) == 0)
         return;
-    (void)close(pipe->fd[0]);
-    (void)close(pipe->fd[1]);
-    pipe->fd[0] = pipe->fd[1] = -1;
+    for (int i = 0; i < 2; i++) {
+        if (pipe->fd[i] >= 0)
+            (void)close(pipe->fd[i]);
+        pipe->fd[i] = -1;
+    }
 }
 
 /* Passes on what has come from one end. */

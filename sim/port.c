@@ -186,8 +186,9 @@ static struct class *class_of(struct port *port, double cap)
 
     while (*link && (*link)->cap < cap)
         link = &(*link)->next;
-    if (*link && !((*link)->cap > cap))
-        return *link;
+    class = *link;
+    if (class && !(class->cap > cap))
+        return class;
     class = calloc(1, sizeof *class);
     if (!class)
         abort();
