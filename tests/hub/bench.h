@@ -20,9 +20,11 @@
 enum {
     BENCH_ELEMENTS = 10,
     BENCH_CHUNKS = 3,
-    BENCH_CHUNK_BYTES = 16, /* of all but the last, which has 8 */
     BENCH_BYTES = 40
 };
+
+/* Of all chunks but the last, which has 8. */
+#define BENCH_CHUNK_BYTES UINT64_C(16)
 
 /* What guests announce as the norm of what they offer: enough. */
 #define BENCH_NORM 1e6

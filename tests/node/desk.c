@@ -73,7 +73,7 @@ void desk_grants(struct desk *desk, uint64_t exchange, uint32_t chunks)
     struct msg msg = {.kind = MSG_GRANT};
 
     msg.grant.exchange = exchange;
-    msg.grant.credit = chunks * DESK_CHUNK * sizeof(float);
+    msg.grant.credit = (uint64_t)chunks * DESK_CHUNK * sizeof(float);
     hand_say(&desk->hand, PEER_CONTROL, &msg, NULL);
 }
 

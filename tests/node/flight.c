@@ -35,7 +35,7 @@ static void data_goes_out_on_grant_and_credit(void)
     desk_grants(desk, 1, 1);
     CHECK_EQUAL(1, desk_chunks(desk, 1));
     credit.credit.exchange = 1;
-    credit.credit.more = 5 * 16;
+    credit.credit.more = 80;
     hand_say(&desk->hand, PEER_CONTROL, &credit, NULL);
     CHECK_EQUAL(DESK_CHUNKS, desk_chunks(desk, 1));
     for (uint32_t i = 0; i < DESK_CHUNKS; i++)
