@@ -153,6 +153,22 @@ static void choose_tasks(struct soak *soak)
     soak->task_steps = 1 + soak_below(soak, 20);
 }
 
+/* Bytes a second: a round of all takes some seconds at worst; 0: any. */
+static uint64_t rate(struct soak *soak)
+{
+    return soak_below(soak, 3) ? 0 : 200u << soak_below(soak, 8);
+}
+
+static void choose_rates(struct soak *soak)
+{
+    struct hub_config *hub = &soak->config.hub;
+
+    hub->up = rate(soak);
+    hub->down = rate(soak);
+    if (soak_below(soak, 2))
+        hub->budget = 1 + soak_below(soak, 200);
+}
+
 /* A matrix, and where there is room for it a bias, which is never encoded. */
 static void choose_shape(struct soak *soak)
 {
@@ -208,6 +224,8 @@ static void add_node(struct soak *soak, unsigned number)
     char name[16];
     struct world_node node = {
         .name = name,
+        .up = rate(soak),
+        .down = rate(soak),
         .trainer = {.start = soak->starts[number],
                     .elements = (size_t)soak->schema->elements,
                     .step = between(soak, 20 * MILLISECOND,
@@ -248,6 +266,7 @@ void soak_configure(struct soak *soak)
     if (settle_cut_conflict(&soak->config.hub) &&
         soak->config.hub.miss == MISS_CUT)
         soak->config.hub.miss = MISS_LATE;
+    choose_rates(soak);
     soak->world = world_new(soak->seed, &soak->config);
     for (unsigned i = 0; i < soak->nodes; i++)
         add_node(soak, i);
