@@ -25,12 +25,17 @@ struct weighed {
     double weight;
 };
 
+/* floats_add of one, then of the other, in one pass. */
+void floats_add_two(struct weighed first, struct weighed second, size_t count,
+                    double *into);
 /* to[i] = the sum of both, rounded: floats_add from zero, one after the other,
  * and floats_round, without a vector of sums in between. */
 void floats_mix(struct weighed first, struct weighed second, size_t count,
                 float *to);
 /* values[i] /= by. */
 void floats_divide(double *values, size_t count, double by);
+/* to[i] += weight * by[i], rounded. */
+void floats_move(const double *by, size_t count, double weight, float *to);
 
 /* A sum of squares that grows: element i goes to lane i modulo FLOATS_LANES.
  * Zeroed at first; every piece but the last is a multiple of that long. */

@@ -6,6 +6,7 @@
  * x = (1 - pull) x + pull theta, where the paper's alpha is 1 - pull. Source:
  * DiLoCo (Douillard et al. 2023), algorithm 1; Streaming DiLoCo (Douillard et
  * al. 2025), algorithm 2. */
+#include "core/floats.h"
 #include "policies/policy.h"
 
 static unsigned planes(const struct policy_numbers *numbers)
@@ -20,9 +21,7 @@ static void step(const struct merge_tile *tile)
     float *theta = tile->theta, *velocity = tile->plane[0];
 
     if (!velocity) {
-        for (size_t i = 0; i < tile->count; i++)
-            theta[i] = (float)((double)theta[i] +
-                               lr * (tile->sign * tile->value[i]));
+        floats_move(tile->value, tile->count, lr * tile->sign, theta);
         return;
     }
     for (size_t i = 0; i < tile->count; i++) {

@@ -62,13 +62,27 @@ void job_run(struct job *job)
     job->work->run(job);
 }
 
+static struct weighed raw_at(const struct input *input, size_t first)
+{
+    return (struct weighed){input->blob->bytes + first * sizeof(float),
+                            input->weight};
+}
+
 void job_sum(const struct job *job, unsigned from, unsigned to, size_t first,
              size_t count, double *into)
 {
     memset(into, 0, count * sizeof *into);
-    for (unsigned i = from; i < to; i++)
-        payload_add(&job->extent, job->in[i].codec, job->in[i].blob->bytes,
-                    first, count, job->in[i].weight, into);
+    for (unsigned i = from; i < to; i++) {
+        const struct input *one = &job->in[i];
+
+        if (i + 1 < to && one->codec == CODEC_RAW &&
+            job->in[i + 1].codec == CODEC_RAW)
+            floats_add_two(raw_at(one, first), raw_at(&job->in[++i], first),
+                           count, into);
+        else
+            payload_add(&job->extent, one->codec, one->blob->bytes, first,
+                        count, one->weight, into);
+    }
 }
 
 size_t job_tile(const struct job *job)
@@ -89,12 +103,6 @@ static size_t tile_at(const struct job *job, size_t first, size_t tile)
 void job_weigh(const struct job *job, struct blob *blob, enum codec_id codec)
 {
     blob->wire_bytes = payload_wire_bytes(&job->extent, codec);
-}
-
-static struct weighed raw_at(const struct input *input, size_t first)
-{
-    return (struct weighed){input->blob->bytes + first * sizeof(float),
-                            input->weight};
 }
 
 /* to[i] = the sum of in[from..until), rounded. */

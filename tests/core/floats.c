@@ -75,18 +75,22 @@ static void sums_are_those_of_a_plain_loop_to_the_last_bit(void)
 
 static void check_mix(void)
 {
+    static const double weights[] = {1, -1, 0.7};
     unsigned char bytes[1 + MOST * sizeof(float)];
     float values[MOST], others[MOST], mixed[MOST], expected[MOST];
     struct prng prng;
 
     prng_seed(&prng, 3);
     for (size_t count = 0; count <= MOST; count++) {
-        struct weighed first = {fill(&prng, bytes, values), 1};
-        struct weighed second = {others, count % 2 ? -1 : 0.7};
+        struct weighed first = {fill(&prng, bytes, values),
+                                weights[count % 3]};
+        struct weighed second = {others, weights[count / 3 % 3]};
         double sum[MOST] = {0};
 
         for (size_t i = 0; i < MOST; i++)
-            others[i] = i % 3 ? (float)prng_unit(&prng) : values[i];
+            others[i] = i % 3 ? (float)ldexp((double)values[i] * 0.7,
+                                             (int)prng_below(&prng, 60) - 30)
+                              : values[i];
         values[0] = -0.0f;
         others[0] = 0.0f;
         memcpy(bytes + 1, values, sizeof *values);
@@ -103,6 +107,79 @@ static void check_mix(void)
 static void a_mix_is_two_additions_and_a_rounding(void)
 {
     at_every_level(check_mix);
+}
+
+static void check_two(void)
+{
+    unsigned char bytes[1 + MOST * sizeof(float)];
+    float values[MOST], others[MOST];
+    struct prng prng;
+
+    prng_seed(&prng, 4);
+    for (size_t count = 0; count <= MOST; count++) {
+        struct weighed first = {fill(&prng, bytes, values), 0.3};
+        struct weighed second = {others, -1.7};
+        double into[MOST] = {0}, expected[MOST] = {0};
+
+        for (size_t i = 0; i < MOST; i++) {
+            others[i] = (float)prng_unit(&prng);
+            into[i] = expected[i] = prng_unit(&prng);
+        }
+        floats_add(first.values, count, first.weight, expected);
+        floats_add(second.values, count, second.weight, expected);
+        floats_add_two(first, second, count, into);
+        CHECK(same(expected, into, count));
+    }
+}
+
+static void check_divisions(void)
+{
+    static const double divisors[] = {2, 0.25, -4, 3, 0x1p-1022, 0x1p1023};
+
+    for (size_t i = 0; i < sizeof divisors / sizeof *divisors; i++) {
+        double values[] = {1, -0.3, 1e300, 5e-324, 0, INFINITY};
+        double expected[6];
+
+        for (int j = 0; j < 6; j++)
+            expected[j] = values[j] / divisors[i];
+        floats_divide(values, 6, divisors[i]);
+        CHECK(same(expected, values, 6));
+    }
+}
+
+static void check_moves(void)
+{
+    struct prng prng;
+
+    prng_seed(&prng, 5);
+    for (size_t count = 0; count <= MOST; count++) {
+        double by[MOST];
+        float values[MOST], expected[MOST];
+
+        for (size_t i = 0; i < MOST; i++) {
+            by[i] = prng_unit(&prng);
+            values[i] = (float)prng_unit(&prng);
+            expected[i] = (float)((double)values[i] - 0.7 * by[i]);
+        }
+        floats_move(by, count, -0.7, values);
+        for (size_t i = 0; i < count; i++)
+            CHECK(values[i] == expected[i]);
+    }
+}
+
+static void two_additions_at_once_are_one_after_the_other(void)
+{
+    at_every_level(check_two);
+}
+
+static void dividing_by_powers_of_two_is_dividing(void)
+{
+    at_every_level(check_divisions);
+}
+
+static void values_move_by_what_is_rounded_last(void)
+{
+    at_every_level(check_moves);
 }
 
 static void check_squares(void)
@@ -164,6 +241,9 @@ void add_core_floats_tests(CU_pSuite suite)
 {
     TEST(sums_are_those_of_a_plain_loop_to_the_last_bit);
     TEST(a_mix_is_two_additions_and_a_rounding);
+    TEST(two_additions_at_once_are_one_after_the_other);
+    TEST(dividing_by_powers_of_two_is_dividing);
+    TEST(values_move_by_what_is_rounded_last);
     TEST(squares_are_added_up_in_lanes);
     TEST(one_bad_value_anywhere_makes_the_squares_bad);
 }
