@@ -59,7 +59,7 @@ for rate in ${RATES:-1 8}; do
             sed -n 's/.*"bytes_per_second":\([0-9]*\).*/\1/p')
         run star_round --nodes "$nodes" --megabytes "$megabytes" \
             --bytes "$goodput" --name link_round
-        round "$nodes" link_best --lossy -- --policy best
+        round "$nodes" link_best --lossy --scores -- --policy best
         round "$nodes" link_int8 --lossy -- \
             --codec-up int8 --codec-down int8
         run port_busy --nodes "$nodes" --megabytes "$megabytes" \

@@ -21,7 +21,7 @@ struct settings {
     unsigned nodes, megabytes, rounds;
     double bytes_per_second;
     const char *against, *network, *name;
-    bool lossy;
+    bool lossy, scores;
     char *extra[MOST_OPTIONS];
 };
 
@@ -52,6 +52,7 @@ static void read_settings(int argc, char **argv, struct settings *out)
         {"bytes", SETTING_REAL, &out->bytes_per_second,
          "goodput of a link, bytes/s; for comparing with nodes * S / B"},
         {"name", SETTING_TEXT, &out->name, "of the figure (star_round)"},
+        {"scores", SETTING_FLAG, &out->scores, "nodes say how well they do"},
         {"lossy", SETTING_FLAG, &out->lossy, "results are not exact means"},
     };
     int first = settings_read(argc, argv, question, settings,
@@ -79,6 +80,7 @@ static void start(struct lane *lane, const struct settings *settings,
         .clean = extra ? star_clean : NULL,
         .post = {.nodes = settings->nodes,
                  .elements = settings->megabytes * MEBIBYTE / sizeof(float),
+                 .scores = settings->scores,
                  .extra = extra}};
     crew_start(&lane->crew, extra ? star_hub : raw_hub,
                extra ? star_node : raw_node);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +116,9 @@ void star_node_attach(struct star_node *node, const struct post *post)
 void star_node_step(struct star_node *node)
 {
     struct star_progress progress = {
-        .loss = 1 + node->post->node, .samples = 32, .accuracy = -1};
+        .loss = node->post->scores ? 1 + node->post->node : (double)NAN,
+        .samples = 32,
+        .accuracy = -1};
 
     if (star_step(node->link, &progress) != STAR_GO)
         give_up("node %u was told to stop", node->post->node);
