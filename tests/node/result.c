@@ -68,6 +68,19 @@ static void a_result_that_was_damaged_drops_the_connection(void)
     desk_destroy(&desk);
 }
 
+static void damage_is_found_before_the_rest_of_the_result_is_here(void)
+{
+    struct desk *desk = desk_new();
+    struct msg_result result = {.exchange = 1, .version = 1, .checksum = 12};
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_result(desk, &result, 10);
+    CHECK(hand_dropped(&desk->hand, PEER_CONTROL));
+    CHECK(hand_dropped(&desk->hand, PEER_BULK));
+    desk_destroy(&desk);
+}
+
 static void a_result_that_is_not_finite_drops_the_connection(void)
 {
     struct desk *desk = desk_new();
@@ -340,6 +353,7 @@ void add_node_result_tests(CU_pSuite suite)
     TEST(nothing_is_handed_over_before_all_of_it_is_here);
     TEST(every_result_is_credited_even_an_unknown_one);
     TEST(a_result_that_was_damaged_drops_the_connection);
+    TEST(damage_is_found_before_the_rest_of_the_result_is_here);
     TEST(a_result_that_is_not_finite_drops_the_connection);
     TEST(a_result_of_a_wrong_size_is_left_out);
     TEST(the_base_is_the_oldest_version_that_was_applied);
