@@ -5,6 +5,10 @@
 
 /* More than any exchange takes, so that sums do not overflow. */
 #define MOST_CREDIT ((int64_t)1 << 60)
+/* A fragment is sent over so much of the time that there is for it. */
+#define SPREAD 0.9
+/* A hub is patient for longer than this. */
+#define MOST_SPACING (500 * MILLISECOND)
 
 struct flight *flight_new(struct node *node,
                           const struct msg_snapshot *snapshot)
@@ -201,6 +205,31 @@ uint32_t flight_next_chunk(const struct flight *flight)
                : flight->part.first + flight->to_send * flight->part.stride;
 }
 
+/* Between two chunks, so that fragments are even traffic: each has the time up
+ * to the next one's turn, k / F iterations, or half of d, as its result must
+ * come in d. Results follow their chunks, and so are spread as well. */
+static nanos spacing_of(const struct node *node, const struct flight *flight)
+{
+    double iterations = (double)node->welcome.every / flight->part.stride;
+    double half = (double)node->welcome.delay / 2, spacing;
+
+    if (flight->part.stride < 2 || node->rate <= 0 || node->stopping)
+        return 0;
+    spacing = SPREAD * (half < iterations ? half : iterations) / node->rate /
+              flight->parts * (double)SECOND;
+    return spacing < (double)MOST_SPACING ? (nanos)spacing : MOST_SPACING;
+}
+
+/* Whether it is this flight's time; else says when. */
+static bool is_time(struct node *node, const struct flight *flight)
+{
+    if (flight->next_at <= node->now)
+        return true;
+    if (flight->next_at < node->spread_at)
+        node->spread_at = flight->next_at;
+    return false;
+}
+
 void flight_send(struct node *node, struct flight *flight)
 {
     struct msg msg = {.kind = MSG_CHUNK};
@@ -212,7 +241,8 @@ void flight_send(struct node *node, struct flight *flight)
         uint32_t chunk = flight_next_chunk(flight);
         struct flight_chunk *place = &flight->chunks[chunk];
 
-        if (place->encoded && !may_send(node, place->encoded))
+        if (place->encoded &&
+            (!is_time(node, flight) || !may_send(node, place->encoded)))
             return;
         if (place->encoded) {
             msg.chunk.exchange = flight->snapshot.exchange;
@@ -221,6 +251,7 @@ void flight_send(struct node *node, struct flight *flight)
             msg.chunk.checksum = place->encoded->checksum;
             node_to_hub(node, &msg, place->encoded);
             flight->credit -= (int64_t)place->encoded->wire_bytes;
+            flight->next_at += flight->spacing;
         }
         flight->to_send++;
         flight_close(node, flight);
@@ -229,9 +260,11 @@ void flight_send(struct node *node, struct flight *flight)
 
 void flights_advance(struct node *node)
 {
-    if (node->send_at > node->now)
+    if (node->send_at > node->now && node->spread_at > node->now)
         return;
-    node->send_at = NEVER;
+    if (node->send_at <= node->now)
+        node->send_at = NEVER;
+    node->spread_at = NEVER;
     if (node->founding)
         flight_send(node, node->founding);
     for (struct flight *flight = node->flights; flight;
@@ -259,8 +292,11 @@ void node_on_grant(struct node *node, const struct msg *msg,
     (void)payload;
     if (!flight || flight->stage == FLIGHT_JUDGED)
         return;
-    if (flight->snapshot.exchange)
+    if (flight->snapshot.exchange && flight->stage != FLIGHT_GRANTED) {
         flight->stage = FLIGHT_GRANTED;
+        flight->spacing = spacing_of(node, flight);
+        flight->next_at = node->now;
+    }
     credit(flight, msg->grant.credit);
     flight_send(node, flight);
 }

@@ -56,7 +56,7 @@ struct node *node_new(const struct node_config *config, struct pool *pool)
         schema_print(config->schema, (char *)node->schema_text->bytes,
                      SCHEMA_MAX_TEXT_BYTES);
     node->schema_text->wire_bytes = node->schema_text->size;
-    node->send_at = NEVER;
+    node->send_at = node->spread_at = NEVER;
     node->progress.loss = NO_SCORE;
     node->progress.accuracy = -1;
     return node;
@@ -245,10 +245,12 @@ static void step(void *self, const struct event *event, struct effects *out)
 static nanos deadline(const void *self)
 {
     const struct node *node = self;
+    nanos next = node->next_tick;
 
     if (node->ended)
         return NEVER;
-    return node->send_at < node->next_tick ? node->send_at : node->next_tick;
+    next = node->send_at < next ? node->send_at : next;
+    return node->spread_at < next ? node->spread_at : next;
 }
 
 struct machine node_machine(struct node *node)

@@ -66,6 +66,8 @@ struct flight {
     uint32_t to_send; /* chunks that it is past */
     uint32_t forming, judged, arrived, correcting, corrected;
     int64_t credit; /* bytes that may be sent; below 0: owed */
+    nanos spacing;  /* between its chunks */
+    nanos next_at;  /* when the next one may be sent */
     bool begun;      /* what it gives is being computed, or has been */
     bool closing;    /* no more of it is sent, but for a first chunk */
     bool cut;        /* what has arrived is all that the trainer gets */
@@ -106,6 +108,7 @@ struct node {
     struct flight *taking;    /* exchange 0 from the hub */
     struct bucket up;         /* what may be sent */
     nanos send_at;            /* when more may be, or NEVER */
+    nanos spread_at;          /* when a flight's next chunk is due, or NEVER */
     struct held *held;        /* per chunk; NULL: nothing */
     uint64_t arrived_bytes;   /* that wait in all of them to be decoded */
     uint64_t held_since;      /* newest job when that was last forgotten */

@@ -140,6 +140,52 @@ static void what_is_not_the_runs_fragment_is_not_offered(void)
     }
 }
 
+/* Tells the machine of ten iterations a second. */
+static void run_for_a_second(struct desk *desk)
+{
+    struct msg progress = {.kind = MSG_PROGRESS};
+
+    progress.progress.iteration = 10;
+    hand_say(&desk->hand, PEER_TRAINER, &progress, NULL);
+    hand_wait(&desk->hand, SECOND);
+    progress.progress.iteration = 20;
+    hand_say(&desk->hand, PEER_TRAINER, &progress, NULL);
+}
+
+/* Fragment 0 of two has 2 chunks; up to the next turn there are k / F = 4
+ * iterations, 0.4 s, of which nine tenths are used. With a short d it is half
+ * of that. */
+static void p8_a_fragment_is_spread_up_to_the_next_ones_turn(void)
+{
+    static const struct {
+        uint64_t delay;
+        nanos spacing;
+    } cases[] = {{40, 180 * MILLISECOND}, {2, 45 * MILLISECOND}, {0, 0}};
+
+    for (unsigned i = 0; i < 3; i++) {
+        struct desk *desk = desk_new();
+        struct msg_snapshot taken = {
+            .exchange = 1, .fragment = 0, .fragments = 2};
+        struct blob *values = hand_floats(desk->hand.pool, 6, 3);
+
+        desk->welcome.fragments = 2;
+        desk->welcome.every = 8;
+        desk->welcome.delay = cases[i].delay;
+        desk_ready(desk, 1);
+        run_for_a_second(desk);
+        desk_takes(desk, &taken, values);
+        if (cases[i].spacing) {
+            CHECK_EQUAL(1, desk_chunks(desk, 1));
+            hand_wait(&desk->hand, cases[i].spacing - MILLISECOND);
+            CHECK_EQUAL(1, desk_chunks(desk, 1));
+            hand_wait(&desk->hand, MILLISECOND);
+        }
+        CHECK_EQUAL(2, desk_chunks(desk, 1));
+        blob_unref(&values);
+        desk_destroy(&desk);
+    }
+}
+
 static void gradients_are_offered_whole(void)
 {
     struct desk *desk = desk_new();
@@ -242,6 +288,7 @@ void add_node_fragments_tests(CU_pSuite suite)
     TEST(only_the_chunks_of_a_fragment_travel);
     TEST(a_verdict_counts_for_the_chunks_of_its_fragment);
     TEST(what_is_not_the_runs_fragment_is_not_offered);
+    TEST(p8_a_fragment_is_spread_up_to_the_next_ones_turn);
     TEST(gradients_are_offered_whole);
     TEST(t14_alpha_0_takes_the_outer_parameters);
     TEST(t14_alpha_half_mixes_and_offers_from_the_outer_parameters);
