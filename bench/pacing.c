@@ -2,13 +2,17 @@
  * always have something to offer; and, without limits, how even the traffic is
  * with fragments.
  *
- * All bulk connections go through this program, which counts what passes, to 10
- * ms. It prints a line of JSON: the most in any second and the mean, against
- * the rate, each way; then the peak of the traffic over k / F iterations
- * against its mean. The rate is per second, of payload; TCP carries a little
- * more. */
+ * Bytes are counted by the kernel, at the hub's bulk connections: what TCP has
+ * received and what it has sent (sock_diag(7), tcp_info), looked at every few
+ * milliseconds with the time of the look, so that a late one makes no burst. It
+ * prints a line of JSON: the most in any second and the mean, against the rate,
+ * each way; then the most in any k / F iterations against the mean. The rate is
+ * per second, of payload; TCP carries a little more. */
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -18,136 +22,152 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <starswitch.h>
 
+#include "bench/kit/kit.h"
+
 enum {
     MOST_NODES = 8,
-    MOST_PIPES = 4 * MOST_NODES + 4,
-    BINS = 12000,
-    BIN_MS = 10,
-    SECOND_BINS = 1000 / BIN_MS,
-    EVERY = 40, /* k, and the step time */
-    STEP_MS = 5
+    MOST_CONNECTIONS = 4 * MOST_NODES,
+    MOST_LOOKS = 60000,
+    EVERY = 40, /* k */
+    REPLY_BYTES = 1 << 16,
+    ESTABLISHED = 1 /* TCP_ESTABLISHED */
+};
+
+#define LOOK_EVERY 0.004
+/* Seconds of an iteration: as fast as they go where the rate is the limit. */
+#define QUICK_STEP 0.005
+#define STEP 0.02
+/* Seconds until the first parameters are where they belong, and nodes know how
+ * fast they are. */
+#define SETTLED 3
+
+enum { TO_HUB, FROM_HUB, WAYS };
+
+struct look {
+    double when;
+    double bytes[WAYS]; /* so far */
+};
+
+/* Of a connection that is gone, the last that was seen. */
+struct connection {
+    unsigned port; /* the node's */
+    double bytes[WAYS];
 };
 
 struct bench {
-    unsigned nodes, fragments;
+    unsigned nodes, fragments, megabytes, rounds, rate; /* rate 0: none */
     size_t elements;
-    uint64_t rounds, rate; /* rate 0: none */
-    unsigned hub_port, port;
+    double step;
+    unsigned port;
     pid_t hub, node[MOST_NODES];
-    long begun;
     atomic_bool over;
-    uint64_t passed[2][BINS]; /* to the hub, from the hub */
+    struct connection connections[MOST_CONNECTIONS];
+    unsigned connected;
+    struct look looks[MOST_LOOKS];
+    unsigned count;
 };
 
-static long now_ms(void)
-{
-    struct timespec time;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
-static _Noreturn void fail(const char *what)
-{
-    perror(what);
-    exit(1);
-}
+static const char question[] =
+    "Is reserved bandwidth kept, and how even is the traffic with fragments?";
 
 /* ---- what passes ---- */
 
-/* A connection of a node, and ours to the hub in its place. */
-struct pipe {
-    int fd[2]; /* the node's, the hub's; -1: closed */
-    bool bulk;
-};
-
-static struct sockaddr_in address_of(unsigned port)
+static void ask(int handle, unsigned port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port)};
+    struct {
+        struct nlmsghdr head;
+        struct inet_diag_req_v2 request;
+    } question_asked = {
+        .head = {.nlmsg_len = sizeof question_asked,
+                 .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+                 .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
+        .request = {.sdiag_family = AF_INET,
+                    .sdiag_protocol = IPPROTO_TCP,
+                    .idiag_ext = 1 << (INET_DIAG_INFO - 1),
+                    .idiag_states = 1 << ESTABLISHED,
+                    .id = {.idiag_sport = htons((uint16_t)port)}}};
 
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return address;
+    if (send(handle, &question_asked, sizeof question_asked, 0) < 0)
+        give_up("the kernel does not tell of connections");
 }
 
-static int listen_at(unsigned port)
+static void note(struct bench *bench, unsigned port,
+                 const struct tcp_info *info)
 {
-    struct sockaddr_in address = address_of(port);
-    int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+    unsigned i = 0;
 
-    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) ||
-        listen(fd, 64))
-        fail("listening");
-    return fd;
+    while (i < bench->connected && bench->connections[i].port != port)
+        i++;
+    if (i == MOST_CONNECTIONS)
+        give_up("at most %d connections", MOST_CONNECTIONS);
+    if (i == bench->connected)
+        bench->connected++;
+    bench->connections[i].port = port;
+    bench->connections[i].bytes[TO_HUB] = (double)info->tcpi_bytes_received;
+    bench->connections[i].bytes[FROM_HUB] = (double)info->tcpi_bytes_sent;
 }
 
-static void take_in(const struct bench *bench, struct pipe *pipe,
-                    int listener, bool bulk)
+static void take_in(struct bench *bench, const struct nlmsghdr *head)
 {
-    struct sockaddr_in address = address_of(bench->hub_port + bulk);
+    const struct inet_diag_msg *socket = NLMSG_DATA(head);
+    const struct nlattr *at = (const void *)(socket + 1);
+    long left = (long)(head->nlmsg_len - NLMSG_LENGTH(sizeof *socket));
 
-    pipe->bulk = bulk;
-    pipe->fd[0] = accept(listener, NULL, NULL);
-    pipe->fd[1] = socket(AF_INET, SOCK_STREAM, 0);
-    if (pipe->fd[0] >= 0 && pipe->fd[1] >= 0 &&
-        connect(pipe->fd[1], (struct sockaddr *)&address, sizeof address) == 0)
-        return;
-    for (int i = 0; i < 2; i++) {
-        if (pipe->fd[i] >= 0)
-            (void)close(pipe->fd[i]);
-        pipe->fd[i] = -1;
+    while (left >= (long)sizeof *at && at->nla_len >= sizeof *at) {
+        struct tcp_info info = {0};
+        size_t size = at->nla_len - sizeof *at;
+
+        if (at->nla_type == INET_DIAG_INFO) {
+            memcpy(&info, at + 1, size < sizeof info ? size : sizeof info);
+            note(bench, ntohs(socket->id.idiag_dport), &info);
+        }
+        left -= NLMSG_ALIGN(at->nla_len);
+        at = (const void *)((const char *)at + NLMSG_ALIGN(at->nla_len));
     }
 }
 
-/* Passes on what has come from one end. */
-static void pass(struct bench *bench, struct pipe *pipe, int from)
+/* False: there is more to come. */
+static bool hear(struct bench *bench, int handle)
 {
-    static char bytes[1 << 18];
-    long bin = (now_ms() - bench->begun) / BIN_MS;
-    ssize_t size = recv(pipe->fd[from], bytes, sizeof bytes, 0);
+    static _Alignas(struct nlmsghdr) char reply[REPLY_BYTES];
+    ssize_t left = recv(handle, reply, sizeof reply, 0);
+    const struct nlmsghdr *head = (const void *)reply;
 
-    if (size <= 0 || send(pipe->fd[!from], bytes, (size_t)size,
-                          MSG_NOSIGNAL) != size) {
-        (void)close(pipe->fd[0]);
-        (void)close(pipe->fd[1]);
-        pipe->fd[0] = pipe->fd[1] = -1;
-    } else if (pipe->bulk && bin < BINS) {
-        bench->passed[from][bin] += (uint64_t)size;
+    if (left < 0)
+        give_up("the kernel does not tell of connections");
+    for (; NLMSG_OK(head, left); head = NLMSG_NEXT(head, left)) {
+        if (head->nlmsg_type == NLMSG_DONE)
+            return true;
+        if (head->nlmsg_type == NLMSG_ERROR)
+            give_up("the kernel does not tell of connections");
+        take_in(bench, head);
     }
+    return false;
 }
 
-static void *pass_all(void *of)
+static void *watch(void *of)
 {
     struct bench *bench = of;
-    static struct pipe pipes[MOST_PIPES];
-    struct pollfd fds[2 + 2 * MOST_PIPES];
-    unsigned count = 0;
-    int listener[2] = {listen_at(bench->port), listen_at(bench->port + 1)};
+    int handle =
+        socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 
-    while (!atomic_load(&bench->over)) {
-        for (int i = 0; i < 2; i++)
-            fds[i] = (struct pollfd){.fd = listener[i], .events = POLLIN};
-        for (unsigned i = 0; i < 2 * count; i++)
-            fds[2 + i] = (struct pollfd){.fd = pipes[i / 2].fd[i % 2],
-                                         .events = POLLIN};
-        (void)poll(fds, 2 + 2 * count, 50);
-        for (unsigned i = 0; i < 2 * count; i++)
-            if (fds[2 + i].revents && pipes[i / 2].fd[i % 2] >= 0)
-                pass(bench, &pipes[i / 2], (int)(i % 2));
-        for (int i = 0; i < 2; i++)
-            if (fds[i].revents && count < MOST_PIPES)
-                take_in(bench, &pipes[count++], listener[i], i == 1);
+    while (!atomic_load(&bench->over) && bench->count < MOST_LOOKS) {
+        struct look *look = &bench->looks[bench->count++];
+
+        ask(handle, bench->port + 1);
+        while (!hear(bench, handle))
+            continue;
+        *look = (struct look){.when = seconds()};
+        for (unsigned i = 0; i < bench->connected; i++)
+            for (int way = 0; way < WAYS; way++)
+                look->bytes[way] += bench->connections[i].bytes[way];
+        sleep_until(look->when + LOOK_EVERY);
     }
-    for (unsigned i = 0; i < 2 * count; i++)
-        (void)close(pipes[i / 2].fd[i % 2]);
-    (void)close(listener[0]);
-    (void)close(listener[1]);
+    (void)close(handle);
     return NULL;
 }
 
@@ -161,34 +181,31 @@ static _Noreturn void be_hub(const struct bench *bench, const char *directory)
 
     (void)snprintf(program, sizeof program, "%s/starswitch-hub",
                    build ? build : "build");
-    (void)snprintf(listening, sizeof listening, "127.0.0.1:%u",
-                   bench->hub_port);
+    (void)snprintf(listening, sizeof listening, "127.0.0.1:%u", bench->port);
     (void)snprintf(rate, sizeof rate, "%lluB/s",
                    (unsigned long long)bench->rate);
-    (void)snprintf(chunk, sizeof chunk, "%llu",
-                   (unsigned long long)(bench->rate ? bench->rate / 200 * 4
-                                                    : 65536));
+    (void)snprintf(
+        chunk, sizeof chunk, "%llu",
+        (unsigned long long)(bench->rate ? bench->rate / 50 : 65536));
     (void)snprintf(every, sizeof every, "%d", EVERY);
     (void)snprintf(fragments, sizeof fragments, "%u",
                    bench->rate ? 1 : bench->fragments);
     if (!freopen("/dev/null", "w", stdout) ||
         !freopen("/dev/null", "w", stderr))
-        fail("/dev/null");
+        give_up("no /dev/null");
     (void)execl(program, program, "--listen", listening, "--directory",
-                directory, "--policy", "mean", "--codec-up", "raw",
-                "--codec-down", "raw", "--init", "hub", "--up",
+                directory, "--policy", "mean", "--init", "hub", "--up",
                 bench->rate ? rate : "none", "--down",
                 bench->rate ? rate : "none", "--chunk", chunk, "--every", every,
                 "--delay", every, "--staleness", "1000", "--fragments",
                 fragments, "--save", "24h", (char *)NULL);
-    fail(program);
+    give_up("cannot run %s", program);
 }
 
 /* A node whose parameters drift. */
 static _Noreturn void be_node(const struct bench *bench, unsigned number)
 {
     float *values = calloc(bench->elements, sizeof *values);
-    const struct timespec pause = {0, STEP_MS * 1000000L};
     const struct star_tensor tensor = {
         "w", 2, {2, bench->elements / 2}, values, NULL};
     char hub[32], name[16], error[256];
@@ -200,14 +217,14 @@ static _Noreturn void be_node(const struct bench *bench, unsigned number)
     (void)snprintf(name, sizeof name, "n%u", number);
     if (!values ||
         star_attach(&options, &tensor, 1, &link, error, sizeof error))
-        fail("attaching");
+        give_up("%s", error);
     while (state.offered < bench->rounds * bench->fragments) {
         for (size_t i = 0; i < bench->elements; i += 4096)
             values[i] += 0.01f;
         if (star_step(link, NULL) != STAR_GO)
             break;
         star_look(link, &state);
-        (void)nanosleep(&pause, NULL);
+        sleep_until(seconds() + bench->step);
     }
     (void)kill(getpid(), SIGKILL); /* no last round: it would not be paced */
     exit(0);
@@ -219,8 +236,9 @@ static void run(struct bench *bench)
     pthread_t thread;
 
     if (!mkdtemp(directory))
-        fail(directory);
-    bench->begun = now_ms();
+        give_up("no folder %s", directory);
+    atomic_store(&bench->over, false);
+    bench->count = bench->connected = 0;
     bench->hub = fork();
     if (bench->hub == 0)
         be_hub(bench, directory);
@@ -230,8 +248,8 @@ static void run(struct bench *bench)
         if (bench->node[i] == 0)
             be_node(bench, i);
     }
-    if (pthread_create(&thread, NULL, pass_all, bench) != 0)
-        fail("a thread");
+    if (pthread_create(&thread, NULL, watch, bench) != 0)
+        give_up("cannot start a thread");
     for (unsigned i = 0; i < bench->nodes; i++)
         (void)waitpid(bench->node[i], NULL, 0);
     atomic_store(&bench->over, true);
@@ -244,81 +262,99 @@ static void run(struct bench *bench)
 
 /* ---- what it comes to ---- */
 
-/* The most in any `span` bins from `first` on, and the mean of that over the
- * middle of the run: without its first and last sixth, in which there is less
- * to do. */
-static void measure(const uint64_t *bins, unsigned first, unsigned span,
-                    double *most, double *mean)
+static double all(const struct look *look, unsigned ways)
 {
-    unsigned last = BINS;
-    double sum = 0, window = 0;
+    double sum = 0;
 
-    while (first + 1 < BINS && !bins[first])
-        first++;
-    while (last > first + 1 && !bins[last - 1])
-        last--;
+    for (int way = 0; way < WAYS; way++)
+        sum += ways & 1U << way ? look->bytes[way] : 0;
+    return sum;
+}
+
+/* The looks between which there is traffic, without the first seconds. */
+static void trim(const struct bench *bench, unsigned ways, double seconds,
+                 unsigned *first, unsigned *last)
+{
+    const struct look *looks = bench->looks;
+
+    *first = 0;
+    *last = bench->count - 1;
+    while (*first < *last && all(&looks[*first], ways) <= 0)
+        ++*first;
+    seconds += looks[*first].when;
+    while (*first < *last && looks[*first].when < seconds)
+        ++*first;
+    while (*last > *first &&
+           all(&looks[*last - 1], ways) >= all(&looks[bench->count - 1], ways))
+        --*last;
+}
+
+/* Bytes per second of these ways: the most in any `span` seconds, and the mean
+ * over the middle of the run, without its first and last sixth, in which there
+ * is less to do. */
+static void measure(const struct bench *bench, unsigned ways, double skipped,
+                    double span, double *most, double *mean)
+{
+    const struct look *looks = bench->looks;
+    unsigned first, last, sixth, end;
+
+    trim(bench, ways, skipped, &first, &last);
     *most = 0;
-    for (unsigned i = first; i < last; i++) {
-        window += (double)bins[i];
-        if (i >= first + span)
-            window -= (double)bins[i - span];
-        *most = window > *most ? window : *most;
+    for (unsigned i = end = first; i < last; i++) {
+        double rate;
+
+        while (end < last && looks[end].when < looks[i].when + span)
+            end++;
+        if (looks[end].when < looks[i].when + span)
+            break;
+        rate = (all(&looks[end], ways) - all(&looks[i], ways)) /
+               (looks[end].when - looks[i].when);
+        *most = rate > *most ? rate : *most;
     }
-    span = span < last - first ? span : last - first;
-    first += (last - first) / 6;
-    last -= (last - first) / 5;
-    for (unsigned i = first; i < last; i++)
-        sum += (double)bins[i];
-    *mean = sum * span / (last > first ? last - first : 1);
+    sixth = (last - first) / 6;
+    first += sixth;
+    last -= sixth;
+    *mean = (all(&looks[last], ways) - all(&looks[first], ways)) /
+            (looks[last].when - looks[first].when);
 }
 
-static uint64_t number(char **arguments, const char *name, uint64_t otherwise)
+int main(int argc, char **argv)
 {
-    for (; *arguments; arguments++)
-        if (strcmp(*arguments, name) == 0 && arguments[1])
-            return strtoull(arguments[1], NULL, 10);
-    return otherwise;
-}
+    static struct bench bench = {.nodes = 2,
+                                 .fragments = 4,
+                                 .megabytes = 4,
+                                 .rounds = 40,
+                                 .rate = 20000000,
+                                 .step = QUICK_STEP};
+    const struct setting list[] = {
+        {"nodes", SETTING_COUNT, &bench.nodes, "nodes (2)"},
+        {"fragments", SETTING_COUNT, &bench.fragments, "fragments (4)"},
+        {"megabytes", SETTING_COUNT, &bench.megabytes, "MB of parameters (4)"},
+        {"rounds", SETTING_COUNT, &bench.rounds, "offers of a node (40)"},
+        {"rate", SETTING_COUNT, &bench.rate, "bytes/s, each way (20000000)"},
+    };
+    double most[WAYS], mean[WAYS], peak, even, rate;
 
-int main(int count, char **arguments)
-{
-    static struct bench bench;
-    static uint64_t both[BINS];
-    double most[2], mean[2], peak, even;
-    double rate;
-
-    (void)count;
-    bench.nodes = (unsigned)number(arguments, "--nodes", 2);
-    bench.fragments = (unsigned)number(arguments, "--fragments", 4);
-    bench.elements = number(arguments, "--megabytes", 4) * 1000000 / 4;
-    bench.rounds = number(arguments, "--rounds", 40);
-    bench.rate = number(arguments, "--rate", 20000000);
-    bench.hub_port = 20000 + (unsigned)getpid() % 3000 * 4;
-    bench.port = bench.hub_port + 2;
-    if (!bench.nodes || bench.nodes > MOST_NODES || !bench.rate ||
-        !bench.fragments) {
-        (void)fprintf(stderr, "pacing: 1 to %d nodes\n", MOST_NODES);
-        return 64;
-    }
-    rate = (double)bench.rate;
+    (void)settings_read(argc, argv, question, list, sizeof list / sizeof *list);
+    if (bench.nodes > MOST_NODES)
+        give_up("at most %d nodes", MOST_NODES);
+    rate = bench.rate;
+    bench.elements = (size_t)bench.megabytes * 1000000 / sizeof(float);
+    bench.port = 20000 + (unsigned)getpid() % 6000 * 2;
     run(&bench);
-    for (int i = 0; i < 2; i++)
-        measure(bench.passed[i], 0, SECOND_BINS, &most[i], &mean[i]);
-    memset(bench.passed, 0, sizeof bench.passed);
-    atomic_store(&bench.over, false);
+    for (unsigned way = 0; way < WAYS; way++)
+        measure(&bench, 1U << way, 0, 1, &most[way], &mean[way]);
     bench.rate = 0;
+    bench.step = STEP;
     run(&bench);
-    for (int i = 0; i < BINS; i++)
-        both[i] = bench.passed[0][i] + bench.passed[1][i];
-    /* Before that the first parameters are on their way. */
-    measure(both, 2 * SECOND_BINS,
-            EVERY * STEP_MS / BIN_MS / bench.fragments, &peak, &even);
-    (void)printf("{\"bench\": \"pacing\", \"nodes\": %u, \"rate\": %.0f, "
-                 "\"down_most\": %.3f, \"down_mean\": %.3f, "
-                 "\"up_most\": %.3f, \"up_mean\": %.3f, "
-                 "\"fragments\": %u, \"peak_to_mean\": %.2f}\n",
-                 bench.nodes, rate, most[0] / rate, mean[0] / rate,
-                 most[1] / rate, mean[1] / rate, bench.fragments,
+    measure(&bench, 1U << TO_HUB | 1U << FROM_HUB, SETTLED,
+            EVERY * STEP / bench.fragments, &peak, &even);
+    (void)printf("{\"bench\":\"pacing\",\"nodes\":%u,\"rate\":%.0f,"
+                 "\"down_most\":%.3f,\"down_mean\":%.3f,"
+                 "\"up_most\":%.3f,\"up_mean\":%.3f,"
+                 "\"fragments\":%u,\"peak_to_mean\":%.2f}\n",
+                 bench.nodes, rate, most[TO_HUB] / rate, mean[TO_HUB] / rate,
+                 most[FROM_HUB] / rate, mean[FROM_HUB] / rate, bench.fragments,
                  even > 0 ? peak / even : 0);
     return 0;
 }
