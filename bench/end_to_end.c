@@ -3,8 +3,9 @@
  * and beside a ring all-reduce at every step, of which the closed form is
  * taken?
  *
- * The trainer moves its parameters and otherwise sleeps: on a machine with
- * fewer cores than nodes, real ones would measure the cores. The star that
+ * The trainer moves its parameters, a k-th of them each step, and otherwise
+ * sleeps: on a machine with fewer cores than nodes, real ones would measure the
+ * cores, and moving all of them its memory. The star that
  * averages at every step is measured as a step's time and then a round.
  * Ring, for nodes N, bytes S, goodput B: step + 2 (N - 1) / N S / B. */
 #include <stdio.h>
@@ -82,7 +83,8 @@ static double ours(double *applied)
     (void)snprintf(delay, sizeof delay, "%u", settings.delay);
     start(&crew, options);
     (void)crew_order(&crew, &order, before);
-    order = (struct order){ORDER_PACED, settings.seconds, settings.step};
+    order = (struct order){ORDER_PACED, settings.seconds, settings.step,
+                           settings.every};
     (void)crew_order(&crew, &order, after);
     for (unsigned n = 0; n < settings.nodes; n++) {
         double rate = (double)(after[n].iterations - before[n].iterations) /

@@ -78,7 +78,7 @@ int main(int argc, char **argv)
                                .extra = options}};
     crew_start(&crew, star_hub, star_node);
     (void)crew_order(&crew, &order, NULL);
-    order = (struct order){ORDER_PACED, (rounds + 1) * length, 0.05};
+    order = (struct order){ORDER_PACED, (rounds + 1) * length, 0.05, 0};
     crew_tell(&crew, &order);
     sleep_until(seconds() + length); /* until all are at their speed */
     first = before = look(&crew);

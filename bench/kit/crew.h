@@ -30,6 +30,7 @@ enum order_kind {
 struct order {
     enum order_kind kind;
     double seconds, step;
+    unsigned parts; /* of the parameters, one moves in a step; 0: all do */
 };
 
 struct answer {

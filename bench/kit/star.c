@@ -140,13 +140,24 @@ static void run_round(struct star_node *node)
     }
 }
 
+/* Moves a part of the parameters, each step the next one. */
+static void move(struct star_node *node, unsigned parts, unsigned step)
+{
+    size_t elements = node->post->elements;
+    size_t first = elements / parts * (step % parts);
+    size_t last = step % parts + 1 == parts ? elements
+                                            : first + elements / parts;
+
+    drift(node->values + first, last - first, 1);
+}
+
 static void run_paced(struct star_node *node, const struct order *order)
 {
     double began = seconds(), next = began;
 
-    while (next < began + order->seconds) {
+    for (unsigned step = 0; next < began + order->seconds; step++) {
         next += order->step;
-        drift(node->values, node->post->elements, 1);
+        move(node, order->parts ? order->parts : 1, step);
         if (order->step > 0)
             sleep_until(next);
         star_node_step(node);
