@@ -9,7 +9,10 @@
  *
  * The window of a node is what its link holds and half of that again (rate
  * times round trip), at least 4 chunks: zguide's credit-based flow control,
- * with a pipeline that follows the link. The uploads under way share the
+ * with a pipeline that follows the link. What nodes are ahead of the slowest by
+ * is how much later the last result comes than the last upload, so for uploads
+ * 2 chunks are enough where they last for as long as the hub takes to give
+ * credit back: on links that many share. The uploads under way share the
  * budget, so that what the hub must hold does not grow with the nodes; each has
  * one chunk at least. What a rule must see as a whole is outside of it: the hub
  * holds all of that anyway.
@@ -28,10 +31,11 @@
  * members in turn, a payload each. */
 #include "hub/state.h"
 
-enum { LEAST_CHUNKS = 4, LEAST_PROMPT_CHUNKS = 2 };
+enum { LEAST_CHUNKS = 4, LEAST_AHEAD = 2 };
 #define MOST_WINDOW ((uint64_t)64 << 20)
 #define SPARE 1.5
 #define UNKNOWN_TRIP 0.01 /* seconds */
+#define CREDIT_TAKES 0.02 /* seconds at a busy hub: to check, merge and tell */
 #define SLOWLY (1.0 / 16)
 
 static uint64_t chunk_bytes(const struct hub *hub)
@@ -70,9 +74,8 @@ uint64_t flow_most(const struct hub *hub)
 }
 
 static uint64_t window_of(const struct hub *hub, const struct member *member,
-                          const struct pace *pace, unsigned chunks)
+                          const struct pace *pace, uint64_t least)
 {
-    uint64_t least = chunks * chunk_bytes(hub);
     double held = SPARE * pace->rate * member->trip;
 
     if (hub->config.window)
@@ -84,14 +87,26 @@ static uint64_t window_of(const struct hub *hub, const struct member *member,
 
 uint64_t flow_window(const struct hub *hub, const struct member *member)
 {
-    return window_of(hub, member, &member->down, LEAST_CHUNKS);
+    return window_of(hub, member, &member->down,
+                     LEAST_CHUNKS * chunk_bytes(hub));
+}
+
+/* A chunk, and what comes until there is credit for the next one. */
+static uint64_t least_ahead(const struct hub *hub, const struct pace *pace)
+{
+    uint64_t chunk = chunk_bytes(hub), least = LEAST_AHEAD * chunk;
+    double wanted = (double)chunk + CREDIT_TAKES * pace->rate;
+
+    if (pace->rate <= 0 || wanted >= (double)(LEAST_CHUNKS * chunk))
+        return LEAST_CHUNKS * chunk;
+    return wanted > (double)least ? (uint64_t)wanted : least;
 }
 
 /* Its window, or its share of the budget, in whole chunks. */
 static uint64_t upload_window(const struct hub *hub,
-                              const struct member *member, unsigned chunks)
+                              const struct member *member, uint64_t least)
 {
-    uint64_t window = window_of(hub, member, &member->up, chunks);
+    uint64_t window = window_of(hub, member, &member->up, least);
     uint64_t sharers = hub->flow.uploads > hub->flow.live ? hub->flow.uploads
                                                           : hub->flow.live;
     uint64_t share = hub->config.budget / (sharers ? sharers : 1);
@@ -108,7 +123,8 @@ uint32_t flow_chunks_ahead(const struct hub *hub,
                            const struct member *member)
 {
     uint64_t chunks =
-        upload_window(hub, member, LEAST_CHUNKS) / chunk_bytes(hub);
+        upload_window(hub, member, least_ahead(hub, &member->up)) /
+        chunk_bytes(hub);
 
     return chunks < 1                   ? 1
            : chunks < SCHEMA_MAX_CHUNKS ? (uint32_t)chunks
@@ -195,7 +211,8 @@ static uint64_t owed(const struct hub *hub, const struct member *member,
                      const struct loan *loan)
 {
     int64_t chunk = longest_payload(hub), rest, room, most;
-    unsigned least = loan->prompt ? LEAST_PROMPT_CHUNKS : LEAST_CHUNKS;
+    uint64_t least = loan->prompt ? LEAST_AHEAD * chunk_bytes(hub)
+                                  : least_ahead(hub, &member->up);
 
     if (loan->came)
         chunk = (loan->bytes + loan->came - 1) / loan->came;
