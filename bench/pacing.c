@@ -205,7 +205,7 @@ static _Noreturn void be_hub(const struct bench *bench, const char *directory)
 /* A node whose parameters drift. */
 static _Noreturn void be_node(const struct bench *bench, unsigned number)
 {
-    float *values = calloc(bench->elements, sizeof *values);
+    float *values = pages(bench->elements * sizeof *values);
     const struct star_tensor tensor = {
         "w", 2, {2, bench->elements / 2}, values, NULL};
     char hub[32], name[16], error[256];
@@ -215,10 +215,9 @@ static _Noreturn void be_node(const struct bench *bench, unsigned number)
 
     (void)snprintf(hub, sizeof hub, "127.0.0.1:%u", bench->port);
     (void)snprintf(name, sizeof name, "n%u", number);
-    if (!values ||
-        star_attach(&options, &tensor, 1, &link, error, sizeof error))
+    if (star_attach(&options, &tensor, 1, &link, error, sizeof error))
         give_up("%s", error);
-    while (state.offered < bench->rounds * bench->fragments) {
+    while (state.offered < (uint64_t)bench->rounds * bench->fragments) {
         for (size_t i = 0; i < bench->elements; i += 4096)
             values[i] += 0.01f;
         if (star_step(link, NULL) != STAR_GO)
@@ -232,7 +231,7 @@ static _Noreturn void be_node(const struct bench *bench, unsigned number)
 
 static void run(struct bench *bench)
 {
-    char directory[] = "/tmp/star-pacing-XXXXXX", command[64];
+    char directory[] = "/tmp/star-pacing-XXXXXX";
     pthread_t thread;
 
     if (!mkdtemp(directory))
@@ -256,8 +255,7 @@ static void run(struct bench *bench)
     (void)pthread_join(thread, NULL);
     (void)kill(bench->hub, SIGKILL);
     (void)waitpid(bench->hub, NULL, 0);
-    (void)snprintf(command, sizeof command, "rm -rf %s", directory);
-    (void)!system(command);
+    folder_remove(directory);
 }
 
 /* ---- what it comes to ---- */

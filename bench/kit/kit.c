@@ -1,6 +1,7 @@
 #include "bench/kit/kit.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "core/prng.h"
@@ -155,6 +157,22 @@ double quantile(double *values, size_t count, double share)
 double median(double *values, size_t count)
 {
     return quantile(values, count, 0.5);
+}
+
+// ---- files ----
+
+static int remove_one(const char *path, const struct stat *status, int kind,
+                      struct FTW *where)
+{
+    (void)status;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+void folder_remove(const char *path)
+{
+    (void)nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 // ---- vectors ----

@@ -43,6 +43,9 @@ void sleep_until(double when);
 double quantile(double *values, size_t count, double share);
 double median(double *values, size_t count);
 
+/* With all that is in it. */
+void folder_remove(const char *path);
+
 /* `bytes` of zeros in huge pages where the system has them, each touched; not
  * to be freed. Gives up when there is no memory. */
 void *pages(size_t bytes);

@@ -1,13 +1,11 @@
 #include "bench/kit/star.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/kit/kit.h"
@@ -58,15 +56,6 @@ void star_hub(const struct post *post)
     _exit(1);
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind,
-                      struct FTW *where)
-{
-    (void)status;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
 static void print_last_line(const char *path)
 {
     char line[PATH], last[PATH] = "";
@@ -84,7 +73,7 @@ void star_clean(const struct crew *crew)
     char path[PATH];
 
     (void)snprintf(path, sizeof path, FOLDER, crew->post.port);
-    (void)nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(path);
     (void)snprintf(path, sizeof path, FOLDER ".out", crew->post.port);
     if (crew->started)
         print_last_line(path);
