@@ -64,7 +64,9 @@ static enum status parse(const struct arm *arm, struct options *options,
     int count = 0;
 
     (void)snprintf(line, sizeof line,
-                   "hub --nodes %u --evaluate 24h --save 24h %s", arm->nodes,
+                   "hub --nodes %u --evaluate 24h --save 24h %s %s", arm->nodes,
+                   arm->twists & AS_IT_IS ? ""
+                                          : "--codec-up raw --codec-down raw",
                    arm->options);
     while (*at && count < WORDS) {
         words[count++] = at;
@@ -77,7 +79,8 @@ static enum status parse(const struct arm *arm, struct options *options,
     return options_parse_arguments(options, PROGRAM_HUB, count, words, why);
 }
 
-/* Where an arm does not say how nodes begin, they begin alike. */
+/* Where an arm does not say how nodes begin, they begin alike; where it does
+ * not say how values travel, they are raw. */
 enum status arm_settle(const struct arm *arm, struct hub_config *out,
                        struct why *why)
 {

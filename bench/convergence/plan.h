@@ -27,7 +27,8 @@ enum twist {
     SAME_START = 1, /* all nodes have the first one's first parameters */
     PACED = 2,      /* nodes of unequal speed, arm_paces */
     OVERWRITE = 4,  /* x = result, not x += result - x_sent */
-    ATTACK = 8      /* the last node offers -10 times its progress */
+    ATTACK = 8,     /* the last node offers -10 times its progress */
+    AS_IT_IS = 16   /* codecs are the hub's choice, not raw */
 };
 
 struct arm {

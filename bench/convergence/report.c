@@ -198,7 +198,8 @@ static void put_head(const struct report *report)
               "virtual star (sim/world.h) with a gigabit network, and with the "
               "real gradients of train/, in virtual time: an iteration takes "
               "0.1 s unless the row says otherwise. Nodes have different first "
-              "parameters; the first to join gives the run its own. All arms "
+              "parameters; the first to join gives the run its own. Values "
+              "travel as float32 unless the row says otherwise. All arms "
               "of a row do equally many iterations per node, and are judged "
               "at the end by the same held-out samples, which neither nodes "
               "nor hub have.");
