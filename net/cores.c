@@ -14,14 +14,19 @@ static void ours(struct cores *out)
     out->count = (unsigned)CPU_COUNT(&out->set);
 }
 
+static bool has(const struct cores *cores, size_t core)
+{
+    return core < CPU_SETSIZE && CPU_ISSET(core, &cores->set);
+}
+
 /* Writes them as cores_read reads them. */
 static void list(const struct cores *cores, struct text *out)
 {
     for (size_t i = 0, next; i < CPU_SETSIZE; i = next) {
         next = i + 1;
-        if (!CPU_ISSET(i, &cores->set))
+        if (!has(cores, i))
             continue;
-        while (next < CPU_SETSIZE && CPU_ISSET(next, &cores->set))
+        while (has(cores, next))
             next++;
         text_add(out, out->length ? ",%zu" : "%zu", i);
         if (next > i + 1)
