@@ -219,6 +219,7 @@ void payload_encode(const struct extent *extent, enum codec_id codec,
         collector_flush(&collector);
 }
 
+// NOLINTNEXTLINE(readability-function-size): a codec's add, with which codec
 void payload_add(const struct extent *extent, enum codec_id codec,
                  const unsigned char *bytes, size_t first, size_t count,
                  double weight, double *into)

@@ -44,7 +44,7 @@ struct lab *lab_new(size_t elements)
     hub->wait = 60 * SECOND;
     hub->nodes = 1;
     hub->chunk_elements = 4;
-    hub->window = 8 * 16;
+    hub->window = (uint64_t)8 * 16;
     hub->staleness = 1000;
     hub->save_interval = 10 * SECOND;
     hub->evaluate_interval = SECOND;

@@ -217,7 +217,7 @@ static unsigned check_cuts(uint64_t delay, uint64_t seed)
     unsigned skips = 0;
 
     lab->config.link.bytes_per_second = 400;
-    lab->config.hub.window = 2 * 16;
+    lab->config.hub.window = (uint64_t)2 * 16;
     lab->config.hooks.filter = keep_books;
     lab->own = &ledger;
     open_with(lab, seed, 1, &skips);
