@@ -181,30 +181,39 @@ static void hear(struct node *node, const struct msg *msg, size_t bytes)
     }
 }
 
+/* Answers one message; false when none has come. */
+static bool read_one(struct end *end, zmq_msg_t *frame)
+{
+    struct msg msg;
+    size_t bytes = 0;
+    bool more;
+
+    if (zmq_msg_recv(frame, end->socket, ZMQ_DONTWAIT) < 0)
+        return false;
+    more = zmq_msg_more(frame);
+    if (msg_decode(zmq_msg_data(frame), zmq_msg_size(frame), &msg) !=
+        STATUS_OK)
+        abort();
+    while (more && zmq_msg_recv(frame, end->socket, 0) >= 0) {
+        bytes += zmq_msg_size(frame);
+        more = zmq_msg_more(frame);
+    }
+    hear(end->node, &msg, bytes);
+    return true;
+}
+
 /* Reads all that has come, and what comes by answering it. */
 static void read_all(struct crowd *crowd)
 {
     while (crowd->todo) {
         struct end *end = crowd->todo;
         zmq_msg_t frame;
-        struct msg msg;
 
         crowd->todo = end->next;
         end->listed = false;
         (void)zmq_msg_init(&frame);
-        while (zmq_msg_recv(&frame, end->socket, ZMQ_DONTWAIT) >= 0) {
-            bool more = zmq_msg_more(&frame);
-            size_t bytes = 0;
-
-            if (msg_decode(zmq_msg_data(&frame), zmq_msg_size(&frame),
-                           &msg) != STATUS_OK)
-                abort();
-            while (more && zmq_msg_recv(&frame, end->socket, 0) >= 0) {
-                bytes += zmq_msg_size(&frame);
-                more = zmq_msg_more(&frame);
-            }
-            hear(end->node, &msg, bytes);
-        }
+        while (read_one(end, &frame))
+            continue;
         (void)zmq_msg_close(&frame);
     }
 }

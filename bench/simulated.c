@@ -12,6 +12,8 @@
 
 enum { ELEMENTS = 1000, CHUNK_ELEMENTS = 1 << 18, MOST_NODES = 64 };
 
+#define DAY (86400 * SECOND)
+
 static struct {
     unsigned nodes, millions, rounds, every, delay;
     double step, gigabits;
@@ -83,7 +85,7 @@ static double rate_of(struct world_config *config)
                 done[i] = trainer_iteration(world_trainer(world, i));
         }
         version = view.version;
-        if (world_now(world) > 24 * 3600 * SECOND)
+        if (world_now(world) > DAY)
             give_up("no %u rounds within a day", settings.rounds + 2);
     }
     span = world_now(world) - begin;
@@ -113,7 +115,7 @@ static struct world_config star_of(const char *policy, uint64_t every,
                 .every = every,
                 .delay = delay,
                 .miss = MISS_LATE,
-                .wait = 24 * 3600 * SECOND,
+                .wait = DAY,
                 .nodes = settings.nodes,
                 .scale = scale,
                 .chunk_elements = (CHUNK_ELEMENTS + scale - 1) / scale,

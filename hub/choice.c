@@ -129,10 +129,11 @@ static bool donors_are_here(struct hub *hub, struct round *round)
 static void choose(struct hub *hub, struct round *round)
 {
     struct standing standing = hub_standing(hub, round->live);
-    struct candidate *list = calloc(round->count, sizeof *list);
-    unsigned *place = calloc(round->count, sizeof *place), count = 0;
+    size_t most = round->count ? round->count : 1;
+    struct candidate *list = calloc(most, sizeof *list);
+    unsigned *place = calloc(most, sizeof *place), count = 0;
 
-    round->order = calloc(round->count, sizeof *round->order);
+    round->order = calloc(most, sizeof *round->order);
     if (!list || !place || !round->order)
         abort();
     for (unsigned i = 0; i < round->count; i++) {

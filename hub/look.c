@@ -196,16 +196,8 @@ static const char *check_members(const struct hub *hub)
     return NULL;
 }
 
-const char *hub_check(const struct hub *hub)
+static const char *check_centre(const struct hub *hub)
 {
-    const char *words = check_rounds(hub);
-    uint64_t closed = 0;
-
-    for (unsigned i = 0; i < VERDICT_COUNT; i++)
-        closed += hub->verdicts[i];
-    if (hub->offered_chunks != closed + chunks_open(hub))
-        return "the ledger does not balance: offered chunks != verdicts + "
-               "open ones";
     for (uint32_t i = 0; hub->founded && i < hub->chunks; i++) {
         if (!hub->centre[i].theta)
             return "a chunk of the centre is missing";
@@ -216,6 +208,21 @@ const char *hub_check(const struct hub *hub)
     }
     if (hub->contest && hub->founded)
         return "the tournament goes on although the centre is there";
+    return NULL;
+}
+
+const char *hub_check(const struct hub *hub)
+{
+    const char *words = check_rounds(hub);
+    uint64_t closed = 0;
+
+    for (unsigned i = 0; i < VERDICT_COUNT; i++)
+        closed += hub->verdicts[i];
+    if (hub->offered_chunks != closed + chunks_open(hub))
+        return "the ledger does not balance: offered chunks != verdicts + "
+               "open ones";
+    if (!words)
+        words = check_centre(hub);
     if (!words)
         words = check_members(hub);
     if (!words)

@@ -257,17 +257,23 @@ struct delivered {
     double *share, whole;
 };
 
+static struct delivered delivered_new(const struct round *round)
+{
+    struct delivered new = {
+        .place = calloc(round->count, sizeof(struct contribution_chunk *)),
+        .list = calloc(round->count, sizeof *new.list),
+        .share = calloc(round->count, sizeof *new.share)};
+
+    if (!new.place || !new.list || !new.share)
+        abort();
+    return new;
+}
+
 static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
                     struct delivered *out)
 {
     struct standing standing = hub_standing(hub, round->live);
 
-    out->count = 0;
-    out->place = calloc(round->count, sizeof(struct contribution_chunk *));
-    out->list = calloc(round->count, sizeof *out->list);
-    out->share = calloc(round->count, sizeof *out->share);
-    if (!out->place || !out->list || !out->share)
-        abort();
     for (unsigned i = 0; i < round->count; i++) {
         struct contribution *contribution = round->list[i];
 
@@ -279,6 +285,7 @@ static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
     }
     policy_shares(round->policy, out->list, out->count, &standing, out->share,
                   &out->whole);
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): delivered_free frees them
 }
 
 static void delivered_free(struct delivered *delivered)
@@ -318,7 +325,7 @@ static struct job *merge_job(struct hub *hub, struct round *round,
  * finished as it is. */
 static void merge_start(struct hub *hub, struct round *round, uint32_t chunk)
 {
-    struct delivered delivered;
+    struct delivered delivered = delivered_new(round);
 
     deliver(hub, round, chunk, &delivered);
     if (delivered.count) {

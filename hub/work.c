@@ -123,7 +123,7 @@ static void merge(struct job *job)
         job->out[i] = room(job);
     if (policy->reduce->rows) {
         space = malloc((size_t)contributed * CODEC_GRAIN * sizeof *space);
-        rows = malloc(contributed * sizeof *rows);
+        rows = calloc(contributed, sizeof *rows);
         if (!space || !rows)
             job->status = STATUS_NO_MEMORY;
         for (unsigned i = 0; space && rows && i < contributed; i++)

@@ -55,6 +55,7 @@ static void copy_all(struct copy *copy, const struct bench *bench,
 
 static bool same(const struct copy *one, const struct copy *other)
 {
+    // NOLINTNEXTLINE(bugprone-*,cert-*): bit for bit
     return memcmp(one->values, other->values, sizeof one->values) == 0;
 }
 

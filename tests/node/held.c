@@ -244,7 +244,7 @@ static void t20_more_than_the_window_drops_the_hub(void)
     struct desk *desk = desk_new();
 
     desk->welcome.codec_down = CODEC_F16;
-    desk->welcome.window = 2 * DESK_ELEMENTS * sizeof(float);
+    desk->welcome.window = sizeof(float) * 2 * DESK_ELEMENTS;
     desk_ready(desk, 1);
     desk->hand.holds_jobs = true;
     send(desk, 9, 1, 1, 10, 0);
@@ -269,7 +269,8 @@ static void t20_the_anchor_is_what_a_change_leads_to(void)
         if (desk->hand.sent[i].msg.kind == MSG_APPLY &&
             desk->hand.sent[i].msg.apply.anchor)
             sent = &desk->hand.sent[i];
-    if (CHECK(sent != NULL))
+    CHECK(sent != NULL);
+    if (sent)
         CHECK_NEAR(12, hand_float(sent->payload, 0), 0);
     desk_destroy(&desk);
 }

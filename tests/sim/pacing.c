@@ -107,7 +107,7 @@ static struct lab *star(unsigned nodes, uint64_t hub_up, uint64_t hub_down,
 
     memset(&meters, 0, sizeof meters);
     lab->config.hub.chunk_elements = CHUNK_BYTES / 4;
-    lab->config.hub.window = 64 * CHUNK_BYTES;
+    lab->config.hub.window = (uint64_t)64 * CHUNK_BYTES;
     lab->config.hub.up = hub_up;
     lab->config.hub.down = hub_down;
     lab->config.hub.nodes = nodes;
@@ -182,7 +182,7 @@ static void ap_07_the_hub_is_sent_no_more_than_its_rate(void)
 static void ap_07_all_limits_hold_together(void)
 {
     struct lab *lab =
-        star(MOST_NODES, 3 * RATE, 3 * RATE, RATE, RATE, ELEMENTS);
+        star(MOST_NODES, 3ULL * RATE, 3ULL * RATE, RATE, RATE, ELEMENTS);
     uint64_t most, least;
 
     CHECK(lab_run(lab, 60 * SECOND));
