@@ -76,7 +76,7 @@ static unsigned outside(const struct cores *cores, unsigned *threads)
     struct dirent *entry;
 
     *threads = 0;
-    /* Nobody else reads it. cppcheck-suppress readdirCalled */
+    // cppcheck-suppress readdirCalled; nobody else reads it
     while (tasks && (entry = readdir(tasks))) {
         pid_t id = (pid_t)strtol(entry->d_name, NULL, 10);
         cpu_set_t set, both;
