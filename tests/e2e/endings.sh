@@ -40,7 +40,7 @@ run loss "goal reached" --goal 0.3 --policy mean --model $model --data "$data"
 
 # The report says how values travelled; results of async cannot be changes.
 for each in 'goal codec int8' 'time codec-up int8 codec-down raw'; do
-    grep -q " ${each#* }<" "$here/${each%% *}.html" ||
+    grep -q " ${each#* } &#160;" "$here/${each%% *}.html" ||
         failed "the report does not say: $each"
 done
 
