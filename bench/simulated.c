@@ -68,18 +68,19 @@ static double rate_of(struct world_config *config)
 {
     struct world *world = world_new(1, config);
     nanos begin = 0, span = 0;
-    uint64_t version = 0, done[MOST_NODES] = {0};
+    uint64_t version = 0, first = 0, done[MOST_NODES] = {0};
     double slowest = 0;
 
     world_start(world, WORLD_HUB);
     add_nodes(world);
-    while (version < settings.rounds + 2) {
+    while (!first || version < first + settings.rounds) {
         struct hub_view view;
 
         if (!world_run(world, world_now(world) + SECOND))
             give_up("%s", world_broken(world));
         hub_look(world_hub(world), world_now(world), &view);
-        if (version < 2 && view.version >= 2) {
+        if (!first && view.version >= 2) {
+            first = view.version;
             begin = world_now(world);
             for (unsigned i = 0; i < settings.nodes; i++)
                 done[i] = trainer_iteration(world_trainer(world, i));
