@@ -62,6 +62,19 @@ static void add_nodes(struct world *world)
     }
 }
 
+/* Lets a second pass; returns the version of the centre. */
+static uint64_t pass(struct world *world)
+{
+    struct hub_view view;
+
+    if (!world_run(world, world_now(world) + SECOND))
+        give_up("%s", world_broken(world));
+    if (world_now(world) > DAY)
+        give_up("no %u rounds within a day", settings.rounds + 2);
+    hub_look(world_hub(world), world_now(world), &view);
+    return view.version;
+}
+
 /* Iterations a second of the slowest node, over `rounds` exchanges after the
  * first two. */
 static double rate_of(struct world_config *config)
@@ -74,20 +87,13 @@ static double rate_of(struct world_config *config)
     world_start(world, WORLD_HUB);
     add_nodes(world);
     while (!first || version < first + settings.rounds) {
-        struct hub_view view;
-
-        if (!world_run(world, world_now(world) + SECOND))
-            give_up("%s", world_broken(world));
-        hub_look(world_hub(world), world_now(world), &view);
-        if (!first && view.version >= 2) {
-            first = view.version;
-            begin = world_now(world);
-            for (unsigned i = 0; i < settings.nodes; i++)
-                done[i] = trainer_iteration(world_trainer(world, i));
-        }
-        version = view.version;
-        if (world_now(world) > DAY)
-            give_up("no %u rounds within a day", settings.rounds + 2);
+        version = pass(world);
+        if (first || version < 2)
+            continue;
+        first = version;
+        begin = world_now(world);
+        for (unsigned i = 0; i < settings.nodes; i++)
+            done[i] = trainer_iteration(world_trainer(world, i));
     }
     span = world_now(world) - begin;
     for (unsigned i = 0; i < settings.nodes; i++) {
