@@ -90,6 +90,23 @@ static void print_commands(struct text *out)
     }
 }
 
+static void print_actions(enum program program, struct text *out)
+{
+    enum { DOC = 14 };
+    size_t count;
+    const struct program_action *actions = program_actions(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (actions[i].program != program)
+            continue;
+        text_add(out, "%*s%s %s\n", NAMES, "", actions[i].verb,
+                 actions[i].arguments);
+        text_pad(out, DOC);
+        text_wrap(out, actions[i].what, DOC, WIDTH);
+        text_add(out, "\n");
+    }
+}
+
 static void print_examples(enum program program, struct text *out)
 {
     size_t count;
@@ -122,10 +139,15 @@ void options_print_help(enum program program, struct text *out)
 {
     const struct program_info *info = &programs[program];
 
-    text_add(out, "%s: %s\n\nUsage: %s [--NAME VALUE]...\n\n", info->name,
-             info->summary, info->name);
+    text_add(out, "%s: %s\n\nUsage: %s %s[--NAME VALUE]...\n\n", info->name,
+             info->summary, info->name,
+             program_acts(program) ? "COMMAND " : "");
     text_wrap(out, info->description, 0, WIDTH);
     text_add(out, "\n");
+    if (program_acts(program)) {
+        text_add(out, "\nCommands\n");
+        print_actions(program, out);
+    }
     print_options(program, out);
     print_paragraph("Values", option_units, out);
     print_paragraph("Where settings come from", option_sources, out);

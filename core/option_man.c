@@ -101,6 +101,25 @@ static void print_commands(struct text *out)
     }
 }
 
+static void print_actions(enum program program, struct text *out)
+{
+    size_t count;
+    const struct program_action *actions = program_actions(&count);
+
+    print_section("COMMANDS", out);
+    for (size_t i = 0; i < count; i++) {
+        char tag[120];
+        struct text text;
+
+        if (actions[i].program != program)
+            continue;
+        text_init(&text, tag, sizeof tag);
+        text_add(&text, "%s %s", actions[i].verb, actions[i].arguments);
+        print_tag(tag, out);
+        print_line(actions[i].what, out);
+    }
+}
+
 static void print_environment(enum program program, struct text *out)
 {
     size_t count;
@@ -204,9 +223,13 @@ void options_print_man(enum program program, struct text *out)
     print_section("SYNOPSIS", out);
     text_add(out, ".B ");
     print_plain(info->name, out);
+    if (program_acts(program))
+        text_add(out, "\n.I COMMAND");
     text_add(out, "\n.RI [\\-\\- NAME \" VALUE\" ]...\n");
     print_section("DESCRIPTION", out);
     print_sentences(info->description, out);
+    if (program_acts(program))
+        print_actions(program, out);
     print_options(program, out);
     if (program == PROGRAM_HUB)
         print_commands(out);

@@ -1,31 +1,32 @@
 #include "core/program.h"
 
-#define EXAMPLE(NAME, what, command)
-#define PLACE(NAME, file, what)
 #define PROGRAM(NAME, name, summary, description)                              \
     [PROGRAM_##NAME] = {name, summary, description},
 const struct program_info programs[PROGRAMS] = {
 #include "core/programs.def"
 };
-#undef PROGRAM
-#define PROGRAM(NAME, name, summary, description)
 
-#undef EXAMPLE
+#define ACTION(NAME, verb, arguments, what)                                    \
+    {PROGRAM_##NAME, what, #verb, arguments},
+static const struct program_action actions[] = {
+#include "core/programs.def"
+};
+
 #define EXAMPLE(NAME, what, command) {PROGRAM_##NAME, what, command},
 static const struct program_item examples[] = {
 #include "core/programs.def"
 };
-#undef EXAMPLE
-#define EXAMPLE(NAME, what, command)
 
-#undef PLACE
 #define PLACE(NAME, file, what) {PROGRAM_##NAME, what, file},
 static const struct program_item places[] = {
 #include "core/programs.def"
 };
-#undef PROGRAM
-#undef EXAMPLE
-#undef PLACE
+
+const struct program_action *program_actions(size_t *count)
+{
+    *count = sizeof actions / sizeof *actions;
+    return actions;
+}
 
 const struct program_item *program_examples(size_t *count)
 {
@@ -37,4 +38,12 @@ const struct program_item *program_places(size_t *count)
 {
     *count = sizeof places / sizeof *places;
     return places;
+}
+
+bool program_acts(enum program program)
+{
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (actions[i].program == program)
+            return true;
+    return false;
 }

@@ -2,22 +2,24 @@
 #ifndef CORE_PROGRAM_H
 #define CORE_PROGRAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-#define EXAMPLE(NAME, what, command)
-#define PLACE(NAME, file, what)
 enum program {
 #define PROGRAM(NAME, name, summary, description) PROGRAM_##NAME,
 #include "core/programs.def"
-#undef PROGRAM
     PROGRAMS
 };
-#undef EXAMPLE
-#undef PLACE
 
 struct program_info {
     const char *name; /* of the file: "starswitch-hub" */
     const char *summary, *description;
+};
+
+/* What a program does when its first word says so. */
+struct program_action {
+    enum program program;
+    const char *what, *verb, *arguments;
 };
 
 /* An example (text: a command line) or a place (text: a file). */
@@ -29,6 +31,9 @@ struct program_item {
 extern const struct program_info programs[PROGRAMS];
 
 /* All programs' items, in the table's order. */
+const struct program_action *program_actions(size_t *count);
+/* Whether its first word is one of these. */
+bool program_acts(enum program program);
 const struct program_item *program_examples(size_t *count);
 const struct program_item *program_places(size_t *count);
 

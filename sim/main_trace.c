@@ -1,4 +1,11 @@
-#include "sim/main_trace.h"
+/* starswitch-sim import and export: traces from and for other programs.
+ *
+ *     starswitch-sim import KIND FILE [-o OUT] [--node NAME] [--quantity WHAT]
+ *     starswitch-sim export KIND FILE [-o OUT]
+ *
+ * FILE may be `-`, standard input; without -o the result goes to standard
+ * output. */
+#include "sim/main.h"
 
 #include <errno.h>
 #include <stdbool.h>

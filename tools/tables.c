@@ -262,14 +262,9 @@ static const struct {
     void (*print)(enum program program);
     enum program program;
 } pages[] = {
-#define EXAMPLE(NAME, what, command)
-#define PLACE(NAME, file, what)
 #define PROGRAM(NAME, name, summary, description)                              \
     {"docs/man/" name ".1", print_man, PROGRAM_##NAME},
 #include "core/programs.def"
-#undef PROGRAM
-#undef EXAMPLE
-#undef PLACE
     {"docs/protocol.md", print_protocol, PROGRAMS},
 };
 

@@ -1,4 +1,4 @@
-#include "sim/main_trace.h"
+#include "sim/main.h"
 
 #include <fcntl.h>
 #include <stdio.h>

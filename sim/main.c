@@ -1,0 +1,68 @@
+/* starswitch-sim: a star of PCs on a virtual clock. */
+#include <stdio.h>
+#include <string.h>
+
+#include <starswitch.h>
+
+#include "core/options.h"
+#include "core/quote.h"
+#include "sim/main.h"
+
+#define ACTION(NAME, verb, arguments, what) {#verb, sim_##verb},
+static const struct {
+    const char *name;
+    int (*run)(int count, char **words);
+} commands[] = {
+#include "core/programs.def"
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static int print_help(void)
+{
+    static char bytes[OPTIONS_PAGE_BYTES];
+    struct text page;
+
+    text_init(&page, bytes, sizeof bytes);
+    options_print_help(PROGRAM_SIM, &page);
+    (void)fputs(bytes, stdout);
+    return 0;
+}
+
+static int fail(const char *word)
+{
+    char names[200], shown[64];
+    struct text list, quoted;
+
+    text_init(&list, names, sizeof names);
+    for (unsigned i = 0; i < COMMANDS; i++)
+        text_add(&list, "%s%s", i ? ", " : "", commands[i].name);
+    text_init(&quoted, shown, sizeof shown);
+    (void)quote_plain(&quoted, word, 40);
+    if (*word)
+        (void)fprintf(stderr,
+                      "starswitch-sim: there is no command %s; there are %s\n",
+                      shown, names);
+    else
+        (void)fprintf(stderr,
+                      "starswitch-sim: what is to be done? Say one of %s; "
+                      "--help says more\n",
+                      names);
+    return status_exit_code(STATUS_USAGE);
+}
+
+int main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+
+    for (unsigned i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, word) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return print_help();
+    if (strcmp(word, "--version") == 0) {
+        (void)printf("starswitch-sim %s\n", STAR_VERSION);
+        return 0;
+    }
+    return fail(word);
+}

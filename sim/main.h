@@ -1,0 +1,13 @@
+/* The commands of starswitch-sim: sim_NAME for each ACTION of
+ * core/programs.def, in sim/main_NAME.c or, where two share a file, as it says.
+ *
+ * words[0] is the command's name; each returns an exit code and has said on
+ * standard error why it is not 0. */
+#ifndef SIM_MAIN_H
+#define SIM_MAIN_H
+
+#define ACTION(NAME, verb, arguments, what)                                    \
+    int sim_##verb(int count, char **words);
+#include "core/programs.def"
+
+#endif
