@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/convergence/outcome.h"
-#include "bench/convergence/pupil.h"
+#include "study/pupil.h"
 
 /* An arm under way. */
 struct alone {
@@ -18,17 +18,17 @@ struct alone {
 static void note_curve(const struct alone *alone, const float *x,
                        uint64_t iteration, double *curve)
 {
-    double accuracy;
+    double accuracy, error;
 
     for (unsigned i = 0; i < CURVE; i++)
         if (iteration == alone->task->iterations >> (CURVE - 1 - i))
-            pupil_judge(alone->judge, x, &curve[i], &accuracy);
+            pupil_judge(alone->judge, x, 0, &curve[i], &accuracy, &error);
 }
 
 /* The parameters that a node ends with; the caller's. curve may be NULL. */
 static float *train(const struct alone *alone, unsigned node, double *curve)
 {
-    struct pupil *pupil = pupil_new(alone->task, OF_NODES, node);
+    struct pupil *pupil = task_pupil(alone->task, OF_NODES, node);
     float *x = pupil_start(pupil);
 
     for (uint64_t i = 1; i <= alone->task->iterations; i++) {
@@ -37,15 +37,15 @@ static float *train(const struct alone *alone, unsigned node, double *curve)
         if (curve)
             note_curve(alone, x, i, curve);
     }
-    pupil_destroy(&pupil);
+    pupil_close(&pupil);
     return x;
 }
 
 static double scored(const struct alone *alone, const float *x)
 {
-    double loss, accuracy;
+    double loss, accuracy, error;
 
-    pupil_judge(alone->examiner, x, &loss, &accuracy);
+    pupil_judge(alone->examiner, x, 0, &loss, &accuracy, &error);
     return loss;
 }
 
@@ -87,8 +87,9 @@ void alone_run(const struct task *task, struct outcome *out)
     const struct arm *arm = task->arm;
     unsigned nodes = arm->kind == ALONE ? 1 : arm->nodes;
     struct alone alone = {.task = task,
-                          .examiner = pupil_new(task, OF_HUB, 0),
-                          .judge = pupil_new(task, OF_JUDGE, 0)};
+                          .examiner = task_pupil(task, OF_HUB, 0),
+                          .judge = task_pupil(task, OF_JUDGE, 0)};
+    double error;
     float *x;
 
     alone.elements = pupil_elements(alone.judge);
@@ -97,13 +98,13 @@ void alone_run(const struct task *task, struct outcome *out)
         abort();
     x = arm->kind == AVERAGE ? average(&alone, nodes)
                              : best(&alone, nodes, out->curve);
-    pupil_judge(alone.judge, x, &out->loss, &out->accuracy);
+    pupil_judge(alone.judge, x, 0, &out->loss, &out->accuracy, &error);
     out->tuning = scored(&alone, x);
     out->duration = arm_pace(arm, 0) * (double)task->iterations;
     out->iterations = nodes * task->iterations;
     out->done = 1;
     free(x);
     free(alone.gradient);
-    pupil_destroy(&alone.judge);
-    pupil_destroy(&alone.examiner);
+    pupil_close(&alone.judge);
+    pupil_close(&alone.examiner);
 }

@@ -6,7 +6,7 @@
 
 /* outcomes[i] is that of tasks[i]; says on stderr how far it is. After SIGTERM
  * no more are begun: what was not run is not `done`. */
-void crew_run(const struct task *tasks, unsigned count, unsigned workers,
-              struct outcome *outcomes);
+void crew_tasks(struct task *tasks, unsigned count, unsigned workers,
+                struct outcome *outcomes);
 
 #endif

@@ -256,7 +256,7 @@ int main(int argc, char **argv)
         return status_exit_code(status);
     }
     make_plan(&plan, &settings);
-    crew_run(plan.tasks, plan.count, settings.workers, plan.outcomes);
+    crew_tasks(plan.tasks, plan.count, settings.workers, plan.outcomes);
     note_troubles(&plan);
     say_costs(&plan);
     code = write_report(&settings, &plan, seconds() - began);

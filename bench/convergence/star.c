@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "bench/convergence/outcome.h"
-#include "bench/convergence/pupil.h"
 #include "sim/world.h"
+#include "study/pupil.h"
 
 #define ATTACK_FACTOR 10.0F
 /* A gigabit network. */
@@ -158,8 +158,10 @@ static void examine(void *context, const float *theta, size_t elements,
 {
     const struct star *star = context;
 
+    double error;
+
     (void)elements;
-    pupil_judge(star->examiner, theta, loss, accuracy);
+    pupil_judge(star->examiner, theta, 0, loss, accuracy, &error);
 }
 
 static bool nodes_ended(void *context, struct world *world)
@@ -213,8 +215,8 @@ static void open_star(struct star *star, const struct hub_config *hub)
 {
     const struct task *task = star->task;
 
-    star->examiner = pupil_new(task, OF_HUB, 0);
-    star->judge = pupil_new(task, OF_JUDGE, 0);
+    star->examiner = task_pupil(task, OF_HUB, 0);
+    star->judge = task_pupil(task, OF_JUDGE, 0);
     star->schema = pupil_schema(star->examiner);
     star->elements = pupil_elements(star->examiner);
     star->config = (struct world_config){
@@ -235,7 +237,7 @@ static void open_star(struct star *star, const struct hub_config *hub)
 
         seat->star = star;
         seat->number = i;
-        seat->pupil = pupil_new(task, OF_NODES, i);
+        seat->pupil = task_pupil(task, OF_NODES, i);
         seat->start = pupil_start(seat->pupil);
         seat->base = pupil_start(seat->pupil);
         seat->sent = zeros(star->elements);
@@ -248,14 +250,14 @@ static void close_star(struct star *star)
 {
     world_destroy(&star->world);
     for (unsigned i = 0; i < star->task->arm->nodes; i++) {
-        pupil_destroy(&star->seats[i].pupil);
+        pupil_close(&star->seats[i].pupil);
         free(star->seats[i].start);
         free(star->seats[i].base);
         free(star->seats[i].sent);
         free(star->seats[i].last);
     }
-    pupil_destroy(&star->examiner);
-    pupil_destroy(&star->judge);
+    pupil_close(&star->examiner);
+    pupil_close(&star->judge);
     schema_destroy(&star->schema);
 }
 
@@ -286,10 +288,10 @@ static bool run_star(struct star *star, struct outcome *out)
 static void judge(const struct star *star, const float *theta,
                   struct outcome *out)
 {
-    double accuracy;
+    double accuracy, error;
 
-    pupil_judge(star->judge, theta, &out->loss, &out->accuracy);
-    pupil_judge(star->examiner, theta, &out->tuning, &accuracy);
+    pupil_judge(star->judge, theta, 0, &out->loss, &out->accuracy, &error);
+    pupil_judge(star->examiner, theta, 0, &out->tuning, &accuracy, &error);
 }
 
 /* Whether what is saved is the centre at the end: the last save is not made

@@ -1,11 +1,10 @@
-#include "bench/convergence/pupil.h"
+#include "study/pupil.h"
 
-#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/prng.h"
 #include "train/trainer.h"
 
 struct pupil {
@@ -16,38 +15,27 @@ static void insist(enum status status, const struct why *why)
 {
     if (status == STATUS_OK)
         return;
-    (void)fprintf(stderr, "convergence: %s\n", why->text);
+    (void)fprintf(stderr, "%s\n", why->text);
     exit(status_exit_code(status));
 }
 
-struct pupil *pupil_new(const struct task *task, enum role role,
-                        unsigned node)
+enum status pupil_open(const struct trainer_choice *choice, struct pupil **out,
+                       struct why *why)
 {
-    const struct arm *arm = task->arm;
-    const struct workload *workload = &workloads[arm->workload];
-    unsigned start = arm->twists & SAME_START ? 0 : node;
     struct pupil *pupil = calloc(1, sizeof *pupil);
-    char model[128], data[PATH_MAX];
-    struct trainer_choice trainer = {.model = model,
-                                     .data = data,
-                                     .seed = prng_mix(task->seed ^
-                                                      prng_mix(start)),
-                                     .split_seed = task->seed,
-                                     .shard = node,
-                                     .shards = arm->nodes};
-    struct why why = {""};
+    enum status status;
 
     if (!pupil)
-        abort();
-    (void)snprintf(model, sizeof model, "%s,lr=%.9g", workload->model,
-                   arm_rate(arm));
-    (void)snprintf(data, sizeof data, "%s/%s", task->folder,
-                   workload->data[role]);
-    insist(trainer_open(&trainer, &pupil->trainer, &why), &why);
-    return pupil;
+        return because(why, STATUS_NO_MEMORY, "not enough memory");
+    status = trainer_open(choice, &pupil->trainer, why);
+    if (status == STATUS_OK)
+        *out = pupil;
+    else
+        free(pupil);
+    return status;
 }
 
-void pupil_destroy(struct pupil **reference)
+void pupil_close(struct pupil **reference)
 {
     struct pupil *pupil = *reference;
 
@@ -127,13 +115,23 @@ void pupil_forget(const struct pupil *pupil)
     trainer_reset_optimizer(pupil->trainer);
 }
 
-void pupil_judge(const struct pupil *pupil, const float *x, double *loss,
-                 double *accuracy)
+void pupil_set_shard(const struct pupil *pupil, uint32_t shard,
+                     uint32_t shards)
+{
+    struct why why = {""};
+
+    insist(trainer_set_shard(pupil->trainer, shard, shards, &why), &why);
+}
+
+void pupil_judge(const struct pupil *pupil, const float *x, uint64_t samples,
+                 double *loss, double *accuracy, double *error)
 {
     struct star_evaluation result = {0};
     struct why why = {""};
 
-    insist(trainer_evaluate(pupil->trainer, x, 0, &result, &why), &why);
+    insist(trainer_evaluate(pupil->trainer, x, samples, &result, &why), &why);
     *loss = result.loss;
     *accuracy = result.accuracy;
+    *error = result.samples ? result.deviation / sqrt((double)result.samples)
+                            : 0;
 }
