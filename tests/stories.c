@@ -5,8 +5,7 @@
  *     set k 4                 before the rest: k d required iterations save
  *     nodes 2                 n1 and n2, not started
  *     odd                     another node, of another model
- *     at 1s start n1          start, crash (kill -9), lose (no power), leave,
- *     at 2.5s crash hub       freeze, thaw, cut, repair; of hub or a node
+ *     at 2.5s crash hub       what study/acts.h reads
  *     until 10s
  *     expect
  *     hub node_joined n1      a note: who says it, which, about whom
@@ -19,20 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "study/acts.h"
 #include "tests/check.h"
 #include "tests/sim/lab.h"
 
 enum {
-    ACTS = 64,
     LINES = 512,
     LINE_BYTES = 280,
     NODES = 8,
     STORY_BYTES = 16384
-};
-
-struct act {
-    void (*run)(struct world *world, unsigned process);
-    unsigned process;
 };
 
 struct story {
@@ -42,8 +36,7 @@ struct story {
     struct lab *lab;
     struct schema *odd;
     nanos until;
-    struct act acts[ACTS];
-    unsigned act_count;
+    struct acts *acts;
     char said[LINES][LINE_BYTES];
     unsigned said_count;
 };
@@ -79,65 +72,11 @@ static void keep_notes(struct lab *lab, const struct world_step *step)
     }
 }
 
-/* ---- what happens ---- */
-
-static void crash(struct world *world, unsigned process)
-{
-    world_crash(world, process, false);
-}
-
-static void lose(struct world *world, unsigned process)
-{
-    world_crash(world, process, true);
-}
-
-static void cut(struct world *world, unsigned process)
-{
-    world_cut(world, process, false);
-}
-
-static const struct {
-    const char *word;
-    void (*run)(struct world *world, unsigned process);
-} deeds[] = {
-    {"start", world_start}, {"crash", crash},         {"lose", lose},
-    {"leave", world_leave}, {"freeze", world_freeze}, {"thaw", world_thaw},
-    {"cut", cut},           {"repair", world_repair},
-};
-
-static void act_now(void *context, struct world *world)
-{
-    const struct act *act = context;
-
-    act->run(world, act->process);
-}
+/* ---- the scenario ---- */
 
 static nanos time_of(const char *text)
 {
     return (nanos)(strtod(text, NULL) * 1000) * MILLISECOND;
-}
-
-static unsigned process_of(const char *word)
-{
-    return strcmp(word, "hub") == 0
-               ? WORLD_HUB
-               : (unsigned)strtoul(word + 1, NULL, 10) - 1;
-}
-
-static bool plan(struct story *story, nanos at, const char *verb,
-                 unsigned process)
-{
-    struct act *act = &story->acts[story->act_count];
-
-    for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++) {
-        if (strcmp(deeds[i].word, verb) != 0 || story->act_count == ACTS)
-            continue;
-        *act = (struct act){deeds[i].run, process};
-        story->act_count++;
-        world_at(story->lab->world, at, act_now, act);
-        return true;
-    }
-    return false;
 }
 
 static bool set(struct hub_config *hub, const char *key, const char *value)
@@ -158,8 +97,6 @@ static bool set(struct hub_config *hub, const char *key, const char *value)
         return false;
     return true;
 }
-
-/* ---- the scenario ---- */
 
 static void open_once(struct story *story)
 {
@@ -198,9 +135,10 @@ static void add_nodes(struct story *story, unsigned count)
 }
 
 /* One line of the scenario; false: nobody understands it. */
-static bool obey(struct story *story, const char *line)
+static bool obey(struct story *story, char *line)
 {
-    char one[24], two[24], three[24];
+    char one[24], two[24];
+    struct why why;
 
     if (line[0] == '#' || line[0] == '\0')
         return true;
@@ -211,12 +149,10 @@ static bool obey(struct story *story, const char *line)
         add_nodes(story, (unsigned)strtoul(one, NULL, 10));
     else if (strcmp(line, "odd") == 0)
         add_odd(story);
-    else if (sscanf(line, "at %23s %23s %23s", one, two, three) == 3)
-        return plan(story, time_of(one), two, process_of(three));
     else if (sscanf(line, "until %23s", one) == 1)
         story->until = time_of(one);
     else
-        return false;
+        return CHECK_OK(acts_read_line(story->acts, line, &why));
     return true;
 }
 
@@ -252,6 +188,7 @@ static bool play(struct story *story)
             return false;
         line = next;
     }
+    acts_schedule(story->acts, story->lab->world);
     return CHECK(story->expected != NULL) && lab_run(story->lab, story->until);
 }
 
@@ -313,6 +250,7 @@ static void tell(const char *path)
     if (!story)
         abort();
     story->path = path;
+    story->acts = acts_new();
     story->lab = lab_new(10);
     story->lab->own = story;
     story->lab->after_step = keep_notes;
@@ -326,6 +264,7 @@ static void tell(const char *path)
         (void)printf("%s\n", story->said[i]);
     lab_destroy(&story->lab);
     schema_destroy(&story->odd);
+    acts_destroy(&story->acts);
     free(story);
 }
 

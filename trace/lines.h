@@ -1,4 +1,4 @@
-/* Text from outside, line by line. Inside of trace/.
+/* Text from outside, line by line.
  *
  *     struct lines lines = lines_of(text, size);
  *     struct line line;
