@@ -44,6 +44,8 @@ struct port {
 
 static double rate_of(uint64_t bytes_per_second)
 {
+    if (bytes_per_second == PORT_STOPPED)
+        return 0;
     return bytes_per_second ? (double)bytes_per_second : UNLIMITED;
 }
 
@@ -210,6 +212,13 @@ static void class_leave(struct port *port, struct class *left)
     class_destroy(left);
 }
 
+void port_limit(struct port *port, nanos now, uint64_t capacity)
+{
+    advance(port, now);
+    port->capacity = rate_of(capacity);
+    share_out(port);
+}
+
 /* ---- streams ---- */
 
 struct stream *stream_open(struct port *port, uint64_t cap)
@@ -307,6 +316,11 @@ void *stream_drop(struct port *port, struct stream *stream, nanos now)
     stream->through = stream->class->served; /* what is behind it begins anew */
     rise(stream->class, stream);
     return next_load(port, stream);
+}
+
+bool stream_is_empty(const struct stream *stream)
+{
+    return !stream->first;
 }
 
 void stream_close(struct port *port, struct stream **reference)

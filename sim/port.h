@@ -23,8 +23,13 @@
 struct port;
 struct stream;
 
+/* As a rate: nothing is sent until it changes. */
+#define PORT_STOPPED UINT64_MAX
+
 /* Bytes per second; 0: no limit. */
 struct port *port_new(uint64_t capacity);
+/* Changes the capacity from now on. */
+void port_limit(struct port *port, nanos now, uint64_t capacity);
 /* Frees its streams, too; they must be empty. */
 void port_destroy(struct port **port);
 
@@ -39,6 +44,8 @@ void stream_send(struct port *port, struct stream *stream, nanos now,
 /* Takes the oldest message out that is not through; NULL when there is none.
  * What has been sent of it was sent for nothing. */
 void *stream_drop(struct port *port, struct stream *stream, nanos now);
+/* Whether it has nothing to send. */
+bool stream_is_empty(const struct stream *stream);
 /* Forgets an empty stream. */
 void stream_close(struct port *port, struct stream **stream);
 

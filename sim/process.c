@@ -42,11 +42,12 @@ struct world *world_new(uint64_t seed, const struct world_config *config)
     world->pool = pool_new();
     if (!world->pool)
         abort();
+    world_grow(world);
     for (int end = 0; end < ENDS; end++) {
         world->ports[end] = port_new(config->port_bytes_per_second);
         world->port_wake[end] = NEVER;
     }
-    world_grow(world);
+    links_begin_port(world);
     prng_seed(&world->prng, seed);
     history_init(&world->history);
     return world;
@@ -66,6 +67,7 @@ unsigned world_add_node(struct world *world, const struct world_node *node)
     (void)snprintf(place->name, sizeof place->name, "%s", node->name);
     (void)snprintf(place->trainer_name, sizeof place->trainer_name,
                    "%s.trainer", node->name);
+    links_begin(world, world->count);
     return world->count++;
 }
 
@@ -122,6 +124,7 @@ static void start_node(struct world *world, unsigned number)
     struct item *start;
 
     trainer.name = node->trainer_name;
+    trainer.step = node->step;
     trainer.seed = prng_next(&world->prng);
     node->node = new_node(world, node);
     node->trainer = trainer_new(&trainer, world->pool);
@@ -234,7 +237,7 @@ void world_repair(struct world *world, unsigned number)
     struct star_node *node = &world->nodes[number];
 
     node->cut = node->silent = false;
-    waiting_release(world, &node->held);
+    link_release(world, number);
 }
 
 void world_at(struct world *world, nanos at,

@@ -4,14 +4,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Log-normal: the mean stays what it is, whatever the spread. */
+static double spread(struct trainer *trainer, double mean)
+{
+    double cv = trainer->config.step_cv;
+    double variance = log1p(cv * cv);
+
+    return mean *
+           exp(sqrt(variance) * prng_normal(&trainer->prng) - variance / 2);
+}
+
+/* The quantile function of Pareto's distribution with shape 2. */
+static nanos pause(struct trainer *trainer)
+{
+    double least = (double)trainer->config.hiccup / 2;
+
+    return (nanos)(least / sqrt(1 - prng_unit(&trainer->prng)));
+}
+
 static void start_step(struct trainer *trainer)
 {
-    nanos jitter = trainer->config.step_jitter;
+    const struct trainer_config *config = &trainer->config;
+    struct prng *prng = &trainer->prng;
+    nanos span = config->step;
 
+    if (config->step_cv > 0)
+        span = (nanos)spread(trainer, (double)span);
+    if (config->step_jitter > 0)
+        span += (nanos)prng_below(prng, (uint64_t)config->step_jitter);
+    if (config->hiccups > 0 && prng_unit(prng) < config->hiccups)
+        span += pause(trainer);
     trainer->phase = PHASE_STEP;
-    trainer->wake = trainer->now + trainer->config.step;
-    if (jitter > 0)
-        trainer->wake += (nanos)prng_below(&trainer->prng, (uint64_t)jitter);
+    trainer->wake = trainer->now + span;
 }
 
 static void smooth(struct trainer *trainer, double loss)
@@ -184,6 +208,11 @@ struct machine trainer_machine(struct trainer *trainer)
 void trainer_leave(struct trainer *trainer)
 {
     trainer->leaving = true;
+}
+
+void trainer_pace(struct trainer *trainer, nanos step)
+{
+    trainer->config.step = step;
 }
 
 const float *trainer_values(const struct trainer *trainer)

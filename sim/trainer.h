@@ -57,6 +57,10 @@ struct trainer_config {
     const float *start; /* parameters to begin with; copied */
     size_t elements;
     nanos step, step_jitter; /* an iteration takes step + [0, jitter) */
+    double step_cv; /* > 0: step is the mean of a log-normal distribution with
+                       this coefficient of variation */
+    double hiccups; /* probability that a pause follows an iteration */
+    nanos hiccup;   /* mean of the pause, Pareto with shape 2: rare, long */
     double rate;             /* x -= rate * gradient */
     uint64_t samples;        /* of an iteration */
     uint64_t task_steps;     /* iterations of a task; 0: it asks for none */
@@ -79,6 +83,9 @@ struct machine trainer_machine(struct trainer *trainer);
 
 /* Asks for a last offer at the next iteration's end, and to stop then. */
 void trainer_leave(struct trainer *trainer);
+
+/* From its next iteration on `step` is this. */
+void trainer_pace(struct trainer *trainer, nanos step);
 
 const float *trainer_values(const struct trainer *trainer);
 uint64_t trainer_iteration(const struct trainer *trainer);

@@ -124,7 +124,7 @@ static void send(struct world *world, unsigned place,
     if (!connection)
         return;
     assert(msg_info(effect->msg.kind)->channel == connection->channel);
-    star_send(world, connection, place == PLACE_HUB ? END_HUB : END_NODE,
+    wire_send(world, connection, place == PLACE_HUB ? END_HUB : END_NODE,
               &effect->msg, effect->payload);
 }
 
@@ -296,7 +296,7 @@ static bool is_held(struct world *world, struct item *item)
     struct place *place = &world->places[item->place];
 
     if (item->connection && !item->arrived &&
-        world->nodes[item->connection->node].silent) {
+        !link_carries(world, item->connection->node)) {
         waiting_add(&world->nodes[item->connection->node].held, item);
         return true;
     }
@@ -327,7 +327,9 @@ void world_happen(struct world *world, struct item *item)
     if (item->kind == ITEM_ACT) {
         item->act(item->context, world);
     } else if (item->kind == ITEM_PORT) {
-        star_port(world, item);
+        wire_port(world, item);
+    } else if (item->kind == ITEM_TRACE) {
+        links_change(world, item);
     } else if (place->machine.self && place->life == item->life) {
         if (is_held(world, item))
             return;

@@ -9,6 +9,13 @@
  * do. A run depends on nothing but its configuration and seed. One thread; no
  * clock, no global state.
  *
+ * It can follow a trace, whose time 0 is the world's. What the trace says of a
+ * node, by its name, or of all nodes, takes the place of what its link and its
+ * trainer's `step` have, while it says something; what it says of the hub that
+ * of the port, each way by itself. Where it says that a rate is 0 or that all
+ * packets are lost, the link carries nothing and nobody is told, as
+ * with world_cut; when that ends, all goes on.
+ *
  *     struct world *world = world_new(seed, &config);
  *     unsigned node = world_add_node(world, &description);
  *     world_start(world, WORLD_HUB);
@@ -27,15 +34,33 @@
 #include "hub/hub.h"
 #include "node/node.h"
 #include "sim/trainer.h"
+#include "trace/trace.h"
 
 /* Stands for the hub where a process is asked for. */
 #define WORLD_HUB UINT32_MAX
 
 /* A node's link; each of its connections has it to itself, each way. Zero: no
- * such thing. */
+ * such thing.
+ *
+ * A lost packet is sent again, so loss is time, as under TCP. A message of n
+ * packets of 1,448 bytes loses each with the probability `loss`, and each
+ * repetition again:
+ *
+ * - What has at least three packets behind it is missed by the receiver at
+ *   once, and all such are repeated together, a round trip later (fast
+ *   retransmit, RFC 5681; selective acknowledgements, RFC 6675).
+ * - What has fewer waits for the timeout: 200 ms (the least that Linux has)
+ *   and a round trip, twice that each time that it is lost again (RFC 6298).
+ *   What its connection sends next counts as behind it.
+ * - No connection is faster than 1.22 MSS / (RTT sqrt(loss)), what congestion
+ *   avoidance reaches on average (Mathis, Semke, Mahdavi and Ott, "The
+ *   macroscopic behavior of the TCP congestion avoidance algorithm", 1997).
+ *
+ * The round trip is that of the link, 2 latency + jitter, without queues. */
 struct world_link {
     nanos latency, jitter; /* a message takes latency + [0, jitter) */
-    uint64_t bytes_per_second;
+    uint64_t up, down;     /* bytes per second, towards and from the hub */
+    double loss;           /* in [0, 1) */
 };
 
 /* What a filter makes of a message; as it comes: one copy, no delay. */
@@ -82,6 +107,7 @@ struct world_config {
     const struct schema *schema; /* of the run; must outlive the world */
     struct world_link link;      /* of nodes that do not have their own */
     uint64_t port_bytes_per_second; /* of the hub, each way; 0: no limit */
+    const struct trace *trace;   /* NULL: none; must outlive the world */
     nanos reconnect;             /* until a lost connection is tried again */
     nanos job, job_jitter;       /* a job takes job + [0, jitter) */
     bool saves;                  /* the hub may save, to memory */

@@ -1,5 +1,6 @@
 /* The world's inside: world.c (time, steps and effects), star.c (connections),
- * process.c (starting and failing), memory.c (what the hub saves). */
+ * wire.c (messages on their way), links.c (what links are now), process.c
+ * (starting and failing), memory.c (what the hub saves). */
 #ifndef SIM_WORLD_INSIDE_H
 #define SIM_WORLD_INSIDE_H
 
@@ -36,6 +37,7 @@ enum item_kind {
     ITEM_EVENT,   /* for a machine */
     ITEM_CONNECT, /* a node tries to reach the hub */
     ITEM_PORT,    /* something is through the hub's port */
+    ITEM_TRACE,   /* the trace may say something else */
     ITEM_ACT      /* what a scenario does */
 };
 
@@ -48,7 +50,9 @@ struct item {
     nanos sent;                    /* when it was on the wire */
     bool arrived;                  /* the link's failing no longer matters */
     struct world_fate fate;
+    size_t bytes;  /* on the wire */
     enum end from; /* of a port */
+    enum quantity quantity; /* of a trace */
     enum event_kind event;
     peer_id peer;
     enum channel channel;
@@ -80,7 +84,11 @@ struct star_node {
     struct node *node;
     struct trainer *trainer;
     struct connection *up[2]; /* by channel; NULL: not connected */
+    const struct trace_track *track; /* NULL: the trace does not name it */
+    struct world_link link;   /* as it is now */
+    nanos step;               /* of its trainer, now */
     bool cut, silent;         /* its link is down; and nobody was told */
+    bool dead;                /* the trace says that it carries nothing */
     struct waiting held;      /* while the link is down silently */
 };
 
@@ -126,6 +134,23 @@ static inline bool is_trainer(unsigned place)
     return place != PLACE_HUB && place % 2 == 0;
 }
 
+/* The machine at this end. */
+static inline unsigned star_place(const struct connection *connection,
+                                  enum end end)
+{
+    return end == END_HUB ? (unsigned)PLACE_HUB
+                          : place_of_node(connection->node);
+}
+
+/* The connection's number for the machine at this end. */
+static inline peer_id star_peer(const struct connection *connection,
+                                enum end end)
+{
+    if (end == END_HUB)
+        return connection->id;
+    return connection->channel == CHANNEL_CONTROL ? PEER_CONTROL : PEER_BULK;
+}
+
 /* ---- world.c ---- */
 
 /* An item for a machine, all else zero. */
@@ -149,11 +174,6 @@ void waiting_drop(struct world *world, struct waiting *waiting);
 void star_connect_at(struct world *world, unsigned node,
                      enum channel channel, nanos at);
 void star_connect(struct world *world, struct item *item);
-/* Sends from one end; the payload is referenced. */
-void star_send(struct world *world, struct connection *connection,
-               enum end from, const struct msg *msg, struct blob *payload);
-/* Takes what is through the port. */
-void star_port(struct world *world, const struct item *due);
 void star_free(struct world *world);
 /* This end closes the connection, after all that it has sent. */
 void star_close(struct world *world, struct connection *connection,
@@ -167,6 +187,46 @@ void star_break(struct world *world, struct connection *connection);
 bool star_deliver(struct world *world, struct item *item);
 struct connection *star_find(struct world *world, unsigned place,
                              peer_id peer);
+
+/* ---- wire.c ---- */
+
+/* Sends from one end; the payload is referenced. */
+void wire_send(struct world *world, struct connection *connection,
+               enum end from, const struct msg *msg, struct blob *payload);
+/* Puts it behind what this end has yet to send. */
+void wire_put(struct world *world, enum end from, struct item *item);
+/* What this end has not sent will never be. */
+void wire_lose(struct world *world, struct connection *connection,
+               enum end from);
+/* The same, when the world ends. */
+void wire_clear(struct world *world, struct connection *connection,
+                enum end from);
+/* The node's link has other rates now. */
+void wire_limit(struct world *world, unsigned node);
+/* Has the world look at the port when its next message is through. */
+void wire_set_wake(struct world *world, enum end from);
+/* Takes what is through the port. */
+void wire_port(struct world *world, const struct item *due);
+
+/* ---- links.c ---- */
+
+/* How long a message is on its way now. */
+nanos link_latency(struct world *world, unsigned node);
+
+/* A node that was added; the hub's port. They follow the trace from now on. */
+void links_begin(struct world *world, unsigned node);
+void links_begin_port(struct world *world);
+void links_change(struct world *world, const struct item *due);
+/* What this end of a connection may send, as a rate of sim/port.h. */
+uint64_t link_rate(const struct world *world, unsigned node, enum end from);
+/* How much later a message comes, as packets of it are lost. Last: nothing
+ * follows it at once. */
+nanos link_repeats(struct world *world, unsigned node, uint64_t bytes,
+                   bool last);
+/* False: it is down and nobody was told, so what is sent waits. */
+bool link_carries(const struct world *world, unsigned node);
+/* The link may be up again: what has waited for that comes. */
+void link_release(struct world *world, unsigned node);
 
 /* ---- memory.c ---- */
 

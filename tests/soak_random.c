@@ -199,7 +199,7 @@ static void choose_network(struct soak *soak)
 
     config->link.latency = between(soak, 100 * MICROSECOND, 40 * MILLISECOND);
     config->link.jitter = between(soak, 0, 40 * MILLISECOND);
-    config->link.bytes_per_second = 16000u << soak_below(soak, 8);
+    config->link.up = config->link.down = 16000u << soak_below(soak, 8);
     config->reconnect = between(soak, 100 * MILLISECOND, 2 * SECOND);
     config->job = between(soak, 1, MILLISECOND);
     config->job_jitter = between(soak, 0, 5 * MILLISECOND);

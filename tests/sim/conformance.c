@@ -148,7 +148,7 @@ static bool survives_losses(const struct policy *policy, enum codec_id down,
     lab->config.hub.codec_down = down;
     lab->config.hub.miss = miss;
     lab->config.hub.delay = miss == MISS_CUT ? WALK_EVERY / 2 : 0;
-    lab->config.link.bytes_per_second = 2000;
+    lab->config.link.up = lab->config.link.down = 2000;
     walk_open(lab, 1, WALK_NODES);
     world_at(lab->world, 2030 * MILLISECOND, lose_second, lab);
     world_at(lab->world, 4050 * MILLISECOND, lose_third, lab);

@@ -195,7 +195,7 @@ static void what_was_offered_for_a_rung_is_not_taken_for_progress(void)
     struct lab *lab = contest(&heard);
 
     lab->config.hub.delay = 20;
-    lab->config.link.bytes_per_second = 400;
+    lab->config.link.up = lab->config.link.down = 400;
     open_with(lab, NODES, 0, &honest);
     check_ends_well(lab, "n2", NODES);
 }

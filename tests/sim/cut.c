@@ -121,7 +121,8 @@ static void open_with(struct lab *lab, uint64_t slow, uint64_t seed)
                         .observer = &books->applied[i]}};
 
         if (slow && !i)
-            node.link = (struct world_link){MILLISECOND, MILLISECOND, slow};
+            node.link =
+                (struct world_link){MILLISECOND, MILLISECOND, slow, slow, 0};
         world_start(lab->world, world_add_node(lab->world, &node));
     }
 }

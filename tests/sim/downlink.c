@@ -182,7 +182,7 @@ static void t20_what_nodes_hold_stays_right_through_losses(void)
         struct lab *lab = star((enum codec_id)i, &mirror);
         unsigned before;
 
-        lab->config.link.bytes_per_second = 2000;
+        lab->config.link.up = lab->config.link.down = 2000;
         fill(lab, 5 + i);
         world_at(lab->world, 3010 * MILLISECOND, crash, lab);
         world_at(lab->world, 5030 * MILLISECOND, cut, lab);

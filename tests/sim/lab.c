@@ -50,7 +50,8 @@ struct lab *lab_new(size_t elements)
     hub->evaluate_interval = SECOND;
     lab->config.schema = lab->schema;
     lab->config.link =
-        (struct world_link){MILLISECOND, MILLISECOND, 100000000};
+        (struct world_link){.latency = MILLISECOND, .jitter = MILLISECOND};
+    lab->config.link.up = lab->config.link.down = 100000000;
     lab->config.reconnect = SECOND;
     lab->config.job = 50 * MICROSECOND;
     lab->config.job_jitter = 100 * MICROSECOND;

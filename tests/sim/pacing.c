@@ -113,7 +113,7 @@ static struct lab *star(unsigned nodes, uint64_t hub_up, uint64_t hub_down,
     lab->config.hub.nodes = nodes;
     lab->config.saves = false;
     lab->config.link.jitter = 0;
-    lab->config.link.bytes_per_second = (uint64_t)1000 * RATE;
+    lab->config.link.up = lab->config.link.down = (uint64_t)1000 * RATE;
     lab->own = &meters;
     lab->after_step = measure;
     lab_open(lab, 7);

@@ -216,7 +216,7 @@ static unsigned check_cuts(uint64_t delay, uint64_t seed)
     struct ledger ledger = {.alone = true};
     unsigned skips = 0;
 
-    lab->config.link.bytes_per_second = 400;
+    lab->config.link.up = lab->config.link.down = 400;
     lab->config.hub.window = (uint64_t)2 * 16;
     lab->config.hooks.filter = keep_books;
     lab->own = &ledger;
@@ -252,7 +252,7 @@ static unsigned check_expired(uint64_t delay, uint64_t seed)
     struct ledger ledgers[3] = {{.newest = 0}};
     unsigned skips = 0;
 
-    lab->config.link.bytes_per_second = 700;
+    lab->config.link.up = lab->config.link.down = 700;
     lab->config.hub.window = 1;
     lab->config.hooks.filter = keep_books;
     lab->own = ledgers;

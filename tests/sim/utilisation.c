@@ -37,7 +37,7 @@ static void measure(const struct star *star, double used[MANY])
     lab->config.hub.delay = star->delay;
     lab->config.hub.miss = MISS_WAIT;
     lab->config.hub.nodes = star->nodes;
-    lab->config.link = (struct world_link){star->latency, 0, 0};
+    lab->config.link = (struct world_link){.latency = star->latency};
     lab_open(lab, 26);
     for (unsigned i = 0; i < star->nodes; i++) {
         struct world_node node = {

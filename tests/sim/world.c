@@ -84,7 +84,7 @@ static void a_slow_link_takes_the_time_of_its_bytes(void)
 
     slow->config.hub.every = 4;
     slow->config.hub.delay = 2;
-    slow->config.link.bytes_per_second = 200;
+    slow->config.link.up = slow->config.link.down = 200;
     lab_open(slow, 7);
     lab_add(slow, "n1", &drifting);
     CHECK(lab_run(fast, 20 * SECOND));
@@ -105,7 +105,7 @@ static double seconds_of_a_round(unsigned nodes)
 
     lab->config.hub.chunk_elements = 250;
     lab->config.hub.nodes = nodes;
-    lab->config.link.bytes_per_second = 80000;
+    lab->config.link.up = lab->config.link.down = 80000;
     lab->config.port_bytes_per_second = 80000;
     lab_open(lab, 5);
     for (unsigned i = 0; i < nodes; i++)

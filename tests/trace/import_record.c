@@ -119,7 +119,8 @@ static char *record_a_star(struct folder *folder)
     lab->config.hub.nodes = 2;
     lab->config.hub.chunk_elements = 1 << 14;
     lab->config.hub.window = 8 << 16;
-    lab->config.link = (struct world_link){5 * MILLISECOND, 0, 1000000};
+    lab->config.link =
+        (struct world_link){5 * MILLISECOND, 0, 1000000, 1000000, 0};
     lab->after_step = record_hub;
     lab->own = record;
     lab_open(lab, 1);

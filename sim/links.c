@@ -1,0 +1,230 @@
+/* What the links of nodes and the hub's port are now: as they were described,
+ * or as the trace has it; and what loss costs (sim/world.h). */
+#include <math.h>
+
+#include "sim/world_inside.h"
+
+#define PACKET_BYTES 1448
+/* Packets behind a lost one by which the receiver tells of it. */
+enum { TELLING = 3 };
+/* A packet is not lost more often, one after the other. */
+enum { MOST_LOSSES = 10 };
+#define TIMEOUT (200 * MILLISECOND)
+#define MATHIS 1.22
+
+static nanos round_trip(const struct world_link *link)
+{
+    return 2 * link->latency + link->jitter;
+}
+
+nanos link_latency(struct world *world, unsigned node)
+{
+    const struct world_link *link = &world->nodes[node].link;
+
+    return link->latency + world_random(world, link->jitter);
+}
+
+/* ---- loss ---- */
+
+static double power(double base, uint64_t exponent)
+{
+    double product = 1;
+
+    for (; exponent; exponent >>= 1) {
+        if (exponent & 1)
+            product *= base;
+        base *= base;
+    }
+    return product;
+}
+
+/* How often the unluckiest of so many packets is lost: each is lost r times
+ * or more with loss^r, so that all have less with (1 - loss^r)^packets. */
+static unsigned losses(struct world *world, double loss, uint64_t packets)
+{
+    double chance, again = loss;
+    unsigned count = 0;
+
+    if (!packets)
+        return 0;
+    chance = prng_unit(&world->prng);
+    while (count < MOST_LOSSES && chance >= power(1 - again, packets)) {
+        again *= loss;
+        count++;
+    }
+    return count;
+}
+
+nanos link_repeats(struct world *world, unsigned node, uint64_t bytes,
+                   bool last)
+{
+    const struct world_link *link = &world->nodes[node].link;
+    uint64_t packets = bytes ? (bytes - 1) / PACKET_BYTES + 1 : 1;
+    uint64_t tail = packets < TELLING ? packets : TELLING;
+    nanos trip = round_trip(link);
+    unsigned told, silent;
+
+    if (!(link->loss > 0))
+        return 0;
+    if (!last)
+        tail = 0;
+    told = losses(world, link->loss, packets - tail);
+    silent = losses(world, link->loss, tail);
+    return told * trip + ((nanos)(1u << silent) - 1) * (TIMEOUT + trip);
+}
+
+/* The fastest that congestion avoidance comes to; 0: no limit. */
+static uint64_t ceiling(const struct world_link *link)
+{
+    double trip = (double)round_trip(link) / (double)SECOND, rate;
+
+    if (!(link->loss > 0) || !(trip > 0))
+        return 0;
+    rate = MATHIS * PACKET_BYTES / (trip * sqrt(link->loss));
+    return rate < 1 ? 1 : (uint64_t)rate;
+}
+
+uint64_t link_rate(const struct world *world, unsigned node, enum end from)
+{
+    const struct star_node *of = &world->nodes[node];
+    uint64_t rate = from == END_NODE ? of->link.up : of->link.down;
+    uint64_t most = ceiling(&of->link);
+
+    if (of->dead)
+        return PORT_STOPPED;
+    return !rate || (most && most < rate) ? most : rate;
+}
+
+/* ---- following the trace ---- */
+
+static bool is_set(const struct world_link *link)
+{
+    return link->latency || link->jitter || link->up || link->down ||
+           link->loss > 0;
+}
+
+/* The same value until the trace says another. */
+static void follow(const struct world *world, const struct star_node *node,
+                   enum quantity quantity, int64_t *value)
+{
+    const struct trace *trace = world->config.trace;
+    int64_t now = SERIES_UNSET;
+
+    if (trace)
+        now = trace_at(trace, node->track, quantity, world->now);
+    if (now != SERIES_UNSET)
+        *value = now;
+}
+
+static void update_node(struct world *world, unsigned number)
+{
+    struct star_node *node = &world->nodes[number];
+    const struct world_link *own = &node->description.link;
+    const struct world_link *base = is_set(own) ? own : &world->config.link;
+    int64_t up = -1, down = -1, part = -1;
+    nanos step = node->description.trainer.step;
+
+    node->link = *base;
+    follow(world, node, QUANTITY_UP, &up);
+    follow(world, node, QUANTITY_DOWN, &down);
+    follow(world, node, QUANTITY_LOSS, &part);
+    follow(world, node, QUANTITY_DELAY, &node->link.latency);
+    follow(world, node, QUANTITY_JITTER, &node->link.jitter);
+    follow(world, node, QUANTITY_STEP, &step);
+    node->dead = up == 0 || down == 0 || part >= PART_WHOLE;
+    if (up > 0)
+        node->link.up = (uint64_t)up;
+    if (down > 0)
+        node->link.down = (uint64_t)down;
+    if (part >= 0 && part < PART_WHOLE)
+        node->link.loss = (double)part / (double)PART_WHOLE;
+    node->step = step;
+}
+
+static void update_port(struct world *world, enum end from)
+{
+    const struct trace *trace = world->config.trace;
+    uint64_t rate = world->config.port_bytes_per_second;
+    int64_t now = SERIES_UNSET;
+
+    if (trace)
+        now = series_at(
+            &trace->hub.series[from == END_NODE ? QUANTITY_UP : QUANTITY_DOWN],
+            world->now);
+    if (now != SERIES_UNSET)
+        rate = now ? (uint64_t)now : PORT_STOPPED;
+    port_limit(world->ports[from], world->now, rate);
+}
+
+/* Has the world look again when this may have changed. */
+static void put_change(struct world *world, unsigned place,
+                       enum quantity quantity)
+{
+    const struct trace *trace = world->config.trace;
+    struct item *item;
+    nanos next;
+
+    if (place == PLACE_HUB)
+        next = series_next_change(&trace->hub.series[quantity], world->now);
+    else
+        next =
+            trace_next_change(trace, world->nodes[node_of_place(place)].track,
+                              quantity, world->now);
+    if (next == NEVER)
+        return;
+    item = item_new(world, ITEM_TRACE, place);
+    item->quantity = quantity;
+    world_put(world, next, item);
+}
+
+void links_begin(struct world *world, unsigned number)
+{
+    struct star_node *node = &world->nodes[number];
+
+    if (world->config.trace)
+        node->track = trace_find(world->config.trace, node->name);
+    update_node(world, number);
+    for (int i = 0; world->config.trace && i < QUANTITIES; i++)
+        put_change(world, place_of_node(number), (enum quantity)i);
+}
+
+void links_begin_port(struct world *world)
+{
+    update_port(world, END_NODE);
+    update_port(world, END_HUB);
+    if (!world->config.trace)
+        return;
+    put_change(world, PLACE_HUB, QUANTITY_UP);
+    put_change(world, PLACE_HUB, QUANTITY_DOWN);
+}
+
+void links_change(struct world *world, const struct item *due)
+{
+    unsigned number;
+
+    put_change(world, due->place, due->quantity);
+    if (due->place == PLACE_HUB) {
+        enum end from = due->quantity == QUANTITY_UP ? END_NODE : END_HUB;
+
+        update_port(world, from);
+        wire_set_wake(world, from);
+        return;
+    }
+    number = node_of_place(due->place);
+    update_node(world, number);
+    wire_limit(world, number);
+    if (world->nodes[number].trainer)
+        trainer_pace(world->nodes[number].trainer, world->nodes[number].step);
+    link_release(world, number);
+}
+
+bool link_carries(const struct world *world, unsigned node)
+{
+    return !world->nodes[node].silent && !world->nodes[node].dead;
+}
+
+void link_release(struct world *world, unsigned node)
+{
+    if (link_carries(world, node))
+        waiting_release(world, &world->nodes[node].held);
+}

@@ -1,0 +1,168 @@
+/* How messages travel: what each end has yet to send, the hub's port, and the
+ * way to the other end. */
+#include <assert.h>
+#include <string.h>
+
+#include "sim/world_inside.h"
+
+/* Of each message, beside its header and payload. */
+enum { FRAMING_BYTES = 16 };
+
+/* The message as the other side reads it; returns its size on the wire. */
+static size_t encode(const struct world *world, const struct msg *msg,
+                     struct msg *out)
+{
+    unsigned char bytes[MSG_MAX_BYTES];
+    size_t size = msg_encode(msg, bytes);
+    enum status status = STATUS_OK;
+
+    assert(size <= MSG_MAX_BYTES);
+    *out = *msg;
+    if (!world->config.unencoded) {
+        memset(out, 0, sizeof *out);
+        status = msg_decode(bytes, size, out);
+    }
+    assert(status == STATUS_OK);
+    return size;
+}
+
+static struct world_fate fate_of(struct world *world,
+                                 const struct connection *connection,
+                                 enum end from, const struct msg *msg,
+                                 struct blob *payload)
+{
+    const struct world_hooks *hooks = &world->config.hooks;
+    struct world_message message = {connection->node, connection->incarnation,
+                                    from == END_NODE, msg, payload};
+    struct world_fate fate = {.copies = 1};
+
+    if (hooks->filter)
+        hooks->filter(hooks->context, &message, &fate);
+    return fate;
+}
+
+/* The message is on the wire: puts its copies where they arrive. */
+static void ship(struct world *world, struct item *item)
+{
+    struct connection *connection = item->connection;
+    enum end from = item->place == PLACE_HUB ? END_NODE : END_HUB;
+    struct world_fate fate = item->fate;
+    nanos at = world->now + link_latency(world, connection->node);
+
+    at += link_repeats(world, connection->node, item->bytes,
+                       stream_is_empty(connection->stream[from]));
+    if (fate.in_order)
+        at += fate.delay;
+    if (at < connection->arrives_at[from])
+        at = connection->arrives_at[from];
+    if (fate.in_order || !fate.delay)
+        connection->arrives_at[from] = at;
+    if (!fate.in_order)
+        at += fate.delay;
+    for (unsigned i = 0; i < fate.copies; i++) {
+        struct item *copy = item_new(world, item->kind, item->place);
+
+        *copy = *item;
+        (void)blob_ref(copy->payload);
+        copy->sent = world->now;
+        world_put(world, at + (nanos)i * fate.apart, copy);
+    }
+    item_free(world, item);
+}
+
+void wire_set_wake(struct world *world, enum end from)
+{
+    nanos next = port_next(world->ports[from]);
+    struct item *item;
+
+    if (next == world->port_wake[from])
+        return;
+    world->port_wake[from] = next;
+    if (next == NEVER)
+        return;
+    item = item_new(world, ITEM_PORT, PLACE_HUB);
+    item->from = from;
+    item->sent = next;
+    world_put(world, next, item);
+}
+
+void wire_port(struct world *world, const struct item *due)
+{
+    struct item *item;
+
+    if (due->sent != world->port_wake[due->from])
+        return;
+    world->port_wake[due->from] = -1;
+    while ((item = port_take(world->ports[due->from], world->now)) != NULL)
+        ship(world, item);
+    wire_set_wake(world, due->from);
+}
+
+void wire_limit(struct world *world, unsigned number)
+{
+    for (int i = 0; i < 2; i++) {
+        struct connection *connection = world->nodes[number].up[i];
+
+        for (int end = 0; connection && end < ENDS; end++)
+            stream_limit(world->ports[end], connection->stream[end], world->now,
+                         link_rate(world, number, (enum end)end));
+    }
+    wire_set_wake(world, END_HUB);
+    wire_set_wake(world, END_NODE);
+}
+
+/* Whether nothing holds up what this end sends. */
+static bool is_unlimited(const struct world *world,
+                         const struct connection *connection, enum end from)
+{
+    return !world->config.trace && !world->config.port_bytes_per_second &&
+           !link_rate(world, connection->node, from);
+}
+
+void wire_put(struct world *world, enum end from, struct item *item)
+{
+    struct connection *connection = item->connection;
+
+    if (is_unlimited(world, connection, from)) {
+        ship(world, item);
+        return;
+    }
+    stream_send(world->ports[from], connection->stream[from], world->now,
+                item->bytes, item);
+    wire_set_wake(world, from);
+}
+
+void wire_clear(struct world *world, struct connection *connection,
+                enum end from)
+{
+    struct item *item;
+
+    while ((item = stream_drop(world->ports[from], connection->stream[from],
+                               world->now)) != NULL)
+        item_free(world, item);
+}
+
+void wire_lose(struct world *world, struct connection *connection,
+               enum end from)
+{
+    wire_clear(world, connection, from);
+    wire_set_wake(world, from);
+}
+
+void wire_send(struct world *world, struct connection *connection,
+               enum end from, const struct msg *msg, struct blob *payload)
+{
+    enum end to = from == END_HUB ? END_NODE : END_HUB;
+    struct world_fate fate = fate_of(world, connection, from, msg, payload);
+    struct item *item = item_new(world, ITEM_EVENT, star_place(connection, to));
+
+    item->bytes = encode(world, msg, &item->msg) + FRAMING_BYTES;
+    item->bytes += payload ? payload->wire_bytes : 0;
+    item->event = EVENT_MESSAGE;
+    item->connection = connection;
+    item->channel = connection->channel;
+    item->peer = star_peer(connection, to);
+    item->payload = blob_ref(payload);
+    item->fate = fate;
+    wire_put(world, from, item);
+}
