@@ -10,8 +10,6 @@
 #include "policies/pages.h"
 #include "show/report.h"
 
-enum { SETTINGS = 64, SETTING_BYTES = 4096 };
-
 static nanos wall_of(const struct display *display, nanos now)
 {
     return display->wall + (now - display->begun);
@@ -122,27 +120,6 @@ void display_view(struct display *display, nanos now,
     screen_show(&display->screen, &table, now, false);
 }
 
-/* All settings as text, for the report. */
-static size_t list_settings(const struct options *options, char *bytes,
-                            struct setting *settings)
-{
-    struct text text;
-    char *line, *rest = bytes;
-    size_t count = 0;
-
-    text_init(&text, bytes, OPTIONS_PAGE_BYTES);
-    options_print_config(options, PROGRAM_HUB, &text);
-    while ((line = strsep(&rest, "\n")) && count < SETTINGS) {
-        char *value = strstr(line, " = ");
-
-        if (!value || line[0] == '#')
-            continue;
-        *value = '\0';
-        settings[count++] = (struct setting){line, value + 3};
-    }
-    return count;
-}
-
 static void write_report(struct display *display,
                          const struct report *report)
 {
@@ -172,7 +149,7 @@ void display_end(struct display *display, nanos now,
                  const struct hub_view *view)
 {
     static char page[OPTIONS_PAGE_BYTES], summary[REPORT_SUMMARY_BYTES];
-    struct setting settings[SETTINGS];
+    struct setting settings[REPORT_SETTINGS];
     struct table table = table_of(display, now, view);
     struct report report = {
         .head = &display->head,
@@ -182,7 +159,8 @@ void display_end(struct display *display, nanos now,
         .wall = table.wall,
         .goal = display->options->goal,
         .settings = settings,
-        .setting_count = list_settings(display->options, page, settings),
+        .setting_count = report_settings(display->options, PROGRAM_HUB,
+                                         page, settings),
     };
     struct text text;
 

@@ -47,17 +47,12 @@ static int complain(enum status status, const struct why *why)
     return status_exit_code(status);
 }
 
-/* Nodes start from parameters of their own, each time the same under the same
- * name; without a name, from others each time. */
+/* Without a name, first parameters are others each time. */
 static uint64_t own_seed(const struct options *options)
 {
-    uint64_t seed = prng_mix(options->seed);
-
-    if (!options->name[0])
-        return prng_mix(seed ^ (uint64_t)getpid());
-    for (const char *c = options->name; *c; c++)
-        seed = prng_mix(seed ^ (unsigned char)*c);
-    return seed;
+    if (options->name[0])
+        return trainer_seed_of(options->seed, options->name);
+    return prng_mix(prng_mix(options->seed) ^ (uint64_t)getpid());
 }
 
 static enum status open_trainer(struct training *training, struct why *why)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "core/goal.h"
+#include "core/options.h"
 #include "core/status.h"
 #include "core/text.h"
 #include "core/time.h"
@@ -17,7 +18,11 @@
 #include "show/course.h"
 #include "show/table.h"
 
-enum { REPORT_BYTES = 4 << 20, REPORT_SUMMARY_BYTES = 16 * 1024 };
+enum {
+    REPORT_BYTES = 4 << 20,
+    REPORT_SUMMARY_BYTES = 16 * 1024,
+    REPORT_SETTINGS = 96
+};
 
 /* An option and its value, as people write them. */
 struct setting {
@@ -35,6 +40,11 @@ struct report {
     size_t setting_count;
     const char *model, *record; /* files that the run wrote, or NULL */
 };
+
+/* Lists what a program's options say; the words are in `bytes`, which has
+ * OPTIONS_PAGE_BYTES. Returns how many of REPORT_SETTINGS there are. */
+size_t report_settings(const struct options *options, enum program program,
+                       char *bytes, struct setting *settings);
 
 /* Some lines for the terminal. */
 void report_text(const struct report *report, struct text *out);

@@ -1,6 +1,7 @@
 /* The report in some lines, and what both forms of it say. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "core/quote.h"
 #include "show/report.h"
@@ -193,4 +194,24 @@ void report_text(const struct report *report, struct text *out)
     add_troubles(report->course, out);
     add_file("model", report->model, out);
     add_file("record", report->record, out);
+}
+
+size_t report_settings(const struct options *options, enum program program,
+                       char *bytes, struct setting *settings)
+{
+    struct text text;
+    char *line, *rest = bytes;
+    size_t count = 0;
+
+    text_init(&text, bytes, OPTIONS_PAGE_BYTES);
+    options_print_config(options, program, &text);
+    while ((line = strsep(&rest, "\n")) && count < REPORT_SETTINGS) {
+        char *value = strstr(line, " = ");
+
+        if (!value || line[0] == '#')
+            continue;
+        *value = '\0';
+        settings[count++] = (struct setting){line, value + 3};
+    }
+    return count;
 }

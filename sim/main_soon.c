@@ -17,7 +17,7 @@ static int soon(const char *name)
         return soon(words[0]);                                                 \
     }
 
-SOON(run)
+
 SOON(compare)
 SOON(sweep)
 SOON(tune)

@@ -119,41 +119,10 @@ static int fail(enum status status, const struct why *why)
 
 /* ---- files ---- */
 
-static enum status read_stream(FILE *stream, struct page *page,
-                               struct why *why)
-{
-    char bytes[1 << 16];
-    size_t length;
-
-    while ((length = fread(bytes, 1, sizeof bytes, stream)) > 0) {
-        if (page->length + length > longest_file)
-            return because(why, STATUS_CONFIG, "it is longer than 1 GiB: cut "
-                           "it in parts");
-        if (!page_put(page, bytes, length))
-            return because(why, STATUS_NO_MEMORY, "not enough memory for it");
-    }
-    if (ferror(stream))
-        return because(why, STATUS_IO, "%s", strerror(errno));
-    return STATUS_OK;
-}
-
 static enum status read_file(const char *path, struct page *page,
                              struct why *why)
 {
-    bool standard = strcmp(path, "-") == 0;
-    FILE *stream = standard ? stdin : fopen(path, "rbe");
-    struct why reason = {""};
-    enum status status;
-
-    if (!stream)
-        return file_failed("read", path, why);
-    status = read_stream(stream, page, &reason);
-    if (!standard)
-        (void)fclose(stream);
-    if (status != STATUS_OK)
-        return because(why, status, "cannot read %.150s: %s", path,
-                       reason.text);
-    return STATUS_OK;
+    return file_read(path, longest_file, &page->bytes, &page->length, why);
 }
 
 static enum status write_out(const char *path, const struct page *page,

@@ -4,12 +4,14 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* Linux writes at most 2 GiB at once; smaller steps cost nothing. */
 #define WRITE_AT_ONCE ((size_t)1 << 28)
+#define READ_AT_ONCE ((size_t)1 << 16)
 
 enum status file_failed(const char *verb, const char *path, struct why *why)
 {
@@ -112,6 +114,59 @@ enum status file_replace(const char *path, const struct part *parts,
     if (status != STATUS_OK)
         (void)unlink(beside);
     return status;
+}
+
+/* Grows by doubling, so that pipes can be read, too. */
+static enum status read_stream(FILE *stream, size_t most, char **bytes,
+                               size_t *size, struct why *why)
+{
+    size_t room = 0, length = 0, more = 1;
+
+    for (*bytes = NULL; more > 0; length += more) {
+        if (length > most)
+            return because(why, STATUS_CONFIG,
+                           "it is longer than %zu MiB: cut it in parts",
+                           most >> 20);
+        if (room - length < READ_AT_ONCE) {
+            char *grown = realloc(*bytes, 2 * room + READ_AT_ONCE + 1);
+
+            if (!grown)
+                return because(why, STATUS_NO_MEMORY,
+                               "not enough memory for it");
+            *bytes = grown;
+            room = 2 * room + READ_AT_ONCE;
+        }
+        more = fread(*bytes + length, 1, READ_AT_ONCE, stream);
+    }
+    if (ferror(stream))
+        return because(why, STATUS_IO, "%s", strerror(errno));
+    (*bytes)[length] = '\0';
+    *size = length;
+    return STATUS_OK;
+}
+
+enum status file_read(const char *path, size_t most, char **bytes,
+                      size_t *size, struct why *why)
+{
+    bool standard = strcmp(path, "-") == 0;
+    FILE *stream = standard ? stdin : fopen(path, "rbe");
+    struct why reason = {""};
+    char *text = NULL;
+    enum status status;
+
+    if (!stream)
+        return file_failed("read", path, why);
+    status = read_stream(stream, most, &text, size, &reason);
+    if (!standard)
+        (void)fclose(stream);
+    if (status == STATUS_OK)
+        *bytes = text;
+    else
+        free(text);
+    if (status != STATUS_OK)
+        return because(why, status, "cannot read %.150s: %s", path,
+                       reason.text);
+    return STATUS_OK;
 }
 
 static bool make_folder(const char *path)

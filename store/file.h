@@ -23,6 +23,11 @@ struct part {
 enum status file_replace(const char *path, const struct part *parts,
                          size_t count, struct why *why) MUST_CHECK;
 
+/* Reads a whole file, `-`: standard input; `bytes` is the caller's, with a NUL
+ * behind it that `size` does not count. IO; CONFIG: longer than `most`. */
+enum status file_read(const char *path, size_t most, char **bytes,
+                      size_t *size, struct why *why) MUST_CHECK;
+
 /* Makes the folder, and those it is in, unless they are there. */
 enum status folder_make(const char *path, struct why *why) MUST_CHECK;
 

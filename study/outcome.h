@@ -18,6 +18,7 @@ struct outcome {
     double round_time; /* virtual seconds of a round: from the first centre to
                           the last one, by how many there were between */
     double iterations; /* of a node, the mean */
+    double rate;       /* the same, a virtual second, until the end began */
     double up, down;   /* bytes on the wire, of a node, the mean */
     double idle;       /* share of the time that trainers were blocked */
     double staleness;  /* 95th percentile of the versions that merged offers

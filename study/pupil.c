@@ -51,6 +51,11 @@ size_t pupil_elements(const struct pupil *pupil)
     return pupil->trainer->model.elements;
 }
 
+uint64_t pupil_batch(const struct pupil *pupil)
+{
+    return pupil->trainer->model.batch;
+}
+
 float *pupil_start(const struct pupil *pupil)
 {
     size_t bytes = pupil_elements(pupil) * sizeof(float);

@@ -23,6 +23,8 @@ enum status pupil_open(const struct trainer_choice *choice, struct pupil **out,
 void pupil_close(struct pupil **pupil);
 
 size_t pupil_elements(const struct pupil *pupil);
+/* Samples of a gradient. */
+uint64_t pupil_batch(const struct pupil *pupil);
 /* Its first parameters; the caller's, to free. */
 float *pupil_start(const struct pupil *pupil);
 /* The caller's, to destroy. */

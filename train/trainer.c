@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/prng.h"
 #include "train/lm.h"
 #include "train/mlp.h"
 #include "train/outcome.h"
@@ -37,6 +38,14 @@ struct trainer_choice trainer_choose(const struct options *options)
                                    .seed = options->seed,
                                    .split_seed = SPLIT_SEED,
                                    .shards = 1};
+}
+
+uint64_t trainer_seed_of(uint64_t seed, const char *name)
+{
+    seed = prng_mix(seed);
+    for (; *name; name++)
+        seed = prng_mix(seed ^ (unsigned char)*name);
+    return seed;
 }
 
 static void list_builtins(char out[NAMES_BYTES])

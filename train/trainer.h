@@ -30,6 +30,10 @@ struct trainer_choice {
  * on what the hub scores with. Neither model nor plugin: nothing is chosen. */
 struct trainer_choice trainer_choose(const struct options *options);
 
+/* The `seed` of the node of this name: nodes start from parameters of their
+ * own, each time the same under the same name and seed. */
+uint64_t trainer_seed_of(uint64_t seed, const char *name);
+
 struct trainer {
     const struct star_trainer_type *type;
     struct star_trainer_model model; /* tensors, values, gradients, samples */
