@@ -4,13 +4,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "study/acts.h"
 #include "study/compute.h"
+#include "study/tally.h"
 
-enum { LAGS = 1024 };
 /* What the hub takes for a job, and a node to come back. */
 #define JOB (300 * MICROSECOND)
 #define RECONNECT SECOND
@@ -33,12 +32,7 @@ struct play {
     struct world *world;
     struct seat *seats;
     nanos next_look;
-    uint64_t version, rounds;
-    nanos first_round, last_round, ending; /* -1: not yet */
-    bool reached;
-    double iterations; /* of all nodes, when the end began */
-    uint64_t lags[LAGS]; /* offers by how far they lagged behind */
-    uint64_t offers, steps;
+    struct tally tally;
 };
 
 /* ---- what nodes compute ---- */
@@ -107,70 +101,12 @@ static void on_message(void *context, const struct world_message *message,
                                msg->view.shards);
 }
 
-static void on_offer(struct play *play, const struct msg_offer *offer)
-{
-    uint64_t lag =
-        play->version > offer->base_version
-            ? play->version - offer->base_version
-            : 0;
-
-    play->offers++;
-    play->lags[lag < LAGS ? lag : LAGS - 1]++;
-}
-
-static double sum_iterations(const struct play *play)
-{
-    double sum = 0;
-
-    for (unsigned i = 0; i < play->computing->nodes; i++)
-        if (world_trainer(play->world, i))
-            sum +=
-                (double)trainer_iteration(world_trainer(play->world, i));
-    return sum;
-}
-
-static void on_hub_note(struct play *play, const struct note *note)
-{
-    nanos now = world_now(play->world);
-
-    if (note->kind == NOTE_ROUND) {
-        play->rounds++;
-        play->last_round = now;
-        if (play->first_round < 0)
-            play->first_round = now;
-    } else if (note->kind == NOTE_ENDING) {
-        play->ending = now;
-        play->iterations = sum_iterations(play);
-        play->reached = strstr(note->text, "goal reached") != NULL;
-    }
-}
-
-static void on_hub_step(struct play *play, const struct world_step *step)
-{
-    const struct event *event = step->event;
-
-    if (event->kind == EVENT_MESSAGE && event->msg->kind == MSG_OFFER)
-        on_offer(play, &event->msg->offer);
-    for (unsigned i = 0; i < step->effects->count; i++) {
-        const struct effect *effect = &step->effects->list[i];
-
-        if (effect->kind == EFFECT_NOTE)
-            on_hub_note(play, &effect->note);
-        else if (effect->kind == EFFECT_SEND &&
-                 effect->msg.kind == MSG_RESULT &&
-                 effect->msg.result.version > play->version)
-            play->version = effect->msg.result.version;
-    }
-}
-
 static void on_step(void *context, const struct world_step *step)
 {
     struct play *play = context;
     const struct scene_watcher *watcher = play->watcher;
 
-    play->steps++;
-    if (step->process == WORLD_HUB)
-        on_hub_step(play, step);
+    tally_step(&play->tally, step);
     if (watcher && watcher->step)
         watcher->step(watcher->of, step, world_now(play->world));
 }
@@ -193,7 +129,7 @@ static bool is_over(void *context, struct world *world)
         play->next_look = world_now(world) + watcher->interval;
         watcher->look(watcher->of, world);
     }
-    return play->ending >= 0 && hub && hub_ended(hub);
+    return play->tally.ending >= 0 && hub && hub_ended(hub);
 }
 
 /* ---- building ---- */
@@ -282,68 +218,7 @@ static void start(struct play *play)
         acts_schedule(acts, play->world);
 }
 
-/* ---- what became of it ---- */
-
-static double seconds(nanos time)
-{
-    return (double)time / (double)SECOND;
-}
-
-static double percentile_of_lags(const struct play *play, double part)
-{
-    double rest = part * (double)play->offers;
-    unsigned lag = 0;
-
-    while (lag < LAGS - 1 && (double)play->lags[lag] < rest)
-        rest -= (double)play->lags[lag++];
-    return lag;
-}
-
-static void sum_nodes(const struct play *play, const struct hub_view *view,
-                      struct outcome *out)
-{
-    double nodes = play->computing->nodes, waited = 0, missed = 0;
-    double span = seconds(world_now(play->world)) + 1e-9;
-
-    for (unsigned i = 0; i < play->computing->nodes; i++) {
-        const struct trainer *trainer = world_trainer(play->world, i);
-
-        if (!trainer)
-            continue;
-        waited += seconds(trainer_waited(trainer));
-        missed += (double)trainer_missed(trainer);
-    }
-    for (unsigned i = 0; i < view->count; i++) {
-        out->up += (double)view->nodes[i].up_bytes / nodes;
-        out->down += (double)view->nodes[i].down_bytes / nodes;
-    }
-    out->iterations = sum_iterations(play) / nodes;
-    if (play->ending > 0)
-        out->rate = play->iterations / nodes / seconds(play->ending);
-    out->idle = waited / (nodes * span);
-    out->late = play->offers ? missed / (double)play->offers : 0;
-}
-
-static void look_back(const struct play *play, struct outcome *out)
-{
-    struct hub_view view = {0};
-    nanos end = play->ending < 0 ? world_now(play->world) : play->ending;
-
-    if (world_hub(play->world))
-        hub_look(world_hub(play->world), world_now(play->world), &view);
-    sum_nodes(play, &view, out);
-    out->reached = play->reached;
-    out->time = seconds(end - view.pending);
-    out->loss = view.score;
-    out->accuracy = view.accuracy;
-    out->rounds = play->rounds;
-    if (play->rounds > 1)
-        out->round_time = seconds(play->last_round - play->first_round) /
-                          (double)(play->rounds - 1);
-    out->staleness = percentile_of_lags(play, 0.95);
-    out->steps = play->steps;
-    out->history = play->config.untold ? 0 : world_history(play->world);
-}
+/* ---- playing ---- */
 
 static void run(struct play *play, struct outcome *out)
 {
@@ -360,7 +235,8 @@ static void run(struct play *play, struct outcome *out)
         (void)snprintf(out->trouble, sizeof out->trouble, "%s",
                        world_broken(play->world) ? world_broken(play->world)
                                                  : "the run did not end");
-    look_back(play, out);
+    tally_end(&play->tally, out);
+    out->history = play->config.untold ? 0 : world_history(play->world);
 }
 
 static double clock_now(void)
@@ -384,7 +260,6 @@ void scene_play(const struct scene *scene, uint64_t seed,
     *out = (struct outcome){.accuracy = -1};
     play->scene = scene;
     play->watcher = watcher;
-    play->first_round = play->last_round = play->ending = -1;
     if (computing_open(&scene->options, scene->trace, seed, nodes,
                        &play->computing, &why) == STATUS_OK) {
         play->seats = calloc(nodes, sizeof *play->seats);
@@ -392,6 +267,7 @@ void scene_play(const struct scene *scene, uint64_t seed,
             abort();
         play->config = configure(play, seed);
         play->world = world_new(seed, &play->config);
+        tally_init(&play->tally, play->world, nodes);
         for (unsigned i = 0; i < nodes; i++)
             add_node(play, i);
         run(play, out);
