@@ -134,6 +134,19 @@ static unsigned count_of(const struct pacer *pacer, uint32_t fragment)
     return count;
 }
 
+/* Whether an exchange of the fragment is late. A node that offered beside it
+ * would be a round behind the others, and stay there for ever. */
+static bool is_late(const struct pacer *pacer, uint32_t fragment)
+{
+    for (unsigned i = 0;
+         i < pacer->count && pacer->schedule.miss == MISS_LATE; i++)
+        if (pacer->flight[i].fragment == fragment &&
+            pacer->flight[i].missed &&
+            pacer->flight[i].state == PACER_PENDING)
+            return true;
+    return false;
+}
+
 /* p k / F, rounded down, without overflow. */
 static uint64_t offset_of(const struct msg_schedule *schedule,
                           uint32_t fragment)
@@ -151,7 +164,8 @@ static bool is_turn(const struct pacer *pacer, uint32_t fragment)
     uint64_t now = pacer->iteration, offset = offset_of(schedule, fragment);
 
     return now > 0 && now >= offset && (now - offset) % schedule->every == 0 &&
-           count_of(pacer, fragment) < flight_limit(schedule);
+           count_of(pacer, fragment) < flight_limit(schedule) &&
+           !is_late(pacer, fragment);
 }
 
 /* The next fragment whose turn it is and that has not had it at this

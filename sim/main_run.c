@@ -274,8 +274,7 @@ static enum status play(struct run *run, struct outcome *outcome,
     const struct scene_watcher watcher = {.of = run,
                                           .step = on_step,
                                           .interval = LOOK_EVERY,
-                                          .look = on_look,
-                                          .told = true};
+                                          .look = on_look};
     enum status status = open_record(run, why);
 
     if (status != STATUS_OK)

@@ -1,9 +1,9 @@
 /* A quadratic with noise in the place of a large model.
  *
  * f(x) = 1/2 sum_j a_j x_j^2, with a_j from 1 down to 1 / CONDITION in equal
- * steps of their logarithm; the start x_j = +-sqrt(2 / (n a_j)), each node with
- * signs of its own, has f = 1, to which all eigenvalues contribute alike. A
- * node's data have their optimum at c_i = --spread * |x_j| * N(0, 1) instead of
+ * steps of their logarithm; the start x_j = sqrt(2 / (n a_j)) has f = 1, to which all
+ * eigenvalues contribute alike; each node's own start is STRAY of that away from
+ * it, at random. A node's data have their optimum at c_i = --spread * |x_j| * N(0, 1) instead of
  * 0, less the mean of all c_i; its gradient a_j (x_j - c_ij) + s e_j has noise
  * e_j = +-1 with s^2 n = --noise^2 |gradient at the start|^2, and it descends
  * with a rate of RATE. So progress is fast at first and slow later, noise
@@ -20,6 +20,7 @@
 
 enum { LEAST = 64, MOST = 1000, CONDITION = 100 };
 #define RATE 0.05
+#define STRAY 0.1
 
 struct terrain {
     double *curvature; /* elements */
@@ -83,9 +84,9 @@ static void place_nodes(struct computing *computing)
         prng_seed(&prng, prng_mix(computing->seed ^ prng_mix(i + 1)));
         for (size_t j = 0; j < n; j++) {
             double far = sqrt(2 / ((double)n * terrain->curvature[j]));
-            bool negative = prng_next(&prng) >> 63;
 
-            terrain->starts[i * n + j] = (float)(negative ? -far : far);
+            terrain->starts[i * n + j] =
+                (float)(far * (1 + STRAY * prng_normal(&prng)));
             terrain->optima[i * n + j] = (float)(computing->options->spread *
                                                  far * prng_normal(&prng));
         }

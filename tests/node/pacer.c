@@ -51,6 +51,25 @@ static void expect(struct pacer *pacer, enum pacer_act act, uint64_t exchange)
         pacer_done(pacer, number);
 }
 
+/* Else it would be a round behind the others for ever. */
+static void who_is_late_at_its_next_turn_leaves_it_out(void)
+{
+    struct pacer pacer;
+    uint64_t exchange;
+
+    start(&pacer, 8, 4, MISS_LATE);
+    exchange = offer_at(&pacer, 8);
+    run_to(&pacer, 12);
+    expect(&pacer, PACER_GO, 0);
+    run_to(&pacer, 16);
+    CHECK(!offers(&pacer));
+    run_to(&pacer, 17);
+    pacer_ready(&pacer, exchange);
+    expect(&pacer, PACER_APPLY, exchange);
+    CHECK(!offers(&pacer));
+    CHECK_EQUAL(exchange + 1, offer_at(&pacer, 24));
+}
+
 static void offers_come_every_k_iterations(void)
 {
     struct pacer pacer;
@@ -331,6 +350,7 @@ static void an_endless_delay_is_never_due(void)
 void add_node_pacer_tests(CU_pSuite suite)
 {
     TEST(offers_come_every_k_iterations);
+    TEST(who_is_late_at_its_next_turn_leaves_it_out);
     TEST(exchanges_are_numbered_from_one);
     TEST(nothing_is_offered_when_nobody_wants_it);
     TEST(the_last_offer_comes_out_of_turn);
