@@ -1,17 +1,18 @@
 /* A quadratic with noise in the place of a large model.
  *
  * f(x) = 1/2 sum_j a_j x_j^2, with a_j from 1 down to 1 / CONDITION in equal
- * steps of their logarithm; the start x_j = sqrt(2 / (n a_j)) has f = 1, to which all
- * eigenvalues contribute alike; each node's own start is STRAY of that away from
- * it, at random. A node's data have their optimum at c_i = --spread * |x_j| * N(0, 1) instead of
- * 0, less the mean of all c_i; its gradient a_j (x_j - c_ij) + s e_j has noise
- * e_j = +-1 with s^2 n = --noise^2 |gradient at the start|^2, and it descends
- * with a rate of RATE. So progress is fast at first and slow later, noise
- * leaves a floor of about RATE * noise^2 / 9 for one node, which the mean of N
- * lowers to an Nth, and many iterations between exchanges pull nodes apart.
+ * steps of their logarithm. The start x_j = sqrt(2 / (n a_j)) has f = 1, to
+ * which all eigenvalues contribute alike; a node's own is STRAY of that away
+ * from it, at random. A node's data have their optimum not at 0 but at
+ * c_i = --spread * |x_j| * N(0, 1), less the mean of all c_i. Its gradient
+ * a_j (x_j - c_ij) + s e_j has noise e_j = +-1, with
+ * s^2 n = --noise^2 |gradient at the start|^2; it descends with a rate of RATE.
+ * So progress is fast at first and slow later, noise leaves a floor of about
+ * RATE * noise^2 / 9 for one node, which the mean of N lowers to an Nth, and
+ * many iterations between exchanges pull nodes apart.
  *
- * Signs of noise come 64 to a random number, so that an iteration of a day's
- * millions costs some 100 ns. */
+ * Signs of noise come 64 to a random number, so that an iteration costs some
+ * 100 ns: a virtual day has millions. */
 #include <math.h>
 #include <stdlib.h>
 
