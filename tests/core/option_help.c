@@ -101,7 +101,7 @@ static void a_manual_page_has_no_line_that_troff_would_misread(void)
         print(program, options_print_man);
         for (const char *line = page; *line; line += strcspn(line, "\n") + 1) {
             CHECK(*line != '\'' && *line != ' ' && *line != '\n');
-            CHECK(*line != '.' || strchr(".\\SPTEBR", line[1]));
+            CHECK(*line != '.' || strchr(".\\SPTEBIR", line[1]));
         }
     }
 }
