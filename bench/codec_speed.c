@@ -1,15 +1,15 @@
 /* How fast codecs encode and add on one thread, in GB of float32 per second,
- * beside memcpy of the same bytes (counted once) in the same round:
- * codec_speed [--megabytes S] [--rounds R] [--level L]. A line of JSON for each
- * codec and operation, medians of the rounds. L is plain, base, avx2 or avx512
- * (core/cpu.h); if none, the machine's best. Encoding goes grain by grain,
- * adding into a tile that stays in the cache, as the machines' jobs do it. */
+ * beside memcpy of the same bytes (counted once) in the same round. A line of
+ * JSON for each codec and operation, medians of the rounds. Encoding goes grain
+ * by grain, adding into a tile that stays in the cache, as the machines' jobs
+ * do it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <xxhash.h>
 
+#include "bench/kit/kit.h"
 #include "codec/codec.h"
 #include "core/cpu.h"
 #include "core/prng.h"
@@ -88,20 +88,6 @@ static void copy(const struct stream *stream)
 }
 
 /* ---- medians of rounds ---- */
-
-static int compare(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
-static double median(double *numbers, unsigned count)
-{
-    qsort(numbers, count, sizeof *numbers, compare);
-    return count % 2 ? numbers[count / 2]
-                     : (numbers[count / 2 - 1] + numbers[count / 2]) / 2;
-}
 
 /* The first round, which warms up, does not count. */
 static void measure(const struct stream *stream, const struct work *work,
@@ -182,17 +168,16 @@ static void fill(const struct stream *stream)
     memset(stream->bytes, 0, stream->elements * sizeof *stream->values);
 }
 
-static bool make(struct stream *stream, size_t megabytes)
+static void make(struct stream *stream, size_t megabytes)
 {
     stream->elements = megabytes << 18;
     stream->values = malloc(stream->elements * sizeof *stream->values);
     stream->copy = malloc(stream->elements * sizeof *stream->copy);
     stream->bytes = malloc(codecs[CODEC_RAW].bound(stream->elements));
     if (!stream->values || !stream->copy || !stream->bytes)
-        return false;
+        give_up("codec_speed: no memory for %zu MiB", megabytes);
     fill(stream);
     copy(stream);
-    return true;
 }
 
 static void drop(struct stream *stream)
@@ -204,49 +189,36 @@ static void drop(struct stream *stream)
 
 /* ---- what is asked for ---- */
 
-static unsigned long number(const char *text, unsigned long most)
-{
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-
-    return *end || value > most ? 0 : value;
-}
-
-/* False for a name that there is not. */
-static bool limit(const char *name)
+static void limit(const char *name)
 {
     for (int i = 0; i < CPU_COUNT; i++)
         if (strcmp(level_names[i], name) == 0) {
             (void)cpu_limit((enum cpu_level)i);
-            return true;
+            return;
         }
-    return false;
+    give_up("codec_speed: --level %s: say plain, base, avx2 or avx512", name);
 }
 
-int main(int count, char **arguments)
+int main(int argc, char **argv)
 {
-    unsigned long megabytes = 256, rounds = 5;
-    bool good = count % 2 == 1;
+    unsigned megabytes = 256, rounds = 5;
+    const char *level = NULL;
+    const struct setting settings[] = {
+        {"megabytes", SETTING_COUNT, &megabytes, "MiB of float32 (256)"},
+        {"rounds", SETTING_COUNT, &rounds, "rounds of each figure (5)"},
+        {"level", SETTING_TEXT, &level,
+         "plain, base, avx2 or avx512 (the machine's best)"},
+    };
     struct stream stream;
 
-    for (int i = 1; i + 1 < count; i += 2)
-        if (strcmp(arguments[i], "--megabytes") == 0)
-            megabytes = number(arguments[i + 1], 1 << 16);
-        else if (strcmp(arguments[i], "--rounds") == 0)
-            rounds = number(arguments[i + 1], MOST_ROUNDS - 1);
-        else if (strcmp(arguments[i], "--level") != 0 ||
-                 !limit(arguments[i + 1]))
-            good = false;
-    if (!good || !megabytes || !rounds) {
-        (void)fprintf(stderr, "usage: codec_speed [--megabytes S] [--rounds R] "
-                              "[--level plain|base|avx2|avx512]\n");
-        return 64;
-    }
-    good = make(&stream, megabytes);
-    if (good)
-        measure_all(&stream, (unsigned)rounds);
-    else
-        (void)fprintf(stderr, "codec_speed: out of memory\n");
+    (void)settings_read(argc, argv, "How fast do codecs encode and add?",
+                        settings, sizeof settings / sizeof *settings);
+    if (rounds > MOST_ROUNDS)
+        give_up("codec_speed: at most %d rounds", MOST_ROUNDS);
+    if (level)
+        limit(level);
+    make(&stream, megabytes);
+    measure_all(&stream, rounds);
     drop(&stream);
-    return good ? 0 : 1;
+    return 0;
 }

@@ -1,7 +1,5 @@
 /* How many chunks a second one hub merges for many nodes, and for few.
  *
- *     many_nodes --nodes 256 --megabytes 1 --rounds 20 --pairs 5
- *
  * The hub is the real machine under the real driver, on a thread of its own.
  * The nodes are state machines on one other thread: each offers a fragment of
  * one chunk of 256 KiB, is granted it, sends it, and takes the result; policy
@@ -14,6 +12,7 @@
 #include <sys/resource.h>
 
 #include "bench/crowd.h"
+#include "bench/kit/kit.h"
 #include "hub/hub.h"
 
 enum {
@@ -107,18 +106,18 @@ static void server_close(struct server *server)
 static double gather(struct crowd *crowd, struct server *server,
                      unsigned nodes)
 {
-    nanos from;
+    double from;
 
     node_come(crowd);
     while (!crowd->nodes[0].going)
         turn(crowd);
-    from = net_now();
+    from = seconds();
     for (unsigned i = 1; i < nodes; i++) {
         node_come(crowd);
         read_all(crowd);
     }
     live_until(crowd, 0, &server->attached, nodes);
-    return (double)(net_now() - from) / (double)SECOND;
+    return seconds() - from;
 }
 
 /* Chunks a second, once a tenth of them has warmed it up. */
@@ -128,8 +127,7 @@ static double rate_of(const struct plan *plan, unsigned nodes)
     uint64_t all = (uint64_t)plan->rounds * plan->nodes, warm = all / 10;
     struct server server;
     struct crowd crowd;
-    nanos from;
-    double seconds;
+    double from, lasted;
 
     server_open(&server, chunks);
     crowd_open(&crowd, nodes, chunks);
@@ -138,67 +136,53 @@ static double rate_of(const struct plan *plan, unsigned nodes)
     for (unsigned i = 0; i < nodes; i++)
         offer(&crowd.nodes[i]);
     live_until(&crowd, warm, &server.attached, 0);
-    from = net_now();
+    from = seconds();
     live_until(&crowd, warm + all, &server.attached, 0);
-    seconds = (double)(net_now() - from) / (double)SECOND;
+    lasted = seconds() - from;
     crowd_close(&crowd);
     server_close(&server);
-    return (double)all / seconds;
+    return (double)all / lasted;
 }
 
 static double join_seconds(const struct plan *plan)
 {
     struct server server;
     struct crowd crowd;
-    double seconds;
+    double lasted;
 
     server_open(&server, 1);
     crowd_open(&crowd, plan->joins, 1);
-    seconds = gather(&crowd, &server, plan->joins);
+    lasted = gather(&crowd, &server, plan->joins);
     crowd_close(&crowd);
     server_close(&server);
-    return seconds;
+    return lasted;
 }
 
-static int ascending(const void *one, const void *other)
+static void read_plan(struct plan *plan, int argc, char **argv)
 {
-    double a = *(const double *)one, b = *(const double *)other;
+    const struct setting settings[] = {
+        {"nodes", SETTING_COUNT, &plan->nodes, "many nodes (256)"},
+        {"megabytes", SETTING_COUNT, &plan->megabytes, "of the model, MiB (1)"},
+        {"rounds", SETTING_COUNT, &plan->rounds, "chunks of a node (20)"},
+        {"pairs", SETTING_COUNT, &plan->pairs, "figures of a median (5)"},
+        {"joins", SETTING_COUNT, &plan->joins,
+         "nodes that join at once (1000); 1: none"},
+    };
 
-    return (a > b) - (a < b);
+    (void)settings_read(argc, argv,
+                        "How many chunks does a hub merge for many nodes?",
+                        settings, sizeof settings / sizeof *settings);
+    if (plan->pairs > PAIRS_MOST)
+        give_up("many_nodes: at most %d pairs", PAIRS_MOST);
 }
 
-static double median(double *values, unsigned count)
-{
-    qsort(values, count, sizeof *values, ascending);
-    return values[count / 2];
-}
-
-static void read_plan(struct plan *plan, int count, char **words)
-{
-    const struct {
-        const char *name;
-        unsigned *to;
-    } rows[] = {{"--nodes", &plan->nodes},
-                {"--megabytes", &plan->megabytes},
-                {"--rounds", &plan->rounds},
-                {"--pairs", &plan->pairs},
-                {"--joins", &plan->joins}};
-
-    for (int i = 1; i + 1 < count; i += 2)
-        for (size_t j = 0; j < sizeof rows / sizeof *rows; j++)
-            if (strcmp(words[i], rows[j].name) == 0)
-                *rows[j].to = (unsigned)strtoul(words[i + 1], NULL, 10);
-    if (plan->pairs < 1 || plan->pairs > PAIRS_MOST)
-        plan->pairs = 5;
-}
-
-int main(int count, char **words)
+int main(int argc, char **argv)
 {
     struct plan plan = {256, 1, 20, 5, 1000};
     double few[PAIRS_MOST] = {0}, many[PAIRS_MOST] = {0}, slow, fast;
     struct rlimit limit;
 
-    read_plan(&plan, count, words);
+    read_plan(&plan, argc, argv);
     (void)getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
