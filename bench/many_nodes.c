@@ -70,7 +70,7 @@ static void server_open(struct server *server, uint32_t chunks)
                                 .nodes = 1,
                                 .fragments = chunks,
                                 .chunk_elements = CHUNK_ELEMENTS,
-                                .window = WINDOW,
+                                .window = (uint64_t)WINDOW * CHUNK_BYTES,
                                 .staleness = UINT64_MAX - 1,
                                 .save_interval = NEVER / 2,
                                 .evaluate_interval = NEVER / 2};
