@@ -9,11 +9,15 @@
  * Then so many nodes join at once: the time from the first HELLO to the last
  * ATTACH. Links are not encrypted yet, so joining costs no key exchange. */
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
-#include "bench/crowd.h"
+#include "bench/kit/crowd.h"
 #include "bench/kit/kit.h"
 #include "hub/hub.h"
+#include "net/net.h"
 
 enum {
     REFERENCE = 8,
@@ -59,8 +63,8 @@ static void server_open(struct server *server, uint32_t chunks)
 {
     struct net_owner owner = {.self = server, .watch = count_attached};
     struct net_config net = {.host = "127.0.0.1",
-                             .port = PORT,
-                             .chunk_bytes = CHUNK_BYTES,
+                             .port = CROWD_PORT,
+                             .chunk_bytes = CROWD_CHUNK_BYTES,
                              .window = WINDOW,
                              .workers = WORKERS};
     struct hub_config config = {.policy = preset_find("mean")->policy,
@@ -69,8 +73,8 @@ static void server_open(struct server *server, uint32_t chunks)
                                 .every = 1,
                                 .nodes = 1,
                                 .fragments = chunks,
-                                .chunk_elements = CHUNK_ELEMENTS,
-                                .window = (uint64_t)WINDOW * CHUNK_BYTES,
+                                .chunk_elements = CROWD_CHUNK_ELEMENTS,
+                                .window = (uint64_t)WINDOW * CROWD_CHUNK_BYTES,
                                 .staleness = UINT64_MAX - 1,
                                 .save_interval = NEVER / 2,
                                 .evaluate_interval = NEVER / 2};
@@ -82,10 +86,8 @@ static void server_open(struct server *server, uint32_t chunks)
     server->hub = hub_new(&config, server->pool);
     (void)sigemptyset(&net.signals);
     if (net_open_hub(&net, hub_machine(server->hub), server->pool, &owner,
-                     &server->net, &why) != STATUS_OK) {
-        (void)fprintf(stderr, "many_nodes: %s\n", why.text);
-        exit(1);
-    }
+                     &server->net, &why) != STATUS_OK)
+        give_up("many_nodes: %s", why.text);
     if (pthread_create(&server->thread, NULL, serve, server) != 0)
         abort();
 }
@@ -108,36 +110,31 @@ static double gather(struct crowd *crowd, struct server *server,
 {
     double from;
 
-    node_come(crowd);
-    while (!crowd->nodes[0].going)
-        turn(crowd);
+    crowd_come(crowd);
+    crowd_found(crowd);
     from = seconds();
-    for (unsigned i = 1; i < nodes; i++) {
-        node_come(crowd);
-        read_all(crowd);
-    }
-    live_until(crowd, 0, &server->attached, nodes);
+    for (unsigned i = 1; i < nodes; i++)
+        crowd_come(crowd);
+    crowd_live(crowd, 0, &server->attached, nodes);
     return seconds() - from;
 }
 
 /* Chunks a second, once a tenth of them has warmed it up. */
 static double rate_of(const struct plan *plan, unsigned nodes)
 {
-    uint32_t chunks = plan->megabytes * (1024 * 1024 / CHUNK_BYTES);
+    uint32_t chunks = plan->megabytes * (1024 * 1024 / CROWD_CHUNK_BYTES);
     uint64_t all = (uint64_t)plan->rounds * plan->nodes, warm = all / 10;
     struct server server;
-    struct crowd crowd;
+    struct crowd *crowd;
     double from, lasted;
 
     server_open(&server, chunks);
-    crowd_open(&crowd, nodes, chunks);
-    (void)gather(&crowd, &server, nodes);
-    crowd.wanted = all + warm + nodes;
-    for (unsigned i = 0; i < nodes; i++)
-        offer(&crowd.nodes[i]);
-    live_until(&crowd, warm, &server.attached, 0);
+    crowd = crowd_open(nodes, chunks);
+    (void)gather(crowd, &server, nodes);
+    crowd_offer(crowd, all + warm + nodes);
+    crowd_live(crowd, warm, &server.attached, 0);
     from = seconds();
-    live_until(&crowd, warm + all, &server.attached, 0);
+    crowd_live(crowd, warm + all, &server.attached, 0);
     lasted = seconds() - from;
     crowd_close(&crowd);
     server_close(&server);
@@ -147,12 +144,12 @@ static double rate_of(const struct plan *plan, unsigned nodes)
 static double join_seconds(const struct plan *plan)
 {
     struct server server;
-    struct crowd crowd;
+    struct crowd *crowd;
     double lasted;
 
     server_open(&server, 1);
-    crowd_open(&crowd, plan->joins, 1);
-    lasted = gather(&crowd, &server, plan->joins);
+    crowd = crowd_open(plan->joins, 1);
+    lasted = gather(crowd, &server, plan->joins);
     crowd_close(&crowd);
     server_close(&server);
     return lasted;

@@ -1,11 +1,6 @@
-/* A crowd of nodes on one thread, which speak the protocol and do nothing else:
- * each offers a fragment of one chunk, sends it when it is granted, takes the
- * result and offers the next. For measuring hubs; included by one program. */
-#ifndef BENCH_CROWD_H
-#define BENCH_CROWD_H
+#include "bench/kit/crowd.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +8,14 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "bench/kit/kit.h"
 #include "core/blob.h"
 #include "core/schema.h"
 #include "net/net.h"
 
-enum {
-    CHUNK_BYTES = 256 * 1024,
-    CHUNK_ELEMENTS = CHUNK_BYTES / 4,
-    CONTEXTS = 2,
-    PORT = 17541
-};
+enum { CONTEXTS = 2 };
+#define PATIENCE 100.0 /* seconds that it may all take */
+#define PING_EVERY 0.5
 
 struct node;
 
@@ -54,7 +47,7 @@ struct crowd {
     uint64_t checksum;
     uint64_t results, wanted; /* chunks that came back; to be offered for */
     uint64_t offered;
-    nanos next_ping, limit; /* it takes no longer than that */
+    double next_ping, limit; /* in seconds(); it takes no longer than that */
 };
 
 static void look_later(struct end *end)
@@ -109,7 +102,7 @@ static void send_chunk(struct node *node, uint64_t exchange, uint32_t chunk)
     msg.chunk.exchange = exchange;
     msg.chunk.chunk = chunk;
     msg.chunk.checksum = node->crowd->checksum;
-    say(&node->bulk, &msg, node->crowd->values, CHUNK_BYTES);
+    say(&node->bulk, &msg, node->crowd->values, CROWD_CHUNK_BYTES);
 }
 
 static uint32_t chunk_of(const struct node *node)
@@ -173,9 +166,7 @@ static void hear(struct node *node, const struct msg *msg, size_t bytes)
         offer(node);
         break;
     case MSG_BYE:
-        (void)fprintf(stderr, "many_nodes: told to leave: %s\n",
-                      msg->bye.text);
-        exit(1);
+        give_up("a node is told to leave: %s", msg->bye.text);
     default:
         break;
     }
@@ -236,24 +227,13 @@ static void turn(struct crowd *crowd)
 
     for (int i = 0; i < count; i++)
         look_later(events[i].data.ptr);
-    if (net_now() >= crowd->next_ping) {
+    if (seconds() >= crowd->next_ping) {
         ping_all(crowd);
-        crowd->next_ping = net_now() + 500 * MILLISECOND;
+        crowd->next_ping = seconds() + PING_EVERY;
     }
     read_all(crowd);
-    if (net_now() < crowd->limit)
-        return;
-    (void)fprintf(stderr, "many_nodes: nothing happens any more\n");
-    exit(1);
-}
-
-/* Lets the nodes live until there are so many results, and as many as that
- * have been seen to attach. */
-static void live_until(struct crowd *crowd, uint64_t results,
-                       const atomic_uint *attached, unsigned nodes)
-{
-    while (crowd->results < results || atomic_load(attached) < nodes)
-        turn(crowd);
+    if (seconds() >= crowd->limit)
+        give_up("nothing happens any more");
 }
 
 static void end_open(struct node *node, struct end *end, unsigned port)
@@ -278,57 +258,98 @@ static void end_open(struct node *node, struct end *end, unsigned port)
         abort();
 }
 
-/* One more node comes. */
-static void node_come(struct crowd *crowd)
+void crowd_come(struct crowd *crowd)
 {
     struct node *node = &crowd->nodes[crowd->count];
 
     node->crowd = crowd;
     node->number = crowd->count++;
-    end_open(node, &node->control, PORT);
-    end_open(node, &node->bulk, PORT + 1);
+    end_open(node, &node->control, CROWD_PORT);
+    end_open(node, &node->bulk, CROWD_PORT + 1);
     say_hello(node);
+    read_all(crowd);
 }
 
-static void crowd_open(struct crowd *crowd, unsigned most, uint32_t chunks)
+void crowd_found(struct crowd *crowd)
 {
-    uint64_t shape[1] = {(uint64_t)chunks * CHUNK_ELEMENTS};
-    struct pool *pool = pool_new();
-    struct blob *blob;
+    while (!crowd->nodes[0].going)
+        turn(crowd);
+}
 
-    memset(crowd, 0, sizeof *crowd);
-    crowd->chunks = chunks;
-    crowd->limit = net_now() + 100 * SECOND;
-    crowd->nodes = calloc(most, sizeof *crowd->nodes);
-    crowd->values = calloc(1, CHUNK_BYTES);
-    crowd->schema = schema_new();
-    crowd->epoll = epoll_create1(0);
-    if (!crowd->nodes || !crowd->values || !crowd->schema ||
-        schema_add(crowd->schema, "w", 1, shape, NULL) != STATUS_OK)
-        abort();
-    blob = blob_wrap(pool, crowd->values, CHUNK_BYTES, NULL, NULL);
+void crowd_offer(struct crowd *crowd, uint64_t offers)
+{
+    crowd->wanted = offers;
+    for (unsigned i = 0; i < crowd->count; i++)
+        offer(&crowd->nodes[i]);
+}
+
+void crowd_live(struct crowd *crowd, uint64_t results,
+                const atomic_uint *attached, unsigned nodes)
+{
+    while (crowd->results < results || atomic_load(attached) < nodes)
+        turn(crowd);
+}
+
+/* ---- the crowd ---- */
+
+static void *zeros(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+
+    if (!memory)
+        give_up("no memory for a crowd");
+    return memory;
+}
+
+static uint64_t checksum_of(void *values)
+{
+    struct pool *pool = pool_new();
+    struct blob *blob = blob_wrap(pool, values, CROWD_CHUNK_BYTES, NULL, NULL);
+    uint64_t checksum;
+
     blob_seal(blob);
-    crowd->checksum = blob->checksum;
+    checksum = blob->checksum;
     blob_unref(&blob);
     pool_destroy(&pool);
+    return checksum;
+}
+
+struct crowd *crowd_open(unsigned most, uint32_t chunks)
+{
+    uint64_t shape[1] = {(uint64_t)chunks * CROWD_CHUNK_ELEMENTS};
+    struct crowd *crowd = zeros(1, sizeof *crowd);
+
+    crowd->chunks = chunks;
+    crowd->limit = seconds() + PATIENCE;
+    crowd->nodes = zeros(most, sizeof *crowd->nodes);
+    crowd->values = zeros(1, CROWD_CHUNK_BYTES);
+    crowd->checksum = checksum_of(crowd->values);
+    crowd->schema = schema_new();
+    crowd->epoll = epoll_create1(0);
+    if (!crowd->schema ||
+        schema_add(crowd->schema, "w", 1, shape, NULL) != STATUS_OK)
+        abort();
     for (unsigned i = 0; i < CONTEXTS; i++) {
         crowd->contexts[i] = zmq_ctx_new();
         (void)zmq_ctx_set(crowd->contexts[i], ZMQ_MAX_SOCKETS, 8192);
     }
+    return crowd;
 }
 
-static void crowd_close(struct crowd *crowd)
+void crowd_close(struct crowd **crowd)
 {
-    for (unsigned i = 0; i < crowd->count; i++) {
-        (void)zmq_close(crowd->nodes[i].control.socket);
-        (void)zmq_close(crowd->nodes[i].bulk.socket);
+    struct crowd *gone = *crowd;
+
+    *crowd = NULL;
+    for (unsigned i = 0; i < gone->count; i++) {
+        (void)zmq_close(gone->nodes[i].control.socket);
+        (void)zmq_close(gone->nodes[i].bulk.socket);
     }
     for (unsigned i = 0; i < CONTEXTS; i++)
-        (void)zmq_ctx_term(crowd->contexts[i]);
-    (void)close(crowd->epoll);
-    schema_destroy(&crowd->schema);
-    free(crowd->values);
-    free(crowd->nodes);
+        (void)zmq_ctx_term(gone->contexts[i]);
+    (void)close(gone->epoll);
+    schema_destroy(&gone->schema);
+    free(gone->values);
+    free(gone->nodes);
+    free(gone);
 }
-
-#endif
