@@ -1,5 +1,7 @@
 #include "codec/block.h"
 
+#include <math.h>
+
 #include "core/floats.h"
 
 static size_t block_bytes(const struct block_codec *codec, size_t length)
@@ -55,4 +57,13 @@ void block_add(const struct block_codec *codec, const unsigned char *bytes,
         into += some;
         count -= some;
     }
+}
+
+float block_largest(const float *values, size_t length)
+{
+    float max = 0;
+
+    for (size_t i = 0; i < length; i++)
+        max = fmaxf(max, fabsf(values[i]));
+    return max;
 }

@@ -121,4 +121,80 @@ CPU_INLINE float float_at(const unsigned char *bytes)
     return value;
 }
 
+/* ---- codes of the share that a value has of its block's largest ---- */
+
+/* A block without a value of at least that is all 0. */
+#define BLOCK_LEAST 0x1p-100F
+
+/* The largest magnitude. */
+float block_largest(const float *values, size_t length);
+
+/* The same of a full block: the bits of floats that are not negative have the
+ * order of the floats. */
+CPU_INLINE float block_largest_wide(const float *values)
+{
+    int32_t max = 0;
+
+    for (size_t i = 0; i < BLOCK; i++) {
+        int32_t size = (int32_t)(bits_of(values[i]) & 0x7fffffff);
+
+        max = size > max ? size : max;
+    }
+    return float_of((uint32_t)max);
+}
+
+/* Writes the scale, by which `most` is `max`; returns what turns `max` into
+ * `to`. Both are 0 if max is too small. */
+CPU_INLINE float block_put_scale(float max, float most, float to,
+                                 unsigned char *bytes)
+{
+    float scale = max < BLOCK_LEAST ? 0 : max / most;
+
+    memcpy(bytes, &scale, sizeof scale);
+    return max < BLOCK_LEAST ? 0 : to / max;
+}
+
+/* ---- codes of 4 bits ---- */
+
+/* Code i of a block of `length`; it must be 0 when it is put. */
+CPU_INLINE void nibble_put(unsigned char *codes, size_t length, size_t i,
+                           unsigned code)
+{
+    size_t plane = (length + 1) / 2;
+    unsigned char *byte = &codes[i % plane];
+
+    *byte = (unsigned char)(*byte | code << (i < plane ? 0 : 4));
+}
+
+CPU_INLINE unsigned nibble_get(const unsigned char *codes, size_t length,
+                               size_t i)
+{
+    size_t plane = (length + 1) / 2;
+
+    return codes[i % plane] >> (i < plane ? 0 : 4) & 15U;
+}
+
+/* All of a full block, of which the lowest four bits are taken. */
+CPU_INLINE void nibbles_pack(const unsigned char *codes, unsigned char *bytes)
+{
+    unsigned char packed[BLOCK / 2];
+
+    for (size_t i = 0; i < BLOCK / 2; i++)
+        packed[i] =
+            (unsigned char)((codes[i] & 15) | codes[BLOCK / 2 + i] << 4);
+    memcpy(bytes, packed, sizeof packed);
+}
+
+CPU_INLINE void nibbles_unpack(const unsigned char *bytes,
+                               unsigned char *codes)
+{
+    unsigned char packed[BLOCK / 2];
+
+    memcpy(packed, bytes, sizeof packed);
+    for (size_t i = 0; i < BLOCK / 2; i++) {
+        codes[i] = packed[i] & 15;
+        codes[BLOCK / 2 + i] = packed[i] >> 4;
+    }
+}
+
 #endif

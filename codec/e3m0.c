@@ -13,16 +13,6 @@
 
 enum { HEAD = sizeof(float) };
 #define FOUR_THIRDS (4.0F / 3)
-#define LEAST_MAX 0x1p-100F
-
-/* Writes the scale, returns what makes 4/3 of the largest. */
-CPU_INLINE float put_scale(float max, unsigned char *bytes)
-{
-    float scale = max < LEAST_MAX ? 0 : max;
-
-    memcpy(bytes, &scale, sizeof scale);
-    return max < LEAST_MAX ? 0 : FOUR_THIRDS / max;
-}
 
 /* ---- plain ---- */
 
@@ -42,28 +32,19 @@ static unsigned code_of(float value, float inverse)
 static void e3m0_encode(const float *values, size_t length,
                         unsigned char *bytes)
 {
-    size_t plane = (length + 1) / 2;
-    float max = 0, inverse;
+    float inverse = block_put_scale(block_largest(values, length), 1,
+                                    FOUR_THIRDS, bytes);
 
+    memset(bytes + HEAD, 0, (length + 1) / 2);
     for (size_t i = 0; i < length; i++)
-        max = fmaxf(max, fabsf(values[i]));
-    inverse = put_scale(max, bytes);
-    memset(bytes + HEAD, 0, plane);
-    for (size_t i = 0; i < length; i++) {
-        unsigned code = code_of(values[i], inverse);
-        unsigned char *byte = &bytes[HEAD + i % plane];
-
-        *byte = (unsigned char)(*byte | code << (i < plane ? 0 : 4));
-    }
+        nibble_put(bytes + HEAD, length, i, code_of(values[i], inverse));
 }
 
 static void e3m0_decode(const unsigned char *bytes, size_t length,
                         float *values)
 {
-    size_t plane = (length + 1) / 2;
-
     for (size_t i = 0; i < length; i++) {
-        int code = bytes[HEAD + i % plane] >> (i < plane ? 0 : 4) & 15;
+        unsigned code = nibble_get(bytes + HEAD, length, i);
         float size = sizes[code & 7];
 
         values[i] = (code & 8 ? -size : size) * float_at(bytes);
@@ -76,16 +57,10 @@ static void e3m0_decode(const unsigned char *bytes, size_t length,
 CPU_INLINE void e3m0_encode_wide(const float *values, unsigned char *bytes)
 {
     const int32_t least = (int32_t)bits_of(FOUR_THIRDS * 0x1p-7F);
-    unsigned char codes[BLOCK], packed[BLOCK / 2];
-    int32_t max = 0;
-    float inverse;
+    float inverse = block_put_scale(block_largest_wide(values), 1, FOUR_THIRDS,
+                                    bytes);
+    unsigned char codes[BLOCK];
 
-    for (size_t i = 0; i < BLOCK; i++) {
-        int32_t size = (int32_t)(bits_of(values[i]) & 0x7fffffff);
-
-        max = size > max ? size : max;
-    }
-    inverse = put_scale(float_of((uint32_t)max), bytes);
     for (size_t i = 0; i < BLOCK; i++) {
         uint32_t bits = bits_of(values[i]);
         int32_t size = (int32_t)bits_of(float_of(bits & 0x7fffffff) * inverse);
@@ -94,21 +69,15 @@ CPU_INLINE void e3m0_encode_wide(const float *values, unsigned char *bytes)
         code = code > floor ? code : floor;
         codes[i] = (unsigned char)((uint32_t)code | (bits >> 28 & 8));
     }
-    for (size_t i = 0; i < BLOCK / 2; i++)
-        packed[i] = (unsigned char)(codes[i] | codes[BLOCK / 2 + i] << 4);
-    memcpy(bytes + HEAD, packed, sizeof packed);
+    nibbles_pack(codes, bytes + HEAD);
 }
 
 CPU_INLINE void e3m0_decode_wide(const unsigned char *bytes, float *values)
 {
-    unsigned char packed[BLOCK / 2], codes[BLOCK];
+    unsigned char codes[BLOCK];
     float scale = float_at(bytes);
 
-    memcpy(packed, bytes + HEAD, sizeof packed);
-    for (size_t i = 0; i < BLOCK / 2; i++) {
-        codes[i] = packed[i] & 15;
-        codes[BLOCK / 2 + i] = packed[i] >> 4;
-    }
+    nibbles_unpack(bytes + HEAD, codes);
     for (size_t i = 0; i < BLOCK; i++) {
         uint32_t code = codes[i] & 7;
         uint32_t size = code ? (code + 120) << 23 : 0;

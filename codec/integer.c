@@ -9,35 +9,22 @@
 #include "codec/codec.h"
 
 enum { INT8_MOST = 127, INT4_MOST = 7, HEAD = sizeof(float) };
-#define LEAST_MAX 0x1p-100F
 /* Added to a small number it leaves its nearest integer in the last bits. */
 #define ROUNDING 0x1.8p23F
 
-/* Writes the step, returns its inverse. */
-CPU_INLINE float put_step(float max, float most, unsigned char *bytes)
-{
-    float step = max < LEAST_MAX ? 0 : max / most;
-
-    memcpy(bytes, &step, sizeof step);
-    return max < LEAST_MAX ? 0 : most / max;
-}
-
 /* ---- plain ---- */
 
-static float plain_step(const float *values, size_t length, float most,
-                        unsigned char *bytes)
+/* Writes the step, returns its inverse. */
+static float put_step(const float *values, size_t length, float most,
+                      unsigned char *bytes)
 {
-    float max = 0;
-
-    for (size_t i = 0; i < length; i++)
-        max = fmaxf(max, fabsf(values[i]));
-    return put_step(max, most, bytes);
+    return block_put_scale(block_largest(values, length), most, most, bytes);
 }
 
 static void int8_encode(const float *values, size_t length,
                         unsigned char *bytes)
 {
-    float inverse = plain_step(values, length, INT8_MOST, bytes);
+    float inverse = put_step(values, length, INT8_MOST, bytes);
 
     for (size_t i = 0; i < length; i++)
         bytes[HEAD + i] = (unsigned char)(int)rintf(values[i] * inverse);
@@ -53,25 +40,19 @@ static void int8_decode(const unsigned char *bytes, size_t length,
 static void int4_encode(const float *values, size_t length,
                         unsigned char *bytes)
 {
-    float inverse = plain_step(values, length, INT4_MOST, bytes);
-    size_t plane = (length + 1) / 2;
+    float inverse = put_step(values, length, INT4_MOST, bytes);
 
-    memset(bytes + HEAD, 0, plane);
-    for (size_t i = 0; i < length; i++) {
-        unsigned code = (unsigned)(int)rintf(values[i] * inverse) & 15;
-        unsigned char *byte = &bytes[HEAD + i % plane];
-
-        *byte = (unsigned char)(*byte | code << (i < plane ? 0 : 4));
-    }
+    memset(bytes + HEAD, 0, (length + 1) / 2);
+    for (size_t i = 0; i < length; i++)
+        nibble_put(bytes + HEAD, length, i,
+                   (unsigned)(int)rintf(values[i] * inverse) & 15);
 }
 
 static void int4_decode(const unsigned char *bytes, size_t length,
                         float *values)
 {
-    size_t plane = (length + 1) / 2;
-
     for (size_t i = 0; i < length; i++) {
-        int code = bytes[HEAD + i % plane] >> (i < plane ? 0 : 4) & 15;
+        int code = (int)nibble_get(bytes + HEAD, length, i);
 
         values[i] = (float)(code < 8 ? code : code - 16) * float_at(bytes);
     }
@@ -79,28 +60,14 @@ static void int4_decode(const unsigned char *bytes, size_t length,
 
 /* ---- wide ---- */
 
-/* The bits of floats that are not negative have the order of the floats. */
 CPU_INLINE void codes_wide(const float *values, float most,
                            unsigned char *bytes, unsigned char *codes)
 {
-    int32_t max = 0;
-    float inverse;
+    float inverse =
+        block_put_scale(block_largest_wide(values), most, most, bytes);
 
-    for (size_t i = 0; i < BLOCK; i++) {
-        int32_t size = (int32_t)(bits_of(values[i]) & 0x7fffffff);
-
-        max = size > max ? size : max;
-    }
-    inverse = put_step(float_of((uint32_t)max), most, bytes);
     for (size_t i = 0; i < BLOCK; i++)
         codes[i] = (unsigned char)bits_of(values[i] * inverse + ROUNDING);
-}
-
-CPU_INLINE void values_wide(const signed char *codes, float step,
-                            float *values)
-{
-    for (size_t i = 0; i < BLOCK; i++)
-        values[i] = (float)codes[i] * step;
 }
 
 CPU_INLINE void int8_encode_wide(const float *values, unsigned char *bytes)
@@ -114,33 +81,29 @@ CPU_INLINE void int8_encode_wide(const float *values, unsigned char *bytes)
 CPU_INLINE void int8_decode_wide(const unsigned char *bytes, float *values)
 {
     signed char codes[BLOCK];
+    float step = float_at(bytes);
 
     memcpy(codes, bytes + HEAD, sizeof codes);
-    values_wide(codes, float_at(bytes), values);
+    for (size_t i = 0; i < BLOCK; i++)
+        values[i] = (float)codes[i] * step;
 }
 
 CPU_INLINE void int4_encode_wide(const float *values, unsigned char *bytes)
 {
-    unsigned char codes[BLOCK], packed[BLOCK / 2];
+    unsigned char codes[BLOCK];
 
     codes_wide(values, INT4_MOST, bytes, codes);
-    for (size_t i = 0; i < BLOCK / 2; i++)
-        packed[i] =
-            (unsigned char)((codes[i] & 15) | codes[BLOCK / 2 + i] << 4);
-    memcpy(bytes + HEAD, packed, sizeof packed);
+    nibbles_pack(codes, bytes + HEAD);
 }
 
 CPU_INLINE void int4_decode_wide(const unsigned char *bytes, float *values)
 {
-    unsigned char packed[BLOCK / 2];
-    signed char codes[BLOCK];
+    unsigned char codes[BLOCK];
+    float step = float_at(bytes);
 
-    memcpy(packed, bytes + HEAD, sizeof packed);
-    for (size_t i = 0; i < BLOCK / 2; i++) {
-        codes[i] = (signed char)(((packed[i] & 15) ^ 8) - 8);
-        codes[BLOCK / 2 + i] = (signed char)((packed[i] >> 4 ^ 8) - 8);
-    }
-    values_wide(codes, float_at(bytes), values);
+    nibbles_unpack(bytes + HEAD, codes);
+    for (size_t i = 0; i < BLOCK; i++)
+        values[i] = (float)(signed char)((codes[i] ^ 8) - 8) * step;
 }
 
 BLOCK_KERNELS(int8)
