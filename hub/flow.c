@@ -107,8 +107,8 @@ static uint64_t upload_window(const struct hub *hub,
                               const struct member *member, uint64_t least)
 {
     uint64_t window = window_of(hub, member, &member->up, least);
-    uint64_t sharers = hub->flow.uploads > hub->flow.live ? hub->flow.uploads
-                                                          : hub->flow.live;
+    unsigned live = members_live(hub), uploads = hub->flow.uploads;
+    unsigned sharers = uploads > live ? uploads : live;
     uint64_t share = hub->config.budget / (sharers ? sharers : 1);
 
     if (!hub->config.budget || window <= share)
@@ -150,7 +150,6 @@ void flow_tick(struct hub *hub)
     if (span <= 0)
         return;
     hub->flow.looked = hub->now;
-    hub->flow.live = members_live(hub);
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
         double trip = (double)member->stats.round_trip / (double)SECOND;
@@ -172,7 +171,6 @@ void flow_upload(struct hub *hub, struct contribution *contribution,
     if (contribution->uploads == begins || (begins && contribution->loan.whole))
         return;
     contribution->uploads = begins;
-    hub->flow.live = members_live(hub);
     if (begins)
         hub->flow.uploads++;
     else
@@ -210,13 +208,12 @@ static int64_t ahead(const struct hub *hub, const struct member *member)
 static uint64_t owed(const struct hub *hub, const struct member *member,
                      const struct loan *loan)
 {
-    int64_t chunk = longest_payload(hub), rest, room, most;
     uint64_t least = loan->prompt ? LEAST_AHEAD * chunk_bytes(hub)
                                   : least_ahead(hub, &member->up);
+    int64_t chunk = loan->came ? (loan->bytes + loan->came - 1) / loan->came
+                               : longest_payload(hub);
+    int64_t rest = loan->left * chunk, room, most;
 
-    if (loan->came)
-        chunk = (loan->bytes + loan->came - 1) / loan->came;
-    rest = loan->left * chunk;
     most = ahead(hub, member);
     rest = (rest < most ? rest : most) - (loan->given - loan->bytes);
     room = (int64_t)upload_window(hub, member, least) -

@@ -249,10 +249,10 @@ struct checkpoint {
 /* The traffic with all nodes together. */
 struct flow {
     struct bucket up, down; /* results; credit for uploads */
-    nanos wake;    /* when more may go, if nothing happens before */
-    nanos looked;  /* at paces */
-    unsigned uploads, live; /* contributions; nodes */
-    unsigned turn; /* the member that is next to be sent something */
+    nanos wake;       /* when more may go, if nothing happens before */
+    nanos looked;     /* at paces */
+    unsigned uploads; /* contributions */
+    unsigned turn;    /* the member that is next to be sent something */
 };
 
 struct centre_chunk {
