@@ -50,7 +50,7 @@ static const struct blob *next_payload(struct hub *hub,
     if (delivery->first)
         return delivery->first->payload;
     if (delivery->take_next < delivery->take_count)
-        return hub->centre[delivery->take_next].theta;
+        return shadow_next(hub, member, delivery->take_next);
     return review_next(hub, member);
 }
 

@@ -204,6 +204,10 @@ void shadow_drop(struct centre_chunk *centre, uint64_t version);
 /* Makes the change that leads there, by a job. */
 void shadow_start(struct hub *hub, uint32_t chunk);
 void shadow_done(struct hub *hub, struct job *job);
+/* What makes a node hold that: the change, if it holds what that departs from,
+ * else all of it. */
+struct blob *shadow_next(const struct hub *hub, const struct member *member,
+                         uint32_t chunk);
 /* A result is about to be queued: turns it into the change if its receiver
  * holds what that departs from, and remembers what it holds from now on. */
 void shadow_shorten(struct hub *hub, struct member *member,

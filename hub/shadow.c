@@ -92,6 +92,18 @@ static uint64_t *holds(const struct hub *hub, struct member *member)
     return delivery->holds;
 }
 
+struct blob *shadow_next(const struct hub *hub, const struct member *member,
+                         uint32_t chunk)
+{
+    const struct centre_chunk *centre = &hub->centre[chunk];
+    const uint64_t *held = member->delivery.holds;
+
+    return centre->change && held && held[chunk] >= centre->before &&
+                   held[chunk] < centre->since
+               ? centre->change
+               : shadow_of(centre);
+}
+
 void shadow_shorten(struct hub *hub, struct member *member,
                     struct msg_result *result, struct blob **payload)
 {
@@ -105,8 +117,8 @@ void shadow_shorten(struct hub *hub, struct member *member,
         *held = NO_VERSION;
         return;
     }
-    if (centre->change && *held >= centre->before && *held < centre->since) {
-        *payload = centre->change;
+    *payload = shadow_next(hub, member, result->chunk);
+    if (*payload == centre->change) {
         result->codec = hub->config.codec_down;
         result->base = *held;
         result->checksum = centre->change->checksum;
