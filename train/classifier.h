@@ -5,8 +5,8 @@
  * loads samples into the inputs; it may own some parameters of its own (the
  * embedding of lm), which come first in the vectors, and then turns the
  * derivative by the inputs into their gradient. A model embeds a struct
- * classifier as its first member, so that CLASSIFIER_FUNCTIONS serve as its
- * star_trainer_type; it adds a name, help, create and destroy. */
+ * classifier as its first member; CLASSIFIER_TYPE is its star_trainer_type.
+ */
 #ifndef TRAIN_CLASSIFIER_H
 #define TRAIN_CLASSIFIER_H
 
@@ -70,7 +70,7 @@ void classifier_free(struct classifier *classifier);
 typedef enum status classifier_model(void *self,
                                      const struct star_trainer_settings *from,
                                      struct why *why);
-/* A star_trainer_type's create for a model of `size` bytes. */
+/* Makes a model of `size` bytes. */
 enum star_trainer_outcome
 classifier_create(size_t size, classifier_model *init,
                   const struct star_trainer_settings *settings, void **self,
@@ -89,11 +89,29 @@ enum star_trainer_outcome classifier_set_shard(void *self, uint32_t shard,
 void classifier_reset_optimizer(void *self);
 const char *classifier_last_error(void *self);
 
-#define CLASSIFIER_FUNCTIONS                                                   \
-    .describe = classifier_describe, .gradient = classifier_gradient,          \
-    .step = classifier_step, .evaluate = classifier_evaluate,                  \
-    .set_shard = classifier_set_shard,                                         \
-    .reset_optimizer = classifier_reset_optimizer,                             \
-    .last_error = classifier_last_error
+/* name_trainer: of struct name, name_init, a classifier_model, and
+ * name_destroy. */
+#define CLASSIFIER_TYPE(name_, words)                                          \
+    static enum star_trainer_outcome name_##_create(                           \
+        const struct star_trainer_settings *settings, void **self,             \
+        char *error, size_t error_size)                                        \
+    {                                                                          \
+        return classifier_create(sizeof(struct name_), name_##_init, settings, \
+                                 self, error, error_size);                     \
+    }                                                                          \
+                                                                               \
+    const struct star_trainer_type name_##_trainer = {                         \
+        .abi = STAR_TRAINER_ABI,                                               \
+        .name = #name_,                                                        \
+        .help = (words),                                                       \
+        .create = name_##_create,                                              \
+        .destroy = name_##_destroy,                                            \
+        .describe = classifier_describe,                                       \
+        .gradient = classifier_gradient,                                       \
+        .step = classifier_step,                                               \
+        .evaluate = classifier_evaluate,                                       \
+        .set_shard = classifier_set_shard,                                     \
+        .reset_optimizer = classifier_reset_optimizer,                         \
+        .last_error = classifier_last_error};
 
 #endif

@@ -109,14 +109,6 @@ static enum status lm_init(void *self,
     return status;
 }
 
-static enum star_trainer_outcome
-lm_create(const struct star_trainer_settings *settings, void **self,
-          char *error, size_t error_size)
-{
-    return classifier_create(sizeof(struct lm), lm_init, settings, self,
-                             error, error_size);
-}
-
 static void lm_destroy(void *self)
 {
     struct lm *lm = self;
@@ -126,11 +118,5 @@ static void lm_destroy(void *self)
     free(lm);
 }
 
-const struct star_trainer_type lm_trainer = {
-    .abi = STAR_TRAINER_ABI,
-    .name = "lm",
-    .help = "guesses the next byte of any file: lm:context=16,hidden=128",
-    .create = lm_create,
-    .destroy = lm_destroy,
-    CLASSIFIER_FUNCTIONS,
-};
+CLASSIFIER_TYPE(lm,
+                "guesses the next byte of any file: lm:context=16,hidden=128")

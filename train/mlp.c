@@ -56,14 +56,6 @@ static enum status mlp_init(void *self,
     return status;
 }
 
-static enum star_trainer_outcome
-mlp_create(const struct star_trainer_settings *settings, void **self,
-           char *error, size_t error_size)
-{
-    return classifier_create(sizeof(struct mlp), mlp_init, settings, self,
-                             error, error_size);
-}
-
 static void mlp_destroy(void *self)
 {
     struct mlp *mlp = self;
@@ -73,11 +65,4 @@ static void mlp_destroy(void *self)
     free(mlp);
 }
 
-const struct star_trainer_type mlp_trainer = {
-    .abi = STAR_TRAINER_ABI,
-    .name = "mlp",
-    .help = "classifies samples: mlp:784-128-10, mlp:128 or mlp",
-    .create = mlp_create,
-    .destroy = mlp_destroy,
-    CLASSIFIER_FUNCTIONS,
-};
+CLASSIFIER_TYPE(mlp, "classifies samples: mlp:784-128-10, mlp:128 or mlp")
