@@ -2,6 +2,8 @@
  * connections. After each step its invariants must hold, and what it sends
  * must be fit to be sent. Each byte is an act: its lower half says which
  * (acts[] below), its upper half on which connection; its arguments follow. */
+#include <string.h>
+
 #include "group/board.h"
 #include "tests/fuzz/session.h"
 
@@ -9,35 +11,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 enum { PART_BYTES = 16, FIRST_PEER = 10, MOST_STEPS = 4000 };
 
-static void say(struct session *session, struct slot *slot,
-                const struct msg *msg, struct blob *payload)
-{
-    struct event event = {.kind = EVENT_MESSAGE,
-                          .peer = slot->peer,
-                          .channel = slot->channel,
-                          .msg = msg,
-                          .payload = payload};
-
-    if (slot->peer != PEER_NONE &&
-        slot->channel == msg_info(msg->kind)->channel)
-        step(session, &event);
-}
-
 static void connect(struct session *session, struct slot *slot)
 {
     if (slot->peer == PEER_NONE) {
         slot->peer = session->next_peer++;
         slot->channel = next(session) & 1 ? CHANNEL_BULK : CHANNEL_CONTROL;
     }
-}
-
-static void leave(struct session *session, struct slot *slot)
-{
-    struct event event = {.kind = EVENT_LEAVE, .peer = slot->peer};
-
-    slot->peer = PEER_NONE;
-    if (event.peer != PEER_NONE)
-        step(session, &event);
 }
 
 static void join(struct session *session, struct slot *slot)
@@ -132,38 +111,6 @@ static void ping(struct session *session, struct slot *slot)
     say(session, slot, &msg, NULL);
 }
 
-static void bye(struct session *session, struct slot *slot)
-{
-    const struct msg msg = {.kind = MSG_BYE};
-
-    say(session, slot, &msg, NULL);
-}
-
-static void pass_time(struct session *session, struct slot *slot)
-{
-    (void)slot;
-    for (unsigned i = next(session); i > 0; i--) {
-        struct event wake = {.kind = EVENT_WAKE};
-
-        session->now += 100 * MILLISECOND;
-        if (session->machine.deadline(session->machine.self) <= session->now)
-            step(session, &wake);
-    }
-}
-
-static void run_some_job(struct session *session, struct slot *slot)
-{
-    if (session->job_count)
-        run_job(session,
-                (unsigned)(slot - session->slots) % session->job_count);
-}
-
-static void hold(struct session *session, struct slot *slot)
-{
-    (void)slot;
-    session->holds = !session->holds;
-}
-
 static void (*const acts[SLOTS])(struct session *session, struct slot *slot) = {
     connect, leave,  join, sit, who,       call,         give_up,
     part,    credit, ping, bye, pass_time, run_some_job, hold};
@@ -178,6 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct session session = {.bytes = bytes,
                               .left = size,
                               .now = SECOND,
+                              .tick = 100 * MILLISECOND,
                               .pool = pool_new(),
                               .next_peer = FIRST_PEER,
                               .check = check};

@@ -19,20 +19,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 enum { ELEMENTS = 10, CHUNK = 4, LAST_CHUNK = 2 };
 enum { FIRST_PEER = 10, MOST_STEPS = 20000 };
 
-static void say(struct session *session, struct slot *slot,
-                const struct msg *msg, struct blob *payload)
-{
-    struct event event = {.kind = EVENT_MESSAGE,
-                          .peer = slot->peer,
-                          .channel = slot->channel,
-                          .msg = msg,
-                          .payload = payload};
-
-    if (slot->peer != PEER_NONE &&
-        msg_info(msg->kind)->channel == slot->channel)
-        step(session, &event);
-}
-
 static void join(struct session *session, struct slot *slot,
                  enum channel channel)
 {
@@ -53,16 +39,6 @@ static void join_control(struct session *session, struct slot *slot)
 static void join_bulk(struct session *session, struct slot *slot)
 {
     join(session, slot, CHANNEL_BULK);
-}
-
-static void leave(struct session *session, struct slot *slot)
-{
-    struct event event = {.kind = EVENT_LEAVE, .peer = slot->peer};
-
-    if (slot->peer == PEER_NONE)
-        return;
-    slot->peer = PEER_NONE;
-    step(session, &event);
 }
 
 static void hello(struct session *session, struct slot *slot)
@@ -188,25 +164,6 @@ static void ping(struct session *session, struct slot *slot)
     say(session, slot, &msg, NULL);
 }
 
-static void bye(struct session *session, struct slot *slot)
-{
-    const struct msg msg = {.kind = MSG_BYE};
-
-    say(session, slot, &msg, NULL);
-}
-
-static void pass_time(struct session *session, struct slot *slot)
-{
-    (void)slot;
-    for (unsigned i = next(session); i > 0; i--) {
-        struct event wake = {.kind = EVENT_WAKE};
-
-        session->now += 50 * MILLISECOND;
-        if (session->machine.deadline(session->machine.self) <= session->now)
-            step(session, &wake);
-    }
-}
-
 static void from_operator(struct session *session, const struct msg *msg)
 {
     struct event event = {
@@ -229,21 +186,6 @@ static void operate(struct session *session, struct slot *slot)
             memcpy(msg.order.node, "node", sizeof "node");
     }
     from_operator(session, &msg);
-}
-
-/* Runs one of the jobs that are held. */
-static void run_some_job(struct session *session, struct slot *slot)
-{
-    if (session->job_count)
-        run_job(session,
-                (unsigned)(slot - session->slots) % session->job_count);
-}
-
-/* Jobs are held from now on, or run again. */
-static void hold(struct session *session, struct slot *slot)
-{
-    (void)slot;
-    session->holds = !session->holds;
 }
 
 /* Answers a review. */
@@ -378,6 +320,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct session session = {.bytes = bytes,
                               .left = size,
                               .now = SECOND,
+                              .tick = 50 * MILLISECOND,
                               .pool = pool_new(),
                               .schema = schema_new(),
                               .next_peer = FIRST_PEER};

@@ -3,10 +3,6 @@
 #ifndef TESTS_FUZZ_SESSION_H
 #define TESTS_FUZZ_SESSION_H
 
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/schema.h"
 #include "seam/machine.h"
 
@@ -20,7 +16,7 @@ struct slot {
 struct session {
     const uint8_t *bytes;
     size_t left;
-    nanos now;
+    nanos now, tick; /* the time; by how much it passes */
     struct pool *pool;
     struct schema *schema;
     struct machine machine;
@@ -35,108 +31,29 @@ struct session {
     uint64_t lineage;  /* that they were last told, 0: none yet */
 };
 
-static uint8_t next(struct session *session)
-{
-    if (!session->left)
-        return 0;
-    session->left--;
-    return *session->bytes++;
-}
+/* The next byte of the input; 0 at its end. */
+uint8_t next(struct session *session);
 
-static void must_be_sendable(const struct effect *effect)
-{
-    unsigned char bytes[MSG_MAX_BYTES];
-    struct msg read;
-    size_t length;
+/* Gives the machine an event, and carries out what comes of it: jobs wait, and
+ * a connection that it drops leaves. */
+void step(struct session *session, struct event *event);
 
-    assert(effect->peer != PEER_NONE);
-    if (msg_info(effect->msg.kind)->channel == CHANNEL_LOCAL)
-        return; /* to the operator: never on a wire */
-    length = msg_encode(&effect->msg, bytes);
-    assert(msg_decode(bytes, length, &read) == STATUS_OK);
-    assert(!msg_info(effect->msg.kind)->payload == !effect->payload);
-}
+/* Runs all jobs that wait, and those that they lead to. */
+void run_jobs(struct session *session);
 
-/* What every node would know from what it is sent. */
-static void overhear(struct session *session, const struct msg *msg)
-{
-    if (msg->kind == MSG_TUNE)
-        session->exchange = msg->tune.exchange;
-    if (msg->kind != MSG_WELCOME)
-        return;
-    session->exchange = msg->welcome.exchange;
-    session->lineage = msg->welcome.lineage;
-}
+/* If the slot is a connection of the message's channel. */
+void say(struct session *session, struct slot *slot, const struct msg *msg,
+         struct blob *payload);
 
-static struct slot *slot_of(struct session *session, peer_id peer)
-{
-    for (unsigned i = 0; i < SLOTS; i++)
-        if (session->slots[i].peer == peer)
-            return &session->slots[i];
-    return NULL;
-}
+/* ---- acts that any machine's fuzzer may have ---- */
 
-static void step(struct session *session, struct event *event);
-
-/* What a driver does with effects. A connection that was dropped leaves, which
- * drops at most those that are left.
- * NOLINTBEGIN(misc-no-recursion) */
-static void carry_out(struct session *session)
-{
-    peer_id drops[SLOTS];
-    unsigned count = 0;
-
-    for (unsigned i = 0; i < session->effects.count; i++) {
-        struct effect *effect = &session->effects.list[i];
-        struct slot *slot = slot_of(session, effect->peer);
-
-        if (effect->kind == EFFECT_SEND) {
-            must_be_sendable(effect);
-            overhear(session, &effect->msg);
-        } else if (effect->kind == EFFECT_DROP && slot) {
-            drops[count++] = slot->peer;
-            slot->peer = PEER_NONE;
-        } else if (effect->kind == EFFECT_JOB) {
-            assert(session->job_count < HELD);
-            session->jobs[session->job_count++] = effect->job;
-            effect->job = NULL;
-        }
-    }
-    effects_clear(&session->effects);
-    for (unsigned i = 0; i < count; i++) {
-        struct event leave = {.kind = EVENT_LEAVE, .peer = drops[i]};
-
-        step(session, &leave);
-    }
-}
-
-static void step(struct session *session, struct event *event)
-{
-    event->now = session->now;
-    session->steps++;
-    session->machine.step(session->machine.self, event, &session->effects);
-    job_destroy(&event->job);
-    if (session->check(session->machine.self))
-        abort();
-    carry_out(session);
-}
-
-/* NOLINTEND(misc-no-recursion) */
-
-static void run_job(struct session *session, unsigned which)
-{
-    struct event done = {.kind = EVENT_DONE, .job = session->jobs[which]};
-
-    memmove(session->jobs + which, session->jobs + which + 1,
-            (--session->job_count - which) * sizeof(struct job *));
-    job_run(done.job);
-    step(session, &done);
-}
-
-static void run_jobs(struct session *session)
-{
-    while (session->job_count)
-        run_job(session, 0);
-}
+void leave(struct session *session, struct slot *slot);
+void bye(struct session *session, struct slot *slot);
+/* As many ticks as a byte says. */
+void pass_time(struct session *session, struct slot *slot);
+/* Runs one of the jobs that are held. */
+void run_some_job(struct session *session, struct slot *slot);
+/* Jobs are held from now on, or run again. */
+void hold(struct session *session, struct slot *slot);
 
 #endif
