@@ -34,6 +34,11 @@ void text_add_character(struct text *text, char character)
     text_add(text, "%c", character);
 }
 
+void text_add_item(struct text *text, const char *item)
+{
+    text_add(text, "%s%s", text->length ? ", " : "", item);
+}
+
 size_t text_column(const struct text *text)
 {
     size_t column = 0;

@@ -23,6 +23,9 @@ void text_init(struct text *text, char *bytes, size_t size);
 void text_add(struct text *text, const char *format, ...) FORMAT(2, 3);
 void text_add_character(struct text *text, char character);
 
+/* The next one of a list, which is all of the text: "one, two". */
+void text_add_item(struct text *text, const char *item);
+
 /* Columns of the line that is being written, from 0. */
 size_t text_column(const struct text *text);
 

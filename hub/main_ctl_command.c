@@ -44,7 +44,7 @@ static enum status unknown(const char *line, struct why *why)
 
     text_init(&names, bytes, sizeof bytes);
     for (unsigned i = 0; i < COMMAND_COUNT; i++)
-        text_add(&names, "%s%s", i ? ", " : "", command_words[i].text);
+        text_add_item(&names, command_words[i].text);
     if (!*line)
         return because(why, STATUS_USAGE, "ctl: which command? There are %s",
                        bytes);

@@ -33,7 +33,7 @@ static void answer(struct hub *hub, uint64_t ticket, enum status status,
 static void list_members(const struct hub *hub, char *bytes, size_t room)
 {
     enum { AND_MORE = 16 };
-    unsigned listed = 0, more = 0;
+    unsigned more = 0;
     struct text text;
 
     text_init(&text, bytes, room);
@@ -45,11 +45,11 @@ static void list_members(const struct hub *hub, char *bytes, size_t room)
         if (text.length + strlen(member->name) + AND_MORE > room)
             more++;
         else
-            text_add(&text, "%s%s", listed++ ? ", " : "", member->name);
+            text_add_item(&text, member->name);
     }
     if (more)
         text_add(&text, " and %u more", more);
-    if (!listed)
+    if (!text.length)
         text_add(&text, "none");
 }
 

@@ -6,9 +6,15 @@
 
 #include "codec/codec.h"
 
-static void list_name(struct text *names, const char *name)
+enum { NAMES_BYTES = 384 };
+
+static enum status unknown(const char *option, const char *name,
+                           const char *what, const char *names,
+                           struct why *why)
 {
-    text_add(names, "%s%s", names->length ? ", " : "", name);
+    return because(why, STATUS_USAGE,
+                   "--%s %s: there is no such %s; there are %s", option, name,
+                   what, names);
 }
 
 /* ---- names to rules ---- */
@@ -18,21 +24,16 @@ static void list_name(struct text *names, const char *name)
     static enum status take_##kind(const char *name, struct policy *policy,  \
                                    struct why *why)                          \
     {                                                                        \
-        const struct kind##_rule *rule =                                     \
-            name[0] ? kind##_find(name) : policy->kind;                      \
-        char buffer[256];                                                    \
+        char bytes[NAMES_BYTES];                                             \
         struct text names;                                                   \
                                                                              \
-        policy->kind = rule;                                                 \
-        if (rule)                                                            \
+        policy->kind = name[0] ? kind##_find(name) : policy->kind;           \
+        if (policy->kind)                                                    \
             return STATUS_OK;                                                \
-        text_init(&names, buffer, sizeof buffer);                            \
+        text_init(&names, bytes, sizeof bytes);                              \
         for (unsigned i = 0; i < kind##_rule_count; i++)                     \
-            list_name(&names, kind##_rules[i]->name);                        \
-        return because(why, STATUS_USAGE,                                    \
-                       "--" #kind " %s: there is no such rule; there are "   \
-                       "%s",                                                 \
-                       name, buffer);                                        \
+            text_add_item(&names, kind##_rules[i]->name);                    \
+        return unknown(#kind, name, "rule", bytes, why);                     \
     }
 
 TAKE(gate)
@@ -47,19 +48,17 @@ static enum status take_preset(const char *name, struct policy *policy,
                                struct why *why)
 {
     const struct preset *preset = preset_find(name);
-    char buffer[384];
+    char bytes[NAMES_BYTES];
     struct text names;
 
     if (preset) {
         *policy = preset->policy;
         return STATUS_OK;
     }
-    text_init(&names, buffer, sizeof buffer);
+    text_init(&names, bytes, sizeof bytes);
     for (unsigned i = 0; i < preset_count; i++)
-        list_name(&names, presets[i].name);
-    return because(why, STATUS_USAGE,
-                   "--policy %s: there is no such policy; there are %s", name,
-                   buffer);
+        text_add_item(&names, presets[i].name);
+    return unknown("policy", name, "policy", bytes, why);
 }
 
 static enum status take_rules(const struct options *options,
@@ -162,19 +161,17 @@ static enum status take_codec(const char *option, const char *name,
                               enum codec_id *codec, struct why *why)
 {
     const struct codec *found = *name ? codec_find(name) : &codecs[*codec];
-    char buffer[256];
+    char bytes[NAMES_BYTES];
     struct text names;
 
     if (found) {
         *codec = (enum codec_id)(found - codecs);
         return STATUS_OK;
     }
-    text_init(&names, buffer, sizeof buffer);
+    text_init(&names, bytes, sizeof bytes);
     for (unsigned i = 0; i < CODEC_COUNT; i++)
-        list_name(&names, codecs[i].name);
-    return because(why, STATUS_USAGE,
-                   "--%s %s: there is no such codec; there are %s", option,
-                   name, buffer);
+        text_add_item(&names, codecs[i].name);
+    return unknown(option, name, "codec", bytes, why);
 }
 
 const char *settle_changes_conflict(const struct policy *policy)

@@ -36,7 +36,7 @@ static int fail(const char *word)
 
     text_init(&list, names, sizeof names);
     for (unsigned i = 0; i < COMMANDS; i++)
-        text_add(&list, "%s%s", i ? ", " : "", commands[i].name);
+        text_add_item(&list, commands[i].name);
     text_init(&quoted, shown, sizeof shown);
     (void)quote_plain(&quoted, word, 40);
     if (*word)

@@ -190,7 +190,7 @@ static enum status find_importer(const struct request *request,
     *out = importer_find(request->kind);
     text_init(&kinds, bytes, sizeof bytes);
     for (unsigned i = 0; i < importer_count; i++)
-        text_add(&kinds, "%s%s", i ? ", " : "", importers[i].name);
+        text_add_item(&kinds, importers[i].name);
     if (!*out)
         return unknown_kind(request, bytes, why);
     options->node = request->node ? request->node : TRACE_ALL;
@@ -267,7 +267,7 @@ static enum status export_page(const struct request *request,
 
     text_init(&kinds, bytes, sizeof bytes);
     for (unsigned i = 0; i < exporter_count; i++)
-        text_add(&kinds, "%s%s", i ? ", " : "", exporters[i].name);
+        text_add_item(&kinds, exporters[i].name);
     if (!exporter)
         return unknown_kind(request, bytes, why);
     status = trace_parse(page->bytes ? page->bytes : "", page->length, &trace,

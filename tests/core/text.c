@@ -59,6 +59,16 @@ static void a_word_too_long_stands_out(void)
     CHECK_TEXT("a\nincomprehensible\nb", bytes);
 }
 
+static void items_stand_between_commas(void)
+{
+    text_init(&text, bytes, sizeof bytes);
+    text_add_item(&text, "one");
+    CHECK_TEXT("one", bytes);
+    text_add_item(&text, "two");
+    text_add_item(&text, "three");
+    CHECK_TEXT("one, two, three", bytes);
+}
+
 void add_core_text_tests(CU_pSuite suite)
 {
     TEST(pieces_make_one_text);
@@ -66,4 +76,5 @@ void add_core_text_tests(CU_pSuite suite)
     TEST(columns_count_from_the_last_line);
     TEST(words_are_wrapped_between_blanks);
     TEST(a_word_too_long_stands_out);
+    TEST(items_stand_between_commas);
 }
