@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/text.h"
+
 void check_add(CU_pSuite suite, const char *name, void (*function)(void))
 {
     if (CU_add_test(suite, name, function))
@@ -76,6 +78,17 @@ bool check_status(enum status expected, enum status actual, const char *words,
 {
     return report(expected == actual, place, "%s is %s, not %s", words,
                   status_name(actual), status_name(expected));
+}
+
+const char *check_page(void (*print)(struct text *out))
+{
+    static char bytes[32 * 1024];
+    struct text text;
+
+    text_init(&text, bytes, sizeof bytes);
+    print(&text);
+    CHECK(!text.cut);
+    return bytes;
 }
 
 const char *build_folder(void)

@@ -56,6 +56,10 @@ bool check_contains(const char *part, const char *text, const char *words,
 bool check_status(enum status expected, enum status actual, const char *words,
                   struct place place);
 
+/* The page that `print` makes, which must fit; until the next call. */
+struct text;
+const char *check_page(void (*print)(struct text *out));
+
 /* Where the programs of this build are, such as "build"; tests run from the
  * root of the tree. */
 const char *build_folder(void);

@@ -8,19 +8,9 @@
 
 static char bytes[16 * 1024];
 
-static const char *print(void (*printer)(struct text *out))
-{
-    struct text text;
-
-    text_init(&text, bytes, sizeof bytes);
-    printer(&text);
-    CHECK(!text.cut);
-    return bytes;
-}
-
 static void help_says_what_every_codec_takes_and_is(void)
 {
-    const char *page = print(codecs_print_help);
+    const char *page = check_page(codecs_print_help);
 
     for (unsigned i = 0; i < CODEC_COUNT; i++)
         CHECK_CONTAINS(codecs[i].name, page);
@@ -32,7 +22,7 @@ static void help_says_what_every_codec_takes_and_is(void)
 
 static void the_manual_page_has_ascii_hyphens(void)
 {
-    const char *page = print(codecs_print_man);
+    const char *page = check_page(codecs_print_man);
 
     CHECK_CONTAINS(".SH CODECS\n.TP\n.B raw\n32 bits: float32", page);
     for (const char *at = strchr(page, '-'); at; at = strchr(at + 1, '-'))

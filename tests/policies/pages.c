@@ -6,19 +6,9 @@
 
 static char bytes[32 * 1024];
 
-static const char *print(void (*printer)(struct text *out))
-{
-    struct text text;
-
-    text_init(&text, bytes, sizeof bytes);
-    printer(&text);
-    CHECK(!text.cut);
-    return bytes;
-}
-
 static void help_names_every_preset_and_every_rule(void)
 {
-    const char *page = print(policies_print_help);
+    const char *page = check_page(policies_print_help);
 
     for (unsigned i = 0; i < preset_count; i++)
         CHECK_CONTAINS(presets[i].name, page);
@@ -34,7 +24,7 @@ static void help_names_every_preset_and_every_rule(void)
 
 static void help_has_lines_of_80_columns_at_most(void)
 {
-    const char *line = print(policies_print_help);
+    const char *line = check_page(policies_print_help);
 
     for (; *line; line += strcspn(line, "\n"), line += *line == '\n')
         CHECK(strcspn(line, "\n") <= 80);
@@ -42,7 +32,7 @@ static void help_has_lines_of_80_columns_at_most(void)
 
 static void the_manual_page_has_ascii_hyphens(void)
 {
-    const char *page = print(policies_print_man);
+    const char *page = check_page(policies_print_man);
 
     CHECK_CONTAINS(".SH POLICIES\n.SS \"\\-\\-policy: presets", page);
     CHECK_CONTAINS(".TP\n.B multi\\-krum\n", page);
