@@ -64,6 +64,21 @@ static void complain(void *of, const char *sentence)
     screen_say(&display->screen, line);
 }
 
+static enum status open_record(struct display *display, struct why *why)
+{
+    const struct options *options = display->options;
+    const struct spool_complaint complaint = {complain, display};
+    enum status status;
+
+    if (!options->record[0])
+        return STATUS_OK;
+    status = record_open(options->record, "hub", complaint, &display->record,
+                         why);
+    if (status == STATUS_OK)
+        record_set(display->record, options, PROGRAM_HUB);
+    return status;
+}
+
 enum status display_open(struct display *display,
                          const struct options *options,
                          const struct hub_config *config, const char *summary,
@@ -84,10 +99,7 @@ enum status display_open(struct display *display,
     display->course = course_new();
     if (!display->course)
         return because(why, STATUS_NO_MEMORY, "not enough memory");
-    if (!options->record[0])
-        return STATUS_OK;
-    return record_open(options->record, "hub", complain, display,
-                       &display->record, why);
+    return open_record(display, why);
 }
 
 void display_note(struct display *display, nanos now,

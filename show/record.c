@@ -1,85 +1,102 @@
 #include "show/record.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/quote.h"
 #include "seam/trace.h"
-#include "store/file.h"
 
-/* Many steps per write. */
-enum { BUFFER_BYTES = 1 << 18 };
+static const char set_word[] = "set ";
 
 struct record {
-    FILE *file; /* NULL once writing has failed */
-    const char *path;
-    void (*complain)(void *of, const char *sentence);
-    void *of;
-    char buffer[BUFFER_BYTES];
+    struct spool *spool;
 };
 
-/* Ends the recording, and says why. */
-static void give_up(struct record *record)
+static void write_line(struct record *record, const char *line)
 {
-    struct why why;
-
-    (void)file_failed("record to", record->path, &why);
-    (void)fclose(record->file);
-    record->file = NULL;
-    if (record->complain)
-        record->complain(record->of, why.text);
+    spool_write(record->spool, line, strlen(line));
+    spool_write(record->spool, "\n", 1);
 }
 
 enum status record_open(const char *path, const char *machine,
-                        void (*complain)(void *of, const char *sentence),
-                        void *of, struct record **out, struct why *why)
+                        struct spool_complaint complaint, struct record **out,
+                        struct why *why)
 {
     struct record *record = calloc(1, sizeof *record);
+    enum status status;
 
     if (!record)
         return because(why, STATUS_NO_MEMORY, "no memory to record");
-    record->path = path;
-    record->complain = complain;
-    record->of = of;
-    record->file = fopen(path, "we");
-    if (!record->file) {
+    status = spool_open(path, complaint, &record->spool, why);
+    if (status != STATUS_OK) {
         free(record);
-        return file_failed("record to", path, why);
+        return status;
     }
-    (void)setvbuf(record->file, record->buffer, _IOFBF, BUFFER_BYTES);
-    (void)fprintf(record->file, "%s %s\n", RECORD_FORMAT, machine);
+    spool_write(record->spool, RECORD_FORMAT " ", sizeof RECORD_FORMAT);
+    write_line(record, machine);
     *out = record;
     return STATUS_OK;
 }
 
-static bool write_line(struct record *record, const char *line)
+enum status record_open_node(const char *path, const char *name,
+                             struct spool_complaint complaint,
+                             struct record **out, struct why *why)
 {
-    return fputs(line, record->file) >= 0 && putc('\n', record->file) >= 0;
+    char machine[TRACE_BYTES];
+    struct text text;
+
+    text_init(&text, machine, sizeof machine);
+    text_add(&text, "node name=");
+    quote_json(&text, name);
+    return record_open(path, machine, complaint, out, why);
 }
 
-static bool write_step(struct record *record, const struct event *event,
-                       const struct effects *effects)
+/* Where files are, and how to print, is nothing of the run. */
+static bool is_of_the_run(const struct option *row)
 {
-    char line[TRACE_BYTES];
+    return !row->call && strcmp(row->group, "Files") != 0 &&
+           strcmp(row->group, "Program") != 0;
+}
 
-    (void)trace_event(event, line, sizeof line);
-    if (!write_line(record, line))
-        return false;
-    for (unsigned i = 0; i < effects->count; i++) {
-        (void)trace_effect(&effects->list[i], line, sizeof line);
-        if (!write_line(record, line))
-            return false;
+void record_set(struct record *record, const struct options *options,
+                enum program program)
+{
+    char line[2 * VALUE_TEXT_BYTES];
+    size_t count;
+    const struct option *rows = options_rows(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        union value value;
+        struct text text;
+
+        if (!option_is_of(&rows[i], program) || !is_of_the_run(&rows[i]) ||
+            !*((const unsigned char *)options + rows[i].given))
+            continue;
+        memcpy(&value, (const char *)options + rows[i].offset,
+               value_size(rows[i].type.kind));
+        text_init(&text, line, sizeof line);
+        text_add(&text, "%s%s ", set_word, rows[i].name);
+        value_print(&rows[i].type, &value, &text);
+        write_line(record, line);
     }
-    return true;
 }
 
 void record_step(void *of, const struct event *event,
                  const struct effects *effects)
 {
     struct record *record = of;
+    char line[TRACE_BYTES];
 
-    if (record && record->file && !write_step(record, event, effects))
-        give_up(record);
+    if (!record || !spool_works(record->spool))
+        return;
+    (void)trace_event(event, line, sizeof line);
+    write_line(record, line);
+    for (unsigned i = 0; i < effects->count; i++) {
+        (void)trace_effect(&effects->list[i], line, sizeof line);
+        write_line(record, line);
+    }
+    spool_tick(record->spool, event->now);
 }
 
 void record_close(struct record **reference)
@@ -89,9 +106,56 @@ void record_close(struct record **reference)
     *reference = NULL;
     if (!record)
         return;
-    if (record->file && fflush(record->file) != 0)
-        give_up(record);
-    if (record->file)
-        (void)fclose(record->file);
+    spool_close(&record->spool);
     free(record);
+}
+
+/* ---- reading ---- */
+
+/* "NAME VALUE", in place. */
+static enum status take_setting(char *line, struct options *options,
+                                struct why *why)
+{
+    char *value = strchr(line, ' ');
+    const struct option *row;
+
+    if (!value)
+        return because(why, STATUS_MALFORMED, "a setting without its value");
+    *value++ = '\0';
+    row = options_find(PROGRAM_SIM, line);
+    if (!row || !is_of_the_run(row))
+        return STATUS_OK;
+    return options_set(options, PROGRAM_SIM, line, value, OPTION_CONFIG, why);
+}
+
+enum status record_settings(const char *text, size_t size,
+                            struct options *options, struct why *why)
+{
+    const char *at = memchr(text, '\n', size), *end = text + size;
+    const size_t word = strlen(set_word);
+    struct options next = *options;
+
+    if (size < strlen(RECORD_FORMAT) || !at ||
+        memcmp(text, RECORD_FORMAT, strlen(RECORD_FORMAT)) != 0)
+        return because(why, STATUS_MALFORMED, "line 1 is not '%s ...': this is "
+                       "no recording", RECORD_FORMAT);
+    for (unsigned line = 2; (size_t)(end - ++at) > word &&
+                            memcmp(at, set_word, word) == 0; line++) {
+        char setting[2 * VALUE_TEXT_BYTES];
+        const char *until = memchr(at, '\n', (size_t)(end - at));
+        struct why detail = {"the line is cut off, or too long"};
+        enum status status = STATUS_MALFORMED;
+
+        if (until && (size_t)(until - at) - word < sizeof setting) {
+            (void)snprintf(setting, sizeof setting, "%.*s",
+                           (int)(until - at) - (int)word, at + word);
+            status = take_setting(setting, &next, &detail);
+        }
+        if (status != STATUS_OK)
+            return because(why, STATUS_MALFORMED, "line %u: %s", line,
+                           detail.text);
+        at = until;
+    }
+    *options = next;
+    return STATUS_OK;
 }

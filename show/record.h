@@ -1,31 +1,47 @@
 /* Recording: the transcript of a machine in a file.
  *
  *     starswitch-record 1 hub
+ *     set every 50
  *     0.120031877 join 3 control
  *       send 3 ping ...
  *
- * The first line names the format, its version and the machine. Then come the
- * lines of seam/trace.h, exact to the nanosecond: of each event, and of its
- * effects, which are indented by two blanks.
+ * The first line names the format, its version and the machine, of a node with
+ * its name: `starswitch-record 1 node name="n1"`. A line `set NAME VALUE` for
+ * each of the program's settings that somebody has chosen comes next, so that
+ * the run can be simulated without being told again. Then come the lines of
+ * seam/trace.h, exact to the nanosecond: of each event, and of its effects,
+ * which are indented by two blanks.
  *
  * When the file cannot be written, recording stops and says so once: the
  * machine goes on. One thread, the loop's. */
 #ifndef SHOW_RECORD_H
 #define SHOW_RECORD_H
 
+#include "core/options.h"
 #include "core/status.h"
 #include "seam/machine.h"
+#include "show/spool.h"
 
 #define RECORD_FORMAT "starswitch-record 1"
 
 struct record;
 
-/* `path` and `of` must stay until record_close. `complain(of, sentence)` is
- * called at most once, when writing fails. IO when the file cannot be made. */
+/* `machine` is what the first line says behind the format. `path` and what
+ * `complaint` points to must stay until record_close. IO when the file cannot
+ * be made. */
 enum status record_open(const char *path, const char *machine,
-                        void (*complain)(void *of, const char *sentence),
-                        void *of, struct record **out,
+                        struct spool_complaint complaint, struct record **out,
                         struct why *why) MUST_CHECK;
+
+/* The same for a node of this name. */
+enum status record_open_node(const char *path, const char *name,
+                             struct spool_complaint complaint,
+                             struct record **out, struct why *why) MUST_CHECK;
+
+/* Adds what was chosen of the program's settings, but for those of files and
+ * output; before the first step. */
+void record_set(struct record *record, const struct options *options,
+                enum program program);
 
 /* Adds one step; as struct net_owner's `watch` wants it. `record` is a struct
  * record, or NULL: nothing is recorded. */
@@ -34,5 +50,13 @@ void record_step(void *record, const struct event *event,
 
 /* Writes what is still to be written. NULL is passed over. */
 void record_close(struct record **record);
+
+/* Sets the options of a simulation as the recording's lines `set` say; what is
+ * given on the command line or by the environment stays, and what the simulator
+ * has no option for is passed over. MALFORMED: a line is not what it should be,
+ * and `why` names it. Of the rest of the text nothing is asked. */
+enum status record_settings(const char *text, size_t size,
+                            struct options *options,
+                            struct why *why) MUST_CHECK;
 
 #endif

@@ -298,6 +298,8 @@ static enum status take_line(struct recorded *of, struct line *line,
     bool effect = strncmp(rest, "  ", 2) == 0;
     enum status status = STATUS_OK;
 
+    if (!of->begun && strncmp(rest, "set ", 4) == 0)
+        return STATUS_OK; /* the hub's settings: show/record.h */
     word = line_word(&rest);
     if (effect)
         return word && strcmp(word, "send") == 0

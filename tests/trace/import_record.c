@@ -10,6 +10,8 @@
 
 static const char sample[] =
     "starswitch-record 1 hub\n"
+    "set nodes 1\n"
+    "set data /my data\n"
     "100.5 wake\n"
     "101 join 4 control\n"
     "101 message 4 hello protocol_min=1 run=0 name=\"my \\u001b PC\" [24]\n"
@@ -69,6 +71,8 @@ static const struct {
     {"starswitch-record 2 hub\n", "line 1 is not 'starswitch-record 1 hub'"},
     {"starswitch-record 1 hub\nx wake\n", "line 2: 'x' is no time"},
     {"starswitch-record 1 hub\n5 wake\n4 wake\n", "line 3: the time goes back"},
+    {"starswitch-record 1 hub\n5 wake\nset every 5\n",
+     "line 3: 'set' is no time"},
     {"starswitch-record 1 hub\n5 dance\n", "line 2: 'dance' is no event"},
     {"starswitch-record 1 hub\n5 message\n", "line 2: a message without its"},
     {"starswitch-record 1 hub\n5 leave x\n", "line 2: nobody leaves"},
@@ -106,11 +110,12 @@ static char *record_a_star(struct folder *folder)
     static const struct drift drift = {0.25f};
     const struct model model = {.gradient = trainer_drift, .context = &drift,
                                 .rate = 1};
+    const struct spool_complaint nobody = {NULL, NULL};
     struct record *record = NULL;
     struct lab *lab;
     size_t size;
 
-    if (!CHECK_OK(record_open(folder_file(folder, "r"), "hub", NULL, NULL,
+    if (!CHECK_OK(record_open(folder_file(folder, "r"), "hub", nobody,
                               &record, NULL)))
         return NULL;
     lab = lab_new(100000);

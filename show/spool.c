@@ -1,0 +1,81 @@
+#include "show/spool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/file.h"
+
+enum { BUFFER_BYTES = 1 << 18 };
+
+struct spool {
+    FILE *file; /* NULL once writing has failed */
+    const char *path;
+    struct spool_complaint complaint;
+    nanos flushed;
+    char buffer[BUFFER_BYTES];
+};
+
+enum status spool_open(const char *path, struct spool_complaint complaint,
+                       struct spool **out, struct why *why)
+{
+    struct spool *spool = calloc(1, sizeof *spool);
+
+    if (!spool)
+        return because(why, STATUS_NO_MEMORY, "no memory to record");
+    spool->path = path;
+    spool->complaint = complaint;
+    spool->file = fopen(path, "we");
+    if (!spool->file) {
+        free(spool);
+        return file_failed("record to", path, why);
+    }
+    (void)setvbuf(spool->file, spool->buffer, _IOFBF, BUFFER_BYTES);
+    *out = spool;
+    return STATUS_OK;
+}
+
+bool spool_works(const struct spool *spool)
+{
+    return spool->file != NULL;
+}
+
+/* Ends the file, and says why. */
+static void give_up(struct spool *spool)
+{
+    struct why why;
+
+    (void)file_failed("record to", spool->path, &why);
+    (void)fclose(spool->file);
+    spool->file = NULL;
+    if (spool->complaint.tell)
+        spool->complaint.tell(spool->complaint.of, why.text);
+}
+
+void spool_write(struct spool *spool, const void *bytes, size_t size)
+{
+    if (spool->file && size && fwrite(bytes, size, 1, spool->file) != 1)
+        give_up(spool);
+}
+
+void spool_tick(struct spool *spool, nanos now)
+{
+    if (!spool->file || now - spool->flushed < SECOND)
+        return;
+    spool->flushed = now;
+    if (fflush(spool->file) != 0)
+        give_up(spool);
+}
+
+void spool_close(struct spool **reference)
+{
+    struct spool *spool = *reference;
+
+    *reference = NULL;
+    if (!spool)
+        return;
+    if (spool->file && fflush(spool->file) != 0)
+        give_up(spool);
+    if (spool->file)
+        (void)fclose(spool->file);
+    free(spool);
+}

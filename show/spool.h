@@ -1,0 +1,34 @@
+/* A file that is written step by step while a machine runs, and must not hold
+ * it up: many steps per write, and when writing fails it stops and says so
+ * once. The machine goes on. One thread, the loop's. */
+#ifndef SHOW_SPOOL_H
+#define SHOW_SPOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/status.h"
+#include "core/time.h"
+
+struct spool;
+
+/* Whom to tell when writing fails; at most once. NULL: nobody. */
+struct spool_complaint {
+    void (*tell)(void *of, const char *sentence);
+    void *of;
+};
+
+/* Makes the file anew. `path` and what `complaint` points to must stay until
+ * spool_close. IO when the file cannot be made, NO_MEMORY. */
+enum status spool_open(const char *path, struct spool_complaint complaint,
+                       struct spool **out, struct why *why) MUST_CHECK;
+/* Whether it still takes something. */
+bool spool_works(const struct spool *spool);
+void spool_write(struct spool *spool, const void *bytes, size_t size);
+/* Says what time it is: once in a second all is given to the system, so that
+ * whoever is killed leaves all but its last second. */
+void spool_tick(struct spool *spool, nanos now);
+/* Writes what is still to be written. NULL is passed over. */
+void spool_close(struct spool **spool);
+
+#endif
