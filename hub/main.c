@@ -29,6 +29,7 @@ struct server {
     struct options options;
     struct pool *pool;
     struct centre_store store;
+    struct centre_loaded *loaded; /* until the hub runs, or NULL */
     struct scorer scorer;
     struct hub *hub;
     struct net *net;
@@ -74,12 +75,13 @@ static enum status check_options(const struct options *options,
     return ctl_address(options->directory, &control, why);
 }
 
-/* Goes on with what the directory holds, or refuses to write over it. */
+/* Goes on with what the directory holds, or refuses to write over it. What it
+ * goes on from is in `loaded`. */
 static enum status resume(struct server *server, struct why *why)
 {
     const struct options *options = &server->options;
-    struct centre_loaded *loaded = NULL;
-    enum status status = centre_load(options->directory, &loaded, why);
+    struct centre_loaded **loaded = &server->loaded;
+    enum status status = centre_load(options->directory, loaded, why);
 
     if (status == STATUS_UNAVAILABLE && !options->resume)
         return STATUS_OK;
@@ -89,12 +91,11 @@ static enum status resume(struct server *server, struct why *why)
                          "choose another --directory",
                          options->directory);
     if (status == STATUS_OK)
-        status = hub_restore(server->hub, &loaded->saved, why);
+        status = hub_restore(server->hub, &(*loaded)->saved, why);
     if (status == STATUS_OK)
         (void)fprintf(stderr, "going on with run %016llx at version %llu\n",
-                      (unsigned long long)loaded->run,
-                      (unsigned long long)loaded->version);
-    centre_loaded_destroy(&loaded);
+                      (unsigned long long)(*loaded)->run,
+                      (unsigned long long)(*loaded)->version);
     return status;
 }
 
@@ -204,6 +205,21 @@ static enum status open_net(struct server *server, struct why *why)
                         &owner, &server->net, why);
 }
 
+static enum status open_display(struct server *server,
+                                const struct hub_config *config,
+                                struct why *why)
+{
+    const struct trainer *trainer = server->scorer.trainer;
+    const struct centre_loaded *loaded = server->loaded;
+    enum status status = display_open(
+        &server->display, &server->options, config,
+        loaded ? &loaded->saved : NULL,
+        trainer ? trainer->model.summary : NULL, why);
+
+    centre_loaded_destroy(&server->loaded);
+    return status;
+}
+
 static enum status open_all(struct server *server, struct why *why)
 {
     struct hub_config config = {0};
@@ -222,11 +238,7 @@ static enum status open_all(struct server *server, struct why *why)
     server->hub = hub_new(&config, server->pool);
     status = resume(server, why);
     if (status == STATUS_OK)
-        status = display_open(&server->display, &server->options, &config,
-                              server->scorer.trainer
-                                  ? server->scorer.trainer->model.summary
-                                  : NULL,
-                              why);
+        status = open_display(server, &config, why);
     if (status == STATUS_OK)
         status = open_net(server, why);
     if (status == STATUS_OK)
@@ -241,6 +253,7 @@ static void close_all(struct server *server)
     net_close(&server->net);
     display_close(&server->display);
     hub_destroy(&server->hub);
+    centre_loaded_destroy(&server->loaded);
     centre_close(&server->store);
     scorer_close(&server->scorer);
     pool_destroy(&server->pool);

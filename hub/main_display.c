@@ -79,9 +79,29 @@ static enum status open_record(struct display *display, struct why *why)
     return status;
 }
 
+static enum status open_journal(struct display *display,
+                                const struct hub_config *config,
+                                const struct hub_saved *saved,
+                                struct why *why)
+{
+    static char settings[OPTIONS_PAGE_BYTES];
+    const struct options *options = display->options;
+    const struct spool_complaint complaint = {complain, display};
+    const struct journal_of of = {settings, config, saved};
+    struct text text;
+
+    if (!options->journal[0])
+        return STATUS_OK;
+    text_init(&text, settings, sizeof settings);
+    options_print_config(options, PROGRAM_HUB, &text);
+    return journal_open(options->journal, &of, complaint, &display->journal,
+                        why);
+}
+
 enum status display_open(struct display *display,
                          const struct options *options,
-                         const struct hub_config *config, const char *summary,
+                         const struct hub_config *config,
+                         const struct hub_saved *saved, const char *summary,
                          struct why *why)
 {
     struct screen_setup setup = screen_look_around(options->json);
@@ -89,6 +109,7 @@ enum status display_open(struct display *display,
                              .json = options->json,
                              .write = screen_say,
                              .of = &display->screen};
+    enum status status;
 
     (void)signal(SIGPIPE, SIG_IGN);
     display->options = options;
@@ -99,7 +120,10 @@ enum status display_open(struct display *display,
     display->course = course_new();
     if (!display->course)
         return because(why, STATUS_NO_MEMORY, "not enough memory");
-    return open_record(display, why);
+    status = open_record(display, why);
+    if (status == STATUS_OK)
+        status = open_journal(display, config, saved, why);
+    return status;
 }
 
 void display_note(struct display *display, nanos now,
@@ -113,6 +137,7 @@ void display_watch(struct display *display, const struct event *event,
                    const struct effects *effects)
 {
     record_step(display->record, event, effects);
+    journal_step(display->journal, event, effects);
 }
 
 static struct table table_of(struct display *display, nanos now,
@@ -151,6 +176,8 @@ static void say_where(const struct options *options)
         (void)printf(" report %s\n", options->report);
     if (options->record[0])
         (void)printf(" recording %s\n", options->record);
+    if (options->journal[0])
+        (void)printf(" journal %s\n", options->journal);
     (void)printf("Next: starswitch-hub --resume --directory %s goes on with "
                  "it\n",
                  options->directory);
@@ -191,5 +218,6 @@ void display_end(struct display *display, nanos now,
 void display_close(struct display *display)
 {
     record_close(&display->record);
+    journal_close(&display->journal);
     course_destroy(&display->course);
 }

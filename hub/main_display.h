@@ -1,11 +1,13 @@
 /* All that starswitch-hub shows and writes about a run beside the model: the
- * table, the log, the report, the recording. On the loop's thread. */
+ * table, the log, the report, the recording, the journal. On the loop's thread.
+ */
 #ifndef HUB_MAIN_DISPLAY_H
 #define HUB_MAIN_DISPLAY_H
 
 #include "core/options.h"
 #include "hub/hub.h"
 #include "show/course.h"
+#include "show/journal.h"
 #include "show/log.h"
 #include "show/record.h"
 #include "show/screen.h"
@@ -19,13 +21,15 @@ struct display {
     struct logger logger;
     struct course *course;
     struct record *record;
+    struct journal *journal;
 };
 
-/* The configuration is what the hub was made with. `summary` says what model is
- * scored, or is NULL. */
+/* The configuration is what the hub was made with, `saved` what it was restored
+ * from, or NULL. `summary` says what model is scored, or is NULL. */
 enum status display_open(struct display *display,
                          const struct options *options,
-                         const struct hub_config *config, const char *summary,
+                         const struct hub_config *config,
+                         const struct hub_saved *saved, const char *summary,
                          struct why *why) MUST_CHECK;
 void display_note(struct display *display, nanos now,
                   const struct note *note);

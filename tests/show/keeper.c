@@ -1,0 +1,74 @@
+#include "tests/show/keeper.h"
+
+#include <stdlib.h>
+
+#include "sim/world_inside.h" /* work_remember; its `place` is not check.h's */
+#include "tests/sim/walk.h"
+
+static struct journal *kept;
+
+static void keep(struct lab *lab, const struct world_step *step)
+{
+    (void)lab;
+    if (step->process == WORLD_HUB)
+        journal_step(kept, step->event, step->effects);
+}
+
+struct hub_config keeper_config(const struct lab *lab)
+{
+    struct hub_config config = lab->config.hub;
+
+    config.save = lab->config.saves ? &work_remember : NULL;
+    config.evaluate = lab->config.hooks.evaluate ? &work_score : NULL;
+    return config;
+}
+
+void keeper_begin(struct lab *lab, const char *path,
+                  const struct hub_saved *saved)
+{
+    const struct hub_config config = keeper_config(lab);
+    const struct journal_of of = {"", &config, saved};
+    const struct spool_complaint nobody = {NULL, NULL};
+
+    if (kept || journal_open(path, &of, nobody, &kept, NULL) != STATUS_OK)
+        abort();
+    lab->after_step = keep;
+}
+
+void keeper_end(struct lab *lab)
+{
+    lab->after_step = NULL;
+    journal_close(&kept);
+}
+
+enum status keeper_replay(const char *path, const struct hub_config *config,
+                          struct replay *out, struct why *why)
+{
+    struct journal_reader *reader = NULL;
+    struct pool *pool = pool_new();
+    enum status status = journal_read(path, &reader, why);
+
+    if (status == STATUS_OK)
+        status = replay_run(reader, config, pool, out, why);
+    journal_read_close(&reader);
+    pool_destroy(&pool);
+    return status;
+}
+
+struct hub_config keeper_star(const char *path, unsigned nodes, nanos span)
+{
+    const struct policy mean = preset_find("mean")->policy;
+    struct hub_config config;
+    struct seen seen;
+    struct lab *lab = walk_lab(&mean, &seen);
+
+    lab->config.hub.nodes = nodes;
+    lab->config.hub.evaluate_interval = SECOND;
+    config = keeper_config(lab);
+    keeper_begin(lab, path, NULL);
+    walk_open(lab, 1, nodes);
+    (void)lab_run(lab, span);
+    keeper_end(lab);
+    lab_destroy(&lab);
+    return config;
+}
