@@ -94,6 +94,8 @@ static void complain(void *of, const char *sentence)
 static enum status open_record(struct run *run, struct why *why)
 {
     const struct options *options = scene_options(run->scene);
+    const struct spool_complaint complaint = {complain, NULL};
+    enum status status;
 
     if (options->record[0])
         (void)snprintf(run->recording, sizeof run->recording, "%s",
@@ -103,8 +105,10 @@ static enum status open_record(struct run *run, struct why *why)
                        options->timeline);
     else
         return STATUS_OK;
-    return record_open(run->recording, "hub", complain, NULL, &run->record,
-                       why);
+    status = record_open(run->recording, "hub", complaint, &run->record, why);
+    if (status == STATUS_OK)
+        record_set(run->record, options, PROGRAM_SIM);
+    return status;
 }
 
 static bool put(void *of, const char *text, size_t length)
