@@ -41,7 +41,8 @@ static double real_seconds(const struct run *run)
            1e-9 * (double)(now.tv_nsec - run->began.tv_nsec);
 }
 
-/* How far it is, and when it may be over if it needs all its time. */
+/* How far it is, and when it may be over: where nobody has said how long it
+ * lasts, nobody knows. */
 static void say(struct run *run, nanos now)
 {
     double real = real_seconds(run), past = (double)now / (double)SECOND;
@@ -53,7 +54,7 @@ static void say(struct run *run, nanos now)
     (void)fprintf(stderr, "%.0f s simulated in %.0f s", past, real);
     if (run->view.score < NO_SCORE)
         (void)fprintf(stderr, ", loss %.4g", run->view.score);
-    if (past > 0)
+    if (past > 0 && all < (double)(LONGEST_RUN / SECOND))
         (void)fprintf(stderr, ", at most %.0f s to go",
                       real / past * (all - past > 0 ? all - past : 0));
     (void)fprintf(stderr, "\n");

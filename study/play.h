@@ -9,7 +9,6 @@ enum { SCENE_SPEEDS = 256 };
 /* Where the options do not say. */
 #define USUAL_STEP (100 * MILLISECOND)
 #define USUAL_RUN (600 * SECOND)
-#define LONGEST_RUN (24 * 3600 * SECOND)
 
 struct trace;
 struct acts;

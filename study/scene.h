@@ -19,6 +19,9 @@
 
 struct scene;
 
+/* The --time of a run that has another end, if nobody has said one. */
+#define LONGEST_RUN (24 * 3600 * SECOND)
+
 /* Reads the trace and the scenario that the options name and checks that all
  * goes together; `options` are copied. USAGE, CONFIG, IO, MALFORMED. */
 enum status scene_open(const struct options *options, struct scene **out,
