@@ -229,26 +229,26 @@ enum status acts_read_line(struct acts *acts, char *line, struct why *why)
     return read_act(acts, &line, why);
 }
 
+static enum status take_line(void *of, struct line *line, struct why *why)
+{
+    struct why reason;
+    enum status status = acts_read_line(of, line->text, &reason);
+
+    return status == STATUS_OK ? status
+                               : because(why, status, "line %lu: %.280s",
+                                         line->number, reason.text);
+}
+
 enum status acts_parse(const char *text, size_t size, struct acts **out,
                        struct why *why)
 {
     struct lines lines = lines_of(text, size);
     struct acts *acts = acts_new();
-    struct why reason;
-    struct line line;
-    enum status status;
+    enum status status = lines_each(&lines, take_line, acts, why);
 
-    while ((status = lines_next(&lines, &line, why)) == STATUS_OK) {
-        status = acts_read_line(acts, line.text, &reason);
-        if (status == STATUS_OK)
-            continue;
-        explain(why, "line %lu: %.280s", line.number, reason.text);
-        break;
-    }
-    if (status == STATUS_AGAIN) {
+    if (status == STATUS_OK)
         *out = acts;
-        return STATUS_OK;
-    }
-    acts_destroy(&acts);
+    else
+        acts_destroy(&acts);
     return status;
 }

@@ -84,9 +84,9 @@ static enum status add_row(struct table *table, const struct line *line,
                               value, line->number, why);
 }
 
-static enum status read_row(struct table *table, struct line *line,
-                            struct why *why)
+static enum status read_row(void *of, struct line *line, struct why *why)
 {
+    struct table *table = of;
     char *rest = line->text, *time, *value;
     nanos at = 0;
     int64_t number = 0;
@@ -117,15 +117,9 @@ static nanos span_of(const struct table *table)
 static enum status read_rows(struct table *table, struct lines *lines,
                              struct why *why)
 {
-    struct line line;
-    enum status status;
+    enum status status = lines_each(lines, read_row, table, why);
 
-    while ((status = lines_next(lines, &line, why)) == STATUS_OK) {
-        status = read_row(table, &line, why);
-        if (status != STATUS_OK)
-            return status;
-    }
-    if (status != STATUS_AGAIN)
+    if (status != STATUS_OK)
         return status;
     if (!table->begun)
         return because(why, STATUS_MALFORMED, "line %lu: the file ends without "

@@ -50,9 +50,9 @@ static enum status enter_bin(struct deliveries *of, uint64_t bin,
     return status;
 }
 
-static enum status read_packet(struct deliveries *of, struct line *line,
-                               struct why *why)
+static enum status read_packet(void *self, struct line *line, struct why *why)
 {
+    struct deliveries *of = self;
     char room[SHOWN_BYTES], *rest = line->text, *word = line_word(&rest);
     uint64_t at = 0;
     enum status status;
@@ -78,15 +78,9 @@ static enum status read_packet(struct deliveries *of, struct line *line,
 static enum status read_packets(struct deliveries *of, struct lines *lines,
                                 struct why *why)
 {
-    struct line line;
-    enum status status;
+    enum status status = lines_each(lines, read_packet, of, why);
 
-    while ((status = lines_next(lines, &line, why)) == STATUS_OK) {
-        status = read_packet(of, &line, why);
-        if (status != STATUS_OK)
-            return status;
-    }
-    if (status != STATUS_AGAIN)
+    if (status != STATUS_OK)
         return status;
     if (!of->last)
         return because(why, STATUS_MALFORMED, "line %lu: the file ends without "

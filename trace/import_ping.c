@@ -116,9 +116,9 @@ static enum status read_answer(struct pings *of, struct line *line,
     return add_sample(of, &sample, why);
 }
 
-static enum status read_line(struct pings *of, struct line *line,
-                             struct why *why)
+static enum status read_line(void *self, struct line *line, struct why *why)
 {
+    struct pings *of = self;
     char room[SHOWN_BYTES];
 
     if (line->text[0] == '[' || strstr(line->text, "icmp_seq="))
@@ -139,18 +139,12 @@ static enum status read_line(struct pings *of, struct line *line,
 static enum status read_lines(struct pings *of, struct lines *lines,
                               struct why *why)
 {
-    struct line line;
-    enum status status;
+    enum status status = lines_each(lines, read_line, of, why);
 
-    while ((status = lines_next(lines, &line, why)) == STATUS_OK) {
-        status = read_line(of, &line, why);
-        if (status != STATUS_OK)
-            return status;
-    }
-    if (status == STATUS_AGAIN && !of->count)
+    if (status == STATUS_OK && !of->count)
         return because(why, STATUS_MALFORMED, "line %lu: the file ends without "
                        "an answer to ping -D", lines->number);
-    return status == STATUS_AGAIN ? STATUS_OK : status;
+    return status;
 }
 
 /* ---- what the samples say ---- */

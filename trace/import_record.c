@@ -290,8 +290,8 @@ static enum status take_time(struct recorded *of, unsigned long line,
 }
 
 /* "seconds kind ...", or an effect of the event before, behind two blanks. */
-static enum status take_line(struct recorded *of, struct line *line,
-                             struct why *why)
+static enum status take_event(struct recorded *of, struct line *line,
+                              struct why *why)
 {
     static const char *const others[] = {"join", "wake", "done"};
     char room[SHOWN_BYTES], *rest = line->text, *word;
@@ -330,23 +330,25 @@ static enum status take_title(const struct line *line, struct why *why)
                    "has made");
 }
 
+static enum status take_line(void *of, struct line *line, struct why *why)
+{
+    struct why reason = {""};
+    enum status status = line->number == 1 ? take_title(line, &reason)
+                                           : take_event(of, line, &reason);
+
+    if (status == STATUS_OK)
+        return status;
+    if (status == STATUS_CONFIG)
+        return because(why, status, "line %lu: %s", line->number, reason.text);
+    return because(why, status, "%s", reason.text);
+}
+
 static enum status take_all(struct recorded *of, struct lines *lines,
                             struct why *why)
 {
-    struct line line;
-    struct why reason = {""};
-    enum status status;
+    enum status status = lines_each(lines, take_line, of, why);
 
-    while ((status = lines_next(lines, &line, why)) == STATUS_OK) {
-        status = line.number == 1 ? take_title(&line, &reason)
-                                  : take_line(of, &line, &reason);
-        if (status == STATUS_CONFIG)
-            return because(why, status, "line %lu: %s", line.number,
-                           reason.text);
-        if (status != STATUS_OK)
-            return because(why, status, "%s", reason.text);
-    }
-    if (status != STATUS_AGAIN)
+    if (status != STATUS_OK)
         return status;
     if (!of->trace->items)
         return because(why, STATUS_MALFORMED, "line %lu: the recording ends "

@@ -9,7 +9,9 @@ struct lines lines_of(const char *text, size_t size)
     return (struct lines){text, text + size, 0};
 }
 
-enum status lines_next(struct lines *lines, struct line *out, struct why *why)
+/* The next line. AGAIN: there is none. */
+static enum status next_line(struct lines *lines, struct line *out,
+                             struct why *why)
 {
     size_t left = (size_t)(lines->end - lines->at);
     const char *newline = left ? memchr(lines->at, '\n', left) : NULL;
@@ -37,6 +39,22 @@ enum status lines_next(struct lines *lines, struct line *out, struct why *why)
     out->length = length;
     out->number = lines->number;
     return STATUS_OK;
+}
+
+enum status lines_each(struct lines *lines,
+                       enum status (*take)(void *of, struct line *line,
+                                           struct why *why),
+                       void *of, struct why *why)
+{
+    struct line line;
+    enum status status;
+
+    while ((status = next_line(lines, &line, why)) == STATUS_OK) {
+        status = take(of, &line, why);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return status == STATUS_AGAIN ? STATUS_OK : status;
 }
 
 char *line_word(char **rest)

@@ -1,10 +1,7 @@
 /* Text from outside, line by line.
  *
  *     struct lines lines = lines_of(text, size);
- *     struct line line;
- *     while ((status = lines_next(&lines, &line, why)) == STATUS_OK)
- *         ...                       // line.number, line.text
- *     // AGAIN: that was the last one
+ *     status = lines_each(&lines, take_line, &reader, why);
  *
  * A line is copied, so that it is a string that may be cut into words. */
 #ifndef TRACE_LINES_H
@@ -34,10 +31,13 @@ struct line {
 
 struct lines lines_of(const char *text, size_t size);
 
-/* The next line. AGAIN: there is none. MALFORMED: it is too long, has a zero
- * byte, or the text ends within it, as a file does that was cut off. */
-enum status lines_next(struct lines *lines, struct line *out,
-                       struct why *why) MUST_CHECK;
+/* Gives each line to `take`, together with `of`, until that is not OK, which is
+ * then returned. MALFORMED: a line is too long, has a zero byte, or the text
+ * ends within it, as a file does that was cut off. */
+enum status lines_each(struct lines *lines,
+                       enum status (*take)(void *of, struct line *line,
+                                           struct why *why),
+                       void *of, struct why *why) MUST_CHECK;
 
 /* Cuts the next word off, between blanks and tabs; NULL when none is left. */
 char *line_word(char **rest);

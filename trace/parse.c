@@ -232,9 +232,9 @@ static enum status read_title(struct parser *parser, const struct line *line,
     return STATUS_OK;
 }
 
-static enum status read_line(struct parser *parser, struct line *line,
-                             struct why *why)
+static enum status read_line(void *of, struct line *line, struct why *why)
 {
+    struct parser *parser = of;
     struct entry entry = {.number = line->number, .rest = line->text};
     char *word;
 
@@ -262,17 +262,11 @@ static enum status read_all(struct parser *parser, const char *text,
                             size_t size, struct why *why)
 {
     struct lines lines = lines_of(text, size);
-    struct line line;
-    enum status status;
+    enum status status = lines_each(&lines, read_line, parser, why);
 
-    while ((status = lines_next(&lines, &line, why)) == STATUS_OK) {
-        status = read_line(parser, &line, why);
-        if (status == STATUS_NO_MEMORY)
-            return because(why, status, "no memory for the trace");
-        if (status != STATUS_OK)
-            return status;
-    }
-    if (status != STATUS_AGAIN)
+    if (status == STATUS_NO_MEMORY)
+        return because(why, status, "no memory for the trace");
+    if (status != STATUS_OK)
         return status;
     if (!parser->ended)
         return because(why, STATUS_MALFORMED, "line %lu is the last and not "
