@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/prng.h"
+#include "core/text.h"
 #include "train/lm.h"
 #include "train/mlp.h"
 #include "train/outcome.h"
@@ -48,24 +49,17 @@ uint64_t trainer_seed_of(uint64_t seed, const char *name)
     return seed;
 }
 
-static void list_builtins(char out[NAMES_BYTES])
-{
-    size_t used = 0;
-
-    out[0] = 0;
-    for (unsigned i = 0; i < BUILTINS && used < NAMES_BYTES; i++)
-        used += (size_t)snprintf(out + used, NAMES_BYTES - used, "%s%s",
-                                 i ? ", " : "", builtins[i]->name);
-}
-
 static enum status find_builtin(const char *model,
                                 const struct star_trainer_type **out,
                                 struct why *why)
 {
     size_t size = model ? strcspn(model, ":") : 0;
     char names[NAMES_BYTES];
+    struct text list;
 
-    list_builtins(names);
+    text_init(&list, names, sizeof names);
+    for (unsigned i = 0; i < BUILTINS; i++)
+        text_add_item(&list, builtins[i]->name);
     if (!model)
         return because(why, STATUS_USAGE,
                        "no model was named; add --model with one of %s, or "
