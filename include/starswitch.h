@@ -93,6 +93,11 @@ struct star_options {
     /* Reserved cores, such as "6-7" or "0,2": the link's threads run on these
      * only. The thread that calls stays where it is. NULL or "": on all. */
     const char *cores;
+    /* A file for all that the link is told and does, with times, as text: when
+     * offers, chunks, results and iterations were. starswitch-sim import record
+     * reads it. Made anew; when it cannot be written any more, that is told to
+     * `log` and the link goes on. NULL or "": none. */
+    const char *record;
 };
 
 /* What an iteration was like. */

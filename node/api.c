@@ -155,7 +155,8 @@ static enum status open_net(struct star_link *link, struct why *why)
 {
     const char *hub = link->options.hub ? link->options.hub
                                         : getenv("STARSWITCH_HUB");
-    struct net_owner owner = {.self = link, .local = local, .note = note};
+    struct net_owner owner = {.self = link, .local = local, .note = note,
+                              .watch = link_watch};
     struct net_config config = {.workers = 1};
     struct endpoint endpoint;
     enum status status =
@@ -187,6 +188,7 @@ static void prepare_locks(struct star_link *link)
 static void link_free(struct star_link *link)
 {
     net_close(&link->net);
+    record_close(&link->record);
     node_destroy(&link->node);
     agenda_free(&link->agenda);
     blob_unref(&link->start);
@@ -259,11 +261,14 @@ enum star_status star_attach(const struct star_options *options,
     agenda_init(&link->agenda, (size_t)link->schema->elements);
     choose_name(link, options ? options->name : NULL);
     make_node(link);
-    status = open_net(link, &why);
+    status = link_record(link, &why);
+    if (status == STATUS_OK)
+        status = open_net(link, &why);
     if (status != STATUS_OK) {
         link_free(link);
         return failure(error, size,
-                       status == STATUS_USAGE || status == STATUS_CONFIG
+                       status == STATUS_USAGE || status == STATUS_CONFIG ||
+                               status == STATUS_IO
                            ? STAR_BAD_ARGUMENT
                            : STAR_NO_NETWORK,
                        why.text);

@@ -14,6 +14,7 @@
 #include "net/net.h"
 #include "node/agenda.h"
 #include "node/node.h"
+#include "show/record.h"
 
 struct star_link {
     struct star_options options;
@@ -23,6 +24,7 @@ struct star_link {
     struct pool *pool;
     struct node *node;
     struct net *net;
+    struct record *record; /* or NULL; the network's thread writes it */
     pthread_t thread;
     char name[40];
 
@@ -57,6 +59,13 @@ void link_found(struct star_link *link);
  * it; exchange 0: nothing. */
 void link_offer(struct star_link *link, uint64_t exchange, bool last);
 void link_progress(struct star_link *link, bool blocked);
+
+/* api_record.c */
+/* Begins the recording, if one is wanted. IO. */
+enum status link_record(struct star_link *link, struct why *why) MUST_CHECK;
+/* Adds a step to it; on the network's thread. */
+void link_watch(void *self, const struct event *event,
+                const struct effects *effects);
 
 /* api_tasks.c */
 /* A task has come, for the hand; on the network's thread, under the lock. */

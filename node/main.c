@@ -128,6 +128,7 @@ static enum status attach(struct training *training, struct why *why)
                                 .up = options->up,
                                 .down = options->down,
                                 .cores = options->cores_node,
+                                .record = options->record,
                                 .context = training};
 
     if (model->held_out_samples)

@@ -6,8 +6,8 @@
  *       send 3 ping ...
  *
  * The first line names the format, its version and the machine, of a node with
- * its name: `starswitch-record 1 node name="n1"`. A line `set NAME VALUE` for
- * each of the program's settings that somebody has chosen comes next, so that
+ * its name: `starswitch-record 1 node name="n1"`. Of a hub comes next a line
+ * `set NAME VALUE` for each of its settings that somebody has chosen, so that
  * the run can be simulated without being told again. Then come the lines of
  * seam/trace.h, exact to the nanosecond: of each event, and of its effects,
  * which are indented by two blanks.
@@ -26,9 +26,8 @@
 
 struct record;
 
-/* `machine` is what the first line says behind the format. `path` and what
- * `complaint` points to must stay until record_close. IO when the file cannot
- * be made. */
+/* `machine` is what the first line says behind the format. What `complaint`
+ * points to must stay until record_close. IO when the file cannot be made. */
 enum status record_open(const char *path, const char *machine,
                         struct spool_complaint complaint, struct record **out,
                         struct why *why) MUST_CHECK;

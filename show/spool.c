@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/file.h"
 
@@ -9,7 +10,7 @@ enum { BUFFER_BYTES = 1 << 18 };
 
 struct spool {
     FILE *file; /* NULL once writing has failed */
-    const char *path;
+    char *path;
     struct spool_complaint complaint;
     nanos flushed;
     char buffer[BUFFER_BYTES];
@@ -22,12 +23,15 @@ enum status spool_open(const char *path, struct spool_complaint complaint,
 
     if (!spool)
         return because(why, STATUS_NO_MEMORY, "no memory to record");
-    spool->path = path;
+    spool->path = strdup(path);
     spool->complaint = complaint;
-    spool->file = fopen(path, "we");
+    spool->file = spool->path ? fopen(path, "we") : NULL;
     if (!spool->file) {
+        enum status status = file_failed("record to", path, why);
+
+        free(spool->path);
         free(spool);
-        return file_failed("record to", path, why);
+        return status;
     }
     (void)setvbuf(spool->file, spool->buffer, _IOFBF, BUFFER_BYTES);
     *out = spool;
@@ -77,5 +81,6 @@ void spool_close(struct spool **reference)
         give_up(spool);
     if (spool->file)
         (void)fclose(spool->file);
+    free(spool->path);
     free(spool);
 }

@@ -18,8 +18,8 @@ struct spool_complaint {
     void *of;
 };
 
-/* Makes the file anew. `path` and what `complaint` points to must stay until
- * spool_close. IO when the file cannot be made, NO_MEMORY. */
+/* Makes the file anew. What `complaint` points to must stay until spool_close.
+ * IO when the file cannot be made, NO_MEMORY. */
 enum status spool_open(const char *path, struct spool_complaint complaint,
                        struct spool **out, struct why *why) MUST_CHECK;
 /* Whether it still takes something. */
