@@ -155,6 +155,15 @@ static enum status make_timeline(const struct run *run, struct why *why)
     return status;
 }
 
+/* Since 1970 UTC. */
+static nanos wall_now(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (nanos)now.tv_sec * SECOND + now.tv_nsec;
+}
+
 static enum status make_report(const struct run *run, nanos elapsed,
                                struct why *why)
 {
@@ -166,7 +175,7 @@ static enum status make_report(const struct run *run, nanos elapsed,
                             .view = &run->view,
                             .course = run->course,
                             .elapsed = elapsed,
-                            .wall = (nanos)time(NULL) * SECOND,
+                            .wall = wall_now(),
                             .goal = options->goal,
                             .settings = settings};
     struct text text;
