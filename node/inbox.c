@@ -10,12 +10,13 @@ void inbox_init(struct inbox *inbox, size_t elements)
     inbox->elements = elements;
 }
 
-static void drop(struct inbox_exchange *entry)
+static void drop(struct inbox *inbox, struct inbox_exchange *entry)
 {
     for (uint32_t i = 0; i < entry->capacity; i++) {
         blob_unref(&entry->parts[i].payload);
         blob_unref(&entry->parts[i].anchor);
     }
+    inbox->used -= entry->used;
     entry->used = false;
     entry->arrived = 0;
 }
@@ -23,7 +24,7 @@ static void drop(struct inbox_exchange *entry)
 void inbox_free(struct inbox *inbox)
 {
     for (unsigned i = 0; i < INBOX_EXCHANGES; i++) {
-        drop(&inbox->list[i]);
+        drop(inbox, &inbox->list[i]);
         free(inbox->list[i].parts);
         inbox->list[i].parts = NULL;
         inbox->list[i].capacity = 0;
@@ -33,9 +34,11 @@ void inbox_free(struct inbox *inbox)
 static const struct inbox_exchange *find(const struct inbox *inbox,
                                          uint64_t exchange)
 {
-    for (unsigned i = 0; i < INBOX_EXCHANGES; i++)
+    for (unsigned i = 0, left = inbox->used; left; i++) {
         if (inbox->list[i].used && inbox->list[i].exchange == exchange)
             return &inbox->list[i];
+        left -= inbox->list[i].used;
+    }
     return NULL;
 }
 
@@ -54,6 +57,7 @@ static struct inbox_exchange *place(struct inbox *inbox, uint64_t exchange)
     }
     if (unused) {
         unused->used = true;
+        inbox->used++;
         unused->exchange = exchange;
     }
     return unused;
@@ -176,7 +180,7 @@ size_t inbox_apply(struct inbox *inbox, uint64_t exchange,
     for (uint32_t i = 0; i < entry->capacity; i++)
         if (entry->parts[i].payload)
             moved += apply_part(&entry->parts[i], spans, anchor, optimizer);
-    drop(entry);
+    drop(inbox, entry);
     return moved;
 }
 
@@ -211,6 +215,6 @@ void inbox_forget(struct inbox *inbox, uint64_t first, uint64_t last)
         struct inbox_exchange *entry = &inbox->list[i];
 
         if (entry->used && entry->exchange >= first && entry->exchange <= last)
-            drop(entry);
+            drop(inbox, entry);
     }
 }

@@ -42,6 +42,7 @@ struct inbox_exchange {
 
 struct inbox {
     size_t elements; /* of the vector */
+    unsigned used;   /* of the list */
     struct inbox_exchange list[INBOX_EXCHANGES];
 };
 

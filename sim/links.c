@@ -207,7 +207,7 @@ void links_change(struct world *world, const struct item *due)
         enum end from = due->quantity == QUANTITY_UP ? END_NODE : END_HUB;
 
         update_port(world, from);
-        wire_set_wake(world, from);
+        wire_note(world, from);
         return;
     }
     number = node_of_place(due->place);

@@ -45,7 +45,7 @@ struct world *world_new(uint64_t seed, const struct world_config *config)
     world_grow(world);
     for (int end = 0; end < ENDS; end++) {
         world->ports[end] = port_new(config->port_bytes_per_second);
-        world->port_wake[end] = NEVER;
+        world->through[end].at = NEVER;
     }
     links_begin_port(world);
     prng_seed(&world->prng, seed);
@@ -125,6 +125,7 @@ static void start_node(struct world *world, unsigned number)
 
     trainer.name = node->trainer_name;
     trainer.step = node->step;
+    trainer.unsummed = world->config.hub.policy.exchange != EXCHANGE_GRADIENT;
     trainer.seed = prng_next(&world->prng);
     node->node = new_node(world, node);
     node->trainer = trainer_new(&trainer, world->pool);
@@ -189,7 +190,7 @@ void world_leave(struct world *world, unsigned process)
     item->event = EVENT_MESSAGE;
     item->peer = PEER_OPERATOR;
     item->channel = CHANNEL_LOCAL;
-    item->msg.kind = MSG_STOP;
+    item->msg = (struct msg){.kind = MSG_STOP};
     world_put(world, world->now, item);
 }
 

@@ -3,23 +3,19 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static bool before(const struct queue_entry *a, const struct queue_entry *b)
-{
-    return a->at != b->at ? a->at < b->at : a->order < b->order;
-}
+/* Of a place in the heap: fewer levels, and they lie side by side. */
+enum { CHILDREN = 4 };
 
-static void swap(struct queue_entry *a, struct queue_entry *b)
+uint64_t queue_order(struct queue *queue)
 {
-    struct queue_entry kept = *a;
-
-    *a = *b;
-    *b = kept;
+    return queue->order++;
 }
 
 void queue_put(struct queue *queue, nanos at, void *item)
 {
+    const struct queue_entry entry = {at, queue_order(queue), item};
     struct queue_entry *heap;
-    size_t i = queue->count;
+    size_t i = queue->count, parent;
 
     if (queue->count == queue->capacity) {
         queue->capacity = queue->capacity ? 2 * queue->capacity : 64;
@@ -29,11 +25,14 @@ void queue_put(struct queue *queue, nanos at, void *item)
             abort();
     }
     heap = queue->heap;
-    heap[queue->count++] = (struct queue_entry){at, queue->order++, item};
-    while (i > 0 && before(&heap[i], &heap[(i - 1) / 2])) {
-        swap(&heap[i], &heap[(i - 1) / 2]);
-        i = (i - 1) / 2;
+    queue->count++;
+    for (; i > 0; i = parent) {
+        parent = (i - 1) / CHILDREN;
+        if (!queue_before(&entry, &heap[parent]))
+            break;
+        heap[i] = heap[parent];
     }
+    heap[i] = entry;
 }
 
 nanos queue_next(const struct queue *queue)
@@ -41,24 +40,35 @@ nanos queue_next(const struct queue *queue)
     return queue->count ? queue->heap[0].at : NEVER;
 }
 
+/* The first of the children of a place; count: it has none. */
+static size_t first_child(const struct queue *queue, size_t place)
+{
+    size_t first = CHILDREN * place + 1, best = first;
+
+    if (first >= queue->count)
+        return queue->count;
+    for (size_t i = first + 1; i < queue->count && i < first + CHILDREN; i++)
+        if (queue_before(&queue->heap[i], &queue->heap[best]))
+            best = i;
+    return best;
+}
+
 void *queue_take(struct queue *queue, nanos *at)
 {
     struct queue_entry *heap = queue->heap;
-    struct queue_entry first;
-    size_t i = 0;
+    struct queue_entry first, last;
+    size_t i = 0, child;
 
     if (queue->count == 0)
         return NULL;
     first = heap[0];
-    heap[0] = heap[--queue->count];
-    for (size_t child = 1; child < queue->count; child = 2 * i + 1) {
-        if (child + 1 < queue->count && before(&heap[child + 1], &heap[child]))
-            child++;
-        if (!before(&heap[child], &heap[i]))
+    last = heap[--queue->count];
+    for (; (child = first_child(queue, i)) < queue->count; i = child) {
+        if (!queue_before(&heap[child], &last))
             break;
-        swap(&heap[child], &heap[i]);
-        i = child;
+        heap[i] = heap[child];
     }
+    heap[i] = last;
     *at = first.at;
     return first.item;
 }

@@ -1,4 +1,4 @@
-/* What will happen, in the order of time: a binary heap.
+/* What will happen, in the order of time: a heap.
  *
  * Two things at the same time happen in the order in which they were put in,
  * so that a run depends on nothing but its seed. Items are the world's; the
@@ -26,6 +26,15 @@ struct queue {
 };
 
 void queue_put(struct queue *queue, nanos at, void *item);
+/* Whether a comes first. */
+static inline bool queue_before(const struct queue_entry *a,
+                                const struct queue_entry *b)
+{
+    return a->at != b->at ? a->at < b->at : a->order < b->order;
+}
+
+/* A place among what is put in, for something that is kept elsewhere. */
+uint64_t queue_order(struct queue *queue);
 /* The time of the first item, NEVER when there is none. */
 nanos queue_next(const struct queue *queue);
 /* Takes the first item out; NULL when there is none. */

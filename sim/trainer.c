@@ -48,19 +48,32 @@ static void smooth(struct trainer *trainer, double loss)
     trainer->loss += SMOOTHING * (loss - trainer->loss);
 }
 
+/* The gradient lives no longer than this, so that all trainers of a world have
+ * theirs in the same memory, which is in the cache. */
+static void descend(struct trainer *trainer)
+{
+    const struct trainer_config *config = &trainer->config;
+    float *gradient = malloc(config->elements * sizeof *gradient);
+
+    if (!gradient)
+        abort();
+    smooth(trainer,
+           config->gradient(config->context, trainer->agenda.pacer.iteration,
+                            trainer->x, config->elements, gradient));
+    for (size_t i = 0; trainer->sum && i < config->elements; i++)
+        trainer->sum[i] += (double)gradient[i];
+    trainer->summed++;
+    if (!trainer_offers_gradients(trainer))
+        trainer_optimize(trainer, gradient, 0, config->elements);
+    free(gradient);
+}
+
 static void end_step(struct trainer *trainer)
 {
     const struct trainer_config *config = &trainer->config;
 
-    smooth(trainer,
-           config->gradient(config->context, trainer->agenda.pacer.iteration,
-                            trainer->x, config->elements, trainer->gradient));
-    for (size_t i = 0; i < config->elements; i++)
-        trainer->sum[i] += (double)trainer->gradient[i];
-    trainer->summed++;
+    descend(trainer);
     trainer->samples += config->samples;
-    if (!trainer_offers_gradients(trainer))
-        trainer_optimize(trainer, trainer->gradient, 0, config->elements);
     pacer_tick(&trainer->agenda.pacer);
     inbox_pull(&trainer->agenda.inbox, &trainer->agenda.pacer.schedule,
                &(struct span){trainer->x, config->elements}, trainer->anchor);
@@ -168,9 +181,9 @@ struct trainer *trainer_new(const struct trainer_config *config,
     trainer->wake = NEVER;
     trainer->x = malloc(bytes);
     trainer->anchor = malloc(bytes);
-    trainer->gradient = calloc(config->elements, sizeof(float));
-    trainer->sum = calloc(config->elements, sizeof *trainer->sum);
-    if (!trainer->x || !trainer->anchor || !trainer->gradient || !trainer->sum)
+    if (!config->unsummed)
+        trainer->sum = calloc(config->elements, sizeof *trainer->sum);
+    if (!trainer->x || !trainer->anchor || !(trainer->sum || config->unsummed))
         abort();
     memcpy(trainer->x, config->start, bytes);
     memcpy(trainer->anchor, config->start, bytes);
@@ -192,7 +205,6 @@ void trainer_destroy(struct trainer **reference)
     blob_unref(&trainer->to_examine);
     free(trainer->x);
     free(trainer->anchor);
-    free(trainer->gradient);
     free(trainer->sum);
     free(trainer);
 }

@@ -67,7 +67,7 @@ static struct blob *offered_values(struct trainer *trainer)
     struct blob *blob = vector_new(trainer, agenda_elements(&trainer->agenda));
     double share = trainer->summed ? 1.0 / (double)trainer->summed : 0;
 
-    if (trainer_offers_gradients(trainer))
+    if (trainer->sum && trainer_offers_gradients(trainer))
         for (size_t i = 0; i < trainer->config.elements; i++)
             blob_floats(blob)[i] = (float)(trainer->sum[i] * share);
     else
@@ -89,7 +89,9 @@ static void post_vector(struct trainer *trainer, uint64_t exchange,
     blob_unref(&blob);
     trainer->samples = 0;
     trainer->summed = 0;
-    memset(trainer->sum, 0, trainer->config.elements * sizeof *trainer->sum);
+    if (trainer->sum)
+        memset(trainer->sum, 0,
+               trainer->config.elements * sizeof *trainer->sum);
 }
 
 void trainer_found(struct trainer *trainer)

@@ -29,9 +29,9 @@ struct trainer {
     struct prng prng;
     enum phase phase;
     struct agenda agenda;
-    float *x, *gradient;
+    float *x;
     float *anchor;    /* at first the starting parameters */
-    double *sum;      /* of gradients since the last offer */
+    double *sum;      /* of gradients since the last offer, or NULL */
     uint64_t summed;  /* how many */
     uint64_t samples; /* since the last offer */
     double loss;

@@ -41,6 +41,15 @@ static struct world_fate fate_of(struct world *world,
     return fate;
 }
 
+static struct item *item_copy(struct world *world, const struct item *item)
+{
+    struct item *copy = item_new(world, item->kind, item->place);
+
+    *copy = *item;
+    (void)blob_ref(copy->payload);
+    return copy;
+}
+
 /* The message is on the wire: puts its copies where they arrive. */
 static void ship(struct world *world, struct item *item)
 {
@@ -59,43 +68,34 @@ static void ship(struct world *world, struct item *item)
         connection->arrives_at[from] = at;
     if (!fate.in_order)
         at += fate.delay;
-    for (unsigned i = 0; i < fate.copies; i++) {
-        struct item *copy = item_new(world, item->kind, item->place);
-
-        *copy = *item;
-        (void)blob_ref(copy->payload);
-        copy->sent = world->now;
-        world_put(world, at + (nanos)i * fate.apart, copy);
+    if (!fate.copies) {
+        item_free(world, item);
+        return;
     }
-    item_free(world, item);
+    item->sent = world->now;
+    world_put(world, at, item);
+    for (unsigned i = 1; i < fate.copies; i++)
+        world_put(world, at + (nanos)i * fate.apart, item_copy(world, item));
 }
 
-void wire_set_wake(struct world *world, enum end from)
+void wire_note(struct world *world, enum end from)
 {
     nanos next = port_next(world->ports[from]);
-    struct item *item;
 
-    if (next == world->port_wake[from])
+    if (next == world->through[from].at)
         return;
-    world->port_wake[from] = next;
-    if (next == NEVER)
-        return;
-    item = item_new(world, ITEM_PORT, PLACE_HUB);
-    item->from = from;
-    item->sent = next;
-    world_put(world, next, item);
+    world->through[from].at = next;
+    world->through[from].order = queue_order(&world->queue);
 }
 
-void wire_port(struct world *world, const struct item *due)
+void wire_take(struct world *world, enum end from)
 {
     struct item *item;
 
-    if (due->sent != world->port_wake[due->from])
-        return;
-    world->port_wake[due->from] = -1;
-    while ((item = port_take(world->ports[due->from], world->now)) != NULL)
+    world->through[from].at = -1; /* it has a new place among the others */
+    while ((item = port_take(world->ports[from], world->now)) != NULL)
         ship(world, item);
-    wire_set_wake(world, due->from);
+    wire_note(world, from);
 }
 
 void wire_limit(struct world *world, unsigned number)
@@ -107,8 +107,8 @@ void wire_limit(struct world *world, unsigned number)
             stream_limit(world->ports[end], connection->stream[end], world->now,
                          link_rate(world, number, (enum end)end));
     }
-    wire_set_wake(world, END_HUB);
-    wire_set_wake(world, END_NODE);
+    wire_note(world, END_HUB);
+    wire_note(world, END_NODE);
 }
 
 /* Whether nothing holds up what this end sends. */
@@ -129,7 +129,7 @@ void wire_put(struct world *world, enum end from, struct item *item)
     }
     stream_send(world->ports[from], connection->stream[from], world->now,
                 item->bytes, item);
-    wire_set_wake(world, from);
+    wire_note(world, from);
 }
 
 void wire_clear(struct world *world, struct connection *connection,
@@ -146,7 +146,7 @@ void wire_lose(struct world *world, struct connection *connection,
                enum end from)
 {
     wire_clear(world, connection, from);
-    wire_set_wake(world, from);
+    wire_note(world, from);
 }
 
 void wire_send(struct world *world, struct connection *connection,

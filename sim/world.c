@@ -16,7 +16,7 @@ struct item *item_new(struct world *world, enum item_kind kind,
         item = malloc(sizeof *item);
     if (!item)
         abort();
-    memset(item, 0, sizeof *item);
+    memset(item, 0, offsetof(struct item, msg));
     item->kind = kind;
     item->place = place;
     item->life = world->places[place].life;
@@ -326,8 +326,6 @@ void world_happen(struct world *world, struct item *item)
 
     if (item->kind == ITEM_ACT) {
         item->act(item->context, world);
-    } else if (item->kind == ITEM_PORT) {
-        wire_port(world, item);
     } else if (item->kind == ITEM_TRACE) {
         links_change(world, item);
     } else if (place->machine.self && place->life == item->life) {
@@ -343,17 +341,45 @@ void world_happen(struct world *world, struct item *item)
     item_free(world, item);
 }
 
+/* The port that has something to do before all else, ENDS: neither. */
+static enum end first_port(const struct world *world)
+{
+    const struct queue_entry none = {.at = NEVER};
+    const struct queue_entry *first =
+        world->queue.count ? world->queue.heap : &none;
+    enum end port = ENDS;
+
+    for (int end = 0; end < ENDS; end++)
+        if (queue_before(&world->through[end], first)) {
+            first = &world->through[end];
+            port = (enum end)end;
+        }
+    return port;
+}
+
+/* Lets the next thing happen; false: it is later than `until`. */
+static bool happen_next(struct world *world, nanos until)
+{
+    enum end port = first_port(world);
+
+    if (port != ENDS) {
+        if (world->through[port].at > until)
+            return false;
+        world->now = world->through[port].at;
+        wire_take(world, port);
+        return true;
+    }
+    if (queue_next(&world->queue) > until)
+        return false;
+    world_happen(world, queue_take(&world->queue, &world->now));
+    return true;
+}
+
 bool world_run_until(struct world *world, nanos until,
                      bool (*enough)(void *context, struct world *world),
                      void *context)
 {
-    nanos at = world->now;
-
-    while (queue_next(&world->queue) <= until) {
-        struct item *item = queue_take(&world->queue, &at);
-
-        world->now = at;
-        world_happen(world, item);
+    while (happen_next(world, until)) {
         if (world->broken[0])
             return false;
         if (enough && enough(context, world))

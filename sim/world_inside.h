@@ -36,7 +36,6 @@ struct connection {
 enum item_kind {
     ITEM_EVENT,   /* for a machine */
     ITEM_CONNECT, /* a node tries to reach the hub */
-    ITEM_PORT,    /* something is through the hub's port */
     ITEM_TRACE,   /* the trace may say something else */
     ITEM_ACT      /* what a scenario does */
 };
@@ -51,17 +50,16 @@ struct item {
     bool arrived;                  /* the link's failing no longer matters */
     struct world_fate fate;
     size_t bytes;  /* on the wire */
-    enum end from; /* of a port */
     enum quantity quantity; /* of a trace */
     enum event_kind event;
     peer_id peer;
     enum channel channel;
-    struct msg msg;
     struct blob *payload;
     struct job *job;
     void (*act)(void *context, struct world *world);
     void *context;
     struct item *next;
+    struct msg msg; /* of a MESSAGE; else not set */
 };
 
 struct waiting {
@@ -107,7 +105,8 @@ struct world {
     struct connection **connections;
     size_t connection_count, connection_room;
     struct port *ports[ENDS]; /* of the hub, by who sends */
-    nanos port_wake[ENDS];    /* that is in the queue */
+    struct queue_entry through[ENDS]; /* when a port's next message is: kept
+                                         out of the queue, as most change */
     struct effects effects;
     struct history history;
     struct world_saved saved;
@@ -203,10 +202,10 @@ void wire_clear(struct world *world, struct connection *connection,
                 enum end from);
 /* The node's link has other rates now. */
 void wire_limit(struct world *world, unsigned node);
-/* Has the world look at the port when its next message is through. */
-void wire_set_wake(struct world *world, enum end from);
-/* Takes what is through the port. */
-void wire_port(struct world *world, const struct item *due);
+/* Notes when the port's next message is through. */
+void wire_note(struct world *world, enum end from);
+/* Takes what is through the port now. */
+void wire_take(struct world *world, enum end from);
 
 /* ---- links.c ---- */
 
