@@ -156,23 +156,15 @@ void world_start(struct world *world, unsigned process)
 
 void world_crash(struct world *world, unsigned process, bool silent)
 {
-    enum end end = process == WORLD_HUB ? END_HUB : END_NODE;
-
-    for (size_t i = 0; i < world->connection_count; i++) {
-        struct connection *connection = world->connections[i];
-
-        if (connection->open[end] &&
-            (process == WORLD_HUB || connection->node == process))
-            star_reset(world, connection, end, silent);
-    }
     if (process == WORLD_HUB) {
+        star_reset_hub(world, silent);
         place_stop(world, PLACE_HUB);
         hub_destroy(&world->hub);
         return;
     }
+    star_reset_node(world, process, silent);
     place_stop(world, place_of_node(process));
     place_stop(world, place_of_trainer(process));
-    world->nodes[process].up[0] = world->nodes[process].up[1] = NULL;
     node_destroy(&world->nodes[process].node);
     trainer_destroy(&world->nodes[process].trainer);
 }

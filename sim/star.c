@@ -34,15 +34,16 @@ static void put_event(struct world *world, struct connection *connection,
     struct item *item = item_new(world, ITEM_EVENT, star_place(connection, to));
 
     item->event = event;
-    item->connection = connection;
+    item->connection = star_hold(connection);
     item->channel = connection->channel;
     item->peer = star_peer(connection, to);
     world_put(world, at, item);
 }
 
-static struct connection *connection_new(struct world *world)
+static struct connection *connection_new(struct world *world, unsigned node)
 {
     struct connection *connection = calloc(1, sizeof *connection);
+    struct connection **link = &world->nodes[node].connections;
     size_t bytes;
 
     if (world->connection_count == world->connection_room) {
@@ -54,7 +55,37 @@ static struct connection *connection_new(struct world *world)
         abort();
     connection->id = FIRST_PEER + world->connection_count;
     world->connections[world->connection_count++] = connection;
+    connection->node = node;
+    while (*link)
+        link = &(*link)->next;
+    *link = connection;
     return connection;
+}
+
+static void connection_free(struct world *world, struct connection *connection)
+{
+    struct connection **link = &world->nodes[connection->node].connections;
+
+    while (*link != connection)
+        link = &(*link)->next;
+    *link = connection->next;
+    world->connections[connection->id - FIRST_PEER] = NULL;
+    for (int end = 0; end < ENDS; end++)
+        stream_close(world->ports[end], &connection->stream[end]);
+    free(connection);
+}
+
+struct connection *star_hold(struct connection *connection)
+{
+    connection->held++;
+    return connection;
+}
+
+void star_release(struct world *world, struct connection *connection)
+{
+    if (connection && !--connection->held && !connection->open[END_HUB] &&
+        !connection->open[END_NODE])
+        connection_free(world, connection);
 }
 
 void star_connect(struct world *world, struct item *item)
@@ -69,8 +100,7 @@ void star_connect(struct world *world, struct item *item)
         reconnect(world, number, item->channel);
         return;
     }
-    connection = connection_new(world);
-    connection->node = number;
+    connection = connection_new(world, number);
     connection->incarnation = node->incarnation;
     connection->channel = item->channel;
     connection->open[END_HUB] = connection->open[END_NODE] = true;
@@ -101,18 +131,20 @@ struct connection *star_find(struct world *world, unsigned place, peer_id peer)
     }
     assert(peer >= FIRST_PEER && peer - FIRST_PEER < world->connection_count);
     connection = world->connections[peer - FIRST_PEER];
-    return connection->open[END_HUB] ? connection : NULL;
+    return connection && connection->open[END_HUB] ? connection : NULL;
 }
 
 void star_free(struct world *world)
 {
     for (size_t i = 0; i < world->connection_count; i++) {
-        for (int end = 0; end < ENDS; end++) {
-            wire_clear(world, world->connections[i], (enum end)end);
-            stream_close(world->ports[end],
-                         &world->connections[i]->stream[end]);
-        }
-        free(world->connections[i]);
+        struct connection *connection = world->connections[i];
+
+        if (!connection)
+            continue;
+        connection->held++;
+        wire_clear(world, connection, END_HUB);
+        wire_clear(world, connection, END_NODE);
+        connection_free(world, connection);
     }
     free(world->connections);
     for (int end = 0; end < ENDS; end++)
@@ -144,7 +176,7 @@ void star_close(struct world *world, struct connection *connection,
     struct item *own;
 
     last->event = EVENT_LEAVE;
-    last->connection = connection;
+    last->connection = star_hold(connection);
     last->channel = connection->channel;
     last->peer = star_peer(connection, other);
     last->fate.copies = 1;
@@ -170,15 +202,39 @@ static void put_reset(struct world *world, struct connection *connection,
     put_event(world, connection, other, EVENT_LEAVE, at);
 }
 
-void star_reset(struct world *world, struct connection *connection,
-                enum end end, bool silent)
+static void reset(struct world *world, struct connection *connection,
+                  enum end end, bool silent)
 {
+    (void)star_hold(connection);
     connection->open[end] = false;
     connection->reset[end] = true;
     connection->reset_at[end] = world->now;
     wire_lose(world, connection, end);
     if (!silent)
         put_reset(world, connection, end);
+    star_release(world, connection);
+}
+
+void star_reset_hub(struct world *world, bool silent)
+{
+    for (size_t i = 0; i < world->connection_count; i++)
+        if (world->connections[i] && world->connections[i]->open[END_HUB])
+            reset(world, world->connections[i], END_HUB, silent);
+}
+
+void star_reset_node(struct world *world, unsigned number, bool silent)
+{
+    struct star_node *node = &world->nodes[number];
+    struct connection *connection = node->connections;
+
+    while (connection) {
+        struct connection *next = connection->next;
+
+        if (connection->open[END_NODE])
+            reset(world, connection, END_NODE, silent);
+        connection = next;
+    }
+    node->up[CHANNEL_CONTROL] = node->up[CHANNEL_BULK] = NULL;
 }
 
 void star_break(struct world *world, struct connection *connection)

@@ -47,6 +47,7 @@ static struct item *item_copy(struct world *world, const struct item *item)
 
     *copy = *item;
     (void)blob_ref(copy->payload);
+    (void)star_hold(copy->connection);
     return copy;
 }
 
@@ -100,12 +101,13 @@ void wire_take(struct world *world, enum end from)
 
 void wire_limit(struct world *world, unsigned number)
 {
-    for (int i = 0; i < 2; i++) {
-        struct connection *connection = world->nodes[number].up[i];
+    for (int end = 0; end < ENDS; end++) {
+        uint64_t rate = link_rate(world, number, (enum end)end);
 
-        for (int end = 0; connection && end < ENDS; end++)
+        for (struct connection *connection = world->nodes[number].connections;
+             connection; connection = connection->next)
             stream_limit(world->ports[end], connection->stream[end], world->now,
-                         link_rate(world, number, (enum end)end));
+                         rate);
     }
     wire_note(world, END_HUB);
     wire_note(world, END_NODE);
@@ -159,7 +161,7 @@ void wire_send(struct world *world, struct connection *connection,
     item->bytes = encode(world, msg, &item->msg) + FRAMING_BYTES;
     item->bytes += payload ? payload->wire_bytes : 0;
     item->event = EVENT_MESSAGE;
-    item->connection = connection;
+    item->connection = star_hold(connection);
     item->channel = connection->channel;
     item->peer = star_peer(connection, to);
     item->payload = blob_ref(payload);

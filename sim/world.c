@@ -5,32 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct item *item_new(struct world *world, enum item_kind kind,
-                      unsigned place)
-{
-    struct item *item = world->spare;
-
-    if (item)
-        world->spare = item->next;
-    else
-        item = malloc(sizeof *item);
-    if (!item)
-        abort();
-    memset(item, 0, offsetof(struct item, msg));
-    item->kind = kind;
-    item->place = place;
-    item->life = world->places[place].life;
-    return item;
-}
-
-void item_free(struct world *world, struct item *item)
-{
-    blob_unref(&item->payload);
-    job_destroy(&item->job);
-    item->next = world->spare;
-    world->spare = item;
-}
-
 void world_put(struct world *world, nanos at, struct item *item)
 {
     queue_put(&world->queue, at > world->now ? at : world->now, item);
@@ -43,39 +17,6 @@ nanos world_random(struct world *world, nanos bound)
 
 /* What an ended node's bulk connection lingers. */
 #define GOODBYE (200 * MILLISECOND)
-
-/* Keeps the item until later. */
-static void waiting_add(struct waiting *waiting, struct item *item)
-{
-    if (!waiting->first)
-        waiting->end = &waiting->first;
-    item->next = NULL;
-    *waiting->end = item;
-    waiting->end = &item->next;
-}
-
-void waiting_release(struct world *world, struct waiting *waiting)
-{
-    struct item *item = waiting->first;
-
-    waiting->first = NULL;
-    while (item) {
-        struct item *next = item->next;
-
-        world_happen(world, item);
-        item = next;
-    }
-}
-
-void waiting_drop(struct world *world, struct waiting *waiting)
-{
-    while (waiting->first) {
-        struct item *item = waiting->first;
-
-        waiting->first = item->next;
-        item_free(world, item);
-    }
-}
 
 void world_set_wake(struct world *world, unsigned number)
 {
@@ -271,6 +212,15 @@ static void close_late(void *context, struct world *world)
         star_close(world, connection, END_NODE);
 }
 
+static void close_later(struct world *world, struct connection *connection)
+{
+    struct item *item = item_new(world, ITEM_ACT, PLACE_HUB);
+
+    item->act = close_late;
+    item->context = item->connection = star_hold(connection);
+    world_put(world, world->now + GOODBYE, item);
+}
+
 /* A node that has said goodbye leaves the star; what it has learnt stays. The
  * control connection goes first, so that nothing overtakes its goodbye. */
 static void after_end(struct world *world, unsigned place)
@@ -283,8 +233,7 @@ static void after_end(struct world *world, unsigned place)
     if (!node_ended(node->node))
         return;
     if (node->up[CHANNEL_BULK])
-        world_at(world, world->now + GOODBYE, close_late,
-                 node->up[CHANNEL_BULK]);
+        close_later(world, node->up[CHANNEL_BULK]);
     if (node->up[CHANNEL_CONTROL])
         star_close(world, node->up[CHANNEL_CONTROL], END_NODE);
     node->up[CHANNEL_CONTROL] = node->up[CHANNEL_BULK] = NULL;

@@ -1,6 +1,7 @@
-/* The world's inside: world.c (time, steps and effects), star.c (connections),
- * wire.c (messages on their way), links.c (what links are now), process.c
- * (starting and failing), memory.c (what the hub saves). */
+/* The world's inside: world.c (time, steps and effects), items.c (what will
+ * happen), star.c (connections), wire.c (messages on their way), links.c (what
+ * links are now), process.c (starting and failing), memory.c (what the hub
+ * saves). */
 #ifndef SIM_WORLD_INSIDE_H
 #define SIM_WORLD_INSIDE_H
 
@@ -18,10 +19,12 @@ enum { STEPS_AT_ONCE = 100000 };
 
 enum end { END_HUB, END_NODE, ENDS };
 
-/* One connection, kept until the world ends; its peer number at the hub tells
- * its place in the list. */
+/* One connection, kept until both ends are closed and nothing is under way; its
+ * peer number at the hub tells its place in the list. */
 struct connection {
     peer_id id;
+    size_t held;             /* items that refer to it */
+    struct connection *next; /* of its node, by id */
     unsigned node;
     uint64_t incarnation;
     enum channel channel;
@@ -45,7 +48,7 @@ struct item {
     enum item_kind kind;
     unsigned place;
     uint32_t life;                 /* of the machine it is for */
-    struct connection *connection; /* NULL: local */
+    struct connection *connection; /* held; NULL: local */
     nanos sent;                    /* when it was on the wire */
     bool arrived;                  /* the link's failing no longer matters */
     struct world_fate fate;
@@ -82,6 +85,7 @@ struct star_node {
     struct node *node;
     struct trainer *trainer;
     struct connection *up[2]; /* by channel; NULL: not connected */
+    struct connection *connections; /* all of it */
     const struct trace_track *track; /* NULL: the trace does not name it */
     struct world_link link;   /* as it is now */
     nanos step;               /* of its trainer, now */
@@ -102,7 +106,7 @@ struct world {
     struct place *places;    /* they move when a node is added */
     struct star_node *nodes;
     unsigned count, room;
-    struct connection **connections;
+    struct connection **connections; /* NULL: it is gone */
     size_t connection_count, connection_room;
     struct port *ports[ENDS]; /* of the hub, by who sends */
     struct queue_entry through[ENDS]; /* when a port's next message is: kept
@@ -150,12 +154,20 @@ static inline peer_id star_peer(const struct connection *connection,
     return connection->channel == CHANNEL_CONTROL ? PEER_CONTROL : PEER_BULK;
 }
 
-/* ---- world.c ---- */
+/* ---- items.c ---- */
 
-/* An item for a machine, all else zero. */
+/* An item for a machine, all else zero but for its message. */
 struct item *item_new(struct world *world, enum item_kind kind,
                       unsigned place);
 void item_free(struct world *world, struct item *item);
+/* Keeps the item until later. */
+void waiting_add(struct waiting *waiting, struct item *item);
+/* Lets everything that waits happen, in order. */
+void waiting_release(struct world *world, struct waiting *waiting);
+void waiting_drop(struct world *world, struct waiting *waiting);
+
+/* ---- world.c ---- */
+
 void world_put(struct world *world, nanos at, struct item *item);
 /* A number in [0, bound), 0 if bound is 0. */
 nanos world_random(struct world *world, nanos bound);
@@ -163,9 +175,6 @@ nanos world_random(struct world *world, nanos bound);
 void world_happen(struct world *world, struct item *item);
 /* Puts the machine's deadline into the queue. */
 void world_set_wake(struct world *world, unsigned place);
-/* Lets everything that waits happen, in order. */
-void waiting_release(struct world *world, struct waiting *waiting);
-void waiting_drop(struct world *world, struct waiting *waiting);
 
 /* ---- star.c ---- */
 
@@ -174,12 +183,16 @@ void star_connect_at(struct world *world, unsigned node,
                      enum channel channel, nanos at);
 void star_connect(struct world *world, struct item *item);
 void star_free(struct world *world);
+struct connection *star_hold(struct connection *connection);
+/* NULL: nothing to do. */
+void star_release(struct world *world, struct connection *connection);
 /* This end closes the connection, after all that it has sent. */
 void star_close(struct world *world, struct connection *connection,
                 enum end end);
-/* This end has died: what it had not sent is lost. Silent: nobody is told. */
-void star_reset(struct world *world, struct connection *connection,
-                enum end end, bool silent);
+/* The hub, or a node, has died: what it had not sent is lost. Silent: nobody
+ * is told. */
+void star_reset_hub(struct world *world, bool silent);
+void star_reset_node(struct world *world, unsigned node, bool silent);
 /* Both ends lose each other and all that is on its way. */
 void star_break(struct world *world, struct connection *connection);
 /* Whether this event really reaches its machine; notes what it changes. */
