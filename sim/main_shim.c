@@ -1,0 +1,156 @@
+/* starswitch-sim shim: stands between a real node and its hub, and is as slow
+ * as a trace says. */
+#include "sim/main.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "net/settings.h"
+#include "net/signals.h"
+#include "sim/main_shim_loop.h"
+#include "store/file.h"
+
+/* What a trace may be at most. */
+static const size_t longest_file = (size_t)1 << 30;
+
+/* All that a shim needs, beside itself. */
+struct setting {
+    struct options options;
+    struct trace *trace; /* NULL: none */
+    struct signals signals;
+};
+
+static enum status read_trace(struct setting *setting, struct why *why)
+{
+    const char *path = setting->options.trace;
+    struct why reason = {""};
+    char *text = NULL;
+    size_t size = 0;
+    enum status status;
+
+    if (!*path)
+        return STATUS_OK;
+    status = file_read(path, longest_file, &text, &size, why);
+    if (status != STATUS_OK)
+        return status;
+    status = trace_parse(text, size, &setting->trace, &reason);
+    free(text);
+    if (status != STATUS_OK)
+        return because(why, status, "%.120s: %s", path, reason.text);
+    return STATUS_OK;
+}
+
+static enum status catch_signals(struct setting *setting, struct why *why)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGINT);
+    (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
+    return signals_open(&setting->signals, &set, why);
+}
+
+static enum status check_options(const struct options *options, struct why *why)
+{
+    if (endpoint_is_loopback(&options->shim_listen) || options->insecure)
+        return STATUS_OK;
+    return because(why, STATUS_CONFIG,
+                   "--listen %.100s opens the hub to the network and there "
+                   "are no keys yet: listen on 127.0.0.1, or say --insecure "
+                   "if everybody on that network may join",
+                   options->shim_listen.host);
+}
+
+static enum status open_shim(struct setting *setting, struct shim **out,
+                             struct why *why)
+{
+    const struct options *options = &setting->options;
+    struct shim_config config = {.listen = options->shim_listen,
+                                 .hub = options->hub,
+                                 .link = {.bytes_per_second = options->rate,
+                                          .latency = options->latency,
+                                          .jitter = options->jitter,
+                                          .loss = options->packet_loss,
+                                          .message = options->chunk},
+                                 .seed = options->seed};
+    enum status status = check_options(options, why);
+
+    if (status == STATUS_OK)
+        status = read_trace(setting, why);
+    if (status == STATUS_OK)
+        status = catch_signals(setting, why);
+    if (status != STATUS_OK)
+        return status;
+    config.stop = setting->signals.fd;
+    config.link.trace = setting->trace;
+    if (setting->trace)
+        config.link.track = trace_find(setting->trace, options->shim_name);
+    return shim_open(&config, out, why);
+}
+
+/* It sleeps most of the time and must be punctual: before all else on its PC,
+ * where the system allows that. */
+static void take_precedence(void)
+{
+    const struct sched_param first = {.sched_priority = 1};
+
+    (void)sched_setscheduler(0, SCHED_RR, &first);
+}
+
+static void say_ready(const struct options *options)
+{
+    char bytes[2 * ENDPOINT_HOST_BYTES + 200];
+    struct text line;
+
+    text_init(&line, bytes, sizeof bytes);
+    text_add(&line, "listening on ");
+    endpoint_print(&options->shim_listen, &line);
+    text_add(&line, " for %.63s, hub ", options->shim_name);
+    endpoint_print(&options->hub, &line);
+    (void)fprintf(stderr, "%s\n", bytes);
+}
+
+static void say_figures(const struct shim *shim)
+{
+    struct shim_figures figures = shim_figures(shim);
+
+    (void)fprintf(stderr,
+                  "%llu connections, %llu bytes up, %llu down, at most %.3f ms "
+                  "late\n",
+                  (unsigned long long)figures.connections,
+                  (unsigned long long)figures.up,
+                  (unsigned long long)figures.down,
+                  (double)figures.late / (double)MILLISECOND);
+}
+
+int sim_shim(int count, char **words)
+{
+    static struct setting setting;
+    struct shim *shim = NULL;
+    struct why why = {""};
+    enum status status =
+        settings_read(&setting.options, PROGRAM_SIM, count, words, &why);
+
+    setting.signals.fd = -1;
+    if (status == STATUS_OK && setting.options.help)
+        return 0;
+    if (status == STATUS_OK)
+        status = open_shim(&setting, &shim, &why);
+    if (status == STATUS_OK) {
+        take_precedence();
+        say_ready(&setting.options);
+        shim_run(shim);
+        /* Taken, or it would end us when its action is the system's again. */
+        (void)signals_next(&setting.signals);
+        say_figures(shim);
+    } else {
+        (void)fprintf(stderr, "starswitch-sim: %s\n", why.text);
+    }
+    shim_close(&shim);
+    signals_close(&setting.signals);
+    trace_destroy(&setting.trace);
+    return status_exit_code(status);
+}
