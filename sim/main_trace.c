@@ -197,7 +197,7 @@ static enum status find_importer(const struct request *request,
     if (request->quantity &&
         !import_quantities(request->quantity, &options->quantities))
         return because(why, STATUS_USAGE, "import: --quantity is rate, up, "
-                       "down, delay, jitter, loss or step, not '%.80s'",
+                       "down, delay, jitter, loss, step or score, not '%.80s'",
                        request->quantity);
     return STATUS_OK;
 }

@@ -46,7 +46,7 @@ static const char head[] =
     "simulator follows them, and what has happened at each node.\n"
     "It is made by hand, by\n"
     ".B starswitch\\-sim import\n"
-    "from what other programs have measured, or from a hub's recording.\n"
+    "from what other programs have measured, or from a recording.\n"
     ".PP\n"
     "A trace is text, line by line.\n"
     "The first line is\n"
@@ -89,12 +89,12 @@ static const char head[] =
 static const char units[] =
     ".SH UNITS\n"
     "All values are exact: times to the nanosecond, rates to the byte per\n"
-    "second, probabilities to 0.000000001.\n"
+    "second, probabilities and other numbers to 0.000000001.\n"
     "A time ends in ns, us, ms, s, min or h.\n"
     "A rate, bytes or bits per second, ends in B, kB, KiB, MB, MiB, GB, GiB,\n"
     "kbit, Mbit or Gbit.\n"
     "A probability is a number from 0 to 1, or ends in %.\n"
-    "Only 0 needs no unit.\n";
+    "Other numbers have no unit, and 0 needs none.\n";
 
 static const char events[] =
     ".SH EVENTS\n"
@@ -127,7 +127,8 @@ static void print_quantities(void)
     static const char *const values[MEASURES] = {
         [MEASURE_RATE] = "RATE",
         [MEASURE_TIME] = "TIME",
-        [MEASURE_PART] = "PROBABILITY"};
+        [MEASURE_PART] = "PROBABILITY",
+        [MEASURE_NUMBER] = "NUMBER"};
 
     for (unsigned i = 0; i < QUANTITIES; i++)
         print_item(quantities[i].name, values[quantities[i].measure],

@@ -21,6 +21,8 @@ static const struct unit time_units[] = {
 static const struct unit part_units[] = {{"", PART_WHOLE},
                                          {"%", PART_WHOLE / 100}};
 
+static const struct unit number_units[] = {{"", PART_WHOLE}};
+
 /* Without a unit: only nothing needs none. */
 static const struct unit none = {"", 1};
 
@@ -38,6 +40,8 @@ static const struct measure_info measures[MEASURES] = {
                       "a time with its unit, such as 3ms or 1.5s"},
     [MEASURE_PART] = {part_units, LENGTH(part_units), PART_WHOLE,
                       "a part of 1, such as 0.001 or 0.1%"},
+    [MEASURE_NUMBER] = {number_units, LENGTH(number_units), NEVER - 1,
+                        "a number, such as 0.25 or 3.5"},
 };
 
 enum status trace_measure_read(enum trace_measure measure, const char *text,

@@ -1,4 +1,4 @@
-/* The values of a trace as people write them: 100Mbit, 3ms, 0.1%.
+/* The values of a trace as people write them: 100Mbit, 3ms, 0.1%, 2.31.
  *
  * A value is a whole number of the measure's smallest unit, so that writing
  * and reading again gives the same one:
@@ -6,6 +6,7 @@
  *     RATE  bytes per second: 0, 100Mbit, 12.5MB, 900KiB
  *     TIME  nanoseconds: 0s, 50ms, 1.5s, 3min
  *     PART  billionths of the whole, at most all of it: 0.001, 0.1%
+ *     NUMBER  billionths: 0.25, 3.5
  *
  * Nothing here allocates or keeps what it is given. */
 #ifndef TRACE_MEASURE_H
@@ -19,9 +20,15 @@
 #include "core/text.h"
 #include "core/time.h"
 
-enum trace_measure { MEASURE_RATE, MEASURE_TIME, MEASURE_PART, MEASURES };
+enum trace_measure {
+    MEASURE_RATE,
+    MEASURE_TIME,
+    MEASURE_PART,
+    MEASURE_NUMBER,
+    MEASURES
+};
 
-/* All of a PART. */
+/* All of a PART, and 1 as a NUMBER. */
 #define PART_WHOLE INT64_C(1000000000)
 
 /* Reads the whole of `text`, exactly. USAGE if it is no such value; then `why`

@@ -168,7 +168,7 @@ static enum status add_what(struct parser *parser, struct entry *entry,
             return add_event(parser, entry, (enum traced_kind)i, why);
     return because(why, STATUS_MALFORMED, "line %lu: '%s' is neither a "
                    "quantity nor an event; the quantities are up, down, "
-                   "delay, jitter, loss and step", entry->number,
+                   "delay, jitter, loss, step and score", entry->number,
                    line_shown(word, room));
 }
 

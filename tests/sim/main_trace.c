@@ -110,7 +110,7 @@ static void help_names_every_kind(void)
     outcome = IMPORT("--help");
     CHECK_EQUAL(0, outcome.code);
     CHECK_CONTAINS("mahimahi", outcome.out);
-    CHECK_CONTAINS(" up, down, delay, jitter, loss or step",
+    CHECK_CONTAINS(" up, down, delay, jitter, loss, step or score",
                    outcome.out);
     outcome_free(&outcome);
     outcome = EXPORT("--help");

@@ -67,6 +67,18 @@ static void a_part_is_at_most_the_whole(void)
     CHECK_TEXT("1", print(MEASURE_PART, PART_WHOLE));
 }
 
+static void other_numbers_have_no_unit(void)
+{
+    CHECK_EQUAL(PART_WHOLE / 4, read(MEASURE_NUMBER, "0.25"));
+    CHECK_EQUAL(12 * PART_WHOLE, read(MEASURE_NUMBER, "12"));
+    CHECK_EQUAL(1, read(MEASURE_NUMBER, "1e-9"));
+    CHECK_EQUAL(-1, read(MEASURE_NUMBER, "-1"));
+    CHECK_EQUAL(-1, read(MEASURE_NUMBER, "1%"));
+    CHECK_EQUAL(-1, read(MEASURE_NUMBER, "1e300"));
+    CHECK_TEXT("2.5", print(MEASURE_NUMBER, 5 * PART_WHOLE / 2));
+    CHECK_TEXT("0", print(MEASURE_NUMBER, 0));
+}
+
 static void what_is_printed_reads_as_the_same_value(void)
 {
     struct prng prng;
@@ -114,6 +126,7 @@ void add_trace_measure_tests(CU_pSuite suite)
     TEST(rates_are_bytes_or_bits_per_second);
     TEST(times_are_exact_to_the_nanosecond);
     TEST(a_part_is_at_most_the_whole);
+    TEST(other_numbers_have_no_unit);
     TEST(what_is_printed_reads_as_the_same_value);
     TEST(numbers_of_programs_are_rounded);
 }
