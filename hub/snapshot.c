@@ -193,11 +193,11 @@ void snapshot_scored(struct hub *hub, struct job *job)
     hub->error = job->number[3];
     if (hub->accuracy >= 0)
         effects_note(hub->out, NOTE_SCORED, "",
-                     "version %llu: loss %.4f, %.2f %% right",
+                     "version %llu: loss %.9g, %.2f %% right",
                      (unsigned long long)version, hub->score,
                      100 * hub->accuracy);
     else
-        effects_note(hub->out, NOTE_SCORED, "", "version %llu: loss %.4f",
+        effects_note(hub->out, NOTE_SCORED, "", "version %llu: loss %.9g",
                      (unsigned long long)version, hub->score);
     if (measure(hub) < hub->best_measure)
         keep_best(hub, version, job->in);

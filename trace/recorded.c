@@ -76,6 +76,14 @@ enum status recorded_node(struct recorded *of, const char *name, unsigned *out,
     return STATUS_OK;
 }
 
+struct recorded_node *recorded_node_of(const struct recorded *of,
+                                       uint64_t id)
+{
+    const struct recorded_peer *peer = recorded_peer(of, id);
+
+    return peer && of->nodes[peer->node].track ? &of->nodes[peer->node] : NULL;
+}
+
 enum status recorded_happens(struct recorded *of, struct recorded_node *node,
                              enum traced_kind kind, uint64_t first,
                              uint64_t second, struct why *why)
@@ -96,22 +104,21 @@ enum status recorded_join(struct recorded *of, struct recorded_node *node,
         return status;
     node->session = session;
     node->here = true;
-    node->pinged = false;
+    node->pinged &= of->of_node;
     return recorded_happens(of, node, TRACED_JOIN, 0, 0, why);
 }
 
-/* Adds a value, unless it holds already or the series is beyond its time. */
-static enum status add_value(struct recorded *of, struct recorded_node *node,
-                             enum quantity quantity, nanos time, int64_t value,
-                             struct why *why)
+enum status recorded_value(struct recorded *of, struct trace_track *track,
+                           enum quantity quantity, nanos time, int64_t value,
+                           struct why *why)
 {
-    const struct trace_series *series = &node->track->series[quantity];
+    const struct trace_series *series = &track->series[quantity];
     const struct series_point *last =
         series->count ? &series->points[series->count - 1] : NULL;
 
     if (last && (last->time >= time || last->value == value))
         return STATUS_OK;
-    return trace_add_value(of->trace, node->track, quantity, time, value, why);
+    return trace_add_value(of->trace, track, quantity, time, value, why);
 }
 
 /* ---- chunks ---- */
@@ -137,10 +144,10 @@ static enum status add_batch(struct recorded *of, struct recorded_node *node,
 }
 
 /* The first chunk began before it was seen: the others count. */
-static enum status close_upload(struct recorded *of, struct recorded_node *node,
-                                struct why *why)
+static enum status close_received(struct recorded *of,
+                                  struct recorded_node *node, struct why *why)
 {
-    struct batch *batch = &node->up;
+    struct batch *batch = &node->received;
     int64_t rate = rate_of((double)(batch->bytes - batch->first_bytes),
                            batch->last - batch->first);
     enum status status;
@@ -148,29 +155,38 @@ static enum status close_upload(struct recorded *of, struct recorded_node *node,
     if (!batch->open)
         return STATUS_OK;
     batch->open = false;
-    status = add_batch(of, node, TRACED_UPLOAD, batch, batch->last, why);
+    status = add_batch(of, node, of->of_node ? TRACED_DOWNLOAD : TRACED_UPLOAD,
+                       batch, batch->last, why);
     if (status != STATUS_OK || !rate)
         return status;
-    return add_value(of, node, QUANTITY_UP, batch->first, rate, why);
+    return recorded_value(of, node->track,
+                          of->of_node ? QUANTITY_DOWN : QUANTITY_UP,
+                          batch->first, rate, why);
+}
+
+/* A node hands its chunks to the system at once: how fast they are is seen at
+ * the hub only. */
+static enum status close_sent_up(struct recorded *of,
+                                 struct recorded_node *node, struct why *why)
+{
+    return add_batch(of, node, TRACED_UPLOAD, &node->sent, node->sent.last,
+                     why);
 }
 
 /* What the node has had is known by its credit; the first one says when the
  * others began. */
-static enum status close_download(struct recorded *of,
-                                  struct recorded_node *node, struct why *why)
+static enum status close_sent_down(struct recorded *of,
+                                   struct recorded_node *node, struct why *why)
 {
-    struct batch *batch = &node->down;
+    const struct batch *batch = &node->sent;
     nanos until = batch->credited ? batch->credit_last : batch->last;
     struct traced result = {.time = until, .until = until,
                             .kind = TRACED_RESULT, .track = node->track,
                             .numbers = {batch->exchange, batch->version}};
+    enum status status =
+        add_batch(of, node, TRACED_DOWNLOAD, batch, until, why);
     int64_t rate;
-    enum status status;
 
-    if (!batch->open)
-        return STATUS_OK;
-    batch->open = false;
-    status = add_batch(of, node, TRACED_DOWNLOAD, batch, until, why);
     if (status == STATUS_OK && batch->credited >= batch->bytes)
         status = trace_add_event(of->trace, &result, why);
     if (status != STATUS_OK || batch->credited > batch->bytes)
@@ -179,7 +195,18 @@ static enum status close_download(struct recorded *of,
                    batch->credit_last - batch->credit);
     if (!rate)
         return STATUS_OK;
-    return add_value(of, node, QUANTITY_DOWN, batch->first, rate, why);
+    return recorded_value(of, node->track, QUANTITY_DOWN, batch->first, rate,
+                          why);
+}
+
+static enum status close_sent(struct recorded *of, struct recorded_node *node,
+                              struct why *why)
+{
+    if (!node->sent.open)
+        return STATUS_OK;
+    node->sent.open = false;
+    return of->of_node ? close_sent_up(of, node, why)
+                       : close_sent_down(of, node, why);
 }
 
 static void grow(struct batch *batch, uint64_t bytes, nanos now)
@@ -196,38 +223,39 @@ static struct batch open_batch(const struct recorded *of, uint64_t exchange,
                           .first_bytes = bytes, .first = of->now};
 }
 
-enum status recorded_upload(struct recorded *of, struct recorded_node *node,
-                            uint64_t exchange, uint64_t bytes, struct why *why)
+enum status recorded_receive(struct recorded *of, struct recorded_node *node,
+                             uint64_t exchange, uint64_t bytes,
+                             struct why *why)
 {
     enum status status = STATUS_OK;
 
-    if (node->up.open && node->up.exchange != exchange)
-        status = close_upload(of, node, why);
-    if (!node->up.open)
-        node->up = open_batch(of, exchange, bytes);
-    grow(&node->up, bytes, of->now);
+    if (node->received.open && node->received.exchange != exchange)
+        status = close_received(of, node, why);
+    if (!node->received.open)
+        node->received = open_batch(of, exchange, bytes);
+    grow(&node->received, bytes, of->now);
     return status;
 }
 
-enum status recorded_download(struct recorded *of, struct recorded_node *node,
-                              uint64_t exchange, uint64_t version,
-                              uint64_t bytes, struct why *why)
+enum status recorded_send(struct recorded *of, struct recorded_node *node,
+                          uint64_t exchange, uint64_t version, uint64_t bytes,
+                          struct why *why)
 {
     enum status status = STATUS_OK;
 
-    if (node->down.open && node->down.exchange != exchange)
-        status = close_download(of, node, why);
-    if (!node->down.open)
-        node->down = open_batch(of, exchange, bytes);
-    node->down.version = version;
-    grow(&node->down, bytes, of->now);
+    if (node->sent.open && node->sent.exchange != exchange)
+        status = close_sent(of, node, why);
+    if (!node->sent.open)
+        node->sent = open_batch(of, exchange, bytes);
+    node->sent.version = version;
+    grow(&node->sent, bytes, of->now);
     return status;
 }
 
 void recorded_credit(struct recorded *of, struct recorded_node *node,
                      uint64_t exchange, uint64_t bytes)
 {
-    struct batch *batch = &node->down;
+    struct batch *batch = &node->sent;
 
     if (!batch->open || batch->exchange != exchange || !bytes)
         return;
@@ -239,11 +267,21 @@ void recorded_credit(struct recorded *of, struct recorded_node *node,
     batch->credit_last = of->now;
 }
 
-/* ---- pings ---- */
+/* ---- what nodes say ---- */
 
-/* A wait is told once it is over, in the PING that comes next. */
-static enum status add_wait(struct recorded *of, struct recorded_node *node,
-                            int64_t waited, struct why *why)
+enum status recorded_score(struct recorded *of, struct recorded_node *node,
+                           const struct fields *fields, struct why *why)
+{
+    int64_t score;
+
+    if (!fields_rounded(fields, "score", 9, &score))
+        return STATUS_OK; /* it has none, or is negative */
+    return recorded_value(of, node->track, QUANTITY_SCORE, of->now, score,
+                          why);
+}
+
+enum status recorded_wait(struct recorded *of, struct recorded_node *node,
+                          int64_t waited, struct why *why)
 {
     const struct traced event = {
         .time = waited < of->now - node->wait_end ? of->now - waited
@@ -261,14 +299,15 @@ enum status recorded_ping(struct recorded *of, struct recorded_node *node,
                                           ping->iteration, 0, why);
 
     if (status == STATUS_OK && ping->round_trip > 0)
-        status = add_value(of, node, QUANTITY_DELAY, of->now,
+        status = recorded_value(of, node->track, QUANTITY_DELAY, of->now,
                            ping->round_trip / 2, why);
     if (status == STATUS_OK && ping->rate > 0)
-        status = add_value(of, node, QUANTITY_STEP,
+        status = recorded_value(of, node->track, QUANTITY_STEP,
                            node->pinged ? node->at : of->now,
                            PART_WHOLE * SECOND / ping->rate, why);
     if (status == STATUS_OK && node->pinged && ping->waited > node->waited)
-        status = add_wait(of, node, ping->waited - node->waited, why);
+        /* a wait is told once it is over, in the PING that comes next */
+        status = recorded_wait(of, node, ping->waited - node->waited, why);
     node->pinged = true;
     node->at = of->now;
     node->waited = ping->waited;
@@ -278,10 +317,10 @@ enum status recorded_ping(struct recorded *of, struct recorded_node *node,
 enum status recorded_close(struct recorded *of, struct recorded_node *node,
                            struct why *why)
 {
-    enum status status = close_upload(of, node, why);
+    enum status status = close_received(of, node, why);
 
-    node->pinged = false;
-    return status == STATUS_OK ? close_download(of, node, why) : status;
+    node->pinged &= of->of_node;
+    return status == STATUS_OK ? close_sent(of, node, why) : status;
 }
 
 enum status recorded_leave(struct recorded *of, struct recorded_node *node,
