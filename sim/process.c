@@ -265,6 +265,12 @@ struct trainer *world_trainer(const struct world *world, unsigned node)
     return world->nodes[node].trainer;
 }
 
+const struct world_link *world_link_now(const struct world *world,
+                                        unsigned node)
+{
+    return &world->nodes[node].link;
+}
+
 const struct world_saved *world_saved(const struct world *world)
 {
     return &world->saved;

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "sim/loss.h"
 #include "sim/world_inside.h"
 
 /* Of each message, beside its header and payload. */
@@ -59,8 +60,8 @@ static void ship(struct world *world, struct item *item)
     struct world_fate fate = item->fate;
     nanos at = world->now + link_latency(world, connection->node);
 
-    at += link_repeats(world, connection->node, item->bytes,
-                       stream_is_empty(connection->stream[from]));
+    at += loss_delay(&world->prng, &world->nodes[connection->node].link,
+                     item->bytes, stream_is_empty(connection->stream[from]));
     if (fate.in_order)
         at += fate.delay;
     if (at < connection->arrives_at[from])

@@ -177,6 +177,9 @@ nanos world_now(const struct world *world);
 struct hub *world_hub(const struct world *world);
 struct node *world_node(const struct world *world, unsigned node);
 struct trainer *world_trainer(const struct world *world, unsigned node);
+/* A node's link as it is now. */
+const struct world_link *world_link_now(const struct world *world,
+                                        unsigned node);
 const struct world_saved *world_saved(const struct world *world);
 /* The first broken invariant, as a sentence, or NULL. */
 const char *world_broken(const struct world *world);

@@ -231,10 +231,6 @@ void links_begin_port(struct world *world);
 void links_change(struct world *world, const struct item *due);
 /* What this end of a connection may send, as a rate of sim/port.h. */
 uint64_t link_rate(const struct world *world, unsigned node, enum end from);
-/* How much later a message comes, as packets of it are lost. Last: nothing
- * follows it at once. */
-nanos link_repeats(struct world *world, unsigned node, uint64_t bytes,
-                   bool last);
 /* False: it is down and nobody was told, so what is sent waits. */
 bool link_carries(const struct world *world, unsigned node);
 /* The link may be up again: what has waited for that comes. */
