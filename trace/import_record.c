@@ -129,7 +129,7 @@ static enum status take_event(struct recorded *of, unsigned long line,
 
 /* An event, an effect of the one before, behind two blanks, or, at first, one
  * of the hub's settings: show/record.h. */
-static enum status take_line(struct recorded *of, struct line *line,
+static enum status take_body(struct recorded *of, struct line *line,
                              struct why *why)
 {
     if (!of->begun && strncmp(line->text, "set ", 4) == 0)
