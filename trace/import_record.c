@@ -127,18 +127,6 @@ static enum status take_event(struct recorded *of, unsigned long line,
                    "recording is damaged", line, line_shown(word, room));
 }
 
-/* An event, an effect of the one before, behind two blanks, or, at first, one
- * of the hub's settings: show/record.h. */
-static enum status take_body(struct recorded *of, struct line *line,
-                             struct why *why)
-{
-    if (!of->begun && strncmp(line->text, "set ", 4) == 0)
-        return STATUS_OK;
-    if (strncmp(line->text, "  ", 2) == 0)
-        return take_effect(of, line->number, line->text, why);
-    return take_event(of, line->number, line->text, why);
-}
-
 static enum status take_title(struct recorded *of, struct line *line,
                               struct why *why)
 {
@@ -154,11 +142,24 @@ static enum status take_title(struct recorded *of, struct line *line,
                    "starswitch-hub or starswitch-node has made (--record)");
 }
 
+/* The title; one of the hub's settings (show/record.h); an effect, behind two
+ * blanks, of the event before; or an event. */
+static enum status take_any(struct recorded *of, struct line *line,
+                            struct why *why)
+{
+    if (line->number == 1)
+        return take_title(of, line, why);
+    if (!of->begun && strncmp(line->text, "set ", 4) == 0)
+        return STATUS_OK;
+    if (strncmp(line->text, "  ", 2) == 0)
+        return take_effect(of, line->number, line->text, why);
+    return take_event(of, line->number, line->text, why);
+}
+
 static enum status take_line(void *of, struct line *line, struct why *why)
 {
     struct why reason = {""};
-    enum status status = line->number == 1 ? take_title(of, line, &reason)
-                                           : take_body(of, line, &reason);
+    enum status status = take_any(of, line, &reason);
 
     if (status == STATUS_OK)
         return status;
