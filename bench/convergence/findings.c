@@ -23,30 +23,16 @@ static double measured(const struct outcome *outcome, enum measure measure)
     }
 }
 
-struct spread spread_of(const double *values, unsigned count)
-{
-    struct spread spread = {0, NAN};
-    double squares = 0;
-
-    for (unsigned i = 0; i < count; i++)
-        spread.mean += values[i] / count;
-    for (unsigned i = 0; i < count; i++)
-        squares += (values[i] - spread.mean) * (values[i] - spread.mean);
-    if (count > 1)
-        spread.deviation = sqrt(squares / (count - 1));
-    return spread;
-}
-
 enum { MOST_SEEDS = 64 };
 
-struct spread series_spread(const struct series *series, enum measure measure)
+struct mean series_mean(const struct series *series, enum measure measure)
 {
     double values[MOST_SEEDS] = {0};
     unsigned count = series->seeds < MOST_SEEDS ? series->seeds : MOST_SEEDS;
 
     for (unsigned i = 0; i < count; i++)
         values[i] = measured(&series->outcomes[i], measure);
-    return spread_of(values, count);
+    return statistics_mean(values, count);
 }
 
 /* Left's mean over right's. */
@@ -58,14 +44,14 @@ static void divide(const struct series *left, const struct series *right,
     unsigned count = left->seeds < MOST_SEEDS ? left->seeds : MOST_SEEDS;
 
     assert(right);
-    above = series_spread(left, measure).mean;
-    below = series_spread(right, measure).mean;
+    above = series_mean(left, measure).value;
+    below = series_mean(right, measure).value;
     out->value = above / below;
     for (unsigned i = 0; i < count; i++)
         rests[i] = (measured(&left->outcomes[i], measure) -
                     out->value * measured(&right->outcomes[i], measure)) /
                    below;
-    out->error = spread_of(rests, count).deviation / sqrt(count);
+    out->error = statistics_mean(rests, count).error;
     if (!isfinite(out->value))
         out->error = 0;
 }
@@ -75,16 +61,16 @@ static void subtract(const struct series *left, const struct series *right,
 {
     double values[MOST_SEEDS] = {0};
     unsigned count = left->seeds < MOST_SEEDS ? left->seeds : MOST_SEEDS;
-    struct spread spread;
+    struct mean mean;
 
     for (unsigned i = 0; i < count; i++) {
         values[i] = measured(&left->outcomes[i], measure);
         if (right)
             values[i] -= measured(&right->outcomes[i], measure);
     }
-    spread = spread_of(values, count);
-    out->value = spread.mean;
-    out->error = spread.deviation / sqrt(count);
+    mean = statistics_mean(values, count);
+    out->value = mean.value;
+    out->error = mean.error;
 }
 
 static const char *trouble_of(const struct series *series)

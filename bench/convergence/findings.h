@@ -3,6 +3,7 @@
 #define BENCH_CONVERGENCE_FINDINGS_H
 
 #include "bench/convergence/outcome.h"
+#include "study/statistics.h"
 
 /* Of one arm; the same seeds, in the same order, for all arms of a workload. */
 struct series {
@@ -11,13 +12,8 @@ struct series {
     char trouble[128]; /* why it was not run, or "" */
 };
 
-struct spread {
-    double mean, deviation; /* of the sample; NAN for one value */
-};
-
-struct spread spread_of(const double *values, unsigned count);
 /* Of a measure other than SHOWN: losses, bytes, seconds, right answers. */
-struct spread series_spread(const struct series *series, enum measure measure);
+struct mean series_mean(const struct series *series, enum measure measure);
 
 enum holding {
     HOLDS_CLEARLY, /* by two standard errors */

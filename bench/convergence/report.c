@@ -49,13 +49,13 @@ static void put_number(const struct report *report, double value, int places)
         (void)fprintf(report->file, "%.*f", places, value);
 }
 
-static void put_spread(const struct report *report, struct spread spread)
+static void put_mean(const struct report *report, struct mean mean)
 {
-    put_number(report, spread.mean, 3);
-    if (!isfinite(spread.mean) || !isfinite(spread.deviation))
+    put_number(report, mean.value, 3);
+    if (!isfinite(mean.value) || !isfinite(mean.deviation))
         return;
     put(report, " ± ");
-    put_number(report, spread.deviation, 3);
+    put_number(report, mean.deviation, 3);
 }
 
 /* ---- the single node ---- */
@@ -72,7 +72,7 @@ static void put_curve(const struct report *report, const struct arm *arm)
         for (unsigned s = 0; s < series->seeds; s++)
             values[s] = series->outcomes[s].curve[c];
         put(report, " ");
-        put_spread(report, spread_of(values, series->seeds));
+        put_mean(report, statistics_mean(values, series->seeds));
         (void)fprintf(report->file, " (%llu) |",
                       (unsigned long long)(iterations >> (CURVE - 1 - c)));
     }
@@ -108,13 +108,13 @@ static void put_arm(const struct report *report, const struct arm *arm,
         return;
     }
     put(report, " ");
-    put_spread(report, series_spread(series, loss));
+    put_mean(report, series_mean(series, loss));
     (void)fprintf(report->file, " | %.1f %% | ",
-                  100 * series_spread(series, ACCURACY).mean);
+                  100 * series_mean(series, ACCURACY).value);
     if (arm->kind == STAR)
-        put_number(report, series_spread(series, BYTES).mean / 1e6, 1);
+        put_number(report, series_mean(series, BYTES).value / 1e6, 1);
     (void)fprintf(report->file, " | %.0f | ",
-                  series_spread(series, DURATION).mean);
+                  series_mean(series, DURATION).value);
     if (arm->options[0])
         (void)fprintf(report->file, "`%s`", arm->options);
     put(report, " |\n");

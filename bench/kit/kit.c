@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "core/prng.h"
+#include "study/statistics.h"
 
 enum { DRIFTS = 4096, EXIT_WRONG_USE = 64 };
 
@@ -137,21 +138,9 @@ void sleep_until(double when)
         ;
 }
 
-static int by_size(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
 double quantile(double *values, size_t count, double share)
 {
-    double place = share * (double)(count - 1);
-    size_t below = (size_t)place, above = below + (below + 1 < count);
-
-    qsort(values, count, sizeof *values, by_size);
-    return values[below] +
-           (place - (double)below) * (values[above] - values[below]);
+    return statistics_quantile(values, count, share);
 }
 
 double median(double *values, size_t count)
