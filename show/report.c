@@ -4,36 +4,15 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "core/quote.h"
 #include "show/chart.h"
-#include "show/report_style.h"
 #include "show/stamp.h"
 #include "show/table.h"
-#include "store/file.h"
 
 enum { OPEN_EVENTS = 12, WORDS_BYTES = 200 };
 
 /* ---- the head ---- */
-
-static void add_start(struct text *out)
-{
-    text_add(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n"
-                  "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" "
-                  "content=\"width=device-width\"/>\n"
-                  "<title>starswitch: report of a run</title>\n<style>\n");
-    text_add(out, "%s</style>\n</head>\n<body>\n<main>\n", report_style);
-}
-
-static void add_fact(const char *name, const char *value, struct text *out)
-{
-    if (!value)
-        return;
-    text_add(out, "<span class=\"soft\">%s</span> ", name);
-    quote_html(out, value);
-    text_add(out, " &#160; ");
-}
 
 static void add_heading(const struct report *report, struct text *out)
 {
@@ -51,10 +30,10 @@ static void add_heading(const struct report *report, struct text *out)
         text_add(out, "; ended: ");
     quote_html(out, report->view->reason);
     text_add(out, "</p>\n<p>");
-    add_fact("data", head->data, out);
-    add_fact("model", head->model, out);
-    add_fact("policy", head->policy, out);
-    add_fact("goal", head->goal, out);
+    page_fact("data", head->data, out);
+    page_fact("model", head->model, out);
+    page_fact("policy", head->policy, out);
+    page_fact("goal", head->goal, out);
     text_add(out, "</p>\n");
 }
 
@@ -293,30 +272,18 @@ static void add_fates(const struct hub_view *view, struct text *out)
     text_add(out, "</p>\n");
 }
 
-static void add_setting(const char *name, const char *value, struct text *out)
-{
-    if (!value)
-        return;
-    text_add(out, "<div><dt>");
-    quote_html(out, name);
-    text_add(out, "</dt><dd><code>");
-    quote_html(out, value);
-    text_add(out, "</code></dd></div>\n");
-}
-
 static void add_settings(const struct report *report, struct text *out)
 {
     text_add(out, "<h2>Settings and files</h2>\n<dl class=\"box\">\n");
-    for (size_t i = 0; i < report->setting_count; i++)
-        add_setting(report->settings[i].name, report->settings[i].value, out);
-    add_setting("model file", report->model, out);
-    add_setting("recording", report->record, out);
+    page_settings(report->settings, report->setting_count, out);
+    page_setting("model file", report->model, out);
+    page_setting("recording", report->record, out);
     text_add(out, "</dl>\n");
 }
 
 void report_html(const struct report *report, struct text *out)
 {
-    add_start(out);
+    page_begin("report of a run", out);
     add_heading(report, out);
     add_cards(report, out);
     add_charts(report, out);
@@ -324,21 +291,16 @@ void report_html(const struct report *report, struct text *out)
     add_fates(report->view, out);
     add_events(report->course, out);
     add_settings(report, out);
-    text_add(out, "</main>\n</body>\n</html>\n");
+    page_end(out);
+}
+
+static void write_page(const void *of, struct text *out)
+{
+    report_html(of, out);
 }
 
 enum status report_write(const struct report *report, const char *path,
                          struct why *why)
 {
-    char *bytes = malloc(REPORT_BYTES);
-    enum status status;
-    struct text text;
-
-    if (!bytes)
-        return because(why, STATUS_NO_MEMORY, "no memory for the report");
-    text_init(&text, bytes, REPORT_BYTES);
-    report_html(report, &text);
-    status = file_replace(path, &(struct part){bytes, text.length}, 1, why);
-    free(bytes);
-    return status;
+    return page_write(path, REPORT_BYTES, write_page, report, why);
 }

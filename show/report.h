@@ -1,9 +1,5 @@
-/* The report of a run: a page of HTML that needs nothing else, and a summary
- * for the terminal.
- *
- * The page holds its style and its drawings (SVG); it has no script and asks
- * no other machine for anything. It follows the reader's choice of light or
- * dark. Words that came from nodes are made harmless (core/quote.h). */
+/* The report of a run: a page of HTML (show/page.h), and a summary for the
+ * terminal. Words that came from nodes are made harmless (core/quote.h). */
 #ifndef SHOW_REPORT_H
 #define SHOW_REPORT_H
 
@@ -16,17 +12,13 @@
 #include "core/time.h"
 #include "hub/hub.h"
 #include "show/course.h"
+#include "show/page.h"
 #include "show/table.h"
 
 enum {
     REPORT_BYTES = 4 << 20,
     REPORT_SUMMARY_BYTES = 16 * 1024,
     REPORT_SETTINGS = 96
-};
-
-/* An option and its value, as people write them. */
-struct setting {
-    const char *name, *value;
 };
 
 /* All of it borrowed. */

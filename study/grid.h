@@ -28,8 +28,9 @@ struct grid {
 };
 
 /* Reads a grid; each value is tried on its own. `option`, for sentences, is
- * where it comes from; the text fits in `bytes`. USAGE: no such option or value, one of them twice, an
- * option that is none of the star, or too many combinations. */
+ * where it comes from; the text fits in `bytes`. USAGE: no such option or
+ * value, one of them twice, an option that is none of the star, or too many
+ * combinations. */
 enum status grid_parse(const char *text, const char *option, struct grid *out,
                        struct why *why) MUST_CHECK;
 

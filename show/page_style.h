@@ -1,11 +1,11 @@
-/* The looks of the report's page. Inside of show/report.c.
+/* The looks of our pages. Inside of show/page.c.
  *
  * Eight colours for nodes, chosen to be told apart with any kind of sight
  * (after Okabe and Ito), as strong on light as on dark. */
-#ifndef SHOW_REPORT_STYLE_H
-#define SHOW_REPORT_STYLE_H
+#ifndef SHOW_PAGE_STYLE_H
+#define SHOW_PAGE_STYLE_H
 
-static const char report_style[] =
+static const char page_style[] =
     ":root{color-scheme:light dark;--page:#fbfbfa;--card:#fff;--ink:#1c2024;"
     "--soft:#60666d;--line:#e3e5e8;--goal:#b3261e;--warn:#b26a00;--c0:#0072b2;"
     "--c1:#d97706;--c2:#009e73;--c3:#b45a9c;--c4:#3ba3db;--c5:#d4502f;"
@@ -40,6 +40,7 @@ static const char report_style[] =
     "vertical-align:middle;border-radius:2px}"
     "i.centre{background:var(--ink)}line.goal{stroke:var(--goal);"
     "stroke-dasharray:6 4;stroke-width:1.5}svg text.goal{fill:var(--goal)}"
+    "line.median{stroke:var(--ink);stroke-width:2}"
     "circle{fill-opacity:.75;stroke:var(--card)}circle.info{fill:var(--c0)}"
     "circle.warning{fill:var(--warn)}circle.error{fill:var(--goal)}\n"
     ".c0{stroke:var(--c0)}i.c0{background:var(--c0)}"
@@ -50,6 +51,11 @@ static const char report_style[] =
     ".c5{stroke:var(--c5)}i.c5{background:var(--c5)}"
     ".c6{stroke:var(--c6)}i.c6{background:var(--c6)}"
     ".c7{stroke:var(--c7)}i.c7{background:var(--c7)}\n"
+    "circle.c0{fill:var(--c0)}circle.c1{fill:var(--c1)}"
+    "circle.c2{fill:var(--c2)}circle.c3{fill:var(--c3)}"
+    "circle.c4{fill:var(--c4)}circle.c5{fill:var(--c5)}"
+    "circle.c6{fill:var(--c6)}circle.c7{fill:var(--c7)}"
+    "circle.centre{fill:var(--ink)}\n"
     ".box{overflow-x:auto}table{border-collapse:collapse;width:100%;"
     "font-size:14px;font-variant-numeric:tabular-nums}"
     "th,td{text-align:right;padding:4px 8px;border-bottom:1px solid "
