@@ -5,13 +5,13 @@
 
 #include "core/quote.h"
 #include "show/axis.h"
+#include "show/figure.h"
 #include "show/stamp.h"
 
 /* The drawing, in its own units. */
 enum {
-    WIDTH = 960,
     LEFT = 56,
-    RIGHT = 944,
+    RIGHT = FIGURE_WIDTH - 16,
     TOP = 12,
     BELOW = 42,         /* for the axis of time */
     LANE = 26,          /* height of a level's lane */
@@ -129,14 +129,6 @@ static void add_point(const struct frame *frame, struct point point,
              axis_place(&frame->value, point.value * frame->scale));
 }
 
-static void add_class(int colour, struct text *out)
-{
-    if (colour < 0)
-        text_add(out, "centre");
-    else
-        text_add(out, "c%d", colour % CHART_COLOURS);
-}
-
 static void add_curve(const struct frame *frame, const struct curve *curve,
                       struct text *out)
 {
@@ -146,7 +138,7 @@ static void add_curve(const struct frame *frame, const struct curve *curve,
     if (!series->per_point)
         return;
     text_add(out, "<polyline class=\"curve ");
-    add_class(curve->colour, out);
+    figure_class(curve->colour, out);
     text_add(out, "\" points=\"");
     for (unsigned i = 0; i < series->count; i += stride)
         add_point(frame, series->points[i], out);
@@ -174,7 +166,7 @@ static void add_legend(const struct chart *chart, struct text *out)
     text_add(out, "<p class=\"legend\">");
     for (unsigned i = 0; i < chart->count && i < NAMED_CURVES; i++) {
         text_add(out, "<span><i class=\"");
-        add_class(chart->curves[i].colour, out);
+        figure_class(chart->curves[i].colour, out);
         text_add(out, "\"></i>");
         quote_html(out, chart->curves[i].name);
         text_add(out, "</span>\n");
@@ -184,24 +176,6 @@ static void add_legend(const struct chart *chart, struct text *out)
     text_add(out, "</p>\n");
 }
 
-static void begin_drawing(const char *title, double height, struct text *out)
-{
-    text_add(out, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"",
-             WIDTH, height);
-    quote_html(out, title);
-    text_add(out, "\">\n");
-}
-
-static void begin_figure(const char *title, const char *unit,
-                         struct text *out)
-{
-    text_add(out, "<figure><figcaption>");
-    quote_html(out, title);
-    if (unit)
-        text_add(out, " <small>%s</small>", unit);
-    text_add(out, "</figcaption>\n");
-}
-
 /* The centre is drawn last, above the others. */
 static void add_curves(const struct chart *chart, struct range range,
                        struct text *out)
@@ -209,7 +183,7 @@ static void add_curves(const struct chart *chart, struct range range,
     struct frame frame = {time_axis(chart->seconds),
                           value_axis(chart, range), chart->scale};
 
-    begin_drawing(chart->title, bottom_of(chart) + BELOW, out);
+    figure_begin_drawing(chart->title, bottom_of(chart) + BELOW, out);
     add_value_axis(&frame.value, out);
     add_time_axis(&frame.time, bottom_of(chart), out);
     for (unsigned i = chart->count; i > 0; i--)
@@ -223,7 +197,7 @@ void chart_draw(const struct chart *chart, struct text *out)
 {
     struct range range = range_of(chart);
 
-    begin_figure(chart->title, chart->unit, out);
+    figure_begin(chart->title, chart->unit, out);
     if (isfinite(range.low)) {
         if (chart->count > 1)
             add_legend(chart, out);
@@ -269,8 +243,8 @@ void chart_draw_moments(const struct course *course, double seconds,
     struct axis axis = time_axis(seconds);
     double bottom = LANE * LEVEL_ERROR;
 
-    begin_figure("Events", NULL, out);
-    begin_drawing("Events", bottom + BELOW, out);
+    figure_begin("Events", NULL, out);
+    figure_begin_drawing("Events", bottom + BELOW, out);
     for (int level = LEVEL_INFO; level <= LEVEL_ERROR; level++)
         text_add(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s"
                       "</text>\n", LEFT - 8,
