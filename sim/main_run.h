@@ -15,6 +15,9 @@ int run_fail(enum status status, const struct why *why);
 
 /* What is simulated, as the lines that stand above all results. */
 void run_describe(const struct scene *scene, struct text *out);
+/* These lines apart: compute and star, and the policy with its numbers. */
+void run_describe_star(const struct scene *scene, struct text *out);
+void run_describe_policy(const struct scene *scene, struct text *out);
 /* The goal, as words: "loss 0.1", "87 % accuracy"; nothing where none is. */
 void run_goal(const struct options *options, struct text *out);
 /* An outcome as the members of a JSON object, without its braces. */

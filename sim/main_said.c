@@ -79,10 +79,9 @@ static void add_rate(uint64_t bytes_per_second, struct text *out)
         text_add(out, "no limit");
 }
 
-void run_describe(const struct scene *scene, struct text *out)
+void run_describe_star(const struct scene *scene, struct text *out)
 {
     const struct options *options = scene_options(scene);
-    const struct hub_config *hub = scene_hub(scene);
 
     describe_compute(scene, out);
     text_add(out, " star     %llu nodes, ",
@@ -95,12 +94,25 @@ void run_describe(const struct scene *scene, struct text *out)
              1e-6 * (double)options->step_time,
              options->trace[0] ? ", as in " : "",
              options->trace[0] ? options->trace : "");
+}
+
+void run_describe_policy(const struct scene *scene, struct text *out)
+{
+    const struct options *options = scene_options(scene);
+    const struct hub_config *hub = scene_hub(scene);
+
     text_add(out, " policy   %s k=%llu d=%llu", options->policy,
              (unsigned long long)options->every,
              (unsigned long long)options->delay);
     policy_describe(&hub->policy, out);
     codecs_describe(hub->codec_up, hub->codec_down, out);
     text_add(out, "\n");
+}
+
+void run_describe(const struct scene *scene, struct text *out)
+{
+    run_describe_star(scene, out);
+    run_describe_policy(scene, out);
 }
 
 void run_bytes(double bytes, struct text *out)

@@ -18,8 +18,6 @@ static int soon(const char *name)
     }
 
 
-SOON(compare)
-SOON(sweep)
 SOON(tune)
 SOON(validate)
 SOON(soak)

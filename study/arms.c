@@ -178,6 +178,27 @@ static void play(void *of, unsigned number, void *result)
     scene_close(&scene);
 }
 
+static bool is_whole(const struct arms *arms, unsigned seed)
+{
+    for (unsigned i = 0; i < arms->count; i++) {
+        const struct outcome *outcome = &arms_run(arms, i, seed)->outcome;
+
+        if (!outcome->done && !outcome->trouble[0])
+            return false;
+    }
+    return true;
+}
+
+/* Keeps the seeds that all arms have been played with, at least one. */
+static void keep_whole(struct arms *arms)
+{
+    unsigned seeds = 0;
+
+    while (seeds < arms->seeds && is_whole(arms, seeds))
+        seeds++;
+    arms->seeds = seeds ? seeds : 1;
+}
+
 bool arms_play(struct arms *arms, const char *noun)
 {
     struct crew crew = {.count = arms->count * arms->seeds,
@@ -188,6 +209,8 @@ bool arms_play(struct arms *arms, const char *noun)
                         .noun = noun};
     bool whole = crew_run(&crew, arms->runs);
 
+    if (!whole)
+        keep_whole(arms);
     arms_rank(arms);
     return whole;
 }

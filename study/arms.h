@@ -74,7 +74,7 @@ void arms_destroy(struct arms **arms);
 void arms_options(const struct arms *arms, unsigned place,
                   struct options *out);
 /* Plays all, in processes of their own, and ranks them. False: interrupted;
- * the ranking is of what was done until then. */
+ * `seeds` are then those that all arms were played with. */
 bool arms_play(struct arms *arms, const char *noun);
 
 /* Says anew what the runs come to; playing ends with this. */
