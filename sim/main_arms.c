@@ -85,7 +85,7 @@ static void print_worths(const struct arms *arms)
     struct text text;
 
     arms_weigh(arms, worths);
-    (void)printf(" What matters, from its best value to its worst:\n");
+    (void)printf(" What matters, as times the best value, all else equal:\n");
     for (unsigned i = 0; i < arms->grid->count; i++) {
         text_init(&text, bytes, sizeof bytes);
         arms_say_worth(arms, &worths[i], &text);

@@ -34,7 +34,7 @@ void arms_say_number(double value, struct text *out);
  * stop. */
 void arms_say_beside(const struct arms *arms, unsigned place,
                      struct text *out);
-/* What one of the options is worth: "every: 1.8 times; 10: 22, 20: 25". */
+/* What one of the options is worth: "every 10: 1, 20: 1.24, 50: 1.7". */
 void arms_say_worth(const struct arms *arms, const struct worth *worth,
                     struct text *out);
 /* Whether the difference to the best is below two standard errors. */

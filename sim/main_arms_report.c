@@ -208,16 +208,19 @@ static void add_values(const struct arms *arms, const struct worth *worth,
 
     dots->title = axis->name;
     for (unsigned value = 0; value < axis->count; value++) {
-        struct dots_row row = {axis->values[value], values, 0,
-                               worth->medians[value], (int)worth->axis};
+        double *first = values;
 
         for (unsigned i = 0; i < arms->count; i++)
             if (!arms->list[i].refused &&
                 grid_value(arms->grid, i, worth->axis) == value)
                 *values++ = arms->list[i].result.median;
-        row.count = (size_t)(values - row.values);
-        if (row.count)
-            dots->rows[dots->count++] = row;
+        if (values == first)
+            continue;
+        dots->rows[dots->count] = (struct dots_row){
+            axis->values[value], first, (size_t)(values - first), 0,
+            (int)worth->axis};
+        dots->rows[dots->count++].median = statistics_quantile(
+            first, (size_t)(values - first), 0.5);
     }
 }
 

@@ -81,16 +81,15 @@ void arms_say_worth(const struct arms *arms, const struct worth *worth,
 {
     const struct grid_axis *axis = &arms->grid->axes[worth->axis];
 
-    if (isfinite(worth->factor))
-        text_add(out, "%s %.3g times; ", axis->name, worth->factor);
-    else
-        text_add(out, "%s decides; ", axis->name);
+    text_add(out, "%s ", axis->name);
     for (unsigned i = 0; i < axis->count; i++) {
         text_add(out, "%s%s: ", i ? ", " : "", axis->values[i]);
-        if (isnan(worth->medians[i]))
-            text_add(out, "left out");
+        if (isnan(worth->times[i]))
+            text_add(out, "-");
+        else if (isinf(worth->times[i]))
+            text_add(out, "never");
         else
-            arms_say_number(worth->medians[i], out);
+            text_add(out, "%.3g", worth->times[i]);
     }
 }
 
@@ -168,8 +167,9 @@ static void add_beside(const struct arms *arms, unsigned place,
     else if (!isfinite(pairs->mean.error))
         text_add(out, "%.3g", pairs->mean.value);
     else
-        text_add(out, "%.3g +- %.2g%s", pairs->mean.value, pairs->mean.error,
-                 arms_are_alike(arms, place) ? " =" : "  ");
+        text_add(out, "%s%.3g +- %.2g",
+                 arms_are_alike(arms, place) ? "= " : "", pairs->mean.value,
+                 pairs->mean.error);
 }
 
 static void add_name(const struct arms *arms, unsigned place, struct text *out)

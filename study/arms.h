@@ -91,13 +91,14 @@ bool arms_have_goal(const struct arms *arms);
  * the last one until then; NAN: there was none. Needs curves. */
 double arms_loss_at(const struct arms *arms, unsigned place, double time);
 
-/* What one of the grid's options is worth: over its values, the medians of the
- * medians of the arms that have them. */
+/* What one of the grid's options is worth, all else being equal. */
 struct worth {
     unsigned axis;
-    double medians[GRID_VALUES]; /* NAN: no arm of that value was played */
-    double factor; /* from the best value to the worst; INFINITY: it decides
-                      whether the goal is reached */
+    /* How many times the result of the best value each value's is: the median
+     * over all values of the other options. INFINITY: it does not get there;
+     * NAN: no arm of that value was played beside one that did. */
+    double times[GRID_VALUES];
+    double factor; /* from the least of these to the greatest */
 };
 
 /* Sets one for each of the grid's options, that which matters most first. */

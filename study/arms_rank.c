@@ -159,15 +159,35 @@ void arms_rank(struct arms *arms)
 
 /* ---- what options are worth ---- */
 
-static double median_with(const struct arms *arms, unsigned axis,
-                          unsigned value)
+/* The best result there is where only this option differs; INFINITY: none. */
+static double best_sibling(const struct arms *arms, unsigned place,
+                           unsigned axis)
+{
+    double best = INFINITY;
+
+    for (unsigned i = 0; i < arms->grid->axes[axis].count; i++) {
+        const struct arm *arm =
+            &arms->list[grid_sibling(arms->grid, place, axis, i)];
+
+        if (!arm->refused)
+            best = fmin(best, arm->result.median);
+    }
+    return best;
+}
+
+static double times_the_best(const struct arms *arms, unsigned axis,
+                             unsigned value)
 {
     double *values = numbers(arms->count), median = NAN;
     unsigned count = 0;
 
-    for (unsigned i = 0; i < arms->count; i++)
-        if (!arms->list[i].refused && grid_value(arms->grid, i, axis) == value)
-            values[count++] = arms->list[i].result.median;
+    for (unsigned i = 0; i < arms->count; i++) {
+        double best = best_sibling(arms, i, axis);
+
+        if (!arms->list[i].refused && isfinite(best) && best > 0 &&
+            grid_value(arms->grid, i, axis) == value)
+            values[count++] = arms->list[i].result.median / best;
+    }
     if (count)
         median = statistics_quantile(values, count, 0.5);
     free(values);
@@ -176,19 +196,15 @@ static double median_with(const struct arms *arms, unsigned axis,
 
 static void weigh(const struct arms *arms, unsigned axis, struct worth *out)
 {
-    double least = INFINITY, most = 0;
+    double least = INFINITY, most = 1;
 
     *out = (struct worth){.axis = axis, .factor = 1};
     for (unsigned i = 0; i < arms->grid->axes[axis].count; i++) {
-        double median = median_with(arms, axis, i);
-
-        out->medians[i] = median;
-        if (isnan(median))
-            continue;
-        least = fmin(least, median);
-        most = fmax(most, median);
+        out->times[i] = times_the_best(arms, axis, i);
+        least = fmin(least, out->times[i]);
+        most = fmax(most, out->times[i]);
     }
-    if (least > 0 && isfinite(least))
+    if (isfinite(least))
         out->factor = most / least;
 }
 

@@ -132,11 +132,27 @@ enum status grid_parse(const char *text, const char *option, struct grid *out,
 
 /* ---- its places ---- */
 
+/* How far apart the places of two neighbouring values are. */
+static unsigned stride(const struct grid *grid, unsigned axis)
+{
+    unsigned stride = 1;
+
+    for (unsigned i = grid->count - 1; i > axis; i--)
+        stride *= grid->axes[i].count;
+    return stride;
+}
+
 unsigned grid_value(const struct grid *grid, unsigned place, unsigned axis)
 {
-    for (unsigned i = grid->count - 1; i > axis; i--)
-        place /= grid->axes[i].count;
-    return place % grid->axes[axis].count;
+    return place / stride(grid, axis) % grid->axes[axis].count;
+}
+
+unsigned grid_sibling(const struct grid *grid, unsigned place, unsigned axis,
+                      unsigned value)
+{
+    unsigned step = stride(grid, axis);
+
+    return place - grid_value(grid, place, axis) * step + value * step;
 }
 
 void grid_apply(const struct grid *grid, unsigned place,

@@ -37,6 +37,10 @@ enum status grid_parse(const char *text, const char *option, struct grid *out,
 /* Which of its values an axis has at a place. */
 unsigned grid_value(const struct grid *grid, unsigned place, unsigned axis);
 
+/* The place that differs from this one in the value of one axis only. */
+unsigned grid_sibling(const struct grid *grid, unsigned place, unsigned axis,
+                      unsigned value);
+
 /* Sets the options of a place. */
 void grid_apply(const struct grid *grid, unsigned place,
                 struct options *options);

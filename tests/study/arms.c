@@ -121,6 +121,17 @@ static void without_a_goal_the_loss_at_the_end_is_compared(void)
     arms_destroy(&fixture.arms);
 }
 
+/* every=20 takes 1.1 times every=10; delay=5 twice delay=0, and delay=9 gets
+ * nowhere with every=20. */
+static void put_grid(struct arms *arms)
+{
+    static const double times[] = {10, 20, 50, 11, 22, 60};
+
+    for (unsigned i = 0; i < 6; i++)
+        put(arms, i, 0, times[i], i != 5);
+    arms_rank(arms);
+}
+
 static void the_option_that_matters_most_comes_first(void)
 {
     static const char *const settings[] = {"goal", "0.1", "seeds", "1", NULL};
@@ -128,16 +139,36 @@ static void the_option_that_matters_most_comes_first(void)
     struct worth worths[GRID_AXES];
 
     set_up(&fixture, "every=10,20 delay=0,5,9", settings);
-    for (unsigned i = 0; i < 6; i++)
-        put(fixture.arms, i, 0, (i < 3 ? 10 : 12) + 10 * (i % 3), true);
-    arms_rank(fixture.arms);
+    put_grid(fixture.arms);
     arms_weigh(fixture.arms, worths);
     CHECK_EQUAL(1, worths[0].axis);
-    CHECK_NEAR(11, worths[0].medians[0], 0);
-    CHECK_NEAR(31, worths[0].medians[2], 0);
-    CHECK_NEAR(31.0 / 11, worths[0].factor, 1e-12);
+    CHECK_NEAR(1, worths[0].times[0], 0);
+    CHECK_NEAR(2, worths[0].times[1], 1e-12);
+    CHECK(isinf(worths[0].times[2]) && isinf(worths[0].factor));
     CHECK_EQUAL(0, worths[1].axis);
+    CHECK_NEAR(1, worths[1].times[0], 0);
+    CHECK_NEAR(1.1, worths[1].times[1], 1e-12);
     CHECK_NEAR(1.1, worths[1].factor, 1e-12);
+    arms_destroy(&fixture.arms);
+}
+
+static void what_was_left_out_has_no_worth(void)
+{
+    static const char *const settings[] = {"goal", "0.1", "seeds", "1", NULL};
+    struct fixture fixture;
+    struct worth worths[GRID_AXES];
+
+    set_up(&fixture, "every=10,20 delay=0,5,9", settings);
+    fixture.arms->runs[2].refused = fixture.arms->runs[5].refused = true;
+    put(fixture.arms, 0, 0, 10, true);
+    put(fixture.arms, 1, 0, 20, true);
+    put(fixture.arms, 3, 0, 11, true);
+    put(fixture.arms, 4, 0, 22, true);
+    arms_rank(fixture.arms);
+    CHECK_EQUAL(4, fixture.arms->played);
+    arms_weigh(fixture.arms, worths);
+    CHECK_EQUAL(1, worths[0].axis);
+    CHECK(isnan(worths[0].times[2]));
     arms_destroy(&fixture.arms);
 }
 
@@ -229,6 +260,7 @@ void add_study_arms_tests(CU_pSuite suite)
     TEST(arms_are_set_beside_the_best_in_pairs);
     TEST(without_a_goal_the_loss_at_the_end_is_compared);
     TEST(the_option_that_matters_most_comes_first);
+    TEST(what_was_left_out_has_no_worth);
     TEST(what_does_not_go_together_is_refused_and_ranked_last);
     TEST(the_same_seeds_give_the_same_with_more_workers);
     TEST(a_curve_goes_from_the_start_to_the_goal);

@@ -35,6 +35,9 @@ static void a_grid_has_a_place_for_every_combination(void)
     }
     CHECK_EQUAL(2, grid_value(&grid, 5, 0));
     CHECK_EQUAL(0, grid_value(&grid, 4, 1));
+    CHECK_EQUAL(1, grid_sibling(&grid, 5, 0, 0));
+    CHECK_EQUAL(4, grid_sibling(&grid, 5, 1, 0));
+    CHECK_EQUAL(5, grid_sibling(&grid, 5, 1, 1));
 }
 
 static void a_place_sets_its_options_and_no_other(void)
