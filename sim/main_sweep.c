@@ -27,7 +27,8 @@ static enum status describe(const struct arms *arms, struct text *out,
         return first;
     run_describe_star(scene, out);
     run_describe_policy(scene, out);
-    text_add(out, " over     %s: %u settings with seeds %llu to %llu\n",
+    text_add(out, " over     %s: %u settings with seeds %llu to %llu; "
+                  "above is one of them\n",
              arms->options.over, arms->count,
              (unsigned long long)arms->options.seed,
              (unsigned long long)arms->options.seed + arms->seeds - 1);
