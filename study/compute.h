@@ -72,4 +72,10 @@ enum status computing_open(const struct options *options,
                            struct why *why) MUST_CHECK;
 void computing_close(struct computing **computing);
 
+/* For types that compute nothing real: sets elements and scale so that a few
+ * elements, as many as hold all chunks and are cheap, weigh on the wire as the
+ * parameters that the options name; and a schema of them. */
+enum status computing_stand_in(struct computing *computing,
+                               struct why *why) MUST_CHECK;
+
 #endif

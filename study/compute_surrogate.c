@@ -19,7 +19,7 @@
 #include "core/prng.h"
 #include "study/compute.h"
 
-enum { LEAST = 64, MOST = 1000, CONDITION = 100 };
+enum { CONDITION = 100 };
 #define RATE 0.05
 #define STRAY 0.1
 
@@ -30,25 +30,6 @@ struct terrain {
     float *optima;     /* nodes * elements */
     struct prng *prngs; /* of nodes */
 };
-
-/* As few elements as hold all chunks, so that they are cheap. */
-static size_t choose_elements(const struct options *options)
-{
-    uint64_t chunks = options->params / (options->chunk / sizeof(float)) + 1;
-    uint64_t elements = chunks < LEAST ? LEAST : chunks > MOST ? MOST : chunks;
-
-    return (size_t)(elements < options->params ? elements : options->params);
-}
-
-static enum status make_schema(struct computing *computing, struct why *why)
-{
-    const uint64_t shape[2] = {computing->elements, 1};
-
-    computing->schema = schema_new();
-    if (!computing->schema)
-        return because(why, STATUS_NO_MEMORY, "not enough memory");
-    return schema_add(computing->schema, "surrogate", 2, shape, why);
-}
 
 static void *room(size_t count, size_t size)
 {
@@ -113,14 +94,14 @@ static void centre_optima(struct computing *computing)
 
 static enum status surrogate_open(struct computing *computing, struct why *why)
 {
-    const struct options *options = computing->options;
     struct terrain *terrain = room(1, sizeof *terrain);
+    enum status status;
     size_t places;
 
     computing->self = terrain;
-    computing->elements = choose_elements(options);
-    computing->scale = (uint32_t)((options->params + computing->elements - 1) /
-                                  computing->elements);
+    status = computing_stand_in(computing, why);
+    if (status != STATUS_OK)
+        return status;
     places = computing->nodes * computing->elements;
     terrain->curvature = room(computing->elements, sizeof(double));
     terrain->starts = room(places, sizeof(float));
@@ -129,7 +110,7 @@ static enum status surrogate_open(struct computing *computing, struct why *why)
     shape_terrain(computing);
     place_nodes(computing);
     centre_optima(computing);
-    return make_schema(computing, why);
+    return STATUS_OK;
 }
 
 static void surrogate_close(struct computing *computing)

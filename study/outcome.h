@@ -11,8 +11,8 @@ enum { TROUBLE_BYTES = 200 };
 struct outcome {
     bool done;    /* else `trouble` says why not */
     bool reached; /* the goal */
-    double time;  /* virtual seconds from the first round to the goal, or to
-                     the end */
+    double time;  /* virtual seconds from the start to the goal, or to the
+                     end */
     double loss, accuracy; /* of the centre at the end; NO_SCORE and -1: none */
     uint64_t rounds;
     double round_time; /* virtual seconds of a round: from the first centre to

@@ -123,7 +123,7 @@ void tally_end(const struct tally *tally, struct outcome *out)
         hub_look(world_hub(tally->world), world_now(tally->world), &view);
     sum_nodes(tally, &view, out);
     out->reached = tally->reached;
-    out->time = seconds(end - view.pending);
+    out->time = seconds(end);
     out->loss = view.score;
     out->accuracy = view.accuracy;
     out->rounds = tally->rounds;
