@@ -3,43 +3,17 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "sim/port_class.h"
 
 /* No limit, as a rate: everything is through at once. */
 #define UNLIMITED HUGE_VAL
-
-struct load {
-    void *item;
-    double bytes;
-    struct load *next;
-};
-
-struct class;
-
-struct stream {
-    struct class *class;
-    struct load *first, *last; /* that wait; `first` is being sent */
-    double through; /* count of its class at which `first` is through */
-    uint64_t order; /* since when it has something to send: for ties */
-    size_t place;   /* in its class's heap */
-};
-
-/* Streams of one cap. */
-struct class
-{
-    double cap, rate; /* bytes per second of each stream */
-    double served;    /* bytes, of each stream that sends, up to port->now */
-    struct stream **heap; /* those that send, by `through` */
-    size_t count, capacity;
-    size_t streams;     /* with those that do not */
-    struct class *next; /* by cap, ascending */
-};
 
 struct port {
     double capacity;
     nanos now;
     uint64_t order;
-    struct class *classes;
+    struct classes all, busy; /* busy: of streams that send */
 };
 
 static double rate_of(uint64_t bytes_per_second)
@@ -59,93 +33,18 @@ struct port *port_new(uint64_t capacity)
     return port;
 }
 
-static void class_destroy(struct class *class)
-{
-    assert(!class->count);
-    free(class->heap);
-    free(class);
-}
-
 void port_destroy(struct port **reference)
 {
     struct port *port = *reference;
 
     *reference = NULL;
-    while (port && port->classes) {
-        struct class *class = port->classes;
-
-        port->classes = class->next;
-        class_destroy(class);
-    }
-    free(port);
-}
-
-/* ---- a heap of streams by when they are through ---- */
-
-static bool is_before(const struct stream *one, const struct stream *other)
-{
-    if (one->through < other->through || one->through > other->through)
-        return one->through < other->through;
-    return one->order < other->order;
-}
-
-static void put(struct class *class, size_t place, struct stream *stream)
-{
-    class->heap[place] = stream;
-    stream->place = place;
-}
-
-static void rise(struct class *class, struct stream *stream)
-{
-    size_t place = stream->place;
-
-    while (place && is_before(stream, class->heap[(place - 1) / 2])) {
-        put(class, place, class->heap[(place - 1) / 2]);
-        place = (place - 1) / 2;
-    }
-    put(class, place, stream);
-}
-
-static void sink(struct class *class, struct stream *stream)
-{
-    size_t place = stream->place;
-
-    for (;;) {
-        size_t child = 2 * place + 1;
-
-        if (child + 1 < class->count &&
-            is_before(class->heap[child + 1], class->heap[child]))
-            child++;
-        if (child >= class->count || !is_before(class->heap[child], stream))
-            break;
-        put(class, place, class->heap[child]);
-        place = child;
-    }
-    put(class, place, stream);
-}
-
-static void insert(struct class *class, struct stream *stream)
-{
-    if (class->count == class->capacity) {
-        class->capacity = class->capacity ? 2 * class->capacity : 8;
-        class->heap =
-            realloc(class->heap, class->capacity * sizeof(struct stream *));
-        if (!class->heap)
-            abort();
-    }
-    stream->place = class->count++;
-    rise(class, stream);
-}
-
-static void take_out(struct class *class, struct stream *stream)
-{
-    struct stream *last = class->heap[--class->count];
-
-    if (last == stream)
+    if (!port)
         return;
-    last->place = stream->place;
-    rise(class, last);
-    sink(class, last);
+    while (port->all.count)
+        class_destroy(port->all.list[--port->all.count]);
+    free(port->all.list);
+    free(port->busy.list);
+    free(port);
 }
 
 /* ---- rates ---- */
@@ -156,9 +55,9 @@ static void advance(struct port *port, nanos now)
     double seconds = (double)(now - port->now) / (double)SECOND;
 
     assert(now >= port->now);
-    for (struct class *class = port->classes; class; class = class->next)
-        if (class->count && isfinite(class->rate))
-            class->served += class->rate * seconds;
+    for (size_t i = 0; i < port->busy.count; i++)
+        if (isfinite(port->busy.list[i]->rate))
+            port->busy.list[i]->served += port->busy.list[i]->rate * seconds;
     port->now = now;
 }
 
@@ -169,10 +68,11 @@ static void share_out(struct port *port)
     double left = port->capacity;
     size_t streams = 0;
 
-    for (struct class *class = port->classes; class; class = class->next)
-        streams += class->count;
-    for (struct class *class = port->classes; class; class = class->next) {
-        double share = streams ? left / (double)streams : left;
+    for (size_t i = 0; i < port->busy.count; i++)
+        streams += port->busy.list[i]->count;
+    for (size_t i = 0; i < port->busy.count; i++) {
+        struct class *class = port->busy.list[i];
+        double share = left / (double)streams;
 
         class->rate = class->cap < share ? class->cap : share;
         if (isfinite(class->rate))
@@ -183,32 +83,24 @@ static void share_out(struct port *port)
 
 static struct class *class_of(struct port *port, double cap)
 {
-    struct class **link = &port->classes;
+    size_t place = classes_place(&port->all, cap);
     struct class *class;
 
-    while (*link && (*link)->cap < cap)
-        link = &(*link)->next;
-    class = *link;
-    if (class && !(class->cap > cap))
-        return class;
+    if (place < port->all.count && !(port->all.list[place]->cap > cap))
+        return port->all.list[place];
     class = calloc(1, sizeof *class);
     if (!class)
         abort();
     class->cap = cap;
-    class->next = *link;
-    *link = class;
+    classes_add(&port->all, class);
     return class;
 }
 
 static void class_leave(struct port *port, struct class *left)
 {
-    struct class **link = &port->classes;
-
     if (--left->streams)
         return;
-    while (*link != left)
-        link = &(*link)->next;
-    *link = left->next;
+    classes_drop(&port->all, left);
     class_destroy(left);
 }
 
@@ -233,23 +125,27 @@ struct stream *stream_open(struct port *port, uint64_t cap)
 }
 
 /* What the stream sends first is through when it has been served that much. */
-static void begin(struct stream *stream, double bytes)
+static void begin(struct port *port, struct stream *stream, double bytes)
 {
     struct class *class = stream->class;
 
     /* A class that nobody waits in may count from nothing again, so that the
      * count stays exact over days. */
-    if (!class->count)
+    if (!class->count) {
         class->served = 0;
+        classes_add(&port->busy, class);
+    }
     stream->through = class->served + bytes;
-    insert(class, stream);
+    class_insert(class, stream);
 }
 
-static double stop(struct stream *stream)
+static double stop(struct port *port, struct stream *stream)
 {
     double left = stream->through - stream->class->served;
 
-    take_out(stream->class, stream);
+    class_take_out(stream->class, stream);
+    if (!stream->class->count)
+        classes_drop(&port->busy, stream->class);
     return left > 0 ? left : 0;
 }
 
@@ -261,11 +157,11 @@ void stream_limit(struct port *port, struct stream *stream, nanos now,
 
     advance(port, now);
     if (stream->first)
-        left = stop(stream);
+        left = stop(port, stream);
     stream->class = class_of(port, rate_of(cap));
     stream->class->streams++;
     if (stream->first)
-        begin(stream, left);
+        begin(port, stream, left);
     class_leave(port, old);
     share_out(port);
 }
@@ -286,7 +182,7 @@ void stream_send(struct port *port, struct stream *stream, nanos now,
     stream->first = stream->last = load;
     stream->order = port->order++;
     advance(port, now);
-    begin(stream, load->bytes);
+    begin(port, stream, load->bytes);
     share_out(port);
 }
 
@@ -300,9 +196,9 @@ static void *next_load(struct port *port, struct stream *stream)
     free(load);
     if (stream->first) {
         stream->through += stream->first->bytes;
-        sink(stream->class, stream);
+        class_sink(stream->class, stream);
     } else {
-        (void)stop(stream);
+        (void)stop(port, stream);
         share_out(port);
     }
     return item;
@@ -314,7 +210,7 @@ void *stream_drop(struct port *port, struct stream *stream, nanos now)
         return NULL;
     advance(port, now);
     stream->through = stream->class->served; /* what is behind it begins anew */
-    rise(stream->class, stream);
+    class_rise(stream->class, stream);
     return next_load(port, stream);
 }
 
@@ -340,11 +236,8 @@ void stream_close(struct port *port, struct stream **reference)
 /* When the first of the class is through, seen from port->now. */
 static nanos class_next(const struct port *port, const struct class *class)
 {
-    double left, wait;
+    double left = class->heap[0]->through - class->served, wait;
 
-    if (!class->count)
-        return NEVER;
-    left = class->heap[0]->through - class->served;
     if (!(left > 0) || !isfinite(class->rate))
         return port->now;
     wait = ceil(left / class->rate * (double)SECOND);
@@ -356,12 +249,12 @@ static struct class *first_class(const struct port *port, nanos *at)
     struct class *first = NULL;
 
     *at = NEVER;
-    for (struct class *class = port->classes; class; class = class->next) {
-        nanos next = class_next(port, class);
+    for (size_t i = 0; i < port->busy.count; i++) {
+        nanos next = class_next(port, port->busy.list[i]);
 
         if (next < *at) {
             *at = next;
-            first = class;
+            first = port->busy.list[i];
         }
     }
     return first;

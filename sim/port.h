@@ -8,7 +8,7 @@
  * the bytes which each of them has been served; a message is through at a
  * fixed such count, however the rate changes meanwhile (the virtual time of
  * fair queueing, Demers, Keshav and Shenker 1989). So sending costs O(log n)
- * in the streams and O(c) in the classes, that is different caps.
+ * in the streams and O(c) in the classes, that is different caps, that send.
  *
  * Pure: times come in, and what is through comes out. */
 #ifndef SIM_PORT_H
