@@ -46,10 +46,11 @@ static double carry(const struct plan_star *star, double bytes)
     return larger(star->nodes * bytes / star->port, bytes / star->link);
 }
 
-double plan_pipelined(const struct plan_star *star, double up, double down)
+double plan_pipelined(const struct plan_star *star, double up, double down,
+                      double chunk)
 {
     return 2 * star->latency + carry(star, larger(up, down)) +
-           star->nodes * star->chunk / star->port + star->hub;
+           star->nodes * chunk / star->port + star->hub;
 }
 
 double plan_serial(const struct plan_star *star, double up, double down)
@@ -157,38 +158,43 @@ double plan_speed_up(const struct plan_star *star, double rate, double phi)
 
 /* ---- all of it ---- */
 
-/* A node sends a fragment over k/F iterations, but at most d/2. */
-static double fragment_time(const struct plan_star *star,
-                            const struct plan_setting *setting,
-                            double whole)
+/* T_c of a fragment. A node sends it over k/F iterations, but at most d/2. */
+static double exchange_time(const struct plan_star *star,
+                            const struct plan_setting *setting, double every)
 {
-    double turn = (double)setting->every / setting->fragments;
-    double spread = fmin(turn, setting->delay / 2.0) * star->step;
+    double parts = setting->fragments;
+    double up = plan_payload(star, setting->up) / parts;
+    double down = plan_payload(star, setting->down) / parts;
+    double spread = fmin(every / parts, setting->delay / 2.0) * star->step;
+    double chunk = star->chunk * larger(codecs[setting->up].bits,
+                                        codecs[setting->down].bits) / 32;
+    double time = plan_policies[setting->policy].barrier
+                      ? plan_pipelined(star, up, down, chunk)
+                      : plan_staggered(star, up, down, every / parts);
 
-    if (setting->fragments == 1)
-        return whole;
-    return whole / setting->fragments +
-           fmax(0, spread - whole / setting->fragments);
+    return setting->fragments > 1 ? fmax(time, spread) : time;
 }
 
-/* What is late is applied late: k and d are what the network makes of them. */
-static void apply_late(const struct plan_star *star,
-                       const struct plan_setting *setting, struct plan *out)
+/* What is late is applied late, and turns that come meanwhile are left out. */
+static void apply_late(const struct plan_star *star, struct plan *out)
 {
     double took = (out->exchange + out->lag) / star->step;
-    double flight = ceil((double)setting->delay / setting->every) + 1;
 
-    out->delay = fmax(out->delay, took);
-    out->every = fmax(fmax(out->every, out->floor), took / flight);
+    if (took <= out->delay)
+        return;
+    out->delay = took;
+    out->every *= fmax(1, ceil(took / out->every - 1e-9));
     out->stall = 0;
 }
 
-static void predict_factors(const struct plan_star *star,
-                            const struct plan_setting *setting,
-                            struct plan *out)
+void plan_learn(const struct plan_star *star,
+                const struct plan_setting *setting, double every,
+                double delay, struct plan *out)
 {
-    out->phi_k = 1 + out->every / star->k_half;
-    out->phi_d = 1 + PLAN_PSI * out->delay / out->every;
+    out->every = every;
+    out->delay = delay;
+    out->phi_k = 1 + every / star->k_half;
+    out->phi_d = 1 + PLAN_PSI * delay / every;
     out->phi_codec = plan_codec_factor(setting->up) *
                      plan_codec_factor(setting->down);
     out->phi_policy = plan_policies[setting->policy].factor;
@@ -202,23 +208,22 @@ void plan_predict(const struct plan_star *star,
     double down = plan_payload(star, setting->down);
     bool barrier = plan_policies[setting->policy].barrier;
     double delayed = setting->delay * star->step;
-    double whole;
 
     assert(setting->every >= 1 && setting->fragments >= 1);
     *out = (struct plan){.every = setting->every, .delay = setting->delay};
-    whole = barrier ? plan_pipelined(star, up, down)
-                    : plan_staggered(star, up, down, setting->every);
-    out->exchange = fragment_time(star, setting, whole);
-    out->lag = barrier ? plan_lag(star, setting->every, setting->dylu) : 0;
+    if (setting->dylu)
+        out->every = fmax(1, setting->every * star->fastest / star->step);
+    out->exchange = exchange_time(star, setting, out->every);
+    out->lag = barrier ? plan_lag(star, out->every, setting->dylu) : 0;
     out->floor = plan_floor(star, up, down);
     out->stall = plan_stall(out->exchange, out->lag, delayed);
-    out->hidden = out->stall <= 0 && setting->every >= out->floor;
+    out->hidden = out->stall <= 0 && out->every >= out->floor;
     if (!setting->waits && setting->delay)
-        apply_late(star, setting, out);
+        apply_late(star, out);
     out->used = plan_used(out->every * star->step, out->stall);
     out->rate = out->used / star->step;
     out->up = up * out->rate / out->every;
     out->down = down * out->rate / out->every;
-    predict_factors(star, setting, out);
+    plan_learn(star, setting, out->every, out->delay, out);
     out->speed_up = plan_speed_up(star, out->rate, out->phi);
 }

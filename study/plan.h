@@ -79,7 +79,7 @@ struct plan_star {
     double port;    /* R of the hub, each way, what is reserved taken off */
     double link;    /* r of a node, each way, the same */
     double latency; /* L, one way */
-    double chunk;   /* C */
+    double chunk;   /* of float32; C is less with a codec */
     double hub;     /* T_hub */
     double k_half, noise_scale; /* B */
 };
@@ -100,7 +100,8 @@ struct plan {
     double lag, stall, used;
     double floor;    /* (7) */
     bool hidden;     /* d t >= T_c + S, and k is not below the floor */
-    double every, delay; /* what k and d come to, where results are late */
+    double every, delay; /* what k and d come to: of a mean node with DyLU,
+                            and where results are late */
     double phi_k, phi_d, phi_codec, phi_policy, phi; /* and their product */
     double rate;     /* iterations a second of a node, the mean */
     double up, down; /* bytes a second of a node; N times that at the hub */
@@ -113,7 +114,8 @@ double plan_payload(const struct plan_star *star, enum codec_id codec);
 double plan_expected_max(unsigned n);
 
 /* (1) to (3), of payloads of these sizes; (3) for rounds of k iterations. */
-double plan_pipelined(const struct plan_star *star, double up, double down);
+double plan_pipelined(const struct plan_star *star, double up, double down,
+                      double chunk);
 double plan_serial(const struct plan_star *star, double up, double down);
 double plan_staggered(const struct plan_star *star, double up, double down,
                       double every);
@@ -144,11 +146,14 @@ enum plan_policy plan_barrier(double rounds);
  * T_c), rounded up; 1 to 64 and at most k. */
 unsigned plan_fragments(double exchange, double step, unsigned every);
 
-/* All of the above for one setting. A late result is d = (T_c + S) / t late,
- * and as a node has at most one late exchange under way, k grows to what the
- * network carries. */
+/* All of the above for one setting. A late result has d = (T_c + S) / t, and as
+ * turns that come before it are left out, k becomes the next multiple of it. */
 void plan_predict(const struct plan_star *star,
                   const struct plan_setting *setting, struct plan *out);
+/* (11)'s factors, at the k and d that a setting comes to. */
+void plan_learn(const struct plan_star *star,
+                const struct plan_setting *setting, double every,
+                double delay, struct plan *out);
 /* (11)'s part that counts nodes, against the fastest PC alone: the speed-up of
  * `rate` iterations a second and node at this phi. */
 double plan_speed_up(const struct plan_star *star, double rate, double phi);
