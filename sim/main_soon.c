@@ -18,6 +18,5 @@ static int soon(const char *name)
     }
 
 
-SOON(tune)
 SOON(validate)
 SOON(soak)
