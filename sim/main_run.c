@@ -91,6 +91,20 @@ static void complain(void *of, const char *sentence)
     (void)fprintf(stderr, "starswitch-sim: %s\n", sentence);
 }
 
+/* A hub's recording does not know its star; that of a simulated one says what
+ * it was, chosen or not, so that the same can be simulated again. */
+static void record_scene(struct record *record, const struct scene *scene)
+{
+    struct options options = *scene_options(scene);
+
+    options.compute = scene_compute(scene);
+    options.given.compute = options.given.params = OPTION_CONFIG;
+    options.given.rate = options.given.port = OPTION_CONFIG;
+    options.given.latency = options.given.jitter = OPTION_CONFIG;
+    options.given.step_time = OPTION_CONFIG;
+    record_set(record, &options, PROGRAM_SIM);
+}
+
 /* A timeline is made of a recording, be it wanted or not. */
 static enum status open_record(struct run *run, struct why *why)
 {
@@ -108,7 +122,7 @@ static enum status open_record(struct run *run, struct why *why)
         return STATUS_OK;
     status = record_open(run->recording, "hub", complaint, &run->record, why);
     if (status == STATUS_OK)
-        record_set(run->record, options, PROGRAM_SIM);
+        record_scene(run->record, run->scene);
     return status;
 }
 

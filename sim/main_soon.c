@@ -18,5 +18,5 @@ static int soon(const char *name)
     }
 
 
-SOON(validate)
+SOON(soak)
 SOON(soak)

@@ -49,7 +49,7 @@ static enum status read_trace(struct scene *scene, struct why *why)
     size_t size = 0;
     enum status status;
 
-    if (!*path)
+    if (!*path || scene->trace)
         return STATUS_OK;
     status = file_read(path, longest_file, &text, &size, why);
     if (status != STATUS_OK)
@@ -69,7 +69,7 @@ static enum status read_scenario(struct scene *scene, struct why *why)
     size_t size = 0;
     enum status status;
 
-    if (!*path)
+    if (!*path || scene->acts)
         return STATUS_OK;
     status = file_read(path, longest_file, &text, &size, why);
     if (status != STATUS_OK)
@@ -143,12 +143,21 @@ static enum status try_compute(const struct scene *scene, struct why *why)
 enum status scene_open(const struct options *options, struct scene **out,
                        struct why *why)
 {
+    return scene_open_as(options, NULL, NULL, out, why);
+}
+
+enum status scene_open_as(const struct options *options, struct trace *trace,
+                          struct acts *acts, struct scene **out,
+                          struct why *why)
+{
     struct scene *scene = calloc(1, sizeof *scene);
     enum status status;
 
     if (!scene)
-        return because(why, STATUS_NO_MEMORY, "not enough memory");
+        abort();
     scene->options = *options;
+    scene->trace = trace;
+    scene->acts = acts;
     status = settle(scene, why);
     if (status == STATUS_OK)
         status = try_compute(scene, why);

@@ -18,6 +18,8 @@
 #include "study/outcome.h"
 
 struct scene;
+struct trace;
+struct acts;
 
 /* The --time of a run that has another end, if nobody has said one. */
 #define LONGEST_RUN (24 * 3600 * SECOND)
@@ -26,6 +28,12 @@ struct scene;
  * goes together; `options` are copied. USAGE, CONFIG, IO, MALFORMED. */
 enum status scene_open(const struct options *options, struct scene **out,
                        struct why *why) MUST_CHECK;
+/* The same with a trace, which is the scene's from now on even if this fails,
+ * and acts, the same, in place of those that the options name. Both may be
+ * NULL: those of the options. */
+enum status scene_open_as(const struct options *options, struct trace *trace,
+                          struct acts *acts, struct scene **out,
+                          struct why *why) MUST_CHECK;
 void scene_close(struct scene **scene);
 
 /* Who wants to see more of a play than its outcome. All may be NULL. */

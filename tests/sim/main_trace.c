@@ -1,79 +1,22 @@
 #include "sim/main.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tests/check.h"
-#include "tests/store/folder.h"
+#include "tests/sim/command.h"
 
-enum { WORDS = 10 };
-
-/* What a call has left: its exit code, and what it printed. */
-struct outcome {
-    int code;
-    char *out, *err;
-};
-
-static int redirect(int fd, const char *path)
-{
-    int kept = dup(fd);
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-    CHECK(kept >= 0 && file >= 0 && dup2(file, fd) == fd);
-    (void)close(file);
-    return kept;
-}
-
-static void restore(int fd, int kept)
-{
-    CHECK(dup2(kept, fd) == fd);
-    (void)close(kept);
-}
-
-/* Calls it with the words, NULL behind the last. */
-static struct outcome call(const struct folder *folder,
-                           int (*command)(int argc, char **argv),
-                           const char *const words[WORDS])
-{
-    struct outcome outcome;
-    char *argv[WORDS];
-    int argc = 0, out, err;
-    size_t size;
-
-    for (; words[argc]; argc++)
-        argv[argc] = strdup(words[argc]);
-    (void)fflush(NULL);
-    out = redirect(1, folder_file(folder, "stdout"));
-    err = redirect(2, folder_file(folder, "stderr"));
-    outcome.code = command(argc, argv);
-    (void)fflush(NULL);
-    restore(1, out);
-    restore(2, err);
-    for (int i = 0; i < argc; i++)
-        free(argv[i]);
-    outcome.out = file_content(folder_file(folder, "stdout"), &size);
-    outcome.err = file_content(folder_file(folder, "stderr"), &size);
-    return outcome;
-}
-
-static void outcome_free(struct outcome *outcome)
-{
-    free(outcome->out);
-    free(outcome->err);
-}
-
-#define IMPORT(...)                                                            \
-    call(&folder, sim_import, (const char *const[WORDS]){"import", __VA_ARGS__})
-#define EXPORT(...)                                                            \
-    call(&folder, sim_export, (const char *const[WORDS]){"export", __VA_ARGS__})
+#define CALL(function, ...)                                                    \
+    command_call(&folder, function,                                            \
+                 (const char *const[COMMAND_WORDS]){__VA_ARGS__})
+#define IMPORT(...) CALL(sim_import, "import", __VA_ARGS__)
+#define EXPORT(...) CALL(sim_export, "export", __VA_ARGS__)
 
 static void a_measurement_becomes_a_trace_and_a_table(void)
 {
     struct folder folder;
-    struct outcome outcome;
+    struct command outcome;
     char *text;
     size_t size;
     char in[80], out[80];
@@ -88,7 +31,7 @@ static void a_measurement_becomes_a_trace_and_a_table(void)
     CHECK_EQUAL(0, outcome.code);
     CHECK_TEXT("", outcome.out);
     CHECK_TEXT("", outcome.err);
-    outcome_free(&outcome);
+    command_free(&outcome);
     text = file_content(out, &size);
     CHECK_TEXT("starswitch-trace 1\nspan 2s\n0s n1 delay 5ms\n"
                "1s n1 delay 6ms\nend\n", text);
@@ -96,14 +39,14 @@ static void a_measurement_becomes_a_trace_and_a_table(void)
     outcome = EXPORT("csv", out);
     CHECK_EQUAL(0, outcome.code);
     CHECK_CONTAINS("\n1,n1,delay,0.006,", outcome.out);
-    outcome_free(&outcome);
+    command_free(&outcome);
     folder_remove(&folder);
 }
 
 static void help_names_every_kind(void)
 {
     struct folder folder;
-    struct outcome outcome;
+    struct command outcome;
 
     if (!CHECK(folder_new(&folder)))
         return;
@@ -112,22 +55,22 @@ static void help_names_every_kind(void)
     CHECK_CONTAINS("mahimahi", outcome.out);
     CHECK_CONTAINS(" up, down, delay, jitter, loss, step or score",
                    outcome.out);
-    outcome_free(&outcome);
+    command_free(&outcome);
     outcome = EXPORT("--help");
     CHECK_EQUAL(0, outcome.code);
     CHECK_CONTAINS("timeline", outcome.out);
-    outcome_free(&outcome);
+    command_free(&outcome);
     folder_remove(&folder);
 }
 
-static void check_refused(struct outcome outcome, int code, const char *says)
+static void check_refused(struct command outcome, int code, const char *says)
 {
     CHECK_EQUAL(code, outcome.code);
     CHECK_TEXT("", outcome.out);
     CHECK_CONTAINS("starswitch-sim: ", outcome.err);
     CHECK_CONTAINS(says, outcome.err);
     CHECK(strchr(outcome.err, '\n') == strrchr(outcome.err, '\n'));
-    outcome_free(&outcome);
+    command_free(&outcome);
 }
 
 static void what_cannot_be_is_refused_in_a_sentence(void)
