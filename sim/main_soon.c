@@ -19,4 +19,3 @@ static int soon(const char *name)
 
 
 SOON(soak)
-SOON(soak)
