@@ -33,7 +33,7 @@ static void add_message(struct text *out, const struct msg *msg,
     text_add(out, " %s", line);
     if (!payload)
         return;
-    text_add(out, " [%zu", payload->size);
+    text_add(out, " [%" PRIu64, payload->wire_bytes);
     if (payload->checksum)
         text_add(out, " %016" PRIx64, payload->checksum);
     text_add(out, "]");

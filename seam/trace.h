@@ -11,8 +11,9 @@
  *       send 2 pong sent=400 version=1
  *       note round_done "n1" "version 1"
  *
- * that is: seconds, kind, peer, message, and in brackets the payload's size,
- * with its XXH3-64 if it is sealed; of a job its work, id, status and tags. */
+ * that is: seconds, kind, peer, message, and in brackets the payload's bytes on
+ * the wire (of a surrogate those that it stands for), with its XXH3-64 if it is
+ * sealed; of a job its work, id, status and tags. */
 #ifndef SEAM_TRACE_H
 #define SEAM_TRACE_H
 
