@@ -49,6 +49,7 @@ void flight_destroy(struct node *node, struct flight **reference)
     }
     if (flight)
         free(flight->order);
+    node->judged -= flight && flight->stage == FLIGHT_JUDGED;
     free(flight);
 }
 
@@ -93,8 +94,10 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
         sum_add(&node->reference[chunk], place->encoded, -share,
                 flight->codec);
     blob_unref(&place->encoded);
-    if (flight->judged == flight->parts)
+    if (flight->judged == flight->parts) {
         flight->stage = FLIGHT_JUDGED;
+        node->judged++;
+    }
 }
 
 void flight_judge_rest(struct node *node, struct flight *flight,
@@ -174,7 +177,7 @@ void flights_sweep(struct node *node)
 {
     struct flight **link = &node->flights;
 
-    while (*link) {
+    while (node->judged && *link) {
         struct flight *flight = *link;
         bool last = flight->snapshot.last;
 

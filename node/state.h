@@ -104,6 +104,7 @@ struct node {
     struct sum *reference;    /* r, per chunk */
     struct blob **residual;   /* e of gradients, per chunk; NULL: zero */
     struct flight *flights;   /* oldest first */
+    unsigned judged;          /* flights, also those of exchange 0 */
     struct flight *founding;  /* exchange 0 to the hub */
     struct flight *taking;    /* exchange 0 from the hub */
     struct bucket up;         /* what may be sent */
