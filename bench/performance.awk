@@ -88,7 +88,7 @@ function gather(    group, i, row, number, rule) {
 
 FNR == 1 { file++ }
 file == 1 { facts = facts $0 "\n"; next }
-file == 2 && /^P/ {
+file == 2 && /^[PS][0-9]/ {
     split($0, part, "|")
     t = ++targets
     criterion_of[t] = trim(part[1])
