@@ -207,16 +207,16 @@ void plan_predict(const struct plan_star *star,
     double up = plan_payload(star, setting->up);
     double down = plan_payload(star, setting->down);
     bool barrier = plan_policies[setting->policy].barrier;
-    double delayed = setting->delay * star->step;
+    double delayed = setting->delay * star->step, parts = setting->fragments;
 
     assert(setting->every >= 1 && setting->fragments >= 1);
     *out = (struct plan){.every = setting->every, .delay = setting->delay};
     if (setting->dylu)
         out->every = fmax(1, setting->every * star->fastest / star->step);
     out->exchange = exchange_time(star, setting, out->every);
-    out->lag = barrier ? plan_lag(star, out->every, setting->dylu) : 0;
+    out->lag = barrier ? plan_lag(star, out->every / parts, setting->dylu) : 0;
     out->floor = plan_floor(star, up, down);
-    out->stall = plan_stall(out->exchange, out->lag, delayed);
+    out->stall = parts * plan_stall(out->exchange, out->lag, delayed);
     out->hidden = out->stall <= 0 && out->every >= out->floor;
     if (!setting->waits && setting->delay)
         apply_late(star, out);

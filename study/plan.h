@@ -97,7 +97,9 @@ struct plan_setting {
 /* What comes of it. */
 struct plan {
     double exchange; /* T_c of a fragment */
-    double lag, stall, used;
+    double lag;      /* S of one */
+    double stall;    /* in k iterations, of all fragments */
+    double used;
     double floor;    /* (7) */
     bool hidden;     /* d t >= T_c + S, and k is not below the floor */
     double every, delay; /* what k and d come to: of a mean node with DyLU,
