@@ -18,6 +18,11 @@ static const char *const bounds[] = {
     [TUNE_BY_LEARNING] = "k_half",
 };
 
+static bool is_worth_it(const struct tune_row *row)
+{
+    return row->speed_up > TUNE_LEAST;
+}
+
 /* What all-reduce of float32 is worth, predicted: k = 1, d = 0. */
 static double allreduce_speed_up(const struct tune *tune)
 {
@@ -39,11 +44,19 @@ static void add_number(struct text *out, const char *name, double value)
     quote_json_number(out, value);
 }
 
+static const struct trial unplayed = {.rate = NAN,
+                                      .used = NAN,
+                                      .every = NAN,
+                                      .delay = NAN,
+                                      .up = NAN,
+                                      .down = NAN};
+
 static void print_row_json(const struct tune *tune, const struct tune_row *row,
                            const char *kind)
 {
     const struct plan *plan = &row->plan;
-    const struct trial *trial = &row->trial;
+    const struct trial *trial = row->trial.done ? &row->trial : &unplayed;
+    double speed_up = row->trial.done ? row->speed_up : NAN;
     char bytes[PAGE_BYTES], command[512];
     struct text out, words;
 
@@ -73,9 +86,8 @@ static void print_row_json(const struct tune *tune, const struct tune_row *row,
     add_number(&out, "down_bytes_per_s", trial->down);
     add_number(&out, "hub_in_bytes_per_s", trial->up * tune->star.nodes);
     add_number(&out, "hub_out_bytes_per_s", trial->down * tune->star.nodes);
-    add_number(&out, "speed_up", row->speed_up);
-    add_number(&out, "over_allreduce",
-               row->speed_up / allreduce_speed_up(tune));
+    add_number(&out, "speed_up", speed_up);
+    add_number(&out, "over_allreduce", speed_up / allreduce_speed_up(tune));
     (void)printf("%s}\n", bytes);
 }
 
@@ -87,7 +99,7 @@ static void print_json(const struct tune *tune)
         if (tune->rows[i].trial.done)
             print_row_json(tune, &tune->rows[i], "tried");
     print_row_json(tune, best,
-                   best->speed_up > TUNE_LEAST ? "choice" : "one PC");
+                   is_worth_it(best) ? "choice" : "one PC");
 }
 
 /* ---- words ---- */
@@ -252,21 +264,24 @@ static void print_words(const struct tune *tune)
     text_init(&out, bytes, sizeof bytes);
     describe(tune, &out);
     add_least(tune, &out);
-    if (best->speed_up <= TUNE_LEAST)
+    if (is_worth_it(best))
+        text_add(&out, " choice   %.2f times as fast as the fastest alone:\n",
+                 best->speed_up);
+    else
         text_add(&out,
                  " choice   use one PC: nothing is worth the network. The "
                  "best is %.2f times as fast\n          as the fastest "
-                 "alone:\n",
-                 best->speed_up);
-    else
-        text_add(&out, " choice   %.2f times as fast as the fastest alone:\n",
-                 best->speed_up);
+                 "alone%s:\n",
+                 best->trial.done ? best->speed_up : best->plan.speed_up,
+                 best->trial.done ? "" : ", by closed forms");
     text_add(&out, "\n  ");
     tune_command(tune, &best->setting, &out);
     text_add(&out, "\n\n");
     add_why(tune, best, &out);
-    add_figures(tune, best, &out);
-    add_others(tune, &out);
+    if (best->trial.done) {
+        add_figures(tune, best, &out);
+        add_others(tune, &out);
+    }
     (void)fputs(bytes, stdout);
 }
 
@@ -285,7 +300,7 @@ int sim_tune(int count, char **words)
         return run_fail(status, &why);
     if (!tune_search(tune, (unsigned)options.workers, "plays"))
         status = because(&why, STATUS_AGAIN, "stopped before it was done");
-    else if (!tune->rows[tune->best].trial.done)
+    else if (tune->tried && !tune->rows[tune->best].trial.done)
         status = because(&why, STATUS_BUG, "%s",
                          tune->rows[tune->best].trial.trouble);
     else if (options.json)

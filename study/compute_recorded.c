@@ -1,10 +1,10 @@
 /* Nodes whose scores are those of a recorded run, by iteration.
  *
  * The trace is what import makes of a hub's recording: OFFER events with their
- * iteration, ITERATION events, and the series `score` of nodes and of the hub. A
- * node's loss is that which the recorded node had told at so many iterations; the
- * centre's is that which the hub had when all nodes together had done as many
- * as now. Parameters do not move, and weigh as much as --params. */
+ * iteration, ITERATION events, and the series `score` of nodes and of the hub.
+ * A node's loss is that which the recorded node had told at so many iterations;
+ * the centre's is that which the hub had when all nodes together had done as
+ * many as now. Parameters do not move, and weigh as much as --params. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ static double told_at(const struct story *story, uint64_t iterations)
     return story->told[low ? low - 1 : 0].score;
 }
 
-/* Reads the trace's events in their order, and the hub's scores between them. */
+/* Reads the trace's events in their order, the hub's scores between them. */
 static void remember(struct memory *memory, const struct trace *trace)
 {
     const struct trace_series *scores = &trace->hub.series[QUANTITY_SCORE];
@@ -78,9 +78,9 @@ static void remember(struct memory *memory, const struct trace *trace)
         const struct traced *event = &trace->events[i];
         size_t node = trace_index(trace, event->track) - 2;
 
-        for (; next < scores->count && scores->points[next].time < event->time;
-             next++)
-            tell(&memory->hub, all, scores->points[next].value);
+        while (next < scores->count &&
+               scores->points[next].time < event->time)
+            tell(&memory->hub, all, scores->points[next++].value);
         if (event->kind == TRACED_OFFER) {
             tell(&memory->nodes[node], event->numbers[1],
                  trace_at(trace, event->track, QUANTITY_SCORE, event->time));

@@ -1,6 +1,6 @@
 #include "study/trial.h"
 
-#include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -142,11 +142,17 @@ static void conclude(const struct gauge *gauge, struct trial *out)
     out->down /= seconds;
 }
 
+/* At most some 30 years. */
+static nanos nanos_of(double seconds)
+{
+    return (nanos)(fmin(seconds, 1e9) * (double)SECOND);
+}
+
 static struct options shorten(const struct options *options, double seconds)
 {
     struct options out = *options;
 
-    out.time = (nanos)(seconds * (double)SECOND);
+    out.time = nanos_of(seconds);
     out.iterations = 0;
     out.goal.kind = GOAL_NONE;
     out.init = INIT_HUB;
@@ -162,7 +168,7 @@ void trial_run(const struct options *options, uint64_t seed,
 {
     struct options shortened = shorten(options, window->most);
     struct gauge gauge = {.turns = window->turns,
-                          .length = (nanos)(window->length * (double)SECOND),
+                          .length = nanos_of(window->length),
                           .began = -1,
                           .ended = -1,
                           .nodes = (unsigned)options->star_nodes,

@@ -296,10 +296,13 @@ unsigned tune_best(const struct tune *tune)
 
 bool tune_search(struct tune *tune, unsigned workers, const char *noun)
 {
-    unsigned rows[NEAR];
-    unsigned count = pick(tune, rows);
-    bool whole = tune_try(tune, rows, count, workers, noun);
+    unsigned rows[NEAR], count;
+    bool whole;
 
+    if (tune->rows[0].plan.speed_up < TUNE_HOPELESS)
+        return true;
+    count = pick(tune, rows);
+    whole = tune_try(tune, rows, count, workers, noun);
     tune->best = tune_best(tune);
     for (unsigned pass = 0; whole && pass < TUNE_PASSES; pass++) {
         struct plan_setting near[NEAR];

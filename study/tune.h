@@ -34,6 +34,9 @@ struct trace;
 
 /* Below this the network is not worth it: "use one PC". */
 #define TUNE_LEAST 1.05
+/* If no prediction comes to this, nothing is played: simulating a network that
+ * takes hours for an exchange would take long, and change nothing. */
+#define TUNE_HOPELESS 0.5
 /* Of settings so close to the best, the one with least traffic is taken: seeds
  * differ by as much. */
 #define TUNE_CLOSE 0.01
@@ -74,7 +77,8 @@ void tune_close(struct tune **tune);
  * `noun` is not NULL. False: interrupted. */
 bool tune_try(struct tune *tune, const unsigned *rows, unsigned count,
               unsigned workers, const char *noun);
-/* All of the above; false: interrupted, and `best` is of what was played. */
+/* Plays what it takes, nothing if it is hopeless. False: interrupted, and
+ * `best` is of what was played. */
 bool tune_search(struct tune *tune, unsigned workers, const char *noun);
 /* The best of the rows that were tried, by TUNE_CLOSE. */
 unsigned tune_best(const struct tune *tune);

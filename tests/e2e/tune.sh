@@ -20,10 +20,10 @@ grep -q "\"tune\":\"choice\".*\"command\":\"$command\"" "$here/one" ||
     failed "words and JSON choose differently"
 grep '^ [a-z~]' "$here/words"
 
-$bin/starswitch-sim tune --nodes 2 --params 100M --step-time 20ms \
-    --rate 10Mbit --port 10Mbit --every 500 --policy diloco --codec-up int8 \
-    --codec-down int8 --seeds 1 >"$here/words" 2>"$here/err"
-grep -q "use one PC" "$here/words" || failed "not one PC"
+"$bin/starswitch-sim" tune --nodes 2 --params 100M --step-time 20ms \
+    --rate 10Mbit --port 10Mbit >"$here/words" 2>"$here/err"
+grep -q "use one PC.*" "$here/words" || failed "not one PC"
+grep -q "by closed forms" "$here/words" || failed "it was played?"
 
 start refused "$bin/starswitch-sim" tune --policy krum
 ends refused 64 10
