@@ -44,7 +44,8 @@ static void goodbye(struct hub *hub)
 
 void finish_advance(struct hub *hub)
 {
-    if (!hub->closing || hub->ended || hub->evaluating || hub->saving)
+    if (!hub->closing || hub->ended || hub->rounds || hub->evaluating ||
+        hub->saving)
         return;
     if (hub->founded && hub->config.evaluate &&
         hub->scored_version != hub->version) {
@@ -118,6 +119,7 @@ void finish_tick(struct hub *hub)
         begin(hub, "the time is over");
     if (hub->ending && !hub->closing && hub->now >= hub->last_call) {
         hub->closing = true;
+        rounds_advance(hub);
         for (int i = 0; i < hub->member_count; i++)
             rounds_forget(hub, i, VERDICT_EXPIRED, false);
     }

@@ -84,10 +84,10 @@ static unsigned nodes_awaited(const struct hub *hub)
     return held < awaited ? awaited - held : awaited > 0;
 }
 
-/* In the last round, all last offers are waited for. */
+/* In the last round, all last offers are waited for, but not for ever. */
 static bool may_close(const struct hub *hub, const struct gate_state *state)
 {
-    if (!state->live)
+    if (!state->live || hub->closing)
         return true;
     if (hub->ending && gate_gathers(hub) && state->offered < state->live)
         return false;

@@ -105,6 +105,14 @@ bool offers_withdraw(struct hub *hub, struct member *member,
     return true;
 }
 
+/* Its last offer is no good: nobody waits for another one. */
+static void member_finishes(struct hub *hub, struct member *member)
+{
+    member->finished = true;
+    member_recount(hub, member);
+    rounds_advance(hub);
+}
+
 void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload)
 {
@@ -131,6 +139,8 @@ void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
             (verdict == VERDICT_STALE || verdict == VERDICT_FUTURE ||
              verdict == VERDICT_LINEAGE))
             member_start(hub, member, START_TAKE);
+        if (msg->offer.last && verdict != VERDICT_DUPLICATE)
+            member_finishes(hub, member);
         return;
     }
     contribution = calloc(1, sizeof *contribution +

@@ -95,6 +95,54 @@ static void a_slow_uploader_holds_up_the_end_ten_seconds_at_most(void)
     bench_destroy(&bench);
 }
 
+/* Found by the soak: what nodes gave for the end was thrown away with the one
+ * that never came. */
+static void last_offers_are_merged_even_if_another_never_comes(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a, b;
+
+    store_lend(&store, bench);
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    b = guest_comes(bench, "b");
+    guest_founds(bench, &a, 1);
+    bench_stop(bench);
+    guest_gives_last(bench, &a, 1, 1);
+    for (unsigned i = 0; i < 44; i++) {
+        guest_lives(bench, &a, 125 * MILLISECOND);
+        guest_lives(bench, &b, 125 * MILLISECOND);
+    }
+    CHECK(hub_ended(bench->hub));
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &a, 1, 0));
+    CHECK_NEAR(2, (double)store.theta[0], 0);
+    bench_destroy(&bench);
+}
+
+/* Found by the soak: after a tournament, those with other first parameters
+ * were waited for, though their last offer had been refused. */
+static void a_last_offer_that_is_refused_is_not_waited_for(void)
+{
+    struct bench *bench = bench_new();
+    struct msg_offer stranger = {
+        .exchange = 1, .samples = 1, .last = 1, .lineage = 99};
+    struct guest a, b;
+
+    store_lend(&store, bench);
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    b = guest_comes(bench, "b");
+    guest_founds(bench, &a, 1);
+    bench_stop(bench);
+    guest_offer(bench, &b, &stranger);
+    CHECK_EQUAL(VERDICT_LINEAGE, guest_verdict(bench, &b, 1, 0));
+    CHECK(!hub_ended(bench->hub));
+    guest_gives_last(bench, &a, 1, 1);
+    CHECK(hub_ended(bench->hub));
+    CHECK_NEAR(2, (double)store.theta[0], 0);
+    bench_destroy(&bench);
+}
+
 /* Two nodes that are called to make their last offers: `a` makes its own, and
  * three seconds later `b`. */
 static void end_of_two(struct bench *bench)
@@ -259,6 +307,8 @@ void add_hub_finish_tests(CU_pSuite suite)
     TEST(who_makes_no_last_offer_is_waited_for_ten_seconds);
     TEST(a_stopped_uploader_does_not_hold_up_the_end);
     TEST(a_slow_uploader_holds_up_the_end_ten_seconds_at_most);
+    TEST(last_offers_are_merged_even_if_another_never_comes);
+    TEST(a_last_offer_that_is_refused_is_not_waited_for);
     TEST(last_offers_are_merged_together_whatever_the_grace);
     TEST(the_last_of_all_offers_weighs_no_more_than_the_others);
     TEST(a_silent_node_is_not_waited_for);
