@@ -1,6 +1,7 @@
 /* HELLO: whether a node may come in, where its place is, what it does first. */
 #include <stdio.h>
 
+#include "core/prng.h"
 #include "hub/state.h"
 
 /* What a former process of the node did is no matter of the new one. */
@@ -95,6 +96,17 @@ static void member_name(struct member *member, const char *name)
             *c = '?';
 }
 
+/* A number that no life of the hub has given before, whatever it remembers of
+ * those: a node may still say an old one on its bulk connection, and must not
+ * be taken for who has that number now. */
+static uint64_t new_session(struct hub *hub)
+{
+    uint64_t life =
+        prng_mix(hub->config.run ^ prng_mix((uint64_t)hub->started));
+
+    return prng_mix(life + hub->next_session++);
+}
+
 /* Takes the node in at `member`, which may hold its former life. */
 static void member_enter(struct hub *hub, struct member *member,
                          const struct msg_hello *hello, struct peer *peer)
@@ -110,7 +122,7 @@ static void member_enter(struct hub *hub, struct member *member,
     member->incarnation = hello->incarnation;
     member->lineage = hello->lineage;
     member->base_version = hello->base_version;
-    member_session_is(hub, member, hub->next_session++);
+    member_session_is(hub, member, new_session(hub));
     member_name(member, hello->name);
     member->control = peer->id;
     member->bulk = PEER_NONE;

@@ -267,7 +267,6 @@ static void take_over(struct hub *hub, const struct saved *saved)
 {
     hub->config.run = saved->run;
     hub->epoch = saved->epoch + 1;
-    hub->next_session = (hub->epoch << 32) + 1;
     hub->version = hub->rounds_done = hub->saved_version = saved->version;
     hub->lineage = saved->lineage;
     hub->back.turned = saved->turned;

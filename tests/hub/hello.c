@@ -179,8 +179,28 @@ static void who_is_to_take_the_centre_and_offers_first_is_not_told_again(void)
     bench_destroy(&bench);
 }
 
+/* Found by the soak: a node attached to another one's session, whose number it
+ * knew from before the hub was killed. */
+static void no_session_has_the_number_of_one_before_a_restart(void)
+{
+    struct bench *bench = bench_new();
+    struct guest before, after;
+
+    bench_open(bench);
+    before = guest_comes(bench, "a");
+    bench_destroy(&bench);
+    bench = bench_new();
+    bench_open(bench);
+    bench->hand.now += 2 * SECOND;
+    after = guest_new(bench, "b");
+    guest_hello(bench, &after);
+    CHECK(before.session != after.session);
+    bench_destroy(&bench);
+}
+
 void add_hub_hello_tests(CU_pSuite suite)
 {
+    TEST(no_session_has_the_number_of_one_before_a_restart);
     TEST(a_hello_is_answered_with_the_settings);
     TEST(another_protocol_version_is_refused);
     TEST(another_model_is_refused_by_its_first_tensor);
