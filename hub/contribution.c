@@ -83,6 +83,17 @@ void contribution_close(struct hub *hub, struct contribution *contribution,
                        verdict_words[verdict].text);
 }
 
+struct contribution *contribution_find(struct hub *hub, int member,
+                                       uint64_t exchange)
+{
+    struct contribution *one = hub->members[member]->open;
+
+    while (one && (one->offer.exchange != exchange ||
+                   !contribution_member(hub, one)))
+        one = one->next;
+    return one;
+}
+
 void contribution_cut(struct hub *hub, struct contribution *contribution,
                       enum verdict verdict, bool gone)
 {

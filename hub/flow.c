@@ -275,6 +275,11 @@ void flow_came(struct loan *loan, uint64_t bytes)
     loan->left -= loan->left > 0;
 }
 
+bool flow_allows(const struct hub *hub, const struct loan *loan)
+{
+    return loan->bytes < loan->given + longest_payload(hub);
+}
+
 nanos flow_still(const struct hub *hub,
                  const struct contribution *contribution)
 {

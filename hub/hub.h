@@ -103,6 +103,10 @@ struct hub_view {
     double best_score, best_accuracy; /* the same */
     uint64_t best_version;
     uint64_t verdicts[VERDICT_COUNT]; /* chunks that ended so */
+    /* Contributions of which something has come that is not merged yet, and
+     * its bytes. */
+    unsigned uploads;
+    uint64_t held;
     uint64_t preempted; /* nodes whose parameters were replaced */
     uint64_t rollbacks; /* of the centre, to a good version */
     /* From the hub's start to the first round, and from there to the end. */

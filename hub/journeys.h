@@ -241,6 +241,10 @@ nanos flow_still(const struct hub *hub,
  */
 void flow_open(struct hub *hub, struct member *member, uint64_t exchange,
                struct loan *loan);
+/* Whether a payload may come, after those that have: credit allows one more
+ * than it is for, which may be the first to arrive. Else it is an offence: for
+ * what has no credit nobody has room. */
+bool flow_allows(const struct hub *hub, const struct loan *loan);
 /* A chunk has come. */
 void flow_came(struct loan *loan, uint64_t bytes);
 /* Bytes that came are done with: the node has that credit again. */

@@ -79,6 +79,30 @@ static void say_state(const struct hub *hub, struct hub_view *view)
                        "%u of %u nodes have offered", offered, live);
 }
 
+/* Bytes of payload that have come of an upload and are not merged. */
+static uint64_t bytes_held(const struct hub *hub,
+                           const struct contribution *one)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        if (one->chunks[i].state == CHUNK_CHECKING ||
+            one->chunks[i].state == CHUNK_DELIVERED)
+            bytes += one->chunks[i].bytes;
+    return bytes;
+}
+
+static void look_at_uploads(const struct hub *hub, struct hub_view *view)
+{
+    for (const struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; i < round->count; i++) {
+            uint64_t held = bytes_held(hub, round->list[i]);
+
+            view->held += held;
+            view->uploads += held > 0;
+        }
+}
+
 static void look_at_tasks(const struct hub *hub, struct hub_view *view)
 {
     view->task_epoch = hub->ledger.epoch;
@@ -116,6 +140,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->best_accuracy = hub->best_accuracy;
     view->best_version = hub->best_version;
     memcpy(view->verdicts, hub->verdicts, sizeof view->verdicts);
+    look_at_uploads(hub, view);
     view->preempted = hub->preempted;
     view->rollbacks = hub->back.count;
     memcpy(view->reason, hub->reason, sizeof view->reason);

@@ -11,17 +11,6 @@
 #define NORM_SPARE 1.2
 #define NORM_GRAIN 1e-30
 
-struct contribution *contribution_find(struct hub *hub, int member,
-                                       uint64_t exchange)
-{
-    struct contribution *one = hub->members[member]->open;
-
-    while (one && (one->offer.exchange != exchange ||
-                   !contribution_member(hub, one)))
-        one = one->next;
-    return one;
-}
-
 static void check_start(struct hub *hub, int member,
                         const struct msg_chunk *chunk, struct blob *payload)
 {
@@ -36,6 +25,15 @@ static void check_start(struct hub *hub, int member,
     hub_job(hub, job);
 }
 
+static void offend(struct hub *hub, struct member *member,
+                   const struct msg_chunk *chunk, const char *what)
+{
+    effects_note(hub->out, NOTE_OFFENCE, member->name,
+                 "chunk %u of exchange %llu %s", chunk->chunk,
+                 (unsigned long long)chunk->exchange, what);
+    member_gone(hub, member, "cut for an offence", false);
+}
+
 /* A chunk of the first parameters. */
 static void found_with(struct hub *hub, int member,
                        const struct msg_chunk *chunk, struct blob *payload)
@@ -44,6 +42,10 @@ static void found_with(struct hub *hub, int member,
 
     if (hub->founder != member || hub->founded || centre->given)
         return;
+    if (!flow_allows(hub, &hub->founding_loan)) {
+        offend(hub, hub->members[member], chunk, "came without credit");
+        return;
+    }
     centre->given = true;
     flow_came(&hub->founding_loan, payload->wire_bytes);
     flow_stir(hub);
@@ -58,9 +60,7 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
     struct contribution *contribution;
 
     if (chunk->chunk >= hub->chunks) {
-        effects_note(hub->out, NOTE_OFFENCE, member->name,
-                     "chunk %u of %u was sent", chunk->chunk, hub->chunks);
-        member_gone(hub, member, "cut for an offence", false);
+        offend(hub, member, chunk, "is more than the model has");
         return;
     }
     member->up_bytes += payload->wire_bytes;
@@ -72,6 +72,10 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
     if (!contribution || !contribution->granted ||
         contribution->chunks[chunk->chunk].state != CHUNK_EXPECTED)
         return;
+    if (!flow_allows(hub, &contribution->loan)) {
+        offend(hub, member, chunk, "came without credit");
+        return;
+    }
     contribution->chunks[chunk->chunk].state = CHUNK_CHECKING;
     contribution->chunks[chunk->chunk].codec = chunk->codec;
     contribution->chunks[chunk->chunk].bytes = payload->wire_bytes;

@@ -63,6 +63,27 @@ static void a_share_of_one_chunk_still_merges_all(void)
     bench_destroy(&bench);
 }
 
+/* One more than there is credit for may be under way, and overtaken: nothing
+ * beyond that. */
+static void who_sends_without_credit_is_cut(void)
+{
+    struct bench *bench = bench_new();
+    struct guest guests[2];
+
+    bench->config.budget = 1;
+    all_offer(bench, guests, 2);
+    guest_delivers(bench, &guests[1], 1, 0, 0.5);
+    guest_delivers(bench, &guests[1], 1, 1, 0.5);
+    CHECK(!bench_node(bench, "b")->gone);
+    CHECK_EQUAL(2 * BENCH_CHUNK_BYTES, bench_look(bench)->held);
+    CHECK_EQUAL(1, bench_look(bench)->uploads);
+    guest_delivers(bench, &guests[1], 1, 2, 0.5);
+    CHECK(bench_node(bench, "b")->gone);
+    guest_delivers_all(bench, &guests[0], 1, 1);
+    CHECK_NEAR(2, guest_result(bench, &guests[0], 1, 2), 0);
+    bench_destroy(&bench);
+}
+
 static void a_rule_that_sees_the_whole_is_outside_of_the_budget(void)
 {
     struct bench *bench = bench_new();
@@ -148,6 +169,7 @@ void add_hub_flow_tests(CU_pSuite suite)
 {
     TEST(uploads_share_the_budget);
     TEST(a_share_of_one_chunk_still_merges_all);
+    TEST(who_sends_without_credit_is_cut);
     TEST(a_rule_that_sees_the_whole_is_outside_of_the_budget);
     TEST(first_parameters_that_come_twice_are_not_the_last);
     TEST(an_automatic_window_holds_what_the_link_holds);
