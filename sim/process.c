@@ -233,6 +233,16 @@ void world_repair(struct world *world, unsigned number)
     link_release(world, number);
 }
 
+void world_say(struct world *world, unsigned number, const struct msg *msg,
+               struct blob *payload)
+{
+    struct connection *connection =
+        world->nodes[number].up[msg_info(msg->kind)->channel];
+
+    if (connection)
+        wire_send(world, connection, END_NODE, msg, payload);
+}
+
 void world_at(struct world *world, nanos at,
               void (*act)(void *context, struct world *world), void *context)
 {

@@ -160,6 +160,12 @@ void world_thaw(struct world *world, unsigned process);
 void world_cut(struct world *world, unsigned node, bool silent);
 void world_repair(struct world *world, unsigned node);
 
+/* Sends the hub a message as if the node had, on the connection for its kind;
+ * if there is none, nothing happens. The payload is referenced. For nodes that
+ * lie; the filter sees it, too. */
+void world_say(struct world *world, unsigned node, const struct msg *msg,
+               struct blob *payload);
+
 /* Calls `act` at a time not before now. */
 void world_at(struct world *world, nanos at,
               void (*act)(void *context, struct world *world), void *context);
