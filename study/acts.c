@@ -88,6 +88,18 @@ void acts_add(struct acts *acts, struct act act)
     acts->list[acts->count++] = act;
 }
 
+void acts_sort(struct acts *acts)
+{
+    for (unsigned i = 1; i < acts->count; i++) {
+        struct act act = acts->list[i];
+        unsigned place = i;
+
+        for (; place > 0 && acts->list[place - 1].at > act.at; place--)
+            acts->list[place] = acts->list[place - 1];
+        acts->list[place] = act;
+    }
+}
+
 nanos acts_first_start(const struct acts *acts, unsigned process)
 {
     const struct act *first = NULL;

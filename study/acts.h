@@ -48,6 +48,8 @@ struct acts {
 struct acts *acts_new(void);
 void acts_destroy(struct acts **acts);
 void acts_add(struct acts *acts, struct act act);
+/* By time; of those at one time the order stays. */
+void acts_sort(struct acts *acts);
 
 /* The whole text of a scenario. MALFORMED: the line that it is about begins
  * the sentence, and `out` is unchanged. */

@@ -1,0 +1,55 @@
+/* The inside of a life in the soak: soak.c (its phases), soak_star.c (its star
+ * and what happens to messages), soak_judge.c, soak_liar.c. */
+#ifndef STUDY_SOAK_INSIDE_H
+#define STUDY_SOAK_INSIDE_H
+
+#include "core/prng.h"
+#include "sim/models.h"
+#include "study/soak.h"
+#include "study/soak_judge.h"
+#include "study/soak_liar.h"
+
+struct life {
+    const struct soak_plan *plan;
+    const struct soak_watcher *watcher;
+    struct soak_life *out;
+    struct prng prng; /* for messages */
+    struct world_config config;
+    struct schema *schema;
+    struct exempt *exempt;
+    struct world *world;
+    uint32_t chunks;
+    unsigned honest; /* nodes; liars come after them */
+    bool healed;     /* the second phase */
+    bool leaves[SOAK_NODES]; /* since it was started last */
+    float starts[SOAK_NODES][SOAK_ELEMENTS];
+    float centres[SOAK_NODES][SOAK_ELEMENTS];
+    struct quadratic models[SOAK_NODES];
+    struct soak_judge judge;
+    struct soak_liars liars;
+};
+
+/* The first complaint is the one that stays. */
+void life_complain(struct life *life, const char *format, ...) FORMAT(2, 3);
+
+/* soak_star.c: a world with all nodes, nothing running; and its end. */
+void star_open(struct life *life, const struct hub_config *hub);
+void star_end(struct life *life);
+
+/* soak_judge.c */
+void judge_step(void *context, const struct world_step *step);
+void judge_message(struct life *life, const struct world_message *message);
+/* The hub has just been started. */
+void judge_hub_start(struct life *life);
+/* Faults end now. */
+void judge_heal(struct life *life);
+/* Whether what was offered since then has its verdicts, as far as later offers
+ * have their results. */
+void judge_answers(struct life *life);
+
+/* soak_liar.c: what a liar does instead of, or beside, sending this. */
+void liar_says(struct life *life, const struct world_message *message,
+               struct world_fate *fate);
+void liars_free(struct life *life);
+
+#endif

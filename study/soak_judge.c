@@ -1,0 +1,376 @@
+/* What must hold at every step of a life, beside what machines check
+ * themselves. */
+#include <math.h>
+#include <string.h>
+
+#include "core/fragment.h"
+#include "study/soak_inside.h"
+#include "trace/lines.h"
+
+/* For printf. */
+#define ull unsigned long long
+/* A later offer may be answered before an earlier one, whose chunk is late. */
+#define LONGEST_ORDER (5 * SECOND)
+
+
+/* Whether a result can be read, and what it says is finite. */
+static bool is_finite(const struct life *life,
+                      const struct msg_result *result,
+                      const struct blob *payload)
+{
+    struct extent extent =
+        extent_of(life->exempt, life->schema->elements,
+                  life->config.hub.chunk_elements, result->chunk);
+    double values[SOAK_ELEMENTS] = {0};
+
+    if (!payload_fits(&extent, result->codec, payload->bytes, payload->size))
+        return false;
+    payload_add(&extent, result->codec, payload->bytes, 0, extent.elements, 1,
+                values);
+    for (size_t i = 0; i < extent.elements; i++)
+        if (!isfinite(values[i]))
+            return false;
+    return true;
+}
+
+/* A round has come to it, whatever its policy thought of it. */
+static bool is_decided(enum verdict verdict)
+{
+    return verdict == VERDICT_MERGED || verdict == VERDICT_DECLINED ||
+           verdict == VERDICT_REFUTED;
+}
+
+/* What is known of an exchange of a node; of an older one it is forgotten. */
+static struct soak_fate *fate_of(struct life *life,
+                                 const struct world_message *message,
+                                 uint64_t exchange)
+{
+    struct soak_fate *fate =
+        &life->judge.fates[message->node][exchange % SOAK_EXCHANGES];
+
+    if (fate->incarnation != message->incarnation ||
+        fate->exchange != exchange)
+        *fate = (struct soak_fate){.incarnation = message->incarnation,
+                                   .exchange = exchange};
+    return fate;
+}
+
+/* A chunk has one verdict, however often it is told. */
+static void judge_chunk(struct life *life,
+                        const struct world_message *message,
+                        uint64_t exchange, uint32_t chunk,
+                        enum verdict verdict)
+{
+    struct soak_fate *fate = fate_of(life, message, exchange);
+
+    if (fate->part.stride && !fragment_holds(fate->part, chunk))
+        return; /* nobody has offered it */
+    if (chunk >= life->chunks) {
+        life_complain(life, "chunk %u of %u has a verdict", chunk,
+                      life->chunks);
+        return;
+    }
+    if (fate->judged[chunk] && fate->verdict[chunk] != verdict)
+        life_complain(life, "n%u's exchange %llu chunk %u is %s, and was %s",
+                      message->node + 1, (ull)exchange, chunk,
+                      verdict_words[verdict].text,
+                      verdict_words[fate->verdict[chunk]].text);
+    if (!fate->decided && is_decided(verdict))
+        life->judge.decided_since[message->node]++;
+    if (!fate->judged[chunk] && verdict == VERDICT_MERGED)
+        life->out->merged++;
+    fate->decided |= is_decided(verdict);
+    fate->judged[chunk] = true;
+    fate->verdict[chunk] = verdict;
+}
+
+/* Two versions that claim to hold a chunk have merged it twice. */
+static void judge_version(struct life *life,
+                          const struct world_message *message)
+{
+    const struct msg_result *result = &message->msg->result;
+    struct soak_fate *fate = fate_of(life, message, result->exchange);
+    uint64_t *known = &fate->version[result->chunk];
+
+    if (*known && *known != result->version)
+        life_complain(life,
+                      "n%u's exchange %llu chunk %u is in version %llu, and "
+                      "was in %llu",
+                      message->node + 1, (ull)result->exchange, result->chunk,
+                      (ull)result->version, (ull)*known);
+    fate->results += !*known;
+    *known = result->version;
+}
+
+static void judge_result(struct life *life,
+                         const struct world_message *message)
+{
+    const struct msg_result *result = &message->msg->result;
+    uint64_t *version;
+
+    if (result->chunk >= life->chunks) {
+        life_complain(life, "a result for chunk %u", result->chunk);
+        return;
+    }
+    version = &life->judge.chunk_versions[result->chunk];
+    if (!is_finite(life, result, message->payload))
+        life_complain(life, "a result is not finite");
+    if (result->exchange && message->node < life->honest) {
+        judge_chunk(life, message, result->exchange, result->chunk,
+                    (enum verdict)result->verdict);
+        judge_version(life, message);
+    } else if (!result->exchange && result->version < *version) {
+        life_complain(life, "chunk %u goes back from version %llu to %llu",
+                      result->chunk, (ull)*version, (ull)result->version);
+    }
+    if (result->version > *version)
+        *version = result->version;
+}
+
+static void judge_verdict(struct life *life,
+                          const struct world_message *message)
+{
+    const struct msg_verdict *verdict = &message->msg->verdict;
+
+    for (uint32_t i = 0; i < verdict->chunks && i < life->chunks; i++)
+        judge_chunk(life, message, verdict->exchange, verdict->first + i,
+                    (enum verdict)verdict->verdict);
+}
+
+/* The hub says a version of its own. */
+static void judge_told(struct life *life, unsigned node, uint64_t version)
+{
+    uint64_t *told = &life->judge.told[node];
+
+    if (version < *told)
+        life_complain(life, "n%u is told version %llu after %llu", node + 1,
+                      (ull)version, (ull)*told);
+    *told = version;
+}
+
+static void judge_offer(struct life *life, const struct world_message *message)
+{
+    const struct msg_offer *offer = &message->msg->offer;
+    struct soak_fate *fate = fate_of(life, message, offer->exchange);
+
+    fate->part = fragment_of(offer->fragment,
+                             life->judge.fragments[message->node]);
+    fate->offered = world_now(life->world);
+    if (life->healed)
+        fate->awaited = fragment_chunks(fate->part, life->chunks);
+}
+
+/* What a node has under way it forgets when it is welcomed. */
+static void judge_welcome(struct life *life, unsigned node)
+{
+    for (unsigned i = 0; i < SOAK_EXCHANGES; i++)
+        life->judge.fates[node][i].awaited = 0;
+}
+
+static void judge_told_settings(struct life *life, unsigned node,
+                                uint64_t exchange, uint32_t fragments)
+{
+    life->judge.fragments[node] =
+        exchange == EXCHANGE_GRADIENT ? 1 : fragments;
+}
+
+void judge_message(struct life *life, const struct world_message *message)
+{
+    const struct msg *msg = message->msg;
+    unsigned node = message->node;
+
+    if (!message->to_hub && msg->kind == MSG_RESULT) {
+        judge_result(life, message);
+    } else if (!message->to_hub && msg->kind == MSG_PONG) {
+        judge_told(life, node, msg->pong.version);
+    } else if (!message->to_hub && msg->kind == MSG_TUNE) {
+        judge_told_settings(life, node, msg->tune.exchange,
+                            msg->tune.fragments);
+    } else if (!message->to_hub && msg->kind == MSG_WELCOME) {
+        judge_welcome(life, node);
+        judge_told(life, node, msg->welcome.version);
+        judge_told_settings(life, node, msg->welcome.exchange,
+                            msg->welcome.fragments);
+    } else if (node < life->honest) {
+        if (message->to_hub && msg->kind == MSG_OFFER)
+            judge_offer(life, message);
+        else if (!message->to_hub && msg->kind == MSG_VERDICT)
+            judge_verdict(life, message);
+    }
+}
+
+/* ---- the hub ---- */
+
+void judge_hub_start(struct life *life)
+{
+    const struct world_saved *saved = world_saved(life->world);
+    struct soak_judge *judge = &life->judge;
+    struct hub_view view;
+
+    memset(judge->chunk_versions, 0, sizeof judge->chunk_versions);
+    memset(judge->told, 0, sizeof judge->told);
+    judge->version = judge->epoch = 0;
+    if (world_broken(life->world))
+        return;
+    hub_look(world_hub(life->world), world_now(life->world), &view);
+    if (saved->count && (!view.founded || view.version != saved->version))
+        life_complain(life,
+                      "the hub starts with version %llu, and saved was %llu",
+                      (ull)view.version, (ull)saved->version);
+}
+
+/* N5. With a budget, uploads that wait for their merge are held to it. Each of
+ * them has a chunk of credit at least, and may take one payload beyond it; of a
+ * liar one more is let through before it is cut. Rules that must see all of a
+ * round, such as a tournament's, and --miss cut, are outside of it
+ * (hub/flow.c). */
+static void judge_memory(struct life *life, const struct hub_view *view)
+{
+    const struct hub_config *hub = &life->config.hub;
+    uint64_t chunk = hub->chunk_elements * sizeof(float) + 8;
+    uint64_t most = hub->budget + 3 * chunk * view->uploads;
+
+    if (!hub->budget || !view->founded || hub->miss == MISS_CUT ||
+        hub->policy.reduce->judge ||
+        hub->policy.receive->donors || view->held <= most)
+        return;
+    life_complain(life,
+                  "the hub holds %llu bytes of %u uploads, with a budget of "
+                  "%llu and chunks of %llu",
+                  (ull)view->held, view->uploads, (ull)hub->budget,
+                  (ull)chunk);
+}
+
+static void judge_hub(struct life *life)
+{
+    struct soak_judge *judge = &life->judge;
+    const struct world_saved *saved = world_saved(life->world);
+    struct hub_view view;
+
+    hub_look(world_hub(life->world), world_now(life->world), &view);
+    if (view.version < judge->version)
+        life_complain(life, "the centre goes back from version %llu to %llu",
+                      (ull)judge->version, (ull)view.version);
+    if (view.epoch < judge->epoch)
+        life_complain(life, "the epoch goes back from %llu to %llu",
+                      (ull)judge->epoch, (ull)view.epoch);
+    if (saved->version < judge->saved)
+        life_complain(life, "version %llu is saved after %llu",
+                      (ull)saved->version, (ull)judge->saved);
+    judge->version = view.version;
+    judge->epoch = view.epoch;
+    judge->saved = saved->version;
+    judge_memory(life, &view);
+}
+
+/* ---- nodes ---- */
+
+static void judge_trainer(struct life *life, unsigned node)
+{
+    const struct hub_config *hub = &life->config.hub;
+    const struct trainer *trainer = world_trainer(life->world, node);
+    const float *x = trainer_values(trainer);
+
+    for (uint64_t i = 0; i < life->schema->elements; i++)
+        if (!isfinite(x[i]))
+            life_complain(life, "a parameter of n%u is not finite", node + 1);
+    if (hub->delay && hub->miss != MISS_WAIT && trainer_waited(trainer))
+        life_complain(life, "the training of n%u waits", node + 1);
+}
+
+/* No honest node says what makes no sense. */
+static void judge_offences(struct life *life, const struct world_step *step)
+{
+    for (unsigned i = 0; i < step->effects->count; i++) {
+        const struct effect *effect = &step->effects->list[i];
+        uint64_t number = 0;
+
+        if (effect->kind == EFFECT_NOTE &&
+            effect->note.kind == NOTE_OFFENCE &&
+            effect->note.subject[0] == 'n' &&
+            line_number(effect->note.subject + 1, &number) &&
+            number <= life->honest)
+            life_complain(life, "the hub says of %s: %s",
+                          effect->note.subject, effect->note.text);
+    }
+}
+
+/* The hub sends no node what it cannot use. */
+static void judge_notes(struct life *life, const struct world_step *step)
+{
+    for (unsigned i = 0; i < step->effects->count; i++) {
+        const struct effect *effect = &step->effects->list[i];
+
+        if (effect->kind == EFFECT_NOTE &&
+            effect->note.kind == NOTE_DETACHED &&
+            strstr(effect->note.text, "result"))
+            life_complain(life, "n%u leaves the hub: %s", step->process + 1,
+                          effect->note.text);
+    }
+}
+
+void judge_step(void *context, const struct world_step *step)
+{
+    struct life *life = context;
+
+    life->out->steps++;
+    if (step->process == WORLD_HUB) {
+        judge_hub(life);
+        judge_offences(life, step);
+    } else if (step->process >= life->honest) {
+        return;
+    } else if (step->trainer) {
+        judge_trainer(life, step->process);
+    } else {
+        judge_notes(life, step);
+    }
+}
+
+/* ---- the second phase ---- */
+
+void judge_heal(struct life *life)
+{
+    memset(life->judge.decided_since, 0, sizeof life->judge.decided_since);
+}
+
+/* The newest exchange of the same chunks whose result has come as a whole. */
+static uint64_t newest_answered(const struct life *life, unsigned node,
+                                const struct soak_fate *like)
+{
+    uint64_t newest = 0;
+
+    for (unsigned i = 0; i < SOAK_EXCHANGES; i++) {
+        const struct soak_fate *fate = &life->judge.fates[node][i];
+
+        if (fate->incarnation == like->incarnation &&
+            fate->part.first == like->part.first &&
+            fate->part.stride == like->part.stride && fate->awaited &&
+            fate->results == fate->awaited && fate->exchange > newest)
+            newest = fate->exchange;
+    }
+    return newest;
+}
+
+static void judge_fate(struct life *life, unsigned node,
+                       const struct soak_fate *fate)
+{
+    unsigned judged = 0;
+
+    for (uint32_t i = 0; i < life->chunks; i++)
+        judged += fate->judged[i];
+    if (judged < fate->awaited &&
+        world_now(life->world) - fate->offered > LONGEST_ORDER &&
+        fate->exchange < newest_answered(life, node, fate))
+        life_complain(life,
+                      "n%u's exchange %llu has %u verdicts for %u chunks, and "
+                      "later ones are answered",
+                      node + 1, (ull)fate->exchange, judged,
+                      fate->awaited);
+}
+
+void judge_answers(struct life *life)
+{
+    for (unsigned i = 0; i < life->honest; i++)
+        for (unsigned j = 0; j < SOAK_EXCHANGES; j++)
+            judge_fate(life, i, &life->judge.fates[i][j]);
+}
