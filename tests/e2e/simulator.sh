@@ -133,4 +133,23 @@ refused "such as \"every=" sweep $small
 refused "there is no option evry" sweep --over "evry=1,2" $small
 refused "give it beside them" sweep --over "seed=1,2" $small
 
-echo "the simulator runs, compares and sweeps"
+# ---- soak ----
+
+sim alone 0 soak --seeds 12 --json --workers 1
+sim both 0 soak --seeds 12 --json --workers 2
+cmp "$here/alone.out" "$here/both.out" || failed "workers make a difference"
+grep -q '^{"seeds":12,"first":1,.*"violations":0,"failing":\[\]}$' \
+    "$here/alone.out" || failed "the JSON of soak"
+sim words 0 soak --seeds 2 --seed 9
+prints words "2 seeds from 9 on, each twice"
+prints words "violations: 0"
+sim story 0 soak --scenario tests/study/lives/former_session.story \
+    --record "$here/story.txt"
+prints story "nothing is wrong with it"
+grep -q "^hub " "$here/story.txt" || failed "no transcript"
+echo "set nodse 3" >"$here/wrong.story"
+sim wrong 64 soak --scenario "$here/wrong.story"
+grep -qF "line 1: there is nothing called 'nodse'" "$here/wrong.err" ||
+    failed "a wrong line is not named"
+
+echo "the simulator runs, compares, sweeps and soaks"
