@@ -101,15 +101,20 @@ static void take_ping(struct measures *measures, uint64_t peer,
         !number(line, "iteration", &iteration) ||
         !number(line, "missed", &missed))
         return;
-    if (node->pings++ == 0) {
+    if (node->count < 1) {
         node->sent = sent;
         node->waited = waited;
         node->iteration = iteration;
     }
-    node->sent_last = sent;
+    node->time = (sent - node->sent) / (double)SECOND;
     node->waited_last = waited;
-    node->iteration_last = iteration;
     node->missed = missed;
+    iteration -= node->iteration;
+    node->count++;
+    node->sum_t += node->time;
+    node->sum_i += iteration;
+    node->sum_tt += node->time * node->time;
+    node->sum_ti += node->time * iteration;
 }
 
 /* ---- the centre ---- */
@@ -264,26 +269,27 @@ enum status measures_take_all(struct measures *measures, const char *text,
 
 static void end_nodes(struct measures *measures)
 {
-    double time = 0, waited = 0, missed = 0, done = 0;
+    double time = 0, waited = 0, missed = 0;
     unsigned known = 0;
 
     for (unsigned i = 0; i < measures->node_count; i++) {
         struct measured_node *node = &measures->nodes[i];
-        double span = (node->sent_last - node->sent) / (double)SECOND;
+        double spread = node->count * node->sum_tt - node->sum_t * node->sum_t;
 
         missed += node->missed;
-        if (!(span > 0))
+        if (!(spread > 0))
             continue;
-        node->rate = (node->iteration_last - node->iteration) / span;
+        node->rate =
+            (node->count * node->sum_ti - node->sum_t * node->sum_i) / spread;
         measures->rate += node->rate;
         known++;
-        done += node->iteration_last - node->iteration;
-        time += span;
+        time += node->time;
         waited += (node->waited_last - node->waited) / (double)SECOND;
     }
     measures->rate /= known ? known : 1;
-    measures->step = done > 0 ? (time - waited) / done : 0;
     measures->idle = time > 0 ? waited / time : 0;
+    measures->step =
+        measures->rate > 0 ? (1 - measures->idle) / measures->rate : 0;
     measures->late = measures->offers > 0 ? missed / measures->offers : 0;
 }
 

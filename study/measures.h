@@ -24,12 +24,13 @@ enum { MEASURED_NAME_BYTES = 64 };
 
 struct measured_node {
     char name[MEASURED_NAME_BYTES];
-    double rate; /* iterations per second; 0: not known */
+    double rate; /* iterations per second, the slope of a straight line through
+                    what its PINGs say; 0: not known */
     /* Inside: of its PINGs. */
     uint64_t peer;
-    unsigned pings;
-    double sent, waited, iteration; /* of the first */
-    double sent_last, waited_last, iteration_last, missed;
+    double sent, waited, iteration;         /* of the first */
+    double time, waited_last, missed;       /* of the last; since the first */
+    double count, sum_t, sum_i, sum_tt, sum_ti; /* for a straight line */
 };
 
 /* When the centre had a version. */
