@@ -5,7 +5,8 @@
  * long for an iteration as they took, and are as far away as their quickest
  * PING; links are as fast as the fastest batch of chunks. What the recording
  * or the command line says of them takes the place of that. A --goal on the
- * command line is no end but what the time is measured to. */
+ * command line is no end but what the time is measured to; --record keeps the
+ * simulation's recording. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@ struct validation {
     struct trace *recorded;
     unsigned *numbers; /* of each node of the trace, in the simulation */
     struct measures real, simulated;
+    struct record *record; /* of the simulation, NULL: none */
 };
 
 /* ---- what the recording says ---- */
@@ -208,6 +210,7 @@ static void on_step(void *context, const struct world_step *step, nanos now)
     (void)now;
     if (step->process != WORLD_HUB)
         return;
+    record_step(of->record, step->event, step->effects);
     (void)trace_event(step->event, line, sizeof line);
     measures_take(&of->simulated, line);
     for (unsigned i = 0; i < step->effects->count; i++) {
@@ -216,12 +219,36 @@ static void on_step(void *context, const struct world_step *step, nanos now)
     }
 }
 
+static void complain(void *of, const char *sentence)
+{
+    (void)of;
+    (void)fprintf(stderr, "starswitch-sim: %s\n", sentence);
+}
+
+static enum status play(struct validation *of, const struct scene *scene,
+                        struct why *why)
+{
+    const struct scene_watcher watcher = {.of = of, .step = on_step};
+    const struct spool_complaint complaint = {complain, NULL};
+    struct outcome outcome;
+    enum status status = STATUS_OK;
+
+    if (of->options.record[0])
+        status = record_open(of->options.record, "hub", complaint, &of->record,
+                             why);
+    if (status != STATUS_OK)
+        return status;
+    scene_play(scene, of->options.seed, &watcher, &outcome);
+    record_close(&of->record);
+    if (!outcome.done)
+        return because(why, STATUS_BUG, "%s", outcome.trouble);
+    return STATUS_OK;
+}
+
 static enum status simulate(struct validation *of, struct scene **scene,
                             struct why *why)
 {
-    const struct scene_watcher watcher = {.of = of, .step = on_step};
     struct trace *trace = NULL;
-    struct outcome outcome;
     enum status status = STATUS_OK;
 
     number_nodes(of);
@@ -235,11 +262,9 @@ static enum status simulate(struct validation *of, struct scene **scene,
     if (status != STATUS_OK)
         return status;
     measures_begin(&of->simulated, of->goal);
-    scene_play(*scene, of->options.seed, &watcher, &outcome);
+    status = play(of, *scene, why);
     measures_end(&of->simulated);
-    if (!outcome.done)
-        return because(why, STATUS_BUG, "%s", outcome.trouble);
-    return STATUS_OK;
+    return status;
 }
 
 /* ---- both ---- */

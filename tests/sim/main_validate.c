@@ -101,6 +101,27 @@ static void both_are_shown_side_by_side(void)
     folder_remove(&folder);
 }
 
+static void the_simulation_is_recorded_if_that_is_wanted(void)
+{
+    struct folder folder;
+    struct command command;
+    char more[120], *text;
+    size_t size;
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    (void)snprintf(more, sizeof more, "--record %s",
+                   folder_file(&folder, "again.record"));
+    command = validate(&folder, "--nodes 2 --params 1M --time 5s", more);
+    CHECK_EQUAL(0, command.code);
+    text = file_content(folder_file(&folder, "again.record"), &size);
+    if (CHECK(text))
+        CHECK_CONTAINS("note run_ending", text);
+    free(text);
+    command_free(&command);
+    folder_remove(&folder);
+}
+
 static void what_does_not_fit_is_warned_of(void)
 {
     struct folder folder;
@@ -146,6 +167,7 @@ void add_sim_main_validate_tests(CU_pSuite suite)
 {
     TEST(a_simulated_run_is_simulated_again_as_it_was);
     TEST(both_are_shown_side_by_side);
+    TEST(the_simulation_is_recorded_if_that_is_wanted);
     TEST(what_does_not_fit_is_warned_of);
     TEST(what_is_no_recording_is_refused);
 }
