@@ -161,7 +161,7 @@ static double measure(const struct plan *plan)
     child = fork();
     if (child == 0) {
         told = live(plan);
-        _exit(write(ends[1], &told, sizeof told) != sizeof told);
+        _exit(write(ends[1], &told, sizeof told) == sizeof told ? 0 : 1);
     }
     (void)close(ends[1]);
     if (child < 0 || read(ends[0], &told, sizeof told) != sizeof told ||

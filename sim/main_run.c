@@ -54,7 +54,7 @@ static void say(struct run *run, nanos now)
     (void)fprintf(stderr, "%.0f s simulated in %.0f s", past, real);
     if (run->view.score < NO_SCORE)
         (void)fprintf(stderr, ", loss %.4g", run->view.score);
-    if (past > 0 && all < (double)(LONGEST_RUN / SECOND))
+    if (past > 0 && scene_options(run->scene)->time < LONGEST_RUN)
         (void)fprintf(stderr, ", at most %.0f s to go",
                       real / past * (all - past > 0 ? all - past : 0));
     (void)fprintf(stderr, "\n");

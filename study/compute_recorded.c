@@ -41,7 +41,7 @@ static void *room(size_t count, size_t size)
 
 static void tell(struct story *story, uint64_t iterations, int64_t score)
 {
-    if (score != SERIES_UNSET)
+    if (score != SERIES_UNSET && story->told)
         story->told[story->count++] =
             (struct told){iterations, 1e-9 * (double)score};
 }

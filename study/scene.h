@@ -22,7 +22,7 @@ struct trace;
 struct acts;
 
 /* The --time of a run that has another end, if nobody has said one. */
-#define LONGEST_RUN (24 * 3600 * SECOND)
+#define LONGEST_RUN (86400 * SECOND)
 
 /* Reads the trace and the scenario that the options name and checks that all
  * goes together; `options` are copied. USAGE, CONFIG, IO, MALFORMED. */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-static double measured(const struct outcome *outcome, enum measure measure)
+static double measured(const struct outcome *outcome, enum compared measure)
 {
     switch (measure) {
     case BYTES:
@@ -25,7 +25,7 @@ static double measured(const struct outcome *outcome, enum measure measure)
 
 enum { MOST_SEEDS = 64 };
 
-struct mean series_mean(const struct series *series, enum measure measure)
+struct mean series_mean(const struct series *series, enum compared measure)
 {
     double values[MOST_SEEDS] = {0};
     unsigned count = series->seeds < MOST_SEEDS ? series->seeds : MOST_SEEDS;
@@ -37,7 +37,7 @@ struct mean series_mean(const struct series *series, enum measure measure)
 
 /* Left's mean over right's. */
 static void divide(const struct series *left, const struct series *right,
-                   enum measure measure, struct finding *out)
+                   enum compared measure, struct finding *out)
 {
     double above, below;
     double rests[MOST_SEEDS] = {0};
@@ -57,7 +57,7 @@ static void divide(const struct series *left, const struct series *right,
 }
 
 static void subtract(const struct series *left, const struct series *right,
-                     enum measure measure, struct finding *out)
+                     enum compared measure, struct finding *out)
 {
     double values[MOST_SEEDS] = {0};
     unsigned count = left->seeds < MOST_SEEDS ? left->seeds : MOST_SEEDS;

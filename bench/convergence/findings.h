@@ -13,7 +13,7 @@ struct series {
 };
 
 /* Of a measure other than SHOWN: losses, bytes, seconds, right answers. */
-struct mean series_mean(const struct series *series, enum measure measure);
+struct mean series_mean(const struct series *series, enum compared measure);
 
 enum holding {
     HOLDS_CLEARLY, /* by two standard errors */

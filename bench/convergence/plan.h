@@ -71,7 +71,7 @@ struct row {
 extern const struct row rows[ROWS];
 
 /* What a claim compares. */
-enum measure {
+enum compared {
     SHOWN,    /* nothing: its left arm is shown */
     LOSS,     /* ratio of losses, left / right */
     TUNING,   /* the same, by the hub's samples */
@@ -84,7 +84,7 @@ enum relation { AT_MOST, AT_LEAST };
 
 struct claim {
     enum row_id row;
-    enum measure measure;
+    enum compared measure;
     enum arm_id left, right;
     enum relation relation;
     double target;

@@ -96,7 +96,7 @@ static void put_curves(const struct report *report)
 /* ---- the rows ---- */
 
 static void put_arm(const struct report *report, const struct arm *arm,
-                    enum measure loss)
+                    enum compared loss)
 {
     const struct series *series = &report->series[arm - arms];
 

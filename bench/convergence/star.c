@@ -11,8 +11,10 @@
 
 #define ATTACK_FACTOR 10.0F
 /* A gigabit network. */
-static const struct world_link gigabit = {200 * MICROSECOND, 100 * MICROSECOND,
-                                          117700000};
+static const struct world_link gigabit = {.latency = 200 * MICROSECOND,
+                                          .jitter = 100 * MICROSECOND,
+                                          .up = 117700000,
+                                          .down = 117700000};
 /* A run that takes longer in virtual time than all iterations would ten times
  * over is stuck. */
 enum { PATIENCE = 10, MOST_NODES = 64 };

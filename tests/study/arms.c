@@ -5,7 +5,7 @@
 #include "tests/check.h"
 
 struct fixture {
-    struct grid grid;
+    struct grid grid = {.count = 0};
     struct arms *arms;
 };
 
@@ -241,7 +241,7 @@ static void a_curve_goes_from_the_start_to_the_goal(void)
 
 static void more_than_100000_runs_are_refused(void)
 {
-    struct grid grid;
+    struct grid grid = {.count = 0};
     struct arms *arms = NULL;
     struct options options;
     struct why why = {""};

@@ -6,7 +6,7 @@
 
 static void check_refused(const char *text, const char *words)
 {
-    struct grid grid;
+    struct grid grid = {.count = 0};
     struct why why = {""};
 
     CHECK_STATUS(STATUS_USAGE, grid_parse(text, "over", &grid, &why));
@@ -19,7 +19,7 @@ static void a_grid_has_a_place_for_every_combination(void)
     static const char *const names[] = {
         "every=10 delay=0", "every=10 delay=5", "every=20 delay=0",
         "every=20 delay=5", "every=50 delay=0", "every=50 delay=5"};
-    struct grid grid;
+    struct grid grid = {.count = 0};
     struct why why = {""};
 
     CHECK_OK(grid_parse(" every=10,20,50  delay=0,5 ", "over", &grid, &why));
@@ -42,7 +42,7 @@ static void a_grid_has_a_place_for_every_combination(void)
 
 static void a_place_sets_its_options_and_no_other(void)
 {
-    struct grid grid;
+    struct grid grid = {.count = 0};
     struct options options;
     struct why why = {""};
 
@@ -60,7 +60,7 @@ static void a_place_sets_its_options_and_no_other(void)
 
 static void one_option_needs_no_name(void)
 {
-    struct grid grid;
+    struct grid grid = {.count = 0};
     struct why why = {""};
     char bytes[100];
     struct text text;
@@ -93,7 +93,7 @@ static void what_results_depend_on_otherwise_is_not_varied(void)
 
 static void more_combinations_than_4096_are_refused(void)
 {
-    struct grid grid;
+    struct grid grid = {.count = 0};
     struct why why = {""};
 
     CHECK_OK(grid_parse("every=1,2,3,4,5,6,7,8 delay=1,2,3,4,5,6,7,8 "
