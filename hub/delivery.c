@@ -315,6 +315,9 @@ void hub_on_credit(struct hub *hub, struct peer *peer, const struct msg *msg,
         take_begin(hub, member);
         return;
     }
+    /* For what a former hub has sent, on a connection that is no more. */
+    if (member->bulk == PEER_NONE)
+        return;
     if (msg->credit.more > member->delivery.out) {
         effects_note(hub->out, NOTE_OFFENCE, member->name,
                      "gave more credit than it was sent bytes");

@@ -155,6 +155,17 @@ static void bulk_becomes_stranger(struct hub *hub, struct member *member)
     }
 }
 
+/* HELLO once more, over the same connection. */
+static void member_begins_anew(struct hub *hub, struct member *member)
+{
+    bulk_becomes_stranger(hub, member);
+    delivery_clear(&member->delivery);
+    rounds_forget(hub, member->place, VERDICT_LOST, true);
+    tasks_lost(hub, member);
+    if (hub->founder == member->place && !hub->founded)
+        hub->founder = -1;
+}
+
 void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload)
 {
@@ -188,10 +199,7 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
                    "a newer node of this name has joined");
         member_gone(hub, member, "replaced by a newer connection", false);
     } else if (member->present) {
-        bulk_becomes_stranger(hub, member);
-        delivery_clear(&member->delivery);
-        rounds_forget(hub, peer->member, VERDICT_LOST, true);
-        tasks_lost(hub, member);
+        member_begins_anew(hub, member);
     }
     member_enter(hub, member, hello, peer);
     rounds_recall(hub, member);
