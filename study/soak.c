@@ -97,7 +97,8 @@ static void mend(struct life *life, unsigned node)
  * it: one whose offers never come would hold up a gate that waits for all. */
 static void heal(struct life *life)
 {
-    bool stay = !life->config.hub.policy.gate->batch;
+    bool stay = !life->config.hub.policy.gate->batch &&
+                life->config.hub.init != INIT_TOURNAMENT;
 
     life->healed = true;
     world_thaw(life->world, WORLD_HUB);
