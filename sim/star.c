@@ -88,6 +88,16 @@ void star_release(struct world *world, struct connection *connection)
         connection_free(world, connection);
 }
 
+/* The last trip is that of what is said then. */
+static nanos handshake(struct world *world, unsigned node)
+{
+    nanos time = 0;
+
+    for (int i = 1; i < WORLD_GREETING_TRIPS; i++)
+        time += link_latency(world, node);
+    return time;
+}
+
 void star_connect(struct world *world, struct item *item)
 {
     unsigned number = node_of_place(item->place);
@@ -108,10 +118,8 @@ void star_connect(struct world *world, struct item *item)
         connection->stream[end] = stream_open(
             world->ports[end], link_rate(world, number, (enum end)end));
     node->up[item->channel] = connection;
-    connection->joins_at[END_HUB] =
-        world->now + link_latency(world, connection->node);
-    connection->joins_at[END_NODE] =
-        connection->joins_at[END_HUB] + link_latency(world, connection->node);
+    connection->joins_at[END_HUB] = connection->joins_at[END_NODE] =
+        world->now + handshake(world, number);
     connection->arrives_at[END_NODE] = connection->joins_at[END_HUB];
     connection->arrives_at[END_HUB] = connection->joins_at[END_NODE];
     put_event(world, connection, END_HUB, EVENT_JOIN,

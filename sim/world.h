@@ -39,6 +39,11 @@
 /* Stands for the hub where a process is asked for. */
 #define WORLD_HUB UINT32_MAX
 
+/* One-way trips from a node's connecting to its first message at the hub: SYN
+ * and its answer; ZMTP 3's signature, version, greeting and READY, each of
+ * which an end sends when it has the other's one before; and the message. */
+enum { WORLD_GREETING_TRIPS = 7 };
+
 /* A node's link; each of its connections has it to itself, each way. Zero: no
  * such thing.
  *

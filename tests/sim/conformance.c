@@ -23,8 +23,8 @@ static void run_disturbed(const struct policy *policy, struct seen *seen,
 {
     struct lab *lab = walk_lab(policy, seen);
 
-    lab->config.link.latency = (nanos)seed * 2 * MILLISECOND;
-    lab->config.link.jitter = (nanos)seed * 4 * MILLISECOND;
+    lab->config.link.latency = (nanos)seed * MILLISECOND / 2;
+    lab->config.link.jitter = (nanos)seed * MILLISECOND;
     if (disturbed)
         lab->config.hooks.filter = disturb;
     walk_open(lab, seed, WALK_NODES);

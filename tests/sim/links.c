@@ -27,6 +27,33 @@ static void finish(struct lab **lab, struct trace **trace)
     trace_destroy(trace);
 }
 
+/* ---- connecting ---- */
+
+static void note_hello(struct lab *lab, const struct world_step *step)
+{
+    nanos *heard = lab->own;
+
+    if (step->process == WORLD_HUB && step->event->kind == EVENT_MESSAGE &&
+        step->event->msg->kind == MSG_HELLO && !*heard)
+        *heard = world_now(lab->world);
+}
+
+/* A node connects within its first millisecond. */
+static void a_node_is_heard_after_the_trips_of_a_greeting(void)
+{
+    struct lab *lab = lab_new(ELEMENTS);
+    nanos heard = 0, trips = WORLD_GREETING_TRIPS * (20 * MILLISECOND);
+
+    lab->config.link = (struct world_link){.latency = 20 * MILLISECOND};
+    lab->after_step = note_hello;
+    lab->own = &heard;
+    lab_open(lab, 3);
+    (void)lab_add(lab, "n1", &drifting);
+    CHECK(lab_run(lab, SECOND));
+    CHECK(heard >= trips && heard <= trips + MILLISECOND);
+    lab_destroy(&lab);
+}
+
 /* ---- rates ---- */
 
 /* Chunks on their way to the hub, one at a time. */
@@ -353,6 +380,7 @@ static void the_same_trace_and_seed_give_the_same_history(void)
 
 void add_sim_links_tests(CU_pSuite suite)
 {
+    TEST(a_node_is_heard_after_the_trips_of_a_greeting);
     TEST(a_message_takes_the_bytes_that_the_trace_lets_through);
     TEST(the_port_of_the_hub_follows_the_trace);
     TEST(the_way_down_has_a_rate_of_its_own);
