@@ -5,7 +5,7 @@
 #include "tests/check.h"
 
 struct fixture {
-    struct grid grid = {.count = 0};
+    struct grid grid;
     struct arms *arms;
 };
 
