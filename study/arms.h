@@ -34,7 +34,7 @@ struct arm_run {
 };
 
 enum arm_figure {
-    ARM_TIME, /* seconds from the first round to the end */
+    ARM_TIME, /* seconds from the start to the end */
     ARM_LOSS,
     ARM_ITERATIONS, /* of a node */
     ARM_BYTES,      /* of all nodes, both ways */
@@ -87,7 +87,7 @@ double arms_result(const struct arms *arms, const struct arm_run *run);
 /* Whether results are times to a goal, else they are losses. */
 bool arms_have_goal(const struct arms *arms);
 
-/* The median of the runs' losses `time` seconds after the first round, each
+/* The median of the runs' losses `time` seconds after the start, each
  * the last one until then; NAN: there was none. Needs curves. */
 double arms_loss_at(const struct arms *arms, unsigned place, double time);
 
