@@ -10,10 +10,7 @@
 #include "net/settings.h"
 #include "net/signals.h"
 #include "sim/main_shim_loop.h"
-#include "store/file.h"
-
-/* What a trace may be at most. */
-static const size_t longest_file = (size_t)1 << 30;
+#include "study/files.h"
 
 /* All that a shim needs, beside itself. */
 struct setting {
@@ -21,26 +18,6 @@ struct setting {
     struct trace *trace; /* NULL: none */
     struct signals signals;
 };
-
-static enum status read_trace(struct setting *setting, struct why *why)
-{
-    const char *path = setting->options.trace;
-    struct why reason = {""};
-    char *text = NULL;
-    size_t size = 0;
-    enum status status;
-
-    if (!*path)
-        return STATUS_OK;
-    status = file_read(path, longest_file, &text, &size, why);
-    if (status != STATUS_OK)
-        return status;
-    status = trace_parse(text, size, &setting->trace, &reason);
-    free(text);
-    if (status != STATUS_OK)
-        return because(why, status, "%.120s: %s", path, reason.text);
-    return STATUS_OK;
-}
 
 static enum status catch_signals(struct setting *setting, struct why *why)
 {
@@ -79,7 +56,7 @@ static enum status open_shim(struct setting *setting, struct shim **out,
     enum status status = check_options(options, why);
 
     if (status == STATUS_OK)
-        status = read_trace(setting, why);
+        status = trace_load(setting->options.trace, &setting->trace, why);
     if (status == STATUS_OK)
         status = catch_signals(setting, why);
     if (status != STATUS_OK)

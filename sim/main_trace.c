@@ -14,11 +14,9 @@
 #include <string.h>
 
 #include "store/file.h"
+#include "study/files.h"
 #include "trace/export.h"
 #include "trace/import.h"
-
-/* A trace is held in memory; no file of these kinds is longer. */
-static const size_t longest_file = (size_t)1 << 30;
 
 /* What the words of the command line say. */
 struct request {
@@ -122,7 +120,7 @@ static int fail(enum status status, const struct why *why)
 static enum status read_file(const char *path, struct page *page,
                              struct why *why)
 {
-    return file_read(path, longest_file, &page->bytes, &page->length, why);
+    return file_read(path, LONGEST_FILE, &page->bytes, &page->length, why);
 }
 
 static enum status write_out(const char *path, const struct page *page,

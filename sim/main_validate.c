@@ -18,9 +18,8 @@
 #include "sim/main_validate.h"
 #include "store/file.h"
 #include "study/acts.h"
+#include "study/files.h"
 #include "trace/import.h"
-
-static const size_t longest_file = (size_t)1 << 30;
 
 /* ---- what the recording says ---- */
 
@@ -188,7 +187,7 @@ static enum status read_recording(struct validation *of, struct why *why)
     const struct import_options import = {.node = TRACE_ALL};
     char *text = NULL;
     size_t size = 0;
-    enum status status = file_read(of->path, longest_file, &text, &size, why);
+    enum status status = file_read(of->path, LONGEST_FILE, &text, &size, why);
 
     if (status != STATUS_OK)
         return status;

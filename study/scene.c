@@ -6,14 +6,11 @@
 
 #include "core/decimal.h"
 #include "hub/settle.h"
-#include "store/file.h"
 #include "study/acts.h"
 #include "study/compute.h"
+#include "study/files.h"
 #include "study/play.h"
 #include "trace/trace.h"
-
-/* What a scenario or a trace may be at most. */
-static const size_t longest_file = (size_t)1 << 30;
 
 /* ---- what the options say ---- */
 
@@ -41,48 +38,16 @@ static enum status read_speeds(struct scene *scene, struct why *why)
     return STATUS_OK;
 }
 
-static enum status read_trace(struct scene *scene, struct why *why)
-{
-    const char *path = scene->options.trace;
-    struct why detail = {""};
-    char *text = NULL;
-    size_t size = 0;
-    enum status status;
-
-    if (!*path || scene->trace)
-        return STATUS_OK;
-    status = file_read(path, longest_file, &text, &size, why);
-    if (status != STATUS_OK)
-        return status;
-    status = trace_parse(text, size, &scene->trace, &detail);
-    free(text);
-    if (status != STATUS_OK)
-        return because(why, status, "%.120s: %s", path, detail.text);
-    return STATUS_OK;
-}
-
 static enum status read_scenario(struct scene *scene, struct why *why)
 {
     const char *path = scene->options.scenario;
-    struct why detail = {""};
-    char *text = NULL;
-    size_t size = 0;
-    enum status status;
+    enum status status = acts_load(path, &scene->acts, why);
 
-    if (!*path || scene->acts)
-        return STATUS_OK;
-    status = file_read(path, longest_file, &text, &size, why);
-    if (status != STATUS_OK)
+    if (status != STATUS_OK || !scene->acts ||
+        acts_nodes(scene->acts) <= scene->options.star_nodes)
         return status;
-    status = acts_parse(text, size, &scene->acts, &detail);
-    free(text);
-    if (status != STATUS_OK)
-        return because(why, status, "%.120s: %s", path, detail.text);
-    if (acts_nodes(scene->acts) > scene->options.star_nodes)
-        return because(why, STATUS_CONFIG,
-                       "%.120s names n%u: say --nodes %u", path,
-                       acts_nodes(scene->acts), acts_nodes(scene->acts));
-    return STATUS_OK;
+    return because(why, STATUS_CONFIG, "%.120s names n%u: say --nodes %u",
+                   path, acts_nodes(scene->acts), acts_nodes(scene->acts));
 }
 
 /* Where nobody says when a run ends, it ends somewhen. */
@@ -122,7 +87,7 @@ static enum status settle(struct scene *scene, struct why *why)
     if (status == STATUS_OK)
         status = read_speeds(scene, why);
     if (status == STATUS_OK)
-        status = read_trace(scene, why);
+        status = trace_load(options->trace, &scene->trace, why);
     if (status == STATUS_OK)
         status = read_scenario(scene, why);
     return status;

@@ -1,0 +1,20 @@
+/* Traces and scenarios from their files; errors name the file. */
+#ifndef STUDY_FILES_H
+#define STUDY_FILES_H
+
+#include "core/status.h"
+
+struct trace;
+struct acts;
+
+/* No file of these kinds is longer: they are held in memory. */
+#define LONGEST_FILE ((size_t)1 << 30)
+
+/* IO, MALFORMED, NO_MEMORY; CONFIG: longer than LONGEST_FILE. An empty path is
+ * no file: OK, and `out` unchanged. */
+enum status trace_load(const char *path, struct trace **out,
+                       struct why *why) MUST_CHECK;
+enum status acts_load(const char *path, struct acts **out,
+                      struct why *why) MUST_CHECK;
+
+#endif
