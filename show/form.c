@@ -75,7 +75,8 @@ static const unsigned char *take(struct formed *formed, size_t size)
         *formed = (struct formed){.bad = true};
         return NULL;
     }
-    formed->at += size;
+    if (size) /* there may be no bytes, and no place for them */
+        formed->at += size;
     formed->left -= size;
     return at;
 }
