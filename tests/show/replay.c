@@ -38,7 +38,7 @@ static bool a_policy_is_done_again(const struct policy *policy)
     struct seen seen;
 
     return is_done_again(walk_lab(policy, &seen),
-                         (runs_slowly() ? 2 : 4) * SECOND);
+                         (runs_slowly() ? 3 : 4) * SECOND);
 }
 
 static void under_each_policy_a_hub_does_the_same_again(void)

@@ -1,7 +1,7 @@
 # The first node gives the run its parameters; an equal one may go at once.
 nodes 2
 at 0.1 start n1
-at 0.5 start n2
+at 0.3 start n2
 until 3
 expect
 hub node_joined n1: at iteration 0, train on
