@@ -32,7 +32,7 @@ values() { awk -v what="$2" '$3 == what { print $4 }' "$1"; }
 
 $at_node ping -D -n -i 0.05 -c 20 "$hub_address" >"$here/ping.log"
 "$sim" import ping "$here/ping.log" --node n1 -o "$here/ping.trace"
-[ "$(values "$here/ping.trace" delay | wc -l)" -ge 15 ] ||
+[ "$(values "$here/ping.trace" delay | wc -l)" -ge 3 ] ||
     failed "few delays: $(cat "$here/ping.trace")"
 awk '{ print } /icmp_seq=3/ { print "what is this?" }' "$here/ping.log" \
     >"$here/garbled.log"
