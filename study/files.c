@@ -6,44 +6,51 @@
 #include "study/acts.h"
 #include "trace/trace.h"
 
-static enum status in_file(const char *path, enum status status,
-                           const struct why *reason, struct why *why)
+/* `out` is what `parse` makes. */
+static enum status load(const char *path,
+                        enum status (*parse)(const char *text, size_t size,
+                                             void *out, struct why *why),
+                        void *out, struct why *why)
 {
+    struct why reason = {""};
+    char *text = NULL;
+    size_t size = 0;
+    enum status status;
+
+    if (!*path)
+        return STATUS_OK;
+    status = file_read(path, LONGEST_FILE, &text, &size, why);
+    if (status != STATUS_OK)
+        return status;
+    status = parse(text, size, out, &reason);
+    free(text);
     if (status == STATUS_OK)
         return STATUS_OK;
-    return because(why, status, "%.120s: %s", path, reason->text);
+    return because(why, status, "%.120s: %s", path, reason.text);
+}
+
+static enum status parse_trace(const char *text, size_t size, void *out,
+                               struct why *why)
+{
+    struct trace **trace = out;
+
+    return trace_parse(text, size, trace, why);
+}
+
+static enum status parse_acts(const char *text, size_t size, void *out,
+                              struct why *why)
+{
+    struct acts **acts = out;
+
+    return acts_parse(text, size, acts, why);
 }
 
 enum status trace_load(const char *path, struct trace **out, struct why *why)
 {
-    struct why reason = {""};
-    char *text = NULL;
-    size_t size = 0;
-    enum status status;
-
-    if (!*path)
-        return STATUS_OK;
-    status = file_read(path, LONGEST_FILE, &text, &size, why);
-    if (status != STATUS_OK)
-        return status;
-    status = trace_parse(text, size, out, &reason);
-    free(text);
-    return in_file(path, status, &reason, why);
+    return load(path, parse_trace, out, why);
 }
 
 enum status acts_load(const char *path, struct acts **out, struct why *why)
 {
-    struct why reason = {""};
-    char *text = NULL;
-    size_t size = 0;
-    enum status status;
-
-    if (!*path)
-        return STATUS_OK;
-    status = file_read(path, LONGEST_FILE, &text, &size, why);
-    if (status != STATUS_OK)
-        return status;
-    status = acts_parse(text, size, out, &reason);
-    free(text);
-    return in_file(path, status, &reason, why);
+    return load(path, parse_acts, out, why);
 }

@@ -95,6 +95,19 @@ static void a_slow_uploader_holds_up_the_end_ten_seconds_at_most(void)
     bench_destroy(&bench);
 }
 
+/* Two nodes, the first of which has founded, are called to make their last
+ * offers. */
+static void bring_two_to_the_end(struct bench *bench, struct guest *a,
+                                 struct guest *b)
+{
+    store_lend(&store, bench);
+    bench_open(bench);
+    *a = guest_comes(bench, "a");
+    *b = guest_comes(bench, "b");
+    guest_founds(bench, a, 1);
+    bench_stop(bench);
+}
+
 /* Found by the soak: what nodes gave for the end was thrown away with the one
  * that never came. */
 static void last_offers_are_merged_even_if_another_never_comes(void)
@@ -102,12 +115,7 @@ static void last_offers_are_merged_even_if_another_never_comes(void)
     struct bench *bench = bench_new();
     struct guest a, b;
 
-    store_lend(&store, bench);
-    bench_open(bench);
-    a = guest_comes(bench, "a");
-    b = guest_comes(bench, "b");
-    guest_founds(bench, &a, 1);
-    bench_stop(bench);
+    bring_two_to_the_end(bench, &a, &b);
     guest_gives_last(bench, &a, 1, 1);
     for (unsigned i = 0; i < 44; i++) {
         guest_lives(bench, &a, 125 * MILLISECOND);
@@ -128,12 +136,7 @@ static void a_last_offer_that_is_refused_is_not_waited_for(void)
         .exchange = 1, .samples = 1, .last = 1, .lineage = 99};
     struct guest a, b;
 
-    store_lend(&store, bench);
-    bench_open(bench);
-    a = guest_comes(bench, "a");
-    b = guest_comes(bench, "b");
-    guest_founds(bench, &a, 1);
-    bench_stop(bench);
+    bring_two_to_the_end(bench, &a, &b);
     guest_offer(bench, &b, &stranger);
     CHECK_EQUAL(VERDICT_LINEAGE, guest_verdict(bench, &b, 1, 0));
     CHECK(!hub_ended(bench->hub));
@@ -143,18 +146,12 @@ static void a_last_offer_that_is_refused_is_not_waited_for(void)
     bench_destroy(&bench);
 }
 
-/* Two nodes that are called to make their last offers: `a` makes its own, and
- * three seconds later `b`. */
+/* `a` makes its last offer, and three seconds later `b`. */
 static void end_of_two(struct bench *bench)
 {
     struct guest a, b;
 
-    store_lend(&store, bench);
-    bench_open(bench);
-    a = guest_comes(bench, "a");
-    b = guest_comes(bench, "b");
-    guest_founds(bench, &a, 1);
-    bench_stop(bench);
+    bring_two_to_the_end(bench, &a, &b);
     guest_gives_last(bench, &a, 1, 1);
     for (unsigned i = 0; i < 6; i++) {
         guest_lives(bench, &a, 250 * MILLISECOND);

@@ -55,14 +55,11 @@ enum status keeper_replay(const char *path, const struct hub_config *config,
     return status;
 }
 
-struct hub_config keeper_star(const char *path, unsigned nodes, nanos span)
+struct hub_config keeper_walk(const char *path, struct lab *lab,
+                              unsigned nodes, nanos span)
 {
-    const struct policy mean = preset_find("mean")->policy;
     struct hub_config config;
-    struct seen seen;
-    struct lab *lab = walk_lab(&mean, &seen);
 
-    lab->config.hub.nodes = nodes;
     lab->config.hub.evaluate_interval = SECOND;
     config = keeper_config(lab);
     keeper_begin(lab, path, NULL);
@@ -71,4 +68,14 @@ struct hub_config keeper_star(const char *path, unsigned nodes, nanos span)
     keeper_end(lab);
     lab_destroy(&lab);
     return config;
+}
+
+struct hub_config keeper_star(const char *path, unsigned nodes, nanos span)
+{
+    const struct policy mean = preset_find("mean")->policy;
+    struct seen seen;
+    struct lab *lab = walk_lab(&mean, &seen);
+
+    lab->config.hub.nodes = nodes;
+    return keeper_walk(path, lab, nodes, span);
 }

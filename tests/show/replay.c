@@ -15,18 +15,11 @@ static struct folder folder;
 static bool is_done_again(struct lab *lab, nanos span)
 {
     const char *path = folder_file(&folder, "j");
-    struct hub_config config;
+    struct hub_config config = keeper_walk(path, lab, WALK_NODES, span);
     struct replay replay;
     struct why why = {""};
     bool same;
 
-    lab->config.hub.evaluate_interval = SECOND;
-    config = keeper_config(lab);
-    keeper_begin(lab, path, NULL);
-    walk_open(lab, 1, WALK_NODES);
-    (void)lab_run(lab, span);
-    keeper_end(lab);
-    lab_destroy(&lab);
     same = keeper_replay(path, &config, &replay, &why) == STATUS_OK;
     CHECK_TEXT("", why.text);
     return same && replay.steps > 100 && replay.jobs > 20 &&

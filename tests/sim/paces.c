@@ -110,18 +110,23 @@ static void without_a_spread_a_step_takes_its_time(void)
     lab_destroy(&lab);
 }
 
+static struct trace *trace_of(const char *text)
+{
+    struct trace *trace = NULL;
+
+    CHECK_OK(trace_parse(text, strlen(text), &trace, NULL));
+    return trace;
+}
+
 static void an_iteration_takes_what_the_trace_says_when_it_begins(void)
 {
     static const char text[] = "starswitch-trace 1\nspan 100s\n"
                                "10.05s n1 step 300ms\n40s * step 1ms\nend\n";
     const struct trainer_config how = {.step = 100 * MILLISECOND};
     struct paces paces = {.count = 0};
-    struct trace *trace = NULL;
-    struct lab *lab;
-    struct why why;
+    struct trace *trace = trace_of(text);
+    struct lab *lab = run(&how, &paces, trace, 10 * SECOND);
 
-    CHECK_OK(trace_parse(text, strlen(text), &trace, &why));
-    lab = run(&how, &paces, trace, 10 * SECOND);
     CHECK_EQUAL(100, paces.count);
     CHECK(lab_run(lab, 90 * SECOND));
     CHECK_EQUAL(101 + 299, paces.count); /* 10.1 s and 299 times 0.3 s */
@@ -138,12 +143,9 @@ static void a_restarted_trainer_follows_the_trace(void)
                                "5s * step 500ms\nend\n";
     const struct trainer_config how = {.step = 100 * MILLISECOND};
     struct paces paces = {.count = 0};
-    struct trace *trace = NULL;
-    struct lab *lab;
-    struct why why;
+    struct trace *trace = trace_of(text);
+    struct lab *lab = run(&how, &paces, trace, 10 * SECOND);
 
-    CHECK_OK(trace_parse(text, strlen(text), &trace, &why));
-    lab = run(&how, &paces, trace, 10 * SECOND);
     world_start(lab->world, 0);
     CHECK(lab_run(lab, 10 * SECOND));
     CHECK_EQUAL(20, trainer_iteration(world_trainer(lab->world, 0)));
