@@ -15,7 +15,7 @@
 #include "core/status.h"
 #include "core/words.h"
 
-enum { PROTOCOL_MIN = 1, PROTOCOL_MAX = 1 };
+enum { PROTOCOL_MIN = 2, PROTOCOL_MAX = 2 };
 enum { MSG_TEXT_BYTES = 120, MSG_MAX_BYTES = 1024 };
 
 enum codec_id {

@@ -26,6 +26,8 @@ static const enum status farewell_status[FAREWELL_COUNT] = {
     [FAREWELL_FULL] = STATUS_UNAVAILABLE,
     [FAREWELL_OFFENCE] = STATUS_BUG,
     [FAREWELL_STRANGER] = STATUS_BUG,
+    [FAREWELL_KEY] = STATUS_REFUSED,
+    [FAREWELL_SUPERSEDED] = STATUS_AGAIN,
 };
 
 /* ---- the network's thread ---- */

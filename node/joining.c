@@ -190,6 +190,7 @@ static void begin_start(struct node *node)
         flights_found(node);
         break;
     case START_HOLD:
+    case START_GIVE:
     case START_COUNT:
         break;
     }

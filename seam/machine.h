@@ -31,11 +31,15 @@ enum event_kind {
 
 struct job;
 
+/* Whose a connection is: a hash of the key that it has proved to hold. */
+enum { KEY_NONE = 0, KEY_ENROLS = 1 }; /* no keys; one that may only enrol */
+
 struct event {
     nanos now;
     enum event_kind kind;
     peer_id peer;
     enum channel channel;
+    uint64_t key;          /* of a JOIN at a hub */
     const struct msg *msg; /* borrowed for the step */
     struct blob *payload;  /* borrowed: reference it to keep it */
     struct job *job;       /* borrowed: the driver destroys it afterwards */
@@ -53,7 +57,7 @@ struct input {
     enum codec_id codec;
 };
 
-enum { JOB_OUTPUTS = 3, JOB_NUMBERS = 6 };
+enum { JOB_OUTPUTS = 3, JOB_NUMBERS = 6, JOB_TAGS = 4 };
 
 /* One piece of work. `run` reads in[] and numbers, and sets out[], numbers and
  * status; it allocates from `pool`. The rest is for the machine. */
@@ -66,7 +70,7 @@ struct job {
     enum status status;
     double number[JOB_NUMBERS];
     struct blob *out[JOB_OUTPUTS];
-    uint64_t tag[3]; /* the machine's own notes */
+    uint64_t tag[JOB_TAGS]; /* the machine's own notes */
     unsigned inputs;
     struct input in[];
 };

@@ -54,6 +54,8 @@ static void add_join(struct text *out, const struct event *event)
 {
     text_add(out, " %" PRIu64 " %s", event->peer,
              channel_words[event->channel].text);
+    if (event->key != KEY_NONE)
+        text_add(out, " %016" PRIx64, event->key);
 }
 
 static void add_leave(struct text *out, const struct event *event)

@@ -160,6 +160,7 @@ static void add_event(struct journal *journal, const struct event *event)
     form_number(form, event->kind);
     form_number(form, event->peer);
     form_number(form, event->channel);
+    form_number(form, event->key);
     form_number(form, payload != NULL);
     form_number(form, payload ? payload->wire_bytes : 0);
     form_number(form, payload ? payload->checksum : 0);

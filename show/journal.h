@@ -5,7 +5,7 @@
  * other programs: here are the bytes of all payloads, and so a journal is as
  * large as what nodes have sent.
  *
- * A file is the line `starswitch-journal 1` and frames. A frame is three
+ * A file is the line `starswitch-journal 2` and frames. A frame is three
  * numbers, the bytes of its body, those of its payload and a checksum; then the
  * body and the payload. Numbers have 8 bytes, little-endian. The checksum is
  * XXH3-64 of the body, seeded with the frame's number from 0, and of the
@@ -32,7 +32,7 @@
 #include "show/form.h"
 #include "show/spool.h"
 
-#define JOURNAL_FORMAT "starswitch-journal 1"
+#define JOURNAL_FORMAT "starswitch-journal 2"
 
 struct journal;
 

@@ -280,6 +280,7 @@ static void read_event(struct journal_reader *reader, struct formed *body,
     event->kind = formed_below(body, EVENT_KINDS);
     event->peer = formed_number(body);
     event->channel = formed_below(body, CHANNEL_COUNT);
+    event->key = formed_number(body);
     has_payload = formed_below(body, 2);
     reader->payload->wire_bytes = formed_number(body);
     reader->payload->checksum = formed_number(body);
