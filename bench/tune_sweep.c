@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/kit/kit.h"
 #include "codec/codec.h"
 #include "core/options.h"
 #include "study/tune.h"
@@ -14,12 +15,6 @@ static const double delays[] = {0, 0.1, 0.25, 0.5}; /* of k */
 static const unsigned parts[] = {1, 4};
 static const enum codec_id wires[] = {CODEC_RAW, CODEC_INT8, CODEC_INT4};
 static const enum plan_policy policies[] = {PLAN_DILOCO, PLAN_DELAYED};
-
-static void give_up(const struct why *why)
-{
-    (void)fprintf(stderr, "tune_sweep: %s\n", why->text);
-    exit(1);
-}
 
 /* In one piece and in four. */
 static unsigned add_times(struct tune *tune, struct plan_setting setting,
@@ -72,7 +67,7 @@ static void open_one(const struct options *options, struct tune **out)
     struct why why = {""};
 
     if (tune_open(options, out, &why) != STATUS_OK)
-        give_up(&why);
+        give_up("%s", why.text);
 }
 
 static void add_row(const struct tune_row *row, const char *name,
@@ -104,7 +99,7 @@ int main(int argc, char **argv)
     options_defaults(&options);
     if (options_parse_arguments(&options, PROGRAM_SIM, argc, argv, &why) !=
         STATUS_OK)
-        give_up(&why);
+        give_up("%s", why.text);
     open_one(&options, &search);
     options.seeds = 1;
     options.given.seeds = OPTION_ARGUMENT;

@@ -103,10 +103,6 @@ struct hub_view {
     double best_score, best_accuracy; /* the same */
     uint64_t best_version;
     uint64_t verdicts[VERDICT_COUNT]; /* chunks that ended so */
-    /* Contributions of which something has come that is not merged yet, and
-     * its bytes. */
-    unsigned uploads;
-    uint64_t held;
     uint64_t preempted; /* nodes whose parameters were replaced */
     uint64_t rollbacks; /* of the centre, to a good version */
     /* From the hub's start to the first round, and from there to the end. */
@@ -134,6 +130,9 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
 
 struct machine hub_machine(struct hub *hub);
 void hub_look(const struct hub *hub, nanos now, struct hub_view *view);
+/* Bytes of payload that have come and are not merged yet, and of how many
+ * contributions; takes time with the chunks of all rounds under way. */
+uint64_t hub_held(const struct hub *hub, unsigned *uploads);
 /* Everything is said and saved: the driver may stop. */
 bool hub_ended(const struct hub *hub);
 /* The schema of the run, NULL before the first node; borrowed. */

@@ -92,15 +92,19 @@ static uint64_t bytes_held(const struct hub *hub,
     return bytes;
 }
 
-static void look_at_uploads(const struct hub *hub, struct hub_view *view)
+uint64_t hub_held(const struct hub *hub, unsigned *uploads)
 {
+    uint64_t sum = 0;
+
+    *uploads = 0;
     for (const struct round *round = hub->rounds; round; round = round->next)
         for (unsigned i = 0; i < round->count; i++) {
             uint64_t held = bytes_held(hub, round->list[i]);
 
-            view->held += held;
-            view->uploads += held > 0;
+            sum += held;
+            *uploads += held > 0;
         }
+    return sum;
 }
 
 static void look_at_tasks(const struct hub *hub, struct hub_view *view)
@@ -140,7 +144,6 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->best_accuracy = hub->best_accuracy;
     view->best_version = hub->best_version;
     memcpy(view->verdicts, hub->verdicts, sizeof view->verdicts);
-    look_at_uploads(hub, view);
     view->preempted = hub->preempted;
     view->rollbacks = hub->back.count;
     memcpy(view->reason, hub->reason, sizeof view->reason);

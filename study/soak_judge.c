@@ -227,17 +227,20 @@ void judge_hub_start(struct life *life)
 static void judge_memory(struct life *life, const struct hub_view *view)
 {
     const struct hub_config *hub = &life->config.hub;
-    uint64_t chunk = hub->chunk_elements * sizeof(float) + 8;
-    uint64_t most = hub->budget + 3 * chunk * view->uploads;
+    uint64_t chunk = hub->chunk_elements * sizeof(float) + 8, held;
+    unsigned uploads;
 
     if (!hub->budget || !view->founded || hub->miss == MISS_CUT ||
         hub->policy.reduce->judge ||
-        hub->policy.receive->donors || view->held <= most)
+        hub->policy.receive->donors)
+        return;
+    held = hub_held(world_hub(life->world), &uploads);
+    if (held <= hub->budget + 3 * chunk * uploads)
         return;
     life_complain(life,
                   "the hub holds %llu bytes of %u uploads, with a budget of "
                   "%llu and chunks of %llu",
-                  (ull)view->held, view->uploads, (ull)hub->budget,
+                  (ull)held, uploads, (ull)hub->budget,
                   (ull)chunk);
 }
 

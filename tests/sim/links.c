@@ -5,21 +5,13 @@
 #include "sim/loss.h"
 #include "tests/check.h"
 #include "tests/sim/lab.h"
+#include "tests/trace/paper.h"
 
 enum { ELEMENTS = 20000, DRAWS = 100000 };
 
 static const struct drift drift = {0.25F};
 static const struct model drifting = {
     .gradient = trainer_drift, .context = &drift, .rate = 1};
-
-static struct trace *trace_of(const char *text)
-{
-    struct trace *trace = NULL;
-    struct why why;
-
-    CHECK_OK(trace_parse(text, strlen(text), &trace, &why));
-    return trace;
-}
 
 static void finish(struct lab **lab, struct trace **trace)
 {

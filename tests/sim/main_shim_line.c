@@ -4,19 +4,18 @@
 #include <string.h>
 
 #include "tests/check.h"
+#include "tests/trace/paper.h"
 
 /* The link has shaken hands by then, whatever it is. */
 #define BEGIN (10 * SECOND)
 
-static struct trace *trace_of(const char *lines)
+static struct trace *trace_with(const char *lines)
 {
     char text[600];
-    struct trace *trace = NULL;
 
     (void)snprintf(text, sizeof text, "%s\nspan 1000s\n%send\n", TRACE_FORMAT,
                    lines);
-    CHECK_OK(trace_parse(text, strlen(text), &trace, NULL));
-    return trace;
+    return trace_of(text);
 }
 
 static struct shim_link link_of(const struct trace *trace)
@@ -143,7 +142,7 @@ static void a_rate_is_kept(void)
 static void a_rate_changes_while_bytes_wait(void)
 {
     struct trace *trace =
-        trace_of("0s * up 20kB\n11s * up 0\n12s * up 100kB\n");
+        trace_with("0s * up 20kB\n11s * up 0\n12s * up 100kB\n");
     struct shim_link link = link_of(trace);
     struct shim_line *line = line_of(&link);
 
@@ -155,7 +154,7 @@ static void a_rate_changes_while_bytes_wait(void)
 
 static void the_nodes_own_numbers_go_before_those_of_all(void)
 {
-    struct trace *trace = trace_of("0s * delay 1s\n0s n3 delay 2s\n");
+    struct trace *trace = trace_with("0s * delay 1s\n0s n3 delay 2s\n");
     struct shim_link link = link_of(trace);
     struct shim_line *line;
 
@@ -170,7 +169,7 @@ static void the_nodes_own_numbers_go_before_those_of_all(void)
 /* Puts bytes in before the cut and within it. */
 static void check_cut(const char *lines)
 {
-    struct trace *trace = trace_of(lines);
+    struct trace *trace = trace_with(lines);
     struct shim_link link = link_of(trace);
     struct shim_line *line;
 

@@ -4,6 +4,7 @@
 
 #include "tests/check.h"
 #include "tests/sim/lab.h"
+#include "tests/trace/paper.h"
 
 enum { ITERATIONS = 20000 };
 
@@ -108,14 +109,6 @@ static void without_a_spread_a_step_takes_its_time(void)
     CHECK_EQUAL(1000, paces.count);
     CHECK_EQUAL(0, paces.over[0]);
     lab_destroy(&lab);
-}
-
-static struct trace *trace_of(const char *text)
-{
-    struct trace *trace = NULL;
-
-    CHECK_OK(trace_parse(text, strlen(text), &trace, NULL));
-    return trace;
 }
 
 static void an_iteration_takes_what_the_trace_says_when_it_begins(void)

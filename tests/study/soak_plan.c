@@ -5,20 +5,7 @@
 
 #include "study/soak.h"
 #include "tests/check.h"
-
-/* As text; the caller's. */
-static char *print(const struct soak_plan *plan)
-{
-    char *bytes = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&bytes, &size);
-
-    if (!out)
-        abort();
-    soak_plan_print(plan, out);
-    (void)fclose(out);
-    return bytes;
-}
+#include "tests/study/plans.h"
 
 static void check_refused(const char *text, const char *words)
 {
@@ -34,11 +21,11 @@ static void the_plan_of_a_seed_reads_as_the_same(void)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct soak_plan *plan = soak_draw(seed), *again = NULL;
-        char *text = print(plan), *other = NULL;
+        char *text = plan_text(plan), *other = NULL;
         struct why why = {""};
 
         if (CHECK_OK(soak_plan_parse(text, strlen(text), &again, &why)))
-            other = print(again);
+            other = plan_text(again);
         CHECK_TEXT(text, other);
         free(text);
         free(other);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tests/check.h"
+#include "tests/study/plans.h"
 
 static const char busy[] = "set seed 7\n"
                            "set nodes 4\n"
@@ -25,30 +26,6 @@ static const char busy[] = "set seed 7\n"
                            "at 2.222s start n2\n"
                            "at 2.412s start hub\n"
                            "at 3.001s crash n4\n";
-
-static struct soak_plan *parse(const char *text)
-{
-    struct soak_plan *plan = NULL;
-    struct why why = {""};
-
-    CHECK_OK(soak_plan_parse(text, strlen(text), &plan, &why));
-    CHECK_TEXT("", why.text);
-    return plan;
-}
-
-/* As text; the caller's. */
-static char *print(const struct soak_plan *plan)
-{
-    char *bytes = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&bytes, &size);
-
-    if (!out)
-        abort();
-    soak_plan_print(plan, out);
-    (void)fclose(out);
-    return bytes;
-}
 
 /* A promise that is sure to be broken. */
 static const char *crash_without_hub(void *of, const struct world *world,
@@ -79,14 +56,14 @@ static const char shortest[] = "set seed 7\n"
 static void check_shortest(const struct soak_watcher *watcher,
                            const char *complaint)
 {
-    struct soak_plan *plan = parse(busy), *best;
+    struct soak_plan *plan = plan_of(busy), *best;
     struct soak_life life;
     char *text;
 
     soak_try(plan, watcher, &life);
     CHECK_CONTAINS(complaint, life.complaint);
     best = soak_shrink(plan, watcher, life.complaint);
-    text = print(best);
+    text = plan_text(best);
     CHECK_TEXT(shortest, text);
     free(text);
     soak_plan_destroy(&best);

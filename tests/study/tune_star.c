@@ -5,6 +5,7 @@
 #include "study/tune.h"
 #include "tests/check.h"
 #include "trace/trace.h"
+#include "tests/trace/paper.h"
 
 static struct options star_of(uint64_t nodes, nanos step)
 {
@@ -14,15 +15,6 @@ static struct options star_of(uint64_t nodes, nanos step)
     options.star_nodes = nodes;
     options.step_time = step;
     return options;
-}
-
-static struct trace *trace_of(const char *text)
-{
-    struct trace *trace = NULL;
-    struct why why = {""};
-
-    CHECK_OK(trace_parse(text, strlen(text), &trace, &why));
-    return trace;
 }
 
 static void a_trace_counts_with_the_slowest_link_of_half_of_the_times(void)

@@ -240,7 +240,7 @@ static bool record_a_star(struct folder *folder)
     return made;
 }
 
-static struct trace *trace_of(struct folder *folder, const char *file)
+static struct trace *recording_of(struct folder *folder, const char *file)
 {
     const struct import_options options = {.node = TRACE_ALL};
     struct why why = {""};
@@ -287,7 +287,7 @@ static void what_a_hub_records_gives_the_star_back(void)
 
     if (!CHECK(folder_new(&folder)))
         return;
-    trace = record_a_star(&folder) ? trace_of(&folder, "hub") : NULL;
+    trace = record_a_star(&folder) ? recording_of(&folder, "hub") : NULL;
     if (trace) {
         const struct trace_track *n1 = trace_find(trace, "n1");
 
@@ -344,8 +344,8 @@ static void what_a_node_records_is_what_its_hub_saw(void)
     if (!CHECK(folder_new(&folder)))
         return;
     if (record_a_star(&folder)) {
-        node = trace_of(&folder, "node");
-        hub = trace_of(&folder, "hub");
+        node = recording_of(&folder, "node");
+        hub = recording_of(&folder, "hub");
     }
     if (node && hub) {
         const struct trace_track *n1 = trace_find(node, "n1");

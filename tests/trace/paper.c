@@ -98,6 +98,16 @@ static void add_node(struct trace *trace, const char *name, struct prng *prng)
         add_event(trace, track, prng);
 }
 
+struct trace *trace_of(const char *text)
+{
+    struct trace *trace = NULL;
+    struct why why = {""};
+
+    CHECK_OK(trace_parse(text, strlen(text), &trace, &why));
+    CHECK_TEXT("", why.text);
+    return trace;
+}
+
 struct trace *random_trace(struct prng *prng)
 {
     static const char *const names[] = {"n1", "n10", "n2", "end", "span", "up",

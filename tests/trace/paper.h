@@ -25,6 +25,8 @@ void paper_free(struct paper *paper);
 /* A trace's text; to be freed. */
 char *paper_of(const struct trace *trace);
 
+/* The trace of this text, which is one; to be destroyed. */
+struct trace *trace_of(const char *text);
 /* Any trace: a few nodes, quantities and events, drawn from `prng`. */
 struct trace *random_trace(struct prng *prng);
 
