@@ -136,9 +136,8 @@ void centre_found(struct hub *hub, struct job *job)
         hub->centre[chunk].theta)
         return;
     if (job->status != STATUS_OK || job->in[0].codec != CODEC_RAW) {
-        effects_note(hub->out, NOTE_OFFENCE, hub->members[place]->name,
-                     "its first parameters are damaged or not finite");
-        member_gone(hub, hub->members[place], "cut for an offence", false);
+        member_offends(hub, hub->members[place],
+                       "its first parameters are damaged or not finite");
         return;
     }
     hub->centre[chunk].theta = blob_ref(job->out[0]);

@@ -319,9 +319,8 @@ void hub_on_credit(struct hub *hub, struct peer *peer, const struct msg *msg,
     if (member->bulk == PEER_NONE)
         return;
     if (msg->credit.more > member->delivery.out) {
-        effects_note(hub->out, NOTE_OFFENCE, member->name,
-                     "gave more credit than it was sent bytes");
-        member_gone(hub, member, "cut for an offence", false);
+        member_offends(hub, member,
+                       "gave more credit than it was sent bytes");
         return;
     }
     member->delivery.out -= msg->credit.more;

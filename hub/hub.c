@@ -131,21 +131,19 @@ static void offence(struct hub *hub, struct peer *peer,
                     const struct event *event)
 {
     struct msg bye = {.kind = MSG_BYE};
-    const char *name =
-        peer->member >= 0 ? hub->members[peer->member]->name : "";
+    const char *said = msg_info(event->msg->kind)->name;
 
     if (peer->state == PEER_STRANGER) {
         bye.bye.farewell = FAREWELL_STRANGER;
         effects_send(hub->out, peer->id, &bye, NULL);
         return;
     }
-    effects_note(hub->out, NOTE_OFFENCE, name, "%s makes no sense here",
-                 msg_info(event->msg->kind)->name);
     if (peer->member >= 0) {
-        member_gone(hub, hub->members[peer->member], "cut for an offence",
-                    false);
+        member_offends(hub, hub->members[peer->member],
+                       "%s makes no sense here", said);
         return;
     }
+    effects_note(hub->out, NOTE_OFFENCE, "", "%s makes no sense here", said);
     effects_drop(hub->out, peer->id);
     peer_remove(hub, peer);
 }

@@ -50,6 +50,9 @@ void bye_to(struct hub *hub, peer_id peer, enum farewell farewell,
             const char *text);
 void member_gone(struct hub *hub, struct member *member, const char *why,
                  bool clean);
+/* Cuts it for what it did, which a note says. */
+void member_offends(struct hub *hub, struct member *member,
+                    const char *format, ...) FORMAT(3, 4);
 /* Centre versions (sync) or rounds of all nodes (async) since `base`;
  * UINT64_MAX if the centre has been rolled back since. */
 uint64_t members_lag(const struct hub *hub, uint64_t base);

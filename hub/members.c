@@ -1,4 +1,5 @@
 /* Who is here: connections, ATTACH, PING, BYE, silence and the view. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -122,6 +123,19 @@ void member_gone(struct hub *hub, struct member *member, const char *why,
     view_push(hub);
     centre_choose_founder(hub);
     rounds_advance(hub);
+}
+
+void member_offends(struct hub *hub, struct member *member,
+                    const char *format, ...)
+{
+    char what[MSG_TEXT_BYTES];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    effects_note(hub->out, NOTE_OFFENCE, member->name, "%s", what);
+    member_gone(hub, member, "cut for an offence", false);
 }
 
 void peer_joins(struct hub *hub, peer_id id, enum channel channel)

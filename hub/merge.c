@@ -25,13 +25,12 @@ static void check_start(struct hub *hub, int member,
     hub_job(hub, job);
 }
 
+/* A chunk that the node had no right to send. */
 static void offend(struct hub *hub, struct member *member,
                    const struct msg_chunk *chunk, const char *what)
 {
-    effects_note(hub->out, NOTE_OFFENCE, member->name,
-                 "chunk %u of exchange %llu %s", chunk->chunk,
-                 (unsigned long long)chunk->exchange, what);
-    member_gone(hub, member, "cut for an offence", false);
+    member_offends(hub, member, "chunk %u of exchange %llu %s", chunk->chunk,
+                   (unsigned long long)chunk->exchange, what);
 }
 
 /* A chunk of the first parameters. */
