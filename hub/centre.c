@@ -132,7 +132,7 @@ void centre_found(struct hub *hub, struct job *job)
     int place = (int)(job->tag[1] & 0xffff);
 
     if (hub->founder != place || hub->founded ||
-        (double)hub->members[place]->session != job->number[0] ||
+        hub->members[place]->session != job->tag[3] ||
         hub->centre[chunk].theta)
         return;
     if (job->status != STATUS_OK || job->in[0].codec != CODEC_RAW) {

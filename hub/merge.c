@@ -21,7 +21,7 @@ static void check_start(struct hub *hub, int member,
     job->tag[0] = chunk->exchange;
     job->tag[1] = (uint64_t)chunk->chunk << 16 | (uint64_t)member;
     job->tag[2] = chunk->checksum;
-    job->number[0] = (double)hub->members[member]->session;
+    job->tag[3] = hub->members[member]->session;
     hub_job(hub, job);
 }
 
@@ -147,14 +147,13 @@ void merge_checked(struct hub *hub, struct job *job)
         return;
     }
     contribution = contribution_find(hub, member, job->tag[0]);
-    if (!contribution ||
-        (double)contribution->connection != job->number[0])
+    if (!contribution || contribution->connection != job->tag[3])
         return;
     place = &contribution->chunks[chunk];
     if (place->state != CHUNK_CHECKING)
         return;
     contribution->delivered++;
-    contribution->squares += job->number[1];
+    contribution->squares += job->number[0];
     fault = fault_of(hub, contribution, job);
     if (fault == VERDICT_MERGED) {
         chunk_here(hub, contribution, chunk);

@@ -22,7 +22,7 @@ static void check(struct job *job)
         job->status = STATUS_MALFORMED;
     else if (!isfinite(squares))
         job->status = STATUS_CONFIG;
-    job->number[1] = squares;
+    job->number[0] = squares;
     if (job->status == STATUS_OK && !job->tag[0])
         (void)job_add_up(job, 0, job->inputs, 0, true);
 }

@@ -30,7 +30,7 @@ static void delta_start(struct node *node, const struct flight *flight,
     job->tag[0] = flight->snapshot.exchange;
     job->tag[1] = chunk;
     job->tag[2] = flight->codec;
-    job->number[DELTA_SESSION] = (double)node->welcome.session;
+    job->tag[3] = node->welcome.session;
     node_job(node, job);
 }
 
@@ -349,8 +349,7 @@ void flight_formed(struct node *node, struct job *job)
     uint32_t chunk = (uint32_t)job->tag[1];
 
     if (!flight || flight->chunks[chunk].encoded ||
-        (!job->tag[0] &&
-         job->number[DELTA_SESSION] != (double)node->welcome.session))
+        (!job->tag[0] && job->tag[3] != node->welcome.session))
         return;
     chunk_formed(node, flight, chunk, job);
     if (flight->forming < flight->parts)

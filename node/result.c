@@ -87,7 +87,7 @@ static void correct(struct node *node, struct flight *flight, uint32_t chunk,
     job->tag[0] = flight->snapshot.exchange;
     job->tag[1] = chunk;
     job->tag[2] = place->checksum;
-    job->number[1] = (double)node->welcome.session;
+    job->tag[3] = node->welcome.session;
     node_job(node, job);
     place->correction = job->id;
 }
@@ -220,7 +220,7 @@ void result_corrected(struct node *node, struct job *job)
 
     if (!flight || flight->chunks[job->tag[1]].correction != job->id ||
         flight->complete || flight->skipped ||
-        job->number[1] != (double)node->welcome.session)
+        job->tag[3] != node->welcome.session)
         return;
     if (job->status != STATUS_OK) {
         joining_drop(node, "a result was damaged on its way");

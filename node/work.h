@@ -7,7 +7,6 @@
 /* How work_delta goes. */
 enum delta_number {
     DELTA_SQUARES, /* out: of what is given, decoded as all others will */
-    DELTA_SESSION, /* the node's own note */
     DELTA_PARTS,   /* 0, or how many inputs come before those of r */
     DELTA_KEEPS    /* whether what the codec leaves out is wanted */
 };
