@@ -159,11 +159,7 @@ static void bulk_becomes_stranger(struct hub *hub, struct member *member)
 static void member_begins_anew(struct hub *hub, struct member *member)
 {
     bulk_becomes_stranger(hub, member);
-    delivery_clear(&member->delivery);
-    rounds_forget(hub, member->place, VERDICT_LOST, true);
-    tasks_lost(hub, member);
-    if (hub->founder == member->place && !hub->founded)
-        hub->founder = -1;
+    member_forget(hub, member);
 }
 
 void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,

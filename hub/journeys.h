@@ -48,6 +48,8 @@ void members_pace(struct hub *hub);
 void view_push(struct hub *hub);
 void bye_to(struct hub *hub, peer_id peer, enum farewell farewell,
             const char *text);
+/* Ends what the member has under way here: offers, results, tasks, founding. */
+void member_forget(struct hub *hub, struct member *member);
 void member_gone(struct hub *hub, struct member *member, const char *why,
                  bool clean);
 /* Cuts it for what it did, which a note says. */

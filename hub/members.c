@@ -102,24 +102,27 @@ static void member_cut(struct hub *hub, struct member *member)
     member->control = member->bulk = PEER_NONE;
 }
 
+void member_forget(struct hub *hub, struct member *member)
+{
+    delivery_clear(&member->delivery);
+    rounds_forget(hub, member->place, VERDICT_LOST, true);
+    tasks_lost(hub, member);
+    if (hub->founder == member->place && !hub->founded)
+        hub->founder = -1;
+}
+
 void member_gone(struct hub *hub, struct member *member, const char *why,
                  bool clean)
 {
-    int place = member->place;
-
     if (!member->present)
         return;
     member->present = false;
     member_cut(hub, member);
     member_recount(hub, member);
-    delivery_clear(&member->delivery);
     effects_note(hub->out, clean ? NOTE_LEFT : NOTE_LOST, member->name,
                  "%s after %llu iterations", why,
                  (unsigned long long)member->stats.iteration);
-    rounds_forget(hub, place, VERDICT_LOST, true);
-    tasks_lost(hub, member);
-    if (hub->founder == place && !hub->founded)
-        hub->founder = -1;
+    member_forget(hub, member);
     view_push(hub);
     centre_choose_founder(hub);
     rounds_advance(hub);
