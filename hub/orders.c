@@ -173,6 +173,21 @@ static void unpin_order(struct hub *hub, const struct msg_order *order)
     answer(hub, order->ticket, STATUS_OK, "the policy chooses the winner");
 }
 
+static void rollback_by_order(struct hub *hub, const struct msg_order *order)
+{
+    struct why why = {""};
+    uint64_t good = hub->back.version;
+    enum status status = rollback_order(hub, &why);
+
+    if (status != STATUS_OK) {
+        answer(hub, order->ticket, status, "%s", why.text);
+        return;
+    }
+    answer(hub, order->ticket, STATUS_OK,
+           "the centre becomes version %" PRIu64 " again", good);
+    snapshot_try(hub);
+}
+
 static void stop_order(struct hub *hub, const struct msg_order *order)
 {
     struct msg stop = {.kind = MSG_STOP};
@@ -190,6 +205,7 @@ static order_handler *const orders[COMMAND_COUNT] = {
     [COMMAND_DRAIN] = drain_order,
     [COMMAND_PIN] = pin_order,
     [COMMAND_UNPIN] = unpin_order,
+    [COMMAND_ROLLBACK] = rollback_by_order,
     [COMMAND_STOP] = stop_order,
 };
 

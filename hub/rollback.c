@@ -11,6 +11,8 @@
  * of themselves is never a reason. Where training comes to the same loss again
  * and again, it goes on from there: the good one was better by chance.
  *
+ * The operator may order it, too, whatever the losses say.
+ *
  * The bad version is left when every chunk is complete, behind the fence that
  * saves wait for, too. The centre takes a step like any other: values of the
  * good one, state vectors of zeros, a version that is new. Tasks that were done
@@ -48,7 +50,8 @@ void rollback_judge(struct hub *hub, uint64_t version,
 {
     struct rollback *good = &hub->back;
 
-    if (!(hub->policy->numbers.rollback > 0) || !hub->config.evaluate)
+    if (!(hub->policy->numbers.rollback > 0) || !hub->config.evaluate ||
+        good->wanted)
         return;
     if (good->chunks && is_bad(hub)) {
         hub->back.wanted = true;
@@ -64,6 +67,27 @@ void rollback_judge(struct hub *hub, uint64_t version,
     good->accuracy = hub->accuracy;
     good->error = hub->error;
     memcpy(good->tasks, hub->back.scored, sizeof good->tasks);
+}
+
+enum status rollback_order(struct hub *hub, struct why *why)
+{
+    struct rollback *good = &hub->back;
+
+    if (!hub->config.evaluate)
+        return because(why, STATUS_CONFIG,
+                       "no version is known to be good: start the hub with "
+                       "--data, so that it has held-out data");
+    if (!(hub->policy->numbers.rollback > 0))
+        return because(why, STATUS_CONFIG,
+                       "--rollback 0 keeps no version to go back to");
+    if (!good->chunks)
+        return because(why, STATUS_AGAIN, "no version has been scored yet");
+    if (good->version == hub->version && !hub->merging)
+        return because(why, STATUS_AGAIN,
+                       "version %llu, the centre's, is the last good one",
+                       (unsigned long long)good->version);
+    good->wanted = good->ordered = true;
+    return STATUS_OK;
 }
 
 /* Nothing that departs from the bad centre is merged. */
@@ -124,22 +148,24 @@ static void settle_scores(struct hub *hub)
     hub->accuracy = hub->back.accuracy;
     hub->error = hub->back.error;
     hub->back.version = hub->scored_version = hub->version;
-    hub->back.wanted = hub->want_evaluate = false;
+    hub->back.wanted = hub->back.ordered = hub->want_evaluate = false;
     hub->want_save = hub->config.save != NULL;
 }
 
 void rollback_do(struct hub *hub)
 {
     uint64_t bad = hub->version;
-    double loss = hub->score;
+    char why[32] = "by order";
 
+    if (!hub->back.ordered)
+        (void)snprintf(why, sizeof why, "loss %.4g", hub->score);
     restore_centre(hub);
     hub->back.count++;
-    hub->back.in_a_row++;
+    hub->back.in_a_row += !hub->back.ordered;
     effects_note(hub->out, NOTE_ROLLED_BACK, "",
-                 "loss %.4g at version %llu: version %llu is version %llu "
-                 "again, loss %.4g",
-                 loss, (unsigned long long)bad,
+                 "%s at version %llu: version %llu is version %llu again, "
+                 "loss %.4g",
+                 why, (unsigned long long)bad,
                  (unsigned long long)hub->version,
                  (unsigned long long)hub->back.version, hub->back.score);
     settle_scores(hub);

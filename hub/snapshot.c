@@ -147,7 +147,7 @@ void snapshot_try(struct hub *hub)
 {
     bool wanted;
 
-    if (hub->back.wanted && is_complete(hub))
+    if (hub->back.wanted && !hub->evaluating && is_complete(hub))
         rollback_do(hub);
     wanted = hub->want_evaluate || hub->want_save || hub->back.wanted;
     if (wanted && is_complete(hub)) {

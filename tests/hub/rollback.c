@@ -200,6 +200,45 @@ static void the_last_version_is_looked_at_before_it_is_saved(void)
     bench_destroy(&bench);
 }
 
+static void the_operator_may_order_it(void)
+{
+    struct bench *bench = spoiled_bench(&store);
+    struct guest a = spoiled_begin(bench, &store, 0.5);
+    uint64_t ticket;
+
+    spoiled_give(bench, &a, 2, 100);
+    ticket = bench_order(bench, COMMAND_ROLLBACK, "");
+    bench_answered(bench, ticket, STATUS_OK, "version 1 again");
+    CHECK_CONTAINS("by order at version 2: version 3 is version 1 again",
+                   hand_note(&bench->hand, NOTE_ROLLED_BACK)->text);
+    CHECK_EQUAL(3, bench_look(bench)->version);
+    CHECK_NEAR(2, guest_takes(bench, &a), 0);
+    spoiled_give(bench, &a, 3, 0.25);
+    CHECK_NEAR(2.25, guest_result(bench, &a, 3, 0), 0);
+    bench_destroy(&bench);
+}
+
+static void without_a_good_version_an_order_says_so(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench);
+
+    bench_answered(bench, bench_order(bench, COMMAND_ROLLBACK, ""),
+                   STATUS_CONFIG, "--data");
+    bench_destroy(&bench);
+    bench = spoiled_bench(&store);
+    a = guest_alone(bench);
+    bench_answered(bench, bench_order(bench, COMMAND_ROLLBACK, ""),
+                   STATUS_AGAIN, "no version has been scored yet");
+    bench_destroy(&bench);
+    bench = spoiled_bench(&store);
+    a = spoiled_begin(bench, &store, 0.5);
+    bench_answered(bench, bench_order(bench, COMMAND_ROLLBACK, ""),
+                   STATUS_AGAIN, "version 1, the centre's");
+    (void)a;
+    bench_destroy(&bench);
+}
+
 void add_hub_rollback_tests(CU_pSuite suite)
 {
     TEST(a_centre_twice_as_bad_goes_back);
@@ -212,5 +251,7 @@ void add_hub_rollback_tests(CU_pSuite suite)
     TEST(what_nodes_say_is_no_reason);
     TEST(the_good_one_is_the_newest_and_not_the_best);
     TEST(state_vectors_are_zeros_again);
+    TEST(the_operator_may_order_it);
+    TEST(without_a_good_version_an_order_says_so);
     TEST(the_last_version_is_looked_at_before_it_is_saved);
 }
