@@ -31,7 +31,7 @@ COMPILE = $(CC) $(LANGUAGE) -ffp-contract=off -fPIC -fvisibility=hidden \
 once = $(eval $1 := $$(shell $2))$($1)
 MSGPACK = $(call once,MSGPACK,\
 	pkg-config --exists msgpack-c && echo msgpack-c || echo msgpack)
-MODULES = libzmq libczmq $(MSGPACK) libxxhash
+MODULES = libzmq libczmq libsodium $(MSGPACK) libxxhash
 PACKAGES = $(MODULES) openblas zlib json-c
 PACKAGE_CFLAGS = $(call once,PACKAGE_CFLAGS,pkg-config --cflags $(PACKAGES))
 PACKAGE_LIBS = $(call once,PACKAGE_LIBS,pkg-config --libs $(PACKAGES))
