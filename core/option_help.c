@@ -140,11 +140,10 @@ void options_print_help(enum program program, struct text *out)
     const struct program_info *info = &programs[program];
 
     text_add(out, "%s: %s\n\nUsage: %s %s[--NAME VALUE]...\n\n", info->name,
-             info->summary, info->name,
-             program_acts(program) ? "COMMAND " : "");
+             info->summary, info->name, info->verb);
     text_wrap(out, info->description, 0, WIDTH);
     text_add(out, "\n");
-    if (program_acts(program)) {
+    if (*info->verb) {
         text_add(out, "\nCommands\n");
         print_actions(program, out);
     }

@@ -93,7 +93,7 @@ static void print_options(enum program program, struct text *out)
 
 static void print_commands(struct text *out)
 {
-    print_section("COMMANDS", out);
+    print_section("COMMANDS TO A RUNNING HUB", out);
     print_line(option_command, out);
     for (enum command command = 0; command < COMMAND_COUNT; command++) {
         print_tag(command_words[command].text, out);
@@ -223,12 +223,12 @@ void options_print_man(enum program program, struct text *out)
     print_section("SYNOPSIS", out);
     text_add(out, ".B ");
     print_plain(info->name, out);
-    if (program_acts(program))
-        text_add(out, "\n.I COMMAND");
+    if (*info->verb)
+        text_add(out, "\n.I %.*s", (int)strlen(info->verb) - 1, info->verb);
     text_add(out, "\n.RI [\\-\\- NAME \" VALUE\" ]...\n");
     print_section("DESCRIPTION", out);
     print_sentences(info->description, out);
-    if (program_acts(program))
+    if (*info->verb)
         print_actions(program, out);
     print_options(program, out);
     if (program == PROGRAM_HUB)

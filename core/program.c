@@ -1,7 +1,7 @@
 #include "core/program.h"
 
-#define PROGRAM(NAME, name, summary, description)                              \
-    [PROGRAM_##NAME] = {name, summary, description},
+#define PROGRAM(NAME, name, verb, summary, description)                        \
+    [PROGRAM_##NAME] = {name, verb, summary, description},
 const struct program_info programs[PROGRAMS] = {
 #include "core/programs.def"
 };
@@ -38,12 +38,4 @@ const struct program_item *program_places(size_t *count)
 {
     *count = sizeof places / sizeof *places;
     return places;
-}
-
-bool program_acts(enum program program)
-{
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-        if (actions[i].program == program)
-            return true;
-    return false;
 }

@@ -6,13 +6,14 @@
 #include <stddef.h>
 
 enum program {
-#define PROGRAM(NAME, name, summary, description) PROGRAM_##NAME,
+#define PROGRAM(NAME, name, verb, summary, description) PROGRAM_##NAME,
 #include "core/programs.def"
     PROGRAMS
 };
 
 struct program_info {
     const char *name; /* of the file: "starswitch-hub" */
+    const char *verb; /* as its usage shows it, with a blank; or empty */
     const char *summary, *description;
 };
 
@@ -32,8 +33,6 @@ extern const struct program_info programs[PROGRAMS];
 
 /* All programs' items, in the table's order. */
 const struct program_action *program_actions(size_t *count);
-/* Whether its first word is one of these. */
-bool program_acts(enum program program);
 const struct program_item *program_examples(size_t *count);
 const struct program_item *program_places(size_t *count);
 

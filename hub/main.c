@@ -9,6 +9,7 @@
 
 #include "codec/pages.h"
 #include "hub/hub.h"
+#include "hub/main_commands.h"
 #include "hub/main_ctl.h"
 #include "hub/main_display.h"
 #include "hub/main_score.h"
@@ -277,10 +278,11 @@ int main(int argc, char **argv)
     static struct hub_view view;
     struct why why = {""};
     enum status status;
+    int code;
 
     memory_keep();
-    if (argc > 1 && strcmp(argv[1], "ctl") == 0)
-        return ctl_command(argc - 1, argv + 1);
+    if (command_run(argc, argv, &code))
+        return code;
     status = settings_read(&server.options, PROGRAM_HUB, argc, argv, &why);
     if (status == STATUS_OK && server.options.help)
         print_names();

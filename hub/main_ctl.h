@@ -35,10 +35,6 @@ void ctl_tick(struct ctl *ctl, struct net *net, nanos now);
 /* What the machine sends to PEER_OPERATOR. */
 void ctl_answer(struct ctl *ctl, const struct msg *msg);
 
-/* What `starswitch-hub ctl COMMAND [NODE] [--directory DIR]` does; words[0] is
- * "ctl". Returns the exit code. */
-int ctl_command(int count, char *const *words);
-
 /* What client and server share: where the socket is, and what a line
  * says. CONFIG: the name of the folder is too long; USAGE. */
 enum status ctl_address(const char *directory, struct sockaddr_un *out,

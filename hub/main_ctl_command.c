@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "core/quote.h"
+#include "hub/main_commands.h"
 #include "hub/main_ctl.h"
-#include "net/settings.h"
 
 enum { ANSWER_BYTES = 64 * 1024, PATIENCE_SECONDS = 60 };
 
@@ -97,25 +97,6 @@ static enum status read_words(int count, char *const *words, char *bytes,
         return because(why, STATUS_USAGE, "ctl: an order has at most %d bytes",
                        CTL_LINE_BYTES - 1);
     return ctl_read(bytes, &order, why);
-}
-
-/* Of the hub's options only those that say where the hub is make sense. */
-static enum status check_options(const struct options *options,
-                                 struct why *why)
-{
-    size_t count;
-    const struct option *rows = options_rows(&count);
-
-    for (size_t i = 0; i < count; i++)
-        if (*((const unsigned char *)options + rows[i].given) ==
-                OPTION_ARGUMENT &&
-            strcmp(rows[i].name, "directory") != 0 &&
-            strcmp(rows[i].name, "config") != 0 &&
-            strcmp(rows[i].name, "help") != 0)
-            return because(why, STATUS_USAGE,
-                           "--%s is for a hub that starts; ctl takes "
-                           "--directory", rows[i].name);
-    return STATUS_OK;
 }
 
 static enum status reach(const char *directory, int *out, struct why *why)
@@ -218,28 +199,21 @@ static enum status ask(const struct options *options, const char *line,
     return status;
 }
 
-int ctl_command(int count, char *const *words)
+int command_ctl(int count, char **words)
 {
+    static const char *const taken[] = {"directory", NULL};
     static struct options options;
     char line[CTL_LINE_BYTES];
     struct why why = {""};
-    enum status status;
-    int plain = 1, code = 0;
+    int plain, code = 0;
+    enum status status =
+        command_read(count, words, taken, &options, &plain, &why);
 
-    while (plain < count && words[plain][0] != '-')
-        plain++;
-    status = settings_read(&options, PROGRAM_HUB, count - plain + 1,
-                           words + plain - 1, &why);
     if (status == STATUS_OK && options.help)
         return 0;
-    if (status == STATUS_OK)
-        status = check_options(&options, &why);
     if (status == STATUS_OK)
         status = read_words(plain - 1, words + 1, line, &why);
     if (status == STATUS_OK)
         status = ask(&options, line, &code, &why);
-    if (status == STATUS_OK)
-        return code;
-    (void)fprintf(stderr, "starswitch-hub: %s\n", why.text);
-    return status_exit_code(status);
+    return status == STATUS_OK ? code : command_end(status, &why);
 }

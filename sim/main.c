@@ -8,7 +8,8 @@
 #include "core/quote.h"
 #include "sim/main.h"
 
-#define ACTION(NAME, verb, arguments, what) {#verb, sim_##verb},
+#define ACTION_SIM(verb) {#verb, sim_##verb},
+#define ACTION(NAME, verb, arguments, what) ACTION_##NAME(verb)
 static const struct {
     const char *name;
     int (*run)(int count, char **words);

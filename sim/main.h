@@ -6,8 +6,10 @@
 #ifndef SIM_MAIN_H
 #define SIM_MAIN_H
 
-#define ACTION(NAME, verb, arguments, what)                                    \
-    int sim_##verb(int count, char **words);
+#define ACTION_SIM(verb) int sim_##verb(int count, char **words);
+#define ACTION_HUB(verb)
+#define ACTION(NAME, verb, arguments, what) ACTION_##NAME(verb)
 #include "core/programs.def"
+#undef ACTION_SIM
 
 #endif

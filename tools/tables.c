@@ -262,7 +262,7 @@ static const struct {
     void (*print)(enum program program);
     enum program program;
 } pages[] = {
-#define PROGRAM(NAME, name, summary, description)                              \
+#define PROGRAM(NAME, name, verb, summary, description)                        \
     {"docs/man/" name ".1", print_man, PROGRAM_##NAME},
 #include "core/programs.def"
     {"docs/protocol.md", print_protocol, PROGRAMS},

@@ -154,13 +154,14 @@ static void the_examples_of_the_help_are_right(void)
 
     for (size_t i = 0; i < count; i++) {
         enum program program = examples[i].program;
-        const char *rest = examples[i].text, *line = rest;
+        const char *rest = examples[i].text, *line = rest, *verb;
 
         CHECK(skip_word(&rest, programs[program].name));
-        if (program_acts(program)) {
-            line = rest;
-            CHECK(skip_action(&rest, program));
-        }
+        verb = rest;
+        if (skip_action(&rest, program))
+            line = verb;
+        else
+            CHECK(strcmp(programs[program].verb, "COMMAND ") != 0);
         options_defaults(&options);
         CHECK_OK(parse(program, line));
     }
