@@ -62,6 +62,40 @@ void endpoint_print(const struct endpoint *endpoint, struct text *out)
         text_add(out, "%s:%u", endpoint->host, (unsigned)endpoint->port);
 }
 
+enum status endpoints_parse(const char *text, struct endpoints *out,
+                            struct why *why)
+{
+    struct endpoints next = {.count = 0};
+    enum status status = STATUS_OK;
+    bool more = true;
+
+    while (more && status == STATUS_OK) {
+        char one[ENDPOINT_HOST_BYTES + 16];
+        size_t length = strcspn(text, ",");
+
+        if (next.count == ENDPOINTS_MAX || length >= sizeof one)
+            return because(why, STATUS_USAGE,
+                           "expected at most %d hosts with commas between them",
+                           ENDPOINTS_MAX);
+        memcpy(one, text, length);
+        one[length] = '\0';
+        status = endpoint_parse(one, &next.list[next.count++], why);
+        more = text[length] == ',';
+        text += length + more;
+    }
+    if (status == STATUS_OK)
+        *out = next;
+    return status;
+}
+
+void endpoints_print(const struct endpoints *endpoints, struct text *out)
+{
+    for (unsigned i = 0; i < endpoints->count; i++) {
+        text_add(out, "%s", i ? "," : "");
+        endpoint_print(&endpoints->list[i], out);
+    }
+}
+
 bool endpoint_is_loopback(const struct endpoint *endpoint)
 {
     const char *host = endpoint->host;

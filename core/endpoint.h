@@ -8,11 +8,17 @@
 #include "core/status.h"
 #include "core/text.h"
 
-enum { ENDPOINT_HOST_BYTES = 256, DEFAULT_PORT = 7541 };
+enum { ENDPOINT_HOST_BYTES = 256, DEFAULT_PORT = 7541, ENDPOINTS_MAX = 8 };
 
 struct endpoint {
     char host[ENDPOINT_HOST_BYTES]; /* name or address; IPv6 unbracketed */
     uint16_t port;                  /* control; the bulk socket has port + 1 */
+};
+
+/* Several, in the order in which they are tried. */
+struct endpoints {
+    struct endpoint list[ENDPOINTS_MAX];
+    unsigned count;
 };
 
 /* Reads host, host:port, [IPv6] or [IPv6]:port. USAGE with what was expected
@@ -22,6 +28,11 @@ enum status endpoint_parse(const char *text, struct endpoint *out,
 
 /* Adds host:port as endpoint_parse reads it. */
 void endpoint_print(const struct endpoint *endpoint, struct text *out);
+
+/* The same of 1 to ENDPOINTS_MAX, with commas between them. */
+enum status endpoints_parse(const char *text, struct endpoints *out,
+                            struct why *why) MUST_CHECK;
+void endpoints_print(const struct endpoints *endpoints, struct text *out);
 
 /* Whether only this machine can reach the endpoint, judged by its text. */
 bool endpoint_is_loopback(const struct endpoint *endpoint);

@@ -20,6 +20,7 @@ struct net {
     void *context;            /* of libzmq */
     struct lane lanes[LANES]; /* a peer's lane is lanes[peer % 2] */
     struct complaints complaints;
+    struct net_refusals refusals;
     struct bell bell; /* rung by mailbox, workers and net_stop */
     struct mailbox mailbox;
     struct workers *workers;

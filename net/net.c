@@ -112,6 +112,31 @@ enum status net_open_node(const struct net_config *config,
     return net_open(config, false, net_new(machine, pool, owner), net, why);
 }
 
+const char *net_refusal_name(enum net_refusal refusal)
+{
+    static const char *const names[] = {
+#define REFUSAL(NAME, name, words) name,
+#include "net/refusals.def"
+#undef REFUSAL
+    };
+
+    return names[refusal];
+}
+
+void net_allow(struct net *net, const struct key *keys, unsigned count,
+               const struct key *enrolment)
+{
+    (void)net;
+    (void)keys;
+    (void)count;
+    (void)enrolment;
+}
+
+const struct net_refusals *net_refusals(const struct net *net)
+{
+    return &net->refusals;
+}
+
 void net_stop(struct net *net)
 {
     atomic_store(&net->stopping, true);

@@ -26,6 +26,7 @@
 #include "core/status.h"
 #include "core/time.h"
 #include "net/cores.h"
+#include "net/keys.h"
 #include "seam/machine.h"
 
 /* What the loop tells its owner, all on the loop's thread; each may be NULL. */
@@ -49,6 +50,10 @@ struct net_config {
     char host[ENDPOINT_HOST_BYTES]; /* a hub: address to bind; a node: the
                                        hub's name or address */
     uint16_t port;                  /* control; bulk is port + 1 */
+    struct endpoints hubs; /* a node: instead of host and port, several hubs;
+                              one that cannot be reached for 3 s makes room
+                              for the next */
+    struct net_keys keys;
     size_t chunk_bytes; /* largest payload that is legal on bulk; 0: 64 MiB,
                            for a node that has not been told yet */
     unsigned window;    /* messages in flight per node on bulk, 0: 4096; the
@@ -62,9 +67,26 @@ struct net_config {
 
 struct net;
 
+/* Why a hub has not let a connection in, or has cut it before it said
+ * anything: REFUSAL(NAME, name, words). */
+enum net_refusal {
+#define REFUSAL(NAME, name, words) REFUSAL_##NAME,
+#include "net/refusals.def"
+#undef REFUSAL
+    REFUSAL_COUNT
+};
+
+/* Indexed by net_refusal; since the hub was opened. */
+struct net_refusals {
+    uint64_t count[REFUSAL_COUNT];
+};
+
+const char *net_refusal_name(enum net_refusal refusal);
+
 /* Binds; UNAVAILABLE with a sentence when the port is taken or the address is
- * not ours. The machine, the pool and what owner->self points at must outlive
- * the driver; config and owner are copied. Seeds the C library's random(),
+ * not ours, CONFIG when keys are on and a stranger's is not refused. The machine, the pool and what owner->self points at must outlive
+ * the driver; config and owner are copied, and the secret key's copy is wiped
+ * by net_close. Seeds the C library's random(),
  * from which libzmq takes the routing ids. */
 enum status net_open_hub(const struct net_config *config,
                          struct machine machine, struct pool *pool,
@@ -89,6 +111,15 @@ void net_stop(struct net *net);
 /* From any thread, without blocking on the network: hands the machine a
  * message from PEER_TRAINER. Takes over one reference of `payload`. */
 void net_post(struct net *net, const struct msg *msg, struct blob *payload);
+
+/* Of a hub with keys, on the loop's thread, or before net_run: lets in who
+ * holds one of these keys, and with `enrolment` (or NULL) who may only enrol.
+ * All others are refused, and those who are there already are cut at once.
+ * Until the first call nobody is let in. Copies the keys. */
+void net_allow(struct net *net, const struct key *keys, unsigned count,
+               const struct key *enrolment);
+/* Of a hub, on the loop's thread. */
+const struct net_refusals *net_refusals(const struct net *net);
 
 /* Monotonic time, as in events. */
 nanos net_now(void);
