@@ -84,10 +84,11 @@ struct net_refusals {
 const char *net_refusal_name(enum net_refusal refusal);
 
 /* Binds; UNAVAILABLE with a sentence when the port is taken or the address is
- * not ours, CONFIG when keys are on and a stranger's is not refused. The machine, the pool and what owner->self points at must outlive
- * the driver; config and owner are copied, and the secret key's copy is wiped
- * by net_close. Seeds the C library's random(),
- * from which libzmq takes the routing ids. */
+ * not ours, CONFIG when keys are on and a stranger's is not refused. The
+ * machine, the pool and what owner->self points at must outlive the driver;
+ * config and owner are copied, and the copy of the secret key is wiped by
+ * net_close. Seeds the C library's random(), from which libzmq takes the
+ * routing ids. */
 enum status net_open_hub(const struct net_config *config,
                          struct machine machine, struct pool *pool,
                          const struct net_owner *owner, struct net **net,
