@@ -144,9 +144,7 @@ check: ## all checks and tests, from nothing: installs, builds, runs
 	@tools/step 600 build $(CHECK) all programs-for-checks
 	@tools/step 600 gate $(CHECK) -k gate
 	@$(CHECK) -j1 scripts
-	@tools/step 600 sanitize $(MAKE) WERROR=1 sanitize
-	@tools/step 600 tsan $(MAKE) WERROR=1 tsan
-	@tools/step 600 valgrind $(CHECK) valgrind
+	@tools/step 900 variants $(MAKE) --no-print-directory -j2 WERROR=1 variants
 	@$(CHECK) test
 
 TEST_SECONDS ?= 300
@@ -203,6 +201,10 @@ ASAN = -fsanitize=address,undefined $(FAILING)
 # Older sanitizers do not expect a kernel that spreads its maps widely.
 STILL = STAR_SLOW=1 $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
+# Each is one process for most of its time, so two have a core each.
+variants: sanitize tsan valgrind-check
+valgrind-check:
+	@$(CHECK) valgrind
 sanitize: ## the tests and the fuzz corpora under ASan and UBSan (clang)
 	@$(STILL) $(VARIANT) BUILD=build/asan SAN="$(ASAN)" test replay
 tsan: ## the tests of threads under TSan
@@ -254,8 +256,8 @@ help: ## this list
 			printf '  make %-12s %s\n' "$$name" "$$words"; done
 
 .PHONY: all examples install deps demo check test programs-for-checks \
-	scripts gate $(GATE) docs sanitize tsan valgrind coverage replay fuzz \
-	run-fuzz bench convergence clean help
+	scripts gate $(GATE) docs variants sanitize tsan valgrind valgrind-check \
+	coverage replay fuzz run-fuzz bench convergence clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
 
