@@ -333,6 +333,7 @@ void hub_on_waive(struct hub *hub, struct peer *peer, const struct msg *msg,
     struct member *member = hub_member(hub, peer);
 
     (void)payload;
-    if (!offers_withdraw(hub, member, msg->waive.exchange))
+    if (!offers_withdraw(hub, member, msg->waive.exchange,
+                         VERDICT_EXPIRED))
         pass_over(hub, member, msg->waive.exchange);
 }

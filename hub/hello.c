@@ -190,9 +190,11 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
         return;
     }
     if (member->present && member->control != peer->id) {
-        if (hello->incarnation > member->incarnation)
+        if (hello->incarnation > member->incarnation) {
             bye_to(hub, member->control, FAREWELL_REPLACED,
                    "a newer node of this name has joined");
+            quarantine_flap(hub, member);
+        }
         member_gone(hub, member, "replaced by a newer connection", false);
     } else if (member->present) {
         member_begins_anew(hub, member);

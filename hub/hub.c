@@ -187,7 +187,7 @@ static void on_done(struct hub *hub, const struct event *event)
     if (board_does(job->work))
         board_step(hub, event);
     else if (job->work == &work_check)
-        merge_checked(hub, job);
+        gather_checked(hub, job);
     else if (job->work == &work_merge)
         merge_done(hub, job);
     else if (job->work == &work_shade)

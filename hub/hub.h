@@ -90,7 +90,7 @@ struct hub_node_view {
     uint64_t up_bytes, down_bytes;
     nanos round_trip, waited;
     enum activity activity;
-    bool silent, gone, best;
+    bool silent, gone, best, quarantined;
     bool drained, pinned; /* by the operator */
     char why[64]; /* the last verdict other than merged, or empty */
 };

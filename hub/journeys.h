@@ -76,10 +76,10 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
 /* offers.c */
 /* F of what is offered now. */
 uint32_t offers_fragments(const struct hub *hub);
-/* If it still waits for a round it is none any more, and a verdict says so: the
- * node's next one, which holds the same, need not wait behind it. */
+/* If it still waits for a round it is none any more, and the verdict says so:
+ * the node's next one, which holds the same, need not wait behind it. */
 bool offers_withdraw(struct hub *hub, struct member *member,
-                     uint64_t exchange);
+                     uint64_t exchange, enum verdict verdict);
 void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
 
@@ -180,7 +180,7 @@ void contribution_destroy(struct hub *hub,
 /* What the policy may know besides the candidates. */
 struct standing hub_standing(const struct hub *hub, unsigned live);
 
-/* merge.c */
+/* gather.c */
 void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
 /* Of a round under way and of the member's session; or NULL. */
@@ -189,7 +189,9 @@ struct contribution *contribution_find(struct hub *hub, int member,
 /* Some of its chunks do not come: they are merged without it. */
 void hub_on_close(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
-void merge_checked(struct hub *hub, struct job *job);
+void gather_checked(struct hub *hub, struct job *job);
+
+/* merge.c */
 void merge_done(struct hub *hub, struct job *job);
 void merge_shaded(struct hub *hub, struct job *job);
 void merge_try(struct hub *hub, uint32_t chunk);
@@ -313,6 +315,8 @@ void hub_on_report(struct hub *hub, struct peer *peer, const struct msg *msg,
                    struct blob *payload);
 /* The member's session is over: its tasks go to others. */
 void tasks_lost(struct hub *hub, struct member *member);
+/* Its tasks go to others; it may ask for more later. */
+void tasks_withdraw(struct hub *hub, struct member *member);
 void tasks_tick(struct hub *hub);
 
 /* finish.c */

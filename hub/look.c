@@ -24,6 +24,7 @@ static void look_at(const struct hub *hub, const struct member *member,
     view->up_bytes = member->up_bytes;
     view->down_bytes = member->down_bytes;
     view->silent = member->silent;
+    view->quarantined = quarantine_holds(member);
     view->best = false;
     view->gone = !member->present;
     view->drained = member->drained;

@@ -107,10 +107,11 @@ static void add_number(struct text *reply, const char *key, double value)
 
 static const char *state_of(const struct hub_node_view *node)
 {
-    return node->gone      ? "gone"
-           : node->silent  ? "silent"
-           : node->drained ? "leaving"
-                           : activity_words[node->activity].text;
+    return node->gone          ? "gone"
+           : node->silent      ? "silent"
+           : node->drained     ? "leaving"
+           : node->quarantined ? "quarantined"
+                               : activity_words[node->activity].text;
 }
 
 static void add_node(struct text *reply, const struct hub_node_view *node)

@@ -57,6 +57,8 @@ static enum verdict offer_judge(struct hub *hub, struct member *member,
 
     if (offer->exchange <= member->last_exchange)
         return VERDICT_DUPLICATE;
+    if (quarantine_holds(member))
+        return VERDICT_QUARANTINED;
     if (verdict != VERDICT_MERGED)
         return verdict;
     if (member->start != START_GO || member->finished ||
@@ -84,7 +86,7 @@ static void narrow(struct hub *hub, struct contribution *contribution)
 }
 
 bool offers_withdraw(struct hub *hub, struct member *member,
-                     uint64_t exchange)
+                     uint64_t exchange, enum verdict verdict)
 {
     struct contribution *contribution;
     unsigned i = 0;
@@ -99,7 +101,7 @@ bool offers_withdraw(struct hub *hub, struct member *member,
     memmove(member->waiting + i, member->waiting + i + 1,
             (member->waiting_count - i) * sizeof *member->waiting);
     bitset_set(&hub->waiting, member->place, member->waiting_count > 0);
-    contribution_cut(hub, contribution, VERDICT_EXPIRED, true);
+    contribution_cut(hub, contribution, verdict, true);
     verdicts_tell(hub, member, contribution);
     contribution_retire(hub, contribution);
     return true;
@@ -130,6 +132,10 @@ void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
         return;
     }
     verdict = offer_judge(hub, member, &msg->offer);
+    if (verdict == VERDICT_QUARANTINED) {
+        member->last_exchange = msg->offer.exchange;
+        quarantine_serve(hub, member);
+    }
     if (msg->offer.base_version >= member->taken &&
         verdict != VERDICT_FUTURE)
         member->takes = false;
@@ -151,6 +157,7 @@ void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
     contribution->incarnation = member->incarnation;
     contribution->connection = member->session;
     contribution->offer = msg->offer;
+    contribution->ordinal = ++member->conduct.offers;
     narrow(hub, contribution);
     member->last_exchange = msg->offer.exchange;
     member->base_version = msg->offer.base_version;

@@ -148,7 +148,8 @@ void roll_free(struct hub *hub)
 bool member_live(const struct member *member)
 {
     return member->present && member->bulk != PEER_NONE && !member->silent &&
-           !member->finished && member->start == START_GO;
+           !member->finished && member->start == START_GO &&
+           !quarantine_holds(member);
 }
 
 static struct tally tally_of(const struct hub *hub,
@@ -160,7 +161,7 @@ static struct tally tally_of(const struct hub *hub,
         .present = member->present,
         .live = member_live(member),
         .awaited = member->present && !member->finished && !member->silent &&
-                   member->start == START_GO,
+                   member->start == START_GO && !quarantine_holds(member),
         .finished = member->present && member->finished,
         .held = member->present && member->start == START_HOLD,
         .done = bound && member->stats.iteration >= bound,

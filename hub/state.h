@@ -1,13 +1,14 @@
 /* The hub's inside, shared by the files of hub/ and by nobody else.
  *
  * One file per journey: members.c and roll.c (who is here), contest.c (first
- * parameters), offers.c, gate.c and rounds.c (who takes part), choice.c (who is
- * asked for data), merge.c (chunks in, results out), shadow.c (results as
- * changes), queue.c (which round is next), preempt.c (who starts again),
- * centre.c (the first values), flow.c and delivery.c (uploads and results on
- * credit), tasks.c (who trains on what), snapshot.c (scores and saves),
- * rollback.c (a centre that got worse), finish.c (when it all ends), orders.c
- * (what the operator asks). */
+ * parameters), offers.c, gate.c and rounds.c (who takes part), quarantine.c
+ * (who does not, for a while), choice.c (who is asked for data), gather.c
+ * (chunks in), merge.c (results out), shadow.c (results as changes), queue.c
+ * (which round is next), preempt.c (who starts again), centre.c (the first
+ * values), flow.c and delivery.c (uploads and results on credit), tasks.c (who
+ * trains on what), snapshot.c (scores and saves), rollback.c (a centre that got
+ * worse), finish.c (when it all ends), orders.c (what the operator asks).
+ */
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
 
@@ -18,6 +19,7 @@
 #include "group/board.h"
 #include "hub/hub.h"
 #include "hub/ledger.h"
+#include "hub/quarantine.h"
 #include "hub/review.h"
 #include "hub/rollback.h"
 #include "hub/work.h"
@@ -120,6 +122,7 @@ struct contribution {
     uint32_t delivered, merged, answered; /* chunks; results sent */
     struct round *round;       /* that it is in, until that is over */
     struct contribution *next; /* of its member, in rounds */
+    uint64_t ordinal; /* of its node's offers that were taken */
     double squares; /* of what has been delivered */
     nanos progress; /* when the last chunk came */
     struct contribution_chunk chunks[];
@@ -231,6 +234,7 @@ struct member {
     struct contribution *open; /* in rounds, oldest first */
     struct tally tally;        /* as it is counted now: member_recount */
     struct trial trial;
+    struct conduct conduct;
     struct delivery delivery;
     struct reviewer reviewer;
     /* The last offers that were not merged as a whole, by exchange: results

@@ -5,7 +5,7 @@
 static bool may_have_tasks(const struct member *member)
 {
     return member->present && !member->silent && !member->finished &&
-           member->start == START_GO;
+           member->start == START_GO && !quarantine_holds(member);
 }
 
 static void room_is(struct hub *hub, struct member *member, uint32_t tasks)
@@ -70,11 +70,16 @@ void hub_on_report(struct hub *hub, struct peer *peer, const struct msg *msg,
     give_all(hub);
 }
 
+void tasks_withdraw(struct hub *hub, struct member *member)
+{
+    if (ledger_lost(&hub->ledger, (unsigned)member->place))
+        give_all(hub);
+}
+
 void tasks_lost(struct hub *hub, struct member *member)
 {
     room_is(hub, member, 0);
-    if (ledger_lost(&hub->ledger, (unsigned)member->place))
-        give_all(hub);
+    tasks_withdraw(hub, member);
 }
 
 void tasks_tick(struct hub *hub)

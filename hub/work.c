@@ -14,12 +14,14 @@ static void check(struct job *job)
 
     if (!payload_fits(&job->extent, job->in[0].codec, payload->bytes,
                       payload->size)) {
-        job->status = STATUS_MALFORMED;
+        blob_seal(payload);
+        job->status = payload->checksum == job->tag[2] ? STATUS_MALFORMED
+                                                       : STATUS_AGAIN;
         return;
     }
     squares = job_measure(job, 0);
     if (payload->checksum != job->tag[2])
-        job->status = STATUS_MALFORMED;
+        job->status = STATUS_AGAIN;
     else if (!isfinite(squares))
         job->status = STATUS_CONFIG;
     job->number[0] = squares;

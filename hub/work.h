@@ -10,8 +10,8 @@ enum { MERGE_THETA, MERGE_PLANES, MERGE_FROM = MERGE_PLANES + POLICY_PLANES };
 enum { MERGE_WHOLE, MERGE_LIVE, MERGE_TURN };
 enum { SHADE_THETA, SHADE_SHADOW, SHADE_CHANGE, SHADE_INPUTS };
 
-/* Input 0 must have the checksum in tag[2] (MALFORMED), fit `elements` of its
- * codec (MALFORMED) and be finite (CONFIG). number[0] = its squared norm. For
+/* Input 0 must have the checksum in tag[2] (AGAIN), fit `elements` of its codec
+ * (MALFORMED) and be finite (CONFIG). number[0] = its squared norm. For
  * exchange 0 (tag[0]) out[0] = its values, in a blob of the pool: it stays, and
  * would keep what the network takes its buffers from from being used again. */
 extern const struct work work_check;

@@ -99,6 +99,8 @@ void column_add_state(const struct hub_node_view *node, struct text *out)
         text_add(out, "gone");
     else if (node->silent)
         text_add(out, "silent");
+    else if (node->quarantined)
+        text_add(out, "quarantined");
     else
         text_add(out, "%s", activity_words[node->activity].text);
     if (node->best)

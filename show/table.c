@@ -130,7 +130,7 @@ static const char *colour_of(const struct hub_node_view *node)
 {
     if (node->gone)
         return DIM;
-    if (node->silent)
+    if (node->silent || node->quarantined)
         return YELLOW;
     return node->best ? BOLD : NULL;
 }

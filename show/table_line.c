@@ -128,6 +128,7 @@ static void add_node(struct text *out, const struct hub_node_view *node)
     add_number(out, "waited", (double)node->waited / (double)SECOND);
     add_words(out, "activity", activity_words[node->activity].text);
     add_flag(out, "silent", node->silent);
+    add_flag(out, "quarantined", node->quarantined);
     add_flag(out, "gone", node->gone);
     add_flag(out, "best", node->best);
     add_words(out, "declined", node->why);

@@ -1,0 +1,97 @@
+#include "hub/quarantine.h"
+
+#include <string.h>
+
+#include "hub/state.h"
+
+bool quarantine_holds(const struct member *member)
+{
+    return member->conduct.left > 0;
+}
+
+void quarantine_serve(struct hub *hub, struct member *member)
+{
+    struct conduct *conduct = &member->conduct;
+
+    conduct->left--;
+    if (conduct->left)
+        return;
+    conduct->freed = conduct->offers;
+    member_recount(hub, member);
+}
+
+static uint64_t next_term(const struct conduct *conduct)
+{
+    if (!conduct->term || conduct->offers - conduct->freed >= TERM_MOST)
+        return TERM_FIRST;
+    return 2 * conduct->term < TERM_MOST ? 2 * conduct->term : TERM_MOST;
+}
+
+/* What waits is turned down, what has not come is not waited for; what was good
+ * and is here is merged. */
+static void begin(struct hub *hub, struct member *member, const char *why)
+{
+    struct conduct *conduct = &member->conduct;
+
+    conduct->term = conduct->left = next_term(conduct);
+    memset(conduct->bad, 0, sizeof conduct->bad);
+    conduct->flaps = 0;
+    member_recount(hub, member);
+    effects_note(hub->out, NOTE_QUARANTINED, member->name,
+                 "%s: its next %llu exchanges are turned down", why,
+                 (unsigned long long)conduct->left);
+    if (!member->present)
+        return;
+    while (member->waiting_count)
+        (void)offers_withdraw(hub, member,
+                              member->waiting[0]->offer.exchange,
+                              VERDICT_QUARANTINED);
+    tasks_withdraw(hub, member);
+    rounds_forget(hub, member->place, VERDICT_QUARANTINED, false);
+    rounds_advance(hub);
+}
+
+void quarantine_bad(struct hub *hub, struct contribution *contribution)
+{
+    struct member *member = hub->members[contribution->member];
+    struct conduct *conduct = &member->conduct;
+    const uint64_t *oldest = &conduct->bad[BAD_MOST - 1];
+
+    for (unsigned i = 0; i < BAD_MOST; i++)
+        if (conduct->bad[i] == contribution->ordinal)
+            return;
+    memmove(conduct->bad + 1, conduct->bad,
+            (BAD_MOST - 1) * sizeof *conduct->bad);
+    conduct->bad[0] = contribution->ordinal;
+    if (!quarantine_holds(member) && *oldest &&
+        *oldest + BAD_SPAN > conduct->bad[0])
+        begin(hub, member, "bad numbers again and again");
+}
+
+void quarantine_damaged(struct hub *hub, struct member *member, bool damaged)
+{
+    struct conduct *conduct = &member->conduct;
+
+    conduct->damaged = damaged ? conduct->damaged + 1 : 0;
+    if (conduct->damaged < DAMAGED_MOST)
+        return;
+    conduct->damaged = 0;
+    bye_to(hub, member->control, FAREWELL_OFFENCE,
+           "what this node sends comes damaged: look at its network card, "
+           "cable and memory");
+    member_offends(hub, member, "%d chunks in a row came damaged",
+                   DAMAGED_MOST);
+}
+
+void quarantine_flap(struct hub *hub, struct member *member)
+{
+    struct conduct *conduct = &member->conduct;
+    nanos *slot = &conduct->flapped[conduct->flaps % FLAPS_MOST];
+    bool often = conduct->flaps >= FLAPS_MOST &&
+                 hub->now - *slot < 60 * SECOND;
+
+    *slot = hub->now;
+    conduct->flaps++;
+    if (often && !quarantine_holds(member))
+        begin(hub, member, "several nodes of this name replace each other");
+}
