@@ -289,34 +289,68 @@ size_t msg_encode(const struct msg *msg, unsigned char bytes[MSG_MAX_BYTES])
     return writer.length;
 }
 
-/* The kind of a message that may come from outside. */
-static bool read_kind(struct reader *reader, enum msg_kind *out)
+/* The kind of a message that may come from outside, and how many fields are
+ * said to follow. */
+static bool read_kind(struct reader *reader, enum msg_kind *out,
+                      uint64_t *fields)
 {
-    uint64_t count, kind;
+    uint64_t kind;
 
-    if (!read_array(reader, &count) || !read_whole(reader, &kind) ||
-        kind >= MSG_KINDS || infos[kind].channel == CHANNEL_LOCAL)
+    if (!read_array(reader, fields) || !(*fields)-- ||
+        !read_whole(reader, &kind) || kind >= MSG_KINDS ||
+        infos[kind].channel == CHANNEL_LOCAL)
         return false;
     *out = (enum msg_kind)kind;
-    return count == 1 + (uint64_t)infos[kind].field_count;
+    return true;
+}
+
+/* Whether a HELLO that cannot be read any further says that its sender speaks
+ * no protocol of ours; the rest of `msg` becomes zero. */
+static bool is_foreign(struct msg *msg)
+{
+    struct msg foreign = {.kind = MSG_HELLO};
+
+    foreign.hello.protocol_min = msg->hello.protocol_min;
+    foreign.hello.protocol_max = msg->hello.protocol_max;
+    if (msg->kind != MSG_HELLO || protocol_fits(&msg->hello) ||
+        foreign.hello.protocol_min < 1 ||
+        foreign.hello.protocol_max < foreign.hello.protocol_min)
+        return false;
+    memcpy(msg, &foreign, sizeof foreign);
+    return true;
+}
+
+static bool read_fields(struct reader *reader, uint64_t count,
+                        struct msg *msg)
+{
+    const struct msg_info *info = &infos[msg->kind];
+
+    for (unsigned i = 0; i < info->field_count; i++) {
+        const struct msg_field *field = &info->fields[i];
+
+        void *value = (char *)msg + field->offset;
+
+        if (i >= count || !types[field->type].read(reader, field, value))
+            return i >= HELLO_VERSIONS && is_foreign(msg);
+    }
+    return (count == info->field_count && !reader->left) || is_foreign(msg);
+}
+
+bool protocol_fits(const struct msg_hello *hello)
+{
+    return hello->protocol_min <= PROTOCOL_MAX &&
+           hello->protocol_max >= PROTOCOL_MIN;
 }
 
 enum status msg_decode(const unsigned char *bytes, size_t size, struct msg *msg)
 {
     struct reader reader = {bytes, size};
+    uint64_t count;
     struct msg read;
 
     memset(&read, 0, sizeof read);
-    if (size > MSG_MAX_BYTES || !read_kind(&reader, &read.kind))
-        return STATUS_MALFORMED;
-    for (unsigned i = 0; i < infos[read.kind].field_count; i++) {
-        const struct msg_field *field = &infos[read.kind].fields[i];
-
-        if (!types[field->type].read(&reader, field,
-                                     (char *)&read + field->offset))
-            return STATUS_MALFORMED;
-    }
-    if (reader.left)
+    if (size > MSG_MAX_BYTES || !read_kind(&reader, &read.kind, &count) ||
+        !read_fields(&reader, count, &read))
         return STATUS_MALFORMED;
     memcpy(msg, &read, sizeof read);
     return STATUS_OK;

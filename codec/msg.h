@@ -16,6 +16,8 @@
 #include "core/words.h"
 
 enum { PROTOCOL_MIN = 2, PROTOCOL_MAX = 2 };
+/* Fields of a HELLO that every protocol begins with, and that its kind is 0. */
+enum { HELLO_VERSIONS = 2 };
 enum { MSG_TEXT_BYTES = 120, MSG_MAX_BYTES = 1024 };
 
 enum codec_id {
@@ -100,9 +102,13 @@ const struct msg_info *msg_info(enum msg_kind kind);
  * not finite travels as NO_SCORE, an I64 below 0 as 0. */
 size_t msg_encode(const struct msg *msg, unsigned char bytes[MSG_MAX_BYTES]);
 
+/* Whether its sender speaks a protocol that we do. */
+bool protocol_fits(const struct msg_hello *hello);
+
 /* Reads a header frame from a hostile peer, allocating nothing. MALFORMED for
  * anything that is not exactly one well-formed message of a channel other than
- * LOCAL; then `msg` is unchanged. What is not a field of the message is zero.
+ * LOCAL; then `msg` is unchanged. A HELLO of another protocol may have any
+ * fields behind its versions; these are then all that is read. What is not a field of the message is zero.
  * Integers may have any of msgpack's forms, arrays and texts the two shortest;
  * F64 is a float64. */
 enum status msg_decode(const unsigned char *bytes, size_t size,

@@ -63,8 +63,7 @@ static bool hello_fits(struct hub *hub, peer_id peer,
     enum farewell farewell = FAREWELL_SCHEMA;
     struct why why = {""};
 
-    if (hello->protocol_min > PROTOCOL_MAX ||
-        hello->protocol_max < PROTOCOL_MIN) {
+    if (!protocol_fits(hello)) {
         farewell = FAREWELL_VERSION;
         (void)because(&why, STATUS_VERSION,
                       "this hub speaks protocol %d to %d, the node %u to %u: "

@@ -208,6 +208,12 @@ void node_on_welcome(struct node *node, const struct msg *msg,
         !welcome->window ||
         !chunks_fit(node->config.schema->elements, welcome->chunk_elements))
         return;
+    if (welcome->protocol < PROTOCOL_MIN || welcome->protocol > PROTOCOL_MAX) {
+        node_end(node, true, FAREWELL_VERSION,
+                 "the hub wants another protocol than this node speaks: "
+                 "install the same release on both");
+        return;
+    }
     if (!cut_reference(node, welcome->chunk_elements)) {
         node_end(node, true, FAREWELL_SCHEMA,
                  "the hub cuts the model otherwise than before: start it "

@@ -289,6 +289,31 @@ static void a_header_that_is_too_large_is_refused(void)
     CHECK_STATUS(STATUS_MALFORMED, msg_decode(bytes, SIZE_MAX, &msg));
 }
 
+/* Another release may have other fields, and is to be told so. */
+static void a_hello_of_another_protocol_is_read_up_to_its_versions(void)
+{
+    static const struct bytes older = BYTES(0x93, MSG_HELLO, 1, 1);
+    static const struct bytes newer = BYTES(0x95, MSG_HELLO, 8, 9, 0xc0, 0xa1);
+    static const struct bytes ours =
+        BYTES(0x93, MSG_HELLO, PROTOCOL_MIN, PROTOCOL_MAX);
+    static const struct bytes none = BYTES(0x93, MSG_HELLO, 0, 0);
+    static const struct bytes turned = BYTES(0x93, MSG_HELLO, 9, 8);
+    static const struct bytes half = BYTES(0x92, MSG_HELLO, 1);
+    struct msg msg;
+
+    CHECK_EQUAL(STATUS_OK, msg_decode(older.at, older.size, &msg));
+    CHECK_EQUAL(1, msg.hello.protocol_min);
+    CHECK_EQUAL(1, msg.hello.protocol_max);
+    CHECK(!protocol_fits(&msg.hello));
+    CHECK_EQUAL(STATUS_OK, msg_decode(newer.at, newer.size, &msg));
+    CHECK_EQUAL(9, msg.hello.protocol_max);
+    CHECK_TEXT("", msg.hello.name);
+    CHECK_EQUAL(STATUS_MALFORMED, msg_decode(ours.at, ours.size, &msg));
+    CHECK_EQUAL(STATUS_MALFORMED, msg_decode(none.at, none.size, &msg));
+    CHECK_EQUAL(STATUS_MALFORMED, msg_decode(turned.at, turned.size, &msg));
+    CHECK_EQUAL(STATUS_MALFORMED, msg_decode(half.at, half.size, &msg));
+}
+
 void add_codec_msg_hostile_tests(CU_pSuite suite)
 {
     TEST(integers_may_have_any_form_and_any_value_in_range);
@@ -302,4 +327,5 @@ void add_codec_msg_hostile_tests(CU_pSuite suite)
     TEST(a_count_that_is_not_the_fields_is_refused);
     TEST(local_and_unknown_kinds_are_refused);
     TEST(a_header_that_is_too_large_is_refused);
+    TEST(a_hello_of_another_protocol_is_read_up_to_its_versions);
 }

@@ -84,6 +84,8 @@ struct msg sample_message(enum msg_kind kind, struct prng *prng)
 
         samplers[field->type](prng, field->limit, (char *)&msg + field->offset);
     }
+    if (kind == MSG_HELLO) /* of others, less is read */
+        msg.hello.protocol_min = msg.hello.protocol_max = PROTOCOL_MIN;
     return msg;
 }
 

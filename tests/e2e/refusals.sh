@@ -60,14 +60,23 @@ told h node_refused other || failed "the hub does not say that it refused"
 said h layer1.weight || failed "the hub does not name the tensor"
 sed 's/^/    /' "$here/other.err"
 
-start skew python3 tests/e2e/skew.py $((port + 4)) "$port"
-until_ 10 "the relay is there" said skew ready
-start old "$bin/starswitch-node" --hub "127.0.0.1:$((port + 4))" --name old \
-    --model $model --data "$data" --json
-ends old 76 10
-said old "protocol 1" && said old "9" || failed "old does not say the versions"
+# skewed NAME VERSION [KEEP]: a node of another release, which speaks VERSION.
+skewed() {
+    start "relay-$1" python3 tests/e2e/skew.py $relay_port "$port" "$2" ${3:-}
+    until_ 10 "the relay is there" said "relay-$1" ready
+    start "$1" "$bin/starswitch-node" --hub "127.0.0.1:$relay_port" \
+        --name "$1" --model $model --data "$data" --json
+    ends "$1" 76 10
+    said "$1" "protocol 2" && said "$1" "the node $2 to $2" ||
+        failed "$1 does not say the versions"
+    sed 's/^/    /' "$here/$1.err"
+    relay_port=$((relay_port + 2))
+}
+relay_port=$((port + 4))
+skewed old 1
 told h node_refused old || failed "the hub does not say that it refused"
-sed 's/^/    /' "$here/old.err"
+skewed future 9
+skewed older 1 2   # its HELLO has other fields
 
 # ---- the same name twice: the newest is the one ----
 

@@ -86,6 +86,20 @@ static void other_chunks_than_before_end_it(void)
     desk_destroy(&desk);
 }
 
+static void a_hub_that_wants_another_protocol_ends_it(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_begins(desk, 1);
+    desk_connects(desk);
+    desk->welcome.protocol = PROTOCOL_MIN - 1;
+    desk_welcomes(desk, START_GO);
+    CHECK(node_ended(desk->node));
+    CHECK_EQUAL(1, desk_told(desk, MSG_ENDED)->ended.refused);
+    CHECK_EQUAL(FAREWELL_VERSION, desk_told(desk, MSG_ENDED)->ended.farewell);
+    desk_destroy(&desk);
+}
+
 static void who_founds_sends_its_parameters_on_credit(void)
 {
     struct desk *desk = desk_new();
@@ -380,6 +394,7 @@ void add_node_joining_tests(CU_pSuite suite)
     TEST(a_welcome_is_answered_on_bulk_and_told_to_the_trainer);
     TEST(a_welcome_without_sense_is_ignored);
     TEST(other_chunks_than_before_end_it);
+    TEST(a_hub_that_wants_another_protocol_ends_it);
     TEST(who_founds_sends_its_parameters_on_credit);
     TEST(who_has_nothing_finite_founds_nothing);
     TEST(who_holds_makes_no_offers);
