@@ -28,6 +28,8 @@ enum { BOARD_SEATS = 64, BOARD_NAME_BYTES = 40 };
 
 /* A member that says nothing for so long is lost. */
 #define BOARD_LEASE (20 * SECOND)
+/* And after so long its place is no longer held against another process. */
+#define BOARD_SILENT (2 * SECOND)
 
 struct board_config {
     uint64_t run;        /* not 0 */

@@ -258,6 +258,15 @@ static void seat_take(struct board *board, struct seat *seat,
         seat_list(board, seat);
 }
 
+/* Whether another process of this name is here to stay: a lower incarnation is
+ * older only beside a process that is heard (docs/decisions/who-is-newer.md). */
+static bool is_taken(const struct board *board, const struct seat *seat,
+                     const struct msg_join *join)
+{
+    return seat->present && board->now - seat->heard < BOARD_SILENT &&
+           join->incarnation < seat->incarnation;
+}
+
 void seats_on_join(struct board *board, struct seat *nobody,
                    const struct event *event)
 {
@@ -275,13 +284,13 @@ void seats_on_join(struct board *board, struct seat *nobody,
         say_bye(board, event->peer, FAREWELL_FULL, "the group is full");
         return;
     }
-    if (seat->present && join->incarnation < seat->incarnation) {
+    if (is_taken(board, seat, join)) {
         say_bye(board, event->peer, FAREWELL_REPLACED,
                 "a newer member of this name is here");
         return;
     }
     if (seat->present) {
-        if (join->incarnation > seat->incarnation)
+        if (join->incarnation != seat->incarnation)
             say_bye(board, seat->control, FAREWELL_REPLACED,
                     "a newer member of this name has joined");
         seat_lost(board, seat, "replaced by a newer connection", false);

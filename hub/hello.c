@@ -161,6 +161,17 @@ static void member_begins_anew(struct hub *hub, struct member *member)
     member_forget(hub, member);
 }
 
+/* Whether another process of this name is here to stay. Incarnations come
+ * from the nodes' clocks, which may have been set back between two starts: so a
+ * lower one is older only beside a process that is heard
+ * (docs/decisions/who-is-newer.md). */
+static bool is_taken(const struct member *member,
+                     const struct msg_hello *hello)
+{
+    return member->present && !member->silent &&
+           hello->incarnation < member->incarnation;
+}
+
 void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload)
 {
@@ -178,18 +189,18 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
         bye_to(hub, peer->id, FAREWELL_FULL, "the hub has no room left");
         return;
     }
-    if (member->present && hello->incarnation < member->incarnation) {
+    if (is_taken(member, hello)) {
         bye_to(hub, peer->id, FAREWELL_REPLACED,
                "a newer node of this name is here; give it another --name");
         return;
     }
-    if (member->drained && hello->incarnation <= member->incarnation) {
+    if (member->drained && hello->incarnation == member->incarnation) {
         bye_to(hub, peer->id, FAREWELL_DONE,
                "drained by the hub's operator: start it again to come back");
         return;
     }
     if (member->present && member->control != peer->id) {
-        if (hello->incarnation > member->incarnation) {
+        if (hello->incarnation != member->incarnation) {
             bye_to(hub, member->control, FAREWELL_REPLACED,
                    "a newer node of this name has joined");
             quarantine_flap(hub, member);

@@ -30,6 +30,11 @@ static void another_protocol_version_is_refused(void)
     guest_hello(bench, &a);
     CHECK_EQUAL(FAREWELL_VERSION, guest_farewell(bench, &a));
     CHECK(guest_heard(bench, &a, MSG_WELCOME) == NULL);
+    hand_forget(&bench->hand);
+    a = guest_new(bench, "b");
+    a.hello.protocol_min = a.hello.protocol_max = PROTOCOL_MIN - 1;
+    guest_hello(bench, &a);
+    CHECK_EQUAL(FAREWELL_VERSION, guest_farewell(bench, &a));
     bench_destroy(&bench);
 }
 
@@ -70,6 +75,47 @@ static void an_older_incarnation_is_refused_while_a_newer_is_here(void)
     guest_hello(bench, &old);
     CHECK_EQUAL(FAREWELL_REPLACED, guest_farewell(bench, &old));
     CHECK(!hand_dropped(&bench->hand, a.control));
+    bench_destroy(&bench);
+}
+
+/* The clock was set back, and the PC was switched off without a word. */
+static void a_lower_incarnation_replaces_one_that_is_silent(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a, next;
+
+    bench_open(bench);
+    a = guest_new(bench, "a");
+    a.hello.incarnation = 5;
+    guest_hello(bench, &a);
+    hand_wait(&bench->hand, 3 * SECOND);
+    CHECK(bench_node(bench, "a")->silent);
+    next = a;
+    next.control = next.bulk = PEER_NONE;
+    next.hello.incarnation = 4;
+    hand_forget(&bench->hand);
+    guest_hello(bench, &next);
+    CHECK(guest_heard(bench, &next, MSG_WELCOME) != NULL);
+    CHECK_EQUAL(FAREWELL_REPLACED, guest_farewell(bench, &a));
+    CHECK_EQUAL(1, bench_look(bench)->count);
+    bench_destroy(&bench);
+}
+
+static void a_lower_incarnation_follows_one_that_is_gone(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench_open(bench);
+    a = guest_new(bench, "a");
+    a.hello.incarnation = 5;
+    guest_hello(bench, &a);
+    guest_breaks(bench, &a);
+    a.hello.incarnation = 4;
+    hand_forget(&bench->hand);
+    guest_comes_again(bench, &a);
+    CHECK(guest_heard(bench, &a, MSG_WELCOME) != NULL);
+    CHECK(!bench_node(bench, "a")->gone);
     bench_destroy(&bench);
 }
 
@@ -205,6 +251,8 @@ void add_hub_hello_tests(CU_pSuite suite)
     TEST(another_protocol_version_is_refused);
     TEST(another_model_is_refused_by_its_first_tensor);
     TEST(an_older_incarnation_is_refused_while_a_newer_is_here);
+    TEST(a_lower_incarnation_replaces_one_that_is_silent);
+    TEST(a_lower_incarnation_follows_one_that_is_gone);
     TEST(a_newer_incarnation_replaces_the_older);
     TEST(a_connection_cannot_become_another_node);
     TEST(a_hub_that_is_full_says_so);
