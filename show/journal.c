@@ -205,7 +205,7 @@ void journal_step(void *of, const struct event *event,
     form_string(&journal->body, journal->lines.bytes, journal->lines.length);
     end_frame(journal, payload ? payload->bytes : NULL,
               payload ? payload->size : 0);
-    spool_tick(journal->spool, event->now);
+    spool_step(journal->spool);
 }
 
 void journal_close(struct journal **reference)

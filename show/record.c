@@ -96,7 +96,7 @@ void record_step(void *of, const struct event *event,
         (void)trace_effect(&effects->list[i], line, sizeof line);
         write_line(record, line);
     }
-    spool_tick(record->spool, event->now);
+    spool_step(record->spool);
 }
 
 void record_close(struct record **reference)

@@ -42,8 +42,9 @@ enum status record_open_node(const char *path, const char *name,
 void record_set(struct record *record, const struct options *options,
                 enum program program);
 
-/* Adds one step; as struct net_owner's `watch` wants it. `record` is a struct
- * record, or NULL: nothing is recorded. */
+/* Adds one step; as struct net_owner's `watch` wants it: before its effects are
+ * carried out, so that nobody has seen what is not recorded. `record` is a
+ * struct record, or NULL: nothing is recorded. */
 void record_step(void *record, const struct event *event,
                  const struct effects *effects);
 

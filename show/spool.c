@@ -12,7 +12,6 @@ struct spool {
     FILE *file; /* NULL once writing has failed */
     char *path;
     struct spool_complaint complaint;
-    nanos flushed;
     char buffer[BUFFER_BYTES];
 };
 
@@ -61,12 +60,9 @@ void spool_write(struct spool *spool, const void *bytes, size_t size)
         give_up(spool);
 }
 
-void spool_tick(struct spool *spool, nanos now)
+void spool_step(struct spool *spool)
 {
-    if (!spool->file || now - spool->flushed < SECOND)
-        return;
-    spool->flushed = now;
-    if (fflush(spool->file) != 0)
+    if (spool->file && fflush(spool->file) != 0)
         give_up(spool);
 }
 
@@ -77,8 +73,7 @@ void spool_close(struct spool **reference)
     *reference = NULL;
     if (!spool)
         return;
-    if (spool->file && fflush(spool->file) != 0)
-        give_up(spool);
+    spool_step(spool);
     if (spool->file)
         (void)fclose(spool->file);
     free(spool->path);

@@ -1,6 +1,7 @@
-/* A file that is written step by step while a machine runs, and must not hold
- * it up: many steps per write, and when writing fails it stops and says so
- * once. The machine goes on. One thread, the loop's. */
+/* A file that is written step by step while a machine runs: a write of some
+ * 100 bytes per step, which takes about a microsecond, and nothing waits for
+ * the disk. When writing fails it stops and says so once. The machine goes on.
+ * One thread, the loop's. */
 #ifndef SHOW_SPOOL_H
 #define SHOW_SPOOL_H
 
@@ -8,7 +9,6 @@
 #include <stddef.h>
 
 #include "core/status.h"
-#include "core/time.h"
 
 struct spool;
 
@@ -25,9 +25,9 @@ enum status spool_open(const char *path, struct spool_complaint complaint,
 /* Whether it still takes something. */
 bool spool_works(const struct spool *spool);
 void spool_write(struct spool *spool, const void *bytes, size_t size);
-/* Says what time it is: once in a second all is given to the system, so that
- * whoever is killed leaves all but its last second. */
-void spool_tick(struct spool *spool, nanos now);
+/* The step is whole: all is given to the system, so that whoever is killed has
+ * recorded all that others have seen of it. */
+void spool_step(struct spool *spool);
 /* Writes what is still to be written. NULL is passed over. */
 void spool_close(struct spool **spool);
 

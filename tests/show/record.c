@@ -63,6 +63,31 @@ static void a_recording_is_a_transcript_with_a_title(void)
     folder_remove(&folder);
 }
 
+static void whoever_is_killed_has_recorded_all_its_steps(void)
+{
+    struct step step = step_new(1);
+    struct record *record = NULL;
+    struct folder folder;
+    char *text = NULL;
+    size_t size;
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    if (CHECK_OK(record_open(folder_file(&folder, "r"), "hub", nobody,
+                             &record, NULL))) {
+        record_step(record, &step.event, &step.effects);
+        step.event.now = 2;
+        record_step(record, &step.event, &step.effects);
+        text = file_content(folder_file(&folder, "r"), &size);
+        record_close(&record);
+    }
+    if (CHECK(text))
+        CHECK_CONTAINS("0.000000002 join 3 control\n  note waiting", text);
+    free(text);
+    effects_free(&step.effects);
+    folder_remove(&folder);
+}
+
 /* ---- settings ---- */
 
 static void choose(struct options *options, const char *name, const char *text)
@@ -243,6 +268,7 @@ static void without_a_recording_nothing_is_written(void)
 void add_show_record_tests(CU_pSuite suite)
 {
     TEST(a_recording_is_a_transcript_with_a_title);
+    TEST(whoever_is_killed_has_recorded_all_its_steps);
     TEST(what_was_chosen_of_the_run_is_in_the_recording);
     TEST(a_simulation_takes_its_settings_from_a_recording);
     TEST(settings_that_make_no_sense_are_refused_by_their_line);
