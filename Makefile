@@ -53,11 +53,12 @@ EXAMPLES = $(patsubst %.c,$(BUILD)/%,\
 	$(patsubst %.c,$(BUILD)/%.so,$(wildcard examples/*_trainer.c))
 BENCHES = $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*.c))
 CONVERGENCE = $(if $(wildcard bench/convergence),$(BUILD)/star-convergence)
+CHAOS = $(if $(wildcard tests/chaos),$(BUILD)/star-chaos)
 TABLES = $(patsubst tools/%.c,$(BUILD)/star-%,\
 	$(wildcard tools/tables.c tools/formats.c))
 TESTS = $(BUILD)/run-tests
 TEST_OBJECTS = $(call object,\
-	$(filter-out tests/replay.c tests/fuzz/%,$(wildcard tests/*.c tests/*/*.c)))
+	$(filter-out tests/replay.c tests/fuzz/% tests/chaos/main.c,$(wildcard tests/*.c tests/*/*.c)))
 REPLAYS = $(FUZZ:%=$(BUILD)/replay-%)
 SOURCES = $(wildcard $(FOLDERS:=/*.c) tests/*.c tests/*/*.c \
 	bench/*.c bench/convergence/*.c bench/kit/*.c tools/*.c examples/*.c)
@@ -92,6 +93,8 @@ $(PROGRAMS): $(BUILD)/starswitch-%: $(BUILD)/%/main.o $(LIBRARIES)
 $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(call object,bench/kit/*.c) $(LIBRARIES)
 	$Q$(LINK_ALL)
 $(CONVERGENCE): $(call object,bench/convergence/*.c) $(LIBRARIES)
+	$Q$(LINK_ALL)
+$(CHAOS): $(call object,tests/chaos/*.c) $(LIBRARIES)
 	$Q$(LINK_ALL)
 $(BUILD)/star-%: $(BUILD)/tools/%.o $(LIBRARIES)
 	$Q$(LINK_ALL)
@@ -154,7 +157,7 @@ test: all $(EXAMPLES) $(TESTS) ## the CUnit tests (SUITES="core/ hub/": some)
 	@$(RUN_TESTS)
 
 programs-for-checks: $(TESTS) $(REPLAYS) $(BENCHES) $(EXAMPLES) $(TABLES) \
-	$(CONVERGENCE)
+	$(CONVERGENCE) $(CHAOS)
 
 SCRIPTS = $(sort $(wildcard tests/tools/*.sh tests/e2e/*.sh))
 scripts: all programs-for-checks ## the tests that are shell scripts
