@@ -125,26 +125,25 @@ static uint64_t flight_limit(const struct msg_schedule *schedule)
     return hidden < PACER_FLIGHT - 1 ? hidden + 1 : PACER_FLIGHT;
 }
 
-static unsigned count_of(const struct pacer *pacer, uint32_t fragment)
+/* Whether one more of the fragment may be in flight. Not beside one that is
+ * late: a node that did that would be a round behind the others, and stay there
+ * for ever. */
+static bool has_room(const struct pacer *pacer, uint32_t fragment)
 {
-    unsigned count = 0;
+    const struct msg_schedule *schedule = &pacer->schedule;
+    uint64_t count = 0;
 
-    for (unsigned i = 0; i < pacer->count; i++)
-        count += pacer->flight[i].fragment == fragment;
-    return count;
-}
+    for (unsigned i = 0; i < pacer->count; i++) {
+        const struct pacer_exchange *other = &pacer->flight[i];
 
-/* Whether an exchange of the fragment is late. A node that offered beside it
- * would be a round behind the others, and stay there for ever. */
-static bool is_late(const struct pacer *pacer, uint32_t fragment)
-{
-    for (unsigned i = 0;
-         i < pacer->count && pacer->schedule.miss == MISS_LATE; i++)
-        if (pacer->flight[i].fragment == fragment &&
-            pacer->flight[i].missed &&
-            pacer->flight[i].state == PACER_PENDING)
-            return true;
-    return false;
+        if (other->fragment != fragment)
+            continue;
+        count++;
+        if (schedule->miss == MISS_LATE && other->missed &&
+            other->state == PACER_PENDING)
+            return false;
+    }
+    return count < flight_limit(schedule);
 }
 
 /* p k / F, rounded down, without overflow. */
@@ -164,8 +163,7 @@ static bool is_turn(const struct pacer *pacer, uint32_t fragment)
     uint64_t now = pacer->iteration, offset = offset_of(schedule, fragment);
 
     return now > 0 && now >= offset && (now - offset) % schedule->every == 0 &&
-           count_of(pacer, fragment) < flight_limit(schedule) &&
-           !is_late(pacer, fragment);
+           has_room(pacer, fragment);
 }
 
 /* The next fragment whose turn it is and that has not had it at this
