@@ -90,6 +90,8 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
     if (verdict == VERDICT_MERGED && !flight->obsolete &&
         flight->snapshot.kind == EXCHANGE_PARAMETERS)
         sum_copy(&node->reference[chunk], &place->sent);
+    if (verdict == VERDICT_MERGED && place->encoded)
+        promise_chunk(node, flight, chunk, place->encoded);
     if (is_kept(flight, chunk, verdict) && place->encoded)
         sum_add(&node->reference[chunk], place->encoded, -share,
                 flight->codec);
@@ -109,7 +111,6 @@ void flight_judge_rest(struct node *node, struct flight *flight,
 
 void flights_lost(struct node *node, uint64_t merged)
 {
-    flight_destroy(node, &node->founding);
     for (struct flight *flight = node->flights; flight;
          flight = flight->next) {
         if (flight->stage == FLIGHT_FORMING)
@@ -324,12 +325,15 @@ void node_on_verdict(struct node *node, const struct msg *msg,
     uint32_t end;
 
     (void)payload;
-    if (!flight || flight->stage == FLIGHT_FORMING ||
-        verdict->first >= node->chunks)
+    if (verdict->first >= node->chunks)
         return;
     end = verdict->chunks < node->chunks - verdict->first
               ? verdict->first + verdict->chunks
               : node->chunks;
+    if (node->unsettled)
+        promises_recall(node, verdict->exchange);
+    if (!flight || flight->stage == FLIGHT_FORMING)
+        return;
     for (uint32_t i = verdict->first; i < end; i++)
         flight_judge(node, flight, i, verdict->verdict, 1);
     if ((verdict->verdict == VERDICT_MERGED ||

@@ -23,15 +23,15 @@ static enum codec_id choose_codec(const struct node *node,
     return apt && !snapshot->last ? codec : CODEC_RAW;
 }
 
-static void delta_start(struct node *node, const struct flight *flight,
+static void delta_start(struct node *node, struct flight *flight,
                         uint32_t chunk, struct job *job)
 {
     job->extent = node_extent(node, chunk);
     job->tag[0] = flight->snapshot.exchange;
     job->tag[1] = chunk;
     job->tag[2] = flight->codec;
-    job->tag[3] = node->welcome.session;
     node_job(node, job);
+    flight->chunks[chunk].job = job->id;
 }
 
 /* p = x - r, where x_sent still is x. Raw, r = x_sent = x; else both become r
@@ -63,13 +63,14 @@ static struct job *whole(struct node *node, struct flight *flight,
 {
     struct flight_chunk *place = &flight->chunks[chunk];
     bool gradient = flight->snapshot.kind == EXCHANGE_GRADIENT;
-    struct blob *residual = gradient ? node->residual[chunk] : NULL;
-    struct job *job = job_new(&work_delta, node->pool, residual ? 2 : 1);
+    struct sum *residual = &node->residual[chunk];
+    struct job *job = job_new(&work_delta, node->pool,
+                              1 + (gradient ? residual->count : 0));
 
     job->in[0] = (struct input){blob_ref(place->taken), 1, CODEC_RAW};
-    if (residual) {
-        job->in[1] = (struct input){residual, 1, CODEC_RAW};
-        node->residual[chunk] = NULL;
+    if (gradient) {
+        (void)sum_into(residual, 1, job, 1);
+        sum_free(residual);
     }
     job->number[DELTA_KEEPS] = gradient && is_lossy(flight);
     return job;
@@ -105,13 +106,18 @@ static bool must_wait(const struct node *node, const struct flight *flight)
     return false;
 }
 
+static bool gives(const struct node *node)
+{
+    return node->start == START_GIVE;
+}
+
 /* What is being formed is in r, raw, and is put back when it is found that the
  * hub cannot take it: only then is r what the node has given to nobody. */
 static bool may_found(const struct node *node)
 {
     if (!node->founding || node->founding->begun)
         return false;
-    for (const struct flight *flight = node->flights; flight;
+    for (const struct flight *flight = node->flights; flight && !gives(node);
          flight = flight->next)
         if (flight->stage == FLIGHT_FORMING)
             return false;
@@ -123,10 +129,14 @@ static void found(struct node *node)
     node->founding->begun = true;
     for (uint32_t i = 0; i < node->chunks; i++) {
         struct sum *reference = &node->reference[i];
-        struct job *job =
-            job_new(&work_delta, node->pool, reference->count);
+        struct job *job = job_new(&work_delta, node->pool,
+                                  gives(node) ? 1 : reference->count);
 
-        (void)sum_into(reference, 1, job, 0);
+        if (gives(node))
+            job->in[0] = (struct input){
+                blob_ref(node->keep.whole.chunks[i]), 1, CODEC_RAW};
+        else
+            (void)sum_into(reference, 1, job, 0);
         delta_start(node, node->founding, i, job);
     }
 }
@@ -283,6 +293,12 @@ static void refuse_to_found(struct node *node)
 {
     struct msg bye = {.kind = MSG_BYE};
 
+    if (gives(node)) {
+        keep_spoiled(node);
+        joining_drop(node, "the centre that this node keeps holds NaN or "
+                           "infinity");
+        return;
+    }
     bye.bye.farewell = FAREWELL_LEAVING;
     node_to_hub(node, &bye, NULL);
     node_end(node, true, FAREWELL_SCHEMA,
@@ -320,7 +336,7 @@ static void feed_back(struct node *node, struct flight *flight,
         sum_add(&place->sent, job->out[0], 1, flight->codec);
         break;
     case EXCHANGE_GRADIENT:
-        node->residual[chunk] = blob_ref(job->out[1]);
+        sum_add(&node->residual[chunk], job->out[1], 1, CODEC_RAW);
         break;
     default:
         break;
@@ -331,6 +347,7 @@ static void chunk_formed(struct node *node, struct flight *flight,
                          uint32_t chunk, struct job *job)
 {
     flight->forming++;
+    flight->chunks[chunk].job = 0;
     if (job->status != STATUS_OK) {
         flight->broken = true;
         return;
@@ -348,8 +365,7 @@ void flight_formed(struct node *node, struct job *job)
                                         : node->founding;
     uint32_t chunk = (uint32_t)job->tag[1];
 
-    if (!flight || flight->chunks[chunk].encoded ||
-        (!job->tag[0] && job->tag[3] != node->welcome.session))
+    if (!flight || flight->chunks[chunk].job != job->id)
         return;
     chunk_formed(node, flight, chunk, job);
     if (flight->forming < flight->parts)

@@ -138,3 +138,13 @@ void held_decoded(struct node *node, struct job *job)
     result_arrived(node, &arrival->result, job->out[0]);
     arrival_free(arrival);
 }
+
+bool held_awaits(const struct node *node, uint32_t chunk, uint64_t version)
+{
+    const struct arrival *arrival =
+        node->held ? node->held[chunk].first : NULL;
+
+    while (arrival && arrival->result.version != version)
+        arrival = arrival->next;
+    return arrival != NULL;
+}

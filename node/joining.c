@@ -1,7 +1,5 @@
-/* From a connection to membership and back: HELLO, WELCOME, what to do first,
- * PING, the end. */
+/* From a connection to membership and back: HELLO, PING, the end. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "node/state.h"
 
@@ -39,10 +37,14 @@ void joining_hello(struct node *node)
     msg.hello.node_high = node->config.uuid_high;
     msg.hello.node_low = node->config.uuid_low;
     msg.hello.incarnation = node->config.incarnation;
+    msg.hello.run = node->run;
     if (!node->diverged) {
-        msg.hello.run = node->run;
         msg.hello.lineage = node->lineage;
         msg.hello.base_version = node->base_version;
+    }
+    if (node->keep.run == node->run) {
+        msg.hello.epoch = node->keep.epoch;
+        msg.hello.kept = keep_hello(node);
     }
     msg.hello.iteration = node->progress.iteration;
     msg.hello.schema = node->config.schema->hash;
@@ -52,7 +54,7 @@ void joining_hello(struct node *node)
     node->hello_at = node->now;
 }
 
-static void attach(struct node *node)
+void joining_attach(struct node *node)
 {
     struct msg msg = {.kind = MSG_ATTACH};
 
@@ -64,7 +66,8 @@ static void attach(struct node *node)
  * meanwhile may go. */
 static void attach_late(struct node *node)
 {
-    attach(node);
+    joining_attach(node);
+    keep_announce(node);
     node->send_at = node->now;
     flights_advance(node);
 }
@@ -74,6 +77,8 @@ void joining_connect(struct node *node, peer_id peer)
     if (peer == PEER_CONTROL) {
         node->control_up = true;
         node->heard = node->now;
+        node->unsettled = true;
+        promises_doubt(node);
         joining_hello(node);
     } else if (peer == PEER_BULK) {
         node->bulk_up = true;
@@ -122,129 +127,12 @@ void joining_drop(struct node *node, const char *why)
     detach(node, why);
 }
 
-/* Cuts the reference into chunks of the hub's size. False when it is cut
- * already and to another size. */
-static bool cut_reference(struct node *node, uint32_t chunk_elements)
-{
-    uint64_t elements = node->config.schema->elements;
-
-    if (node->reference)
-        return node->chunk_elements == chunk_elements;
-    node->chunk_elements = chunk_elements;
-    node->chunks = chunks_of(elements, chunk_elements);
-    node->reference = calloc(node->chunks, sizeof *node->reference);
-    node->residual = calloc(node->chunks, sizeof *node->residual);
-    if (!node->reference || !node->residual)
-        abort();
-    for (uint32_t i = 0; i < node->chunks; i++) {
-        struct blob *slice = blob_slice(
-            node->initial, (size_t)i * chunk_elements * sizeof(float),
-            node_chunk_length(node, i) * sizeof(float));
-
-        sum_set(&node->reference[i], slice);
-        blob_unref(&slice);
-    }
-    blob_unref(&node->initial);
-    bucket_init(&node->up, node->config.up,
-                (uint64_t)chunk_elements * sizeof(float), node->now);
-    return true;
-}
-
-void joining_settled(struct node *node)
-{
-    node->run = node->welcome.run;
-    node->start = START_GO;
-    node->diverged = false;
-}
-
-/* Asks for the hub's parameters, which come on the other connection. */
-static void take_start(struct node *node)
-{
-    const struct msg_snapshot nothing = {0};
-    const struct msg forget = {.kind = MSG_FORGET};
-    const struct msg ready = {.kind = MSG_CREDIT};
-
-    node_to_trainer(node, &forget, NULL);
-    tasks_fail(node);
-    flights_drop(node);
-    flight_destroy(node, &node->taking);
-    node->taking = flight_new(node, &nothing);
-    node_to_hub(node, &ready, NULL);
-}
-
-/* Begins what WELCOME says must come first. */
-static void begin_start(struct node *node)
-{
-    switch ((enum start)node->welcome.start) {
-    case START_GO:
-        flight_destroy(node, &node->founding);
-        if (node->run != node->welcome.run ||
-            node->base_version > node->welcome.version)
-            node->base_version = node->welcome.version;
-        joining_settled(node);
-        break;
-    case START_TAKE:
-        take_start(node);
-        break;
-    case START_FOUND:
-        flights_found(node);
-        break;
-    case START_HOLD:
-    case START_GIVE:
-    case START_COUNT:
-        break;
-    }
-}
-
-void node_on_welcome(struct node *node, const struct msg *msg,
-                    struct blob *payload)
-{
-    const struct msg_welcome *welcome = &msg->welcome;
-    bool fresh = node->hub != HUB_MEMBER ||
-                 welcome->session != node->welcome.session;
-
-    (void)payload;
-    if (!node->started || node->hub == HUB_OVER || !welcome->every ||
-        !welcome->window ||
-        !chunks_fit(node->config.schema->elements, welcome->chunk_elements))
-        return;
-    if (welcome->protocol < PROTOCOL_MIN || welcome->protocol > PROTOCOL_MAX) {
-        node_end(node, true, FAREWELL_VERSION,
-                 "the hub wants another protocol than this node speaks: "
-                 "install the same release on both");
-        return;
-    }
-    if (!cut_reference(node, welcome->chunk_elements)) {
-        node_end(node, true, FAREWELL_SCHEMA,
-                 "the hub cuts the model otherwise than before: start it "
-                 "with the same --chunk, or start this node anew");
-        return;
-    }
-    if (fresh) {
-        tasks_forget(node);
-        review_drop(node);
-        flights_lost(node, welcome->run == node->run ? welcome->merged : 0);
-    }
-    node->welcome = *welcome;
-    node->hub = HUB_MEMBER;
-    node->start = welcome->start;
-    begin_start(node);
-    if (fresh) {
-        effects_note(node->out, NOTE_ATTACHED, node->name,
-                     "run %016llx, version %llu: %s",
-                     (unsigned long long)welcome->run,
-                     (unsigned long long)welcome->version,
-                     start_words[welcome->start].doc);
-        attach(node);
-    }
-    joining_schedule(node);
-}
-
 void node_on_view(struct node *node, const struct msg *msg,
                  struct blob *payload)
 {
     (void)payload;
     node->view = msg->view;
+    keep_told(node, msg->view.epoch);
     if (node->hub == HUB_MEMBER)
         joining_schedule(node);
 }
@@ -292,6 +180,10 @@ void node_on_bye(struct node *node, const struct msg *msg,
         detach(node, "the hub was started again");
         if (node->now - node->hello_at >= HELLO_AGAIN / 12)
             joining_hello(node);
+        return;
+    }
+    if (bye->farewell == FAREWELL_SUPERSEDED) {
+        joining_drop(node, farewell_words[FAREWELL_SUPERSEDED].doc);
         return;
     }
     node_end(node, bye->farewell != FAREWELL_DONE, bye->farewell,

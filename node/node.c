@@ -36,6 +36,7 @@ static handler *const handlers[PEERS][MSG_KINDS] = {
                       [MSG_BYE] = node_on_bye,
                       [MSG_TASK] = node_on_task},
     [PEER_BULK] = {[MSG_RESULT] = node_on_result,
+                   [MSG_KEEP] = node_on_keep,
                    [MSG_REVIEW] = node_on_review},
 };
 
@@ -71,12 +72,14 @@ void node_destroy(struct node **reference)
         return;
     review_free(node);
     held_forget(node);
+    keep_free(node);
+    promises_forget(node);
     flights_drop(node);
     flight_destroy(node, &node->founding);
     flight_destroy(node, &node->taking);
     for (uint32_t i = 0; i < node->chunks; i++) {
         sum_free(&node->reference[i]);
-        blob_unref(&node->residual[i]);
+        sum_free(&node->residual[i]);
     }
     free(node->reference);
     free(node->residual);
@@ -283,9 +286,12 @@ void node_look(const struct node *node, struct node_view *view)
 
 const char *node_check(const struct node *node)
 {
+    const char *broken = keep_check(node);
     unsigned flights = 0;
 
-    for (const struct flight *flight = node->flights; flight;
+    if (!broken)
+        broken = promises_check(node);
+    for (const struct flight *flight = node->flights; flight && !broken;
          flight = flight->next) {
         flights++;
         if (flight->judged > flight->parts)
@@ -294,5 +300,7 @@ const char *node_check(const struct node *node)
                                 flight->snapshot.exchange)
             return "flights are out of order";
     }
-    return flights > NODE_MAX_FLIGHT ? "too many exchanges in flight" : NULL;
+    return broken                      ? broken
+           : flights > NODE_MAX_FLIGHT ? "too many exchanges in flight"
+                                       : NULL;
 }

@@ -89,7 +89,7 @@ static void correct(struct node *node, struct flight *flight, uint32_t chunk,
     job->tag[2] = place->checksum;
     job->tag[3] = node->welcome.session;
     node_job(node, job);
-    place->correction = job->id;
+    place->job = job->id;
 }
 
 /* -1: this flight's results must wait. */
@@ -110,7 +110,7 @@ static void catch_up(struct node *node, struct flight *flight)
     ahead = may_correct(node, flight);
     for (uint32_t i = flight->part.first; i < node->chunks && ahead >= 0;
          i += flight->part.stride)
-        if (flight->chunks[i].result && !flight->chunks[i].correction)
+        if (flight->chunks[i].result && !flight->chunks[i].job)
             correct(node, flight, i, ahead);
 }
 
@@ -135,10 +135,12 @@ void result_arrived(struct node *node, const struct msg_result *result,
     struct flight_chunk *place;
     int ahead;
 
+    if (values->size !=
+        node_chunk_length(node, result->chunk) * sizeof(float))
+        return;
+    keep_result(node, result, values);
     if (!flight || !fragment_holds(flight->part, result->chunk) ||
-        (result->exchange && flight->stage == FLIGHT_FORMING) ||
-        values->size !=
-            node_chunk_length(node, result->chunk) * sizeof(float))
+        (result->exchange && flight->stage == FLIGHT_FORMING))
         return;
     place = &flight->chunks[result->chunk];
     if (place->result)
@@ -218,7 +220,7 @@ void result_corrected(struct node *node, struct job *job)
 {
     struct flight *flight = flight_of(node, job->tag[0]);
 
-    if (!flight || flight->chunks[job->tag[1]].correction != job->id ||
+    if (!flight || flight->chunks[job->tag[1]].job != job->id ||
         flight->complete || flight->skipped ||
         job->tag[3] != node->welcome.session)
         return;
@@ -280,7 +282,7 @@ static void carry_over(struct node *node, struct flight *flight,
         if (fragment_holds(later->part, chunk) && moves_along(later, place))
             carry(&later->chunks[chunk].sent, place);
     if (place->verb == VERB_REPLACE)
-        blob_unref(&node->residual[chunk]);
+        sum_free(&node->residual[chunk]);
 }
 
 static void raise_base(struct node *node, const struct flight *flight)
@@ -312,6 +314,8 @@ static void arrive(struct node *node, struct flight *flight)
     flight->skipped = true;
     if (!replaced)
         return;
+    if (replaced->lineage != node->lineage)
+        promises_forget(node);
     node->lineage = replaced->lineage;
     flights_obsolete(node);
     effects_note(node->out, NOTE_TAKEN, node->name, "version %llu",
@@ -321,7 +325,8 @@ static void arrive(struct node *node, struct flight *flight)
 static void taken(struct node *node)
 {
     arrive(node, node->taking);
-    joining_settled(node);
+    promises_settle(node, node->welcome.merged);
+    welcome_settled(node);
     flight_destroy(node, &node->taking);
     joining_schedule(node);
 }

@@ -1,16 +1,20 @@
 /* The node's inside, shared by the files of node/ that make the machine.
  *
  * One file per journey: joining.c (from HELLO to being a member, and back),
+ * welcome.c (what comes of WELCOME),
  * forming.c (an offer that is being made), flight.c (an offer, up to its last
  * verdict), cut.c (an offer whose time is up), result.c (a result, up to the
- * trainer), held.c (results that are changes), tasks.c (what to train on),
- * review.c (what others have trained). */
+ * trainer), held.c (results that are changes), keep.c (the centre, for a hub
+ * that loses it), promise.c (what was merged, until it cannot be lost),
+ * tasks.c (what to train on), review.c (what others have trained). */
 #ifndef NODE_STATE_H
 #define NODE_STATE_H
 
 #include "core/bucket.h"
 #include "node/held.h"
+#include "node/keep.h"
 #include "node/node.h"
+#include "node/promise.h"
 #include "node/review.h"
 #include "node/sum.h"
 #include "node/tasks.h"
@@ -39,7 +43,7 @@ struct flight_chunk {
     double weight;
     uint64_t version, lineage;
     uint64_t checksum; /* of the result, as announced */
-    uint64_t correction; /* job that makes `applied`, 0: none yet */
+    uint64_t job; /* makes `applied`, or what founds; 0: none yet */
     double squares;      /* of what is given, decoded */
     bool judged;
     enum verdict verdict;
@@ -97,12 +101,14 @@ struct node {
     uint64_t run, lineage, base_version;
     enum start start;
     bool diverged; /* its own parameters are not finite: take the hub's */
+    bool unsettled; /* no hub has said yet what became of what was in flight */
+    bool superseded; /* the last hub that was there; people know */
 
     struct exempt *exempt; /* of the schema */
     uint32_t chunks, chunk_elements;
     struct blob *initial;     /* until the chunk size is known */
     struct sum *reference;    /* r, per chunk */
-    struct blob **residual;   /* e of gradients, per chunk; NULL: zero */
+    struct sum *residual;     /* e of gradients, per chunk */
     struct flight *flights;   /* oldest first */
     unsigned judged;          /* flights, also those of exchange 0 */
     struct flight *founding;  /* exchange 0 to the hub */
@@ -113,6 +119,8 @@ struct node {
     struct held *held;        /* per chunk; NULL: nothing */
     uint64_t arrived_bytes;   /* that wait in all of them to be decoded */
     uint64_t held_since;      /* newest job when that was last forgotten */
+    struct keep keep;
+    struct promises promises;
     struct node_tasks tasks;
     struct node_review review;
 
@@ -146,10 +154,8 @@ void joining_tick(struct node *node);
 void joining_hello(struct node *node);
 void joining_schedule(struct node *node);
 void joining_drop(struct node *node, const char *why);
-/* The node's parameters are the run's: offers may begin. */
-void joining_settled(struct node *node);
-void node_on_welcome(struct node *node, const struct msg *msg,
-                    struct blob *payload);
+/* Says on the bulk connection whose it is. */
+void joining_attach(struct node *node);
 void node_on_view(struct node *node, const struct msg *msg,
                  struct blob *payload);
 void node_on_tune(struct node *node, const struct msg *msg,
@@ -160,6 +166,12 @@ void node_on_stop(struct node *node, const struct msg *msg,
                  struct blob *payload);
 void node_on_bye(struct node *node, const struct msg *msg,
                 struct blob *payload);
+
+/* welcome.c */
+/* The node's parameters are the run's: offers may begin. */
+void welcome_settled(struct node *node);
+void node_on_welcome(struct node *node, const struct msg *msg,
+                    struct blob *payload);
 
 /* flight.c */
 struct flight *flight_new(struct node *node,
@@ -212,9 +224,14 @@ void node_on_cut(struct node *node, const struct msg *msg,
 
 /* forming.c */
 void flight_formed(struct node *node, struct job *job);
+/* Founds the hub's centre: with r, or, if asked to give, with what is kept. */
 void flights_found(struct node *node);
 void node_on_snapshot(struct node *node, const struct msg *msg,
                      struct blob *payload);
+
+/* keep.c */
+void node_on_keep(struct node *node, const struct msg *msg,
+                  struct blob *payload);
 
 /* result.c */
 void node_on_result(struct node *node, const struct msg *msg,

@@ -207,7 +207,7 @@ static void parameters_that_are_not_finite_are_never_sent(void)
     CHECK(desk_forgot(desk, 1));
     CHECK_CONTAINS("NaN", hand_note(&desk->hand, NOTE_DECLINED)->text);
     if (CHECK(desk_sent(desk, MSG_HELLO) != NULL))
-        CHECK_EQUAL(0, desk_sent(desk, MSG_HELLO)->hello.run);
+        CHECK_EQUAL(0, desk_sent(desk, MSG_HELLO)->hello.lineage);
     desk_welcomes(desk, START_TAKE);
     desk_answers(desk, 0, VERB_REPLACE, 4);
     desk_applied(desk, 0);

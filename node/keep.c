@@ -1,0 +1,202 @@
+#include "node/keep.h"
+
+#include <stdlib.h>
+
+#include "codec/manifest.h"
+#include "node/state.h"
+
+static void kept_clear(const struct node *node, struct kept *kept)
+{
+    for (uint32_t i = 0; kept->chunks && i < node->chunks; i++)
+        blob_unref(&kept->chunks[i]);
+    free((void *)kept->chunks);
+    blob_unref(&kept->manifest);
+    *kept = (struct kept){0};
+}
+
+void keep_free(struct node *node)
+{
+    struct keep *keep = &node->keep;
+
+    for (uint32_t i = 0; keep->newest && i < node->chunks; i++)
+        blob_unref(&keep->newest[i].values);
+    free(keep->newest);
+    kept_clear(node, &keep->whole);
+    kept_clear(node, &keep->coming);
+    *keep = (struct keep){0};
+}
+
+void keep_enter(struct node *node)
+{
+    if (node->keep.run != node->welcome.run) {
+        keep_free(node);
+        promises_forget(node);
+        node->keep.run = node->welcome.run;
+    }
+    keep_told(node, node->welcome.epoch);
+}
+
+void keep_told(struct node *node, uint64_t epoch)
+{
+    if (node->welcome.run == node->keep.run && epoch > node->keep.epoch)
+        node->keep.epoch = epoch;
+}
+
+uint64_t keep_hello(const struct node *node)
+{
+    return node->keep.whole.manifest ? 1 + node->keep.whole.version : 0;
+}
+
+void keep_spoiled(struct node *node)
+{
+    kept_clear(node, &node->keep.whole);
+}
+
+/* ---- a version ---- */
+
+/* All of `coming` is here. */
+static void arrive(struct node *node)
+{
+    struct keep *keep = &node->keep;
+
+    kept_clear(node, &keep->whole);
+    keep->whole = keep->coming;
+    keep->coming = (struct kept){0};
+    promises_kept(node, keep->whole.merged);
+    effects_note(node->out, NOTE_KEPT, node->name, "version %llu, epoch %llu",
+                 (unsigned long long)keep->whole.version,
+                 (unsigned long long)keep->whole.epoch);
+}
+
+/* Whether the values are those that `coming` lists; takes them then. */
+static bool fits(struct kept *coming, uint32_t chunk,
+                 const struct newest *newest)
+{
+    struct manifest manifest;
+
+    if (!newest->values || coming->chunks[chunk] ||
+        !manifest_read(&manifest, coming->manifest->bytes,
+                       coming->manifest->size) ||
+        manifest_version(&manifest, chunk) != newest->version)
+        return false;
+    coming->chunks[chunk] = blob_ref(newest->values);
+    coming->missing--;
+    return true;
+}
+
+static struct newest *newest_list(struct node *node)
+{
+    struct keep *keep = &node->keep;
+
+    if (!keep->newest)
+        keep->newest = calloc(node->chunks, sizeof *keep->newest);
+    if (!keep->newest)
+        abort();
+    return keep->newest;
+}
+
+void keep_result(struct node *node, const struct msg_result *result,
+                 struct blob *values)
+{
+    struct keep *keep = &node->keep;
+    struct newest *newest;
+
+    if (node->welcome.run != keep->run ||
+        (result->verb != VERB_REBASE && result->verb != VERB_REPLACE &&
+         result->verb != VERB_PULL))
+        return;
+    newest = &newest_list(node)[result->chunk];
+    blob_unref(&newest->values);
+    newest->values = blob_ref(values);
+    newest->version = result->version;
+    if (keep->coming.manifest && fits(&keep->coming, result->chunk, newest) &&
+        !keep->coming.missing)
+        arrive(node);
+}
+
+/* Takes what is here of `coming`; false when the rest is not going to come: the
+ * results were sent before KEEP was. */
+static bool collect(struct node *node, const struct manifest *manifest)
+{
+    const struct newest *newest = newest_list(node);
+
+    for (uint32_t i = 0; i < node->chunks; i++)
+        if (!fits(&node->keep.coming, i, &newest[i]) &&
+            !held_awaits(node, i, manifest_version(manifest, i)))
+            return false;
+    return true;
+}
+
+/* Whether it may take the place of what is kept. */
+static bool is_newer(const struct keep *keep, const struct msg_keep *msg)
+{
+    const struct kept *whole = &keep->whole;
+
+    return !whole->manifest || msg->epoch > whole->epoch ||
+           (msg->epoch == whole->epoch && msg->version > whole->version);
+}
+
+void node_on_keep(struct node *node, const struct msg *msg,
+                  struct blob *payload)
+{
+    struct keep *keep = &node->keep;
+    struct manifest manifest;
+
+    if (!payload ||
+        !manifest_read(&manifest, payload->bytes, payload->size) ||
+        manifest.chunks != node->chunks || msg->keep.version == UINT64_MAX) {
+        joining_drop(node, "a manifest of the centre makes no sense");
+        return;
+    }
+    if (node->hub != HUB_MEMBER || node->welcome.run != keep->run)
+        return;
+    keep_told(node, msg->keep.epoch);
+    if (!is_newer(keep, &msg->keep))
+        return;
+    kept_clear(node, &keep->coming);
+    keep->coming.manifest = blob_ref(payload);
+    keep->coming.epoch = msg->keep.epoch;
+    keep->coming.version = msg->keep.version;
+    keep->coming.merged = msg->keep.merged;
+    keep->coming.missing = node->chunks;
+    keep->coming.chunks = calloc(node->chunks, sizeof(struct blob *));
+    if (!keep->coming.chunks)
+        abort();
+    if (!collect(node, &manifest))
+        kept_clear(node, &keep->coming);
+    else if (!keep->coming.missing)
+        arrive(node);
+}
+
+/* ---- giving it ---- */
+
+void keep_give(struct node *node)
+{
+    if (node->keep.whole.manifest)
+        flights_found(node);
+    else
+        joining_drop(node, "the hub asks for a centre, and this node keeps "
+                           "none");
+}
+
+void keep_announce(struct node *node)
+{
+    struct msg msg = {.kind = MSG_KEPT};
+
+    msg.kept.version = node->keep.whole.version;
+    if (node->start == START_GIVE && node->founding)
+        node_to_hub(node, &msg, node->keep.whole.manifest);
+}
+
+const char *keep_check(const struct node *node)
+{
+    const struct kept *whole = &node->keep.whole;
+
+    if (whole->manifest && whole->missing)
+        return "a version is kept of which something is missing";
+    if (node->keep.coming.manifest && !node->keep.coming.missing)
+        return "a version is here and is not kept";
+    if (node->keep.epoch < whole->epoch)
+        return "what is kept is of an epoch that nobody has told";
+    return NULL;
+}

@@ -1,0 +1,78 @@
+/* The centre as a node keeps it, for a hub that loses its own.
+ *
+ * The node remembers what it was last sent of each chunk, also what its
+ * trainer never applies. KEEP says that a version is complete, and which
+ * version each of its chunks has (codec/manifest.h). Where the node was sent
+ * just these, they and the manifest are what it keeps from then on; else it
+ * goes on keeping the version before. A hub that has nothing newer asks for it
+ * (START_GIVE) and is given these blobs, bit for bit. What a rule has given
+ * away instead of the centre bears no version that a manifest lists.
+ *
+ * The hash of what is kept is not looked at here: the hub does, and asks
+ * another node when it does not fit.
+ *
+ * It outlives connections and hubs, and is forgotten when the node takes part
+ * in another run. Memory: references to two sets of chunks, of which the newer
+ * one is, mostly, the node's reference r, and the older one is the same but
+ * while a version is coming; so one model more at most. */
+#ifndef NODE_KEEP_H
+#define NODE_KEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/blob.h"
+
+struct msg_result;
+struct node;
+
+/* A chunk as it was last sent. */
+struct newest {
+    struct blob *values; /* NULL: never */
+    uint64_t version;
+};
+
+/* A version of the centre. */
+struct kept {
+    struct blob *manifest; /* NULL: nothing is here */
+    uint64_t epoch, version;
+    uint64_t merged; /* the node's last exchange that is in it */
+    uint32_t missing;
+    struct blob **chunks; /* NULL: missing */
+};
+
+struct keep {
+    uint64_t run;   /* whose centre it is, 0: none yet */
+    uint64_t epoch; /* the newest of that run that the node was told */
+    struct newest *newest;
+    struct kept whole;  /* the newest version that is here as a whole */
+    struct kept coming; /* some of it is still being decoded */
+};
+
+/* The upper half of an epoch counts the hub's lives, the lower one what
+ * happens in a life. */
+static inline uint64_t epoch_life(uint64_t epoch)
+{
+    return epoch >> 32;
+}
+
+void keep_free(struct node *node);
+/* The node is in the run and epoch that the hub has welcomed it to. Forgets
+ * what was kept of another run. */
+void keep_enter(struct node *node);
+void keep_told(struct node *node, uint64_t epoch);
+/* A result is here, as values. */
+void keep_result(struct node *node, const struct msg_result *result,
+                 struct blob *values);
+/* What HELLO says: 1 + the version that is kept, 0: none. */
+uint64_t keep_hello(const struct node *node);
+/* The hub asks for what is kept: see flights_found for the chunks. */
+void keep_give(struct node *node);
+/* Says which version it is, once the connection for it is there. */
+void keep_announce(struct node *node);
+/* What is kept is of no use to anybody. */
+void keep_spoiled(struct node *node);
+/* A broken invariant, or NULL. */
+const char *keep_check(const struct node *node);
+
+#endif

@@ -1,0 +1,197 @@
+/* WELCOME: whether the node can live by it, what the hub has of what the node
+ * has given, and what is to be done first. */
+#include <stdlib.h>
+
+#include "node/state.h"
+
+/* Cuts the reference into chunks of the hub's size. False when it is cut
+ * already and to another size. */
+static bool cut_reference(struct node *node, uint32_t chunk_elements)
+{
+    uint64_t elements = node->config.schema->elements;
+
+    if (node->reference)
+        return node->chunk_elements == chunk_elements;
+    node->chunk_elements = chunk_elements;
+    node->chunks = chunks_of(elements, chunk_elements);
+    node->reference = calloc(node->chunks, sizeof *node->reference);
+    node->residual = calloc(node->chunks, sizeof *node->residual);
+    if (!node->reference || !node->residual)
+        abort();
+    for (uint32_t i = 0; i < node->chunks; i++) {
+        struct blob *slice = blob_slice(
+            node->initial, (size_t)i * chunk_elements * sizeof(float),
+            node_chunk_length(node, i) * sizeof(float));
+
+        sum_set(&node->reference[i], slice);
+        blob_unref(&slice);
+    }
+    blob_unref(&node->initial);
+    bucket_init(&node->up, node->config.up,
+                (uint64_t)chunk_elements * sizeof(float), node->now);
+    return true;
+}
+
+void welcome_settled(struct node *node)
+{
+    node->run = node->welcome.run;
+    node->start = START_GO;
+    node->diverged = false;
+}
+
+/* Asks for the hub's parameters, which come on the other connection. */
+static void take_start(struct node *node)
+{
+    const struct msg_snapshot nothing = {0};
+    const struct msg forget = {.kind = MSG_FORGET};
+    const struct msg ready = {.kind = MSG_CREDIT};
+
+    node_to_trainer(node, &forget, NULL);
+    tasks_fail(node);
+    flights_drop(node);
+    flight_destroy(node, &node->taking);
+    node->taking = flight_new(node, &nothing);
+    node_to_hub(node, &ready, NULL);
+}
+
+/* Begins what WELCOME says must come first. */
+static void begin_start(struct node *node)
+{
+    flight_destroy(node, &node->founding);
+    switch ((enum start)node->welcome.start) {
+    case START_GO:
+        if (node->run != node->welcome.run ||
+            node->base_version > node->welcome.version)
+            node->base_version = node->welcome.version;
+        welcome_settled(node);
+        break;
+    case START_TAKE:
+        take_start(node);
+        break;
+    case START_FOUND:
+        flights_found(node);
+        break;
+    case START_GIVE:
+        keep_give(node);
+        break;
+    case START_HOLD:
+    case START_COUNT:
+        break;
+    }
+}
+
+/* The hub goes on from a centre, or has one founded: what it has of this node's
+ * exchanges is known. While it still looks for its centre, it is not. */
+static void settle(struct node *node)
+{
+    const struct msg_welcome *welcome = &node->welcome;
+
+    if (welcome->start == START_HOLD || welcome->start == START_GIVE)
+        return;
+    keep_enter(node);
+    if (node->unsettled)
+        flights_lost(node, welcome->run == node->run ? welcome->merged : 0);
+    node->unsettled = false;
+    if (welcome->start != START_TAKE) /* else once its parameters are taken */
+        promises_settle(node, welcome->merged);
+}
+
+/* Whether a later life of the hub has been there. */
+static bool is_superseded(const struct node *node,
+                          const struct msg_welcome *welcome)
+{
+    return welcome->run == node->keep.run &&
+           welcome->start != START_HOLD && welcome->start != START_GIVE &&
+           epoch_life(welcome->epoch) < epoch_life(node->keep.epoch);
+}
+
+static void leave_superseded(struct node *node)
+{
+    if (!node->superseded)
+        effects_note(node->out, NOTE_SUPERSEDED, node->name,
+                     "another hub has taken the run over; this one is left");
+    node->superseded = true;
+    joining_drop(node, farewell_words[FAREWELL_SUPERSEDED].doc);
+}
+
+/* It was asked for, and the node can live by it. */
+static bool welcome_fits(const struct node *node,
+                         const struct msg_welcome *welcome)
+{
+    return welcome->every && welcome->window && welcome->wait >= 0 &&
+           welcome->anchor >= 0 && welcome->anchor <= 1 &&
+           chunks_fit(node->config.schema->elements, welcome->chunk_elements);
+}
+
+/* In another session than before. */
+static void begin_session(struct node *node)
+{
+    tasks_forget(node);
+    review_drop(node);
+    node->unsettled = true;
+}
+
+/* Else that is the end: nothing that comes later would fit either. */
+static bool can_follow(struct node *node, const struct msg_welcome *welcome)
+{
+    if (welcome->protocol < PROTOCOL_MIN || welcome->protocol > PROTOCOL_MAX) {
+        node_end(node, true, FAREWELL_VERSION,
+                 "the hub wants another protocol than this node speaks: "
+                 "install the same release on both");
+        return false;
+    }
+    if (cut_reference(node, welcome->chunk_elements))
+        return true;
+    node_end(node, true, FAREWELL_SCHEMA,
+             "the hub cuts the model otherwise than before: start it "
+             "with the same --chunk, or start this node anew");
+    return false;
+}
+
+static void welcomed(struct node *node, bool fresh)
+{
+    const struct msg_welcome *welcome = &node->welcome;
+
+    if (fresh) {
+        effects_note(node->out, NOTE_ATTACHED, node->name,
+                     "run %016llx, version %llu: %s",
+                     (unsigned long long)welcome->run,
+                     (unsigned long long)welcome->version,
+                     start_words[welcome->start].doc);
+        joining_attach(node);
+    }
+    keep_announce(node);
+    joining_schedule(node);
+}
+
+void node_on_welcome(struct node *node, const struct msg *msg,
+                    struct blob *payload)
+{
+    const struct msg_welcome *welcome = &msg->welcome;
+    bool fresh = node->hub != HUB_MEMBER ||
+                 welcome->session != node->welcome.session;
+
+    (void)payload;
+    if (!node->started || node->hub == HUB_OVER)
+        return;
+    if (!welcome_fits(node, welcome)) {
+        joining_drop(node, "the hub's settings make no sense");
+        return;
+    }
+    if (is_superseded(node, welcome)) {
+        leave_superseded(node);
+        return;
+    }
+    if (!can_follow(node, welcome))
+        return;
+    if (fresh)
+        begin_session(node);
+    node->welcome = *welcome;
+    node->hub = HUB_MEMBER;
+    node->start = welcome->start;
+    node->superseded = false;
+    settle(node);
+    begin_start(node);
+    if (node->hub == HUB_MEMBER)
+        welcomed(node, fresh);
+}

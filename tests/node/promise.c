@@ -1,0 +1,305 @@
+/* What a node has given and a hub has merged and lost again. */
+#include <string.h>
+
+#include "tests/check.h"
+#include "tests/node/keeper.h"
+#include "tests/node/rig.h"
+
+/* Exchange 1 at x = 3 has been merged; the centre is 5, and so is x. */
+static struct desk *desk_merged(void)
+{
+    struct desk *desk = desk_offering();
+
+    desk_answers(desk, 1, VERB_REBASE, 5);
+    desk_applied(desk, 1);
+    return desk;
+}
+
+static void what_a_lost_centre_had_is_offered_again(void)
+{
+    struct desk *desk = desk_merged();
+
+    keeper_comes_back(desk, 0, START_GO);
+    CHECK_CONTAINS("1 merged exchanges are offered again, 0 are lost",
+                   hand_note(&desk->hand, NOTE_RESTORED)->text);
+    desk_offers(desk, 2, 6); /* 1 since, and the 2 of exchange 1 */
+    for (uint32_t i = 0; i < DESK_CHUNKS; i++)
+        CHECK_NEAR(3, desk_chunk(desk, 2, i), 0);
+    desk_destroy(&desk);
+}
+
+static void it_is_offered_again_once(void)
+{
+    struct desk *desk = desk_merged();
+
+    keeper_comes_back(desk, 0, START_GO);
+    desk_restarts(desk, START_GO);
+    keeper_comes_back(desk, 0, START_GO);
+    desk_offers(desk, 2, 6);
+    CHECK_NEAR(3, desk_chunk(desk, 2, 0), 0);
+    desk_answers(desk, 2, VERB_REBASE, 8);
+    desk_applied(desk, 2);
+    desk_offers(desk, 3, 9);
+    CHECK_NEAR(1, desk_chunk(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void what_the_centre_has_is_not_offered_again(void)
+{
+    struct desk *desk = desk_merged();
+
+    keeper_comes_back(desk, 1, START_GO);
+    CHECK(!hand_note(&desk->hand, NOTE_RESTORED));
+    desk_offers(desk, 2, 6);
+    CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+/* It was on the disk of a hub that loses that as well. */
+static void it_may_be_lost_by_the_life_after(void)
+{
+    struct desk *desk = desk_merged();
+
+    keeper_comes_back(desk, 1, START_GO);
+    keeper_comes_back(desk, 0, START_GO);
+    desk_offers(desk, 2, 6);
+    CHECK_NEAR(3, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void the_same_life_has_lost_nothing(void)
+{
+    struct desk *desk = desk_merged();
+
+    desk_breaks(desk);
+    desk->welcome.epoch++;
+    desk_rejoins(desk); /* in part merged: `merged` says nothing of it */
+    desk_offers(desk, 2, 6);
+    CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void what_is_kept_cannot_be_lost(void)
+{
+    struct desk *desk = desk_merged();
+
+    keeper_says(desk, 1, 1, NULL);
+    keeper_comes_back(desk, 0, START_GO);
+    desk_offers(desk, 2, 6);
+    CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void verdicts_before_the_welcome_say_what_there_is(void)
+{
+    struct desk *desk = desk_merged();
+
+    desk_offers(desk, 2, 7);
+    desk_answers(desk, 2, VERB_REBASE, 8);
+    desk_breaks(desk);
+    desk->welcome.epoch += LIFE;
+    desk_connects(desk);
+    desk_judges(desk, 1, 0, DESK_CHUNKS, VERDICT_MERGED);
+    desk_welcomes(desk, START_GO);
+    desk_applied(desk, 2);
+    desk_offers(desk, 3, 9); /* 1 since, and the 2 of exchange 2 */
+    CHECK_NEAR(3, desk_chunk(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void nothing_is_decided_before_the_hub_has_a_centre(void)
+{
+    for (int has = 0; has < 2; has++) {
+        struct desk *desk = desk_merged();
+
+        keeper_says(desk, 1, 0, NULL);
+        desk_offers(desk, 2, 7); /* in flight: 2 */
+        keeper_comes_back(desk, 0, START_GIVE);
+        desk_restarts(desk, START_HOLD);
+        desk->welcome.merged = has ? 2 : 0;
+        desk_restarts(desk, START_GO);
+        desk_offers(desk, 3, 8);
+        CHECK_NEAR(has ? 1 : 1 + 2 + 2, desk_chunk(desk, 3, 0), 0);
+        desk_destroy(&desk);
+    }
+}
+
+/* d > k: results that are on their way are those of the lost centre. */
+static void results_in_flight_are_applied_all_the_same(void)
+{
+    struct desk *desk = desk_offering();
+
+    desk_offers(desk, 2, 4);
+    desk_answers(desk, 1, VERB_REBASE, 5);
+    desk_answers(desk, 2, VERB_REBASE, 8);
+    CHECK_NEAR(2, desk_apply(desk, 1, 0), 0);
+    CHECK_NEAR(2, desk_apply(desk, 2, 0), 0);
+    hand_forget(&desk->hand);
+    keeper_comes_back(desk, 1, START_GO);
+    CHECK_EQUAL(0, hand_count(&desk->hand, PEER_TRAINER, MSG_APPLY));
+    CHECK(!desk_forgot(desk, 2));
+    desk_applied(desk, 1);
+    desk_applied(desk, 2); /* x = 4 + 2 + 2 */
+    desk_offers(desk, 3, 8.5);
+    CHECK_NEAR(0.5 + 1, desk_chunk(desk, 3, 0), 0);
+    desk_answers(desk, 3, VERB_REBASE, 10);
+    CHECK_NEAR(1.5, desk_apply(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void who_takes_the_centre_offers_it_from_there(void)
+{
+    struct desk *desk = desk_merged();
+
+    desk->welcome.lineage = 5;
+    desk_breaks(desk);
+    desk_rejoins(desk);
+    desk_welcomes(desk, START_TAKE);
+    desk_answers(desk, 0, VERB_REPLACE, 5);
+    desk_applied(desk, 0); /* of lineage 5 from here on */
+    desk_offers(desk, 1 + 1, 7);
+    desk_answers(desk, 2, VERB_REBASE, 8);
+    desk_applied(desk, 2);
+    keeper_comes_back(desk, 1, START_TAKE);
+    desk_answers(desk, 0, VERB_REPLACE, 4);
+    desk_applied(desk, 0);
+    desk_offers(desk, 3, 4.5);
+    CHECK_NEAR(0.5 + 2, desk_chunk(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void another_lineage_forgets_it(void)
+{
+    struct desk *desk = desk_merged();
+
+    desk->welcome.lineage = 6;
+    keeper_comes_back(desk, 0, START_TAKE);
+    desk_answers(desk, 0, VERB_REPLACE, 4);
+    desk_applied(desk, 0);
+    desk_offers(desk, 2, 5);
+    CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void another_run_forgets_it(void)
+{
+    struct desk *desk = desk_merged();
+
+    desk->welcome.run = 8;
+    keeper_comes_back(desk, 0, START_GO);
+    desk_offers(desk, 2, 6);
+    CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void only_what_there_is_room_for_is_promised(void)
+{
+    struct desk *desk = desk_member();
+    const struct note *note;
+
+    for (uint64_t i = 1; i <= 5; i++) {
+        desk_offers(desk, i, 1 + (double)i);
+        desk_answers(desk, i, VERB_REBASE, 1 + (double)i);
+        desk_applied(desk, i);
+    }
+    keeper_comes_back(desk, 1, START_GO);
+    note = hand_note(&desk->hand, NOTE_RESTORED);
+    if (CHECK(note != NULL))
+        CHECK_CONTAINS("2 merged exchanges are offered again, 2 are lost",
+                       note->text);
+    desk_offers(desk, 6, 6);
+    CHECK_NEAR(2, desk_chunk(desk, 6, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void gradients_are_added_to_the_next(void)
+{
+    struct desk *desk = desk_new();
+
+    desk->welcome.exchange = EXCHANGE_GRADIENT;
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 0.5);
+    desk_answers(desk, 1, VERB_PULL, 5);
+    desk_applied(desk, 1);
+    keeper_comes_back(desk, 0, START_GO);
+    desk_offers(desk, 2, 0.25);
+    CHECK_NEAR(0.75, desk_chunk(desk, 2, 0), 0);
+    desk_answers(desk, 2, VERB_PULL, 5);
+    desk_applied(desk, 2);
+    desk_offers(desk, 3, 0.25);
+    CHECK_NEAR(0.25, desk_chunk(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void parameters_are_not_promised(void)
+{
+    struct desk *desk = desk_new();
+
+    desk->welcome.exchange = EXCHANGE_PARAMETERS;
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_answers(desk, 1, VERB_REBASE, 5);
+    desk_applied(desk, 1);
+    keeper_comes_back(desk, 0, START_GO);
+    CHECK(!hand_note(&desk->hand, NOTE_RESTORED));
+    desk_destroy(&desk);
+}
+
+/* Lossy codecs, fragments, lost chunks: whatever the hub goes back to, what it
+ * has then and what is offered after that is all of the trainer's progress. */
+static void whatever_the_hub_loses_all_progress_counts_once(void)
+{
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        enum codec_id codec = (enum codec_id)(seed % CODEC_COUNT);
+        double merged[DESK_ELEMENTS] = {0}, centre[DESK_ELEMENTS] = {0};
+        uint64_t back = 0;
+        struct rig rig;
+
+        rig_open(&rig, codec, seed);
+        rig.loses = (unsigned)(seed % 3) * 10;
+        rig.desk->welcome.fragments = seed % 2 ? 1 : DESK_CHUNKS;
+        desk_welcomes(rig.desk, START_GO);
+        rig.others = 0.5;
+        for (int i = 0; i < 12; i++) {
+            /* What the hub goes back to: what it had two exchanges ago. */
+            if (i == 10) {
+                memcpy(merged, rig.merged, sizeof merged);
+                memcpy(centre, rig.centre, sizeof centre);
+                back = rig.exchange;
+            }
+            rig_drift(&rig);
+            rig_offers(&rig);
+            if (i >= 1 + (int)(seed % 2))
+                rig_answer(&rig);
+        }
+        rig.answers = 0;
+        memcpy(rig.merged, merged, sizeof merged);
+        memcpy(rig.centre, centre, sizeof centre);
+        keeper_comes_back(rig.desk, back, START_GO);
+        rig_drift(&rig);
+        rig_settles(&rig);
+        for (int i = 0; i < DESK_ELEMENTS; i++)
+            CHECK_NEAR(rig.own[i], rig.merged[i], 1e-4);
+        rig_close(&rig);
+    }
+}
+
+void add_node_promise_tests(CU_pSuite suite)
+{
+    TEST(what_a_lost_centre_had_is_offered_again);
+    TEST(it_is_offered_again_once);
+    TEST(what_the_centre_has_is_not_offered_again);
+    TEST(it_may_be_lost_by_the_life_after);
+    TEST(the_same_life_has_lost_nothing);
+    TEST(what_is_kept_cannot_be_lost);
+    TEST(verdicts_before_the_welcome_say_what_there_is);
+    TEST(nothing_is_decided_before_the_hub_has_a_centre);
+    TEST(results_in_flight_are_applied_all_the_same);
+    TEST(who_takes_the_centre_offers_it_from_there);
+    TEST(another_lineage_forgets_it);
+    TEST(another_run_forgets_it);
+    TEST(only_what_there_is_room_for_is_promised);
+    TEST(gradients_are_added_to_the_next);
+    TEST(parameters_are_not_promised);
+    TEST(whatever_the_hub_loses_all_progress_counts_once);
+}
