@@ -116,6 +116,7 @@ static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
 {
     struct standing standing = hub_standing(hub, round->live);
 
+    standing.usual = round->usual;
     for (unsigned i = 0; i < round->count; i++) {
         struct contribution *contribution = round->list[i];
 

@@ -101,6 +101,7 @@ struct member *member_of_session(const struct hub *hub, uint64_t session)
 static void member_free(struct hub *hub, struct member *member)
 {
     delivery_clear(&member->delivery);
+    lengths_forget(member);
     for (unsigned i = 0; i < member->waiting_count; i++)
         contribution_destroy(hub, &member->waiting[i]);
     for (unsigned i = 0; i < MAX_REMEMBERED; i++)
@@ -112,6 +113,7 @@ void member_clear(struct hub *hub, struct member *member)
 {
     struct member kept = *member;
 
+    lengths_forget(member);
     index_remove(&hub->uuids, member->uuid_high, member->uuid_low);
     index_remove(&hub->sessions, member->session, 0);
     memset(member, 0, sizeof *member);

@@ -1,4 +1,5 @@
 /* From an offer to its last verdict: who takes part in which round. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +136,7 @@ static void candidate_fill(const struct hub *hub,
         .iteration = offer->iteration,
         .score = offer->score,
         .samples = (double)offer->samples,
-        .norm = offer->norm};
+        .norm = fabs(offer->norm)};
 }
 
 void rounds_settle(struct hub *hub)
@@ -161,6 +162,7 @@ static void round_try_close(struct hub *hub, struct round *round)
     round->closed = true;
     hub->unsettled++;
     round->live = members_counted(hub);
+    round->usual = lengths_usual(hub, round);
     qsort(round->list, round->count, sizeof *round->list, by_member);
     for (unsigned i = 0; i < round->count; i++)
         candidate_fill(hub, round->list[i]);
@@ -331,6 +333,7 @@ static void round_finish(struct hub *hub, struct round *round)
                  (unsigned long long)hub->version, merged, round->count);
     round_tell(hub, round);
     contest_judge(hub, round);
+    lengths_learn(hub, round);
     preempt_round(hub, round);
     members_pace(hub);
     for (unsigned i = 0; i < round->count; i++)

@@ -19,6 +19,7 @@
 #include "group/board.h"
 #include "hub/hub.h"
 #include "hub/ledger.h"
+#include "hub/lengths.h"
 #include "hub/quarantine.h"
 #include "hub/review.h"
 #include "hub/rollback.h"
@@ -155,6 +156,7 @@ struct round {
     unsigned choices, next_choice, wanted;
     uint32_t merged; /* chunks that are done */
     unsigned live;   /* nodes, when it closed */
+    double usual;    /* length of what had been merged lately, then */
     struct round_chunk *chunks;
     struct review *review; /* by other nodes, under way; or NULL */
     struct round *next, *former;
@@ -235,6 +237,7 @@ struct member {
     struct tally tally;        /* as it is counted now: member_recount */
     struct trial trial;
     struct conduct conduct;
+    struct lengths *lengths; /* of each fragment, once something is merged */
     struct delivery delivery;
     struct reviewer reviewer;
     /* The last offers that were not merged as a whole, by exchange: results

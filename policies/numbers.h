@@ -27,8 +27,8 @@
            "share that trimmed mean cuts off at each side") \
     NUMBER(faulty, 1, \
            "bad nodes that Krum must stand") \
-    NUMBER(clip, 3, \
-           "norms are clipped to so many medians") \
+    NUMBER(clip, 2, \
+           "norms and samples are clipped to so many medians") \
     NUMBER(quorum, 0.5, \
            "share of the live nodes that a quorum needs") \
     NUMBER(grace, 1, \

@@ -147,6 +147,12 @@ void values_sort(double *values, unsigned count)
     free(other);
 }
 
+double values_median(double *values, unsigned count)
+{
+    values_sort(values, count);
+    return count ? (values[(count - 1) / 2] + values[count / 2]) / 2 : 0;
+}
+
 unsigned share_of(double share, unsigned count)
 {
     return (unsigned)(share * count + 1e-9);

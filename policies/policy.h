@@ -57,6 +57,7 @@ struct standing {
     unsigned live;     /* nodes that take part */
     double score;      /* of the centre; NO_SCORE: none */
     double error;      /* standard error of a score; 0: not known */
+    double usual;      /* length of what was merged lately; 0: not known */
     uint64_t round;    /* ordinal, from 0 */
     uint64_t seed;     /* of the run, for rules that draw lots */
     int pinned;        /* node that the operator wants to win, or -1 */
@@ -126,10 +127,11 @@ struct pile {
 
 struct reduce_rule {
     const char *name, *doc;
-    /* Writes a factor for each share, from the offers' numbers alone. NULL:
-     * factors are 1. */
+    /* Writes the samples that each counts for and a factor for its share, from
+     * the offers' numbers alone. NULL: what the offers say, and 1. */
     void (*weigh)(const struct candidate *list, unsigned count,
-                  const struct standing *standing, double *factor);
+                  const struct standing *standing, double *samples,
+                  double *factor);
     /* Reduces rows[i][0..size) of `count` contributions to out[0..size),
      * coordinate by coordinate. NULL: their weighted mean. */
     void (*rows)(const double *const *rows, unsigned count, size_t size,

@@ -8,19 +8,23 @@ void policy_shares(const struct policy *policy, const struct candidate *list,
                    double *share, double *whole)
 {
     double *factor = scratch_of(count, sizeof *factor);
+    double *samples = scratch_of(count, sizeof *samples);
     double total = 0, sum = 0;
 
     for (unsigned i = 0; i < count; i++) {
-        total += list[i].samples;
+        samples[i] = list[i].samples;
         factor[i] = 1;
     }
     if (policy->reduce->weigh)
-        policy->reduce->weigh(list, count, standing, factor);
+        policy->reduce->weigh(list, count, standing, samples, factor);
+    for (unsigned i = 0; i < count; i++)
+        total += samples[i];
     for (unsigned i = 0; i < count; i++) {
-        share[i] = policy->gate->share(list[i].samples, total) * factor[i] *
+        share[i] = policy->gate->share(samples[i], total) * factor[i] *
                    policy->damping->factor(list[i].lag);
         sum += share[i];
     }
+    free(samples);
     free(factor);
     *whole = policy->gate->whole(total, count, standing->live);
     if (policy->exchange == EXCHANGE_PARAMETERS && sum > 0)
@@ -32,7 +36,7 @@ static bool compares(const struct policy *policy)
 {
     const struct reduce_rule *reduce = policy->reduce;
 
-    return reduce->weigh || reduce->rows ||
+    return reduce->rows ||
            (reduce->judge && reduce != &reduce_verified) ||
            policy->receive->donors || policy->select == &select_best ||
            policy->select == &select_top;

@@ -54,10 +54,10 @@ static void what_is_plain_is_not_said(void)
     struct policy policy = preset_find("mean")->policy;
 
     CHECK_TEXT("", describe(&policy));
-    CHECK_TEXT(" outer-lr 0.7 outer-momentum 0.9",
+    CHECK_TEXT(" reduce clip outer-lr 0.7 outer-momentum 0.9",
                describe(&preset_find("diloco")->policy));
-    CHECK_TEXT(" gate quorum merge delayed outer-lr 0.25 outer-momentum 0.9 "
-               "quorum 0",
+    CHECK_TEXT(" gate quorum reduce clip merge delayed outer-lr 0.25 "
+               "outer-momentum 0.9 quorum 0",
                describe(&preset_find("delayed")->policy));
     CHECK_TEXT(" select best merge leader receive leader exchange parameters",
                describe(&preset_find("lsgd")->policy));

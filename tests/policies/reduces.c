@@ -88,7 +88,7 @@ static double clipped(const double *norm, const double *offered,
     return (double)star.theta;
 }
 
-static void t19_clipping_shortens_to_three_medians(void)
+static void t19_clipping_shortens_to_two_medians(void)
 {
     static const double offered[4] = {1, 1, 1, 100}, same[3] = {1, 1, 1};
     static const double norm[4] = {1, 1, 1, 100};
@@ -96,13 +96,54 @@ static void t19_clipping_shortens_to_three_medians(void)
     static const double nothing[3] = {0, 0, 0}, none[3] = {NAN, NAN, NAN};
     static const double even[4] = {1, 2, 4, 18};
 
-    CHECK_NEAR((3 + 3) / 4., clipped(norm, offered, 4), 1e-6);
+    CHECK_NEAR((3 + 2) / 4., clipped(norm, offered, 4), 1e-6);
     CHECK_NEAR(1, clipped(norm, offered, 3), 1e-6);
     CHECK_NEAR(2. / 3, clipped(wrong, same, 3), 1e-6);
     CHECK_NEAR(2. / 3, clipped(endless, same, 3), 1e-6);
     CHECK_NEAR(1, clipped(nothing, same, 3), 1e-6);
     CHECK_NEAR(0, clipped(none, same, 3), 0);
-    CHECK_NEAR((1 + 1 + 1 + 50) / 4., clipped(even, offered, 4), 1e-6);
+    CHECK_NEAR((3 + 100 / 3.) / 4, clipped(even, offered, 4), 1e-5);
+}
+
+/* The share of the last one of `count` that say so many samples and lengths,
+ * where `usual` is known of what came before. */
+static double share_of_last(const double *samples, const double *norm,
+                            unsigned count, double usual)
+{
+    const struct policy *policy = &preset_find("diloco")->policy;
+    struct standing standing = {
+        .numbers = &policy->numbers, .live = count, .usual = usual};
+    struct candidate list[8];
+    double share[8], whole;
+
+    star_candidates(list, NULL, count);
+    for (unsigned i = 0; i < count; i++) {
+        list[i].samples = samples[i];
+        list[i].norm = norm[i];
+    }
+    policy_shares(policy, list, count, &standing, share, &whole);
+    return share[count - 1] / whole;
+}
+
+static void nobody_counts_for_more_than_two_medians_of_samples(void)
+{
+    static const double boasts[4] = {10, 10, 10, 1e18}, one[4] = {1, 1, 1, 1},
+                        even[4] = {10, 20, 30, 40}, long_[4] = {1, 1, 1, 8};
+
+    CHECK_NEAR(2 / 5., share_of_last(boasts, one, 4, 0), 1e-12);
+    CHECK_NEAR(40 / 100., share_of_last(even, one, 4, 0), 1e-12);
+    CHECK_NEAR(2 / 5. / 4, share_of_last(boasts, long_, 4, 0), 1e-12);
+}
+
+static void few_are_measured_by_what_was_merged_lately(void)
+{
+    static const double one[2] = {1, 1}, norm[2] = {3, 12};
+
+    CHECK_NEAR(1, share_of_last(one, norm, 1, 0), 0);
+    CHECK_NEAR(1, share_of_last(one, norm, 1, 1.5), 0);
+    CHECK_NEAR(2 / 3., share_of_last(one, norm, 1, 1), 1e-12);
+    CHECK_NEAR(1 / 2., share_of_last(one, norm, 2, 0), 1e-12);
+    CHECK_NEAR(1 / 4., share_of_last(one, norm, 2, 3), 1e-12);
 }
 
 /* 0.29 * 100 is less than 29 as doubles multiply. */
@@ -238,7 +279,9 @@ void add_policies_reduces_tests(CU_pSuite suite)
     TEST(t19_ties_of_krum_go_to_the_lowest_node);
     TEST(t19_krum_without_neighbours_keeps_all);
     TEST(t19_nan_does_not_get_through);
-    TEST(t19_clipping_shortens_to_three_medians);
+    TEST(t19_clipping_shortens_to_two_medians);
+    TEST(nobody_counts_for_more_than_two_medians_of_samples);
+    TEST(few_are_measured_by_what_was_merged_lately);
     TEST(a_share_is_counted_as_people_do);
     TEST(t25_soup_takes_what_does_not_raise_the_loss);
     TEST(t25_soup_takes_what_makes_no_difference);

@@ -1,0 +1,82 @@
+#include "hub/lengths.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hub/state.h"
+#include "policies/order.h"
+
+/* Slot 0 is of the whole model. */
+static uint32_t slot_of(const struct round *round)
+{
+    return round->part.stride > 1 ? 1 + round->part.first : 0;
+}
+
+double lengths_usual(const struct hub *hub, const struct round *round)
+{
+    double *usual = scratch_of((unsigned)hub->member_count, sizeof *usual);
+    double middle;
+    unsigned count = 0;
+
+    for (int i = 0; i < hub->member_count; i++) {
+        const struct lengths *lengths = hub->members[i]->lengths;
+
+        if (lengths && lengths[slot_of(round)].usual > 0)
+            usual[count++] = lengths[slot_of(round)].usual;
+    }
+    middle = values_median(usual, count);
+    free(usual);
+    return middle;
+}
+
+static void learn(struct hub *hub, struct member *member, uint32_t slot,
+                  double length)
+{
+    double recent[LENGTHS_KEPT];
+    struct lengths *lengths;
+    unsigned count;
+
+    if (!member->lengths)
+        member->lengths =
+            calloc((size_t)hub->config.fragments + 2, sizeof *lengths);
+    if (!member->lengths)
+        abort();
+    lengths = &member->lengths[slot];
+    lengths->recent[lengths->count++ % LENGTHS_KEPT] = length;
+    count = lengths->count < LENGTHS_KEPT ? lengths->count : LENGTHS_KEPT;
+    memcpy(recent, lengths->recent, sizeof recent);
+    lengths->usual = values_median(recent, count);
+}
+
+void lengths_learn(struct hub *hub, const struct round *round)
+{
+    const struct reduce_rule *reduce = round->policy->reduce;
+    struct standing standing = hub_standing(hub, round->live);
+    struct candidate *list = scratch_of(round->count, sizeof *list);
+    double *factor = scratch_of(round->count, sizeof *factor);
+    double *samples = scratch_of(round->count, sizeof *samples);
+
+    standing.usual = round->usual;
+    for (unsigned i = 0; i < round->count; i++) {
+        list[i] = round->list[i]->candidate;
+        factor[i] = 1;
+    }
+    if (reduce->weigh)
+        reduce->weigh(list, round->count, &standing, samples, factor);
+    for (unsigned i = 0; reduce->weigh && i < round->count; i++) {
+        const struct contribution *one = round->list[i];
+
+        if (one->merged > one->foreign && list[i].norm * factor[i] > 0)
+            learn(hub, hub->members[one->member], slot_of(round),
+                  list[i].norm * factor[i]);
+    }
+    free(samples);
+    free(factor);
+    free(list);
+}
+
+void lengths_forget(struct member *member)
+{
+    free(member->lengths);
+    member->lengths = NULL;
+}
