@@ -43,7 +43,7 @@ static void write_address(const char *host, const char *place, unsigned port,
 
 static enum status check_port(unsigned port, struct why *why)
 {
-    if (port >= 1 && port <= 65535)
+    if (port >= 1 && port < 65535)
         return STATUS_OK;
     return because(why, STATUS_USAGE,
                    "%u is no port; take one from 1 to 65534, as the next one "
@@ -57,6 +57,17 @@ static enum status unknown(const char *host, int error, struct why *why)
                    "the host \"%.100s\" is not known (%s); check its spelling, "
                    "or give its address",
                    host, gai_strerror(error));
+}
+
+struct address address_behind(const struct address *address)
+{
+    struct address behind = *address;
+    size_t colon = (size_t)(strrchr(behind.text, ':') - behind.text);
+
+    behind.port++;
+    (void)snprintf(behind.text + colon, sizeof behind.text - colon, ":%u",
+                   behind.port);
+    return behind;
 }
 
 enum status address_to_bind(const char *host, unsigned port,

@@ -25,5 +25,7 @@ enum status address_to_bind(const char *host, unsigned port,
  * that does not answer now is no error. */
 enum status address_to_reach(const char *host, unsigned port,
                              struct address *out, struct why *why) MUST_CHECK;
+/* The port behind it, on the same host. */
+struct address address_behind(const struct address *address);
 
 #endif

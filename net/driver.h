@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 
 #include "net/bell.h"
+#include "net/door.h"
+#include "net/hubs.h"
 #include "net/lane.h"
 #include "net/mailbox.h"
 #include "net/signals.h"
@@ -19,8 +21,9 @@ struct net {
     struct cores cores;
     void *context;            /* of libzmq */
     struct lane lanes[LANES]; /* a peer's lane is lanes[peer % 2] */
-    struct complaints complaints;
-    struct net_refusals refusals;
+    struct net_keys keys;
+    struct door door;
+    struct hubs hubs; /* of a node; a hub has none: count is 0 */
     struct bell bell; /* rung by mailbox, workers and net_stop */
     struct mailbox mailbox;
     struct workers *workers;

@@ -5,12 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUTING_BYTES = 5, SHORT_FRAME = 255, SHORT_HEAD = 2, LONG_HEAD = 9 };
+enum {
+    ROUTING_BYTES = 5,
+    SHORT_FRAME = 255,
+    SHORT_HEAD = 2,
+    LONG_HEAD = 9,
+    SEAL_BYTES = 33 /* CURVE: a name, a nonce, a code, the frame's flags */
+};
 
-/* Bytes of a frame on the wire (ZMTP 3.1: flags and 1 or 8 bytes of size). */
-static size_t wire_size(size_t size)
+/* Counts a frame as it was on the wire (ZMTP 3.1: flags and 1 or 8 bytes of
+ * size). */
+static void count_frame(struct arrival *out, zmq_msg_t *frame)
 {
-    return size + (size <= SHORT_FRAME ? SHORT_HEAD : LONG_HEAD);
+    size_t size = zmq_msg_size(frame) + out->seal_bytes;
+
+    out->frames++;
+    out->bytes += size + (size <= SHORT_FRAME ? SHORT_HEAD : LONG_HEAD);
 }
 
 static bool receive_frame(void *socket, zmq_msg_t *frame)
@@ -39,8 +49,7 @@ static void discard_rest(void *socket, struct arrival *out)
 
     (void)zmq_msg_init(&frame);
     while (more && receive_frame(socket, &frame)) {
-        out->frames++;
-        out->bytes += wire_size(zmq_msg_size(&frame));
+        count_frame(out, &frame);
         more = zmq_msg_more(&frame);
     }
     (void)zmq_msg_close(&frame);
@@ -52,17 +61,18 @@ static bool next_frame(void *socket, zmq_msg_t *frame, struct arrival *out)
     bool here = receive_frame(socket, frame);
 
     assert(here);
-    out->frames++;
-    out->bytes += wire_size(zmq_msg_size(frame));
+    count_frame(out, frame);
     return zmq_msg_more(frame);
 }
 
-bool frames_receive(void *socket, bool routed, struct arrival *out)
+bool frames_receive(void *socket, bool routed, bool sealed,
+                    struct arrival *out)
 {
     bool more;
 
     memset(out, 0, sizeof *out);
     out->unnamed = !routed;
+    out->seal_bytes = sealed ? SEAL_BYTES : 0;
     (void)zmq_msg_init(&out->header);
     (void)zmq_msg_init(&out->payload);
     if (!receive_frame(socket, &out->header)) {
@@ -74,8 +84,7 @@ bool frames_receive(void *socket, bool routed, struct arrival *out)
         read_routing(&out->header, out);
         more = more && next_frame(socket, &out->header, out);
     } else {
-        out->frames = 1;
-        out->bytes = wire_size(zmq_msg_size(&out->header));
+        count_frame(out, &out->header);
     }
     out->fd = zmq_msg_get(&out->header, ZMQ_SRCFD);
     if (more && next_frame(socket, &out->payload, out))

@@ -29,12 +29,14 @@ struct arrival {
     unsigned frames;    /* 1: header; 2: and payload; more have been thrown
                            away */
     size_t bytes;       /* of all frames, on the wire */
+    size_t seal_bytes;  /* what encryption adds to each */
     zmq_msg_t header, payload;
 };
 
 /* Takes the next message off the socket; false when there is none. Release it
- * after use. */
-bool frames_receive(void *socket, bool routed, struct arrival *out);
+ * after use. `sealed`: on the wire it was encrypted. */
+bool frames_receive(void *socket, bool routed, bool sealed,
+                    struct arrival *out);
 void frames_release(struct arrival *arrival);
 
 /* The payload as a blob of one reference, the caller's; may be asked for once.

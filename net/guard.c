@@ -7,8 +7,17 @@
 #include "net/lane.h"
 
 #define SILENCE_LIMIT (30 * SECOND)
-/* What the kernel may hold for a connection that nobody reads from. */
+/* What may have come on a connection and not been taken: libzmq holds it. */
 #define UNREAD_SPARE_BYTES ((int64_t)64 << 20)
+/* The same of all together: of those that have said nothing yet, and of the
+ * others, which have a frame each besides. */
+#define SILENT_BYTES ((int64_t)32 << 20)
+#define KNOWN_BYTES ((int64_t)256 << 20)
+
+struct share {
+    unsigned count;
+    int64_t unread, limit; /* of all, of each */
+};
 
 /* Bytes that the kernel has received on a connection; 0 if it cannot say. */
 static int64_t bytes_received(int fd)
@@ -23,17 +32,50 @@ static int64_t bytes_received(int fd)
     return (int64_t)info.tcpi_bytes_received;
 }
 
-/* libzmq bounds neither the frames of an unfinished message nor their bytes,
- * so we compare what came in with what came out. */
-static bool floods(const struct lane *lane, const struct connection *connection)
+static int64_t frame_bytes(const struct lane *lane)
 {
-    int64_t frame = (int64_t)lane->plan.payload_bytes + FRAME_SPARE_BYTES;
-    int64_t limit = UNREAD_SPARE_BYTES + 2 * frame * lane->plan.receive_limit;
-
-    return bytes_received(connection->fd) - connection->delivered > limit;
+    return (int64_t)lane->plan.payload_bytes + FRAME_SPARE_BYTES;
 }
 
-static void guard(struct lane *lane, nanos now, struct connection *connection)
+/* libzmq bounds neither the frames of an unfinished message nor their bytes,
+ * so we compare what came in with what came out. */
+static void measure(const struct lane *lane, struct share *silent,
+                    struct share *known)
+{
+    for (unsigned i = 0; i < lane->peers.count; i++) {
+        struct connection *connection = lane->peers.list[i];
+        struct share *share =
+            connection->stage == STAGE_SILENT ? silent : known;
+
+        connection->unread = 0;
+        if (connection->fd >= 0 && !connection->shut)
+            connection->unread =
+                bytes_received(connection->fd) - connection->delivered;
+        share->count++;
+        share->unread += connection->unread;
+    }
+}
+
+/* While all together are within `all`, each may have `one`; then its share. */
+static void set_limit(struct share *share, int64_t all, int64_t one)
+{
+    share->limit = one;
+    if (share->unread > all && all / share->count < one)
+        share->limit = all / share->count;
+}
+
+static void set_limits(const struct lane *lane, struct share *silent,
+                       struct share *known)
+{
+    int64_t frame = frame_bytes(lane);
+
+    set_limit(silent, SILENT_BYTES, SILENT_BYTES);
+    set_limit(known, KNOWN_BYTES + 2 * frame * known->count,
+              UNREAD_SPARE_BYTES + 2 * frame * lane->plan.receive_limit);
+}
+
+static void guard(struct lane *lane, nanos now, struct connection *connection,
+                  const struct share *share)
 {
     if (connection->fd < 0 || connection->shut)
         return;
@@ -41,23 +83,41 @@ static void guard(struct lane *lane, nanos now, struct connection *connection)
         (connection->stage == STAGE_SILENT &&
          now - connection->since > SILENCE_LIMIT)) {
         lane_cut(lane, now, connection);
-    } else if (floods(lane, connection)) {
-        complain(lane->complaints, now, connection->fd,
+    } else if (connection->unread > share->limit) {
+        complain(&lane->door->complaints, now, &connection->origin,
                  "was cut: it sends a message without end");
+        door_strike(lane->door, now, connection->key, &connection->origin);
         lane_cut(lane, now, connection);
     }
 }
 
+static void replace(struct lane *lane, nanos now)
+{
+    if (lane->replace_at <= now) {
+        lane->replace_at = NEVER;
+        lane->replace = !lane_is_connected(lane);
+    }
+    if (!lane->replace)
+        return;
+    sockets_close(&lane->sockets);
+    lane->replace = sockets_open(lane->context, &lane->plan, &lane->sockets,
+                                 NULL) != STATUS_OK;
+}
+
 void lane_guard(struct lane *lane, nanos now)
 {
-    if (lane->replace) {
-        sockets_close(&lane->sockets);
-        lane->replace = sockets_open(lane->context, &lane->plan, &lane->sockets,
-                                     NULL) != STATUS_OK;
-    }
+    struct share silent = {0}, known = {0};
+
+    replace(lane, now);
     lane_notice(lane, now);
     if (!lane->plan.binds)
         return;
-    for (unsigned i = 0; i < lane->peers.count; i++)
-        guard(lane, now, lane->peers.list[i]);
+    measure(lane, &silent, &known);
+    set_limits(lane, &silent, &known);
+    for (unsigned i = 0; i < lane->peers.count; i++) {
+        struct connection *connection = lane->peers.list[i];
+
+        guard(lane, now, connection,
+              connection->stage == STAGE_SILENT ? &silent : &known);
+    }
 }

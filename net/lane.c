@@ -18,16 +18,16 @@ _Static_assert(PEER_CONTROL % 2 == CHANNEL_CONTROL &&
 
 enum status lane_open(struct lane *lane, void *context,
                       const struct socket_plan *plan, struct pool *pool,
-                      struct complaints *complaints, struct why *why)
+                      struct door *door, struct why *why)
 {
     memset(lane, 0, sizeof *lane);
     lane->context = context;
     lane->plan = *plan;
-    lane->complaints = complaints;
+    lane->door = door;
     lane->pool = pool;
     lane->next_peer = FIRST_PEER + (plan->channel == CHANNEL_BULK ? 1 : 0);
     lane->connected_fd = -1;
-    lane->change_at = lane->retry_at = NEVER;
+    lane->change_at = lane->retry_at = lane->replace_at = NEVER;
     peers_init(&lane->peers);
     return sockets_open(context, plan, &lane->sockets, why);
 }
@@ -103,25 +103,78 @@ void lane_drop(struct lane *lane, nanos now, peer_id peer)
     end(lane, connection, now);
 }
 
+void lane_strike(struct lane *lane, nanos now, peer_id peer)
+{
+    const struct connection *connection = peers_named(&lane->peers, peer);
+
+    if (connection && lane->plan.binds)
+        door_strike(lane->door, now, connection->key, &connection->origin);
+}
+
+void lane_sweep(struct lane *lane, nanos now)
+{
+    for (unsigned i = 0; i < lane->peers.count; i++) {
+        struct connection *connection = lane->peers.list[i];
+
+        if (connection->key && !connection->shut &&
+            (!door_knows(lane->door, connection->key) ||
+             door_bans(lane->door, now, connection->key,
+                       &connection->origin)))
+            lane_cut(lane, now, connection);
+    }
+}
+
+/* How many there are of this host that have said nothing. */
+static unsigned silent_from(const struct peers *peers,
+                            const struct origin *origin)
+{
+    uint64_t host = origin_host(origin);
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < peers->count; i++)
+        count += peers->list[i]->stage == STAGE_SILENT &&
+                 origin_host(&peers->list[i]->origin) == host;
+    return count;
+}
+
+static bool admit(struct lane *lane, nanos now, const struct origin *origin)
+{
+    enum net_refusal refusal = REFUSAL_CROWD;
+
+    if (door_bans(lane->door, now, 0, origin))
+        refusal = REFUSAL_BANNED;
+    else if (lane->peers.count < lane->door->room &&
+             (origin_is_local(origin) ||
+              silent_from(&lane->peers, origin) < SILENT_MAX))
+        return true;
+    door_refuse(lane->door, now, refusal, origin);
+    return false;
+}
+
 static void came(struct lane *lane, nanos now, int fd)
 {
-    struct connection *connection;
+    struct connection *connection = NULL;
+    struct origin origin;
 
     lane->connected_fd = fd;
     if (!lane->plan.binds)
         return;
-    connection = peers_add(&lane->peers, fd, now);
-    if (connection)
-        connection->cookie = cookie_of(fd);
-    else
+    origin = origin_of(fd);
+    if (admit(lane, now, &origin))
+        connection = peers_add(&lane->peers, fd, now);
+    if (!connection) {
         (void)shutdown(fd, SHUT_RDWR);
+        return;
+    }
+    connection->cookie = cookie_of(fd);
+    connection->origin = origin;
 }
 
 static void discard_all(struct lane *lane)
 {
     struct arrival arrival;
 
-    while (frames_receive(lane->sockets.socket, false, &arrival))
+    while (frames_receive(lane->sockets.socket, false, false, &arrival))
         frames_release(&arrival);
 }
 
@@ -133,6 +186,7 @@ static void ready(struct lane *lane, nanos now)
 
     if (lane->plan.binds)
         return;
+    memset(lane->ends, 0, sizeof lane->ends);
     discard_all(lane);
     for (unsigned i = 0; i < lane->peers.count; i++) {
         peers_close(&lane->peers, lane->peers.list[i]);
@@ -141,6 +195,7 @@ static void ready(struct lane *lane, nanos now)
     connection = peers_add(&lane->peers, lane->connected_fd, now);
     if (!connection)
         return;
+    connection->origin = origin_of(lane->connected_fd);
     peers_name(&lane->peers, connection,
                lane->plan.channel == CHANNEL_BULK ? PEER_BULK : PEER_CONTROL,
                0);
@@ -148,10 +203,53 @@ static void ready(struct lane *lane, nanos now)
     change_by(lane, now);
 }
 
+bool lane_is_connected(const struct lane *lane)
+{
+    for (unsigned i = 0; i < lane->peers.count; i++)
+        if (lane->peers.list[i]->stage == STAGE_JOINING ||
+            lane->peers.list[i]->stage == STAGE_JOINED)
+            return true;
+    return false;
+}
+
+void lane_move(struct lane *lane, nanos now, const struct address *address)
+{
+    for (unsigned i = 0; i < lane->peers.count; i++)
+        lane_cut(lane, now, lane->peers.list[i]);
+    lane->plan.address = *address;
+    memset(lane->ends, 0, sizeof lane->ends);
+    lane->replace = true;
+}
+
+/* Where it connects, libzmq tries again by itself only after what is no
+ * answer. */
+static void failed(struct lane *lane, nanos now, enum sight sight)
+{
+    lane->ended = sight;
+    lane->ends[sight]++;
+    if (!lane->plan.binds && sight != SIGHT_BROKEN)
+        lane->replace_at = now + SECOND;
+}
+
+/* What the ZAP thread has refused, it says itself. */
+static void count_end(struct lane *lane, nanos now,
+                      const struct connection *connection)
+{
+    if (connection->stage != STAGE_SILENT)
+        return;
+    if (lane->ended == SIGHT_MISMATCH)
+        door_refuse(lane->door, now, REFUSAL_MECHANISM, &connection->origin);
+    if (lane->ended == SIGHT_NONSENSE || lane->ended == SIGHT_BROKEN)
+        door_refuse(lane->door, now, REFUSAL_MALFORMED, &connection->origin);
+}
+
 static void gone(struct lane *lane, nanos now, int fd)
 {
     struct connection *connection = peers_by_fd(&lane->peers, fd);
 
+    if (connection)
+        count_end(lane, now, connection);
+    lane->ended = SIGHT_NONE;
     if (!connection)
         return;
     peers_close(&lane->peers, connection);
@@ -173,8 +271,10 @@ void lane_notice(struct lane *lane, nanos now)
             came(lane, now, fd);
         else if (sight == SIGHT_READY)
             ready(lane, now);
-        else
+        else if (sight == SIGHT_GONE)
             gone(lane, now, fd);
+        else
+            failed(lane, now, sight);
     }
 }
 

@@ -11,7 +11,7 @@
 #ifndef NET_LANE_H
 #define NET_LANE_H
 
-#include "net/complaints.h"
+#include "net/door.h"
 #include "net/peers.h"
 #include "net/sockets.h"
 
@@ -20,30 +20,33 @@ struct lane {
     struct socket_plan plan;
     struct sockets sockets; /* NULL while a new socket cannot be had */
     struct peers peers;
-    struct complaints *complaints; /* borrowed */
-    struct pool *pool;             /* borrowed; for what is received */
-    peer_id next_peer;             /* if it binds: odd on bulk, else even */
-    int connected_fd;              /* the last that came */
-    bool replace;                  /* the socket, at the next occasion */
-    nanos change_at;               /* no JOIN or LEAVE is due before */
-    nanos retry_at;                /* an outbox waits, or NEVER */
+    struct door *door;     /* borrowed */
+    struct pool *pool;     /* borrowed; for what is received */
+    peer_id next_peer;     /* if it binds: odd on bulk, else even */
+    int connected_fd;      /* the last that came */
+    enum sight ended;      /* why the next that is gone goes, or NONE */
+    unsigned ends[SIGHTS]; /* if it connects: since it last could */
+    bool replace;          /* the socket, at the next occasion */
+    nanos replace_at;      /* the same, when it is time; or NEVER */
+    nanos change_at;       /* no JOIN or LEAVE is due before */
+    nanos retry_at;        /* an outbox waits, or NEVER */
 };
 
 /* A message as it goes to the machine. */
 struct heard {
     peer_id peer;
     bool joins; /* it is the first: tell the machine of the peer before */
+    uint64_t key; /* as in events */
     struct msg msg;
     struct blob *payload; /* a reference, the caller's; or NULL */
 };
 
 enum hearing { HEARD_NOTHING, HEARD_NOISE, HEARD_MESSAGE };
 
-/* Opens the socket; context, complaints and pool are borrowed. */
+/* Opens the socket; context, door and pool are borrowed. */
 enum status lane_open(struct lane *lane, void *context,
                       const struct socket_plan *plan, struct pool *pool,
-                      struct complaints *complaints,
-                      struct why *why) MUST_CHECK;
+                      struct door *door, struct why *why) MUST_CHECK;
 /* Closes the socket, which lingers in the context. Also for a zeroed lane. */
 void lane_close(struct lane *lane);
 
@@ -71,6 +74,15 @@ void lane_retry(struct lane *lane, nanos now);
 void lane_drop(struct lane *lane, nanos now, peer_id peer);
 /* Cuts it now. */
 void lane_cut(struct lane *lane, nanos now, struct connection *connection);
+
+/* Cuts all whose key is not known any more, or banned. */
+void lane_sweep(struct lane *lane, nanos now);
+/* An offence of this peer, says the machine. */
+void lane_strike(struct lane *lane, nanos now, peer_id peer);
+/* If it connects: whether it is connected. */
+bool lane_is_connected(const struct lane *lane);
+/* From now on it connects there. */
+void lane_move(struct lane *lane, nanos now, const struct address *address);
 
 /* It is gone, says libzmq: the machine is told as if the monitor had said so.
  */

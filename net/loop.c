@@ -1,4 +1,5 @@
 /* net_run: collects events, steps the machine, carries out its effects. */
+#include <stdio.h>
 #include <string.h>
 #include <zmq.h>
 
@@ -14,13 +15,24 @@ static struct lane *lane_of(struct net *net, peer_id peer)
     return &net->lanes[peer % LANES];
 }
 
+/* An offence that the machine has seen is held against its peer, as one that
+ * the driver sees. */
+static void send(struct net *net, nanos now, const struct effect *effect)
+{
+    struct lane *lane = lane_of(net, effect->peer);
+
+    if (effect->msg.kind == MSG_BYE &&
+        effect->msg.bye.farewell == FAREWELL_OFFENCE)
+        lane_strike(lane, now, effect->peer);
+    lane_send(lane, now, effect->peer, &effect->msg, effect->payload);
+}
+
 static void carry_out(struct net *net, nanos now, struct effect *effect)
 {
     switch (effect->kind) {
     case EFFECT_SEND:
         if (effect->peer != PEER_TRAINER)
-            lane_send(lane_of(net, effect->peer), now, effect->peer,
-                      &effect->msg, effect->payload);
+            send(net, now, effect);
         else if (net->owner.local)
             net->owner.local(net->owner.self, &effect->msg, effect->payload);
         break;
@@ -72,11 +84,13 @@ static void handle(struct net *net, struct event *event)
 static void hear(struct net *net, struct lane *lane, struct heard *heard)
 {
     struct event event = {
-        .kind = EVENT_JOIN, .peer = heard->peer, .channel = lane->plan.channel};
+        .kind = EVENT_JOIN, .peer = heard->peer, .channel = lane->plan.channel,
+        .key = heard->key};
 
     if (heard->joins)
         step(net, &event);
     event.kind = EVENT_MESSAGE;
+    event.key = KEY_NONE;
     event.msg = &heard->msg;
     event.payload = heard->payload;
     if (lane_hears(lane, heard->peer)) /* the machine may have dropped it */
@@ -152,6 +166,55 @@ static bool read_signals(struct net *net)
     return any;
 }
 
+/* Tells the machine that it is sent away, as a hub would that let us in. */
+static void send_away(struct net *net, const char *words)
+{
+    struct msg bye = {.kind = MSG_BYE, .bye.farewell = FAREWELL_KEY};
+    struct event event = {.kind = EVENT_JOIN,
+                          .peer = PEER_CONTROL,
+                          .channel = CHANNEL_CONTROL};
+
+    (void)snprintf(bye.bye.text, sizeof bye.bye.text, "%s", words);
+    step(net, &event);
+    event.kind = EVENT_MESSAGE;
+    event.msg = &bye;
+    step(net, &event);
+    event.kind = EVENT_LEAVE;
+    event.msg = NULL;
+    step(net, &event);
+}
+
+/* A node that cannot reach its hub looks for another. */
+static void seek(struct net *net, nanos now)
+{
+    const struct lane *control = &net->lanes[CHANNEL_CONTROL];
+    struct address address;
+    const char *refused = hubs_refuse(&net->hubs, control);
+    struct note note;
+
+    if (refused)
+        send_away(net, refused);
+    if (hubs_note(&net->hubs, control, &note) && net->owner.note)
+        net->owner.note(net->owner.self, now, &note);
+    if (!hubs_move_on(&net->hubs, now, control))
+        return;
+    address = *hubs_address(&net->hubs);
+    lane_move(&net->lanes[CHANNEL_CONTROL], now, &address);
+    address = address_behind(&address);
+    lane_move(&net->lanes[CHANNEL_BULK], now, &address);
+}
+
+/* What a hub does for its safety. */
+static void look_after(struct net *net, nanos now)
+{
+    door_hear(&net->door, now);
+    if (!net->door.look_anew)
+        return;
+    net->door.look_anew = false;
+    for (unsigned i = 0; i < LANES; i++)
+        lane_sweep(&net->lanes[i], now);
+}
+
 static void tick(struct net *net, bool at_once)
 {
     nanos now = net_now();
@@ -161,6 +224,10 @@ static void tick(struct net *net, bool at_once)
     net->next_tick = now + TICK_INTERVAL;
     for (unsigned i = 0; i < LANES; i++)
         lane_guard(&net->lanes[i], now);
+    if (net->hubs.count)
+        seek(net, now);
+    else
+        look_after(net, now);
     settle(net);
     if (net->owner.tick && !net->owner.tick(net->owner.self, now))
         atomic_store(&net->stopping, true);

@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <zmq.h>
 
 #include "net/driver.h"
+#include "net/prove.h"
 
 static struct net *net_new(struct machine machine, struct pool *pool,
                            const struct net_owner *owner)
@@ -18,7 +20,7 @@ static struct net *net_new(struct machine machine, struct pool *pool,
     net->owner = *owner;
     net->signals.fd = net->bell.fd = -1;
     atomic_init(&net->stopping, false);
-    complaints_init(&net->complaints, &net->owner);
+    door_init(&net->door, &net->owner);
     mailbox_init(&net->mailbox, &net->bell);
     return net;
 }
@@ -33,8 +35,10 @@ void net_close(struct net **reference)
     workers_destroy(&net->workers);
     for (unsigned i = 0; i < LANES; i++)
         lane_close(&net->lanes[i]);
+    door_free(&net->door);
     if (net->context)
         (void)zmq_ctx_term(net->context);
+    explicit_bzero(&net->keys, sizeof net->keys);
     mailbox_free(&net->mailbox);
     effects_free(&net->effects);
     signals_close(&net->signals);
@@ -42,18 +46,40 @@ void net_close(struct net **reference)
     free(net);
 }
 
+/* Shuts the door before there is anything behind it. */
+static enum status open_door(struct net *net, struct why *why)
+{
+    enum status status;
+
+    if (!net->keys.on)
+        return STATUS_OK;
+    status = zap_open(net->context, &net->door.bans, &net->door.zap, why);
+    if (status == STATUS_OK)
+        status = prove_refusal(net->context, &net->keys, why);
+    return status;
+}
+
 static enum status open_lanes(struct net *net, const struct net_config *config,
                               bool binds, struct why *why)
 {
-    enum status status = STATUS_OK;
+    struct address control;
+    enum status status;
 
+    if (binds)
+        status = address_to_bind(config->host, config->port, &control, why);
+    else
+        status = hubs_open(&net->hubs, config, net_now(), why);
+    if (status == STATUS_OK && binds)
+        status = open_door(net, why);
+    if (!binds)
+        control = *hubs_address(&net->hubs);
     for (unsigned i = 0; i < LANES && status == STATUS_OK; i++) {
-        struct socket_plan plan;
+        struct socket_plan plan =
+            socket_plan(config, (enum channel)i, binds, &control,
+                        net->keys.on ? &net->keys : NULL);
 
-        status = socket_plan(config, (enum channel)i, binds, &plan, why);
-        if (status == STATUS_OK)
-            status = lane_open(&net->lanes[i], net->context, &plan, net->pool,
-                               &net->complaints, why);
+        status = lane_open(&net->lanes[i], net->context, &plan, net->pool,
+                           &net->door, why);
     }
     return status;
 }
@@ -86,6 +112,7 @@ static enum status net_open(const struct net_config *config, bool binds,
     if (!net)
         return because(why, STATUS_NO_MEMORY, "no memory for a network loop");
     net->cores = config->cores;
+    net->keys = config->keys;
     cores_enter(&net->cores, &before);
     status = open_parts(net, config, binds, why);
     cores_leave(&before);
@@ -126,15 +153,16 @@ const char *net_refusal_name(enum net_refusal refusal)
 void net_allow(struct net *net, const struct key *keys, unsigned count,
                const struct key *enrolment)
 {
-    (void)net;
-    (void)keys;
-    (void)count;
-    (void)enrolment;
+    if (!net->door.zap)
+        return;
+    zap_allow(net->door.zap, keys, count, enrolment);
+    for (unsigned i = 0; i < LANES; i++)
+        lane_sweep(&net->lanes[i], net_now());
 }
 
 const struct net_refusals *net_refusals(const struct net *net)
 {
-    return &net->refusals;
+    return &net->door.refusals;
 }
 
 void net_stop(struct net *net)

@@ -11,6 +11,7 @@
 #include "codec/msg.h"
 #include "core/index.h"
 #include "net/frames.h"
+#include "net/origin.h"
 #include "seam/machine.h"
 
 enum {
@@ -47,11 +48,14 @@ struct connection {
     bool shut;          /* it has been shut down */
     peer_id peer;       /* PEER_NONE while SILENT: peers_name */
     routing_id routing; /* of a peer, where there are many */
+    struct origin origin;
+    uint64_t key;       /* whose it is, once it has said something; or 0 */
     bool deaf;          /* what it still says is not heard */
     nanos since;        /* when it came */
     nanos leave_at;     /* when the machine is told, if ENDING */
     nanos cut_at;       /* when the descriptor is shut down, or NEVER */
     int64_t delivered;  /* bytes that we have taken from it */
+    int64_t unread;     /* bytes that had come and were not taken, lately */
     struct outbox outbox;
 };
 

@@ -9,11 +9,16 @@
 #include <sys/random.h>
 #include <zmq.h>
 
+#include "net/zap.h"
+
 enum {
     SECONDS_MS = 1000, /* one second, in libzmq's unit */
     CONTROL_LIMIT = 64,
     BULK_RECEIVE_LIMIT = 8,
-    MAX_SOCKETS = 4096
+    MAX_SOCKETS = 4096,
+    /* In headers a DRAFT option, in libraries not: without it a handler that
+     * is not there lets everybody in. */
+    ENFORCE_DOMAIN = 93
 };
 
 struct setting {
@@ -41,30 +46,33 @@ static const struct setting bound[] = {
 static const struct setting connected[] = {
     {ZMQ_IMMEDIATE, 1}, /* nothing queues up for a hub that is not there */
     {ZMQ_RECONNECT_IVL, RECONNECT_MILLISECONDS},
-    {ZMQ_RECONNECT_IVL_MAX, 2 * SECONDS_MS}, /* a hub is back soon noticed */
+    {ZMQ_RECONNECT_IVL_MAX, SECONDS_MS}, /* a hub is back soon noticed */
     {ZMQ_CONNECT_TIMEOUT, 5 * SECONDS_MS},
 };
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
-enum status socket_plan(const struct net_config *config, enum channel channel,
-                        bool binds, struct socket_plan *plan, struct why *why)
+struct socket_plan socket_plan(const struct net_config *config,
+                               enum channel channel, bool binds,
+                               const struct address *control,
+                               const struct net_keys *keys)
 {
     size_t chunk =
         config->chunk_bytes ? config->chunk_bytes : DEFAULT_CHUNK_BYTES;
     unsigned window = config->window ? config->window : DEFAULT_WINDOW;
     bool bulk = channel == CHANNEL_BULK;
-    unsigned port = config->port + (bulk ? 1u : 0u);
 
-    plan->channel = channel;
-    plan->binds = binds;
-    plan->payload_bytes = bulk ? chunk : (size_t)CONTROL_BYTES;
-    plan->receive_limit = bulk ? BULK_RECEIVE_LIMIT : CONTROL_LIMIT;
-    /* libzmq hears only once per half of the limit what the peer has taken,
-     * so that a limit of the window alone would stop us within our credit. */
-    plan->send_limit = bulk ? (int)(2 * window + 8) : CONTROL_LIMIT;
-    return binds ? address_to_bind(config->host, port, &plan->address, why)
-                 : address_to_reach(config->host, port, &plan->address, why);
+    return (struct socket_plan){
+        .channel = channel,
+        .binds = binds,
+        .address = bulk ? address_behind(control) : *control,
+        .payload_bytes = bulk ? chunk : (size_t)CONTROL_BYTES,
+        .receive_limit = bulk ? BULK_RECEIVE_LIMIT : CONTROL_LIMIT,
+        /* libzmq hears only once per half of the limit what the peer has
+         * taken, so that a limit of the window alone would stop us within our
+         * credit. */
+        .send_limit = bulk ? (int)(2 * window + 8) : CONTROL_LIMIT,
+        .keys = keys};
 }
 
 void *context_new(bool binds)
@@ -116,13 +124,40 @@ static void set_plan(void *socket, const struct socket_plan *plan)
     set(socket, ZMQ_RCVHWM, &plan->receive_limit, sizeof plan->receive_limit);
 }
 
+bool socket_use_keys(void *socket, const struct net_keys *keys, bool binds)
+{
+    static const int yes = 1;
+    const struct {
+        int option;
+        const void *value;
+        size_t size;
+    } server[] = {{ZMQ_CURVE_SERVER, &yes, sizeof yes},
+                  {ZMQ_CURVE_SECRETKEY, keys->own.secret.bytes, KEY_BYTES},
+                  {ZMQ_ZAP_DOMAIN, ZAP_DOMAIN, sizeof ZAP_DOMAIN - 1},
+                  {ENFORCE_DOMAIN, &yes, sizeof yes}},
+      client[] = {{ZMQ_CURVE_SERVERKEY, keys->hub.bytes, KEY_BYTES},
+                  {ZMQ_CURVE_PUBLICKEY, keys->own.shown.bytes, KEY_BYTES},
+                  {ZMQ_CURVE_SECRETKEY, keys->own.secret.bytes, KEY_BYTES}},
+      *rows = binds ? server : client;
+    size_t count = binds ? COUNT(server) : COUNT(client);
+
+    for (size_t i = 0; i < count; i++)
+        if (zmq_setsockopt(socket, rows[i].option, rows[i].value,
+                           rows[i].size) != 0)
+            return false;
+    return true;
+}
+
 /* Connects a PAIR to what libzmq tells of `socket`. It has no limit, as an
  * I/O thread would wait at it; the loop empties it every turn. */
 static void *monitor_open(void *context, void *socket)
 {
     const struct setting rows[] = {{ZMQ_RCVHWM, 0}, {ZMQ_LINGER, 0}};
     int events = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_CONNECTED |
-                 ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED;
+                 ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
+                 ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
+                 ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                 ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_DISCONNECTED;
     char address[64];
     void *monitor;
 
@@ -166,6 +201,11 @@ static enum status reach_out(const struct socket_plan *plan, void *socket,
     const struct address *address = &plan->address;
     int ipv6 = address->ipv6;
 
+    if (plan->keys && !socket_use_keys(socket, plan->keys, plan->binds))
+        return because(why, STATUS_CONFIG,
+                       "this system's libzmq does not take keys (%s); install "
+                       "one that has CURVE",
+                       zmq_strerror(errno));
     set(socket, ZMQ_IPV6, &ipv6, sizeof ipv6);
     if (plan->binds)
         return zmq_bind(socket, address->text) == 0 ? STATUS_OK
@@ -210,6 +250,26 @@ void sockets_close(struct sockets *sockets)
     sockets->socket = sockets->monitor = NULL;
 }
 
+static enum sight sight_of(uint16_t event, int32_t value)
+{
+    switch (event) {
+    case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+        return SIGHT_READY;
+    case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+        return SIGHT_REFUSED;
+    case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+        return value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH
+                   ? SIGHT_MISMATCH
+                   : SIGHT_NONSENSE;
+    case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+        return SIGHT_BROKEN;
+    case ZMQ_EVENT_DISCONNECTED:
+        return SIGHT_GONE;
+    default:
+        return SIGHT_CAME;
+    }
+}
+
 enum sight monitor_look(void *monitor, int *fd)
 {
     unsigned char frame[6];
@@ -223,7 +283,5 @@ enum sight monitor_look(void *monitor, int *fd)
     memcpy(&event, frame, sizeof event);
     memcpy(&value, frame + sizeof event, sizeof value);
     *fd = value;
-    if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED)
-        return SIGHT_READY;
-    return event == ZMQ_EVENT_DISCONNECTED ? SIGHT_GONE : SIGHT_CAME;
+    return sight_of(event, value);
 }

@@ -30,6 +30,7 @@ struct socket_plan {
     size_t payload_bytes; /* largest payload on this channel */
     int send_limit;       /* messages per peer that libzmq may hold */
     int receive_limit;
+    const struct net_keys *keys; /* borrowed; or NULL */
 };
 
 struct sockets {
@@ -37,11 +38,12 @@ struct sockets {
     void *monitor;
 };
 
-/* Looks the host up, which may take a while; UNAVAILABLE when nobody knows it.
- */
-enum status socket_plan(const struct net_config *config, enum channel channel,
-                        bool binds, struct socket_plan *plan,
-                        struct why *why) MUST_CHECK;
+/* `control` is the address of control; bulk is behind it. `keys` are NULL
+ * where there are none. */
+struct socket_plan socket_plan(const struct net_config *config,
+                               enum channel channel, bool binds,
+                               const struct address *control,
+                               const struct net_keys *keys);
 
 /* A context for a hub or a node; NULL when there is no memory or descriptor.
  * For a hub, seeds random() first: a peer that guesses the next routing id
@@ -55,11 +57,26 @@ enum status sockets_open(void *context, const struct socket_plan *plan,
 /* What was sent has 2 s to get out, behind our back until the context ends. */
 void sockets_close(struct sockets *sockets);
 
-enum sight { SIGHT_NONE, SIGHT_CAME, SIGHT_READY, SIGHT_GONE };
+/* Makes it a CURVE server that lets in whom ZAP says yes to, and nobody where
+ * nobody answers; or a client. false when libzmq cannot. */
+bool socket_use_keys(void *socket, const struct net_keys *keys,
+                     bool binds) MUST_CHECK;
 
-/* What the monitor saw next. CAME: a connection has descriptor `fd`; READY:
- * the last that came can be used; GONE: `fd` is about to be closed, and
- * belongs to nobody from here on. */
+enum sight {
+    SIGHT_NONE,
+    SIGHT_CAME,     /* a connection has descriptor `fd` */
+    SIGHT_READY,    /* the last that came can be used */
+    SIGHT_REFUSED,  /* the other side does not let this key in */
+    SIGHT_MISMATCH, /* one side has keys and the other has none */
+    SIGHT_NONSENSE, /* the other side does not speak as it should */
+    SIGHT_BROKEN,   /* it ended before anything was agreed */
+    SIGHT_GONE,     /* `fd` is about to be closed, and belongs to nobody from
+                       here on */
+    SIGHTS
+};
+
+/* What the monitor saw next. Why a connection failed comes just before it is
+ * GONE. */
 enum sight monitor_look(void *monitor, int *fd);
 
 #endif

@@ -43,6 +43,7 @@ static struct connection *tell_apart(struct lane *lane, nanos now,
     if (!connection)
         return NULL;
     connection->cookie = old->cookie;
+    connection->origin = old->origin;
     peers_close(&lane->peers, old);
     lane_cut(lane, now, old);
     return connection;
@@ -73,10 +74,32 @@ static struct connection *sender(struct lane *lane, nanos now,
 static enum hearing offend(struct lane *lane, nanos now,
                            struct connection *connection, const char *words)
 {
-    complain(lane->complaints, now, connection->fd, words);
-    if (lane->plan.binds)
+    complain(&lane->door->complaints, now, &connection->origin, words);
+    if (lane->plan.binds) {
+        door_strike(lane->door, now, connection->key, &connection->origin);
         lane_cut(lane, now, connection);
+    }
     return HEARD_NOISE;
+}
+
+/* Whose connection it is, says libzmq with each frame behind the routing id.
+ * Since the handshake its key may have been revoked. */
+static bool identify(struct lane *lane, nanos now, struct arrival *arrival,
+                     struct connection *connection)
+{
+    struct door *door = lane->door;
+    const char *user;
+
+    if (!door->zap || connection->key)
+        return true;
+    user = zmq_msg_gets(&arrival->header, "User-Id");
+    connection->key = user ? zap_user(user) : 0;
+    if (connection->key && door_knows(door, connection->key) &&
+        !door_bans(door, now, connection->key, &connection->origin))
+        return true;
+    door_refuse(door, now, REFUSAL_KEY, &connection->origin);
+    lane_cut(lane, now, connection);
+    return false;
 }
 
 static void join(struct lane *lane, const struct arrival *arrival,
@@ -90,6 +113,7 @@ static void join(struct lane *lane, const struct arrival *arrival,
         lane->next_peer += 2;
     }
     out->peer = connection->peer;
+    out->key = door_event_key(lane->door, connection->key);
 }
 
 static bool hears(const struct connection *connection)
@@ -108,7 +132,7 @@ static enum hearing take_in(struct lane *lane, nanos now,
     if (!connection)
         return HEARD_NOISE;
     connection->delivered += (int64_t)arrival->bytes;
-    if (!hears(connection))
+    if (!hears(connection) || !identify(lane, now, arrival, connection))
         return HEARD_NOISE;
     offence = judge(lane, arrival, &out->msg);
     if (offence)
@@ -117,7 +141,7 @@ static enum hearing take_in(struct lane *lane, nanos now,
     if (arrival->frames == 2) {
         out->payload = frames_payload(arrival, lane->pool);
         if (!out->payload) {
-            complain(lane->complaints, now, connection->fd,
+            complain(&lane->door->complaints, now, &connection->origin,
                      "was cut: there is no memory for what it sent");
             lane_cut(lane, now, connection);
             return HEARD_NOISE;
@@ -133,7 +157,8 @@ enum hearing lane_receive(struct lane *lane, nanos now, struct heard *out)
     enum hearing hearing;
 
     if (!lane->sockets.socket ||
-        !frames_receive(lane->sockets.socket, lane->plan.binds, &arrival))
+        !frames_receive(lane->sockets.socket, lane->plan.binds,
+                        lane->plan.keys != NULL, &arrival))
         return HEARD_NOTHING;
     hearing = take_in(lane, now, &arrival, out);
     frames_release(&arrival);
@@ -177,7 +202,7 @@ void lane_send(struct lane *lane, nanos now, peer_id peer,
         return;
     kept = outbox_add(&connection->outbox);
     if (!kept) {
-        complain(lane->complaints, now, connection->fd,
+        complain(&lane->door->complaints, now, &connection->origin,
                  "was cut: it does not take what it is sent");
         lane_cut(lane, now, connection);
         return;

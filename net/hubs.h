@@ -1,0 +1,41 @@
+/* The hubs that a node knows, of which it uses one: both lanes go there.
+ *
+ * One that has not been reachable for 3 s makes room for the next in the list,
+ * round and round: a hub that is restarted is back before that. Names are
+ * looked up when the node starts; one that nobody knows is left out as long as
+ * there is another. */
+#ifndef NET_HUBS_H
+#define NET_HUBS_H
+
+#include "net/address.h"
+#include "net/lane.h"
+#include "net/net.h"
+
+enum { REFUSALS_BELIEVED = 3 /* in a row; one may come of a reload */ };
+
+#define HUB_PATIENCE (3 * SECOND)
+
+struct hubs {
+    struct address list[ENDPOINTS_MAX]; /* of control */
+    unsigned count, at;
+    nanos lost_at;   /* not reachable since; NEVER: it is */
+    unsigned before; /* refusals of hubs that have been left since one was
+                        reachable */
+    bool refused;    /* the machine has been told */
+    bool told[ENDPOINTS_MAX]; /* what is wrong with its key */
+};
+
+/* UNAVAILABLE when none of their names is known. */
+enum status hubs_open(struct hubs *hubs, const struct net_config *config,
+                      nanos now, struct why *why) MUST_CHECK;
+const struct address *hubs_address(const struct hubs *hubs);
+
+/* Looks at the lane of control; true when both have to go to the next one. */
+bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control);
+/* What no hub will change its mind about, said once; else NULL. */
+const char *hubs_refuse(struct hubs *hubs, const struct lane *control);
+/* What people should know, said once per hub; false: nothing. */
+bool hubs_note(struct hubs *hubs, const struct lane *control,
+               struct note *out);
+
+#endif
