@@ -8,7 +8,12 @@
 #include "core/status.h"
 #include "core/text.h"
 
-enum { ENDPOINT_HOST_BYTES = 256, DEFAULT_PORT = 7541, ENDPOINTS_MAX = 8 };
+enum {
+    ENDPOINT_HOST_BYTES = 256,
+    DEFAULT_PORT = 7541,
+    ENDPOINTS_MAX = 8,
+    ENDPOINTS_TEXT_BYTES = ENDPOINTS_MAX * (ENDPOINT_HOST_BYTES + 9)
+};
 
 struct endpoint {
     char host[ENDPOINT_HOST_BYTES]; /* name or address; IPv6 unbracketed */

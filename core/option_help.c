@@ -185,7 +185,7 @@ static bool is_open(const struct options *options, const struct option *row)
 static void print_setting(const struct options *options,
                           const struct option *row, struct text *out)
 {
-    char bytes[2 * VALUE_TEXT_BYTES];
+    char bytes[ENDPOINTS_TEXT_BYTES];
     struct text text;
     union value value;
 

@@ -46,6 +46,10 @@
     {                                                                          \
         .kind = VALUE_ENDPOINT                                                 \
     }
+#define KIND_ENDPOINTS                                                         \
+    {                                                                          \
+        .kind = VALUE_ENDPOINTS                                                \
+    }
 #define KIND_GOAL                                                              \
     {                                                                          \
         .kind = VALUE_GOAL                                                     \

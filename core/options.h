@@ -45,6 +45,7 @@ enum option_source {
 #define TYPE_FLAG bool
 #define TYPE_CHOICE(list, LIST) enum list
 #define TYPE_ENDPOINT struct endpoint
+#define TYPE_ENDPOINTS struct endpoints
 #define TYPE_GOAL struct goal
 
 #define OPTION(name, TYPE, member, text, low, high, on, group, metavar, help)  \
@@ -73,6 +74,7 @@ struct options {
 #undef TYPE_FLAG
 #undef TYPE_CHOICE
 #undef TYPE_ENDPOINT
+#undef TYPE_ENDPOINTS
 #undef TYPE_GOAL
 
 /* A row of options.def. */

@@ -293,6 +293,21 @@ static void print_endpoint(const struct value_type *type,
     endpoint_print(&value->endpoint, out);
 }
 
+static enum status parse_endpoints(const struct value_type *type,
+                                   const char *text, union value *out,
+                                   struct why *why)
+{
+    (void)type;
+    return endpoints_parse(text, &out->endpoints, why);
+}
+
+static void print_endpoints(const struct value_type *type,
+                            const union value *value, struct text *out)
+{
+    (void)type;
+    endpoints_print(&value->endpoints, out);
+}
+
 static enum status parse_goal(const struct value_type *type, const char *text,
                               union value *out, struct why *why)
 {
@@ -348,6 +363,8 @@ static const struct kind kinds[VALUE_KINDS] = {
     [VALUE_CHOICE] = {sizeof(unsigned), parse_choice, print_choice},
     [VALUE_ENDPOINT] = {sizeof(struct endpoint), parse_endpoint,
                         print_endpoint},
+    [VALUE_ENDPOINTS] = {sizeof(struct endpoints), parse_endpoints,
+                         print_endpoints},
     [VALUE_GOAL] = {sizeof(struct goal), parse_goal, print_goal},
 };
 

@@ -34,6 +34,7 @@ enum value_kind {
     VALUE_FLAG,     /* bool: yes no true false on off 1 0 */
     VALUE_CHOICE,   /* an enum of core/words.def, by its words */
     VALUE_ENDPOINT, /* struct endpoint: host, host:port, [IPv6]:port */
+    VALUE_ENDPOINTS, /* struct endpoints: up to 8, with commas between */
     VALUE_GOAL,     /* struct goal: 87% or 0.35 */
     VALUE_KINDS
 };
@@ -55,6 +56,7 @@ union value {
     bool flag;
     unsigned choice;
     struct endpoint endpoint;
+    struct endpoints endpoints;
     struct goal goal;
 };
 

@@ -80,16 +80,14 @@ static enum status open_net(struct star_group *group, const char *hub,
     struct net_owner owner = {
         .self = group, .local = group_local, .note = note};
     struct net_config config = {.workers = 1};
-    struct endpoint endpoint;
     enum status status;
 
     if (!hub)
         hub = getenv("STARSWITCH_HUB");
-    status = endpoint_parse(hub && hub[0] ? hub : "127.0.0.1", &endpoint, why);
+    status = endpoints_parse(hub && hub[0] ? hub : "127.0.0.1", &config.hubs,
+                             why);
     if (status != STATUS_OK)
         return status;
-    memcpy(config.host, endpoint.host, sizeof config.host);
-    config.port = endpoint.port;
     (void)sigemptyset(&config.signals);
     return net_open_node(&config, client_machine(group->client), group->pool,
                          &owner, &group->net, why);

@@ -59,7 +59,9 @@ enum star_level { STAR_DEBUG, STAR_INFO, STAR_WARNING, STAR_ERROR };
 
 /* All members may be 0 or NULL. The functions must not call the link's. */
 struct star_options {
-    const char *hub;  /* "host" or "host:port"; NULL: $STARSWITCH_HUB, or
+    const char *hub;  /* "host" or "host:port", or up to 8 with commas between
+                         them, of which the next is tried when one cannot be
+                         reached for 3 s; NULL: $STARSWITCH_HUB, or
                          127.0.0.1:7541 */
     const char *name; /* NULL or "": host name and process id. A node that
                          comes back under its name is the same node. */

@@ -103,12 +103,14 @@ void lane_drop(struct lane *lane, nanos now, peer_id peer)
     end(lane, connection, now);
 }
 
-void lane_strike(struct lane *lane, nanos now, peer_id peer)
+bool lane_strike(struct lane *lane, nanos now, peer_id peer)
 {
     const struct connection *connection = peers_named(&lane->peers, peer);
 
-    if (connection && lane->plan.binds)
-        door_strike(lane->door, now, connection->key, &connection->origin);
+    if (!connection || !lane->plan.binds)
+        return false;
+    door_strike(lane->door, now, connection->key, &connection->origin);
+    return true;
 }
 
 void lane_sweep(struct lane *lane, nanos now)

@@ -77,8 +77,8 @@ void lane_cut(struct lane *lane, nanos now, struct connection *connection);
 
 /* Cuts all whose key is not known any more, or banned. */
 void lane_sweep(struct lane *lane, nanos now);
-/* An offence of this peer, says the machine. */
-void lane_strike(struct lane *lane, nanos now, peer_id peer);
+/* An offence of this peer, says the machine; false when it is not there. */
+bool lane_strike(struct lane *lane, nanos now, peer_id peer);
 /* If it connects: whether it is connected. */
 bool lane_is_connected(const struct lane *lane);
 /* From now on it connects there. */

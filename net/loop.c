@@ -15,16 +15,21 @@ static struct lane *lane_of(struct net *net, peer_id peer)
     return &net->lanes[peer % LANES];
 }
 
-/* An offence that the machine has seen is held against its peer, as one that
- * the driver sees. */
-static void send(struct net *net, nanos now, const struct effect *effect)
+/* A machine notes an offence and then drops whose it is: that is held against
+ * it, once, as an offence that the driver sees. */
+static void count_offence(struct net *net, nanos now)
 {
-    struct lane *lane = lane_of(net, effect->peer);
+    bool offence = false;
 
-    if (effect->msg.kind == MSG_BYE &&
-        effect->msg.bye.farewell == FAREWELL_OFFENCE)
-        lane_strike(lane, now, effect->peer);
-    lane_send(lane, now, effect->peer, &effect->msg, effect->payload);
+    for (unsigned i = 0; i < net->effects.count; i++) {
+        const struct effect *effect = &net->effects.list[i];
+
+        offence |= effect->kind == EFFECT_NOTE &&
+                   effect->note.kind == NOTE_OFFENCE;
+        if (offence && effect->kind == EFFECT_DROP &&
+            lane_strike(lane_of(net, effect->peer), now, effect->peer))
+            return;
+    }
 }
 
 static void carry_out(struct net *net, nanos now, struct effect *effect)
@@ -32,7 +37,8 @@ static void carry_out(struct net *net, nanos now, struct effect *effect)
     switch (effect->kind) {
     case EFFECT_SEND:
         if (effect->peer != PEER_TRAINER)
-            send(net, now, effect);
+            lane_send(lane_of(net, effect->peer), now, effect->peer,
+                      &effect->msg, effect->payload);
         else if (net->owner.local)
             net->owner.local(net->owner.self, &effect->msg, effect->payload);
         break;
@@ -60,6 +66,7 @@ static void step(struct net *net, struct event *event)
     net->machine.step(net->machine.self, event, &net->effects);
     if (net->owner.watch)
         net->owner.watch(net->owner.self, event, &net->effects);
+    count_offence(net, event->now);
     for (unsigned i = 0; i < net->effects.count; i++)
         carry_out(net, event->now, &net->effects.list[i]);
     effects_clear(&net->effects);

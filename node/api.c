@@ -160,16 +160,13 @@ static enum status open_net(struct star_link *link, struct why *why)
     struct net_owner owner = {.self = link, .local = local, .note = note,
                               .watch = link_watch};
     struct net_config config = {.workers = 1};
-    struct endpoint endpoint;
-    enum status status =
-        endpoint_parse(hub && hub[0] ? hub : "127.0.0.1", &endpoint, why);
+    enum status status = endpoints_parse(hub && hub[0] ? hub : "127.0.0.1",
+                                         &config.hubs, why);
 
     if (status == STATUS_OK && link->options.cores)
         status = cores_read(link->options.cores, &config.cores, why);
     if (status != STATUS_OK)
         return status;
-    memcpy(config.host, endpoint.host, sizeof config.host);
-    config.port = endpoint.port;
     (void)sigemptyset(&config.signals);
     memory_grow();
     return net_open_node(&config, node_machine(link->node), link->pool,

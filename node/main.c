@@ -118,7 +118,7 @@ static enum status attach(struct training *training, struct why *why)
 {
     const struct options *options = &training->options;
     const struct star_trainer_model *model = &training->trainer->model;
-    char hub[ENDPOINT_HOST_BYTES + 16];
+    char hub[ENDPOINTS_TEXT_BYTES];
     struct text text;
     struct star_options link = {.hub = hub,
                                 .name = options->name,
@@ -134,7 +134,7 @@ static enum status attach(struct training *training, struct why *why)
     if (model->held_out_samples)
         link.evaluate = review;
     text_init(&text, hub, sizeof hub);
-    endpoint_print(&options->hub, &text);
+    endpoints_print(&options->hubs, &text);
     switch (star_attach(&link, model->tensors, model->tensor_count,
                         &training->link, why->text, sizeof why->text)) {
     case STAR_OK:

@@ -17,10 +17,20 @@
 /* Room for every number at its longest and for name and state, quoted. */
 enum { LINE_BYTES = 2048 };
 
+static void print_hubs(const struct options *options,
+                       char bytes[ENDPOINTS_TEXT_BYTES])
+{
+    struct text text;
+
+    text_init(&text, bytes, ENDPOINTS_TEXT_BYTES);
+    endpoints_print(&options->hubs, &text);
+}
+
 void node_show_begin(struct node_show *show, const struct options *options,
                      const struct trainer *trainer)
 {
     const char *term = getenv("TERM");
+    char hubs[ENDPOINTS_TEXT_BYTES];
 
     (void)pthread_mutex_init(&show->lock, NULL);
     show->model = trainer->model.summary;
@@ -31,12 +41,12 @@ void node_show_begin(struct node_show *show, const struct options *options,
     show->loss = (double)NAN;
     (void)snprintf(show->name, sizeof show->name, "%.39s",
                    options->name[0] ? options->name : "node");
+    print_hubs(options, hubs);
     if (!show->json)
         (void)printf("training %s, %" PRIu64 " parameters, %" PRIu64
-                     " samples; hub %s:%u\n",
+                     " samples; hub %s\n",
                      show->model, trainer->model.elements,
-                     trainer->model.training_samples, options->hub.host,
-                     options->hub.port);
+                     trainer->model.training_samples, hubs);
     (void)fflush(stdout);
 }
 
@@ -193,7 +203,9 @@ void node_show_plan(const struct trainer *trainer,
                     const struct options *options, double loss)
 {
     const struct star_trainer_model *model = &trainer->model;
+    char hubs[ENDPOINTS_TEXT_BYTES];
 
+    print_hubs(options, hubs);
     (void)printf("model   %s: %" PRIu64 " parameters in %zu tensors, %.1f MB "
                  "per exchange and direction\n",
                  model->summary, model->elements, model->tensor_count,
@@ -210,8 +222,8 @@ void node_show_plan(const struct trainer *trainer,
                  " held out; first minibatch: loss %.4f\n",
                  model->training_samples, model->held_out_samples, loss);
     (void)printf("key     none is needed: the hub listens without keys\n");
-    (void)printf("hub     would connect to %s:%u, and train alone until it "
-                 "is there\n",
-                 options->hub.host, options->hub.port);
+    (void)printf("hub     would connect to %s, and train alone until it is "
+                 "there\n",
+                 hubs);
     (void)printf("Nothing was sent. Next: the same without --dry-run\n");
 }

@@ -280,6 +280,22 @@ static void what_is_no_endpoint_is_refused(void)
         refused(VALUE_ENDPOINT, ports[i], port);
 }
 
+static void several_endpoints_have_commas_between_them(void)
+{
+    const char *host =
+        "expected a host such as 192.168.1.10, pc0:7541 or [fe80::1]:7541";
+
+    printed(VALUE_ENDPOINTS, "pc0", "pc0:7541");
+    printed(VALUE_ENDPOINTS, "pc0,[::1]:80,pc2:1", "pc0:7541,[::1]:80,pc2:1");
+    printed(VALUE_ENDPOINTS, "1,2,3,4,5,6,7,8",
+            "1:7541,2:7541,3:7541,4:7541,5:7541,6:7541,7:7541,8:7541");
+    refused(VALUE_ENDPOINTS, "1,2,3,4,5,6,7,8,9",
+            "expected at most 8 hosts with commas between them");
+    refused(VALUE_ENDPOINTS, "pc0,", host);
+    refused(VALUE_ENDPOINTS, "pc0,,pc1", host);
+    refused(VALUE_ENDPOINTS, "", host);
+}
+
 static void loopback_is_told_from_the_network(void)
 {
     struct endpoint endpoint;
@@ -346,6 +362,7 @@ void add_core_value_tests(CU_pSuite suite)
     TEST(a_choice_is_one_of_its_words);
     TEST(an_endpoint_is_a_host_and_perhaps_a_port);
     TEST(what_is_no_endpoint_is_refused);
+    TEST(several_endpoints_have_commas_between_them);
     TEST(loopback_is_told_from_the_network);
     TEST(a_goal_is_an_accuracy_or_a_loss);
     TEST(every_percentage_is_printed_as_it_was_read);
