@@ -311,36 +311,15 @@ static void print_endpoints(const struct value_type *type,
 static enum status parse_goal(const struct value_type *type, const char *text,
                               union value *out, struct why *why)
 {
-    enum goal_kind kind = GOAL_LOSS;
-    struct decimal decimal;
-    double number;
-
     (void)type;
-    if (!decimal_read(&text, &decimal))
-        return expected(why, "87% (accuracy at least) or 0.35 (loss at most)");
-    if (*text == '%') {
-        kind = GOAL_ACCURACY;
-        decimal.exponent -= 2;
-        text++;
-    }
-    if (*text || !decimal_number(&decimal, &number) || number <= 0)
-        return expected(why, "87% (accuracy at least) or 0.35 (loss at most)");
-    if (kind == GOAL_ACCURACY && number > 1)
-        return expected(why, "at most 100%");
-    memset(&out->goal, 0, sizeof out->goal);
-    out->goal.kind = kind;
-    out->goal.value = number;
-    return STATUS_OK;
+    return goal_parse(text, &out->goal, why);
 }
 
 static void print_goal(const struct value_type *type, const union value *value,
                        struct text *out)
 {
-    bool accuracy = value->goal.kind == GOAL_ACCURACY;
-
     (void)type;
-    number_print(value->goal.value, accuracy ? 100 : 1, out);
-    text_add(out, "%s", accuracy ? "%" : "");
+    goal_print(&value->goal, out);
 }
 
 struct kind {

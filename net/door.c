@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "net/peers.h"
+#include "net/prove.h"
 
 /* Descriptors for all but connections; when none is left, libzmq's threads
  * would do nothing but look for one. */
@@ -35,6 +36,20 @@ void door_free(struct door *door)
 {
     zap_close(&door->zap);
     bans_free(&door->bans);
+}
+
+enum status door_shut(struct door *door, void *context,
+                      const struct net_keys *keys, struct why *why)
+{
+    struct zap_refusal trial;
+    unsigned missed;
+    enum status status = zap_open(context, &door->bans, &door->zap, why);
+
+    if (status == STATUS_OK)
+        status = prove_refusal(context, keys, why);
+    while (status == STATUS_OK && zap_refusal(door->zap, &trial, &missed))
+        continue; /* it was us */
+    return status;
 }
 
 void door_refuse(struct door *door, nanos now, enum net_refusal refusal,

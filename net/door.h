@@ -43,6 +43,9 @@ bool door_knows(const struct door *door, uint64_t key);
 /* As a machine is told of it. */
 uint64_t door_event_key(const struct door *door, uint64_t key);
 
+/* Starts the ZAP thread and tries the door: see net/prove.h. */
+enum status door_shut(struct door *door, void *context,
+                      const struct net_keys *keys, struct why *why) MUST_CHECK;
 /* Takes in what the ZAP thread has refused. */
 void door_hear(struct door *door, nanos now);
 

@@ -77,28 +77,22 @@ const char *hubs_refuse(struct hubs *hubs, const struct lane *control)
                  "with the line that the hub prints";
 }
 
-static const char *trouble(const struct lane *control)
-{
-    if (control->plan.keys &&
-        control->ends[SIGHT_BROKEN] >= REFUSALS_BELIEVED)
-        return "does not prove the key that --key names";
-    if (control->plan.keys && control->ends[SIGHT_MISMATCH])
-        return "uses no keys, and --key names one: is it the right hub?";
-    return NULL;
-}
-
 bool hubs_note(struct hubs *hubs, const struct lane *control,
                struct note *out)
 {
     const struct address *address = hubs_address(hubs);
-    const char *words = trouble(control);
+    unsigned failures =
+        control->ends[SIGHT_BROKEN] + control->ends[SIGHT_MISMATCH];
 
-    if (!words || hubs->told[hubs->at])
+    if (!control->plan.keys || failures < REFUSALS_BELIEVED ||
+        hubs->told[hubs->at])
         return false;
     hubs->told[hubs->at] = true;
     memset(out, 0, sizeof *out);
     out->kind = NOTE_UNPROVED;
-    (void)snprintf(out->text, sizeof out->text, "the hub at %.80s:%u %s",
-                   address->host, address->port, words);
+    (void)snprintf(out->text, sizeof out->text,
+                   "the hub at %.80s:%u does not prove the key that --key names: "
+                   "is it the right one, and was it started with keys?",
+                   address->host, address->port);
     return true;
 }

@@ -6,7 +6,6 @@
 #include <zmq.h>
 
 #include "net/driver.h"
-#include "net/prove.h"
 
 static struct net *net_new(struct machine machine, struct pool *pool,
                            const struct net_owner *owner)
@@ -46,19 +45,6 @@ void net_close(struct net **reference)
     free(net);
 }
 
-/* Shuts the door before there is anything behind it. */
-static enum status open_door(struct net *net, struct why *why)
-{
-    enum status status;
-
-    if (!net->keys.on)
-        return STATUS_OK;
-    status = zap_open(net->context, &net->door.bans, &net->door.zap, why);
-    if (status == STATUS_OK)
-        status = prove_refusal(net->context, &net->keys, why);
-    return status;
-}
-
 static enum status open_lanes(struct net *net, const struct net_config *config,
                               bool binds, struct why *why)
 {
@@ -69,8 +55,9 @@ static enum status open_lanes(struct net *net, const struct net_config *config,
         status = address_to_bind(config->host, config->port, &control, why);
     else
         status = hubs_open(&net->hubs, config, net_now(), why);
-    if (status == STATUS_OK && binds)
-        status = open_door(net, why);
+    /* The door is shut before there is anything behind it. */
+    if (status == STATUS_OK && binds && net->keys.on)
+        status = door_shut(&net->door, net->context, &net->keys, why);
     if (!binds)
         control = *hubs_address(&net->hubs);
     for (unsigned i = 0; i < LANES && status == STATUS_OK; i++) {

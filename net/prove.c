@@ -1,6 +1,7 @@
 #include "net/prove.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <zmq.h>
 
@@ -32,20 +33,23 @@ static bool set_no_linger(void *socket)
 static bool begin(struct trial *trial, void *context,
                   const struct net_keys *keys, const struct net_keys *strange)
 {
-    static const char place[] = "inproc://trial";
-    char endpoint[ENDPOINT_BYTES];
+    char endpoint[ENDPOINT_BYTES], place[ENDPOINT_BYTES];
     size_t size = sizeof endpoint;
 
     trial->door = zmq_socket(context, ZMQ_ROUTER);
     trial->stranger = zmq_socket(context, ZMQ_DEALER);
     trial->monitor = zmq_socket(context, ZMQ_PAIR);
+    (void)snprintf(place, sizeof place, "inproc://trial-%p",
+                   (void *)trial->stranger);
     return set_no_linger(trial->door) && set_no_linger(trial->stranger) &&
            set_no_linger(trial->monitor) &&
            socket_use_keys(trial->door, keys, true) &&
            socket_use_keys(trial->stranger, strange, false) &&
            zmq_socket_monitor(trial->stranger, place,
                               ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
-                                  ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) == 0 &&
+                                  ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
+                                  ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) ==
+               0 &&
            zmq_connect(trial->monitor, place) == 0 &&
            zmq_bind(trial->door, "tcp://127.0.0.1:*") == 0 &&
            zmq_getsockopt(trial->door, ZMQ_LAST_ENDPOINT, endpoint, &size) ==

@@ -1,4 +1,6 @@
 /* What is no ZeroMQ, or not as libzmq speaks it. */
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -91,8 +93,105 @@ static void a_message_without_end_is_cut_before_it_fills_the_memory(void)
     close_pair(&pair);
 }
 
+/* Memory of this process in bytes. */
+static int64_t memory_now(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long long all = 0, resident = 0;
+
+    if (!file)
+        return 0;
+    CHECK_EQUAL(2, fscanf(file, "%lld %lld", &all, &resident));
+    (void)fclose(file);
+    return (int64_t)resident * sysconf(_SC_PAGESIZE);
+}
+
+enum { CROWD = 200, PIECE = 32 * 1024 };
+
+/* Sends a piece of a message without end on each connection that is still
+ * there; returns how many are. */
+static unsigned pour(int fds[CROWD], const unsigned char *piece)
+{
+    unsigned left = 0;
+
+    for (unsigned i = 0; i < CROWD; i++) {
+        if (fds[i] >= 0 && send(fds[i], piece, PIECE,
+                                MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+            errno != EAGAIN) {
+            (void)close(fds[i]);
+            fds[i] = -1;
+        }
+        left += fds[i] >= 0;
+    }
+    return left;
+}
+
+/* Together they would send 10 GB. */
+static void many_messages_without_end_share_one_bound(void)
+{
+    static unsigned char piece[PIECE];
+    unsigned char head[9] = {3, 0, 0, 0, 0, 0, TOY_CHUNK >> 16};
+    int fds[CROWD];
+    struct pair pair;
+    int64_t before, most = 0;
+    unsigned left = CROWD;
+
+    open_pair(&pair);
+    for (unsigned i = 0; i < CROWD; i++) {
+        fds[i] = plain_connection(pair.hub->config.port + 1u);
+        shake_hands(fds[i]);
+        (void)send(fds[i], head, sizeof head, MSG_NOSIGNAL);
+    }
+    before = memory_now();
+    for (unsigned i = 0; i < 1500 && left > CROWD / 10; i++) {
+        int64_t now = memory_now() - before;
+
+        most = now > most ? now : most;
+        left = pour(fds, piece);
+        (void)usleep(10000);
+    }
+    CHECK(left <= CROWD / 10);
+    CHECK(runs_slowly() || most < (int64_t)256 << 20);
+    for (unsigned i = 0; i < CROWD; i++)
+        if (fds[i] >= 0)
+            (void)close(fds[i]);
+    close_pair(&pair);
+}
+
+/* A byte at a time: the hub ends it, and not the sender. */
+static void a_handshake_that_drips_is_cut_in_time(void)
+{
+    static const char greeting[64] = "\xff\0\0\0\0\0\0\0\1\x7f\3\0NULL";
+    struct timeval wait = {.tv_usec = 400000};
+    struct pair pair;
+    char byte;
+    unsigned sent = 0;
+    int fd;
+
+    open_pair(&pair);
+    fd = plain_connection(pair.hub->config.port);
+    CHECK(fd >= 0);
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+    while (sent < sizeof greeting &&
+           send(fd, greeting + sent, 1, MSG_NOSIGNAL) == 1) {
+        ssize_t got = recv(fd, &byte, 1, 0);
+
+        if (got == 0 || (got < 0 && errno != EAGAIN))
+            break;
+        while (got > 0)
+            got = recv(fd, &byte, 1, MSG_DONTWAIT);
+        sent++;
+    }
+    CHECK(sent > 0);
+    CHECK(sent < 40);
+    (void)close(fd);
+    close_pair(&pair);
+}
+
 void add_net_guard_tests(CU_pSuite suite)
 {
     TEST(bytes_that_are_no_zeromq_harm_nobody);
     TEST(a_message_without_end_is_cut_before_it_fills_the_memory);
+    TEST(many_messages_without_end_share_one_bound);
+    TEST(a_handshake_that_drips_is_cut_in_time);
 }

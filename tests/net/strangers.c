@@ -7,12 +7,21 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "net/sockets.h"
 #include "tests/check.h"
 
-void meet(struct stranger *stranger, const struct toy *hub,
-          enum channel channel, const char *name)
+static void connect_to(struct stranger *stranger, const struct toy *hub,
+                       enum channel channel)
 {
     char address[64];
+
+    (void)snprintf(address, sizeof address, "tcp://127.0.0.1:%u",
+                   hub->config.port + (channel == CHANNEL_BULK ? 1u : 0u));
+    (void)zmq_connect(stranger->socket, address);
+}
+
+static void make(struct stranger *stranger, const char *name)
+{
     int linger = 0, limit = 1;
 
     stranger->context = zmq_ctx_new();
@@ -23,13 +32,37 @@ void meet(struct stranger *stranger, const struct toy *hub,
         (void)zmq_setsockopt(stranger->socket, ZMQ_ROUTING_ID, name,
                              strlen(name));
     (void)zmq_socket_monitor(stranger->socket, "inproc://m",
-                             ZMQ_EVENT_DISCONNECTED);
+                             ZMQ_EVENT_DISCONNECTED |
+                                 ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
     stranger->monitor = zmq_socket(stranger->context, ZMQ_PAIR);
     (void)zmq_setsockopt(stranger->monitor, ZMQ_LINGER, &linger, sizeof linger);
     (void)zmq_connect(stranger->monitor, "inproc://m");
-    (void)snprintf(address, sizeof address, "tcp://127.0.0.1:%u",
-                   hub->config.port + (channel == CHANNEL_BULK ? 1u : 0u));
-    (void)zmq_connect(stranger->socket, address);
+}
+
+void meet(struct stranger *stranger, const struct toy *hub,
+          enum channel channel, const char *name)
+{
+    make(stranger, name);
+    connect_to(stranger, hub, channel);
+}
+
+void meet_as(struct stranger *stranger, const struct toy *hub,
+             enum channel channel, const struct key_pair *own)
+{
+    struct net_keys keys = {true, *own, hub->config.keys.own.shown};
+
+    make(stranger, NULL);
+    CHECK(socket_use_keys(stranger->socket, &keys, false));
+    connect_to(stranger, hub, channel);
+}
+
+bool is_refused(struct stranger *stranger)
+{
+    zmq_pollitem_t item = {stranger->monitor, 0, ZMQ_POLLIN, 0};
+    int fd;
+
+    return zmq_poll(&item, 1, 20000) == 1 &&
+           monitor_look(stranger->monitor, &fd) == SIGHT_REFUSED;
 }
 
 void part(struct stranger *stranger)
@@ -71,16 +104,39 @@ void ping_on(struct toy *toy, const struct event *event, struct effects *out)
         effects_send(out, PEER_CONTROL, &ping, NULL);
 }
 
-void open_pair(struct pair *pair)
+static void start_pair(struct pair *pair)
 {
-    pair->hub = toy_new(true);
     pair->hub->react = toy_echo;
     toy_start(pair->hub);
-    pair->node = toy_node(pair->hub);
+    pair->node->config.port = pair->hub->config.port;
     pair->node->react = ping_on;
     pair->node->wake_every = 10 * MILLISECOND;
     toy_start(pair->node);
     CHECK(toy_wait_number(pair->node, &pair->node->received, 1));
+}
+
+void open_pair(struct pair *pair)
+{
+    pair->hub = toy_new(true);
+    pair->node = toy_new(false);
+    start_pair(pair);
+}
+
+void open_keyed_pair(struct pair *pair)
+{
+    struct net_keys *hub, *node;
+
+    pair->hub = toy_new(true);
+    pair->node = toy_new(false);
+    hub = &pair->hub->config.keys;
+    node = &pair->node->config.keys;
+    CHECK_OK(key_pair_make(&hub->own, NULL));
+    CHECK_OK(key_pair_make(&node->own, NULL));
+    hub->on = node->on = true;
+    node->hub = hub->own.shown;
+    pair->hub->allowed[0] = node->own.shown;
+    pair->hub->allowed_count = 1;
+    start_pair(pair);
 }
 
 void close_pair(struct pair *pair)

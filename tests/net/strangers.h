@@ -13,9 +13,14 @@ struct stranger {
 /* Begins to connect; `name` is a routing id, or NULL. */
 void meet(struct stranger *stranger, const struct toy *hub,
           enum channel channel, const char *name);
+/* The same with the hub's keys, as whoever has this pair. */
+void meet_as(struct stranger *stranger, const struct toy *hub,
+             enum channel channel, const struct key_pair *own);
 void part(struct stranger *stranger);
 /* Waits until the hub has cut it; false after 20 s. */
 bool is_cut(struct stranger *stranger);
+/* Waits until the hub has refused its key; false when that does not happen. */
+bool is_refused(struct stranger *stranger);
 
 /* A TCP connection to this machine, or -1. */
 int plain_connection(unsigned port);
@@ -26,6 +31,8 @@ struct pair {
 };
 
 void open_pair(struct pair *pair);
+/* The same with keys: those of the hub, and of the node, which it knows. */
+void open_keyed_pair(struct pair *pair);
 /* CHECKs that the good node has noticed nothing. */
 void close_pair(struct pair *pair);
 

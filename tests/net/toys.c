@@ -40,6 +40,8 @@ static void write_log(struct toy *toy, const struct event *event)
     if (event->msg) {
         entry->msg = event->msg->kind;
         entry->number = number_of(event->msg);
+    } else {
+        entry->number = event->key;
     }
     toy->logged++;
 }
@@ -104,6 +106,31 @@ static void on_watch(void *self, const struct event *event,
     count(toy, &toy->watched);
 }
 
+static bool on_tick(void *self, nanos now)
+{
+    struct toy *toy = self;
+    void (*act)(struct toy *);
+
+    (void)now;
+    (void)pthread_mutex_lock(&toy->lock);
+    act = toy->at_tick;
+    (void)pthread_mutex_unlock(&toy->lock);
+    if (!act)
+        return true;
+    act(toy);
+    (void)pthread_mutex_lock(&toy->lock);
+    toy->at_tick = NULL;
+    (void)pthread_cond_broadcast(&toy->changed);
+    (void)pthread_mutex_unlock(&toy->lock);
+    return true;
+}
+
+static bool tick_has_come(struct toy *toy, const void *asked)
+{
+    (void)asked;
+    return !toy->at_tick;
+}
+
 static void on_signal(void *self, int number)
 {
     struct toy *toy = self;
@@ -153,6 +180,7 @@ static enum status open_toy(struct toy *toy, struct why *why)
                               .local = on_local,
                               .note = on_note,
                               .watch = on_watch,
+                              .tick = on_tick,
                               .signal = on_signal};
 
     if (!toy->binds)
@@ -160,6 +188,12 @@ static enum status open_toy(struct toy *toy, struct why *why)
                              &toy->net, why);
     return net_open_hub(&toy->config, toy->machine, toy->pool, &owner,
                         &toy->net, why);
+}
+
+static void allow(struct toy *toy)
+{
+    net_allow(toy->net, toy->allowed, toy->allowed_count,
+              toy->enrols ? &toy->enrolment : NULL);
 }
 
 void toy_start(struct toy *toy)
@@ -176,6 +210,8 @@ void toy_start(struct toy *toy)
             (void)usleep(50000); /* the port of a hub that has just ended */
         status = open_toy(toy, &why);
     }
+    if (status == STATUS_OK && toy->allowed_count)
+        allow(toy);
     if (status != STATUS_OK ||
         pthread_create(&toy->thread, NULL, run, toy) != 0) {
         (void)fprintf(stderr, "A toy cannot start: %s\n", why.text);
@@ -221,6 +257,14 @@ static bool wait_until(struct toy *toy,
         error = pthread_cond_timedwait(&toy->changed, &toy->lock, &deadline);
     (void)pthread_mutex_unlock(&toy->lock);
     return done;
+}
+
+void toy_at_tick(struct toy *toy, void (*act)(struct toy *toy))
+{
+    (void)pthread_mutex_lock(&toy->lock);
+    toy->at_tick = act;
+    (void)pthread_mutex_unlock(&toy->lock);
+    CHECK(wait_until(toy, tick_has_come, NULL));
 }
 
 struct goal_number {

@@ -19,7 +19,7 @@ struct toy_entry {
     peer_id peer;
     enum channel channel;
     enum msg_kind msg;
-    uint64_t number; /* of a CHUNK or PING */
+    uint64_t number; /* of a CHUNK or PING, or the key of a JOIN */
 };
 
 struct toy {
@@ -29,6 +29,10 @@ struct toy {
     bool binds;
     nanos wake_every; /* 0: never */
     struct net_config config;
+    struct key allowed[4]; /* by a hub with keys, from its start */
+    unsigned allowed_count;
+    struct key enrolment; /* likewise, if `enrols` */
+    bool enrols;
     /* For the test's use in react, under the lock. */
     struct blob *payload;
     uint64_t sent, received, wanted, window, wrong;
@@ -47,10 +51,14 @@ struct toy {
     unsigned counts[EVENT_KINDS];
     unsigned notes, locals, signals, watched;
     char note[NOTE_BYTES];
+    void (*at_tick)(struct toy *toy);
 };
 
 /* A toy that only counts; chunks of 1 MiB, a window of 8, two workers. */
 struct toy *toy_new(bool binds);
+/* What the toy's loop is to do at its next tick, in place of what is set. */
+void toy_at_tick(struct toy *toy, void (*act)(struct toy *toy));
+
 /* Opens the driver and runs it. A hub takes the next pair of ports that is
  * free; a node needs config.port. Exits when that does not work. */
 void toy_start(struct toy *toy);

@@ -1,0 +1,108 @@
+/* A node that knows several hubs. */
+#include "net/hubs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/check.h"
+#include "tests/net/strangers.h"
+
+static struct hubs hubs;
+static struct lane control;
+
+static void open_hubs(const char *names)
+{
+    struct net_config config = {.port = 0};
+    struct why why = {""};
+
+    memset(&control, 0, sizeof control);
+    CHECK_OK(endpoints_parse(names, &config.hubs, &why));
+    CHECK_OK(hubs_open(&hubs, &config, 0, &why));
+}
+
+static void a_hub_that_cannot_be_reached_for_3_s_makes_room_for_the_next(void)
+{
+    open_hubs("127.0.0.1:1,127.0.0.2:2,127.0.0.3:3");
+    CHECK_TEXT("tcp://127.0.0.1:1", hubs_address(&hubs)->text);
+    CHECK(!hubs_move_on(&hubs, 3 * SECOND - 1, &control));
+    CHECK(hubs_move_on(&hubs, 3 * SECOND, &control));
+    CHECK_TEXT("tcp://127.0.0.2:2", hubs_address(&hubs)->text);
+    CHECK(!hubs_move_on(&hubs, 6 * SECOND - 1, &control));
+    CHECK(hubs_move_on(&hubs, 6 * SECOND, &control));
+    CHECK(hubs_move_on(&hubs, 9 * SECOND, &control));
+    CHECK_TEXT("tcp://127.0.0.1:1", hubs_address(&hubs)->text);
+}
+
+static void the_only_hub_is_never_left(void)
+{
+    open_hubs("127.0.0.1:1");
+    CHECK(!hubs_move_on(&hubs, 1000 * SECOND, &control));
+}
+
+static void a_name_that_nobody_knows_is_left_out_while_there_is_another(void)
+{
+    struct net_config config = {.port = 0};
+    struct why why = {""};
+
+    open_hubs("no-such-host.invalid,127.0.0.1:1");
+    CHECK_EQUAL(1, hubs.count);
+    CHECK_TEXT("tcp://127.0.0.1:1", hubs_address(&hubs)->text);
+    CHECK_OK(endpoints_parse("no-such-host.invalid", &config.hubs, &why));
+    if (hubs_open(&hubs, &config, 0, &why) != STATUS_OK)
+        CHECK_CONTAINS("\"no-such-host.invalid\" is not known", why.text);
+}
+
+static void all_hubs_have_to_refuse_before_a_node_gives_up(void)
+{
+    static struct net_keys keys;
+
+    open_hubs("127.0.0.1:1,127.0.0.2:2");
+    control.plan.keys = &keys;
+    control.ends[SIGHT_REFUSED] = 3;
+    CHECK(!hubs_refuse(&hubs, &control));
+    CHECK(hubs_move_on(&hubs, 3 * SECOND, &control));
+    control.ends[SIGHT_REFUSED] = 2;
+    CHECK(!hubs_refuse(&hubs, &control));
+    control.ends[SIGHT_REFUSED] = 3;
+    CHECK(hubs_refuse(&hubs, &control) != NULL);
+    CHECK(!hubs_refuse(&hubs, &control)); /* once */
+}
+
+static void both_lanes_go_to_the_hub_that_is_there(void)
+{
+    struct toy *first = toy_new(true), *second = toy_new(true), *node;
+    struct endpoints *list;
+
+    first->react = second->react = toy_echo;
+    toy_start(first);
+    toy_start(second);
+    node = toy_new(false);
+    list = &node->config.hubs;
+    list->count = 2;
+    for (unsigned i = 0; i < 2; i++)
+        (void)snprintf(list->list[i].host, sizeof list->list[i].host,
+                       "127.0.0.1");
+    list->list[0].port = first->config.port;
+    list->list[1].port = second->config.port;
+    node->react = ping_on;
+    node->wake_every = 10 * MILLISECOND;
+    toy_start(node);
+    CHECK(toy_wait_event(first, EVENT_JOIN, CHANNEL_CONTROL, 1));
+    toy_stop(first);
+    CHECK(toy_wait_event(second, EVENT_JOIN, CHANNEL_CONTROL, 1));
+    CHECK(toy_wait_event(node, EVENT_JOIN, CHANNEL_BULK, 2));
+    CHECK(toy_wait_event(node, EVENT_LEAVE, CHANNEL_BULK, 1));
+    CHECK_EQUAL(1, toy_count(node, EVENT_LEAVE, CHANNEL_CONTROL));
+    toy_destroy(&node);
+    toy_destroy(&second);
+    toy_destroy(&first);
+}
+
+void add_net_hubs_tests(CU_pSuite suite)
+{
+    TEST(a_hub_that_cannot_be_reached_for_3_s_makes_room_for_the_next);
+    TEST(the_only_hub_is_never_left);
+    TEST(a_name_that_nobody_knows_is_left_out_while_there_is_another);
+    TEST(all_hubs_have_to_refuse_before_a_node_gives_up);
+    TEST(both_lanes_go_to_the_hub_that_is_there);
+}
