@@ -52,7 +52,7 @@ void finish_advance(struct hub *hub)
         hub->want_evaluate = true;
     } else if (hub->founded && hub->config.save &&
                (hub->saved_version != hub->version || hub->best)) {
-        hub->want_save = hub->saved_version != hub->version;
+        hub->want_save = true;
     } else {
         goodbye(hub);
         return;

@@ -55,11 +55,12 @@ struct hub_config {
     uint64_t epochs;     /* of all tasks, 0: no bound */
     nanos task_time;     /* longest for one task, 0: no limit */
     /* Work that main lends to the machine, NULL where there is none.
-     * save: in[] = centre chunks, then those of each plane of the merge rule,
-     *   if any has moved (an empty input: zeros), then the state as text;
-     *   number[0] = version, number[1] = 1 if this is the best one and not the
-     *   newest (it has no planes), number[2] = 1 if the run is over. On failure
-     *   out[0] may hold a sentence with its NUL.
+     * save: in[] = centre chunks, then those of each plane of the merge rule
+     *   (an empty input: zeros), then those of the best centre, if that is not
+     *   saved yet, then the state as text; number[0] = version, number[1] =
+     *   planes, number[2] = 1 if the run is over, number[3] = the best one's
+     *   version, below 0: it is not here. All of it is saved, or nothing. On
+     *   failure out[0] may hold a sentence with its NUL.
      * evaluate: in[] = centre chunks; number[0] = version; sets number[1] =
      *   loss, number[2] = accuracy (below 0: none), number[3] = standard error
      *   of the loss (0: not known). Parameters that are compared have been

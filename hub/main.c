@@ -76,27 +76,47 @@ static enum status check_options(const struct options *options,
     return ctl_address(options->directory, &control, why);
 }
 
-/* Goes on with what the directory holds, or refuses to write over it. What it
- * goes on from is in `loaded`. */
-static enum status resume(struct server *server, struct why *why)
+static void complain(const char *sentence)
 {
-    const struct options *options = &server->options;
-    struct centre_loaded **loaded = &server->loaded;
-    enum status status = centre_load(options->directory, loaded, why);
+    (void)fprintf(stderr, "starswitch-hub: %s\n", sentence);
+}
 
-    if (status == STATUS_UNAVAILABLE && !options->resume)
+/* What the hub is to score must be what it goes on with. */
+static enum status check_model(const struct server *server, struct why *why)
+{
+    const struct trainer *trainer = server->scorer.trainer;
+    uint64_t held = server->loaded->saved.schema->elements;
+
+    if (!trainer || trainer->model.elements == held)
         return STATUS_OK;
-    if (status == STATUS_OK && !options->resume)
-        status = because(why, STATUS_CONFIG,
-                         "%s holds a run: say --resume to go on with it, or "
-                         "choose another --directory",
-                         options->directory);
+    return because(why, STATUS_CONFIG,
+                   "%.120s holds a run of another model, with %llu parameters "
+                   "instead of %llu: choose another --directory",
+                   server->options.directory, (unsigned long long)held,
+                   (unsigned long long)trainer->model.elements);
+}
+
+/* Goes on with what the directory holds, if it holds a run. What it goes on
+ * from is in `loaded`. */
+static enum status go_on(struct server *server, struct why *why)
+{
+    struct centre_loaded **loaded = &server->loaded;
+    enum status status = centre_load(&server->store, complain, loaded, why);
+
+    if (status == STATUS_UNAVAILABLE)
+        return STATUS_OK;
+    if (status == STATUS_OK)
+        status = check_model(server, why);
     if (status == STATUS_OK)
         status = hub_restore(server->hub, &(*loaded)->saved, why);
     if (status == STATUS_OK)
-        (void)fprintf(stderr, "going on with run %016llx at version %llu\n",
+        (void)fprintf(stderr,
+                      "going on with run %016llx at version %llu, of %s/"
+                      "generation-%llu\n",
                       (unsigned long long)(*loaded)->run,
-                      (unsigned long long)(*loaded)->version);
+                      (unsigned long long)(*loaded)->version,
+                      server->options.directory,
+                      (unsigned long long)(*loaded)->generation);
     return status;
 }
 
@@ -132,7 +152,6 @@ static bool on_tick(void *self, nanos now)
     static struct hub_view view;
 
     hub_look(server->hub, now, &view);
-    server->store.run = view.run;
     display_view(&server->display, now, &view);
     ctl_tick(server->ctl, server->net, now);
     return !hub_ended(server->hub);
@@ -235,9 +254,10 @@ static enum status open_all(struct server *server, struct why *why)
                              why);
     if (status != STATUS_OK)
         return status;
+    server->store.best = (unsigned)server->options.best;
     settle_rest(server, &config);
     server->hub = hub_new(&config, server->pool);
-    status = resume(server, why);
+    status = go_on(server, why);
     if (status == STATUS_OK)
         status = open_display(server, &config, why);
     if (status == STATUS_OK)

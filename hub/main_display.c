@@ -169,7 +169,7 @@ static void write_report(struct display *display,
 
 static void say_where(const struct options *options)
 {
-    (void)printf(" model %s/centre.safetensors, the best one "
+    (void)printf(" model %s/current/centre.safetensors, the best one "
                  "%s/best.safetensors\n",
                  options->directory, options->directory);
     if (options->report[0])
@@ -178,8 +178,7 @@ static void say_where(const struct options *options)
         (void)printf(" recording %s\n", options->record);
     if (options->journal[0])
         (void)printf(" journal %s\n", options->journal);
-    (void)printf("Next: starswitch-hub --resume --directory %s goes on with "
-                 "it\n",
+    (void)printf("Next: starswitch-hub --directory %s goes on with it\n",
                  options->directory);
     (void)fflush(stdout);
 }

@@ -191,8 +191,7 @@ static enum status read_state(struct saved *saved, const char *text,
 
     if (!read_head(saved, &text))
         return because(why, STATUS_MALFORMED,
-                       "the saved state is damaged: take another directory, "
-                       "or start without --resume");
+                       "the saved state is damaged: take another --directory");
     if (read_number(&text, "turned", &saved->turned))
         next_line(&text);
     if (strncmp(text, "merge ", 6) == 0) {

@@ -1,6 +1,6 @@
 /* Complete versions of the centre: scored, the best one kept, saved. The best
- * one goes to the disk when the centre does, just before it, so that what is
- * saved with the centre of the best one is true.
+ * one goes to the disk with the centre, as one whole, so that what is saved
+ * with the centre of the best one is true.
  *
  * A snapshot is references to immutable chunks, so taking one costs nothing;
  * it keeps old values alive while it is being worked on, at most once the
@@ -99,47 +99,44 @@ static unsigned planes_moved(const struct hub *hub)
     return 0;
 }
 
+/* Adds references to `chunks` to the job, from input `at` on. */
+static uint32_t add_chunks(const struct hub *hub, struct job *job,
+                           struct blob *const *chunks, uint32_t at)
+{
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        job->in[at++].blob = blob_ref(chunks[i]);
+    return at;
+}
+
 static void save_start(struct hub *hub)
 {
     unsigned planes = planes_moved(hub);
+    unsigned vectors = planes + (hub->best ? 1 : 0);
     struct job *job =
-        snapshot_job(hub, hub->config.save, planes * hub->chunks + 1);
+        snapshot_job(hub, hub->config.save, vectors * hub->chunks + 1);
     uint32_t at = hub->chunks;
 
     for (unsigned plane = 0; plane < planes; plane++)
         for (uint32_t i = 0; i < hub->chunks; i++)
             job->in[at++].blob = blob_ref(hub->centre[i].plane[plane]);
+    if (hub->best)
+        at = add_chunks(hub, job, hub->best, at);
     job->in[at].blob = saved_write(hub);
+    job->number[1] = planes;
     job->number[2] = hub->closing;
+    job->number[3] = hub->best ? (double)hub->best_version : -1;
     hub->want_save = false;
     hub->saving = true;
     hub->next_save = hub->now + hub->config.save_interval;
     hub_job(hub, job);
 }
 
-static void best_start(struct hub *hub)
-{
-    struct job *job = job_new(hub->config.save, hub->pool, hub->chunks + 1);
-
-    for (uint32_t i = 0; i < hub->chunks; i++)
-        job->in[i].blob = blob_ref(hub->best[i]);
-    job->in[hub->chunks].blob = saved_write(hub);
-    job->context = hub->config.save_context;
-    job->extent.elements = (size_t)hub->schema->elements;
-    job->number[0] = (double)hub->best_version;
-    job->number[1] = 1;
-    hub->saving = true;
-    snapshot_drop(hub, &hub->best);
-    hub_job(hub, job);
-}
-
-/* What the centre as it is now is wanted for; it is complete. The best one is
- * saved before it. */
+/* What the centre as it is now is wanted for; it is complete. */
 static void take_now(struct hub *hub)
 {
     if (hub->want_evaluate && !hub->evaluating)
         score_start(hub);
-    if (hub->want_save && !hub->saving && !hub->best)
+    if (hub->want_save && !hub->saving)
         save_start(hub);
 }
 
@@ -154,9 +151,6 @@ void snapshot_try(struct hub *hub)
         take_now(hub);
         wanted = false;
     }
-    if (hub->best && hub->config.save && !hub->saving &&
-        (hub->want_save || hub->closing))
-        best_start(hub);
     hub->fence = hub->closing || (wanted && hub->founded);
 }
 
@@ -207,28 +201,35 @@ void snapshot_scored(struct hub *hub, struct job *job)
     finish_advance(hub);
 }
 
+/* The run ends although it could not be saved: once is enough. */
+static void give_up(struct hub *hub, uint64_t version)
+{
+    hub->saved_version = version;
+    snapshot_drop(hub, &hub->best);
+}
+
 void snapshot_saved(struct hub *hub, struct job *job)
 {
-    bool best = job->number[1] > 0;
+    uint64_t version = (uint64_t)job->number[0];
 
     hub->saving = false;
     if (job->status == STATUS_OK) {
-        if (!best)
-            hub->saved_version = (uint64_t)job->number[0];
-        effects_note(hub->out, NOTE_SAVED, "", "%s, version %llu",
-                     best ? "best" : "centre",
-                     (unsigned long long)job->number[0]);
+        hub->saved_version = version;
+        if (job->number[3] >= 0 &&
+            (uint64_t)job->number[3] == hub->best_version)
+            snapshot_drop(hub, &hub->best);
+        effects_note(hub->out, NOTE_SAVED, "", "version %llu",
+                     (unsigned long long)version);
     } else {
         effects_note(hub->out, NOTE_SAVE_FAILED, "",
                      "version %llu: %s; serving goes on",
-                     (unsigned long long)job->number[0],
+                     (unsigned long long)version,
                      job->out[0] ? (const char *)job->out[0]->bytes
                                  : status_words(job->status));
-        if (hub->closing && !best)
-            hub->saved_version = (uint64_t)job->number[0];
+        if (hub->closing)
+            give_up(hub, version);
     }
-    if (!best)
-        orders_saved(hub, job);
+    orders_saved(hub, job);
     snapshot_try(hub);
     finish_advance(hub);
 }

@@ -44,11 +44,11 @@ static void remember(struct job *job)
     const struct blob *state = job->in[job->inputs - 1].blob;
     unsigned chunks =
         chunks_of(job->extent.elements, world->config.hub.chunk_elements);
+    unsigned planes = (unsigned)job->number[1];
 
-    if (job->number[1] > 0) {
-        replace(&saved->best, gather(world, job, 0));
-        saved->best_version = (uint64_t)job->number[0];
-        return;
+    if (job->number[3] >= 0) {
+        replace(&saved->best, gather(world, job, (1 + planes) * chunks));
+        saved->best_version = (uint64_t)job->number[3];
     }
     saved->count++;
     saved->last = job->number[2] > 0;
@@ -56,11 +56,8 @@ static void remember(struct job *job)
     saved->elements = job->extent.elements;
     replace(&saved->theta, gather(world, job, 0));
     for (unsigned i = 0; i < POLICY_PLANES; i++) {
-        unsigned first = (1 + i) * chunks;
-
-        replace(&saved->plane[i], first + 1 < job->inputs
-                                      ? gather(world, job, first)
-                                      : NULL);
+        replace(&saved->plane[i],
+                i < planes ? gather(world, job, (1 + i) * chunks) : NULL);
     }
     free(saved->state);
     saved->state = room_for(state->size + 1, 1);

@@ -133,7 +133,7 @@ struct world_node {
 
 /* What the hub has saved, in memory that survives its crashes. */
 struct world_saved {
-    unsigned count; /* saves so far, the best ones not counted */
+    unsigned count; /* saves so far */
     bool last;      /* the final one */
     uint64_t version, best_version;
     size_t elements;

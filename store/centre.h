@@ -1,19 +1,20 @@
-/* The centre on the hub's disk: one folder per run.
+/* The centre on the hub's disk: one directory per run.
  *
- *     centre.safetensors  the newest complete centre; its metadata is what a
- *                         hub needs to go on
- *     best.safetensors    the centre with the best score
- *     outer.safetensors   the first plane of the merge rule, such as the outer
- *                         momentum, tensor by tensor
- *     outer2.safetensors  its second plane
- *     lock                held by the hub that uses the folder
+ *     generation-N/         see store/generation.h; in it
+ *         centre.safetensors       the complete centre
+ *         outer.safetensors        the first plane of the merge rule, such as
+ *                                  the outer momentum, tensor by tensor
+ *         outer2.safetensors       its second plane
+ *         state                    the text that a hub needs to go on
+ *         best-VERSION.safetensors the last centres of which each was better
+ *                                  than all before it
+ *     current               a link to the newest generation
+ *     best.safetensors      a link to the best centre of that one
+ *     lives                 how often a hub has been started on it
+ *     lock                  held by the hub that uses it
  *
- * Each file is replaced as a whole (store/file.h). Planes count only together
- * and with the centre of their version: a hub that dies between two files goes
- * on from that centre without them.
- *
- * Metadata: format (pt, as PyTorch's readers expect), starswitch (the version
- * of this layout), run, version, score (or "none"), planes, state. */
+ * Metadata of the models: format (pt, as PyTorch's readers expect), run,
+ * version, score (or "none"). */
 #ifndef STORE_CENTRE_H
 #define STORE_CENTRE_H
 
@@ -23,42 +24,62 @@
 #include "core/status.h"
 #include "hub/hub.h"
 #include "seam/machine.h"
-#include "store/file.h"
+#include "store/generation.h"
 #include "store/safetensors.h"
 
-#define CENTRE_LAYOUT "1"
+#define CENTRE_FILE "centre.safetensors"
+#define CENTRE_STATE "state"
+#define CENTRE_BEST "best-"
 
-/* The context of the job. The owner sets `run`, and `schema` as soon as the
- * hub has one and before it saves (hub_schema; net's `watch` comes in time);
- * the schema is borrowed and must stay. */
+enum { CENTRE_BEST_DEFAULT = 3, CENTRE_BEST_MOST = 16 };
+
+/* Of each plane of the merge rule. */
+extern const char *const centre_planes[POLICY_PLANES];
+
+/* The context of the job. The owner sets `schema` as soon as the hub has one
+ * and before it saves (hub_schema; net's `watch` comes in time); the schema is
+ * borrowed and must stay. */
 struct centre_store {
     char directory[FILE_PATH_BYTES];
     int lock;
-    uint64_t run;
+    uint64_t life; /* from 1: more than any hub before has had, whatever
+                      became of it */
+    unsigned best; /* centres that are kept for being the best, at least 1 */
     const struct schema *schema;
 };
 
-/* Makes the folder and locks it. UNAVAILABLE when another hub uses it, IO. */
+/* Makes the directory, locks it, begins a new life and clears away what a crash
+ * has left. UNAVAILABLE when another hub uses it, IO. */
 enum status centre_open(struct centre_store *store, const char *directory,
                         struct why *why) MUST_CHECK;
-/* Lets the folder go; all jobs must have ended. A store of zeros is fine. */
+/* Lets the directory go; all jobs must have ended. A store of zeros is fine. */
 void centre_close(struct centre_store *store);
 
-/* hub.h's `save`: the best centre (number[1] == 1) goes to its own file, any
- * other to centre.safetensors. On failure the job's status says so, and out[0]
- * holds the sentence, with its NUL. One at a time; any thread. */
+/* hub.h's `save`: makes a generation. On failure the job's status says so, and
+ * out[0] holds the sentence, with its NUL; what was there before is still
+ * there. One at a time; any thread. */
 extern const struct work centre_save;
 
 /* What was loaded; `saved` points into the rest. */
 struct centre_loaded {
     struct hub_saved saved;
-    uint64_t run, version;
+    uint64_t run, version, generation;
     struct safetensors *centre, *outer[POLICY_PLANES];
+    char *state;
 };
 
-/* Reads what was saved. UNAVAILABLE when nothing was, IO, MALFORMED. */
-enum status centre_load(const char *directory, struct centre_loaded **out,
-                        struct why *why) MUST_CHECK;
+/* Reads the newest generation that is whole, and lets `current` name it. Each
+ * one that is not, and what was lost with it, is a sentence for `complain`.
+ * UNAVAILABLE when nothing was saved; MALFORMED or IO when no generation is
+ * whole; NO_MEMORY. */
+enum status centre_load(const struct centre_store *store,
+                        void (*complain)(const char *sentence),
+                        struct centre_loaded **out, struct why *why) MUST_CHECK;
 void centre_loaded_destroy(struct centre_loaded **loaded);
+
+/* The version of a best centre by the name of its file; false: it is none. */
+bool centre_is_best(const char *name, uint64_t *version);
+/* The best centre of a generation, or NULL. */
+const struct inventory_file *centre_best(const struct inventory *manifest);
 
 #endif

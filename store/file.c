@@ -1,5 +1,6 @@
 #include "store/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -8,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "core/text.h"
 
 /* Linux writes at most 2 GiB at once; smaller steps cost nothing. */
 #define WRITE_AT_ONCE ((size_t)1 << 28)
@@ -40,16 +43,30 @@ static bool write_all(int file, const struct part *part)
     return true;
 }
 
+/* So that a full disk is known before anything is written, and the file lies
+ * in one piece. Not every file system can. */
+static bool reserve(int file, const struct part *parts, size_t count)
+{
+    off_t size = 0;
+
+    for (size_t i = 0; i < count; i++)
+        size += (off_t)parts[i].size;
+    return size == 0 || fallocate(file, 0, 0, size) == 0 ||
+           errno == EOPNOTSUPP || errno == ENOSYS || errno == EINTR;
+}
+
 static bool write_parts(int file, const struct part *parts, size_t count)
 {
+    if (!reserve(file, parts, count))
+        return false;
     for (size_t i = 0; i < count; i++)
         if (!write_all(file, &parts[i]))
             return false;
     return fsync(file) == 0;
 }
 
-static enum status write_file(const char *path, const struct part *parts,
-                              size_t count, struct why *why)
+enum status file_write(const char *path, const struct part *parts,
+                       size_t count, struct why *why)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     enum status status = STATUS_OK;
@@ -63,24 +80,27 @@ static enum status write_file(const char *path, const struct part *parts,
     return status;
 }
 
-/* Some file systems cannot do this for a folder: then the rename was already
- * as safe as it gets there. */
+enum status folder_sync(const char *path, struct why *why)
+{
+    enum status status = STATUS_OK;
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (folder < 0)
+        return file_failed("open", path, why);
+    if (fsync(folder) != 0 && errno != EINVAL)
+        status = file_failed("write", path, why);
+    (void)close(folder);
+    return status;
+}
+
 static enum status sync_folder_of(const char *path, struct why *why)
 {
     char folder[FILE_PATH_BYTES];
     const char *slash = strrchr(path, '/');
     int length = slash ? (int)(slash - path) + 1 : 1;
-    enum status status = STATUS_OK;
-    int file;
 
     (void)snprintf(folder, sizeof folder, "%.*s", length, slash ? path : ".");
-    file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file < 0)
-        return file_failed("open", folder, why);
-    if (fsync(file) != 0 && errno != EINVAL)
-        status = file_failed("write", folder, why);
-    (void)close(file);
-    return status;
+    return folder_sync(folder, why);
 }
 
 static enum status name_beside(const char *path, char name[FILE_PATH_BYTES],
@@ -108,12 +128,47 @@ enum status file_replace(const char *path, const struct part *parts,
 
     if (status != STATUS_OK)
         return status;
-    status = write_file(beside, parts, count, why);
+    status = file_write(beside, parts, count, why);
     if (status == STATUS_OK)
         status = move(beside, path, why);
     if (status != STATUS_OK)
         (void)unlink(beside);
     return status;
+}
+
+bool link_is(const char *path, const char *target)
+{
+    char found[FILE_PATH_BYTES];
+    ssize_t length = readlink(path, found, sizeof found);
+
+    return length == (ssize_t)strlen(target) &&
+           memcmp(found, target, (size_t)length) == 0;
+}
+
+enum status link_replace(const char *path, const char *target,
+                         struct why *why)
+{
+    char beside[FILE_PATH_BYTES];
+    enum status status = name_beside(path, beside, why);
+
+    if (status != STATUS_OK)
+        return status;
+    (void)unlink(beside);
+    if (symlink(target, beside) != 0)
+        return file_failed("write", path, why);
+    status = move(beside, path, why);
+    if (status != STATUS_OK)
+        (void)unlink(beside);
+    return status;
+}
+
+void path_join(char path[FILE_PATH_BYTES], const char *folder,
+               const char *name)
+{
+    struct text text;
+
+    text_init(&text, path, FILE_PATH_BYTES);
+    text_add(&text, "%s/%s", folder, name);
 }
 
 /* Grows by doubling, so that pipes can be read, too. */
@@ -193,4 +248,18 @@ enum status folder_make(const char *path, struct why *why)
             return file_failed("make the folder", folder, why);
     }
     return STATUS_OK;
+}
+
+void folder_discard(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+
+    if (!folder)
+        return;
+    while ((entry = readdir(folder)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    (void)closedir(folder);
+    (void)rmdir(path);
 }

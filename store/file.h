@@ -7,6 +7,7 @@
 #ifndef STORE_FILE_H
 #define STORE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/status.h"
@@ -23,6 +24,11 @@ struct part {
 enum status file_replace(const char *path, const struct part *parts,
                          size_t count, struct why *why) MUST_CHECK;
 
+/* Writes a file and brings it to the disk; the folder is not. IO: it is not
+ * there, or not to be trusted, and must not be written to again. */
+enum status file_write(const char *path, const struct part *parts,
+                       size_t count, struct why *why) MUST_CHECK;
+
 /* Reads a whole file, `-`: standard input; `bytes` is the caller's, with a NUL
  * behind it that `size` does not count. IO; CONFIG: longer than `most`. */
 enum status file_read(const char *path, size_t most, char **bytes,
@@ -30,6 +36,23 @@ enum status file_read(const char *path, size_t most, char **bytes,
 
 /* Makes the folder, and those it is in, unless they are there. */
 enum status folder_make(const char *path, struct why *why) MUST_CHECK;
+
+/* Whether `path` is a link to that target; replaces it by one, at once and
+ * brought to the disk. */
+bool link_is(const char *path, const char *target);
+enum status link_replace(const char *path, const char *target,
+                         struct why *why) MUST_CHECK;
+
+/* The path of `name` in the folder. What does not fit is cut: whoever takes a
+ * folder from outside looks first. */
+void path_join(char path[FILE_PATH_BYTES], const char *folder,
+               const char *name);
+
+/* Brings the names in a folder to the disk. Some file systems cannot: then what
+ * was done is as safe as it gets there. */
+enum status folder_sync(const char *path, struct why *why) MUST_CHECK;
+/* Removes a folder and the files in it, as far as that goes. */
+void folder_discard(const char *path);
 
 /* "cannot VERB PATH: what errno says"; returns IO. */
 enum status file_failed(const char *verb, const char *path, struct why *why);

@@ -96,47 +96,36 @@ static bool parts_fit(const struct safetensors_source *source)
     return size == source->schema->elements * sizeof(float);
 }
 
-/* The file is the header and the parts behind it. */
-static enum status write_with_header(const char *path,
-                                     const struct safetensors_source *source,
-                                     const struct text *header,
-                                     struct why *why)
-{
-    size_t count = source->part_count + 2;
-    struct part *parts = calloc(count, sizeof *parts);
-    uint64_t length = header->length;
-    enum status status;
-
-    if (!parts)
-        return because(why, STATUS_NO_MEMORY, "no memory to write %s", path);
-    parts[0] = (struct part){&length, LENGTH_BYTES};
-    parts[1] = (struct part){header->bytes, header->length};
-    for (size_t i = 0; i < source->part_count; i++)
-        parts[i + 2] = source->parts[i];
-    status = file_replace(path, parts, count, why);
-    free(parts);
-    return status;
-}
-
-enum status safetensors_write(const char *path,
-                              const struct safetensors_source *source,
+enum status safetensors_parts(const struct safetensors_source *source,
+                              struct part **out, size_t *count,
                               struct why *why)
 {
-    char *bytes = malloc(SAFETENSORS_MAX_HEADER);
+    size_t parts = source->part_count + 1;
+    struct part *list = malloc(parts * sizeof *list + LENGTH_BYTES +
+                               SAFETENSORS_MAX_HEADER);
     struct text header;
-    enum status status;
+    uint64_t length;
+    char *bytes;
 
     assert(parts_fit(source) && source->pair_count <= SAFETENSORS_MAX_PAIRS);
-    if (!bytes)
-        return because(why, STATUS_NO_MEMORY, "no memory to write %s", path);
-    text_init(&header, bytes, SAFETENSORS_MAX_HEADER);
+    if (!list)
+        return because(why, STATUS_NO_MEMORY, "no memory to write a model");
+    bytes = (char *)(list + parts);
+    text_init(&header, bytes + LENGTH_BYTES, SAFETENSORS_MAX_HEADER);
     add_header(&header, source);
-    status = header.cut
-                 ? because(why, STATUS_CONFIG,
-                           "cannot write %s: its metadata is too long", path)
-                 : write_with_header(path, source, &header, why);
-    free(bytes);
-    return status;
+    if (header.cut) {
+        free(list);
+        return because(why, STATUS_CONFIG,
+                       "cannot write a model: its metadata is too long");
+    }
+    length = header.length;
+    memcpy(bytes, &length, LENGTH_BYTES);
+    list[0] = (struct part){bytes, LENGTH_BYTES + header.length};
+    for (size_t i = 1; i < parts; i++)
+        list[i] = source->parts[i - 1];
+    *out = list;
+    *count = parts;
+    return STATUS_OK;
 }
 
 /* ---- reading ---- */

@@ -37,10 +37,11 @@ struct safetensors_source {
     size_t part_count;
 };
 
-/* Writes the file whole or not at all, see store/file.h; the parts are not
- * copied. IO with a sentence that names the file. */
-enum status safetensors_write(const char *path,
-                              const struct safetensors_source *source,
+/* The bytes of the file as parts in a row: what it begins with, then the
+ * source's parts, which are not copied. All that is not borrowed is in `*out`,
+ * to be freed. CONFIG: the metadata is too long; NO_MEMORY. */
+enum status safetensors_parts(const struct safetensors_source *source,
+                              struct part **out, size_t *count,
                               struct why *why) MUST_CHECK;
 
 /* What was read. */

@@ -14,8 +14,8 @@
  *    new connection, and over all lives of the hub: a node that is back after
  *    a hub's restart offers under new numbers. What those hold is the node's
  *    matter: an exchange of which some chunks only were merged when the centre
- *    was saved counts as not merged after --resume, so those chunks may be
- *    merged again.
+ *    was saved counts as not merged when the hub is started again, so those
+ *    chunks may be merged again.
  * N3 monotone: while a hub lives, the centre's version, its chunks' versions
  *    and the epoch never fall, neither in the hub nor in what nodes are told.
  * N4 the centre survives: a hub that starts goes on from what was saved last,

@@ -77,9 +77,9 @@ static void the_last_of_two_arguments_wins(void)
 
 static void a_flag_can_be_told_no(void)
 {
-    CHECK_OK(parse_hub("hub --no-resume --insecure=yes --json=no"));
-    CHECK(!options.resume && options.insecure && !options.json);
-    CHECK_EQUAL(OPTION_ARGUMENT, options.given.resume);
+    CHECK_OK(parse_hub("hub --no-dylu --insecure=yes --json=no"));
+    CHECK(!options.dylu && options.insecure && !options.json);
+    CHECK_EQUAL(OPTION_ARGUMENT, options.given.dylu);
 }
 
 static void h_is_short_for_help(void)

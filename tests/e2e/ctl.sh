@@ -82,7 +82,7 @@ until_ 20 "status tells all of two nodes" status '
 
 does '"text":"saved' checkpoint
 version=$(sed 's/.*saved version \([0-9]*\).*/\1/' "$here/ctl.out")
-saved=$(metadata "$here/h.run/centre.safetensors" version)
+saved=$(metadata "$here/h.run/current/centre.safetensors" version)
 [ "$saved" -ge 3 ] && [ "$saved" = "$version" ] ||
     failed "checkpoint says $version, the file $saved"
 

@@ -17,7 +17,7 @@ run() { # NAME TEXT OPTION...
     done
     said "$name" "$text" || failed "$name does not say: $text"
     ! told "$name" node_lost || failed "$name: nodes that left are called lost"
-    for file in centre best; do
+    for file in current/centre best; do
         file=$here/$name.run/$file.safetensors
         tensors "$file" >"$here/tensors"
         for tensor in 'layer1.weight F32 \[16, 6\]' 'layer2.bias F32 \[3\]'; do

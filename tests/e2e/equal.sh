@@ -31,7 +31,8 @@ done
 set -- $made
 [ $# = 2 ] || failed "no two runs in which both nodes were in from the start"
 for each in "$1" "$2"; do
-    tail -c 652 "$here/$each.run/centre.safetensors" >"$here/$each.bytes"
+    tail -c 652 "$here/$each.run/current/centre.safetensors" \
+        >"$here/$each.bytes"
 done
 cmp "$here/$1.bytes" "$here/$2.bytes" || failed "the runs differ"
 echo "    163 parameters, 40 rounds, and they begin with" \

@@ -49,7 +49,7 @@ until_ 10 "n3 exchanges" at_least n3 applied 5
 until_ 10 "the centre is saved" told killed centre_saved
 send KILL killed
 ends killed 137
-start killed "$bin/starswitch-hub" --listen "127.0.0.1:$port" --resume \
+start killed "$bin/starswitch-hub" --listen "127.0.0.1:$port" \
     --directory "$here/killed.run" --policy mean --every 10 \
     --journal "$here/h2.journal"
 until_ 15 "n3 is back" told killed node_rejoined n3

@@ -55,7 +55,7 @@ goes_on 20 n2
 send KILL h
 ends h 137
 until_ 20 "the node knows" said n2 "alone"
-the_hub --resume
+the_hub
 goes_on 40 n2
 send TERM n2
 ends n2 0

@@ -75,7 +75,6 @@ static void the_best_is_kept_and_saved_with_the_centre(void)
     CHECK_EQUAL(1, store.saves);
     CHECK_EQUAL(2, store.version);
     CHECK_NEAR(2, store.best_first, 0);
-    CHECK_EQUAL(0, store.version_at_best);
     CHECK_CONTAINS("best 1 0.25", store.state);
     guest_gives(bench, &a, 3, 1);
     guest_lives(bench, &a, 12 * SECOND);
@@ -183,6 +182,46 @@ static void saving_is_tried_again_when_it_failed(void)
     bench_destroy(&bench);
 }
 
+static void the_best_is_saved_with_the_next_save_when_one_failed(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    store_lend(&store, bench);
+    store.loss = 0.5;
+    a = guest_alone(bench);
+    guest_lives(bench, &a, SECOND);
+    guest_gives(bench, &a, 1, 1);
+    store.fails = true;
+    guest_lives(bench, &a, 12 * SECOND);
+    CHECK_EQUAL(0, store.bests);
+    store.fails = false;
+    guest_lives(bench, &a, 12 * SECOND);
+    CHECK_EQUAL(1, store.bests);
+    CHECK_EQUAL(0, store.best_version);
+    CHECK_NEAR(1, store.best_first, 0);
+    bench_destroy(&bench);
+}
+
+static void a_run_that_cannot_be_saved_ends_all_the_same(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    store_lend(&store, bench);
+    store.loss = 0.5;
+    a = guest_alone(bench);
+    guest_gives(bench, &a, 1, 1);
+    guest_lives(bench, &a, SECOND);
+    store.fails = true;
+    bench_stop(bench);
+    guest_gives_last(bench, &a, 2, 1);
+    hand_wait(&bench->hand, SECOND);
+    CHECK(bench_look(bench)->ended);
+    CHECK(hand_note(&bench->hand, NOTE_SAVE_FAILED) != NULL);
+    bench_destroy(&bench);
+}
+
 static void a_snapshot_waits_for_a_complete_version(void)
 {
     struct bench *bench = bench_new();
@@ -253,6 +292,8 @@ void add_hub_snapshot_tests(CU_pSuite suite)
     TEST(without_a_trainer_the_nodes_losses_are_the_score);
     TEST(the_centre_is_saved_at_intervals_when_it_has_changed);
     TEST(saving_is_tried_again_when_it_failed);
+    TEST(the_best_is_saved_with_the_next_save_when_one_failed);
+    TEST(a_run_that_cannot_be_saved_ends_all_the_same);
     TEST(a_snapshot_waits_for_a_complete_version);
     TEST(offers_that_wait_for_a_snapshot_are_taken_after_it);
     TEST(a_stopped_uploader_does_not_hold_up_a_snapshot);

@@ -36,17 +36,18 @@ static void save(struct job *job)
         job->status = STATUS_IO;
         return;
     }
-    if (job->number[1] > 0) {
+    store->planes = (unsigned)job->number[1];
+    if (job->number[3] >= 0) {
+        const struct input *best =
+            &job->in[(size_t)(1 + store->planes) * BENCH_CHUNKS];
+
         store->bests++;
-        store->best_version = (uint64_t)job->number[0];
-        store->version_at_best = store->version;
-        store->best_first = hand_float(job->in[0].blob, 0);
-        return;
+        store->best_version = (uint64_t)job->number[3];
+        store->best_first = hand_float(best->blob, 0);
     }
     store->saves++;
     store->finals += job->number[2] > 0;
     store->version = (uint64_t)job->number[0];
-    store->planes = (job->inputs - 1) / BENCH_CHUNKS - 1;
     copy_chunks(job, 0, store->theta);
     for (unsigned i = 0; i < store->planes; i++)
         copy_chunks(job, (1 + i) * BENCH_CHUNKS, store->plane[i]);

@@ -10,7 +10,6 @@ enum { STATE_ROOM = 16384 };
 struct store {
     unsigned saves, bests, finals, scores;
     uint64_t version, best_version;
-    uint64_t version_at_best; /* of the centre, when the best was saved */
     double best_first;        /* its first value */
     float theta[BENCH_ELEMENTS], plane[POLICY_PLANES][BENCH_ELEMENTS];
     unsigned planes; /* that came with it */

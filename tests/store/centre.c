@@ -1,239 +1,183 @@
-#include "store/centre.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tests/check.h"
-#include "tests/store/folder.h"
-
-enum { ELEMENTS = 7, CHUNK = 3, CHUNKS = 3 };
-
-static const char state_of_3[] = "run 9\nversion 3\nbest 3 0.25\n";
-
-/* A store in a folder of its own, with a model of three chunks. */
-struct fixture {
-    struct folder folder;
-    struct centre_store store;
-    struct schema *schema;
-    struct pool *pool;
-};
-
-static bool set_up(struct fixture *fixture)
-{
-    memset(fixture, 0, sizeof *fixture);
-    fixture->pool = pool_new();
-    fixture->schema = schema_new();
-    if (!CHECK(folder_new(&fixture->folder)) ||
-        !CHECK_OK(schema_add(fixture->schema, "w", 1,
-                             (uint64_t[]){ELEMENTS}, NULL)))
-        return false;
-    if (!CHECK_OK(centre_open(&fixture->store, fixture->folder.path, NULL)))
-        return false;
-    fixture->store.run = 9;
-    fixture->store.schema = fixture->schema;
-    return true;
-}
-
-static void tear_down(struct fixture *fixture)
-{
-    centre_close(&fixture->store);
-    folder_remove(&fixture->folder);
-    schema_destroy(&fixture->schema);
-    pool_destroy(&fixture->pool);
-}
-
-static struct blob *chunk_of(struct fixture *fixture, uint32_t chunk,
-                             float value)
-{
-    size_t count = chunk_length(ELEMENTS, CHUNK, chunk);
-    struct blob *blob = blob_new(fixture->pool, count * sizeof(float));
-
-    for (size_t i = 0; i < count; i++)
-        blob_floats(blob)[i] = value + (float)((size_t)chunk * CHUNK + i);
-    return blob;
-}
-
-static struct blob *blob_of(struct fixture *fixture, const char *text)
-{
-    struct blob *blob = blob_new(fixture->pool, strlen(text));
-
-    memcpy(blob->bytes, text, blob->size);
-    return blob;
-}
-
-/* Centre values begin at `value`, those of planes at -value, -2 value. */
-static struct job *save_job(struct fixture *fixture, double version,
-                            float value, unsigned planes)
-{
-    struct job *job =
-        job_new(&centre_save, fixture->pool, (1 + planes) * CHUNKS + 1);
-
-    for (uint32_t i = 0; i < CHUNKS; i++) {
-        job->in[i].blob = chunk_of(fixture, i, value);
-        for (unsigned plane = 1; plane <= planes; plane++)
-            job->in[(size_t)plane * CHUNKS + i].blob =
-                chunk_of(fixture, i, -(float)plane * value);
-    }
-    job->in[(size_t)(1 + planes) * CHUNKS].blob = blob_of(fixture, state_of_3);
-    job->context = &fixture->store;
-    job->extent.elements = ELEMENTS;
-    job->number[0] = version;
-    return job;
-}
-
-static enum status save(struct fixture *fixture, double version, float value,
-                        unsigned planes)
-{
-    struct job *job = save_job(fixture, version, value, planes);
-    enum status status;
-
-    job_run(job);
-    status = job->status;
-    job_destroy(&job);
-    return status;
-}
-
-static struct centre_loaded *load(struct fixture *fixture)
-{
-    struct centre_loaded *loaded = NULL;
-
-    CHECK_OK(centre_load(fixture->folder.path, &loaded, NULL));
-    return loaded;
-}
+#include "tests/store/saver.h"
 
 static void a_saved_centre_is_loaded(void)
 {
-    struct fixture fixture;
+    struct saver saver;
     struct centre_loaded *loaded;
 
-    if (!set_up(&fixture))
+    if (!saver_open(&saver))
         return;
-    CHECK_OK(save(&fixture, 3, 100, 2));
-    loaded = load(&fixture);
+    CHECK_OK(saver_save(&saver, 3, 100, 2));
+    loaded = saver_load(&saver);
     if (CHECK(loaded) && loaded) {
         CHECK_EQUAL(9, loaded->run);
         CHECK_EQUAL(3, loaded->version);
-        CHECK_TEXT(state_of_3, loaded->saved.state);
-        CHECK_OK(schema_compare(fixture.schema, loaded->saved.schema, NULL));
-        for (int i = 0; i < ELEMENTS; i++)
+        CHECK_EQUAL(1, loaded->generation);
+        CHECK_CONTAINS("epoch 8589934593\nversion 3\n", loaded->saved.state);
+        CHECK_OK(schema_compare(saver.schema, loaded->saved.schema, NULL));
+        for (int i = 0; i < SAVER_ELEMENTS; i++)
             CHECK_EQUAL(100 + i, loaded->saved.theta[i]);
         if (CHECK(loaded->saved.plane[0]))
-            CHECK_EQUAL(-94, loaded->saved.plane[0][ELEMENTS - 1]);
+            CHECK_EQUAL(-94, loaded->saved.plane[0][SAVER_ELEMENTS - 1]);
         if (CHECK(loaded->saved.plane[1]))
-            CHECK_EQUAL(-194, loaded->saved.plane[1][ELEMENTS - 1]);
+            CHECK_EQUAL(-194, loaded->saved.plane[1][SAVER_ELEMENTS - 1]);
     }
     centre_loaded_destroy(&loaded);
     CHECK(!loaded);
-    tear_down(&fixture);
+    saver_close(&saver);
 }
 
 static void a_chunk_of_a_plane_that_has_not_moved_is_zeros(void)
 {
-    struct fixture fixture;
+    struct saver saver;
     struct centre_loaded *loaded;
     struct job *job;
 
-    if (!set_up(&fixture))
+    if (!saver_open(&saver))
         return;
-    job = save_job(&fixture, 3, 100, 2);
-    blob_unref(&job->in[CHUNKS + 1].blob);
+    job = saver_job(&saver, 3, 100, 2);
+    blob_unref(&job->in[SAVER_CHUNKS + 1].blob);
     job_run(job);
     CHECK_OK(job->status);
     job_destroy(&job);
-    loaded = load(&fixture);
+    loaded = saver_load(&saver);
     CHECK(loaded && loaded->saved.plane[0]);
     if (loaded && loaded->saved.plane[0]) {
-        CHECK_EQUAL(-98, loaded->saved.plane[0][CHUNK - 1]);
-        CHECK_EQUAL(0, loaded->saved.plane[0][CHUNK]);
-        CHECK_EQUAL(0, loaded->saved.plane[0][CHUNK + CHUNK - 1]);
-        CHECK_EQUAL(-94, loaded->saved.plane[0][CHUNK + CHUNK]);
+        CHECK_EQUAL(-98, loaded->saved.plane[0][SAVER_CHUNK - 1]);
+        CHECK_EQUAL(0, loaded->saved.plane[0][SAVER_CHUNK]);
+        CHECK_EQUAL(0, loaded->saved.plane[0][SAVER_CHUNK + SAVER_CHUNK - 1]);
+        CHECK_EQUAL(-94, loaded->saved.plane[0][SAVER_CHUNK + SAVER_CHUNK]);
     }
     centre_loaded_destroy(&loaded);
-    tear_down(&fixture);
+    saver_close(&saver);
 }
 
-/* As when a hub dies after it has written them, before the centre. */
-static void planes_of_a_newer_version_are_not_used(void)
+static void a_version_without_planes_is_loaded_without(void)
 {
-    struct fixture fixture;
-    struct centre_loaded *loaded;
-    char old[256], new[256];
-
-    if (!set_up(&fixture))
-        return;
-    CHECK_OK(save(&fixture, 3, 100, 2));
-    (void)snprintf(old, sizeof old, "%s",
-                   folder_file(&fixture.folder, "outer2.safetensors"));
-    (void)snprintf(new, sizeof new, "%s",
-                   folder_file(&fixture.folder, "outer2.of.3"));
-    CHECK_EQUAL(0, rename(old, new));
-    CHECK_OK(save(&fixture, 4, 200, 2));
-    CHECK_EQUAL(0, rename(new, old));
-    loaded = load(&fixture);
-    CHECK(loaded && loaded->version == 4 && !loaded->saved.plane[0] &&
-          !loaded->saved.plane[1]);
-    centre_loaded_destroy(&loaded);
-    tear_down(&fixture);
-}
-
-static void planes_of_an_older_version_are_not_used(void)
-{
-    struct fixture fixture;
+    struct saver saver;
     struct centre_loaded *loaded;
 
-    if (!set_up(&fixture))
+    if (!saver_open(&saver))
         return;
-    CHECK_OK(save(&fixture, 3, 100, 2));
-    CHECK_OK(save(&fixture, 4, 200, 0));
-    loaded = load(&fixture);
+    CHECK_OK(saver_save(&saver, 3, 100, 2));
+    CHECK_OK(saver_save(&saver, 4, 200, 0));
+    loaded = saver_load(&saver);
     if (CHECK(loaded) && loaded) {
         CHECK_EQUAL(4, loaded->version);
         CHECK_EQUAL(200, loaded->saved.theta[0]);
         CHECK(!loaded->saved.plane[0] && !loaded->saved.plane[1]);
     }
     centre_loaded_destroy(&loaded);
-    tear_down(&fixture);
+    saver_close(&saver);
 }
 
-static void the_best_centre_has_a_file_of_its_own(void)
+static void two_generations_are_kept_and_current_is_the_newest(void)
 {
-    struct fixture fixture;
-    struct safetensors *best = NULL;
-    struct job *job;
+    struct saver saver;
+    struct safetensors *centre = NULL;
 
-    if (!set_up(&fixture))
+    if (!saver_open(&saver))
         return;
-    job = save_job(&fixture, 3, 100, 0);
-    job->number[1] = 1;
-    job_run(job);
-    CHECK_OK(job->status);
-    job_destroy(&job);
-    CHECK(!file_exists(folder_file(&fixture.folder, "centre.safetensors")));
-    CHECK_OK(save(&fixture, 4, 200, 0));
+    for (unsigned i = 1; i <= 4; i++)
+        CHECK_OK(saver_save(&saver, i, 100 * (float)i, 1));
+    CHECK(!file_exists(folder_file(&saver.folder, "generation-2")));
+    CHECK(file_exists(folder_file(&saver.folder, "generation-3/MANIFEST")));
+    CHECK(file_exists(folder_file(&saver.folder, "generation-4/MANIFEST")));
+    CHECK(!file_exists(folder_file(&saver.folder, "generation-5.tmp")));
     CHECK_OK(safetensors_read(
-        folder_file(&fixture.folder, "best.safetensors"), &best, NULL));
-    if (CHECK(best) && best) {
-        CHECK_EQUAL(100, best->values[0]);
-        CHECK_TEXT("3", safetensors_value(best, "version"));
-        CHECK_TEXT("0.25", safetensors_value(best, "score"));
-        CHECK_TEXT("pt", safetensors_value(best, "format"));
+        folder_file(&saver.folder, "current/centre.safetensors"), &centre,
+        NULL));
+    if (centre) {
+        CHECK_EQUAL(400, centre->values[0]);
+        CHECK_TEXT("4", safetensors_value(centre, "version"));
+        CHECK_TEXT("none", safetensors_value(centre, "score"));
+        CHECK_TEXT("0000000000000009", safetensors_value(centre, "run"));
+        CHECK_TEXT("pt", safetensors_value(centre, "format"));
     }
-    safetensors_destroy(&best);
-    tear_down(&fixture);
+    safetensors_destroy(&centre);
+    saver_close(&saver);
+}
+
+/* The first value of the file, or -1. */
+static double first_of(const struct saver *saver, const char *name)
+{
+    struct safetensors *file = NULL;
+    double value = -1;
+
+    if (safetensors_read(folder_file(&saver->folder, name), &file, NULL) ==
+        STATUS_OK)
+        value = (double)file->values[0];
+    safetensors_destroy(&file);
+    return value;
+}
+
+static void the_best_centres_are_kept_from_one_generation_to_the_next(void)
+{
+    struct saver saver;
+    struct stat old, new;
+
+    if (!saver_open(&saver))
+        return;
+    saver.store.best = 2;
+    CHECK_OK(saver_save(&saver, 1, 100, 0));
+    CHECK(!file_exists(folder_file(&saver.folder, "best.safetensors")));
+    CHECK_OK(saver_do(saver_job_best(&saver, 3, 300, 2, 2)));
+    CHECK_NEAR(20, first_of(&saver, "best.safetensors"), 0);
+    CHECK_OK(saver_save(&saver, 4, 400, 0));
+    CHECK_OK(saver_do(saver_job_best(&saver, 6, 600, 0, 5)));
+    CHECK_NEAR(50, first_of(&saver, "best.safetensors"), 0);
+    CHECK_NEAR(20, first_of(&saver, "current/best-2.safetensors"), 0);
+    CHECK_EQUAL(0, stat(folder_file(&saver.folder,
+                                    "generation-3/best-2.safetensors"), &old));
+    CHECK_EQUAL(0, stat(folder_file(&saver.folder,
+                                    "generation-4/best-2.safetensors"), &new));
+    CHECK_EQUAL(old.st_ino, new.st_ino);
+    CHECK_OK(saver_do(saver_job_best(&saver, 8, 800, 0, 7)));
+    CHECK_NEAR(70, first_of(&saver, "best.safetensors"), 0);
+    CHECK_NEAR(50, first_of(&saver, "current/best-5.safetensors"), 0);
+    CHECK_NEAR(-1, first_of(&saver, "current/best-2.safetensors"), 0);
+    saver_close(&saver);
+}
+
+static void a_best_centre_that_is_gone_is_done_without(void)
+{
+    struct saver saver;
+    struct centre_loaded *loaded;
+
+    if (!saver_open(&saver))
+        return;
+    CHECK_OK(saver_do(saver_job_best(&saver, 3, 300, 2, 2)));
+    CHECK_EQUAL(0, remove(folder_file(&saver.folder,
+                                      "current/best-2.safetensors")));
+    loaded = saver_load(&saver);
+    CHECK(loaded && loaded->version == 3);
+    CHECK_CONTAINS("the run goes on without", saver_complaint);
+    centre_loaded_destroy(&loaded);
+    CHECK_OK(saver_save(&saver, 4, 400, 0));
+    loaded = saver_load(&saver);
+    CHECK(loaded && loaded->version == 4);
+    CHECK_TEXT("", saver_complaint);
+    centre_loaded_destroy(&loaded);
+    saver_close(&saver);
 }
 
 static void a_save_that_fails_says_why_and_leaves_the_last_one(void)
 {
-    struct fixture fixture;
+    struct saver saver;
     struct centre_loaded *loaded;
     struct job *job;
 
-    if (!set_up(&fixture))
+    if (!saver_open(&saver))
         return;
-    CHECK_OK(save(&fixture, 3, 100, 0));
-    job = save_job(&fixture, 4, 200, 0);
-    limit_file_size(200);
+    CHECK_OK(saver_save(&saver, 3, 100, 0));
+    job = saver_job(&saver, 4, 200, 0);
+    limit_file_size(100);
     job_run(job);
     unlimit_file_size();
     CHECK_STATUS(STATUS_IO, job->status);
@@ -242,80 +186,76 @@ static void a_save_that_fails_says_why_and_leaves_the_last_one(void)
         CHECK_CONTAINS("File too large", (char *)job->out[0]->bytes);
     }
     job_destroy(&job);
-    loaded = load(&fixture);
+    CHECK(!file_exists(folder_file(&saver.folder, "generation-2")));
+    CHECK(!file_exists(folder_file(&saver.folder, "generation-2.tmp")));
+    loaded = saver_load(&saver);
     CHECK(loaded && loaded->version == 3);
     centre_loaded_destroy(&loaded);
-    tear_down(&fixture);
+    CHECK_OK(saver_save(&saver, 5, 200, 0));
+    saver_close(&saver);
 }
 
 static void two_hubs_do_not_share_a_folder(void)
 {
-    struct fixture fixture;
+    struct saver saver;
     struct centre_store other;
     struct why why;
 
-    if (!set_up(&fixture))
+    if (!saver_open(&saver))
         return;
     CHECK_STATUS(STATUS_UNAVAILABLE,
-                 centre_open(&other, fixture.folder.path, &why));
+                 centre_open(&other, saver.folder.path, &why));
     CHECK_CONTAINS("another hub is using the folder", why.text);
-    centre_close(&fixture.store);
-    CHECK_OK(centre_open(&other, fixture.folder.path, &why));
+    centre_close(&saver.store);
+    CHECK_OK(centre_open(&other, saver.folder.path, &why));
     centre_close(&other);
-    tear_down(&fixture);
+    saver_close(&saver);
 }
 
-static void an_empty_folder_has_nothing_to_resume_from(void)
+static void an_empty_folder_holds_no_run(void)
 {
-    struct fixture fixture;
+    struct saver saver;
     struct centre_loaded *loaded = NULL;
     struct why why;
 
-    if (!set_up(&fixture))
+    if (!saver_open(&saver))
         return;
     CHECK_STATUS(STATUS_UNAVAILABLE,
-                 centre_load(fixture.folder.path, &loaded, &why));
-    CHECK_CONTAINS("nothing to resume from", why.text);
+                 centre_load(&saver.store, saver_complain, &loaded, &why));
+    CHECK_CONTAINS("holds no run", why.text);
     CHECK(!loaded);
-    tear_down(&fixture);
+    saver_close(&saver);
 }
 
-static void a_model_of_somebody_else_is_no_saved_centre(void)
+/* Opens the store again; its life. */
+static uint64_t next_life(struct saver *saver)
 {
-    struct fixture fixture;
-    struct centre_loaded *loaded = NULL;
-    const float values[ELEMENTS] = {0};
-    struct why why;
+    uint64_t life;
 
-    if (!set_up(&fixture))
-        return;
-    CHECK_OK(safetensors_write(
-        folder_file(&fixture.folder, "centre.safetensors"),
-        &(struct safetensors_source){
-            .schema = fixture.schema,
-            .parts = &(struct part){values, sizeof values},
-            .part_count = 1},
-        NULL));
-    CHECK_STATUS(STATUS_MALFORMED,
-                 centre_load(fixture.folder.path, &loaded, &why));
-    CHECK_CONTAINS("was not saved by a hub", why.text);
-    tear_down(&fixture);
+    centre_close(&saver->store);
+    CHECK_OK(centre_open(&saver->store, saver->folder.path, NULL));
+    saver->store.schema = saver->schema;
+    life = saver->store.life;
+    return life;
 }
 
-static void a_damaged_plane_is_done_without_and_so_is_the_other(void)
+static void each_life_is_more_than_all_before(void)
 {
-    struct fixture fixture;
-    struct centre_loaded *loaded;
+    struct saver saver;
 
-    if (!set_up(&fixture))
+    if (!saver_open(&saver))
         return;
-    CHECK_OK(save(&fixture, 3, 100, 2));
-    CHECK(file_fill(folder_file(&fixture.folder, "outer2.safetensors"),
-                    "damaged", 7));
-    loaded = load(&fixture);
-    CHECK(loaded && !loaded->saved.plane[0] && !loaded->saved.plane[1]);
-    centre_loaded_destroy(&loaded);
-    tear_down(&fixture);
+    CHECK_EQUAL(1, saver.store.life);
+    CHECK_EQUAL(2, next_life(&saver));
+    CHECK(file_fill(folder_file(&saver.folder, "lives"), "41\n", 3));
+    CHECK_EQUAL(42, next_life(&saver));
+    CHECK_EQUAL(0, remove(folder_file(&saver.folder, "lives")));
+    CHECK_OK(saver_save(&saver, 3, 100, 0)); /* whose epoch is of life 2 */
+    CHECK_EQUAL(3, next_life(&saver));
+    CHECK(file_fill(folder_file(&saver.folder, "lives"), "\x80x", 2));
+    CHECK_EQUAL(3, next_life(&saver));
+    CHECK_EQUAL(4, next_life(&saver));
+    saver_close(&saver);
 }
 
 static void a_folder_that_cannot_be_made_is_named(void)
@@ -332,13 +272,13 @@ void add_store_centre_tests(CU_pSuite suite)
 {
     TEST(a_saved_centre_is_loaded);
     TEST(a_chunk_of_a_plane_that_has_not_moved_is_zeros);
-    TEST(planes_of_a_newer_version_are_not_used);
-    TEST(planes_of_an_older_version_are_not_used);
-    TEST(the_best_centre_has_a_file_of_its_own);
+    TEST(a_version_without_planes_is_loaded_without);
+    TEST(two_generations_are_kept_and_current_is_the_newest);
+    TEST(the_best_centres_are_kept_from_one_generation_to_the_next);
+    TEST(a_best_centre_that_is_gone_is_done_without);
     TEST(a_save_that_fails_says_why_and_leaves_the_last_one);
     TEST(two_hubs_do_not_share_a_folder);
-    TEST(an_empty_folder_has_nothing_to_resume_from);
-    TEST(a_model_of_somebody_else_is_no_saved_centre);
-    TEST(a_damaged_plane_is_done_without_and_so_is_the_other);
+    TEST(an_empty_folder_holds_no_run);
+    TEST(each_life_is_more_than_all_before);
     TEST(a_folder_that_cannot_be_made_is_named);
 }

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/file.h"
+
 enum { PATHS = 4, PATH_BYTES = 512 };
 
 bool folder_new(struct folder *folder)
@@ -17,7 +19,12 @@ bool folder_new(struct folder *folder)
     return mkdtemp(folder->path);
 }
 
-/* Folders in it must be empty. */
+static void remove_entry(const char *path)
+{
+    folder_discard(path);
+    (void)remove(path);
+}
+
 void folder_remove(struct folder *folder)
 {
     struct dirent **entries;
@@ -27,7 +34,7 @@ void folder_remove(struct folder *folder)
         const char *name = entries[i]->d_name;
 
         if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
-            (void)remove(folder_file(folder, name));
+            remove_entry(folder_file(folder, name));
         free(entries[i]);
     }
     if (count >= 0)

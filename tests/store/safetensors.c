@@ -29,7 +29,13 @@ static enum status write_small(const char *path, const struct pair *pairs,
     const struct part parts[] = {{values, 16}, {values + 4, 12}};
     const struct safetensors_source source = {schema, pairs, pair_count, parts,
                                               2};
-    enum status status = safetensors_write(path, &source, why);
+    struct part *laid = NULL;
+    size_t count = 0;
+    enum status status = safetensors_parts(&source, &laid, &count, why);
+
+    if (status == STATUS_OK)
+        status = file_replace(path, laid, count, why);
+    free(laid);
 
     schema_destroy(&schema);
     return status;

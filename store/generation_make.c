@@ -1,0 +1,158 @@
+/* Making a generation. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/generation.h"
+
+enum status generation_begin(struct generation *generation,
+                             const char *directory, struct why *why)
+{
+    uint64_t numbers[GENERATION_LIST] = {0};
+    uint64_t newest = generation_list(directory, numbers) ? numbers[0] : 0;
+    uint64_t current = generation_current(directory);
+
+    *generation = (struct generation){.directory = directory,
+                                      .number = newest + 1,
+                                      .before = current ? current : newest};
+    generation_half_path(directory, generation->number, generation->folder);
+    folder_discard(generation->folder);
+    if (mkdir(generation->folder, 0777) != 0)
+        return file_failed("make the folder", generation->folder, why);
+    return STATUS_OK;
+}
+
+enum status generation_add(struct generation *generation, const char *name,
+                           const struct part *parts, size_t count,
+                           struct why *why)
+{
+    char path[FILE_PATH_BYTES];
+    enum status status =
+        inventory_add(&generation->manifest, name, parts, count, why);
+
+    path_join(path, generation->folder, name);
+    if (status == STATUS_OK)
+        status = file_write(path, parts, count, why);
+    return status;
+}
+
+/* Reads it from the one before and writes it again. */
+static enum status copy(struct generation *generation,
+                        const struct inventory_file *file, const char *from,
+                        const char *to, struct why *why)
+{
+    enum status status = STATUS_AGAIN;
+    struct part part = {NULL, 0};
+    char *bytes = NULL;
+
+    if (generation_check(generation->directory, generation->before, file,
+                         why) == STATUS_OK &&
+        file_read(from, (size_t)file->size, &bytes, &part.size, why) ==
+            STATUS_OK) {
+        part.bytes = bytes;
+        status = file_write(to, &part, 1, why);
+    }
+    free(bytes);
+    return status;
+}
+
+enum status generation_keep(struct generation *generation,
+                            const struct inventory_file *file, struct why *why)
+{
+    char from[FILE_PATH_BYTES], to[FILE_PATH_BYTES];
+    enum status status = STATUS_OK;
+
+    generation_path(generation->directory, generation->before, file->name,
+                    from);
+    path_join(to, generation->folder, file->name);
+    if (link(from, to) != 0)
+        status = copy(generation, file, from, to, why);
+    if (status == STATUS_OK)
+        status = inventory_copy(&generation->manifest, file, why);
+    return status;
+}
+
+enum status generation_choose(struct generation *generation, const char *name,
+                              struct why *why)
+{
+    static const char target[] = GENERATION_CURRENT "/" GENERATION_BEST;
+    char inner[FILE_PATH_BYTES], outer[FILE_PATH_BYTES];
+    enum status status;
+
+    path_join(inner, generation->folder, GENERATION_BEST);
+    path_join(outer, generation->directory, GENERATION_BEST);
+    status = link_replace(inner, name, why);
+    if (status == STATUS_OK && !link_is(outer, target))
+        status = link_replace(outer, target, why);
+    return status;
+}
+
+static enum status write_manifest(const struct generation *generation,
+                                  struct why *why)
+{
+    struct part part = {NULL, 0};
+    char path[FILE_PATH_BYTES];
+    char *text = inventory_print(&generation->manifest, &part.size);
+    enum status status;
+
+    if (!text)
+        return because(why, STATUS_NO_MEMORY, "no memory to save the centre");
+    part.bytes = text;
+    path_join(path, generation->folder, GENERATION_MANIFEST);
+    status = file_write(path, &part, 1, why);
+    free(text);
+    return status;
+}
+
+/* Gives it its name; from then on a hub that starts finds it. */
+static enum status publish(struct generation *generation, struct why *why)
+{
+    char path[FILE_PATH_BYTES];
+
+    generation_path(generation->directory, generation->number, "", path);
+    if (rename(generation->folder, path) != 0)
+        return file_failed("write", path, why);
+    memcpy(generation->folder, path, sizeof path);
+    return folder_sync(generation->directory, why);
+}
+
+/* Lets `current` name it; if that fails, the one before again, as far as that
+ * goes: a hub that starts does not need the link. */
+static enum status make_current(const struct generation *generation,
+                                struct why *why)
+{
+    const char *directory = generation->directory;
+    enum status status = generation_point(directory, generation->number, why);
+    enum status undone = STATUS_OK;
+
+    if (status != STATUS_OK && generation->before)
+        undone = generation_point(directory, generation->before, NULL);
+    return undone == STATUS_OK ? status : undone;
+}
+
+enum status generation_end(struct generation *generation, struct why *why)
+{
+    enum status status = write_manifest(generation, why);
+
+    if (status == STATUS_OK)
+        status = folder_sync(generation->folder, why);
+    if (status == STATUS_OK)
+        status = publish(generation, why);
+    if (status == STATUS_OK)
+        status = make_current(generation, why);
+    if (status == STATUS_OK)
+        generation_prune(generation->directory, generation->number,
+                         generation->before);
+    else
+        generation_remove(generation->directory, generation->number);
+    inventory_free(&generation->manifest);
+    return status;
+}
+
+void generation_abandon(struct generation *generation)
+{
+    generation_remove(generation->directory, generation->number);
+    inventory_free(&generation->manifest);
+}
