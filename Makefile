@@ -58,7 +58,9 @@ TABLES = $(patsubst tools/%.c,$(BUILD)/star-%,\
 	$(wildcard tools/tables.c tools/formats.c))
 TESTS = $(BUILD)/run-tests
 TEST_OBJECTS = $(call object,\
-	$(filter-out tests/replay.c tests/fuzz/% tests/chaos/main.c,$(wildcard tests/*.c tests/*/*.c)))
+	$(filter-out tests/replay.c tests/chaos/main.c tests/fuzz/% tests/preload/%,\
+	$(wildcard tests/*.c tests/*/*.c)))
+PRELOADS = $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/preload/*.c))
 REPLAYS = $(FUZZ:%=$(BUILD)/replay-%)
 SOURCES = $(wildcard $(FOLDERS:=/*.c) tests/*.c tests/*/*.c \
 	bench/*.c bench/convergence/*.c bench/kit/*.c tools/*.c examples/*.c)
@@ -123,6 +125,9 @@ $(BUILD)/libstarswitch.a: $(API) $(LIBRARIES)
 examples: $(EXAMPLES) ## the programs and trainers of examples/
 $(BUILD)/examples/%.so: $(BUILD)/examples/%.o
 	$Q$(CC) $(SAN) -shared -o $@ $< -lm
+# What is loaded before the C library, for scripts.
+$(BUILD)/tests/preload/%.so: $(BUILD)/tests/preload/%.o
+	$Q$(CC) -shared -o $@ $<
 $(BUILD)/examples/%: $(BUILD)/examples/%.o $(BUILD)/libstarswitch.so
 	$Q$(CC) $(SAN) -pthread -o $@ $< -L$(BUILD) -lstarswitch -lm \
 		-Wl,-rpath,'$$ORIGIN/..'
@@ -157,7 +162,7 @@ test: all $(EXAMPLES) $(TESTS) ## the CUnit tests (SUITES="core/ hub/": some)
 	@$(RUN_TESTS)
 
 programs-for-checks: $(TESTS) $(REPLAYS) $(BENCHES) $(EXAMPLES) $(TABLES) \
-	$(CONVERGENCE) $(CHAOS)
+	$(CONVERGENCE) $(CHAOS) $(PRELOADS)
 
 SCRIPTS = $(sort $(wildcard tests/tools/*.sh tests/e2e/*.sh))
 scripts: all programs-for-checks ## the tests that are shell scripts

@@ -84,7 +84,8 @@ static enum status parse_lines(const char *lines, struct why *why)
     return status;
 }
 
-#define HEAD "starswitch-generation 1\nrun 0000000000000009\nversion 4\nepoch 5\n"
+#define HEAD                                                                   \
+    "starswitch-generation 1\nrun 0000000000000009\nversion 4\nepoch 5\n"
 
 static void what_no_hub_would_write_is_refused(void)
 {

@@ -1,0 +1,134 @@
+#!/bin/sh
+# A disk that is full, or that fails: the hub goes on serving, says that it
+# could not save, and saves again when it can. What was saved before is still
+# there. And what verify and export say of all that.
+set -eu
+cd "$(dirname "$0")/../.."
+. tests/e2e/common
+
+library=$(realpath "$bin/tests/preload/faults.so")
+disk=$here/disk
+
+# Whoever may not mount a disk tests the rest.
+mkdir "$disk"
+mounted=
+! mount -t tmpfs -o size=2m none "$disk" 2>/dev/null || mounted=1
+clean_up() { [ ! "$mounted" ] || umount -l "$disk"; }
+
+run() { # NAME DIRECTORY OPTION...
+    local name=$1 directory=$2
+    shift 2
+    start "$name" $program --listen "127.0.0.1:$port" --directory "$directory" \
+        --policy async --every 5 --delay 2 --save 200ms "$@"
+}
+program=$bin/starswitch-hub
+
+# how_often NAME EVENT: how often the hub has said so.
+how_often() { cat "$here/$1.out" "$here/$1.err" | grep -c " $2" || true; }
+more() { [ "$(how_often "$1" "$2")" -gt "$3" ]; }
+saves_again() { # NAME
+    until_ 20 "$1 saves" more "$1" centre_saved "$(how_often "$1" centre_saved)"
+}
+fails_again() { # NAME
+    until_ 20 "$1 says that it cannot save" more "$1" save_failed \
+        "$(how_often "$1" save_failed)"
+}
+
+# hub_says CODE TEXT WORD...: what a command of the hub's ends with and says.
+hub_says() {
+    local code=0 expected=$1 text=$2
+    shift 2
+    "$bin/starswitch-hub" "$@" >"$here/said.out" 2>"$here/said.err" || code=$?
+    [ $code = "$expected" ] || failed "$*: $code instead of $expected"
+    said said "$text" || failed "$*: not a word of $text"
+}
+
+# ---- full ----
+
+node n1
+if [ "$mounted" ]; then
+    run full "$disk/run"
+    saves_again full
+    saves_again full
+    dd if=/dev/zero of="$disk/filler" bs=4k 2>/dev/null || true
+    fails_again full
+    said full "No space left on device" || failed "it does not say why"
+    said full "serving goes on" || failed "it does not say that it goes on"
+    fails_again full
+    goes_on 20 n1
+    hub_says 0 "current: generation-" verify "$disk/run"
+    ! ls -d "$disk/run/"*.tmp >/dev/null 2>&1 || failed "something is left"
+    rm "$disk/filler"
+    saves_again full
+    echo "    a full disk: $(how_often full save_failed) saves failed, then" \
+        "$(how_often full centre_saved) are well"
+    send KILL full
+    ends full 137
+fi
+
+# ---- a call fails, at one place after the other ----
+
+# Errors are 5, EIO; 28, ENOSPC; 30, EROFS. With fsync the library kills who
+# tries the same file again.
+for fault in fsync:4:5 fsync:5:5 fsync:6:5 fsync:7:5 fsync:8:5 fsync:9:5 \
+    fsync:10:5 fsync:11:5 fallocate:4:28 mkdir:7:30 rename:2:5 rename:3:30 \
+    rename:4:5 symlink:1:28 symlink:2:28; do
+    program="env LD_PRELOAD=$library STAR_FAULT=$fault $bin/starswitch-hub"
+    rm -f "$here/bad.out" "$here/bad.err"
+    run bad "$here/bad.run"
+    until_ 20 "$fault fails" more bad save_failed 0
+    saves_again bad
+    hub_says 0 "current: generation-" verify "$here/bad.run"
+    send KILL bad
+    ends bad 137
+done
+echo "    a call that fails: what it was for is made anew"
+
+# ---- verify and export ----
+
+good=$here/bad.run
+hub_says 0 "centre.safetensors of generation-" export "$good" "$here/m.st"
+cmp "$here/m.st" "$good/current/centre.safetensors" ||
+    failed "the copy is another one"
+hub_says 0 "best-" export "$good" "$here/best.st" --best
+cmp "$here/best.st" "$good/best.safetensors" || failed "the best is another one"
+tensors "$here/best.st" >"$here/tensors"
+hub_says 74 "No such file" export "$good" "$here/none/m.st"
+hub_says 64 "name the directory" verify
+hub_says 64 "no options" verify "$good" --every 3
+hub_says 69 "holds no run" verify "$here"
+hub_says 69 "holds no run" export "$here" "$here/m.st"
+
+# One bit of the newest centre; a byte more of the state before it.
+newest=$(readlink "$good/current")
+python3 - "$good/$newest/centre.safetensors" <<'END'
+import sys
+with open(sys.argv[1], "r+b") as file:
+    file.seek(-9, 2)
+    byte = file.read(1)[0]
+    file.seek(-9, 2)
+    file.write(bytes([byte ^ 4]))
+END
+hub_says 74 "centre.safetensors: damaged: centre.safetensors: its bytes 0 to" \
+    verify "$good"
+sed 's/^/    /' "$here/said.err"
+hub_says 0 "$newest is damaged" export "$good" "$here/m.st"
+program=$bin/starswitch-hub
+run damaged "$good"
+goes_on 20 n1
+until_ 20 "it goes back" said damaged "the run goes back from version"
+until_ 20 "and goes on" said damaged "going on with run"
+sed -n '1,2s/^/    /p' "$here/damaged.err"
+saves_again damaged
+hub_says 0 "current: generation-" verify "$good"
+send KILL damaged
+ends damaged 137
+for each in "$good"/generation-*; do
+    echo >>"$each/state"
+done
+hub_says 74 "2 of 2 generations" verify "$good"
+hub_says 0 "centre.safetensors of" export "$good" "$here/m.st"
+run worse "$good"
+ends worse 74
+said worse "begin in another --directory" || failed "nothing says what to do"
+sed -n '$s/^/    /p' "$here/worse.err"
