@@ -176,10 +176,12 @@ static void print_quoted(const char *value, struct text *out)
     text_add_character(out, '"');
 }
 
-/* Whether there is nothing to write: nobody has chosen, nor the table. */
+/* Whether there is nothing to write: nobody has chosen, nor the table, or it
+ * is secret. */
 static bool is_open(const struct options *options, const struct option *row)
 {
-    return !*row->text && !*((const unsigned char *)options + row->given);
+    return row->type.kind == VALUE_SECRET ||
+           (!*row->text && !*((const unsigned char *)options + row->given));
 }
 
 static void print_setting(const struct options *options,

@@ -44,6 +44,28 @@ static const char *value_of(struct arguments *arguments, const char *equals,
     return next;
 }
 
+void options_hide_secrets(enum program program, int count,
+                          char *const *arguments)
+{
+    for (int i = 1; i < count; i++) {
+        char *word = arguments[i], *equals = strchr(word, '=');
+        const struct option *row;
+        char name[NAME_BYTES];
+
+        if (strncmp(word, "--", 2) != 0)
+            continue;
+        (void)snprintf(name, sizeof name, "%.*s",
+                       (int)strcspn(word + 2, "="), word + 2);
+        row = options_find(program, name);
+        if (!row || row->type.kind != VALUE_SECRET)
+            continue;
+        if (equals)
+            explicit_bzero(equals + 1, strlen(equals + 1));
+        else if (i + 1 < count)
+            explicit_bzero(arguments[i + 1], strlen(arguments[i + 1]));
+    }
+}
+
 static enum status missing(const struct option *row, struct why *why)
 {
     return because(why, STATUS_USAGE, "--%s needs a value: --%s %s (%s)",

@@ -34,6 +34,10 @@
     {                                                                          \
         .kind = VALUE_TEXT                                                     \
     }
+#define KIND_SECRET                                                            \
+    {                                                                          \
+        .kind = VALUE_SECRET                                                   \
+    }
 #define KIND_FLAG                                                              \
     {                                                                          \
         .kind = VALUE_FLAG                                                     \
@@ -87,6 +91,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 struct wish {
     const char *name, *text;
     enum option_source source;
+    bool secret; /* the text */
 };
 
 const struct option *options_rows(size_t *count)
@@ -182,8 +187,10 @@ static enum status complain(const struct wish *wish, const char *detail,
         option_variable(wish->name, &text);
     else
         quote(&text, wish->name);
-    text_add(&text, "%s", forms[wish->source].between);
-    quote(&text, wish->text);
+    if (!wish->secret) {
+        text_add(&text, "%s", forms[wish->source].between);
+        quote(&text, wish->text);
+    }
     return because(why, blame(wish->source), "%s: %s", bytes, detail);
 }
 
@@ -266,7 +273,7 @@ enum status options_set(struct options *options, enum program program,
                         enum option_source source, struct why *why)
 {
     const struct option *row = options_find(program, name);
-    struct wish wish = {name, text, source};
+    struct wish wish = {name, text, source, false};
     enum status status;
     union value value;
     struct why detail;
@@ -275,6 +282,7 @@ enum status options_set(struct options *options, enum program program,
         row = find(~0u, name);
     if (!row)
         return unknown(program, &wish, why);
+    wish.secret = row->type.kind == VALUE_SECRET;
     if (row->call && source != OPTION_ARGUMENT)
         return complain(&wish, "is for the command line only", why);
     status = value_parse(&row->type, text, &value, &detail);

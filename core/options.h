@@ -8,6 +8,8 @@
  *
  *     if (options.given.outer_lr) outer.lr = options.outer_lr;
  *
+ * A SECRET is a text that no page, file, error or recording ever shows.
+ *
  * Errors are USAGE for the command line and CONFIG for the rest, with one
  * sentence that names the option, what is wrong and what would be right. A
  * call that fails changes nothing. */
@@ -42,6 +44,7 @@ enum option_source {
 #define TYPE_WINDOW uint64_t
 #define TYPE_RATE uint64_t
 #define TYPE_TEXT value_text
+#define TYPE_SECRET value_text
 #define TYPE_FLAG bool
 #define TYPE_CHOICE(list, LIST) enum list
 #define TYPE_ENDPOINT struct endpoint
@@ -71,6 +74,7 @@ struct options {
 #undef TYPE_WINDOW
 #undef TYPE_RATE
 #undef TYPE_TEXT
+#undef TYPE_SECRET
 #undef TYPE_FLAG
 #undef TYPE_CHOICE
 #undef TYPE_ENDPOINT
@@ -118,6 +122,11 @@ enum status options_parse_arguments(struct options *options,
                                     enum program program, int count,
                                     char *const *arguments,
                                     struct why *why) MUST_CHECK;
+
+/* Overwrites the secrets of a command line that has been read, so that who lists
+ * processes does not see them for longer than it took. */
+void options_hide_secrets(enum program program, int count,
+                          char *const *arguments);
 
 /* Reads a config file's text: lines `name = value`, # for comments, "..." with
  * \" and \\ around values that need it. The last of two equal names wins. As

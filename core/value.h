@@ -31,6 +31,7 @@ enum value_kind {
     VALUE_WINDOW,   /* uint64_t: auto (that is 0), or as BYTES */
     VALUE_RATE,     /* uint64_t, bytes per second: 100Mbit, 12MB/s, none (0) */
     VALUE_TEXT,     /* value_text */
+    VALUE_SECRET,   /* value_text, which nobody prints */
     VALUE_FLAG,     /* bool: yes no true false on off 1 0 */
     VALUE_CHOICE,   /* an enum of core/words.def, by its words */
     VALUE_ENDPOINT, /* struct endpoint: host, host:port, [IPv6]:port */
@@ -68,7 +69,7 @@ size_t value_size(enum value_kind kind);
 enum status value_parse(const struct value_type *type, const char *text,
                         union value *out, struct why *why) MUST_CHECK;
 
-/* Adds `value` as value_parse reads it. */
+/* Adds `value` as value_parse reads it; of a SECRET nothing. */
 void value_print(const struct value_type *type, const union value *value,
                  struct text *out);
 

@@ -72,6 +72,7 @@ enum status settings_read(struct options *out, enum program program, int argc,
 
     options_defaults(&next);
     status = options_parse_arguments(&next, program, argc, argv, why);
+    options_hide_secrets(program, argc, argv);
     if (status != STATUS_OK)
         return status;
     if (next.help)

@@ -55,7 +55,8 @@ enum status record_open_node(const char *path, const char *name,
 /* Where files are, and how to print, is nothing of the run. */
 static bool is_of_the_run(const struct option *row)
 {
-    return !row->call && strcmp(row->group, "Files") != 0 &&
+    return !row->call && row->type.kind != VALUE_SECRET &&
+           strcmp(row->group, "Files") != 0 &&
            strcmp(row->group, "Program") != 0;
 }
 
