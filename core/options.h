@@ -123,8 +123,8 @@ enum status options_parse_arguments(struct options *options,
                                     char *const *arguments,
                                     struct why *why) MUST_CHECK;
 
-/* Overwrites the secrets of a command line that has been read, so that who lists
- * processes does not see them for longer than it took. */
+/* Overwrites the secrets of a command line that has been read, so that whoever
+ * lists processes does not see them for longer than it took. */
 void options_hide_secrets(enum program program, int count,
                           char *const *arguments);
 

@@ -322,14 +322,6 @@ static void print_goal(const struct value_type *type, const union value *value,
     goal_print(&value->goal, out);
 }
 
-static void print_nothing(const struct value_type *type,
-                          const union value *value, struct text *out)
-{
-    (void)type;
-    (void)value;
-    (void)out;
-}
-
 struct kind {
     size_t size;
     enum status (*parse)(const struct value_type *type, const char *text,
@@ -346,7 +338,7 @@ static const struct kind kinds[VALUE_KINDS] = {
     [VALUE_WINDOW] = {sizeof(uint64_t), parse_window, print_window},
     [VALUE_RATE] = {sizeof(uint64_t), parse_rate, print_rate},
     [VALUE_TEXT] = {sizeof(value_text), parse_text, print_text},
-    [VALUE_SECRET] = {sizeof(value_text), parse_text, print_nothing},
+    [VALUE_SECRET] = {sizeof(value_text), parse_text, NULL},
     [VALUE_FLAG] = {sizeof(bool), parse_flag, print_flag},
     [VALUE_CHOICE] = {sizeof(unsigned), parse_choice, print_choice},
     [VALUE_ENDPOINT] = {sizeof(struct endpoint), parse_endpoint,
@@ -370,7 +362,8 @@ enum status value_parse(const struct value_type *type, const char *text,
 void value_print(const struct value_type *type, const union value *value,
                  struct text *out)
 {
-    kinds[type->kind].print(type, value, out);
+    if (kinds[type->kind].print)
+        kinds[type->kind].print(type, value, out);
 }
 
 void value_clear(enum value_kind kind, union value *out)

@@ -136,6 +136,24 @@ enum status file_replace(const char *path, const struct part *parts,
     return status;
 }
 
+/* What is written to a file that is there keeps that file's mode. */
+enum status file_replace_private(const char *path, const struct part *parts,
+                                 size_t count, struct why *why)
+{
+    char beside[FILE_PATH_BYTES];
+    enum status status = name_beside(path, beside, why);
+    int file;
+
+    if (status != STATUS_OK)
+        return status;
+    (void)unlink(beside);
+    file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0)
+        return file_failed("write", path, why);
+    (void)close(file);
+    return file_replace(path, parts, count, why);
+}
+
 bool link_is(const char *path, const char *target)
 {
     char found[FILE_PATH_BYTES];

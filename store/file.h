@@ -24,6 +24,10 @@ struct part {
 enum status file_replace(const char *path, const struct part *parts,
                          size_t count, struct why *why) MUST_CHECK;
 
+/* The same for a secret: nobody but its owner may ever read it (mode 0600). */
+enum status file_replace_private(const char *path, const struct part *parts,
+                                 size_t count, struct why *why) MUST_CHECK;
+
 /* Writes a file and brings it to the disk; the folder is not. IO: it is not
  * there, or not to be trusted, and must not be written to again. */
 enum status file_write(const char *path, const struct part *parts,

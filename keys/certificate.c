@@ -1,0 +1,283 @@
+#include "keys/certificate.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "core/text.h"
+#include "store/file.h"
+
+enum { FILE_MOST = 4096, PRIVATE = 077 };
+
+enum section { SECTION_NONE, SECTION_METADATA, SECTION_CURVE };
+
+bool key_name_fits(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "._-";
+    size_t length = strspn(name, letters);
+
+    return length && length < KEY_NAME_BYTES && !name[length] &&
+           !strchr("._-", *name);
+}
+
+void certificate_date(struct certificate *certificate)
+{
+    struct timespec now;
+    struct tm parts;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    (void)strftime(certificate->time, sizeof certificate->time,
+                   "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now.tv_sec, &parts));
+}
+
+void certificate_wipe(struct certificate *certificate)
+{
+    explicit_bzero(certificate, sizeof *certificate);
+}
+
+/* ---- reading ---- */
+
+/* What has been read, and where. */
+struct reading {
+    struct certificate *to;
+    enum section section;
+    bool has_public;
+};
+
+static bool take_text(char *to, size_t size, const char *value, size_t length)
+{
+    if (length >= size)
+        return false;
+    memcpy(to, value, length);
+    to[length] = '\0';
+    return true;
+}
+
+static bool take_curve(struct reading *reading, const char *name,
+                       const char *value, size_t length)
+{
+    struct certificate *to = reading->to;
+
+    if (strcmp(name, "public-key") == 0 && !reading->has_public)
+        return reading->has_public = key_parse(value, length, &to->pair.shown);
+    if (strcmp(name, "secret-key") == 0 && !to->has_secret)
+        return to->has_secret = key_parse(value, length, &to->pair.secret);
+    return false;
+}
+
+/* What others have put there is no matter of ours. */
+static bool take_metadata(struct reading *reading, const char *name,
+                          const char *value, size_t length)
+{
+    struct certificate *to = reading->to;
+
+    if (strcmp(name, "name") == 0)
+        return take_text(to->name, sizeof to->name, value, length);
+    if (strcmp(name, "time") == 0)
+        return take_text(to->time, sizeof to->time, value, length);
+    if (strcmp(name, "hub") == 0)
+        return to->enrolled = key_parse(value, length, &to->hub);
+    return true;
+}
+
+/* `    NAME = "VALUE"`, in place. */
+static bool take_setting(struct reading *reading, char *line)
+{
+    char *equals = strstr(line, " = \"");
+    char *value = equals ? equals + strlen(" = \"") : NULL;
+    char *end = value ? strrchr(value, '"') : NULL;
+    const char *name = line + strspn(line, " ");
+
+    if (!end || end < value || end[1])
+        return false;
+    *equals = '\0';
+    switch (reading->section) {
+    case SECTION_CURVE:
+        return take_curve(reading, name, value, (size_t)(end - value));
+    case SECTION_METADATA:
+        return take_metadata(reading, name, value, (size_t)(end - value));
+    case SECTION_NONE:
+        break;
+    }
+    return false;
+}
+
+static bool take_line(struct reading *reading, char *line)
+{
+    size_t blanks = strspn(line, " ");
+
+    if (!line[blanks] || line[blanks] == '#')
+        return true;
+    if (blanks)
+        return take_setting(reading, line);
+    if (strcmp(line, "metadata") == 0)
+        reading->section = SECTION_METADATA;
+    else if (strcmp(line, "curve") == 0)
+        reading->section = SECTION_CURVE;
+    else
+        return false;
+    return true;
+}
+
+static enum status take_lines(const char *path, char *text, size_t size,
+                              struct certificate *out, struct why *why)
+{
+    struct reading reading = {.to = out};
+    unsigned number = 0;
+    char *line, *rest = text;
+
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        number++;
+        if (!take_line(&reading, line))
+            return because(why, STATUS_MALFORMED,
+                           "%.120s: line %u is none of a certificate; put "
+                           "the file back from a copy, or make a new one",
+                           path, number);
+    }
+    if (!reading.has_public || strlen(text) > size)
+        return because(why, STATUS_MALFORMED,
+                       "%.120s: there is no public key in it; put the file "
+                       "back from a copy, or make a new one",
+                       path);
+    return STATUS_OK;
+}
+
+static enum status check_mode(const char *path,
+                              const struct certificate *certificate,
+                              struct why *why)
+{
+    struct stat file;
+
+    if (!certificate->has_secret)
+        return STATUS_OK;
+    if (stat(path, &file) != 0)
+        return file_failed("read", path, why);
+    if (file.st_mode & PRIVATE)
+        return because(why, STATUS_CONFIG,
+                       "%.120s: others may read this secret key; say chmod "
+                       "600 of it, or, if somebody did read it, make a new "
+                       "one",
+                       path);
+    return STATUS_OK;
+}
+
+enum status certificate_read(const char *path, struct certificate *out,
+                             struct why *why)
+{
+    struct certificate read = {.has_secret = false};
+    enum status status;
+    char *text;
+    size_t size;
+    struct stat file;
+
+    if (stat(path, &file) != 0 && errno == ENOENT)
+        return because(why, STATUS_UNAVAILABLE, "there is no %.150s", path);
+    status = file_read(path, FILE_MOST, &text, &size, why);
+    if (status != STATUS_OK)
+        return status;
+    status = take_lines(path, text, size, &read, why);
+    explicit_bzero(text, size);
+    free(text);
+    if (status == STATUS_OK)
+        status = check_mode(path, &read, why);
+    if (status == STATUS_OK)
+        *out = read;
+    certificate_wipe(&read);
+    return status;
+}
+
+/* ---- writing ---- */
+
+static void add_value(struct text *out, const char *name, const char *value)
+{
+    if (*value)
+        text_add(out, "    %s = \"%s\"\n", name, value);
+}
+
+static void add_key(struct text *out, const char *name, const struct key *key)
+{
+    char text[KEY_TEXT_BYTES];
+
+    key_print(key, text);
+    add_value(out, name, text);
+    explicit_bzero(text, sizeof text);
+}
+
+enum status certificate_write(const char *path,
+                              const struct certificate *certificate,
+                              struct why *why)
+{
+    char bytes[FILE_MOST];
+    struct text text;
+    struct part part = {.bytes = bytes};
+    enum status status;
+
+    text_init(&text, bytes, sizeof bytes);
+    text_add(&text, "#   ZeroMQ CURVE %s Certificate, of starswitch\n%s\n",
+             certificate->has_secret ? "**Secret**" : "Public",
+             certificate->has_secret
+                 ? "#   Give it to nobody, and keep its mode of 0600.\n"
+                 : "");
+    text_add(&text, "metadata\n");
+    add_value(&text, "name", certificate->name);
+    add_value(&text, "time", certificate->time);
+    if (certificate->enrolled)
+        add_key(&text, "hub", &certificate->hub);
+    text_add(&text, "curve\n");
+    add_key(&text, "public-key", &certificate->pair.shown);
+    if (certificate->has_secret)
+        add_key(&text, "secret-key", &certificate->pair.secret);
+    part.size = text.length;
+    status = certificate->has_secret
+                 ? file_replace_private(path, &part, 1, why)
+                 : file_replace(path, &part, 1, why);
+    explicit_bzero(bytes, sizeof bytes);
+    return status;
+}
+
+/* ---- one's own ---- */
+
+static enum status make_folder_of(const char *path, struct why *why)
+{
+    char folder[FILE_PATH_BYTES];
+    const char *slash = strrchr(path, '/');
+
+    if (!slash || slash == path)
+        return STATUS_OK;
+    (void)snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+    return folder_make(folder, why);
+}
+
+enum status certificate_own(const char *path, const char *name,
+                            struct certificate *out, bool *made,
+                            struct why *why)
+{
+    struct certificate own = {.has_secret = true};
+    enum status status = certificate_read(path, out, why);
+
+    if (made)
+        *made = status == STATUS_UNAVAILABLE;
+    if (status == STATUS_OK && !out->has_secret)
+        return because(why, STATUS_CONFIG,
+                       "%.120s: there is no secret key in it; name the file "
+                       "that has it",
+                       path);
+    if (status != STATUS_UNAVAILABLE)
+        return status;
+    (void)snprintf(own.name, sizeof own.name, "%s", name);
+    certificate_date(&own);
+    status = key_pair_make(&own.pair, why);
+    if (status == STATUS_OK)
+        status = make_folder_of(path, why);
+    if (status == STATUS_OK)
+        status = certificate_write(path, &own, why);
+    if (status == STATUS_OK)
+        *out = own;
+    certificate_wipe(&own);
+    return status;
+}

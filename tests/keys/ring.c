@@ -1,0 +1,214 @@
+/* The folder of a hub's keys: who is let in, and who is not any more. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "keys/ring.h"
+#include "tests/check.h"
+#include "tests/store/folder.h"
+
+static struct folder folder;
+static struct why why;
+
+static struct key some_key(void)
+{
+    struct key_pair pair;
+
+    CHECK_OK(key_pair_make(&pair, &why));
+    return pair.shown;
+}
+
+static void opened(struct ring *ring)
+{
+    bool made;
+
+    CHECK(folder_new(&folder));
+    CHECK_OK(ring_make(folder.path, &made, &why));
+    CHECK(made);
+    CHECK_OK(ring_open(folder.path, ring, &why));
+}
+
+static void closed(struct ring *ring)
+{
+    ring_close(ring);
+    folder_remove(&folder);
+}
+
+static void keys_are_made_once_and_never_written_over(void)
+{
+    struct ring first, second;
+    bool made = true;
+    struct stat file;
+
+    opened(&first);
+    CHECK(ring_is_there(folder.path));
+    CHECK(first.enrols);
+    CHECK(!keys_equal(&first.hub.shown, &first.enrolment.shown));
+    CHECK_OK(ring_make(folder.path, &made, &why));
+    CHECK(!made);
+    CHECK_OK(ring_open(folder.path, &second, &why));
+    CHECK(keys_equal(&first.hub.secret, &second.hub.secret));
+    CHECK(keys_equal(&first.enrolment.secret, &second.enrolment.secret));
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQUAL(0, stat(folder_file(&folder, i ? "hub.key_secret"
+                                                   : "enrolment.key_secret"),
+                            &file));
+        CHECK_EQUAL(0600, file.st_mode & 0777);
+    }
+    CHECK_EQUAL(0, stat(folder.path, &file));
+    CHECK_EQUAL(0700, file.st_mode & 0777);
+    ring_close(&second);
+    closed(&first);
+}
+
+static void a_folder_without_keys_is_no_ring(void)
+{
+    struct ring ring;
+
+    CHECK(folder_new(&folder));
+    CHECK(!ring_is_there(folder.path));
+    CHECK_STATUS(STATUS_UNAVAILABLE, ring_open(folder.path, &ring, &why));
+    folder_remove(&folder);
+}
+
+static void without_an_enrolment_key_nobody_may_enrol(void)
+{
+    struct ring ring;
+
+    opened(&ring);
+    ring_close(&ring);
+    CHECK_EQUAL(0, unlink(folder_file(&folder, "enrolment.key_secret")));
+    CHECK_OK(ring_open(folder.path, &ring, &why));
+    CHECK(!ring.enrols);
+    closed(&ring);
+}
+
+static void a_node_is_admitted_once(void)
+{
+    struct ring ring;
+    struct key one = some_key();
+
+    opened(&ring);
+    CHECK_EQUAL(0, ring.allowed_count);
+    CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
+    CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
+    CHECK_OK(ring_admit(&ring, "another-name", &one, &why));
+    CHECK_EQUAL(1, ring.allowed_count);
+    CHECK_OK(ring_reload(&ring, &why));
+    CHECK_EQUAL(1, ring.allowed_count);
+    CHECK(keys_equal(&one, &ring.allowed[0]));
+    closed(&ring);
+}
+
+static void a_name_belongs_to_one_key(void)
+{
+    struct ring ring;
+    struct key one = some_key(), other = some_key();
+
+    opened(&ring);
+    CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
+    CHECK_STATUS(STATUS_REFUSED, ring_admit(&ring, "pc1", &other, &why));
+    CHECK_CONTAINS("the name pc1 belongs to another key", why.text);
+    CHECK_EQUAL(1, ring.allowed_count);
+    closed(&ring);
+}
+
+static void a_revoked_key_comes_back_by_the_operators_word_only(void)
+{
+    struct ring ring;
+    struct key one = some_key(), other = some_key();
+
+    opened(&ring);
+    CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
+    CHECK_OK(ring_revoke(folder.path, "pc1", &why));
+    CHECK_OK(ring_reload(&ring, &why));
+    CHECK_EQUAL(0, ring.allowed_count);
+    CHECK_EQUAL(1, ring.revoked_count);
+    CHECK_STATUS(STATUS_REFUSED, ring_admit(&ring, "pc1", &one, &why));
+    CHECK_STATUS(STATUS_REFUSED, ring_admit(&ring, "pc2", &one, &why));
+    CHECK_CONTAINS("revoked", why.text);
+    /* Its name is free for another key. */
+    CHECK_OK(ring_admit(&ring, "pc1", &other, &why));
+    CHECK_OK(ring_revoke(folder.path, "pc1", &why));
+    CHECK_OK(ring_reload(&ring, &why));
+    CHECK_OK(ring_enrol(&ring, "pc1", &other, &why));
+    CHECK_OK(ring_reload(&ring, &why));
+    CHECK_EQUAL(1, ring.allowed_count);
+    CHECK_EQUAL(0, ring.revoked_count);
+    CHECK_STATUS(STATUS_USAGE, ring_revoke(folder.path, "pc9", &why));
+    closed(&ring);
+}
+
+static void copied(const char *from, const char *to)
+{
+    size_t size;
+    char *content = file_content(folder_file(&folder, from), &size);
+
+    if (CHECK(content != NULL))
+        CHECK(file_fill(folder_file(&folder, to), content, size));
+    free(content);
+}
+
+static void a_key_in_two_files_is_refused_by_their_names(void)
+{
+    struct ring ring;
+    struct key one = some_key(), other = some_key();
+
+    opened(&ring);
+    CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
+    CHECK_OK(ring_admit(&ring, "pc2", &other, &why));
+    copied("allowed/pc1.key", "allowed/pc3.key");
+    CHECK_STATUS(STATUS_CONFIG, ring_reload(&ring, &why));
+    CHECK_CONTAINS("pc1.key", why.text);
+    CHECK_CONTAINS("pc3.key", why.text);
+    CHECK_EQUAL(2, ring.allowed_count);
+    closed(&ring);
+}
+
+static void a_damaged_file_is_named_and_the_list_stays(void)
+{
+    struct ring ring;
+    struct key one = some_key();
+
+    opened(&ring);
+    CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
+    CHECK(file_fill(folder_file(&folder, "allowed/pc2.key"), "what?", 5));
+    CHECK_STATUS(STATUS_MALFORMED, ring_reload(&ring, &why));
+    CHECK_CONTAINS("pc2.key", why.text);
+    CHECK_EQUAL(1, ring.allowed_count);
+    CHECK(file_fill(folder_file(&folder, "allowed/README"), "what?", 5));
+    CHECK_EQUAL(0, unlink(folder_file(&folder, "allowed/pc2.key")));
+    CHECK_OK(ring_reload(&ring, &why));
+    closed(&ring);
+}
+
+static void a_name_leads_out_of_no_folder(void)
+{
+    static const char *const names[] = {
+        "", "..", ".", "../hub", "a/b", "-x", ".x", "a b", "a\nb", "caf\xc3",
+        "a-name-of-more-than-thirty-nine-letters-x"};
+    struct ring ring;
+    struct key one = some_key();
+
+    opened(&ring);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        CHECK_STATUS(STATUS_USAGE, ring_enrol(&ring, names[i], &one, &why));
+        CHECK_STATUS(STATUS_USAGE, ring_revoke(folder.path, names[i], &why));
+    }
+    CHECK_OK(ring_enrol(&ring, "pc-1.office_2", &one, &why));
+    closed(&ring);
+}
+
+void add_keys_ring_tests(CU_pSuite suite)
+{
+    TEST(keys_are_made_once_and_never_written_over);
+    TEST(a_folder_without_keys_is_no_ring);
+    TEST(without_an_enrolment_key_nobody_may_enrol);
+    TEST(a_node_is_admitted_once);
+    TEST(a_name_belongs_to_one_key);
+    TEST(a_revoked_key_comes_back_by_the_operators_word_only);
+    TEST(a_key_in_two_files_is_refused_by_their_names);
+    TEST(a_damaged_file_is_named_and_the_list_stays);
+    TEST(a_name_leads_out_of_no_folder);
+}
