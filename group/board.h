@@ -52,8 +52,11 @@ struct board;
 /* The configuration is copied; `pool` must outlive the board. */
 struct board *board_new(const struct board_config *config, struct pool *pool);
 void board_destroy(struct board **board);
-/* A peer is new to it with its JOIN or SIT; EVENT_JOIN says nothing to it. */
+/* A peer is new to it with its JOIN or SIT; EVENT_JOIN says nothing to it.
+ * Messages bear the key of their connection. */
 struct machine board_machine(struct board *board);
+/* What belonged to this key is nobody's. */
+void board_disown(struct board *board, uint64_t key);
 /* Whether a job is one of its own. */
 bool board_does(const struct work *work);
 void board_look(const struct board *board, struct board_view *view);

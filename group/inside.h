@@ -62,6 +62,7 @@ struct call {
 struct seat {
     bool used, present, listed;
     uint64_t high, low, incarnation, session, since;
+    uint64_t key; /* whose it is, as event.key; KEY_NONE: nobody's */
     char name[BOARD_NAME_BYTES]; /* without control characters */
     peer_id control, bulk;
     nanos heard, lost;   /* when last; when its connection went */

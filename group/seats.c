@@ -228,8 +228,9 @@ static void seat_list(struct board *board, struct seat *seat)
 }
 
 static void seat_take(struct board *board, struct seat *seat,
-                      const struct msg_join *join, peer_id peer)
+                      const struct event *event)
 {
+    const struct msg_join *join = &event->msg->join;
     bool again = seat->used;
     struct msg msg = {.kind = MSG_JOINED};
 
@@ -238,11 +239,12 @@ static void seat_take(struct board *board, struct seat *seat,
     if (seat->version > board->version)
         seat->version = 0;
     seat->used = seat->present = true;
+    seat->key = event->key;
     seat->high = join->node_high;
     seat->low = join->node_low;
     seat->incarnation = join->incarnation;
     seat->session = board->next_session++;
-    seat->control = peer;
+    seat->control = event->peer;
     seat->heard = board->now;
     seat_name(seat, join->name);
     effects_note(board->out, again ? NOTE_REJOINED : NOTE_JOINED, seat->name,
@@ -253,7 +255,7 @@ static void seat_take(struct board *board, struct seat *seat,
     msg.joined.session = seat->session;
     msg.joined.part_bytes = board->config.part_bytes;
     msg.joined.window = board->config.window;
-    effects_send(board->out, peer, &msg, NULL);
+    effects_send(board->out, event->peer, &msg, NULL);
     if (board->manner == MANNER_PATIENT)
         seat_list(board, seat);
 }
@@ -265,6 +267,20 @@ static bool is_taken(const struct board *board, const struct seat *seat,
 {
     return seat->present && board->now - seat->heard < BOARD_SILENT &&
            join->incarnation < seat->incarnation;
+}
+
+static bool seat_is_others(const struct seat *seat,
+                           const struct msg_join *join, uint64_t key)
+{
+    return seat->used && seat->key != KEY_NONE && seat->key != key &&
+           seat->high == join->node_high && seat->low == join->node_low;
+}
+
+void board_disown(struct board *board, uint64_t key)
+{
+    for (unsigned i = 0; i < BOARD_SEATS; i++)
+        if (board->seats[i].key == key)
+            board->seats[i].key = KEY_NONE;
 }
 
 void seats_on_join(struct board *board, struct seat *nobody,
@@ -284,6 +300,11 @@ void seats_on_join(struct board *board, struct seat *nobody,
         say_bye(board, event->peer, FAREWELL_FULL, "the group is full");
         return;
     }
+    if (seat_is_others(seat, join, event->key)) {
+        say_bye(board, event->peer, FAREWELL_KEY,
+                "this member is another key's: take another name");
+        return;
+    }
     if (is_taken(board, seat, join)) {
         say_bye(board, event->peer, FAREWELL_REPLACED,
                 "a newer member of this name is here");
@@ -297,7 +318,7 @@ void seats_on_join(struct board *board, struct seat *nobody,
     }
     if (!board->open)
         open_group(board, join);
-    seat_take(board, seat, join, event->peer);
+    seat_take(board, seat, event);
     calls_enter_all(board);
 }
 
@@ -309,7 +330,8 @@ void seats_on_sit(struct board *board, struct seat *nobody,
         struct seat *seat = &board->seats[i];
 
         if (!seat->present || seat->bulk != PEER_NONE ||
-            seat->session != event->msg->sit.session)
+            seat->session != event->msg->sit.session ||
+            seat->key != event->key)
             continue;
         seat->bulk = event->peer;
         pieces_deliver(board, seat);

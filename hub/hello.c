@@ -1,7 +1,6 @@
 /* HELLO: whether a node may come in, where its place is, what it does first. */
 #include <stdio.h>
 
-#include "core/prng.h"
 #include "hub/state.h"
 
 /* What a former process of the node did is no matter of the new one. */
@@ -95,17 +94,6 @@ static void member_name(struct member *member, const char *name)
             *c = '?';
 }
 
-/* A number that no life of the hub has given before, whatever it remembers of
- * those: a node may still say an old one on its bulk connection, and must not
- * be taken for who has that number now. */
-static uint64_t new_session(struct hub *hub)
-{
-    uint64_t life =
-        prng_mix(hub->config.run ^ prng_mix((uint64_t)hub->started));
-
-    return prng_mix(life + hub->next_session++);
-}
-
 /* Takes the node in at `member`, which may hold its former life. */
 static void member_enter(struct hub *hub, struct member *member,
                          const struct msg_hello *hello, struct peer *peer)
@@ -115,13 +103,15 @@ static void member_enter(struct hub *hub, struct member *member,
     if (again && member->incarnation != hello->incarnation)
         member_forget_past(hub, member);
     member_name_is(hub, member, hello->node_high, hello->node_low);
+    if (peer->key != KEY_NONE)
+        member->key = peer->key;
     member->present = true;
     member->silent = member->finished = member->takes = false;
     member->drained = false;
     member->incarnation = hello->incarnation;
     member->lineage = hello->lineage;
     member->base_version = hello->base_version;
-    member_session_is(hub, member, new_session(hub));
+    member_session_is(hub, member, session_secret(hub));
     member_name(member, hello->name);
     member->control = peer->id;
     member->bulk = PEER_NONE;
@@ -180,6 +170,10 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
 
     if (!hello_fits(hub, peer->id, hello, payload))
         return;
+    if (!key_may_be(hub, peer, hello)) {
+        key_refuse(hub, peer, hello);
+        return;
+    }
     if (peer->member >= 0 && !is_of(hub->members[peer->member], hello)) {
         effects_drop(hub->out, peer->id);
         return;

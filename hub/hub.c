@@ -39,7 +39,10 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
                      [MSG_REVIEWED] = hub_on_reviewed},
     [PEER_MEMBER_BULK] = {[MSG_CHUNK] = hub_on_chunk},
     [PEER_OPERATOR_STATE] = {[MSG_STOP] = hub_on_stop,
-                             [MSG_ORDER] = hub_on_order},
+                             [MSG_ORDER] = hub_on_order,
+                             [MSG_ADMITTED] = hub_on_admitted,
+                             [MSG_REVOKED] = hub_on_revoked},
+    [PEER_ENROLLER] = {[MSG_ENROL] = hub_on_enrol},
 };
 
 /* Collectives travel in parts of a chunk's size. */
@@ -155,9 +158,20 @@ static void board_step(struct hub *hub, const struct event *event)
     board.step(board.self, event, hub->out);
 }
 
+/* The board asks whose key it is with each message. */
+static void board_hears(struct hub *hub, const struct peer *peer,
+                        const struct event *event)
+{
+    struct event heard = *event;
+
+    heard.key = peer->key;
+    board_step(hub, &heard);
+}
+
 static void on_message(struct hub *hub, const struct event *event)
 {
-    struct peer orders = {PEER_OPERATOR, PEER_OPERATOR_STATE, -1, NULL};
+    struct peer orders = {
+        .id = PEER_OPERATOR, .state = PEER_OPERATOR_STATE, .member = -1};
     struct peer *peer = event->peer == PEER_OPERATOR
                             ? &orders
                             : peer_find(hub, event->peer);
@@ -177,7 +191,7 @@ static void on_message(struct hub *hub, const struct event *event)
     if (handle)
         handle(hub, peer, event->msg, event->payload);
     if (peer->state == PEER_GROUP)
-        board_step(hub, event);
+        board_hears(hub, peer, event);
 }
 
 static void on_done(struct hub *hub, const struct event *event)
@@ -242,7 +256,7 @@ static void step(void *self, const struct event *event, struct effects *out)
     hub->out = out;
     switch (event->kind) {
     case EVENT_JOIN:
-        peer_joins(hub, event->peer, event->channel);
+        peer_joins(hub, event);
         break;
     case EVENT_LEAVE:
         board_step(hub, event);

@@ -34,6 +34,7 @@ struct hub_config {
     bool dylu;                /* k of each node by its speed */
     enum codec_id codec_up, codec_down; /* of contributions and results */
     uint64_t run, seed;
+    uint64_t secret[2]; /* that sessions are made from; not known to others */
     uint64_t every, delay;
     enum miss miss;
     nanos wait;

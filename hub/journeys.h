@@ -33,7 +33,7 @@ void roll_free(struct hub *hub);
 const char *roll_check(const struct hub *hub);
 
 /* members.c */
-void peer_joins(struct hub *hub, peer_id id, enum channel channel);
+void peer_joins(struct hub *hub, const struct event *event);
 void peer_leaves(struct hub *hub, peer_id id);
 void members_tick(struct hub *hub);
 void member_send(struct hub *hub, struct member *member,
@@ -72,6 +72,28 @@ void hub_on_bye(struct hub *hub, struct peer *peer, const struct msg *msg,
 /* hello.c */
 void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
+
+/* enrol.c */
+void hub_on_enrol(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload);
+void hub_on_admitted(struct hub *hub, struct peer *operator,
+                     const struct msg *msg, struct blob *payload);
+void hub_on_revoked(struct hub *hub, struct peer *operator,
+                    const struct msg *msg, struct blob *payload);
+/* A peer is gone that may have asked to enrol. */
+void enrol_leaves(struct hub *hub, peer_id peer);
+/* Whether the key that the peer has proved to hold is the node's, and, if not,
+ * what it is told. */
+bool key_may_be(const struct hub *hub, const struct peer *peer,
+                const struct msg_hello *hello);
+void key_refuse(struct hub *hub, const struct peer *peer,
+                const struct msg_hello *hello);
+/* Whether a bulk connection bears the key of the member's control one. */
+bool key_attaches(struct hub *hub, const struct peer *bulk,
+                  const struct member *member);
+/* A number that nobody can guess, whatever others he knows, as long as
+ * hub_config.secret is one; and no life of the hub has given it before. */
+uint64_t session_secret(struct hub *hub);
 
 /* offers.c */
 /* F of what is offered now. */

@@ -141,18 +141,21 @@ void member_offends(struct hub *hub, struct member *member,
     member_gone(hub, member, "cut for an offence", false);
 }
 
-void peer_joins(struct hub *hub, peer_id id, enum channel channel)
+void peer_joins(struct hub *hub, const struct event *event)
 {
-    struct peer *peer = peer_add(hub, id);
+    bool bulk = event->channel == CHANNEL_BULK;
+    struct peer *peer = peer_add(hub, event->peer);
 
     if (peer) {
-        peer->state = channel == CHANNEL_BULK ? PEER_STRANGER_BULK
-                                              : PEER_STRANGER;
+        peer->key = event->key;
+        peer->state = event->key == KEY_ENROLS ? PEER_ENROLLER
+                      : bulk                   ? PEER_STRANGER_BULK
+                                               : PEER_STRANGER;
         return;
     }
     effects_note(hub->out, NOTE_REFUSED, "",
                  "too many connections (%u); one was cut", hub->peers.count);
-    effects_drop(hub->out, id);
+    effects_drop(hub->out, event->peer);
 }
 
 /* After the run has ended nodes leave as they should: no news. A lost bulk
@@ -163,6 +166,7 @@ void peer_leaves(struct hub *hub, peer_id id)
     struct peer *peer = peer_find(hub, id);
     int place;
 
+    enrol_leaves(hub, id);
     if (!peer)
         return;
     place = peer->member;
@@ -295,7 +299,8 @@ void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,
     struct member *member = member_of_session(hub, msg->attach.session);
 
     (void)payload;
-    if (!member || !member->present || member->bulk != PEER_NONE) {
+    if (!member || !member->present || member->bulk != PEER_NONE ||
+        !key_attaches(hub, peer, member)) {
         effects_drop(hub->out, peer->id);
         peer_remove(hub, peer);
         return;

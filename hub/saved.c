@@ -78,9 +78,10 @@ struct blob *saved_write(struct hub *hub)
         if (member->used)
             at += (size_t)snprintf(
                 text + at, size - at,
-                "node %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
+                "node %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+                " %" PRIu64 " %s\n",
                 member->uuid_high, member->uuid_low, member->incarnation,
-                member->merged, member->name);
+                member->merged, member->key, member->name);
     }
     blob->size = at;
     return blob;
@@ -121,7 +122,7 @@ static void next_line(const char **text)
 
 /* What a line says of a node. */
 struct saved_node {
-    uint64_t high, low, incarnation, merged;
+    uint64_t high, low, incarnation, merged, key;
     const char *name; /* up to the end of the line */
 };
 
@@ -130,7 +131,8 @@ static bool read_node(struct saved_node *node, const char *line)
     if (!read_number(&line, "node", &node->high) ||
         !read_number(&line, "", &node->low) ||
         !read_number(&line, "", &node->incarnation) ||
-        !read_number(&line, "", &node->merged) || *line++ != ' ')
+        !read_number(&line, "", &node->merged) ||
+        !read_number(&line, "", &node->key) || *line++ != ' ')
         return false;
     node->name = line;
     return true;
@@ -148,6 +150,7 @@ static void take_nodes(struct hub *hub, const char *text)
         (void)snprintf(member->name, sizeof member->name, "%.*s",
                        (int)strcspn(node.name, "\n"), node.name);
         member->incarnation = node.incarnation;
+        member->key = node.key;
         member->last_exchange = member->merged = node.merged;
         member->stats.loss = NO_SCORE;
         member->stats.accuracy = -1;

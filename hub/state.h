@@ -7,8 +7,8 @@
  * (which round is next), preempt.c (who starts again), centre.c (the first
  * values), flow.c and delivery.c (uploads and results on credit), tasks.c (who
  * trains on what), snapshot.c (scores and saves), rollback.c (a centre that got
- * worse), finish.c (when it all ends), orders.c (what the operator asks).
- */
+ * worse), finish.c (when it all ends), orders.c (what the operator asks),
+ * enrol.c (keys). */
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
 
@@ -29,7 +29,8 @@ enum {
     HUB_FIRST_NODES = 64,        /* places at first; doubled as nodes come */
     MAX_OFFERS = 64,             /* of one node that wait for a round */
     MAX_REMEMBERED = MAX_OFFERS, /* of one node, for when it is back */
-    MAX_CHECKPOINTS = 16         /* orders that wait for a save */
+    MAX_CHECKPOINTS = 16,        /* orders that wait for a save */
+    MAX_ENROLLING = 64           /* nodes that wait for the operator */
 };
 
 enum { GROUP_WINDOW = 16 }; /* parts in flight of a member of the group */
@@ -64,6 +65,8 @@ enum peer_state {
     PEER_MEMBER_BULK,     /* bulk of a member */
     PEER_OPERATOR_STATE,  /* orders from this process */
     PEER_GROUP,           /* of a member of the group for collectives */
+    PEER_ENROLLER,        /* its key may only enrol */
+    PEER_ENROLLING,       /* has said ENROL, waits for the operator */
     PEER_STATES
 };
 
@@ -71,6 +74,7 @@ struct peer {
     peer_id id; /* PEER_NONE: it is gone */
     enum peer_state state;
     int member; /* place in hub->members, or -1 */
+    uint64_t key; /* that it has proved to hold, see struct event */
     struct peer *next; /* of those that are gone: used again */
 };
 
@@ -215,6 +219,7 @@ struct member {
     bool silent;
     bool finished; /* its last offer is done, or it never comes */
     uint64_t uuid_high, uuid_low, incarnation, session, lineage;
+    uint64_t key; /* whose the node is, as event.key; KEY_NONE: nobody's */
     char name[NODE_NAME_BYTES]; /* without control characters */
     peer_id control, bulk;
     enum start start;
@@ -251,6 +256,13 @@ struct member {
 /* An order that is answered when this version, or a later one, is saved. */
 struct checkpoint {
     uint64_t ticket, version;
+};
+
+/* A node that waits for ADMITTED. */
+struct enrolling {
+    uint64_t ticket;
+    peer_id peer;
+    char name[NODE_NAME_BYTES]; /* that a file can have */
 };
 
 /* The traffic with all nodes together. */
@@ -341,6 +353,9 @@ struct hub {
     uint64_t verdicts[VERDICT_COUNT], offered_chunks;
 
     int pinned; /* member that is the policy's winner by order, or -1 */
+    struct enrolling enrolling[MAX_ENROLLING];
+    unsigned enrolling_count;
+    uint64_t last_ticket; /* of ADMIT */
     struct checkpoint checkpoints[MAX_CHECKPOINTS];
     unsigned checkpoint_count;
     uint64_t last_review, last_asked; /* numbers, of reviews */

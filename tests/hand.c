@@ -108,12 +108,18 @@ static void step(struct hand *hand, struct event *event)
         hand_work(hand);
 }
 
-void hand_join(struct hand *hand, peer_id peer, enum channel channel)
+void hand_join_as(struct hand *hand, peer_id peer, enum channel channel,
+                  uint64_t key)
 {
     struct event event = {
-        .kind = EVENT_JOIN, .peer = peer, .channel = channel};
+        .kind = EVENT_JOIN, .peer = peer, .channel = channel, .key = key};
 
     step(hand, &event);
+}
+
+void hand_join(struct hand *hand, peer_id peer, enum channel channel)
+{
+    hand_join_as(hand, peer, channel, KEY_NONE);
 }
 
 void hand_leave(struct hand *hand, peer_id peer)

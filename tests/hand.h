@@ -38,6 +38,9 @@ void hand_init(struct hand *hand, struct machine machine, struct pool *pool,
 void hand_free(struct hand *hand);
 
 void hand_join(struct hand *hand, peer_id peer, enum channel channel);
+/* With a key that it has proved to hold. */
+void hand_join_as(struct hand *hand, peer_id peer, enum channel channel,
+                  uint64_t key);
 void hand_leave(struct hand *hand, peer_id peer);
 /* The payload is borrowed. */
 void hand_say(struct hand *hand, peer_id peer, const struct msg *msg,

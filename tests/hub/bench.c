@@ -150,7 +150,8 @@ void guest_hello(struct bench *bench, struct guest *guest)
 
     if (guest->control == PEER_NONE) {
         guest->control = bench->next_peer++;
-        hand_join(&bench->hand, guest->control, CHANNEL_CONTROL);
+        hand_join_as(&bench->hand, guest->control, CHANNEL_CONTROL,
+                     guest->key);
     }
     hand_say(&bench->hand, guest->control, &msg, text);
     blob_unref(&text);
@@ -166,7 +167,7 @@ void guest_attach(struct bench *bench, struct guest *guest)
     msg.attach.session = guest->session;
     if (guest->bulk == PEER_NONE) {
         guest->bulk = bench->next_peer++;
-        hand_join(&bench->hand, guest->bulk, CHANNEL_BULK);
+        hand_join_as(&bench->hand, guest->bulk, CHANNEL_BULK, guest->key);
     }
     hand_say(&bench->hand, guest->bulk, &msg, NULL);
 }

@@ -44,6 +44,7 @@ struct guest {
     peer_id control, bulk; /* PEER_NONE: not connected */
     struct msg_hello hello; /* what it says */
     uint64_t session;      /* that its last WELCOME told */
+    uint64_t key;          /* that it proves to hold; KEY_NONE: none */
 };
 
 struct bench *bench_new(void);

@@ -1,0 +1,182 @@
+/* Who may come in: ENROL, and whose key a node's connections have to bear.
+ *
+ * A connection that may only enrol says ENROL once; the operator decides. A
+ * node belongs to the key that came with it first: until that is revoked, no
+ * other may say HELLO in its name, nor attach to its session. A driver without
+ * keys proves nothing, and then nothing is asked. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/siphash.h"
+#include "hub/state.h"
+
+/* ---- names ---- */
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+}
+
+/* A name that can be a file's, whatever the node says. */
+static void clean(const char *name, char out[NODE_NAME_BYTES])
+{
+    (void)snprintf(out, NODE_NAME_BYTES, "%.*s", NODE_NAME_BYTES - 1,
+                   name[0] ? name : "node");
+    for (char *c = out; *c; c++)
+        if (!is_plain(*c))
+            *c = '_';
+    if (strchr("._-", out[0]))
+        out[0] = 'x';
+}
+
+/* ---- enrolment ---- */
+
+static void refuse(struct hub *hub, struct peer *peer, enum farewell farewell,
+                   const char *text)
+{
+    bye_to(hub, peer->id, farewell, text);
+    effects_drop(hub->out, peer->id);
+    peer_remove(hub, peer);
+}
+
+void hub_on_enrol(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload)
+{
+    struct msg ask = {.kind = MSG_ADMIT};
+    struct enrolling *place;
+
+    (void)payload;
+    if (hub->enrolling_count == MAX_ENROLLING) {
+        refuse(hub, peer, FAREWELL_FULL,
+               "many nodes enrol at this moment: try again");
+        return;
+    }
+    place = &hub->enrolling[hub->enrolling_count++];
+    place->peer = peer->id;
+    place->ticket = ++hub->last_ticket;
+    clean(msg->enrol.name, place->name);
+    peer->state = PEER_ENROLLING;
+    ask.admit.ticket = place->ticket;
+    ask.admit.key0 = msg->enrol.key0;
+    ask.admit.key1 = msg->enrol.key1;
+    ask.admit.key2 = msg->enrol.key2;
+    ask.admit.key3 = msg->enrol.key3;
+    memcpy(ask.admit.name, place->name, sizeof place->name);
+    effects_send(hub->out, PEER_OPERATOR, &ask, NULL);
+}
+
+static void forget(struct hub *hub, struct enrolling *place)
+{
+    *place = hub->enrolling[--hub->enrolling_count];
+}
+
+void enrol_leaves(struct hub *hub, peer_id peer)
+{
+    for (unsigned i = 0; i < hub->enrolling_count; i++)
+        if (hub->enrolling[i].peer == peer) {
+            forget(hub, &hub->enrolling[i]);
+            return;
+        }
+}
+
+static void answer(struct hub *hub, struct peer *peer, const char *name,
+                   const struct msg_admitted *admitted)
+{
+    struct msg msg = {.kind = MSG_ENROLLED};
+    bool for_good = admitted->status == STATUS_REFUSED ||
+                    admitted->status == STATUS_USAGE;
+
+    if (admitted->status != STATUS_OK) {
+        effects_note(hub->out, NOTE_REFUSED, name, "not enrolled: %s",
+                     admitted->text);
+        refuse(hub, peer, for_good ? FAREWELL_KEY : FAREWELL_FULL,
+               admitted->text);
+        return;
+    }
+    effects_note(hub->out, NOTE_ENROLLED, name, "may come in from now on");
+    msg.enrolled.run = hub->config.run;
+    effects_send(hub->out, peer->id, &msg, NULL);
+    effects_drop(hub->out, peer->id);
+    peer_remove(hub, peer);
+}
+
+void hub_on_admitted(struct hub *hub, struct peer *operator,
+                     const struct msg *msg, struct blob *payload)
+{
+    (void)operator;
+    (void)payload;
+    for (unsigned i = 0; i < hub->enrolling_count; i++) {
+        struct enrolling place = hub->enrolling[i];
+        struct peer *peer = peer_find(hub, place.peer);
+
+        if (place.ticket != msg->admitted.ticket)
+            continue;
+        forget(hub, &hub->enrolling[i]);
+        if (peer)
+            answer(hub, peer, place.name, &msg->admitted);
+        return;
+    }
+}
+
+/* ---- whose a node is ---- */
+
+bool key_may_be(const struct hub *hub, const struct peer *peer,
+                const struct msg_hello *hello)
+{
+    const struct member *member =
+        member_named(hub, hello->node_high, hello->node_low);
+
+    return !member || member->key == KEY_NONE || peer->key == KEY_NONE ||
+           member->key == peer->key;
+}
+
+void key_refuse(struct hub *hub, const struct peer *peer,
+                const struct msg_hello *hello)
+{
+    char text[MSG_TEXT_BYTES];
+
+    (void)snprintf(text, sizeof text,
+                   "key %08x claims node %.24s, another key's: take another "
+                   "--name, or have that key revoked",
+                   (unsigned)(peer->key >> 32), hello->name);
+    effects_note(hub->out, NOTE_REFUSED, hello->name, "%s", text);
+    bye_to(hub, peer->id, FAREWELL_KEY, text);
+}
+
+bool key_attaches(struct hub *hub, const struct peer *bulk,
+                  const struct member *member)
+{
+    const struct peer *control = peer_find(hub, member->control);
+
+    return control && control->key == bulk->key;
+}
+
+void hub_on_revoked(struct hub *hub, struct peer *operator,
+                    const struct msg *msg, struct blob *payload)
+{
+    (void)operator;
+    (void)payload;
+    board_disown(hub->board, msg->revoked.key);
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
+
+        if (member->key != msg->revoked.key)
+            continue;
+        member->key = KEY_NONE;
+        if (!member->present)
+            continue;
+        bye_to(hub, member->control, FAREWELL_KEY,
+               "this node's key has been revoked by the hub's operator");
+        member_gone(hub, member, "its key has been revoked", false);
+        finish_judge(hub);
+    }
+}
+
+uint64_t session_secret(struct hub *hub)
+{
+    const uint64_t words[] = {hub->config.run, (uint64_t)hub->started,
+                              hub->next_session++};
+
+    return siphash(hub->config.secret, words, sizeof words / sizeof *words);
+}
