@@ -100,6 +100,15 @@ struct star_options {
      * reads it. Made anew; when it cannot be written any more, that is told to
      * `log` and the link goes on. NULL or "": none. */
     const char *record;
+    /* What the hub printed for its nodes: who it is, and leave to enrol; NULL or
+     * "": $STARSWITCH_KEY, and without that nothing is encrypted. Not needed
+     * any more once star_attach has returned. */
+    const char *key;
+    /* The file of this node's own key, made when first needed. NULL or "":
+     * $STARSWITCH_IDENTITY, or NAME.key_secret in starswitch/ of
+     * $XDG_CONFIG_HOME or ~/.config, NAME being the host's for a node without
+     * a name. */
+    const char *identity;
 };
 
 /* What an iteration was like. */
@@ -125,7 +134,8 @@ struct star_state {
     double waited;        /* blocked by --delay 0 or --miss wait */
     int exit_code;        /* what a program may exit with when refused: 69 no
                              room, 75 replaced by a newer node of its name,
-                             76 protocol version, 78 another model */
+                             76 protocol version, 77 its key, 78 another
+                             model */
     char text[128];       /* what it is doing or waiting for */
 };
 

@@ -97,7 +97,7 @@ static void replace(struct lane *lane, nanos now)
         lane->replace_at = NEVER;
         lane->replace = !lane_is_connected(lane);
     }
-    if (!lane->replace)
+    if (!lane->replace || lane->held)
         return;
     sockets_close(&lane->sockets);
     lane->replace = sockets_open(lane->context, &lane->plan, &lane->sockets,

@@ -26,6 +26,7 @@ struct lane {
     int connected_fd;      /* the last that came */
     enum sight ended;      /* why the next that is gone goes, or NONE */
     unsigned ends[SIGHTS]; /* if it connects: since it last could */
+    bool held;              /* it is not to connect yet */
     bool replace;          /* the socket, at the next occasion */
     nanos replace_at;      /* the same, when it is time; or NEVER */
     nanos change_at;       /* no JOIN or LEAVE is due before */
@@ -43,10 +44,12 @@ struct heard {
 
 enum hearing { HEARD_NOTHING, HEARD_NOISE, HEARD_MESSAGE };
 
-/* Opens the socket; context, door and pool are borrowed. */
+/* Opens the socket, or, `held`, leaves that to lane_guard once it is not any
+ * more; context, door and pool are borrowed. */
 enum status lane_open(struct lane *lane, void *context,
                       const struct socket_plan *plan, struct pool *pool,
-                      struct door *door, struct why *why) MUST_CHECK;
+                      struct door *door, bool held,
+                      struct why *why) MUST_CHECK;
 /* Closes the socket, which lingers in the context. Also for a zeroed lane. */
 void lane_close(struct lane *lane);
 

@@ -66,7 +66,7 @@ static enum status open_lanes(struct net *net, const struct net_config *config,
                         net->keys.on ? &net->keys : NULL);
 
         status = lane_open(&net->lanes[i], net->context, &plan, net->pool,
-                           &net->door, why);
+                           &net->door, !binds && config->held, why);
     }
     return status;
 }
@@ -135,6 +135,13 @@ const char *net_refusal_name(enum net_refusal refusal)
     };
 
     return names[refusal];
+}
+
+void net_connect(struct net *net)
+{
+    for (unsigned i = 0; i < LANES; i++)
+        net->lanes[i].held = false;
+    net->hubs.lost_at = net_now();
 }
 
 void net_allow(struct net *net, const struct key *keys, unsigned count,

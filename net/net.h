@@ -54,6 +54,7 @@ struct net_config {
                               one that cannot be reached for 3 s makes room
                               for the next */
     struct net_keys keys;
+    bool held; /* a node: it does not connect before net_connect */
     size_t chunk_bytes; /* largest payload that is legal on bulk; 0: 64 MiB,
                            for a node that has not been told yet */
     unsigned window;    /* messages in flight per node on bulk, 0: 4096; the
@@ -112,6 +113,9 @@ void net_stop(struct net *net);
 /* From any thread, without blocking on the network: hands the machine a
  * message from PEER_TRAINER. Takes over one reference of `payload`. */
 void net_post(struct net *net, const struct msg *msg, struct blob *payload);
+
+/* Of a node that is held, on the loop's thread: it connects from now on. */
+void net_connect(struct net *net);
 
 /* Of a hub with keys, on the loop's thread, or before net_run: lets in who
  * holds one of these keys, and with `enrolment` (or NULL) who may only enrol.

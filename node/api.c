@@ -64,6 +64,49 @@ static void note(void *self, nanos now, const struct note *note)
         (void)fprintf(stderr, "starswitch %s: %s\n", link->name, note->text);
 }
 
+/* The hub will not have this node: nothing more comes of it. */
+static void refused(struct star_link *link, const char *text)
+{
+    struct msg msg = {.kind = MSG_ENDED};
+
+    msg.ended.refused = 1;
+    msg.ended.final = 1;
+    msg.ended.farewell = FAREWELL_KEY;
+    (void)snprintf(msg.ended.text, sizeof msg.ended.text, "%s", text);
+    local(link, &msg, NULL);
+}
+
+static void tell(struct star_link *link, enum note_kind kind, nanos now,
+                 const char *text)
+{
+    struct note said = {.kind = kind};
+
+    (void)snprintf(said.text, sizeof said.text, "%s", text);
+    note(link, now, &said);
+}
+
+static bool tick(void *self, nanos now)
+{
+    struct star_link *link = self;
+    struct why why = {""};
+
+    if (!link->keys.enrol)
+        return true;
+    switch (link_keys_step(&link->keys, now, &why)) {
+    case ENROL_DONE:
+        tell(link, NOTE_ENROLLED, now, "the hub knows this node's key now");
+        net_connect(link->net);
+        break;
+    case ENROL_REFUSED:
+        tell(link, NOTE_REFUSED, now, why.text);
+        refused(link, why.text);
+        break;
+    case ENROL_WAITS:
+        break;
+    }
+    return true;
+}
+
 static void *run(void *self)
 {
     struct star_link *link = self;
@@ -158,19 +201,29 @@ static enum status open_net(struct star_link *link, struct why *why)
     const char *hub = link->options.hub ? link->options.hub
                                         : getenv("STARSWITCH_HUB");
     struct net_owner owner = {.self = link, .local = local, .note = note,
-                              .watch = link_watch};
+                              .watch = link_watch, .tick = tick};
     struct net_config config = {.workers = 1};
     enum status status = endpoints_parse(hub && hub[0] ? hub : "127.0.0.1",
                                          &config.hubs, why);
 
     if (status == STATUS_OK && link->options.cores)
         status = cores_read(link->options.cores, &config.cores, why);
+    if (status == STATUS_OK)
+        status = link_keys_open(&link->keys, link->options.key,
+                                link->options.identity, link->options.name,
+                                &config, why);
     if (status != STATUS_OK)
         return status;
+    link->options.key = NULL; /* the caller's, who may wipe it */
     (void)sigemptyset(&config.signals);
     memory_grow();
-    return net_open_node(&config, node_machine(link->node), link->pool,
-                         &owner, &link->net, why);
+    status = net_open_node(&config, node_machine(link->node), link->pool,
+                           &owner, &link->net, why);
+    explicit_bzero(&config.keys, sizeof config.keys);
+    if (status == STATUS_OK && link->keys.enrol)
+        tell(link, NOTE_WAITING, net_now(),
+             "waiting for the hub to enrol this node; training alone");
+    return status;
 }
 
 static void prepare_locks(struct star_link *link)
@@ -187,6 +240,7 @@ static void prepare_locks(struct star_link *link)
 static void link_free(struct star_link *link)
 {
     net_close(&link->net);
+    link_keys_close(&link->keys);
     record_close(&link->record);
     node_destroy(&link->node);
     agenda_free(&link->agenda);
@@ -267,7 +321,8 @@ enum star_status star_attach(const struct star_options *options,
         link_free(link);
         return failure(error, size,
                        status == STATUS_USAGE || status == STATUS_CONFIG ||
-                               status == STATUS_IO
+                               status == STATUS_IO ||
+                               status == STATUS_MALFORMED
                            ? STAR_BAD_ARGUMENT
                            : STAR_NO_NETWORK,
                        why.text);

@@ -13,6 +13,7 @@
 #include "core/schema.h"
 #include "net/net.h"
 #include "node/agenda.h"
+#include "node/api_keys.h"
 #include "node/node.h"
 #include "show/record.h"
 
@@ -25,6 +26,7 @@ struct star_link {
     struct node *node;
     struct net *net;
     struct record *record; /* or NULL; the network's thread writes it */
+    struct link_keys keys; /* the network's thread enrols */
     pthread_t thread;
     char name[40];
 

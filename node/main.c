@@ -129,6 +129,8 @@ static enum status attach(struct training *training, struct why *why)
                                 .down = options->down,
                                 .cores = options->cores_node,
                                 .record = options->record,
+                                .key = options->key,
+                                .identity = options->identity,
                                 .context = training};
 
     if (model->held_out_samples)
@@ -138,6 +140,7 @@ static enum status attach(struct training *training, struct why *why)
     switch (star_attach(&link, model->tensors, model->tensor_count,
                         &training->link, why->text, sizeof why->text)) {
     case STAR_OK:
+        explicit_bzero(training->options.key, sizeof training->options.key);
         return STATUS_OK;
     case STAR_BAD_ARGUMENT:
         return STATUS_CONFIG;

@@ -1,0 +1,162 @@
+#include "net/enrol.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zmq.h>
+
+#include "net/frames.h"
+#include "net/hubs.h"
+#include "net/sockets.h"
+
+#define FIRST_TRY (2 * SECOND)
+#define LONGEST_TRY (16 * SECOND)
+
+struct enrol {
+    struct net_config config; /* where the hubs are, and with which keys */
+    struct hubs hubs;
+    struct key node;
+    char name[MSG_TEXT_BYTES];
+    void *context;
+    struct sockets sockets;
+    nanos until, patience; /* of the try under way */
+    unsigned refusals;     /* of the enrolment key, in a row */
+};
+
+enum status enrol_open(const struct enrol_plan *plan, struct enrol **out,
+                       struct why *why)
+{
+    struct enrol *enrol = calloc(1, sizeof *enrol);
+    enum status status;
+
+    if (!enrol)
+        return because(why, STATUS_NO_MEMORY, "no memory to enrol");
+    enrol->config.hubs = plan->hubs;
+    enrol->config.keys.on = true;
+    enrol->config.keys.own = plan->enrolment;
+    enrol->config.keys.hub = plan->hub;
+    enrol->node = plan->node;
+    (void)snprintf(enrol->name, sizeof enrol->name, "%s", plan->name);
+    enrol->patience = FIRST_TRY / 2;
+    enrol->context = context_new(false);
+    status = enrol->context
+                 ? hubs_open(&enrol->hubs, &enrol->config, net_now(), why)
+                 : because(why, STATUS_UNAVAILABLE,
+                           "the system gives no sockets to enrol");
+    if (status == STATUS_OK)
+        *out = enrol;
+    else
+        enrol_close(&enrol);
+    return status;
+}
+
+void enrol_close(struct enrol **reference)
+{
+    struct enrol *enrol = *reference;
+
+    *reference = NULL;
+    if (!enrol)
+        return;
+    sockets_close(&enrol->sockets);
+    if (enrol->context)
+        (void)zmq_ctx_term(enrol->context);
+    explicit_bzero(enrol, sizeof *enrol);
+    free(enrol);
+}
+
+static void try_next(struct enrol *enrol, nanos now)
+{
+    struct socket_plan plan;
+
+    sockets_close(&enrol->sockets);
+    if (enrol->until)
+        enrol->hubs.at = (enrol->hubs.at + 1) % enrol->hubs.count;
+    if (enrol->patience < LONGEST_TRY)
+        enrol->patience *= 2;
+    enrol->until = now + enrol->patience;
+    plan = socket_plan(&enrol->config, CHANNEL_CONTROL, false,
+                       hubs_address(&enrol->hubs), &enrol->config.keys);
+    if (sockets_open(enrol->context, &plan, &enrol->sockets, NULL) !=
+        STATUS_OK)
+        enrol->sockets = (struct sockets){NULL, NULL};
+}
+
+static uint64_t word_of(const struct key *key, unsigned word)
+{
+    uint64_t value = 0;
+
+    for (unsigned i = 8; i-- > 0;)
+        value = value << 8 | key->bytes[8 * word + i];
+    return value;
+}
+
+static void ask(struct enrol *enrol)
+{
+    struct msg msg = {.kind = MSG_ENROL};
+    unsigned char bytes[MSG_MAX_BYTES];
+    size_t size;
+
+    msg.enrol.key0 = word_of(&enrol->node, 0);
+    msg.enrol.key1 = word_of(&enrol->node, 1);
+    msg.enrol.key2 = word_of(&enrol->node, 2);
+    msg.enrol.key3 = word_of(&enrol->node, 3);
+    memcpy(msg.enrol.name, enrol->name, sizeof msg.enrol.name);
+    size = msg_encode(&msg, bytes);
+    (void)!frames_send(enrol->sockets.socket, NULL, bytes, size, NULL);
+}
+
+static void look(struct enrol *enrol)
+{
+    enum sight sight;
+    int fd;
+
+    while ((sight = monitor_look(enrol->sockets.monitor, &fd)) != SIGHT_NONE) {
+        if (sight == SIGHT_READY)
+            ask(enrol);
+        if (sight == SIGHT_READY)
+            enrol->refusals = 0;
+        if (sight == SIGHT_REFUSED)
+            enrol->refusals++;
+    }
+}
+
+static enum enrol_state hear(struct enrol *enrol, struct why *why)
+{
+    enum enrol_state state = ENROL_WAITS;
+    struct arrival arrival;
+    struct msg msg;
+
+    while (state == ENROL_WAITS &&
+           frames_receive(enrol->sockets.socket, false, true, &arrival)) {
+        if (msg_decode(zmq_msg_data(&arrival.header),
+                       zmq_msg_size(&arrival.header), &msg) == STATUS_OK) {
+            if (msg.kind == MSG_ENROLLED)
+                state = ENROL_DONE;
+            if (msg.kind == MSG_BYE && msg.bye.farewell == FAREWELL_KEY) {
+                explain(why, "%s", msg.bye.text);
+                state = ENROL_REFUSED;
+            }
+        }
+        frames_release(&arrival);
+    }
+    return state;
+}
+
+enum enrol_state enrol_step(struct enrol *enrol, nanos now, struct why *why)
+{
+    enum enrol_state state = ENROL_WAITS;
+
+    if (enrol->sockets.socket) {
+        look(enrol);
+        state = hear(enrol, why);
+    }
+    if (state == ENROL_WAITS &&
+        enrol->refusals >= REFUSALS_BELIEVED * enrol->hubs.count) {
+        explain(why, "the hub does not know this line any more: ask for the "
+                     "one that starswitch-hub keygen prints now");
+        return ENROL_REFUSED;
+    }
+    if (state == ENROL_WAITS && now >= enrol->until)
+        try_next(enrol, now);
+    return state;
+}

@@ -1,0 +1,36 @@
+/* Enrolling at a hub: says ENROL over a connection of its own that bears the
+ * enrolment key, and hears ENROLLED or BYE. Nothing waits: whoever runs the
+ * loop asks about ten times a second how it stands. Of several hubs one is
+ * tried after the other; one that does not answer, again and again. */
+#ifndef NET_ENROL_H
+#define NET_ENROL_H
+
+#include "core/endpoint.h"
+#include "net/keys.h"
+#include "net/net.h"
+
+struct enrol;
+
+struct enrol_plan {
+    struct endpoints hubs;
+    struct key hub;
+    struct key_pair enrolment;
+    struct key node;  /* that is to be let in */
+    const char *name; /* copied */
+};
+
+enum enrol_state {
+    ENROL_WAITS,
+    ENROL_DONE,
+    ENROL_REFUSED /* for good */
+};
+
+/* UNAVAILABLE. */
+enum status enrol_open(const struct enrol_plan *plan, struct enrol **out,
+                       struct why *why) MUST_CHECK;
+/* On one thread. Why not is in `why` once it is REFUSED. */
+enum enrol_state enrol_step(struct enrol *enrol, nanos now, struct why *why);
+/* Wipes the keys. Accepts NULL. */
+void enrol_close(struct enrol **enrol);
+
+#endif
