@@ -12,6 +12,7 @@
 #include "hub/main_commands.h"
 #include "hub/main_ctl.h"
 #include "hub/main_display.h"
+#include "hub/main_keys.h"
 #include "hub/main_score.h"
 #include "hub/settle.h"
 #include "net/memory.h"
@@ -30,6 +31,7 @@ struct server {
     struct options options;
     struct pool *pool;
     struct centre_store store;
+    struct hub_keys keys;
     struct centre_loaded *loaded; /* until the hub runs, or NULL */
     struct scorer scorer;
     struct hub *hub;
@@ -47,6 +49,9 @@ static void settle_rest(struct server *server, struct hub_config *config)
         config->evaluate = &score_centre;
         config->evaluate_context = &server->scorer;
     }
+    if (getrandom(config->secret, sizeof config->secret, 0) !=
+        (ssize_t)sizeof config->secret)
+        config->secret[0] = (uint64_t)net_now();
     while (!config->run)
         if (getrandom(&config->run, sizeof config->run, 0) < 0)
             config->run = (uint64_t)net_now();
@@ -57,12 +62,6 @@ static enum status check_options(const struct options *options,
 {
     struct sockaddr_un control;
 
-    if (!endpoint_is_loopback(&options->listen) && !options->insecure)
-        return because(why, STATUS_CONFIG,
-                       "--listen %s is open to the network and there are no "
-                       "keys yet: listen on 127.0.0.1, or say --insecure if "
-                       "everybody on that network may join",
-                       options->listen.host);
     if (options->goal.kind == GOAL_ACCURACY && !options->model[0] &&
         !options->trainer[0])
         return because(why, STATUS_CONFIG,
@@ -143,7 +142,10 @@ static void on_answer(void *self, const struct msg *msg, struct blob *payload)
     struct server *server = self;
 
     (void)payload;
-    ctl_answer(server->ctl, msg);
+    if (msg->kind == MSG_ADMIT)
+        hub_keys_admit(&server->keys, server->net, &msg->admit);
+    else
+        ctl_answer(server->ctl, msg);
 }
 
 static bool on_tick(void *self, nanos now)
@@ -157,6 +159,20 @@ static bool on_tick(void *self, nanos now)
     return !hub_ended(server->hub);
 }
 
+/* Reads again what people may change while it runs. */
+static void reload(struct server *server)
+{
+    struct note note = {.kind = NOTE_ORDERED, .text = "keys read again"};
+    struct why why = {""};
+
+    if (hub_keys_reload(&server->keys, server->net, &why) != STATUS_OK) {
+        note.kind = NOTE_REFUSED;
+        (void)snprintf(note.text, sizeof note.text,
+                       "the old list of keys stays: %.160s", why.text);
+    }
+    display_note(&server->display, net_now(), &note);
+}
+
 /* The first signal ends the run in good order, a second one at once. */
 static void on_signal(void *self, int number)
 {
@@ -164,6 +180,10 @@ static void on_signal(void *self, int number)
     struct msg msg = {.kind = MSG_STOP};
     sigset_t set;
 
+    if (number == SIGHUP) {
+        reload(server);
+        return;
+    }
     (void)snprintf(msg.stop.reason, sizeof msg.stop.reason,
                    "stopped by %s", number == SIGINT ? "Ctrl-C" : "SIGTERM");
     net_post(server->net, &msg, NULL);
@@ -219,10 +239,17 @@ static enum status open_net(struct server *server, struct why *why)
     (void)sigemptyset(&config.signals);
     (void)sigaddset(&config.signals, SIGTERM);
     (void)sigaddset(&config.signals, SIGINT);
+    (void)sigaddset(&config.signals, SIGHUP);
     (void)pthread_sigmask(SIG_BLOCK, &config.signals, NULL);
     raise_limit();
-    return net_open_hub(&config, hub_machine(server->hub), server->pool,
-                        &owner, &server->net, why);
+    config.keys.on = server->keys.on;
+    config.keys.own = server->keys.ring.hub;
+    status = net_open_hub(&config, hub_machine(server->hub), server->pool,
+                          &owner, &server->net, why);
+    explicit_bzero(&config.keys, sizeof config.keys);
+    if (status == STATUS_OK)
+        hub_keys_apply(&server->keys, server->net);
+    return status;
 }
 
 static enum status open_display(struct server *server,
@@ -246,12 +273,16 @@ static enum status open_all(struct server *server, struct why *why)
     enum status status = check_options(&server->options, why);
 
     if (status == STATUS_OK)
+        status = hub_keys_plan(&server->keys, &server->options, why);
+    if (status == STATUS_OK)
         status = hub_settle(&server->options, &config, why);
     if (status == STATUS_OK)
         status = scorer_open(&server->scorer, &server->options, why);
     if (status == STATUS_OK)
         status = centre_open(&server->store, server->options.directory,
                              why);
+    if (status == STATUS_OK)
+        status = hub_keys_open(&server->keys, &server->options, why);
     if (status != STATUS_OK)
         return status;
     server->store.best = (unsigned)server->options.best;
@@ -276,6 +307,7 @@ static void close_all(struct server *server)
     hub_destroy(&server->hub);
     centre_loaded_destroy(&server->loaded);
     centre_close(&server->store);
+    hub_keys_close(&server->keys);
     scorer_close(&server->scorer);
     pool_destroy(&server->pool);
 }
@@ -316,6 +348,7 @@ int main(int argc, char **argv)
     if (status == STATUS_OK)
         status = open_all(&server, &why);
     if (status == STATUS_OK) {
+        hub_keys_say(&server.keys, &server.options);
         net_run(server.net);
         hub_look(server.hub, net_now(), &view);
         display_end(&server.display, net_now(), &view);

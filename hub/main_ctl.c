@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -197,6 +198,8 @@ static void take_line(struct ctl *ctl, struct client *client, struct net *net)
         return;
     }
     client->command = msg.order.command;
+    if (client->command == COMMAND_RELOAD)
+        (void)kill(getpid(), SIGHUP); /* one way, whoever asks */
     client->ticket = msg.order.ticket = ctl->next_ticket++;
     net_post(net, &msg, NULL);
 }

@@ -35,6 +35,11 @@ void ctl_tick(struct ctl *ctl, struct net *net, nanos now);
 /* What the machine sends to PEER_OPERATOR. */
 void ctl_answer(struct ctl *ctl, const struct msg *msg);
 
+/* Gives an order to the hub that runs in this folder; says nothing.
+ * UNAVAILABLE: none does. */
+enum status ctl_tell(const char *directory, const char *line,
+                     struct why *why) MUST_CHECK;
+
 /* What client and server share: where the socket is, and what a line
  * says. CONFIG: the name of the folder is too long; USAGE. */
 enum status ctl_address(const char *directory, struct sockaddr_un *out,

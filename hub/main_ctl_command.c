@@ -183,29 +183,34 @@ static int report(const char *answer)
                                   : status_exit_code(STATUS_MALFORMED);
 }
 
-static enum status ask(const struct options *options, const char *line,
-                       int *code, struct why *why)
+static enum status ask(const char *directory, const char *line,
+                       char answer[ANSWER_BYTES], struct why *why)
 {
-    static char answer[ANSWER_BYTES];
     int fd = -1;
-    enum status status = reach(options->directory, &fd, why);
+    enum status status = reach(directory, &fd, why);
 
     if (status != STATUS_OK)
         return status;
     status = exchange(fd, line, answer, why);
     (void)close(fd);
-    if (status == STATUS_OK)
-        *code = report(answer);
     return status;
+}
+
+enum status ctl_tell(const char *directory, const char *line, struct why *why)
+{
+    static char answer[ANSWER_BYTES];
+
+    return ask(directory, line, answer, why);
 }
 
 int command_ctl(int count, char **words)
 {
     static const char *const taken[] = {"directory", NULL};
+    static char answer[ANSWER_BYTES];
     static struct options options;
     char line[CTL_LINE_BYTES];
     struct why why = {""};
-    int plain, code = 0;
+    int plain;
     enum status status =
         command_read(count, words, taken, &options, &plain, &why);
 
@@ -214,6 +219,6 @@ int command_ctl(int count, char **words)
     if (status == STATUS_OK)
         status = read_words(plain - 1, words + 1, line, &why);
     if (status == STATUS_OK)
-        status = ask(&options, line, &code, &why);
-    return status == STATUS_OK ? code : command_end(status, &why);
+        status = ask(options.directory, line, answer, &why);
+    return status == STATUS_OK ? report(answer) : command_end(status, &why);
 }

@@ -188,6 +188,12 @@ static void rollback_by_order(struct hub *hub, const struct msg_order *order)
     snapshot_try(hub);
 }
 
+/* Whoever took the order does it. */
+static void reload_order(struct hub *hub, const struct msg_order *order)
+{
+    answer(hub, order->ticket, STATUS_OK, "the hub reads its keys again");
+}
+
 static void stop_order(struct hub *hub, const struct msg_order *order)
 {
     struct msg stop = {.kind = MSG_STOP};
@@ -206,6 +212,7 @@ static order_handler *const orders[COMMAND_COUNT] = {
     [COMMAND_PIN] = pin_order,
     [COMMAND_UNPIN] = unpin_order,
     [COMMAND_ROLLBACK] = rollback_by_order,
+    [COMMAND_RELOAD] = reload_order,
     [COMMAND_STOP] = stop_order,
 };
 

@@ -1,0 +1,184 @@
+#include "hub/main_keys.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "keys/invitation.h"
+
+enum status hub_keys_folder(const struct options *options,
+                            const char *directory, char out[FILE_PATH_BYTES],
+                            struct why *why)
+{
+    int length = options->keys[0]
+                     ? snprintf(out, FILE_PATH_BYTES, "%s", options->keys)
+                     : snprintf(out, FILE_PATH_BYTES, "%s/keys", directory);
+
+    if (length < FILE_PATH_BYTES)
+        return STATUS_OK;
+    return because(why, STATUS_CONFIG, "--directory %.60s...: the name is too "
+                   "long", directory);
+}
+
+/* ---- beginning ---- */
+
+static enum status check_open(const struct options *options, bool has_keys,
+                              struct why *why)
+{
+    if (options->lan && options->insecure)
+        return because(why, STATUS_CONFIG,
+                       "--lan is with keys and --insecure is without: leave "
+                       "one of them out");
+    if (endpoint_is_loopback(&options->listen) || options->insecure ||
+        options->lan || has_keys)
+        return STATUS_OK;
+    return because(why, STATUS_CONFIG,
+                   "--listen %s is open to the network and there are no keys: "
+                   "say --lan, which makes some, or --insecure if everybody "
+                   "on that network may join",
+                   options->listen.host);
+}
+
+enum status hub_keys_plan(struct hub_keys *keys, struct options *options,
+                          struct why *why)
+{
+    char folder[FILE_PATH_BYTES];
+    enum status status =
+        hub_keys_folder(options, options->directory, folder, why);
+    bool local;
+
+    if (status == STATUS_OK && options->lan && !options->given.listen) {
+        status = lan_find(&keys->lan, why);
+        if (status == STATUS_OK)
+            memcpy(options->listen.host, keys->lan.host,
+                   sizeof options->listen.host);
+    }
+    if (status != STATUS_OK)
+        return status;
+    local = endpoint_is_loopback(&options->listen);
+    keys->on = !options->insecure && (options->lan || options->keys[0] ||
+                                      (!local && ring_is_there(folder)));
+    return check_open(options, keys->on, why);
+}
+
+enum status hub_keys_open(struct hub_keys *keys, const struct options *options,
+                          struct why *why)
+{
+    char folder[FILE_PATH_BYTES];
+    bool made;
+    enum status status;
+
+    if (!keys->on)
+        return STATUS_OK;
+    status = hub_keys_folder(options, options->directory, folder, why);
+    if (status == STATUS_OK && !ring_is_there(folder))
+        status = ring_make(folder, &made, why);
+    return status == STATUS_OK ? ring_open(folder, &keys->ring, why) : status;
+}
+
+void hub_keys_close(struct hub_keys *keys)
+{
+    ring_close(&keys->ring);
+}
+
+void hub_keys_line(const struct ring *ring, const char *host, uint16_t port,
+                   char out[KEYS_LINE_BYTES])
+{
+    struct invitation invitation = {.hub = ring->hub.shown,
+                                    .enrols = ring->enrols,
+                                    .enrolment = ring->enrolment};
+    char words[INVITATION_BYTES], address[ENDPOINT_HOST_BYTES + 8];
+    struct endpoint endpoint = {.port = port};
+    struct text text;
+
+    (void)snprintf(endpoint.host, sizeof endpoint.host, "%s", host);
+    text_init(&text, address, sizeof address);
+    if (port == DEFAULT_PORT && !strchr(host, ':'))
+        text_add(&text, "%s", host);
+    else
+        endpoint_print(&endpoint, &text);
+    invitation_print(&invitation, words);
+    (void)snprintf(out, KEYS_LINE_BYTES, "starswitch-node --hub %s --key %s",
+                   address, words);
+    explicit_bzero(words, sizeof words);
+    invitation_wipe(&invitation);
+}
+
+void hub_keys_say(const struct hub_keys *keys, const struct options *options)
+{
+    const struct endpoint *listen = &options->listen;
+    char line[KEYS_LINE_BYTES];
+    bool local = endpoint_is_loopback(listen);
+
+    if (!keys->on && local)
+        return;
+    (void)fprintf(stderr, "listening tcp://%s:%u%s%s%s, %s\n", listen->host,
+                  listen->port, keys->lan.host[0] ? " (" : "",
+                  keys->lan.device, keys->lan.host[0] ? ")" : "",
+                  keys->on ? "encrypted: nodes need a key"
+                           : "NOT encrypted, and whoever reaches it may join");
+    if (!keys->on)
+        return;
+    if (options->json || !isatty(STDERR_FILENO)) {
+        (void)fprintf(stderr, "starswitch-hub keygen %s prints the line for "
+                      "other PCs\n", options->directory);
+        return;
+    }
+    hub_keys_line(&keys->ring, listen->host, listen->port, line);
+    (void)fprintf(stderr, "On every other PC:   %s\n", line);
+    explicit_bzero(line, sizeof line);
+}
+
+/* ---- while it runs ---- */
+
+void hub_keys_apply(const struct hub_keys *keys, struct net *net)
+{
+    const struct ring *ring = &keys->ring;
+
+    if (!keys->on)
+        return;
+    for (unsigned i = 0; i < ring->revoked_count; i++) {
+        struct msg msg = {.kind = MSG_REVOKED};
+
+        msg.revoked.key = key_hash(&ring->revoked[i]);
+        net_post(net, &msg, NULL);
+    }
+    net_allow(net, ring->allowed, ring->allowed_count,
+              ring->enrols ? &ring->enrolment.shown : NULL);
+}
+
+enum status hub_keys_reload(struct hub_keys *keys, struct net *net,
+                            struct why *why)
+{
+    enum status status = keys->on ? ring_reload(&keys->ring, why) : STATUS_OK;
+
+    if (status == STATUS_OK)
+        hub_keys_apply(keys, net);
+    return status;
+}
+
+static void put_word(uint64_t value, unsigned word, struct key *out)
+{
+    for (unsigned i = 0; i < 8; i++)
+        out->bytes[8 * word + i] = (uint8_t)(value >> (8 * i));
+}
+
+void hub_keys_admit(struct hub_keys *keys, struct net *net,
+                    const struct msg_admit *admit)
+{
+    struct msg msg = {.kind = MSG_ADMITTED};
+    struct why why = {""};
+    struct key key;
+
+    put_word(admit->key0, 0, &key);
+    put_word(admit->key1, 1, &key);
+    put_word(admit->key2, 2, &key);
+    put_word(admit->key3, 3, &key);
+    msg.admitted.ticket = admit->ticket;
+    msg.admitted.status = ring_admit(&keys->ring, admit->name, &key, &why);
+    (void)snprintf(msg.admitted.text, sizeof msg.admitted.text, "%.*s",
+                   (int)sizeof msg.admitted.text - 1, why.text);
+    if (msg.admitted.status == STATUS_OK)
+        hub_keys_apply(keys, net);
+    net_post(net, &msg, NULL);
+}

@@ -1,0 +1,48 @@
+/* The keys of a hub that runs: where it may listen with or without them, who is
+ * let in, and who is not any more. */
+#ifndef HUB_MAIN_KEYS_H
+#define HUB_MAIN_KEYS_H
+
+#include "core/options.h"
+#include "keys/ring.h"
+#include "net/lan.h"
+#include "net/net.h"
+
+struct hub_keys {
+    bool on;
+    struct ring ring;
+    struct lan lan; /* of --lan without --listen; host empty: not asked for */
+};
+
+/* Where the hub is to listen, which with --lan is found out now; CONFIG: that
+ * is open to a network, and there are no keys. Writes nothing. */
+enum status hub_keys_plan(struct hub_keys *keys, struct options *options,
+                          struct why *why) MUST_CHECK;
+/* Reads the keys if there are to be some; makes them with --lan or --keys. */
+enum status hub_keys_open(struct hub_keys *keys, const struct options *options,
+                          struct why *why) MUST_CHECK;
+void hub_keys_close(struct hub_keys *keys);
+/* Says where the hub listens and what to say on other PCs, if a person is
+ * there to read it: what is not a terminal may be a log. */
+void hub_keys_say(const struct hub_keys *keys, const struct options *options);
+
+/* On the loop's thread, or before it. */
+/* Lets in who is on the list, and tells the machine who is not any more. */
+void hub_keys_apply(const struct hub_keys *keys, struct net *net);
+/* Reads the list again; on failure the old one stays. */
+enum status hub_keys_reload(struct hub_keys *keys, struct net *net,
+                            struct why *why) MUST_CHECK;
+/* Answers ADMIT. */
+void hub_keys_admit(struct hub_keys *keys, struct net *net,
+                    const struct msg_admit *admit);
+
+/* The folder of keys: --keys, or keys/ in the directory. CONFIG: too long. */
+enum status hub_keys_folder(const struct options *options,
+                            const char *directory, char out[FILE_PATH_BYTES],
+                            struct why *why) MUST_CHECK;
+/* The line for other PCs; the secret in it is the caller's to wipe. */
+enum { KEYS_LINE_BYTES = 512 };
+void hub_keys_line(const struct ring *ring, const char *host, uint16_t port,
+                   char out[KEYS_LINE_BYTES]);
+
+#endif
