@@ -63,18 +63,19 @@ static void print_withheld(const struct log_kind *state, const char *name,
                            bool json, struct text *out)
 {
     if (!json) {
-        text_add(out, "... and %" PRIu64 " more %s in the last second\n",
-                 state->withheld, name);
+        text_add(out, "... and %" PRIu64 " more %s in the last %u s\n",
+                 state->withheld, name, (unsigned)(LOG_INTERVAL / SECOND));
         return;
     }
     text_add(out, "{\"time\":\"");
     stamp_add(out, state->since);
-    text_add(out, "\",\"event\":\"withheld\",\"kind\":\"%s\",\"count\":%"
-             PRIu64 "}\n", name, state->withheld);
+    text_add(out, "\",\"level\":\"warning\",\"event\":\"withheld\","
+             "\"subject\":\"%s\",\"count\":%" PRIu64 "}\n", name,
+             state->withheld);
 }
 
-/* Ends the second of a kind: says what was withheld in it. */
-static void end_second(struct logger *logger, enum note_kind kind)
+/* Ends the interval of a kind: says what was withheld in it. */
+static void end_interval(struct logger *logger, enum note_kind kind)
 {
     struct log_kind *state = &logger->kinds[kind];
     char bytes[LOG_LINE_BYTES];
@@ -88,17 +89,17 @@ static void end_second(struct logger *logger, enum note_kind kind)
     *state = (struct log_kind){0};
 }
 
-/* A clock that was set back ends the second, too. */
+/* A clock that was set back ends the interval, too. */
 static bool is_over(const struct log_kind *state, nanos wall)
 {
-    return wall < state->since || wall - state->since >= SECOND;
+    return wall < state->since || wall - state->since >= LOG_INTERVAL;
 }
 
 void log_tick(struct logger *logger, nanos wall)
 {
     for (unsigned i = 0; i < NOTE_KINDS; i++)
         if (is_over(&logger->kinds[i], wall))
-            end_second(logger, (enum note_kind)i);
+            end_interval(logger, (enum note_kind)i);
 }
 
 void log_note(struct logger *logger, nanos wall, const struct note *note)
@@ -107,13 +108,14 @@ void log_note(struct logger *logger, nanos wall, const struct note *note)
     char bytes[LOG_LINE_BYTES];
     struct text line;
 
+    logger->notes[note->kind]++;
     if (note_level(note->kind) < logger->config.least)
         return;
     if (is_over(state, wall))
-        end_second(logger, note->kind);
+        end_interval(logger, note->kind);
     if (state->said == 0)
         state->since = wall;
-    if (state->said == LOG_PER_SECOND) {
+    if (state->said == LOG_MOST) {
         state->withheld++;
         return;
     }

@@ -94,15 +94,15 @@ static void what_comes_too_often_is_counted(void)
 
     for (int i = 0; i < 142; i++)
         log_note(&logger, WALL + i * MILLISECOND, &note);
-    CHECK_EQUAL(LOG_PER_SECOND, lines);
-    log_tick(&logger, WALL + SECOND - 1);
-    CHECK_EQUAL(LOG_PER_SECOND, lines);
-    log_tick(&logger, WALL + SECOND);
-    CHECK_EQUAL(LOG_PER_SECOND + 1, lines);
-    CHECK_CONTAINS("\n... and 132 more node_refused in the last second\n",
+    CHECK_EQUAL(LOG_MOST, lines);
+    log_tick(&logger, WALL + LOG_INTERVAL - 1);
+    CHECK_EQUAL(LOG_MOST, lines);
+    log_tick(&logger, WALL + LOG_INTERVAL);
+    CHECK_EQUAL(LOG_MOST + 1, lines);
+    CHECK_CONTAINS("\n... and 112 more node_refused in the last 10 s\n",
                    said);
-    log_note(&logger, WALL + SECOND, &note);
-    CHECK_EQUAL(LOG_PER_SECOND + 2, lines);
+    log_note(&logger, WALL + LOG_INTERVAL, &note);
+    CHECK_EQUAL(LOG_MOST + 2, lines);
 }
 
 static void the_count_comes_before_the_next_note(void)
@@ -110,12 +110,13 @@ static void the_count_comes_before_the_next_note(void)
     struct logger logger = start(LEVEL_INFO, true);
     struct note note = note_of(NOTE_REFUSED, "x", "no");
 
-    for (int i = 0; i < 11; i++)
+    for (int i = 0; i < LOG_MOST + 1; i++)
         log_note(&logger, WALL, &note);
-    log_note(&logger, WALL + SECOND, &note);
-    CHECK_EQUAL(12, lines);
-    CHECK_CONTAINS("{\"time\":\"2026-11-21T13:00:00Z\",\"event\":\"withheld\","
-                   "\"kind\":\"node_refused\",\"count\":1}\n", said);
+    log_note(&logger, WALL + LOG_INTERVAL, &note);
+    CHECK_EQUAL(LOG_MOST + 2, lines);
+    CHECK_CONTAINS("{\"time\":\"2026-11-21T13:00:00Z\",\"level\":\"warning\","
+                   "\"event\":\"withheld\",\"subject\":\"node_refused\","
+                   "\"count\":1}\n", said);
 }
 
 static void one_kind_does_not_silence_another(void)
@@ -124,7 +125,7 @@ static void one_kind_does_not_silence_another(void)
     struct note refused = note_of(NOTE_REFUSED, "x", "no");
     struct note joined = note_of(NOTE_JOINED, "y", "hello");
 
-    for (int i = 0; i < 50; i++)
+    for (int i = 0; i < 2 * LOG_MOST; i++)
         log_note(&logger, WALL, &refused);
     log_note(&logger, WALL, &joined);
     CHECK_CONTAINS("node_joined y: hello", said);
@@ -135,10 +136,10 @@ static void a_clock_set_back_withholds_nothing_for_long(void)
     struct logger logger = start(LEVEL_INFO, false);
     struct note note = note_of(NOTE_REFUSED, "x", "no");
 
-    for (int i = 0; i < 11; i++)
+    for (int i = 0; i < LOG_MOST + 1; i++)
         log_note(&logger, WALL, &note);
     log_note(&logger, WALL - 3600 * SECOND, &note);
-    CHECK_EQUAL(12, lines);
+    CHECK_EQUAL(LOG_MOST + 2, lines);
 }
 
 static void at_the_end_everything_is_said(void)
@@ -146,7 +147,7 @@ static void at_the_end_everything_is_said(void)
     struct logger logger = start(LEVEL_INFO, false);
     struct note note = note_of(NOTE_REFUSED, "x", "no");
 
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; i < LOG_MOST + 2; i++)
         log_note(&logger, WALL, &note);
     log_tick(&logger, NEVER);
     CHECK_CONTAINS("... and 2 more node_refused", said);
