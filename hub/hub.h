@@ -105,6 +105,7 @@ struct hub_view {
     double best_score, best_accuracy; /* the same */
     uint64_t best_version;
     uint64_t verdicts[VERDICT_COUNT]; /* chunks that ended so */
+    uint64_t offered; /* chunks, in all */
     uint64_t preempted; /* nodes whose parameters were replaced */
     uint64_t rollbacks; /* of the centre, to a good version */
     /* From the hub's start to the first round, and from there to the end. */
@@ -116,6 +117,15 @@ struct hub_view {
     char reason[MSG_TEXT_BYTES];
     unsigned count; /* nodes, also those that are gone */
     struct hub_node_view *nodes; /* the hub's, until it is looked at again */
+};
+
+/* Offers that are under way. */
+struct hub_uploads {
+    uint64_t open;    /* chunks without a verdict */
+    unsigned rounds;  /* that are not over */
+    unsigned partial; /* contributions of which something has come that is not
+                         merged yet, */
+    uint64_t held;    /* and its bytes of payload */
 };
 
 struct hub;
@@ -132,9 +142,8 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
 
 struct machine hub_machine(struct hub *hub);
 void hub_look(const struct hub *hub, nanos now, struct hub_view *view);
-/* Bytes of payload that have come and are not merged yet, and of how many
- * contributions; takes time with the chunks of all rounds under way. */
-uint64_t hub_held(const struct hub *hub, unsigned *uploads);
+/* Looked at by itself: it takes time with the chunks of all rounds. */
+void hub_look_at_uploads(const struct hub *hub, struct hub_uploads *out);
 /* Everything is said and saved: the driver may stop. */
 bool hub_ended(const struct hub *hub);
 /* The schema of the run, NULL before the first node; borrowed. */

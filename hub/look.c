@@ -93,19 +93,32 @@ static uint64_t bytes_held(const struct hub *hub,
     return bytes;
 }
 
-uint64_t hub_held(const struct hub *hub, unsigned *uploads)
+/* Chunks that were offered and have no verdict yet. */
+static uint64_t chunks_open(const struct hub *hub)
 {
-    uint64_t sum = 0;
+    uint64_t open = 0;
 
-    *uploads = 0;
     for (const struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; i < round->count; i++)
+            for (uint32_t j = 0; j < hub->chunks; j++)
+                open += round->list[i]->chunks[j].state != CHUNK_CLOSED;
+    for (int i = 0; i < hub->member_count; i++)
+        for (unsigned j = 0; j < hub->members[i]->waiting_count; j++)
+            open += hub->chunks - hub->members[i]->waiting[j]->foreign;
+    return open;
+}
+
+void hub_look_at_uploads(const struct hub *hub, struct hub_uploads *out)
+{
+    *out = (struct hub_uploads){.open = chunks_open(hub)};
+    for (const struct round *round = hub->rounds; round;
+         round = round->next, out->rounds++)
         for (unsigned i = 0; i < round->count; i++) {
             uint64_t held = bytes_held(hub, round->list[i]);
 
-            sum += held;
-            *uploads += held > 0;
+            out->held += held;
+            out->partial += held > 0;
         }
-    return sum;
 }
 
 static void look_at_tasks(const struct hub *hub, struct hub_view *view)
@@ -145,6 +158,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->best_accuracy = hub->best_accuracy;
     view->best_version = hub->best_version;
     memcpy(view->verdicts, hub->verdicts, sizeof view->verdicts);
+    view->offered = hub->offered_chunks;
     view->preempted = hub->preempted;
     view->rollbacks = hub->back.count;
     memcpy(view->reason, hub->reason, sizeof view->reason);
@@ -155,21 +169,6 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
         look_at(hub, hub->members[i], &view->nodes[view->count++]);
     mark_best(view);
     say_state(hub, view);
-}
-
-/* Chunks that were offered and have no verdict yet. */
-static uint64_t chunks_open(const struct hub *hub)
-{
-    uint64_t open = 0;
-
-    for (const struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; i < round->count; i++)
-            for (uint32_t j = 0; j < hub->chunks; j++)
-                open += round->list[i]->chunks[j].state != CHUNK_CLOSED;
-    for (int i = 0; i < hub->member_count; i++)
-        for (unsigned j = 0; j < hub->members[i]->waiting_count; j++)
-            open += hub->chunks - hub->members[i]->waiting[j]->foreign;
-    return open;
 }
 
 /* What is merged of a contribution has been asked for, is what the round is

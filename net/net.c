@@ -165,6 +165,11 @@ void net_stop(struct net *net)
     bell_ring(&net->bell);
 }
 
+nanos net_stalled(const struct net *net, nanos now)
+{
+    return workers_stalled(net->workers, now);
+}
+
 void net_post(struct net *net, const struct msg *msg, struct blob *payload)
 {
     mailbox_post(&net->mailbox, msg, payload);

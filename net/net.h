@@ -110,6 +110,9 @@ void net_run(struct net *net);
 /* From any thread or signal handler: ends net_run soon, or at once when it is
  * called. */
 void net_stop(struct net *net);
+/* In tick: for how long jobs have waited while none has begun; 0: none waits.
+ * What is too long depends on the jobs. */
+nanos net_stalled(const struct net *net, nanos now);
 /* From any thread, without blocking on the network: hands the machine a
  * message from PEER_TRAINER. Takes over one reference of `payload`. */
 void net_post(struct net *net, const struct msg *msg, struct blob *payload);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/net.h"
+
 /* A ring of jobs that doubles when it is full. */
 struct queue {
     struct job **slots;
@@ -18,6 +20,7 @@ struct workers {
     pthread_cond_t work;  /* there is a job, or it ends */
     bool ending;
     struct queue todo, done;
+    nanos moved; /* when a job last began, or the first had to wait */
     const struct bell *bell;
     unsigned count;
     pthread_t threads[];
@@ -71,6 +74,7 @@ static struct job *next_job(struct workers *workers)
 {
     while (!workers->ending && !workers->todo.count)
         (void)pthread_cond_wait(&workers->work, &workers->lock);
+    workers->moved = net_now();
     return workers->ending ? NULL : queue_pull(&workers->todo);
 }
 
@@ -156,9 +160,21 @@ void workers_destroy(struct workers **reference)
 void workers_give(struct workers *workers, struct job *job)
 {
     (void)pthread_mutex_lock(&workers->lock);
+    if (!workers->todo.count)
+        workers->moved = net_now();
     queue_push(&workers->todo, job);
     (void)pthread_cond_signal(&workers->work);
     (void)pthread_mutex_unlock(&workers->lock);
+}
+
+nanos workers_stalled(struct workers *workers, nanos now)
+{
+    nanos stalled;
+
+    (void)pthread_mutex_lock(&workers->lock);
+    stalled = workers->todo.count ? now - workers->moved : 0;
+    (void)pthread_mutex_unlock(&workers->lock);
+    return stalled > 0 ? stalled : 0;
 }
 
 struct job *workers_take(struct workers *workers)

@@ -48,6 +48,21 @@ void table_line(const struct table *table, struct text *out);
 /* As many of the nodes as are listed. */
 unsigned table_nodes(const struct hub_view *view);
 
+/* What the hub's process knows of itself. */
+struct table_process {
+    struct hub_uploads uploads;
+    uint64_t resident, pool; /* bytes of memory: in all, and of payloads */
+    const uint64_t *notes;   /* how many of each kind there were */
+};
+
+/* One line of JSON with all that table_json says and with what is open, for
+ * whoever looks for a fault; at most `nodes` of the nodes. */
+void table_state(const struct table *table, const struct table_process *process,
+                 unsigned nodes, struct text *out);
+
+/* Bytes that each node takes at most in JSON, and the rest. */
+enum { TABLE_NODE_BYTES = 700, TABLE_REST_BYTES = 8 * 1024 };
+
 /* One line of JSON with the nodes; times in seconds, rates per second. */
 void table_json(const struct table *table, struct text *out);
 

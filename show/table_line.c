@@ -135,13 +135,11 @@ static void add_node(struct text *out, const struct hub_node_view *node)
     text_add(out, "}");
 }
 
-void table_json(const struct table *table, struct text *out)
+/* How it goes, as members of an object. */
+static void add_course(struct text *out, const struct table *table)
 {
     const struct hub_view *view = table->view;
 
-    text_add(out, "{\"time\":\"");
-    stamp_add(out, table->wall);
-    text_add(out, "\",\"event\":\"status\"");
     add_number(out, "elapsed", (double)table->elapsed / (double)SECOND);
     add_number(out, "pending", (double)view->pending / (double)SECOND);
     add_number(out, "training", (double)view->training / (double)SECOND);
@@ -164,13 +162,71 @@ void table_json(const struct table *table, struct text *out)
         add_whole(out, "tasks_done", view->tasks_done);
     }
     add_words(out, "state", view->state);
+}
+
+static void add_nodes(struct text *out, const struct hub_view *view,
+                      unsigned most)
+{
+    unsigned count = view->count < most ? view->count : most;
+
     text_add(out, ",\"nodes\":[");
-    for (unsigned i = 0; i < table_nodes(view); i++) {
+    for (unsigned i = 0; i < count; i++) {
         text_add(out, i ? "," : "");
         add_node(out, &view->nodes[i]);
     }
     text_add(out, "]");
-    if (view->count > table_nodes(view))
-        add_whole(out, "more_nodes", view->count - table_nodes(view));
+    if (view->count > count)
+        add_whole(out, "more_nodes", view->count - count);
     text_add(out, "}\n");
+}
+
+static void begin(struct text *out, const struct table *table,
+                  const char *event)
+{
+    text_add(out, "{\"time\":\"");
+    stamp_add(out, table->wall);
+    text_add(out, "\",\"event\":\"%s\"", event);
+}
+
+void table_json(const struct table *table, struct text *out)
+{
+    begin(out, table, "status");
+    add_course(out, table);
+    add_nodes(out, table->view, TABLE_NODES);
+}
+
+/* What the log has told, also what it withheld. */
+static void add_notes(struct text *out, const uint64_t *notes)
+{
+    bool any = false;
+
+    add_key(out, "events");
+    for (unsigned i = 0; i < NOTE_KINDS; i++)
+        if (notes[i]) {
+            text_add(out, "%c\"%s\":%" PRIu64, any ? ',' : '{',
+                     note_name((enum note_kind)i), notes[i]);
+            any = true;
+        }
+    text_add(out, any ? "}" : "{}");
+}
+
+void table_state(const struct table *table, const struct table_process *process,
+                 unsigned nodes, struct text *out)
+{
+    const struct hub_view *view = table->view;
+
+    begin(out, table, "state");
+    text_add(out, ",\"level\":\"info\",\"subject\":\"\",\"run\":\"%016"
+             PRIx64 "\"", view->run);
+    add_whole(out, "run_epoch", view->epoch);
+    add_whole(out, "offered", view->offered);
+    add_whole(out, "open", process->uploads.open);
+    add_whole(out, "open_rounds", process->uploads.rounds);
+    add_whole(out, "uploads", process->uploads.partial);
+    add_whole(out, "upload_bytes", process->uploads.held);
+    add_whole(out, "resident_bytes", process->resident);
+    add_whole(out, "pool_bytes", process->pool);
+    add_notes(out, process->notes);
+    add_course(out, table);
+    add_nodes(out, view, nodes);
 }

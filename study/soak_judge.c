@@ -227,20 +227,20 @@ void judge_hub_start(struct life *life)
 static void judge_memory(struct life *life, const struct hub_view *view)
 {
     const struct hub_config *hub = &life->config.hub;
-    uint64_t chunk = hub->chunk_elements * sizeof(float) + 8, held;
-    unsigned uploads;
+    uint64_t chunk = hub->chunk_elements * sizeof(float) + 8;
+    struct hub_uploads uploads;
 
     if (!hub->budget || !view->founded || hub->miss == MISS_CUT ||
         hub->policy.reduce->judge ||
         hub->policy.receive->donors)
         return;
-    held = hub_held(world_hub(life->world), &uploads);
-    if (held <= hub->budget + 3 * chunk * uploads)
+    hub_look_at_uploads(world_hub(life->world), &uploads);
+    if (uploads.held <= hub->budget + 3 * chunk * uploads.partial)
         return;
     life_complain(life,
                   "the hub holds %llu bytes of %u uploads, with a budget of "
                   "%llu and chunks of %llu",
-                  (ull)held, uploads, (ull)hub->budget,
+                  (ull)uploads.held, uploads.partial, (ull)hub->budget,
                   (ull)chunk);
 }
 

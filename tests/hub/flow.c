@@ -69,15 +69,16 @@ static void who_sends_without_credit_is_cut(void)
 {
     struct bench *bench = bench_new();
     struct guest guests[2];
-    unsigned uploads;
+    struct hub_uploads uploads;
 
     bench->config.budget = 1;
     all_offer(bench, guests, 2);
     guest_delivers(bench, &guests[1], 1, 0, 0.5);
     guest_delivers(bench, &guests[1], 1, 1, 0.5);
     CHECK(!bench_node(bench, "b")->gone);
-    CHECK_EQUAL(2 * BENCH_CHUNK_BYTES, hub_held(bench->hub, &uploads));
-    CHECK_EQUAL(1, uploads);
+    hub_look_at_uploads(bench->hub, &uploads);
+    CHECK_EQUAL(2 * BENCH_CHUNK_BYTES, uploads.held);
+    CHECK_EQUAL(1, uploads.partial);
     guest_delivers(bench, &guests[1], 1, 2, 0.5);
     CHECK(bench_node(bench, "b")->gone);
     guest_delivers_all(bench, &guests[0], 1, 1);

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "net/mailbox.h"
+#include "net/net.h"
 #include "tests/check.h"
 
 enum { MANY = 500 };
@@ -98,6 +99,33 @@ static void jobs_that_wait_behind_others_are_destroyed_at_the_end(void)
     pool_destroy(&pool);
 }
 
+static void jobs_that_nobody_begins_are_noticed(void)
+{
+    struct pool *pool = pool_new();
+    struct workers *workers = NULL;
+    struct bell bell;
+
+    atomic_store(&gate, 0);
+    if (!CHECK_OK(bell_init(&bell, NULL)) ||
+        !CHECK_OK(workers_new(1, &bell, &workers, NULL)))
+        return;
+    CHECK_EQUAL(0, workers_stalled(workers, net_now() + SECOND));
+    for (int i = 0; i < 2; i++)
+        workers_give(workers, job_new(&waiting, pool, 0));
+    CHECK(workers_stalled(workers, net_now() + 100 * SECOND) > 50 * SECOND);
+    atomic_store(&gate, 1);
+    for (int i = 0; i < 2; i++) {
+        struct job *job = next_done(workers, &bell);
+
+        CHECK(job != NULL);
+        job_destroy(&job);
+    }
+    CHECK_EQUAL(0, workers_stalled(workers, net_now() + 100 * SECOND));
+    workers_destroy(&workers);
+    bell_free(&bell);
+    pool_destroy(&pool);
+}
+
 static void letters_come_in_the_order_they_were_posted(void)
 {
     struct pool *pool = pool_new();
@@ -135,5 +163,6 @@ void add_net_workers_tests(CU_pSuite suite)
 {
     TEST(every_job_comes_back_from_another_thread);
     TEST(jobs_that_wait_behind_others_are_destroyed_at_the_end);
+    TEST(jobs_that_nobody_begins_are_noticed);
     TEST(letters_come_in_the_order_they_were_posted);
 }
