@@ -32,7 +32,7 @@ once = $(eval $1 := $$(shell $2))$($1)
 MSGPACK = $(call once,MSGPACK,\
 	pkg-config --exists msgpack-c && echo msgpack-c || echo msgpack)
 MODULES = libzmq libczmq libsodium $(MSGPACK) libxxhash
-PACKAGES = $(MODULES) openblas zlib json-c
+PACKAGES = $(MODULES) openblas zlib json-c libsystemd
 PACKAGE_CFLAGS = $(call once,PACKAGE_CFLAGS,pkg-config --cflags $(PACKAGES))
 PACKAGE_LIBS = $(call once,PACKAGE_LIBS,pkg-config --libs $(PACKAGES))
 CUNIT_LIBS = $(call once,CUNIT_LIBS,pkg-config --libs cunit)
@@ -132,7 +132,7 @@ $(BUILD)/examples/%: $(BUILD)/examples/%.o $(BUILD)/libstarswitch.so
 	$Q$(CC) $(SAN) -pthread -o $@ $< -L$(BUILD) -lstarswitch -lm \
 		-Wl,-rpath,'$$ORIGIN/..'
 
-install: all ## programs, headers, library and man pages (PREFIX, DESTDIR)
+install: all ## programs, library, man pages, units (PREFIX, DESTDIR)
 	tools/install-tree $(BUILD) "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(MODULES)
 
 deps: ## install what building needs from Debian's packages

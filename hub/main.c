@@ -14,9 +14,11 @@
 #include "hub/main_display.h"
 #include "hub/main_keys.h"
 #include "hub/main_score.h"
+#include "hub/main_state.h"
 #include "hub/settle.h"
 #include "net/memory.h"
 #include "net/net.h"
+#include "net/service.h"
 #include "net/settings.h"
 #include "policies/pages.h"
 #include "store/centre.h"
@@ -38,6 +40,7 @@ struct server {
     struct net *net;
     struct ctl *ctl;
     struct display display;
+    struct service service;
 };
 
 static void settle_rest(struct server *server, struct hub_config *config)
@@ -156,41 +159,58 @@ static bool on_tick(void *self, nanos now)
     hub_look(server->hub, now, &view);
     display_view(&server->display, now, &view);
     ctl_tick(server->ctl, server->net, now);
+    state_tell(&server->service, server->net, now, &view);
     return !hub_ended(server->hub);
+}
+
+/* The first signal ends the run in good order, a second one at once. */
+static void stop(struct server *server, int number)
+{
+    struct msg msg = {.kind = MSG_STOP};
+    sigset_t set;
+
+    (void)snprintf(msg.stop.reason, sizeof msg.stop.reason,
+                   "stopped by %s", number == SIGINT ? "Ctrl-C" : "SIGTERM");
+    net_post(server->net, &msg, NULL);
+    (void)signal(SIGTERM, SIG_DFL);
+    (void)signal(SIGINT, SIG_DFL);
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGINT);
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 /* Reads again what people may change while it runs. */
 static void reload(struct server *server)
 {
-    struct note note = {.kind = NOTE_ORDERED, .text = "keys read again"};
+    struct note note = {.kind = NOTE_RELOADED, .text = "keys read again"};
     struct why why = {""};
 
+    service_reloading(net_now());
     if (hub_keys_reload(&server->keys, server->net, &why) != STATUS_OK) {
         note.kind = NOTE_REFUSED;
         (void)snprintf(note.text, sizeof note.text,
                        "the old list of keys stays: %.160s", why.text);
     }
     display_note(&server->display, net_now(), &note);
+    service_ready();
 }
 
-/* The first signal ends the run in good order, a second one at once. */
 static void on_signal(void *self, int number)
 {
     struct server *server = self;
-    struct msg msg = {.kind = MSG_STOP};
-    sigset_t set;
+    static struct hub_view view;
+    struct hub_uploads uploads;
 
     if (number == SIGHUP) {
         reload(server);
-        return;
+    } else if (number == SIGUSR1) {
+        hub_look(server->hub, net_now(), &view);
+        hub_look_at_uploads(server->hub, &uploads);
+        state_dump(&server->display, server->pool, &view, &uploads);
+    } else {
+        stop(server, number);
     }
-    (void)snprintf(msg.stop.reason, sizeof msg.stop.reason,
-                   "stopped by %s", number == SIGINT ? "Ctrl-C" : "SIGTERM");
-    net_post(server->net, &msg, NULL);
-    (void)signal(number, SIG_DFL);
-    (void)sigemptyset(&set);
-    (void)sigaddset(&set, number);
-    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 /* ---- from options to a running hub ---- */
@@ -240,6 +260,7 @@ static enum status open_net(struct server *server, struct why *why)
     (void)sigaddset(&config.signals, SIGTERM);
     (void)sigaddset(&config.signals, SIGINT);
     (void)sigaddset(&config.signals, SIGHUP);
+    (void)sigaddset(&config.signals, SIGUSR1);
     (void)pthread_sigmask(SIG_BLOCK, &config.signals, NULL);
     raise_limit();
     config.keys.on = server->keys.on;
@@ -335,6 +356,7 @@ int main(int argc, char **argv)
     memory_keep();
     if (command_run(argc, argv, &code))
         return code;
+    service_begin(&server.service);
     status = settings_read(&server.options, PROGRAM_HUB, argc, argv, &why);
     if (status == STATUS_OK && server.options.help)
         print_names();
@@ -349,6 +371,7 @@ int main(int argc, char **argv)
         status = open_all(&server, &why);
     if (status == STATUS_OK) {
         hub_keys_say(&server.keys, &server.options);
+        service_ready();
         net_run(server.net);
         hub_look(server.hub, net_now(), &view);
         display_end(&server.display, net_now(), &view);

@@ -1,6 +1,5 @@
 #include "hub/main_display.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -55,19 +54,19 @@ static void write_head(struct display *display,
     };
 }
 
-static void complain(void *of, const char *sentence)
+void display_complain(void *of, const char *sentence)
 {
     struct display *display = of;
-    char line[512];
+    struct note note = {.kind = NOTE_FILE_FAILED};
 
-    (void)snprintf(line, sizeof line, "starswitch-hub: %s\n", sentence);
-    screen_say(&display->screen, line);
+    (void)snprintf(note.text, sizeof note.text, "%s", sentence);
+    log_note(&display->logger, wall_of(display, net_now()), &note);
 }
 
 static enum status open_record(struct display *display, struct why *why)
 {
     const struct options *options = display->options;
-    const struct spool_complaint complaint = {complain, display};
+    const struct spool_complaint complaint = {display_complain, display};
     enum status status;
 
     if (!options->record[0])
@@ -86,7 +85,7 @@ static enum status open_journal(struct display *display,
 {
     static char settings[OPTIONS_PAGE_BYTES];
     const struct options *options = display->options;
-    const struct spool_complaint complaint = {complain, display};
+    const struct spool_complaint complaint = {display_complain, display};
     const struct journal_of of = {settings, config, saved};
     struct text text;
 
@@ -111,7 +110,6 @@ enum status display_open(struct display *display,
                              .of = &display->screen};
     enum status status;
 
-    (void)signal(SIGPIPE, SIG_IGN);
     display->options = options;
     start_clocks(display);
     write_head(display, config, summary);
@@ -140,8 +138,8 @@ void display_watch(struct display *display, const struct event *event,
     journal_step(display->journal, event, effects);
 }
 
-static struct table table_of(struct display *display, nanos now,
-                             const struct hub_view *view)
+struct table display_table(struct display *display, nanos now,
+                           const struct hub_view *view)
 {
     return (struct table){&display->head, view, now - display->begun,
                           wall_of(display, now)};
@@ -150,7 +148,7 @@ static struct table table_of(struct display *display, nanos now,
 void display_view(struct display *display, nanos now,
                   const struct hub_view *view)
 {
-    struct table table = table_of(display, now, view);
+    struct table table = display_table(display, now, view);
 
     course_look(display->course, table.elapsed, view);
     log_tick(&display->logger, table.wall);
@@ -164,7 +162,7 @@ static void write_report(struct display *display,
 
     if (display->options->report[0] &&
         report_write(report, display->options->report, &why) != STATUS_OK)
-        complain(display, why.text);
+        display_complain(display, why.text);
 }
 
 static void say_where(const struct options *options)
@@ -188,7 +186,7 @@ void display_end(struct display *display, nanos now,
 {
     static char page[OPTIONS_PAGE_BYTES], summary[REPORT_SUMMARY_BYTES];
     struct setting settings[REPORT_SETTINGS];
-    struct table table = table_of(display, now, view);
+    struct table table = display_table(display, now, view);
     struct report report = {
         .head = &display->head,
         .view = view,

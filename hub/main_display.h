@@ -37,6 +37,11 @@ void display_watch(struct display *display, const struct event *event,
                    const struct effects *effects);
 void display_view(struct display *display, nanos now,
                   const struct hub_view *view);
+/* For the forms of show/table.h; the display and the view must outlive it. */
+struct table display_table(struct display *display, nanos now,
+                           const struct hub_view *view);
+/* An event of the log: a file that could not be written. */
+void display_complain(void *display, const char *sentence);
 /* Writes the report and says where everything is. */
 void display_end(struct display *display, nanos now,
                  const struct hub_view *view);

@@ -11,6 +11,7 @@
 #include "core/prng.h"
 #include "net/memory.h"
 #include "net/net.h"
+#include "net/service.h"
 #include "net/settings.h"
 #include "node/main_show.h"
 #include "train/trainer.h"
@@ -20,12 +21,18 @@ enum { EVALUATED_SAMPLES = 1000 };
 /* Enough to be within 0.01 of the best one's loss, if not to name it. */
 enum { REVIEWED_SAMPLES = 512 };
 
-static volatile sig_atomic_t asked_to_stop;
+static volatile sig_atomic_t asked_to_stop, asked_for_state;
 
 static void ask_to_stop(int number)
 {
     asked_to_stop = 1;
     (void)signal(number, SIG_DFL);
+}
+
+static void ask_for_state(int number)
+{
+    (void)number;
+    asked_for_state = 1;
 }
 
 struct training {
@@ -39,6 +46,8 @@ struct training {
     struct star_task task;  /* parts 0: none, it trains on its shard */
     uint64_t task_left;     /* samples */
     nanos begun, evaluated;
+    struct service service;
+    bool ready; /* it has trained */
 };
 
 static int complain(enum status status, const struct why *why)
@@ -227,6 +236,26 @@ static void pace(struct training *training, nanos begin)
             continue;
 }
 
+/* What the service manager and the user ask for. */
+static void tell(struct training *training, nanos now)
+{
+    const struct star_state *state = &training->state;
+    struct service *service = &training->service;
+    char line[sizeof state->text + 80];
+
+    service_alive(service, now);
+    if (service_wants_status(service, now)) {
+        (void)snprintf(line, sizeof line, "iteration %llu, %.1f/s; %s",
+                       (unsigned long long)state->iteration,
+                       training->show.rate, state->text);
+        service_say(line);
+    }
+    if (!asked_for_state)
+        return;
+    asked_for_state = 0;
+    node_show_state(&training->show, &training->progress, state);
+}
+
 /* One iteration; *advice says whether to go on. */
 static enum status iterate(struct training *training,
                            enum star_advice *advice, struct why *why)
@@ -247,6 +276,7 @@ static enum status iterate(struct training *training,
     *advice = star_step(training->link, progress);
     star_look(training->link, &training->state);
     node_show_step(&training->show, net_now(), progress, &training->state);
+    tell(training, net_now());
     return follow_hub(training, why);
 }
 
@@ -268,8 +298,13 @@ static int train(struct training *training, struct why *why)
 
     training->begun = net_now();
     training->progress.accuracy = -1;
-    while (status == STATUS_OK && advice == STAR_GO && !is_done(training))
+    while (status == STATUS_OK && advice == STAR_GO && !is_done(training)) {
         status = iterate(training, &advice, why);
+        if (status == STATUS_OK && !training->ready)
+            service_ready();
+        training->ready = true;
+    }
+    service_stopping(&training->service, net_now());
     star_look(training->link, &training->state);
     star_detach(&training->link);
     code = advice == STAR_REFUSED ? training->state.exit_code : 0;
@@ -322,6 +357,7 @@ int main(int argc, char **argv)
     enum status status;
 
     memory_keep();
+    service_begin(&training.service);
     status = settings_read(&training.options, PROGRAM_NODE, argc, argv, &why);
 
     if (status != STATUS_OK)
@@ -332,5 +368,8 @@ int main(int argc, char **argv)
         return 0;
     (void)sigaction(SIGTERM, &action, NULL);
     (void)sigaction(SIGINT, &action, NULL);
+    action.sa_handler = ask_for_state;
+    action.sa_flags = SA_RESTART;
+    (void)sigaction(SIGUSR1, &action, NULL);
     return run(&training);
 }

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/quote.h"
+#include "show/stamp.h"
 
 #define REDRAW (200 * MILLISECOND)
 #define JSON_LINE SECOND
@@ -62,7 +64,7 @@ static nanos interval(const struct node_show *show)
     return show->json ? JSON_LINE : LINE;
 }
 
-static void print_json(const struct node_show *show,
+static void print_json(FILE *file, const struct node_show *show,
                        const struct star_progress *progress,
                        const struct star_state *state)
 {
@@ -83,7 +85,7 @@ static void print_json(const struct node_show *show,
              state->missed, state->waited, state->inside,
              state->attached ? "true" : "false");
     quote_json(&line, state->text);
-    (void)printf("%s}\n", bytes);
+    (void)fprintf(file, "%s}\n", bytes);
 }
 
 static void print_line(struct node_show *show,
@@ -128,30 +130,68 @@ void node_show_step(struct node_show *show, nanos now,
     show->shown_iteration = state->iteration;
     (void)pthread_mutex_lock(&show->lock);
     if (show->json)
-        print_json(show, progress, state);
+        print_json(stdout, show, progress, state);
     else
         print_line(show, progress, state);
     (void)fflush(stdout);
     (void)pthread_mutex_unlock(&show->lock);
 }
 
+void node_show_state(struct node_show *show,
+                     const struct star_progress *progress,
+                     const struct star_state *state)
+{
+    (void)pthread_mutex_lock(&show->lock);
+    print_json(stderr, show, progress, state);
+    (void)pthread_mutex_unlock(&show->lock);
+}
+
+static nanos wall_clock(void)
+{
+    struct timespec time;
+
+    (void)clock_gettime(CLOCK_REALTIME, &time);
+    return (nanos)time.tv_sec * SECOND + time.tv_nsec;
+}
+
+/* As show/log.h prints it. */
+static void add_event(const struct node_show *show, const char *level,
+                      const char *event, const char *sentence,
+                      struct text *line)
+{
+    text_add(line, "{\"time\":\"");
+    stamp_add(line, wall_clock());
+    text_add(line, "\",\"level\":\"%s\",\"event\":\"%s\",\"subject\":",
+             level, event);
+    quote_json(line, show->name);
+    text_add(line, ",\"text\":");
+    quote_json(line, sentence);
+    text_add(line, "}");
+}
+
 void node_show_note(struct node_show *show, enum star_level level,
                     const char *event, const char *sentence)
 {
     static const char *const names[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
+    static const char *const lower[] = {"debug", "info", "warning", "error"};
     char bytes[LINE_BYTES];
     struct text line;
 
     if (level == STAR_DEBUG || strcmp(event, "node_refused") == 0)
         return; /* a refusal is said at the end, once */
     text_init(&line, bytes, sizeof bytes);
-    (void)quote_plain(&line, sentence, sizeof bytes / 4);
+    if (show->json) {
+        add_event(show, lower[level], event, sentence, &line);
+    } else {
+        text_add(&line, "%s %s: ", names[level], event);
+        (void)quote_plain(&line, sentence, sizeof bytes / 4);
+    }
     (void)pthread_mutex_lock(&show->lock);
     if (show->drawn)
         (void)printf("\r\033[K");
     show->drawn = false;
     (void)fflush(stdout);
-    (void)fprintf(stderr, "%s %s: %s\n", names[level], event, bytes);
+    (void)fprintf(stderr, "%s\n", bytes);
     (void)pthread_mutex_unlock(&show->lock);
 }
 

@@ -31,6 +31,10 @@ void node_show_step(struct node_show *show, nanos now,
 /* An event; any thread. */
 void node_show_note(struct node_show *show, enum star_level level,
                     const char *event, const char *sentence);
+/* The same JSON line as --json prints, at once and on stderr. */
+void node_show_state(struct node_show *show,
+                     const struct star_progress *progress,
+                     const struct star_state *state);
 /* Why the hub will not have this node, on stderr. */
 void node_show_refusal(const char *sentence);
 void node_show_end(struct node_show *show, nanos elapsed,

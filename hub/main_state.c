@@ -1,0 +1,111 @@
+#include "hub/main_state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/file.h"
+
+/* Jobs of a large model take minutes; none of them is a task without end. */
+#define STALLED (5 * 60 * SECOND)
+
+static uint64_t resident_bytes(void)
+{
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+
+    if (!file)
+        return 0;
+    if (fscanf(file, "%*u %llu", &pages) != 1)
+        pages = 0;
+    (void)fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Not brought to the disk: nobody needs it after a crash, and that could take
+ * long. */
+static enum status replace(const char *path, const struct text *text,
+                           struct why *why)
+{
+    char other[FILE_PATH_BYTES + 8];
+    FILE *file;
+    bool whole;
+
+    (void)snprintf(other, sizeof other, "%s.tmp", path);
+    file = fopen(other, "we");
+    if (!file)
+        return file_failed("write", other, why);
+    whole = fwrite(text->bytes, 1, text->length, file) == text->length;
+    whole = fclose(file) == 0 && whole;
+    if (whole && rename(other, path) == 0)
+        return STATUS_OK;
+    (void)unlink(other);
+    return file_failed("write", path, why);
+}
+
+static void write_state(struct display *display, const struct table *table,
+                        const struct table_process *process)
+{
+    size_t size = TABLE_REST_BYTES +
+                  (size_t)table->view->count * TABLE_NODE_BYTES;
+    char path[FILE_PATH_BYTES], *bytes = malloc(size);
+    struct why why = {"no memory to write the state"};
+    enum status status = STATUS_NO_MEMORY;
+    struct text text;
+
+    if (bytes) {
+        text_init(&text, bytes, size);
+        table_state(table, process, table->view->count, &text);
+        (void)snprintf(path, sizeof path, "%s/state.json",
+                       display->options->directory);
+        status = replace(path, &text, &why);
+    }
+    free(bytes);
+    if (status != STATUS_OK)
+        display_complain(display, why.text);
+}
+
+void state_dump(struct display *display, struct pool *pool,
+                const struct hub_view *view,
+                const struct hub_uploads *uploads)
+{
+    char line[TABLE_BYTES];
+    const struct table table = display_table(display, net_now(), view);
+    const struct table_process process = {*uploads, resident_bytes(), pool_bytes(pool),
+                                          display->logger.notes};
+    struct text text;
+
+    text_init(&text, line, sizeof line);
+    table_state(&table, &process, table_nodes(view), &text);
+    screen_say(&display->screen, line);
+    write_state(display, &table, &process);
+}
+
+static void say_course(const struct hub_view *view)
+{
+    char line[200];
+    unsigned here = 0;
+    double rate = 0;
+
+    for (unsigned i = 0; i < view->count; i++) {
+        here += !view->nodes[i].gone;
+        rate += view->nodes[i].gone ? 0 : view->nodes[i].rate;
+    }
+    (void)snprintf(line, sizeof line,
+                   "%u nodes, version %" PRIu64 ", %.0f iterations/s; %s",
+                   here, view->version, rate, view->state);
+    service_say(line);
+}
+
+void state_tell(struct service *service, const struct net *net, nanos now,
+                const struct hub_view *view)
+{
+    if (net_stalled(net, now) < STALLED)
+        service_alive(service, now);
+    if (view->ending)
+        service_stopping(service, now);
+    if (service_wants_status(service, now))
+        say_course(view);
+}

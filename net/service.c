@@ -1,0 +1,85 @@
+#include "net/service.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#define STATUS_INTERVAL (5 * SECOND)
+/* To end: more is asked for in time. */
+#define EXTENSION (30 * SECOND)
+
+static void secure_streams(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd > STDERR_FILENO)
+        (void)close(fd);
+}
+
+void service_begin(struct service *service)
+{
+    uint64_t usec = 0;
+
+    secure_streams();
+    (void)signal(SIGPIPE, SIG_IGN);
+    *service = (struct service){0};
+    if (sd_watchdog_enabled(0, &usec) > 0)
+        service->pulse = (nanos)(usec / 2) * MICROSECOND;
+}
+
+void service_hide(void)
+{
+    const struct rlimit none = {0, 0};
+
+    (void)setrlimit(RLIMIT_CORE, &none);
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+void service_ready(void)
+{
+    (void)sd_notify(0, "READY=1");
+}
+
+bool service_wants_status(struct service *service, nanos now)
+{
+    if (now < service->next_status)
+        return false;
+    service->next_status = now + STATUS_INTERVAL;
+    return true;
+}
+
+void service_say(const char *line)
+{
+    (void)sd_notifyf(0, "STATUS=%s", line);
+}
+
+void service_alive(struct service *service, nanos now)
+{
+    if (!service->pulse || now < service->next_pulse)
+        return;
+    service->next_pulse = now + service->pulse;
+    (void)sd_notify(0, "WATCHDOG=1");
+}
+
+void service_reloading(nanos now)
+{
+    (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
+                     now / MICROSECOND);
+}
+
+void service_stopping(struct service *service, nanos now)
+{
+    if (now < service->next_wish)
+        return;
+    service->next_wish = now + EXTENSION / 3;
+    (void)sd_notifyf(0, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%" PRId64,
+                     EXTENSION / MICROSECOND);
+}
