@@ -28,6 +28,9 @@ done
 [ -s "$root/usr/share/man/man5/starswitch-trace.5" ]
 [ -s "$root/usr/share/man/man1/starswitch-hub.1" ]
 echo "the man pages are there"
+# Programs talk to a service manager; a library is somebody else's program.
+! readelf -d "$root/usr/lib/libstarswitch.so" | grep -q libsystemd
+readelf -d "$root/usr/bin/starswitch-hub" | grep -q libsystemd
 
 cat >"$root/both.cc" <<'END_OF_CC'
 #include <starswitch.h>
