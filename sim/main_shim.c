@@ -41,6 +41,15 @@ static enum status check_options(const struct options *options, struct why *why)
                    options->shim_listen.host);
 }
 
+static struct shim_faults faults_of(const struct options *options)
+{
+    return (struct shim_faults){.flip = options->shim_flip,
+                                .cut = options->shim_cut,
+                                .duplicate = options->shim_duplicate,
+                                .swap = options->shim_swap,
+                                .stall = options->shim_stall};
+}
+
 static enum status open_shim(struct setting *setting, struct shim **out,
                              struct why *why)
 {
@@ -52,6 +61,7 @@ static enum status open_shim(struct setting *setting, struct shim **out,
                                           .jitter = options->jitter,
                                           .loss = options->packet_loss,
                                           .message = options->chunk},
+                                 .faults = faults_of(options),
                                  .seed = options->seed};
     enum status status = check_options(options, why);
 
@@ -90,9 +100,29 @@ static void say_ready(const struct options *options)
     (void)fprintf(stderr, "%s\n", bytes);
 }
 
-static void say_figures(const struct shim *shim)
+static void say_faults(const struct shim_fault_figures *faults)
+{
+    (void)fprintf(stderr,
+                  "%llu bits flipped, %llu connections cut, %llu messages "
+                  "twice, %llu swapped, %llu stalled\n",
+                  (unsigned long long)faults->flips,
+                  (unsigned long long)faults->cuts,
+                  (unsigned long long)faults->duplicates,
+                  (unsigned long long)faults->swaps,
+                  (unsigned long long)faults->stalls);
+}
+
+static void say_figures(const struct shim *shim, const struct options *options)
 {
     struct shim_figures figures = shim_figures(shim);
+    const struct shim_faults faults = faults_of(options);
+
+    if (shim_faults_any(&faults))
+        say_faults(&figures.faults);
+    if (figures.blind)
+        (void)fprintf(stderr,
+                      "%u connections are encrypted: only bits were flipped, "
+                      "as messages cannot be told apart\n", figures.blind);
 
     (void)fprintf(stderr,
                   "%llu connections, %llu bytes up, %llu down, at most %.3f ms "
@@ -122,7 +152,7 @@ int sim_shim(int count, char **words)
         shim_run(shim);
         /* Taken, or it would end us when its action is the system's again. */
         (void)signals_next(&setting.signals);
-        say_figures(shim);
+        say_figures(shim, &setting.options);
     } else {
         (void)fprintf(stderr, "starswitch-sim: %s\n", why.text);
     }

@@ -11,30 +11,16 @@
 #include "core/prng.h"
 #include "net/net.h"
 #include "sim/main_shim_socket.h"
+#include "sim/main_shim_way.h"
 
 enum { LISTENERS = 2, EVENTS = 32 }; /* control and bulk */
-
-/* A descriptor, and what is known of it: epoll tells it once. */
-struct source {
-    int fd;
-    bool readable, writable;
-};
-
-/* One direction of a connection. */
-struct way {
-    struct shim_line *line;
-    struct source *from, *to;
-    uint64_t *bytes; /* the figure that counts them */
-    bool ended;      /* nothing more is taken from `from` */
-    bool closed;     /* nothing more is given to `to` */
-};
 
 enum { UP, DOWN, WAYS };
 
 struct pass {
     struct source node, hub;
     struct way ways[WAYS];
-    bool broken;
+    bool broken, blind;
 };
 
 struct shim {
@@ -114,7 +100,7 @@ enum status shim_open(const struct shim_config *config, struct shim **out,
 static void pass_close(struct pass *pass, void (*close_it)(int fd))
 {
     for (int i = 0; i < WAYS; i++)
-        shim_line_destroy(&pass->ways[i].line);
+        way_free(&pass->ways[i]);
     if (pass->node.fd >= 0)
         close_it(pass->node.fd);
     if (pass->hub.fd >= 0)
@@ -158,6 +144,16 @@ static nanos now_of(const struct shim *shim)
     return net_now() - shim->begun;
 }
 
+/* NULL: there are none, or no memory. */
+static struct shim_fault *fault_new(struct shim *shim, unsigned behind,
+                                    uint64_t seed)
+{
+    if (!shim_faults_any(&shim->config.faults))
+        return NULL;
+    return shim_fault_new(&shim->config.faults, behind != 0, seed,
+                          &shim->figures.faults);
+}
+
 /* A pass for a node's connection, which it takes over; NULL: there is no
  * memory, or no hub. */
 static struct pass *pass_new(struct shim *shim, int node, unsigned behind)
@@ -178,6 +174,7 @@ static struct pass *pass_new(struct shim *shim, int node, unsigned behind)
 
         pass->ways[i].line =
             shim_line_new(&config->link, i == UP, prng_mix(seed), now);
+        pass->ways[i].fault = fault_new(shim, behind, prng_mix(seed + 1));
         pass->ways[i].from = i == UP ? &pass->node : &pass->hub;
         pass->ways[i].to = i == UP ? &pass->hub : &pass->node;
         pass->ways[i].bytes = i == UP ? &shim->figures.up : &shim->figures.down;
@@ -220,82 +217,6 @@ static void admit(struct shim *shim, unsigned behind)
 
 /* ---- bytes ---- */
 
-static bool is_not_now(void)
-{
-    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-}
-
-static void end_way(struct way *way, nanos now, enum shim_end how)
-{
-    way->ended = true;
-    shim_line_end(way->line, now, how);
-}
-
-/* Puts what has come into the line; true: there may be more. */
-static bool take_in(struct way *way, nanos now)
-{
-    struct iovec parts[2];
-    unsigned count;
-    ssize_t got;
-
-    if (way->ended || !way->from->readable)
-        return false;
-    count = shim_line_room(way->line, parts);
-    if (!count)
-        return false;
-    got = readv(way->from->fd, parts, (int)count);
-    if (got > 0)
-        shim_line_put(way->line, now, (size_t)got);
-    else if (got == 0)
-        end_way(way, now, SHIM_ENDED);
-    else if (is_not_now())
-        way->from->readable = errno == EINTR;
-    else
-        end_way(way, now, SHIM_BROKEN);
-    return got >= 0 || way->ended;
-}
-
-/* Gives away what has arrived; true: there may be more to do. */
-static bool give_out(struct way *way, struct way *back, nanos now)
-{
-    struct iovec parts[2];
-    struct msghdr message = {.msg_iov = parts};
-    ssize_t given;
-
-    if (way->closed || !way->to->writable)
-        return false;
-    message.msg_iovlen = shim_line_arrived(way->line, parts);
-    if (!message.msg_iovlen)
-        return false;
-    given = sendmsg(way->to->fd, &message, MSG_NOSIGNAL);
-    if (given >= 0) {
-        shim_line_take(way->line, (size_t)given);
-        *way->bytes += (size_t)given;
-    } else if (is_not_now()) {
-        way->to->writable = errno == EINTR;
-    } else {
-        way->closed = true;
-        if (!back->ended)
-            end_way(back, now, SHIM_BROKEN);
-    }
-    return given >= 0 || way->closed;
-}
-
-/* Passes the end of a stream on. */
-static void pass_end(struct pass *pass, struct way *way)
-{
-    enum shim_end end = shim_line_ended(way->line);
-
-    if (way->closed || end == SHIM_OPEN)
-        return;
-    if (end == SHIM_BROKEN) {
-        pass->broken = true;
-    } else if (way->to->writable) {
-        (void)shutdown(way->to->fd, SHUT_WR);
-        way->closed = true;
-    }
-}
-
 /* True: there may be more to do at once. */
 static bool serve(struct pass *pass, nanos now)
 {
@@ -305,11 +226,22 @@ static bool serve(struct pass *pass, nanos now)
         struct way *way = &pass->ways[i];
 
         shim_line_pass(way->line, now);
-        more |= take_in(way, now);
-        more |= give_out(way, &pass->ways[WAYS - 1 - i], now);
-        pass_end(pass, way);
+        more |= way_take(way, now);
+        more |= way_give(way, &pass->ways[WAYS - 1 - i], now);
+        pass->broken |= way_pass_end(way);
     }
     return more;
+}
+
+/* Counts a connection once that turns out to be encrypted. */
+static void note_blind(struct shim *shim, struct pass *pass)
+{
+    const struct shim_fault *fault = pass->ways[UP].fault;
+
+    if (pass->blind || !fault || !shim_fault_blind(fault))
+        return;
+    pass->blind = true;
+    shim->figures.blind++;
 }
 
 static bool serve_all(struct shim *shim)
@@ -321,6 +253,7 @@ static bool serve_all(struct shim *shim)
         struct pass *pass = shim->passes[i];
 
         more |= serve(pass, now);
+        note_blind(shim, pass);
         if (!pass->broken &&
             !(pass->ways[UP].closed && pass->ways[DOWN].closed))
             continue;
@@ -340,7 +273,7 @@ static void set_timer(struct shim *shim)
 
     for (unsigned i = 0; i < shim->count; i++)
         for (int k = 0; k < WAYS; k++) {
-            nanos own = shim_line_next(shim->passes[i]->ways[k].line);
+            nanos own = way_next(&shim->passes[i]->ways[k]);
 
             next = own < next ? own : next;
         }

@@ -19,6 +19,7 @@
 
 #include "core/endpoint.h"
 #include "core/status.h"
+#include "sim/main_shim_fault.h"
 #include "sim/main_shim_line.h"
 
 /* At a time; who comes then is closed at once. */
@@ -27,13 +28,16 @@ enum { SHIM_CONNECTIONS = 64 };
 struct shim_config {
     struct endpoint listen, hub; /* looked up when it is opened */
     struct shim_link link;
-    uint64_t seed; /* of jitter and losses */
+    struct shim_faults faults;
+    uint64_t seed; /* of jitter, losses and faults */
     int stop;      /* a descriptor; the shim ends when it is readable */
 };
 
 struct shim_figures {
     uint64_t connections;
     uint64_t up, down; /* bytes that have come out, towards the hub and back */
+    struct shim_fault_figures faults;
+    unsigned blind;    /* connections whose messages cannot be seen */
     nanos late;        /* the longest that it woke up after its time */
 };
 
