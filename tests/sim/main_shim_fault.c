@@ -60,7 +60,8 @@ static void end(struct rig *rig)
 
 /* A command, and two messages of a header and 6 bytes, a and b. */
 static const unsigned char command[] = {4, 3, 'c', 'm', 'd'};
-static const unsigned char a[] = {1, 1, 'h', 0, 6, 'a', 'a', 'a', 'a', 'a', 'a'};
+static const unsigned char a[] = {1,   1,   'h', 0,   6,  'a',
+                                  'a', 'a', 'a', 'a', 'a'};
 static const unsigned char b[] = {1, 1, 'h', 2, 0, 0,   0,   0,   0,   0,
                                   0, 6, 'b', 'b', 'b', 'b', 'b', 'b'};
 
