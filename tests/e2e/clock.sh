@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 . tests/e2e/common
 
 "${CC:-cc}" -shared -fPIC -O1 -D_GNU_SOURCE -o "$here/clock.so" \
-    tests/e2e/clock.c -ldl
+    tests/e2e/preload/clock.c -ldl
 inside="env LD_PRELOAD=$here/clock.so"
 
 # The clock does jump.

@@ -39,13 +39,3 @@ int gettimeofday(struct timeval *restrict out, void *restrict zone)
     out->tv_usec = now.tv_nsec / 1000;
     return failed;
 }
-
-time_t time(time_t *out)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    if (out)
-        *out = now.tv_sec;
-    return now.tv_sec;
-}
