@@ -9,19 +9,21 @@
 #include "store/file.h"
 
 /* Jobs of a large model take minutes; none of them is a task without end. */
-#define STALLED (5 * 60 * SECOND)
+#define STALLED (300 * SECOND)
 
+/* The second number there: pages. */
 static uint64_t resident_bytes(void)
 {
-    unsigned long long pages = 0;
+    char line[100] = "", *end = line;
     FILE *file = fopen("/proc/self/statm", "re");
 
     if (!file)
         return 0;
-    if (fscanf(file, "%*u %llu", &pages) != 1)
-        pages = 0;
+    if (!fgets(line, sizeof line, file))
+        line[0] = '\0';
     (void)fclose(file);
-    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    (void)strtoull(line, &end, 10);
+    return strtoull(end, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /* Not brought to the disk: nobody needs it after a crash, and that could take
