@@ -39,6 +39,30 @@ refused 74 "$here/words.csv" node --model $model --data "$here/words.csv"
 refused 74 "$here/nowhere" hub --model $model --data "$here/nowhere" \
     --listen "127.0.0.1:$port" --directory "$here/never"
 
+touch "$here/file"
+refused 74 "$here/file" hub --listen "127.0.0.1:$port" --directory "$here/file"
+
+# ---- settings that are not on the command line ----
+
+echo "banana = 3" >"$here/bad.conf"
+for program in hub node "sim run"; do
+    # shellcheck disable=SC2086
+    refused 78 "line 1" $program --config "$here/bad.conf"
+done
+inside="env STARSWITCH_EVERY=banana"
+refused 78 "STARSWITCH_EVERY=banana" hub --directory "$here/never"
+inside=
+refused 64 "no command" sim banana
+
+# ---- what this PC has not ----
+
+refused 69 "$here/nothing.so" node --trainer "$here/nothing.so"
+inside="prlimit --as=3000000000"
+large=mlp:6-30000-30000-3
+refused 70 "memory" node --model $large --data "$data"
+refused 70 "memory" hub --model $large --data "$data" --directory "$here/none"
+inside=
+
 # ---- places that are taken ----
 
 hub h --policy mean
