@@ -249,6 +249,12 @@ run-fuzz: $(FUZZ:%=$(BUILD)/fuzz-%)
 bench: all $(BENCHES) ## how fast it is: docs/performance.md (BENCH_ROUNDS=5)
 	@STAR_BUILD=$(BUILD) CC="$(CC)" tools/bench
 
+CHAOS_TIME ?= 3600
+chaos: all programs-for-checks ## faults of all kinds, judged (CHAOS_SEED=1)
+	@STAR_BUILD=$(BUILD) CHAOS_TIME=$(CHAOS_TIME) tests/e2e/chaos.sh
+hub-kills: all programs-for-checks ## 100 kills of the hub: until it serves
+	@STAR_BUILD=$(BUILD) tests/e2e/chaos.sh hub-kills
+
 convergence: ## how well it learns, in virtual time: docs/convergence.md
 	@tools/install build demo
 	@$(MAKE) --no-print-directory -j$(JOBS) $(CONVERGENCE)
@@ -265,7 +271,7 @@ help: ## this list
 
 .PHONY: all examples install deps demo check test programs-for-checks \
 	scripts gate $(GATE) docs variants sanitize tsan valgrind valgrind-check \
-	coverage replay fuzz run-fuzz bench convergence clean help
+	coverage replay fuzz run-fuzz bench chaos hub-kills convergence clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
 

@@ -1,5 +1,6 @@
 #include "tests/chaos/actor.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <spawn.h>
@@ -36,6 +37,7 @@ static pid_t spawn(char *const *words, const char *output)
     posix_spawn_file_actions_t files;
     pid_t pid = 0;
 
+    assert(words[0]);
     (void)posix_spawn_file_actions_init(&files);
     (void)posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
                                            O_RDONLY, 0);
@@ -95,10 +97,10 @@ static void hub_words(const struct actor *actor, const struct drive *drive,
                    "ip netns exec %s %s/starswitch-hub --listen 10.99.0.1:7541 "
                    "--insecure --directory %s/disk/run --save 500ms --chunk "
                    "4KiB --every 20 --delay 4 --init hub --json "
-                   "--record %s/%s.%u.record%s",
+                   "--record %s/%s.%u.record%s %s",
                    actor->name, drive->programs, drive->folder, drive->folder,
                    actor->name, actor->life,
-                   holds_run(drive) ? " --resume" : "");
+                   holds_run(drive) ? " --resume" : "", drive->settings);
 }
 
 static void node_words(const struct actor *actor, const struct drive *drive,

@@ -42,6 +42,7 @@ enum {
 
 struct drive {
     const char *folder, *programs; /* where the programs are */
+    const char *settings;          /* more options for the hub, or "" */
     uint64_t seed;
     unsigned nodes;
     nanos time, quiet; /* with faults, and without at the end */

@@ -1,6 +1,4 @@
 /* Draws faults from the seed and lets them happen. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -13,155 +11,11 @@
 
 #include "core/prng.h"
 #include "net/net.h"
-#include "tests/chaos/actor.h"
+#include "tests/chaos/stage.h"
 
 #define TICK (5 * MILLISECOND)
 #define SAID_EVERY (10 * SECOND)
 #define LONGEST_END (60 * SECOND)
-
-struct stage {
-    const struct drive *drive;
-    FILE *log;
-    struct prng prng;
-    nanos begun, said, measured;
-    struct actor actors[ACTORS];
-    unsigned begins[FAULTS], lives;
-};
-
-typedef void act(struct stage *stage, struct actor *actor, enum fault fault);
-
-/* ---- the faults ---- */
-
-static void send_signal(const struct actor *actor, int number)
-{
-    if (actor->pid)
-        (void)kill(actor->pid, number);
-}
-
-/* Until it is gone: it may not be started twice. */
-static void kill_actor(struct stage *stage, struct actor *actor,
-                       enum fault fault)
-{
-    int status = 0;
-
-    (void)fault;
-    send_signal(actor, SIGKILL);
-    if (waitpid(actor->pid, &status, 0) == actor->pid)
-        log_line(stage->log, "gone %s %u %d", actor->name, actor->life,
-                 WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-                                     : WEXITSTATUS(status));
-    actor->pid = 0;
-}
-
-static void revive_actor(struct stage *stage, struct actor *actor,
-                         enum fault fault)
-{
-    (void)fault;
-    if (!actor->pid)
-        actor_start(actor, stage->drive, stage->log);
-}
-
-static void stop_actor(struct stage *stage, struct actor *actor,
-                       enum fault fault)
-{
-    (void)stage;
-    (void)fault;
-    send_signal(actor, SIGSTOP);
-}
-
-static void go_on_actor(struct stage *stage, struct actor *actor,
-                        enum fault fault)
-{
-    (void)stage;
-    (void)fault;
-    send_signal(actor, SIGCONT);
-}
-
-static const char *name_of(enum fault fault);
-
-static void change_link(struct stage *stage, struct actor *actor,
-                        enum fault fault, char *how)
-{
-    char script[] = "tests/chaos/network", link[] = "link", rate[8];
-    char word[NAME_BYTES + 4];
-    const char *name = name_of(fault);
-    char *words[] = {script, link, actor->name, word, how, rate, NULL};
-
-    if (strncmp(name, "hub-", 4) == 0)
-        name += 4;
-    (void)snprintf(word, sizeof word, "%s", name);
-    (void)snprintf(rate, sizeof rate, "%" PRIu64,
-                   1 + prng_below(&stage->prng, 40));
-    if (!command_run(words))
-        log_line(stage->log, "failed %s %s %s", name, actor->name, how);
-}
-
-static void begin_link(struct stage *stage, struct actor *actor,
-                       enum fault fault)
-{
-    char how[] = "on";
-
-    change_link(stage, actor, fault, how);
-}
-
-static void end_link(struct stage *stage, struct actor *actor,
-                     enum fault fault)
-{
-    char how[] = "off";
-
-    change_link(stage, actor, fault, how);
-}
-
-static void remove_run(const struct drive *drive)
-{
-    char path[PATH_ROOM], remove[] = "rm", all[] = "-rf";
-    char *words[] = {remove, all, path, NULL};
-
-    (void)snprintf(path, sizeof path, "%s/disk/run", drive->folder);
-    (void)command_run(words);
-}
-
-static void lose_hub(struct stage *stage, struct actor *actor,
-                     enum fault fault)
-{
-    kill_actor(stage, actor, fault);
-    remove_run(stage->drive);
-}
-
-static void filler(const struct drive *drive, char path[PATH_ROOM])
-{
-    (void)snprintf(path, PATH_ROOM, "%s/disk/filler", drive->folder);
-}
-
-static void fill_disk(struct stage *stage, struct actor *actor,
-                      enum fault fault)
-{
-    static const char zeros[65536];
-    char path[PATH_ROOM];
-    int file;
-
-    (void)actor;
-    (void)fault;
-    filler(stage->drive, path);
-    file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    while (file >= 0 && write(file, zeros, sizeof zeros) > 0)
-        continue;
-    if (file >= 0)
-        (void)close(file);
-}
-
-static void free_disk(struct stage *stage, struct actor *actor,
-                      enum fault fault)
-{
-    char path[PATH_ROOM];
-
-    (void)actor;
-    (void)fault;
-    filler(stage->drive, path);
-    (void)unlink(path);
-}
-
-/* ---- the table ---- */
 
 struct row {
     const char *name;
@@ -177,7 +31,7 @@ static const struct row rows[FAULTS] = {
 #undef FAULT
 };
 
-static const char *name_of(enum fault fault)
+const char *fault_name(enum fault fault)
 {
     return rows[fault].name;
 }
@@ -188,7 +42,8 @@ void drive_init(struct drive *drive)
                             .nodes = 8,
                             .time = 60 * SECOND,
                             .quiet = 30 * SECOND,
-                            .programs = "build"};
+                            .programs = "build",
+                            .settings = ""};
     for (int i = 0; i < FAULTS; i++)
         drive->mean[i] = rows[i].mean;
 }

@@ -2,6 +2,7 @@
 #ifndef TESTS_CHAOS_INSIDE_H
 #define TESTS_CHAOS_INSIDE_H
 
+#include "core/fragment.h"
 #include "core/words.h"
 #include "tests/chaos/chaos.h"
 #include "tests/chaos/judge.h"
@@ -47,7 +48,8 @@ struct chunk {
 };
 
 struct offer {
-    nanos offered; /* 0: not yet */
+    nanos offered;       /* 0: not yet */
+    struct fragment part; /* the chunks that it holds */
     struct chunk chunks[MOST_CHUNKS];
 };
 
@@ -130,7 +132,7 @@ void judge_chaos(struct judge *judge, const char *path);
 void judge_node(struct judge *judge, struct life *life, const char *path);
 /* All nodes have been judged, and the hub's lives before. */
 void judge_hub(struct judge *judge, struct life *life,
-               const struct life *before, const char *path);
+               struct life *before, const char *path);
 /* What only all together say. */
 void judge_exchanges(struct judge *judge);
 void judge_print(const struct judge *judge);

@@ -115,7 +115,7 @@ static void path_of(const struct judge *judge, const struct life *life,
 
 static void judge_lives(struct judge *judge)
 {
-    const struct life *before = NULL;
+    struct life *before = NULL;
     char path[PATH_ROOM];
 
     for (size_t i = 0; i < judge->life_count; i++)

@@ -208,15 +208,39 @@ static void measure_start(struct judge *judge, const struct life *life,
                     (double)(life->merged - life->begin) / (double)SECOND);
 }
 
+/* Whether the hub's directory was emptied after this life. */
+static bool was_lost(const struct judge *judge, const struct life *life)
+{
+    for (size_t i = 0; i < judge->span_count; i++)
+        if (judge->spans[i].fault == FAULT_HUB_LOSS &&
+            judge->spans[i].life == life->number)
+            return true;
+    return false;
+}
+
+/* What a life leaves to the next one, which adds to it. */
+static void inherit(const struct judge *judge, struct life *life,
+                    struct life *before)
+{
+    if (was_lost(judge, before))
+        before->saved = 0;
+    life->saved = before->saved;
+    for (unsigned i = 1; i < judge->actors; i++)
+        if (!life->kept[i]) {
+            life->kept[i] = before->kept[i];
+            life->keeper[i] = before->keeper[i];
+        }
+}
+
 void judge_hub(struct judge *judge, struct life *life,
-               const struct life *before, const char *path)
+               struct life *before, const char *path)
 {
     static struct hub hub;
     nanos end;
 
     hub = (struct hub){.judge = judge, .life = life};
     if (before)
-        life->saved = before->saved;
+        inherit(judge, life, before);
     if (!entries_read(path, readers, &hub, &end) || !life->welcomed)
         return;
     if (before) {
@@ -231,7 +255,8 @@ static void judge_chunk(struct judge *judge, const struct life *life,
                         size_t number, unsigned index, size_t answered)
 {
     const struct chunk *chunk = &life->exchanges[number].chunks[index];
-    struct entry entry = {.path = actor_name(life->actor, (char[NAME_BYTES]){0}),
+    char name[NAME_BYTES];
+    struct entry entry = {.path = actor_name(life->actor, name),
                           .now = life->exchanges[number].offered};
 
     if (chunk->told == ANSWERED_BY_WELCOME) {
@@ -254,18 +279,22 @@ static void judge_chunk(struct judge *judge, const struct life *life,
                  number, index, life->number, verdict_words[chunk->told].text);
 }
 
+static void judge_life(struct judge *judge, const struct life *life)
+{
+    size_t answered = 0;
+
+    for (size_t i = 1; i < life->count; i++)
+        if (life->exchanges[i].chunks[0].told < OPEN)
+            answered = i;
+    for (size_t i = 1; i < life->count; i++)
+        for (unsigned j = 0; j < judge->chunks; j++)
+            if (life->exchanges[i].offered &&
+                fragment_holds(life->exchanges[i].part, j))
+                judge_chunk(judge, life, i, j, answered);
+}
+
 void judge_exchanges(struct judge *judge)
 {
-    for (size_t i = 0; i < judge->life_count; i++) {
-        const struct life *life = &judge->lives[i];
-        size_t answered = 0;
-
-        for (size_t j = 1; j < life->count; j++)
-            if (life->exchanges[j].chunks[0].told < OPEN)
-                answered = j;
-        for (size_t j = 1; j < life->count; j++)
-            for (unsigned k = 0; k < judge->chunks; k++)
-                if (life->exchanges[j].offered)
-                    judge_chunk(judge, life, j, k, answered);
-    }
+    for (size_t i = 0; i < judge->life_count; i++)
+        judge_life(judge, &judge->lives[i]);
 }

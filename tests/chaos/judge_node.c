@@ -9,6 +9,7 @@ struct node {
     struct judge *judge;
     struct life *life;
     uint64_t session, iteration;
+    uint32_t fragments;
     nanos counted; /* when its iterations were; 0: not yet */
 };
 
@@ -22,9 +23,12 @@ static void on_hello(void *of, const struct entry *entry)
 static void on_offer(void *of, const struct entry *entry)
 {
     struct node *node = of;
-    uint64_t number = entry_number(entry, "exchange");
+    struct offer *offer =
+        exchange_at(node->life, entry_number(entry, "exchange"));
 
-    exchange_at(node->life, number)->offered = entry->now;
+    offer->offered = entry->now;
+    offer->part = fragment_of((uint32_t)entry_number(entry, "fragment"),
+                              node->fragments);
     node->judge->exchanges++;
 }
 
@@ -146,6 +150,14 @@ static void on_welcome(void *of, const struct entry *entry)
     if (entry_number(entry, "session") != node->session)
         answer_all(node);
     node->session = entry_number(entry, "session");
+    node->fragments = (uint32_t)entry_number(entry, "fragments");
+}
+
+static void on_tune(void *of, const struct entry *entry)
+{
+    struct node *node = of;
+
+    node->fragments = (uint32_t)entry_number(entry, "fragments");
 }
 
 static void on_view(void *of, const struct entry *entry)
@@ -213,6 +225,7 @@ static const struct reader readers[] = {
     {"message", "result", on_result},
     {"message", "verdict", on_verdict},
     {"message", "welcome", on_welcome},
+    {"message", "tune", on_tune},
     {"message", "view", on_view},
     {"message", "pong", on_pong},
     {"message", "progress", on_progress},
@@ -221,7 +234,7 @@ static const struct reader readers[] = {
 
 void judge_node(struct judge *judge, struct life *life, const char *path)
 {
-    struct node node = {judge, life, 0, 0, 0};
+    struct node node = {.judge = judge, .life = life};
     struct entry end = {.path = path};
 
     if (!entries_read(path, readers, &node, &end.now))

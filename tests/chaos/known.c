@@ -81,6 +81,7 @@ struct offer *exchange_at(struct life *life, uint64_t number)
             grown(life->exchanges, life->count, sizeof *life->exchanges);
         next = &life->exchanges[life->count++];
         next->offered = 0;
+        next->part = fragment_of(FRAGMENT_ALL, 1);
         for (unsigned i = 0; i < MOST_CHUNKS; i++)
             next->chunks[i] = none;
     }

@@ -18,6 +18,7 @@ static const char help[] =
     "  --nodes N          of tests/chaos/network, 1 to 32 (8)\n"
     "  --hub-kills N      all is quiet after so many\n"
     "  --programs DIR     where starswitch-hub and -node are (build)\n"
+    "  --hub OPTIONS      more for starswitch-hub, such as '--miss cut'\n"
     "  --mean FAULT=S     seconds between two of these, 0: never; all=0: no\n"
     "                     faults but those named after it\n"
     "  --recovery         judge: centres that nodes keep count, too\n"
@@ -82,6 +83,9 @@ static void take_option(struct settings *settings, int name, const char *text)
     case 'p':
         drive->programs = text;
         break;
+    case 'H':
+        drive->settings = text;
+        break;
     case 'm':
         if (!drive_set_mean(drive, text))
             wrong(text);
@@ -108,6 +112,7 @@ static void read_options(int argc, char **argv, struct settings *settings)
         {"nodes", required_argument, NULL, 'n'},
         {"hub-kills", required_argument, NULL, 'k'},
         {"programs", required_argument, NULL, 'p'},
+        {"hub", required_argument, NULL, 'H'},
         {"mean", required_argument, NULL, 'm'},
         {"recovery", no_argument, NULL, 'r'},
         {"serve", required_argument, NULL, 'S'},

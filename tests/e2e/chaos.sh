@@ -1,0 +1,41 @@
+#!/bin/sh
+# Chaos: a hub and nodes of which each has a network namespace, with kills,
+# stops, cut and slow links and full disks that a seed draws; then what they
+# have recorded is judged (tests/chaos/judge.h). Needs root.
+#
+#     tests/e2e/chaos.sh             for CHAOS_TIME seconds, with CHAOS_NODES
+#     tests/e2e/chaos.sh hub-kills   100 kills of the hub, and no other fault
+#
+# CHAOS_SEED draws, CHAOS_HUB has more options for the hub, and the recordings
+# stay in CHAOS_FOLDER, if there is one.
+set -eu
+cd "$(dirname "$0")/../.."
+. tests/e2e/common
+
+seconds=${CHAOS_TIME:-120} nodes=${CHAOS_NODES:-8} seed=${CHAOS_SEED:-1}
+folder=${CHAOS_FOLDER:-$here/chaos}
+
+if ! unshare --pid --fork --mount --net true 2>/dev/null; then
+    echo "skipped: namespaces need root"
+    exit 0
+fi
+mkdir -p "$folder"
+cp "$data" "$folder"
+
+run() { # OPTION...
+    tests/chaos/network "$folder" "$nodes" "$bin/star-chaos" run "$folder" \
+        --programs "$bin" --nodes "$nodes" --seed "$seed" \
+        --hub "${CHAOS_HUB:-}" "$@" || failed "not all have ended"
+}
+
+# The longest lease is over in 60 s; a short run has no time for that.
+quiet=60
+[ "$seconds" -ge 300 ] || quiet=25
+
+if [ "${1:-}" = hub-kills ]; then
+    run --time 1800 --quiet 10 --hub-kills 100 --mean all=0 --mean hub-kill=1.5
+    "$bin/star-chaos" judge "$folder" --serve 2
+else
+    run --time $((seconds - quiet - 10)) --quiet $quiet
+    "$bin/star-chaos" judge "$folder"
+fi
