@@ -85,7 +85,8 @@ static void draw_turn(struct stage *stage, struct actor *actor,
     double wait = actor->on[fault]
                       ? row->least + prng_unit(&stage->prng) *
                                          (row->most - row->least)
-                      : -mean * log1p(-prng_unit(&stage->prng));
+                      : (double)stage->drive->rest / (double)SECOND -
+                            mean * log1p(-prng_unit(&stage->prng));
     bool never = mean <= 0 || (row->whom == HUB) != (actor->index == 0);
 
     actor->turn[fault] = never ? NEVER : net_now() + seconds(wait);

@@ -111,7 +111,7 @@ struct judge {
     struct numbers pauses, loads, welcomes, merges, lives_again, verdicts;
 };
 
-/* Says a violation; the first 40 are printed. */
+/* Says a violation; the first of them are printed. */
 void violated(struct judge *judge, const struct entry *entry,
               const char *format, ...) __attribute__((format(printf, 3, 4)));
 const char *actor_name(unsigned actor, char name[NAME_BYTES]);

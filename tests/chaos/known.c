@@ -7,7 +7,7 @@
 
 #include "tests/chaos/inside.h"
 
-enum { SHOWN = 40 };
+enum { SHOWN = 20, SHOWN_BYTES = 120 };
 
 static const char *const fault_names[FAULTS] = {
 #define FAULT(NAME, name, ...) name,
@@ -66,8 +66,8 @@ void violated(struct judge *judge, const struct entry *entry,
     va_end(arguments);
     (void)fprintf(judge->out, "\n");
     if (entry->verb)
-        (void)fprintf(judge->out, "    %s %" PRIu64 " %s %s\n", entry->verb,
-                      entry->peer, entry->kind, entry->rest);
+        (void)fprintf(judge->out, "    %s %" PRIu64 " %s %.*s\n", entry->verb,
+                      entry->peer, entry->kind, SHOWN_BYTES, entry->rest);
 }
 
 struct offer *exchange_at(struct life *life, uint64_t number)

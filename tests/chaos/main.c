@@ -17,6 +17,7 @@ static const char help[] =
     "  --seed N           draws the faults (1)\n"
     "  --nodes N          of tests/chaos/network, 1 to 32 (8)\n"
     "  --hub-kills N      all is quiet after so many\n"
+    "  --rest SECONDS     at least, from a fault to the next of its kind (0)\n"
     "  --programs DIR     where starswitch-hub and -node are (build)\n"
     "  --hub OPTIONS      more for starswitch-hub, such as '--miss cut'\n"
     "  --mean FAULT=S     seconds between two of these, 0: never; all=0: no\n"
@@ -80,6 +81,9 @@ static void take_option(struct settings *settings, int name, const char *text)
     case 'k':
         drive->most_hub_kills = (unsigned)number_of(text);
         break;
+    case 'R':
+        drive->rest = time_of(text);
+        break;
     case 'p':
         drive->programs = text;
         break;
@@ -111,6 +115,7 @@ static void read_options(int argc, char **argv, struct settings *settings)
         {"seed", required_argument, NULL, 's'},
         {"nodes", required_argument, NULL, 'n'},
         {"hub-kills", required_argument, NULL, 'k'},
+        {"rest", required_argument, NULL, 'R'},
         {"programs", required_argument, NULL, 'p'},
         {"hub", required_argument, NULL, 'H'},
         {"mean", required_argument, NULL, 'm'},

@@ -33,7 +33,8 @@ quiet=60
 [ "$seconds" -ge 300 ] || quiet=25
 
 if [ "${1:-}" = hub-kills ]; then
-    run --time 1800 --quiet 10 --hub-kills 100 --mean all=0 --mean hub-kill=1.5
+    run --time 1800 --quiet 10 --hub-kills 100 --rest 3 \
+        --mean all=0 --mean hub-kill=1
     "$bin/star-chaos" judge "$folder" --serve 2
 else
     run --time $((seconds - quiet - 10)) --quiet $quiet
