@@ -37,6 +37,8 @@ uint64_t entry_number(const struct entry *entry, const char *field);
 /* Whether the text of a field is this. */
 bool entry_text_is(const struct entry *entry, const char *field,
                    const char *text);
+/* Of a WELCOME: whether the hub has a centre, or is content without one. */
+bool start_settles(const struct entry *entry);
 /* The number behind `word` in a note; false: it is not there. */
 bool entry_noted(const struct entry *entry, const char *word, uint64_t *out);
 
@@ -64,7 +66,8 @@ struct life {
     size_t count, room;
     /* Of a hub. */
     nanos welcomed, merged;    /* first; 0: never */
-    bool placed;               /* it is known where it goes on */
+    nanos settled;             /* first WELCOME by a hub with a centre */
+    bool placed;               /* there was one */
     uint64_t from, saved;      /* version it went on with; newest saved */
     uint64_t kept[ACTORS];     /* newest that a node kept meanwhile */
     unsigned keeper[ACTORS];   /* in which life */

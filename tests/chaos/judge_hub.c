@@ -53,8 +53,11 @@ static void on_welcome(void *of, const struct entry *entry)
     struct hub *hub = of;
     struct life *life = hub->life;
 
-    if (!life->welcomed) {
+    if (!life->welcomed)
         life->welcomed = entry->now;
+    if (!life->placed && start_settles(entry)) {
+        life->placed = true;
+        life->settled = entry->now;
         life->from = entry_number(entry, "version");
     }
     if (entry->peer >= MOST_PEERS)
@@ -129,17 +132,6 @@ static void on_saved(void *of, const struct entry *entry)
         hub->life->saved = version;
 }
 
-/* Nodes have given it a newer centre. */
-static void on_recovered(void *of, const struct entry *entry)
-{
-    struct hub *hub = of;
-    uint64_t version;
-
-    if (!hub->life->merged && entry_noted(entry, "version ", &version) &&
-        version > hub->life->from)
-        hub->life->from = version;
-}
-
 static const struct reader readers[] = {
     {"message", "hello", on_hello},
     {"message", "attach", on_attach},
@@ -147,7 +139,6 @@ static const struct reader readers[] = {
     {"send", "result", on_result},
     {"send", "verdict", on_verdict},
     {"note", "centre_saved", on_saved},
-    {"note", "centre_recovered", on_recovered},
     {NULL, NULL, NULL}};
 
 static const struct life *life_number(const struct judge *judge,
@@ -167,14 +158,14 @@ static bool was_there(const struct judge *judge, const struct life *hub,
     const struct life *node =
         life_number(judge, actor, before->keeper[actor]);
 
-    return node && node->end > hub->welcomed &&
-           !was_disturbed(judge, actor, before->end - SECOND, hub->welcomed);
+    return node && node->end > hub->settled &&
+           !was_disturbed(judge, actor, before->end - SECOND, hub->settled);
 }
 
 static void judge_start(struct judge *judge, const struct life *hub,
                         const struct life *before, const char *path)
 {
-    struct entry entry = {.path = path, .now = hub->welcomed};
+    struct entry entry = {.path = path, .now = hub->settled};
     char name[NAME_BYTES];
 
     if (hub->from < before->saved)
@@ -244,7 +235,8 @@ void judge_hub(struct judge *judge, struct life *life,
     if (!entries_read(path, readers, &hub, &end) || !life->welcomed)
         return;
     if (before) {
-        judge_start(judge, life, before, path);
+        if (life->placed)
+            judge_start(judge, life, before, path);
         measure_start(judge, life, path);
     }
 }

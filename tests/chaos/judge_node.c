@@ -10,6 +10,7 @@ struct node {
     struct life *life;
     uint64_t session, iteration;
     uint32_t fragments;
+    bool settled; /* the hub knows its centre */
     nanos counted; /* when its iterations were; 0: not yet */
 };
 
@@ -136,9 +137,9 @@ static void answer_all(struct node *node)
                 life->exchanges[i].chunks[j].told = ANSWERED_BY_WELCOME;
 }
 
-static void on_welcome(void *of, const struct entry *entry)
+/* Which run it is, and where that stands. */
+static void arrive(struct node *node, const struct entry *entry)
 {
-    struct node *node = of;
     struct place *place = &node->judge->places[node->life->actor];
     uint64_t run = entry_number(entry, "run");
 
@@ -147,6 +148,16 @@ static void on_welcome(void *of, const struct entry *entry)
     place->run = run;
     come_to(node, entry, entry_number(entry, "epoch"),
             entry_number(entry, "version"));
+}
+
+static void on_welcome(void *of, const struct entry *entry)
+{
+    struct node *node = of;
+
+    /* A hub that looks for its centre does not know where it stands. */
+    node->settled = start_settles(entry);
+    if (node->settled)
+        arrive(node, entry);
     if (entry_number(entry, "session") != node->session)
         answer_all(node);
     node->session = entry_number(entry, "session");
@@ -164,16 +175,18 @@ static void on_view(void *of, const struct entry *entry)
 {
     struct node *node = of;
 
-    come_to(node, entry, entry_number(entry, "epoch"),
-            node->judge->places[node->life->actor].version);
+    if (node->settled)
+        come_to(node, entry, entry_number(entry, "epoch"),
+                node->judge->places[node->life->actor].version);
 }
 
 static void on_pong(void *of, const struct entry *entry)
 {
     struct node *node = of;
 
-    come_to(node, entry, node->judge->places[node->life->actor].epoch,
-            entry_number(entry, "version"));
+    if (node->settled)
+        come_to(node, entry, node->judge->places[node->life->actor].epoch,
+                entry_number(entry, "version"));
 }
 
 static void on_kept(void *of, const struct entry *entry)

@@ -110,6 +110,13 @@ bool entry_text_is(const struct entry *entry, const char *field,
            at[1 + length] == '"';
 }
 
+bool start_settles(const struct entry *entry)
+{
+    uint64_t start = entry_number(entry, "start");
+
+    return start != START_HOLD && start != START_GIVE;
+}
+
 bool entry_noted(const struct entry *entry, const char *word, uint64_t *out)
 {
     const char *at = strstr(entry->rest, word);
