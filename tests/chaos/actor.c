@@ -116,7 +116,7 @@ static void node_words(const struct actor *actor, const struct drive *drive,
 
 void actor_start(struct actor *actor, const struct drive *drive, FILE *log)
 {
-    struct words words;
+    struct words words = {.text = ""};
     char output[PATH_ROOM];
 
     actor->life++;
