@@ -7,7 +7,8 @@
 #     tests/e2e/chaos.sh hub-kills   100 kills of the hub, and no other fault
 #
 # CHAOS_SEED draws, CHAOS_HUB has more options for the hub, and the recordings
-# stay in CHAOS_FOLDER, if there is one.
+# stay in CHAOS_FOLDER, if there is one. CHAOS_RECOVERY=yes also empties the
+# hub's directory now and then, and counts what nodes keep of the centre.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/e2e/common
@@ -28,6 +29,11 @@ run() { # OPTION...
         --hub "${CHAOS_HUB:-}" "$@" || failed "not all have ended"
 }
 
+loss= recovery=
+if [ "${CHAOS_RECOVERY:-}" = yes ]; then
+    loss="--mean hub-loss=60" recovery=--recovery
+fi
+
 # The longest lease is over in 60 s; a short run has no time for that.
 quiet=60
 [ "$seconds" -ge 300 ] || quiet=25
@@ -37,6 +43,8 @@ if [ "${1:-}" = hub-kills ]; then
         --mean all=0 --mean hub-kill=1
     "$bin/star-chaos" judge "$folder" --serve 2
 else
-    run --time $((seconds - quiet - 10)) --quiet $quiet
-    "$bin/star-chaos" judge "$folder"
+    # shellcheck disable=SC2086
+    run --time $((seconds - quiet - 10)) --quiet $quiet $loss
+    # shellcheck disable=SC2086
+    "$bin/star-chaos" judge "$folder" $recovery
 fi
