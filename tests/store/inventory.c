@@ -76,8 +76,8 @@ static enum status parse_lines(const char *lines, struct why *why)
 {
     struct inventory out = {0};
     char text[400];
-    int size = snprintf(text, sizeof text, "%send %016llx\n", lines,
-                        (unsigned long long)inventory_sum(lines, strlen(lines)));
+    unsigned long long sum = inventory_sum(lines, strlen(lines));
+    int size = snprintf(text, sizeof text, "%send %016llx\n", lines, sum);
     enum status status = inventory_parse(text, (size_t)size, &out, why);
 
     inventory_free(&out);
