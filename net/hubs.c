@@ -91,8 +91,8 @@ bool hubs_note(struct hubs *hubs, const struct lane *control,
     memset(out, 0, sizeof *out);
     out->kind = NOTE_UNPROVED;
     (void)snprintf(out->text, sizeof out->text,
-                   "the hub at %.80s:%u does not prove the key that --key names: "
-                   "is it the right one, and was it started with keys?",
+                   "the hub at %.80s:%u does not prove the key that --key "
+                   "names: is it the right one, and was it started with keys?",
                    address->host, address->port);
     return true;
 }

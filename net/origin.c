@@ -32,7 +32,7 @@ static void set_four(struct origin *origin, const void *four)
 struct origin origin_of(int fd)
 {
     struct origin origin = {.port = 0};
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
     socklen_t size = sizeof address;
 
     if (getpeername(fd, (struct sockaddr *)&address, &size) != 0)
