@@ -26,12 +26,16 @@ static bool refused(struct toy *hub, enum net_refusal why, uint64_t at_least)
     return false;
 }
 
-static uint64_t key_of_join(const struct toy *hub, enum channel channel)
+static uint64_t key_of_join(struct toy *hub, enum channel channel)
 {
-    for (unsigned i = 0; i < hub->logged; i++)
+    uint64_t key = 0;
+
+    (void)pthread_mutex_lock(&hub->lock);
+    for (unsigned i = 0; i < hub->logged && !key; i++)
         if (hub->log[i].kind == EVENT_JOIN && hub->log[i].channel == channel)
-            return hub->log[i].number;
-    return 0;
+            key = hub->log[i].number;
+    (void)pthread_mutex_unlock(&hub->lock);
+    return key;
 }
 
 /* Says something on both channels; after that, pings. */

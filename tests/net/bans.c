@@ -22,8 +22,8 @@ static void three_offences_in_more_than_ten_minutes_are_forgiven(void)
 {
     bans_init(&bans);
     for (unsigned i = 0; i < 100; i++)
-        CHECK(!bans_strike(&bans, i * 301 * SECOND, 7));
-    CHECK(bans_strike(&bans, 99 * 301 * SECOND + 1, 7));
+        CHECK(!bans_strike(&bans, (nanos)i * 301 * SECOND, 7));
+    CHECK(bans_strike(&bans, (nanos)99 * 301 * SECOND + 1, 7));
     bans_free(&bans);
 }
 
@@ -41,14 +41,16 @@ static void a_ban_is_told_once_and_does_not_grow(void)
 
 static void however_many_offend_the_table_is_bounded_and_the_last_are_kept(void)
 {
+    const uint64_t last = 10 * (uint64_t)BANS_MAX;
+
     bans_init(&bans);
-    for (uint64_t who = 1; who <= 10 * BANS_MAX; who++)
+    for (uint64_t who = 1; who <= last; who++)
         for (int i = 0; i < BAN_STRIKES; i++)
             (void)bans_strike(&bans, (nanos)who, who);
     CHECK_EQUAL(BANS_MAX, bans.count);
-    CHECK(bans_hold(&bans, 10 * BANS_MAX, 10 * BANS_MAX));
-    CHECK(bans_hold(&bans, 10 * BANS_MAX, 9 * BANS_MAX + 1));
-    CHECK(!bans_hold(&bans, 10 * BANS_MAX, 1));
+    CHECK(bans_hold(&bans, (nanos)last, last));
+    CHECK(bans_hold(&bans, (nanos)last, last - BANS_MAX + 1));
+    CHECK(!bans_hold(&bans, (nanos)last, last - BANS_MAX));
     bans_free(&bans);
 }
 
