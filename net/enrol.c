@@ -111,32 +111,38 @@ static void look(struct enrol *enrol)
     int fd;
 
     while ((sight = monitor_look(enrol->sockets.monitor, &fd)) != SIGHT_NONE) {
-        if (sight == SIGHT_READY)
-            ask(enrol);
-        if (sight == SIGHT_READY)
-            enrol->refusals = 0;
         if (sight == SIGHT_REFUSED)
             enrol->refusals++;
+        if (sight != SIGHT_READY)
+            continue;
+        enrol->refusals = 0;
+        ask(enrol);
     }
+}
+
+static enum enrol_state read_answer(struct arrival *arrival, struct why *why)
+{
+    struct msg msg;
+
+    if (msg_decode(zmq_msg_data(&arrival->header),
+                   zmq_msg_size(&arrival->header), &msg) != STATUS_OK)
+        return ENROL_WAITS;
+    if (msg.kind == MSG_ENROLLED)
+        return ENROL_DONE;
+    if (msg.kind != MSG_BYE || msg.bye.farewell != FAREWELL_KEY)
+        return ENROL_WAITS;
+    explain(why, "%s", msg.bye.text);
+    return ENROL_REFUSED;
 }
 
 static enum enrol_state hear(struct enrol *enrol, struct why *why)
 {
     enum enrol_state state = ENROL_WAITS;
     struct arrival arrival;
-    struct msg msg;
 
     while (state == ENROL_WAITS &&
            frames_receive(enrol->sockets.socket, false, true, &arrival)) {
-        if (msg_decode(zmq_msg_data(&arrival.header),
-                       zmq_msg_size(&arrival.header), &msg) == STATUS_OK) {
-            if (msg.kind == MSG_ENROLLED)
-                state = ENROL_DONE;
-            if (msg.kind == MSG_BYE && msg.bye.farewell == FAREWELL_KEY) {
-                explain(why, "%s", msg.bye.text);
-                state = ENROL_REFUSED;
-            }
-        }
+        state = read_answer(&arrival, why);
         frames_release(&arrival);
     }
     return state;

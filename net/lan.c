@@ -12,15 +12,14 @@
 static bool default_device(char device[LAN_DEVICE_BYTES])
 {
     FILE *table = fopen("/proc/net/route", "re");
-    char line[256];
-    unsigned destination = 1;
+    char line[256], destination[16];
     bool found = false;
 
     if (!table)
         return false;
     while (!found && fgets(line, sizeof line, table))
-        found = sscanf(line, "%15s %8x", device, &destination) == 2 &&
-                destination == 0;
+        found = sscanf(line, "%15s %15s", device, destination) == 2 &&
+                strcmp(destination, "00000000") == 0;
     (void)fclose(table);
     return found;
 }

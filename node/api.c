@@ -32,7 +32,7 @@ static const enum status farewell_status[FAREWELL_COUNT] = {
 
 /* ---- the network's thread ---- */
 
-static void local(void *self, const struct msg *msg, struct blob *payload)
+void link_local(void *self, const struct msg *msg, struct blob *payload)
 {
     struct star_link *link = self;
 
@@ -49,62 +49,9 @@ static void local(void *self, const struct msg *msg, struct blob *payload)
     }
     (void)pthread_cond_broadcast(&link->changed);
     (void)pthread_mutex_unlock(&link->lock);
-}
-
-static void note(void *self, nanos now, const struct note *note)
-{
-    struct star_link *link = self;
-    enum level level = note_level(note->kind);
-
-    (void)now;
-    if (link->options.log)
-        link->options.log(link->options.context, (enum star_level)level,
-                          note_name(note->kind), note->text);
-    else if (level >= LEVEL_WARNING)
-        (void)fprintf(stderr, "starswitch %s: %s\n", link->name, note->text);
-}
-
-/* The hub will not have this node: nothing more comes of it. */
-static void refused(struct star_link *link, const char *text)
-{
-    struct msg msg = {.kind = MSG_ENDED};
-
-    msg.ended.refused = 1;
-    msg.ended.final = 1;
-    msg.ended.farewell = FAREWELL_KEY;
-    (void)snprintf(msg.ended.text, sizeof msg.ended.text, "%s", text);
-    local(link, &msg, NULL);
-}
-
-static void tell(struct star_link *link, enum note_kind kind, nanos now,
-                 const char *text)
-{
-    struct note said = {.kind = kind};
-
-    (void)snprintf(said.text, sizeof said.text, "%s", text);
-    note(link, now, &said);
-}
-
-static bool tick(void *self, nanos now)
-{
-    struct star_link *link = self;
-    struct why why = {""};
-
-    if (!link->keys.enrol)
-        return true;
-    switch (link_keys_step(&link->keys, now, &why)) {
-    case ENROL_DONE:
-        tell(link, NOTE_ENROLLED, now, "the hub knows this node's key now");
-        net_connect(link->net);
-        break;
-    case ENROL_REFUSED:
-        tell(link, NOTE_REFUSED, now, why.text);
-        refused(link, why.text);
-        break;
-    case ENROL_WAITS:
-        break;
-    }
-    return true;
+    if (msg->kind == MSG_ENDED && msg->ended.farewell == FAREWELL_KEY &&
+        link->keys.own.has_secret)
+        link_tell_key(link);
 }
 
 static void *run(void *self)
@@ -200,8 +147,10 @@ static enum status open_net(struct star_link *link, struct why *why)
 {
     const char *hub = link->options.hub ? link->options.hub
                                         : getenv("STARSWITCH_HUB");
-    struct net_owner owner = {.self = link, .local = local, .note = note,
-                              .watch = link_watch, .tick = tick};
+    struct net_owner owner = {.self = link, .local = link_local,
+                              .note = link_note,
+                              .watch = link_watch,
+                              .tick = link_tick};
     struct net_config config = {.workers = 1};
     enum status status = endpoints_parse(hub && hub[0] ? hub : "127.0.0.1",
                                          &config.hubs, why);
@@ -221,8 +170,8 @@ static enum status open_net(struct star_link *link, struct why *why)
                            &owner, &link->net, why);
     explicit_bzero(&config.keys, sizeof config.keys);
     if (status == STATUS_OK && link->keys.enrol)
-        tell(link, NOTE_WAITING, net_now(),
-             "waiting for the hub to enrol this node; training alone");
+        link_tell(link, NOTE_WAITING, net_now(),
+                  "waiting for the hub to enrol this node; training alone");
     return status;
 }
 

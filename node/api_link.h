@@ -54,6 +54,19 @@ struct star_link {
     uint64_t offered, applied, bytes_up, bytes_down;
 };
 
+/* api.c */
+/* What the machine sends to the trainer; on the network's thread. */
+void link_local(void *link, const struct msg *msg, struct blob *payload);
+
+/* api_enrol.c; on the network's thread */
+void link_note(void *link, nanos now, const struct note *note);
+void link_tell(struct star_link *link, enum note_kind kind, nanos now,
+               const char *text);
+/* Says what lets this node in, once the hub has refused its key. */
+void link_tell_key(struct star_link *link);
+/* Goes on enrolling, if the node has to. */
+bool link_tick(void *link, nanos now);
+
 /* api_step.c */
 /* Gives the node the starting parameters. */
 void link_found(struct star_link *link);

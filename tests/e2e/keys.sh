@@ -1,0 +1,138 @@
+#!/bin/sh
+# A hub with keys: nodes come in with the line that it prints and nobody else
+# does; a revoked one is cut off; no secret is in anything that is written.
+set -eu
+cd "$(dirname "$0")/../.."
+. tests/e2e/common
+
+keys=$here/h.run/keys
+export XDG_CONFIG_HOME="$here/config"
+
+# The words of a line for other PCs, behind --key.
+key_in() { sed -n 's/.*--key \([EH][^ ]*\).*/\1/p' "$1"; }
+
+mode() { stat -c %a "$1"; }
+
+# refused NAME CODE: the node must end so, by itself.
+refused() {
+    ends "$1" "$2" 30
+}
+
+# ---- what may listen where ----
+
+start open "$bin/starswitch-hub" --listen "0.0.0.0:$port" \
+    --directory "$here/never"
+ends open 78 10
+said open "--lan" || failed "the sentence does not name --lan"
+start both "$bin/starswitch-hub" --lan --insecure --directory "$here/never"
+ends both 78 10
+[ ! -e "$here/never" ] || failed "a hub that was refused left its directory"
+
+# ---- keys ----
+
+start keygen "$bin/starswitch-hub" keygen "$here/h.run" \
+    --listen "127.0.0.1:$port"
+ends keygen 0 10
+key=$(key_in "$here/keygen.out")
+[ ${#key} = 87 ] || failed "keygen prints no key: $(cat "$here/keygen.out")"
+said keygen "starswitch-node --hub 127.0.0.1:$port --key $key" ||
+    failed "keygen does not print the line"
+for file in hub enrolment; do
+    [ "$(mode "$keys/$file.key_secret")" = 600 ] ||
+        failed "$file.key_secret has mode $(mode "$keys/$file.key_secret")"
+done
+[ "$(mode "$keys")" = 700 ] || failed "others may look into the keys"
+start again "$bin/starswitch-hub" keygen "$here/h.run"
+ends again 0 10
+[ "$(key_in "$here/again.out")" = "$key" ] || failed "keygen made new keys"
+
+# ---- two nodes enrol and train ----
+
+hub h --keys "$keys" --policy mean --record "$here/h.record" \
+    --report "$here/h.html"
+node n1 --key "$key" --record "$here/n1.record"
+node n2 --key "$key"
+until_ 20 "n1 enrols" told h node_enrolled n1
+until_ 20 "n2 enrols" told h node_enrolled n2
+goes_on 20 n1 n2
+[ "$(ls "$keys/allowed")" = "n1.key
+n2.key" ] || failed "allowed: $(ls "$keys/allowed")"
+[ "$(mode "$XDG_CONFIG_HOME/starswitch/n1.key_secret")" = 600 ] ||
+    failed "n1's own key may be read by others"
+tr '\0' ' ' <"/proc/$(cat "$here/n1.pid")/cmdline" >"$here/ps.out"
+! said ps "$key" || failed "ps shows the key of n1"
+
+# ---- strangers ----
+
+node plain
+refused plain 77
+start lost "$bin/starswitch-node" --hub "127.0.0.1:$port" --name lost \
+    --model $model --data "$data" --step-time 10ms \
+    --key "$(key_in "$here/keygen.out" | cut -c 1-40)"
+ends lost 78 10
+as=n1 node thief --key "$key" --identity "$here/thief.key_secret"
+refused thief 77 # a name that is another key's
+as=n3 node mallory --key "$key" --identity "$here/mallory.key_secret"
+until_ 20 "n3 enrols" told h node_enrolled n3
+goes_on 20 mallory
+send TERM mallory
+ends mallory 0
+# Enrolled under one name, it says that it is another node.
+start posing "$bin/starswitch-node" --hub "127.0.0.1:$port" --name n2 \
+    --model $model --data "$data" --step-time 10ms --json --key "$key" \
+    --identity "$here/mallory.key_secret"
+refused posing 77
+said posing "another key" || failed "posing is not told why"
+goes_on 20 n1 n2
+
+# ---- revoking ----
+
+start revoke "$bin/starswitch-hub" revoke "$here/h.run" n1
+ends revoke 0 10
+said revoke "reads it now" || failed "revoke does not tell the hub"
+refused n1 77
+goes_on 20 n2
+node n1 --key "$key"
+refused n1 77
+# By hand, and the hub told by a signal.
+mv "$keys/allowed/n2.key" "$keys/revoked/"
+send HUP h
+refused n2 77
+mv "$keys/revoked/n2.key" "$keys/allowed/"
+send HUP h
+node n2 --key "$key"
+goes_on 20 n2
+# The operator lets n1 in again, by the key that it says it has.
+n1=$(sed -n 's/.*enroll DIR n1 \(N[^ ]*\).*/\1/p' "$here/n1.err" | tail -n 1)
+[ -n "$n1" ] || failed "n1 does not say what its key is"
+"$bin/starswitch-hub" enroll "$here/h.run" n1 "$n1" >/dev/null
+node n1 --key "$key"
+goes_on 20 n1 n2
+send TERM n1
+ends n1 0
+
+# ---- a hub that starts again knows them ----
+
+send TERM n2
+ends n2 0
+send TERM h
+ends h 0 30
+hub h --keys "$keys" --policy mean --resume
+node n2 --key "$key"
+until_ 20 "n2 is back" told h node_rejoined n2
+send TERM n2
+ends n2 0
+send TERM h
+ends h 0 30
+
+# ---- no secret in anything that was written ----
+
+sed -n 's/.*secret-key = "\(.*\)"/\1/p' "$keys"/*.key_secret \
+    "$XDG_CONFIG_HOME"/starswitch/*.key_secret >"$here/secrets"
+printf '%s\n' "$key" >>"$here/secrets"
+[ "$(wc -l <"$here/secrets")" -ge 5 ] || failed "no secrets to look for"
+find "$here" -type f ! -name '*.key_secret' ! -name secrets \
+    ! -name keygen.out ! -name again.out |
+    while read -r file; do
+        ! grep -qF -f "$here/secrets" "$file" || failed "a secret is in $file"
+    done
