@@ -55,6 +55,8 @@ static void write_head(struct journal *journal, const struct journal_of *of)
     form_bytes(&journal->body, "H", 1);
     form_string(&journal->body, of->settings, strlen(of->settings));
     form_number(&journal->body, of->config->run);
+    form_number(&journal->body, of->config->secret[0]);
+    form_number(&journal->body, of->config->secret[1]);
     add_work(&journal->body, of->config->save);
     add_work(&journal->body, of->config->evaluate);
     form_number(&journal->body, saved ? 1 + planes_of(saved) : 0);

@@ -5,13 +5,14 @@
  * other programs: here are the bytes of all payloads, and so a journal is as
  * large as what nodes have sent.
  *
- * A file is the line `starswitch-journal 2` and frames. A frame is three
+ * A file is the line `starswitch-journal 3` and frames. A frame is three
  * numbers, the bytes of its body, those of its payload and a checksum; then the
  * body and the payload. Numbers have 8 bytes, little-endian. The checksum is
  * XXH3-64 of the body, seeded with the frame's number from 0, and of the
  * payload, seeded with that. The first byte of the body says what it is:
  *
- *     H  the hub's settings; the text of its config file, its run, the names
+ *     H  the hub's settings; the text of its config file, its run, the
+ *        secret of its sessions, which are over once it has ended, the names
  *        of what main lends it (hub.h: save and evaluate), and how many
  *        vectors follow that it was restored from
  *     V  one of these, as payload: theta, planes; with theta schema and state
@@ -32,7 +33,7 @@
 #include "show/form.h"
 #include "show/spool.h"
 
-#define JOURNAL_FORMAT "starswitch-journal 2"
+#define JOURNAL_FORMAT "starswitch-journal 3"
 
 struct journal;
 
@@ -67,7 +68,7 @@ struct journal_reader;
 
 struct journal_head {
     char *settings;
-    uint64_t run;
+    uint64_t run, secret[2];
     char save[JOURNAL_WORK_BYTES], evaluate[JOURNAL_WORK_BYTES]; /* or "" */
     struct hub_saved saved; /* schema NULL: it was not restored */
 };

@@ -48,6 +48,8 @@ enum status replay_settle(const struct journal_head *head,
         return because(why, STATUS_CONFIG, "the journal is of another version "
                        "of starswitch-hub: its settings: %s", detail.text);
     out->run = head->run;
+    out->secret[0] = head->secret[0];
+    out->secret[1] = head->secret[1];
     out->save_interval = options.save;
     out->save = stand_in(&works->save, head->save);
     out->evaluate = stand_in(&works->evaluate, head->evaluate);
