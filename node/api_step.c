@@ -167,7 +167,8 @@ static bool wait_for_change(struct star_link *link, nanos until)
 static void wait_for(struct star_link *link, uint64_t exchange)
 {
     nanos begin = net_now();
-    nanos until = begin + link->agenda.pacer.schedule.wait;
+    nanos longest = link->agenda.pacer.schedule.wait;
+    nanos until = longest < NEVER - begin ? begin + longest : NEVER;
     nanos examining = link->examining;
     uint64_t still = exchange;
 

@@ -294,7 +294,8 @@ void node_on_grant(struct node *node, const struct msg *msg,
     struct flight *flight = flight_granted(node, msg->grant.exchange);
 
     (void)payload;
-    if (!flight || flight->stage == FLIGHT_JUDGED)
+    if (!flight || flight->stage == FLIGHT_JUDGED ||
+        (flight->snapshot.exchange && flight->stage == FLIGHT_FORMING))
         return;
     if (flight->snapshot.exchange && flight->stage != FLIGHT_GRANTED) {
         flight->stage = FLIGHT_GRANTED;

@@ -5,6 +5,9 @@
 #include "node/state.h"
 #include "node/work.h"
 
+/* More results than any hub owes at once, whatever room it says there is. */
+enum { MOST_ARRIVALS = NODE_MAX_FLIGHT + 2 };
+
 /* Whether results of this session may be changes. */
 static bool is_kept(const struct node *node)
 {
@@ -25,6 +28,7 @@ static struct arrival *arrival_first(struct node *node, struct held *held)
     if (!held->first)
         held->last = NULL;
     node->arrived_bytes -= first->payload->wire_bytes;
+    held->waiting--;
     return first;
 }
 
@@ -84,6 +88,7 @@ static void arrival_add(struct node *node, struct held *held,
     else
         held->first = arrival;
     held->last = arrival;
+    held->waiting++;
     held->any = is_kept(node);
     held->version = result->version;
     node->arrived_bytes += payload->wire_bytes;
@@ -104,7 +109,8 @@ void held_arrives(struct node *node, const struct msg_result *result,
         joining_drop(node, "a result is a change of what this node has not");
         return;
     }
-    if (node->arrived_bytes >= node->welcome.window) {
+    if (node->arrived_bytes >= node->welcome.window ||
+        held->waiting == MOST_ARRIVALS) {
         joining_drop(node, "the hub sends more results than there is room "
                            "for");
         return;

@@ -30,6 +30,7 @@ struct held {
     uint64_t version;    /* the newest that has arrived */
     struct blob *values; /* the newest that is decoded, or NULL */
     struct arrival *first, *last;
+    unsigned waiting; /* arrivals */
 };
 
 /* Whether a result must be decoded before it is used. */

@@ -131,6 +131,10 @@ void node_on_view(struct node *node, const struct msg *msg,
                  struct blob *payload)
 {
     (void)payload;
+    if (msg->view.shards && msg->view.shard >= msg->view.shards) {
+        joining_drop(node, "the hub names a part of the data that is none");
+        return;
+    }
     node->view = msg->view;
     keep_told(node, msg->view.epoch);
     if (node->hub == HUB_MEMBER)
@@ -153,7 +157,7 @@ void node_on_pong(struct node *node, const struct msg *msg,
                  struct blob *payload)
 {
     (void)payload;
-    if (msg->pong.sent <= node->now)
+    if (msg->pong.sent >= 0 && msg->pong.sent <= node->now)
         node->round_trip = node->now - msg->pong.sent;
 }
 

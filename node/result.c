@@ -169,6 +169,10 @@ void node_on_result(struct node *node, const struct msg *msg,
 {
     const struct msg_result *result = &msg->result;
 
+    if (result->weight < 0 || result->weight > 1) {
+        joining_drop(node, "a result has a weight that is none");
+        return;
+    }
     if (payload && result->chunk < node->chunks &&
         held_decodes(node, result)) {
         held_arrives(node, result, payload);

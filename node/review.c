@@ -84,7 +84,8 @@ void node_on_review(struct node *node, const struct msg *msg,
     uint32_t chunk = msg->review.chunk;
 
     result_credit(node, 0, payload);
-    if (node->hub != HUB_MEMBER || chunk >= node->chunks || !payload ||
+    if (node->hub != HUB_MEMBER || !msg->review.review ||
+        chunk >= node->chunks || !payload ||
         payload->size != node_chunk_length(node, chunk) * sizeof(float))
         return;
     if (msg->review.review != review->review)

@@ -109,6 +109,10 @@ static bool is_whole(struct blob *payload, uint64_t checksum)
     return payload->checksum == checksum;
 }
 
+/* Of numbers up to 1e30, so that the trainer's parameters stay finite whatever
+ * they are moved by. */
+#define MOST_SQUARES 1e60
+
 /* The result may not have a checksum yet: a plain one gets it in passing. */
 static void correct(struct job *job)
 {
@@ -120,7 +124,8 @@ static void correct(struct job *job)
     }
     squares = take_sum(job, false);
     if (job->status == STATUS_OK &&
-        (!is_whole(job->in[0].blob, job->tag[2]) || !isfinite(squares)))
+        (!is_whole(job->in[0].blob, job->tag[2]) ||
+         !(squares <= MOST_SQUARES)))
         job->status = STATUS_MALFORMED;
 }
 

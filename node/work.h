@@ -17,7 +17,8 @@ enum delta_number {
  * already is not copied. */
 extern const struct work work_delta;
 /* out[0] = the sum of all inputs as floats, after checking that input 0 has the
- * checksum in tag[2] and all is finite: MALFORMED if not. Not sealed. */
+ * checksum in tag[2] and that the sum's norm is at most 1e30: MALFORMED if not.
+ * Not sealed. */
 extern const struct work work_correct;
 /* out[0] = the values that the last input stands for, sealed: those it holds,
  * or, if there is one before it, that one changed by it. MALFORMED when it has

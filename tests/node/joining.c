@@ -54,26 +54,6 @@ static void a_welcome_is_answered_on_bulk_and_told_to_the_trainer(void)
     desk_destroy(&desk);
 }
 
-static void a_hub_whose_welcome_makes_no_sense_is_left(void)
-{
-    for (int i = 0; i < 7; i++) {
-        struct desk *desk = desk_new();
-
-        desk->welcome.every = i != 0;
-        desk->welcome.window = i != 1;
-        desk->welcome.chunk_elements = i == 2 ? 0 : 4;
-        desk->welcome.wait = i == 3 ? INT64_MIN : 0;
-        desk->welcome.anchor = i == 4 ? 1e300 : i == 5 ? -1 : 0;
-        if (i != 6)
-            desk_begins(desk, 1); /* else it has not even asked */
-        desk_connects(desk);
-        desk_welcomes(desk, START_GO);
-        CHECK(!desk_sent(desk, MSG_ATTACH));
-        CHECK_EQUAL(i != 6, hand_dropped(&desk->hand, PEER_CONTROL));
-        desk_destroy(&desk);
-    }
-}
-
 static void other_chunks_than_before_end_it(void)
 {
     struct desk *desk = desk_new();
@@ -371,31 +351,11 @@ static void the_end_of_the_run_is_told_in_two_steps(void)
     desk_destroy(&desk);
 }
 
-static void nothing_from_the_hub_upsets_a_node_that_knows_none(void)
-{
-    struct desk *desk = desk_new();
-
-    desk_begins(desk, 1);
-    desk_connects(desk);
-    for (enum msg_kind kind = 0; kind < MSG_KINDS; kind++)
-        if (kind != MSG_BYE && kind != MSG_WELCOME)
-            desk_says(desk, kind);
-    desk_grants(desk, 7, 1);
-    desk_judges(desk, 7, 0, UINT32_MAX, VERDICT_MERGED);
-    desk_answers(desk, 7, VERB_REBASE, 1);
-    CHECK(!node_ended(desk->node));
-    desk_welcomes(desk, START_GO);
-    desk_offers(desk, 1, 3);
-    CHECK_NEAR(2, desk_chunk(desk, 1, 0), 0);
-    desk_destroy(&desk);
-}
-
 void add_node_joining_tests(CU_pSuite suite)
 {
     TEST(hello_waits_for_the_starting_parameters);
     TEST(a_hub_that_does_not_answer_is_asked_again);
     TEST(a_welcome_is_answered_on_bulk_and_told_to_the_trainer);
-    TEST(a_hub_whose_welcome_makes_no_sense_is_left);
     TEST(other_chunks_than_before_end_it);
     TEST(a_hub_that_wants_another_protocol_ends_it);
     TEST(who_founds_sends_its_parameters_on_credit);
@@ -412,5 +372,4 @@ void add_node_joining_tests(CU_pSuite suite)
     TEST(a_hub_that_was_started_again_gets_a_hello);
     TEST(a_refusal_ends_it_with_its_reason);
     TEST(the_end_of_the_run_is_told_in_two_steps);
-    TEST(nothing_from_the_hub_upsets_a_node_that_knows_none);
 }
