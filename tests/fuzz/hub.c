@@ -251,6 +251,19 @@ static const char *check(const void *self)
     return hub_check(self);
 }
 
+/* What every node would know from what it is sent. */
+static void overhear(struct session *session, const struct effect *effect)
+{
+    const struct msg *msg = &effect->msg;
+
+    if (msg->kind == MSG_TUNE)
+        session->exchange = msg->tune.exchange;
+    if (msg->kind != MSG_WELCOME)
+        return;
+    session->exchange = msg->welcome.exchange;
+    session->lineage = msg->welcome.lineage;
+}
+
 /* Other rules than the preset's, where they go together with it. */
 static void vary(struct policy *policy, uint8_t bits)
 {
@@ -309,6 +322,7 @@ static struct hub *open_hub(struct session *session, uint8_t bits)
     hub = hub_new(&config, session->pool);
     session->machine = hub_machine(hub);
     session->check = check;
+    session->overhear = overhear;
     return hub;
 }
 

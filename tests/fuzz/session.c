@@ -26,17 +26,6 @@ static void must_be_sendable(const struct effect *effect)
     assert(!msg_info(effect->msg.kind)->payload == !effect->payload);
 }
 
-/* What every node would know from what it is sent. */
-static void overhear(struct session *session, const struct msg *msg)
-{
-    if (msg->kind == MSG_TUNE)
-        session->exchange = msg->tune.exchange;
-    if (msg->kind != MSG_WELCOME)
-        return;
-    session->exchange = msg->welcome.exchange;
-    session->lineage = msg->welcome.lineage;
-}
-
 static struct slot *slot_of(struct session *session, peer_id peer)
 {
     for (unsigned i = 0; i < SLOTS; i++)
@@ -59,7 +48,8 @@ static void carry_out(struct session *session)
 
         if (effect->kind == EFFECT_SEND) {
             must_be_sendable(effect);
-            overhear(session, &effect->msg);
+            if (session->overhear)
+                session->overhear(session, effect);
         } else if (effect->kind == EFFECT_DROP && slot) {
             drops[count++] = slot->peer;
             slot->peer = PEER_NONE;

@@ -21,6 +21,8 @@ struct session {
     struct schema *schema;
     struct machine machine;
     const char *(*check)(const void *self); /* a broken invariant, or NULL */
+    /* Is shown what the machine sends; or NULL. */
+    void (*overhear)(struct session *session, const struct effect *effect);
     peer_id next_peer;
     struct slot slots[SLOTS];
     struct effects effects;
@@ -29,6 +31,7 @@ struct session {
     bool holds;
     uint32_t exchange; /* what nodes were last told to offer */
     uint64_t lineage;  /* that they were last told, 0: none yet */
+    uint64_t offers;   /* of a trainer, so far */
 };
 
 /* The next byte of the input; 0 at its end. */
