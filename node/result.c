@@ -173,6 +173,10 @@ void node_on_result(struct node *node, const struct msg *msg,
         joining_drop(node, "a result has a weight that is none");
         return;
     }
+    if (!result->exchange && result->verb != VERB_REPLACE) {
+        joining_drop(node, "parameters to be taken do not replace");
+        return;
+    }
     if (payload && result->chunk < node->chunks &&
         held_decodes(node, result)) {
         held_arrives(node, result, payload);

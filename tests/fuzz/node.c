@@ -145,7 +145,7 @@ static struct blob *payload_of(struct session *session, uint32_t chunk,
     uint8_t byte = next(session);
 
     for (unsigned i = 0; i < CHUNK; i++)
-        values[i] = value(byte);
+        values[i] = value(codec == CODEC_RAW ? byte : byte % 128);
     payload = blob_new(session->pool, payload_bytes(&extent, codec));
     payload_encode(&extent, codec, values, payload->bytes);
     payload->size -= short_of_one;

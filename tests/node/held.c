@@ -210,6 +210,7 @@ static void t20_a_change_to_infinity_drops_the_hub(void)
     struct msg msg = {.kind = MSG_RESULT};
     struct blob *payload = hand_floats(desk->hand.pool, 4, 3e38);
 
+    msg.result.verb = VERB_REPLACE;
     msg.result.checksum = payload->checksum;
     msg.result.base = msg.result.version = 1;
     hand_say(&desk->hand, PEER_BULK, &msg, payload);

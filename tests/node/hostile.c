@@ -86,6 +86,20 @@ static void numbers_that_could_overflow_are_not_applied(void)
         }
 }
 
+static void parameters_to_be_taken_only_replace(void)
+{
+    for (enum verb verb = 0; verb < VERB_COUNT; verb++) {
+        struct desk *desk = desk_member();
+
+        desk_welcomes(desk, START_TAKE);
+        desk_answers(desk, 0, verb, 5);
+        CHECK_EQUAL(verb != VERB_REPLACE,
+                    hand_dropped(&desk->hand, PEER_CONTROL));
+        CHECK_EQUAL(verb != VERB_REPLACE, isnan(desk_apply(desk, 0, 0)));
+        desk_destroy(&desk);
+    }
+}
+
 static void a_share_of_the_data_that_is_none_is_left(void)
 {
     struct desk *desk = desk_member();
@@ -165,6 +179,7 @@ void add_node_hostile_tests(CU_pSuite suite)
     TEST(nothing_from_the_hub_upsets_a_node_that_knows_none);
     TEST(a_weight_beyond_all_or_nothing_is_left);
     TEST(numbers_that_could_overflow_are_not_applied);
+    TEST(parameters_to_be_taken_only_replace);
     TEST(a_share_of_the_data_that_is_none_is_left);
     TEST(a_clock_that_was_never_said_is_not_believed);
     TEST(a_review_without_a_number_is_none);
