@@ -73,6 +73,25 @@ static bool is_lost(const struct hub *hub,
     return true;
 }
 
+/* What a node gives must have passed, where a rule judges; else the best that
+ * has takes its place. RECEIVE_NOTHING: none has. In a tournament only the last
+ * winner has to pass. */
+static int donor_of(const struct hub *hub, const struct round *round,
+                    int donor)
+{
+    int best = RECEIVE_NOTHING;
+
+    if (donor < 0 || hub->contest || !round->policy->reduce->by_loss ||
+        round->list[donor]->merges)
+        return donor;
+    for (unsigned i = 0; i < round->count; i++)
+        if (round->list[i]->merges &&
+            (best < 0 || round->list[i]->candidate.score <
+                             round->list[best]->candidate.score))
+            best = (int)i;
+    return best;
+}
+
 /* Who gets whose, now that it is known who has been refused: by what the nodes
  * have said, since only some have been tested. */
 static void choose_donors(struct hub *hub, struct round *round)
@@ -93,9 +112,11 @@ static void choose_donors(struct hub *hub, struct round *round)
     }
     round->policy->receive->donors(list, round->count, &standing, donor);
     for (unsigned i = 0; i < round->count; i++) {
-        round->list[i]->donor = donor[i];
-        if (donor[i] >= 0)
-            round->list[donor[i]]->donates = true;
+        int from = donor_of(hub, round, donor[i]);
+
+        round->list[i]->donor = from == (int)i ? RECEIVE_NOTHING : from;
+        if (round->list[i]->donor >= 0)
+            round->list[from]->donates = true;
     }
     free(donor);
     free(list);

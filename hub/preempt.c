@@ -33,6 +33,7 @@ static struct contestant contestant_of(const struct hub *hub,
     const struct trial *trial = &hub->members[from->member]->trial;
     struct contestant out = {.node = (unsigned)from->member,
                              .score = from->candidate.score,
+                             .verified = from->candidate.verified,
                              .trajectory = NO_SCORE,
                              .slope = trial->slope,
                              .samples = trial->samples,

@@ -200,6 +200,7 @@ struct damping_rule {
 struct contestant {
     unsigned node;
     double score;       /* now; NO_SCORE: none, not finite: diverged */
+    bool verified;      /* it is not only the node's word */
     double error;       /* standard error of score - best score; 0: unknown */
     double trajectory;  /* score at the common number of samples; NO_SCORE:
                            not known */

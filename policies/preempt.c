@@ -1,5 +1,9 @@
 /* Whose parameters are so bad that better ones replace them.
  *
+ * A score that nobody has confirmed may be a lie, so that others are measured by
+ * the best confirmed one; where there is none, by the second best, which one
+ * liar alone does not set. s_best is that one.
+ *
  * margin: a node is bad if z = (s - s_best) / SE reaches the normal quantile
  * of 5 % / (N - 1), one-sided (2.13 for N = 4, 2.45 for 8), and s - s_best is
  * at least max(gap |s_best|, margin SE). It is replaced when it is bad for the
@@ -28,6 +32,7 @@ struct trial {
     unsigned most;   /* may be replaced */
     unsigned ranked; /* have a score, */
     unsigned count;  /* or diverged */
+    unsigned measure; /* place in order of whom the others are measured by */
     unsigned *order; /* best first, diverged ones last */
     bool *due;       /* in the same order */
 };
@@ -39,6 +44,14 @@ static bool is_ranked(struct contestant *one)
     one->replaced = false;
     one->donor = -1;
     return one->bad || score_known(one->score);
+}
+
+static unsigned measure_of(const struct trial *trial)
+{
+    for (unsigned i = 0; i < trial->ranked; i++)
+        if (trial->list[trial->order[i]].verified)
+            return i;
+    return trial->ranked > 1;
 }
 
 /* Ranks all; bad are, until it is known better, those that diverged. */
@@ -65,6 +78,7 @@ static struct trial trial_open(struct contestant *list, unsigned count,
     (void)candidates_order(ranked, trial.count, &plain, trial.order);
     for (unsigned i = 0; i < trial.count; i++)
         trial.order[i] = place[trial.order[i]];
+    trial.measure = measure_of(&trial);
     free(place);
     free(ranked);
     return trial;
@@ -94,7 +108,7 @@ static double normal_quantile(double tail)
 
 static bool is_worse(const struct trial *trial, const struct contestant *one)
 {
-    const struct contestant *best = &trial->list[trial->order[0]];
+    const struct contestant *best = &trial->list[trial->order[trial->measure]];
     const struct policy_numbers *numbers = trial->standing->numbers;
     double behind = one->score - best->score;
     double z = normal_quantile(0.05 / (trial->ranked - 1));
@@ -108,7 +122,7 @@ static bool is_worse(const struct trial *trial, const struct contestant *one)
 static bool is_hopeless(const struct trial *trial,
                         const struct contestant *one)
 {
-    const struct contestant *best = &trial->list[trial->order[0]];
+    const struct contestant *best = &trial->list[trial->order[trial->measure]];
     bool known = score_known(one->trajectory) && score_known(best->trajectory);
     double behind = one->score - best->score;
 
@@ -188,7 +202,7 @@ static void judge_quantile(struct contestant *list, unsigned count,
         struct contestant *one = &list[trial.order[i]];
 
         one->bad = i >= trial.ranked - worst &&
-                   one->score > list[trial.order[0]].score;
+                   one->score > list[trial.order[trial.measure]].score;
         trial.due[i] = is_due(&trial, one);
     }
     replace(&trial);

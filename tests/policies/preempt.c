@@ -15,6 +15,7 @@ static void accuse(struct contestant *list, unsigned count)
     for (unsigned i = 0; i < count; i++)
         list[i] = (struct contestant){.node = i,
                                       .score = 1,
+                                      .verified = true,
                                       .error = 0.1,
                                       .trajectory = 1,
                                       .samples = 1000,
@@ -39,6 +40,48 @@ static void judge_by(const struct preempt_rule *rule,
 static void judge(struct contestant *list, unsigned count)
 {
     judge_by(&preempt_margin, &policy_defaults, list, count);
+}
+
+static unsigned replaced(const struct contestant *list, unsigned count)
+{
+    unsigned replaced = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        replaced += list[i].replaced;
+    return replaced;
+}
+
+/* Eight alike, against whom everything speaks if the first one, which says that
+ * it is far better, does not lie. */
+static unsigned replaced_for_a_claim(bool verified)
+{
+    struct contestant list[8];
+
+    accuse(list, 8);
+    for (unsigned i = 0; i < 8; i++) {
+        list[i].score = list[i].trajectory = i ? 1 : 0.01;
+        list[i].verified = verified;
+    }
+    judge(list, 8);
+    return replaced(list, 8);
+}
+
+static void nobody_is_replaced_for_what_one_node_says_of_itself(void)
+{
+    CHECK_EQUAL(0, replaced_for_a_claim(false));
+    CHECK_EQUAL(2, replaced_for_a_claim(true));
+}
+
+static void who_is_worse_than_two_is_replaced_whatever_is_confirmed(void)
+{
+    struct contestant list[8];
+
+    accuse(list, 8);
+    for (unsigned i = 0; i < 8; i++)
+        list[i].verified = false;
+    judge(list, 8);
+    CHECK(list[7].replaced);
+    CHECK_EQUAL(1, replaced(list, 8));
 }
 
 static void t24_the_accused_takes_after_one_of_the_best(void)
@@ -257,6 +300,8 @@ static void ap_10_donors_are_good_and_the_best_stays(void)
 
 void add_policies_preempt_tests(CU_pSuite suite)
 {
+    TEST(nobody_is_replaced_for_what_one_node_says_of_itself);
+    TEST(who_is_worse_than_two_is_replaced_whatever_is_confirmed);
     TEST(t24_the_accused_takes_after_one_of_the_best);
     TEST(t24_all_conditions_must_hold);
     TEST(t24_chance_is_corrected_for_the_number_of_nodes);

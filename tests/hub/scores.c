@@ -1,0 +1,128 @@
+/* What a node says of itself orders who is asked, and no more. */
+#include <math.h>
+#include <stdio.h>
+
+#include "tests/check.h"
+#include "tests/hub/bench.h"
+
+/* The hub's held-out data: 3 is best, and a loss is how far it is. */
+static void taste_run(struct job *job)
+{
+    job->number[1] = fabs((double)blob_floats(job->in[0].blob)[0] - 3);
+    job->number[2] = -1;
+    job->number[3] = 0;
+}
+
+static const struct work taste = {.name = "taste", .run = taste_run};
+
+enum { MOST = 8 };
+
+struct crowd {
+    struct bench *bench;
+    struct guest guest[MOST];
+    unsigned count;
+};
+
+/* The centre is 1. */
+static struct crowd crowd_of(const char *preset, unsigned count)
+{
+    struct crowd crowd = {.bench = bench_new(), .count = count};
+    char name[8];
+
+    crowd.bench->config.policy = preset_find(preset)->policy;
+    crowd.bench->config.evaluate = &taste;
+    crowd.bench->config.evaluate_interval = 1000 * SECOND;
+    bench_open(crowd.bench);
+    for (unsigned i = 0; i < count; i++) {
+        (void)snprintf(name, sizeof name, "n%u", i);
+        crowd.guest[i] = guest_comes(crowd.bench, name);
+    }
+    guest_founds(crowd.bench, &crowd.guest[0], 1);
+    return crowd;
+}
+
+/* All offer with the scores that they claim; who is asked delivers. */
+static void all_offer(struct crowd *crowd, const double *claim,
+                      const double *value)
+{
+    struct bench *bench = crowd->bench;
+    bool asked[MOST] = {false};
+
+    for (unsigned i = 0; i < crowd->count; i++) {
+        struct msg_offer offer = {
+            .exchange = 1, .samples = 1, .score = claim[i]};
+
+        guest_offer(bench, &crowd->guest[i], &offer);
+    }
+    for (unsigned turn = 0; turn < crowd->count; turn++)
+        for (unsigned i = 0; i < crowd->count; i++) {
+            if (asked[i] ||
+                !guest_heard(bench, &crowd->guest[i], MSG_GRANT) ||
+                guest_heard(bench, &crowd->guest[i], MSG_GRANT)
+                        ->grant.exchange != 1)
+                continue;
+            asked[i] = true;
+            guest_delivers_all(bench, &crowd->guest[i], 1, value[i]);
+        }
+}
+
+static void a_claim_is_tested_before_it_is_merged(void)
+{
+    static const char *const named[] = {"best", "better", "top"};
+    static const double claim[3] = {0.001, 1, 1.5}, progress[3] = {-5, 1, 1};
+
+    for (unsigned i = 0; i < 3; i++) {
+        struct crowd crowd = crowd_of(named[i], 3);
+
+        guest_lives(crowd.bench, &crowd.guest[0], SECOND);
+        all_offer(&crowd, claim, progress);
+        CHECK_EQUAL(VERDICT_REFUTED,
+                    guest_verdict(crowd.bench, &crowd.guest[0], 1, 0));
+        CHECK_NEAR(2, guest_result(crowd.bench, &crowd.guest[1], 1, 0), 0);
+        bench_destroy(&crowd.bench);
+    }
+}
+
+static void nobody_follows_a_leader_by_its_word(void)
+{
+    static const double claim[3] = {0.001, 1, 2}, at[3] = {100, 2, 1.5};
+    struct crowd crowd = crowd_of("lsgd", 3);
+
+    all_offer(&crowd, claim, at);
+    CHECK_EQUAL(VERDICT_REFUTED,
+                guest_verdict(crowd.bench, &crowd.guest[0], 1, 0));
+    CHECK_NEAR(2, guest_result(crowd.bench, &crowd.guest[2], 1, 0), 0);
+    CHECK_NEAR(2, guest_result(crowd.bench, &crowd.guest[0], 1, 0), 0);
+    bench_destroy(&crowd.bench);
+}
+
+/* One of the two best by their word is drawn for each of the two worst. The
+ * first of them stands the test; the second is a liar that nobody tested. */
+static void what_nobody_has_tested_is_given_to_nobody(void)
+{
+    static const double claim[MOST] = {1, 1.1, 2, 3, 4, 5, 6, 7};
+    static const double at[MOST] = {2.5, 100, 2, 2, 2, 2, 2, 2};
+    unsigned given = 0;
+
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        struct crowd crowd = {.bench = NULL};
+
+        crowd = crowd_of("pbt", MOST);
+        all_offer(&crowd, claim, at);
+        for (unsigned i = 6; i < MOST; i++) {
+            double got = guest_result(crowd.bench, &crowd.guest[i], 1, 0);
+
+            CHECK(isnan(got) || got == 2.5);
+            given += isnan(got) ? 0 : 1;
+        }
+        bench_destroy(&crowd.bench);
+    }
+    CHECK_EQUAL(16, given);
+}
+
+void add_hub_scores_tests(CU_pSuite suite)
+{
+    TEST(a_claim_is_tested_before_it_is_merged);
+    TEST(nobody_follows_a_leader_by_its_word);
+    TEST(what_nobody_has_tested_is_given_to_nobody);
+}
