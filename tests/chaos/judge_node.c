@@ -143,7 +143,10 @@ static void arrive(struct node *node, const struct entry *entry)
     struct place *place = &node->judge->places[node->life->actor];
     uint64_t run = entry_number(entry, "run");
 
-    if (place->run && place->run != run)
+    /* A run that has merged nothing yet leaves nothing to go on with. */
+    if (place->run != run && !place->version)
+        *place = (struct place){.run = run};
+    if (place->run != run)
         violated(node->judge, entry, "N4: another run, the centre is lost");
     place->run = run;
     come_to(node, entry, entry_number(entry, "epoch"),
