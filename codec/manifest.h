@@ -20,7 +20,10 @@
 enum {
     MANIFEST_HASH_BYTES = 16,
     MANIFEST_MAC_BYTES = 32,
-    MANIFEST_KEY_BYTES = 32
+    MANIFEST_KEY_BYTES = 32,
+    /* Bulk connections carry payloads of so many bytes, however small a chunk
+     * is. */
+    MANIFEST_ROOM_BYTES = 64 * 1024
 };
 
 /* One as it lies in memory, which is the caller's. */

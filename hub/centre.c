@@ -19,6 +19,9 @@ void centre_free(struct hub *hub)
         for (unsigned j = 0; j < POLICY_PLANES; j++)
             blob_unref(&hub->centre[i].plane[j]);
     }
+    gift_drop(hub);
+    blob_unref(&hub->recovery.manifest);
+    blob_unref(&hub->recovery.state);
     snapshot_drop(hub, &hub->best);
     rollback_forget(hub);
     free(hub->centre);
@@ -80,24 +83,38 @@ bool centre_is_apart(const struct hub *hub)
            hub->config.init == INIT_ELASTIC;
 }
 
+void gift_drop(struct hub *hub)
+{
+    snapshot_drop(hub, &hub->gift.chunks);
+    free(hub->gift.given);
+    hub->gift = (struct gift){0};
+}
+
+void gift_ask(struct hub *hub, struct member *member, enum start start)
+{
+    gift_drop(hub);
+    hub->founder = member->place;
+    hub->gift = (struct gift){
+        .loan = {.left = hub->chunks},
+        .given = calloc(hub->chunks, sizeof *hub->gift.given),
+        .chunks = calloc(hub->chunks, sizeof(struct blob *))};
+    if (!hub->gift.given || !hub->gift.chunks)
+        abort();
+    member_start(hub, member, start);
+    flow_open(hub, member, 0, &hub->gift.loan);
+}
+
 void centre_choose_founder(struct hub *hub)
 {
-    if (hub->founded || hub->contest || hub->founder >= 0)
+    if (hub->founded || hub->contest || hub->founder >= 0 ||
+        hub->recovery.on)
         return;
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
         if (!member->present || member->bulk == PEER_NONE || member->silent)
             continue;
-        hub->founder = i;
-        hub->founding = 0;
-        for (uint32_t j = 0; j < hub->chunks; j++) {
-            blob_unref(&hub->centre[j].theta);
-            hub->centre[j].given = false;
-        }
-        member_start(hub, member, START_FOUND);
-        hub->founding_loan = (struct loan){.left = hub->chunks};
-        flow_open(hub, member, 0, &hub->founding_loan);
+        gift_ask(hub, member, START_FOUND);
         return;
     }
 }
@@ -107,6 +124,9 @@ static void founded(struct hub *hub)
 {
     struct member *founder = hub->members[hub->founder];
 
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        hub->centre[i].theta = blob_ref(hub->gift.chunks[i]);
+    gift_drop(hub);
     hub->founded = true;
     hub->lineage = founder->lineage;
     effects_note(hub->out, NOTE_FOUNDED, founder->name,
@@ -126,23 +146,29 @@ static void founded(struct hub *hub)
     rounds_advance(hub);
 }
 
-void centre_found(struct hub *hub, struct job *job)
+void gift_checked(struct hub *hub, struct job *job)
 {
     uint32_t chunk = (uint32_t)(job->tag[1] >> 16);
     int place = (int)(job->tag[1] & 0xffff);
 
-    if (hub->founder != place || hub->founded ||
-        hub->members[place]->session != job->tag[3] ||
-        hub->centre[chunk].theta)
+    if (hub->founder != place || hub->gift.chunks[chunk] ||
+        hub->members[place]->session != job->tag[3])
         return;
+    if (hub->recovery.on && job->status != STATUS_OK) {
+        recover_spoiled(hub);
+        return;
+    }
     if (job->status != STATUS_OK || job->in[0].codec != CODEC_RAW) {
         member_offends(hub, hub->members[place],
                        "its first parameters are damaged or not finite");
         return;
     }
-    hub->centre[chunk].theta = blob_ref(job->out[0]);
-    flow_return(hub, hub->members[place], 0, &hub->founding_loan,
+    hub->gift.chunks[chunk] = blob_ref(job->out[0]);
+    flow_return(hub, hub->members[place], 0, &hub->gift.loan,
                 job->in[0].blob->wire_bytes);
-    if (++hub->founding == hub->chunks)
+    hub->gift.here++;
+    if (hub->recovery.on)
+        recover_complete(hub);
+    else if (hub->gift.here == hub->chunks)
         founded(hub);
 }

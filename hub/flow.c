@@ -336,8 +336,8 @@ static void lend_all(struct hub *hub)
         hub->founder >= 0 ? hub->members[hub->founder] : NULL;
     struct contribution *one;
 
-    while (founder && owed(hub, founder, &hub->founding_loan))
-        if (!lend_next(hub, founder, 0, &hub->founding_loan))
+    while (founder && owed(hub, founder, &hub->gift.loan))
+        if (!lend_next(hub, founder, 0, &hub->gift.loan))
             return;
     for (struct round *round = hub->rounds; round; round = round->next)
         while ((one = neediest(hub, round)))

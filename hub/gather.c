@@ -6,11 +6,16 @@
 #define NORM_SPARE 1.2
 #define NORM_GRAIN 1e-30
 
+/* What a node has kept is checked against its manifest, too. */
 static void check_start(struct hub *hub, int member,
                         const struct msg_chunk *chunk, struct blob *payload)
 {
-    struct job *job = job_new(&work_check, hub->pool, 1);
+    bool kept = !chunk->exchange && hub->recovery.on;
+    struct job *job = job_new(kept ? &work_kept : &work_check, hub->pool,
+                              kept ? 2 : 1);
 
+    if (kept)
+        job->in[1].blob = blob_ref(hub->recovery.manifest);
     job->in[0] = (struct input){blob_ref(payload), 1, chunk->codec};
     job->extent = centre_extent(hub, chunk->chunk);
     job->tag[0] = chunk->exchange;
@@ -28,20 +33,22 @@ static void offend(struct hub *hub, struct member *member,
                    (unsigned long long)chunk->exchange, what);
 }
 
-/* A chunk of the first parameters. */
-static void found_with(struct hub *hub, int member,
-                       const struct msg_chunk *chunk, struct blob *payload)
+/* A chunk of the first parameters, or of those that a node has kept. */
+static void give_with(struct hub *hub, int member,
+                      const struct msg_chunk *chunk, struct blob *payload)
 {
-    struct centre_chunk *centre = &hub->centre[chunk->chunk];
+    struct gift *gift = &hub->gift;
 
-    if (hub->founder != member || hub->founded || centre->given)
+    if (hub->founder != member || gift->given[chunk->chunk] ||
+        (hub->recovery.on && !hub->recovery.manifest))
         return;
-    if (!flow_allows(hub, &hub->founding_loan)) {
+    if (!flow_allows(hub, &gift->loan)) {
         offend(hub, hub->members[member], chunk, "came without credit");
         return;
     }
-    centre->given = true;
-    flow_came(&hub->founding_loan, payload->wire_bytes);
+    gift->given[chunk->chunk] = true;
+    hub->recovery.progress = hub->now;
+    flow_came(&gift->loan, payload->wire_bytes);
     flow_stir(hub);
     check_start(hub, member, chunk, payload);
 }
@@ -59,7 +66,7 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
     }
     member->up_bytes += payload->wire_bytes;
     if (chunk->exchange == 0) {
-        found_with(hub, peer->member, chunk, payload);
+        give_with(hub, peer->member, chunk, payload);
         return;
     }
     contribution = contribution_find(hub, peer->member, chunk->exchange);
@@ -151,7 +158,7 @@ void gather_checked(struct hub *hub, struct job *job)
     enum verdict fault;
 
     if (job->tag[0] == 0) {
-        centre_found(hub, job);
+        gift_checked(hub, job);
         return;
     }
     contribution = contribution_find(hub, member, job->tag[0]);

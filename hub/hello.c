@@ -37,20 +37,23 @@ static struct member *member_place(struct hub *hub,
 
 /* What a node that has just come must do first. One whose parameters are not
  * finite any more names no lineage: it needs others. */
-static enum start first_thing(const struct hub *hub,
-                              const struct msg_hello *hello)
+enum start member_first_thing(const struct hub *hub,
+                              const struct member *member)
 {
-    bool same = hello->run == hub->config.run && hello->run != 0;
+    bool same = member->run == hub->config.run && member->run != 0;
 
+    if (hub->recovery.on)
+        return START_HOLD;
     if (hub->contest)
-        return hello->lineage ? START_GO : START_HOLD;
+        return member->lineage ? START_GO : START_HOLD;
     if (!hub->founded)
         return START_HOLD;
     if (centre_is_apart(hub))
-        return hello->lineage ? START_GO : START_TAKE;
-    if (hello->lineage != hub->lineage)
+        return member->lineage ? START_GO : START_TAKE;
+    if (member->lineage != hub->lineage)
         return START_TAKE;
-    if (same && members_lag(hub, hello->base_version) <= hub->config.staleness)
+    if (same &&
+        members_lag(hub, member->base_version) <= hub->config.staleness)
         return START_GO;
     return hub->version == 0 ? START_GO : START_TAKE;
 }
@@ -111,6 +114,8 @@ static void member_enter(struct hub *hub, struct member *member,
     member->incarnation = hello->incarnation;
     member->lineage = hello->lineage;
     member->base_version = hello->base_version;
+    member->run = hello->run;
+    member->keeps = hello->kept;
     member_session_is(hub, member, session_secret(hub));
     member_name(member, hello->name);
     member->control = peer->id;
@@ -123,7 +128,7 @@ static void member_enter(struct hub *hub, struct member *member,
                                       .loss = NO_SCORE,
                                       .accuracy = -1,
                                       .activity = ACTIVITY_JOINING};
-    member->start = first_thing(hub, hello);
+    member->start = member_first_thing(hub, member);
     member_recount(hub, member);
     peer->state = PEER_MEMBER;
     peer->member = member->place;
@@ -168,7 +173,8 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
     const struct msg_hello *hello = &msg->hello;
     struct member *member;
 
-    if (!hello_fits(hub, peer->id, hello, payload))
+    if (!hello_fits(hub, peer->id, hello, payload) ||
+        !recover_meets(hub, peer->id, hello))
         return;
     if (!key_may_be(hub, peer, hello)) {
         key_refuse(hub, peer, hello);

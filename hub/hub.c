@@ -25,6 +25,7 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
     [PEER_STRANGER] = {[MSG_HELLO] = hub_on_hello,
                        [MSG_JOIN] = hub_on_group},
     [PEER_STRANGER_BULK] = {[MSG_ATTACH] = hub_on_attach,
+                            [MSG_KEPT] = hub_on_stray,
                             [MSG_SIT] = hub_on_group,
                             [MSG_CHUNK] = hub_on_stray},
     [PEER_MEMBER] = {[MSG_HELLO] = hub_on_hello,
@@ -37,7 +38,8 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
                      [MSG_ROOM] = hub_on_room,
                      [MSG_REPORT] = hub_on_report,
                      [MSG_REVIEWED] = hub_on_reviewed},
-    [PEER_MEMBER_BULK] = {[MSG_CHUNK] = hub_on_chunk},
+    [PEER_MEMBER_BULK] = {[MSG_CHUNK] = hub_on_chunk,
+                          [MSG_KEPT] = hub_on_kept},
     [PEER_OPERATOR_STATE] = {[MSG_STOP] = hub_on_stop,
                              [MSG_ORDER] = hub_on_order,
                              [MSG_ADMITTED] = hub_on_admitted,
@@ -75,6 +77,7 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
     hub->policy = &hub->config.policy;
     hub->board = hub_board(config, pool);
     hub->next_job = hub->next_session = 1;
+    hub->epoch = config->life << 32;
     hub->founder = hub->pinned = -1;
     hub->saved_version = hub->scored_version = NO_VERSION;
     hub->hint = hub->score = NO_SCORE;
@@ -206,6 +209,12 @@ static void on_done(struct hub *hub, const struct event *event)
         merge_done(hub, job);
     else if (job->work == &work_shade)
         merge_shaded(hub, job);
+    else if (job->work == &work_kept)
+        gift_checked(hub, job);
+    else if (job->work == &work_proof)
+        recover_proved(hub, job);
+    else if (job->work == &work_manifest)
+        keeping_made(hub, job);
     else if (job->work == &work_judge)
         choice_judged(hub, job);
     else if (job->work == &work_form)
@@ -251,6 +260,7 @@ static void step(void *self, const struct event *event, struct effects *out)
         hub->next_save = event->now + hub->config.save_interval;
         hub->now = event->now;
         flow_begin(hub);
+        recover_begin(hub);
     }
     hub->now = event->now;
     hub->out = out;
@@ -274,6 +284,7 @@ static void step(void *self, const struct event *event, struct effects *out)
     }
     if (hub->now >= hub->next_tick)
         on_wake(hub);
+    recover_advance(hub);
     rounds_sweep(hub);
     flow_advance(hub);
     note_times(hub);

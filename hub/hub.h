@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "codec/manifest.h"
 #include "core/blob.h"
 #include "core/goal.h"
 #include "core/schema.h"
@@ -35,6 +36,10 @@ struct hub_config {
     enum codec_id codec_up, codec_down; /* of contributions and results */
     uint64_t run, seed;
     uint64_t secret[2]; /* that sessions are made from; not known to others */
+    uint32_t keeping; /* of what a node is sent so much in 1000 at most is what
+                         proves the centre that it keeps; 0: as it fits */
+    uint64_t life; /* of the hub, as its disk says; counts them from 0 */
+    unsigned char mac_key[MANIFEST_KEY_BYTES]; /* of what nodes keep */
     uint64_t every, delay;
     enum miss miss;
     nanos wait;
@@ -100,6 +105,7 @@ struct hub_node_view {
 struct hub_view {
     uint64_t run, version, epoch, rounds;
     bool founded, ending, ended;
+    bool superseded; /* another hub has taken the run over */
     double score, accuracy; /* of the centre; NO_SCORE and -1: none */
     double error;           /* standard error of the score; 0: not known */
     double best_score, best_accuracy; /* the same */

@@ -70,6 +70,9 @@ void hub_on_bye(struct hub *hub, struct peer *peer, const struct msg *msg,
                 struct blob *payload);
 
 /* hello.c */
+/* What a node that is here must do first. */
+enum start member_first_thing(const struct hub *hub,
+                              const struct member *member);
 void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
 
@@ -124,6 +127,8 @@ unsigned round_wants(const struct hub *hub, const struct round *round,
 /* Without its contributions. */
 void round_destroy(struct hub *hub, struct round **round);
 void rounds_advance(struct hub *hub);
+/* Nothing that is under way is merged. */
+void rounds_discard(struct hub *hub);
 /* Goes on with rounds whose data have come, or will not come any more. */
 void rounds_settle(struct hub *hub);
 /* Completes the rounds whose chunks are all done; after each event. */
@@ -311,8 +316,12 @@ enum status centre_shape(struct hub *hub, const char *text, size_t size,
                          struct why *why);
 /* The extent of a chunk. */
 struct extent centre_extent(const struct hub *hub, uint32_t chunk);
-void centre_found(struct hub *hub, struct job *job);
 void centre_choose_founder(struct hub *hub);
+/* Asks a node for parameters, which `start` says where to take from. */
+void gift_ask(struct hub *hub, struct member *member, enum start start);
+/* A chunk of them has been checked. */
+void gift_checked(struct hub *hub, struct job *job);
+void gift_drop(struct hub *hub);
 void centre_free(struct hub *hub);
 /* Nodes keep parameters of their own, whatever the centre is. */
 bool centre_is_apart(const struct hub *hub);
@@ -329,6 +338,39 @@ void snapshot_drop(const struct hub *hub, struct blob ***chunks);
 
 /* saved.c: the text that travels with a saved centre */
 struct blob *saved_write(struct hub *hub);
+
+/* restore.c */
+/* Takes the centre that a node has given, which is all there, and the state
+ * that goes with it. Else nothing of the centre changes. */
+enum status restore_gift(struct hub *hub, const struct manifest *manifest,
+                         const char *text, struct why *why);
+
+/* keeping.c: nodes keep complete versions */
+void keeping_tick(struct hub *hub);
+/* Whether rounds are to wait until the next version is complete. */
+bool keeping_wants(const struct hub *hub);
+/* A version is complete: makes a manifest of it, if it is time for one. */
+void keeping_start(struct hub *hub);
+/* Sends it. */
+void keeping_made(struct hub *hub, struct job *job);
+
+/* recover.c: the newest centre there is */
+/* The hub has what its disk holds, which is of this epoch. */
+void recover_resume(struct hub *hub, uint64_t epoch);
+/* The first event has come. */
+void recover_begin(struct hub *hub);
+/* What a HELLO that fits means for it; false: nobody is let in any more. */
+bool recover_meets(struct hub *hub, peer_id peer,
+                   const struct msg_hello *hello);
+/* Goes on when somebody has come or gone, or time has passed; after each
+ * event. */
+void recover_advance(struct hub *hub);
+void hub_on_kept(struct hub *hub, struct peer *peer, const struct msg *msg,
+                 struct blob *payload);
+void recover_proved(struct hub *hub, struct job *job);
+/* A chunk of what is given has been checked: it is good, or it is not. */
+void recover_complete(struct hub *hub);
+void recover_spoiled(struct hub *hub);
 
 /* tasks.c */
 void hub_on_room(struct hub *hub, struct peer *peer, const struct msg *msg,

@@ -52,7 +52,13 @@ static void say_state(const struct hub *hub, struct hub_view *view)
     unsigned live = members_live(hub), offered = 0;
     for (const struct round *round = hub->rounds; round; round = round->next)
         offered += round->count;
-    if (hub->ended)
+    if (hub->recovery.superseded)
+        (void)snprintf(view->state, sizeof view->state,
+                       "another hub has taken the run over");
+    else if (hub->recovery.on)
+        (void)snprintf(view->state, sizeof view->state,
+                       "asking the nodes for the newest centre");
+    else if (hub->ended)
         (void)snprintf(view->state, sizeof view->state, "done");
     else if (hub->closing)
         (void)snprintf(view->state, sizeof view->state, "saving the model");
@@ -151,6 +157,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->founded = hub->founded;
     view->ending = hub->ending;
     view->ended = hub->ended;
+    view->superseded = hub->recovery.superseded;
     view->score = hub->score;
     view->accuracy = hub->accuracy;
     view->error = hub->error;

@@ -375,9 +375,13 @@ int main(int argc, char **argv)
         net_run(server.net);
         hub_look(server.hub, net_now(), &view);
         display_end(&server.display, net_now(), &view);
-    } else {
-        (void)fprintf(stderr, "starswitch-hub: %s\n", why.text);
+        if (view.superseded)
+            status = because(&why, STATUS_AGAIN,
+                             "another hub has taken the run over: nodes have "
+                             "been told of a newer epoch");
     }
+    if (status != STATUS_OK)
+        (void)fprintf(stderr, "starswitch-hub: %s\n", why.text);
     close_all(&server);
     return status_exit_code(status);
 }

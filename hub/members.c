@@ -107,7 +107,7 @@ void member_forget(struct hub *hub, struct member *member)
     delivery_clear(&member->delivery);
     rounds_forget(hub, member->place, VERDICT_LOST, true);
     tasks_lost(hub, member);
-    if (hub->founder == member->place && !hub->founded)
+    if (hub->founder == member->place)
         hub->founder = -1;
 }
 

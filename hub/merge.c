@@ -75,6 +75,8 @@ static void chunk_finished(struct hub *hub, struct round *round,
                            uint32_t chunk)
 {
     hub->centre[chunk].version += !round->empty;
+    if (!round->empty && fragment_holds(round->part, chunk))
+        hub->centre[chunk].changed = hub->centre[chunk].version;
     chunk_done(hub, round, chunk);
     release(hub, round, chunk);
 }

@@ -90,8 +90,7 @@ enum status rollback_order(struct hub *hub, struct why *why)
     return STATUS_OK;
 }
 
-/* Nothing that departs from the bad centre is merged. */
-static void discard(struct hub *hub)
+void rounds_discard(struct hub *hub)
 {
     for (struct round *round = hub->rounds; round; round = round->next)
         for (unsigned i = 0; i < round->count; i++) {
@@ -108,7 +107,7 @@ static void discard(struct hub *hub)
 static void replace_all(struct hub *hub)
 {
     hub->back.turned = hub->version;
-    discard(hub);
+    rounds_discard(hub);
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
@@ -133,7 +132,7 @@ static void restore_centre(struct hub *hub)
         chunk->theta = blob_ref(hub->back.chunks[i]);
         for (unsigned j = 0; j < POLICY_PLANES; j++)
             blob_unref(&chunk->plane[j]);
-        chunk->version++;
+        chunk->changed = ++chunk->version;
         shadow_drop(chunk, chunk->version);
     }
     hub->version++;

@@ -5,18 +5,31 @@
  *     merge NAME ELEMENTS TURN ELEMENTS TURN ...
  *
  * One run, unless contributions were lost on their way chunk by chunk. It
- * counts elements, so that a hub with another --chunk can read it. */
+ * counts elements, so that a hub with another --chunk can read it. Of a node
+ * there are these lines, all but the first only if they are true:
+ *
+ *     node UUID UUID INCARNATION MERGED NAME
+ *     parted EXCHANGE VERDICTS
+ *     drained
+ *     pinned
+ *
+ * MERGED is its newest exchange that was merged as a whole; `parted` are those
+ * that were not, and may be thought to be, or are in part: a letter for each
+ * verdict, with the number of chunks that have it if it is not 1. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "hub/saved.h"
 #include "hub/state.h"
 
 enum {
     TURN_RUNS = 1024, /* what is behind them counts as the last one */
     TURN_BYTES = 64 + TURN_RUNS * 42,
-    NODE_BYTES = 160, /* of a node's line */
+    NODE_BYTES = 176, /* of a node's lines, but for */
+    PARTS = 4, /* lines of its exchanges: more are never in flight */
+    PART_BYTES = 32, /* of each, without its chunks */
     STATE_BYTES = 256 + TURN_BYTES + LEDGER_TEXT_BYTES /* of all others */
 };
 
@@ -47,10 +60,86 @@ static size_t print_turns(const struct hub *hub, char *text, size_t size)
     return at + (size_t)snprintf(text + at, size - at, "\n");
 }
 
+/* The newest exchanges of the member that a later one, or nothing, tells the
+ * fate of; the newest first. */
+static unsigned list_parts(const struct member *member,
+                           const struct contribution *list[PARTS])
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < MAX_REMEMBERED; i++) {
+        const struct contribution *one = member->remembered[i];
+        unsigned at = count;
+
+        if (!one || one->incarnation != member->incarnation ||
+            (one->merged == one->foreign &&
+             one->offer.exchange > member->merged))
+            continue;
+        while (at > 0 && list[at - 1]->offer.exchange < one->offer.exchange)
+            at--;
+        if (at == PARTS)
+            continue;
+        count += count < PARTS;
+        for (unsigned j = count - 1; j > at; j--)
+            list[j] = list[j - 1];
+        list[at] = one;
+    }
+    return count;
+}
+
+static size_t print_part(const struct hub *hub,
+                         const struct contribution *one, char *text,
+                         size_t size)
+{
+    size_t at = (size_t)snprintf(text, size, "parted %" PRIu64 " ",
+                                 one->offer.exchange);
+
+    for (uint32_t i = 0, first = 0; first < hub->chunks; first = i) {
+        enum verdict verdict = one->chunks[first].verdict;
+
+        while (i < hub->chunks && one->chunks[i].verdict == verdict)
+            i++;
+        text[at++] = (char)('a' + verdict);
+        if (i - first > 1)
+            at += (size_t)snprintf(text + at, size - at, "%u", i - first);
+    }
+    return at + (size_t)snprintf(text + at, size - at, "\n");
+}
+
+static size_t print_node(const struct hub *hub, const struct member *member,
+                         char *text, size_t size)
+{
+    const struct contribution *list[PARTS];
+    unsigned parts = list_parts(member, list);
+    size_t at = (size_t)snprintf(
+        text, size,
+        "node %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+        " %s\n",
+        member->uuid_high, member->uuid_low, member->incarnation,
+        member->merged, member->key, member->name);
+
+    for (unsigned i = 0; i < parts; i++)
+        at += print_part(hub, list[i], text + at, size - at);
+    return at + (size_t)snprintf(
+                    text + at, size - at, "%s%s",
+                    member->drained ? "drained\n" : "",
+                    hub->pinned == member->place ? "pinned\n" : "");
+}
+
+static size_t room_of_nodes(const struct hub *hub)
+{
+    const struct contribution *list[PARTS];
+    size_t bytes = 0;
+
+    for (int i = 0; i < hub->member_count; i++)
+        bytes += NODE_BYTES + list_parts(hub->members[i], list) *
+                                  (PART_BYTES + (size_t)hub->chunks);
+    return bytes;
+}
+
 struct blob *saved_write(struct hub *hub)
 {
-    size_t size =
-        STATE_BYTES + (size_t)hub->member_count * (size_t)NODE_BYTES;
+    size_t size = STATE_BYTES + room_of_nodes(hub);
     struct blob *blob = blob_new(hub->pool, size);
     char *text;
     size_t at;
@@ -72,32 +161,14 @@ struct blob *saved_write(struct hub *hub)
     at += print_turns(hub, text + at, size - at);
     if (hub->ledger.parts)
         at += ledger_print(&hub->ledger, text + at, size - at);
-    for (int i = 0; i < hub->member_count; i++) {
-        const struct member *member = hub->members[i];
-
-        if (member->used)
-            at += (size_t)snprintf(
-                text + at, size - at,
-                "node %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-                " %" PRIu64 " %s\n",
-                member->uuid_high, member->uuid_low, member->incarnation,
-                member->merged, member->key, member->name);
-    }
+    for (int i = 0; i < hub->member_count; i++)
+        if (hub->members[i]->used)
+            at += print_node(hub, hub->members[i], text + at, size - at);
     blob->size = at;
     return blob;
 }
 
-/* What the text says, until all of it makes sense. */
-struct saved {
-    uint64_t run, epoch, version, lineage, best_version, turned;
-    double best_score, best_measure, best_accuracy;
-    const char *merge; /* the merge rule's line, or NULL; in the text */
-    const char *tasks; /* the ledger's line, or NULL; in the text */
-    const char *nodes; /* a line of each; in the text */
-};
-
-/* Reads the word `key`, if there is one, and a number behind it. */
-static bool read_number(const char **text, const char *key, uint64_t *out)
+bool saved_number(const char **text, const char *key, uint64_t *out)
 {
     size_t length = strlen(key);
     char *end;
@@ -120,42 +191,72 @@ static void next_line(const char **text)
     *text += **text == '\n';
 }
 
-/* What a line says of a node. */
-struct saved_node {
-    uint64_t high, low, incarnation, merged, key;
-    const char *name; /* up to the end of the line */
-};
-
-static bool read_node(struct saved_node *node, const char *line)
+static bool is_line(const char *text, const char *word)
 {
-    if (!read_number(&line, "node", &node->high) ||
-        !read_number(&line, "", &node->low) ||
-        !read_number(&line, "", &node->incarnation) ||
-        !read_number(&line, "", &node->merged) ||
-        !read_number(&line, "", &node->key) || *line++ != ' ')
+    size_t length = strlen(word);
+
+    return strncmp(text, word, length) == 0 && text[length] == '\n';
+}
+
+static bool read_part(const char **text, struct saved_part *part)
+{
+    const char *at = *text;
+
+    if (!saved_number(&at, "parted", &part->exchange) || *at++ != ' ')
         return false;
-    node->name = line;
+    part->verdicts = at;
+    at += strspn(at, "0123456789abcdefghijklmnopqrstuvwxyz");
+    if (*at++ != '\n')
+        return false;
+    *text = at;
     return true;
 }
 
-/* All lines have been read before. */
-static void take_nodes(struct hub *hub, const char *text)
+bool saved_next_verdict(const char **text, enum verdict *verdict,
+                        uint64_t *count)
 {
-    struct saved_node node;
+    unsigned letter = (unsigned)(unsigned char)**text - 'a';
 
-    for (; *text && read_node(&node, text); next_line(&text)) {
-        struct member *member = member_add(hub);
+    if (letter >= VERDICT_COUNT)
+        return false;
+    *verdict = (enum verdict)letter;
+    ++*text;
+    if (!saved_number(text, "", count))
+        *count = 1;
+    return true;
+}
 
-        member_name_is(hub, member, node.high, node.low);
-        (void)snprintf(member->name, sizeof member->name, "%.*s",
-                       (int)strcspn(node.name, "\n"), node.name);
-        member->incarnation = node.incarnation;
-        member->key = node.key;
-        member->last_exchange = member->merged = node.merged;
-        member->stats.loss = NO_SCORE;
-        member->stats.accuracy = -1;
-        member_recount(hub, member);
-    }
+void saved_next_part(const char **text, struct saved_part *part)
+{
+    if (!read_part(text, part))
+        abort();
+}
+
+bool saved_next_node(const char **text, struct saved_node *node)
+{
+    const char *at = *text;
+    struct saved_part part;
+
+    *node = (struct saved_node){0};
+    if (!saved_number(&at, "node", &node->high) ||
+        !saved_number(&at, "", &node->low) ||
+        !saved_number(&at, "", &node->incarnation) ||
+        !saved_number(&at, "", &node->merged) ||
+        !saved_number(&at, "", &node->key) || *at++ != ' ')
+        return false;
+    node->name = at;
+    next_line(&at);
+    node->parted = at;
+    while (read_part(&at, &part))
+        node->parts++;
+    node->drained = is_line(at, "drained");
+    if (node->drained)
+        next_line(&at);
+    node->pinned = is_line(at, "pinned");
+    if (node->pinned)
+        next_line(&at);
+    *text = at;
+    return true;
 }
 
 static bool read_head(struct saved *saved, const char **text)
@@ -170,15 +271,15 @@ static bool read_head(struct saved *saved, const char **text)
     uint64_t score, measure, accuracy;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (!read_number(text, rows[i].key, rows[i].to))
+        if (!saved_number(text, rows[i].key, rows[i].to))
             return false;
         next_line(text);
     }
-    if (!read_number(text, "exact", &score) ||
-        !read_number(text, "", &measure) || !read_number(text, "", &accuracy))
+    if (!saved_number(text, "exact", &score) ||
+        !saved_number(text, "", &measure) || !saved_number(text, "", &accuracy))
         return false;
     next_line(text);
-    if (!read_number(text, "best", &saved->best_version))
+    if (!saved_number(text, "best", &saved->best_version))
         return false;
     next_line(text);
     memcpy(&saved->best_score, &score, sizeof score);
@@ -187,15 +288,15 @@ static bool read_head(struct saved *saved, const char **text)
     return true;
 }
 
-static enum status read_state(struct saved *saved, const char *text,
-                              struct why *why)
+enum status saved_read(struct saved *saved, const char *text, struct why *why)
 {
     struct saved_node node;
 
+    *saved = (struct saved){0};
     if (!read_head(saved, &text))
         return because(why, STATUS_MALFORMED,
                        "the saved state is damaged: take another --directory");
-    if (read_number(&text, "turned", &saved->turned))
+    if (saved_number(&text, "turned", &saved->turned))
         next_line(&text);
     if (strncmp(text, "merge ", 6) == 0) {
         saved->merge = text;
@@ -207,135 +308,9 @@ static enum status read_state(struct saved *saved, const char *text,
     }
     saved->nodes = text;
     for (unsigned i = 0; *text; i++) {
-        if (i == HUB_MAX_NODES || !read_node(&node, text))
+        if (i == HUB_MAX_NODES || !saved_next_node(&text, &node))
             return because(why, STATUS_MALFORMED,
                            "the saved list of nodes is damaged");
-        next_line(&text);
     }
     return STATUS_OK;
-}
-
-/* A run that had no tasks may have them from now on, not the other way. */
-static enum status read_tasks(struct hub *hub, const struct saved *saved,
-                              struct why *why)
-{
-    if (!saved->tasks || ledger_read(&hub->ledger, saved->tasks))
-        return STATUS_OK;
-    return because(why, STATUS_CONFIG,
-                   "the saved list of tasks is damaged, or of another number "
-                   "of them than --tasks %u",
-                   hub->ledger.parts);
-}
-
-/* Whether the line is of the merge rule in force: what another one has kept
- * means something else. */
-static bool is_same_merge(const struct hub *hub, const char *line)
-{
-    const char *name = hub->config.policy.merge->name;
-    size_t length = strlen(name);
-
-    line += strlen("merge ");
-    return strncmp(line, name, length) == 0 && line[length] == ' ';
-}
-
-/* Takes the turns of the chunks: that of its first element is a chunk's. */
-static enum status read_turns(struct hub *hub, const struct saved *saved,
-                              struct why *why)
-{
-    const char *text = saved->merge;
-    uint64_t first = 0, elements, turn;
-    uint32_t chunk = 0;
-
-    if (!text)
-        return STATUS_OK;
-    text += strlen("merge ");
-    text += strcspn(text, " \n");
-    while (*text == ' ' && read_number(&text, " ", &elements) &&
-           read_number(&text, " ", &turn) &&
-           elements <= hub->schema->elements - first) {
-        first += elements;
-        for (; chunk < hub->chunks &&
-               (uint64_t)chunk * hub->config.chunk_elements < first;
-             chunk++)
-            hub->centre[chunk].turn = turn;
-    }
-    if (first == hub->schema->elements && *text == '\n')
-        return STATUS_OK;
-    return because(why, STATUS_MALFORMED,
-                   "the saved line of the merge rule is damaged");
-}
-
-static void take_over(struct hub *hub, const struct saved *saved)
-{
-    hub->config.run = saved->run;
-    hub->epoch = saved->epoch + 1;
-    hub->version = hub->rounds_done = hub->saved_version = saved->version;
-    hub->lineage = saved->lineage;
-    hub->back.turned = saved->turned;
-    hub->best_version = saved->best_version;
-    hub->best_score = saved->best_score;
-    hub->best_measure = saved->best_measure;
-    hub->best_accuracy = saved->best_accuracy;
-    take_nodes(hub, saved->nodes);
-}
-
-static struct blob *copy_chunk(struct hub *hub, const float *values,
-                               uint32_t chunk)
-{
-    uint32_t length = hub->config.chunk_elements;
-    size_t count = chunk_length(hub->schema->elements, length, chunk);
-    struct blob *blob = blob_new(hub->pool, count * sizeof *values);
-
-    if (!blob)
-        abort();
-    memcpy(blob->bytes, values + (size_t)chunk * length,
-           count * sizeof *values);
-    blob_seal(blob);
-    return blob;
-}
-
-static void copy_centre(struct hub *hub, const struct hub_saved *saved,
-                        unsigned planes)
-{
-    for (uint32_t i = 0; i < hub->chunks; i++) {
-        struct centre_chunk *chunk = &hub->centre[i];
-
-        chunk->theta = copy_chunk(hub, saved->theta, i);
-        chunk->version = hub->version;
-        for (unsigned plane = 0; plane < planes; plane++)
-            if (saved->plane[plane])
-                chunk->plane[plane] =
-                    copy_chunk(hub, saved->plane[plane], i);
-    }
-    hub->founded = true;
-    hub->contest = false;
-    hub->policy = &hub->config.policy;
-}
-
-enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
-                        struct why *why)
-{
-    char text[SCHEMA_MAX_TEXT_BYTES];
-    size_t size = schema_print(saved->schema, text, sizeof text);
-    struct saved *state = calloc(1, sizeof *state);
-    enum status status;
-
-    if (!state)
-        abort();
-    status = read_state(state, saved->state, why);
-    if (status == STATUS_OK)
-        status = centre_shape(hub, text, size, why);
-    if (status == STATUS_OK)
-        status = read_turns(hub, state, why);
-    if (status == STATUS_OK)
-        status = read_tasks(hub, state, why);
-    if (status == STATUS_OK) {
-        take_over(hub, state);
-        copy_centre(hub, saved,
-                    state->merge && is_same_merge(hub, state->merge)
-                        ? hub_planes(hub)
-                        : 0);
-    }
-    free(state);
-    return status;
 }

@@ -138,6 +138,7 @@ static void take_now(struct hub *hub)
         score_start(hub);
     if (hub->want_save && !hub->saving)
         save_start(hub);
+    keeping_start(hub);
 }
 
 void snapshot_try(struct hub *hub)
@@ -146,8 +147,9 @@ void snapshot_try(struct hub *hub)
 
     if (hub->back.wanted && !hub->evaluating && is_complete(hub))
         rollback_do(hub);
-    wanted = hub->want_evaluate || hub->want_save || hub->back.wanted;
-    if (wanted && is_complete(hub)) {
+    wanted = hub->want_evaluate || hub->want_save || hub->back.wanted ||
+             keeping_wants(hub);
+    if (is_complete(hub)) {
         take_now(hub);
         wanted = false;
     }
@@ -158,8 +160,9 @@ void snapshot_tick(struct hub *hub)
 {
     const struct hub_config *config = &hub->config;
 
-    if (!hub->founded || hub->closing)
+    if (!hub->founded || hub->closing || hub->ended || hub->recovery.on)
         return;
+    keeping_tick(hub);
     if (!hub->evaluating && hub->now >= hub->next_evaluate &&
         hub->scored_version != hub->version &&
         (config->evaluate || hub->hint < NO_SCORE))

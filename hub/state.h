@@ -6,9 +6,9 @@
  * (chunks in), merge.c (results out), shadow.c (results as changes), queue.c
  * (which round is next), preempt.c (who starts again), centre.c (the first
  * values), flow.c and delivery.c (uploads and results on credit), tasks.c (who
- * trains on what), snapshot.c (scores and saves), rollback.c (a centre that got
- * worse), finish.c (when it all ends), orders.c (what the operator asks),
- * enrol.c (keys). */
+ * trains on what), snapshot.c (scores and saves), keeping.c and recover.c (a
+ * centre that nodes keep), rollback.c (one that got worse), finish.c (when it
+ * all ends), orders.c (what the operator asks), enrol.c (keys). */
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
 
@@ -21,6 +21,7 @@
 #include "hub/ledger.h"
 #include "hub/lengths.h"
 #include "hub/quarantine.h"
+#include "hub/recover.h"
 #include "hub/review.h"
 #include "hub/rollback.h"
 #include "hub/work.h"
@@ -229,6 +230,10 @@ struct member {
     uint64_t last_exchange; /* newest that was offered */
     uint64_t merged;        /* newest that was merged completely */
     uint64_t base_version;
+    uint64_t run;    /* that it came from, as its HELLO said */
+    uint64_t keeps;  /* 1 + version of that run's centre that it holds; 0: none */
+    bool mistrusted; /* what it gave as that was no good */
+    uint64_t keep_bytes; /* that it was sent to keep, beside down_bytes */
     uint64_t every; /* k that it was told */
     bool takes;        /* has been sent the centre, not yet heard of it */
     uint64_t taken;    /* the version it was sent, at least */
@@ -277,16 +282,24 @@ struct flow {
 struct centre_chunk {
     struct blob *theta, *plane[POLICY_PLANES];
     uint64_t version;
+    uint64_t changed; /* version at which nodes were last sent another value */
     uint64_t turn; /* contributions merged, ever */
     struct blob *former; /* theta before the merge, while it is sent */
     struct blob *shadow; /* what nodes hold, once sent; NULL: theta */
     struct blob *change; /* to it, encoded, while it is sent */
     uint64_t since;      /* versions from here on are the shadow as it is */
     uint64_t before;     /* and from here to `since` what `change` changes */
-    bool given; /* by the founder, at least to be checked */
     bool busy; /* a merge of it is under way */
     struct round *round; /* that it is for */
     struct round *ready; /* those that may merge it next, oldest first */
+};
+
+/* Parameters on their way from a node, before they are the centre. */
+struct gift {
+    uint32_t here; /* chunks that have been checked */
+    struct loan loan;
+    bool *given; /* per chunk: it came, at least to be checked */
+    struct blob **chunks;
 };
 
 struct hub {
@@ -322,9 +335,9 @@ struct hub {
     struct exempt *exempt; /* of the schema */
     uint64_t lineage;
     bool founded;
-    int founder; /* member that sends the first parameters, or -1 */
-    uint32_t founding; /* chunks of them that are here */
-    struct loan founding_loan;
+    int founder; /* member that sends parameters, the first ones or those that
+                    it has kept, or -1 */
+    struct gift gift; /* those */
     uint32_t chunks;
     struct centre_chunk *centre;
     uint64_t version, rounds_done, rounds_here; /* here: since this start */
@@ -346,6 +359,8 @@ struct hub {
     uint64_t best_version;
     struct blob **best; /* the best centre until it is saved, or NULL */
     struct rollback back;
+    struct keeping keeping;
+    struct recovery recovery;
 
     bool ending, closing, ended; /* called last; saying goodbye; all done */
     nanos last_call;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codec/codec.h"
+#include "codec/manifest.h"
 #include "core/floats.h"
 
 static void check(struct job *job)
@@ -25,7 +26,7 @@ static void check(struct job *job)
     else if (!isfinite(squares))
         job->status = STATUS_CONFIG;
     job->number[0] = squares;
-    if (job->status == STATUS_OK && !job->tag[0])
+    if (job->status == STATUS_OK && !job->tag[0] && job->inputs == 1)
         (void)job_add_up(job, 0, job->inputs, 0, true);
 }
 
@@ -173,11 +174,79 @@ static void shade(struct job *job)
     blob_unref(&difference);
 }
 
+static void make_manifest(struct job *job)
+{
+    uint32_t chunks = job->inputs - 1;
+    const struct blob *state = job->in[chunks].blob;
+    struct blob *out =
+        blob_new(job->pool, manifest_bytes(chunks, state->size));
+
+    if (!out) {
+        job->status = STATUS_NO_MEMORY;
+        return;
+    }
+    manifest_begin(out->bytes, chunks, (const char *)state->bytes,
+                   (uint32_t)state->size);
+    for (uint32_t i = 0; i < chunks; i++)
+        manifest_add(out->bytes, i, (uint64_t)job->in[i].weight,
+                     job->in[i].blob->bytes, job->in[i].blob->size);
+    manifest_seal(out->bytes, job->context);
+    job->out[0] = out;
+}
+
+static void prove(struct job *job)
+{
+    const struct blob *payload = job->in[0].blob;
+    struct manifest manifest;
+
+    if (!manifest_read(&manifest, payload->bytes, payload->size) ||
+        !manifest_is_genuine(&manifest, job->context)) {
+        job->status = STATUS_MALFORMED;
+        return;
+    }
+    job->out[0] = blob_new(job->pool, (size_t)manifest.state_bytes + 1);
+    if (!job->out[0]) {
+        job->status = STATUS_NO_MEMORY;
+        return;
+    }
+    memcpy(job->out[0]->bytes, manifest.state, manifest.state_bytes);
+    job->out[0]->bytes[manifest.state_bytes] = '\0';
+}
+
+/* The bits are copied, not added up, as nodes hold them: -0 stays what it is.
+ */
+static void check_kept(struct job *job)
+{
+    const struct blob *payload = job->in[0].blob;
+    const struct blob *proof = job->in[1].blob;
+    uint32_t chunk = (uint32_t)(job->tag[1] >> 16);
+    struct manifest manifest;
+
+    check(job);
+    if (job->status != STATUS_OK)
+        return;
+    if (job->in[0].codec != CODEC_RAW ||
+        !manifest_read(&manifest, proof->bytes, proof->size) ||
+        chunk >= manifest.chunks ||
+        !manifest_holds(&manifest, chunk, payload->bytes, payload->size)) {
+        job->status = STATUS_MALFORMED;
+        return;
+    }
+    job->out[0] = room(job);
+    if (!job->out[0])
+        return;
+    memcpy(job->out[0]->bytes, payload->bytes, payload->size);
+    blob_seal(job->out[0]);
+}
+
 static void hint(struct job *job)
 {
     (void)job;
 }
 
+const struct work work_manifest = {"manifest", make_manifest};
+const struct work work_proof = {"proof", prove};
+const struct work work_kept = {"kept", check_kept};
 const struct work work_hint = {"hint", hint};
 const struct work work_form = {"form", form};
 const struct work work_check = {"check", check};

@@ -19,6 +19,16 @@ extern const struct work work_check;
  * = what their sum is divided by, nodes that are live, contributions before;
  * context = struct policy. out[] = the new theta, sealed; the new planes. */
 extern const struct work work_merge;
+/* in[] = chunks as nodes hold them, each with the version at which it changed
+ * as its weight, then the state as text; context = the key. out[0] = the
+ * manifest. */
+extern const struct work work_manifest;
+/* in[0] = a manifest from outside, context = the key. out[0] = its state, with
+ * a NUL. MALFORMED: it is not of who has the key. */
+extern const struct work work_proof;
+/* A chunk that a node has kept: as work_check, and in[1] = the manifest that
+ * must hold it (MALFORMED). out[0] = its bits. */
+extern const struct work work_kept;
 /* What nodes hold of a chunk follows the centre. in[] = theta, the shadow, and
  * an empty input that names the codec. out[] = the new shadow, which is the old
  * one changed by what the other output, the change, decodes to: nodes add the

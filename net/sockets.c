@@ -59,6 +59,8 @@ struct socket_plan socket_plan(const struct net_config *config,
 {
     size_t chunk =
         config->chunk_bytes ? config->chunk_bytes : DEFAULT_CHUNK_BYTES;
+    size_t bulk_bytes =
+        chunk > MANIFEST_ROOM_BYTES ? chunk : MANIFEST_ROOM_BYTES;
     unsigned window = config->window ? config->window : DEFAULT_WINDOW;
     bool bulk = channel == CHANNEL_BULK;
 

@@ -1,0 +1,171 @@
+/* Nodes are told of complete versions of the centre, for a hub that loses its
+ * own. */
+#include <stdlib.h>
+
+#include "codec/manifest.h"
+#include "hub/state.h"
+
+/* Not more often than this, and a little longer for each node: the manifest
+ * says something of each. */
+#define KEEP_EVERY (250 * MILLISECOND)
+#define KEEP_EVERY_NODE MILLISECOND
+/* Without a complete version for so long new rounds wait for one: at most a
+ * tenth of the time. */
+#define KEEP_DEMAND (2 * SECOND)
+enum { KEEP_SHARE = 10 };
+
+/* Of what a node is sent, in thousandths, where the configuration does not say,
+ * and then never more than a chunk at a time: a model that is cut into few bytes
+ * has a manifest that is not much smaller. */
+enum { KEEP_MOST = 30 };
+
+/* Whether what nodes are sent is the centre. */
+static bool is_sent_out(const struct hub *hub)
+{
+    const struct policy *policy = &hub->config.policy;
+
+    return hub->founded && !hub->contest && !centre_is_apart(hub) &&
+           policy->receive == &receive_all && !policy->merge->former;
+}
+
+static bool is_due(const struct hub *hub)
+{
+    const struct keeping *keeping = &hub->keeping;
+    nanos every =
+        KEEP_EVERY + (nanos)hub->tally.present * KEEP_EVERY_NODE;
+
+    return is_sent_out(hub) && !keeping->busy && !keeping->too_large &&
+           !hub->closing && !hub->recovery.on && hub->rounds_here &&
+           (!keeping->made || (hub->now - keeping->at >= every &&
+                               keeping->version != hub->version));
+}
+
+bool keeping_wants(const struct hub *hub)
+{
+    return hub->keeping.wanted;
+}
+
+/* Whether it may be sent `bytes` more. */
+static bool is_keeper(const struct hub *hub, const struct member *member,
+                      uint64_t bytes)
+{
+    uint64_t most = hub->config.keeping ? hub->config.keeping : KEEP_MOST;
+    uint64_t chunk = hub->centre[0].theta->wire_bytes;
+
+    return (hub->config.keeping || bytes <= chunk) && member->present && member->bulk != PEER_NONE &&
+           member->start == START_GO &&
+           1000 * (member->keep_bytes + bytes) <= most * member->down_bytes;
+}
+
+/* Whose turn it is to be told. */
+static void choose_keepers(struct hub *hub)
+{
+    struct keeping *keeping = &hub->keeping;
+    uint64_t bytes = keeping->bytes ? keeping->bytes
+                                    : manifest_bytes(hub->chunks, 0);
+    int first = keeping->turn;
+
+    keeping->count = 0;
+    for (int i = 0; i < hub->member_count && keeping->count < KEEPERS; i++) {
+        int place = (first + i) % hub->member_count;
+        const struct member *member = hub->members[place];
+
+        if (!is_keeper(hub, member, bytes))
+            continue;
+        keeping->list[keeping->count++] = (struct keeper){
+            place, member->session, member->merged};
+        keeping->turn = place + 1;
+    }
+}
+
+void keeping_tick(struct hub *hub)
+{
+    struct keeping *keeping = &hub->keeping;
+    nanos pause = KEEP_SHARE * keeping->spent;
+
+    if (pause < KEEP_DEMAND)
+        pause = KEEP_DEMAND;
+    if (keeping->wanted || !is_due(hub) ||
+        hub->now - keeping->at < pause)
+        return;
+    choose_keepers(hub);
+    if (!keeping->count)
+        return;
+    keeping->wanted = true;
+    keeping->since = hub->now;
+}
+
+static void tell(struct hub *hub, const struct keeper *keeper,
+                 struct msg_keep keep, struct blob *manifest)
+{
+    struct member *member = hub->members[keeper->place];
+    struct msg msg = {.kind = MSG_KEEP, .keep = keep};
+
+    if (member->session != keeper->session ||
+        !is_keeper(hub, member, manifest->size) ||
+        bucket_when(&hub->flow.up, manifest->size, hub->now) > hub->now ||
+        !bucket_take(&member->delivery.bucket, manifest->size, hub->now))
+        return;
+    msg.keep.merged = keeper->merged;
+    member->keep_bytes += manifest->size;
+    (void)bucket_take(&hub->flow.up, manifest->size, hub->now);
+    effects_send(hub->out, member->bulk, &msg, manifest);
+}
+
+/* What any bulk connection carries. */
+static bool is_carried(const struct hub *hub, size_t state_bytes)
+{
+    size_t chunk = (size_t)hub->config.chunk_elements * sizeof(float);
+
+    return manifest_bytes(hub->chunks, state_bytes) <=
+           (chunk > MANIFEST_ROOM_BYTES ? chunk : MANIFEST_ROOM_BYTES);
+}
+
+void keeping_start(struct hub *hub)
+{
+    struct keeping *keeping = &hub->keeping;
+    struct job *job;
+
+    if (keeping->wanted)
+        keeping->spent = hub->now - keeping->since;
+    keeping->wanted = false;
+    if (!is_due(hub))
+        return;
+    choose_keepers(hub);
+    if (!keeping->count)
+        return;
+    job = job_new(&work_manifest, hub->pool, hub->chunks + 1);
+    for (uint32_t i = 0; i < hub->chunks; i++) {
+        job->in[i].blob = blob_ref(shadow_of(&hub->centre[i]));
+        job->in[i].weight = (double)hub->centre[i].changed;
+    }
+    job->in[hub->chunks].blob = saved_write(hub);
+    job->context = hub->config.mac_key;
+    job->tag[0] = hub->version;
+    job->tag[1] = hub->epoch;
+    if (!is_carried(hub, job->in[hub->chunks].blob->size)) {
+        keeping->too_large = true;
+        effects_note(hub->out, NOTE_KEPT, "",
+                     "what proves a centre is too large for this --chunk: "
+                     "nodes keep none");
+        job_destroy(&job);
+        return;
+    }
+    keeping->busy = keeping->made = true;
+    keeping->version = hub->version;
+    keeping->at = hub->now;
+    hub_job(hub, job);
+}
+
+void keeping_made(struct hub *hub, struct job *job)
+{
+    struct keeping *keeping = &hub->keeping;
+    struct msg_keep keep = {.epoch = job->tag[1], .version = job->tag[0]};
+
+    keeping->busy = false;
+    if (job->status != STATUS_OK)
+        return;
+    keeping->bytes = job->out[0]->size;
+    for (unsigned i = 0; i < keeping->count; i++)
+        tell(hub, &keeping->list[i], keep, job->out[0]);
+}

@@ -1,0 +1,352 @@
+/* A hub that starts again finds the newest centre there is: on its disk, or with
+ * a node. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/manifest.h"
+#include "hub/saved.h"
+#include "hub/state.h"
+
+/* Nodes try to connect again every 2 s at least (net/sockets.c). */
+#define RECOVERY (2500 * MILLISECOND)
+/* A node that is to give what it keeps and sends nothing for so long does not.
+ */
+#define GIVE_PATIENCE (10 * SECOND)
+
+/* The high half of an epoch counts the hub's lives. */
+static uint64_t life_of(uint64_t epoch)
+{
+    return epoch >> 32;
+}
+
+static void begin_life_after(struct hub *hub, uint64_t epoch)
+{
+    uint64_t next = (life_of(epoch) + 1) << 32;
+
+    if (hub->epoch < next)
+        hub->epoch = next;
+}
+
+void recover_resume(struct hub *hub, uint64_t epoch)
+{
+    struct recovery *recovery = &hub->recovery;
+
+    recovery->on = recovery->resumed = true;
+    recovery->run = hub->config.run;
+    recovery->epoch = epoch;
+    hub->epoch = 0;
+    begin_life_after(hub, epoch);
+    begin_life_after(hub, hub->config.life << 32);
+}
+
+void recover_begin(struct hub *hub)
+{
+    hub->recovery.until = hub->now + RECOVERY;
+}
+
+/* ---- what HELLO says ---- */
+
+/* Something else is merged already: what a node keeps is of no use. */
+static bool is_late(const struct hub *hub)
+{
+    if (hub->version || hub->merging || hub->recovery.resumed)
+        return true;
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        if (hub->centre[i].busy)
+            return true;
+    return false;
+}
+
+static void hold_all(struct hub *hub)
+{
+    rounds_discard(hub);
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
+
+        if (!member->present)
+            continue;
+        delivery_clear(&member->delivery);
+        member->takes = false;
+        member_start(hub, member, START_HOLD);
+        rounds_forget(hub, i, VERDICT_SUPERSEDED, true);
+    }
+}
+
+/* The first node of a former run that comes to a hub without one. */
+static void look_for(struct hub *hub, const struct msg_hello *hello)
+{
+    struct recovery *recovery = &hub->recovery;
+
+    recovery->on = true;
+    recovery->resumed = false;
+    recovery->run = hello->run;
+    recovery->until = hub->now + RECOVERY;
+    hub->founder = -1;
+    gift_drop(hub);
+    hold_all(hub);
+}
+
+/* Drops everybody: whoever is told BYE ends, but the nodes are to find the hub
+ * that goes on. */
+static void step_down(struct hub *hub, const struct msg_hello *hello)
+{
+    effects_note(hub->out, NOTE_SUPERSEDED, hello->name,
+                 "it knows epoch %llu of this run, this hub is at %llu: "
+                 "another hub has taken over",
+                 (unsigned long long)hello->epoch,
+                 (unsigned long long)hub->epoch);
+    hub->recovery.superseded = hub->ended = true;
+    for (int i = 0; i < hub->member_count; i++) {
+        const struct member *member = hub->members[i];
+
+        if (member->present)
+            effects_drop(hub->out, member->control);
+        if (member->present && member->bulk != PEER_NONE)
+            effects_drop(hub->out, member->bulk);
+    }
+}
+
+bool recover_meets(struct hub *hub, peer_id peer,
+                   const struct msg_hello *hello)
+{
+    struct recovery *recovery = &hub->recovery;
+    bool ours = hello->run && hello->run == hub->config.run;
+
+    if (ours && !recovery->on && life_of(hello->epoch) > life_of(hub->epoch)) {
+        step_down(hub, hello);
+        effects_drop(hub->out, peer);
+        return false;
+    }
+    if (hello->run && hello->kept && !ours && !recovery->on) {
+        if (!is_late(hub))
+            look_for(hub, hello);
+        else
+            effects_note(hub->out, NOTE_REFUSED, hello->name,
+                         "it keeps version %llu of run %016llx, but this hub "
+                         "has one of its own",
+                         (unsigned long long)hello->kept - 1,
+                         (unsigned long long)hello->run);
+    }
+    if (recovery->on && hello->run == recovery->run)
+        begin_life_after(hub, hello->epoch);
+    return true;
+}
+
+/* ---- who gives ---- */
+
+static bool everybody_here(const struct hub *hub)
+{
+    if (!hub->recovery.resumed)
+        return false;
+    for (int i = 0; i < hub->member_count; i++)
+        if (hub->members[i]->used && !hub->members[i]->present &&
+            !hub->members[i]->drained)
+            return false;
+    return true;
+}
+
+/* Who keeps the newest version, if it is newer than what the hub has. */
+static struct member *newest_holder(const struct hub *hub)
+{
+    uint64_t least = hub->recovery.resumed ? hub->version + 1 : 0;
+    struct member *best = NULL;
+
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
+
+        if (!member->present || member->silent || member->mistrusted ||
+            member->run != hub->recovery.run || member->keeps <= least)
+            continue;
+        best = member;
+        least = member->keeps;
+    }
+    return best;
+}
+
+static void forget_gift(struct hub *hub)
+{
+    hub->founder = -1;
+    gift_drop(hub);
+    blob_unref(&hub->recovery.manifest);
+    blob_unref(&hub->recovery.state);
+}
+
+static void ask(struct hub *hub, struct member *member)
+{
+    forget_gift(hub);
+    hub->recovery.progress = hub->now;
+    gift_ask(hub, member, START_GIVE);
+}
+
+/* All is well: everybody is told what to do with what the hub has. */
+static void finish(struct hub *hub)
+{
+    forget_gift(hub);
+    hub->recovery.on = false;
+    hub->next_save = hub->now + hub->config.save_interval;
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
+
+        if (member->present)
+            member_start(hub, member, member_first_thing(hub, member));
+    }
+    centre_choose_founder(hub);
+    rounds_advance(hub);
+}
+
+static void mistrust(struct hub *hub, struct member *member, const char *why)
+{
+    effects_note(hub->out, NOTE_RESTORED, member->name,
+                 "not from it: %s", why);
+    member->mistrusted = true;
+    forget_gift(hub);
+}
+
+static bool is_giving(struct hub *hub)
+{
+    if (hub->founder < 0)
+        return false;
+    if (hub->now - hub->recovery.progress < GIVE_PATIENCE)
+        return true;
+    mistrust(hub, hub->members[hub->founder], "it sends nothing");
+    return false;
+}
+
+void recover_advance(struct hub *hub)
+{
+    const struct recovery *recovery = &hub->recovery;
+    struct member *next;
+
+    recover_complete(hub);
+    if (!recovery->on || is_giving(hub) ||
+        (hub->now < recovery->until && !everybody_here(hub)))
+        return;
+    while ((next = newest_holder(hub)) != NULL) {
+        if (next->bulk != PEER_NONE) {
+            ask(hub, next);
+            return;
+        }
+        if (hub->now < recovery->until + MOURNING)
+            return;
+        mistrust(hub, next, "it has no bulk connection");
+    }
+    if (!hub->rounds)
+        finish(hub);
+}
+
+/* ---- what it gives ---- */
+
+void hub_on_kept(struct hub *hub, struct peer *peer, const struct msg *msg,
+                 struct blob *payload)
+{
+    struct recovery *recovery = &hub->recovery;
+    const struct member *member = hub_member(hub, peer);
+    struct job *job;
+
+    if (!recovery->on || hub->founder != peer->member || recovery->manifest)
+        return;
+    recovery->manifest = blob_ref(payload);
+    recovery->progress = hub->now;
+    job = job_new(&work_proof, hub->pool, 1);
+    job->in[0].blob = blob_ref(payload);
+    job->context = hub->config.mac_key;
+    job->tag[0] = msg->kept.version;
+    job->tag[1] = (uint64_t)member->place;
+    job->tag[3] = member->session;
+    hub_job(hub, job);
+}
+
+/* Why the hub does not take what is in the manifest, which is its own; NULL:
+ * nothing is wrong. */
+static const char *fault_of(const struct hub *hub,
+                            const struct manifest *manifest,
+                            const struct saved *saved, uint64_t version)
+{
+    if (saved->run != hub->recovery.run || saved->version != version)
+        return "what it keeps is not what it said";
+    if (manifest->chunks != hub->chunks)
+        return "it cuts the model otherwise: start the hub with the --chunk "
+               "that it had";
+    if (hub->recovery.resumed &&
+        life_of(saved->epoch) < life_of(hub->recovery.epoch))
+        return "the hub has gone on from an older one since";
+    return NULL;
+}
+
+/* Takes the centre that is all here. */
+static void take(struct hub *hub)
+{
+    struct member *giver = hub->members[hub->founder];
+    const struct blob *proof = hub->recovery.manifest;
+    const struct blob *state = hub->recovery.state;
+    uint64_t before = hub->version;
+    struct manifest manifest;
+    struct why why = {""};
+    char instead[64] = "";
+
+    if (hub->recovery.resumed)
+        (void)snprintf(instead, sizeof instead,
+                       " instead of version %llu from the disk",
+                       (unsigned long long)before);
+    if (!manifest_read(&manifest, proof->bytes, proof->size) ||
+        restore_gift(hub, &manifest, (const char *)state->bytes, &why) !=
+            STATUS_OK) {
+        mistrust(hub, giver, why.text);
+        return;
+    }
+    effects_note(hub->out, NOTE_RESTORED, giver->name, "version %llu%s%s",
+                 (unsigned long long)hub->version, instead,
+                 hub_planes(hub) ? "; the state of the merge rule is lost"
+                                 : "");
+    hub->want_save = hub->config.save != NULL;
+    finish(hub);
+}
+
+void recover_complete(struct hub *hub)
+{
+    const struct recovery *recovery = &hub->recovery;
+
+    if (recovery->on && recovery->state && !hub->rounds &&
+        hub->founder >= 0 && hub->gift.here == hub->chunks)
+        take(hub);
+}
+
+void recover_proved(struct hub *hub, struct job *job)
+{
+    struct recovery *recovery = &hub->recovery;
+    struct member *giver = hub->founder >= 0 ? hub->members[hub->founder]
+                                             : NULL;
+    struct manifest manifest;
+    struct saved saved;
+    const char *fault;
+
+    if (!recovery->on || !giver || giver->session != job->tag[3] ||
+        recovery->manifest != job->in[0].blob)
+        return;
+    if (job->status != STATUS_OK) {
+        mistrust(hub, giver, "what it keeps is not this hub's");
+        member_gone(hub, giver, "cut for an offence", false);
+        return;
+    }
+    if (!manifest_read(&manifest, job->in[0].blob->bytes,
+                       job->in[0].blob->size) ||
+        saved_read(&saved, (const char *)job->out[0]->bytes, NULL) !=
+            STATUS_OK) {
+        mistrust(hub, giver, "what it keeps makes no sense");
+        return;
+    }
+    fault = fault_of(hub, &manifest, &saved, giver->keeps - 1);
+    if (fault) {
+        mistrust(hub, giver, fault);
+        return;
+    }
+    recovery->state = blob_ref(job->out[0]);
+    recover_complete(hub);
+}
+
+void recover_spoiled(struct hub *hub)
+{
+    mistrust(hub, hub->members[hub->founder],
+             "a chunk is not as the hub had sent it");
+}

@@ -1,0 +1,52 @@
+/* What is left of a hub that dies: the centre as its nodes keep it.
+ *
+ * Keeping (keeping.c). When a version of the centre is complete, a manifest of
+ * it goes to the nodes (codec/manifest.h). Who was sent all chunks of that
+ * version keeps them and the manifest. Only where results are the centre: else
+ * nobody is sent all of it.
+ *
+ * Recovering (recover.c). A hub that starts again does not begin before nodes
+ * have had time to come back and to say what they keep. Whoever has a newer
+ * version than the disk is asked for it; what it gives is checked against the
+ * manifest, and that against the hub's key. */
+#ifndef HUB_RECOVER_H
+#define HUB_RECOVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/blob.h"
+#include "core/time.h"
+
+enum { KEEPERS = 64 }; /* that are told of one version */
+
+struct keeping {
+    bool busy;      /* a manifest is being made */
+    bool wanted;    /* behind the fence of snapshots */
+    bool too_large; /* and it was said */
+    bool made;      /* one at least: */
+    uint64_t version; /* of which version, */
+    nanos at;         /* and when */
+    uint64_t bytes;   /* of the last one */
+    nanos since, spent; /* when it was wanted; how long that took */
+    int turn;           /* who is told first the next time */
+    unsigned count;
+    struct keeper {
+        int place;
+        uint64_t session, merged;
+    } list[KEEPERS]; /* whom the one being made is for */
+};
+
+struct recovery {
+    bool on;
+    bool resumed;   /* the hub has a centre from its disk */
+    uint64_t run;   /* that is looked for */
+    uint64_t epoch; /* of the centre that the hub has */
+    nanos until;    /* nodes have time to come back */
+    nanos progress; /* of who gives: when something last came */
+    struct blob *manifest; /* what it gave first, or NULL */
+    struct blob *state;    /* in that, once it is known to be the hub's own */
+    bool superseded;       /* another hub has taken the run over */
+};
+
+#endif

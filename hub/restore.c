@@ -1,0 +1,262 @@
+/* A hub takes over a centre that it has had before: from its disk, or as a node
+ * has kept it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/manifest.h"
+#include "hub/saved.h"
+#include "hub/state.h"
+
+/* A run that had no tasks may have them from now on, not the other way. */
+static enum status read_tasks(struct hub *hub, const struct saved *saved,
+                              struct why *why)
+{
+    if (!saved->tasks || ledger_read(&hub->ledger, saved->tasks))
+        return STATUS_OK;
+    return because(why, STATUS_CONFIG,
+                   "the saved list of tasks is damaged, or of another number "
+                   "of them than --tasks %u",
+                   hub->ledger.parts);
+}
+
+/* Whether the line is of the merge rule in force: what another one has kept
+ * means something else. */
+static bool is_same_merge(const struct hub *hub, const char *line)
+{
+    const char *name = hub->config.policy.merge->name;
+    size_t length = strlen(name);
+
+    line += strlen("merge ");
+    return strncmp(line, name, length) == 0 && line[length] == ' ';
+}
+
+/* Takes the turns of the chunks: that of its first element is a chunk's. */
+static enum status read_turns(struct hub *hub, const struct saved *saved,
+                              struct why *why)
+{
+    const char *text = saved->merge;
+    uint64_t first = 0, elements, turn;
+    uint32_t chunk = 0;
+
+    if (!text)
+        return STATUS_OK;
+    text += strlen("merge ");
+    text += strcspn(text, " \n");
+    while (*text == ' ' && saved_number(&text, " ", &elements) &&
+           saved_number(&text, " ", &turn) &&
+           elements <= hub->schema->elements - first) {
+        first += elements;
+        for (; chunk < hub->chunks &&
+               (uint64_t)chunk * hub->config.chunk_elements < first;
+             chunk++)
+            hub->centre[chunk].turn = turn;
+    }
+    if (first == hub->schema->elements && *text == '\n')
+        return STATUS_OK;
+    return because(why, STATUS_MALFORMED,
+                   "the saved line of the merge rule is damaged");
+}
+
+/* The verdicts of an exchange, for a node that does not know them; they may be
+ * of chunks of another size, which mean nothing. */
+static void take_part(struct hub *hub, struct member *member,
+                      const struct saved_part *part)
+{
+    struct contribution *one, **memory =
+        &member->remembered[part->exchange % MAX_REMEMBERED];
+    const char *text = part->verdicts;
+    enum verdict verdict;
+    uint64_t count;
+    uint32_t first = 0;
+
+    one = calloc(1, sizeof *one + hub->chunks * sizeof *one->chunks);
+    if (!one)
+        abort();
+    one->member = member->place;
+    one->incarnation = member->incarnation;
+    one->offer.exchange = part->exchange;
+    while (saved_next_verdict(&text, &verdict, &count) &&
+           count <= hub->chunks - first)
+        for (; count; count--, first++) {
+            one->chunks[first].state = CHUNK_CLOSED;
+            one->chunks[first].verdict = verdict;
+            one->merged += verdict == VERDICT_MERGED;
+        }
+    contribution_destroy(hub, memory);
+    if (first == hub->chunks)
+        *memory = one;
+    else
+        contribution_destroy(hub, &one);
+    if (part->exchange > member->last_exchange)
+        member->last_exchange = part->exchange;
+}
+
+static void take_node(struct hub *hub, struct member *member,
+                      const struct saved_node *node)
+{
+    const char *text = node->parted;
+    struct saved_part part;
+
+    member->incarnation = node->incarnation;
+    member->key = node->key;
+    member->merged = node->merged;
+    if (member->last_exchange < node->merged)
+        member->last_exchange = node->merged;
+    member->drained = node->drained;
+    if (node->pinned)
+        hub->pinned = member->place;
+    for (unsigned i = 0; i < node->parts; i++) {
+        saved_next_part(&text, &part);
+        take_part(hub, member, &part);
+    }
+    member_recount(hub, member);
+}
+
+static struct member *new_member(struct hub *hub,
+                                 const struct saved_node *node)
+{
+    struct member *member = member_add(hub);
+
+    member_name_is(hub, member, node->high, node->low);
+    (void)snprintf(member->name, sizeof member->name, "%.*s",
+                   (int)strcspn(node->name, "\n"), node->name);
+    member->stats.loss = NO_SCORE;
+    member->stats.accuracy = -1;
+    return member;
+}
+
+/* All lines have been read before. A node that is here may be another one of
+ * the same name by now. */
+static void take_nodes(struct hub *hub, const char *text)
+{
+    struct saved_node node;
+
+    while (saved_next_node(&text, &node)) {
+        struct member *member = member_named(hub, node.high, node.low);
+
+        if (!member)
+            member = new_member(hub, &node);
+        else if (member->present ? member->incarnation != node.incarnation
+                                 : member->incarnation > node.incarnation)
+            continue;
+        take_node(hub, member, &node);
+    }
+}
+
+static void take_over(struct hub *hub, const struct saved *saved)
+{
+    hub->config.run = saved->run;
+    hub->version = hub->rounds_done = saved->version;
+    hub->lineage = saved->lineage;
+    hub->back.turned = saved->turned;
+    hub->founded = true;
+    hub->contest = false;
+    hub->policy = &hub->config.policy;
+    take_nodes(hub, saved->nodes);
+}
+
+static void take_best(struct hub *hub, const struct saved *saved)
+{
+    hub->best_version = saved->best_version;
+    hub->best_score = saved->best_score;
+    hub->best_measure = saved->best_measure;
+    hub->best_accuracy = saved->best_accuracy;
+}
+
+static struct blob *copy_chunk(struct hub *hub, const float *values,
+                               uint32_t chunk)
+{
+    uint32_t length = hub->config.chunk_elements;
+    size_t count = chunk_length(hub->schema->elements, length, chunk);
+    struct blob *blob = blob_new(hub->pool, count * sizeof *values);
+
+    if (!blob)
+        abort();
+    memcpy(blob->bytes, values + (size_t)chunk * length,
+           count * sizeof *values);
+    blob_seal(blob);
+    return blob;
+}
+
+static void copy_centre(struct hub *hub, const struct hub_saved *saved,
+                        unsigned planes)
+{
+    for (uint32_t i = 0; i < hub->chunks; i++) {
+        struct centre_chunk *chunk = &hub->centre[i];
+
+        chunk->theta = copy_chunk(hub, saved->theta, i);
+        chunk->version = chunk->changed = hub->version;
+        for (unsigned plane = 0; plane < planes; plane++)
+            if (saved->plane[plane])
+                chunk->plane[plane] =
+                    copy_chunk(hub, saved->plane[plane], i);
+    }
+}
+
+enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
+                        struct why *why)
+{
+    char text[SCHEMA_MAX_TEXT_BYTES];
+    size_t size = schema_print(saved->schema, text, sizeof text);
+    struct saved *state = calloc(1, sizeof *state);
+    enum status status;
+
+    if (!state)
+        abort();
+    status = saved_read(state, saved->state, why);
+    if (status == STATUS_OK)
+        status = centre_shape(hub, text, size, why);
+    if (status == STATUS_OK)
+        status = read_turns(hub, state, why);
+    if (status == STATUS_OK)
+        status = read_tasks(hub, state, why);
+    if (status == STATUS_OK) {
+        take_over(hub, state);
+        take_best(hub, state);
+        hub->saved_version = hub->version;
+        recover_resume(hub, state->epoch);
+        copy_centre(hub, saved,
+                    state->merge && is_same_merge(hub, state->merge)
+                        ? hub_planes(hub)
+                        : 0);
+    }
+    free(state);
+    return status;
+}
+
+/* What nodes hold is the centre now; the rule's state goes with another one. */
+static void take_gift(struct hub *hub, const struct manifest *manifest)
+{
+    for (uint32_t i = 0; i < hub->chunks; i++) {
+        struct centre_chunk *chunk = &hub->centre[i];
+
+        blob_unref(&chunk->theta);
+        blob_unref(&chunk->former);
+        for (unsigned j = 0; j < POLICY_PLANES; j++)
+            blob_unref(&chunk->plane[j]);
+        chunk->theta = blob_ref(hub->gift.chunks[i]);
+        chunk->version = hub->version;
+        chunk->changed = manifest_version(manifest, i);
+        shadow_drop(chunk, hub->version);
+    }
+}
+
+enum status restore_gift(struct hub *hub, const struct manifest *manifest,
+                         const char *text, struct why *why)
+{
+    struct saved saved;
+    enum status status = saved_read(&saved, text, why);
+
+    if (status == STATUS_OK)
+        status = read_tasks(hub, &saved, why);
+    if (status == STATUS_OK)
+        status = read_turns(hub, &saved, why);
+    if (status != STATUS_OK)
+        return status;
+    take_over(hub, &saved);
+    take_gift(hub, manifest);
+    rollback_forget(hub);
+    hub->saved_version = hub->scored_version = NO_VERSION;
+    return STATUS_OK;
+}

@@ -1,0 +1,47 @@
+/* The text that is saved with the centre, read: what it says, until all of it
+ * makes sense. Inside hub/. */
+#ifndef HUB_SAVED_H
+#define HUB_SAVED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/status.h"
+#include "core/words.h"
+
+struct saved {
+    uint64_t run, epoch, version, lineage, best_version, turned;
+    double best_score, best_measure, best_accuracy;
+    const char *merge; /* the merge rule's line, or NULL; in the text */
+    const char *tasks; /* the ledger's line, or NULL; in the text */
+    const char *nodes; /* lines of each; in the text */
+};
+
+/* What the lines about a node say. */
+struct saved_node {
+    uint64_t high, low, incarnation, merged, key;
+    const char *name;   /* up to the end of the line */
+    const char *parted; /* lines of its exchanges that were merged in part */
+    unsigned parts;     /* how many */
+    bool drained, pinned;
+};
+
+/* One of those exchanges. */
+struct saved_part {
+    uint64_t exchange;
+    const char *verdicts; /* see saved_next_verdict */
+};
+
+/* `text` ends with NUL. MALFORMED: it makes no sense; `saved` is undefined. */
+enum status saved_read(struct saved *saved, const char *text, struct why *why);
+/* Reads what is said of a node and goes to the next; false: there is none. */
+bool saved_next_node(const char **text, struct saved_node *node);
+/* The same for its exchanges, node->parts times. */
+void saved_next_part(const char **text, struct saved_part *part);
+/* A run of its chunks; false: there is none, or it makes no sense. */
+bool saved_next_verdict(const char **text, enum verdict *verdict,
+                        uint64_t *count);
+/* Reads the word `key`, if there is one, and a number behind it. */
+bool saved_number(const char **text, const char *key, uint64_t *out);
+
+#endif
