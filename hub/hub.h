@@ -105,6 +105,7 @@ struct hub_node_view {
 struct hub_view {
     uint64_t run, version, epoch, rounds;
     bool founded, ending, ended;
+    bool recovering; /* it asks nodes for the newest centre */
     bool superseded; /* another hub has taken the run over */
     double score, accuracy; /* of the centre; NO_SCORE and -1: none */
     double error;           /* standard error of the score; 0: not known */

@@ -157,6 +157,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->founded = hub->founded;
     view->ending = hub->ending;
     view->ended = hub->ended;
+    view->recovering = hub->recovery.on;
     view->superseded = hub->recovery.superseded;
     view->score = hub->score;
     view->accuracy = hub->accuracy;

@@ -113,12 +113,14 @@ bool recover_meets(struct hub *hub, peer_id peer,
     struct recovery *recovery = &hub->recovery;
     bool ours = hello->run && hello->run == hub->config.run;
 
-    if (ours && !recovery->on && life_of(hello->epoch) > life_of(hub->epoch)) {
+    bool later = life_of(hello->epoch) > life_of(hub->epoch);
+
+    if (ours && later && !recovery->on && is_late(hub)) {
         step_down(hub, hello);
         effects_drop(hub->out, peer);
         return false;
     }
-    if (hello->run && hello->kept && !ours && !recovery->on) {
+    if (hello->run && hello->kept && (!ours || later) && !recovery->on) {
         if (!is_late(hub))
             look_for(hub, hello);
         else
@@ -303,13 +305,27 @@ static void take(struct hub *hub)
     finish(hub);
 }
 
+/* Somebody with a newer version has come meanwhile. */
+static bool is_outdone(const struct hub *hub)
+{
+    const struct member *newest = newest_holder(hub);
+
+    return newest && newest->keeps > hub->members[hub->founder]->keeps;
+}
+
 void recover_complete(struct hub *hub)
 {
     const struct recovery *recovery = &hub->recovery;
 
-    if (recovery->on && recovery->state && !hub->rounds &&
-        hub->founder >= 0 && hub->gift.here == hub->chunks)
+    if (!recovery->on || !recovery->state || hub->rounds ||
+        hub->founder < 0 || hub->gift.here < hub->chunks)
+        return;
+    if (is_outdone(hub)) {
+        member_start(hub, hub->members[hub->founder], START_HOLD);
+        forget_gift(hub);
+    } else {
         take(hub);
+    }
 }
 
 void recover_proved(struct hub *hub, struct job *job)

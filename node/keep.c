@@ -200,3 +200,10 @@ const char *keep_check(const struct node *node)
         return "what is kept is of an epoch that nobody has told";
     return NULL;
 }
+
+uint64_t node_keeps(const struct node *node, uint64_t *run, uint64_t *epoch)
+{
+    *epoch = node->keep.whole.epoch;
+    *run = node->keep.run;
+    return keep_hello(node);
+}

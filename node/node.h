@@ -46,5 +46,7 @@ void node_look(const struct node *node, struct node_view *view);
 bool node_ended(const struct node *node);
 /* Broken invariants, as a sentence, or NULL. */
 const char *node_check(const struct node *node);
+/* 1 + the version of the centre that it keeps, 0: none; its run and epoch. */
+uint64_t node_keeps(const struct node *node, uint64_t *run, uint64_t *epoch);
 
 #endif

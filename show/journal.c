@@ -57,6 +57,7 @@ static void write_head(struct journal *journal, const struct journal_of *of)
     form_number(&journal->body, of->config->run);
     form_number(&journal->body, of->config->secret[0]);
     form_number(&journal->body, of->config->secret[1]);
+    form_number(&journal->body, of->config->life);
     add_work(&journal->body, of->config->save);
     add_work(&journal->body, of->config->evaluate);
     form_number(&journal->body, saved ? 1 + planes_of(saved) : 0);

@@ -68,7 +68,7 @@ struct journal_reader;
 
 struct journal_head {
     char *settings;
-    uint64_t run, secret[2];
+    uint64_t run, secret[2], life;
     char save[JOURNAL_WORK_BYTES], evaluate[JOURNAL_WORK_BYTES]; /* or "" */
     struct hub_saved saved; /* schema NULL: it was not restored */
 };

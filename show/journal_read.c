@@ -194,6 +194,7 @@ static enum status read_head(struct journal_reader *reader, struct why *why)
     head->run = formed_number(&body);
     head->secret[0] = formed_number(&body);
     head->secret[1] = formed_number(&body);
+    head->life = formed_number(&body);
     formed_text(&body, head->save, sizeof head->save);
     formed_text(&body, head->evaluate, sizeof head->evaluate);
     vectors = formed_below(&body, 2 + POLICY_PLANES);

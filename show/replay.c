@@ -50,6 +50,7 @@ enum status replay_settle(const struct journal_head *head,
     out->run = head->run;
     out->secret[0] = head->secret[0];
     out->secret[1] = head->secret[1];
+    out->life = head->life;
     out->save_interval = options.save;
     out->save = stand_in(&works->save, head->save);
     out->evaluate = stand_in(&works->evaluate, head->evaluate);

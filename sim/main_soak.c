@@ -62,6 +62,7 @@ static void add_life(struct batch *batch, uint64_t seed,
     sum->twice += life->twice;
     sum->lies += life->lies;
     sum->merged += life->merged;
+    sum->recovered += life->recovered;
     sum->time += life->time;
     for (unsigned i = 0; i < DEEDS; i++)
         sum->deeds[i] += life->deeds[i];
@@ -186,12 +187,14 @@ static void print_words(const struct soaking *soaking)
     const struct soak_life *sum = &all->sum;
 
     (void)printf("%u seeds from %llu on, each twice, in %.0f s: %.1f virtual "
-                 "days, %llu steps, %llu chunks merged\nacts:",
+                 "days, %llu steps, %llu chunks merged, %llu centres "
+                 "recovered from nodes\nacts:",
                  all->lived, (unsigned long long)soaking->options.seed,
                  seconds() - soaking->began,
                  (double)sum->time / (86400 * (double)SECOND),
                  (unsigned long long)sum->steps,
-                 (unsigned long long)sum->merged);
+                 (unsigned long long)sum->merged,
+                 (unsigned long long)sum->recovered);
     for (unsigned i = 0; i < DEEDS; i++)
         (void)printf(" %s %llu", deed_words[i],
                      (unsigned long long)sum->deeds[i]);

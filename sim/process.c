@@ -96,7 +96,13 @@ static void place_stop(struct world *world, unsigned number)
 
 static void start_hub(struct world *world)
 {
-    world->hub = hub_new(&world->config.hub, world->pool);
+    struct hub_config config = world->config.hub;
+
+    if (world->config.saves)
+        config.life = world->saved.lives++;
+    if (!world->saved.count)
+        config.run += world->runs++;
+    world->hub = hub_new(&config, world->pool);
     memory_restore(world);
     place_start(world, PLACE_HUB, hub_machine(world->hub));
 }
@@ -167,6 +173,13 @@ void world_crash(struct world *world, unsigned process, bool silent)
     place_stop(world, place_of_trainer(process));
     node_destroy(&world->nodes[process].node);
     trainer_destroy(&world->nodes[process].trainer);
+}
+
+void world_wipe(struct world *world, unsigned process)
+{
+    world_crash(world, process, false);
+    if (process == WORLD_HUB)
+        memory_free(&world->saved);
 }
 
 void world_leave(struct world *world, unsigned process)

@@ -140,6 +140,7 @@ struct world_saved {
     float *theta, *best; /* NULL until there is one */
     float *plane[POLICY_PLANES]; /* of the merge rule; the same */
     char *state;
+    uint64_t lives; /* of hubs that had this disk */
 };
 
 struct world;
@@ -154,6 +155,9 @@ unsigned world_add_node(struct world *world, const struct world_node *node);
 void world_start(struct world *world, unsigned process);
 /* kill -9. Silent: the machine lost its power, so nobody is told. */
 void world_crash(struct world *world, unsigned process, bool silent);
+/* kill -9, and what it has saved is lost: a hub begins another run, unless its
+ * nodes know better. */
+void world_wipe(struct world *world, unsigned process);
 /* SIGTERM of a node: its last offer, then it is gone. For a hub: the end of
  * the run. */
 void world_leave(struct world *world, unsigned process);

@@ -114,6 +114,7 @@ struct world {
     struct effects effects;
     struct history history;
     struct world_saved saved;
+    uint64_t runs; /* that hubs without anything saved have begun */
     char broken[320];
 };
 

@@ -21,6 +21,7 @@ enum { SOAK_COMPLAINT_BYTES = 240 };
 struct soak_life {
     uint64_t history; /* hash of the transcript */
     uint64_t steps, late, twice, lies, merged;
+    uint64_t recovered; /* centres that hubs took from nodes */
     uint64_t deeds[DEEDS];
     nanos time; /* virtual */
     char complaint[SOAK_COMPLAINT_BYTES]; /* empty: all is well */

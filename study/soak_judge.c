@@ -1,6 +1,7 @@
 /* What must hold at every step of a life, beside what machines check
  * themselves. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/fragment.h"
@@ -210,6 +211,9 @@ void judge_hub_start(struct life *life)
     memset(judge->chunk_versions, 0, sizeof judge->chunk_versions);
     memset(judge->told, 0, sizeof judge->told);
     judge->version = judge->epoch = 0;
+    judge->recovering = false;
+    if (!saved->count)
+        judge->saved = 0;
     if (world_broken(life->world))
         return;
     hub_look(world_hub(life->world), world_now(life->world), &view);
@@ -244,6 +248,34 @@ static void judge_memory(struct life *life, const struct hub_view *view)
                   (ull)chunk);
 }
 
+static bool is_with(const struct hub_view *view, unsigned node)
+{
+    char name[16];
+
+    (void)snprintf(name, sizeof name, "n%u", node + 1);
+    for (unsigned i = 0; i < view->count; i++)
+        if (strcmp(view->nodes[i].name, name) == 0)
+            return !view->nodes[i].gone && !view->nodes[i].silent;
+    return false;
+}
+
+/* The hub has found what it goes on from. */
+static void judge_recovered(struct life *life, const struct hub_view *view)
+{
+    for (unsigned i = 0; i < life->honest; i++) {
+        const struct node *node = world_node(life->world, i);
+        uint64_t run = 0, epoch = 0;
+        uint64_t keeps = node ? node_keeps(node, &run, &epoch) : 0;
+
+        if (run == view->run && keeps > 1 + view->version &&
+            (epoch >> 32) + 1 >= view->epoch >> 32 && is_with(view, i))
+            life_complain(life,
+                          "the hub goes on from version %llu, and n%u keeps "
+                          "%llu",
+                          (ull)view->version, i + 1, (ull)keeps - 1);
+    }
+}
+
 static void judge_hub(struct life *life)
 {
     struct soak_judge *judge = &life->judge;
@@ -260,6 +292,9 @@ static void judge_hub(struct life *life)
     if (saved->version < judge->saved)
         life_complain(life, "version %llu is saved after %llu",
                       (ull)saved->version, (ull)judge->saved);
+    if (judge->recovering && !view.recovering)
+        judge_recovered(life, &view);
+    judge->recovering = view.recovering;
     judge->version = view.version;
     judge->epoch = view.epoch;
     judge->saved = saved->version;
@@ -288,6 +323,10 @@ static void judge_offences(struct life *life, const struct world_step *step)
         const struct effect *effect = &step->effects->list[i];
         uint64_t number = 0;
 
+        if (effect->kind == EFFECT_NOTE &&
+            effect->note.kind == NOTE_RESTORED &&
+            strncmp(effect->note.text, "version", 7) == 0)
+            life->out->recovered++;
         if (effect->kind == EFFECT_NOTE &&
             effect->note.kind == NOTE_OFFENCE &&
             effect->note.subject[0] == 'n' &&

@@ -12,14 +12,13 @@
  * N2 at most once: of (node, incarnation, exchange, chunk) one version of the
  *    centre is told to hold it, whatever is sent twice, late or again over a
  *    new connection, and over all lives of the hub: a node that is back after
- *    a hub's restart offers under new numbers. What those hold is the node's
- *    matter: an exchange of which some chunks only were merged when the centre
- *    was saved counts as not merged when the hub is started again, so those
- *    chunks may be merged again.
+ *    a hub's restart offers under new numbers.
  * N3 monotone: while a hub lives, the centre's version, its chunks' versions
  *    and the epoch never fall, neither in the hub nor in what nodes are told.
- * N4 the centre survives: a hub that starts goes on from what was saved last,
- *    and what is saved is never older than what was saved before.
+ * N4 the centre survives: a hub that starts has what was saved last, and what
+ *    is saved is never older than what was saved before, unless the disk is
+ *    lost. What it goes on from is no older than what any node keeps of the life
+ *    before that is with it by then.
  * N5 bounded: bytes of uploads that the hub holds, see judge_memory.
  * N6 live: after the last fault all nodes exchange, and the run can end, each
  *    within SOAK_RECOVERY.
@@ -61,6 +60,7 @@ struct soak_judge {
     uint64_t told[SOAK_NODES];            /* the same: newest version */
     uint32_t fragments[SOAK_NODES];       /* F that it was told */
     uint64_t saved;
+    bool recovering; /* the hub was, at its last step */
     uint64_t decided_since[SOAK_NODES]; /* exchanges, since faults ended */
 };
 

@@ -485,6 +485,7 @@ static void a_hub_that_was_superseded_steps_down(void)
     struct guest a = guest_alone(bench);
     struct guest b = guest_new(bench, "b");
 
+    guest_gives(bench, &a, 1, 0.5);
     b.hello.run = 7;
     b.hello.epoch = (uint64_t)1 << 32;
     guest_hello(bench, &b);
@@ -533,6 +534,7 @@ static void an_exchange_merged_in_part_keeps_its_verdicts(void)
     treasure = kept_by(bench, &a);
     bench_destroy(&bench);
     bench = new_life();
+    bench->config.run = 1234;
     bench_open(bench);
     a.hello.run = b.hello.run = 7;
     a.hello.kept = 1 + treasure.version;
