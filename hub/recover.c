@@ -148,7 +148,8 @@ static bool everybody_here(const struct hub *hub)
     return true;
 }
 
-/* Who keeps the newest version, if it is newer than what the hub has. */
+/* Who keeps the newest version, if it is newer than what the hub has. Silence is
+ * no reason yet: it may be the hub that has slept. */
 static struct member *newest_holder(const struct hub *hub)
 {
     uint64_t least = hub->recovery.resumed ? hub->version + 1 : 0;
@@ -157,7 +158,7 @@ static struct member *newest_holder(const struct hub *hub)
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
-        if (!member->present || member->silent || member->mistrusted ||
+        if (!member->present || member->mistrusted ||
             member->run != hub->recovery.run || member->keeps <= least)
             continue;
         best = member;
