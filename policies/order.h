@@ -15,8 +15,8 @@ unsigned candidates_order(const struct candidate *list, unsigned count,
 /* Ascending; NaN comes last, behind infinity. */
 void values_sort(double *values, unsigned count);
 
-/* The middle value, of an even number the mean of the middle two; 0 of none. The
- * values are sorted afterwards. */
+/* The middle value, of an even number the mean of the middle two; 0 of none.
+ * Sorts them. */
 double values_median(double *values, unsigned count);
 
 /* Room for `count` things of `size` bytes, zeroed; the caller frees it. A round

@@ -1,5 +1,5 @@
-/* Long contributions are shortened to c times the median length, and none counts
- * for more than c times the median's samples n:
+/* Long contributions are shortened to c times the median length, and none
+ * counts for more than c times the median's samples n:
  *
  *     n_i <- min(n_i, c med_j n_j)
  *     u_i <- u_i min(1, c med_j |u_j| / |u_i|)

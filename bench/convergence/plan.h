@@ -28,7 +28,8 @@ enum twist {
     PACED = 2,      /* nodes of unequal speed, arm_paces */
     OVERWRITE = 4,  /* x = result, not x += result - x_sent */
     ATTACK = 8,     /* the last node offers -10 times its progress */
-    AS_IT_IS = 16   /* codecs are the hub's choice, not raw */
+    AS_IT_IS = 16,  /* codecs are the hub's choice, not raw */
+    GIANT = 32      /* the last node offers -1e6 times its progress */
 };
 
 struct arm {

@@ -10,6 +10,7 @@
 #include "study/pupil.h"
 
 #define ATTACK_FACTOR 10.0F
+#define GIANT_FACTOR 1e6F
 /* A gigabit network. */
 static const struct world_link gigabit = {.latency = 200 * MICROSECOND,
                                           .jitter = 100 * MICROSECOND,
@@ -69,7 +70,7 @@ static bool attacks(const struct seat *seat)
 {
     const struct arm *arm = seat->star->task->arm;
 
-    return (arm->twists & ATTACK) && seat->number == arm->nodes - 1;
+    return (arm->twists & (ATTACK | GIANT)) && seat->number == arm->nodes - 1;
 }
 
 static bool overwrites(const struct seat *seat)
@@ -102,11 +103,14 @@ static void on_stepped(struct seat *seat, const struct trainer_look *look)
 
 static void on_offered(struct seat *seat, const struct trainer_look *look)
 {
+    bool giant = seat->star->task->arm->twists & GIANT;
+    float factor = giant ? GIANT_FACTOR : ATTACK_FACTOR;
+
     if (overwrites(seat))
         keep(seat->sent, look);
     for (size_t i = 0; attacks(seat) && i < look->elements; i++)
         look->x[i] =
-            seat->base[i] - ATTACK_FACTOR * (look->x[i] - seat->base[i]);
+            seat->base[i] - factor * (look->x[i] - seat->base[i]);
 }
 
 static void on_applied(struct seat *seat, const struct trainer_look *look)

@@ -30,6 +30,7 @@ static struct crowd crowd_of(const char *preset, unsigned count)
     char name[8];
 
     crowd.bench->config.policy = preset_find(preset)->policy;
+    crowd.bench->config.policy.reduce = &reduce_verified;
     crowd.bench->config.evaluate = &taste;
     crowd.bench->config.evaluate_interval = 1000 * SECOND;
     bench_open(crowd.bench);

@@ -59,8 +59,7 @@ static void what_is_plain_is_not_said(void)
     CHECK_TEXT(" gate quorum reduce clip merge delayed outer-lr 0.25 "
                "outer-momentum 0.9 quorum 0",
                describe(&preset_find("delayed")->policy));
-    CHECK_TEXT(" select best reduce verified merge leader receive leader "
-               "exchange parameters",
+    CHECK_TEXT(" select best merge leader receive leader exchange parameters",
                describe(&preset_find("lsgd")->policy));
     policy.reduce = &reduce_clip;
     policy.preempt = &preempt_margin;

@@ -44,7 +44,7 @@ static double run(const char *preset, double rollback, bool scored,
     double loss = NO_SCORE, accuracy;
 
     lab->config.hub.policy = preset_find(preset)->policy;
-    lab->config.hub.policy.reduce = &reduce_mean; /* so that nobody is clipped */
+    lab->config.hub.policy.reduce = &reduce_mean; /* which clips nobody */
     lab->config.hub.policy.numbers.rollback = rollback;
     lab->config.hub.nodes = NODES;
     lab->config.hub.every = 2;
