@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <zmq.h>
 
+#include "codec/manifest.h"
 #include "net/zap.h"
 
 enum {
@@ -68,7 +69,7 @@ struct socket_plan socket_plan(const struct net_config *config,
         .channel = channel,
         .binds = binds,
         .address = bulk ? address_behind(control) : *control,
-        .payload_bytes = bulk ? chunk : (size_t)CONTROL_BYTES,
+        .payload_bytes = bulk ? bulk_bytes : (size_t)CONTROL_BYTES,
         .receive_limit = bulk ? BULK_RECEIVE_LIMIT : CONTROL_LIMIT,
         /* libzmq hears only once per half of the limit what the peer has
          * taken, so that a limit of the window alone would stop us within our
