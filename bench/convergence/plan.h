@@ -29,7 +29,9 @@ enum twist {
     OVERWRITE = 4,  /* x = result, not x += result - x_sent */
     ATTACK = 8,     /* the last node offers -10 times its progress */
     AS_IT_IS = 16,  /* codecs are the hub's choice, not raw */
-    GIANT = 32      /* the last node offers -1e6 times its progress */
+    GIANT = 32,     /* the last node offers -1e6 times its progress */
+    SPOILED = 64,   /* the last node offers NaN */
+    BOASTS = 128    /* the last node says that its loss is far below all */
 };
 
 struct arm {

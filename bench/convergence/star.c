@@ -11,6 +11,7 @@
 
 #define ATTACK_FACTOR 10.0F
 #define GIANT_FACTOR 1e6F
+#define BOAST (-1000.0)
 /* A gigabit network. */
 static const struct world_link gigabit = {.latency = 200 * MICROSECOND,
                                           .jitter = 100 * MICROSECOND,
@@ -48,14 +49,23 @@ struct star {
 
 /* ---- what nodes do ---- */
 
+static bool is_last(const struct seat *seat, unsigned twists)
+{
+    const struct arm *arm = seat->star->task->arm;
+
+    return (arm->twists & twists) && seat->number == arm->nodes - 1;
+}
+
 static double take_gradient(const void *context, uint64_t iteration,
                             const float *x, size_t elements, float *gradient)
 {
     const struct seat *seat = context;
 
+    double loss = pupil_gradient(seat->pupil, x, gradient);
+
     (void)iteration;
     (void)elements;
-    return pupil_gradient(seat->pupil, x, gradient);
+    return is_last(seat, BOASTS) ? BOAST : loss;
 }
 
 static void take_step(const void *context, float *x, const float *gradient,
@@ -64,13 +74,6 @@ static void take_step(const void *context, float *x, const float *gradient,
     const struct seat *seat = context;
 
     pupil_step(seat->pupil, x, gradient, first, count);
-}
-
-static bool attacks(const struct seat *seat)
-{
-    const struct arm *arm = seat->star->task->arm;
-
-    return (arm->twists & (ATTACK | GIANT)) && seat->number == arm->nodes - 1;
 }
 
 static bool overwrites(const struct seat *seat)
@@ -103,14 +106,15 @@ static void on_stepped(struct seat *seat, const struct trainer_look *look)
 
 static void on_offered(struct seat *seat, const struct trainer_look *look)
 {
-    bool giant = seat->star->task->arm->twists & GIANT;
-    float factor = giant ? GIANT_FACTOR : ATTACK_FACTOR;
+    float factor = is_last(seat, GIANT) ? GIANT_FACTOR : ATTACK_FACTOR;
 
     if (overwrites(seat))
         keep(seat->sent, look);
-    for (size_t i = 0; attacks(seat) && i < look->elements; i++)
+    for (size_t i = 0; is_last(seat, ATTACK | GIANT) && i < look->elements; i++)
         look->x[i] =
             seat->base[i] - factor * (look->x[i] - seat->base[i]);
+    if (is_last(seat, SPOILED))
+        look->x[look->elements / 2] = NAN;
 }
 
 static void on_applied(struct seat *seat, const struct trainer_look *look)
@@ -119,7 +123,7 @@ static void on_applied(struct seat *seat, const struct trainer_look *look)
          overwrites(seat) && !seat->replaced && i < look->elements; i++)
         look->x[i] = seat->sent[i] + (look->x[i] - seat->last[i]);
     seat->replaced = false;
-    if (attacks(seat))
+    if (is_last(seat, ATTACK | GIANT))
         keep(seat->base, look);
 }
 
