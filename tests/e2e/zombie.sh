@@ -1,0 +1,38 @@
+#!/bin/sh
+# A hub is taken for dead, another one on an empty disk takes its run over from
+# the nodes, and then the first one is back: it must not serve anybody.
+set -eu
+cd "$(dirname "$0")/../.."
+. tests/e2e/common
+
+first=$port
+hub a --policy mean --every 5 --delay 2 --json
+port=$((port + 2))
+while is_taken "$port" || is_taken $((port + 1)); do
+    port=$((port + 2))
+done
+for name in n1 n2; do
+    start $name "$bin/starswitch-node" --name $name --step-time 10ms --json \
+        --hub "127.0.0.1:$first,127.0.0.1:$port" --model $model --data "$data"
+done
+goes_on 30 n1 n2
+until_ 20 "the hub says how it is" at_least a version 10
+send STOP a
+held=$(count a version)
+
+hub b --policy mean --every 5 --delay 2 --json
+until_ 60 "the other hub has a centre from a node" told b centre_recovered
+goes_on 60 n1 n2
+until_ 20 "the other hub goes on" at_least b version $((held + 1))
+
+send CONT a
+send KILL b
+ends b 137
+ends a 75 60
+said a "another hub has taken the run over" || failed "a does not say why"
+for name in n1 n2; do
+    is_over $name && failed "$name ended with the hub"
+    send TERM $name
+done
+ends n1 0
+ends n2 0
