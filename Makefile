@@ -58,8 +58,8 @@ TABLES = $(patsubst tools/%.c,$(BUILD)/star-%,\
 	$(wildcard tools/tables.c tools/formats.c))
 TESTS = $(BUILD)/run-tests
 TEST_OBJECTS = $(call object,\
-	$(filter-out tests/replay.c tests/chaos/main.c tests/fuzz/% tests/preload/%,\
-	$(wildcard tests/*.c tests/*/*.c)))
+	$(filter-out tests/replay.c tests/chaos/main.c tests/fuzz/% \
+	tests/preload/%,$(wildcard tests/*.c tests/*/*.c)))
 PRELOADS = $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/preload/*.c))
 REPLAYS = $(FUZZ:%=$(BUILD)/replay-%)
 SOURCES = $(wildcard $(FOLDERS:=/*.c) tests/*.c tests/*/*.c \

@@ -80,16 +80,6 @@ static void cut_words(struct words *words)
     words->list[count] = NULL;
 }
 
-/* Whether the hub's directory holds a run to go on with. */
-static bool holds_run(const struct drive *drive)
-{
-    char path[PATH_ROOM];
-
-    (void)snprintf(path, sizeof path, "%s/disk/run/centre.safetensors",
-                   drive->folder);
-    return access(path, F_OK) == 0;
-}
-
 static void hub_words(const struct actor *actor, const struct drive *drive,
                       struct words *words)
 {
@@ -97,10 +87,9 @@ static void hub_words(const struct actor *actor, const struct drive *drive,
                    "ip netns exec %s %s/starswitch-hub --listen 10.99.0.1:7541 "
                    "--insecure --directory %s/disk/run --save 500ms --chunk "
                    "4KiB --every 20 --delay 4 --init hub --json "
-                   "--record %s/%s.%u.record%s %s",
+                   "--record %s/%s.%u.record %s",
                    actor->name, drive->programs, drive->folder, drive->folder,
-                   actor->name, actor->life,
-                   holds_run(drive) ? " --resume" : "", drive->settings);
+                   actor->name, actor->life, drive->settings);
 }
 
 static void node_words(const struct actor *actor, const struct drive *drive,
