@@ -108,9 +108,9 @@ bool protocol_fits(const struct msg_hello *hello);
 /* Reads a header frame from a hostile peer, allocating nothing. MALFORMED for
  * anything that is not exactly one well-formed message of a channel other than
  * LOCAL; then `msg` is unchanged. A HELLO of another protocol may have any
- * fields behind its versions; these are then all that is read. What is not a field of the message is zero.
- * Integers may have any of msgpack's forms, arrays and texts the two shortest;
- * F64 is a float64. */
+ * fields behind its versions; these are then all that is read. What is not a
+ * field of the message is zero. Integers may have any of msgpack's forms,
+ * arrays and texts the two shortest; F64 is a float64. */
 enum status msg_decode(const unsigned char *bytes, size_t size,
                        struct msg *msg) MUST_CHECK;
 

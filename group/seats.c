@@ -261,7 +261,7 @@ static void seat_take(struct board *board, struct seat *seat,
 }
 
 /* Whether another process of this name is here to stay: a lower incarnation is
- * older only beside a process that is heard (docs/decisions/who-is-newer.md). */
+ * older only beside one that is heard (docs/decisions/who-is-newer.md). */
 static bool is_taken(const struct board *board, const struct seat *seat,
                      const struct msg_join *join)
 {

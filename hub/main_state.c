@@ -75,7 +75,8 @@ void state_dump(struct display *display, struct pool *pool,
 {
     char line[TABLE_BYTES];
     const struct table table = display_table(display, net_now(), view);
-    const struct table_process process = {*uploads, resident_bytes(), pool_bytes(pool),
+    const struct table_process process = {*uploads, resident_bytes(),
+                                          pool_bytes(pool),
                                           display->logger.notes};
     struct text text;
 

@@ -1,5 +1,5 @@
 /* Keys: who may enrol, and whose a node and its connections are. */
-#include <string.h>
+#include <stdio.h>
 
 #include "tests/check.h"
 #include "tests/hub/bench.h"
@@ -15,7 +15,7 @@ static peer_id comes_to_enrol(struct bench *bench, peer_id peer,
     msg.enrol.key1 = 11;
     msg.enrol.key2 = 12;
     msg.enrol.key3 = 13;
-    strncpy(msg.enrol.name, name, sizeof msg.enrol.name - 1);
+    (void)snprintf(msg.enrol.name, sizeof msg.enrol.name, "%s", name);
     hand_join_as(&bench->hand, peer, CHANNEL_CONTROL, KEY_ENROLS);
     hand_say(&bench->hand, peer, &msg, NULL);
     return peer;
@@ -36,7 +36,7 @@ static void decides(struct bench *bench, uint64_t ticket, enum status status,
 
     msg.admitted.ticket = ticket;
     msg.admitted.status = status;
-    strncpy(msg.admitted.text, text, sizeof msg.admitted.text - 1);
+    (void)snprintf(msg.admitted.text, sizeof msg.admitted.text, "%s", text);
     hand_say(&bench->hand, PEER_OPERATOR, &msg, NULL);
 }
 
