@@ -124,7 +124,7 @@ static bool take_line(struct reading *reading, char *line)
     return true;
 }
 
-static enum status take_lines(const char *path, char *text, size_t size,
+static enum status take_lines(const char *path, char *text,
                               struct certificate *out, struct why *why)
 {
     struct reading reading = {.to = out};
@@ -139,7 +139,7 @@ static enum status take_lines(const char *path, char *text, size_t size,
                            "the file back from a copy, or make a new one",
                            path, number);
     }
-    if (!reading.has_public || strlen(text) > size)
+    if (!reading.has_public)
         return because(why, STATUS_MALFORMED,
                        "%.120s: there is no public key in it; put the file "
                        "back from a copy, or make a new one",
@@ -180,7 +180,7 @@ enum status certificate_read(const char *path, struct certificate *out,
     status = file_read(path, FILE_MOST, &text, &size, why);
     if (status != STATUS_OK)
         return status;
-    status = take_lines(path, text, size, &read, why);
+    status = take_lines(path, text, &read, why);
     explicit_bzero(text, size);
     free(text);
     if (status == STATUS_OK)

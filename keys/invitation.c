@@ -116,7 +116,7 @@ void invitation_wipe(struct invitation *invitation)
 
 enum status node_key_read(const char *text, struct key *out, struct why *why)
 {
-    struct key key;
+    struct key key = {.bytes = {0}};
 
     if (!decode(text, 'N', key.bytes, KEY_BYTES))
         return because(why, STATUS_USAGE,

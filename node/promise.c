@@ -22,10 +22,10 @@ static struct promise *promise_of(struct node *node,
     uint64_t exchange = flight->snapshot.exchange;
     struct promise **link = &node->promises.first, *promise;
 
-    while (*link && (*link)->exchange < exchange)
-        link = &(*link)->next;
-    if (*link && (*link)->exchange == exchange)
-        return *link;
+    while ((promise = *link) && promise->exchange < exchange)
+        link = &promise->next;
+    if (promise && promise->exchange == exchange)
+        return promise;
     promise = calloc(1, sizeof *promise +
                             node->chunks * sizeof *promise->given);
     if (!promise)

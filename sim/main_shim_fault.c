@@ -49,7 +49,10 @@ static bool store_add(struct store *store, const void *bytes, size_t size)
         if (used)
             memcpy(at, store->at + store->begin, used);
         free(store->at);
-        *store = (struct store){at, 0, used, room};
+        store->at = at;
+        store->begin = 0;
+        store->end = used;
+        store->room = room;
     }
     memcpy(store->at + store->end, bytes, size);
     store->end += size;

@@ -76,7 +76,6 @@ static unsigned outside(const struct cores *cores, unsigned *threads)
     struct dirent *entry;
 
     *threads = 0;
-    // cppcheck-suppress readdirCalled; nobody else reads it
     while (tasks && (entry = readdir(tasks))) {
         pid_t id = (pid_t)strtol(entry->d_name, NULL, 10);
         cpu_set_t set, both;
