@@ -41,7 +41,7 @@ static double real(struct session *session)
     static const double odd[] = {1e300, -1e300, -1, 2, 0.5, 1e-300};
     uint8_t byte = next(session);
 
-    return byte < 250 ? byte / 128 : odd[byte - 250];
+    return byte < 250 ? byte / 128.0 : odd[byte - 250];
 }
 
 /* What a value may be: most are small. */

@@ -40,7 +40,7 @@ static void one_alone_may_offer_twice_what_it_usually_does(void)
     struct guest a = guest_alone(bench);
 
     CHECK_NEAR(101, gives(bench, &a, 1, 100), 0); /* nothing is known */
-    for (uint64_t i = 2; i <= 2 * LENGTHS_KEPT; i++)
+    for (uint64_t i = 2; i <= UINT64_C(2) * LENGTHS_KEPT; i++)
         (void)gives(bench, &a, i, 1);
     CHECK_NEAR(118, gives(bench, &a, 100, 2), 1e-4);
     CHECK_NEAR(120, gives(bench, &a, 101, 1e6), 1e-4);
