@@ -62,6 +62,8 @@ for rate in ${RATES:-1 8}; do
         round "$nodes" link_best --lossy --scores -- --policy best
         round "$nodes" link_int8 --lossy -- \
             --codec-up int8 --codec-down int8
+        run star_round --nodes "$nodes" --megabytes "$megabytes" \
+            --bytes "$goodput" --name link_keys --keys --against f32
         run port_busy --nodes "$nodes" --megabytes "$megabytes" \
             --rate "${rate}000000000"
         run control_rtt --nodes "$nodes" --megabytes "$megabytes" \

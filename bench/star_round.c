@@ -21,7 +21,7 @@ struct settings {
     unsigned nodes, megabytes, rounds;
     double bytes_per_second;
     const char *against, *network, *name;
-    bool lossy, scores;
+    bool lossy, scores, keys;
     char *extra[MOST_OPTIONS];
 };
 
@@ -45,14 +45,15 @@ static void read_settings(int argc, char **argv, struct settings *out)
         {"megabytes", SETTING_COUNT, &out->megabytes, "MiB of parameters (64)"},
         {"rounds", SETTING_COUNT, &out->rounds, "rounds measured (5)"},
         {"against", SETTING_TEXT, &out->against,
-         "raw: a hub that only sums; f32: our own without what follows --;\n"
-         "                 none: nothing (raw)"},
+         "raw: a hub that only sums; f32: our own without keys and what\n"
+         "                 follows --; none: nothing (raw)"},
         {"network", SETTING_TEXT, &out->network,
          "where bench/kit/network has made namespaces of this name"},
         {"bytes", SETTING_REAL, &out->bytes_per_second,
          "goodput of a link, bytes/s; for comparing with nodes * S / B"},
         {"name", SETTING_TEXT, &out->name, "of the figure (star_round)"},
         {"scores", SETTING_FLAG, &out->scores, "nodes say how well they do"},
+        {"keys", SETTING_FLAG, &out->keys, "all of ours is encrypted"},
         {"lossy", SETTING_FLAG, &out->lossy, "results are not exact means"},
     };
     int first = settings_read(argc, argv, question, settings,
@@ -70,7 +71,7 @@ static void read_settings(int argc, char **argv, struct settings *out)
 /* Joins in a first round, in which nothing has changed yet and nodes may weigh
  * differently, by how long they have waited for the others. */
 static void start(struct lane *lane, const struct settings *settings,
-                  char *const *extra)
+                  char *const *extra, struct star_keys *keys)
 {
     const struct order order = {.kind = ORDER_ROUND};
 
@@ -81,7 +82,8 @@ static void start(struct lane *lane, const struct settings *settings,
         .post = {.nodes = settings->nodes,
                  .elements = settings->megabytes * MEBIBYTE / sizeof(float),
                  .scores = settings->scores,
-                 .extra = extra}};
+                 .extra = extra,
+                 .keys = keys}};
     crew_start(&lane->crew, extra ? star_hub : raw_hub,
                extra ? star_node : raw_node);
     (void)crew_order(&lane->crew, &order, NULL);
@@ -154,6 +156,7 @@ static void check(struct lane *lane, const struct settings *settings)
 int main(int argc, char **argv)
 {
     static struct lane ours, reference;
+    static struct star_keys keys;
     struct settings settings = {.nodes = 2,
                                 .megabytes = 64,
                                 .rounds = 5,
@@ -166,8 +169,10 @@ int main(int argc, char **argv)
         other = NULL;
     if (other)
         start(other, &settings,
-              strcmp(settings.against, "raw") == 0 ? NULL : f32_options);
-    start(&ours, &settings, settings.extra);
+              strcmp(settings.against, "raw") == 0 ? NULL : f32_options, NULL);
+    if (settings.keys)
+        star_keys_make(&keys);
+    start(&ours, &settings, settings.extra, settings.keys ? &keys : NULL);
     for (unsigned i = 0; i < settings.rounds + WARM_UP; i++) {
         double before = other ? run_round(other) : 0, now = run_round(&ours);
 

@@ -51,6 +51,7 @@ struct post {
                             told keeps the best centre, which takes memory */
     int orders;         /* where a node reads orders and writes answers */
     char *const *extra; /* more options of a hub, NULL at the end */
+    struct star_keys *keys; /* NULL: nothing is encrypted */
 };
 
 struct crew {

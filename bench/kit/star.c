@@ -10,11 +10,33 @@
 
 #include "bench/kit/kit.h"
 #include "include/starswitch.h"
+#include "keys/invitation.h"
+#include "keys/ring.h"
 
 /* Unique on this machine, as nobody else can have the port. */
 #define FOLDER "/tmp/starswitch-bench-%u"
 
 enum { OPTIONS = 64, ADDRESS = 64, PATH = 512 };
+
+// ---- keys ----
+
+void star_keys_make(struct star_keys *keys)
+{
+    struct invitation invitation = {.enrols = true};
+    struct ring ring = {.enrols = false};
+    struct why why;
+    bool made;
+
+    (void)snprintf(keys->folder, sizeof keys->folder,
+                   "/tmp/starswitch-bench-keys-%d", (int)getpid());
+    if (ring_make(keys->folder, &made, &why) != STATUS_OK ||
+        ring_open(keys->folder, &ring, &why) != STATUS_OK)
+        give_up("%s", why.text);
+    invitation.hub = ring.hub.shown;
+    invitation.enrolment = ring.enrolment;
+    invitation_print(&invitation, keys->word);
+    ring_close(&ring);
+}
 
 // ---- the hub ----
 
@@ -38,15 +60,18 @@ void star_hub(const struct post *post)
     char *options[OPTIONS] = {
         program,  "--listen",    address,      "--nodes", nodes,
         "--save", "24h",         "--init",     "hub",     "--wait",
-        "60s",    "--insecure",  "--codec-up", "raw",     "--codec-down",
-        "raw",    "--directory", folder};
-    int count = 18, file;
+        "60s",    "--directory", folder,       "--codec-up", "raw",
+        "--codec-down", "raw"};
+    int count = 17, file;
 
     find_hub(program);
     (void)snprintf(address, sizeof address, "%s:%u", post->address, post->port);
     (void)snprintf(nodes, sizeof nodes, "%u", post->nodes);
     (void)snprintf(folder, sizeof folder, FOLDER, post->port);
     (void)snprintf(said, sizeof said, FOLDER ".out", post->port);
+    options[count++] = post->keys ? "--keys" : "--insecure";
+    if (post->keys)
+        options[count++] = post->keys->folder;
     for (int i = 0; post->extra[i] && count < OPTIONS - 1; i++)
         options[count++] = post->extra[i];
     file = open(said, O_CREAT | O_TRUNC | O_WRONLY, 0600);
@@ -78,6 +103,8 @@ void star_clean(const struct crew *crew)
     if (crew->started)
         print_last_line(path);
     (void)remove(path);
+    if (crew->post.keys)
+        folder_remove(crew->post.keys->folder);
 }
 
 // ---- a node ----
@@ -88,11 +115,17 @@ void star_node_attach(struct star_node *node, const struct post *post)
         .name = "parameters",
         .rank = 2,
         .shape = {STAR_ROWS, post->elements / STAR_ROWS}};
-    char address[ADDRESS], name[32], error[256];
+    char address[ADDRESS], name[32], identity[PATH], error[256];
     struct star_options options = {.hub = address, .name = name};
 
     (void)snprintf(address, sizeof address, "%s:%u", post->address, post->port);
     (void)snprintf(name, sizeof name, "node-%u", post->node);
+    if (post->keys) {
+        (void)snprintf(identity, sizeof identity, "%s/%s.key_secret",
+                       post->keys->folder, name);
+        options.key = post->keys->word;
+        options.identity = identity;
+    }
     memset(node, 0, sizeof *node);
     node->post = post;
     node->values = pages(post->elements * sizeof *node->values);

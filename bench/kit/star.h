@@ -5,10 +5,21 @@
 
 #include "bench/kit/crew.h"
 #include "include/starswitch.h"
+#include "keys/invitation.h"
 
 /* The parameters are one matrix of so many rows: vectors, as biases are, would
  * be left out of what codecs shorten. */
 enum { STAR_ROWS = 1024 };
+
+/* What a star with keys has: a folder for all of them, and what its nodes are
+ * told, with which they enrol. */
+struct star_keys {
+    char folder[64];
+    char word[INVITATION_BYTES];
+};
+
+/* New ones, in a folder of this process's that goes with star_clean. */
+void star_keys_make(struct star_keys *keys);
 
 struct star_node {
     const struct post *post;
