@@ -12,6 +12,7 @@
 #include "core/blob.h"
 #include "core/schema.h"
 #include "net/net.h"
+#include "net/sockets.h"
 
 enum { CONTEXTS = 2 };
 #define PATIENCE 100.0 /* seconds that it may all take */
@@ -37,7 +38,8 @@ struct node {
 
 struct crowd {
     struct node *nodes;
-    unsigned count;
+    const struct net_keys *keys; /* of each, or NULL */
+    unsigned count, port;
     void *contexts[CONTEXTS];
     int epoll;
     struct end *todo;
@@ -250,6 +252,8 @@ static void end_open(struct node *node, struct end *end, unsigned port)
     (void)snprintf(address, sizeof address, "tcp://127.0.0.1:%u", port);
     if (!end->socket ||
         zmq_setsockopt(end->socket, ZMQ_LINGER, &zero, sizeof zero) != 0 ||
+        (crowd->keys &&
+         !socket_use_keys(end->socket, &crowd->keys[node->number], false)) ||
         zmq_connect(end->socket, address) != 0 ||
         zmq_getsockopt(end->socket, ZMQ_FD, &fd, &size) != 0)
         abort();
@@ -264,8 +268,8 @@ void crowd_come(struct crowd *crowd)
 
     node->crowd = crowd;
     node->number = crowd->count++;
-    end_open(node, &node->control, CROWD_PORT);
-    end_open(node, &node->bulk, CROWD_PORT + 1);
+    end_open(node, &node->control, crowd->port);
+    end_open(node, &node->bulk, crowd->port + 1);
     say_hello(node);
     read_all(crowd);
 }
@@ -284,9 +288,9 @@ void crowd_offer(struct crowd *crowd, uint64_t offers)
 }
 
 void crowd_live(struct crowd *crowd, uint64_t results,
-                const atomic_uint *attached, unsigned nodes)
+                const atomic_uint *counted, unsigned many)
 {
-    while (crowd->results < results || atomic_load(attached) < nodes)
+    while (crowd->results < results || atomic_load(counted) < many)
         turn(crowd);
 }
 
@@ -314,11 +318,14 @@ static uint64_t checksum_of(void *values)
     return checksum;
 }
 
-struct crowd *crowd_open(unsigned most, uint32_t chunks)
+struct crowd *crowd_open(unsigned port, unsigned most, uint32_t chunks,
+                         const struct net_keys *keys)
 {
     uint64_t shape[1] = {(uint64_t)chunks * CROWD_CHUNK_ELEMENTS};
     struct crowd *crowd = zeros(1, sizeof *crowd);
 
+    crowd->port = port;
+    crowd->keys = keys;
     crowd->chunks = chunks;
     crowd->limit = seconds() + PATIENCE;
     crowd->nodes = zeros(most, sizeof *crowd->nodes);
