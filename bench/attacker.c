@@ -28,10 +28,10 @@ static struct {
 static const char question[] =
     "Opens connections to a hub on 127.0.0.1 and says nothing sensible there.";
 
-/* ZMTP 3.1: signature, version, mechanism NULL, not a server, filler. */
+/* ZMTP 3.1: signature, version, mechanism CURVE, not a server, filler. */
 static const unsigned char greeting[64] = {0xff, 0,    0,   0,   0,   0,   0,
-                                           0,    1,    0x7f, 3,  1,   'N', 'U',
-                                           'L',  'L'};
+                                           0,    1,    0x7f, 3,  1,   'C', 'U',
+                                           'R',  'V',  'E'};
 
 enum manner { SILENT, GARBAGE, GREETS, SLOW, MANNERS };
 enum { EVENTS = 1024 };
