@@ -37,6 +37,13 @@ holds 'state["offered"] == sum(c.values()) + state["open"]' ||
     failed "not every chunk has one verdict: $(cat "$state")"
 goes_on 30 n1 n2
 ends h 0 60
+# Who was cut off just then looks for the hub until it is told to end.
+leaves() {
+    is_over "$1" || ! is_ "$1" attached false || send TERM "$1"
+    is_over "$1"
+}
+until_ 20 "n1 ends" leaves n1
+until_ 20 "n2 ends" leaves n2
 ends n1 0
 ends n2 0
 never_paused n1
@@ -49,7 +56,7 @@ last = [json.loads(line) for line in open(sys.argv[1])][-1]
 assert last["accuracy"] > 0.99 and last["loss"] < 0.05, last
 print("    loss", last["loss"], "chunks", last["chunks"])
 END
-tensors "$here/h.run/centre.safetensors" >"$here/tensors"
+tensors "$here/h.run/current/centre.safetensors" >"$here/tensors"
 ! grep -qi "nan\|inf" "$here/tensors" || failed "the centre is not finite"
 
 send TERM shim

@@ -107,9 +107,9 @@ inside=
 node n3
 goes_on 20 n3
 magic() { # a tensor file that something was written into is none
-    tensors "$here/h.run/centre.safetensors" >/dev/null
+    tensors "$here/h.run/current/centre.safetensors" >/dev/null
 }
-until_ 10 "the centre is saved" [ -s "$here/h.run/centre.safetensors" ]
+until_ 10 "the centre is saved" [ -s "$here/h.run/current/centre.safetensors" ]
 magic || failed "the centre is spoiled"
 send TERM n3
 ends n3 0
