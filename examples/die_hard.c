@@ -151,8 +151,8 @@ static void save(const struct worker *worker, const char *path)
 
 int main(int argc, char **argv)
 {
-    struct star_group_options options = {STAR_PATIENT, STAR_PASSIVE, 0, 60,
-                                         30, NULL, NULL};
+    struct star_group_options options = {
+        .manner = STAR_PATIENT, .timeout = 60, .patience = 30};
     struct worker worker = {0};
     char error[256];
     int versions;

@@ -94,8 +94,7 @@ static void all_to_all(int *data, int *place, size_t count)
 
 int main(int argc, char **argv)
 {
-    struct star_group_options options = {STAR_ELASTIC, STAR_PASSIVE, 0, 60, 0,
-                                         NULL, NULL};
+    struct star_group_options options = {.manner = STAR_ELASTIC, .timeout = 60};
     size_t count = argc > 3 ? (size_t)strtod(argv[3], NULL) : 0;
     int all = argc > 4 && strcmp(argv[4], "all") == 0;
     char error[256];

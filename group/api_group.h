@@ -11,6 +11,7 @@
 #include <starswitch_group.h>
 
 #include "group/client.h"
+#include "keys/credentials.h"
 #include "net/net.h"
 
 /* A part of what travels as one vector. */
@@ -59,6 +60,7 @@ struct star_group {
     struct pool *pool;
     struct client *client;
     struct net *net;
+    struct credentials own; /* the network's thread enrols */
     pthread_t thread;
     void *loaded;      /* the model that was given out last */
     struct span lazy;  /* the model of the last lazy checkpoint */
@@ -78,11 +80,14 @@ struct star_group {
 /* api.c */
 /* Takes a message of the machine; on the network's thread. */
 void group_local(void *self, const struct msg *msg, struct blob *payload);
-void gains_drop(struct star_group *group);
 /* Asks, gives what is wanted, waits for the answer: in group->told. */
 enum star_group_status group_ask(struct star_group *group,
                                  const struct msg_ask *ask,
                                  const struct cargo *cargo);
+/* api_enrol.c; on the network's thread */
+void group_note(void *self, nanos now, const struct note *note);
+/* Goes on enrolling, if the member has to. */
+bool group_tick(void *self, nanos now);
 /* api_mail.c, with the lock held */
 void mail_take_gain(struct star_group *group, const struct msg_gain *gain,
                     const struct blob *payload);

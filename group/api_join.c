@@ -13,19 +13,6 @@
 #define DEFAULT_TIMEOUT 60.0
 #define DEFAULT_PATIENCE 1800.0
 
-static void note(void *self, nanos now, const struct note *note)
-{
-    struct star_group *group = self;
-    enum level level = note_level(note->kind);
-
-    (void)now;
-    if (group->options.log)
-        group->options.log(group->options.context, (enum star_level)level,
-                           note_name(note->kind), note->text);
-    else if (level >= LEVEL_WARNING)
-        (void)fprintf(stderr, "starswitch %s: %s\n", group->name, note->text);
-}
-
 static void *run(void *self)
 {
     struct star_group *group = self;
@@ -75,10 +62,11 @@ static void make_client(struct star_group *group)
 }
 
 static enum status open_net(struct star_group *group, const char *hub,
-                            struct why *why)
+                            const char *name, struct why *why)
 {
     struct net_owner owner = {
-        .self = group, .local = group_local, .note = note};
+        .self = group, .local = group_local, .note = group_note,
+        .tick = group_tick};
     struct net_config config = {.workers = 1};
     enum status status;
 
@@ -86,11 +74,17 @@ static enum status open_net(struct star_group *group, const char *hub,
         hub = getenv("STARSWITCH_HUB");
     status = endpoints_parse(hub && hub[0] ? hub : "127.0.0.1", &config.hubs,
                              why);
+    if (status == STATUS_OK)
+        status = credentials_open(&group->own, group->options.key,
+                                  group->options.identity, name, &config, why);
+    group->options.key = NULL; /* the caller's, who may wipe it */
     if (status != STATUS_OK)
         return status;
     (void)sigemptyset(&config.signals);
-    return net_open_node(&config, client_machine(group->client), group->pool,
-                         &owner, &group->net, why);
+    status = net_open_node(&config, client_machine(group->client), group->pool,
+                           &owner, &group->net, why);
+    explicit_bzero(&config.keys, sizeof config.keys);
+    return status;
 }
 
 static void prepare_locks(struct star_group *group)
@@ -107,6 +101,7 @@ static void prepare_locks(struct star_group *group)
 static void group_free(struct star_group *group)
 {
     net_close(&group->net);
+    credentials_close(&group->own);
     client_destroy(&group->client);
     mail_free(group);
     gains_drop(group);
@@ -157,12 +152,13 @@ enum star_status star_group_join(const char *hub, const char *name,
     prepare_locks(group);
     choose_name(group, name);
     make_client(group);
-    status = open_net(group, hub, &why);
+    status = open_net(group, hub, name, &why);
     if (status != STATUS_OK) {
         group_free(group);
         return failure(error, error_size,
-                       status == STATUS_USAGE ? STAR_BAD_ARGUMENT
-                                              : STAR_NO_NETWORK,
+                       status == STATUS_USAGE || status == STATUS_CONFIG
+                           ? STAR_BAD_ARGUMENT
+                           : STAR_NO_NETWORK,
                        why.text);
     }
     if (start(group) != 0) {

@@ -102,6 +102,10 @@ struct star_group_options {
     void (*log)(void *context, enum star_level level, const char *event,
                 const char *sentence);
     void *context;
+    /* What lets the member in at a hub with keys, as in star_options; NULL or
+     * "": $STARSWITCH_KEY and $STARSWITCH_IDENTITY. */
+    const char *key;
+    const char *identity;
 };
 
 /* A vector that is averaged in place. */

@@ -50,7 +50,7 @@ void link_local(void *self, const struct msg *msg, struct blob *payload)
     (void)pthread_cond_broadcast(&link->changed);
     (void)pthread_mutex_unlock(&link->lock);
     if (msg->kind == MSG_ENDED && msg->ended.farewell == FAREWELL_KEY &&
-        link->keys.own.has_secret)
+        link->own.certificate.has_secret)
         link_tell_key(link);
 }
 
@@ -158,7 +158,7 @@ static enum status open_net(struct star_link *link, struct why *why)
     if (status == STATUS_OK && link->options.cores)
         status = cores_read(link->options.cores, &config.cores, why);
     if (status == STATUS_OK)
-        status = link_keys_open(&link->keys, link->options.key,
+        status = credentials_open(&link->own, link->options.key,
                                 link->options.identity, link->options.name,
                                 &config, why);
     if (status != STATUS_OK)
@@ -169,7 +169,7 @@ static enum status open_net(struct star_link *link, struct why *why)
     status = net_open_node(&config, node_machine(link->node), link->pool,
                            &owner, &link->net, why);
     explicit_bzero(&config.keys, sizeof config.keys);
-    if (status == STATUS_OK && link->keys.enrol)
+    if (status == STATUS_OK && link->own.enrol)
         link_tell(link, NOTE_WAITING, net_now(),
                   "waiting for the hub to enrol this node; training alone");
     return status;
@@ -189,7 +189,7 @@ static void prepare_locks(struct star_link *link)
 static void link_free(struct star_link *link)
 {
     net_close(&link->net);
-    link_keys_close(&link->keys);
+    credentials_close(&link->own);
     record_close(&link->record);
     node_destroy(&link->node);
     agenda_free(&link->agenda);

@@ -1,7 +1,6 @@
 /* What the link says to people, and how it enrols; on the network's thread. */
 #include <stdio.h>
 
-#include "keys/invitation.h"
 #include "node/api_link.h"
 
 void link_note(void *self, nanos now, const struct note *note)
@@ -26,15 +25,11 @@ void link_tell(struct star_link *link, enum note_kind kind, nanos now,
     link_note(link, now, &said);
 }
 
-/* What the hub's operator has to say to let this node in. */
 void link_tell_key(struct star_link *link)
 {
-    char key[NODE_KEY_BYTES], text[NOTE_BYTES];
+    char text[NOTE_BYTES];
 
-    node_key_print(&link->keys.own.pair.shown, key);
-    (void)snprintf(text, sizeof text,
-                   "to let this node in, on the hub: starswitch-hub enroll DIR "
-                   "%s %s", link->keys.own.name, key);
+    credentials_say(&link->own, text);
     link_tell(link, NOTE_WAITING, net_now(), text);
 }
 
@@ -55,9 +50,9 @@ bool link_tick(void *self, nanos now)
     struct star_link *link = self;
     struct why why = {""};
 
-    if (!link->keys.enrol)
+    if (!link->own.enrol)
         return true;
-    switch (link_keys_step(&link->keys, now, &why)) {
+    switch (credentials_step(&link->own, now, &why)) {
     case ENROL_DONE:
         link_tell(link, NOTE_ENROLLED, now,
                   "the hub knows this node's key now");

@@ -11,9 +11,9 @@
 #include <starswitch.h>
 
 #include "core/schema.h"
+#include "keys/credentials.h"
 #include "net/net.h"
 #include "node/agenda.h"
-#include "node/api_keys.h"
 #include "node/node.h"
 #include "show/record.h"
 
@@ -26,7 +26,7 @@ struct star_link {
     struct node *node;
     struct net *net;
     struct record *record; /* or NULL; the network's thread writes it */
-    struct link_keys keys; /* the network's thread enrols */
+    struct credentials own; /* the network's thread enrols */
     pthread_t thread;
     char name[40];
 

@@ -62,7 +62,22 @@ n2.key" ] || failed "allowed: $(ls "$keys/allowed")"
 tr '\0' ' ' <"/proc/$(cat "$here/n1.pid")/cmdline" >"$here/ps.out"
 ! said ps "$key" || failed "ps shows the key of n1"
 
+# ---- and a group for collectives ----
+
+export STARSWITCH_HUB="127.0.0.1:$port" LD_LIBRARY_PATH="$bin"
+for i in 1 2; do
+    start "m$i" env STARSWITCH_KEY="$key" "$bin/examples/mail" "m$i" 2 1000 ring
+done
+ends m1 0 30
+ends m2 0 30
+[ -f "$keys/allowed/m1.key" ] || failed "m1 has not enrolled"
+
 # ---- strangers ----
+
+start loud "$bin/examples/mail" loud 2 1000 ring
+until_ 20 "a member without a key ends" is_over loud
+[ "$(cat "$here/loud.code")" != 0 ] && said loud "key" ||
+    failed "a member without a key is not told why"
 
 node plain
 refused plain 77

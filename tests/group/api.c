@@ -91,6 +91,21 @@ static void ft_09_execute_manual_join_consensus_joined(void)
     star_group_leave(&group);
 }
 
+/* ---- keys ---- */
+
+static void a_word_that_is_no_key_is_refused_before_anything_is_sent(void)
+{
+    struct star_group_options options = {.key = "Enough"};
+    struct star_group *group = NULL;
+    char error[256] = "";
+
+    CHECK_EQUAL(STAR_BAD_ARGUMENT,
+                star_group_join("127.0.0.1:1", "m", &options, &group, error,
+                                sizeof error));
+    CHECK(!group);
+    CHECK(strstr(error, "key") && !strstr(error, "Enough"));
+}
+
 /* ---- ElasticDL's facade: no list of addresses, blocking calls ---- */
 
 static int facade(struct program *program)
@@ -267,6 +282,7 @@ void add_group_api_tests(CU_pSuite suite)
 {
     TEST(ft_02_names_that_ftlib_does_not_know_are_refused);
     TEST(ft_09_execute_manual_join_consensus_joined);
+    TEST(a_word_that_is_no_key_is_refused_before_anything_is_sent);
     TEST(ed_01_three_calls_two_statuses_no_list_of_addresses);
     TEST(rb_12_rabits_arguments_and_gathered_slices);
     TEST(rb_13_rabits_calls_in_c);

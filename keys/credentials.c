@@ -1,4 +1,4 @@
-#include "node/api_keys.h"
+#include "keys/credentials.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static enum status default_path(const char *name, char path[FILE_PATH_BYTES],
                    "long: name a file with --identity");
 }
 
-static enum status begin_to_enrol(struct link_keys *keys,
+static enum status begin_to_enrol(struct credentials *own,
                                   const struct invitation *invitation,
                                   const struct net_config *config,
                                   struct why *why)
@@ -50,9 +50,9 @@ static enum status begin_to_enrol(struct link_keys *keys,
     struct enrol_plan plan = {.hubs = config->hubs,
                               .hub = invitation->hub,
                               .enrolment = invitation->enrolment,
-                              .node = keys->own.pair.shown,
-                              .name = keys->own.name};
-    enum status status = enrol_open(&plan, &keys->enrol, why);
+                              .node = own->certificate.pair.shown,
+                              .name = own->certificate.name};
+    enum status status = enrol_open(&plan, &own->enrol, why);
 
     explicit_bzero(&plan, sizeof plan);
     return status;
@@ -63,26 +63,27 @@ static bool is_enrolled(const struct certificate *own, const struct key *hub)
     return own->enrolled && keys_equal(&own->hub, hub);
 }
 
-static enum status open_own(struct link_keys *keys, const char *identity,
+static enum status open_own(struct credentials *own, const char *identity,
                             const char *name, struct why *why)
 {
-    char host[KEY_NAME_BYTES] = "node", own[KEY_NAME_BYTES];
+    char host[KEY_NAME_BYTES] = "node", file[KEY_NAME_BYTES];
     enum status status = STATUS_OK;
 
     (void)gethostname(host, sizeof host - 1);
-    file_name(name && name[0] ? name : host, own);
+    file_name(name && name[0] ? name : host, file);
     if (identity && identity[0])
-        (void)snprintf(keys->path, sizeof keys->path, "%s", identity);
+        (void)snprintf(own->path, sizeof own->path, "%s", identity);
     else
-        status = default_path(own, keys->path, why);
+        status = default_path(file, own->path, why);
     return status == STATUS_OK
-               ? certificate_own(keys->path, own, &keys->own, NULL, why)
+               ? certificate_own(own->path, file, &own->certificate, NULL,
+                                 why)
                : status;
 }
 
-enum status link_keys_open(struct link_keys *keys, const char *key,
-                           const char *identity, const char *name,
-                           struct net_config *config, struct why *why)
+enum status credentials_open(struct credentials *own, const char *key,
+                             const char *identity, const char *name,
+                             struct net_config *config, struct why *why)
 {
     const char *text = or_environment(key, "STARSWITCH_KEY");
     struct invitation invitation;
@@ -93,40 +94,50 @@ enum status link_keys_open(struct link_keys *keys, const char *key,
     status = invitation_read(text, &invitation, why);
     if (status != STATUS_OK)
         return status;
-    status = open_own(keys, or_environment(identity, "STARSWITCH_IDENTITY"),
+    status = open_own(own, or_environment(identity, "STARSWITCH_IDENTITY"),
                       name, why);
     if (status == STATUS_OK) {
         config->keys.on = true;
-        config->keys.own = keys->own.pair;
+        config->keys.own = own->certificate.pair;
         config->keys.hub = invitation.hub;
         config->held = invitation.enrols &&
-                       !is_enrolled(&keys->own, &invitation.hub);
-        keys->own.hub = invitation.hub;
+                       !is_enrolled(&own->certificate, &invitation.hub);
+        own->certificate.hub = invitation.hub;
     }
     if (status == STATUS_OK && config->held)
-        status = begin_to_enrol(keys, &invitation, config, why);
+        status = begin_to_enrol(own, &invitation, config, why);
     invitation_wipe(&invitation);
     return status;
 }
 
-enum enrol_state link_keys_step(struct link_keys *keys, nanos now,
-                                struct why *why)
+enum enrol_state credentials_step(struct credentials *own, nanos now,
+                                  struct why *why)
 {
-    enum enrol_state state = enrol_step(keys->enrol, now, why);
+    enum enrol_state state = enrol_step(own->enrol, now, why);
     struct why ignored;
 
     if (state == ENROL_WAITS)
         return state;
-    enrol_close(&keys->enrol);
-    keys->own.enrolled = state == ENROL_DONE;
+    enrol_close(&own->enrol);
+    own->certificate.enrolled = state == ENROL_DONE;
     /* Where it cannot be noted, the node enrols anew next time: no harm. */
     if (state == ENROL_DONE)
-        (void)!certificate_write(keys->path, &keys->own, &ignored);
+        (void)!certificate_write(own->path, &own->certificate, &ignored);
     return state;
 }
 
-void link_keys_close(struct link_keys *keys)
+void credentials_close(struct credentials *own)
 {
-    enrol_close(&keys->enrol);
-    certificate_wipe(&keys->own);
+    enrol_close(&own->enrol);
+    certificate_wipe(&own->certificate);
+}
+
+void credentials_say(const struct credentials *own, char text[NOTE_BYTES])
+{
+    char key[NODE_KEY_BYTES];
+
+    node_key_print(&own->certificate.pair.shown, key);
+    (void)snprintf(text, NOTE_BYTES,
+                   "to let this node in, on the hub: starswitch-hub enroll DIR "
+                   "%s %s", own->certificate.name, key);
 }
