@@ -105,10 +105,12 @@ enum status journal_open(const char *path, const struct journal_of *of,
 
 /* ---- steps ---- */
 
-/* Whether a job does what a replay cannot: files, data. */
+/* Whether a job does what a replay cannot: files, data, and proofs, whose key
+ * is in no journal. */
 static bool is_foreign(const struct journal *journal, const struct job *job)
 {
     return job->work == journal->save || job->work == journal->evaluate ||
+           job->work == &work_manifest || job->work == &work_proof ||
            (job->work == &work_judge && journal->evaluate);
 }
 

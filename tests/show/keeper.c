@@ -26,10 +26,11 @@ struct hub_config keeper_config(const struct lab *lab)
 void keeper_begin(struct lab *lab, const char *path,
                   const struct hub_saved *saved)
 {
-    const struct hub_config config = keeper_config(lab);
+    struct hub_config config = keeper_config(lab);
     const struct journal_of of = {"", &config, saved};
     const struct spool_complaint nobody = {NULL, NULL};
 
+    config.life = lab->world ? world_saved(lab->world)->lives : 0;
     if (kept || journal_open(path, &of, nobody, &kept, NULL) != STATUS_OK)
         abort();
     lab->after_step = keep;
@@ -45,11 +46,14 @@ enum status keeper_replay(const char *path, const struct hub_config *config,
                           struct replay *out, struct why *why)
 {
     struct journal_reader *reader = NULL;
+    struct hub_config again = *config;
     struct pool *pool = pool_new();
     enum status status = journal_read(path, &reader, why);
 
-    if (status == STATUS_OK)
-        status = replay_run(reader, config, pool, out, why);
+    if (status == STATUS_OK) {
+        again.life = journal_head(reader)->life;
+        status = replay_run(reader, &again, pool, out, why);
+    }
     journal_read_close(&reader);
     pool_destroy(&pool);
     return status;
