@@ -145,12 +145,14 @@ void held_decoded(struct node *node, struct job *job)
     arrival_free(arrival);
 }
 
-bool held_awaits(const struct node *node, uint32_t chunk, uint64_t version)
+bool held_awaits(const struct node *node, uint32_t chunk, uint64_t first,
+                 uint64_t last)
 {
     const struct arrival *arrival =
         node->held ? node->held[chunk].first : NULL;
 
-    while (arrival && arrival->result.version != version)
+    while (arrival && (arrival->result.version < first ||
+                       arrival->result.version > last))
         arrival = arrival->next;
     return arrival != NULL;
 }

@@ -40,8 +40,10 @@ bool held_decodes(const struct node *node, const struct msg_result *result);
 void held_arrives(struct node *node, const struct msg_result *result,
                   struct blob *payload);
 void held_decoded(struct node *node, struct job *job);
-/* Whether such a result of the chunk waits to be decoded. */
-bool held_awaits(const struct node *node, uint32_t chunk, uint64_t version);
+/* Whether a result of the chunk of one of these versions waits to be decoded.
+ */
+bool held_awaits(const struct node *node, uint32_t chunk, uint64_t first,
+                 uint64_t last);
 /* The bulk connection is gone. */
 void held_forget(struct node *node);
 

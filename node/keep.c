@@ -38,8 +38,12 @@ void keep_enter(struct node *node)
 
 void keep_told(struct node *node, uint64_t epoch)
 {
-    if (node->welcome.run == node->keep.run && epoch > node->keep.epoch)
-        node->keep.epoch = epoch;
+    if (node->welcome.run != node->keep.run || epoch <= node->keep.epoch)
+        return;
+    if (epoch_life(epoch) != epoch_life(node->keep.epoch))
+        for (uint32_t i = 0; node->keep.newest && i < node->chunks; i++)
+            node->keep.newest[i].former = true;
+    node->keep.epoch = epoch;
 }
 
 uint64_t keep_hello(const struct node *node)
@@ -68,16 +72,21 @@ static void arrive(struct node *node)
                  (unsigned long long)keep->whole.epoch);
 }
 
-/* Whether the values are those that `coming` lists; takes them then. */
+/* Whether the values are those that `coming` lists; takes them then. Who was
+ * sent the whole centre has them as of a later version, up to the whole's. */
 static bool fits(struct kept *coming, uint32_t chunk,
                  const struct newest *newest)
 {
     struct manifest manifest;
+    uint64_t listed;
 
     if (!newest->values || coming->chunks[chunk] ||
         !manifest_read(&manifest, coming->manifest->bytes,
-                       coming->manifest->size) ||
-        manifest_version(&manifest, chunk) != newest->version)
+                       coming->manifest->size))
+        return false;
+    listed = manifest_version(&manifest, chunk);
+    if (newest->version < listed ||
+        newest->version > (newest->former ? listed : coming->version))
         return false;
     coming->chunks[chunk] = blob_ref(newest->values);
     coming->missing--;
@@ -109,6 +118,7 @@ void keep_result(struct node *node, const struct msg_result *result,
     blob_unref(&newest->values);
     newest->values = blob_ref(values);
     newest->version = result->version;
+    newest->former = false;
     if (keep->coming.manifest && fits(&keep->coming, result->chunk, newest) &&
         !keep->coming.missing)
         arrive(node);
@@ -122,7 +132,8 @@ static bool collect(struct node *node, const struct manifest *manifest)
 
     for (uint32_t i = 0; i < node->chunks; i++)
         if (!fits(&node->keep.coming, i, &newest[i]) &&
-            !held_awaits(node, i, manifest_version(manifest, i)))
+            !held_awaits(node, i, manifest_version(manifest, i),
+                         node->keep.coming.version))
             return false;
     return true;
 }

@@ -30,6 +30,7 @@ struct node;
 struct newest {
     struct blob *values; /* NULL: never */
     uint64_t version;
+    bool former; /* of an earlier life of the hub */
 };
 
 /* A version of the centre. */
