@@ -307,8 +307,11 @@ static enum status open_all(struct server *server, struct why *why)
     if (status != STATUS_OK)
         return status;
     server->store.best = (unsigned)server->options.best;
+    config.life = server->store.life;
+    hub_keys_proof(&server->keys, config.mac_key);
     settle_rest(server, &config);
     server->hub = hub_new(&config, server->pool);
+    explicit_bzero(config.mac_key, sizeof config.mac_key);
     status = go_on(server, why);
     if (status == STATUS_OK)
         status = open_display(server, &config, why);

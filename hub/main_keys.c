@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sodium/crypto_generichash.h>
+
 #include "keys/invitation.h"
 
 enum status hub_keys_folder(const struct options *options,
@@ -18,6 +20,19 @@ enum status hub_keys_folder(const struct options *options,
         return STATUS_OK;
     return because(why, STATUS_CONFIG, "--directory %.60s...: the name is too "
                    "long", directory);
+}
+
+void hub_keys_proof(const struct hub_keys *keys,
+                    unsigned char out[MANIFEST_KEY_BYTES])
+{
+    static const char purpose[] = "starswitch: what nodes keep";
+
+    memset(out, 0, MANIFEST_KEY_BYTES);
+    if (keys->on)
+        (void)crypto_generichash(out, MANIFEST_KEY_BYTES,
+                                 (const unsigned char *)purpose,
+                                 sizeof purpose, keys->ring.hub.secret.bytes,
+                                 sizeof keys->ring.hub.secret.bytes);
 }
 
 /* ---- beginning ---- */
