@@ -20,6 +20,9 @@
 #include "policies/policy.h"
 #include "seam/machine.h"
 
+/* Nodes try to connect once a second at least (net/sockets.c). */
+#define HUB_RECOVERY (1500 * MILLISECOND)
+
 enum { HUB_MAX_NODES = 16384, NODE_NAME_BYTES = 40 };
 
 /* Local orders (MSG_STOP, MSG_ORDER) come from this peer, and MSG_ANSWER goes
@@ -38,6 +41,8 @@ struct hub_config {
     uint64_t secret[2]; /* that sessions are made from; not known to others */
     uint32_t keeping; /* of what a node is sent so much in 1000 at most is what
                          proves the centre that it keeps; 0: as it fits */
+    nanos recovery; /* an empty hub waits so long for nodes that keep a centre;
+                       0: it begins at once */
     uint64_t life; /* of the hub, as its disk says; counts them from 0 */
     unsigned char mac_key[MANIFEST_KEY_BYTES]; /* of what nodes keep */
     uint64_t every, delay;

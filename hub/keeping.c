@@ -15,8 +15,8 @@
 enum { KEEP_SHARE = 10 };
 
 /* Of what a node is sent, in thousandths, where the configuration does not say,
- * and then never more than a chunk at a time: a model that is cut into few bytes
- * has a manifest that is not much smaller. */
+ * and then never more than a chunk at a time: a model that is cut into few
+ * bytes has a manifest that is not much smaller. */
 enum { KEEP_MOST = 30 };
 
 /* Whether what nodes are sent is the centre. */
@@ -52,9 +52,21 @@ static bool is_keeper(const struct hub *hub, const struct member *member,
     uint64_t most = hub->config.keeping ? hub->config.keeping : KEEP_MOST;
     uint64_t chunk = hub->centre[0].theta->wire_bytes;
 
-    return (hub->config.keeping || bytes <= chunk) && member->present && member->bulk != PEER_NONE &&
-           member->start == START_GO &&
+    return (hub->config.keeping || bytes <= chunk) && member->present &&
+           member->bulk != PEER_NONE && member->start == START_GO &&
            1000 * (member->keep_bytes + bytes) <= most * member->down_bytes;
+}
+
+/* While no round is under way: its newest exchange before which all have their
+ * verdicts, merged or not. */
+static uint64_t last_retired(const struct member *member)
+{
+    uint64_t retired = member->last_exchange;
+
+    for (unsigned i = 0; i < member->waiting_count; i++)
+        if (member->waiting[i]->offer.exchange <= retired)
+            retired = member->waiting[i]->offer.exchange - 1;
+    return retired;
 }
 
 /* Whose turn it is to be told. */
@@ -73,7 +85,7 @@ static void choose_keepers(struct hub *hub)
         if (!is_keeper(hub, member, bytes))
             continue;
         keeping->list[keeping->count++] = (struct keeper){
-            place, member->session, member->merged};
+            place, member->session, last_retired(member)};
         keeping->turn = place + 1;
     }
 }

@@ -1,5 +1,5 @@
-/* A hub that starts again finds the newest centre there is: on its disk, or with
- * a node. */
+/* A hub that starts again finds the newest centre there is: on its disk, or
+ * with a node. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,6 @@
 #include "hub/saved.h"
 #include "hub/state.h"
 
-/* Nodes try to connect again every 2 s at least (net/sockets.c). */
-#define RECOVERY (2500 * MILLISECOND)
 /* A node that is to give what it keeps and sends nothing for so long does not.
  */
 #define GIVE_PATIENCE (10 * SECOND)
@@ -42,10 +40,21 @@ void recover_resume(struct hub *hub, uint64_t epoch)
 
 void recover_begin(struct hub *hub)
 {
-    hub->recovery.until = hub->now + RECOVERY;
+    struct recovery *recovery = &hub->recovery;
+
+    recovery->on |= hub->config.recovery > 0;
+    recovery->until =
+        hub->now +
+        (recovery->resumed ? HUB_RECOVERY : hub->config.recovery);
 }
 
 /* ---- what HELLO says ---- */
+
+/* A hub with nothing takes any run: who says it has one must prove it. */
+static bool is_looked_for(const struct hub *hub, uint64_t run)
+{
+    return run && (!hub->recovery.resumed || run == hub->recovery.run);
+}
 
 /* Something else is merged already: what a node keeps is of no use. */
 static bool is_late(const struct hub *hub)
@@ -73,15 +82,13 @@ static void hold_all(struct hub *hub)
     }
 }
 
-/* The first node of a former run that comes to a hub without one. */
-static void look_for(struct hub *hub, const struct msg_hello *hello)
+/* A node of a former run comes to a hub that has merged nothing yet. */
+static void look_around(struct hub *hub)
 {
     struct recovery *recovery = &hub->recovery;
 
     recovery->on = true;
-    recovery->resumed = false;
-    recovery->run = hello->run;
-    recovery->until = hub->now + RECOVERY;
+    recovery->until = hub->now + HUB_RECOVERY;
     hub->founder = -1;
     gift_drop(hub);
     hold_all(hub);
@@ -111,8 +118,9 @@ bool recover_meets(struct hub *hub, peer_id peer,
                    const struct msg_hello *hello)
 {
     struct recovery *recovery = &hub->recovery;
+    const struct member *known =
+        member_named(hub, hello->node_high, hello->node_low);
     bool ours = hello->run && hello->run == hub->config.run;
-
     bool later = life_of(hello->epoch) > life_of(hub->epoch);
 
     if (ours && later && !recovery->on && is_late(hub)) {
@@ -121,8 +129,8 @@ bool recover_meets(struct hub *hub, peer_id peer,
         return false;
     }
     if (hello->run && hello->kept && (!ours || later) && !recovery->on) {
-        if (!is_late(hub))
-            look_for(hub, hello);
+        if (!is_late(hub) && !(known && known->mistrusted))
+            look_around(hub);
         else
             effects_note(hub->out, NOTE_REFUSED, hello->name,
                          "it keeps version %llu of run %016llx, but this hub "
@@ -130,7 +138,7 @@ bool recover_meets(struct hub *hub, peer_id peer,
                          (unsigned long long)hello->kept - 1,
                          (unsigned long long)hello->run);
     }
-    if (recovery->on && hello->run == recovery->run)
+    if (recovery->on && is_looked_for(hub, hello->run))
         begin_life_after(hub, hello->epoch);
     return true;
 }
@@ -148,8 +156,8 @@ static bool everybody_here(const struct hub *hub)
     return true;
 }
 
-/* Who keeps the newest version, if it is newer than what the hub has. Silence is
- * no reason yet: it may be the hub that has slept. */
+/* Who keeps the newest version, if it is newer than what the hub has. Silence
+ * is no reason yet: it may be the hub that has slept. */
 static struct member *newest_holder(const struct hub *hub)
 {
     uint64_t least = hub->recovery.resumed ? hub->version + 1 : 0;
@@ -159,7 +167,7 @@ static struct member *newest_holder(const struct hub *hub)
         struct member *member = hub->members[i];
 
         if (!member->present || member->mistrusted ||
-            member->run != hub->recovery.run || member->keeps <= least)
+            !is_looked_for(hub, member->run) || member->keeps <= least)
             continue;
         best = member;
         least = member->keeps;
@@ -178,6 +186,7 @@ static void forget_gift(struct hub *hub)
 static void ask(struct hub *hub, struct member *member)
 {
     forget_gift(hub);
+    hub->recovery.run = member->run;
     hub->recovery.progress = hub->now;
     gift_ask(hub, member, START_GIVE);
 }
@@ -191,8 +200,10 @@ static void finish(struct hub *hub)
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
-        if (member->present)
-            member_start(hub, member, member_first_thing(hub, member));
+        if (!member->present)
+            continue;
+        rounds_recall(hub, member); /* before it is told what is merged */
+        member_start(hub, member, member_first_thing(hub, member));
     }
     centre_choose_founder(hub);
     rounds_advance(hub);

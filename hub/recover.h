@@ -40,7 +40,7 @@ struct keeping {
 struct recovery {
     bool on;
     bool resumed;   /* the hub has a centre from its disk */
-    uint64_t run;   /* that is looked for */
+    uint64_t run;   /* of its disk, or of the node that gives */
     uint64_t epoch; /* of the centre that the hub has */
     nanos until;    /* nodes have time to come back */
     nanos progress; /* of who gives: when something last came */

@@ -267,6 +267,7 @@ enum status hub_settle(const struct options *options,
     enum status status;
 
     config->seed = options->seed;
+    config->recovery = HUB_RECOVERY;
     config->every = options->every;
     config->delay = options->delay;
     config->wait = options->wait;

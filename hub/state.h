@@ -231,7 +231,7 @@ struct member {
     uint64_t merged;        /* newest that was merged completely */
     uint64_t base_version;
     uint64_t run;    /* that it came from, as its HELLO said */
-    uint64_t keeps;  /* 1 + version of that run's centre that it holds; 0: none */
+    uint64_t keeps;  /* 1 + version that it holds of that run; 0: none */
     bool mistrusted; /* what it gave as that was no good */
     uint64_t keep_bytes; /* that it was sent to keep, beside down_bytes */
     uint64_t every; /* k that it was told */

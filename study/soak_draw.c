@@ -80,7 +80,7 @@ static void draw_star(struct draw *draw)
     count(draw, "required", 1 + below(draw, draw->plan->nodes));
     span(draw, "step", between(draw, 10 * MILLISECOND, 200 * MILLISECOND));
     span(draw, "delay-by", between(draw, MILLISECOND, 40 * MILLISECOND));
-    span(draw, "reconnect", between(draw, 100 * MILLISECOND, 2 * SECOND));
+    span(draw, "reconnect", between(draw, 100 * MILLISECOND, SECOND));
     span(draw, "job", (nanos)(1 + below(draw, 1000)) * MICROSECOND);
     flag(draw, "uneven", 2);
     if (one_in(draw, 2))

@@ -156,6 +156,7 @@ void star_open(struct life *life, const struct hub_config *hub)
                   .line = life->watcher && life->watcher->line ? line : NULL,
                   .evaluate = plan->evaluates ? evaluate : NULL}};
     life->config.hub.keeping = 1000000; /* models are tiny */
+    life->config.hub.recovery = HUB_RECOVERY;
     life->world = world_new(plan->seed, &life->config);
     life->liars.pool = pool_new();
     if (!life->liars.pool)

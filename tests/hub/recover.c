@@ -17,7 +17,7 @@ struct treasure {
 };
 
 /* A hub's next life does not begin before nodes could come back. */
-#define RECOVERY (2500 * MILLISECOND)
+#define RECOVERY HUB_RECOVERY
 
 static struct bench *new_life(void)
 {
