@@ -12,6 +12,10 @@
  */
 #define GIVE_PATIENCE (10 * SECOND)
 
+/* Who keeps the newest version and has no bulk connection is waited for so much
+ * longer: the loss of that one is noticed later than that of the other. */
+#define BULK_PATIENCE (5 * SECOND)
+
 /* The high half of an epoch counts the hub's lives. */
 static uint64_t life_of(uint64_t epoch)
 {
@@ -241,7 +245,7 @@ void recover_advance(struct hub *hub)
             ask(hub, next);
             return;
         }
-        if (hub->now < recovery->until + MOURNING)
+        if (hub->now < recovery->until + BULK_PATIENCE)
             return;
         mistrust(hub, next, "it has no bulk connection");
     }
