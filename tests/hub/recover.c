@@ -315,6 +315,65 @@ static void a_founder_is_stopped_by_who_keeps_a_centre(void)
     bench_destroy(&bench);
 }
 
+static void an_empty_hub_waits_before_it_founds(void)
+{
+    struct bench *bench = new_life();
+    struct treasure treasure;
+    struct guest a, b;
+
+    treasure = train(bench, &a, 3);
+    bench_destroy(&bench);
+    bench = new_life();
+    bench->config.run = 1234;
+    bench->config.recovery = HUB_RECOVERY;
+    bench_open(bench);
+    b = guest_new(bench, "b");
+    b.hello.node_low = 77;
+    guest_comes_again(bench, &b);
+    CHECK_EQUAL(START_HOLD, start_of(bench, &b));
+    guest_lives(bench, &b, SECOND);
+    CHECK_EQUAL(START_HOLD, start_of(bench, &b));
+    guest_comes_again(bench, &a);
+    guest_lives(bench, &b, SECOND);
+    CHECK_EQUAL(START_GIVE, start_of(bench, &a));
+    give(bench, &a, &treasure);
+    CHECK_EQUAL(7, bench_look(bench)->run);
+    CHECK_EQUAL(3, bench_look(bench)->version);
+    CHECK_EQUAL(START_TAKE, start_of(bench, &b));
+    bench_destroy(&bench);
+}
+
+static void an_empty_hub_founds_when_nobody_keeps_anything(void)
+{
+    struct bench *bench = new_life();
+    struct guest a;
+
+    bench->config.recovery = HUB_RECOVERY;
+    bench_open(bench);
+    a = guest_new(bench, "a");
+    guest_comes_again(bench, &a);
+    CHECK_EQUAL(START_HOLD, start_of(bench, &a));
+    guest_lives(bench, &a, HUB_RECOVERY + 500 * MILLISECOND);
+    CHECK_EQUAL(START_FOUND, start_of(bench, &a));
+    bench_destroy(&bench);
+}
+
+static void a_bulk_connection_that_comes_late_is_waited_for(void)
+{
+    struct treasure treasure;
+    struct guest a;
+    struct bench *bench = lose_all(&a, &treasure);
+
+    a.control = a.bulk = PEER_NONE;
+    guest_hello(bench, &a);
+    guest_lives(bench, &a, HUB_RECOVERY + 3 * SECOND);
+    CHECK_EQUAL(START_HOLD, start_of(bench, &a));
+    guest_lives(bench, &a, 3 * SECOND);
+    CHECK_CONTAINS("no bulk connection", restored(bench));
+    CHECK(!bench_look(bench)->recovering);
+    bench_destroy(&bench);
+}
+
 static void once_something_is_merged_it_is_too_late(void)
 {
     struct treasure treasure;
@@ -588,6 +647,9 @@ void add_hub_recover_tests(CU_pSuite suite)
     TEST(epochs_never_go_back);
     TEST(a_hub_with_nothing_goes_on_from_a_node);
     TEST(a_founder_is_stopped_by_who_keeps_a_centre);
+    TEST(an_empty_hub_waits_before_it_founds);
+    TEST(an_empty_hub_founds_when_nobody_keeps_anything);
+    TEST(a_bulk_connection_that_comes_late_is_waited_for);
     TEST(once_something_is_merged_it_is_too_late);
     TEST(a_manifest_of_another_key_is_an_offence);
     TEST(a_damaged_chunk_is_noticed);
