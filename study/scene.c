@@ -82,6 +82,7 @@ static enum status settle(struct scene *scene, struct why *why)
         options->step_time = USUAL_STEP;
     settle_end(options);
     status = hub_settle(options, &scene->hub, why);
+    scene->hub.recovery = 0; /* nobody has been there before */
     if (status == STATUS_OK)
         status = settle_goal(scene, why);
     if (status == STATUS_OK)
