@@ -115,54 +115,68 @@ static void member_finishes(struct hub *hub, struct member *member)
     rounds_advance(hub);
 }
 
-void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
-                  struct blob *payload)
+/* Declines it, and tells its node what to do instead. */
+static void offer_refuse(struct hub *hub, struct member *member,
+                         const struct msg_offer *offer, enum verdict verdict)
 {
-    struct member *member = hub_member(hub, peer);
-    struct contribution *contribution;
-    enum verdict verdict;
+    offer_decline(hub, member, offer, verdict);
+    if (!member->takes && member->start != START_TAKE &&
+        (verdict == VERDICT_STALE || verdict == VERDICT_FUTURE ||
+         verdict == VERDICT_LINEAGE))
+        member_start(hub, member, START_TAKE);
+    if (offer->last && verdict != VERDICT_DUPLICATE)
+        member_finishes(hub, member);
+}
 
-    (void)payload;
-    if (msg->offer.iteration > member->iteration)
-        member->iteration = msg->offer.iteration;
-    member_recount(hub, member);
-    if ((!hub->founded && !hub->contest) || msg->offer.exchange == 0) {
-        verdict_send(hub, member, msg->offer.exchange, 0, hub->chunks,
-                     VERDICT_SUPERSEDED);
-        return;
-    }
-    verdict = offer_judge(hub, member, &msg->offer);
-    if (verdict == VERDICT_QUARANTINED) {
-        member->last_exchange = msg->offer.exchange;
-        quarantine_serve(hub, member);
-    }
-    if (msg->offer.base_version >= member->taken &&
-        verdict != VERDICT_FUTURE)
-        member->takes = false;
-    if (verdict != VERDICT_MERGED) {
-        offer_decline(hub, member, &msg->offer, verdict);
-        if (!member->takes && member->start != START_TAKE &&
-            (verdict == VERDICT_STALE || verdict == VERDICT_FUTURE ||
-             verdict == VERDICT_LINEAGE))
-            member_start(hub, member, START_TAKE);
-        if (msg->offer.last && verdict != VERDICT_DUPLICATE)
-            member_finishes(hub, member);
-        return;
-    }
-    contribution = calloc(1, sizeof *contribution +
-                                 hub->chunks * sizeof *contribution->chunks);
+/* Puts it to those that wait for a round. */
+static void offer_accept(struct hub *hub, struct member *member,
+                         const struct msg_offer *offer)
+{
+    struct contribution *contribution =
+        calloc(1, sizeof *contribution +
+                      hub->chunks * sizeof *contribution->chunks);
+
     if (!contribution)
         abort();
-    contribution->member = peer->member;
+    contribution->member = member->place;
     contribution->incarnation = member->incarnation;
     contribution->connection = member->session;
-    contribution->offer = msg->offer;
+    contribution->offer = *offer;
     contribution->ordinal = ++member->conduct.offers;
     narrow(hub, contribution);
-    member->last_exchange = msg->offer.exchange;
-    member->base_version = msg->offer.base_version;
+    member->last_exchange = offer->exchange;
+    member->base_version = offer->base_version;
     member->waiting[member->waiting_count++] = contribution;
     bitset_set(&hub->waiting, member->place, true);
     hub->offered_chunks += hub->chunks;
     rounds_advance(hub);
+}
+
+void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload)
+{
+    const struct msg_offer *offer = &msg->offer;
+    struct member *member = hub_member(hub, peer);
+    enum verdict verdict;
+
+    (void)payload;
+    if (offer->iteration > member->iteration)
+        member->iteration = offer->iteration;
+    member_recount(hub, member);
+    if ((!hub->founded && !hub->contest) || offer->exchange == 0) {
+        verdict_send(hub, member, offer->exchange, 0, hub->chunks,
+                     VERDICT_SUPERSEDED);
+        return;
+    }
+    verdict = offer_judge(hub, member, offer);
+    if (verdict == VERDICT_QUARANTINED) {
+        member->last_exchange = offer->exchange;
+        quarantine_serve(hub, member);
+    }
+    if (offer->base_version >= member->taken && verdict != VERDICT_FUTURE)
+        member->takes = false;
+    if (verdict == VERDICT_MERGED)
+        offer_accept(hub, member, offer);
+    else
+        offer_refuse(hub, member, offer, verdict);
 }
