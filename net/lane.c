@@ -18,7 +18,7 @@ _Static_assert(PEER_CONTROL % 2 == CHANNEL_CONTROL &&
 
 enum status lane_open(struct lane *lane, void *context,
                       const struct socket_plan *plan, struct pool *pool,
-                      struct door *door, bool held, struct why *why)
+                      struct door *door, struct why *why)
 {
     memset(lane, 0, sizeof *lane);
     lane->context = context;
@@ -28,9 +28,9 @@ enum status lane_open(struct lane *lane, void *context,
     lane->next_peer = FIRST_PEER + (plan->channel == CHANNEL_BULK ? 1 : 0);
     lane->connected_fd = -1;
     lane->change_at = lane->retry_at = lane->replace_at = NEVER;
-    lane->held = lane->replace = held;
+    lane->held = lane->replace = plan->held;
     peers_init(&lane->peers);
-    if (held)
+    if (plan->held)
         return STATUS_OK;
     return sockets_open(context, plan, &lane->sockets, why);
 }

@@ -44,12 +44,11 @@ struct heard {
 
 enum hearing { HEARD_NOTHING, HEARD_NOISE, HEARD_MESSAGE };
 
-/* Opens the socket, or, `held`, leaves that to lane_guard once it is not any
- * more; context, door and pool are borrowed. */
+/* Opens the socket, or, if the plan is held, leaves that to lane_guard once the
+ * lane is not any more; context, door and pool are borrowed. */
 enum status lane_open(struct lane *lane, void *context,
                       const struct socket_plan *plan, struct pool *pool,
-                      struct door *door, bool held,
-                      struct why *why) MUST_CHECK;
+                      struct door *door, struct why *why) MUST_CHECK;
 /* Closes the socket, which lingers in the context. Also for a zeroed lane. */
 void lane_close(struct lane *lane);
 

@@ -66,7 +66,7 @@ static enum status open_lanes(struct net *net, const struct net_config *config,
                         net->keys.on ? &net->keys : NULL);
 
         status = lane_open(&net->lanes[i], net->context, &plan, net->pool,
-                           &net->door, !binds && config->held, why);
+                           &net->door, why);
     }
     return status;
 }

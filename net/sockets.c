@@ -75,7 +75,8 @@ struct socket_plan socket_plan(const struct net_config *config,
          * taken, so that a limit of the window alone would stop us within our
          * credit. */
         .send_limit = bulk ? (int)(2 * window + 8) : CONTROL_LIMIT,
-        .keys = keys};
+        .keys = keys,
+        .held = !binds && config->held};
 }
 
 void *context_new(bool binds)

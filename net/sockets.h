@@ -31,6 +31,7 @@ struct socket_plan {
     int send_limit;       /* messages per peer that libzmq may hold */
     int receive_limit;
     const struct net_keys *keys; /* borrowed; or NULL */
+    bool held; /* it is not to connect yet */
 };
 
 struct sockets {
