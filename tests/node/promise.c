@@ -245,6 +245,29 @@ static void parameters_are_not_promised(void)
     desk_destroy(&desk);
 }
 
+/* Exchanges twelve times, of which the hub answers the last but one or two.
+ * `merged` and `centre` are then what the hub goes back to: what it had two
+ * exchanges before the end; returned is the exchange that that has. */
+static uint64_t exchanges(struct rig *rig, int ahead,
+                          double merged[DESK_ELEMENTS],
+                          double centre[DESK_ELEMENTS])
+{
+    uint64_t back = 0;
+
+    for (int i = 0; i < 12; i++) {
+        if (i == 10) {
+            memcpy(merged, rig->merged, sizeof rig->merged);
+            memcpy(centre, rig->centre, sizeof rig->centre);
+            back = rig->exchange;
+        }
+        rig_drift(rig);
+        rig_offers(rig);
+        if (i >= ahead)
+            rig_answer(rig);
+    }
+    return back;
+}
+
 /* Lossy codecs, fragments, lost chunks: whatever the hub goes back to, what it
  * has then and what is offered after that is all of the trainer's progress. */
 static void whatever_the_hub_loses_all_progress_counts_once(void)
@@ -252,7 +275,7 @@ static void whatever_the_hub_loses_all_progress_counts_once(void)
     for (uint64_t seed = 1; seed <= 60; seed++) {
         enum codec_id codec = (enum codec_id)(seed % CODEC_COUNT);
         double merged[DESK_ELEMENTS] = {0}, centre[DESK_ELEMENTS] = {0};
-        uint64_t back = 0;
+        uint64_t back;
         struct rig rig;
 
         rig_open(&rig, codec, seed);
@@ -260,18 +283,7 @@ static void whatever_the_hub_loses_all_progress_counts_once(void)
         rig.desk->welcome.fragments = seed % 2 ? 1 : DESK_CHUNKS;
         desk_welcomes(rig.desk, START_GO);
         rig.others = 0.5;
-        for (int i = 0; i < 12; i++) {
-            /* What the hub goes back to: what it had two exchanges ago. */
-            if (i == 10) {
-                memcpy(merged, rig.merged, sizeof merged);
-                memcpy(centre, rig.centre, sizeof centre);
-                back = rig.exchange;
-            }
-            rig_drift(&rig);
-            rig_offers(&rig);
-            if (i >= 1 + (int)(seed % 2))
-                rig_answer(&rig);
-        }
+        back = exchanges(&rig, 1 + (int)(seed % 2), merged, centre);
         rig.answers = 0;
         memcpy(rig.merged, merged, sizeof merged);
         memcpy(rig.centre, centre, sizeof centre);
