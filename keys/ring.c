@@ -366,8 +366,9 @@ enum status ring_admit(struct ring *ring, const char *name,
                        "this node's key has been revoked; the hub's operator "
                        "may let it in again");
     if (ring->allowed_count == RING_NODES)
-        return because(why, STATUS_REFUSED, "the hub knows %d nodes and takes "
-                       "no more: revoke some", RING_NODES);
+        return because(why, STATUS_REFUSED,
+                       "the hub knows %d nodes and takes no more: revoke some",
+                       RING_NODES);
     return ring_enrol(ring, name, key, why);
 }
 

@@ -73,7 +73,7 @@ static void sum_up(XXH3_state_t *state, const struct part *parts, size_t count,
 
 /* The next file, with room for its sums; NULL: no memory. */
 static struct inventory_file *new_file(struct inventory *manifest,
-                                      const char *name, uint64_t size)
+                                       const char *name, uint64_t size)
 {
     struct inventory_file *file = &manifest->files[manifest->count];
 
@@ -86,8 +86,8 @@ static struct inventory_file *new_file(struct inventory *manifest,
 }
 
 enum status inventory_add(struct inventory *manifest, const char *name,
-                         const struct part *parts, size_t count,
-                         struct why *why)
+                          const struct part *parts, size_t count,
+                          struct why *why)
 {
     struct inventory_file *file =
         new_file(manifest, name, size_of(parts, count));
@@ -102,7 +102,7 @@ enum status inventory_add(struct inventory *manifest, const char *name,
 }
 
 enum status inventory_copy(struct inventory *manifest,
-                          const struct inventory_file *file, struct why *why)
+                           const struct inventory_file *file, struct why *why)
 {
     struct inventory_file *copy = new_file(manifest, file->name, file->size);
 
@@ -286,7 +286,7 @@ static bool take_end(struct cursor *cursor)
 }
 
 enum status inventory_parse(const char *text, size_t size,
-                           struct inventory *out, struct why *why)
+                            struct inventory *out, struct why *why)
 {
     struct cursor cursor = {text, text + size};
     enum status status = STATUS_OK;

@@ -46,12 +46,12 @@ uint64_t inventory_blocks(uint64_t size);
 
 /* Adds a file that holds these parts. NO_MEMORY. There must be room. */
 enum status inventory_add(struct inventory *manifest, const char *name,
-                         const struct part *parts, size_t count,
-                         struct why *why) MUST_CHECK;
+                          const struct part *parts, size_t count,
+                          struct why *why) MUST_CHECK;
 /* Adds a file as another manifest knows it. */
 enum status inventory_copy(struct inventory *manifest,
-                          const struct inventory_file *file,
-                          struct why *why) MUST_CHECK;
+                           const struct inventory_file *file,
+                           struct why *why) MUST_CHECK;
 /* The file of that name, or NULL; lives as long as the manifest. */
 const struct inventory_file *inventory_find(const struct inventory *manifest,
                                           const char *name);
@@ -61,7 +61,7 @@ char *inventory_print(const struct inventory *manifest, size_t *size);
 /* Reads a text; `out`, all zeros before, is to be freed either way. MALFORMED
  * or NO_MEMORY. */
 enum status inventory_parse(const char *text, size_t size,
-                           struct inventory *out, struct why *why) MUST_CHECK;
+                            struct inventory *out, struct why *why) MUST_CHECK;
 /* All zeros is fine. */
 void inventory_free(struct inventory *manifest);
 
