@@ -146,7 +146,7 @@ static void add_arm(struct plan *plan, const struct settings *settings,
 {
     const struct arm *arm = &arms[id];
     struct series *series = &plan->series[id];
-    struct hub_config hub;
+    struct hub_config hub = {0};
     struct why why = {""};
     uint64_t iterations = workloads[arm->workload].iterations;
 

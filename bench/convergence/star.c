@@ -318,7 +318,7 @@ static bool is_saved(const struct star *star)
 void star_run(const struct task *task, struct outcome *out)
 {
     struct star star = {.task = task};
-    struct hub_config hub;
+    struct hub_config hub = {0};
     struct why why = {""};
 
     if (arm_settle(task->arm, &hub, &why) != STATUS_OK) {
