@@ -7,6 +7,7 @@
 #include "hub/main_ctl.h"
 #include "hub/main_keys.h"
 #include "keys/invitation.h"
+#include "net/service.h"
 
 /* A command with its folder, and the options that say where a hub listens. */
 struct request {
@@ -78,6 +79,7 @@ int command_keygen(int count, char **words)
 
     if (status == STATUS_OK && request.options.help)
         return 0;
+    service_hide();
     if (status == STATUS_OK)
         status = ring_make(request.folder, &made, &why);
     if (status == STATUS_OK)
@@ -101,6 +103,7 @@ int command_enroll(int count, char **words)
 
     if (status == STATUS_OK && request.options.help)
         return 0;
+    service_hide();
     if (status == STATUS_OK)
         status = node_key_read(words[3], &key, &why);
     if (status == STATUS_OK)

@@ -7,6 +7,7 @@
 #include <sodium/crypto_generichash.h>
 
 #include "keys/invitation.h"
+#include "net/service.h"
 
 enum status hub_keys_folder(const struct options *options,
                             const char *directory, char out[FILE_PATH_BYTES],
@@ -85,6 +86,7 @@ enum status hub_keys_open(struct hub_keys *keys, const struct options *options,
 
     if (!keys->on)
         return STATUS_OK;
+    service_hide();
     status = hub_keys_folder(options, options->directory, folder, why);
     if (status == STATUS_OK && !ring_is_there(folder))
         status = ring_make(folder, &made, why);

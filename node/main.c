@@ -144,6 +144,8 @@ static enum status attach(struct training *training, struct why *why)
 
     if (model->held_out_samples)
         link.evaluate = review;
+    if (options->key[0])
+        service_hide();
     text_init(&text, hub, sizeof hub);
     endpoints_print(&options->hubs, &text);
     switch (star_attach(&link, model->tensors, model->tensor_count,

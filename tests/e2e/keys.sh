@@ -62,6 +62,11 @@ n2.key" ] || failed "allowed: $(ls "$keys/allowed")"
 tr '\0' ' ' <"/proc/$(cat "$here/n1.pid")/cmdline" >"$here/ps.out"
 ! said ps "$key" || failed "ps shows the key of n1"
 
+for name in h n1; do
+    grep -q "^Max core file size  *0 *0 " "/proc/$(cat "$here/$name.pid")/limits" ||
+        failed "a core of $name would hold its key"
+done
+
 # ---- and a group for collectives ----
 
 export STARSWITCH_HUB="127.0.0.1:$port" LD_LIBRARY_PATH="$bin"
