@@ -1,0 +1,37 @@
+#!/bin/sh
+# --lan on a network of its own: the hub finds its address, makes keys and says
+# where it listens; with the line of keygen a node elsewhere enrols and trains.
+set -eu
+cd "$(dirname "$0")/../.."
+. tests/e2e/common
+. tests/e2e/network
+
+network || exit 0
+export XDG_CONFIG_HOME="$here/config"
+
+inside=$at_hub
+start h "$bin/starswitch-hub" --lan --directory "$here/h.run" --policy mean
+until_ 10 "the hub listens" said h "listening tcp://$hub_address:7541 (switch)"
+said h "encrypted" || failed "it does not say whether it is encrypted"
+start keygen "$bin/starswitch-hub" keygen "$here/h.run"
+ends keygen 0 10
+said keygen "starswitch-node --hub $hub_address --key E" ||
+    failed "keygen does not print the line"
+
+# What it printed, as people paste it.
+inside=$at_node
+options=$(sed -n 's/.*starswitch-node \(--hub .*--key [^ ]*\).*/\1/p' \
+    "$here/keygen.out")
+# shellcheck disable=SC2086
+start n1 "$bin/starswitch-node" $options --name n1 --model $model \
+    --data "$data" --step-time 10ms --json
+until_ 20 "n1 enrols" told h node_enrolled n1
+goes_on 20 n1
+port=7541 node plain
+ends plain 77 30
+goes_on 20 n1
+send TERM n1
+ends n1 0
+inside=
+send TERM h
+ends h 0 30
