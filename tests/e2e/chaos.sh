@@ -6,9 +6,8 @@
 #     tests/e2e/chaos.sh             for CHAOS_TIME seconds, with CHAOS_NODES
 #     tests/e2e/chaos.sh hub-kills   100 kills of the hub, and no other fault
 #
-# CHAOS_SEED draws, CHAOS_HUB has more options for the hub, and the recordings
-# stay in CHAOS_FOLDER, if there is one. CHAOS_RECOVERY=yes also empties the
-# hub's directory now and then, and counts what nodes keep of the centre.
+# CHAOS_SEED draws, CHAOS_HUB has more options for the hub, CHAOS_MORE for
+# star-chaos, and the recordings stay in CHAOS_FOLDER, if there is one.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/e2e/common
@@ -29,11 +28,6 @@ run() { # OPTION...
         --hub "${CHAOS_HUB:-}" "$@" || failed "not all have ended"
 }
 
-loss= recovery=
-if [ "${CHAOS_RECOVERY:-}" = yes ]; then
-    loss="--mean hub-loss=60" recovery=--recovery
-fi
-
 # The longest lease is over in 60 s; a short run has no time for that.
 quiet=60
 [ "$seconds" -ge 300 ] || quiet=25
@@ -44,7 +38,7 @@ if [ "${1:-}" = hub-kills ]; then
     "$bin/star-chaos" judge "$folder" --serve 2
 else
     # shellcheck disable=SC2086
-    run --time $((seconds - quiet - 10)) --quiet $quiet $loss
-    # shellcheck disable=SC2086
-    "$bin/star-chaos" judge "$folder" $recovery
+    run --time $((seconds - quiet - 10)) --quiet $quiet --mean hub-loss=60 \
+        ${CHAOS_MORE:-}
+    "$bin/star-chaos" judge "$folder" --recovery
 fi

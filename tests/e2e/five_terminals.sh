@@ -47,7 +47,7 @@ ends n4 0
 until_ 10 "n4 has left" told h node_left n4
 last=$(($(count n4 offered) + 1))
 merged() { # NODE: its last exchange in the centre that was saved
-    sed -n "s/^node .* \([0-9]*\) $1\$/\1/p" "$here/h.run/current/state"
+    sed -n "s/^node .* \([0-9]*\) [0-9]* $1\$/\1/p" "$here/h.run/current/state"
 }
 is_merged() { [ "$(merged "$1")" = "$2" ]; }
 until_ 10 "the last progress of n4, exchange $last, is in the centre" \

@@ -63,7 +63,8 @@ tr '\0' ' ' <"/proc/$(cat "$here/n1.pid")/cmdline" >"$here/ps.out"
 ! said ps "$key" || failed "ps shows the key of n1"
 
 for name in h n1; do
-    grep -q "^Max core file size  *0 *0 " "/proc/$(cat "$here/$name.pid")/limits" ||
+    limits=/proc/$(cat "$here/$name.pid")/limits
+    grep -q "^Max core file size  *0 *0 " "$limits" ||
         failed "a core of $name would hold its key"
 done
 

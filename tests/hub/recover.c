@@ -38,7 +38,8 @@ static struct treasure kept_by(const struct bench *bench,
         hand_last(&bench->hand, guest->bulk, MSG_KEEP);
     struct treasure treasure = {.bytes = 0};
 
-    if (!CHECK(keep != NULL) ||
+    CHECK(keep != NULL);
+    if (!keep ||
         !CHECK(keep->payload->size <= sizeof treasure.manifest))
         return treasure;
     treasure.bytes = keep->payload->size;
