@@ -83,6 +83,7 @@ struct span {
 /* Where a node was, over all its lives. */
 struct place {
     uint64_t run, epoch, version;
+    nanos seen; /* when it was told so */
 };
 
 /* Numbers whose least, median and greatest are told. */

@@ -137,6 +137,18 @@ static void answer_all(struct node *node)
                 life->exchanges[i].chunks[j].told = ANSWERED_BY_WELCOME;
 }
 
+/* Whether the hub's directory was emptied since. What nodes kept then is held
+ * against the hub's next life (judge_start); if none kept anything, the run is
+ * lost. */
+static bool was_emptied(const struct judge *judge, nanos since)
+{
+    for (size_t i = 0; i < judge->span_count; i++)
+        if (judge->spans[i].fault == FAULT_HUB_LOSS &&
+            judge->spans[i].from >= since)
+            return true;
+    return false;
+}
+
 /* Which run it is, and where that stands. */
 static void arrive(struct node *node, const struct entry *entry)
 {
@@ -144,11 +156,13 @@ static void arrive(struct node *node, const struct entry *entry)
     uint64_t run = entry_number(entry, "run");
 
     /* A run that has merged nothing yet leaves nothing to go on with. */
-    if (place->run != run && !place->version)
+    if (place->run != run &&
+        (!place->version || was_emptied(node->judge, place->seen)))
         *place = (struct place){.run = run};
     if (place->run != run)
         violated(node->judge, entry, "N4: another run, the centre is lost");
     place->run = run;
+    place->seen = entry->now;
     come_to(node, entry, entry_number(entry, "epoch"),
             entry_number(entry, "version"));
 }
