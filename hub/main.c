@@ -207,7 +207,8 @@ static void on_signal(void *self, int number)
     } else if (number == SIGUSR1) {
         hub_look(server->hub, net_now(), &view);
         hub_look_at_uploads(server->hub, &uploads);
-        state_dump(&server->display, server->pool, &view, &uploads);
+        state_dump(&server->display, server->net, server->pool, &view,
+                   &uploads);
     } else {
         stop(server, number);
     }

@@ -69,17 +69,30 @@ static void write_state(struct display *display, const struct table *table,
         display_complain(display, why.text);
 }
 
-void state_dump(struct display *display, struct pool *pool,
-                const struct hub_view *view,
+static void count_refusals(const struct net *net,
+                           struct table_count out[REFUSAL_COUNT])
+{
+    for (unsigned i = 0; i < REFUSAL_COUNT; i++)
+        out[i] = (struct table_count){net_refusal_name((enum net_refusal)i),
+                                      net_refusals(net)->count[i]};
+}
+
+void state_dump(struct display *display, const struct net *net,
+                struct pool *pool, const struct hub_view *view,
                 const struct hub_uploads *uploads)
 {
     char line[TABLE_BYTES];
+    struct table_count refusals[REFUSAL_COUNT];
     const struct table table = display_table(display, net_now(), view);
-    const struct table_process process = {*uploads, resident_bytes(),
+    const struct table_process process = {*uploads,
+                                          resident_bytes(),
                                           pool_bytes(pool),
-                                          display->logger.notes};
+                                          display->logger.notes,
+                                          refusals,
+                                          REFUSAL_COUNT};
     struct text text;
 
+    count_refusals(net, refusals);
     text_init(&text, line, sizeof line);
     table_state(&table, &process, table_nodes(view), &text);
     screen_say(&display->screen, line);

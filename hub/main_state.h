@@ -10,8 +10,8 @@
 
 /* Says a line of JSON, and writes the same with all nodes to
  * DIRECTORY/state.json: whole, or as it was. */
-void state_dump(struct display *display, struct pool *pool,
-                const struct hub_view *view,
+void state_dump(struct display *display, const struct net *net,
+                struct pool *pool, const struct hub_view *view,
                 const struct hub_uploads *uploads);
 
 /* At each tick: a line about the run now and then, a sign of life while jobs

@@ -48,11 +48,19 @@ void table_line(const struct table *table, struct text *out);
 /* As many of the nodes as are listed. */
 unsigned table_nodes(const struct hub_view *view);
 
+/* How often something has happened. */
+struct table_count {
+    const char *name;
+    uint64_t count;
+};
+
 /* What the hub's process knows of itself. */
 struct table_process {
     struct hub_uploads uploads;
     uint64_t resident, pool; /* bytes of memory: in all, and of payloads */
     const uint64_t *notes;   /* how many of each kind there were */
+    const struct table_count *refusals; /* of connections, by reason */
+    unsigned reasons;                   /* how many of those */
 };
 
 /* One line of JSON with all that table_json says and with what is open, for

@@ -195,6 +195,16 @@ void table_json(const struct table *table, struct text *out)
     add_nodes(out, table->view, TABLE_NODES);
 }
 
+/* One that is not 0; `any`: others are before it. */
+static void add_count(struct text *out, bool *any, const char *name,
+                      uint64_t count)
+{
+    if (!count)
+        return;
+    text_add(out, "%c\"%s\":%" PRIu64, *any ? ',' : '{', name, count);
+    *any = true;
+}
+
 /* What the log has told, also what it withheld. */
 static void add_notes(struct text *out, const uint64_t *notes)
 {
@@ -202,11 +212,19 @@ static void add_notes(struct text *out, const uint64_t *notes)
 
     add_key(out, "events");
     for (unsigned i = 0; i < NOTE_KINDS; i++)
-        if (notes[i]) {
-            text_add(out, "%c\"%s\":%" PRIu64, any ? ',' : '{',
-                     note_name((enum note_kind)i), notes[i]);
-            any = true;
-        }
+        add_count(out, &any, note_name((enum note_kind)i), notes[i]);
+    text_add(out, any ? "}" : "{}");
+}
+
+static void add_refusals(struct text *out,
+                         const struct table_process *process)
+{
+    bool any = false;
+
+    add_key(out, "refused");
+    for (unsigned i = 0; i < process->reasons; i++)
+        add_count(out, &any, process->refusals[i].name,
+                  process->refusals[i].count);
     text_add(out, any ? "}" : "{}");
 }
 
@@ -227,6 +245,7 @@ void table_state(const struct table *table, const struct table_process *process,
     add_whole(out, "resident_bytes", process->resident);
     add_whole(out, "pool_bytes", process->pool);
     add_notes(out, process->notes);
+    add_refusals(out, process);
     add_course(out, table);
     add_nodes(out, view, nodes);
 }

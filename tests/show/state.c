@@ -16,8 +16,13 @@ static struct json_object *tell(unsigned nodes)
 {
     size_t size = TABLE_REST_BYTES + (size_t)nodes * TABLE_NODE_BYTES;
     static uint64_t notes[NOTE_KINDS];
-    const struct table_process process = {
-        {.open = 7, .rounds = 2}, 1 << 24, 1 << 20, notes};
+    const struct table_count refused[] = {{"unknown_key", 5}, {"banned", 0}};
+    const struct table_process process = {{.open = 7, .rounds = 2},
+                                          1 << 24,
+                                          1 << 20,
+                                          notes,
+                                          refused,
+                                          2};
     struct table table = sample_table(&view);
     char *bytes = malloc(size);
     struct json_object *json;
@@ -45,7 +50,7 @@ static int64_t number(struct json_object *json, const char *key)
 
 static void it_has_what_is_open_and_what_was_refused(void)
 {
-    struct json_object *json, *events = NULL;
+    struct json_object *json, *events = NULL, *refused = NULL;
 
     sample_view(&view);
     view.offered = 50;
@@ -59,6 +64,9 @@ static void it_has_what_is_open_and_what_was_refused(void)
     CHECK(json_object_object_get_ex(json, "events", &events));
     CHECK_EQUAL(3, number(events, "node_refused"));
     CHECK_EQUAL(1, json_object_object_length(events));
+    CHECK(json_object_object_get_ex(json, "refused", &refused));
+    CHECK_EQUAL(5, number(refused, "unknown_key"));
+    CHECK_EQUAL(1, json_object_object_length(refused));
     json_object_put(json);
 }
 
