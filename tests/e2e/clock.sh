@@ -6,9 +6,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 . tests/e2e/common
 
-"${CC:-cc}" -shared -fPIC -O1 -D_GNU_SOURCE -o "$here/clock.so" \
-    tests/e2e/preload/clock.c -ldl
-inside="env LD_PRELOAD=$here/clock.so"
+library=$(realpath "$bin/tests/preload/clock.so")
+inside="env LD_PRELOAD=$library"
 
 # The clock does jump.
 inside_says() { $inside sh -c 'date +%s; sleep 1; date +%s'; }
@@ -32,7 +31,7 @@ done
 send KILL n2
 ends n2 137
 until_ 20 "n2 is gone" told h node_lost n2
-inside="env LD_PRELOAD=$here/clock.so CLOCK_OFFSET=-90000"
+inside="env LD_PRELOAD=$library CLOCK_OFFSET=-90000"
 rm "$here/n2.out"
 node n2
 goes_on 20 n1 n2
