@@ -60,7 +60,7 @@ static void settle(struct hub *hub, struct round *round)
         else if (!contribution->donates)
             decline(hub, contribution, VERDICT_DECLINED);
     }
-    round->empty &= !round->takes_all;
+    round->empty = round->discarded || (round->empty && !round->takes_all);
     round_gather(hub, round);
 }
 

@@ -13,6 +13,8 @@ uint32_t offers_fragments(const struct hub *hub);
  * the node's next one, which holds the same, need not wait behind it. */
 bool offers_withdraw(struct hub *hub, struct member *member,
                      uint64_t exchange, enum verdict verdict);
+void offers_withdraw_all(struct hub *hub, struct member *member,
+                         enum verdict verdict);
 void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
 

@@ -107,6 +107,14 @@ bool offers_withdraw(struct hub *hub, struct member *member,
     return true;
 }
 
+void offers_withdraw_all(struct hub *hub, struct member *member,
+                         enum verdict verdict)
+{
+    while (member->waiting_count)
+        (void)offers_withdraw(hub, member,
+                              member->waiting[0]->offer.exchange, verdict);
+}
+
 /* Its last offer is no good: nobody waits for another one. */
 static void member_finishes(struct hub *hub, struct member *member)
 {

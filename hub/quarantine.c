@@ -42,10 +42,7 @@ static void begin(struct hub *hub, struct member *member, const char *why)
                  (unsigned long long)conduct->left);
     if (!member->present)
         return;
-    while (member->waiting_count)
-        (void)offers_withdraw(hub, member,
-                              member->waiting[0]->offer.exchange,
-                              VERDICT_QUARANTINED);
+    offers_withdraw_all(hub, member, VERDICT_QUARANTINED);
     tasks_withdraw(hub, member);
     rounds_forget(hub, member->place, VERDICT_QUARANTINED, false);
     rounds_advance(hub);

@@ -71,14 +71,20 @@ static bool is_late(const struct hub *hub)
     return false;
 }
 
+/* Of the run that is given up nothing is merged, and nobody is sent a result.
+ * Who stays in its session is told of all it has offered: what it has in flight
+ * would else be waited for. */
 static void hold_all(struct hub *hub)
 {
     rounds_discard(hub);
+    for (struct round *round = hub->rounds; round; round = round->next)
+        round->discarded = round->empty = true;
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
         if (!member->present)
             continue;
+        offers_withdraw_all(hub, member, VERDICT_SUPERSEDED);
         delivery_clear(&member->delivery);
         member->takes = false;
         member_start(hub, member, START_HOLD);
@@ -200,6 +206,7 @@ static void finish(struct hub *hub)
 {
     forget_gift(hub);
     hub->recovery.on = false;
+    hub->rounds_here = 0; /* if any, they were of a run that is given up */
     hub->next_save = hub->now + hub->config.save_interval;
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];

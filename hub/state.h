@@ -157,6 +157,7 @@ struct round {
     bool settled;      /* what is merged is known: chunks may merge */
     bool gathers;      /* its chunks know who is awaited */
     bool empty;        /* nothing is */
+    bool discarded;    /* its run is given up: nothing may be */
     unsigned *order; /* the policy's, places in list; NULL: not closed */
     unsigned choices, next_choice, wanted;
     uint32_t merged; /* chunks that are done */

@@ -190,6 +190,82 @@ static void the_newest_of_two_holders_is_asked(void)
     bench_destroy(&bench);
 }
 
+/* Before anything is merged, a comes to the run that b has founded. A round is
+ * open, with b's exchange 1 as a whole, and its exchange 2 waits. */
+static struct bench *interrupt(struct guest *a, struct guest *b,
+                               struct treasure *treasure)
+{
+    struct bench *bench = treasure_life(&store);
+
+    *treasure = treasure_train(bench, a, 3);
+    bench_destroy(&bench);
+    bench = treasure_life(&store);
+    bench->config.run = 1234;
+    bench->config.nodes = 3;
+    bench_open(bench);
+    *b = guest_new(bench, "b");
+    b->hello.node_low = 77;
+    b->hello.run = 7;
+    b->hello.lineage = a->hello.lineage;
+    guest_comes_again(bench, b);
+    guest_founds(bench, b, 9);
+    guest_gives(bench, b, 1, 0.5);
+    guest_offers(bench, b, 2);
+    CHECK_EQUAL(VERDICT_COUNT, guest_verdict(bench, b, 2, 0));
+    guest_comes_again(bench, a);
+    CHECK_EQUAL(START_HOLD, treasure_start(bench, b));
+    return bench;
+}
+
+/* A node in the same session waits for its verdicts: it would never offer
+ * again. */
+static void a_young_run_that_is_given_up_answers_its_offers(void)
+{
+    struct treasure treasure;
+    struct guest a, b;
+    struct bench *bench = interrupt(&a, &b, &treasure);
+
+    guest_lives(bench, &b, SECOND);
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
+        CHECK_EQUAL(VERDICT_SUPERSEDED, guest_verdict(bench, &b, 1, i));
+        CHECK_EQUAL(VERDICT_SUPERSEDED, guest_verdict(bench, &b, 2, i));
+    }
+    bench_destroy(&bench);
+}
+
+static void a_young_run_that_is_given_up_makes_no_version(void)
+{
+    struct treasure treasure;
+    struct guest a, b;
+    struct bench *bench = interrupt(&a, &b, &treasure);
+
+    guest_lives(bench, &b, SECOND);
+    CHECK_EQUAL(0, bench_look(bench)->version);
+    CHECK_EQUAL(0, guest_heard_count(bench, &b, MSG_RESULT));
+    bench_destroy(&bench);
+}
+
+static void rounds_of_a_young_run_let_nobody_begin_alone(void)
+{
+    struct treasure treasure;
+    struct guest a, b;
+    struct bench *bench = interrupt(&a, &b, &treasure);
+
+    guest_lives(bench, &b, 1500 * MILLISECOND);
+    guest_pings(bench, &a, 1);
+    guest_lives(bench, &b, 1500 * MILLISECOND);
+    treasure_given(bench, &a, &treasure);
+    CHECK_EQUAL(7, bench_look(bench)->run);
+    CHECK_EQUAL(3, bench_look(bench)->version);
+    CHECK_EQUAL(START_GO, treasure_start(bench, &a));
+    guest_gives(bench, &a, 4, 0.5);
+    guest_gives(bench, &b, 3, 0.5);
+    guest_lives(bench, &a, SECOND);
+    CHECK_EQUAL(3, bench_look(bench)->version);
+    CHECK_CONTAINS("waiting for 1 more node", bench_look(bench)->state);
+    bench_destroy(&bench);
+}
+
 void add_hub_recover_young_tests(CU_pSuite suite)
 {
     TEST(a_hub_with_nothing_goes_on_from_a_node);
@@ -200,4 +276,7 @@ void add_hub_recover_young_tests(CU_pSuite suite)
     TEST(once_something_is_merged_it_is_too_late);
     TEST(another_holder_is_asked_when_the_first_is_gone);
     TEST(the_newest_of_two_holders_is_asked);
+    TEST(a_young_run_that_is_given_up_answers_its_offers);
+    TEST(a_young_run_that_is_given_up_makes_no_version);
+    TEST(rounds_of_a_young_run_let_nobody_begin_alone);
 }
