@@ -1,5 +1,6 @@
 /* The inside of a life in the soak: soak.c (its phases), soak_star.c (its star
- * and what happens to messages), soak_judge.c, soak_liar.c. */
+ * and what happens to messages), soak_judge.c, soak_judge_hub.c,
+ * soak_liar.c. */
 #ifndef STUDY_SOAK_INSIDE_H
 #define STUDY_SOAK_INSIDE_H
 
@@ -39,13 +40,15 @@ void star_end(struct life *life);
 /* soak_judge.c */
 void judge_step(void *context, const struct world_step *step);
 void judge_message(struct life *life, const struct world_message *message);
-/* The hub has just been started. */
-void judge_hub_start(struct life *life);
 /* Faults end now. */
 void judge_heal(struct life *life);
 /* Whether what was offered since then has its verdicts, as far as later offers
  * have their results. */
 void judge_answers(struct life *life);
+
+/* soak_judge_hub.c: the hub has just been started; has done a step. */
+void judge_hub_start(struct life *life);
+void judge_hub_step(struct life *life);
 
 /* soak_liar.c: what a liar does instead of, or beside, sending this. */
 void liar_says(struct life *life, const struct world_message *message,

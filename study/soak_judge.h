@@ -17,8 +17,8 @@
  *    and the epoch never fall, neither in the hub nor in what nodes are told.
  * N4 the centre survives: a hub that starts has what was saved last, and what
  *    is saved is never older than what was saved before, unless the disk is
- *    lost. What it goes on from is no older than what any node keeps of the life
- *    before that is with it by then.
+ *    lost. What it goes on from is no older than what any node keeps of the
+ *    life before that is with it by then.
  * N5 bounded: bytes of uploads that the hub holds, see judge_memory.
  * N6 live: after the last fault all nodes exchange, and the run can end, each
  *    within SOAK_RECOVERY.
