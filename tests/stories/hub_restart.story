@@ -1,4 +1,5 @@
-# A hub that is killed goes on from what it saved; training never stops.
+# A hub that is killed goes on from what it saved; training never stops, and
+# what was merged since is offered again.
 set required 2
 set save 1
 nodes 2
@@ -15,7 +16,9 @@ hub node_joined n2: at iteration 0, nothing: it may offer at once
 n2 hub_attached n2
 n2 hub_gone n2
 n1 hub_gone n1
-hub node_rejoined n1
-n1 hub_attached n1
 hub node_rejoined n2
 n2 hub_attached n2
+hub node_rejoined n1
+n2 centre_recovered n2: the hub is back at version 9
+n1 hub_attached n1
+n1 centre_recovered n1: the hub is back at version 9
