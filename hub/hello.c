@@ -44,6 +44,8 @@ enum start member_first_thing(const struct hub *hub,
 
     if (hub->recovery.on)
         return START_HOLD;
+    if (member->doubt.asked)
+        return START_GIVE;
     if (hub->contest)
         return member->lineage ? START_GO : START_HOLD;
     if (!hub->founded)
@@ -116,6 +118,8 @@ static void member_enter(struct hub *hub, struct member *member,
     member->base_version = hello->base_version;
     member->run = hello->run;
     member->keeps = hello->kept;
+    member->doubt = (struct doubt){.asked = recover_doubts(hub, hello),
+                                   .since = hub->now};
     member_session_is(hub, member, session_secret(hub));
     member_name(member, hello->name);
     member->control = peer->id;

@@ -232,6 +232,7 @@ static void on_wake(struct hub *hub)
     board_step(hub, &wake);
     flow_tick(hub);
     members_tick(hub);
+    superseded_tick(hub);
     review_tick(hub);
     rounds_tick(hub);
     tasks_tick(hub);

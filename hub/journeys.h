@@ -269,9 +269,11 @@ void keeping_made(struct hub *hub, struct job *job);
 void recover_resume(struct hub *hub, uint64_t epoch);
 /* The first event has come. */
 void recover_begin(struct hub *hub);
-/* What a HELLO that fits means for it; false: nobody is let in any more. */
+/* What a HELLO that fits means for it; false: it is not let in. */
 bool recover_meets(struct hub *hub, peer_id peer,
                    const struct msg_hello *hello);
+/* Whether it says that another hub has taken the run over, and may be right. */
+bool recover_doubts(const struct hub *hub, const struct msg_hello *hello);
 /* Goes on when somebody has come or gone, or time has passed; after each
  * event. */
 void recover_advance(struct hub *hub);
@@ -281,6 +283,14 @@ void recover_proved(struct hub *hub, struct job *job);
 /* A chunk of what is given has been checked: it is good, or it is not. */
 void recover_complete(struct hub *hub);
 void recover_spoiled(struct hub *hub);
+
+/* superseded.c: another hub may have taken the run over */
+/* A HELLO says so; false: it can prove nothing, and is not let in. */
+bool superseded_meets(struct hub *hub, peer_id peer,
+                      const struct msg_hello *hello);
+void superseded_tick(struct hub *hub);
+/* The proof that a member has sent has been checked. */
+void superseded_proved(struct hub *hub, struct job *job);
 
 /* tasks.c */
 void hub_on_room(struct hub *hub, struct peer *peer, const struct msg *msg,

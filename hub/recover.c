@@ -16,12 +16,6 @@
  * longer: the loss of that one is noticed later than that of the other. */
 #define BULK_PATIENCE (5 * SECOND)
 
-/* The high half of an epoch counts the hub's lives. */
-static uint64_t life_of(uint64_t epoch)
-{
-    return epoch >> 32;
-}
-
 static void begin_life_after(struct hub *hub, uint64_t epoch)
 {
     uint64_t next = (life_of(epoch) + 1) << 32;
@@ -104,24 +98,11 @@ static void look_around(struct hub *hub)
     hold_all(hub);
 }
 
-/* Drops everybody: whoever is told BYE ends, but the nodes are to find the hub
- * that goes on. */
-static void step_down(struct hub *hub, const struct msg_hello *hello)
+bool recover_doubts(const struct hub *hub, const struct msg_hello *hello)
 {
-    effects_note(hub->out, NOTE_SUPERSEDED, hello->name,
-                 "it knows epoch %llu of this run, this hub is at %llu: "
-                 "another hub has taken over",
-                 (unsigned long long)hello->epoch,
-                 (unsigned long long)hub->epoch);
-    hub->recovery.superseded = hub->ended = true;
-    for (int i = 0; i < hub->member_count; i++) {
-        const struct member *member = hub->members[i];
-
-        if (member->present)
-            effects_drop(hub->out, member->control);
-        if (member->present && member->bulk != PEER_NONE)
-            effects_drop(hub->out, member->bulk);
-    }
+    return hello->run && hello->run == hub->config.run &&
+           life_of(hello->epoch) > life_of(hub->epoch) &&
+           !hub->recovery.on && is_late(hub);
 }
 
 bool recover_meets(struct hub *hub, peer_id peer,
@@ -133,11 +114,8 @@ bool recover_meets(struct hub *hub, peer_id peer,
     bool ours = hello->run && hello->run == hub->config.run;
     bool later = life_of(hello->epoch) > life_of(hub->epoch);
 
-    if (ours && later && !recovery->on && is_late(hub)) {
-        step_down(hub, hello);
-        effects_drop(hub->out, peer);
-        return false;
-    }
+    if (recover_doubts(hub, hello))
+        return superseded_meets(hub, peer, hello);
     if (hello->run && hello->kept && (!ours || later) && !recovery->on) {
         if (!is_late(hub) && !(known && known->mistrusted))
             look_around(hub);
@@ -262,17 +240,33 @@ void recover_advance(struct hub *hub)
 
 /* ---- what it gives ---- */
 
+/* Whether the member was asked for it, and has not sent it before. */
+static bool is_awaited(struct hub *hub, struct member *member,
+                       struct blob *payload)
+{
+    struct recovery *recovery = &hub->recovery;
+
+    if (!recovery->on) {
+        bool awaited = member->doubt.asked && !member->doubt.answered;
+
+        member->doubt.answered = member->doubt.asked;
+        return awaited;
+    }
+    if (hub->founder != member->place || recovery->manifest)
+        return false;
+    recovery->manifest = blob_ref(payload);
+    recovery->progress = hub->now;
+    return true;
+}
+
 void hub_on_kept(struct hub *hub, struct peer *peer, const struct msg *msg,
                  struct blob *payload)
 {
-    struct recovery *recovery = &hub->recovery;
-    const struct member *member = hub_member(hub, peer);
+    struct member *member = hub_member(hub, peer);
     struct job *job;
 
-    if (!recovery->on || hub->founder != peer->member || recovery->manifest)
+    if (!is_awaited(hub, member, payload))
         return;
-    recovery->manifest = blob_ref(payload);
-    recovery->progress = hub->now;
     job = job_new(&work_proof, hub->pool, 1);
     job->in[0].blob = blob_ref(payload);
     job->context = hub->config.mac_key;
@@ -360,6 +354,8 @@ void recover_proved(struct hub *hub, struct job *job)
     struct saved saved;
     const char *fault;
 
+    if (!recovery->on)
+        superseded_proved(hub, job);
     if (!recovery->on || !giver || giver->session != job->tag[3] ||
         recovery->manifest != job->in[0].blob)
         return;

@@ -8,7 +8,11 @@
  * Recovering (recover.c). A hub that starts again does not begin before nodes
  * have had time to come back and to say what they keep. Whoever has a newer
  * version than the disk is asked for it; what it gives is checked against the
- * manifest, and that against the hub's key. */
+ * manifest, and that against the hub's key.
+ *
+ * Stepping down (superseded.c). A node that knows a later life of the run than
+ * this hub's is asked for the manifest of what it keeps. If that is of a later
+ * life, too, another hub has taken over. Rounds go on until then. */
 #ifndef HUB_RECOVER_H
 #define HUB_RECOVER_H
 
@@ -35,6 +39,18 @@ struct keeping {
         int place;
         uint64_t session, merged;
     } list[KEEPERS]; /* whom the one being made is for */
+};
+
+/* The high half of an epoch counts the hub's lives. */
+static inline uint64_t life_of(uint64_t epoch)
+{
+    return epoch >> 32;
+}
+
+/* Of a member that says that another hub has taken the run over. */
+struct doubt {
+    bool asked, answered; /* for its proof */
+    nanos since;
 };
 
 struct recovery {

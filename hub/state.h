@@ -234,6 +234,7 @@ struct member {
     uint64_t run;    /* that it came from, as its HELLO said */
     uint64_t keeps;  /* 1 + version that it holds of that run; 0: none */
     bool mistrusted; /* what it gave as that was no good */
+    struct doubt doubt;
     uint64_t keep_bytes; /* that it was sent to keep, beside down_bytes */
     uint64_t every; /* k that it was told */
     bool takes;        /* has been sent the centre, not yet heard of it */

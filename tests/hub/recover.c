@@ -253,39 +253,6 @@ static void a_branch_that_was_left_is_not_taken(void)
     bench_destroy(&bench);
 }
 
-static void a_hub_that_was_superseded_steps_down(void)
-{
-    struct bench *bench = treasure_life(&store);
-    struct guest a = guest_alone(bench);
-    struct guest b = guest_new(bench, "b");
-
-    guest_gives(bench, &a, 1, 0.5);
-    b.hello.run = 7;
-    b.hello.epoch = (uint64_t)1 << 32;
-    guest_hello(bench, &b);
-    CHECK(hand_note(&bench->hand, NOTE_SUPERSEDED) != NULL);
-    CHECK(bench_look(bench)->superseded);
-    CHECK(hub_ended(bench->hub));
-    CHECK(hand_dropped(&bench->hand, a.control));
-    CHECK(hand_dropped(&bench->hand, b.control));
-    CHECK_EQUAL(FAREWELL_COUNT, guest_farewell(bench, &a));
-    bench_destroy(&bench);
-}
-
-static void a_higher_epoch_of_another_run_means_nothing(void)
-{
-    struct bench *bench = treasure_life(&store);
-    struct guest a = guest_alone(bench);
-    struct guest b = guest_new(bench, "b");
-
-    b.hello.run = 8;
-    b.hello.epoch = (uint64_t)1 << 32;
-    guest_hello(bench, &b);
-    CHECK(!bench_look(bench)->superseded);
-    CHECK_EQUAL(START_GO, treasure_start(bench, &a));
-    bench_destroy(&bench);
-}
-
 /* What was merged of an exchange in part is known in the hub's next life. */
 static void an_exchange_merged_in_part_keeps_its_verdicts(void)
 {
@@ -365,8 +332,6 @@ void add_hub_recover_tests(CU_pSuite suite)
     TEST(nobody_passes_off_one_version_as_another);
     TEST(who_is_asked_and_gives_nothing_is_not_waited_for);
     TEST(a_branch_that_was_left_is_not_taken);
-    TEST(a_hub_that_was_superseded_steps_down);
-    TEST(a_higher_epoch_of_another_run_means_nothing);
     TEST(an_exchange_merged_in_part_keeps_its_verdicts);
     TEST(what_the_operator_has_ordered_survives);
 }

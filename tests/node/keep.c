@@ -289,6 +289,27 @@ static void a_hub_of_a_former_life_is_left(void)
     desk_destroy(&desk);
 }
 
+/* That of the former life cannot know, so it asks: it is told. */
+static void a_hub_of_a_former_life_that_asks_gets_the_proof(void)
+{
+    struct desk *desk = desk_new();
+    const struct hand_sent *sent;
+
+    desk->welcome.epoch = 2 * LIFE;
+    desk_ready(desk, 1);
+    desk_welcomes(desk, START_GO);
+    desk_offers(desk, 1, 3);
+    desk_answers(desk, 1, VERB_REBASE, 5);
+    keeper_says(desk, 1, 1, NULL);
+    desk->welcome.epoch = LIFE + 9;
+    gives(desk);
+    sent = hand_last(&desk->hand, PEER_BULK, MSG_KEPT);
+    CHECK(sent != NULL && sent->msg.kept.version == 1);
+    CHECK(!hand_dropped(&desk->hand, PEER_CONTROL));
+    CHECK_EQUAL(2 * LIFE, epoch_said(desk));
+    desk_destroy(&desk);
+}
+
 static void a_hub_that_stands_down_is_not_the_end(void)
 {
     struct desk *desk = desk_member();
@@ -318,5 +339,6 @@ void add_node_keep_tests(CU_pSuite suite)
     TEST(another_run_forgets_what_was_kept);
     TEST(hello_tells_the_newest_epoch);
     TEST(a_hub_of_a_former_life_is_left);
+    TEST(a_hub_of_a_former_life_that_asks_gets_the_proof);
     TEST(a_hub_that_stands_down_is_not_the_end);
 }

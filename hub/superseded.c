@@ -1,0 +1,77 @@
+/* A node says that another hub has taken the run over. It is to prove that: by
+ * a manifest of a later life of the run, which nobody but a hub of the run can
+ * have made. */
+#include "hub/saved.h"
+#include "hub/state.h"
+
+/* A manifest is not larger than a chunk, and may be so long on its way. */
+#define PROOF_PATIENCE (10 * SECOND)
+
+/* A BYE would end it, but it may be right: it is to find the other hub. */
+bool superseded_meets(struct hub *hub, peer_id peer,
+                      const struct msg_hello *hello)
+{
+    if (hello->kept)
+        return true;
+    effects_note(hub->out, NOTE_REFUSED, hello->name,
+                 "it knows epoch %llu of this run, this hub is at %llu, but "
+                 "it keeps nothing that proves it",
+                 (unsigned long long)hello->epoch,
+                 (unsigned long long)hub->epoch);
+    effects_drop(hub->out, peer);
+    return false;
+}
+
+void superseded_tick(struct hub *hub)
+{
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
+
+        if (member->present && member->doubt.asked &&
+            !member->doubt.answered &&
+            hub->now - member->doubt.since >= PROOF_PATIENCE)
+            member_gone(hub, member,
+                        "no proof of another hub came within 10 s", false);
+    }
+}
+
+/* Drops everybody: whoever is told BYE ends, but the nodes are to find the hub
+ * that goes on. */
+static void step_down(struct hub *hub, const struct member *witness,
+                      uint64_t epoch)
+{
+    effects_note(hub->out, NOTE_SUPERSEDED, witness->name,
+                 "it proves epoch %llu of this run, this hub is at %llu: "
+                 "another hub has taken over",
+                 (unsigned long long)epoch, (unsigned long long)hub->epoch);
+    hub->recovery.superseded = hub->ended = true;
+    for (int i = 0; i < hub->member_count; i++) {
+        const struct member *member = hub->members[i];
+
+        if (member->present)
+            effects_drop(hub->out, member->control);
+        if (member->present && member->bulk != PEER_NONE)
+            effects_drop(hub->out, member->bulk);
+    }
+}
+
+/* What is of the run's key, but of no later life, is no offence: a node knows
+ * of a life before it keeps anything of it. */
+void superseded_proved(struct hub *hub, struct job *job)
+{
+    struct member *member = hub->members[job->tag[1]];
+    struct saved saved;
+
+    if (!member->present || !member->doubt.answered || hub->ended ||
+        member->session != job->tag[3])
+        return;
+    if (job->status != STATUS_OK)
+        member_offends(hub, member, "what it keeps is not this run's");
+    else if (saved_read(&saved, (const char *)job->out[0]->bytes, NULL) ==
+                 STATUS_OK &&
+             saved.run == hub->config.run &&
+             life_of(saved.epoch) > life_of(hub->epoch))
+        step_down(hub, member, saved.epoch);
+    else
+        member_gone(hub, member, "what it keeps proves no other hub", false);
+}
