@@ -16,14 +16,17 @@ for name in n1 n2; do
         --hub "127.0.0.1:$first,127.0.0.1:$port" --model $model --data "$data"
 done
 goes_on 30 n1 n2
-until_ 20 "the hub says how it is" at_least a version 10
+# So long that both nodes keep a version.
+until_ 60 "the hub says how it is" at_least a version 150
 send STOP a
 held=$(count a version)
 
 hub b --policy mean --every 5 --delay 2 --json
 until_ 60 "the other hub has a centre from a node" told b centre_recovered
 goes_on 60 n1 n2
-until_ 20 "the other hub goes on" at_least b version $((held + 1))
+# So far that nodes keep a version of it, which proves to the first one that it
+# is there.
+until_ 60 "the other hub goes on" at_least b version $((held + 200))
 
 send CONT a
 send KILL b
