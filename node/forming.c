@@ -281,7 +281,9 @@ static void offer(struct node *node, struct flight *flight)
     msg.offer.norm = sqrt(flight->squares);
     msg.offer.last = snapshot->last;
     msg.offer.kind = snapshot->kind;
-    msg.offer.fragment = snapshot->fragment;
+    /* Of one it is all, whatever F the hub has told since. */
+    msg.offer.fragment =
+        flight->part.stride < 2 ? FRAGMENT_ALL : snapshot->fragment;
     msg.offer.lineage = flight->lineage;
     node_to_hub(node, &msg, NULL);
     if (flight->cut)

@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "core/fragment.h"
 #include "tests/check.h"
 #include "tests/node/desk.h"
 
@@ -13,6 +14,7 @@ static void an_offer_says_what_there_is_to_give(void)
     desk_ready(desk, 1);
     desk_offers(desk, 1, 3);
     offer = &desk_sent(desk, MSG_OFFER)->offer;
+    CHECK_EQUAL(FRAGMENT_ALL, offer->fragment); /* whatever F is by then */
     CHECK_EQUAL(1, offer->exchange);
     CHECK_EQUAL(10, offer->iteration);
     CHECK_EQUAL(32, offer->samples);
