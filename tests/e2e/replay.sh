@@ -18,11 +18,12 @@ is_same() { # NAME
     sed "s/^/    $1: /" "$here/$1.replay"
 }
 
-# run NAME OPTION...: a hub and two nodes for 400 iterations.
+# run NAME OPTION...: a hub and two nodes for 1,000 iterations; during the first
+# 500 the hub still looks for nodes that keep a centre.
 run() {
     local name=$1
     shift
-    hub "$name" --every 10 --delay 2 --nodes 2 --iterations 400 --save 300ms \
+    hub "$name" --every 10 --delay 2 --nodes 2 --iterations 1000 --save 300ms \
         --evaluate 200ms --model $model --data "$data" \
         --journal "$here/$name.journal" "$@"
     as=n1 node "$name-1" --step-time 3ms
