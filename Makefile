@@ -149,13 +149,13 @@ demo: ## a hub and four nodes train a real model on this machine
 CHECK = $(MAKE) --no-print-directory -j$(JOBS) BUILD=build/check WERROR=1
 check: ## all checks and tests, from nothing: installs, builds, runs
 	@tools/install build demo checks
-	@tools/step 600 build $(CHECK) all programs-for-checks
-	@tools/step 600 gate $(CHECK) -k gate
+	@tools/step 1200 build $(CHECK) all programs-for-checks
+	@tools/step 1200 gate $(CHECK) -k gate
 	@$(CHECK) -j1 scripts
-	@tools/step 900 variants $(MAKE) --no-print-directory -j2 WERROR=1 variants
+	@tools/step 1800 variants $(MAKE) --no-print-directory -j2 WERROR=1 variants
 	@$(CHECK) test
 
-TEST_SECONDS ?= 300
+TEST_SECONDS ?= 600
 RUN_TESTS = STAR_BUILD=$(BUILD) \
 	timeout -k 10 $(TEST_SECONDS) $(TESTS) $(SUITES)
 test: all $(EXAMPLES) $(TESTS) ## the CUnit tests (SUITES="core/ hub/": some)
@@ -222,7 +222,7 @@ tsan: ## the tests of threads under TSan
 		SAN="-fsanitize=thread $(FAILING)" \
 		SUITES="net/ node/api group/api group/mail" test
 valgrind: $(EXAMPLES) $(TESTS) ## the tests of the pure folders under valgrind
-	@STAR_BUILD=$(BUILD) STAR_SLOW=1 timeout -k 10 600 \
+	@STAR_BUILD=$(BUILD) STAR_SLOW=1 timeout -k 10 1200 \
 		valgrind -q --error-exitcode=1 \
 		--leak-check=full --errors-for-leak-kinds=definite \
 		$(TESTS) core/ codec/ policies/ trace/ group/ hub/ node/
