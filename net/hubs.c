@@ -41,10 +41,43 @@ const struct address *hubs_address(const struct hubs *hubs)
     return &hubs->list[hubs->at];
 }
 
-static unsigned refusals(const struct lane *control)
+/* A handshake failed, and nobody said that the key is a wrong one. */
+static unsigned failures(const struct lane *control)
+{
+    return control->ends[SIGHT_BROKEN] + control->ends[SIGHT_MISMATCH];
+}
+
+void hubs_ask(struct hubs *hubs, void *context, nanos now,
+              const struct lane *control)
+{
+    enum answer answer = ANSWER_NOT_YET;
+
+    if (hubs->probe.socket)
+        answer = probe_look(&hubs->probe, now);
+    else if (!control->plan.keys && !hubs->wants_keys &&
+             failures(control) && now >= hubs->probe.until)
+        probe_begin(&hubs->probe, context, hubs_address(hubs), now);
+    if (answer == ANSWER_KEYS)
+        hubs->wants_keys = true;
+}
+
+void hubs_close(struct hubs *hubs)
+{
+    probe_end(&hubs->probe);
+}
+
+/* Nothing is asked of a hub that is reached, or left. */
+static void forget_answer(struct hubs *hubs)
+{
+    probe_end(&hubs->probe);
+    hubs->probe.until = 0;
+    hubs->wants_keys = false;
+}
+
+static unsigned refusals(const struct hubs *hubs, const struct lane *control)
 {
     return control->ends[SIGHT_REFUSED] +
-           (control->plan.keys ? 0 : control->ends[SIGHT_MISMATCH]);
+           (hubs->wants_keys ? (unsigned)REFUSALS_BELIEVED : 0);
 }
 
 bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control)
@@ -52,6 +85,7 @@ bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control)
     if (lane_is_connected(control)) {
         hubs->lost_at = NEVER;
         hubs->before = 0;
+        forget_answer(hubs);
         return false;
     }
     if (hubs->lost_at == NEVER)
@@ -59,15 +93,18 @@ bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control)
     if (hubs->count < 2 || now - hubs->lost_at < HUB_PATIENCE)
         return false;
     hubs->lost_at = now;
-    hubs->before += refusals(control);
+    hubs->before += refusals(hubs, control);
+    forget_answer(hubs);
     hubs->at = (hubs->at + 1) % hubs->count;
     return true;
 }
 
 const char *hubs_refuse(struct hubs *hubs, const struct lane *control)
 {
+    unsigned count = hubs->before + refusals(hubs, control);
+
     if (hubs->refused || lane_is_connected(control) ||
-        hubs->before + refusals(control) < REFUSALS_BELIEVED * hubs->count)
+        count < REFUSALS_BELIEVED * hubs->count)
         return NULL;
     hubs->refused = true;
     return control->plan.keys
@@ -81,10 +118,8 @@ bool hubs_note(struct hubs *hubs, const struct lane *control,
                struct note *out)
 {
     const struct address *address = hubs_address(hubs);
-    unsigned failures =
-        control->ends[SIGHT_BROKEN] + control->ends[SIGHT_MISMATCH];
 
-    if (!control->plan.keys || failures < REFUSALS_BELIEVED ||
+    if (!control->plan.keys || failures(control) < REFUSALS_BELIEVED ||
         hubs->told[hubs->at])
         return false;
     hubs->told[hubs->at] = true;

@@ -8,6 +8,7 @@
 #define NET_HUBS_H
 
 #include "net/address.h"
+#include "net/probe.h"
 #include "net/lane.h"
 #include "net/net.h"
 
@@ -22,6 +23,8 @@ struct hubs {
     unsigned before; /* refusals of hubs that have been left since one was
                         reachable */
     bool refused;    /* the machine has been told */
+    struct probe probe;
+    bool wants_keys; /* this one, and there is none */
     bool told[ENDPOINTS_MAX]; /* what is wrong with its key */
 };
 
@@ -32,6 +35,12 @@ const struct address *hubs_address(const struct hubs *hubs);
 
 /* Looks at the lane of control; true when both have to go to the next one. */
 bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control);
+/* A hub that hangs up on a node without a key is asked whether it wants one,
+ * every 5 s; the context is borrowed. */
+void hubs_ask(struct hubs *hubs, void *context, nanos now,
+              const struct lane *control);
+/* Also for zeroed ones; before their context ends. */
+void hubs_close(struct hubs *hubs);
 /* What no hub will change its mind about, said once; else NULL. */
 const char *hubs_refuse(struct hubs *hubs, const struct lane *control);
 /* What people should know, said once per hub; false: nothing. */

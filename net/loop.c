@@ -196,9 +196,11 @@ static void seek(struct net *net, nanos now)
 {
     const struct lane *control = &net->lanes[CHANNEL_CONTROL];
     struct address address;
-    const char *refused = hubs_refuse(&net->hubs, control);
+    const char *refused;
     struct note note;
 
+    hubs_ask(&net->hubs, net->context, now, control);
+    refused = hubs_refuse(&net->hubs, control);
     if (refused)
         send_away(net, refused);
     if (hubs_note(&net->hubs, control, &note) && net->owner.note)

@@ -34,6 +34,7 @@ void net_close(struct net **reference)
     workers_destroy(&net->workers);
     for (unsigned i = 0; i < LANES; i++)
         lane_close(&net->lanes[i]);
+    hubs_close(&net->hubs);
     door_free(&net->door);
     if (net->context)
         (void)zmq_ctx_term(net->context);

@@ -239,6 +239,20 @@ static void who_has_no_key_is_refused_whatever_it_speaks(void)
     close_pair(&pair);
 }
 
+static void a_node_without_a_key_is_told_that_one_is_needed(void)
+{
+    struct toy *hub = keyed_hub(), *node;
+
+    toy_start(hub);
+    node = toy_node(hub);
+    toy_start(node);
+    CHECK(toy_wait(node, &node->counts[EVENT_LEAVE], 1));
+    toy_stop(node);
+    CHECK(was_sent_away(node));
+    toy_destroy(&node);
+    toy_destroy(&hub);
+}
+
 static void a_hub_that_does_not_prove_its_key_gets_no_node(void)
 {
     struct toy *hub = keyed_hub(), *node;
@@ -344,6 +358,7 @@ void add_net_access_tests(CU_pSuite suite)
     TEST(a_key_that_is_added_comes_in_without_a_restart);
     TEST(a_key_that_is_revoked_is_cut_at_once_and_stays_out);
     TEST(who_has_no_key_is_refused_whatever_it_speaks);
+    TEST(a_node_without_a_key_is_told_that_one_is_needed);
     TEST(a_hub_that_does_not_prove_its_key_gets_no_node);
     TEST(a_hub_without_keys_gets_no_node_that_wants_one);
     TEST(three_offences_ban_the_key_and_nobody_else);
