@@ -26,6 +26,13 @@ enum {
     MANIFEST_ROOM_BYTES = 64 * 1024
 };
 
+/* The upper half of an epoch counts the hub's lives, the lower one what
+ * happens in a life. */
+static inline uint64_t epoch_life(uint64_t epoch)
+{
+    return epoch >> 32;
+}
+
 /* One as it lies in memory, which is the caller's. */
 struct manifest {
     uint32_t chunks;

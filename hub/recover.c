@@ -18,7 +18,7 @@
 
 static void begin_life_after(struct hub *hub, uint64_t epoch)
 {
-    uint64_t next = (life_of(epoch) + 1) << 32;
+    uint64_t next = (epoch_life(epoch) + 1) << 32;
 
     if (hub->epoch < next)
         hub->epoch = next;
@@ -101,7 +101,7 @@ static void look_around(struct hub *hub)
 bool recover_doubts(const struct hub *hub, const struct msg_hello *hello)
 {
     return hello->run && hello->run == hub->config.run &&
-           life_of(hello->epoch) > life_of(hub->epoch) &&
+           epoch_life(hello->epoch) > epoch_life(hub->epoch) &&
            !hub->recovery.on && is_late(hub);
 }
 
@@ -112,7 +112,7 @@ bool recover_meets(struct hub *hub, peer_id peer,
     const struct member *known =
         member_named(hub, hello->node_high, hello->node_low);
     bool ours = hello->run && hello->run == hub->config.run;
-    bool later = life_of(hello->epoch) > life_of(hub->epoch);
+    bool later = epoch_life(hello->epoch) > epoch_life(hub->epoch);
 
     if (recover_doubts(hub, hello))
         return superseded_meets(hub, peer, hello);
@@ -288,7 +288,7 @@ static const char *fault_of(const struct hub *hub,
         return "it cuts the model otherwise: start the hub with the --chunk "
                "that it had";
     if (hub->recovery.resumed &&
-        life_of(saved->epoch) < life_of(hub->recovery.epoch))
+        epoch_life(saved->epoch) < epoch_life(hub->recovery.epoch))
         return "the hub has gone on from an older one since";
     return NULL;
 }

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "codec/manifest.h"
 #include "core/blob.h"
 #include "core/time.h"
 
@@ -40,12 +41,6 @@ struct keeping {
         uint64_t session, merged;
     } list[KEEPERS]; /* whom the one being made is for */
 };
-
-/* The high half of an epoch counts the hub's lives. */
-static inline uint64_t life_of(uint64_t epoch)
-{
-    return epoch >> 32;
-}
 
 /* Of a member that says that another hub has taken the run over. */
 struct doubt {

@@ -70,7 +70,7 @@ void superseded_proved(struct hub *hub, struct job *job)
     else if (saved_read(&saved, (const char *)job->out[0]->bytes, NULL) ==
                  STATUS_OK &&
              saved.run == hub->config.run &&
-             life_of(saved.epoch) > life_of(hub->epoch))
+             epoch_life(saved.epoch) > epoch_life(hub->epoch))
         step_down(hub, member, saved.epoch);
     else
         member_gone(hub, member, "what it keeps proves no other hub", false);

@@ -8,12 +8,13 @@
 #include <string.h>
 #include <zmq.h>
 
+#include "core/hex.h"
 #include "net/bell.h"
 
 enum {
     FRAMES = 7, /* of a request about CURVE */
     FRAME_BYTES = 256,
-    USER_BYTES = 17,
+    USER_BYTES = HEX_DIGITS + 1,
     REFUSALS_KEPT = 64
 };
 
@@ -356,15 +357,7 @@ void zap_close(struct zap **reference)
 
 uint64_t zap_user(const char *user)
 {
-    uint64_t hash = 0;
+    uint64_t hash;
 
-    for (unsigned i = 0; i < USER_BYTES - 1; i++) {
-        static const char digits[] = "0123456789abcdef";
-        const char *digit = user[i] ? strchr(digits, user[i]) : NULL;
-
-        if (!digit)
-            return 0;
-        hash = hash << 4 | (uint64_t)(digit - digits);
-    }
-    return user[USER_BYTES - 1] ? 0 : hash;
+    return hex_read(user, &hash) && !user[HEX_DIGITS] ? hash : 0;
 }

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "codec/manifest.h"
 #include "core/blob.h"
 
 struct msg_result;
@@ -49,13 +50,6 @@ struct keep {
     struct kept whole;  /* the newest version that is here as a whole */
     struct kept coming; /* some of it is still being decoded */
 };
-
-/* The upper half of an epoch counts the hub's lives, the lower one what
- * happens in a life. */
-static inline uint64_t epoch_life(uint64_t epoch)
-{
-    return epoch >> 32;
-}
 
 void keep_free(struct node *node);
 /* The node is in the run and epoch that the hub has welcomed it to. Forgets

@@ -8,14 +8,14 @@
 
 #include <xxhash.h>
 
+#include "core/hex.h"
 #include "core/text.h"
 
 #define FIRST_LINE "starswitch-generation " INVENTORY_LAYOUT "\n"
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789-."
 
 enum {
-    SUM_BYTES = 16, /* as text */
-    END_BYTES = 4 + SUM_BYTES + 1,
+    END_BYTES = 4 + HEX_DIGITS + 1,
     HEAD_BYTES = 160,
     LINE_BYTES = 80 /* of a file, without its sums */
 };
@@ -137,7 +137,7 @@ static size_t room_for(const struct inventory *manifest)
 
     for (unsigned i = 0; i < manifest->count; i++)
         room += LINE_BYTES +
-                inventory_blocks(manifest->files[i].size) * (SUM_BYTES + 1);
+                inventory_blocks(manifest->files[i].size) * (HEX_DIGITS + 1);
     return room;
 }
 
@@ -212,19 +212,9 @@ static bool take_number(struct cursor *cursor, uint64_t *out)
 
 static bool take_sum(struct cursor *cursor, uint64_t *out)
 {
-    static const char digits[] = "0123456789abcdef";
-
-    if (left(cursor) < SUM_BYTES)
+    if (left(cursor) < HEX_DIGITS || !hex_read(cursor->at, out))
         return false;
-    *out = 0;
-    for (unsigned i = 0; i < SUM_BYTES; i++) {
-        char letter = *cursor->at++;
-        const char *digit = letter ? strchr(digits, letter) : NULL;
-
-        if (!digit)
-            return false;
-        *out = *out << 4 | (uint64_t)(digit - digits);
-    }
+    cursor->at += HEX_DIGITS;
     return true;
 }
 
@@ -258,7 +248,7 @@ static enum status take_file(struct cursor *cursor, struct inventory *out,
 
     if (!take_name(cursor, name) || !take(cursor, " ") ||
         !take_number(cursor, &size) ||
-        inventory_blocks(size) > left(cursor) / (SUM_BYTES + 1))
+        inventory_blocks(size) > left(cursor) / (HEX_DIGITS + 1))
         return damaged(why, "has a line that makes no sense");
     if (out->count == INVENTORY_FILES || inventory_find(out, name))
         return damaged(why, "has too many files, or one twice");
