@@ -7,17 +7,22 @@
 /* A manifest is not larger than a chunk, and may be so long on its way. */
 #define PROOF_PATIENCE (10 * SECOND)
 
+/* A hub that starts again counts more lives than any that a node knows. */
+static void note_unproved(struct hub *hub, const char *name)
+{
+    effects_note(hub->out, NOTE_REFUSED, name,
+                 "it knows a later life of this run, and keeps nothing that "
+                 "proves it: if that hub is gone for good, start this one "
+                 "again");
+}
+
 /* A BYE would end it, but it may be right: it is to find the other hub. */
 bool superseded_meets(struct hub *hub, peer_id peer,
                       const struct msg_hello *hello)
 {
     if (hello->kept)
         return true;
-    effects_note(hub->out, NOTE_REFUSED, hello->name,
-                 "it knows epoch %llu of this run, this hub is at %llu, but "
-                 "it keeps nothing that proves it",
-                 (unsigned long long)hello->epoch,
-                 (unsigned long long)hub->epoch);
+    note_unproved(hub, hello->name);
     effects_drop(hub->out, peer);
     return false;
 }
@@ -65,13 +70,15 @@ void superseded_proved(struct hub *hub, struct job *job)
     if (!member->present || !member->doubt.answered || hub->ended ||
         member->session != job->tag[3])
         return;
-    if (job->status != STATUS_OK)
+    if (job->status != STATUS_OK) {
         member_offends(hub, member, "what it keeps is not this run's");
-    else if (saved_read(&saved, (const char *)job->out[0]->bytes, NULL) ==
-                 STATUS_OK &&
-             saved.run == hub->config.run &&
-             epoch_life(saved.epoch) > epoch_life(hub->epoch))
+    } else if (saved_read(&saved, (const char *)job->out[0]->bytes, NULL) ==
+                   STATUS_OK &&
+               saved.run == hub->config.run &&
+               epoch_life(saved.epoch) > epoch_life(hub->epoch)) {
         step_down(hub, member, saved.epoch);
-    else
-        member_gone(hub, member, "what it keeps proves no other hub", false);
+    } else {
+        note_unproved(hub, member->name);
+        member_gone(hub, member, "its proof is none", false);
+    }
 }

@@ -129,6 +129,8 @@ static void a_genuine_manifest_of_this_life_proves_nothing(void)
         proves(bench, &b, runs[i], epochs[i], bench->config.mac_key);
         CHECK(hand_note(&bench->hand, NOTE_OFFENCE) == NULL);
         CHECK(hand_dropped(&bench->hand, b.control));
+        CHECK_CONTAINS("start this one again",
+                       hand_note(&bench->hand, NOTE_REFUSED)->text);
         CHECK_EQUAL(FAREWELL_COUNT, guest_farewell(bench, &b));
         goes_on(bench, &a);
         bench_destroy(&bench);
@@ -144,6 +146,8 @@ static void who_keeps_nothing_is_dropped_and_not_ended(void)
     b.hello.kept = 0;
     guest_hello(bench, &b);
     CHECK(hand_dropped(&bench->hand, b.control));
+    CHECK_CONTAINS("start this one again",
+                   hand_note(&bench->hand, NOTE_REFUSED)->text);
     CHECK_EQUAL(FAREWELL_COUNT, guest_farewell(bench, &b));
     CHECK_EQUAL(0, guest_heard_count(bench, &b, MSG_WELCOME));
     CHECK(hand_note(&bench->hand, NOTE_OFFENCE) == NULL);
