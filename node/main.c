@@ -9,6 +9,7 @@
 #include <starswitch.h>
 
 #include "core/prng.h"
+#include "keys/invitation.h"
 #include "net/memory.h"
 #include "net/net.h"
 #include "net/service.h"
@@ -317,13 +318,25 @@ static int train(struct training *training, struct why *why)
     return status == STATUS_OK ? code : complain(status, why);
 }
 
+static enum status check_key(const char *key, struct why *why)
+{
+    struct invitation invitation;
+    enum status status = STATUS_OK;
+
+    if (key[0])
+        status = invitation_read(key, &invitation, why);
+    invitation_wipe(&invitation);
+    return status;
+}
+
 static enum status dry_run(struct training *training, struct why *why)
 {
     struct star_progress nothing;
-    enum status status =
-        trainer_gradient(training->trainer, &nothing.loss, &nothing.samples,
-                         why);
+    enum status status = check_key(training->options.key, why);
 
+    if (status == STATUS_OK)
+        status = trainer_gradient(training->trainer, &nothing.loss,
+                                  &nothing.samples, why);
     if (status == STATUS_OK)
         node_show_plan(training->trainer, &training->options, nothing.loss);
     return status;

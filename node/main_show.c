@@ -261,7 +261,11 @@ void node_show_plan(const struct trainer *trainer,
     (void)printf("data    %" PRIu64 " training samples, %" PRIu64
                  " held out; first minibatch: loss %.4f\n",
                  model->training_samples, model->held_out_samples, loss);
-    (void)printf("key     none is needed: the hub listens without keys\n");
+    (void)printf("key     %s\n",
+                 options->key[0]
+                     ? "has the form of one; the hub decides"
+                     : "none, which is enough for a hub on this PC; others "
+                       "print the line with theirs");
     (void)printf("hub     would connect to %s, and train alone until it is "
                  "there\n",
                  hubs);

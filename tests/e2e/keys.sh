@@ -87,10 +87,20 @@ until_ 20 "a member without a key ends" is_over loud
 
 node plain
 refused plain 77
+cut=$(key_in "$here/keygen.out" | cut -c 1-40)
 start lost "$bin/starswitch-node" --hub "127.0.0.1:$port" --name lost \
     --model $model --data "$data" --step-time 10ms \
-    --key "$(key_in "$here/keygen.out" | cut -c 1-40)"
+    --key "$cut"
 ends lost 78 10
+node dry --dry-run
+ends dry 0 10
+said dry "key     none, which is enough for a hub on this PC" ||
+    failed "--dry-run does not say what of the key"
+node dry --dry-run --key "$key"
+ends dry 0 10
+said dry "key     has the form of one" || failed "--dry-run doubts the key"
+node dry --dry-run --key "$cut"
+ends dry 78 10
 as=n1 node thief --key "$key" --identity "$here/thief.key_secret"
 refused thief 77 # a name that is another key's
 as=n3 node mallory --key "$key" --identity "$here/mallory.key_secret"
