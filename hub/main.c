@@ -381,8 +381,10 @@ int main(int argc, char **argv)
         display_end(&server.display, net_now(), &view);
         if (view.superseded)
             status = because(&why, STATUS_AGAIN,
-                             "another hub has taken the run over: nodes have "
-                             "been told of a newer epoch");
+                             "another hub has taken the run over, and has what "
+                             "%s lacks: stop that one first, or start this one "
+                             "with another --directory",
+                             server.options.directory);
     }
     if (status != STATUS_OK)
         (void)fprintf(stderr, "starswitch-hub: %s\n", why.text);
