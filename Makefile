@@ -167,7 +167,7 @@ programs-for-checks: $(TESTS) $(REPLAYS) $(BENCHES) $(EXAMPLES) $(TABLES) \
 SCRIPTS = $(sort $(wildcard tests/tools/*.sh tests/e2e/*.sh))
 scripts: all programs-for-checks ## the tests that are shell scripts
 	@for script in $(SCRIPTS); do \
-		STAR_BUILD=$(BUILD) tools/step 180 $$script sh $$script || exit 1; \
+		STAR_BUILD=$(BUILD) tools/step 600 $$script sh $$script || exit 1; \
 	done
 
 GATE = layers purity banned size tidy cppcheck symbols docs-check

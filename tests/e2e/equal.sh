@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 run() { # NAME
     hub "$1" --policy mean --init hub --every 1 --delay 0 \
         --exchange gradient --nodes 2
-    sleep 2 # for 1.5 s it looks for nodes that keep a centre
+    sleep 4 # for 1.5 s it looks for nodes that keep a centre
     as=n1 node "$1-1" --step-time 100ms --iterations 40
     until_ 10 "the first node joins" told "$1" centre_founded
     as=n2 node "$1-2" --step-time 100ms --iterations 40

@@ -45,7 +45,6 @@ echo "ping: $(values "$here/ping.trace" delay | wc -l) delays"
 
 # ---- iperf3 ----
 
-port=5301
 start server $at_hub iperf3 -s -1 -p $port
 listens() {
     $at_hub cat /proc/net/tcp /proc/net/tcp6 |

@@ -12,8 +12,8 @@ span 1h
 0s * jitter 2ms
 0s n1 up 20Mbit
 0s n1 down 20Mbit
-5s n1 up 0
-9s n1 up 20Mbit
+12s n1 up 0
+16s n1 up 20Mbit
 end
 END
 # Node and shim use the ports behind those of the hub.
@@ -41,7 +41,7 @@ until_ 10 "the shim is ready" said s \
     "listening on 127.0.0.1:$shim_port for n1, hub 127.0.0.1:$hub_port"
 node n1
 goes_on 20 n1
-until_ 30 "the cut is noticed" told h node_silent n1
+until_ 40 "the cut is noticed" told h node_silent n1
 goes_on 40 n1
 never_paused n1
 send TERM n1
@@ -54,7 +54,7 @@ node n2
 goes_on 20 n2
 send KILL h
 ends h 137
-until_ 20 "the node knows" said n2 "alone"
+until_ 20 "the node knows" is_ n2 attached false
 the_hub
 goes_on 40 n2
 send TERM n2

@@ -127,7 +127,7 @@ static void jobs_run_on_workers_and_come_back_once(void)
 {
     struct toy *toy = toy_new(false);
 
-    toy->config.port = toy_next_port();
+    toy->config.port = port_of_nobody();
     toy->react = work_hard;
     toy->wake_every = MILLISECOND;
     toy_start(toy);
@@ -143,7 +143,7 @@ static void jobs_under_way_at_the_end_are_not_lost_memory(void)
 {
     struct toy *toy = toy_new(false);
 
-    toy->config.port = toy_next_port();
+    toy->config.port = port_of_nobody();
     toy->react = work_hard;
     toy->wake_every = MILLISECOND;
     toy_start(toy);
@@ -197,7 +197,7 @@ static void posts_of_many_threads_come_in_each_threads_order(void)
     struct poster posters[MANY_THREADS];
     unsigned started = 0;
 
-    toy->config.port = toy_next_port();
+    toy->config.port = port_of_nobody();
     toy->react = count_posts;
     toy_start(toy);
     for (unsigned i = 0; i < MANY_THREADS; i++) {
@@ -231,7 +231,7 @@ static void without_a_hub_nothing_blocks_and_nothing_piles_up(void)
 {
     struct toy *toy = toy_new(false);
 
-    toy->config.port = toy_next_port();
+    toy->config.port = port_of_nobody();
     toy->react = send_to_nobody;
     toy->wake_every = 2 * MILLISECOND;
     give_chunk(toy);
@@ -247,7 +247,7 @@ static void a_machine_is_woken_at_its_deadline_and_watched(void)
 {
     struct toy *toy = toy_new(false);
 
-    toy->config.port = toy_next_port();
+    toy->config.port = port_of_nobody();
     toy->wake_every = 5 * MILLISECOND;
     toy_start(toy);
     CHECK(toy_wait(toy, &toy->watched, 20));
@@ -263,7 +263,7 @@ static void signals_of_the_config_reach_the_owner(void)
 
     (void)sigaddset(&toy->config.signals, SIGUSR1);
     (void)pthread_sigmask(SIG_BLOCK, &toy->config.signals, &before);
-    toy->config.port = toy_next_port();
+    toy->config.port = port_of_nobody();
     toy_start(toy);
     CHECK_EQUAL(0, kill(getpid(), SIGUSR1));
     CHECK(toy_wait(toy, &toy->signals, 1));
@@ -294,7 +294,7 @@ static void a_thread_that_blocks_no_signal_passes_it_on(void)
 
     (void)sigaddset(&toy->config.signals, SIGUSR1);
     (void)pthread_sigmask(SIG_BLOCK, &toy->config.signals, &before);
-    toy->config.port = toy_next_port();
+    toy->config.port = port_of_nobody();
     toy_start(toy);
     atomic_store(&awake, true);
     if (CHECK_EQUAL(0, pthread_create(&thread, NULL, block_nothing, NULL))) {
@@ -323,7 +323,7 @@ static void the_loop_ends_when_its_owner_says_so(void)
     struct net_owner owner = {.self = &ticks, .tick = end_at_once};
     struct net *net = NULL;
 
-    toy->config.port = toy_next_port();
+    toy->config.port = port_of_nobody();
     if (!CHECK_OK(net_open_node(&toy->config, toy->machine, toy->pool, &owner,
                                 &net, NULL)))
         return;

@@ -131,7 +131,7 @@ static void whom_nobody_answers_asks_for_5_s(void)
     struct probe probe;
     struct address address;
 
-    CHECK_OK(address_to_reach("127.0.0.1", toy_next_port(), &address, NULL));
+    CHECK_OK(address_to_reach("127.0.0.1", port_of_nobody(), &address, NULL));
     probe_begin(&probe, context, &address, SECOND);
     CHECK_EQUAL(ANSWER_NOT_YET, probe_look(&probe, 6 * SECOND - 1));
     CHECK_EQUAL(ANSWER_NONE, probe_look(&probe, 6 * SECOND));

@@ -1,15 +1,17 @@
 #include "tests/net/toys.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tests/check.h"
 
-enum { PATIENCE_SECONDS = 30, FIRST_PORT = 20000, PORTS = 12000 };
+enum { PATIENCE_SECONDS = 60, FIRST_PORT = 20000, PORTS = 12000 };
 
 uint16_t toy_next_port(void)
 {
@@ -19,6 +21,21 @@ uint16_t toy_next_port(void)
         next = (unsigned)getpid() * 64u;
     next += 2;
     return (uint16_t)(FIRST_PORT + next % PORTS);
+}
+
+uint16_t port_of_nobody(void)
+{
+    static struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+
+    if (!address.sin_port) {
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        CHECK(bind(fd, (struct sockaddr *)&address, size) == 0);
+        CHECK(getsockname(fd, (struct sockaddr *)&address, &size) == 0);
+    }
+    return ntohs(address.sin_port);
 }
 
 static uint64_t number_of(const struct msg *msg)
@@ -142,6 +159,7 @@ static void on_signal(void *self, int number)
 struct toy *toy_new(bool binds)
 {
     struct toy *toy = calloc(1, sizeof *toy);
+    pthread_condattr_t monotonic;
 
     if (!toy)
         abort();
@@ -154,7 +172,10 @@ struct toy *toy_new(bool binds)
     (void)sigemptyset(&toy->config.signals);
     (void)snprintf(toy->config.host, sizeof toy->config.host, "127.0.0.1");
     (void)pthread_mutex_init(&toy->lock, NULL);
-    (void)pthread_cond_init(&toy->changed, NULL);
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&toy->changed, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
     return toy;
 }
 
@@ -250,7 +271,7 @@ static bool wait_until(struct toy *toy,
     bool done;
     int error = 0;
 
-    (void)clock_gettime(CLOCK_REALTIME, &deadline);
+    (void)clock_gettime(CLOCK_MONOTONIC, &deadline);
     deadline.tv_sec += PATIENCE_SECONDS;
     (void)pthread_mutex_lock(&toy->lock);
     while (!(done = reached(toy, asked)) && error != ETIMEDOUT)

@@ -69,7 +69,7 @@ void toy_destroy(struct toy **toy);
 /* A node of that hub. */
 struct toy *toy_node(const struct toy *hub);
 
-/* Waits until a counter has come so far; false after 30 s. */
+/* Waits until a counter has come so far; false after 60 s. */
 bool toy_wait(struct toy *toy, const unsigned *counter, unsigned at_least);
 bool toy_wait_number(struct toy *toy, const uint64_t *number,
                      uint64_t at_least);
@@ -84,7 +84,9 @@ void toy_echo(struct toy *toy, const struct event *event, struct effects *out);
 struct msg toy_ping(uint64_t number);
 struct msg toy_chunk(uint64_t number);
 
-/* Whether this process holds the port of 127.0.0.1 free for two sockets. */
+/* The first of two ports of 127.0.0.1 that are likely to be free. */
 uint16_t toy_next_port(void);
+/* A port of 127.0.0.1 where nobody is, nor will be while this process lives. */
+uint16_t port_of_nobody(void);
 
 #endif

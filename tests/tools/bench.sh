@@ -55,7 +55,13 @@ grep -q "^| P1 | a round, .*N = 2, S = 1 MiB | [0-9.]* | <= 1.15 | " \
 grep -q "^### star_best" "$here/page"
 echo "the page has the target and the figure"
 
-! "$bin/star_round" --nodes none 2>"$here/said"
+refused() {
+    if "$bin/$@" 2>"$here/said"; then
+        echo "FAILED: $*: not refused"
+        exit 1
+    fi
+}
+refused star_round --nodes none
 grep -q -- "--nodes: its value cannot be right" "$here/said"
-! "$bin/goodput" --nothing 2>"$here/said"
+refused goodput --nothing
 echo "wrong options are refused"

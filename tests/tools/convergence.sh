@@ -20,10 +20,16 @@ cmp "$here/one" "$here/three"
 for row in RT1 RT7; do
     grep -q "^## $row: " "$here/one"
 done
-! grep -q "^## RT5" "$here/one"
+if grep "^## RT5" "$here/one"; then
+    echo "FAILED: RT5 was not asked for"
+    exit 1
+fi
 grep -q "^| W1, DiLoCo, k = 50 | 0\.[0-9]* ± " "$here/one"
 echo "one process and three find the same"
 
-! "$program" --seeds none 2>"$here/said"
+if "$program" --seeds none 2>"$here/said"; then
+    echo "FAILED: no seeds, and not refused"
+    exit 1
+fi
 grep -q "none: a number from 1 to" "$here/said"
 echo "a wrong number is refused"

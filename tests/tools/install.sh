@@ -6,7 +6,17 @@ set -eu
 cd "$(dirname "$0")/../.."
 unset MAKEFLAGS MAKELEVEL MFLAGS WERROR SAN SUITES CC
 root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
+finish() {
+    code=$?
+    trap - EXIT
+    # shellcheck disable=SC2086
+    kill -KILL $hub $one 2>/dev/null
+    rm -rf "$root"
+    exit $code
+}
+hub= one=
+trap finish EXIT
+trap 'exit 1' INT TERM HUP
 make -s BUILD="${STAR_BUILD:-build}" DESTDIR="$root" PREFIX=/usr install
 
 # As for a system of its own, that lies in $root.
@@ -29,7 +39,10 @@ done
 [ -s "$root/usr/share/man/man1/starswitch-hub.1" ]
 echo "the man pages are there"
 # Programs talk to a service manager; a library is somebody else's program.
-! readelf -d "$root/usr/lib/libstarswitch.so" | grep -q libsystemd
+if readelf -d "$root/usr/lib/libstarswitch.so" | grep libsystemd; then
+    echo "FAILED: the library needs libsystemd"
+    exit 1
+fi
 readelf -d "$root/usr/bin/starswitch-hub" | grep -q libsystemd
 
 cat >"$root/both.cc" <<'END_OF_CC'
@@ -66,10 +79,12 @@ start_hub() {
     for try in 1 2 3 4 5; do
         port=$((20000 + ($$ * 7 + try * 613) % 12000 / 2 * 2))
         "$root/usr/bin/starswitch-hub" --listen "127.0.0.1:$port" \
-            --policy mean --every 50 --nodes 2 --time 4s \
+            --policy mean --every 50 --nodes 2 --time 15s --json \
             --directory "$root/run" >"$root/hub.log" 2>&1 &
         hub=$!
-        sleep 0.5
+        # It prints a line a second once it listens.
+        until [ -s "$root/hub.log" ]; do sleep 0.1; done
+        sleep 0.1
         if kill -0 $hub 2>/dev/null; then return 0; fi
     done
     cat "$root/hub.log"
