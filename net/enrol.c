@@ -20,7 +20,7 @@ struct enrol {
     void *context;
     struct sockets sockets;
     nanos until, patience; /* of the try under way */
-    unsigned refusals;     /* of the enrolment key, in a row */
+    bool refused;          /* the enrolment key, in this try */
 };
 
 enum status enrol_open(const struct enrol_plan *plan, struct enrol **out,
@@ -69,6 +69,9 @@ static void try_next(struct enrol *enrol, nanos now)
     struct socket_plan plan;
 
     sockets_close(&enrol->sockets);
+    if (!enrol->refused)
+        enrol->hubs.refused[enrol->hubs.at] = 0;
+    enrol->refused = false;
     if (enrol->until)
         enrol->hubs.at = (enrol->hubs.at + 1) % enrol->hubs.count;
     if (enrol->patience < LONGEST_TRY)
@@ -111,12 +114,13 @@ static void look(struct enrol *enrol)
     int fd;
 
     while ((sight = monitor_look(enrol->sockets.monitor, &fd)) != SIGHT_NONE) {
-        if (sight == SIGHT_REFUSED)
-            enrol->refusals++;
-        if (sight != SIGHT_READY)
-            continue;
-        enrol->refusals = 0;
-        ask(enrol);
+        if (sight == SIGHT_REFUSED) {
+            enrol->refused = true;
+            enrol->hubs.refused[enrol->hubs.at]++;
+        } else if (sight == SIGHT_READY) {
+            enrol->hubs.refused[enrol->hubs.at] = 0;
+            ask(enrol);
+        }
     }
 }
 
@@ -156,8 +160,7 @@ enum enrol_state enrol_step(struct enrol *enrol, nanos now, struct why *why)
         look(enrol);
         state = hear(enrol, why);
     }
-    if (state == ENROL_WAITS &&
-        enrol->refusals >= REFUSALS_BELIEVED * enrol->hubs.count) {
+    if (state == ENROL_WAITS && hubs_all_refuse(&enrol->hubs)) {
         explain(why, "the hub does not know this line any more: ask for the "
                      "one that starswitch-hub keygen prints now");
         return ENROL_REFUSED;

@@ -82,31 +82,43 @@ static unsigned refusals(const struct hubs *hubs, const struct lane *control)
 
 bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control)
 {
+    nanos patience = HUB_PATIENCE;
+
     if (lane_is_connected(control)) {
         hubs->lost_at = NEVER;
-        hubs->before = 0;
+        memset(hubs->refused, 0, sizeof hubs->refused);
         forget_answer(hubs);
         return false;
     }
     if (hubs->lost_at == NEVER)
         hubs->lost_at = now;
-    if (hubs->count < 2 || now - hubs->lost_at < HUB_PATIENCE)
+    /* One that refuses is asked until that is sure. */
+    if (refusals(hubs, control) % REFUSALS_BELIEVED)
+        patience *= 2;
+    if (hubs->count < 2 || now - hubs->lost_at < patience)
         return false;
     hubs->lost_at = now;
-    hubs->before += refusals(hubs, control);
     forget_answer(hubs);
     hubs->at = (hubs->at + 1) % hubs->count;
     return true;
 }
 
+bool hubs_all_refuse(const struct hubs *hubs)
+{
+    for (unsigned i = 0; i < hubs->count; i++)
+        if (hubs->refused[i] < REFUSALS_BELIEVED)
+            return false;
+    return true;
+}
+
 const char *hubs_refuse(struct hubs *hubs, const struct lane *control)
 {
-    unsigned count = hubs->before + refusals(hubs, control);
-
-    if (hubs->refused || lane_is_connected(control) ||
-        count < REFUSALS_BELIEVED * hubs->count)
+    if (hubs->ended || lane_is_connected(control))
         return NULL;
-    hubs->refused = true;
+    hubs->refused[hubs->at] = refusals(hubs, control);
+    if (!hubs_all_refuse(hubs))
+        return NULL;
+    hubs->ended = true;
     return control->plan.keys
                ? "the hub refuses this node's key: enrol it with the line "
                  "that the hub prints"

@@ -20,9 +20,8 @@ struct hubs {
     struct address list[ENDPOINTS_MAX]; /* of control */
     unsigned count, at;
     nanos lost_at;   /* not reachable since; NEVER: it is */
-    unsigned before; /* refusals of hubs that have been left since one was
-                        reachable */
-    bool refused;    /* the machine has been told */
+    unsigned refused[ENDPOINTS_MAX]; /* in a row, when it was last tried */
+    bool ended; /* the machine has been told */
     struct probe probe;
     bool wants_keys; /* this one, and there is none */
     bool told[ENDPOINTS_MAX]; /* what is wrong with its key */
@@ -41,6 +40,9 @@ void hubs_ask(struct hubs *hubs, void *context, nanos now,
               const struct lane *control);
 /* Also for zeroed ones; before their context ends. */
 void hubs_close(struct hubs *hubs);
+/* Each of them refuses this node, which one alone might do that has not been
+ * told of it. */
+bool hubs_all_refuse(const struct hubs *hubs);
 /* What no hub will change its mind about, said once; else NULL. */
 const char *hubs_refuse(struct hubs *hubs, const struct lane *control);
 /* What people should know, said once per hub; false: nothing. */

@@ -68,6 +68,32 @@ static void all_hubs_have_to_refuse_before_a_node_gives_up(void)
     CHECK(!hubs_refuse(&hubs, &control)); /* once */
 }
 
+static void a_hub_that_is_away_does_not_refuse_whatever_another_does(void)
+{
+    static struct net_keys keys;
+    nanos now = 0;
+
+    open_hubs("127.0.0.1:1,127.0.0.2:2");
+    control.plan.keys = &keys;
+    for (int i = 0; i < 20; i++) {
+        control.ends[SIGHT_REFUSED] = i % 2 ? 3 : 0;
+        CHECK(!hubs_refuse(&hubs, &control));
+        now += 3 * SECOND;
+        CHECK(hubs_move_on(&hubs, now, &control));
+    }
+}
+
+static void a_hub_that_begins_to_refuse_is_asked_until_that_is_sure(void)
+{
+    static struct net_keys keys;
+
+    open_hubs("127.0.0.1:1,127.0.0.2:2");
+    control.plan.keys = &keys;
+    control.ends[SIGHT_REFUSED] = 2;
+    CHECK(!hubs_move_on(&hubs, 3 * SECOND, &control));
+    CHECK(hubs_move_on(&hubs, 6 * SECOND, &control));
+}
+
 static void both_lanes_go_to_the_hub_that_is_there(void)
 {
     struct toy *first = toy_new(true), *second = toy_new(true), *node;
@@ -104,5 +130,7 @@ void add_net_hubs_tests(CU_pSuite suite)
     TEST(the_only_hub_is_never_left);
     TEST(a_name_that_nobody_knows_is_left_out_while_there_is_another);
     TEST(all_hubs_have_to_refuse_before_a_node_gives_up);
+    TEST(a_hub_that_is_away_does_not_refuse_whatever_another_does);
+    TEST(a_hub_that_begins_to_refuse_is_asked_until_that_is_sure);
     TEST(both_lanes_go_to_the_hub_that_is_there);
 }
