@@ -1,6 +1,7 @@
 #include "net/frames.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ static bool receive_frame(void *socket, zmq_msg_t *frame)
     return result >= 0;
 }
 
+/* Its own ids are a zero and a number that it counts up, big-endian. */
 static void read_routing(zmq_msg_t *frame, struct arrival *out)
 {
     const unsigned char *bytes = zmq_msg_data(frame);
@@ -40,6 +42,7 @@ static void read_routing(zmq_msg_t *frame, struct arrival *out)
     out->unnamed = zmq_msg_size(frame) == ROUTING_BYTES && bytes[0] == 0;
     if (out->unnamed)
         memcpy(&out->routing, bytes + 1, sizeof out->routing);
+    out->routing = be32toh(out->routing);
 }
 
 static void discard_rest(void *socket, struct arrival *out)
@@ -166,8 +169,9 @@ enum status frames_send(void *socket, const routing_id *to, const void *header,
 
     if (to) {
         unsigned char name[ROUTING_BYTES] = {0};
+        routing_id number = htobe32(*to);
 
-        memcpy(name + 1, to, sizeof *to);
+        memcpy(name + 1, &number, sizeof number);
         if (zmq_send(socket, name, sizeof name, ZMQ_DONTWAIT | ZMQ_SNDMORE) < 0)
             return send_failed();
     }

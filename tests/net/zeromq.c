@@ -120,41 +120,60 @@ static void z4_z9_z13_all_sockets_are_bounded_in_size_and_time(void)
     each_socket(is_bounded);
 }
 
-/* The routing id that a new hub gives to its first peer. */
-static routing_id first_routing_id(void)
+/* The routing id of a new peer, once it has said something. */
+static routing_id meet_one(void *router, void *theirs, const char *place)
 {
-    void *context = context_new(true), *theirs = zmq_ctx_new();
-    void *dealer = zmq_socket(theirs, ZMQ_DEALER), *router;
-    struct sockets sockets = {NULL, NULL};
+    void *dealer = zmq_socket(theirs, ZMQ_DEALER);
     struct arrival arrival = {.routing = 0};
-    zmq_pollitem_t item = {.events = ZMQ_POLLIN};
-    char place[128];
-    size_t size = sizeof place;
+    zmq_pollitem_t item = {.socket = router, .events = ZMQ_POLLIN};
     int linger = 0;
 
-    router = open_ours(context, CHANNEL_CONTROL, true, &sockets);
-    (void)zmq_getsockopt(router, ZMQ_LAST_ENDPOINT, place, &size);
     (void)zmq_setsockopt(dealer, ZMQ_LINGER, &linger, sizeof linger);
     (void)zmq_connect(dealer, place);
     (void)zmq_send(dealer, "x", 1, 0);
-    item.socket = router;
     CHECK_EQUAL(1, zmq_poll(&item, 1, 20000));
     if (CHECK(frames_receive(router, true, false, &arrival)))
         frames_release(&arrival);
     (void)zmq_close(dealer);
+    return arrival.routing;
+}
+
+/* Those that a new hub gives to its first peers. */
+static void routing_ids(routing_id *out, unsigned count)
+{
+    void *context = context_new(true), *theirs = zmq_ctx_new(), *router;
+    struct sockets sockets = {NULL, NULL};
+    char place[128];
+    size_t size = sizeof place;
+
+    router = open_ours(context, CHANNEL_CONTROL, true, &sockets);
+    (void)zmq_getsockopt(router, ZMQ_LAST_ENDPOINT, place, &size);
+    for (unsigned i = 0; i < count; i++)
+        out[i] = meet_one(router, theirs, place);
     (void)zmq_ctx_term(theirs);
     sockets_close(&sockets);
     (void)zmq_ctx_term(context);
-    return arrival.routing;
 }
 
 static void z2_routing_ids_cannot_be_guessed(void)
 {
-    routing_id one = first_routing_id(), other = first_routing_id();
+    routing_id one, other;
 
+    routing_ids(&one, 1);
+    routing_ids(&other, 1);
     CHECK(one != other);
     CHECK(one + 1 != other);
     CHECK(one != 0x6b8b4567 && one != 0x67458b6b);
+}
+
+/* Which of two that had one descriptor is there now is told by that. */
+static void routing_ids_are_counted_up(void)
+{
+    routing_id ids[3];
+
+    routing_ids(ids, 3);
+    CHECK_EQUAL((routing_id)(ids[0] + 1), ids[1]);
+    CHECK_EQUAL((routing_id)(ids[0] + 2), ids[2]);
 }
 
 static void z12_no_default_port_is_one_that_the_system_gives_away(void)
@@ -209,6 +228,7 @@ void add_net_zeromq_tests(CU_pSuite suite)
 {
     TEST(z1_z16_no_socket_has_a_heartbeat_or_a_fixed_name);
     TEST(z2_routing_ids_cannot_be_guessed);
+    TEST(routing_ids_are_counted_up);
     TEST(z4_z9_z13_all_sockets_are_bounded_in_size_and_time);
     TEST(z12_no_default_port_is_one_that_the_system_gives_away);
     TEST(z14_a_message_for_nobody_is_an_error);
