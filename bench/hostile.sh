@@ -28,13 +28,14 @@ pid=$(cat "$here/h.pid")
 memory() { sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$pid/status"; }
 before=$(memory)
 
-# Rounds a second, over the time that it takes.
+# Rounds a second, by what two of the hub's lines say.
+stand() { echo "$(field h rounds) $(field h seconds)"; }
 rate() {
-    local from since
-    from=$(count h rounds) since=$(now)
+    local before after
+    before=$(stand)
     sleep "$seconds"
-    until_ 10 "the hub says how it is" at_least h rounds $((from + 1))
-    echo $((($(count h rounds) - from) * 10000 / ($(now) - since)))
+    after=$(stand)
+    echo "$before $after" | awk '{ printf "%.3f\n", ($3 - $1) / ($4 - $2) }'
 }
 
 for pair in $(seq "$pairs"); do
