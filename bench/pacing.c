@@ -33,13 +33,14 @@ enum {
     MOST_CONNECTIONS = 4 * MOST_NODES,
     MOST_LOOKS = 60000,
     EVERY = 40, /* k */
+    AHEAD = 20, /* exchanges that the delay hides */
     REPLY_BYTES = 1 << 16,
     ESTABLISHED = 1 /* TCP_ESTABLISHED */
 };
 
 #define LOOK_EVERY 0.004
 /* Seconds of an iteration: as fast as they go where the rate is the limit. */
-#define QUICK_STEP 0.005
+#define QUICK_STEP 0.001
 #define STEP 0.02
 /* Seconds until the first parameters are where they belong, and nodes know how
  * fast they are. */
@@ -177,7 +178,7 @@ static _Noreturn void be_hub(const struct bench *bench, const char *directory)
 {
     const char *build = getenv("STAR_BUILD");
     char program[256], listening[32], rate[32], chunk[32], every[16],
-        fragments[16];
+        delay[16], fragments[16];
 
     (void)snprintf(program, sizeof program, "%s/starswitch-hub",
                    build ? build : "build");
@@ -188,6 +189,9 @@ static _Noreturn void be_hub(const struct bench *bench, const char *directory)
         chunk, sizeof chunk, "%llu",
         (unsigned long long)(bench->rate ? bench->rate / 50 : 65536));
     (void)snprintf(every, sizeof every, "%d", EVERY);
+    /* A node offers nothing beside a result that is late: none is. */
+    (void)snprintf(delay, sizeof delay, "%d",
+                   bench->rate ? AHEAD * EVERY : EVERY);
     (void)snprintf(fragments, sizeof fragments, "%u",
                    bench->rate ? 1 : bench->fragments);
     if (!freopen("/dev/null", "w", stdout) ||
@@ -197,7 +201,7 @@ static _Noreturn void be_hub(const struct bench *bench, const char *directory)
                 directory, "--policy", "mean", "--init", "hub", "--up",
                 bench->rate ? rate : "none", "--down",
                 bench->rate ? rate : "none", "--chunk", chunk, "--every", every,
-                "--delay", every, "--staleness", "1000", "--fragments",
+                "--delay", delay, "--staleness", "1000", "--fragments",
                 fragments, "--save", "24h", (char *)NULL);
     give_up("cannot run %s", program);
 }
