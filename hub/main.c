@@ -181,19 +181,22 @@ static void stop(struct server *server, int number)
 }
 
 /* Reads again what people may change while it runs. */
-static void reload(struct server *server)
+static enum status reload(void *self, struct why *why)
 {
+    struct server *server = self;
     struct note note = {.kind = NOTE_RELOADED, .text = "keys read again"};
-    struct why why = {""};
+    enum status status;
 
     service_reloading(net_now());
-    if (hub_keys_reload(&server->keys, server->net, &why) != STATUS_OK) {
+    status = hub_keys_reload(&server->keys, server->net, why);
+    if (status != STATUS_OK) {
         note.kind = NOTE_REFUSED;
         (void)snprintf(note.text, sizeof note.text,
-                       "the old list of keys stays: %.160s", why.text);
+                       "the old list of keys stays: %.160s", why->text);
     }
     display_note(&server->display, net_now(), &note);
     service_ready();
+    return status;
 }
 
 static void on_signal(void *self, int number)
@@ -201,9 +204,10 @@ static void on_signal(void *self, int number)
     struct server *server = self;
     static struct hub_view view;
     struct hub_uploads uploads;
+    struct why why = {""};
 
     if (number == SIGHUP) {
-        reload(server);
+        (void)!reload(server, &why);
     } else if (number == SIGUSR1) {
         hub_look(server->hub, net_now(), &view);
         hub_look_at_uploads(server->hub, &uploads);
@@ -319,8 +323,8 @@ static enum status open_all(struct server *server, struct why *why)
     if (status == STATUS_OK)
         status = open_net(server, why);
     if (status == STATUS_OK)
-        status = ctl_open(server->options.directory, server->hub,
-                          &server->ctl, why);
+        status = ctl_open(server->options.directory, server->hub, &reload,
+                          server, &server->ctl, why);
     return status;
 }
 

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -32,6 +31,8 @@ struct ctl {
     int fd;
     struct sockaddr_un address;
     const struct hub *hub;
+    ctl_reload *reload;
+    void *owner; /* what it is given */
     uint64_t next_ticket;
     struct client clients[CLIENTS];
     struct hub_view view; /* of the last status */
@@ -193,13 +194,13 @@ static void take_line(struct ctl *ctl, struct client *client, struct net *net)
     struct why why = {""};
     enum status status = ctl_read(client->line, &msg.order, &why);
 
+    if (status == STATUS_OK && msg.order.command == COMMAND_RELOAD)
+        status = ctl->reload(ctl->owner, &why);
     if (status != STATUS_OK) {
         refuse(client, status, why.text);
         return;
     }
     client->command = msg.order.command;
-    if (client->command == COMMAND_RELOAD)
-        (void)kill(getpid(), SIGHUP); /* one way, whoever asks */
     client->ticket = msg.order.ticket = ctl->next_ticket++;
     net_post(net, &msg, NULL);
 }
@@ -313,7 +314,8 @@ static enum status listen_at(struct ctl *ctl, struct why *why)
 }
 
 enum status ctl_open(const char *directory, const struct hub *hub,
-                     struct ctl **out, struct why *why)
+                     ctl_reload *reload, void *owner, struct ctl **out,
+                     struct why *why)
 {
     struct ctl *ctl = calloc(1, sizeof *ctl);
     enum status status;
@@ -321,6 +323,8 @@ enum status ctl_open(const char *directory, const struct hub *hub,
     if (!ctl)
         return because(why, STATUS_NO_MEMORY, "no memory for ctl");
     ctl->hub = hub;
+    ctl->reload = reload;
+    ctl->owner = owner;
     ctl->next_ticket = 1;
     for (unsigned i = 0; i < CLIENTS; i++)
         ctl->clients[i].fd = -1;

@@ -23,11 +23,15 @@ enum { CTL_LINE_BYTES = 256 }; /* the longest order, with its end */
 
 struct ctl;
 
+/* Does at once what RELOAD asks; what it returns is the order's answer. */
+typedef enum status ctl_reload(void *owner, struct why *why);
+
 /* Listens; a socket that a hub left behind is replaced, so the caller holds
  * the folder's lock. CONFIG: the name of the folder is too long; IO. The hub
- * must outlive it. */
+ * and the owner must outlive it. */
 enum status ctl_open(const char *directory, const struct hub *hub,
-                     struct ctl **out, struct why *why) MUST_CHECK;
+                     ctl_reload *reload, void *owner, struct ctl **out,
+                     struct why *why) MUST_CHECK;
 /* Whoever waits for an answer gets none. Accepts NULL. */
 void ctl_close(struct ctl **ctl);
 /* Takes clients in, reads their orders and posts them. */
@@ -35,9 +39,9 @@ void ctl_tick(struct ctl *ctl, struct net *net, nanos now);
 /* What the machine sends to PEER_OPERATOR. */
 void ctl_answer(struct ctl *ctl, const struct msg *msg);
 
-/* Gives an order to the hub that runs in this folder; says nothing.
- * UNAVAILABLE: none does. */
-enum status ctl_tell(const char *directory, const char *line,
+/* Gives an order to the hub that runs in this folder, and returns how that
+ * ended; says nothing. OK also if none runs there: *runs says whether. */
+enum status ctl_tell(const char *directory, const char *line, bool *runs,
                      struct why *why) MUST_CHECK;
 
 /* What client and server share: where the socket is, and what a line

@@ -99,13 +99,16 @@ static enum status read_words(int count, char *const *words, char *bytes,
     return ctl_read(bytes, &order, why);
 }
 
-static enum status reach(const char *directory, int *out, struct why *why)
+/* *runs: a hub is there, whether it answers or not. */
+static enum status reach(const char *directory, int *out, bool *runs,
+                         struct why *why)
 {
     const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
     struct sockaddr_un address;
     enum status status = ctl_address(directory, &address, why);
     int fd;
 
+    *runs = true;
     if (status != STATUS_OK)
         return status;
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -118,7 +121,8 @@ static enum status reach(const char *directory, int *out, struct why *why)
         *out = fd;
         return STATUS_OK;
     }
-    if (errno == ENOENT || errno == ECONNREFUSED)
+    *runs = errno != ENOENT && errno != ECONNREFUSED;
+    if (!*runs)
         status = because(why, STATUS_UNAVAILABLE,
                          "no hub is running in %s: name the folder of one "
                          "with --directory", directory);
@@ -161,46 +165,54 @@ static const char *value_of(const char *answer, const char *key)
     return at ? at + strlen(key) : "";
 }
 
-/* Prints what the hub says: JSON, or the sentence of a failure, which holds
- * no control characters, so that backslashes are all there is to take off. */
-static int report(const char *answer)
+/* The status that ends programs with this exit code. */
+static enum status status_of(long code)
+{
+    for (unsigned i = 0; i < STATUSES; i++)
+        if (status_exit_code((enum status)i) == code)
+            return (enum status)i;
+    return STATUS_MALFORMED;
+}
+
+/* How the hub says that the order ended. The sentence of a failure holds no
+ * control characters, so that backslashes are all there is to take off. */
+static enum status verdict(const char *answer, struct why *why)
 {
     static const char done[] = "{\"ok\":true";
     const char *text = value_of(answer, "\"text\":\"");
     long code = strtol(value_of(answer, "\"code\":"), NULL, 10);
+    size_t length = 0;
 
-    if (strncmp(answer, done, sizeof done - 1) == 0) {
-        (void)fputs(answer, stdout);
-        return 0;
-    }
-    (void)fputs("starswitch-hub: ", stderr);
-    for (; *text && *text != '"'; text++) {
+    if (strncmp(answer, done, sizeof done - 1) == 0)
+        return STATUS_OK;
+    for (; *text && *text != '"' && length < sizeof why->text - 1; text++) {
         text += *text == '\\' && text[1];
-        (void)fputc(*text, stderr);
+        why->text[length++] = *text;
     }
-    (void)fputc('\n', stderr);
-    return code > 0 && code < 256 ? (int)code
-                                  : status_exit_code(STATUS_MALFORMED);
+    why->text[length] = '\0';
+    return code ? status_of(code) : STATUS_MALFORMED;
 }
 
 static enum status ask(const char *directory, const char *line,
-                       char answer[ANSWER_BYTES], struct why *why)
+                       char answer[ANSWER_BYTES], bool *runs, struct why *why)
 {
     int fd = -1;
-    enum status status = reach(directory, &fd, why);
+    enum status status = reach(directory, &fd, runs, why);
 
     if (status != STATUS_OK)
         return status;
     status = exchange(fd, line, answer, why);
     (void)close(fd);
-    return status;
+    return status == STATUS_OK ? verdict(answer, why) : status;
 }
 
-enum status ctl_tell(const char *directory, const char *line, struct why *why)
+enum status ctl_tell(const char *directory, const char *line, bool *runs,
+                     struct why *why)
 {
     static char answer[ANSWER_BYTES];
+    enum status status = ask(directory, line, answer, runs, why);
 
-    return ask(directory, line, answer, why);
+    return *runs ? status : STATUS_OK;
 }
 
 int command_ctl(int count, char **words)
@@ -211,6 +223,7 @@ int command_ctl(int count, char **words)
     char line[CTL_LINE_BYTES];
     struct why why = {""};
     int plain;
+    bool runs;
     enum status status =
         command_read(count, words, taken, &options, &plain, &why);
 
@@ -219,6 +232,8 @@ int command_ctl(int count, char **words)
     if (status == STATUS_OK)
         status = read_words(plain - 1, words + 1, line, &why);
     if (status == STATUS_OK)
-        status = ask(options.directory, line, answer, &why);
-    return status == STATUS_OK ? report(answer) : command_end(status, &why);
+        status = ask(options.directory, line, answer, &runs, &why);
+    if (status == STATUS_OK)
+        (void)fputs(answer, stdout);
+    return command_end(status, &why);
 }

@@ -39,18 +39,29 @@ static enum status read_request(int count, char **words, int least, int most,
     return hub_keys_folder(&out->options, out->directory, out->folder, why);
 }
 
-/* A hub that runs there reads its list at once; else the next one that starts
- * does. */
-static void tell_hub(const struct request *request)
+/* The list has been changed, as `done` says. A hub that runs there reads it at
+ * once, else the next one that starts does: unless it cannot be read, for
+ * whatever else is in the folder. */
+static enum status pass_on(const struct request *request, const char *done,
+                           struct why *why)
 {
-    struct why why;
+    struct ring ring = {.enrols = false};
+    struct why reason = {""};
+    bool runs;
+    enum status status = ring_open(request->folder, &ring, &reason);
 
-    if (ctl_tell(request->directory, command_words[COMMAND_RELOAD].text,
-                 &why) == STATUS_OK)
-        (void)printf("the hub that runs there reads it now\n");
-    else
-        (void)printf("it counts once a hub starts there; one that runs reads "
-                     "it at SIGHUP\n");
+    ring_close(&ring);
+    if (status == STATUS_OK)
+        status = ctl_tell(request->directory,
+                          command_words[COMMAND_RELOAD].text, &runs, &reason);
+    if (status != STATUS_OK)
+        return because(why, status, "%s, but a hub that runs keeps its old "
+                       "list: %.220s", done, reason.text);
+    (void)printf("%s; %s\n", done,
+                 runs ? "the hub that runs there has read it"
+                      : "it counts once a hub starts there; one that runs "
+                        "reads it at SIGHUP");
+    return STATUS_OK;
 }
 
 static void print_line(const struct request *request, const struct ring *ring)
@@ -98,6 +109,7 @@ int command_enroll(int count, char **words)
     static struct request request;
     struct ring ring = {.enrols = false};
     struct key key;
+    char done[80];
     struct why why = {""};
     enum status status = read_request(count, words, 3, 3, &request, &why);
 
@@ -111,27 +123,29 @@ int command_enroll(int count, char **words)
     if (status == STATUS_OK)
         status = ring_enrol(&ring, words[2], &key, &why);
     ring_close(&ring);
-    if (status != STATUS_OK)
-        return command_end(status, &why);
-    (void)printf("%s may come in; ", words[2]);
-    tell_hub(&request);
-    return 0;
+    (void)snprintf(done, sizeof done, "%.40s is on the list", words[2]);
+    if (status == STATUS_OK)
+        status = pass_on(&request, done, &why);
+    return command_end(status, &why);
 }
 
 int command_revoke(int count, char **words)
 {
     static struct request request;
+    char done[80];
     struct why why = {""};
     enum status status = read_request(count, words, 2, 2, &request, &why);
 
     if (status == STATUS_OK && request.options.help)
         return 0;
+    service_hide();
     if (status == STATUS_OK)
         status = ring_revoke(request.folder, words[2], &why);
+    (void)snprintf(done, sizeof done, "%.40s is off the list", words[2]);
+    if (status == STATUS_OK)
+        status = pass_on(&request, done, &why);
     if (status != STATUS_OK)
         return command_end(status, &why);
-    (void)printf("%s is not let in any more; ", words[2]);
-    tell_hub(&request);
     (void)printf("who has the line for nodes may enrol again under a new key: "
                  "to change it, remove %s/enrolment.key_secret, start the hub "
                  "again and say keygen\n", request.folder);

@@ -188,10 +188,10 @@ static void rollback_by_order(struct hub *hub, const struct msg_order *order)
     snapshot_try(hub);
 }
 
-/* Whoever took the order does it. */
+/* Whoever took the order has done it. */
 static void reload_order(struct hub *hub, const struct msg_order *order)
 {
-    answer(hub, order->ticket, STATUS_OK, "the hub reads its keys again");
+    answer(hub, order->ticket, STATUS_OK, "the hub has read its keys again");
 }
 
 static void stop_order(struct hub *hub, const struct msg_order *order)

@@ -120,7 +120,7 @@ goes_on 20 n1 n2
 
 start revoke "$bin/starswitch-hub" revoke "$here/h.run" n1
 ends revoke 0 10
-said revoke "reads it now" || failed "revoke does not tell the hub"
+said revoke "has read it" || failed "revoke does not tell the hub"
 refused n1 77
 goes_on 20 n2
 node n1 --key "$key"
@@ -133,6 +133,24 @@ mv "$keys/revoked/n2.key" "$keys/allowed/"
 send HUP h
 node n2 --key "$key"
 until_ 20 "n2 is let in again" is_ n2 attached true
+# A hub that cannot read its list keeps the old one, and that is said.
+echo "what?" >"$keys/allowed/n9.key"
+start vain "$bin/starswitch-hub" revoke "$here/h.run" n2
+ends vain 74 10
+said vain "n2 is off the list, but a hub that runs keeps its old list" &&
+    said vain "n9.key" || failed "revoke does not say that it was in vain"
+start again "$bin/starswitch-hub" ctl reload --directory "$here/h.run"
+ends again 74 10
+said again "n9.key" || failed "reload does not say why it failed"
+goes_on 20 n2
+rm "$keys/allowed/n9.key"
+start again "$bin/starswitch-hub" ctl reload --directory "$here/h.run"
+ends again 0 10
+refused n2 77
+mv "$keys/revoked/n2.key" "$keys/allowed/"
+send HUP h
+node n2 --key "$key"
+until_ 20 "n2 is let in once more" is_ n2 attached true
 # The operator lets n1 in again, by the key that it says it has.
 n1=$(sed -n 's/.*enroll DIR n1 \(N[^ "]*\).*/\1/p' "$here/n1.err" | tail -n 1)
 [ -n "$n1" ] || failed "n1 does not say what its key is"
