@@ -1,12 +1,13 @@
 #include "keys/ring.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "keys/list.h"
 
 static const char allowed_folder[] = "allowed", revoked_folder[] = "revoked";
 
@@ -40,157 +41,64 @@ bool ring_is_there(const char *folder)
            is_there(path);
 }
 
-/* ---- lists ---- */
-
-/* A file of a folder. */
-struct entry {
-    struct key key; /* first: entries are sorted by it */
-    char name[KEY_NAME_BYTES];
-};
-
-struct list {
-    struct entry *entries;
-    unsigned count, room;
-};
-
-static void list_free(struct list *list)
-{
-    free(list->entries);
-    *list = (struct list){NULL, 0, 0};
-}
-
-/* NAME of NAME.key; false: it is another file. */
-static bool name_of(const char *file, char name[KEY_NAME_BYTES])
-{
-    static const char suffix[] = ".key";
-    size_t length = strlen(file);
-
-    if (length <= strlen(suffix) ||
-        strcmp(file + length - strlen(suffix), suffix) != 0 ||
-        length - strlen(suffix) >= KEY_NAME_BYTES)
-        return false;
-    (void)snprintf(name, KEY_NAME_BYTES, "%.*s",
-                   (int)(length - strlen(suffix)), file);
-    return key_name_fits(name);
-}
-
-static enum status list_grow(struct list *list, struct why *why)
-{
-    unsigned room = list->room ? 2 * list->room : 16;
-    struct entry *entries;
-
-    if (list->count < list->room)
-        return STATUS_OK;
-    entries = realloc(list->entries, room * sizeof *entries);
-    if (!entries)
-        return because(why, STATUS_NO_MEMORY, "no memory for keys");
-    list->entries = entries;
-    list->room = room;
-    return STATUS_OK;
-}
-
-static enum status list_add(struct list *list, const char *folder,
-                            const char *sub, const char *name,
-                            struct why *why)
-{
-    char path[FILE_PATH_BYTES];
-    struct certificate read;
-    enum status status = path_in(path, folder, sub, name, ".key", why);
-
-    if (status == STATUS_OK && list->count == RING_NODES)
-        status = because(why, STATUS_CONFIG,
-                         "there are more than %d files in %.100s/%s",
-                         RING_NODES, folder, sub);
-    if (status == STATUS_OK)
-        status = list_grow(list, why);
-    if (status == STATUS_OK)
-        status = certificate_read(path, &read, why);
-    if (status != STATUS_OK)
-        return status;
-    list->entries[list->count].key = read.pair.shown;
-    memcpy(list->entries[list->count++].name, name, KEY_NAME_BYTES);
-    certificate_wipe(&read);
-    return STATUS_OK;
-}
-
-static int by_key(const void *one, const void *other)
-{
-    return memcmp(one, other, sizeof(struct key));
-}
-
-static enum status list_check(struct list *list, const char *folder,
-                              const char *sub, struct why *why)
-{
-    if (list->count)
-        qsort(list->entries, list->count, sizeof *list->entries, by_key);
-    for (unsigned i = 1; i < list->count; i++) {
-        const struct entry *one = &list->entries[i - 1], *other = one + 1;
-
-        if (keys_equal(&one->key, &other->key))
-            return because(why, STATUS_CONFIG,
-                           "%.60s/%s: %s.key and %s.key are the same key; "
-                           "remove one of them",
-                           folder, sub, one->name, other->name);
-    }
-    return STATUS_OK;
-}
-
-/* A folder that is not there is empty. */
-static enum status list_read(const char *folder, const char *sub,
-                             struct list *out, struct why *why)
-{
-    char path[FILE_PATH_BYTES], name[KEY_NAME_BYTES];
-    const struct dirent *entry;
-    enum status status = path_in(path, folder, sub, "", "", why);
-    DIR *open;
-
-    if (status != STATUS_OK)
-        return status;
-    open = opendir(path);
-    if (!open)
-        return errno == ENOENT ? STATUS_OK : file_failed("read", path, why);
-    while (status == STATUS_OK && (entry = readdir(open)) != NULL)
-        if (name_of(entry->d_name, name))
-            status = list_add(out, folder, sub, name, why);
-    (void)closedir(open);
-    return status == STATUS_OK ? list_check(out, folder, sub, why) : status;
-}
-
 /* ---- the ring ---- */
 
-/* The keys of a list, in place of those in *out. */
-static enum status keys_of(const struct list *list, struct key **out,
-                           struct why *why)
+/* The keys of a list that are not in the other, in place of those in *out. */
+static enum status keys_of(const struct list *list, const struct list *other,
+                           struct key **out, unsigned *count, struct why *why)
 {
     struct key *keys = malloc((list->count + 1u) * sizeof *keys);
 
     if (!keys)
         return because(why, STATUS_NO_MEMORY, "no memory for keys");
-    for (unsigned i = 0; i < list->count; i++)
-        keys[i] = list->entries[i].key;
     free(*out);
     *out = keys;
+    *count = 0;
+    for (unsigned i = 0; i < list->count; i++)
+        if (!list_has(other, &list->entries[i].key))
+            keys[(*count)++] = list->entries[i].key;
     return STATUS_OK;
+}
+
+/* Both lists of a folder; to be freed on failure, too. */
+struct lists {
+    struct list allowed, revoked;
+};
+
+static enum status lists_read(const char *folder, struct lists *out,
+                              struct why *why)
+{
+    char path[FILE_PATH_BYTES];
+    enum status status = path_in(path, folder, allowed_folder, "", "", why);
+
+    if (status == STATUS_OK)
+        status = list_read(path, &out->allowed, why);
+    if (status == STATUS_OK)
+        status = list_check(&out->allowed, path, why);
+    if (status == STATUS_OK)
+        status = path_in(path, folder, revoked_folder, "", "", why);
+    return status == STATUS_OK ? list_read(path, &out->revoked, why) : status;
+}
+
+static void lists_free(struct lists *lists)
+{
+    list_free(&lists->allowed);
+    list_free(&lists->revoked);
 }
 
 enum status ring_reload(struct ring *ring, struct why *why)
 {
-    struct list allowed = {NULL, 0, 0}, revoked = {NULL, 0, 0};
-    enum status status =
-        list_read(ring->folder, allowed_folder, &allowed, why);
+    static const struct list none = {NULL, 0, 0};
+    struct lists lists = {none, none};
+    enum status status = lists_read(ring->folder, &lists, why);
 
     if (status == STATUS_OK)
-        status = list_read(ring->folder, revoked_folder, &revoked, why);
+        status = keys_of(&lists.revoked, &lists.allowed, &ring->revoked,
+                         &ring->revoked_count, why);
     if (status == STATUS_OK)
-        status = keys_of(&revoked, &ring->revoked, why);
-    if (status == STATUS_OK)
-        ring->revoked_count = revoked.count;
-    if (status == STATUS_OK)
-        status = keys_of(&allowed, &ring->allowed, why);
-    if (status == STATUS_OK)
-        ring->allowed_count = allowed.count;
-    list_free(&allowed);
-    list_free(&revoked);
+        status = keys_of(&lists.allowed, &none, &ring->allowed,
+                         &ring->allowed_count, why);
+    lists_free(&lists);
     return status;
 }
 
@@ -220,6 +128,15 @@ static enum status make_folder(const char *folder, const char *sub,
             status = file_failed("protect", path, why);
     }
     return status;
+}
+
+static enum status sync_folder(const char *folder, const char *sub,
+                               struct why *why)
+{
+    char path[FILE_PATH_BYTES];
+    enum status status = path_in(path, folder, sub, "", "", why);
+
+    return status == STATUS_OK ? folder_sync(path, why) : status;
 }
 
 /* The hub's public key in a file of its own. */
@@ -327,24 +244,44 @@ static enum status bad_name(const char *name, struct why *why)
                    name, KEY_NAME_BYTES - 1);
 }
 
+/* Removes the files in revoked/ that have this key, whatever their names. */
+static enum status forgive(const char *folder, const struct key *key,
+                           struct why *why)
+{
+    char path[FILE_PATH_BYTES];
+    struct list revoked = {NULL, 0, 0};
+    enum status status = path_in(path, folder, revoked_folder, "", "", why);
+    bool removed = false;
+
+    if (status == STATUS_OK)
+        status = list_read(path, &revoked, why);
+    for (unsigned i = 0; status == STATUS_OK && i < revoked.count; i++) {
+        if (!keys_equal(&revoked.entries[i].key, key))
+            continue;
+        status = path_in(path, folder, revoked_folder,
+                         revoked.entries[i].name, ".key", why);
+        if (status == STATUS_OK && unlink(path) != 0)
+            status = file_failed("remove", path, why);
+        removed = true;
+    }
+    list_free(&revoked);
+    if (status == STATUS_OK && removed)
+        status = sync_folder(folder, revoked_folder, why);
+    return status;
+}
+
 enum status ring_enrol(struct ring *ring, const char *name,
                        const struct key *key, struct why *why)
 {
     char path[FILE_PATH_BYTES];
-    struct certificate node = {.pair.shown = *key}, other;
+    struct certificate node = {.pair.shown = *key};
     enum status status;
 
     if (!key_name_fits(name))
         return bad_name(name, why);
     if (has(ring->allowed, ring->allowed_count, key))
         return STATUS_OK;
-    status = path_in(path, ring->folder, revoked_folder, name, ".key", why);
-    if (status == STATUS_OK &&
-        certificate_read(path, &other, why) == STATUS_OK &&
-        keys_equal(&other.pair.shown, key) && unlink(path) != 0)
-        return file_failed("remove", path, why);
-    if (status == STATUS_OK)
-        status = path_in(path, ring->folder, allowed_folder, name, ".key", why);
+    status = path_in(path, ring->folder, allowed_folder, name, ".key", why);
     if (status == STATUS_OK && is_there(path))
         status = because(why, STATUS_REFUSED,
                          "the name %s belongs to another key: give this node "
@@ -354,6 +291,8 @@ enum status ring_enrol(struct ring *ring, const char *name,
     certificate_date(&node);
     if (status == STATUS_OK)
         status = certificate_write(path, &node, why);
+    if (status == STATUS_OK)
+        status = forgive(ring->folder, key, why);
     return status == STATUS_OK ? ring_add(ring, key, why) : status;
 }
 
@@ -365,31 +304,53 @@ enum status ring_admit(struct ring *ring, const char *name,
         return because(why, STATUS_REFUSED,
                        "this node's key has been revoked; the hub's operator "
                        "may let it in again");
-    if (ring->allowed_count == RING_NODES)
+    if (ring->allowed_count == LIST_MOST)
         return because(why, STATUS_REFUSED,
                        "the hub knows %d nodes and takes no more: revoke some",
-                       RING_NODES);
+                       LIST_MOST);
     return ring_enrol(ring, name, key, why);
+}
+
+/* Moves a file from allowed/ to revoked/, where no other is written over: the
+ * first free of NAME, NAME-2, NAME-3 and so on is taken. */
+static enum status move_to_revoked(const char *folder, const char *from,
+                                   const char *name, struct why *why)
+{
+    char to[FILE_PATH_BYTES], other[KEY_NAME_BYTES];
+    enum status status = path_in(to, folder, revoked_folder, name, ".key", why);
+    unsigned next = 2;
+
+    while (status == STATUS_OK && link(from, to) != 0) {
+        if (errno != EEXIST || next > LIST_MOST)
+            return file_failed("move", from, why);
+        (void)snprintf(other, sizeof other, "%.*s-%u", KEY_NAME_BYTES - 7, name,
+                       next++);
+        status = path_in(to, folder, revoked_folder, other, ".key", why);
+    }
+    if (status == STATUS_OK && unlink(from) != 0)
+        status = file_failed("move", from, why);
+    return status;
 }
 
 enum status ring_revoke(const char *folder, const char *name, struct why *why)
 {
-    char from[FILE_PATH_BYTES], to[FILE_PATH_BYTES];
+    char from[FILE_PATH_BYTES];
     enum status status;
 
     if (!key_name_fits(name))
         return bad_name(name, why);
     status = path_in(from, folder, allowed_folder, name, ".key", why);
-    if (status == STATUS_OK)
-        status = path_in(to, folder, revoked_folder, name, ".key", why);
-    if (status == STATUS_OK)
-        status = make_folder(folder, revoked_folder, why);
-    if (status != STATUS_OK || rename(from, to) == 0)
-        return status;
-    if (errno == ENOENT)
+    if (status == STATUS_OK && !is_there(from))
         return because(why, STATUS_USAGE,
                        "there is no node %s in %.100s/%s: its files say who "
                        "is let in",
                        name, folder, allowed_folder);
-    return file_failed("move", from, why);
+    if (status == STATUS_OK)
+        status = make_folder(folder, revoked_folder, why);
+    if (status == STATUS_OK)
+        status = move_to_revoked(folder, from, name, why);
+    if (status == STATUS_OK)
+        status = sync_folder(folder, revoked_folder, why);
+    return status == STATUS_OK ? sync_folder(folder, allowed_folder, why)
+                               : status;
 }

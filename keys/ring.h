@@ -9,14 +9,14 @@
  *
  * A file in allowed/ is all there is to being let in, so that a folder can be
  * looked at, copied and changed with the tools of the system. The ring reads
- * all of it at once and refuses what is ambiguous: a key in two files. */
+ * all of it at once and refuses what is ambiguous: a key in two files of
+ * allowed/. In revoked/ the keys count and not the names, of which a second key
+ * takes another, NAME-2; a key that is in both folders is let in. */
 #ifndef KEYS_RING_H
 #define KEYS_RING_H
 
 #include "keys/certificate.h"
 #include "store/file.h"
-
-enum { RING_NODES = 16384 }; /* files in allowed/ */
 
 struct ring {
     char folder[FILE_PATH_BYTES];
@@ -46,10 +46,12 @@ enum status ring_reload(struct ring *ring, struct why *why) MUST_CHECK;
  * USAGE: the name cannot be a file's. */
 enum status ring_admit(struct ring *ring, const char *name,
                        const struct key *key, struct why *why) MUST_CHECK;
-/* The same by the operator's word, which also brings a revoked key back. */
+/* The same by the operator's word, which also brings a revoked key back,
+ * whatever name it was revoked under. */
 enum status ring_enrol(struct ring *ring, const char *name,
                        const struct key *key, struct why *why) MUST_CHECK;
-/* The node is not let in any more. USAGE: there is none of this name. */
+/* The node is not let in any more, and no other is for that. USAGE: there is
+ * none of this name. */
 enum status ring_revoke(const char *folder, const char *name,
                         struct why *why) MUST_CHECK;
 

@@ -135,8 +135,50 @@ static void a_revoked_key_comes_back_by_the_operators_word_only(void)
     CHECK_OK(ring_enrol(&ring, "pc1", &other, &why));
     CHECK_OK(ring_reload(&ring, &why));
     CHECK_EQUAL(1, ring.allowed_count);
-    CHECK_EQUAL(0, ring.revoked_count);
+    CHECK_EQUAL(1, ring.revoked_count);
+    CHECK_STATUS(STATUS_REFUSED, ring_admit(&ring, "pc2", &one, &why));
     CHECK_STATUS(STATUS_USAGE, ring_revoke(folder.path, "pc9", &why));
+    closed(&ring);
+}
+
+static void a_key_stays_revoked_when_another_of_its_name_is(void)
+{
+    static const char name[] = "a-name-of-just-thirty-nine-letters-xxxx";
+    struct ring ring;
+    struct key keys[12];
+
+    opened(&ring);
+    for (int i = 0; i < 12; i++) {
+        keys[i] = some_key();
+        CHECK_OK(ring_admit(&ring, name, &keys[i], &why));
+        CHECK_OK(ring_revoke(folder.path, name, &why));
+        CHECK_OK(ring_reload(&ring, &why));
+    }
+    CHECK_EQUAL(12, ring.revoked_count);
+    for (int i = 0; i < 12; i++)
+        CHECK_STATUS(STATUS_REFUSED,
+                     ring_admit(&ring, "pc1", &keys[i], &why));
+    CHECK_OK(ring_enrol(&ring, name, &keys[7], &why));
+    CHECK_OK(ring_reload(&ring, &why));
+    CHECK_EQUAL(1, ring.allowed_count);
+    CHECK_EQUAL(11, ring.revoked_count);
+    closed(&ring);
+}
+
+static void a_revoked_key_may_come_back_under_another_name(void)
+{
+    struct ring ring;
+    struct key one = some_key();
+
+    opened(&ring);
+    CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
+    CHECK_OK(ring_revoke(folder.path, "pc1", &why));
+    CHECK_OK(ring_reload(&ring, &why));
+    CHECK_OK(ring_enrol(&ring, "pc2", &one, &why));
+    CHECK(!file_exists(folder_file(&folder, "revoked/pc1.key")));
+    CHECK_OK(ring_reload(&ring, &why));
+    CHECK_EQUAL(1, ring.allowed_count);
+    CHECK_EQUAL(0, ring.revoked_count);
     closed(&ring);
 }
 
@@ -148,6 +190,29 @@ static void copied(const char *from, const char *to)
     if (CHECK(content != NULL))
         CHECK(file_fill(folder_file(&folder, to), content, size));
     free(content);
+}
+
+static void a_key_in_both_folders_is_let_in_and_not_revoked(void)
+{
+    struct ring ring;
+    struct key one = some_key();
+
+    opened(&ring);
+    CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
+    copied("allowed/pc1.key", "revoked/old.key");
+    CHECK_OK(ring_reload(&ring, &why));
+    CHECK_EQUAL(1, ring.allowed_count);
+    CHECK_EQUAL(0, ring.revoked_count);
+    /* It may be revoked again, and be brought back from all its files. */
+    CHECK_OK(ring_revoke(folder.path, "pc1", &why));
+    CHECK_OK(ring_reload(&ring, &why));
+    CHECK_EQUAL(0, ring.allowed_count);
+    CHECK_STATUS(STATUS_REFUSED, ring_admit(&ring, "pc1", &one, &why));
+    CHECK_OK(ring_enrol(&ring, "pc1", &one, &why));
+    CHECK_OK(ring_reload(&ring, &why));
+    CHECK_EQUAL(1, ring.allowed_count);
+    CHECK_EQUAL(0, ring.revoked_count);
+    closed(&ring);
 }
 
 static void a_key_in_two_files_is_refused_by_their_names(void)
@@ -208,6 +273,9 @@ void add_keys_ring_tests(CU_pSuite suite)
     TEST(a_node_is_admitted_once);
     TEST(a_name_belongs_to_one_key);
     TEST(a_revoked_key_comes_back_by_the_operators_word_only);
+    TEST(a_key_stays_revoked_when_another_of_its_name_is);
+    TEST(a_revoked_key_may_come_back_under_another_name);
+    TEST(a_key_in_both_folders_is_let_in_and_not_revoked);
     TEST(a_key_in_two_files_is_refused_by_their_names);
     TEST(a_damaged_file_is_named_and_the_list_stays);
     TEST(a_name_leads_out_of_no_folder);
