@@ -111,11 +111,11 @@ enum status centre_open(struct centre_store *store, const char *directory,
     status = folder_make(store->directory, why);
     if (status == STATUS_OK)
         status = lock_directory(store, why);
-    if (status == STATUS_OK)
-        status = begin_life(store, why);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
         generation_clear(store->directory);
-    else
+        status = begin_life(store, why);
+    }
+    if (status != STATUS_OK)
         centre_close(store);
     return status;
 }

@@ -48,8 +48,9 @@ struct centre_store {
     const struct schema *schema;
 };
 
-/* Makes the directory, locks it, begins a new life and clears away what a crash
- * has left. UNAVAILABLE when another hub uses it, IO. */
+/* Makes the directory, locks it, clears away what a crash has left, which may
+ * be what fills the disk, and begins a new life. UNAVAILABLE when another hub
+ * uses it, IO. */
 enum status centre_open(struct centre_store *store, const char *directory,
                         struct why *why) MUST_CHECK;
 /* Lets the directory go; all jobs must have ended. A store of zeros is fine. */

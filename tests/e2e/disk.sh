@@ -64,6 +64,15 @@ if [ "$mounted" ]; then
         "$(how_often full centre_saved) are well"
     send KILL full
     ends full 137
+
+    # What a crash has left half made may be what fills it.
+    mkdir "$disk/run/generation-99.tmp"
+    dd if=/dev/zero of="$disk/run/generation-99.tmp/state" bs=4k \
+        2>/dev/null || true
+    run full "$disk/run"
+    saves_again full
+    send KILL full
+    ends full 137
 fi
 
 # ---- a call fails, at one place after the other ----
