@@ -87,15 +87,18 @@ static bool is_gone(const char *directory, uint64_t number)
 
 static enum status verify(const char *directory, struct why *why)
 {
-    uint64_t numbers[GENERATION_LIST];
-    unsigned count = generation_list(directory, numbers), damaged = 0;
+    struct generations all;
+    enum status status = generation_list(directory, &all, why);
     uint64_t current = generation_current(directory);
+    unsigned damaged = 0;
 
-    for (unsigned i = 0; i < count; i++)
-        if (!verify_one(directory, numbers[i]) &&
-            !is_gone(directory, numbers[i]))
+    if (status != STATUS_OK)
+        return status;
+    for (unsigned i = 0; i < all.count; i++)
+        if (!verify_one(directory, all.numbers[i]) &&
+            !is_gone(directory, all.numbers[i]))
             damaged++;
-    if (!count)
+    if (!all.count)
         return none_here(directory, why);
     if (current)
         (void)printf("current: generation-%" PRIu64 "\n", current);
@@ -105,7 +108,7 @@ static enum status verify(const char *directory, struct why *why)
         return STATUS_OK;
     return because(why, STATUS_MALFORMED,
                    "%u of %u generations in %.150s are damaged%s", damaged,
-                   count, directory,
+                   all.count, directory,
                    current ? "" : ", and the link current, which a hub mends "
                                   "when it is started");
 }
@@ -171,16 +174,17 @@ static enum status export_from(const char *directory, uint64_t number,
 static enum status export_newest(const char *directory, bool best,
                                  const char *to, struct why *why)
 {
-    uint64_t numbers[GENERATION_LIST];
-    unsigned count = generation_list(directory, numbers);
-    enum status status = none_here(directory, why);
+    struct generations all;
+    enum status status = generation_list(directory, &all, why);
 
-    for (unsigned i = 0; i < count; i++) {
-        status = export_from(directory, numbers[i], best, to, why);
+    if (status == STATUS_OK && !all.count)
+        status = none_here(directory, why);
+    for (unsigned i = 0; i < all.count; i++) {
+        status = export_from(directory, all.numbers[i], best, to, why);
         if (status != STATUS_MALFORMED)
             return status;
         (void)fprintf(stderr, "starswitch-hub: generation-%" PRIu64
-                      " is damaged: %s\n", numbers[i], why->text);
+                      " is damaged: %s\n", all.numbers[i], why->text);
     }
     return status;
 }

@@ -67,13 +67,15 @@ static enum status lock_directory(struct centre_store *store, struct why *why)
 /* The last life that the generations know of: `lives` may be damaged. */
 static uint64_t last_life(const char *directory)
 {
-    uint64_t numbers[GENERATION_LIST], last = 0;
-    unsigned count = generation_list(directory, numbers);
+    struct generations all;
+    uint64_t last = 0;
 
-    for (unsigned i = 0; i < count; i++) {
+    if (generation_list(directory, &all, NULL) != STATUS_OK)
+        return 0;
+    for (unsigned i = 0; i < all.count; i++) {
         struct inventory manifest = {0};
 
-        if (generation_open(directory, numbers[i], &manifest, NULL) ==
+        if (generation_open(directory, all.numbers[i], &manifest, NULL) ==
                 STATUS_OK &&
             manifest.epoch >> LIFE_SHIFT > last)
             last = manifest.epoch >> LIFE_SHIFT;
@@ -287,21 +289,20 @@ static void repair_current(const struct centre_store *store, uint64_t number,
 /* Loads the newest that is whole; `lost` is the newest version of those that
  * are not. */
 static enum status load_newest(const struct centre_store *store,
+                               const struct generations *all,
                                void (*complain)(const char *sentence),
                                struct centre_loaded **out, uint64_t *lost)
 {
-    uint64_t numbers[GENERATION_LIST];
-    unsigned count = generation_list(store->directory, numbers);
     enum status status = STATUS_UNAVAILABLE;
 
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < all->count; i++) {
         struct why reason = {""};
         uint64_t version;
 
         *out = calloc(1, sizeof **out);
         if (!*out)
             return STATUS_NO_MEMORY;
-        status = load_one(store, numbers[i], complain, *out, &reason);
+        status = load_one(store, all->numbers[i], complain, *out, &reason);
         if (status == STATUS_OK && i > 0)
             say_what_is_lost(*lost, (*out)->version, complain);
         if (status == STATUS_OK)
@@ -320,8 +321,12 @@ enum status centre_load(const struct centre_store *store,
 {
     struct centre_loaded *loaded = NULL;
     uint64_t lost = 0;
-    enum status status = load_newest(store, complain, &loaded, &lost);
+    struct generations all;
+    enum status status = generation_list(store->directory, &all, why);
 
+    if (status != STATUS_OK)
+        return status;
+    status = load_newest(store, &all, complain, &loaded, &lost);
     if (status == STATUS_UNAVAILABLE)
         return because(why, status, "%s holds no run", store->directory);
     if (status == STATUS_NO_MEMORY)

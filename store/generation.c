@@ -58,10 +58,11 @@ static uint64_t number_in(const char *name, const char **end)
     return strncmp(again, name, strlen(again)) == 0 ? number : 0;
 }
 
-static void insert(uint64_t numbers[GENERATION_LIST], unsigned *count,
-                   uint64_t number)
+static void insert(struct generations *list, uint64_t number)
 {
-    unsigned at = *count < GENERATION_LIST ? (*count)++ : GENERATION_LIST;
+    uint64_t *numbers = list->numbers;
+    unsigned at = list->count < GENERATION_LIST ? list->count++
+                                                : GENERATION_LIST;
 
     for (; at > 0 && numbers[at - 1] < number; at--)
         if (at < GENERATION_LIST)
@@ -70,38 +71,50 @@ static void insert(uint64_t numbers[GENERATION_LIST], unsigned *count,
         numbers[at] = number;
 }
 
-unsigned generation_list(const char *directory,
-                         uint64_t numbers[GENERATION_LIST])
+/* The next entry; NULL: there is none, and errno is 0, or it says why not. */
+static const struct dirent *next_entry(DIR *folder)
+{
+    errno = 0;
+    return readdir(folder);
+}
+
+enum status generation_list(const char *directory, struct generations *out,
+                            struct why *why)
 {
     DIR *folder = opendir(directory);
+    enum status status = STATUS_OK;
     const struct dirent *entry;
-    unsigned count = 0;
 
-    while (folder && (entry = readdir(folder))) {
+    *out = (struct generations){.count = 0};
+    if (!folder)
+        return file_failed("read the folder", directory, why);
+    while ((entry = next_entry(folder))) {
         const char *end = "";
         uint64_t number = number_in(entry->d_name, &end);
 
         if (number && !*end)
-            insert(numbers, &count, number);
+            insert(out, number);
     }
-    if (folder)
-        (void)closedir(folder);
-    return count;
+    if (errno != 0) {
+        status = file_failed("read the folder", directory, why);
+        out->count = 0;
+    }
+    (void)closedir(folder);
+    return status;
 }
 
 uint64_t generation_current(const char *directory)
 {
-    uint64_t numbers[GENERATION_LIST];
-    unsigned count = generation_list(directory, numbers);
-    char name[GENERATION_NAME_BYTES], path[FILE_PATH_BYTES];
+    char name[GENERATION_NAME_BYTES] = "", path[FILE_PATH_BYTES];
+    const char *end = "";
+    uint64_t number;
 
     path_join(path, directory, GENERATION_CURRENT);
-    for (unsigned i = 0; i < count; i++) {
-        name_of(numbers[i], name);
-        if (link_is(path, name))
-            return numbers[i];
-    }
-    return 0;
+    if (readlink(path, name, sizeof name - 1) < 0)
+        return 0;
+    number = number_in(name, &end);
+    generation_path(directory, number, "", path);
+    return number && !*end && access(path, F_OK) == 0 ? number : 0;
 }
 
 enum status generation_point(const char *directory, uint64_t number,
@@ -228,10 +241,11 @@ void generation_clear(const char *directory)
 
 void generation_prune(const char *directory, uint64_t newest, uint64_t before)
 {
-    uint64_t numbers[GENERATION_LIST];
-    unsigned count = generation_list(directory, numbers);
+    struct generations all;
 
-    for (unsigned i = 0; i < count; i++)
-        if (numbers[i] != newest && numbers[i] != before)
-            generation_remove(directory, numbers[i]);
+    if (generation_list(directory, &all, NULL) != STATUS_OK)
+        return;
+    for (unsigned i = 0; i < all.count; i++)
+        if (all.numbers[i] != newest && all.numbers[i] != before)
+            generation_remove(directory, all.numbers[i]);
 }

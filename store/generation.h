@@ -35,8 +35,14 @@ enum {
 };
 
 /* Numbers of those that are there, newest first. */
-unsigned generation_list(const char *directory,
-                         uint64_t numbers[GENERATION_LIST]);
+struct generations {
+    uint64_t numbers[GENERATION_LIST];
+    unsigned count;
+};
+
+/* IO: the directory cannot be read; then `out` is empty. */
+enum status generation_list(const char *directory, struct generations *out,
+                            struct why *why) MUST_CHECK;
 /* That `current` is a link to, or 0: it is none, or to none that is there. */
 uint64_t generation_current(const char *directory);
 /* Makes `current` a link to it, and brings it to the disk. */
@@ -68,8 +74,9 @@ struct generation {
     struct inventory manifest; /* the owner sets run, version, epoch */
 };
 
-/* Begins one behind the newest that is there. Whatever follows, generation_end
- * or generation_abandon ends it. */
+/* Begins one behind the newest that is there. IO: it is not known which are
+ * there, or nothing can be written. Whatever follows, generation_end or
+ * generation_abandon ends it. */
 enum status generation_begin(struct generation *generation,
                              const char *directory, struct why *why) MUST_CHECK;
 /* Adds a file. */
@@ -88,11 +95,12 @@ enum status generation_choose(struct generation *generation, const char *name,
 /* Makes it the current one. When that fails, it is abandoned. */
 enum status generation_end(struct generation *generation,
                            struct why *why) MUST_CHECK;
+/* Removes what has been made of it, and nothing else. */
 void generation_abandon(struct generation *generation);
 
 /* Removes it, at once for whoever looks. */
 void generation_remove(const char *directory, uint64_t number);
-/* Removes all but two. */
+/* Removes all but two, as far as they can be found. */
 void generation_prune(const char *directory, uint64_t newest, uint64_t before);
 /* Removes what a crash has left half made or half removed. */
 void generation_clear(const char *directory);

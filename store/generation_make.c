@@ -10,13 +10,16 @@
 enum status generation_begin(struct generation *generation,
                              const char *directory, struct why *why)
 {
-    uint64_t numbers[GENERATION_LIST] = {0};
-    uint64_t newest = generation_list(directory, numbers) ? numbers[0] : 0;
-    uint64_t current = generation_current(directory);
+    uint64_t current = generation_current(directory), newest;
+    struct generations all;
+    enum status status = generation_list(directory, &all, why);
 
+    newest = all.count ? all.numbers[0] : 0;
     *generation = (struct generation){.directory = directory,
                                       .number = newest + 1,
                                       .before = current ? current : newest};
+    if (status != STATUS_OK)
+        return status;
     generation_half_path(directory, generation->number, generation->folder);
     folder_discard(generation->folder);
     if (mkdir(generation->folder, 0777) != 0)
@@ -132,6 +135,20 @@ static enum status make_current(const struct generation *generation,
     return undone == STATUS_OK ? status : undone;
 }
 
+/* At once for whoever looks. What has its number may be another one, so it is
+ * looked for where it is now: nowhere, if it could not begin. */
+void generation_abandon(struct generation *generation)
+{
+    char doomed[FILE_PATH_BYTES];
+
+    generation_half_path(generation->directory, generation->number, doomed);
+    if (generation->folder[0]) {
+        (void)rename(generation->folder, doomed);
+        folder_discard(doomed);
+    }
+    inventory_free(&generation->manifest);
+}
+
 enum status generation_end(struct generation *generation, struct why *why)
 {
     enum status status = write_manifest(generation, why);
@@ -142,17 +159,12 @@ enum status generation_end(struct generation *generation, struct why *why)
         status = publish(generation, why);
     if (status == STATUS_OK)
         status = make_current(generation, why);
-    if (status == STATUS_OK)
-        generation_prune(generation->directory, generation->number,
-                         generation->before);
-    else
-        generation_remove(generation->directory, generation->number);
+    if (status != STATUS_OK) {
+        generation_abandon(generation);
+        return status;
+    }
+    generation_prune(generation->directory, generation->number,
+                     generation->before);
     inventory_free(&generation->manifest);
     return status;
-}
-
-void generation_abandon(struct generation *generation)
-{
-    generation_remove(generation->directory, generation->number);
-    inventory_free(&generation->manifest);
 }

@@ -195,6 +195,53 @@ static void a_save_that_fails_says_why_and_leaves_the_last_one(void)
     saver_close(&saver);
 }
 
+static void a_folder_that_cannot_be_read_is_none_that_is_empty(void)
+{
+    struct centre_loaded *loaded = NULL;
+    struct saver saver;
+    struct job *job;
+    struct why why;
+
+    if (!saver_open(&saver))
+        return;
+    CHECK_OK(saver_save(&saver, 3, 100, 0));
+    job = saver_job(&saver, 4, 200, 0);
+    limit_files();
+    job_run(job);
+    CHECK_STATUS(STATUS_IO, centre_load(&saver.store, saver_complain, &loaded,
+                                        &why));
+    unlimit_files();
+    CHECK(!loaded);
+    CHECK_CONTAINS("cannot read the folder", why.text);
+    CHECK_STATUS(STATUS_IO, job->status);
+    CHECK(job->out[0] && strstr((char *)job->out[0]->bytes, why.text));
+    job_destroy(&job);
+    loaded = saver_load(&saver);
+    CHECK(loaded && loaded->version == 3);
+    centre_loaded_destroy(&loaded);
+    saver_close(&saver);
+}
+
+/* Somebody may have put it there. */
+static void a_generation_that_a_save_has_not_made_is_left_alone(void)
+{
+    const struct part part = {"x", 1};
+    struct generation generation;
+    struct saver saver;
+    struct why why;
+
+    if (!saver_open(&saver))
+        return;
+    CHECK_OK(generation_begin(&generation, saver.folder.path, &why));
+    CHECK_OK(generation_add(&generation, "state", &part, 1, &why));
+    CHECK_OK(folder_make(folder_file(&saver.folder, "generation-1"), &why));
+    CHECK(file_fill(folder_file(&saver.folder, "generation-1/a"), "x", 1));
+    CHECK_STATUS(STATUS_IO, generation_end(&generation, &why));
+    CHECK(file_exists(folder_file(&saver.folder, "generation-1/a")));
+    CHECK(!file_exists(folder_file(&saver.folder, "generation-1.tmp")));
+    saver_close(&saver);
+}
+
 static void two_hubs_do_not_share_a_folder(void)
 {
     struct saver saver;
@@ -277,6 +324,8 @@ void add_store_centre_tests(CU_pSuite suite)
     TEST(the_best_centres_are_kept_from_one_generation_to_the_next);
     TEST(a_best_centre_that_is_gone_is_done_without);
     TEST(a_save_that_fails_says_why_and_leaves_the_last_one);
+    TEST(a_folder_that_cannot_be_read_is_none_that_is_empty);
+    TEST(a_generation_that_a_save_has_not_made_is_left_alone);
     TEST(two_hubs_do_not_share_a_folder);
     TEST(an_empty_folder_holds_no_run);
     TEST(each_life_is_more_than_all_before);

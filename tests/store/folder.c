@@ -84,6 +84,23 @@ bool file_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+static struct rlimit files;
+
+void limit_files(void)
+{
+    struct rlimit limit;
+
+    (void)getrlimit(RLIMIT_NOFILE, &files);
+    limit = files;
+    limit.rlim_cur = 0;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void unlimit_files(void)
+{
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
 void limit_file_size(unsigned long bytes)
 {
     struct rlimit limit;

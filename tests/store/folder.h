@@ -25,4 +25,8 @@ bool file_exists(const char *path);
 void limit_file_size(unsigned long bytes);
 void unlimit_file_size(void);
 
+/* While limited, it can open no file or folder. */
+void limit_files(void);
+void unlimit_files(void);
+
 #endif
