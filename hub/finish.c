@@ -1,5 +1,6 @@
 /* How a run ends: a reason, a last call, a last score and save, goodbye. */
 #include <stdio.h>
+#include <string.h>
 
 #include "hub/state.h"
 
@@ -29,10 +30,25 @@ void hub_on_stop(struct hub *hub, struct peer *peer, const struct msg *msg,
     finish_advance(hub);
 }
 
+/* People and nodes are told what the run has come to. */
+static void say_unsaved(struct hub *hub)
+{
+    uint64_t version = hub->saved_version == hub->version ? hub->best_version
+                                                          : hub->version;
+    char reason[MSG_TEXT_BYTES];
+
+    memcpy(reason, hub->reason, sizeof reason);
+    (void)snprintf(hub->reason, sizeof hub->reason,
+                   "%.70s; version %llu is not saved", reason,
+                   (unsigned long long)version);
+}
+
 static void goodbye(struct hub *hub)
 {
     struct msg bye = {.kind = MSG_BYE};
 
+    if (hub->unsaved)
+        say_unsaved(hub);
     (void)snprintf(bye.bye.text, sizeof bye.bye.text, "%s", hub->reason);
     bye.bye.farewell = FAREWELL_DONE;
     for (int i = 0; i < hub->member_count; i++)
@@ -40,6 +56,13 @@ static void goodbye(struct hub *hub)
     effects_note(hub->out, NOTE_ENDED, "", "%s; version %llu",
                  hub->reason, (unsigned long long)hub->version);
     hub->ended = true;
+}
+
+/* What is to be saved before the end. */
+static bool save_wanted(const struct hub *hub)
+{
+    return hub->founded && hub->config.save && !hub->unsaved &&
+           (hub->saved_version != hub->version || hub->best);
 }
 
 void finish_advance(struct hub *hub)
@@ -50,9 +73,8 @@ void finish_advance(struct hub *hub)
     if (hub->founded && hub->config.evaluate &&
         hub->scored_version != hub->version) {
         hub->want_evaluate = true;
-    } else if (hub->founded && hub->config.save &&
-               (hub->saved_version != hub->version || hub->best)) {
-        hub->want_save = true;
+    } else if (save_wanted(hub)) {
+        hub->want_save = !hub->save_until || hub->now >= hub->next_save;
     } else {
         goodbye(hub);
         return;

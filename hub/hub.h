@@ -112,6 +112,9 @@ struct hub_view {
     bool founded, ending, ended;
     bool recovering; /* it asks nodes for the newest centre */
     bool superseded; /* another hub has taken the run over */
+    /* Why the last save has failed, so that the run ended without; or NULL. The
+     * hub's. */
+    const char *unsaved;
     double score, accuracy; /* of the centre; NO_SCORE and -1: none */
     double error;           /* standard error of the score; 0: not known */
     double best_score, best_accuracy; /* the same */
@@ -156,7 +159,7 @@ struct machine hub_machine(struct hub *hub);
 void hub_look(const struct hub *hub, nanos now, struct hub_view *view);
 /* Looked at by itself: it takes time with the chunks of all rounds. */
 void hub_look_at_uploads(const struct hub *hub, struct hub_uploads *out);
-/* Everything is said and saved: the driver may stop. */
+/* Everything is said, and saved if it could be: the driver may stop. */
 bool hub_ended(const struct hub *hub);
 /* The schema of the run, NULL before the first node; borrowed. */
 const struct schema *hub_schema(const struct hub *hub);

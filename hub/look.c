@@ -60,6 +60,9 @@ static void say_state(const struct hub *hub, struct hub_view *view)
                        "asking the nodes for the newest centre");
     else if (hub->ended)
         (void)snprintf(view->state, sizeof view->state, "done");
+    else if (hub->save_until)
+        (void)snprintf(view->state, sizeof view->state,
+                       "the model cannot be saved: it is tried again");
     else if (hub->closing)
         (void)snprintf(view->state, sizeof view->state, "saving the model");
     else if (hub->ending)
@@ -159,6 +162,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->ended = hub->ended;
     view->recovering = hub->recovery.on;
     view->superseded = hub->recovery.superseded;
+    view->unsaved = hub->unsaved ? hub->save_failure.text : NULL;
     view->score = hub->score;
     view->accuracy = hub->accuracy;
     view->error = hub->error;

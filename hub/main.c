@@ -12,6 +12,7 @@
 #include "hub/main_commands.h"
 #include "hub/main_ctl.h"
 #include "hub/main_display.h"
+#include "hub/main_end.h"
 #include "hub/main_keys.h"
 #include "hub/main_score.h"
 #include "hub/main_state.h"
@@ -383,12 +384,7 @@ int main(int argc, char **argv)
         net_run(server.net);
         hub_look(server.hub, net_now(), &view);
         display_end(&server.display, net_now(), &view);
-        if (view.superseded)
-            status = because(&why, STATUS_AGAIN,
-                             "another hub has taken the run over, and has what "
-                             "%s lacks: stop that one first, or start this one "
-                             "with another --directory",
-                             server.options.directory);
+        status = end_of_run(server.options.directory, &view, &why);
     }
     if (status != STATUS_OK)
         (void)fprintf(stderr, "starswitch-hub: %s\n", why.text);

@@ -204,11 +204,25 @@ void snapshot_scored(struct hub *hub, struct job *job)
     finish_advance(hub);
 }
 
-/* The run ends although it could not be saved: once is enough. */
-static void give_up(struct hub *hub, uint64_t version)
+/* The last save is tried again: a full disk may be cleared. Returns what
+ * happens next. */
+static const char *last_failed(struct hub *hub)
 {
-    hub->saved_version = version;
-    snapshot_drop(hub, &hub->best);
+    if (!hub->save_until)
+        hub->save_until = hub->now + LAST_SAVES;
+    hub->next_save = hub->now + SAVE_AGAIN;
+    hub->unsaved = hub->now >= hub->save_until;
+    return hub->unsaved ? "given up" : "tried again for up to 30 s";
+}
+
+static void save_failed(struct hub *hub, const struct job *job)
+{
+    explain(&hub->save_failure, "%s",
+            job->out[0] ? (const char *)job->out[0]->bytes
+                        : status_words(job->status));
+    effects_note(hub->out, NOTE_SAVE_FAILED, "", "version %llu: %s; %s",
+                 (unsigned long long)job->number[0], hub->save_failure.text,
+                 hub->closing ? last_failed(hub) : "serving goes on");
 }
 
 void snapshot_saved(struct hub *hub, struct job *job)
@@ -218,19 +232,14 @@ void snapshot_saved(struct hub *hub, struct job *job)
     hub->saving = false;
     if (job->status == STATUS_OK) {
         hub->saved_version = version;
+        hub->save_until = 0;
         if (job->number[3] >= 0 &&
             (uint64_t)job->number[3] == hub->best_version)
             snapshot_drop(hub, &hub->best);
         effects_note(hub->out, NOTE_SAVED, "", "version %llu",
                      (unsigned long long)version);
     } else {
-        effects_note(hub->out, NOTE_SAVE_FAILED, "",
-                     "version %llu: %s; serving goes on",
-                     (unsigned long long)version,
-                     job->out[0] ? (const char *)job->out[0]->bytes
-                                 : status_words(job->status));
-        if (hub->closing)
-            give_up(hub, version);
+        save_failed(hub, job);
     }
     orders_saved(hub, job);
     snapshot_try(hub);

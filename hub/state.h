@@ -57,6 +57,9 @@ enum { GROUP_WINDOW = 16 }; /* parts in flight of a member of the group */
 #define NO_VERSION UINT64_MAX
 /* Once the run is ending, nodes have so long for their last offer. */
 #define LAST_CALL (10 * SECOND)
+/* A last save that fails is tried again so often, and for so long. */
+#define SAVE_AGAIN SECOND
+#define LAST_SAVES (30 * SECOND)
 
 /* What a connection may say depends on what it is. */
 enum peer_state {
@@ -355,6 +358,9 @@ struct hub {
     bool saving, evaluating, want_save, want_evaluate;
     nanos next_save, next_evaluate;
     uint64_t saved_version, scored_version; /* NO_VERSION: none yet */
+    nanos save_until; /* the last save is tried again; 0: it has not failed */
+    bool unsaved;     /* it was given up */
+    struct why save_failure; /* of the newest save that failed */
     double hint; /* mean training loss that the last round's nodes reported */
     double score, accuracy, error;
     double best_score, best_accuracy, best_measure;

@@ -1,7 +1,8 @@
 #!/bin/sh
 # A disk that is full, or that fails: the hub goes on serving, says that it
-# could not save, and saves again when it can. What was saved before is still
-# there. And what verify and export say of all that.
+# could not save, and saves again when it can; at the end of the run it tries
+# for 30 s. What was saved before is still there. And what verify and export say
+# of all that.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/e2e/common
@@ -73,6 +74,19 @@ if [ "$mounted" ]; then
     saves_again full
     send KILL full
     ends full 137
+
+    # Full at the end: what follows is tested while it tries to save.
+    first=$port
+    while port=$((port + 2)) && is_taken $port || is_taken $((port + 1)); do
+        :
+    done
+    run last "$disk/run"
+    node n2
+    saves_again last
+    dd if=/dev/zero of="$disk/filler" bs=4k 2>/dev/null || true
+    fails_again last
+    send TERM last
+    port=$first
 fi
 
 # ---- a call fails, at one place after the other ----
@@ -141,3 +155,12 @@ run worse "$good"
 ends worse 74
 said worse "begin in another --directory" || failed "nothing says what to do"
 sed -n '$s/^/    /p' "$here/worse.err"
+
+if [ "$mounted" ]; then
+    ends last 74 60
+    said last "could not be saved: $disk/run holds version " ||
+        failed "it does not say what it holds"
+    said last "; tried again for up to 30 s" || failed "it does not try again"
+    ends n2 0
+    sed -n '$s/^/    /p' "$here/last.err"
+fi

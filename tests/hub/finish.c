@@ -291,6 +291,7 @@ static void a_final_save_that_fails_does_not_keep_the_hub(void)
     store.fails = true;
     bench_stop(bench);
     guest_gives_last(bench, &a, 1, 1);
+    hand_wait(&bench->hand, 32 * SECOND);
     CHECK(hub_ended(bench->hub));
     CHECK(hand_note(&bench->hand, NOTE_SAVE_FAILED) != NULL);
     bench_destroy(&bench);

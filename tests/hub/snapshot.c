@@ -203,22 +203,71 @@ static void the_best_is_saved_with_the_next_save_when_one_failed(void)
     bench_destroy(&bench);
 }
 
-static void a_run_that_cannot_be_saved_ends_all_the_same(void)
+/* Two exchanges of `guest`, then the end; the last save has failed. */
+static struct bench *ends_on_a_full_disk(struct guest *guest)
 {
     struct bench *bench = bench_new();
-    struct guest a;
 
     store_lend(&store, bench);
     store.loss = 0.5;
-    a = guest_alone(bench);
-    guest_gives(bench, &a, 1, 1);
-    guest_lives(bench, &a, SECOND);
+    *guest = guest_alone(bench);
+    guest_gives(bench, guest, 1, 1);
+    guest_lives(bench, guest, SECOND);
     store.fails = true;
     bench_stop(bench);
-    guest_gives_last(bench, &a, 2, 1);
-    hand_wait(&bench->hand, SECOND);
+    guest_gives_last(bench, guest, 2, 1);
+    CHECK_EQUAL(1, store.failures);
+    return bench;
+}
+
+static void a_last_save_is_tried_again_until_the_disk_is_cleared(void)
+{
+    struct guest a;
+    struct bench *bench = ends_on_a_full_disk(&a);
+
+    hand_wait(&bench->hand, 20 * SECOND);
+    CHECK(!bench_look(bench)->ended);
+    CHECK_CONTAINS("cannot be saved", bench_look(bench)->state);
+    CHECK(guest_heard(bench, &a, MSG_BYE) == NULL);
+    CHECK(store.failures > 15 && store.failures <= 21);
+    store.fails = false;
+    hand_wait(&bench->hand, 2 * SECOND);
     CHECK(bench_look(bench)->ended);
-    CHECK(hand_note(&bench->hand, NOTE_SAVE_FAILED) != NULL);
+    CHECK(!bench_look(bench)->unsaved);
+    CHECK_EQUAL(1, store.finals);
+    CHECK_EQUAL(2, store.version);
+    CHECK_EQUAL(1, store.bests);
+    bench_destroy(&bench);
+}
+
+static void a_run_that_cannot_be_saved_ends_after_30_seconds_and_says_so(void)
+{
+    struct guest a;
+    struct bench *bench = ends_on_a_full_disk(&a);
+
+    hand_wait(&bench->hand, 29 * SECOND);
+    CHECK(!bench_look(bench)->ended);
+    hand_wait(&bench->hand, 3 * SECOND);
+    CHECK(bench_look(bench)->ended);
+    if (CHECK(bench_look(bench)->unsaved))
+        CHECK_TEXT(status_words(STATUS_IO), bench_look(bench)->unsaved);
+    CHECK_TEXT("stopped by hand; version 2 is not saved",
+               bench_look(bench)->reason);
+    CHECK_EQUAL(FAREWELL_DONE, guest_farewell(bench, &a));
+    bench_destroy(&bench);
+}
+
+static void who_asks_for_the_end_again_does_not_change_it(void)
+{
+    struct guest a;
+    struct bench *bench = ends_on_a_full_disk(&a);
+
+    for (int i = 0; i < 100; i++) {
+        bench_stop(bench);
+        hand_wait(&bench->hand, 100 * MILLISECOND);
+    }
+    CHECK(!bench_look(bench)->ended);
+    CHECK(store.failures <= 11);
     bench_destroy(&bench);
 }
 
@@ -293,7 +342,9 @@ void add_hub_snapshot_tests(CU_pSuite suite)
     TEST(the_centre_is_saved_at_intervals_when_it_has_changed);
     TEST(saving_is_tried_again_when_it_failed);
     TEST(the_best_is_saved_with_the_next_save_when_one_failed);
-    TEST(a_run_that_cannot_be_saved_ends_all_the_same);
+    TEST(a_last_save_is_tried_again_until_the_disk_is_cleared);
+    TEST(a_run_that_cannot_be_saved_ends_after_30_seconds_and_says_so);
+    TEST(who_asks_for_the_end_again_does_not_change_it);
     TEST(a_snapshot_waits_for_a_complete_version);
     TEST(offers_that_wait_for_a_snapshot_are_taken_after_it);
     TEST(a_stopped_uploader_does_not_hold_up_a_snapshot);

@@ -33,6 +33,7 @@ static void save(struct job *job)
     const struct blob *text = job->in[job->inputs - 1].blob;
 
     if (store->fails) {
+        store->failures++;
         job->status = STATUS_IO;
         return;
     }

@@ -9,6 +9,7 @@ enum { STATE_ROOM = 16384 };
 
 struct store {
     unsigned saves, bests, finals, scores;
+    unsigned failures; /* of saves */
     uint64_t version, best_version;
     double best_first;        /* its first value */
     float theta[BENCH_ELEMENTS], plane[POLICY_PLANES][BENCH_ELEMENTS];

@@ -1,0 +1,40 @@
+#include "hub/main_end.h"
+
+#include <inttypes.h>
+
+#include "store/generation.h"
+
+/* What the disk says, not what the hub has thought. */
+static enum status unsaved(const char *directory, const struct hub_view *view,
+                           struct why *why)
+{
+    uint64_t number = generation_current(directory);
+    struct inventory held = {0};
+    struct why words = {"no centre"};
+    bool holds = number && generation_open(directory, number, &held, NULL) ==
+                               STATUS_OK;
+    bool best = holds && held.version == view->version;
+
+    if (holds)
+        explain(&words, "version %" PRIu64, held.version);
+    inventory_free(&held);
+    return because(why, STATUS_IO,
+                   "the %s centre, version %" PRIu64 ", could not be saved: "
+                   "%.80s holds %s; %s", best ? "best" : "last",
+                   best ? view->best_version : view->version, directory,
+                   words.text, view->unsaved);
+}
+
+enum status end_of_run(const char *directory, const struct hub_view *view,
+                       struct why *why)
+{
+    if (view->superseded)
+        return because(why, STATUS_AGAIN,
+                       "another hub has taken the run over, and has what %s "
+                       "lacks: stop that one first, or start this one with "
+                       "another --directory",
+                       directory);
+    if (view->unsaved)
+        return unsaved(directory, view, why);
+    return STATUS_OK;
+}
