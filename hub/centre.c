@@ -50,6 +50,14 @@ struct extent centre_extent(const struct hub *hub, uint32_t chunk)
     return extent;
 }
 
+/* What members are remembered for is of as many chunks as the centre. */
+static void centre_drop(struct hub *hub)
+{
+    for (int i = 0; i < hub->member_count; i++)
+        contributions_forget(hub, hub->members[i]);
+    centre_free(hub);
+}
+
 enum status centre_shape(struct hub *hub, const char *text, size_t size,
                          struct why *why)
 {
@@ -59,7 +67,7 @@ enum status centre_shape(struct hub *hub, const char *text, size_t size,
     if (!theirs)
         return STATUS_MALFORMED;
     if (hub->schema && !has_begun(hub) && !hub->tally.present)
-        centre_free(hub);
+        centre_drop(hub);
     if (!chunks_fit(theirs->elements, hub->config.chunk_elements)) {
         schema_destroy(&theirs);
         return because(why, STATUS_CONFIG,

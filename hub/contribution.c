@@ -39,6 +39,12 @@ void contribution_destroy(struct hub *hub, struct contribution **reference)
     free(contribution);
 }
 
+void contributions_forget(struct hub *hub, struct member *member)
+{
+    for (unsigned i = 0; i < MAX_REMEMBERED; i++)
+        contribution_destroy(hub, &member->remembered[i]);
+}
+
 void contribution_grant(struct hub *hub, struct contribution *contribution)
 {
     struct member *member = contribution_member(hub, contribution);

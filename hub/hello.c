@@ -7,8 +7,7 @@
 static void member_forget_past(struct hub *hub, struct member *member)
 {
     member->last_exchange = member->merged = 0;
-    for (unsigned i = 0; i < MAX_REMEMBERED; i++)
-        contribution_destroy(hub, &member->remembered[i]);
+    contributions_forget(hub, member);
 }
 
 /* The member with this uuid, or a new place; once there are as many as there

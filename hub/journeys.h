@@ -113,6 +113,8 @@ void verdicts_tell(struct hub *hub, struct member *member,
 void contribution_retire(struct hub *hub, struct contribution *contribution);
 void contribution_destroy(struct hub *hub,
                           struct contribution **contribution);
+/* Nobody is told any more what became of the member's former exchanges. */
+void contributions_forget(struct hub *hub, struct member *member);
 
 /* What the policy may know besides the candidates. */
 struct standing hub_standing(const struct hub *hub, unsigned live);

@@ -104,8 +104,7 @@ static void member_free(struct hub *hub, struct member *member)
     lengths_forget(member);
     for (unsigned i = 0; i < member->waiting_count; i++)
         contribution_destroy(hub, &member->waiting[i]);
-    for (unsigned i = 0; i < MAX_REMEMBERED; i++)
-        contribution_destroy(hub, &member->remembered[i]);
+    contributions_forget(hub, member);
     free(member);
 }
 
