@@ -58,29 +58,48 @@ static void centre_drop(struct hub *hub)
     centre_free(hub);
 }
 
+static enum status differ(const struct hub *hub, const struct schema *theirs,
+                          struct why *why)
+{
+    return hub->schema ? schema_compare(hub->schema, theirs, why) : STATUS_OK;
+}
+
+/* Takes the shape, of which the chunks are not too many. */
+static enum status shape_take(struct hub *hub, struct schema **theirs,
+                              struct why *why)
+{
+    enum status status = differ(hub, *theirs, why);
+
+    if (status != STATUS_OK && !has_begun(hub) && !hub->tally.present) {
+        if (hub->jobs)
+            return because(why, STATUS_AGAIN,
+                           "parameters of another model are being checked");
+        centre_drop(hub);
+        status = STATUS_OK;
+    }
+    if (status == STATUS_OK && !hub->schema) {
+        hub->schema = *theirs;
+        *theirs = NULL;
+        centre_allocate(hub);
+    }
+    return status;
+}
+
 enum status centre_shape(struct hub *hub, const char *text, size_t size,
                          struct why *why)
 {
     struct schema *theirs = schema_parse(text, size, why);
-    enum status status = STATUS_OK;
+    enum status status;
 
     if (!theirs)
         return STATUS_MALFORMED;
-    if (hub->schema && !has_begun(hub) && !hub->tally.present)
-        centre_drop(hub);
-    if (!chunks_fit(theirs->elements, hub->config.chunk_elements)) {
-        schema_destroy(&theirs);
-        return because(why, STATUS_CONFIG,
-                       "the model makes more than %d chunks: start the hub "
-                       "with a larger --chunk",
-                       SCHEMA_MAX_CHUNKS);
-    }
-    if (!hub->schema) {
-        hub->schema = theirs;
-        centre_allocate(hub);
-        return STATUS_OK;
-    }
-    status = schema_compare(hub->schema, theirs, why);
+    if (chunks_fit(theirs->elements, hub->config.chunk_elements))
+        status = shape_take(hub, &theirs, why);
+    else
+        status = because(why, STATUS_CONFIG,
+                         "the model makes more than %d chunks: start the hub "
+                         "with a larger --chunk",
+                         SCHEMA_MAX_CHUNKS);
     schema_destroy(&theirs);
     return status;
 }

@@ -59,12 +59,14 @@ enum start member_first_thing(const struct hub *hub,
     return hub->version == 0 ? START_GO : START_TAKE;
 }
 
-/* Whether the node may come in; says goodbye if not. */
+/* Whether the node may come in; says goodbye if not, or hangs up if it may when
+ * it comes again. */
 static bool hello_fits(struct hub *hub, peer_id peer,
                        const struct msg_hello *hello, struct blob *payload)
 {
     enum farewell farewell = FAREWELL_SCHEMA;
     struct why why = {""};
+    enum status status = STATUS_VERSION;
 
     if (!protocol_fits(hello)) {
         farewell = FAREWELL_VERSION;
@@ -73,9 +75,15 @@ static bool hello_fits(struct hub *hub, peer_id peer,
                       "install the same release on both",
                       PROTOCOL_MIN, PROTOCOL_MAX, hello->protocol_min,
                       hello->protocol_max);
-    } else if (centre_shape(hub, (const char *)payload->bytes, payload->size,
-                            &why) == STATUS_OK) {
+    } else {
+        status = centre_shape(hub, (const char *)payload->bytes,
+                              payload->size, &why);
+    }
+    if (status == STATUS_OK)
         return true;
+    if (status == STATUS_AGAIN) {
+        effects_drop(hub->out, peer);
+        return false;
     }
     effects_note(hub->out, NOTE_REFUSED, hello->name, "%s", why.text);
     bye_to(hub, peer, farewell, why.text);

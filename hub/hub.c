@@ -128,6 +128,7 @@ unsigned hub_planes(const struct hub *hub)
 void hub_job(struct hub *hub, struct job *job)
 {
     job->id = hub->next_job++;
+    hub->jobs++;
     effects_job(hub->out, job);
 }
 
@@ -201,9 +202,12 @@ static void on_done(struct hub *hub, const struct event *event)
 {
     struct job *job = event->job;
 
-    if (board_does(job->work))
+    if (board_does(job->work)) {
         board_step(hub, event);
-    else if (job->work == &work_check)
+        return;
+    }
+    hub->jobs--;
+    if (job->work == &work_check)
         gather_checked(hub, job);
     else if (job->work == &work_merge)
         merge_done(hub, job);

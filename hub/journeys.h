@@ -223,7 +223,8 @@ void delivery_sent(struct hub *hub, struct member *member,
 void delivery_clear(struct delivery *delivery);
 
 /* centre.c */
-/* Takes the schema's text as the run's, or compares it with the run's. */
+/* Takes the schema's text as the run's, or compares it with the run's. AGAIN:
+ * it may be taken once the jobs under way are done. */
 enum status centre_shape(struct hub *hub, const char *text, size_t size,
                          struct why *why);
 /* The extent of a chunk. */

@@ -315,6 +315,7 @@ struct hub {
     nanos now, started, next_tick;
     bool begun;
     uint64_t epoch, next_job, next_session;
+    uint64_t jobs; /* under way */
 
     bool contest;  /* the tournament goes on */
     unsigned rung; /* of it, from 0 */

@@ -65,8 +65,55 @@ static void another_process_may_come_with_a_larger_model(void)
     bench_destroy(&bench);
 }
 
+/* What is being checked is of the smaller model, and reads what the hub knows
+ * of it. */
+static void another_model_waits_for_what_is_being_checked(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    bench->hand.holds_jobs = true;
+    guest_delivers(bench, &a, 0, BENCH_CHUNKS - 1, 1);
+    guest_breaks(bench, &a);
+    hand_forget(&bench->hand);
+    enlarge(bench, 1000);
+    guest_comes_again(bench, &a);
+    CHECK(hand_dropped(&bench->hand, a.control));
+    CHECK(guest_heard(bench, &a, MSG_WELCOME) == NULL);
+    CHECK_EQUAL(FAREWELL_COUNT, guest_farewell(bench, &a));
+    hand_work(&bench->hand);
+    guest_comes_again(bench, &a);
+    CHECK(guest_heard(bench, &a, MSG_WELCOME) != NULL);
+    CHECK_EQUAL(BENCH_ELEMENTS + 1000, hub_schema(bench->hub)->elements);
+    bench_destroy(&bench);
+}
+
+/* Nothing of the model changes for those who are checked. */
+static void the_same_model_does_not_wait(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    bench->hand.holds_jobs = true;
+    guest_delivers(bench, &a, 0, 0, 1);
+    guest_breaks(bench, &a);
+    hand_forget(&bench->hand);
+    guest_comes_again(bench, &a);
+    CHECK(guest_heard(bench, &a, MSG_WELCOME) != NULL);
+    bench->hand.holds_jobs = false;
+    hand_work(&bench->hand);
+    guest_founds(bench, &a, 2);
+    bench_destroy(&bench);
+}
+
 void add_hub_reshape_tests(CU_pSuite suite)
 {
     TEST(with_another_model_nobody_is_told_of_former_exchanges);
     TEST(another_process_may_come_with_a_larger_model);
+    TEST(another_model_waits_for_what_is_being_checked);
+    TEST(the_same_model_does_not_wait);
 }
