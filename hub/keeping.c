@@ -57,8 +57,9 @@ static bool is_keeper(const struct hub *hub, const struct member *member,
            1000 * (member->keep_bytes + bytes) <= most * member->down_bytes;
 }
 
-/* While no round is under way: its newest exchange before which all have their
- * verdicts, merged or not. */
+/* Its newest exchange before which all have their verdicts, merged or not: none
+ * that waits, nor one whose round is open or uploads, though a version that has
+ * nothing of it is complete. */
 static uint64_t last_retired(const struct member *member)
 {
     uint64_t retired = member->last_exchange;
@@ -66,6 +67,10 @@ static uint64_t last_retired(const struct member *member)
     for (unsigned i = 0; i < member->waiting_count; i++)
         if (member->waiting[i]->offer.exchange <= retired)
             retired = member->waiting[i]->offer.exchange - 1;
+    for (const struct contribution *one = member->open; one; one = one->next)
+        if (one->incarnation == member->incarnation &&
+            one->offer.exchange <= retired)
+            retired = one->offer.exchange - 1;
     return retired;
 }
 

@@ -72,6 +72,30 @@ static void a_small_model_is_not_drowned_in_manifests(void)
     bench_destroy(&bench);
 }
 
+/* Nothing has come of exchange 7 while version 6 is told: a node that took it
+ * for a part of that would not offer it again. */
+static void what_is_being_uploaded_is_not_in_what_is_kept(void)
+{
+    struct bench *bench = treasure_life(&store);
+    struct treasure treasure;
+    struct guest a;
+
+    (void)treasure_train(bench, &a, 5);
+    guest_gives(bench, &a, 6, 0.5);
+    guest_returns(bench, &a, 6);
+    guest_offers(bench, &a, 7);
+    guest_lives(bench, &a, 3 * SECOND);
+    treasure = treasure_of(bench, &a);
+    CHECK_EQUAL(6, treasure.version);
+    CHECK_EQUAL(6, treasure.merged);
+    guest_delivers_all(bench, &a, 7, 0.5);
+    guest_lives(bench, &a, 3 * SECOND);
+    treasure = treasure_of(bench, &a);
+    CHECK_EQUAL(7, treasure.version);
+    CHECK_EQUAL(7, treasure.merged);
+    bench_destroy(&bench);
+}
+
 static void nobody_keeps_what_is_not_the_centre(void)
 {
     struct bench *bench = treasure_life(&store);
@@ -322,6 +346,7 @@ void add_hub_recover_tests(CU_pSuite suite)
 {
     TEST(nodes_keep_complete_versions);
     TEST(a_small_model_is_not_drowned_in_manifests);
+    TEST(what_is_being_uploaded_is_not_in_what_is_kept);
     TEST(nobody_keeps_what_is_not_the_centre);
     TEST(a_node_has_a_newer_version_than_the_disk);
     TEST(what_the_disk_has_is_kept_when_no_node_has_more);
