@@ -1,20 +1,23 @@
-/* How a run ends: a reason, a last call, a last score and save, goodbye. */
+/* How a run ends: a reason, a last call, a last score and save, goodbye.
+ *
+ * While the hub recovers the reason waits: whoever is told that the run is done
+ * leaves with the centre that it keeps. */
 #include <stdio.h>
 #include <string.h>
 
 #include "hub/state.h"
 
-static void begin(struct hub *hub, const char *reason)
+/* There is a reason. */
+static void begin(struct hub *hub)
 {
     struct msg msg = {.kind = MSG_STOP};
 
-    if (hub->ending)
+    if (hub->ending || hub->recovery.on)
         return;
     hub->ending = true;
     hub->last_call = hub->now + LAST_CALL;
-    (void)snprintf(hub->reason, sizeof hub->reason, "%s", reason);
-    (void)snprintf(msg.stop.reason, sizeof msg.stop.reason, "%s", reason);
-    effects_note(hub->out, NOTE_ENDING, "", "%s", reason);
+    (void)snprintf(msg.stop.reason, sizeof msg.stop.reason, "%s", hub->reason);
+    effects_note(hub->out, NOTE_ENDING, "", "%s", hub->reason);
     for (int i = 0; i < hub->member_count; i++)
         member_send(hub, hub->members[i], &msg);
     rounds_advance(hub);
@@ -25,7 +28,11 @@ void hub_on_stop(struct hub *hub, struct peer *peer, const struct msg *msg,
 {
     (void)peer;
     (void)payload;
-    begin(hub, msg->stop.reason[0] ? msg->stop.reason : "stopped by hand");
+    if (!hub->reason[0])
+        (void)snprintf(hub->reason, sizeof hub->reason, "%s",
+                       msg->stop.reason[0] ? msg->stop.reason
+                                           : "stopped by hand");
+    begin(hub);
     finish_judge(hub);
     finish_advance(hub);
 }
@@ -41,6 +48,13 @@ static void say_unsaved(struct hub *hub)
     (void)snprintf(hub->reason, sizeof hub->reason,
                    "%.70s; version %llu is not saved", reason,
                    (unsigned long long)version);
+}
+
+void finish_resume(struct hub *hub)
+{
+    hub->ending = hub->closing = false;
+    if (hub->reason[0])
+        begin(hub);
 }
 
 static void goodbye(struct hub *hub)
@@ -68,7 +82,7 @@ static bool save_wanted(const struct hub *hub)
 void finish_advance(struct hub *hub)
 {
     if (!hub->closing || hub->ended || hub->rounds || hub->evaluating ||
-        hub->saving)
+        hub->saving || hub->recovery.on)
         return;
     if (hub->founded && hub->config.evaluate &&
         hub->scored_version != hub->version) {
@@ -102,43 +116,48 @@ static bool iterations_done(const struct hub *hub)
     return hub->tally.done > 0;
 }
 
+static void find_reason(struct hub *hub)
+{
+    char *reason = hub->reason;
+    size_t size = sizeof hub->reason;
+
+    if (goal_reached(hub) && hub->config.goal == GOAL_ACCURACY)
+        (void)snprintf(reason, size, "goal reached: %.2f %% right",
+                       100 * hub->accuracy);
+    else if (goal_reached(hub))
+        (void)snprintf(reason, size, "goal reached: loss %.4f", hub->score);
+    else if (iterations_done(hub))
+        (void)snprintf(reason, size, "%llu iterations done",
+                       (unsigned long long)hub->config.iterations);
+    else if (ledger_over(&hub->ledger))
+        (void)snprintf(reason, size, "%llu epochs done",
+                       (unsigned long long)hub->config.epochs);
+}
+
 void finish_judge(struct hub *hub)
 {
-    char reason[MSG_TEXT_BYTES];
-
-    if (hub->ending) {
-        if (!hub->closing && !anybody_left(hub)) {
-            hub->closing = true;
-            finish_advance(hub);
-        }
+    if (hub->recovery.on)
         return;
-    }
-    if (goal_reached(hub)) {
-        if (hub->config.goal == GOAL_ACCURACY)
-            (void)snprintf(reason, sizeof reason,
-                           "goal reached: %.2f %% right",
-                           100 * hub->accuracy);
-        else
-            (void)snprintf(reason, sizeof reason, "goal reached: loss %.4f",
-                           hub->score);
-        begin(hub, reason);
-    } else if (iterations_done(hub)) {
-        (void)snprintf(reason, sizeof reason, "%llu iterations done",
-                       (unsigned long long)hub->config.iterations);
-        begin(hub, reason);
-    } else if (ledger_over(&hub->ledger)) {
-        (void)snprintf(reason, sizeof reason, "%llu epochs done",
-                       (unsigned long long)hub->config.epochs);
-        begin(hub, reason);
+    if (!hub->ending) {
+        find_reason(hub);
+        if (hub->reason[0])
+            begin(hub);
+    } else if (!hub->closing && !anybody_left(hub)) {
+        hub->closing = true;
+        finish_advance(hub);
     }
 }
 
 void finish_tick(struct hub *hub)
 {
+    if (hub->recovery.on)
+        return;
     finish_judge(hub);
     if (!hub->ending && hub->config.time &&
-        hub->now - hub->started >= hub->config.time)
-        begin(hub, "the time is over");
+        hub->now - hub->started >= hub->config.time) {
+        (void)snprintf(hub->reason, sizeof hub->reason, "the time is over");
+        begin(hub);
+    }
     if (hub->ending && !hub->closing && hub->now >= hub->last_call) {
         hub->closing = true;
         rounds_advance(hub);

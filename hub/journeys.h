@@ -314,6 +314,8 @@ void finish_tick(struct hub *hub);
 void finish_judge(struct hub *hub);
 /* Goes on with the end: last score, last save, goodbye. */
 void finish_advance(struct hub *hub);
+/* The hub has its newest centre: an end that is wanted begins now. */
+void finish_resume(struct hub *hub);
 
 /* orders.c */
 void hub_on_order(struct hub *hub, struct peer *peer, const struct msg *msg,
@@ -321,6 +323,8 @@ void hub_on_order(struct hub *hub, struct peer *peer, const struct msg *msg,
 /* A save of the centre has ended, well or not. */
 void orders_saved(struct hub *hub, const struct job *job);
 void orders_tick(struct hub *hub);
+/* The hub has its newest centre: nodes may leave. */
+void orders_resume(struct hub *hub);
 
 /* hub.c */
 /* State vectors that the merge rule keeps. */

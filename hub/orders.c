@@ -121,29 +121,45 @@ void orders_saved(struct hub *hub, const struct job *job)
     hub->checkpoint_count = left;
 }
 
+/* Has it make its last offer. */
+static void call_last(struct hub *hub, struct member *member)
+{
+    struct msg stop = {.kind = MSG_STOP};
+
+    member->last_call = hub->now + LAST_CALL;
+    (void)snprintf(stop.stop.reason, sizeof stop.stop.reason,
+                   "drained by the hub's operator");
+    member_send(hub, member, &stop);
+}
+
+/* While the hub recovers it stays: it may keep the newest centre. */
 static void drain_order(struct hub *hub, const struct msg_order *order)
 {
     struct member *member = find_named(hub, order);
-    struct msg stop = {.kind = MSG_STOP};
 
     if (!member)
         return;
     if (!member->drained && !hub->ending) {
         member->drained = true;
-        member->last_call = hub->now + LAST_CALL;
-        (void)snprintf(stop.stop.reason, sizeof stop.stop.reason,
-                       "drained by the hub's operator");
-        member_send(hub, member, &stop);
+        if (!hub->recovery.on)
+            call_last(hub, member);
     }
     answer(hub, order->ticket, STATUS_OK, "%s makes its last offer and leaves",
            member->name);
+}
+
+void orders_resume(struct hub *hub)
+{
+    for (int i = 0; i < hub->member_count; i++)
+        if (hub->members[i]->present && hub->members[i]->drained)
+            call_last(hub, hub->members[i]);
 }
 
 /* Says goodbye to the nodes that were drained once nothing more is to come of
  * them. */
 void orders_tick(struct hub *hub)
 {
-    for (int i = 0; i < hub->member_count; i++) {
+    for (int i = 0; i < hub->member_count && !hub->recovery.on; i++) {
         struct member *member = hub->members[i];
 
         if (!member->present || !member->drained || hub->ended ||

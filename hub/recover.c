@@ -196,6 +196,8 @@ static void finish(struct hub *hub)
     }
     centre_choose_founder(hub);
     rounds_advance(hub);
+    orders_resume(hub);
+    finish_resume(hub);
 }
 
 static void mistrust(struct hub *hub, struct member *member, const char *why)

@@ -103,7 +103,8 @@ static void take_node(struct hub *hub, struct member *member,
     member->merged = node->merged;
     if (member->last_exchange < node->merged)
         member->last_exchange = node->merged;
-    member->drained = node->drained;
+    member->drained =
+        node->drained || (member->present && member->drained);
     if (node->pinned)
         hub->pinned = member->place;
     for (unsigned i = 0; i < node->parts; i++) {

@@ -245,6 +245,34 @@ static void a_young_run_that_is_given_up_makes_no_version(void)
     bench_destroy(&bench);
 }
 
+/* It has called for the last offers when a comes with what it keeps. */
+static void a_young_run_that_is_ending_ends_as_the_one_it_gives_way_to(void)
+{
+    struct treasure treasure;
+    struct guest a, b;
+    struct bench *bench = lose_all(&a, &treasure);
+
+    b = guest_new(bench, "b");
+    b.hello.node_low = 77;
+    guest_comes_again(bench, &b);
+    guest_founds(bench, &b, 9);
+    bench_stop(bench);
+    guest_comes_again(bench, &a);
+    guest_lives(bench, &a, 1500 * MILLISECOND);
+    guest_pings(bench, &b, 1);
+    guest_lives(bench, &a, 8500 * MILLISECOND);
+    CHECK(!hub_ended(bench->hub));
+    treasure_given(bench, &a, &treasure);
+    CHECK_EQUAL(3, bench_look(bench)->version);
+    CHECK(guest_heard(bench, &a, MSG_STOP) != NULL);
+    guest_gives_last(bench, &a, 4, 0.5);
+    guest_lives(bench, &a, SECOND);
+    CHECK(hub_ended(bench->hub));
+    CHECK_EQUAL(4, store.version);
+    CHECK_NEAR(3, (double)store.theta[0], 0);
+    bench_destroy(&bench);
+}
+
 static void rounds_of_a_young_run_let_nobody_begin_alone(void)
 {
     struct treasure treasure;
@@ -278,5 +306,6 @@ void add_hub_recover_young_tests(CU_pSuite suite)
     TEST(the_newest_of_two_holders_is_asked);
     TEST(a_young_run_that_is_given_up_answers_its_offers);
     TEST(a_young_run_that_is_given_up_makes_no_version);
+    TEST(a_young_run_that_is_ending_ends_as_the_one_it_gives_way_to);
     TEST(rounds_of_a_young_run_let_nobody_begin_alone);
 }

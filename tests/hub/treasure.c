@@ -15,6 +15,33 @@ struct bench *treasure_life(struct store *store)
     return bench;
 }
 
+struct bench *treasure_after(struct store *store, struct store *before,
+                             struct guest *a, struct treasure *treasure)
+{
+    struct bench *bench = treasure_life(store);
+
+    bench->config.save_interval = 1500 * MILLISECOND;
+    *treasure = treasure_train(bench, a, 4);
+    CHECK_EQUAL(4, treasure->version);
+    bench_destroy(&bench);
+    *before = *store;
+    CHECK(before->version < 4);
+    bench = treasure_life(store);
+    bench->config.life = 5;
+    return bench;
+}
+
+void treasure_open(struct bench *bench, const struct store *before)
+{
+    const struct hub_saved saved = {.schema = bench->schema,
+                                    .theta = before->theta,
+                                    .state = before->state};
+    struct why why;
+
+    bench_open(bench);
+    CHECK_OK(hub_restore(bench->hub, &saved, &why));
+}
+
 struct treasure treasure_of(const struct bench *bench,
                             const struct guest *guest)
 {

@@ -19,6 +19,12 @@ struct bench *treasure_life(struct store *store);
  * the bench. */
 struct treasure treasure_train(struct bench *bench, struct guest *a,
                                uint64_t rounds);
+/* A second life, not yet open, of a hub that had four rounds with guest a and
+ * saved not all of them: `before`. */
+struct bench *treasure_after(struct store *store, struct store *before,
+                             struct guest *a, struct treasure *treasure);
+/* Opens a hub that goes on from there, and looks for what is newer. */
+void treasure_open(struct bench *bench, const struct store *before);
 /* What the guest has been told to keep last. */
 struct treasure treasure_of(const struct bench *bench,
                             const struct guest *guest);
