@@ -79,10 +79,8 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
     hub->next_job = hub->next_session = 1;
     hub->epoch = config->life << 32;
     hub->founder = hub->pinned = -1;
-    hub->saved_version = hub->scored_version = NO_VERSION;
-    hub->hint = hub->score = NO_SCORE;
-    hub->best_score = hub->best_measure = NO_SCORE;
-    hub->accuracy = hub->best_accuracy = -1;
+    hub->saved_version = NO_VERSION;
+    snapshot_unscored(hub);
     if (config->init == INIT_TOURNAMENT)
         contest_open(hub);
     ledger_init(&hub->ledger, config->tasks, config->epochs, config->seed,

@@ -245,6 +245,9 @@ void snapshot_tick(struct hub *hub);
 void snapshot_try(struct hub *hub);
 void snapshot_scored(struct hub *hub, struct job *job);
 void snapshot_saved(struct hub *hub, struct job *job);
+/* Nothing of this run has been scored: neither what is under way, nor what is
+ * known, is of it. */
+void snapshot_unscored(struct hub *hub);
 /* References to chunks, and their end. */
 struct blob **snapshot_keep(const struct hub *hub, const struct input *chunks);
 void snapshot_drop(const struct hub *hub, struct blob ***chunks);

@@ -259,5 +259,7 @@ enum status restore_gift(struct hub *hub, const struct manifest *manifest,
     take_gift(hub, manifest);
     rollback_forget(hub);
     hub->saved_version = hub->scored_version = NO_VERSION;
+    if (!hub->recovery.resumed) /* what it had was a run of its own */
+        snapshot_unscored(hub);
     return STATUS_OK;
 }

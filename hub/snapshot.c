@@ -173,11 +173,27 @@ void snapshot_tick(struct hub *hub)
     snapshot_try(hub);
 }
 
+void snapshot_unscored(struct hub *hub)
+{
+    snapshot_drop(hub, &hub->best);
+    hub->first_score = hub->next_job;
+    hub->scored_version = NO_VERSION;
+    hub->best_version = 0;
+    hub->hint = hub->score = NO_SCORE;
+    hub->best_score = hub->best_measure = NO_SCORE;
+    hub->accuracy = hub->best_accuracy = -1;
+    hub->error = 0;
+}
+
 void snapshot_scored(struct hub *hub, struct job *job)
 {
     uint64_t version = (uint64_t)job->number[0];
 
     hub->evaluating = false;
+    if (job->id < hub->first_score) {
+        finish_advance(hub);
+        return;
+    }
     hub->scored_version = version;
     if (job->status != STATUS_OK) {
         effects_note(hub->out, NOTE_SCORED, "", "scoring failed: %s",

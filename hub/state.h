@@ -362,6 +362,7 @@ struct hub {
     nanos save_until; /* the last save is tried again; 0: it has not failed */
     bool unsaved;     /* it was given up */
     struct why save_failure; /* of the newest save that failed */
+    uint64_t first_score; /* no job before this one tells of this run */
     double hint; /* mean training loss that the last round's nodes reported */
     double score, accuracy, error;
     double best_score, best_accuracy, best_measure;

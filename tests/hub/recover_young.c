@@ -217,6 +217,80 @@ static struct bench *interrupt(struct guest *a, struct guest *b,
     return bench;
 }
 
+/* The hub scores: what b has founded is worth 0.25. */
+static struct bench *found_young(struct guest *a, struct guest *b,
+                                 struct treasure *treasure)
+{
+    struct bench *bench = treasure_life(&store);
+
+    *treasure = treasure_train(bench, a, 3);
+    bench_destroy(&bench);
+    bench = treasure_life(&store);
+    store_lend(&store, bench);
+    store.loss = 0.25;
+    bench->config.run = 1234;
+    bench_open(bench);
+    *b = guest_new(bench, "b");
+    b->hello.node_low = 77;
+    guest_comes_again(bench, b);
+    guest_founds(bench, b, 9);
+    return bench;
+}
+
+static void recover_three(struct bench *bench, struct guest *a,
+                           const struct treasure *treasure)
+{
+    guest_comes_again(bench, a);
+    guest_lives(bench, a, HUB_RECOVERY + SECOND);
+    treasure_given(bench, a, treasure);
+    CHECK_EQUAL(3, bench_look(bench)->version);
+    CHECK(bench_look(bench)->best_score >= NO_SCORE);
+}
+
+static void scored_as_three(struct bench *bench, struct guest *a)
+{
+    store.loss = 0.75;
+    guest_lives(bench, a, 2 * SECOND);
+    CHECK_EQUAL(3, bench_look(bench)->best_version);
+    CHECK_NEAR(0.75, bench_look(bench)->best_score, 0);
+}
+
+static void the_best_of_a_young_run_goes_with_it(void)
+{
+    struct treasure treasure;
+    struct guest a, b;
+    struct bench *bench = found_young(&a, &b, &treasure);
+
+    guest_lives(bench, &b, 1500 * MILLISECOND);
+    CHECK_NEAR(0.25, bench_look(bench)->best_score, 0);
+    store.loss = 0.75;
+    recover_three(bench, &a, &treasure);
+    scored_as_three(bench, &a);
+    bench_destroy(&bench);
+}
+
+static void a_score_of_a_young_run_that_comes_late_does_not_count(void)
+{
+    struct treasure treasure;
+    struct guest a, b;
+    struct bench *bench = found_young(&a, &b, &treasure);
+    struct hand *hand = &bench->hand;
+    struct job *late;
+
+    hand->holds_jobs = true;
+    guest_lives(bench, &b, 1500 * MILLISECOND);
+    CHECK_EQUAL(1, hand->job_count);
+    late = hand->jobs[--hand->job_count];
+    hand->holds_jobs = false;
+    recover_three(bench, &a, &treasure);
+    hand->jobs[hand->job_count++] = late;
+    hand_work(hand);
+    CHECK_EQUAL(1, store.scores);
+    CHECK(bench_look(bench)->best_score >= NO_SCORE);
+    scored_as_three(bench, &a);
+    bench_destroy(&bench);
+}
+
 /* A node in the same session waits for its verdicts: it would never offer
  * again. */
 static void a_young_run_that_is_given_up_answers_its_offers(void)
@@ -307,5 +381,7 @@ void add_hub_recover_young_tests(CU_pSuite suite)
     TEST(a_young_run_that_is_given_up_answers_its_offers);
     TEST(a_young_run_that_is_given_up_makes_no_version);
     TEST(a_young_run_that_is_ending_ends_as_the_one_it_gives_way_to);
+    TEST(the_best_of_a_young_run_goes_with_it);
+    TEST(a_score_of_a_young_run_that_comes_late_does_not_count);
     TEST(rounds_of_a_young_run_let_nobody_begin_alone);
 }
