@@ -57,7 +57,8 @@ static bool is_looked_for(const struct hub *hub, uint64_t run)
 /* Something else is merged already: what a node keeps is of no use. */
 static bool is_late(const struct hub *hub)
 {
-    if (hub->version || hub->merging || hub->recovery.resumed)
+    if (hub->rounds_here || hub->merging ||
+        (hub->version && !hub->recovery.resumed))
         return true;
     for (uint32_t i = 0; i < hub->chunks; i++)
         if (hub->centre[i].busy)
@@ -102,31 +103,46 @@ bool recover_doubts(const struct hub *hub, const struct msg_hello *hello)
 {
     return hello->run && hello->run == hub->config.run &&
            epoch_life(hello->epoch) > epoch_life(hub->epoch) &&
-           !hub->recovery.on && is_late(hub);
+           !hub->recovery.on && (hub->recovery.resumed || is_late(hub));
+}
+
+/* Whether the node keeps what this hub lacks: another run, or, of its own, a
+ * newer version than the one it has gone on from. */
+static bool has_more(const struct hub *hub, const struct msg_hello *hello)
+{
+    if (!hello->run || !hello->kept)
+        return false;
+    if (hello->run != hub->config.run)
+        return true;
+    return epoch_life(hello->epoch) > epoch_life(hub->epoch) ||
+           hello->kept > hub->version + 1;
+}
+
+/* A node comes after the hub has begun. */
+static void meet_late(struct hub *hub, const struct msg_hello *hello)
+{
+    const struct member *known =
+        member_named(hub, hello->node_high, hello->node_low);
+
+    if (!is_late(hub) && is_looked_for(hub, hello->run) &&
+        !(known && known->mistrusted))
+        look_around(hub);
+    else
+        effects_note(hub->out, NOTE_REFUSED, hello->name,
+                     "it keeps version %llu of run %016llx, but this hub has "
+                     "gone on from another",
+                     (unsigned long long)hello->kept - 1,
+                     (unsigned long long)hello->run);
 }
 
 bool recover_meets(struct hub *hub, peer_id peer,
                    const struct msg_hello *hello)
 {
-    struct recovery *recovery = &hub->recovery;
-    const struct member *known =
-        member_named(hub, hello->node_high, hello->node_low);
-    bool ours = hello->run && hello->run == hub->config.run;
-    bool later = epoch_life(hello->epoch) > epoch_life(hub->epoch);
-
     if (recover_doubts(hub, hello))
         return superseded_meets(hub, peer, hello);
-    if (hello->run && hello->kept && (!ours || later) && !recovery->on) {
-        if (!is_late(hub) && !(known && known->mistrusted))
-            look_around(hub);
-        else
-            effects_note(hub->out, NOTE_REFUSED, hello->name,
-                         "it keeps version %llu of run %016llx, but this hub "
-                         "has one of its own",
-                         (unsigned long long)hello->kept - 1,
-                         (unsigned long long)hello->run);
-    }
-    if (recovery->on && is_looked_for(hub, hello->run))
+    if (!hub->recovery.on && has_more(hub, hello))
+        meet_late(hub, hello);
+    if (hub->recovery.on && is_looked_for(hub, hello->run))
         begin_life_after(hub, hello->epoch);
     return true;
 }
@@ -218,12 +234,21 @@ static bool is_giving(struct hub *hub)
     return false;
 }
 
+/* Nodes may need longer than that to notice a hub that is back, and while
+ * nobody is there nothing is merged. */
+static void wait_for_the_first(struct hub *hub)
+{
+    if (hub->recovery.resumed && !hub->tally.present && !hub->ending)
+        hub->recovery.until = hub->now + HUB_RECOVERY;
+}
+
 void recover_advance(struct hub *hub)
 {
     const struct recovery *recovery = &hub->recovery;
     struct member *next;
 
     recover_complete(hub);
+    wait_for_the_first(hub);
     if (!recovery->on || is_giving(hub) ||
         (hub->now < recovery->until && !everybody_here(hub)))
         return;

@@ -35,6 +35,24 @@ ends a 75 60
 said a "another hub has taken the run over" || failed "a does not say why"
 for name in n1 n2; do
     is_over $name && failed "$name ended with the hub"
+done
+
+# It is started again while the other serves, and has waited for nodes for a
+# while when they come: they have more than its disk.
+hub b --policy mean --every 5 --delay 2 --json
+until_ 60 "b goes on" at_least b version $((held + 400))
+port=$first
+hub a --policy mean --every 5 --delay 2 --json
+goes_on 30 n1 n2
+has_lines() { [ "$(grep -c '}$' "$here/$1.out")" -ge "$2" ]; }
+until_ 30 "a has been up for five seconds" has_lines a \
+    $(($(grep -c '}$' "$here/a.out") + 5))
+held=$(count b version)
+send KILL b
+ends b 137
+until_ 60 "a has the centre of b from a node" told a centre_recovered
+until_ 60 "a goes on from there" at_least a version $((held + 50))
+for name in n1 n2; do
     send TERM $name
 done
 ends n1 0
