@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #define LOCK_FILE "lock"
@@ -84,6 +85,16 @@ static uint64_t last_life(const char *directory)
     return last;
 }
 
+/* A hub that is taken for lost and the one that took over count on from one
+ * life, each by itself: so that they do not come to the same. */
+static uint64_t random_step(void)
+{
+    unsigned char byte = 0;
+
+    (void)!getrandom(&byte, sizeof byte, 0);
+    return 1 + (uint64_t)byte;
+}
+
 static enum status begin_life(struct centre_store *store, struct why *why)
 {
     char path[FILE_PATH_BYTES], text[LIVES_BYTES];
@@ -95,7 +106,7 @@ static enum status begin_life(struct centre_store *store, struct why *why)
     if (file_read(path, LIVES_BYTES, &bytes, &size, NULL) == STATUS_OK)
         counted = strtoull(bytes, NULL, 10) & UINT32_MAX;
     free(bytes);
-    store->life = (counted > known ? counted : known) + 1;
+    store->life = (counted > known ? counted : known) + random_step();
     size = (size_t)snprintf(text, sizeof text, "%" PRIu64 "\n", store->life);
     return file_replace(path, &(struct part){text, size}, 1, why);
 }
