@@ -208,9 +208,10 @@ static void add_key(struct text *out, const char *name, const struct key *key)
     explicit_bzero(text, sizeof text);
 }
 
-enum status certificate_write(const char *path,
-                              const struct certificate *certificate,
-                              struct why *why)
+/* Replaces the file; with `made`, only a secret's that is not there is made. */
+static enum status write_certificate(const char *path,
+                                     const struct certificate *certificate,
+                                     bool *made, struct why *why)
 {
     char bytes[FILE_MOST];
     struct text text;
@@ -233,11 +234,19 @@ enum status certificate_write(const char *path,
     if (certificate->has_secret)
         add_key(&text, "secret-key", &certificate->pair.secret);
     part.size = text.length;
-    status = certificate->has_secret
+    status = made ? file_create_private(path, &part, 1, made, why)
+             : certificate->has_secret
                  ? file_replace_private(path, &part, 1, why)
                  : file_replace(path, &part, 1, why);
     explicit_bzero(bytes, sizeof bytes);
     return status;
+}
+
+enum status certificate_write(const char *path,
+                              const struct certificate *certificate,
+                              struct why *why)
+{
+    return write_certificate(path, certificate, NULL, why);
 }
 
 /* ---- one's own ---- */
@@ -253,31 +262,41 @@ static enum status make_folder_of(const char *path, struct why *why)
     return folder_make(folder, why);
 }
 
+static enum status read_own(const char *path, struct certificate *out,
+                            struct why *why)
+{
+    enum status status = certificate_read(path, out, why);
+
+    if (status == STATUS_OK && !out->has_secret)
+        status = because(why, STATUS_CONFIG,
+                         "%.120s: there is no secret key in it; name the file "
+                         "that has it",
+                         path);
+    return status;
+}
+
 enum status certificate_own(const char *path, const char *name,
                             struct certificate *out, bool *made,
                             struct why *why)
 {
     struct certificate own = {.has_secret = true};
-    enum status status = certificate_read(path, out, why);
+    enum status status = read_own(path, out, why);
+    bool is_new = false;
 
+    if (status == STATUS_UNAVAILABLE) {
+        (void)snprintf(own.name, sizeof own.name, "%s", name);
+        certificate_date(&own);
+        status = key_pair_make(&own.pair, why);
+        if (status == STATUS_OK)
+            status = make_folder_of(path, why);
+        if (status == STATUS_OK)
+            status = write_certificate(path, &own, &is_new, why);
+        certificate_wipe(&own);
+        /* What is there now: another program may have been faster. */
+        if (status == STATUS_OK)
+            status = read_own(path, out, why);
+    }
     if (made)
-        *made = status == STATUS_UNAVAILABLE;
-    if (status == STATUS_OK && !out->has_secret)
-        return because(why, STATUS_CONFIG,
-                       "%.120s: there is no secret key in it; name the file "
-                       "that has it",
-                       path);
-    if (status != STATUS_UNAVAILABLE)
-        return status;
-    (void)snprintf(own.name, sizeof own.name, "%s", name);
-    certificate_date(&own);
-    status = key_pair_make(&own.pair, why);
-    if (status == STATUS_OK)
-        status = make_folder_of(path, why);
-    if (status == STATUS_OK)
-        status = certificate_write(path, &own, why);
-    if (status == STATUS_OK)
-        *out = own;
-    certificate_wipe(&own);
+        *made = is_new;
     return status;
 }

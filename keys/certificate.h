@@ -39,7 +39,8 @@ void certificate_date(struct certificate *certificate);
 void certificate_wipe(struct certificate *certificate);
 
 /* Reads a certificate with a secret; where there is none, makes one under this
- * name first, and the folder that it is in. *made (or NULL) says which. */
+ * name first, and the folder that it is in. *made (or NULL) says which. Of
+ * several programs that do so at once one makes it, for all of them. */
 enum status certificate_own(const char *path, const char *name,
                             struct certificate *out, bool *made,
                             struct why *why) MUST_CHECK;

@@ -65,10 +65,10 @@ static bool write_parts(int file, const struct part *parts, size_t count)
     return fsync(file) == 0;
 }
 
-enum status file_write(const char *path, const struct part *parts,
-                       size_t count, struct why *why)
+/* Writes and closes an open file. */
+static enum status fill(int file, const char *path, const struct part *parts,
+                        size_t count, struct why *why)
 {
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     enum status status = STATUS_OK;
 
     if (file < 0)
@@ -78,6 +78,13 @@ enum status file_write(const char *path, const struct part *parts,
     if (close(file) != 0 && status == STATUS_OK)
         status = file_failed("write", path, why);
     return status;
+}
+
+enum status file_write(const char *path, const struct part *parts,
+                       size_t count, struct why *why)
+{
+    return fill(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666),
+                path, parts, count, why);
 }
 
 enum status folder_sync(const char *path, struct why *why)
@@ -136,22 +143,53 @@ enum status file_replace(const char *path, const struct part *parts,
     return status;
 }
 
-/* What is written to a file that is there keeps that file's mode. */
+/* Writes a file of mode 0600 beside `path`, under a name that no other writer
+ * has. */
+static enum status write_private(const char *path, const struct part *parts,
+                                 size_t count, char beside[FILE_PATH_BYTES],
+                                 struct why *why)
+{
+    int length = snprintf(beside, FILE_PATH_BYTES, "%s.XXXXXX", path);
+    enum status status;
+    int file;
+
+    if (length >= FILE_PATH_BYTES)
+        return because(why, STATUS_IO, "the file name %.80s... is too long",
+                       path);
+    file = mkostemp(beside, O_CLOEXEC);
+    status = fill(file, path, parts, count, why);
+    if (status != STATUS_OK && file >= 0)
+        (void)unlink(beside);
+    return status;
+}
+
 enum status file_replace_private(const char *path, const struct part *parts,
                                  size_t count, struct why *why)
 {
     char beside[FILE_PATH_BYTES];
-    enum status status = name_beside(path, beside, why);
-    int file;
+    enum status status = write_private(path, parts, count, beside, why);
 
     if (status != STATUS_OK)
         return status;
+    status = move(beside, path, why);
+    if (status != STATUS_OK)
+        (void)unlink(beside);
+    return status;
+}
+
+enum status file_create_private(const char *path, const struct part *parts,
+                                size_t count, bool *made, struct why *why)
+{
+    char beside[FILE_PATH_BYTES];
+    enum status status = write_private(path, parts, count, beside, why);
+
+    if (status != STATUS_OK)
+        return status;
+    *made = link(beside, path) == 0;
+    if (!*made && errno != EEXIST)
+        status = file_failed("write", path, why);
     (void)unlink(beside);
-    file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0)
-        return file_failed("write", path, why);
-    (void)close(file);
-    return file_replace(path, parts, count, why);
+    return status == STATUS_OK ? sync_folder_of(path, why) : status;
 }
 
 bool link_is(const char *path, const char *target)

@@ -3,7 +3,8 @@
  * A file is written as NAME.tmp in the same folder, brought to the disk, and
  * renamed; the folder is brought to the disk too. Whoever reads NAME sees the
  * old content or the new one. When something fails, the old file is still
- * there and NAME.tmp is not. One writer per file at a time; any thread. */
+ * there and NAME.tmp is not. One writer per file at a time, of a secret as many
+ * as like to; any thread. */
 #ifndef STORE_FILE_H
 #define STORE_FILE_H
 
@@ -27,6 +28,10 @@ enum status file_replace(const char *path, const struct part *parts,
 /* The same for a secret: nobody but its owner may ever read it (mode 0600). */
 enum status file_replace_private(const char *path, const struct part *parts,
                                  size_t count, struct why *why) MUST_CHECK;
+/* The same, unless there is a file: it stays as it is, and *made is false. */
+enum status file_create_private(const char *path, const struct part *parts,
+                                size_t count, bool *made,
+                                struct why *why) MUST_CHECK;
 
 /* Writes a file and brings it to the disk; the folder is not. IO: it is not
  * there, or not to be trusted, and must not be written to again. */

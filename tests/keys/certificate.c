@@ -1,5 +1,6 @@
 /* Keys in files, and that CZMQ and we read each other's. */
 #include <czmq.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -153,6 +154,71 @@ static void ones_own_key_is_made_once(void)
     folder_remove(&folder);
 }
 
+/* A program that needs its own key; several start at once. */
+struct starter {
+    pthread_t thread;
+    pthread_barrier_t *begin;
+    const char *path;
+    struct certificate own;
+    enum status status;
+    bool made;
+    struct why why;
+};
+
+static void *start(void *context)
+{
+    struct starter *self = context;
+
+    (void)pthread_barrier_wait(self->begin);
+    self->status = certificate_own(self->path, "a", &self->own, &self->made,
+                                   &self->why);
+    if (self->status == STATUS_OK) /* as who has enrolled */
+        self->status = certificate_write(self->path, &self->own, &self->why);
+    return NULL;
+}
+
+static void started_at_once(const char *path)
+{
+    enum { STARTERS = 4 };
+    static struct starter starters[STARTERS];
+    struct certificate read;
+    pthread_barrier_t begin;
+    unsigned made = 0;
+
+    CHECK_EQUAL(0, pthread_barrier_init(&begin, NULL, STARTERS));
+    for (int i = 0; i < STARTERS; i++) {
+        starters[i] = (struct starter){.begin = &begin, .path = path};
+        CHECK_EQUAL(0, pthread_create(&starters[i].thread, NULL, start,
+                                      &starters[i]));
+    }
+    for (int i = 0; i < STARTERS; i++)
+        CHECK_EQUAL(0, pthread_join(starters[i].thread, NULL));
+    (void)pthread_barrier_destroy(&begin);
+    CHECK_OK(certificate_read(path, &read, &why));
+    CHECK_EQUAL(0600, mode_of(path));
+    for (int i = 0; i < STARTERS; i++) {
+        CHECK_OK(starters[i].status);
+        CHECK(keys_equal(&read.pair.secret, &starters[i].own.pair.secret));
+        made += starters[i].made;
+    }
+    CHECK_EQUAL(1, made);
+}
+
+static void of_programs_that_start_at_once_one_makes_the_key_of_all(void)
+{
+    mode_t before = umask(022);
+
+    CHECK(folder_new(&folder));
+    for (int i = 0; i < 50; i++) {
+        char name[20];
+
+        (void)snprintf(name, sizeof name, "%d.key_secret", i);
+        started_at_once(folder_file(&folder, name));
+    }
+    (void)umask(before);
+    folder_remove(&folder);
+}
+
 void add_keys_certificate_tests(CU_pSuite suite)
 {
     TEST(a_certificate_is_read_as_it_was_written);
@@ -160,4 +226,5 @@ void add_keys_certificate_tests(CU_pSuite suite)
     TEST(a_secret_is_its_owners_alone);
     TEST(a_file_that_is_no_certificate_is_named);
     TEST(ones_own_key_is_made_once);
+    TEST(of_programs_that_start_at_once_one_makes_the_key_of_all);
 }
