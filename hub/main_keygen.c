@@ -147,7 +147,7 @@ int command_revoke(int count, char **words)
     if (status != STATUS_OK)
         return command_end(status, &why);
     (void)printf("who has the line for nodes may enrol again under a new key: "
-                 "to change it, remove %s/enrolment.key_secret, start the hub "
-                 "again and say keygen\n", request.folder);
+                 "to change it, remove %s/enrolment.key_secret, say keygen, "
+                 "then start the hub again\n", request.folder);
     return 0;
 }

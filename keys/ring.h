@@ -28,8 +28,8 @@ struct ring {
 
 /* Whether the folder holds a hub's key. */
 bool ring_is_there(const char *folder);
-/* Makes what there is not yet: the folder, and both keys if the hub's is new;
- * *made says whether that was so. Nothing is ever written over. IO, CONFIG,
+/* Makes what there is not yet: the folder and each of both keys; *made says
+ * whether the hub's is new. Nothing is ever written over. IO, CONFIG,
  * MALFORMED. */
 enum status ring_make(const char *folder, bool *made,
                       struct why *why) MUST_CHECK;

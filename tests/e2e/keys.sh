@@ -161,15 +161,28 @@ goes_on 20 n2
 send TERM n1
 ends n1 0
 
-# ---- a hub that starts again knows them ----
+# ---- a hub that starts again knows them, and nobody else by the old line ----
 
 send TERM n2
 ends n2 0
+said revoke "enrolment.key_secret, say keygen, then start the hub again" ||
+    failed "revoke does not say how to change the line"
+rm "$keys/enrolment.key_secret"
+start newline "$bin/starswitch-hub" keygen "$here/h.run"
+ends newline 0 10
+new=$(key_in "$here/newline.out")
+[ ${#new} = 87 ] && [ "$new" != "$key" ] || failed "keygen prints the old key"
 send TERM h
 ends h 0 30
 hub h --keys "$keys" --policy mean
 node n2 --key "$key"
 until_ 20 "n2 is back" is_ n2 attached true
+node n4 --key "$key"
+refused n4 77
+node n5 --key "$new"
+until_ 20 "n5 comes in by the new line" is_ n5 attached true
+send TERM n5
+ends n5 0
 send TERM n2
 ends n2 0
 send TERM h
@@ -179,10 +192,10 @@ ends h 0 30
 
 sed -n 's/.*secret-key = "\(.*\)"/\1/p' "$keys"/*.key_secret \
     "$XDG_CONFIG_HOME"/starswitch/*.key_secret >"$here/secrets"
-printf '%s\n' "$key" >>"$here/secrets"
+printf '%s\n' "$key" "$new" >>"$here/secrets"
 [ "$(wc -l <"$here/secrets")" -ge 5 ] || failed "no secrets to look for"
 find "$here" -type f ! -name '*.key_secret' ! -name secrets \
-    ! -name keygen.out ! -name again.out |
+    ! -name keygen.out ! -name again.out ! -name newline.out |
     while read -r file; do
         ! grep -qF -f "$here/secrets" "$file" || failed "a secret is in $file"
     done

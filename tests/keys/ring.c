@@ -84,6 +84,23 @@ static void without_an_enrolment_key_nobody_may_enrol(void)
     closed(&ring);
 }
 
+static void an_enrolment_key_that_was_removed_is_made_anew(void)
+{
+    struct ring before, after;
+    bool made = true;
+
+    opened(&before);
+    CHECK_EQUAL(0, unlink(folder_file(&folder, "enrolment.key_secret")));
+    CHECK_OK(ring_make(folder.path, &made, &why));
+    CHECK(!made);
+    CHECK_OK(ring_open(folder.path, &after, &why));
+    CHECK(keys_equal(&before.hub.secret, &after.hub.secret));
+    CHECK(after.enrols);
+    CHECK(!keys_equal(&before.enrolment.secret, &after.enrolment.secret));
+    ring_close(&after);
+    closed(&before);
+}
+
 static void a_node_is_admitted_once(void)
 {
     struct ring ring;
@@ -270,6 +287,7 @@ void add_keys_ring_tests(CU_pSuite suite)
     TEST(keys_are_made_once_and_never_written_over);
     TEST(a_folder_without_keys_is_no_ring);
     TEST(without_an_enrolment_key_nobody_may_enrol);
+    TEST(an_enrolment_key_that_was_removed_is_made_anew);
     TEST(a_node_is_admitted_once);
     TEST(a_name_belongs_to_one_key);
     TEST(a_revoked_key_comes_back_by_the_operators_word_only);
