@@ -244,44 +244,49 @@ static enum status bad_name(const char *name, struct why *why)
                    name, KEY_NAME_BYTES - 1);
 }
 
-/* Removes the files in revoked/ that have this key, whatever their names. */
-static enum status forgive(const char *folder, const struct key *key,
-                           struct why *why)
+static enum status no_room(struct why *why)
 {
-    char path[FILE_PATH_BYTES];
-    struct list revoked = {NULL, 0, 0};
-    enum status status = path_in(path, folder, revoked_folder, "", "", why);
-    bool removed = false;
-
-    if (status == STATUS_OK)
-        status = list_read(path, &revoked, why);
-    for (unsigned i = 0; status == STATUS_OK && i < revoked.count; i++) {
-        if (!keys_equal(&revoked.entries[i].key, key))
-            continue;
-        status = path_in(path, folder, revoked_folder,
-                         revoked.entries[i].name, ".key", why);
-        if (status == STATUS_OK && unlink(path) != 0)
-            status = file_failed("remove", path, why);
-        removed = true;
-    }
-    list_free(&revoked);
-    if (status == STATUS_OK && removed)
-        status = sync_folder(folder, revoked_folder, why);
-    return status;
+    return because(why, STATUS_REFUSED,
+                   "the hub knows %d nodes and takes no more: revoke some",
+                   LIST_MOST);
 }
 
-enum status ring_enrol(struct ring *ring, const char *name,
-                       const struct key *key, struct why *why)
+static enum status is_revoked(struct why *why)
+{
+    return because(why, STATUS_REFUSED,
+                   "this node's key has been revoked; the hub's operator may "
+                   "let it in again");
+}
+
+/* Removes the files in revoked/ that have this key, whatever their names. */
+static enum status forgive(const char *folder, const struct list *revoked,
+                           const struct key *key, struct why *why)
+{
+    char path[FILE_PATH_BYTES];
+    enum status status = STATUS_OK;
+
+    if (!list_has(revoked, key))
+        return STATUS_OK;
+    for (unsigned i = 0; status == STATUS_OK && i < revoked->count; i++) {
+        if (!keys_equal(&revoked->entries[i].key, key))
+            continue;
+        status = path_in(path, folder, revoked_folder,
+                         revoked->entries[i].name, ".key", why);
+        if (status == STATUS_OK && unlink(path) != 0)
+            status = file_failed("remove", path, why);
+    }
+    return status == STATUS_OK ? sync_folder(folder, revoked_folder, why)
+                               : status;
+}
+
+static enum status write_node(const char *folder, const char *name,
+                              const struct key *key, struct why *why)
 {
     char path[FILE_PATH_BYTES];
     struct certificate node = {.pair.shown = *key};
-    enum status status;
+    enum status status = path_in(path, folder, allowed_folder, name, ".key",
+                                 why);
 
-    if (!key_name_fits(name))
-        return bad_name(name, why);
-    if (has(ring->allowed, ring->allowed_count, key))
-        return STATUS_OK;
-    status = path_in(path, ring->folder, allowed_folder, name, ".key", why);
     if (status == STATUS_OK && is_there(path))
         status = because(why, STATUS_REFUSED,
                          "the name %s belongs to another key: give this node "
@@ -289,26 +294,56 @@ enum status ring_enrol(struct ring *ring, const char *name,
                          name);
     (void)snprintf(node.name, sizeof node.name, "%s", name);
     certificate_date(&node);
+    return status == STATUS_OK ? certificate_write(path, &node, why) : status;
+}
+
+/* Decides by what the folder holds now: others may have changed it since it was
+ * read, and a ring that nobody can open is never written. */
+static enum status let_in(struct ring *ring, const char *name,
+                          const struct key *key, bool forgives,
+                          struct why *why)
+{
+    struct lists lists = {{NULL, 0, 0}, {NULL, 0, 0}};
+    enum status status = lists_read(ring->folder, &lists, why);
+
+    if (status == STATUS_OK && !list_has(&lists.allowed, key)) {
+        if (lists.allowed.count == LIST_MOST)
+            status = no_room(why);
+        else if (!forgives && list_has(&lists.revoked, key))
+            status = is_revoked(why);
+        else
+            status = write_node(ring->folder, name, key, why);
+    }
     if (status == STATUS_OK)
-        status = certificate_write(path, &node, why);
+        status = forgive(ring->folder, &lists.revoked, key, why);
     if (status == STATUS_OK)
-        status = forgive(ring->folder, key, why);
-    return status == STATUS_OK ? ring_add(ring, key, why) : status;
+        status = ring_add(ring, key, why);
+    lists_free(&lists);
+    return status;
+}
+
+enum status ring_enrol(struct ring *ring, const char *name,
+                       const struct key *key, struct why *why)
+{
+    if (!key_name_fits(name))
+        return bad_name(name, why);
+    if (has(ring->allowed, ring->allowed_count, key))
+        return STATUS_OK;
+    return let_in(ring, name, key, true, why);
 }
 
 enum status ring_admit(struct ring *ring, const char *name,
                        const struct key *key, struct why *why)
 {
-    if (has(ring->revoked, ring->revoked_count, key) &&
-        !has(ring->allowed, ring->allowed_count, key))
-        return because(why, STATUS_REFUSED,
-                       "this node's key has been revoked; the hub's operator "
-                       "may let it in again");
-    if (ring->allowed_count == LIST_MOST)
-        return because(why, STATUS_REFUSED,
-                       "the hub knows %d nodes and takes no more: revoke some",
-                       LIST_MOST);
-    return ring_enrol(ring, name, key, why);
+    if (!key_name_fits(name))
+        return bad_name(name, why);
+    if (has(ring->allowed, ring->allowed_count, key))
+        return STATUS_OK;
+    if (has(ring->revoked, ring->revoked_count, key))
+        return is_revoked(why);
+    if (ring->allowed_count >= LIST_MOST)
+        return no_room(why);
+    return let_in(ring, name, key, false, why);
 }
 
 /* Moves a file from allowed/ to revoked/, where no other is written over: the

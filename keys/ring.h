@@ -42,8 +42,9 @@ void ring_close(struct ring *ring);
 enum status ring_reload(struct ring *ring, struct why *why) MUST_CHECK;
 
 /* A node that has enrolled: allowed from now on, also if it is already, under
- * whatever name. REFUSED: the name is another key's, or the key is revoked;
- * USAGE: the name cannot be a file's. */
+ * whatever name. REFUSED: the name is another key's, the key is revoked, or
+ * there is no room; USAGE: the name cannot be a file's; CONFIG, MALFORMED: the
+ * folder, which is looked at anew, cannot be read. */
 enum status ring_admit(struct ring *ring, const char *name,
                        const struct key *key, struct why *why) MUST_CHECK;
 /* The same by the operator's word, which also brings a revoked key back,

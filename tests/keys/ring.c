@@ -1,9 +1,11 @@
 /* The folder of a hub's keys: who is let in, and who is not any more. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "keys/list.h"
 #include "keys/ring.h"
 #include "tests/check.h"
 #include "tests/store/folder.h"
@@ -232,6 +234,61 @@ static void a_key_in_both_folders_is_let_in_and_not_revoked(void)
     closed(&ring);
 }
 
+static void what_others_put_there_since_is_not_written_twice(void)
+{
+    struct ring ring, anew;
+    struct key one = some_key(), two = some_key(), three = some_key();
+
+    opened(&ring);
+    CHECK_OK(ring_open(folder.path, &anew, &why));
+    CHECK_OK(ring_enrol(&anew, "by-hand", &one, &why));
+    CHECK_OK(ring_enrol(&anew, "gone", &two, &why));
+    CHECK_OK(ring_revoke(folder.path, "gone", &why));
+    ring_close(&anew);
+    CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
+    CHECK(!file_exists(folder_file(&folder, "allowed/pc1.key")));
+    CHECK_STATUS(STATUS_REFUSED, ring_admit(&ring, "pc2", &two, &why));
+    CHECK_STATUS(STATUS_REFUSED, ring_admit(&ring, "by-hand", &three, &why));
+    CHECK_EQUAL(1, ring.allowed_count);
+    CHECK_OK(ring_open(folder.path, &anew, &why));
+    CHECK_EQUAL(1, anew.allowed_count);
+    CHECK_EQUAL(1, anew.revoked_count);
+    ring_close(&anew);
+    closed(&ring);
+}
+
+/* Any forty digits are a key. */
+static void filled(unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        char name[40], text[100];
+        int length = snprintf(text, sizeof text,
+                              "curve\n    public-key = \"%040u\"\n", i);
+
+        (void)snprintf(name, sizeof name, "allowed/pc%u.key", i);
+        if (!CHECK(file_fill(folder_file(&folder, name), text,
+                             (size_t)length)))
+            return;
+    }
+}
+
+static void a_list_that_is_full_gets_no_longer(void)
+{
+    struct ring ring;
+    struct key one = some_key(), other = some_key();
+
+    opened(&ring);
+    filled(LIST_MOST - 1);
+    CHECK_OK(ring_enrol(&ring, "last", &one, &why));
+    CHECK_STATUS(STATUS_REFUSED, ring_enrol(&ring, "more", &other, &why));
+    CHECK_CONTAINS("takes no more", why.text);
+    CHECK_STATUS(STATUS_REFUSED, ring_admit(&ring, "more", &other, &why));
+    CHECK_OK(ring_reload(&ring, &why));
+    CHECK_EQUAL(LIST_MOST, ring.allowed_count);
+    CHECK_STATUS(STATUS_REFUSED, ring_admit(&ring, "more", &other, &why));
+    closed(&ring);
+}
+
 static void a_key_in_two_files_is_refused_by_their_names(void)
 {
     struct ring ring;
@@ -294,6 +351,8 @@ void add_keys_ring_tests(CU_pSuite suite)
     TEST(a_key_stays_revoked_when_another_of_its_name_is);
     TEST(a_revoked_key_may_come_back_under_another_name);
     TEST(a_key_in_both_folders_is_let_in_and_not_revoked);
+    TEST(what_others_put_there_since_is_not_written_twice);
+    TEST(a_list_that_is_full_gets_no_longer);
     TEST(a_key_in_two_files_is_refused_by_their_names);
     TEST(a_damaged_file_is_named_and_the_list_stays);
     TEST(a_name_leads_out_of_no_folder);
