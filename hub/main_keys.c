@@ -148,6 +148,12 @@ void hub_keys_say(const struct hub_keys *keys, const struct options *options)
 
 /* ---- while it runs ---- */
 
+static void allow(const struct ring *ring, struct net *net)
+{
+    net_allow(net, ring->allowed, ring->allowed_count,
+              ring->enrols ? &ring->enrolment.shown : NULL);
+}
+
 void hub_keys_apply(const struct hub_keys *keys, struct net *net)
 {
     const struct ring *ring = &keys->ring;
@@ -160,8 +166,7 @@ void hub_keys_apply(const struct hub_keys *keys, struct net *net)
         msg.revoked.key = key_hash(&ring->revoked[i]);
         net_post(net, &msg, NULL);
     }
-    net_allow(net, ring->allowed, ring->allowed_count,
-              ring->enrols ? &ring->enrolment.shown : NULL);
+    allow(ring, net);
 }
 
 enum status hub_keys_reload(struct hub_keys *keys, struct net *net,
@@ -196,6 +201,6 @@ void hub_keys_admit(struct hub_keys *keys, struct net *net,
     (void)snprintf(msg.admitted.text, sizeof msg.admitted.text, "%.*s",
                    (int)sizeof msg.admitted.text - 1, why.text);
     if (msg.admitted.status == STATUS_OK)
-        hub_keys_apply(keys, net);
+        allow(&keys->ring, net);
     net_post(net, &msg, NULL);
 }

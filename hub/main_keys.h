@@ -32,7 +32,8 @@ void hub_keys_proof(const struct hub_keys *keys,
 void hub_keys_say(const struct hub_keys *keys, const struct options *options);
 
 /* On the loop's thread, or before it. */
-/* Lets in who is on the list, and tells the machine who is not any more. */
+/* Lets in who is on the list, and tells the machine who is not any more: once
+ * the list has been read. */
 void hub_keys_apply(const struct hub_keys *keys, struct net *net);
 /* Reads the list again; on failure the old one stays. */
 enum status hub_keys_reload(struct hub_keys *keys, struct net *net,
