@@ -184,13 +184,14 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
     const struct msg_hello *hello = &msg->hello;
     struct member *member;
 
-    if (!hello_fits(hub, peer->id, hello, payload) ||
-        !recover_meets(hub, peer->id, hello))
+    if (!hello_fits(hub, peer->id, hello, payload))
         return;
     if (!key_may_be(hub, peer, hello)) {
         key_refuse(hub, peer, hello);
         return;
     }
+    if (!recover_meets(hub, peer->id, hello))
+        return;
     if (peer->member >= 0 && !is_of(hub->members[peer->member], hello)) {
         effects_drop(hub->out, peer->id);
         return;

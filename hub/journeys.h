@@ -290,6 +290,12 @@ void recover_proved(struct hub *hub, struct job *job);
 void recover_complete(struct hub *hub);
 void recover_spoiled(struct hub *hub);
 
+/* lives.c: which life of its run the hub is in */
+/* The run has had this epoch: the hub's life is a later one. */
+void life_after(struct hub *hub, uint64_t epoch);
+/* A HELLO says so, and proves nothing. */
+void life_claimed(struct hub *hub, const struct msg_hello *hello);
+
 /* superseded.c: another hub may have taken the run over */
 /* A HELLO says so; false: it can prove nothing, and is not let in. */
 bool superseded_meets(struct hub *hub, peer_id peer,

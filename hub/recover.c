@@ -16,14 +16,6 @@
  * longer: the loss of that one is noticed later than that of the other. */
 #define BULK_PATIENCE (5 * SECOND)
 
-static void begin_life_after(struct hub *hub, uint64_t epoch)
-{
-    uint64_t next = (epoch_life(epoch) + 1) << 32;
-
-    if (hub->epoch < next)
-        hub->epoch = next;
-}
-
 void recover_resume(struct hub *hub, uint64_t epoch)
 {
     struct recovery *recovery = &hub->recovery;
@@ -32,14 +24,15 @@ void recover_resume(struct hub *hub, uint64_t epoch)
     recovery->run = hub->config.run;
     recovery->epoch = epoch;
     hub->epoch = 0;
-    begin_life_after(hub, epoch);
-    begin_life_after(hub, hub->config.life << 32);
+    life_after(hub, epoch);
+    life_after(hub, hub->config.life << 32);
 }
 
 void recover_begin(struct hub *hub)
 {
     struct recovery *recovery = &hub->recovery;
 
+    recovery->life = epoch_life(hub->epoch);
     recovery->on |= hub->config.recovery > 0;
     recovery->until =
         hub->now +
@@ -143,7 +136,7 @@ bool recover_meets(struct hub *hub, peer_id peer,
     if (!hub->recovery.on && has_more(hub, hello))
         meet_late(hub, hello);
     if (hub->recovery.on && is_looked_for(hub, hello->run))
-        begin_life_after(hub, hello->epoch);
+        life_claimed(hub, hello);
     return true;
 }
 
@@ -403,6 +396,7 @@ void recover_proved(struct hub *hub, struct job *job)
         mistrust(hub, giver, fault);
         return;
     }
+    life_after(hub, saved.epoch);
     recovery->state = blob_ref(job->out[0]);
     recover_complete(hub);
 }

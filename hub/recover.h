@@ -8,7 +8,8 @@
  * Recovering (recover.c). A hub that starts again does not begin before nodes
  * have had time to come back and to say what they keep. Whoever has a newer
  * version than the disk is asked for it; what it gives is checked against the
- * manifest, and that against the hub's key.
+ * manifest, and that against the hub's key. The hub's life is a later one than
+ * all it hears of (lives.c).
  *
  * Stepping down (superseded.c). A node that knows a later life of the run than
  * this hub's is asked for the manifest of what it keeps. If that is of a later
@@ -53,6 +54,7 @@ struct recovery {
     bool resumed;   /* the hub has a centre from its disk */
     uint64_t run;   /* of its disk, or of the node that gives */
     uint64_t epoch; /* of the centre that the hub has */
+    uint64_t life;  /* that the hub began in */
     nanos until;    /* nodes have time to come back */
     nanos progress; /* of who gives: when something last came */
     struct blob *manifest; /* what it gave first, or NULL */

@@ -7,7 +7,8 @@
 /* A manifest is not larger than a chunk, and may be so long on its way. */
 #define PROOF_PATIENCE (10 * SECOND)
 
-/* A hub that starts again counts more lives than any that a node knows. */
+/* A hub that starts again counts more lives than any that a node knows, within
+ * the bounds of lives.c. */
 static void note_unproved(struct hub *hub, const char *name)
 {
     effects_note(hub->out, NOTE_REFUSED, name,

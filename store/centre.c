@@ -107,6 +107,8 @@ static enum status begin_life(struct centre_store *store, struct why *why)
         counted = strtoull(bytes, NULL, 10) & UINT32_MAX;
     free(bytes);
     store->life = (counted > known ? counted : known) + random_step();
+    if (store->life > UINT32_MAX) /* an epoch holds no more */
+        store->life = UINT32_MAX;
     size = (size_t)snprintf(text, sizeof text, "%" PRIu64 "\n", store->life);
     return file_replace(path, &(struct part){text, size}, 1, why);
 }

@@ -43,7 +43,7 @@ struct centre_store {
     char directory[FILE_PATH_BYTES];
     int lock;
     uint64_t life; /* from 1: more than any hub before has had, whatever
-                      became of it */
+                      became of it; at most UINT32_MAX */
     unsigned best; /* centres that are kept for being the best, at least 1 */
     const struct schema *schema;
 };

@@ -324,6 +324,18 @@ static void two_that_count_on_from_one_life_do_not_come_to_the_same(void)
     saver_close(&one);
 }
 
+static void after_the_last_life_comes_the_last_one_again(void)
+{
+    struct saver saver;
+
+    if (!saver_open(&saver))
+        return;
+    CHECK(file_fill(folder_file(&saver.folder, "lives"), "4294967294\n", 11));
+    CHECK_EQUAL(UINT32_MAX, next_life(&saver));
+    CHECK_EQUAL(UINT32_MAX, next_life(&saver));
+    saver_close(&saver);
+}
+
 static void a_folder_that_cannot_be_made_is_named(void)
 {
     struct centre_store store;
@@ -349,5 +361,6 @@ void add_store_centre_tests(CU_pSuite suite)
     TEST(an_empty_folder_holds_no_run);
     TEST(each_life_is_more_than_all_before);
     TEST(two_that_count_on_from_one_life_do_not_come_to_the_same);
+    TEST(after_the_last_life_comes_the_last_one_again);
     TEST(a_folder_that_cannot_be_made_is_named);
 }

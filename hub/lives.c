@@ -1,0 +1,35 @@
+/* Which life of the run the hub is in: a later one than its disk, what nodes
+ * have proved, and what they merely say, tell of. An epoch that one node makes
+ * up must not use up the lives that there are: a word counts within bounds. */
+#include "hub/state.h"
+
+/* Lives above the one that the hub began in that are believed without proof, of
+ * which each start takes 128 on the average:
+ * more than any hub is started, and few of all that there are. */
+#define CLAIM_MOST UINT64_C(1000000)
+
+/* After the last life comes that one again: nodes follow an equal life, but
+ * none that is lower. */
+void life_after(struct hub *hub, uint64_t epoch)
+{
+    uint64_t life = epoch_life(epoch);
+    uint64_t next = (life < UINT32_MAX ? life + 1 : UINT32_MAX) << 32;
+
+    if (hub->epoch < next)
+        hub->epoch = next;
+}
+
+void life_claimed(struct hub *hub, const struct msg_hello *hello)
+{
+    uint64_t life = epoch_life(hello->epoch), first = hub->recovery.life;
+
+    if (life < epoch_life(hub->epoch))
+        return;
+    if (life <= first + CLAIM_MOST)
+        life_after(hub, hello->epoch);
+    else
+        effects_note(hub->out, NOTE_REFUSED, hello->name,
+                     "it knows life %llu of this run, the hub began in life "
+                     "%llu: that is not believed without proof",
+                     (unsigned long long)life, (unsigned long long)first);
+}
