@@ -136,6 +136,14 @@ void board_look(const struct board *board, struct board_view *view)
         view->calls++;
 }
 
+bool board_knows(const struct board *board, peer_id peer)
+{
+    for (unsigned i = 0; i < BOARD_SEATS; i++)
+        if (board->seats[i].control == peer || board->seats[i].bulk == peer)
+            return true;
+    return false;
+}
+
 static const char *check_seat(const struct board *board,
                               const struct seat *seat)
 {

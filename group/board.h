@@ -57,6 +57,8 @@ void board_destroy(struct board **board);
 struct machine board_machine(struct board *board);
 /* What belonged to this key is nobody's. */
 void board_disown(struct board *board, uint64_t key);
+/* Whether the peer is a member's. */
+bool board_knows(const struct board *board, peer_id peer);
 /* Whether a job is one of its own. */
 bool board_does(const struct work *work);
 void board_look(const struct board *board, struct board_view *view);

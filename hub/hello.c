@@ -157,6 +157,7 @@ static void bulk_becomes_stranger(struct hub *hub, struct member *member)
     if (peer) {
         peer->state = PEER_STRANGER_BULK;
         peer->member = -1;
+        stranger_waits(hub, peer);
     }
 }
 

@@ -33,6 +33,13 @@ bool member_live(const struct member *member);
 void roll_free(struct hub *hub);
 const char *roll_check(const struct hub *hub);
 
+/* strangers.c: connections that are nobody's, for half a minute */
+/* From now on it has to become somebody's. */
+void stranger_waits(struct hub *hub, struct peer *peer);
+/* It need not any more. */
+void stranger_leaves(struct hub *hub, struct peer *peer);
+void strangers_tick(struct hub *hub);
+
 /* members.c */
 void peer_joins(struct hub *hub, const struct event *event);
 void peer_leaves(struct hub *hub, peer_id id);

@@ -27,11 +27,13 @@ struct peer *peer_add(struct hub *hub, peer_id id)
         abort();
     *peer = (struct peer){.id = id, .member = -1};
     index_put(&hub->peers, id, 0, peer);
+    stranger_waits(hub, peer);
     return peer;
 }
 
 void peer_remove(struct hub *hub, struct peer *peer)
 {
+    stranger_leaves(hub, peer);
     index_remove(&hub->peers, peer->id, 0);
     peer->id = PEER_NONE;
     peer->next = hub->spare_peers;

@@ -1,12 +1,12 @@
 /* The hub's inside, shared by the files of hub/ and by nobody else.
  *
- * One file per journey: members.c and roll.c (who is here), contest.c (first
- * parameters), offers.c, gate.c and rounds.c (who takes part), quarantine.c
- * (who does not, for a while), choice.c (who is asked for data), gather.c
- * (chunks in), merge.c (results out), shadow.c (results as changes), queue.c
- * (which round is next), preempt.c (who starts again), centre.c (the first
- * values), flow.c and delivery.c (uploads and results on credit), tasks.c (who
- * trains on what), snapshot.c (scores and saves), keeping.c, recover.c and
+ * One file per journey: members.c, roll.c and strangers.c (who is here),
+ * contest.c (first parameters), offers.c, gate.c and rounds.c (who takes part),
+ * quarantine.c (who does not, for a while), choice.c (who is asked for data),
+ * gather.c (chunks in), merge.c (results out), shadow.c (results as changes),
+ * queue.c (which round is next), preempt.c (who starts again), centre.c (the
+ * first values), flow.c and delivery.c (uploads and results on credit), tasks.c
+ * (who trains on what), snapshot.c (scores and saves), keeping.c, recover.c and
  * lives.c (a centre that nodes keep), rollback.c (one that got worse), finish.c
  * (when it all ends), orders.c (what the operator asks), enrol.c (keys). */
 #ifndef HUB_STATE_H
@@ -79,7 +79,10 @@ struct peer {
     enum peer_state state;
     int member; /* place in hub->members, or -1 */
     uint64_t key; /* that it has proved to hold, see struct event */
-    struct peer *next; /* of those that are gone: used again */
+    bool waits;  /* in the line of strangers, */
+    nanos since; /* from then on */
+    struct peer *former; /* in that line */
+    struct peer *next; /* in that line, or of those that are gone */
 };
 
 /* Where a chunk of a contribution is. */
@@ -328,6 +331,7 @@ struct hub {
     struct board *board; /* of collectives; it knows its peers itself */
     struct index peers;       /* struct peer, by id; strangers included */
     struct peer *spare_peers; /* gone, to be used again */
+    struct peer *strangers, *last_stranger; /* oldest first (strangers.c) */
     struct member **members;  /* in the order they came */
     int member_count, member_room;
     struct index uuids, sessions; /* struct member */
