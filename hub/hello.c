@@ -10,6 +10,24 @@ static void member_forget_past(struct hub *hub, struct member *member)
     contributions_forget(hub, member);
 }
 
+/* One who is gone and may be forgotten; who is in quarantine, which would end
+ * it, only if there is nobody else. */
+static struct member *member_to_forget(const struct hub *hub)
+{
+    struct member *held = NULL;
+
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
+
+        if (member->present)
+            continue;
+        if (!quarantine_holds(member))
+            return member;
+        held = held ? held : member;
+    }
+    return held;
+}
+
 /* The member with this uuid, or a new place; once there are as many as there
  * may be, that of one who is gone; or NULL. */
 static struct member *member_place(struct hub *hub,
@@ -22,9 +40,7 @@ static struct member *member_place(struct hub *hub,
         return place;
     if ((unsigned)hub->member_count < hub->config.most)
         return member_add(hub);
-    for (int i = 0; !place && i < hub->member_count; i++)
-        if (!hub->members[i]->present)
-            place = hub->members[i];
+    place = member_to_forget(hub);
     if (place) {
         member_forget_past(hub, place);
         member_clear(hub, place);

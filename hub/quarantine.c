@@ -20,9 +20,29 @@ void quarantine_serve(struct hub *hub, struct member *member)
     member_recount(hub, member);
 }
 
-static uint64_t next_term(const struct conduct *conduct)
+uint64_t quarantine_since(const struct member *member)
 {
-    if (!conduct->term || conduct->offers - conduct->freed >= TERM_MOST)
+    return member->conduct.offers - member->conduct.freed;
+}
+
+/* Offers that are under way have their ordinals: these only grow. */
+void quarantine_resume(struct hub *hub, struct member *member, uint64_t left,
+                       uint64_t term, uint64_t since)
+{
+    struct conduct *conduct = &member->conduct;
+
+    conduct->left = left;
+    conduct->term = term;
+    conduct->freed = conduct->offers;
+    conduct->offers += since;
+    member_recount(hub, member);
+}
+
+static uint64_t next_term(const struct member *member)
+{
+    const struct conduct *conduct = &member->conduct;
+
+    if (!conduct->term || quarantine_since(member) >= TERM_MOST)
         return TERM_FIRST;
     return 2 * conduct->term < TERM_MOST ? 2 * conduct->term : TERM_MOST;
 }
@@ -33,7 +53,7 @@ static void begin(struct hub *hub, struct member *member, const char *why)
 {
     struct conduct *conduct = &member->conduct;
 
-    conduct->term = conduct->left = next_term(conduct);
+    conduct->term = conduct->left = next_term(member);
     memset(conduct->bad, 0, sizeof conduct->bad);
     conduct->flaps = 0;
     member_recount(hub, member);

@@ -6,8 +6,9 @@
  * quarantine: its next 16 exchanges are turned down, and rounds do not wait for
  * it. If it goes on the next term is twice as long, 256 exchanges at most; 256
  * good ones make it the first again. It belongs to the identity: neither a new
- * process nor a new hub ends it. Two processes under one identity that replace
- * each other more than 3 times a minute are in quarantine both.
+ * process nor a new hub ends it, since it is saved with the centre. Two
+ * processes under one identity that replace each other more than 3 times a
+ * minute are in quarantine both.
  *
  * A chunk whose checksum does not hold is the network's fault at first: it
  * stays with the node, whose next exchange holds it. After the third in a row
@@ -54,6 +55,12 @@ void quarantine_bad(struct hub *hub, struct contribution *contribution);
 /* A chunk came damaged, or whole. The third damaged one in a row cuts the
  * member. */
 void quarantine_damaged(struct hub *hub, struct member *member, bool damaged);
+/* What a former hub knows of it: the quarantine's term, what is left of it, and
+ * the exchanges that were taken since it ended. */
+void quarantine_resume(struct hub *hub, struct member *member, uint64_t left,
+                       uint64_t term, uint64_t since);
+/* Exchanges that were taken since the last quarantine ended. */
+uint64_t quarantine_since(const struct member *member);
 /* Another process of its name has taken its place. */
 void quarantine_flap(struct hub *hub, struct member *member);
 

@@ -127,8 +127,8 @@ static struct member *new_member(struct hub *hub,
     return member;
 }
 
-/* All lines have been read before. A node that is here may be another one of
- * the same name by now. */
+/* All lines have been read before. A node that is here may be another process
+ * of it by now, which is no end of a quarantine. */
 static void take_nodes(struct hub *hub, const char *text)
 {
     struct saved_node node;
@@ -136,12 +136,16 @@ static void take_nodes(struct hub *hub, const char *text)
     while (saved_next_node(&text, &node)) {
         struct member *member = member_named(hub, node.high, node.low);
 
+        bool same;
+
         if (!member)
             member = new_member(hub, &node);
-        else if (member->present ? member->incarnation != node.incarnation
-                                 : member->incarnation > node.incarnation)
-            continue;
-        take_node(hub, member, &node);
+        same = member->present ? member->incarnation == node.incarnation
+                               : member->incarnation <= node.incarnation;
+        if (same)
+            take_node(hub, member, &node);
+        if (node.term)
+            quarantine_resume(hub, member, node.left, node.term, node.since);
     }
 }
 

@@ -12,10 +12,13 @@
  *     parted EXCHANGE VERDICTS
  *     drained
  *     pinned
+ *     quarantine LEFT TERM SINCE
  *
  * MERGED is its newest exchange that was merged as a whole; `parted` are those
  * that were not, and may be thought to be, or are in part: a letter for each
- * verdict, with the number of chunks that have it if it is not 1. */
+ * verdict, with the number of chunks that have it if it is not 1. Of the last
+ * quarantine LEFT of TERM exchanges are to come, or SINCE were taken after it
+ * (see hub/quarantine.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +30,7 @@
 enum {
     TURN_RUNS = 1024, /* what is behind them counts as the last one */
     TURN_BYTES = 64 + TURN_RUNS * 42,
-    NODE_BYTES = 176, /* of a node's lines, but for */
+    NODE_BYTES = 224, /* of a node's lines, but for */
     PARTS = 4, /* lines of its exchanges: more are never in flight */
     PART_BYTES = 32, /* of each, without its chunks */
     STATE_BYTES = 256 + TURN_BYTES + LEDGER_TEXT_BYTES /* of all others */
@@ -109,6 +112,7 @@ static size_t print_part(const struct hub *hub,
 static size_t print_node(const struct hub *hub, const struct member *member,
                          char *text, size_t size)
 {
+    const struct conduct *conduct = &member->conduct;
     const struct contribution *list[PARTS];
     unsigned parts = list_parts(member, list);
     size_t at = (size_t)snprintf(
@@ -120,10 +124,16 @@ static size_t print_node(const struct hub *hub, const struct member *member,
 
     for (unsigned i = 0; i < parts; i++)
         at += print_part(hub, list[i], text + at, size - at);
-    return at + (size_t)snprintf(
-                    text + at, size - at, "%s%s",
-                    member->drained ? "drained\n" : "",
-                    hub->pinned == member->place ? "pinned\n" : "");
+    at += (size_t)snprintf(text + at, size - at, "%s%s",
+                           member->drained ? "drained\n" : "",
+                           hub->pinned == member->place ? "pinned\n" : "");
+    if (conduct->term)
+        at += (size_t)snprintf(text + at, size - at,
+                               "quarantine %" PRIu64 " %" PRIu64 " %" PRIu64
+                               "\n",
+                               conduct->left, conduct->term,
+                               quarantine_since(member));
+    return at;
 }
 
 static size_t room_of_nodes(const struct hub *hub)
@@ -232,6 +242,22 @@ void saved_next_part(const char **text, struct saved_part *part)
         abort();
 }
 
+/* False: there is such a line, and it makes no sense. */
+static bool read_quarantine(const char **text, struct saved_node *node)
+{
+    static const char key[] = "quarantine ";
+
+    if (strncmp(*text, key, sizeof key - 1) != 0)
+        return true;
+    if (!saved_number(text, key, &node->left) ||
+        !saved_number(text, "", &node->term) ||
+        !saved_number(text, "", &node->since) || **text != '\n')
+        return false;
+    ++*text;
+    return node->term > 0 && node->term <= TERM_MOST &&
+           node->left <= node->term;
+}
+
 bool saved_next_node(const char **text, struct saved_node *node)
 {
     const char *at = *text;
@@ -255,6 +281,8 @@ bool saved_next_node(const char **text, struct saved_node *node)
     node->pinned = is_line(at, "pinned");
     if (node->pinned)
         next_line(&at);
+    if (!read_quarantine(&at, node))
+        return false;
     *text = at;
     return true;
 }

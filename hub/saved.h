@@ -24,6 +24,7 @@ struct saved_node {
     const char *parted; /* lines of its exchanges that were merged in part */
     unsigned parts;     /* how many */
     bool drained, pinned;
+    uint64_t left, term, since; /* of a quarantine; term 0: there was none */
 };
 
 /* One of those exchanges. */
