@@ -3,9 +3,9 @@
  * up must not use up the lives that there are: a word counts within bounds. */
 #include "hub/state.h"
 
-/* Lives above the one that the hub began in that are believed without proof, of
- * which each start takes 128 on the average:
- * more than any hub is started, and few of all that there are. */
+/* Lives above the one that the hub began in that are believed without proof:
+ * more than any hub has, where a start takes 128 on the average, and few of all
+ * that there are. */
 #define CLAIM_MOST UINT64_C(1000000)
 
 /* After the last life comes that one again: nodes follow an equal life, but

@@ -5,11 +5,11 @@
  * version keeps them and the manifest. Only where results are the centre: else
  * nobody is sent all of it.
  *
- * Recovering (recover.c). A hub that starts again does not begin before nodes
- * have had time to come back and to say what they keep. Whoever has a newer
- * version than the disk is asked for it; what it gives is checked against the
- * manifest, and that against the hub's key. The hub's life is a later one than
- * all it hears of (lives.c).
+ * Recovering (recover.c, recover_hello.c). A hub that starts again does not
+ * begin before nodes have had time to come back and to say what they keep. Who
+ * has a newer version than the disk is asked for it; what it gives is checked
+ * against the manifest, and that against the hub's key. The hub's life is a
+ * later one than all it hears of (lives.c).
  *
  * Stepping down (superseded.c). A node that knows a later life of the run than
  * this hub's is asked for the manifest of what it keeps. If that is of a later

@@ -1,0 +1,102 @@
+/* What HELLO says of what a node keeps: a hub that recovers, or has only just
+ * begun, may go on from that. */
+#include "hub/state.h"
+
+/* A hub with nothing takes any run: who says it has one must prove it. */
+bool recover_looks_for(const struct hub *hub, uint64_t run)
+{
+    return run && (!hub->recovery.resumed || run == hub->recovery.run);
+}
+
+/* Something else is merged already: what a node keeps is of no use. */
+static bool is_late(const struct hub *hub)
+{
+    if (hub->rounds_here || hub->merging ||
+        (hub->version && !hub->recovery.resumed))
+        return true;
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        if (hub->centre[i].busy)
+            return true;
+    return false;
+}
+
+/* Of the run that is given up nothing is merged, and nobody is sent a result.
+ * Who stays in its session is told of all it has offered: what it has in flight
+ * would else be waited for. */
+static void hold_all(struct hub *hub)
+{
+    rounds_discard(hub);
+    for (struct round *round = hub->rounds; round; round = round->next)
+        round->discarded = round->empty = true;
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
+
+        if (!member->present)
+            continue;
+        offers_withdraw_all(hub, member, VERDICT_SUPERSEDED);
+        delivery_clear(&member->delivery);
+        member->takes = false;
+        member_start(hub, member, START_HOLD);
+        rounds_forget(hub, i, VERDICT_SUPERSEDED, true);
+    }
+}
+
+/* A node of a former run comes to a hub that has merged nothing yet. */
+static void look_around(struct hub *hub)
+{
+    struct recovery *recovery = &hub->recovery;
+
+    recovery->on = true;
+    recovery->until = hub->now + HUB_RECOVERY;
+    hub->founder = -1;
+    gift_drop(hub);
+    hold_all(hub);
+}
+
+bool recover_doubts(const struct hub *hub, const struct msg_hello *hello)
+{
+    return hello->run && hello->run == hub->config.run &&
+           epoch_life(hello->epoch) > epoch_life(hub->epoch) &&
+           !hub->recovery.on && (hub->recovery.resumed || is_late(hub));
+}
+
+/* Whether the node keeps what this hub lacks: another run, or, of its own, a
+ * newer version than the one it has gone on from. */
+static bool has_more(const struct hub *hub, const struct msg_hello *hello)
+{
+    if (!hello->run || !hello->kept)
+        return false;
+    if (hello->run != hub->config.run)
+        return true;
+    return epoch_life(hello->epoch) > epoch_life(hub->epoch) ||
+           hello->kept > hub->version + 1;
+}
+
+/* A node comes after the hub has begun. */
+static void meet_late(struct hub *hub, const struct msg_hello *hello)
+{
+    const struct member *known =
+        member_named(hub, hello->node_high, hello->node_low);
+
+    if (!is_late(hub) && recover_looks_for(hub, hello->run) &&
+        !(known && known->mistrusted))
+        look_around(hub);
+    else
+        effects_note(hub->out, NOTE_REFUSED, hello->name,
+                     "it keeps version %llu of run %016llx, but this hub has "
+                     "gone on from another",
+                     (unsigned long long)hello->kept - 1,
+                     (unsigned long long)hello->run);
+}
+
+bool recover_meets(struct hub *hub, peer_id peer,
+                   const struct msg_hello *hello)
+{
+    if (recover_doubts(hub, hello))
+        return superseded_meets(hub, peer, hello);
+    if (!hub->recovery.on && has_more(hub, hello))
+        meet_late(hub, hello);
+    if (hub->recovery.on && recover_looks_for(hub, hello->run))
+        life_claimed(hub, hello);
+    return true;
+}
