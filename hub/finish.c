@@ -134,6 +134,17 @@ static void find_reason(struct hub *hub)
                        (unsigned long long)hub->config.epochs);
 }
 
+static bool is_time_over(const struct hub *hub)
+{
+    return hub->config.time && hub->now - hub->started >= hub->config.time;
+}
+
+bool finish_is_due(const struct hub *hub)
+{
+    return hub->reason[0] || goal_reached(hub) || iterations_done(hub) ||
+           ledger_over(&hub->ledger) || is_time_over(hub);
+}
+
 void finish_judge(struct hub *hub)
 {
     if (hub->recovery.on)
@@ -153,8 +164,7 @@ void finish_tick(struct hub *hub)
     if (hub->recovery.on)
         return;
     finish_judge(hub);
-    if (!hub->ending && hub->config.time &&
-        hub->now - hub->started >= hub->config.time) {
+    if (!hub->ending && is_time_over(hub)) {
         (void)snprintf(hub->reason, sizeof hub->reason, "the time is over");
         begin(hub);
     }

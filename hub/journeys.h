@@ -321,6 +321,8 @@ void tasks_tick(struct hub *hub);
 void hub_on_stop(struct hub *hub, struct peer *peer, const struct msg *msg,
                  struct blob *payload);
 void finish_tick(struct hub *hub);
+/* There is a reason to end, although nobody may have been told. */
+bool finish_is_due(const struct hub *hub);
 /* After a round, a score or a leave: is it over? */
 void finish_judge(struct hub *hub);
 /* Goes on with the end: last score, last save, goodbye. */

@@ -130,8 +130,7 @@ static bool is_giving(struct hub *hub)
  * nobody is there nothing is merged. */
 static void wait_for_the_first(struct hub *hub)
 {
-    if (hub->recovery.resumed && !hub->tally.present &&
-        !hub->reason[0])
+    if (hub->recovery.resumed && !hub->tally.present && !finish_is_due(hub))
         hub->recovery.until = hub->now + HUB_RECOVERY;
 }
 

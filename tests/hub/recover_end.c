@@ -87,6 +87,21 @@ static void a_hub_that_nobody_comes_to_ends_when_it_has_looked(void)
     bench_destroy(&bench);
 }
 
+static void nor_does_it_wait_beyond_its_time(void)
+{
+    struct treasure treasure;
+    struct guest a;
+    struct bench *bench = treasure_after(&store, &before, &a, &treasure);
+
+    bench->config.time = 10 * SECOND;
+    treasure_open(bench, &before);
+    hand_wait(&bench->hand, 9 * SECOND);
+    CHECK(!hub_ended(bench->hub));
+    hand_wait(&bench->hand, 2 * SECOND + HUB_RECOVERY);
+    CHECK(hub_ended(bench->hub));
+    bench_destroy(&bench);
+}
+
 static void who_is_drained_gives_what_it_keeps_before_it_leaves(void)
 {
     struct treasure treasure;
@@ -114,5 +129,6 @@ void add_hub_recover_end_tests(CU_pSuite suite)
     TEST(a_run_whose_iterations_are_done_ends_at_the_newest_version);
     TEST(a_stop_counts_from_when_the_newest_version_is_there);
     TEST(a_hub_that_nobody_comes_to_ends_when_it_has_looked);
+    TEST(nor_does_it_wait_beyond_its_time);
     TEST(who_is_drained_gives_what_it_keeps_before_it_leaves);
 }
