@@ -74,14 +74,17 @@ nanos gate_deadline(const struct hub *hub, nanos latest)
     return latest;
 }
 
-/* Nodes that there must be before the first round; those that diverged in the
- * tournament have been here. */
-static unsigned nodes_awaited(const struct hub *hub)
+/* Once all have been here, the first round is one as any other: a node that has
+ * diverged at once, or is gone again, keeps nobody from it. */
+unsigned gate_nodes(const struct hub *hub)
 {
-    unsigned awaited = hub->config.nodes;
-    unsigned held = hub->contest ? (unsigned)hub->tally.held : 0;
+    unsigned arrived = 0;
 
-    return held < awaited ? awaited - held : awaited > 0;
+    for (int i = 0; i < hub->member_count && !hub->rounds_here; i++)
+        arrived += hub->members[i]->used && hub->members[i]->arrived;
+    return hub->rounds_here || arrived >= hub->config.nodes
+               ? 1
+               : hub->config.nodes;
 }
 
 /* In the last round, all last offers are waited for, but not for ever. */
@@ -99,7 +102,7 @@ bool gate_closes(const struct hub *hub, const struct round *round)
     struct gate_state state = {
         .live = members_live(hub),
         .offered = round_offered(hub, round),
-        .required = hub->rounds_here ? 1 : nodes_awaited(hub),
+        .required = gate_nodes(hub),
         .waited = hub->now - round->opened,
         .iterations = gate_iterations(hub) - hub->iterations,
         .every = hub->config.every,

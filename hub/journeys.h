@@ -21,6 +21,8 @@ void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
 /* gate.c */
 /* Whether a round gathers the offers of several nodes. */
 bool gate_gathers(const struct hub *hub);
+/* Nodes that must take part before a round closes. */
+unsigned gate_nodes(const struct hub *hub);
 /* Whether the round's list is complete. */
 bool gate_closes(const struct hub *hub, const struct round *round);
 /* When the gate wants to be asked again, `latest` at the latest. */

@@ -79,11 +79,11 @@ static void say_state(const struct hub *hub, struct hub_view *view)
     else if (!hub->founded)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for the first parameters");
-    else if (!hub->rounds_here && live < hub->config.nodes)
+    else if (live < gate_nodes(hub))
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for %u more node%s; those here train",
-                       hub->config.nodes - live,
-                       hub->config.nodes - live == 1 ? "" : "s");
+                       gate_nodes(hub) - live,
+                       gate_nodes(hub) - live == 1 ? "" : "s");
     else
         (void)snprintf(view->state, sizeof view->state,
                        "%u of %u nodes have offered", offered, live);

@@ -197,6 +197,7 @@ void member_recount(struct hub *hub, struct member *member)
     }
     tally_move(&hub->tally, &member->tally, &now);
     member->tally = now;
+    member->arrived |= now.live > 0;
 }
 
 const char *roll_check(const struct hub *hub)

@@ -224,7 +224,7 @@ struct member {
     int place;    /* in hub->members, for ever */
     bool used;    /* this place holds a node, here or gone */
     bool present; /* its control connection is there */
-    bool silent;
+    bool silent, arrived; /* arrived: it has taken part in rounds */
     bool finished; /* its last offer is done, or it never comes */
     uint64_t uuid_high, uuid_low, incarnation, session, lineage;
     uint64_t key; /* whose the node is, as event.key; KEY_NONE: nobody's */

@@ -94,6 +94,25 @@ static void the_first_round_waits_for_the_nodes_it_requires(void)
     bench_destroy(&bench);
 }
 
+/* Nor for one that never has anything to offer, such as a node that diverges
+ * at once. */
+static void once_all_have_been_here_nobody_is_waited_for_any_more(void)
+{
+    struct bench *bench = bench_new();
+    struct guest c;
+    struct pair pair;
+
+    bench->config.nodes = 3;
+    pair = pair_of(bench);
+    guest_gives(bench, &pair.a, 1, 0);
+    guest_gives(bench, &pair.b, 1, 0);
+    c = guest_comes(bench, "c");
+    CHECK_EQUAL(0, bench_look(bench)->rounds);
+    guest_breaks(bench, &c);
+    CHECK_EQUAL(1, bench_look(bench)->rounds);
+    bench_destroy(&bench);
+}
+
 static void a_silent_node_is_not_waited_for(void)
 {
     struct pair pair = pair_of(bench_new());
@@ -356,6 +375,7 @@ void add_hub_rounds_tests(CU_pSuite suite)
     TEST(an_early_offer_waits_for_the_next_round);
     TEST(in_an_async_run_each_offer_is_a_round);
     TEST(the_first_round_waits_for_the_nodes_it_requires);
+    TEST(once_all_have_been_here_nobody_is_waited_for_any_more);
     TEST(a_silent_node_is_not_waited_for);
     TEST(a_contributor_that_leaves_is_not_waited_for);
     TEST(an_exchange_is_taken_once);
