@@ -40,6 +40,8 @@ static bool store_add(struct store *store, const void *bytes, size_t size)
 {
     size_t used = store->end - store->begin;
 
+    if (!size)
+        return true;
     if (store->room - store->end < size) {
         size_t room = 2 * (used + size);
         unsigned char *at = malloc(room);
