@@ -145,7 +145,7 @@ void flights_obsolete(struct node *node)
     }
 }
 
-static bool all_judged(const struct node *node)
+bool flights_judged(const struct node *node)
 {
     for (const struct flight *flight = node->flights; flight;
          flight = flight->next)
@@ -159,7 +159,7 @@ static bool all_judged(const struct node *node)
 static bool is_over(const struct node *node, const struct flight *flight)
 {
     return flight->stage == FLIGHT_JUDGED &&
-           (flight->snapshot.last ? all_judged(node) : flight->skipped);
+           (flight->snapshot.last ? flights_judged(node) : flight->skipped);
 }
 
 /* The trainer's last offer is judged: say goodbye, unless the hub will. */

@@ -5,6 +5,10 @@
 
 #define HELLO_AGAIN (3 * SECOND)
 
+/* A goodbye overtakes results, which come on the other connection: so long they
+ * are waited for. The hub's own connections linger as long. */
+#define PART_PATIENCE (2 * SECOND)
+
 void joining_schedule(struct node *node)
 {
     const struct msg_welcome *welcome = &node->welcome;
@@ -190,8 +194,20 @@ void node_on_bye(struct node *node, const struct msg *msg,
         joining_drop(node, farewell_words[FAREWELL_SUPERSEDED].doc);
         return;
     }
-    node_end(node, bye->farewell != FAREWELL_DONE, bye->farewell,
-             bye->text[0] ? bye->text : farewell_words[bye->farewell].doc);
+    (void)snprintf(node->goodbye, sizeof node->goodbye, "%s",
+                   bye->text[0] ? bye->text
+                                : farewell_words[bye->farewell].doc);
+    if (bye->farewell == FAREWELL_DONE)
+        node->part_at = node->now + PART_PATIENCE;
+    else
+        node_end(node, true, bye->farewell, node->goodbye);
+}
+
+void joining_part(struct node *node)
+{
+    if (node->part_at && (flights_judged(node) || !node->bulk_up ||
+                          node->now >= node->part_at))
+        node_end(node, false, FAREWELL_DONE, node->goodbye);
 }
 
 static enum activity activity_of(const struct node *node)

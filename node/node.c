@@ -220,10 +220,14 @@ static void step(void *self, const struct event *event, struct effects *out)
     node->out = out;
     switch (event->kind) {
     case EVENT_JOIN:
-        joining_connect(node, event->peer);
+        if (!node->part_at)
+            joining_connect(node, event->peer);
         break;
     case EVENT_LEAVE:
-        joining_disconnect(node, event->peer, "the connection is lost");
+        if (!node->part_at)
+            joining_disconnect(node, event->peer, "the connection is lost");
+        else if (event->peer == PEER_BULK)
+            node->part_at = node->now;
         break;
     case EVENT_MESSAGE:
         on_message(node, event);
@@ -237,11 +241,13 @@ static void step(void *self, const struct event *event, struct effects *out)
     }
     if (node->now >= node->next_tick && !node->ended) {
         node->next_tick = node->now + NODE_TICK;
-        joining_tick(node);
+        if (!node->part_at)
+            joining_tick(node);
     }
     flights_advance(node);
     tasks_sweep(node);
     flights_sweep(node);
+    joining_part(node);
     node->out = NULL;
 }
 
@@ -252,6 +258,8 @@ static nanos deadline(const void *self)
 
     if (node->ended)
         return NEVER;
+    if (node->part_at && node->part_at < next)
+        next = node->part_at;
     next = node->send_at < next ? node->send_at : next;
     return node->spread_at < next ? node->spread_at : next;
 }

@@ -103,6 +103,9 @@ struct node {
     bool diverged; /* its own parameters are not finite: take the hub's */
     bool unsettled; /* no hub has said yet what became of what was in flight */
     bool superseded; /* the last hub that was there; people know */
+    nanos part_at;   /* the hub has said goodbye, and results may be on their
+                        way; 0: it has not */
+    char goodbye[MSG_TEXT_BYTES]; /* how */
 
     struct exempt *exempt; /* of the schema */
     uint32_t chunks, chunk_elements;
@@ -151,6 +154,8 @@ void node_end(struct node *node, bool refused, enum farewell farewell,
 void joining_connect(struct node *node, peer_id peer);
 void joining_disconnect(struct node *node, peer_id peer, const char *why);
 void joining_tick(struct node *node);
+/* Ends its part when the hub has said goodbye and nothing more comes. */
+void joining_part(struct node *node);
 void joining_hello(struct node *node);
 void joining_schedule(struct node *node);
 void joining_drop(struct node *node, const char *why);
@@ -203,6 +208,8 @@ void flight_forget(struct node *node, struct flight *flight);
 void flights_obsolete(struct node *node);
 /* Frees the flights that are judged and applied. */
 void flights_sweep(struct node *node);
+/* Whether all that was offered has its verdict. */
+bool flights_judged(const struct node *node);
 void node_on_grant(struct node *node, const struct msg *msg,
                   struct blob *payload);
 void node_on_credit(struct node *node, const struct msg *msg,
