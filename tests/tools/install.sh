@@ -9,6 +9,7 @@ root=$(mktemp -d)
 finish() {
     code=$?
     trap - EXIT
+    set +e # they may be over
     # shellcheck disable=SC2086
     kill -KILL $hub $one 2>/dev/null
     rm -rf "$root"
