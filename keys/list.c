@@ -1,6 +1,5 @@
 #include "keys/list.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,14 +81,16 @@ enum status list_read(const char *folder, struct list *out, struct why *why)
 {
     char name[KEY_NAME_BYTES];
     const struct dirent *entry;
-    enum status status = STATUS_OK;
+    enum status status;
     DIR *open = opendir(folder);
 
     if (!open)
         return errno == ENOENT ? STATUS_OK : file_failed("read", folder, why);
-    while (status == STATUS_OK && (entry = readdir(open)) != NULL)
-        if (name_of(entry->d_name, name))
+    do {
+        status = folder_next(open, folder, &entry, why);
+        if (status == STATUS_OK && entry && name_of(entry->d_name, name))
             status = list_add(out, folder, name, why);
+    } while (status == STATUS_OK && entry);
     (void)closedir(open);
     if (out->count)
         qsort(out->entries, out->count, sizeof *out->entries, by_key);

@@ -1,6 +1,5 @@
 #include "store/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -304,6 +303,15 @@ enum status folder_make(const char *path, struct why *why)
             return file_failed("make the folder", folder, why);
     }
     return STATUS_OK;
+}
+
+enum status folder_next(DIR *folder, const char *path,
+                        const struct dirent **entry, struct why *why)
+{
+    errno = 0;
+    *entry = readdir(folder);
+    return *entry || errno == 0 ? STATUS_OK
+                                : file_failed("read the folder", path, why);
 }
 
 void folder_discard(const char *path)

@@ -8,6 +8,7 @@
 #ifndef STORE_FILE_H
 #define STORE_FILE_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -57,6 +58,10 @@ enum status link_replace(const char *path, const char *target,
 void path_join(char path[FILE_PATH_BYTES], const char *folder,
                const char *name);
 
+/* The next entry of the open folder `path`; NULL: that was all. IO. */
+enum status folder_next(DIR *folder, const char *path,
+                        const struct dirent **entry,
+                        struct why *why) MUST_CHECK;
 /* Brings the names in a folder to the disk. Some file systems cannot: then what
  * was done is as safe as it gets there. */
 enum status folder_sync(const char *path, struct why *why) MUST_CHECK;

@@ -1,6 +1,5 @@
 #include "store/generation.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,34 +70,27 @@ static void insert(struct generations *list, uint64_t number)
         numbers[at] = number;
 }
 
-/* The next entry; NULL: there is none, and errno is 0, or it says why not. */
-static const struct dirent *next_entry(DIR *folder)
-{
-    errno = 0;
-    return readdir(folder);
-}
-
 enum status generation_list(const char *directory, struct generations *out,
                             struct why *why)
 {
     DIR *folder = opendir(directory);
-    enum status status = STATUS_OK;
+    enum status status;
     const struct dirent *entry;
 
     *out = (struct generations){.count = 0};
     if (!folder)
         return file_failed("read the folder", directory, why);
-    while ((entry = next_entry(folder))) {
+    while ((status = folder_next(folder, directory, &entry, why)) ==
+               STATUS_OK &&
+           entry) {
         const char *end = "";
         uint64_t number = number_in(entry->d_name, &end);
 
         if (number && !*end)
             insert(out, number);
     }
-    if (errno != 0) {
-        status = file_failed("read the folder", directory, why);
+    if (status != STATUS_OK)
         out->count = 0;
-    }
     (void)closedir(folder);
     return status;
 }
