@@ -116,15 +116,17 @@ static bool iterations_done(const struct hub *hub)
     return hub->tally.done > 0;
 }
 
-static void find_reason(struct hub *hub)
+/* Why the run is over, its time left aside; false, and empty: it is not. */
+static bool find_reason(const struct hub *hub, char reason[MSG_TEXT_BYTES])
 {
-    char *reason = hub->reason;
-    size_t size = sizeof hub->reason;
+    const size_t size = MSG_TEXT_BYTES;
+    bool reached = goal_reached(hub);
 
-    if (goal_reached(hub) && hub->config.goal == GOAL_ACCURACY)
+    reason[0] = '\0';
+    if (reached && hub->config.goal == GOAL_ACCURACY)
         (void)snprintf(reason, size, "goal reached: %.2f %% right",
                        100 * hub->accuracy);
-    else if (goal_reached(hub))
+    else if (reached)
         (void)snprintf(reason, size, "goal reached: loss %.4f", hub->score);
     else if (iterations_done(hub))
         (void)snprintf(reason, size, "%llu iterations done",
@@ -132,6 +134,7 @@ static void find_reason(struct hub *hub)
     else if (ledger_over(&hub->ledger))
         (void)snprintf(reason, size, "%llu epochs done",
                        (unsigned long long)hub->config.epochs);
+    return reason[0] != '\0';
 }
 
 static bool is_time_over(const struct hub *hub)
@@ -141,8 +144,9 @@ static bool is_time_over(const struct hub *hub)
 
 bool finish_is_due(const struct hub *hub)
 {
-    return hub->reason[0] || goal_reached(hub) || iterations_done(hub) ||
-           ledger_over(&hub->ledger) || is_time_over(hub);
+    char reason[MSG_TEXT_BYTES];
+
+    return hub->reason[0] || find_reason(hub, reason) || is_time_over(hub);
 }
 
 void finish_judge(struct hub *hub)
@@ -150,8 +154,7 @@ void finish_judge(struct hub *hub)
     if (hub->recovery.on)
         return;
     if (!hub->ending) {
-        find_reason(hub);
-        if (hub->reason[0])
+        if (hub->reason[0] || find_reason(hub, hub->reason))
             begin(hub);
     } else if (!hub->closing && !anybody_left(hub)) {
         hub->closing = true;

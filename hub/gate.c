@@ -80,11 +80,11 @@ unsigned gate_nodes(const struct hub *hub)
 {
     unsigned arrived = 0;
 
-    for (int i = 0; i < hub->member_count && !hub->rounds_here; i++)
+    if (hub->rounds_here)
+        return 1;
+    for (int i = 0; i < hub->member_count; i++)
         arrived += hub->members[i]->used && hub->members[i]->arrived;
-    return hub->rounds_here || arrived >= hub->config.nodes
-               ? 1
-               : hub->config.nodes;
+    return arrived < hub->config.nodes ? hub->config.nodes : 1;
 }
 
 /* In the last round, all last offers are waited for, but not for ever. */

@@ -75,35 +75,38 @@ enum start member_first_thing(const struct hub *hub,
     return hub->version == 0 ? START_GO : START_TAKE;
 }
 
+/* VERSION: it speaks another protocol; else as centre_shape. */
+static enum status look_at_hello(struct hub *hub,
+                                 const struct msg_hello *hello,
+                                 const struct blob *payload, struct why *why)
+{
+    if (protocol_fits(hello))
+        return centre_shape(hub, (const char *)payload->bytes, payload->size,
+                            why);
+    return because(why, STATUS_VERSION,
+                   "this hub speaks protocol %d to %d, the node %u to %u: "
+                   "install the same release on both",
+                   PROTOCOL_MIN, PROTOCOL_MAX, hello->protocol_min,
+                   hello->protocol_max);
+}
+
 /* Whether the node may come in; says goodbye if not, or hangs up if it may when
  * it comes again. */
 static bool hello_fits(struct hub *hub, peer_id peer,
                        const struct msg_hello *hello, struct blob *payload)
 {
-    enum farewell farewell = FAREWELL_SCHEMA;
     struct why why = {""};
-    enum status status = STATUS_VERSION;
+    enum status status = look_at_hello(hub, hello, payload, &why);
 
-    if (!protocol_fits(hello)) {
-        farewell = FAREWELL_VERSION;
-        (void)because(&why, STATUS_VERSION,
-                      "this hub speaks protocol %d to %d, the node %u to %u: "
-                      "install the same release on both",
-                      PROTOCOL_MIN, PROTOCOL_MAX, hello->protocol_min,
-                      hello->protocol_max);
-    } else {
-        status = centre_shape(hub, (const char *)payload->bytes,
-                              payload->size, &why);
-    }
-    if (status == STATUS_OK)
-        return true;
     if (status == STATUS_AGAIN) {
         effects_drop(hub->out, peer);
-        return false;
+    } else if (status != STATUS_OK) {
+        effects_note(hub->out, NOTE_REFUSED, hello->name, "%s", why.text);
+        bye_to(hub, peer,
+               status == STATUS_VERSION ? FAREWELL_VERSION : FAREWELL_SCHEMA,
+               why.text);
     }
-    effects_note(hub->out, NOTE_REFUSED, hello->name, "%s", why.text);
-    bye_to(hub, peer, farewell, why.text);
-    return false;
+    return status == STATUS_OK;
 }
 
 static bool is_of(const struct member *member, const struct msg_hello *hello)

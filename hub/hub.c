@@ -130,9 +130,9 @@ void hub_job(struct hub *hub, struct job *job)
     effects_job(hub->out, job);
 }
 
-/* A peer that says what it must not: a member is gone, a bulk
- * connection of nobody's is cut. A member from before the hub's restart is told
- * to say HELLO. */
+/* A peer that says what it must not: a member is gone, a bulk connection of
+ * nobody's is cut. A member from before the hub's restart is told to say HELLO.
+ */
 static void offence(struct hub *hub, struct peer *peer,
                     const struct event *event)
 {

@@ -49,7 +49,8 @@ static void mark_best(struct hub_view *view)
 
 static void say_state(const struct hub *hub, struct hub_view *view)
 {
-    unsigned live = members_live(hub), offered = 0;
+    unsigned live = members_live(hub), wanted = gate_nodes(hub), offered = 0;
+
     for (const struct round *round = hub->rounds; round; round = round->next)
         offered += round->count;
     if (hub->recovery.superseded)
@@ -79,11 +80,10 @@ static void say_state(const struct hub *hub, struct hub_view *view)
     else if (!hub->founded)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for the first parameters");
-    else if (live < gate_nodes(hub))
+    else if (live < wanted)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for %u more node%s; those here train",
-                       gate_nodes(hub) - live,
-                       gate_nodes(hub) - live == 1 ? "" : "s");
+                       wanted - live, wanted - live == 1 ? "" : "s");
     else
         (void)snprintf(view->state, sizeof view->state,
                        "%u of %u nodes have offered", offered, live);

@@ -130,8 +130,11 @@ static bool is_giving(struct hub *hub)
  * nobody is there nothing is merged. */
 static void wait_for_the_first(struct hub *hub)
 {
-    if (hub->recovery.resumed && !hub->tally.present && !finish_is_due(hub))
-        hub->recovery.until = hub->now + HUB_RECOVERY;
+    struct recovery *recovery = &hub->recovery;
+
+    if (recovery->on && recovery->resumed && !hub->tally.present &&
+        !finish_is_due(hub))
+        recovery->until = hub->now + HUB_RECOVERY;
 }
 
 void recover_advance(struct hub *hub)

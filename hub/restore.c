@@ -135,7 +135,6 @@ static void take_nodes(struct hub *hub, const char *text)
 
     while (saved_next_node(&text, &node)) {
         struct member *member = member_named(hub, node.high, node.low);
-
         bool same;
 
         if (!member)

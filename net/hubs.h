@@ -8,9 +8,9 @@
 #define NET_HUBS_H
 
 #include "net/address.h"
-#include "net/probe.h"
 #include "net/lane.h"
 #include "net/net.h"
+#include "net/probe.h"
 
 enum { REFUSALS_BELIEVED = 3 /* in a row; one may come of a reload */ };
 
