@@ -287,6 +287,15 @@ void guest_gives_last(struct bench *bench, struct guest *guest,
     guest_delivers_all(bench, guest, exchange, value);
 }
 
+struct guest guest_other(struct bench *bench)
+{
+    struct guest b = guest_new(bench, "b");
+
+    b.hello.node_low = 77;
+    guest_comes_again(bench, &b);
+    return b;
+}
+
 struct guest guest_alone(struct bench *bench)
 {
     struct guest a;

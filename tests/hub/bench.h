@@ -74,6 +74,8 @@ struct guest guest_comes(struct bench *bench, const char *name);
 void guest_hello(struct bench *bench, struct guest *guest);
 void guest_attach(struct bench *bench, struct guest *guest);
 void guest_comes_again(struct bench *bench, struct guest *guest);
+/* Comes as "b", another node than any that the hub knows from a former life. */
+struct guest guest_other(struct bench *bench);
 /* Opens the bench for one guest, "a", that founds the centre: all ones. */
 struct guest guest_alone(struct bench *bench);
 /* A message of kind `kind` without fields that matter, on its channel. */

@@ -8,16 +8,6 @@
 
 static struct store store;
 
-/* Goes on from the disk as it was before the newest version. */
-static struct bench *resume(struct guest *a, struct treasure *treasure)
-{
-    struct store before;
-    struct bench *bench = treasure_after(&store, &before, a, treasure);
-
-    treasure_open(bench, &before);
-    return bench;
-}
-
 static void nodes_keep_complete_versions(void)
 {
     struct bench *bench = treasure_life(&store);
@@ -101,7 +91,7 @@ static void a_node_has_a_newer_version_than_the_disk(void)
 {
     struct treasure treasure;
     struct guest a;
-    struct bench *bench = resume(&a, &treasure);
+    struct bench *bench = treasure_resume(&store, &a, &treasure);
 
     guest_comes_again(bench, &a);
     CHECK_EQUAL(START_GIVE, treasure_start(bench, &a));
@@ -123,7 +113,7 @@ static void what_the_disk_has_is_kept_when_no_node_has_more(void)
 {
     struct treasure treasure;
     struct guest a;
-    struct bench *bench = resume(&a, &treasure);
+    struct bench *bench = treasure_resume(&store, &a, &treasure);
     uint64_t version = bench_look(bench)->version;
 
     a.hello.kept = 1 + version;
@@ -137,11 +127,9 @@ static void a_hub_waits_so_long_for_nodes_that_are_away(void)
 {
     struct treasure treasure;
     struct guest a, b;
-    struct bench *bench = resume(&a, &treasure);
+    struct bench *bench = treasure_resume(&store, &a, &treasure);
 
-    b = guest_new(bench, "b");
-    b.hello.node_low = 77;
-    guest_comes_again(bench, &b);
+    b = guest_other(bench);
     CHECK_EQUAL(START_HOLD, treasure_start(bench, &b));
     guest_lives(bench, &b, HUB_RECOVERY - 500 * MILLISECOND);
     CHECK_EQUAL(START_HOLD, treasure_start(bench, &b));
@@ -155,7 +143,7 @@ static void epochs_never_go_back(void)
 {
     struct treasure treasure;
     struct guest a;
-    struct bench *bench = resume(&a, &treasure);
+    struct bench *bench = treasure_resume(&store, &a, &treasure);
 
     a.hello.epoch = (uint64_t)40 << 32 | 3;
     guest_comes_again(bench, &a);
@@ -163,7 +151,7 @@ static void epochs_never_go_back(void)
           (uint64_t)41 << 32);
     CHECK(bench_look(bench)->epoch >= (uint64_t)41 << 32);
     bench_destroy(&bench);
-    bench = resume(&a, &treasure);
+    bench = treasure_resume(&store, &a, &treasure);
     CHECK_EQUAL(6, bench_look(bench)->epoch >> 32);
     bench_destroy(&bench);
 }
@@ -172,7 +160,7 @@ static void a_manifest_of_another_key_is_an_offence(void)
 {
     struct treasure treasure;
     struct guest a;
-    struct bench *bench = resume(&a, &treasure);
+    struct bench *bench = treasure_resume(&store, &a, &treasure);
     uint64_t version = bench_look(bench)->version;
     unsigned char key[MANIFEST_KEY_BYTES] = {1};
 
@@ -191,7 +179,7 @@ static void a_damaged_chunk_is_noticed(void)
 {
     struct treasure treasure;
     struct guest a;
-    struct bench *bench = resume(&a, &treasure);
+    struct bench *bench = treasure_resume(&store, &a, &treasure);
     uint64_t version = bench_look(bench)->version;
 
     treasure.value[1] += 1e-6f;
@@ -207,7 +195,7 @@ static void nobody_passes_off_one_version_as_another(void)
 {
     struct treasure treasure;
     struct guest a;
-    struct bench *bench = resume(&a, &treasure);
+    struct bench *bench = treasure_resume(&store, &a, &treasure);
     uint64_t version = bench_look(bench)->version;
 
     a.hello.kept = 100;
@@ -222,7 +210,7 @@ static void who_is_asked_and_gives_nothing_is_not_waited_for(void)
 {
     struct treasure treasure;
     struct guest a;
-    struct bench *bench = resume(&a, &treasure);
+    struct bench *bench = treasure_resume(&store, &a, &treasure);
     uint64_t version = bench_look(bench)->version;
 
     guest_comes_again(bench, &a);

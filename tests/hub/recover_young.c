@@ -44,9 +44,7 @@ static void a_founder_is_stopped_by_who_keeps_a_centre(void)
     struct guest a, b;
     struct bench *bench = lose_all(&a, &treasure);
 
-    b = guest_new(bench, "b");
-    b.hello.node_low = 77;
-    guest_comes_again(bench, &b);
+    b = guest_other(bench);
     CHECK_EQUAL(START_FOUND, treasure_start(bench, &b));
     guest_delivers(bench, &b, 0, 0, 9);
     guest_comes_again(bench, &a);
@@ -75,9 +73,7 @@ static void an_empty_hub_waits_before_it_founds(void)
     bench->config.run = 1234;
     bench->config.recovery = HUB_RECOVERY;
     bench_open(bench);
-    b = guest_new(bench, "b");
-    b.hello.node_low = 77;
-    guest_comes_again(bench, &b);
+    b = guest_other(bench);
     CHECK_EQUAL(START_HOLD, treasure_start(bench, &b));
     guest_lives(bench, &b, SECOND);
     CHECK_EQUAL(START_HOLD, treasure_start(bench, &b));
@@ -230,9 +226,7 @@ static struct bench *found_young(struct guest *a, struct guest *b,
     store.loss = 0.25;
     bench->config.run = 1234;
     bench_open(bench);
-    *b = guest_new(bench, "b");
-    b->hello.node_low = 77;
-    guest_comes_again(bench, b);
+    *b = guest_other(bench);
     guest_founds(bench, b, 9);
     return bench;
 }
@@ -326,9 +320,7 @@ static void a_young_run_that_is_ending_ends_as_the_one_it_gives_way_to(void)
     struct guest a, b;
     struct bench *bench = lose_all(&a, &treasure);
 
-    b = guest_new(bench, "b");
-    b.hello.node_low = 77;
-    guest_comes_again(bench, &b);
+    b = guest_other(bench);
     guest_founds(bench, &b, 9);
     bench_stop(bench);
     guest_comes_again(bench, &a);

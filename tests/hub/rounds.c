@@ -75,10 +75,10 @@ static void in_an_async_run_each_offer_is_a_round(void)
     bench_destroy(&bench);
 }
 
-static void the_first_round_waits_for_the_nodes_it_requires(void)
+/* Three nodes are required, and two have given their first. */
+static struct bench *two_of_three(void)
 {
     struct bench *bench = bench_new();
-    struct guest c;
     struct pair pair;
 
     bench->config.nodes = 3;
@@ -86,6 +86,14 @@ static void the_first_round_waits_for_the_nodes_it_requires(void)
     guest_gives(bench, &pair.a, 1, 0);
     guest_gives(bench, &pair.b, 1, 0);
     CHECK_EQUAL(0, bench_look(bench)->rounds);
+    return bench;
+}
+
+static void the_first_round_waits_for_the_nodes_it_requires(void)
+{
+    struct bench *bench = two_of_three();
+    struct guest c;
+
     CHECK_TEXT("waiting for 1 more node; those here train",
                bench_look(bench)->state);
     c = guest_comes(bench, "c");
@@ -98,15 +106,9 @@ static void the_first_round_waits_for_the_nodes_it_requires(void)
  * at once. */
 static void once_all_have_been_here_nobody_is_waited_for_any_more(void)
 {
-    struct bench *bench = bench_new();
-    struct guest c;
-    struct pair pair;
+    struct bench *bench = two_of_three();
+    struct guest c = guest_comes(bench, "c");
 
-    bench->config.nodes = 3;
-    pair = pair_of(bench);
-    guest_gives(bench, &pair.a, 1, 0);
-    guest_gives(bench, &pair.b, 1, 0);
-    c = guest_comes(bench, "c");
     CHECK_EQUAL(0, bench_look(bench)->rounds);
     guest_breaks(bench, &c);
     CHECK_EQUAL(1, bench_look(bench)->rounds);

@@ -84,9 +84,7 @@ static void a_stranger_takes_the_restored_centre(void)
     bench = bench_new();
     bench_open(bench);
     CHECK_OK(restore(bench, store.state, &why));
-    b = guest_new(bench, "b");
-    b.hello.node_low = 77;
-    guest_comes_again(bench, &b);
+    b = guest_other(bench);
     guest_lives(bench, &b, 3 * SECOND); /* a may come back with more */
     guest_credits(bench, &b, 0, 0);
     CHECK_EQUAL(START_TAKE,

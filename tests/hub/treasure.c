@@ -42,6 +42,16 @@ void treasure_open(struct bench *bench, const struct store *before)
     CHECK_OK(hub_restore(bench->hub, &saved, &why));
 }
 
+struct bench *treasure_resume(struct store *store, struct guest *a,
+                              struct treasure *treasure)
+{
+    struct store before;
+    struct bench *bench = treasure_after(store, &before, a, treasure);
+
+    treasure_open(bench, &before);
+    return bench;
+}
+
 struct treasure treasure_of(const struct bench *bench,
                             const struct guest *guest)
 {

@@ -25,6 +25,9 @@ struct bench *treasure_after(struct store *store, struct store *before,
                              struct guest *a, struct treasure *treasure);
 /* Opens a hub that goes on from there, and looks for what is newer. */
 void treasure_open(struct bench *bench, const struct store *before);
+/* Both, one after the other. */
+struct bench *treasure_resume(struct store *store, struct guest *a,
+                              struct treasure *treasure);
 /* What the guest has been told to keep last. */
 struct treasure treasure_of(const struct bench *bench,
                             const struct guest *guest);
