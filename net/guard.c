@@ -7,6 +7,9 @@
 #include "net/lane.h"
 
 #define SILENCE_LIMIT (30 * SECOND)
+
+enum { FRAMES_UNREAD = 16 /* of the largest size, that may wait */ };
+
 /* What may have come on a connection and not been taken: libzmq holds it. */
 #define UNREAD_SPARE_BYTES ((int64_t)64 << 20)
 /* The same of all together: of those that have said nothing yet, and of the
@@ -71,7 +74,7 @@ static void set_limits(const struct lane *lane, struct share *silent,
 
     set_limit(silent, SILENT_BYTES, SILENT_BYTES);
     set_limit(known, KNOWN_BYTES + 2 * frame * known->count,
-              UNREAD_SPARE_BYTES + 2 * frame * lane->plan.receive_limit);
+              UNREAD_SPARE_BYTES + FRAMES_UNREAD * frame);
 }
 
 static void guard(struct lane *lane, nanos now, struct connection *connection,
@@ -86,7 +89,8 @@ static void guard(struct lane *lane, nanos now, struct connection *connection,
     } else if (connection->unread > share->limit) {
         complain(&lane->door->complaints, now, &connection->origin,
                  "was cut: it sends a message without end");
-        door_strike(lane->door, now, connection->key, &connection->origin);
+        if (lane->plan.binds)
+            door_strike(lane->door, now, connection->key, &connection->origin);
         lane_cut(lane, now, connection);
     }
 }
@@ -110,8 +114,6 @@ void lane_guard(struct lane *lane, nanos now)
 
     replace(lane, now);
     lane_notice(lane, now);
-    if (!lane->plan.binds)
-        return;
     measure(lane, &silent, &known);
     set_limits(lane, &silent, &known);
     for (unsigned i = 0; i < lane->peers.count; i++) {

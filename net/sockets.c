@@ -15,7 +15,6 @@
 enum {
     SECONDS_MS = 1000, /* one second, in libzmq's unit */
     CONTROL_LIMIT = 64,
-    BULK_RECEIVE_LIMIT = 8,
     MAX_SOCKETS = 4096,
     /* In headers a DRAFT option, in libraries not: without it a handler that
      * is not there lets everybody in. */
@@ -27,6 +26,9 @@ struct setting {
 };
 
 static const struct setting both[] = {
+    /* With a limit libzmq stops reading there; a PING behind it and a cut then
+     * end the process. How much may wait is for guard.c. */
+    {ZMQ_RCVHWM, 0},
     {ZMQ_LINGER, 2 * SECONDS_MS}, /* a last BYE gets out; never for ever */
     {ZMQ_SNDTIMEO, 0},            /* a send never waits */
     {ZMQ_RCVTIMEO, 0},            /* nor a receive */
@@ -70,7 +72,6 @@ struct socket_plan socket_plan(const struct net_config *config,
         .binds = binds,
         .address = bulk ? address_behind(control) : *control,
         .payload_bytes = bulk ? bulk_bytes : (size_t)CONTROL_BYTES,
-        .receive_limit = bulk ? BULK_RECEIVE_LIMIT : CONTROL_LIMIT,
         /* libzmq hears only once per half of the limit what the peer has
          * taken, so that a limit of the window alone would stop us within our
          * credit. */
@@ -125,7 +126,6 @@ static void set_plan(void *socket, const struct socket_plan *plan)
     set(socket, ZMQ_MAXMSGSIZE, &largest, sizeof largest);
     set(socket, ZMQ_AFFINITY, &thread, sizeof thread);
     set(socket, ZMQ_SNDHWM, &plan->send_limit, sizeof plan->send_limit);
-    set(socket, ZMQ_RCVHWM, &plan->receive_limit, sizeof plan->receive_limit);
 }
 
 bool socket_use_keys(void *socket, const struct net_keys *keys, bool binds)

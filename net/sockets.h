@@ -29,7 +29,6 @@ struct socket_plan {
     struct address address;
     size_t payload_bytes; /* largest payload on this channel */
     int send_limit;       /* messages per peer that libzmq may hold */
-    int receive_limit;
     const struct net_keys *keys; /* borrowed; or NULL */
     bool held; /* it is not to connect yet */
 };

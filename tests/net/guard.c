@@ -1,4 +1,5 @@
 /* What is no ZeroMQ, or not as libzmq speaks it. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,10 +191,94 @@ static void a_handshake_that_drips_is_cut_in_time(void)
     close_pair(&pair);
 }
 
+enum { TINY = 40, TINY_BYTES = 3, PINGS = 64 };
+
+/* Messages of a byte and a PING (ZMTP 3.1), again and again. */
+static size_t flood_of_pings(unsigned char *out)
+{
+    static const unsigned char ping[] = {4, 7, 4, 'P', 'I', 'N', 'G', 0, 0};
+    size_t size = 0;
+
+    for (unsigned i = 0; i < PINGS; i++) {
+        for (unsigned j = 0; j < TINY; j++) {
+            out[size++] = 0;
+            out[size++] = 1;
+            out[size++] = 'x';
+        }
+        memcpy(out + size, ping, sizeof ping);
+        size += sizeof ping;
+    }
+    return size;
+}
+
+static void shake_pour_and_reset(int fd)
+{
+    static unsigned char flood[PINGS * (TINY * TINY_BYTES + 9)];
+    const struct linger at_once = {.l_onoff = 1};
+
+    shake_hands(fd);
+    (void)send(fd, flood, flood_of_pings(flood), MSG_NOSIGNAL);
+    (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    (void)usleep(2000);
+    (void)close(fd);
+}
+
+static void pings_behind_many_messages_and_a_cut_harm_nobody(void)
+{
+    struct pair pair;
+
+    open_pair(&pair);
+    for (unsigned i = 0; i < 200; i++) {
+        int fd = plain_connection(pair.hub->config.port + i % 2u);
+
+        CHECK(fd >= 0);
+        shake_pour_and_reset(fd);
+    }
+    close_pair(&pair);
+}
+
+/* A listener on the first of two ports, in place of a hub. */
+static int listen_as_hub(uint16_t *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    int fd = -1;
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    for (unsigned i = 0; i < 200; i++) {
+        fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        *port = toy_next_port();
+        address.sin_port = htons(*port);
+        if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+            listen(fd, 10) == 0)
+            return fd;
+        (void)close(fd);
+    }
+    return -1;
+}
+
+static void a_hub_that_pings_behind_many_messages_harms_no_node(void)
+{
+    struct toy *node = toy_new(false);
+    int listener = listen_as_hub(&node->config.port);
+
+    CHECK(listener >= 0);
+    toy_start(node);
+    for (unsigned i = 0; i < 6; i++) {
+        int fd = accept(listener, NULL, NULL);
+
+        if (CHECK(fd >= 0))
+            shake_pour_and_reset(fd);
+    }
+    toy_destroy(&node);
+    (void)close(listener);
+}
+
 void add_net_guard_tests(CU_pSuite suite)
 {
     TEST(bytes_that_are_no_zeromq_harm_nobody);
     TEST(a_message_without_end_is_cut_before_it_fills_the_memory);
     TEST(many_messages_without_end_share_one_bound);
     TEST(a_handshake_that_drips_is_cut_in_time);
+    TEST(pings_behind_many_messages_and_a_cut_harm_nobody);
+    TEST(a_hub_that_pings_behind_many_messages_harms_no_node);
 }
