@@ -55,7 +55,7 @@ BENCHES = $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*.c))
 CONVERGENCE = $(if $(wildcard bench/convergence),$(BUILD)/star-convergence)
 CHAOS = $(if $(wildcard tests/chaos),$(BUILD)/star-chaos)
 TABLES = $(patsubst tools/%.c,$(BUILD)/star-%,\
-	$(wildcard tools/tables.c tools/formats.c))
+	$(wildcard tools/tables.c tools/formats.c tools/vectors.c))
 TESTS = $(BUILD)/run-tests
 TEST_OBJECTS = $(call object,\
 	$(filter-out tests/replay.c tests/chaos/main.c tests/fuzz/% \
@@ -100,6 +100,7 @@ $(CHAOS): $(call object,tests/chaos/*.c) $(LIBRARIES)
 	$Q$(LINK_ALL)
 $(BUILD)/star-%: $(BUILD)/tools/%.o $(LIBRARIES)
 	$Q$(LINK_ALL)
+$(BUILD)/star-vectors: $(call object,tools/vectors_*.c)
 $(TESTS): $(TEST_OBJECTS) $(LIBRARIES)
 	$Q$(LINK_ALL) $(CUNIT_LIBS)
 $(BUILD)/replay-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/session.o \

@@ -2,6 +2,7 @@
  *
  *     star-tables          the paths of all pages, one a line
  *     star-tables PATH     the page of this path */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@
 
 enum { WIDTH = 80 };
 
-enum line_kind { LINE_HEADING, LINE_PARAGRAPH, LINE_FIGURE };
+enum line_kind { LINE_HEADING, LINE_PARAGRAPH, LINE_ITEM, LINE_FIGURE };
 
 struct line {
     enum line_kind kind;
@@ -25,6 +26,7 @@ struct line {
 
 #define HEADING(words) {LINE_HEADING, words},
 #define PARAGRAPH(words) {LINE_PARAGRAPH, words},
+#define ITEM(words) {LINE_ITEM, words},
 #define FIGURE(words) {LINE_FIGURE, words},
 #define LIMIT(what, value, why)
 static const struct line lines[] = {
@@ -32,11 +34,13 @@ static const struct line lines[] = {
 };
 #undef HEADING
 #undef PARAGRAPH
+#undef ITEM
 #undef FIGURE
 #undef LIMIT
 
 #define HEADING(words)
 #define PARAGRAPH(words)
+#define ITEM(words)
 #define FIGURE(words)
 #define LIMIT(what, value, why) {what, value, why},
 static const struct {
@@ -56,10 +60,13 @@ static void print_line(const struct line *line, bool first)
     struct text text;
 
     text_init(&text, bytes, sizeof bytes);
-    if (line->kind == LINE_PARAGRAPH)
-        text_wrap(&text, line->words, 0, WIDTH);
+    if (line->kind == LINE_ITEM)
+        text_add(&text, "- ");
+    if (line->kind == LINE_PARAGRAPH || line->kind == LINE_ITEM)
+        text_wrap(&text, line->words, text.length, WIDTH);
     else
         text_add(&text, "%s", line->words);
+    assert(!text.cut);
     printf("%s%s\n",
            line->kind != LINE_HEADING ? ""
            : first                    ? "# "
@@ -70,16 +77,17 @@ static void print_line(const struct line *line, bool first)
 static void print_words(void)
 {
     for (size_t i = 0; i < LENGTH(lines); i++) {
-        bool figure = lines[i].kind == LINE_FIGURE;
-        bool before = i > 0 && lines[i - 1].kind == LINE_FIGURE;
-        bool after = i + 1 < LENGTH(lines) && lines[i + 1].kind == LINE_FIGURE;
+        enum line_kind kind = lines[i].kind;
+        bool figure = kind == LINE_FIGURE;
+        bool before = i > 0 && lines[i - 1].kind == kind;
+        bool after = i + 1 < LENGTH(lines) && lines[i + 1].kind == kind;
 
         if (figure && !before)
             printf("```text\n");
         print_line(&lines[i], i == 0);
         if (figure && !after)
             printf("```\n");
-        if (!figure || !after)
+        if ((!figure && kind != LINE_ITEM) || !after)
             printf("\n");
     }
 }
