@@ -75,7 +75,7 @@ $(BUILD)/ready: Makefile
 
 $(BUILD)/%.o: %.c $(BUILD)/ready
 	@mkdir -p $(@D)
-	$(if $(V),,@echo "  cc $<")
+	$(if $(V)$(HUSH),,@echo "  cc $<")
 	$Q$(COMPILE) -c -o $@ $<
 # The numbers: twice as fast, and still the same on every machine.
 $(BUILD)/train/%.o: COMPILE += -O3 -fno-math-errno
@@ -133,16 +133,22 @@ $(BUILD)/examples/%: $(BUILD)/examples/%.o $(BUILD)/libstarswitch.so
 	$Q$(CC) $(SAN) -pthread -o $@ $< -L$(BUILD) -lstarswitch -lm \
 		-Wl,-rpath,'$$ORIGIN/..'
 
+INSTALL_TREE = $(BUILD) "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(MODULES)
 install: all ## programs, library, man pages, units (PREFIX, DESTDIR)
-	tools/install-tree $(BUILD) "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(MODULES)
+	@tools/install-tree install $(INSTALL_TREE)
+uninstall: ## takes away what install has put there
+	@tools/install-tree uninstall $(INSTALL_TREE)
 
 deps: ## install what building needs from Debian's packages
 	@tools/install build
 
+BUILD_ALL = $(MAKE) --no-print-directory -j$(JOBS) HUSH=1 all
 demo: ## a hub and four nodes train a real model on this machine
 	@tools/install build demo
-	@$(MAKE) --no-print-directory -j$(JOBS) all
-	@tools/demo.sh
+	@$(BUILD_ALL) -q 2>/dev/null || \
+		echo "Building starswitch: a minute or two the first time."
+	@$(BUILD_ALL)
+	@STAR_BUILD=$(BUILD) tools/demo.sh
 
 # ---- the checks ----
 
@@ -270,9 +276,10 @@ help: ## this list
 		while read -r name words; do \
 			printf '  make %-12s %s\n' "$$name" "$$words"; done
 
-.PHONY: all examples install deps demo check test programs-for-checks \
-	scripts gate $(GATE) docs variants sanitize tsan valgrind valgrind-check \
-	coverage replay fuzz run-fuzz bench chaos hub-kills convergence clean help
+.PHONY: all examples install uninstall deps demo check test \
+	programs-for-checks scripts gate $(GATE) docs variants sanitize tsan \
+	valgrind valgrind-check coverage replay fuzz run-fuzz bench chaos \
+	hub-kills convergence clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
 

@@ -1,4 +1,5 @@
-/* How a run ends: a reason, a last call, a last score and save, goodbye.
+/* How a run ends: a reason, a last call, a last score and save, goodbye. And
+ * how a hub ends whose run goes on later: a save, and no goodbye.
  *
  * While the hub recovers the reason waits: whoever is told that the run is done
  * leaves with the centre that it keeps. */
@@ -79,8 +80,61 @@ static bool save_wanted(const struct hub *hub)
            (hub->saved_version != hub->version || hub->best);
 }
 
+/* Whether some chunks may have moved that others of their round have not. */
+static bool is_merging(const struct hub *hub)
+{
+    for (const struct round *round = hub->rounds; round; round = round->next)
+        if (round->closed)
+            return true;
+    return false;
+}
+
+/* Once all chunks are of one version again: saves it. Rounds that gather are
+ * left: their nodes learn from the next hub that nothing has come of them. */
+static void stop_advance(struct hub *hub)
+{
+    bool merging = is_merging(hub);
+
+    if (hub->ended || hub->saving || (merging && hub->now < hub->last_call))
+        return;
+    if (hub->founded && hub->config.save && !hub->unsaved && !merging &&
+        hub->saved_version != hub->version) {
+        hub->want_save = !hub->save_until || hub->now >= hub->next_save;
+        snapshot_try(hub);
+        return;
+    }
+    effects_note(hub->out, NOTE_STOPPED, "", "version %llu; nodes train alone "
+                 "until it is started again", (unsigned long long)hub->version);
+    hub->ended = true;
+}
+
+void finish_stop(struct hub *hub)
+{
+    if (hub->ending || hub->stopping)
+        return;
+    hub->stopping = true;
+    hub->last_call = hub->now + LAST_CALL;
+    if (hub->recovery.on) {
+        hub->ended = true; /* what the disk has not, the nodes keep */
+        return;
+    }
+    for (const struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; round->closed && i < round->count; i++)
+            contribution_cut(hub, round->list[i], VERDICT_EXPIRED, false);
+    for (int i = 0; i < hub->member_count; i++)
+        review_forget(hub, i);
+    rounds_settle(hub);
+    merge_try_all(hub);
+    snapshot_try(hub);
+    stop_advance(hub);
+}
+
 void finish_advance(struct hub *hub)
 {
+    if (hub->stopping) {
+        stop_advance(hub);
+        return;
+    }
     if (!hub->closing || hub->ended || hub->rounds || hub->evaluating ||
         hub->saving || hub->recovery.on)
         return;
@@ -151,7 +205,7 @@ bool finish_is_due(const struct hub *hub)
 
 void finish_judge(struct hub *hub)
 {
-    if (hub->recovery.on)
+    if (hub->recovery.on || hub->stopping)
         return;
     if (!hub->ending) {
         if (hub->reason[0] || find_reason(hub, hub->reason))
@@ -167,7 +221,7 @@ void finish_tick(struct hub *hub)
     if (hub->recovery.on)
         return;
     finish_judge(hub);
-    if (!hub->ending && is_time_over(hub)) {
+    if (!hub->ending && !hub->stopping && is_time_over(hub)) {
         (void)snprintf(hub->reason, sizeof hub->reason, "the time is over");
         begin(hub);
     }

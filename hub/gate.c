@@ -111,5 +111,5 @@ bool gate_closes(const struct hub *hub, const struct round *round)
 
     if (hub->ending && state.required > state.live)
         state.required = state.live;
-    return round->count && may_close(hub, &state);
+    return !hub->stopping && round->count && may_close(hub, &state);
 }

@@ -110,6 +110,7 @@ struct hub_node_view {
 struct hub_view {
     uint64_t run, version, epoch, rounds;
     bool founded, ending, ended;
+    bool stopping;   /* the hub ends, the run does not */
     bool recovering; /* it asks nodes for the newest centre */
     bool superseded; /* another hub has taken the run over */
     /* Why the last save has failed, so that the run ended without; or NULL. The

@@ -322,6 +322,10 @@ void tasks_tick(struct hub *hub);
 /* finish.c */
 void hub_on_stop(struct hub *hub, struct peer *peer, const struct msg *msg,
                  struct blob *payload);
+/* Ends the hub, not the run: what is under way is merged or left to its nodes,
+ * the centre is saved, and nobody is told anything. Nodes train alone until a
+ * hub goes on with it. */
+void finish_stop(struct hub *hub);
 void finish_tick(struct hub *hub);
 /* There is a reason to end, although nobody may have been told. */
 bool finish_is_due(const struct hub *hub);

@@ -47,29 +47,14 @@ static void mark_best(struct hub_view *view)
         best->best = true;
 }
 
-static void say_state(const struct hub *hub, struct hub_view *view)
+/* What the hub does or waits for as long as the run goes on. */
+static void say_work(const struct hub *hub, struct hub_view *view)
 {
     unsigned live = members_live(hub), wanted = gate_nodes(hub), offered = 0;
 
     for (const struct round *round = hub->rounds; round; round = round->next)
         offered += round->count;
-    if (hub->recovery.superseded)
-        (void)snprintf(view->state, sizeof view->state,
-                       "another hub has taken the run over");
-    else if (hub->recovery.on)
-        (void)snprintf(view->state, sizeof view->state,
-                       "asking the nodes for the newest centre");
-    else if (hub->ended)
-        (void)snprintf(view->state, sizeof view->state, "done");
-    else if (hub->save_until)
-        (void)snprintf(view->state, sizeof view->state,
-                       "the model cannot be saved: it is tried again");
-    else if (hub->closing)
-        (void)snprintf(view->state, sizeof view->state, "saving the model");
-    else if (hub->ending)
-        (void)snprintf(view->state, sizeof view->state,
-                       "waiting for the nodes' last offers");
-    else if (!hub->tally.present)
+    if (!hub->tally.present)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for nodes (training starts with the first)");
     else if (hub->contest)
@@ -87,6 +72,28 @@ static void say_state(const struct hub *hub, struct hub_view *view)
     else
         (void)snprintf(view->state, sizeof view->state,
                        "%u of %u nodes have offered", offered, live);
+}
+
+static void say_state(const struct hub *hub, struct hub_view *view)
+{
+    const char *words = NULL;
+
+    if (hub->recovery.superseded)
+        words = "another hub has taken the run over";
+    else if (hub->recovery.on)
+        words = "asking the nodes for the newest centre";
+    else if (hub->ended)
+        words = hub->stopping ? "stopped" : "done";
+    else if (hub->save_until)
+        words = "the model cannot be saved: it is tried again";
+    else if (hub->closing || hub->stopping)
+        words = "saving the model";
+    else if (hub->ending)
+        words = "waiting for the nodes' last offers";
+    if (words)
+        (void)snprintf(view->state, sizeof view->state, "%s", words);
+    else
+        say_work(hub, view);
 }
 
 /* Bytes of payload that have come of an upload and are not merged. */
@@ -159,6 +166,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->rounds = hub->rounds_done;
     view->founded = hub->founded;
     view->ending = hub->ending;
+    view->stopping = hub->stopping;
     view->ended = hub->ended;
     view->recovering = hub->recovery.on;
     view->superseded = hub->recovery.superseded;

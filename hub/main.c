@@ -164,14 +164,13 @@ static bool on_tick(void *self, nanos now)
     return !hub_ended(server->hub);
 }
 
-/* The first signal ends the run in good order, a second one at once. */
-static void stop(struct server *server, int number)
+/* The first signal stops the hub in good order, a second one at once. */
+static void stop(struct server *server)
 {
-    struct msg msg = {.kind = MSG_STOP};
+    struct msg msg = {.kind = MSG_ORDER};
     sigset_t set;
 
-    (void)snprintf(msg.stop.reason, sizeof msg.stop.reason,
-                   "stopped by %s", number == SIGINT ? "Ctrl-C" : "SIGTERM");
+    msg.order.command = COMMAND_STOP;
     net_post(server->net, &msg, NULL);
     (void)signal(SIGTERM, SIG_DFL);
     (void)signal(SIGINT, SIG_DFL);
@@ -215,7 +214,7 @@ static void on_signal(void *self, int number)
         state_dump(&server->display, server->net, server->pool, &view,
                    &uploads);
     } else {
-        stop(server, number);
+        stop(server);
     }
 }
 

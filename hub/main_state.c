@@ -120,7 +120,7 @@ void state_tell(struct service *service, const struct net *net, nanos now,
 {
     if (net_stalled(net, now) < STALLED)
         service_alive(service, now);
-    if (view->ending)
+    if (view->ending || view->stopping)
         service_stopping(service, now);
     if (service_wants_status(service, now))
         say_course(view);

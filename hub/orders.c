@@ -210,13 +210,22 @@ static void reload_order(struct hub *hub, const struct msg_order *order)
     answer(hub, order->ticket, STATUS_OK, "the hub has read its keys again");
 }
 
-static void stop_order(struct hub *hub, const struct msg_order *order)
+static void end_order(struct hub *hub, const struct msg_order *order)
 {
     struct msg stop = {.kind = MSG_STOP};
 
     answer(hub, order->ticket, STATUS_OK,
            "the run ends with the nodes' last offers");
     hub_on_stop(hub, NULL, &stop, NULL);
+}
+
+static void stop_order(struct hub *hub, const struct msg_order *order)
+{
+    answer(hub, order->ticket, STATUS_OK,
+           hub->ending ? "the run is ending, and the hub with it"
+                       : "the hub saves and stops; its nodes train alone "
+                         "until it is started again");
+    finish_stop(hub);
 }
 
 typedef void order_handler(struct hub *hub, const struct msg_order *order);
@@ -230,6 +239,7 @@ static order_handler *const orders[COMMAND_COUNT] = {
     [COMMAND_ROLLBACK] = rollback_by_order,
     [COMMAND_RELOAD] = reload_order,
     [COMMAND_STOP] = stop_order,
+    [COMMAND_END] = end_order,
 };
 
 void hub_on_order(struct hub *hub, struct peer *peer, const struct msg *msg,

@@ -153,14 +153,15 @@ void snapshot_try(struct hub *hub)
         take_now(hub);
         wanted = false;
     }
-    hub->fence = hub->closing || (wanted && hub->founded);
+    hub->fence = hub->closing || hub->stopping || (wanted && hub->founded);
 }
 
 void snapshot_tick(struct hub *hub)
 {
     const struct hub_config *config = &hub->config;
 
-    if (!hub->founded || hub->closing || hub->ended || hub->recovery.on)
+    if (!hub->founded || hub->closing || hub->stopping || hub->ended ||
+        hub->recovery.on)
         return;
     keeping_tick(hub);
     if (!hub->evaluating && hub->now >= hub->next_evaluate &&
@@ -238,7 +239,8 @@ static void save_failed(struct hub *hub, const struct job *job)
                         : status_words(job->status));
     effects_note(hub->out, NOTE_SAVE_FAILED, "", "version %llu: %s; %s",
                  (unsigned long long)job->number[0], hub->save_failure.text,
-                 hub->closing ? last_failed(hub) : "serving goes on");
+                 hub->closing || hub->stopping ? last_failed(hub)
+                                               : "serving goes on");
 }
 
 void snapshot_saved(struct hub *hub, struct job *job)

@@ -377,6 +377,7 @@ struct hub {
     struct recovery recovery;
 
     bool ending, closing, ended; /* called last; saying goodbye; all done */
+    bool stopping; /* the hub, not the run: nodes go on without it */
     nanos last_call;
     char reason[MSG_TEXT_BYTES];
     uint64_t verdicts[VERDICT_COUNT], offered_chunks;

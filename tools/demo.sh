@@ -4,9 +4,10 @@
 #
 #   CHAOS=1    two nodes are killed on the way, and started again
 #   GOAL=89%   another goal; MODEL, DATA and POLICY likewise
+#   OUT=demo   the folder for what it leaves
 set -eu
 cd "$(dirname "$0")/.."
-bin=${STAR_BUILD:-build} out=demo
+bin=${STAR_BUILD:-build} out=${OUT:-demo}
 goal=${GOAL:-88%} policy=${POLICY:-diloco}
 model=${MODEL:-mlp:784-128-10,lr=0.0003}
 data=${DATA:-/usr/share/datasets/fashion-mnist}
@@ -17,13 +18,15 @@ stopped=
 
 # ---- programs ----
 
-# Runs in the background; pid and exit code go to files of its name.
+# Runs in the background; pid and exit code go to files of its name. Ctrl-C
+# does not reach it: it is this script that ends the run.
 begin() { # NAME COMMAND...
     name=$1
     shift
     rm -f "$out/$name.pid" "$out/$name.code"
     (
-        "$@" &
+        trap '' INT
+        setsid "$@" &
         echo $! >"$out/$name.pid"
         wait $! && echo 0 >"$out/$name.code" || echo $? >"$out/$name.code"
     ) &
@@ -82,6 +85,16 @@ free_port() {
     done
 }
 
+# The run ends as by its goal: with last offers, saved and summed up. Whoever
+# asks twice gets it at once.
+stop() {
+    [ -z "$stopped" ] || exit 130
+    stopped=1
+    echo "Ending the run: last offers, a last save. Ctrl-C again: at once."
+    "$bin/starswitch-hub" ctl end --directory "$out" >/dev/null 2>&1 ||
+        send TERM hub
+}
+
 # ---- faults ----
 
 # What chaos does in tenths of a second from the start.
@@ -104,18 +117,20 @@ hit() {
 
 [ -x "$bin/starswitch-hub" ] || fail "there is no $bin/starswitch-hub: try make"
 [ -e "$data" ] || fail "$data is not there: try make demo, which installs it"
-rm -rf $out
-mkdir -p $out
+[ ! -e "$out" ] || [ -e "$out/n1.log" ] ||
+    fail "$out is there, and is not an earlier demo's: name another OUT"
+rm -rf "$out"
+mkdir -p "$out"
 free_port
 trap finish EXIT
-trap 'stopped=1; send TERM hub' INT TERM HUP
+trap stop INT TERM HUP
 
 echo "starswitch: a hub and four nodes on this PC, real training." \
     "Ctrl-C stops all."
 begin hub "$bin/starswitch-hub" --listen "127.0.0.1:$port" --nodes 4 \
     --policy "$policy" --every 20 --delay 4 --goal "$goal" \
     --time ${limit}s --model "$model" --data "$data" --directory $out \
-    --report $out/report.html --record $out/run.trace
+    --report $out/report.html --record $out/run.recording
 for name in $nodes; do
     begin_node $name
 done
@@ -128,15 +143,20 @@ until is_over hub; do
     tenths=$((tenths + 1))
 done
 code=$(cat $out/hub.code)
-[ "$code" = 0 ] || fail "the hub ended with code $code"
+case $code in
+0 | 1) ;; # 1: without its goal
+*) fail "the hub ended with code $code" ;;
+esac
 for name in $nodes; do
+    [ -z "$stopped" ] || send TERM $name
     [ ! -s "$out/$name.pid" ] || wait_for $name ||
         fail "node $name did not end with the hub"
 done
 [ -z "$stopped" ] || exit 130
 check
-[ $tenths -lt $((limit * 10)) ] || fail "$goal was not reached in $limit s"
+[ "$code" = 0 ] || fail "$goal was not reached in $limit s"
 
-next=
-[ -n "${CHAOS:-}" ] || next="make demo CHAOS=1 | "
-echo "      ${next}xdg-open $out/report.html | $bin/starswitch-hub --help"
+[ -n "${CHAOS:-}" ] ||
+    echo "      make demo CHAOS=1             kills two nodes on the way"
+echo "      xdg-open $out/report.html     the same with curves"
+echo "      $bin/starswitch-hub --help    what a hub can do"

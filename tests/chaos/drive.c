@@ -234,16 +234,30 @@ static void heal(struct stage *stage)
     log_line(stage->log, "quiet");
 }
 
+/* Has the hub end the run; false: it does not answer. */
+static bool order_end(const struct stage *stage)
+{
+    const struct drive *drive = stage->drive;
+    char hub[PATH_ROOM], ctl[] = "ctl", end[] = "end", run[PATH_ROOM];
+    char option[] = "--directory";
+    char *words[] = {hub, ctl, end, option, run, NULL};
+
+    (void)snprintf(hub, sizeof hub, "%s/starswitch-hub", drive->programs);
+    (void)snprintf(run, sizeof run, "%s/disk/run", drive->folder);
+    return command_run(words);
+}
+
 /* The hub ends the run, and all nodes with it; who does not is killed. */
 static bool close_run(struct stage *stage)
 {
     const struct timespec tick = {0, TICK};
     nanos until = net_now() + LONGEST_END;
+    bool asked = false;
     unsigned left = 1;
 
     log_line(stage->log, "close");
-    send_signal(&stage->actors[0], SIGTERM);
     while (left && net_now() < until) {
+        asked = asked || order_end(stage);
         left = 0;
         for (unsigned i = 0; i <= stage->drive->nodes; i++) {
             look_after(stage, &stage->actors[i]);

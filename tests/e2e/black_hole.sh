@@ -59,6 +59,6 @@ until_ 30 "n1 is back" is_ n1 attached true
 told h node_rejoined n1 || told h node_back n1 ||
     failed "no word of n1's return"
 goes_on 10 n1
-send TERM h
+end_run h
 ends n1 0
 ends h 0

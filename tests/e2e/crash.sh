@@ -71,7 +71,7 @@ judge "at first"
 life "STAR_CALLS=$here/calls"
 until_ 20 "it saves again" saves_after "$newest"
 until_ 20 "it saves more" saves_after $((newest + 30))
-send TERM h
+end_run h
 for name in h n1 n2; do
     ends $name 0
 done

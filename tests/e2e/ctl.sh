@@ -144,9 +144,24 @@ node n2
 until_ 10 "n2 is back" status 'nodes["n2"]["state"] != "gone"'
 goes_on 30 n1 n2
 
-# ---- stop ----
+# ---- stop: the hub, not the run ----
 
-does 'the run ends' stop
+iterations=$(count n1 iteration)
+does 'until it is started again' stop
+ends h 0 20
+[ ! -e "$here/h.run/control.sock" ] || failed "the socket is left behind"
+saved=$(metadata "$here/h.run/current/centre.safetensors" version)
+later() { at_least n1 iteration $((iterations + 100)); }
+until_ 20 "n1 trains on alone" later
+! is_over n2 || failed "n2 has ended with the hub"
+hub h --policy mean --every 20 --delay 4 --save 1h
+until_ 20 "the hub is back" ctl status
+goes_on 30 n1 n2
+status "s[\"version\"] > $saved" || failed "it does not go on from $saved"
+
+# ---- end ----
+
+does 'the run ends' end
 ends h 0 20
 ends n1 0 20
 ends n2 0 20

@@ -81,15 +81,27 @@ END
 
 # ---- the end: in good order, or at once ----
 
-send STOP n2 # which the hub waits for
-send TERM h
+send TERM h # what a service manager does to start it again
 until_ 10 "the hub says that it ends" heard h STOPPING=1
-heard h EXTEND_TIMEOUT_USEC= || failed "the hub asks for no time"
+ends h 0
+told h hub_stopped || failed "the hub does not say what it has done"
+! is_over n1 && ! is_over n2 || failed "a node ends with a hub that is stopped"
+manager again
+hub h --policy mean --every 20 --delay 4 --json
+inside=
+until_ 30 "the nodes are back" told h node_rejoined n2
+goes_on 20 n1 n2
+
+send STOP n2 # whose last offer the hub waits for
+end_run h
+until_ 10 "the hub says that it ends" heard again STOPPING=1
+heard again EXTEND_TIMEOUT_USEC= || failed "the hub asks for no time"
 sleep 0.3
 ! is_over h || failed "the hub did not wait"
-send INT h
-ends h 130
-send CONT n2 # the nodes end with the hub if they have heard that it does
+twice() { send TERM h 2>/dev/null || :; sleep 0.2; is_over h; }
+until_ 10 "it ends at once" twice
+ends h 143
+send CONT n2 # the nodes end with the run if they have heard that it does
 send TERM n1 2>/dev/null || :
 send TERM n2 2>/dev/null || :
 ends n1 0

@@ -74,7 +74,7 @@ never_paused n1
 never_paused n5
 echo "the hub was killed at version $version and goes on, and nobody paused"
 
-send TERM h
+end_run h
 for name in n1 n3 n5 h; do
     ends $name 0
 done

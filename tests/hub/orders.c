@@ -203,16 +203,51 @@ static void who_takes_a_pinned_nodes_place_is_not_pinned(void)
     bench_destroy(&bench);
 }
 
-/* ---- stop ---- */
+/* ---- stop and end ---- */
 
-static void stop_ends_the_run_in_good_order(void)
+static void stop_saves_and_tells_no_node_that_the_run_is_over(void)
 {
     struct bench *bench = bench_new();
     struct guest a;
 
     store_lend(&store, bench);
     a = guest_alone(bench);
+    guest_gives(bench, &a, 1, 1);
+    CHECK_EQUAL(1, bench_look(bench)->version);
     bench_answered(bench, bench_order(bench, COMMAND_STOP, ""), STATUS_OK,
+                   "until it is started again");
+    CHECK(hub_ended(bench->hub));
+    CHECK(bench_look(bench)->stopping && !bench_look(bench)->ending);
+    CHECK_EQUAL(1, store.version);
+    CHECK(guest_heard(bench, &a, MSG_STOP) == NULL);
+    CHECK(guest_heard(bench, &a, MSG_BYE) == NULL);
+    bench_destroy(&bench);
+}
+
+static void what_gathers_when_the_hub_stops_is_left_to_the_next_hub(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a, b;
+
+    store_lend(&store, bench);
+    a = guest_alone(bench);
+    b = guest_other(bench);
+    guest_offers(bench, &a, 1);
+    (void)bench_order(bench, COMMAND_STOP, "");
+    CHECK(hub_ended(bench->hub));
+    CHECK_EQUAL(0, bench_look(bench)->version);
+    CHECK(guest_heard(bench, &b, MSG_BYE) == NULL);
+    bench_destroy(&bench);
+}
+
+static void end_ends_the_run_in_good_order(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    store_lend(&store, bench);
+    a = guest_alone(bench);
+    bench_answered(bench, bench_order(bench, COMMAND_END, ""), STATUS_OK,
                    "last offers");
     CHECK(guest_heard(bench, &a, MSG_STOP) != NULL);
     guest_gives_last(bench, &a, 1, 1);
@@ -227,7 +262,7 @@ static void a_drained_node_does_not_hold_up_the_end(void)
     struct guest a = guest_alone(bench);
 
     (void)bench_order(bench, COMMAND_DRAIN, "a");
-    (void)bench_order(bench, COMMAND_STOP, "");
+    (void)bench_order(bench, COMMAND_END, "");
     CHECK(!hub_ended(bench->hub));
     guest_lives(bench, &a, 11 * SECOND);
     CHECK(hub_ended(bench->hub));
@@ -246,6 +281,8 @@ void add_hub_orders_tests(CU_pSuite suite)
     TEST(of_many_nodes_some_are_named_and_the_others_counted);
     TEST(a_pin_holds_until_it_is_taken_off);
     TEST(who_takes_a_pinned_nodes_place_is_not_pinned);
-    TEST(stop_ends_the_run_in_good_order);
+    TEST(stop_saves_and_tells_no_node_that_the_run_is_over);
+    TEST(what_gathers_when_the_hub_stops_is_left_to_the_next_hub);
+    TEST(end_ends_the_run_in_good_order);
     TEST(a_drained_node_does_not_hold_up_the_end);
 }

@@ -25,7 +25,10 @@ export PKG_CONFIG_PATH="$root/usr/lib/pkgconfig"
 export PKG_CONFIG_SYSROOT_DIR="$root"
 export PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1
 flags=$(pkg-config --cflags --libs starswitch)
-private=$(sed -n 's/^Requires.private: //p' "$PKG_CONFIG_PATH/starswitch.pc")
+private=$(sed -n 's/^Libs.private: //p' "$PKG_CONFIG_PATH/starswitch.pc")
+# Where nothing else is installed, too.
+PKG_CONFIG_LIBDIR=$PKG_CONFIG_PATH pkg-config --cflags --libs starswitch \
+    >/dev/null
 export LD_LIBRARY_PATH="$root/usr/lib"
 strict="-Wall -Wextra -Wpedantic -pedantic -Werror -pthread"
 
@@ -68,11 +71,8 @@ tools/symbols "$root/usr/lib/libstarswitch.so" \
 cc -std=c99 $strict -fPIC -shared -o "$root/trainer.so" \
     examples/blobs_trainer.c -I"$root/usr/include" -lm
 cc -std=c99 $strict -o "$root/embed" examples/embed.c $flags -lm
-# The libraries that it needs are the system's own.
-needs=$(unset PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_PATH
-        pkg-config --libs $private)
 cc -std=c99 $strict -I"$root/usr/include" -o "$root/embed-static" \
-    examples/embed.c "$root/usr/lib/libstarswitch.a" $needs -lm
+    examples/embed.c "$root/usr/lib/libstarswitch.a" $private
 echo "the examples build against what was installed"
 
 # Another port when this one is taken.
@@ -106,3 +106,11 @@ for said in "$root/one" "$root/other"; do
 done
 [ -n "$(find "$root/run" -name '*.safetensors')" ]
 echo "two loops that embed it learn what neither can learn alone"
+
+# Nothing is left behind.
+make -s BUILD="${STAR_BUILD:-build}" DESTDIR="$root" PREFIX=/usr uninstall
+left=$(find "$root/usr" -type f -o -type l)
+[ -z "$left" ] || {
+    echo "FAILED: make uninstall leaves $left"
+    exit 1
+}

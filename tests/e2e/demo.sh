@@ -1,0 +1,35 @@
+#!/bin/sh
+# make demo's run, small: it reaches its goal. And Ctrl-C, which it invites,
+# typed in a terminal: the run ends in good order, saved, summed up, with 130.
+set -eu
+cd "$(dirname "$0")/../.."
+. tests/e2e/common
+export MODEL=$model DATA="$data" OUT="$here/demo" STAR_BUILD="$bin"
+
+GOAL=90% start well tools/demo.sh
+ends well 0 100
+said well "goal reached" || failed "the goal is not told"
+said well "$OUT/run.recording" || failed "what it leaves is not told"
+[ -s "$OUT/best.safetensors" ] || failed "no best model"
+
+# A goal that nobody reaches.
+GOAL=0.0000000001 start stopped python3 tests/e2e/terminal.py centre_founded \
+    tools/demo.sh
+ends stopped 130 100
+for each in "Ending the run" "run_ended" " centre  version "; do
+    said stopped "$each" || failed "Ctrl-C: not a word of: $each"
+done
+! said stopped Terminated || failed "the shell says how it ended them"
+[ -s "$OUT/current/centre.safetensors" ] || failed "Ctrl-C saves nothing"
+for node in n1 n2 n3 n4; do
+    grep -q " iterations in " "$OUT/$node.log" ||
+        failed "$node did not end in good order"
+done
+echo "Ctrl-C: $(grep -ao 'centre  version [0-9]*' "$here/stopped.out")"
+
+# A folder of somebody else is left alone.
+mkdir "$here/mine"
+touch "$here/mine/thesis"
+OUT=$here/mine start refused tools/demo.sh
+ends refused 1 10
+[ -e "$here/mine/thesis" ] || failed "it has emptied a folder"
