@@ -6,7 +6,11 @@
 #include <sodium/crypto_generichash.h>
 #include <sodium/utils.h>
 
-enum { HEAD_BYTES = 8, ROW_BYTES = 8 + MANIFEST_HASH_BYTES };
+enum {
+    HEAD_BYTES = 8,
+    ROW_BYTES = 8 + MANIFEST_HASH_BYTES,
+    SEAL_BYTES = MANIFEST_HASH_BYTES + MANIFEST_MAC_BYTES
+};
 
 static void put(unsigned char *to, uint64_t value, unsigned bytes)
 {
@@ -36,7 +40,7 @@ static void digest(unsigned char *to, size_t to_bytes, const void *bytes,
 size_t manifest_bytes(uint32_t chunks, size_t state_bytes)
 {
     return HEAD_BYTES + state_bytes + (size_t)chunks * ROW_BYTES +
-           MANIFEST_MAC_BYTES;
+           SEAL_BYTES;
 }
 
 void manifest_begin(unsigned char *bytes, uint32_t chunks, const char *state,
@@ -57,7 +61,7 @@ void manifest_add(unsigned char *bytes, uint32_t chunk, uint64_t version,
     digest(row + 8, MANIFEST_HASH_BYTES, value, value_bytes, NULL);
 }
 
-/* What the MAC is of. */
+/* What the hash is of. */
 static size_t sealed_bytes(uint64_t chunks, uint64_t state_bytes)
 {
     return (size_t)(HEAD_BYTES + state_bytes + chunks * ROW_BYTES);
@@ -68,6 +72,8 @@ void manifest_seal(unsigned char *bytes,
 {
     size_t size = sealed_bytes(get(bytes, 4), get(bytes + 4, 4));
 
+    digest(bytes + size, MANIFEST_HASH_BYTES, bytes, size, NULL);
+    size += MANIFEST_HASH_BYTES;
     digest(bytes + size, MANIFEST_MAC_BYTES, bytes, size, key);
 }
 
@@ -75,18 +81,28 @@ bool manifest_read(struct manifest *manifest, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
 
-    if (size < HEAD_BYTES + MANIFEST_MAC_BYTES)
+    if (size < HEAD_BYTES + SEAL_BYTES)
         return false;
     manifest->chunks = (uint32_t)get(at, 4);
     manifest->state_bytes = (uint32_t)get(at + 4, 4);
     if (size !=
-        sealed_bytes(manifest->chunks, manifest->state_bytes) +
-            MANIFEST_MAC_BYTES)
+        sealed_bytes(manifest->chunks, manifest->state_bytes) + SEAL_BYTES)
         return false;
     manifest->state = (const char *)at + HEAD_BYTES;
     manifest->rows = at + HEAD_BYTES + manifest->state_bytes;
     manifest->mac = at + size - MANIFEST_MAC_BYTES;
+    manifest->hash = manifest->mac - MANIFEST_HASH_BYTES;
     return !memchr(manifest->state, '\0', manifest->state_bytes);
+}
+
+bool manifest_is_whole(const struct manifest *manifest)
+{
+    const unsigned char *bytes =
+        (const unsigned char *)manifest->state - HEAD_BYTES;
+    unsigned char hash[MANIFEST_HASH_BYTES];
+
+    digest(hash, sizeof hash, bytes, (size_t)(manifest->hash - bytes), NULL);
+    return memcmp(hash, manifest->hash, sizeof hash) == 0;
 }
 
 bool manifest_is_genuine(const struct manifest *manifest,

@@ -4,12 +4,12 @@
  *
  *     u32 chunks, u32 bytes of the state, the state as text (hub/saved.c),
  *     per chunk: u64 version, 16 bytes hash;
- *     32 bytes MAC of all that stands before
+ *     16 bytes hash of all that stands before, 32 bytes MAC of all of that
  *
  * A chunk's version is that at which its value last changed: RESULT carried
- * it. The hash is of the bytes that nodes hold. Hash and MAC are BLAKE2b (RFC
+ * it. Its hash is of the bytes that nodes hold. Hashes and MAC are BLAKE2b (RFC
  * 7693), as crypto_generichash of libsodium makes it; the MAC's key is the
- * hub's. With a key of zeros the MAC only shows that nothing is damaged. */
+ * hub's. The hash alone shows that nothing is damaged, the MAC who made it. */
 #ifndef CODEC_MANIFEST_H
 #define CODEC_MANIFEST_H
 
@@ -38,7 +38,7 @@ struct manifest {
     uint32_t chunks;
     uint32_t state_bytes;
     const char *state; /* without a NUL, within or behind */
-    const unsigned char *rows, *mac;
+    const unsigned char *rows, *hash, *mac;
 };
 
 size_t manifest_bytes(uint32_t chunks, size_t state_bytes);
@@ -49,13 +49,15 @@ void manifest_begin(unsigned char *bytes, uint32_t chunks, const char *state,
 /* then each chunk, with the value that nodes hold, */
 void manifest_add(unsigned char *bytes, uint32_t chunk, uint64_t version,
                   const void *value, size_t value_bytes);
-/* and at last the MAC. */
+/* and at last what seals it. */
 void manifest_seal(unsigned char *bytes,
                    const unsigned char key[MANIFEST_KEY_BYTES]);
 
 /* Bytes from outside: whether they have this shape. Nothing is known then of
- * who made them. */
+ * who made them, nor whether they are whole. */
 bool manifest_read(struct manifest *manifest, const void *bytes, size_t size);
+/* Whether it is as it was made, by whomever. */
+bool manifest_is_whole(const struct manifest *manifest);
 /* Whether who made it had the key. */
 bool manifest_is_genuine(const struct manifest *manifest,
                          const unsigned char key[MANIFEST_KEY_BYTES]);

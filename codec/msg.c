@@ -232,18 +232,28 @@ static bool read_f64(struct reader *reader, const struct msg_field *field,
     return isfinite(number);
 }
 
-/* A text of up to 31 bytes, or of up to 255. */
+/* How many bytes of a text follow, in any of its forms: up to 31 in the lead;
+ * 0xd9 to 0xdb: in the next 1, 2 or 4 bytes. */
+static bool read_length(struct reader *reader, uint64_t *out)
+{
+    uint64_t lead;
+
+    if (!read_bytes(reader, 1, &lead))
+        return false;
+    *out = lead & 0x1f;
+    if ((lead & 0xe0) == 0xa0)
+        return true;
+    return lead >= 0xd9 && lead <= 0xdb &&
+           read_bytes(reader, 1u << (lead - 0xd9), out);
+}
+
 static bool read_text(struct reader *reader, const struct msg_field *field,
                       void *out)
 {
-    uint64_t lead, length;
+    uint64_t length;
 
     (void)field;
-    if (!read_bytes(reader, 1, &lead))
-        return false;
-    length = lead & 0x1f;
-    if ((lead & 0xe0) != 0xa0 &&
-        (lead != 0xd9 || !read_bytes(reader, 1, &length)))
+    if (!read_length(reader, &length))
         return false;
     if (length >= MSG_TEXT_BYTES || length > reader->left ||
         memchr(reader->at, '\0', (size_t)length))

@@ -52,6 +52,27 @@ static void add_bytes(struct text *out, const char *from, const char *to)
     text_add(out, "%.*s", (int)(to - from), from);
 }
 
+/* Characters that show nothing, or turn the direction of what follows. */
+static bool is_invisible(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0xAD ||
+           (code >= 0x200B && code <= 0x200F) ||
+           (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF ||
+           code >= 0xE0000 || (code & 0xFFFE) == 0xFFFE;
+}
+
+/* As JSON has them: what is beyond 16 bits in two halves. */
+static void add_escape(struct text *out, uint32_t code)
+{
+    if (code > 0xFFFF) {
+        code -= 0x10000;
+        text_add(out, "\\u%04x", (unsigned)(0xD800 + (code >> 10)));
+        code = 0xDC00 + (code & 0x3FF);
+    }
+    text_add(out, "\\u%04x", (unsigned)code);
+}
+
 static void add_json_character(struct text *out, uint32_t code,
                                const char *from, const char *to)
 {
@@ -59,9 +80,8 @@ static void add_json_character(struct text *out, uint32_t code,
         text_add(out, "\\%c", (int)code);
     else if (code == '\n')
         text_add(out, "\\n");
-    else if (code < 0x20 || (code >= 0x7F && code < 0xA0) ||
-             code == REPLACEMENT || code == 0x2028 || code == 0x2029)
-        text_add(out, "\\u%04x", (unsigned)code);
+    else if (is_invisible(code) || code == REPLACEMENT)
+        add_escape(out, code);
     else
         add_bytes(out, from, to);
 }
@@ -102,16 +122,6 @@ static const char *entity_of(uint32_t code)
     default:
         return NULL;
     }
-}
-
-/* Characters that show nothing, or turn the direction of what follows. */
-static bool is_invisible(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0xAD ||
-           (code >= 0x200B && code <= 0x200F) ||
-           (code >= 0x2028 && code <= 0x202E) ||
-           (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF ||
-           code >= 0xE0000 || (code & 0xFFFE) == 0xFFFE;
 }
 
 void quote_html(struct text *out, const char *words)

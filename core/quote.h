@@ -11,8 +11,9 @@
 
 #include "core/text.h"
 
-/* Adds `words` as a JSON string, with its quotes. Bytes that are not UTF-8
- * become U+FFFD. */
+/* Adds `words` as a JSON string, with its quotes. What shows nothing, or turns
+ * the direction of writing, stands there by its number; bytes that are not
+ * UTF-8 become U+FFFD. */
 void quote_json(struct text *out, const char *words);
 
 /* Adds a number as JSON has it; null when it is not finite. */

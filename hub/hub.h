@@ -29,6 +29,13 @@ enum { HUB_MAX_NODES = 16384, NODE_NAME_BYTES = 40 };
  * to it. */
 #define PEER_OPERATOR PEER_TRAINER
 
+/* What a hub knows its own words by, when nodes give them back. */
+struct hub_seal {
+    unsigned char key[MANIFEST_KEY_BYTES];
+    bool open; /* without keys: as long as it has nothing of its own, it takes
+                  what another hub has sealed, too */
+};
+
 struct hub_config {
     struct policy policy;
     enum init init;
@@ -44,7 +51,7 @@ struct hub_config {
     nanos recovery; /* an empty hub waits so long for nodes that keep a centre;
                        0: it begins at once */
     uint64_t life; /* of the hub, as its disk says; counts them from 0 */
-    unsigned char mac_key[MANIFEST_KEY_BYTES]; /* of what nodes keep */
+    struct hub_seal seal; /* of what nodes keep */
     uint64_t every, delay;
     enum miss miss;
     nanos wait;

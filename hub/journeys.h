@@ -297,6 +297,8 @@ void recover_spoiled(struct hub *hub);
 /* lives.c: which life of its run the hub is in */
 /* The run has had this epoch: the hub's life is a later one. */
 void life_after(struct hub *hub, uint64_t epoch);
+/* Whether a hub may have come so far without proof. */
+bool life_is_near(const struct hub *hub, uint64_t epoch);
 /* A HELLO says so, and proves nothing. */
 void life_claimed(struct hub *hub, const struct msg_hello *hello);
 

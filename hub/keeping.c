@@ -157,7 +157,7 @@ void keeping_start(struct hub *hub)
         job->in[i].weight = (double)hub->centre[i].changed;
     }
     job->in[hub->chunks].blob = saved_write(hub);
-    job->context = hub->config.mac_key;
+    job->context = &hub->config.seal;
     job->tag[0] = hub->version;
     job->tag[1] = hub->epoch;
     if (!is_carried(hub, job->in[hub->chunks].blob->size)) {

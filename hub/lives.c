@@ -19,13 +19,18 @@ void life_after(struct hub *hub, uint64_t epoch)
         hub->epoch = next;
 }
 
+bool life_is_near(const struct hub *hub, uint64_t epoch)
+{
+    return epoch_life(epoch) <= hub->recovery.life + CLAIM_MOST;
+}
+
 void life_claimed(struct hub *hub, const struct msg_hello *hello)
 {
     uint64_t life = epoch_life(hello->epoch), first = hub->recovery.life;
 
     if (life < epoch_life(hub->epoch))
         return;
-    if (life <= first + CLAIM_MOST)
+    if (life_is_near(hub, hello->epoch))
         life_after(hub, hello->epoch);
     else
         effects_note(hub->out, NOTE_REFUSED, hello->name,

@@ -311,12 +311,16 @@ static enum status open_all(struct server *server, struct why *why)
         status = hub_keys_open(&server->keys, &server->options, why);
     if (status != STATUS_OK)
         return status;
+    if (server->store.trouble.text[0])
+        complain(server->store.trouble.text);
     server->store.best = (unsigned)server->options.best;
     config.life = server->store.life;
-    hub_keys_proof(&server->keys, config.mac_key);
+    if (hub_keys_seal(&server->keys, server->options.directory, &config.seal,
+                      why) != STATUS_OK)
+        complain(why->text);
     settle_rest(server, &config);
     server->hub = hub_new(&config, server->pool);
-    explicit_bzero(config.mac_key, sizeof config.mac_key);
+    explicit_bzero(&config.seal, sizeof config.seal);
     status = go_on(server, why);
     if (status == STATUS_OK)
         status = open_display(server, &config, why);

@@ -8,6 +8,7 @@
 
 #include "keys/invitation.h"
 #include "net/service.h"
+#include "store/seal.h"
 
 enum status hub_keys_folder(const struct options *options,
                             const char *directory, char out[FILE_PATH_BYTES],
@@ -23,17 +24,19 @@ enum status hub_keys_folder(const struct options *options,
                    "long", directory);
 }
 
-void hub_keys_proof(const struct hub_keys *keys,
-                    unsigned char out[MANIFEST_KEY_BYTES])
+enum status hub_keys_seal(const struct hub_keys *keys, const char *directory,
+                          struct hub_seal *out, struct why *why)
 {
     static const char purpose[] = "starswitch: what nodes keep";
 
-    memset(out, 0, MANIFEST_KEY_BYTES);
-    if (keys->on)
-        (void)crypto_generichash(out, MANIFEST_KEY_BYTES,
-                                 (const unsigned char *)purpose,
-                                 sizeof purpose, keys->ring.hub.secret.bytes,
-                                 sizeof keys->ring.hub.secret.bytes);
+    out->open = !keys->on;
+    if (!keys->on)
+        return seal_open(directory, out->key, why);
+    (void)crypto_generichash(out->key, sizeof out->key,
+                             (const unsigned char *)purpose, sizeof purpose,
+                             keys->ring.hub.secret.bytes,
+                             sizeof keys->ring.hub.secret.bytes);
+    return STATUS_OK;
 }
 
 /* ---- beginning ---- */

@@ -3,8 +3,8 @@
 #ifndef HUB_MAIN_KEYS_H
 #define HUB_MAIN_KEYS_H
 
-#include "codec/manifest.h"
 #include "core/options.h"
+#include "hub/hub.h"
 #include "keys/ring.h"
 #include "net/lan.h"
 #include "net/net.h"
@@ -24,9 +24,10 @@ enum status hub_keys_open(struct hub_keys *keys, const struct options *options,
                           struct why *why) MUST_CHECK;
 void hub_keys_close(struct hub_keys *keys);
 /* What the hub knows its own words by, when nodes give them back: derived from
- * its secret key; without keys zeros. The caller's to wipe. */
-void hub_keys_proof(const struct hub_keys *keys,
-                    unsigned char out[MANIFEST_KEY_BYTES]);
+ * its secret key, or without keys what the directory holds. IO: that could not
+ * be written, and is good for this life of the hub. The caller's to wipe. */
+enum status hub_keys_seal(const struct hub_keys *keys, const char *directory,
+                          struct hub_seal *out, struct why *why) MUST_CHECK;
 /* Says where the hub listens and what to say on other PCs, if a person is
  * there to read it: what is not a terminal may be a log. */
 void hub_keys_say(const struct hub_keys *keys, const struct options *options);

@@ -26,27 +26,6 @@ static uint64_t resident_bytes(void)
     return strtoull(end, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Not brought to the disk: nobody needs it after a crash, and that could take
- * long. */
-static enum status replace(const char *path, const struct text *text,
-                           struct why *why)
-{
-    char other[FILE_PATH_BYTES + 8];
-    FILE *file;
-    bool whole;
-
-    (void)snprintf(other, sizeof other, "%s.tmp", path);
-    file = fopen(other, "we");
-    if (!file)
-        return file_failed("write", other, why);
-    whole = fwrite(text->bytes, 1, text->length, file) == text->length;
-    whole = fclose(file) == 0 && whole;
-    if (whole && rename(other, path) == 0)
-        return STATUS_OK;
-    (void)unlink(other);
-    return file_failed("write", path, why);
-}
-
 static void write_state(struct display *display, const struct table *table,
                         const struct table_process *process)
 {
@@ -62,7 +41,8 @@ static void write_state(struct display *display, const struct table *table,
         table_state(table, process, table->view->count, &text);
         (void)snprintf(path, sizeof path, "%s/state.json",
                        display->options->directory);
-        status = replace(path, &text, &why);
+        status = file_replace_lightly(
+            path, &(struct part){text.bytes, text.length}, 1, &why);
     }
     free(bytes);
     if (status != STATUS_OK)

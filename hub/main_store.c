@@ -138,7 +138,7 @@ static enum status copy_file(const char *directory, uint64_t number,
     generation_path(directory, number, file->name, from);
     if (status != STATUS_OK)
         return STATUS_MALFORMED;
-    status = file_read(from, (size_t)file->size, &bytes, &part.size, why);
+    status = file_read_saved(from, (size_t)file->size, &bytes, &part.size, why);
     part.bytes = bytes;
     if (status == STATUS_OK)
         status = file_replace(to, &part, 1, why);

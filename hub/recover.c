@@ -191,7 +191,7 @@ void hub_on_kept(struct hub *hub, struct peer *peer, const struct msg *msg,
         return;
     job = job_new(&work_proof, hub->pool, 1);
     job->in[0].blob = blob_ref(payload);
-    job->context = hub->config.mac_key;
+    job->context = &hub->config.seal;
     job->tag[0] = msg->kept.version;
     job->tag[1] = (uint64_t)member->place;
     job->tag[3] = member->session;
@@ -213,6 +213,22 @@ static const char *fault_of(const struct hub *hub,
         epoch_life(saved->epoch) < epoch_life(hub->recovery.epoch))
         return "the hub has gone on from an older one since";
     return NULL;
+}
+
+/* Why the hub does not take what another has sealed; NULL: it does, as it has
+ * no keys and nothing of its own, so that it would take the first parameters
+ * from anybody, too. */
+static const char *fault_of_other(const struct hub *hub, const struct job *job,
+                                  const struct saved *saved)
+{
+    if (job->number[PROOF_GENUINE] > 0)
+        return NULL;
+    if (hub->recovery.resumed)
+        return "it is of a hub with another --directory: to go on from that, "
+               "start this one with an empty one";
+    return life_is_near(hub, saved->epoch)
+               ? NULL
+               : "no hub has had so many lives";
 }
 
 /* Takes the centre that is all here. */
@@ -281,7 +297,8 @@ void recover_proved(struct hub *hub, struct job *job)
     if (!recovery->on || !giver || giver->session != job->tag[3] ||
         recovery->manifest != job->in[0].blob)
         return;
-    if (job->status != STATUS_OK) {
+    if (job->status != STATUS_OK ||
+        (job->number[PROOF_GENUINE] <= 0 && job->number[PROOF_OPEN] <= 0)) {
         mistrust(hub, giver, "what it keeps is not this hub's");
         member_gone(hub, giver, "cut for an offence", false);
         return;
@@ -294,6 +311,7 @@ void recover_proved(struct hub *hub, struct job *job)
         return;
     }
     fault = fault_of(hub, &manifest, &saved, giver->keeps - 1);
+    fault = fault ? fault : fault_of_other(hub, job, &saved);
     if (fault) {
         mistrust(hub, giver, fault);
         return;

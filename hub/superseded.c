@@ -62,7 +62,8 @@ static void step_down(struct hub *hub, const struct member *witness,
 }
 
 /* What is of the run's key, but of no later life, is no offence: a node knows
- * of a life before it keeps anything of it. */
+ * of a life before it keeps anything of it. Without keys another hub of the run
+ * may have a seal of its own, which proves nothing here. */
 void superseded_proved(struct hub *hub, struct job *job)
 {
     struct member *member = hub->members[job->tag[1]];
@@ -71,9 +72,11 @@ void superseded_proved(struct hub *hub, struct job *job)
     if (!member->present || !member->doubt.answered || hub->ended ||
         member->session != job->tag[3])
         return;
-    if (job->status != STATUS_OK) {
+    if (job->status != STATUS_OK ||
+        (job->number[PROOF_GENUINE] <= 0 && job->number[PROOF_OPEN] <= 0)) {
         member_offends(hub, member, "what it keeps is not this run's");
-    } else if (saved_read(&saved, (const char *)job->out[0]->bytes, NULL) ==
+    } else if (job->number[PROOF_GENUINE] > 0 &&
+               saved_read(&saved, (const char *)job->out[0]->bytes, NULL) ==
                    STATUS_OK &&
                saved.run == hub->config.run &&
                epoch_life(saved.epoch) > epoch_life(hub->epoch)) {

@@ -7,6 +7,7 @@
 #include "codec/codec.h"
 #include "codec/manifest.h"
 #include "core/floats.h"
+#include "hub/hub.h"
 
 static void check(struct job *job)
 {
@@ -176,6 +177,7 @@ static void shade(struct job *job)
 
 static void make_manifest(struct job *job)
 {
+    const struct hub_seal *seal = job->context;
     uint32_t chunks = job->inputs - 1;
     const struct blob *state = job->in[chunks].blob;
     struct blob *out =
@@ -190,20 +192,23 @@ static void make_manifest(struct job *job)
     for (uint32_t i = 0; i < chunks; i++)
         manifest_add(out->bytes, i, (uint64_t)job->in[i].weight,
                      job->in[i].blob->bytes, job->in[i].blob->size);
-    manifest_seal(out->bytes, job->context);
+    manifest_seal(out->bytes, seal->key);
     job->out[0] = out;
 }
 
 static void prove(struct job *job)
 {
+    const struct hub_seal *seal = job->context;
     const struct blob *payload = job->in[0].blob;
     struct manifest manifest;
 
     if (!manifest_read(&manifest, payload->bytes, payload->size) ||
-        !manifest_is_genuine(&manifest, job->context)) {
+        !manifest_is_whole(&manifest)) {
         job->status = STATUS_MALFORMED;
         return;
     }
+    job->number[PROOF_GENUINE] = manifest_is_genuine(&manifest, seal->key);
+    job->number[PROOF_OPEN] = seal->open;
     job->out[0] = blob_new(job->pool, (size_t)manifest.state_bytes + 1);
     if (!job->out[0]) {
         job->status = STATUS_NO_MEMORY;

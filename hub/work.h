@@ -8,6 +8,8 @@
 /* Where a merge's inputs and numbers stand. */
 enum { MERGE_THETA, MERGE_PLANES, MERGE_FROM = MERGE_PLANES + POLICY_PLANES };
 enum { MERGE_WHOLE, MERGE_LIVE, MERGE_TURN };
+/* number[] of a proof: the hub itself made it; the hub has no keys. */
+enum { PROOF_GENUINE, PROOF_OPEN };
 enum { SHADE_THETA, SHADE_SHADOW, SHADE_CHANGE, SHADE_INPUTS };
 
 /* Input 0 must have the checksum in tag[2] (AGAIN), fit `elements` of its codec

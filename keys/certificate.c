@@ -177,7 +177,7 @@ enum status certificate_read(const char *path, struct certificate *out,
 
     if (stat(path, &file) != 0 && errno == ENOENT)
         return because(why, STATUS_UNAVAILABLE, "there is no %.150s", path);
-    status = file_read(path, FILE_MOST, &text, &size, why);
+    status = file_read_saved(path, FILE_MOST, &text, &size, why);
     if (status != STATUS_OK)
         return status;
     status = take_lines(path, text, &read, why);

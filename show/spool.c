@@ -1,8 +1,11 @@
 #include "show/spool.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "store/file.h"
 
@@ -15,6 +18,24 @@ struct spool {
     char buffer[BUFFER_BYTES];
 };
 
+/* What is recorded tells of sessions that go on: nobody else may read it. */
+static FILE *open_private(const char *path)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                    S_IRUSR | S_IWUSR);
+    struct stat found;
+    FILE *stream = NULL;
+
+    if (file < 0)
+        return NULL;
+    if (fstat(file, &found) == 0 &&
+        (!S_ISREG(found.st_mode) || fchmod(file, S_IRUSR | S_IWUSR) == 0))
+        stream = fdopen(file, "w");
+    if (!stream)
+        (void)close(file);
+    return stream;
+}
+
 enum status spool_open(const char *path, struct spool_complaint complaint,
                        struct spool **out, struct why *why)
 {
@@ -24,7 +45,7 @@ enum status spool_open(const char *path, struct spool_complaint complaint,
         return because(why, STATUS_NO_MEMORY, "no memory to record");
     spool->path = strdup(path);
     spool->complaint = complaint;
-    spool->file = spool->path ? fopen(path, "we") : NULL;
+    spool->file = spool->path ? open_private(path) : NULL;
     if (!spool->file) {
         enum status status = file_failed("record to", path, why);
 

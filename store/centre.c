@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOCK_FILE "lock"
@@ -18,6 +19,8 @@ const char *const centre_planes[POLICY_PLANES] = {"outer.safetensors",
 
 enum {
     LIVES_BYTES = 32,
+    BLIND_STEP = 1 << 16, /* lives that are left out at most, where the last one
+                             could not be written */
     LIFE_SHIFT = 32, /* an epoch is life << 32 and what is counted in it */
     STATE_MOST_BYTES = 64 << 20
 };
@@ -53,9 +56,12 @@ static enum status lock_directory(struct centre_store *store, struct why *why)
     char path[FILE_PATH_BYTES];
 
     path_join(path, store->directory, LOCK_FILE);
-    store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+                       S_IRUSR | S_IWUSR);
     if (store->lock < 0)
         return file_failed("open", path, why);
+    /* Whoever could read it could lock it. */
+    (void)fchmod(store->lock, S_IRUSR | S_IWUSR);
     if (flock(store->lock, LOCK_EX | LOCK_NB) == 0)
         return STATUS_OK;
     if (errno == EWOULDBLOCK)
@@ -87,30 +93,67 @@ static uint64_t last_life(const char *directory)
 
 /* A hub that is taken for lost and the one that took over count on from one
  * life, each by itself: so that they do not come to the same. */
-static uint64_t random_step(void)
+static uint64_t random_step(unsigned most)
 {
-    unsigned char byte = 0;
+    uint32_t number = 0;
 
-    (void)!getrandom(&byte, sizeof byte, 0);
-    return 1 + (uint64_t)byte;
+    (void)!getrandom(&number, sizeof number, 0);
+    return 1 + number % most;
 }
 
-static enum status begin_life(struct centre_store *store, struct why *why)
+static uint64_t later(uint64_t life, unsigned most)
 {
-    char path[FILE_PATH_BYTES], text[LIVES_BYTES];
-    uint64_t counted = 0, known = last_life(store->directory);
+    life += random_step(most);
+    return life < UINT32_MAX ? life : UINT32_MAX; /* an epoch holds no more */
+}
+
+/* In the place that the file has, where a full disk has none for another. Of so
+ * few bytes the disk has the old ones or the new ones. */
+static bool write_over(const char *path, const char *text, size_t size)
+{
+    int file = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool written = file >= 0 &&
+                   pwrite(file, text, size, 0) == (ssize_t)size &&
+                   ftruncate(file, (off_t)size) == 0 && fsync(file) == 0;
+
+    if (file >= 0)
+        (void)close(file);
+    return written;
+}
+
+static enum status write_life(const char *path, uint64_t life,
+                              struct why *why)
+{
+    char text[LIVES_BYTES];
+    size_t size =
+        (size_t)snprintf(text, sizeof text, "%" PRIu64 "\n", life);
+    enum status status =
+        file_replace(path, &(struct part){text, size}, 1, why);
+
+    return status != STATUS_OK && write_over(path, text, size) ? STATUS_OK
+                                                               : status;
+}
+
+/* A hub whose disk is full, or read-only, must serve all the same. It cannot
+ * count this life, so it takes one that the next will hardly hit. */
+static void begin_life(struct centre_store *store)
+{
+    char path[FILE_PATH_BYTES], *bytes = NULL;
+    uint64_t counted = 0, last = last_life(store->directory);
     size_t size = 0;
-    char *bytes = NULL;
+    struct why why;
 
     path_join(path, store->directory, LIVES_FILE);
-    if (file_read(path, LIVES_BYTES, &bytes, &size, NULL) == STATUS_OK)
+    if (file_read_saved(path, LIVES_BYTES, &bytes, &size, NULL) == STATUS_OK)
         counted = strtoull(bytes, NULL, 10) & UINT32_MAX;
     free(bytes);
-    store->life = (counted > known ? counted : known) + random_step();
-    if (store->life > UINT32_MAX) /* an epoch holds no more */
-        store->life = UINT32_MAX;
-    size = (size_t)snprintf(text, sizeof text, "%" PRIu64 "\n", store->life);
-    return file_replace(path, &(struct part){text, size}, 1, why);
+    last = counted > last ? counted : last;
+    store->life = later(last, UINT8_MAX + 1);
+    if (write_life(path, store->life, &why) == STATUS_OK)
+        return;
+    store->life = later(last, BLIND_STEP);
+    explain(&store->trouble, "%.200s; the hub starts all the same, but can "
+            "save nothing: make room", why.text);
 }
 
 enum status centre_open(struct centre_store *store, const char *directory,
@@ -128,7 +171,7 @@ enum status centre_open(struct centre_store *store, const char *directory,
         status = lock_directory(store, why);
     if (status == STATUS_OK) {
         generation_clear(store->directory);
-        status = begin_life(store, why);
+        begin_life(store);
     }
     if (status != STATUS_OK)
         centre_close(store);
@@ -181,7 +224,8 @@ static enum status read_files(const char *folder,
             status = read_model(folder, centre_planes[i], &out->outer[i], why);
     path_join(path, folder, CENTRE_STATE);
     if (status == STATUS_OK)
-        status = file_read(path, STATE_MOST_BYTES, &out->state, &size, why);
+        status = file_read_saved(path, STATE_MOST_BYTES, &out->state, &size,
+                                 why);
     return status;
 }
 

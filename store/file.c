@@ -15,6 +15,9 @@
 #define WRITE_AT_ONCE ((size_t)1 << 28)
 #define READ_AT_ONCE ((size_t)1 << 16)
 
+/* Whether a file must be on the disk, or only be whole for who reads it. */
+enum care { CARE_LITTLE, CARE_FULL };
+
 enum status file_failed(const char *verb, const char *path, struct why *why)
 {
     char words[128];
@@ -54,36 +57,46 @@ static bool reserve(int file, const struct part *parts, size_t count)
            errno == EOPNOTSUPP || errno == ENOSYS || errno == EINTR;
 }
 
-static bool write_parts(int file, const struct part *parts, size_t count)
+static bool write_parts(int file, const struct part *parts, size_t count,
+                        enum care care)
 {
     if (!reserve(file, parts, count))
         return false;
     for (size_t i = 0; i < count; i++)
         if (!write_all(file, &parts[i]))
             return false;
-    return fsync(file) == 0;
+    return care == CARE_LITTLE || fsync(file) == 0;
 }
 
 /* Writes and closes an open file. */
 static enum status fill(int file, const char *path, const struct part *parts,
-                        size_t count, struct why *why)
+                        size_t count, enum care care, struct why *why)
 {
     enum status status = STATUS_OK;
 
     if (file < 0)
         return file_failed("write", path, why);
-    if (!write_parts(file, parts, count))
+    if (!write_parts(file, parts, count, care))
         status = file_failed("write", path, why);
     if (close(file) != 0 && status == STATUS_OK)
         status = file_failed("write", path, why);
     return status;
 }
 
+/* A new file, never what somebody has put there under its name: a link leads
+ * elsewhere, and a FIFO blocks. */
+static enum status write_new(const char *path, const struct part *parts,
+                             size_t count, enum care care, struct why *why)
+{
+    (void)unlink(path);
+    return fill(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666),
+                path, parts, count, care, why);
+}
+
 enum status file_write(const char *path, const struct part *parts,
                        size_t count, struct why *why)
 {
-    return fill(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666),
-                path, parts, count, why);
+    return write_new(path, parts, count, CARE_FULL, why);
 }
 
 enum status folder_sync(const char *path, struct why *why)
@@ -126,20 +139,34 @@ static enum status move(const char *from, const char *to, struct why *why)
     return sync_folder_of(to, why);
 }
 
-enum status file_replace(const char *path, const struct part *parts,
-                         size_t count, struct why *why)
+static enum status replace(const char *path, const struct part *parts,
+                           size_t count, enum care care, struct why *why)
 {
     char beside[FILE_PATH_BYTES];
     enum status status = name_beside(path, beside, why);
 
     if (status != STATUS_OK)
         return status;
-    status = file_write(beside, parts, count, why);
-    if (status == STATUS_OK)
-        status = move(beside, path, why);
+    status = write_new(beside, parts, count, care, why);
+    if (status == STATUS_OK && rename(beside, path) != 0)
+        status = file_failed("write", path, why);
     if (status != STATUS_OK)
         (void)unlink(beside);
+    else if (care == CARE_FULL)
+        status = sync_folder_of(path, why);
     return status;
+}
+
+enum status file_replace(const char *path, const struct part *parts,
+                         size_t count, struct why *why)
+{
+    return replace(path, parts, count, CARE_FULL, why);
+}
+
+enum status file_replace_lightly(const char *path, const struct part *parts,
+                                 size_t count, struct why *why)
+{
+    return replace(path, parts, count, CARE_LITTLE, why);
 }
 
 /* Writes a file of mode 0600 beside `path`, under a name that no other writer
@@ -156,7 +183,7 @@ static enum status write_private(const char *path, const struct part *parts,
         return because(why, STATUS_IO, "the file name %.80s... is too long",
                        path);
     file = mkostemp(beside, O_CLOEXEC);
-    status = fill(file, path, parts, count, why);
+    status = fill(file, path, parts, count, CARE_FULL, why);
     if (status != STATUS_OK && file >= 0)
         (void)unlink(beside);
     return status;
@@ -255,19 +282,15 @@ static enum status read_stream(FILE *stream, size_t most, char **bytes,
     return STATUS_OK;
 }
 
-enum status file_read(const char *path, size_t most, char **bytes,
-                      size_t *size, struct why *why)
+/* Reads and closes it, unless it is standard input. */
+static enum status read_all(FILE *stream, const char *path, size_t most,
+                            char **bytes, size_t *size, struct why *why)
 {
-    bool standard = strcmp(path, "-") == 0;
-    FILE *stream = standard ? stdin : fopen(path, "rbe");
     struct why reason = {""};
     char *text = NULL;
-    enum status status;
+    enum status status = read_stream(stream, most, &text, size, &reason);
 
-    if (!stream)
-        return file_failed("read", path, why);
-    status = read_stream(stream, most, &text, size, &reason);
-    if (!standard)
+    if (stream != stdin)
         (void)fclose(stream);
     if (status == STATUS_OK)
         *bytes = text;
@@ -277,6 +300,44 @@ enum status file_read(const char *path, size_t most, char **bytes,
         return because(why, status, "cannot read %.150s: %s", path,
                        reason.text);
     return STATUS_OK;
+}
+
+enum status file_read(const char *path, size_t most, char **bytes,
+                      size_t *size, struct why *why)
+{
+    FILE *stream = strcmp(path, "-") == 0 ? stdin : fopen(path, "rbe");
+
+    if (!stream)
+        return file_failed("read", path, why);
+    return read_all(stream, path, most, bytes, size, why);
+}
+
+enum status file_open_saved(const char *path, FILE **out, struct why *why)
+{
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat found;
+
+    *out = NULL;
+    if (file < 0)
+        return file_failed("read", path, why);
+    if (fstat(file, &found) == 0 && S_ISREG(found.st_mode))
+        *out = fdopen(file, "rb");
+    if (*out)
+        return STATUS_OK;
+    (void)close(file);
+    return because(why, STATUS_IO, "cannot read %.150s: it is no plain file",
+                   path);
+}
+
+enum status file_read_saved(const char *path, size_t most, char **bytes,
+                            size_t *size, struct why *why)
+{
+    FILE *stream;
+    enum status status = file_open_saved(path, &stream, why);
+
+    return status == STATUS_OK
+               ? read_all(stream, path, most, bytes, size, why)
+               : status;
 }
 
 static bool make_folder(const char *path)

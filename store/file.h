@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "core/status.h"
 
@@ -26,6 +27,11 @@ struct part {
 enum status file_replace(const char *path, const struct part *parts,
                          size_t count, struct why *why) MUST_CHECK;
 
+/* The same for what nobody needs after a crash: not brought to the disk, which
+ * could take long. */
+enum status file_replace_lightly(const char *path, const struct part *parts,
+                                 size_t count, struct why *why) MUST_CHECK;
+
 /* The same for a secret: nobody but its owner may ever read it (mode 0600). */
 enum status file_replace_private(const char *path, const struct part *parts,
                                  size_t count, struct why *why) MUST_CHECK;
@@ -34,7 +40,8 @@ enum status file_create_private(const char *path, const struct part *parts,
                                 size_t count, bool *made,
                                 struct why *why) MUST_CHECK;
 
-/* Writes a file and brings it to the disk; the folder is not. IO: it is not
+/* Writes a new file, in place of one of that name, and brings it to the disk;
+ * the folder is not. IO: it is not
  * there, or not to be trusted, and must not be written to again. */
 enum status file_write(const char *path, const struct part *parts,
                        size_t count, struct why *why) MUST_CHECK;
@@ -43,6 +50,13 @@ enum status file_write(const char *path, const struct part *parts,
  * behind it that `size` does not count. IO; CONFIG: longer than `most`. */
 enum status file_read(const char *path, size_t most, char **bytes,
                       size_t *size, struct why *why) MUST_CHECK;
+
+/* The same for what a program has saved itself: a plain file and nothing else,
+ * such as a FIFO, which would be waited for. */
+enum status file_open_saved(const char *path, FILE **out,
+                            struct why *why) MUST_CHECK;
+enum status file_read_saved(const char *path, size_t most, char **bytes,
+                            size_t *size, struct why *why) MUST_CHECK;
 
 /* Makes the folder, and those it is in, unless they are there. */
 enum status folder_make(const char *path, struct why *why) MUST_CHECK;

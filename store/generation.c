@@ -130,7 +130,7 @@ enum status generation_open(const char *directory, uint64_t number,
     char *text = NULL;
 
     generation_path(directory, number, GENERATION_MANIFEST, path);
-    status = file_read(path, INVENTORY_MOST_BYTES, &text, &size, why);
+    status = file_read_saved(path, INVENTORY_MOST_BYTES, &text, &size, why);
     if (status == STATUS_OK)
         status = inventory_parse(text, size, out, why);
     free(text);
@@ -187,9 +187,9 @@ enum status generation_check(const char *directory, uint64_t number,
     FILE *stream;
 
     generation_path(directory, number, file->name, path);
-    stream = fopen(path, "rbe");
-    if (!stream)
-        return because(why, STATUS_IO, "%s: %s", file->name, strerror(errno));
+    status = file_open_saved(path, &stream, why);
+    if (status != STATUS_OK)
+        return status;
     bytes = malloc(INVENTORY_BLOCK);
     status = check_size(stream, file, why);
     if (!bytes)

@@ -52,7 +52,7 @@ static enum status copy(struct generation *generation,
 
     if (generation_check(generation->directory, generation->before, file,
                          why) == STATUS_OK &&
-        file_read(from, (size_t)file->size, &bytes, &part.size, why) ==
+        file_read_saved(from, (size_t)file->size, &bytes, &part.size, why) ==
             STATUS_OK) {
         part.bytes = bytes;
         status = file_write(to, &part, 1, why);

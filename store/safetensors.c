@@ -253,7 +253,7 @@ enum status safetensors_read(const char *path, struct safetensors **out,
     struct stat found;
     enum status status;
 
-    reader.file = open(path, O_RDONLY | O_CLOEXEC);
+    reader.file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (reader.file < 0)
         return file_failed("read", path, why);
     if (fstat(reader.file, &found) != 0) {

@@ -10,7 +10,7 @@ static const float values[2][3] = {{1, 2, 3}, {4, 5, 6}};
 
 enum {
     STATE_BYTES = sizeof state - 1,
-    SIZE = 8 + STATE_BYTES + 2 * 24 + MANIFEST_MAC_BYTES
+    SIZE = 8 + STATE_BYTES + 2 * 24 + MANIFEST_HASH_BYTES + MANIFEST_MAC_BYTES
 };
 
 static void make(unsigned char *bytes)

@@ -53,6 +53,14 @@ static void json_strings_escape_quotes_and_controls(void)
     CHECK_TEXT("\"\\u009b2J\\u2028\"", json_of("\xc2\x9b" "2J\xe2\x80\xa8"));
 }
 
+/* A name that a terminal would show backwards, or as another one. */
+static void json_strings_show_all_that_is_in_them(void)
+{
+    CHECK_TEXT("\"a\\u202etxt.exe\"", json_of("a\xe2\x80\xae" "txt.exe"));
+    CHECK_TEXT("\"n\\u200b1\"", json_of("n\xe2\x80\x8b" "1"));
+    CHECK_TEXT("\"\\udb40\\udc41\"", json_of("\xf3\xa0\x81\x81"));
+}
+
 static void json_strings_are_always_utf_8(void)
 {
     CHECK_TEXT("\"\\ufffda\"", json_of("\xff" "a"));
@@ -111,6 +119,7 @@ void add_core_quote_tests(CU_pSuite suite)
 {
     TEST(json_strings_keep_what_is_text);
     TEST(json_strings_escape_quotes_and_controls);
+    TEST(json_strings_show_all_that_is_in_them);
     TEST(json_strings_are_always_utf_8);
     TEST(json_has_no_word_for_infinity);
     TEST(html_escapes_what_begins_a_tag_or_ends_an_attribute);

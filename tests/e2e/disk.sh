@@ -59,6 +59,12 @@ if [ "$mounted" ]; then
     goes_on 20 n1
     hub_says 0 "current: generation-" verify "$disk/run"
     ! ls -d "$disk/run/"*.tmp >/dev/null 2>&1 || failed "something is left"
+    # Killed and started again while it is full: it serves.
+    send KILL full
+    ends full 137
+    run full "$disk/run"
+    until_ 20 "it goes on" said full "going on with run"
+    goes_on 20 n1
     rm "$disk/filler"
     saves_again full
     echo "    a full disk: $(how_often full save_failed) saves failed, then" \

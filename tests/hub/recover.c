@@ -21,7 +21,7 @@ static void nodes_keep_complete_versions(void)
     CHECK_EQUAL(2, treasure.merged);
     CHECK_EQUAL(bench_look(bench)->epoch, treasure.epoch);
     if (CHECK(manifest_read(&manifest, treasure.manifest, treasure.bytes))) {
-        CHECK(manifest_is_genuine(&manifest, bench->config.mac_key));
+        CHECK(manifest_is_genuine(&manifest, bench->config.seal.key));
         for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
             for (unsigned j = 0; j < 4; j++)
                 values[j] = treasure.value[i];

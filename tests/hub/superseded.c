@@ -12,7 +12,7 @@ static struct bench *keyed_bench(void)
 {
     struct bench *bench = bench_new();
 
-    bench->config.mac_key[0] = 9;
+    bench->config.seal.key[0] = 9;
     return bench;
 }
 
@@ -89,7 +89,7 @@ static void a_hub_that_was_superseded_steps_down(void)
     guest_comes_again(bench, &b);
     CHECK_EQUAL(START_GIVE, start_of(bench, &b));
     CHECK(!bench_look(bench)->superseded);
-    proves(bench, &b, 7, LIFE | 3, bench->config.mac_key);
+    proves(bench, &b, 7, LIFE | 3, bench->config.seal.key);
     CHECK(hand_note(&bench->hand, NOTE_SUPERSEDED) != NULL);
     CHECK(bench_look(bench)->superseded);
     CHECK(hub_ended(bench->hub));
@@ -115,6 +115,26 @@ static void a_forged_proof_is_an_offence(void)
     bench_destroy(&bench);
 }
 
+/* Any stranger could have made it. */
+static void without_keys_what_another_has_sealed_ends_no_hub(void)
+{
+    const unsigned char key[MANIFEST_KEY_BYTES] = {0};
+    struct guest a, b;
+    struct bench *bench = keyed_bench();
+
+    bench->config.seal.open = true;
+    a = guest_alone(bench);
+    guest_gives(bench, &a, 1, 0.5);
+    b = doubter(bench);
+    guest_comes_again(bench, &b);
+    proves(bench, &b, 7, LIFE, key);
+    CHECK(hand_note(&bench->hand, NOTE_OFFENCE) == NULL);
+    CHECK(hand_dropped(&bench->hand, b.control));
+    CHECK_EQUAL(FAREWELL_COUNT, guest_farewell(bench, &b));
+    goes_on(bench, &a);
+    bench_destroy(&bench);
+}
+
 /* It may know of another hub before it keeps anything of it. */
 static void a_genuine_manifest_of_this_life_proves_nothing(void)
 {
@@ -126,7 +146,7 @@ static void a_genuine_manifest_of_this_life_proves_nothing(void)
 
         b = doubter(bench);
         guest_comes_again(bench, &b);
-        proves(bench, &b, runs[i], epochs[i], bench->config.mac_key);
+        proves(bench, &b, runs[i], epochs[i], bench->config.seal.key);
         CHECK(hand_note(&bench->hand, NOTE_OFFENCE) == NULL);
         CHECK(hand_dropped(&bench->hand, b.control));
         CHECK_CONTAINS("start this one again",
@@ -167,7 +187,7 @@ static void rounds_go_on_while_a_proof_is_awaited(void)
     CHECK_EQUAL(START_GIVE, start_of(bench, &c));
     CHECK_EQUAL(START_GO, start_of(bench, &a));
     goes_on(bench, &a);
-    proves(bench, &c, 7, LIFE, bench->config.mac_key);
+    proves(bench, &c, 7, LIFE, bench->config.seal.key);
     CHECK(bench_look(bench)->superseded);
     bench_destroy(&bench);
 }
@@ -205,7 +225,7 @@ static void one_proof_is_checked_of_each_session(void)
     guest_comes_again(bench, &b);
     bench->hand.holds_jobs = true;
     for (unsigned i = 0; i < 3; i++)
-        proves(bench, &b, 7, LIFE, bench->config.mac_key);
+        proves(bench, &b, 7, LIFE, bench->config.seal.key);
     CHECK_EQUAL(1, bench->hand.job_count);
     hand_work(&bench->hand);
     CHECK(bench_look(bench)->superseded);
@@ -217,7 +237,7 @@ static void what_nobody_asked_for_is_not_checked(void)
     struct guest a;
     struct bench *bench = at_work(&a);
 
-    proves(bench, &a, 7, LIFE, bench->config.mac_key);
+    proves(bench, &a, 7, LIFE, bench->config.seal.key);
     goes_on(bench, &a);
     bench_destroy(&bench);
 }
@@ -240,6 +260,7 @@ void add_hub_superseded_tests(CU_pSuite suite)
 {
     TEST(a_hub_that_was_superseded_steps_down);
     TEST(a_forged_proof_is_an_offence);
+    TEST(without_keys_what_another_has_sealed_ends_no_hub);
     TEST(a_genuine_manifest_of_this_life_proves_nothing);
     TEST(who_keeps_nothing_is_dropped_and_not_ended);
     TEST(rounds_go_on_while_a_proof_is_awaited);

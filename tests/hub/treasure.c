@@ -9,7 +9,7 @@ struct bench *treasure_life(struct store *store)
     struct bench *bench = bench_new();
 
     bench->config.keeping = 1000000;
-    bench->config.mac_key[0] = 9;
+    bench->config.seal.key[0] = 9;
     store_lend(store, bench);
     bench->config.evaluate = NULL;
     return bench;

@@ -93,6 +93,7 @@ def manifest():
         values, _ = chunk_of(m["model"], chunk)
         data += struct.pack("<Q", version)
         data += hashlib.blake2b(values.tobytes(), digest_size=16).digest()
+    data += hashlib.blake2b(data, digest_size=16).digest()
     data += hashlib.blake2b(data, key=bytes.fromhex(m["key"]),
                             digest_size=32).digest()
     check(m["bytes"], data.hex(), "manifest")

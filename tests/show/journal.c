@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tests/check.h"
 #include "tests/show/keeper.h"
@@ -202,6 +203,22 @@ static void a_full_disk_ends_the_journal_and_is_told(void)
     CHECK_CONTAINS("/dev/full: No space left on device", why.text);
 }
 
+/* It holds the secret of the hub's sessions. */
+static void nobody_else_may_read_it(void)
+{
+    struct folder folder;
+    struct stat found;
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    CHECK(file_fill(folder_file(&folder, "j"), "old", 3));
+    CHECK_EQUAL(0, chmod(folder_file(&folder, "j"), 0644));
+    (void)keeper_star(folder_file(&folder, "j"), 1, SECOND);
+    CHECK_EQUAL(0, stat(folder_file(&folder, "j"), &found));
+    CHECK_EQUAL(0600, found.st_mode & 0777);
+    folder_remove(&folder);
+}
+
 void add_show_journal_tests(CU_pSuite suite)
 {
     TEST(the_sample_is_sound);
@@ -212,4 +229,5 @@ void add_show_journal_tests(CU_pSuite suite)
     TEST(steps_that_have_changed_places_are_refused);
     TEST(what_is_no_journal_is_said_to_be_none);
     TEST(a_full_disk_ends_the_journal_and_is_told);
+    TEST(nobody_else_may_read_it);
 }

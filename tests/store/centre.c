@@ -274,68 +274,6 @@ static void an_empty_folder_holds_no_run(void)
     saver_close(&saver);
 }
 
-/* Opens the store again; its life. */
-static uint64_t next_life(struct saver *saver)
-{
-    uint64_t life;
-
-    centre_close(&saver->store);
-    CHECK_OK(centre_open(&saver->store, saver->folder.path, NULL));
-    saver->store.schema = saver->schema;
-    life = saver->store.life;
-    return life;
-}
-
-static void each_life_is_more_than_all_before(void)
-{
-    struct saver saver;
-    uint64_t life;
-
-    if (!saver_open(&saver))
-        return;
-    life = saver.store.life;
-    CHECK(life >= 1);
-    CHECK(next_life(&saver) > life);
-    CHECK(file_fill(folder_file(&saver.folder, "lives"), "41000\n", 6));
-    CHECK(next_life(&saver) > 41000);
-    CHECK_EQUAL(0, remove(folder_file(&saver.folder, "lives")));
-    CHECK_OK(saver_save(&saver, 3, 100, 0)); /* whose epoch is of life 2 */
-    life = next_life(&saver);
-    CHECK(life > 2 && life < 41000);
-    CHECK(file_fill(folder_file(&saver.folder, "lives"), "\x80x", 2));
-    CHECK(next_life(&saver) > 2);
-    saver_close(&saver);
-}
-
-/* As of a hub that was lost and of the one that took over from it. */
-static void two_that_count_on_from_one_life_do_not_come_to_the_same(void)
-{
-    struct saver one, other;
-    bool differ = false;
-
-    if (!saver_open(&one))
-        return;
-    if (saver_open(&other)) {
-        for (int i = 0; i < 16 && !differ; i++)
-            differ = next_life(&one) != next_life(&other);
-        CHECK(differ);
-        saver_close(&other);
-    }
-    saver_close(&one);
-}
-
-static void after_the_last_life_comes_the_last_one_again(void)
-{
-    struct saver saver;
-
-    if (!saver_open(&saver))
-        return;
-    CHECK(file_fill(folder_file(&saver.folder, "lives"), "4294967294\n", 11));
-    CHECK_EQUAL(UINT32_MAX, next_life(&saver));
-    CHECK_EQUAL(UINT32_MAX, next_life(&saver));
-    saver_close(&saver);
-}
-
 static void a_folder_that_cannot_be_made_is_named(void)
 {
     struct centre_store store;
@@ -359,8 +297,5 @@ void add_store_centre_tests(CU_pSuite suite)
     TEST(a_generation_that_a_save_has_not_made_is_left_alone);
     TEST(two_hubs_do_not_share_a_folder);
     TEST(an_empty_folder_holds_no_run);
-    TEST(each_life_is_more_than_all_before);
-    TEST(two_that_count_on_from_one_life_do_not_come_to_the_same);
-    TEST(after_the_last_life_comes_the_last_one_again);
     TEST(a_folder_that_cannot_be_made_is_named);
 }

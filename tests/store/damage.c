@@ -224,19 +224,16 @@ static void what_a_crash_left_half_made_is_cleared_away(void)
 }
 
 /* It may be all that fills the disk. */
-static void what_is_half_made_is_cleared_away_before_anything_is_written(void)
+static void what_is_half_made_is_cleared_away_where_nothing_can_be_written(void)
 {
     struct saver saver;
-    struct why why;
 
     if (!two_generations(&saver))
         return;
     CHECK_OK(folder_make(folder_file(&saver.folder, "generation-3.tmp"), NULL));
     CHECK_OK(folder_make(folder_file(&saver.folder, "lives.tmp"), NULL));
     centre_close(&saver.store);
-    CHECK_STATUS(STATUS_IO,
-                 centre_open(&saver.store, saver.folder.path, &why));
-    CHECK_CONTAINS("lives.tmp", why.text);
+    CHECK_OK(centre_open(&saver.store, saver.folder.path, NULL));
     CHECK(!file_exists(folder_file(&saver.folder, "generation-3.tmp")));
     saver_close(&saver);
 }
@@ -251,5 +248,5 @@ void add_store_damage_tests(CU_pSuite suite)
     TEST(after_going_back_the_run_is_saved_beside_what_it_went_back_to);
     TEST(when_nothing_is_whole_the_sentence_says_what_to_do);
     TEST(what_a_crash_left_half_made_is_cleared_away);
-    TEST(what_is_half_made_is_cleared_away_before_anything_is_written);
+    TEST(what_is_half_made_is_cleared_away_where_nothing_can_be_written);
 }

@@ -1,7 +1,10 @@
 #include "store/file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/check.h"
 #include "tests/store/folder.h"
@@ -110,6 +113,43 @@ static void folders_are_made_with_those_they_are_in(void)
     folder_remove(&folder);
 }
 
+/* As somebody does who may write in the folder. */
+static void a_link_beside_the_file_is_not_followed(void)
+{
+    struct folder folder;
+    char victim[FILE_PATH_BYTES];
+    const struct part part = {"new", 3};
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    (void)snprintf(victim, sizeof victim, "%s", folder_file(&folder, "v"));
+    CHECK(file_fill(victim, "old", 3));
+    CHECK_EQUAL(0, symlink(victim, folder_file(&folder, "a.tmp")));
+    CHECK_OK(file_replace_lightly(folder_file(&folder, "a"), &part, 1, NULL));
+    CHECK(holds(folder_file(&folder, "a"), "new"));
+    CHECK_EQUAL(0, symlink(victim, folder_file(&folder, "a.tmp")));
+    CHECK_OK(file_replace(folder_file(&folder, "a"), &part, 1, NULL));
+    CHECK(holds(victim, "old"));
+    folder_remove(&folder);
+}
+
+static void a_saved_file_that_is_a_fifo_is_refused_and_not_waited_for(void)
+{
+    struct folder folder;
+    struct why why;
+    char *bytes = NULL;
+    size_t size;
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    CHECK_EQUAL(0, mkfifo(folder_file(&folder, "a"), S_IRUSR | S_IWUSR));
+    CHECK_STATUS(STATUS_IO, file_read_saved(folder_file(&folder, "a"), 100,
+                                            &bytes, &size, &why));
+    CHECK_CONTAINS("no plain file", why.text);
+    CHECK(!bytes);
+    folder_remove(&folder);
+}
+
 void add_store_file_tests(CU_pSuite suite)
 {
     TEST(parts_are_written_in_a_row);
@@ -118,4 +158,6 @@ void add_store_file_tests(CU_pSuite suite)
     TEST(what_cannot_be_written_is_named);
     TEST(a_file_is_not_moved_over_a_folder);
     TEST(folders_are_made_with_those_they_are_in);
+    TEST(a_link_beside_the_file_is_not_followed);
+    TEST(a_saved_file_that_is_a_fifo_is_refused_and_not_waited_for);
 }
