@@ -126,7 +126,7 @@ $(BUILD)/libstarswitch.a: $(API) $(LIBRARIES)
 examples: $(EXAMPLES) ## the programs and trainers of examples/
 $(BUILD)/examples/%.so: $(BUILD)/examples/%.o
 	$Q$(CC) $(SAN) -shared -o $@ $< -lm
-# What is loaded before the C library, for scripts.
+# What scripts load: before the C library, or as a trainer.
 $(BUILD)/tests/preload/%.so: $(BUILD)/tests/preload/%.o
 	$Q$(CC) -shared -o $@ $<
 $(BUILD)/examples/%: $(BUILD)/examples/%.o $(BUILD)/libstarswitch.so

@@ -29,7 +29,7 @@ def messages():
     for m in V["messages"]:
         fields = {name: value for name, _, value in m["fields"]}
         name, read = wire.unpack(bytes.fromhex(m["header"]))
-        check(m["name"], name, "kind")
+        check(m["name"].upper(), name, "kind")
         check(fields, dict(read), name)
         check(m["header"], wire.pack(name, **fields).hex(), f"packed {name}")
 

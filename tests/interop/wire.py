@@ -17,8 +17,8 @@ ALL = 2**32 - 1  # the fragment that is all
 
 with open(os.path.join(ROOT, "docs/vectors.json"), encoding="utf-8") as file:
     VECTORS = json.load(file)
-KINDS = {m["name"]: m for m in VECTORS["messages"]}
-NAMES = {m["kind"]: m["name"] for m in VECTORS["messages"]}
+KINDS = {m["name"].upper(): m for m in VECTORS["messages"]}
+NAMES = {m["kind"]: m["name"].upper() for m in VECTORS["messages"]}
 WORDS = VECTORS["words"]
 
 
