@@ -28,6 +28,8 @@ struct run {
     struct hub_view view;
     struct timespec began;
     double said;
+    enum status reported; /* what the report has come to */
+    struct why why;
 };
 
 /* ---- while it runs ---- */
@@ -295,6 +297,16 @@ static void print_all(const struct run *run, const struct outcome *outcome)
     (void)fputs(bytes, stdout);
 }
 
+/* The view that the report shows is the hub's own. */
+static void on_end(void *of, const struct outcome *outcome)
+{
+    struct run *run = of;
+
+    if (outcome->done)
+        run->reported =
+            make_report(run, (nanos)(outcome->time * 1e9), &run->why);
+}
+
 static enum status play(struct run *run, struct outcome *outcome,
                         struct why *why)
 {
@@ -302,7 +314,8 @@ static enum status play(struct run *run, struct outcome *outcome,
     const struct scene_watcher watcher = {.of = run,
                                           .step = on_step,
                                           .interval = LOOK_EVERY,
-                                          .look = on_look};
+                                          .look = on_look,
+                                          .end = on_end};
     enum status status = open_record(run, why);
 
     if (status != STATUS_OK)
@@ -312,8 +325,8 @@ static enum status play(struct run *run, struct outcome *outcome,
     if (!outcome->done)
         return because(why, STATUS_BUG, "%s", outcome->trouble);
     status = make_timeline(run, why);
-    if (status == STATUS_OK)
-        status = make_report(run, (nanos)(outcome->time * 1e9), why);
+    if (status == STATUS_OK && run->reported != STATUS_OK)
+        return because(why, run->reported, "%s", run->why.text);
     return status;
 }
 

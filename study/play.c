@@ -237,6 +237,8 @@ static void run(struct play *play, struct outcome *out)
                                                  : "the run did not end");
     tally_end(&play->tally, out);
     out->history = play->config.untold ? 0 : world_history(play->world);
+    if (watcher && watcher->end)
+        watcher->end(watcher->of, out);
 }
 
 static double clock_now(void)

@@ -47,6 +47,9 @@ struct scene_watcher {
     void (*look)(void *of, struct world *world);
     bool told; /* the transcript is wanted, for outcome.history or `line` */
     void (*line)(void *of, const char *line);
+    /* What came of it, while its world is still there: what `look` has kept
+     * of the hub's view is not, once the play is over. */
+    void (*end)(void *of, const struct outcome *outcome);
 };
 
 /* Plays it; `watcher` may be NULL. What goes wrong is in `out`. */
