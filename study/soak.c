@@ -185,7 +185,8 @@ static void live(struct life *life)
         return;
     judge_answers(life);
     world_leave(life->world, WORLD_HUB);
-    (void)reach(life, "the run does not end", all_ended);
+    if (reach(life, "the run does not end", all_ended))
+        count_end(life);
 }
 
 void soak_live(const struct soak_plan *plan,

@@ -66,6 +66,13 @@ static void draw_model(struct draw *draw)
 {
     uint64_t length = 1 + below(draw, 4), chunks = 1 + below(draw, SOAK_CHUNKS);
 
+    if (draw->plan->counts) {
+        length = draw->plan->nodes * SOAK_STINTS;
+        count(draw, "chunk", length * sizeof(float));
+        count(draw, "elements", chunks * length);
+        flag(draw, "bias", 2);
+        return;
+    }
     count(draw, "chunk", length * sizeof(float));
     count(draw, "elements", chunks * length - below(draw, length));
     flag(draw, "bias", 2);
@@ -84,7 +91,8 @@ static void draw_star(struct draw *draw)
     span(draw, "job", (nanos)(1 + below(draw, 1000)) * MICROSECOND);
     flag(draw, "uneven", 2);
     if (one_in(draw, 2))
-        count(draw, "link", 4000u << below(draw, 10));
+        count(draw, "link",
+              (draw->plan->counts ? 64000u : 4000u) << below(draw, 10));
     if (one_in(draw, 4))
         count(draw, "lost", 1 + below(draw, 50));
 }
@@ -110,6 +118,24 @@ static void draw_rules(struct draw *draw)
     if (one_in(draw, 4))
         soak_plan_put(draw->plan, "rollback", "%llu",
                       (unsigned long long)below(draw, 4));
+}
+
+/* Rules that add, so that the centre can be counted: see
+ * study/soak_count.h. */
+static void draw_counting(struct draw *draw)
+{
+    soak_plan_put(draw->plan, "policy", one_in(draw, 4) ? "ddp" : "mean");
+    soak_plan_put(draw->plan, "outer-lr", "1");
+    soak_plan_put(draw->plan, "outer-momentum", "0");
+    count(draw, "staleness", 1000);
+    if (one_in(draw, 2))
+        wish(draw, "gate",
+             gate_rules[below(draw, gate_rule_count)]->name);
+    soak_plan_put(draw->plan, "quorum", "%g", (double)below(draw, 5) / 4);
+    soak_plan_put(draw->plan, "grace", "%g", (double)below(draw, 30) / 10);
+    wish(draw, "init", one_in(draw, 2) ? "hub" : "tournament");
+    count(draw, "tournament", 1 + below(draw, 30));
+    flag(draw, "dylu", 4);
 }
 
 static void draw_policy(struct draw *draw)
@@ -146,8 +172,11 @@ static void draw_schedule(struct draw *draw)
         wish(draw, "fragments", fragments);
     /* A gate that does not wait for slow nodes leaves them behind. */
     count(draw, "staleness",
-          !draw->plan->options.gate[0] && one_in(draw, 3) ? 3 : 1000);
-    if (one_in(draw, 4))
+          !draw->plan->options.gate[0] && one_in(draw, 3) &&
+                  !draw->plan->counts
+              ? 3
+              : 1000);
+    if (one_in(draw, 4) && !draw->plan->counts)
         soak_plan_put(draw->plan, "saves", "no");
     span(draw, "save", between(draw, 100 * MILLISECOND, 5 * SECOND));
     span(draw, "evaluate", between(draw, 100 * MILLISECOND, 5 * SECOND));
@@ -170,8 +199,10 @@ static const char *codec(struct draw *draw)
 /* Bytes per second: a round of all takes some seconds at worst. */
 static void rate(struct draw *draw, const char *name)
 {
+    unsigned least = draw->plan->counts ? 3200 : 200;
+
     if (one_in(draw, 3))
-        soak_plan_put(draw->plan, name, "%uB/s", 200u << below(draw, 8));
+        soak_plan_put(draw->plan, name, "%uB/s", least << below(draw, 8));
 }
 
 static void draw_flow(struct draw *draw)
@@ -196,6 +227,8 @@ static void draw_liars(struct draw *draw)
         return;
     count(draw, "liars", 1 + below(draw, (draw->plan->nodes + 1) / 2));
     count(draw, "lies", 1 + below(draw, 60));
+    if (draw->plan->counts)
+        soak_plan_put(draw->plan, "codec-up", "raw");
     if (draw->plan->options.nodes > draw->plan->nodes - draw->plan->liars)
         count(draw, "required", draw->plan->nodes - draw->plan->liars);
 }
@@ -290,9 +323,13 @@ struct soak_plan *soak_draw(uint64_t seed)
 
     prng_seed(&draw.prng, seed);
     count(&draw, "seed", seed);
+    soak_plan_put(draw.plan, "counts", "%d", seed % 3 == 0);
     draw_star(&draw);
     draw_model(&draw);
-    draw_policy(&draw);
+    if (draw.plan->counts)
+        draw_counting(&draw);
+    else
+        draw_policy(&draw);
     draw_tasks(&draw);
     draw_schedule(&draw);
     draw_flow(&draw);

@@ -7,6 +7,7 @@
 #include "core/prng.h"
 #include "sim/models.h"
 #include "study/soak.h"
+#include "study/soak_count.h"
 #include "study/soak_judge.h"
 #include "study/soak_liar.h"
 
@@ -26,6 +27,8 @@ struct life {
     float starts[SOAK_NODES][SOAK_ELEMENTS];
     float centres[SOAK_NODES][SOAK_ELEMENTS];
     struct quadratic models[SOAK_NODES];
+    uint64_t samples[SOAK_NODES]; /* of a step */
+    struct soak_count count;
     struct soak_judge judge;
     struct soak_liars liars;
 };

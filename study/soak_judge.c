@@ -20,7 +20,7 @@ static bool is_finite(const struct life *life,
     struct extent extent =
         extent_of(life->exempt, life->schema->elements,
                   life->config.hub.chunk_elements, result->chunk);
-    double values[SOAK_ELEMENTS] = {0};
+    double values[SOAK_NUMBERS] = {0};
 
     if (!payload_fits(&extent, result->codec, payload->bytes, payload->size))
         return false;
@@ -152,6 +152,8 @@ static void judge_offer(struct life *life, const struct world_message *message)
     const struct msg_offer *offer = &message->msg->offer;
     struct soak_fate *fate = fate_of(life, message, offer->exchange);
 
+    if (!fate->offered)
+        count_offer(life, message->node, offer->samples);
     fate->part = fragment_of(offer->fragment,
                              life->judge.fragments[message->node]);
     fate->offered = world_now(life->world);
@@ -255,6 +257,7 @@ void judge_step(void *context, const struct world_step *step)
     life->out->steps++;
     if (step->process == WORLD_HUB) {
         judge_hub_step(life);
+        count_jobs(life, step);
         judge_offences(life, step);
     } else if (step->process >= life->honest) {
         return;

@@ -104,4 +104,5 @@ void judge_hub_step(struct life *life)
     judge->epoch = view.epoch;
     judge->saved = saved->version;
     judge_memory(life, &view);
+    count_hub_step(life);
 }

@@ -132,19 +132,42 @@ static void change_field(struct life *life, struct msg *msg,
 
 /* ---- payloads ---- */
 
+/* In a life that counts: what it was, or nothing, but for its own number. */
+static void change_own(struct life *life, unsigned node, struct blob *blob,
+                       const struct blob *was, float value)
+{
+    size_t at = count_place(life, node) * sizeof value;
+
+    memset(blob->bytes, 0, blob->size);
+    if (was)
+        memcpy(blob->bytes, was->bytes,
+               was->size < blob->size ? was->size : blob->size);
+    if (at + sizeof value <= blob->size)
+        memcpy(blob->bytes + at, &value, sizeof value);
+}
+
 /* The bytes changed at a place or two, or as if it were of another size. */
-static struct blob *change_payload(struct life *life, const struct blob *was)
+static struct blob *change_payload(struct life *life, unsigned node,
+                                   const struct blob *was)
 {
     static const float values[] = {NAN,    INFINITY, -INFINITY, 3.4e38f,
                                    -1e38f, 1e-45f,   1e9f};
     size_t size = was ? was->size : 4 * below(life, 24);
+    float value = values[below(life, sizeof values / sizeof *values)];
     struct blob *blob;
 
+    if (!was && life->plan->counts && below(life, 2))
+        size = life->config.hub.chunk_elements * sizeof value;
     if (below(life, 4) == 0)
         size = size ? size + 1 - below(life, 3) : 1;
     blob = blob_new(life->liars.pool, size ? size : 1);
     if (!blob)
         abort();
+    if (life->plan->counts) {
+        change_own(life, node, blob, was, value);
+        blob_seal(blob);
+        return blob;
+    }
     memset(blob->bytes, (int)below(life, 256), blob->size);
     if (was)
         memcpy(blob->bytes, was->bytes,
@@ -152,8 +175,7 @@ static struct blob *change_payload(struct life *life, const struct blob *was)
     if (below(life, 2) && blob->size >= sizeof(float))
         memcpy(blob->bytes +
                    below(life, blob->size / sizeof(float)) * sizeof(float),
-               &values[below(life, sizeof values / sizeof *values)],
-               sizeof(float));
+               &value, sizeof value);
     else
         blob->bytes[below(life, blob->size)] = (unsigned char)below(life, 256);
     blob_seal(blob);
@@ -197,7 +219,8 @@ static enum msg_kind some_kind(struct life *life)
     return kind;
 }
 
-/* Keys keep it from speaking for others. */
+/* Keys keep it from speaking for others; and where steps are counted, what is
+ * encoded in another way would be others' numbers. */
 static void keep_identity(struct life *life, const struct msg *was,
                           struct msg *msg)
 {
@@ -207,6 +230,8 @@ static void keep_identity(struct life *life, const struct msg *was,
         msg->hello.node_high |= (uint64_t)1 << 63;
     if (msg->kind == MSG_ATTACH && was->attach.session != msg->attach.session)
         msg->attach.session = prng_next(&life->prng) | (uint64_t)1 << 63;
+    if (life->plan->counts && msg->kind == MSG_CHUNK)
+        msg->chunk.codec = CODEC_RAW;
 }
 
 static void change(struct life *life, unsigned node, const struct msg *was,
@@ -218,7 +243,7 @@ static void change(struct life *life, unsigned node, const struct msg *was,
 
     if (info->payload && below(life, 2)) {
         blob_unref(&other);
-        other = change_payload(life, payload);
+        other = change_payload(life, node, payload);
         check_in(life, &msg, other);
     }
     for (uint64_t i = below(life, 3) + !info->payload;
@@ -242,7 +267,7 @@ static void make_up(struct life *life, unsigned node, const struct msg *near)
         memcpy((char *)&msg + info->fields[0].offset, &near->offer.exchange,
                sizeof near->offer.exchange);
     if (info->payload) {
-        payload = change_payload(life, NULL);
+        payload = change_payload(life, node, NULL);
         check_in(life, &msg, payload);
     }
     keep_identity(life, &was, &msg);

@@ -253,6 +253,25 @@ void soak_plan_print(const struct soak_plan *plan, FILE *out)
 
 /* ---- as a configuration ---- */
 
+/* Whether what trainers count can be found in the centre. */
+static bool adds(const struct soak_plan *plan, const struct hub_config *hub)
+{
+    const struct policy *policy = &hub->policy;
+
+    return plan->saves && !plan->evaluates &&
+           hub->chunk_elements >= plan->nodes * SOAK_STINTS &&
+           plan->elements % hub->chunk_elements == 0 &&
+           (!plan->liars || hub->codec_up == CODEC_RAW) &&
+           hub->codec_up != CODEC_SIGN &&
+           policy->exchange != EXCHANGE_PARAMETERS &&
+           policy->select == &select_all && policy->reduce == &reduce_mean &&
+           policy->merge == &merge_mean && policy->receive == &receive_all &&
+           policy->damping == &damping_none &&
+           policy->preempt == &preempt_off &&
+           policy->numbers.outer_lr == 1 &&
+           policy->numbers.outer_momentum == 0 && hub->staleness >= 1000;
+}
+
 enum status soak_plan_settle(const struct soak_plan *plan,
                              struct hub_config *out, struct why *why)
 {
@@ -265,7 +284,8 @@ enum status soak_plan_settle(const struct soak_plan *plan,
                        "there may be 1 to %d nodes, and must be enough for all "
                        "acts; those required must be honest",
                        SOAK_NODES);
-    if (!plan->elements || plan->elements > SOAK_ELEMENTS || !chunk ||
+    if (!plan->elements || !chunk ||
+        plan->elements > (plan->counts ? SOAK_NUMBERS : SOAK_ELEMENTS) ||
         (plan->elements + chunk - 1) / chunk > SOAK_CHUNKS)
         return because(why, STATUS_CONFIG,
                        "the model may have 1 to %d elements, and at most %d "
@@ -278,6 +298,11 @@ enum status soak_plan_settle(const struct soak_plan *plan,
     *out = (struct hub_config){.run = plan->seed + 1};
     if (hub_settle(&plan->options, out, why) != STATUS_OK)
         return STATUS_CONFIG;
+    if (plan->counts && !adds(plan, out))
+        return because(why, STATUS_CONFIG,
+                       "who counts needs rules that add, a disk, and %d "
+                       "numbers of a chunk for each node",
+                       SOAK_STINTS);
     out->seed = plan->seed;
     out->save_interval = plan->save;
     return STATUS_OK;

@@ -18,7 +18,15 @@
 #include "hub/hub.h"
 #include "study/acts.h"
 
-enum { SOAK_NODES = 16, SOAK_CHUNKS = 5, SOAK_ELEMENTS = 20 };
+/* SOAK_STINTS are counted of a node (study/soak_count.h), each with a number
+ * in each chunk; SOAK_ELEMENTS are what others train. */
+enum {
+    SOAK_NODES = 16,
+    SOAK_CHUNKS = 5,
+    SOAK_ELEMENTS = 20,
+    SOAK_STINTS = 12,
+    SOAK_NUMBERS = SOAK_CHUNKS * SOAK_NODES * SOAK_STINTS
+};
 
 
 struct soak_plan {
@@ -26,7 +34,7 @@ struct soak_plan {
     uint64_t seed, nodes, task_steps, elements, link, lost, late, twice;
     uint64_t liars, lies;
     nanos faults, save, step, latency, reconnect, job;
-    bool saves, evaluates, reviews, bias, apart, uneven;
+    bool saves, evaluates, reviews, bias, apart, uneven, counts;
     struct acts *acts;
 };
 

@@ -59,7 +59,8 @@ static void evaluate(void *context, const float *theta, size_t elements,
 static bool review(const void *context, const float *x, size_t elements,
                    double *loss, double *error)
 {
-    const struct quadratic *model = context;
+    const struct soak_seat *seat = context;
+    const struct quadratic *model = &seat->life->models[seat->node];
 
     *loss = *error = 0;
     for (size_t i = 0; i < elements; i++) {
@@ -92,8 +93,10 @@ static uint64_t rate(const struct soak_plan *plan, struct prng *prng)
 {
     return !plan->uneven || prng_below(prng, 3)
                ? 0
-               : 200u << prng_below(prng, 8);
+               : (plan->counts ? 3200u : 200u) << prng_below(prng, 8);
 }
+
+static const float nothing[SOAK_NUMBERS];
 
 /* All of a node's own is drawn from its number, so that it stays what it is in
  * a plan with fewer of them. */
@@ -113,17 +116,21 @@ static void add_node(struct life *life, unsigned number)
     *model = (struct quadratic){1, life->centres[number]};
     node.up = rate(plan, &prng);
     node.down = rate(plan, &prng);
+    life->samples[number] = 1 + prng_below(&prng, 3);
     node.trainer = (struct trainer_config){
-        .start = life->starts[plan->apart ? number : 0],
+        .start = plan->counts ? nothing
+                              : life->starts[plan->apart ? number : 0],
         .elements = (size_t)plan->elements,
         .step = plan->step,
         .step_jitter = plan->step / 2,
-        .rate = 0.005,
-        .samples = 1 + prng_below(&prng, 3),
+        .rate = plan->counts ? 1 : 0.005,
+        .samples = life->samples[number],
         .task_steps = plan->options.tasks ? plan->task_steps : 0,
-        .gradient = trainer_quadratic,
+        .gradient = count_gradient,
         .evaluate = plan->reviews && number % 3 ? review : NULL,
-        .context = model};
+        .context = &life->count.seats[number],
+        .look = count_look,
+        .observer = &life->count.seats[number]};
     if (plan->uneven && prng_below(&prng, 4) == 0)
         node.trainer.step /= 4;
     (void)snprintf(name, sizeof name, "n%u", number + 1);
@@ -157,6 +164,7 @@ void star_open(struct life *life, const struct hub_config *hub)
                   .evaluate = plan->evaluates ? evaluate : NULL}};
     life->config.hub.keeping = 1000000; /* models are tiny */
     life->config.hub.recovery = HUB_RECOVERY;
+    count_open(life);
     life->world = world_new(plan->seed, &life->config);
     life->liars.pool = pool_new();
     if (!life->liars.pool)
