@@ -5,7 +5,7 @@
 # count, and what the centre holds is worked out by hand.
 #
 #     tests/e2e/interop.sh         70 rounds, 2 kills of the node, 1 of the hub
-#     tests/e2e/interop.sh long    1000, 20 and 20
+#     tests/e2e/interop.sh long    1000, 20 and 20, and more policies
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/e2e/common
@@ -154,3 +154,40 @@ for words in '"told": true' '"farewell": "done"' '"taken": 1'; do
         failed "not $words: $(tail -n 1 "$here/t.log")"
 done
 has_results t 10 || failed "t has taken no part: $(tail -n 1 "$here/t.log")"
+
+# ---- each way to exchange, and the other codecs ----
+
+# plays NUMBER OPTION...: a run that the hub ends; nobody may be cut.
+plays() {
+    local number=$1
+    shift
+    hub "e$number" --every 12 --delay 6 --tournament 8 --nodes 2 \
+        --iterations 800 --chunk 4KiB "$@"
+    real "r$number" 1
+    other "s$number" 0
+    ends "r$number" 0 60
+    ends "s$number" 0 20
+    ends "e$number" 0 20
+    has_results "s$number" 20 || failed "$*: $(tail -n 1 "$here/s$number.log")"
+    for words in connection '"norm"' '"corrupt"' '"nonfinite"'; do
+        [ "$(logged "s$number" "$words")" = 0 ] || failed "$*: $words"
+    done
+}
+[ "${1:-}" = long ] || exit 0
+number=0
+while read -r options; do
+    number=$((number + 1))
+    # shellcheck disable=SC2086
+    plays $number $options
+done <<'END'
+--policy streaming --fragments 2
+--policy async
+--policy ddp --every 1
+--policy easgd
+--policy lsgd
+--policy mean --miss cut
+--policy mean --miss wait
+--policy mean --codec-up int4 --codec-down e3m0
+--policy mean --codec-up top10 --codec-down sign
+--policy mean --codec-up f16 --codec-down bf16
+END

@@ -96,6 +96,8 @@ def main():
         node.x[mine] += 1
         steps += 1
         node.samples += 1
+        node.gradient[mine] -= 1
+        node.gradients += 1
         if not node.step(options.pace):
             break
     told = node.leave()

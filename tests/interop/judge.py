@@ -95,7 +95,7 @@ def judge_log(name, coordinate, merged):
     # An offer without a verdict may be merged or not: the first way through
     # that fits all that was told is taken.
     ways = {0}
-    for offer in offers:
+    for offer in (offer for offer in offers if offer["p"]):
         taken = {at + 1 for at in ways
                  if at < len(merged) and merged[at] == offer["p"]}
         ways = taken if offer["told"] == "merged" else \

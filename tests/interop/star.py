@@ -460,6 +460,9 @@ class Node:
         for c in range(m.first, min(m.first + m.chunks, len(self.chunks))):
             self.judge(f, c, m.verdict)
         f.void = f.void or (not f.complete and not f.applied)
+        if f.kind == PARAMETERS and \
+                wire.WORDS["verdict"][m.verdict] in ("merged", "declined"):
+            self.base = max(self.base, m.version)
         self.sweep()
 
     def on_result(self, m, payload):
