@@ -106,8 +106,8 @@ class Node:
         self.disconnect()
         self.control, self.control_watch = self.socket(self.port)
         self.bulk, self.bulk_watch = self.socket(self.port + 1)
-        self.control_up = self.bulk_up = self.attached = False
-        self.welcome, self.held = None, {}
+        self.control_up = self.bulk_up = False
+        self.welcome, self.session, self.held = None, None, {}
         self.unsettled, self.recalled = True, 0
         self.heard = self.tried = time.monotonic()
         self.pinged = self.greeted = 0
@@ -157,10 +157,16 @@ class Node:
                   name=self.name)
 
     def attach(self):
-        if self.bulk_up and self.welcome and not self.attached:
-            self.attached = True
-            self.send("ATTACH", session=self.welcome.session)
-            self.announce()
+        if not self.bulk_up or not self.welcome:
+            return
+        if self.session != self.welcome.session:
+            self.session = self.welcome.session
+            self.send("ATTACH", session=self.session)
+        self.announce()
+
+    @property
+    def attached(self):
+        return self.welcome and self.session == self.welcome.session
 
     def watch(self, socket):
         event = monitor.recv_monitor_message(socket)["event"]
@@ -241,6 +247,8 @@ class Node:
         if m.run == self.kept_run and m.start not in (HOLD, GIVE) and \
                 m.epoch >> 32 < self.epoch >> 32:
             raise ConnectionError("another hub has taken the run over")
+        self.unsettled |= not self.welcome or \
+            m.session != self.welcome.session
         self.welcome, self.start = m, m.start
         if m.start not in (HOLD, GIVE):
             self.settle()
@@ -263,8 +271,6 @@ class Node:
         self.founding.granted = True
         for c in self.chunks:
             self.founding.payloads[c] = values[self.part(c)].tobytes()
-        if self.attached:
-            self.announce()
 
     def announce(self):
         if self.start == GIVE:
