@@ -1,8 +1,11 @@
 #include "train/spec.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/check.h"
+#include "tests/store/folder.h"
 
 static struct spec spec;
 static struct why why;
@@ -34,6 +37,46 @@ static void widths_are_given_or_found_in_the_data(void)
     check_widths("784-32-12", "784-32-12");
     check_widths("hidden=32-16", "784-32-16-10");
     check_widths("batch=1", "784-128-10");
+}
+
+/* What docs/trainers.md says of each setting. */
+#define BOTH 0
+#define LM 1
+#define WHOLE
+#define REAL
+static const struct {
+    const char *name, *doc;
+    int only_lm;
+    double mlp, lm;
+} documented[] = {
+#define NUMBER(ID, name, kind, models, least, most, mlp, lm, doc)              \
+    {#name, doc, models, mlp, lm},
+#include "train/numbers.def"
+#undef NUMBER
+};
+
+static void the_page_on_trainers_has_every_setting(void)
+{
+    char row[200], of_mlp[32];
+    size_t size = 0;
+    char *page = file_content("docs/trainers.md", &size);
+
+    if (!CHECK(page != NULL))
+        return;
+    for (size_t i = 0; i < sizeof documented / sizeof *documented; i++) {
+        (void)snprintf(of_mlp, sizeof of_mlp, "%g ", documented[i].mlp);
+        (void)snprintf(row, sizeof row, "\n| %s | %s| %g | %s |\n",
+                       documented[i].name,
+                       documented[i].only_lm ? "" : of_mlp, documented[i].lm,
+                       documented[i].doc);
+        CHECK_CONTAINS(row, page);
+    }
+    for (unsigned i = 0; i < OPTIMIZERS; i++) {
+        (void)snprintf(row, sizeof row, "`%s` (lr %g)", optimizer_rows[i].name,
+                       optimizer_rows[i].rate);
+        CHECK_CONTAINS(row, page);
+    }
+    free(page);
 }
 
 static void widths_that_do_not_fit_the_data_are_refused(void)
@@ -105,6 +148,7 @@ static void a_refused_spec_changes_nothing(void)
 void add_train_spec_tests(CU_pSuite suite)
 {
     TEST(widths_are_given_or_found_in_the_data);
+    TEST(the_page_on_trainers_has_every_setting);
     TEST(widths_that_do_not_fit_the_data_are_refused);
     TEST(settings_are_read);
     TEST(each_optimizer_has_its_own_default_rate);
