@@ -12,10 +12,10 @@ const char option_units[] =
 
 const char option_sources[] =
     "The command line wins over the environment, that over the file of "
-    "--config, and that over the defaults. The variable of --outer-lr is "
-    "STARSWITCH_OUTER_LR; of a flag it is yes or no. The file has lines such "
-    "as \"outer-lr = 0.7\"; # begins a comment. One file may serve all "
-    "programs.";
+    "--config, and that over the defaults. The variable of --time is "
+    "STARSWITCH_TIME, others alike, with _ for -; that of a flag is yes or no. "
+    "The file has lines such as \"time = 10min\"; # begins a comment. One file "
+    "may serve all programs.";
 
 const char option_command[] = "starswitch-hub ctl COMMAND [--directory DIR]";
 
@@ -184,21 +184,29 @@ static bool is_open(const struct options *options, const struct option *row)
            (!*row->text && !*((const unsigned char *)options + row->given));
 }
 
+static void print_value(const struct options *options,
+                        const struct option *row,
+                        char bytes[ENDPOINTS_TEXT_BYTES])
+{
+    struct text text;
+    union value value;
+
+    memcpy(&value, (const char *)options + row->offset,
+           value_size(row->type.kind));
+    text_init(&text, bytes, ENDPOINTS_TEXT_BYTES);
+    value_print(&row->type, &value, &text);
+}
+
 static void print_setting(const struct options *options,
                           const struct option *row, struct text *out)
 {
     char bytes[ENDPOINTS_TEXT_BYTES];
-    struct text text;
-    union value value;
 
     if (is_open(options, row)) {
         text_add(out, "# %s =\n", row->name);
         return;
     }
-    memcpy(&value, (const char *)options + row->offset,
-           value_size(row->type.kind));
-    text_init(&text, bytes, sizeof bytes);
-    value_print(&row->type, &value, &text);
+    print_value(options, row, bytes);
     text_add(out, "%s = ", row->name);
     print_quoted(bytes, out);
     text_add(out, "\n");
@@ -220,5 +228,49 @@ void options_print_config(const struct options *options, enum program program,
         group = rows[i].group;
         text_add(out, "# %s\n", rows[i].help);
         print_setting(options, &rows[i], out);
+    }
+}
+
+/* Between '...' unless no shell would see anything in it. */
+static void print_word(const char *word, struct text *out)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-./:,=%+@";
+
+    if (*word && !word[strspn(word, plain)]) {
+        text_add(out, "%s", word);
+        return;
+    }
+    text_add(out, "'");
+    for (; *word; word++)
+        if (*word == '\'')
+            text_add(out, "'\\''");
+        else
+            text_add_character(out, *word);
+    text_add(out, "'");
+}
+
+void options_print_line(const struct options *options, enum program program,
+                        struct text *out)
+{
+    char bytes[ENDPOINTS_TEXT_BYTES];
+    size_t count;
+    const struct option *rows = options_rows(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct option *row = &rows[i];
+
+        if (!option_is_of(row, program) || row->type.kind == VALUE_SECRET ||
+            *((const unsigned char *)options + row->given) != OPTION_ARGUMENT)
+            continue;
+        print_value(options, row, bytes);
+        if (row->type.kind == VALUE_FLAG) {
+            text_add(out, " --%s%s", strcmp(bytes, "no") ? "" : "no-",
+                     row->name);
+            continue;
+        }
+        text_add(out, " --%s ", row->name);
+        print_word(bytes, out);
     }
 }

@@ -1,9 +1,11 @@
 /* Where settings come from: the command line, a config file's text, the
  * environment. Each works on a copy, as a call that fails changes nothing. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/options.h"
+#include "core/spelling.h"
 
 /* Longer than any option's name and than any value with all of it escaped. */
 enum { NAME_BYTES = 64, LINE_BYTES = 1024 };
@@ -219,6 +221,36 @@ enum status options_parse_config_text(struct options *options,
     }
     *options = next;
     return STATUS_OK;
+}
+
+enum status options_check_variable(const char *variable, struct why *why)
+{
+    static const char prefix[] = "STARSWITCH_";
+    size_t count, length = strcspn(variable, "=");
+    const struct option *rows = options_rows(&count);
+    char name[NAME_BYTES], known[NAME_BYTES], nearest[NAME_BYTES] = "";
+    unsigned least = UINT_MAX;
+
+    if (strncmp(variable, prefix, sizeof prefix - 1) != 0)
+        return STATUS_OK;
+    (void)snprintf(name, sizeof name, "%.*s", (int)length, variable);
+    for (size_t i = 0; i < count; i++) {
+        struct text text;
+        unsigned distance;
+
+        text_init(&text, known, sizeof known);
+        option_variable(rows[i].name, &text);
+        distance = spelling_distance(known + sizeof prefix - 1,
+                                     name + sizeof prefix - 1);
+        if (!distance)
+            return STATUS_OK;
+        if (distance < least)
+            memcpy(nearest, known, sizeof nearest);
+        least = distance < least ? distance : least;
+    }
+    return because(why, STATUS_CONFIG,
+                   "the environment has %.60s, and no setting is called so: "
+                   "did you mean %s?", name, nearest);
 }
 
 enum status options_parse_environment(struct options *options,

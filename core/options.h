@@ -143,6 +143,11 @@ enum status options_parse_environment(struct options *options,
                                       const char *(*lookup)(const char *name),
                                       struct why *why) MUST_CHECK;
 
+/* CONFIG if `variable` (NAME=value of the environment) begins as ours do and
+ * is none of any program's; says which one it is like. */
+enum status options_check_variable(const char *variable,
+                                   struct why *why) MUST_CHECK;
+
 /* Room for any of the pages below. */
 enum { OPTIONS_PAGE_BYTES = 32 * 1024 };
 
@@ -153,6 +158,11 @@ void options_print_help(enum program program, struct text *out);
  * chosen is commented out. Reading it again gives the same settings. */
 void options_print_config(const struct options *options, enum program program,
                           struct text *out);
+
+/* What the command line has chosen, as words for a shell, each with a blank in
+ * front: " --lan --every 20". No secrets. */
+void options_print_line(const struct options *options, enum program program,
+                        struct text *out);
 
 /* The manual page, section 1, as troff source. */
 void options_print_man(enum program program, struct text *out);

@@ -146,6 +146,15 @@ static bool takes_one_column(uint32_t code)
            (code >= 0x370 && code < 0x483) || (code >= 0x48A && code < 0x530);
 }
 
+static void add_column(struct text *out, uint32_t code, const char *from,
+                       const char *to)
+{
+    if (takes_one_column(code))
+        add_bytes(out, from, to);
+    else
+        text_add(out, "?");
+}
+
 size_t quote_plain(struct text *out, const char *words, size_t columns)
 {
     size_t column = 0;
@@ -157,10 +166,30 @@ size_t quote_plain(struct text *out, const char *words, size_t columns)
         column++;
         if (*words && column == columns)
             text_add(out, "~");
-        else if (takes_one_column(code))
-            add_bytes(out, from, words);
         else
-            text_add(out, "?");
+            add_column(out, code, from, words);
     }
     return column;
+}
+
+size_t quote_name(struct text *out, const char *name, size_t columns)
+{
+    const char *tail = name;
+    size_t length = 0, head;
+
+    for (const char *at = name; *at; length++)
+        (void)next_character(&at);
+    if (length <= columns || columns < 3)
+        return quote_plain(out, name, columns);
+    head = (columns - 1) / 2;
+    for (size_t i = 0; i < length - (columns - 1 - head); i++)
+        (void)next_character(&tail);
+    for (size_t i = 0; i < head; i++) {
+        const char *from = name;
+        uint32_t code = next_character(&name);
+
+        add_column(out, code, from, name);
+    }
+    text_add(out, "~");
+    return head + 1 + quote_plain(out, tail, columns);
 }

@@ -27,4 +27,8 @@ void quote_html(struct text *out, const char *words);
  * something had to be left out, the last one is `~`. Returns the columns. */
 size_t quote_plain(struct text *out, const char *words, size_t columns);
 
+/* The same for a name, which is cut in its middle: names that begin alike
+ * often end with a number. */
+size_t quote_name(struct text *out, const char *name, size_t columns);
+
 #endif

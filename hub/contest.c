@@ -103,8 +103,8 @@ static void tell_winner(struct hub *hub, const struct round *round,
 {
     if (winner)
         effects_note(hub->out, NOTE_FOUNDED, hub->members[winner->member]->name,
-                     "has the best first parameters of %u nodes: loss %.4f "
-                     "at iteration %llu",
+                     "the run starts from its parameters, the best of %u: "
+                     "loss %.4f at iteration %llu",
                      round->count, winner->candidate.score,
                      (unsigned long long)winner->offer.iteration);
     else

@@ -80,13 +80,13 @@ void contribution_close(struct hub *hub, struct contribution *contribution,
     place->verdict = verdict;
     blob_unref(&place->payload);
     hub->verdicts[verdict]++;
-    if (verdict == VERDICT_MERGED)
-        contribution->merged++;
-    else if (hub->members[contribution->member]->session ==
-             contribution->connection)
+    contribution->merged += verdict == VERDICT_MERGED;
+    if (hub->members[contribution->member]->session ==
+        contribution->connection)
         (void)snprintf(hub->members[contribution->member]->why,
                        sizeof hub->members[0]->why, "%s",
-                       verdict_words[verdict].text);
+                       verdict == VERDICT_MERGED ? ""
+                                                 : verdict_words[verdict].text);
 }
 
 struct contribution *contribution_find(struct hub *hub, int member,

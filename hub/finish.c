@@ -178,7 +178,7 @@ static bool find_reason(const struct hub *hub, char reason[MSG_TEXT_BYTES])
 
     reason[0] = '\0';
     if (reached && hub->config.goal == GOAL_ACCURACY)
-        (void)snprintf(reason, size, "goal reached: %.2f %% right",
+        (void)snprintf(reason, size, "goal reached: test accuracy %.2f %%",
                        100 * hub->accuracy);
     else if (reached)
         (void)snprintf(reason, size, "goal reached: loss %.4f", hub->score);
@@ -205,6 +205,7 @@ bool finish_is_due(const struct hub *hub)
 
 void finish_judge(struct hub *hub)
 {
+    hub->reached |= goal_reached(hub);
     if (hub->recovery.on || hub->stopping)
         return;
     if (!hub->ending) {

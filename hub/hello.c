@@ -84,10 +84,9 @@ static enum status look_at_hello(struct hub *hub,
         return centre_shape(hub, (const char *)payload->bytes, payload->size,
                             why);
     return because(why, STATUS_VERSION,
-                   "this hub speaks protocol %d to %d, the node %u to %u: "
-                   "install the same release on both",
-                   PROTOCOL_MIN, PROTOCOL_MAX, hello->protocol_min,
-                   hello->protocol_max);
+                   "this hub speaks version %d of the protocol, the node "
+                   "version %u: install the same release on both",
+                   PROTOCOL_MAX, hello->protocol_max);
 }
 
 /* Whether the node may come in; says goodbye if not, or hangs up if it may when

@@ -111,18 +111,20 @@ struct hub_node_view {
     enum activity activity;
     bool silent, gone, best, quarantined;
     bool drained, pinned; /* by the operator */
-    char why[64]; /* the last verdict other than merged, or empty */
+    char why[64]; /* what became of its last chunk, unless it is merged */
 };
 
 struct hub_view {
     uint64_t run, version, epoch, rounds;
     bool founded, ending, ended;
     bool stopping;   /* the hub ends, the run does not */
+    bool reached;    /* a centre was good enough for the goal */
     bool recovering; /* it asks nodes for the newest centre */
     bool superseded; /* another hub has taken the run over */
     /* Why the last save has failed, so that the run ended without; or NULL. The
      * hub's. */
     const char *unsaved;
+    bool tested; /* scores are of held-out data, not what nodes train with */
     double score, accuracy; /* of the centre; NO_SCORE and -1: none */
     double error;           /* standard error of the score; 0: not known */
     double best_score, best_accuracy; /* the same */

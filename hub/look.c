@@ -167,10 +167,12 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->founded = hub->founded;
     view->ending = hub->ending;
     view->stopping = hub->stopping;
+    view->reached = hub->reached;
     view->ended = hub->ended;
     view->recovering = hub->recovery.on;
     view->superseded = hub->recovery.superseded;
     view->unsaved = hub->unsaved ? hub->save_failure.text : NULL;
+    view->tested = hub->config.evaluate != NULL;
     view->score = hub->score;
     view->accuracy = hub->accuracy;
     view->error = hub->error;

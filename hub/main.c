@@ -7,7 +7,6 @@
 
 #include <starswitch.h>
 
-#include "codec/pages.h"
 #include "hub/hub.h"
 #include "hub/main_commands.h"
 #include "hub/main_ctl.h"
@@ -21,7 +20,6 @@
 #include "net/net.h"
 #include "net/service.h"
 #include "net/settings.h"
-#include "policies/pages.h"
 #include "store/centre.h"
 
 /* Merging and scoring have a thread each at least. */
@@ -199,20 +197,24 @@ static enum status reload(void *self, struct why *why)
     return status;
 }
 
+/* How the run and the hub are, for ctl status. */
+static void describe(void *self, struct text *people, struct text *json)
+{
+    struct server *server = self;
+
+    state_describe(&server->display, server->net, server->pool, server->hub,
+                   people, json);
+}
+
 static void on_signal(void *self, int number)
 {
     struct server *server = self;
-    static struct hub_view view;
-    struct hub_uploads uploads;
     struct why why = {""};
 
     if (number == SIGHUP) {
         (void)!reload(server, &why);
     } else if (number == SIGUSR1) {
-        hub_look(server->hub, net_now(), &view);
-        hub_look_at_uploads(server->hub, &uploads);
-        state_dump(&server->display, server->net, server->pool, &view,
-                   &uploads);
+        state_dump(&server->display, server->net, server->pool, server->hub);
     } else {
         stop(server);
     }
@@ -327,7 +329,7 @@ static enum status open_all(struct server *server, struct why *why)
     if (status == STATUS_OK)
         status = open_net(server, why);
     if (status == STATUS_OK)
-        status = ctl_open(server->options.directory, server->hub, &reload,
+        status = ctl_open(server->options.directory, &reload, &describe,
                           server, &server->ctl, why);
     return status;
 }
@@ -345,18 +347,6 @@ static void close_all(struct server *server)
     pool_destroy(&server->pool);
 }
 
-/* The end of --help: options alone do not know what there is. */
-static void print_names(void)
-{
-    static char bytes[OPTIONS_PAGE_BYTES];
-    struct text page;
-
-    text_init(&page, bytes, sizeof bytes);
-    codecs_print_help(&page);
-    policies_print_help(&page);
-    (void)fputs(bytes, stdout);
-}
-
 int main(int argc, char **argv)
 {
     static struct server server;
@@ -371,7 +361,7 @@ int main(int argc, char **argv)
     service_begin(&server.service);
     status = settings_read(&server.options, PROGRAM_HUB, argc, argv, &why);
     if (status == STATUS_OK && server.options.help)
-        print_names();
+        command_print_names();
     if (status == STATUS_OK && server.options.version)
         (void)printf("starswitch-hub %s\n", STAR_VERSION);
     if (status == STATUS_OK &&
@@ -386,8 +376,9 @@ int main(int argc, char **argv)
         service_ready();
         net_run(server.net);
         hub_look(server.hub, net_now(), &view);
-        display_end(&server.display, net_now(), &view);
-        status = end_of_run(server.options.directory, &view, &why);
+        status = display_end(&server.display, net_now(), &view, &why);
+        if (status == STATUS_OK)
+            status = end_of_run(&server.options, &view, &why);
     }
     if (status != STATUS_OK)
         (void)fprintf(stderr, "starswitch-hub: %s\n", why.text);

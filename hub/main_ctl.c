@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,7 +12,11 @@
 #include "show/table.h"
 #include "store/file.h"
 
-enum { CLIENTS = 8, REPLY_BYTES = 48 * 1024 };
+enum {
+    CLIENTS = 8,
+    PEOPLE_BYTES = 16 * 1024, /* the table, in lines */
+    REPLY_BYTES = 2 * PEOPLE_BYTES + TABLE_STATE_BYTES
+};
 #define LISTENS_FOR (5 * SECOND)
 
 struct client {
@@ -30,12 +33,11 @@ struct client {
 struct ctl {
     int fd;
     struct sockaddr_un address;
-    const struct hub *hub;
     ctl_reload *reload;
-    void *owner; /* what it is given */
+    ctl_describe *describe;
+    void *owner; /* what both are given */
     uint64_t next_ticket;
     struct client clients[CLIENTS];
-    struct hub_view view; /* of the last status */
 };
 
 /* ---- replies ---- */
@@ -101,53 +103,27 @@ static void refuse(struct client *client, enum status status,
     reply_end(client, &reply);
 }
 
-static void add_number(struct text *reply, const char *key, double value)
+/* All that there is to know; the lines for people are the answer's text. */
+static void say_status(struct ctl *ctl, struct client *client)
 {
-    text_add(reply, ",\"%s\":", key);
-    quote_json_number(reply, value < NO_SCORE ? value : (double)NAN);
-}
+    struct text reply, people, json;
+    char *bytes = malloc(PEOPLE_BYTES + TABLE_STATE_BYTES);
 
-static const char *state_of(const struct hub_node_view *node)
-{
-    return node->gone          ? "gone"
-           : node->silent      ? "silent"
-           : node->drained     ? "leaving"
-           : node->quarantined ? "quarantined"
-                               : activity_words[node->activity].text;
-}
-
-static void add_node(struct text *reply, const struct hub_node_view *node)
-{
-    text_add(reply, "{\"name\":");
-    quote_json(reply, node->name);
-    text_add(reply, ",\"iteration\":%" PRIu64, node->iteration);
-    add_number(reply, "rate", node->rate);
-    add_number(reply, "loss", node->iteration ? node->loss : NO_SCORE);
-    text_add(reply, ",\"state\":\"%s\",\"pinned\":%s}", state_of(node),
-             node->pinned ? "true" : "false");
-}
-
-static void say_status(struct client *client, const struct hub_view *view)
-{
-    struct text reply;
-
-    if (!reply_begin(client, &reply))
+    if (!bytes) {
+        refuse(client, STATUS_NO_MEMORY, "no memory for the answer");
         return;
-    text_add(&reply, "{\"ok\":true,\"run\":\"%016" PRIx64 "\",\"version\":%"
-             PRIu64 ",\"epoch\":%" PRIu64, view->run, view->version,
-             view->epoch);
-    add_number(&reply, "score", view->score);
-    text_add(&reply, ",\"state\":");
-    quote_json(&reply, view->state);
-    text_add(&reply, ",\"nodes\":[");
-    for (unsigned i = 0; i < table_nodes(view); i++) {
-        text_add(&reply, i ? "," : "");
-        add_node(&reply, &view->nodes[i]);
     }
-    text_add(&reply, "]");
-    if (view->count > TABLE_NODES)
-        text_add(&reply, ",\"more_nodes\":%u", view->count - TABLE_NODES);
-    reply_end(client, &reply);
+    text_init(&people, bytes, PEOPLE_BYTES);
+    text_init(&json, bytes + PEOPLE_BYTES, TABLE_STATE_BYTES);
+    ctl->describe(ctl->owner, &people, &json);
+    if (reply_begin(client, &reply)) {
+        text_add(&reply, "{\"ok\":true,\"text\":");
+        quote_json(&reply, people.bytes);
+        text_add(&reply, ",%.*s", (int)strcspn(json.bytes + 1, "\n") - 1,
+                 json.bytes + 1);
+        reply_end(client, &reply);
+    }
+    free(bytes);
 }
 
 static void say_done(struct client *client, const struct msg_answer *answer)
@@ -168,8 +144,7 @@ static void client_answer(struct ctl *ctl, struct client *client,
     if (answer->status != STATUS_OK) {
         refuse(client, answer->status, answer->text);
     } else if (client->command == COMMAND_STATUS) {
-        hub_look(ctl->hub, net_now(), &ctl->view);
-        say_status(client, &ctl->view);
+        say_status(ctl, client);
     } else {
         say_done(client, answer);
     }
@@ -313,8 +288,8 @@ static enum status listen_at(struct ctl *ctl, struct why *why)
     return STATUS_OK;
 }
 
-enum status ctl_open(const char *directory, const struct hub *hub,
-                     ctl_reload *reload, void *owner, struct ctl **out,
+enum status ctl_open(const char *directory, ctl_reload *reload,
+                     ctl_describe *describe, void *owner, struct ctl **out,
                      struct why *why)
 {
     struct ctl *ctl = calloc(1, sizeof *ctl);
@@ -322,8 +297,8 @@ enum status ctl_open(const char *directory, const struct hub *hub,
 
     if (!ctl)
         return because(why, STATUS_NO_MEMORY, "no memory for ctl");
-    ctl->hub = hub;
     ctl->reload = reload;
+    ctl->describe = describe;
     ctl->owner = owner;
     ctl->next_ticket = 1;
     for (unsigned i = 0; i < CLIENTS; i++)

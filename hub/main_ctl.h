@@ -2,8 +2,9 @@
  *
  * One order per connection: a line comes in, `drain pc1`, and one line of JSON
  * goes out, {"ok":true,"version":17,"text":"..."} or {"ok":false,"code":64,
- * "text":"..."} with an exit code of core/status.def; status is answered by the
- * run and its nodes instead. What can be asked is command_words. The socket is
+ * "text":"..."} with an exit code of core/status.def; in the answer to status
+ * all that state.json holds stands beside the text. What can be asked is
+ * command_words. The socket is
  * the user's alone (mode 0600); there is no other key.
  *
  * The server is on the loop's thread and waits for nobody: it looks at its
@@ -25,12 +26,15 @@ struct ctl;
 
 /* Does at once what RELOAD asks; what it returns is the order's answer. */
 typedef enum status ctl_reload(void *owner, struct why *why);
+/* What STATUS is answered: lines for people, and a line of JSON, an object. */
+typedef void ctl_describe(void *owner, struct text *people,
+                          struct text *json);
 
 /* Listens; a socket that a hub left behind is replaced, so the caller holds
- * the folder's lock. CONFIG: the name of the folder is too long; IO. The hub
- * and the owner must outlive it. */
-enum status ctl_open(const char *directory, const struct hub *hub,
-                     ctl_reload *reload, void *owner, struct ctl **out,
+ * the folder's lock. CONFIG: the name of the folder is too long; IO. The owner
+ * must outlive it. */
+enum status ctl_open(const char *directory, ctl_reload *reload,
+                     ctl_describe *describe, void *owner, struct ctl **out,
                      struct why *why) MUST_CHECK;
 /* Whoever waits for an answer gets none. Accepts NULL. */
 void ctl_close(struct ctl **ctl);

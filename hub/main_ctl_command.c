@@ -11,7 +11,7 @@
 #include "hub/main_commands.h"
 #include "hub/main_ctl.h"
 
-enum { ANSWER_BYTES = 64 * 1024, PATIENCE_SECONDS = 60 };
+enum { ANSWER_BYTES = 128 * 1024, PATIENCE_SECONDS = 60 };
 
 /* ---- what both ends know ---- */
 
@@ -73,7 +73,7 @@ enum status ctl_read(const char *line, struct msg_order *out, struct why *why)
                        "ctl %s: which node? ctl status lists them",
                        command_words[command].text);
     if (!names_a_node(command) && *node)
-        return because(why, STATUS_USAGE, "ctl %s is all there is to say",
+        return because(why, STATUS_USAGE, "ctl %s takes no more words",
                        command_words[command].text);
     *out = (struct msg_order){.command = command};
     text_init(&name, out->node, sizeof out->node);
@@ -174,22 +174,31 @@ static enum status status_of(long code)
     return STATUS_MALFORMED;
 }
 
-/* How the hub says that the order ended. The sentence of a failure holds no
- * control characters, so that backslashes are all there is to take off. */
+/* What the hub says in words. They hold no control characters but the ends of
+ * lines. */
+static void take_text(const char *answer, struct text *out)
+{
+    const char *at = value_of(answer, "\"text\":\"");
+
+    for (; *at && *at != '"'; at++) {
+        bool escaped = *at == '\\' && at[1];
+
+        at += escaped;
+        text_add_character(out, escaped && *at == 'n' ? '\n' : *at);
+    }
+}
+
+/* How the hub says that the order ended. */
 static enum status verdict(const char *answer, struct why *why)
 {
     static const char done[] = "{\"ok\":true";
-    const char *text = value_of(answer, "\"text\":\"");
     long code = strtol(value_of(answer, "\"code\":"), NULL, 10);
-    size_t length = 0;
+    struct text text;
 
     if (strncmp(answer, done, sizeof done - 1) == 0)
         return STATUS_OK;
-    for (; *text && *text != '"' && length < sizeof why->text - 1; text++) {
-        text += *text == '\\' && text[1];
-        why->text[length++] = *text;
-    }
-    why->text[length] = '\0';
+    text_init(&text, why->text, sizeof why->text);
+    take_text(answer, &text);
     return code ? status_of(code) : STATUS_MALFORMED;
 }
 
@@ -215,9 +224,24 @@ enum status ctl_tell(const char *directory, const char *line, bool *runs,
     return *runs ? status : STATUS_OK;
 }
 
+static void print_answer(const char *answer, bool json)
+{
+    static char bytes[ANSWER_BYTES];
+    struct text text;
+
+    text_init(&text, bytes, sizeof bytes);
+    if (json)
+        text_add(&text, "%s", answer);
+    else
+        take_text(answer, &text);
+    while (text.length && bytes[text.length - 1] == '\n')
+        bytes[--text.length] = '\0';
+    (void)puts(bytes);
+}
+
 int command_ctl(int count, char **words)
 {
-    static const char *const taken[] = {"directory", NULL};
+    static const char *const taken[] = {"directory", "json", NULL};
     static char answer[ANSWER_BYTES];
     static struct options options;
     char line[CTL_LINE_BYTES];
@@ -234,6 +258,6 @@ int command_ctl(int count, char **words)
     if (status == STATUS_OK)
         status = ask(options.directory, line, answer, &runs, &why);
     if (status == STATUS_OK)
-        (void)fputs(answer, stdout);
+        print_answer(answer, options.json);
     return command_end(status, &why);
 }

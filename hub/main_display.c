@@ -1,13 +1,16 @@
 #include "hub/main_display.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "codec/pages.h"
 #include "net/net.h"
 #include "policies/pages.h"
 #include "show/report.h"
+#include "store/file.h"
 
 static nanos wall_of(const struct display *display, nanos now)
 {
@@ -119,6 +122,8 @@ enum status display_open(struct display *display,
     if (!display->course)
         return because(why, STATUS_NO_MEMORY, "not enough memory");
     status = open_record(display, why);
+    if (status == STATUS_OK && options->report[0])
+        status = file_try(options->report, why);
     if (status == STATUS_OK)
         status = open_journal(display, config, saved, why);
     return status;
@@ -155,35 +160,73 @@ void display_view(struct display *display, nanos now,
     screen_show(&display->screen, &table, now, false);
 }
 
-static void write_report(struct display *display,
-                         const struct report *report)
+static enum status write_report(struct display *display,
+                                const struct report *report, struct why *why)
 {
-    struct why why;
+    enum status status;
 
-    if (display->options->report[0] &&
-        report_write(report, display->options->report, &why) != STATUS_OK)
-        display_complain(display, why.text);
+    if (!display->options->report[0])
+        return STATUS_OK;
+    status = report_write(report, display->options->report, why);
+    if (status != STATUS_OK)
+        display_complain(display, why->text);
+    return status;
 }
 
-static void say_where(const struct options *options)
+static bool say_file(const char *what, const char *folder, const char *name)
 {
-    (void)printf(" model %s/current/centre.safetensors, the best one "
-                 "%s/best.safetensors\n",
-                 options->directory, options->directory);
-    if (options->report[0])
-        (void)printf(" report %s\n", options->report);
-    if (options->record[0])
-        (void)printf(" recording %s\n", options->record);
-    if (options->journal[0])
-        (void)printf(" journal %s\n", options->journal);
-    (void)printf("Next: starswitch-hub --directory %s goes on with it\n",
-                 options->directory);
+    char path[FILE_PATH_BYTES];
+
+    path_join(path, folder, name);
+    if (access(path, F_OK) != 0)
+        return false;
+    (void)printf(" %-7s %s\n", what, path);
+    return true;
+}
+
+static void say_name(const char *what, const char *path)
+{
+    if (path[0])
+        (void)printf(" %-7s %s\n", what, path);
+}
+
+/* The line that goes on with the run, as it was typed; what has ended the run
+ * would end it again. */
+static void say_next(const struct options *options, bool stopped)
+{
+    char bytes[2048];
+    struct options next = *options;
+    struct text line;
+
+    if (!stopped)
+        next.given.goal = next.given.time = next.given.iterations =
+            next.given.epochs = OPTION_DEFAULT;
+    next.given.directory = OPTION_ARGUMENT;
+    text_init(&line, bytes, sizeof bytes);
+    options_print_line(&next, PROGRAM_HUB, &line);
+    (void)printf("To go on with it:\n    %s%s\n", program_invocation_name,
+                 bytes);
+}
+
+static void say_where(const struct options *options, bool reported,
+                      bool stopped)
+{
+    bool model = say_file("model", options->directory,
+                          "current/centre.safetensors");
+
+    (void)say_file("best", options->directory, "best.safetensors");
+    say_name("report", reported ? options->report : "");
+    say_name("record", options->record);
+    say_name("journal", options->journal);
+    if (model)
+        say_next(options, stopped);
     (void)fflush(stdout);
 }
 
-void display_end(struct display *display, nanos now,
-                 const struct hub_view *view)
+enum status display_end(struct display *display, nanos now,
+                        const struct hub_view *view, struct why *why)
 {
+    enum status status;
     static char page[OPTIONS_PAGE_BYTES], summary[REPORT_SUMMARY_BYTES];
     struct setting settings[REPORT_SETTINGS];
     struct table table = display_table(display, now, view);
@@ -203,13 +246,14 @@ void display_end(struct display *display, nanos now,
     course_look(display->course, table.elapsed, view);
     log_tick(&display->logger, NEVER);
     screen_show(&display->screen, &table, now, true);
-    write_report(display, &report);
+    status = write_report(display, &report, why);
     if (display->options->json)
-        return;
+        return status;
     text_init(&text, summary, sizeof summary);
     report_text(&report, &text);
     (void)fputs(summary, stdout);
-    say_where(display->options);
+    say_where(display->options, status == STATUS_OK, view->stopping);
+    return status;
 }
 
 void display_close(struct display *display)

@@ -25,9 +25,11 @@ static enum status unsaved(const char *directory, const struct hub_view *view,
                    words.text, view->unsaved);
 }
 
-enum status end_of_run(const char *directory, const struct hub_view *view,
-                       struct why *why)
+enum status end_of_run(const struct options *options,
+                       const struct hub_view *view, struct why *why)
 {
+    const char *directory = options->directory;
+
     if (view->superseded)
         return because(why, STATUS_AGAIN,
                        "another hub has taken the run over, and has what %s "
@@ -36,5 +38,9 @@ enum status end_of_run(const char *directory, const struct hub_view *view,
                        directory);
     if (view->unsaved)
         return unsaved(directory, view, why);
+    if (options->goal.kind != GOAL_NONE && !view->reached && !view->stopping)
+        return because(why, STATUS_SHORT,
+                       "the goal is not reached: %.100s; start the hub again "
+                       "without that limit to go on", view->reason);
     return STATUS_OK;
 }

@@ -2,12 +2,14 @@
 #ifndef HUB_MAIN_END_H
 #define HUB_MAIN_END_H
 
+#include "core/options.h"
 #include "core/status.h"
 #include "hub/hub.h"
 
 /* AGAIN: another hub has taken the run over; IO: the last centre could not be
- * saved, and the sentence says what `directory` holds instead. */
-enum status end_of_run(const char *directory, const struct hub_view *view,
-                       struct why *why) MUST_CHECK;
+ * saved, and the sentence says what the directory holds instead; SHORT: there
+ * is a goal, and the run is over without. */
+enum status end_of_run(const struct options *options,
+                       const struct hub_view *view, struct why *why) MUST_CHECK;
 
 #endif

@@ -57,26 +57,55 @@ static void count_refusals(const struct net *net,
                                       net_refusals(net)->count[i]};
 }
 
-void state_dump(struct display *display, const struct net *net,
-                struct pool *pool, const struct hub_view *view,
-                const struct hub_uploads *uploads)
-{
-    char line[TABLE_BYTES];
+/* All that is told, at one moment. */
+struct moment_now {
+    struct table table;
+    struct table_process process;
     struct table_count refusals[REFUSAL_COUNT];
-    const struct table table = display_table(display, net_now(), view);
-    const struct table_process process = {*uploads,
+};
+
+static void look(struct display *display, const struct net *net,
+                 struct pool *pool, const struct hub *hub,
+                 struct moment_now *out)
+{
+    static struct hub_view view;
+    struct hub_uploads uploads;
+
+    hub_look(hub, net_now(), &view);
+    hub_look_at_uploads(hub, &uploads);
+    out->table = display_table(display, net_now(), &view);
+    out->process = (struct table_process){uploads,
                                           resident_bytes(),
                                           pool_bytes(pool),
                                           display->logger.notes,
-                                          refusals,
+                                          out->refusals,
                                           REFUSAL_COUNT};
+    count_refusals(net, out->refusals);
+}
+
+void state_dump(struct display *display, const struct net *net,
+                struct pool *pool, const struct hub *hub)
+{
+    static char line[TABLE_STATE_BYTES];
+    struct moment_now now;
     struct text text;
 
-    count_refusals(net, refusals);
+    look(display, net, pool, hub, &now);
     text_init(&text, line, sizeof line);
-    table_state(&table, &process, table_nodes(view), &text);
+    table_state(&now.table, &now.process, table_nodes(now.table.view), &text);
     screen_say(&display->screen, line);
-    write_state(display, &table, &process);
+    write_state(display, &now.table, &now.process);
+}
+
+void state_describe(struct display *display, const struct net *net,
+                    struct pool *pool, const struct hub *hub,
+                    struct text *people, struct text *json)
+{
+    struct moment_now now;
+
+    look(display, net, pool, hub, &now);
+    table_tell(&now.table, &now.process, people);
+    table_state(&now.table, &now.process, table_nodes(now.table.view), json);
 }
 
 static void say_course(const struct hub_view *view)

@@ -11,8 +11,12 @@
 /* Says a line of JSON, and writes the same with all nodes to
  * DIRECTORY/state.json: whole, or as it was. */
 void state_dump(struct display *display, const struct net *net,
-                struct pool *pool, const struct hub_view *view,
-                const struct hub_uploads *uploads);
+                struct pool *pool, const struct hub *hub);
+
+/* The same for whoever asks: as lines for people, and as that line of JSON. */
+void state_describe(struct display *display, const struct net *net,
+                    struct pool *pool, const struct hub *hub,
+                    struct text *people, struct text *json);
 
 /* At each tick: a line about the run now and then, a sign of life while jobs
  * begin, and towards the end that it needs time. */

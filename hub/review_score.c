@@ -73,8 +73,19 @@ static struct reviewed score_of(const struct review *review,
     return reviewed;
 }
 
+static bool was_asked(const struct review *review,
+                      const struct subject *subject)
+{
+    bool asked = false;
+
+    for (int i = 0; i < review->places; i++)
+        asked |= subject->by[i].stage != STAGE_NONE;
+    return asked;
+}
+
+/* `asked`: some node should have evaluated it. */
 static void tell(struct hub *hub, const struct contribution *contribution,
-                 const struct reviewed *reviewed, double centre)
+                 const struct reviewed *reviewed, double centre, bool asked)
 {
     const char *name = hub->members[contribution->member]->name;
     unsigned long long exchange = contribution->offer.exchange;
@@ -84,9 +95,10 @@ static void tell(struct hub *hub, const struct contribution *contribution,
                      "exchange %llu: loss %.4g by %u nodes; the centre's: "
                      "%.4g",
                      exchange, reviewed->loss, reviewed->answers, centre);
-    else if (!hub->unreviewed)
+    else if (!hub->unreviewed && asked)
         effects_note(hub->out, NOTE_UNREVIEWED, name,
-                     "exchange %llu: nobody could evaluate it; it is kept",
+                     "exchange %llu: no other node could test it; what its "
+                     "own node says of it counts",
                      exchange);
     hub->unreviewed = !reviewed->answers;
 }
@@ -108,7 +120,7 @@ void review_close(struct hub *hub, struct round *round,
         order->one[at].review = score_of(review, subject, order->centre);
         order->reviewed |= order->one[at].review.answers > 0;
         tell(hub, subject->contribution, &order->one[at++].review,
-             order->centre);
+             order->centre, was_asked(review, subject));
     }
     assert(at == order->count);
     review_destroy(hub, &round->review);

@@ -207,7 +207,7 @@ void snapshot_scored(struct hub *hub, struct job *job)
     hub->error = job->number[3];
     if (hub->accuracy >= 0)
         effects_note(hub->out, NOTE_SCORED, "",
-                     "version %llu: loss %.9g, %.2f %% right",
+                     "version %llu: loss %.9g, test accuracy %.2f %%",
                      (unsigned long long)version, hub->score,
                      100 * hub->accuracy);
     else

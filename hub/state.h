@@ -378,6 +378,7 @@ struct hub {
 
     bool ending, closing, ended; /* called last; saying goodbye; all done */
     bool stopping; /* the hub, not the run: nodes go on without it */
+    bool reached;  /* a centre of this life was good enough for the goal */
     nanos last_call;
     char reason[MSG_TEXT_BYTES];
     uint64_t verdicts[VERDICT_COUNT], offered_chunks;

@@ -45,7 +45,8 @@ enum star_status {
     STAR_OK = 0,
     STAR_BAD_ARGUMENT, /* a tensor or an option cannot be right */
     STAR_NO_MEMORY,
-    STAR_NO_NETWORK /* sockets or threads cannot be made */
+    STAR_NO_NETWORK, /* sockets or threads cannot be made */
+    STAR_NO_FILE     /* a file of the options cannot be read or written */
 };
 
 /* What the training loop should do after a step. */
@@ -128,7 +129,8 @@ struct star_state {
     uint64_t every, delay; /* k and d; 0 while there is no hub */
     uint32_t shard, shards; /* the part of the data to train on; shards 0:
                                nobody has said */
-    uint64_t bytes_up, bytes_down; /* parameters sent and applied */
+    uint64_t bytes_up, bytes_down; /* parameters sent and received, as they
+                                      travel: encoded */
     double inside;        /* spent in star_step, evaluating included, waits
                              left out */
     double waited;        /* blocked by --delay 0 or --miss wait */
@@ -136,6 +138,7 @@ struct star_state {
                              room, 75 replaced by a newer node of its name,
                              76 protocol version, 77 its key, 78 another
                              model */
+    char name[40];        /* of this node, as the hub knows it */
     char text[128];       /* what it is doing or waiting for */
 };
 
@@ -143,15 +146,16 @@ struct star_state {
  * tensors are described by name, rank, shape and value, and by gradient where
  * gradients are exchanged (else NULL). Names and shapes are copied. Tensors of
  * rank 0 and 1 travel as float32 whatever codec there is, as biases should: who
- * has all parameters in one vector calls it a matrix of one row. On failure a
- * sentence is in `error`. */
+ * has all parameters in one vector calls it a matrix of one row. No two may
+ * share memory. On failure a sentence is in `error`. */
 STAR_API enum star_status star_attach(const struct star_options *options,
                                       const struct star_tensor *tensors,
                                       size_t count, struct star_link **link,
                                       char *error, size_t error_size);
 
 /* To be called at the end of each iteration, after the optimizer's step. May
- * change the tensors. `progress` may be NULL. */
+ * change the tensors. `progress` may be NULL. This and what follows accept a
+ * NULL link, for a loop that trains alone: then there is nothing to do. */
 STAR_API enum star_advice star_step(struct star_link *link,
                                     const struct star_progress *progress);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FILE_BYTES_MAX = 64 * 1024 };
 
@@ -64,6 +65,18 @@ static void print_help(enum program program)
     (void)fputs(bytes, stdout);
 }
 
+/* No more than a warning: others give such names, too, as a container's
+ * manager does for a service that is called starswitch-hub. */
+static void warn_of_variables(enum program program)
+{
+    struct why why;
+
+    for (char **variable = environ; *variable; variable++)
+        if (options_check_variable(*variable, &why) != STATUS_OK)
+            (void)fprintf(stderr, "%s: warning: %s\n", programs[program].name,
+                          why.text);
+}
+
 enum status settings_read(struct options *out, enum program program, int argc,
                           char *const *argv, struct why *why)
 {
@@ -79,6 +92,8 @@ enum status settings_read(struct options *out, enum program program, int argc,
         print_help(program);
     if (!next.help && !next.version && *next.config)
         status = read_config(&next, program, next.config, why);
+    if (status == STATUS_OK && !next.help && !next.version)
+        warn_of_variables(program);
     if (status == STATUS_OK && !next.help && !next.version)
         status = options_parse_environment(&next, program, look_up, why);
     if (status == STATUS_OK)

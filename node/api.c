@@ -30,6 +30,21 @@ static const enum status farewell_status[FAREWELL_COUNT] = {
     [FAREWELL_SUPERSEDED] = STATUS_AGAIN,
 };
 
+/* How star_attach says that this was the matter. */
+static const enum star_status failures[STATUSES] = {
+    [STATUS_SHORT] = STAR_NO_NETWORK,
+    [STATUS_USAGE] = STAR_BAD_ARGUMENT,
+    [STATUS_UNAVAILABLE] = STAR_NO_NETWORK,
+    [STATUS_BUG] = STAR_NO_NETWORK,
+    [STATUS_NO_MEMORY] = STAR_NO_MEMORY,
+    [STATUS_IO] = STAR_NO_FILE,
+    [STATUS_AGAIN] = STAR_NO_NETWORK,
+    [STATUS_VERSION] = STAR_NO_NETWORK,
+    [STATUS_REFUSED] = STAR_NO_NETWORK,
+    [STATUS_CONFIG] = STAR_BAD_ARGUMENT,
+    [STATUS_MALFORMED] = STAR_NO_FILE,
+};
+
 /* ---- the network's thread ---- */
 
 void link_local(void *self, const struct msg *msg, struct blob *payload)
@@ -70,46 +85,6 @@ static enum star_status failure(char *error, size_t size,
     if (error && size)
         (void)snprintf(error, size, "%s", text);
     return status;
-}
-
-static uint64_t tensor_elements(const struct star_tensor *tensor)
-{
-    uint64_t elements = 1;
-
-    for (int i = 0; i < tensor->rank; i++)
-        elements *= tensor->shape[i];
-    return elements;
-}
-
-/* Schema and spans of the tensors. */
-static enum status describe(struct star_link *link,
-                            const struct star_tensor *tensors,
-                            struct why *why)
-{
-    bool gradients = true;
-
-    for (size_t i = 0; i < link->count; i++) {
-        const struct star_tensor *tensor = &tensors[i];
-        enum status status;
-
-        if (!tensor->name || !tensor->value || tensor->rank < 0)
-            return because(why, STATUS_USAGE,
-                           "tensor %zu has no name or no values", i);
-        status = schema_add(link->schema, tensor->name,
-                            (unsigned)tensor->rank, tensor->shape, why);
-        if (status != STATUS_OK)
-            return status;
-        link->values[i].values = tensor->value;
-        link->values[i].count = (size_t)tensor_elements(tensor);
-        link->gradients[i].values = tensor->gradient;
-        link->gradients[i].count = link->values[i].count;
-        gradients &= tensor->gradient != NULL;
-    }
-    if (!gradients) {
-        free(link->gradients);
-        link->gradients = NULL;
-    }
-    return STATUS_OK;
 }
 
 static void choose_name(struct star_link *link, const char *wanted)
@@ -256,7 +231,7 @@ enum star_status star_attach(const struct star_options *options,
     link = link_new(options, count);
     if (!link)
         return failure(error, size, STAR_NO_MEMORY, "not enough memory");
-    if (describe(link, tensors, &why) != STATUS_OK) {
+    if (link_describe(link, tensors, &why) != STATUS_OK) {
         link_free(link);
         return failure(error, size, STAR_BAD_ARGUMENT, why.text);
     }
@@ -268,13 +243,7 @@ enum star_status star_attach(const struct star_options *options,
         status = open_net(link, &why);
     if (status != STATUS_OK) {
         link_free(link);
-        return failure(error, size,
-                       status == STATUS_USAGE || status == STATUS_CONFIG ||
-                               status == STATUS_IO ||
-                               status == STATUS_MALFORMED
-                           ? STAR_BAD_ARGUMENT
-                           : STAR_NO_NETWORK,
-                       why.text);
+        return failure(error, size, failures[status], why.text);
     }
     link_found(link);
     if (start(link) != 0) {
@@ -302,10 +271,16 @@ static const char *say(const struct star_link *link)
 
 void star_look(struct star_link *link, struct star_state *state)
 {
-    const struct msg_schedule *schedule = &link->agenda.pacer.schedule;
+    const struct msg_schedule *schedule;
 
     memset(state, 0, sizeof *state);
+    if (!link) {
+        (void)snprintf(state->text, sizeof state->text, "training alone");
+        return;
+    }
     (void)pthread_mutex_lock(&link->lock);
+    schedule = &link->agenda.pacer.schedule;
+    memcpy(state->name, link->name, sizeof state->name);
     state->attached = schedule->attached != 0;
     state->iteration = link->agenda.pacer.iteration;
     state->offered = link->offered;

@@ -51,7 +51,9 @@ struct star_link {
     double accuracy;
     nanos posted, inside, waited;
     nanos examining; /* time spent evaluating */
-    uint64_t offered, applied, bytes_up, bytes_down;
+    uint64_t offered, applied;
+
+    _Atomic uint64_t bytes_up, bytes_down; /* the network's thread counts */
 };
 
 /* api.c */
@@ -75,10 +77,16 @@ void link_found(struct star_link *link);
 void link_offer(struct star_link *link, uint64_t exchange, bool last);
 void link_progress(struct star_link *link, bool blocked);
 
+/* api_tensors.c */
+/* Schema and spans of the tensors. USAGE: they cannot be right. */
+enum status link_describe(struct star_link *link,
+                          const struct star_tensor *tensors,
+                          struct why *why) MUST_CHECK;
+
 /* api_record.c */
 /* Begins the recording, if one is wanted. IO. */
 enum status link_record(struct star_link *link, struct why *why) MUST_CHECK;
-/* Adds a step to it; on the network's thread. */
+/* Adds a step to it, and counts what travels; on the network's thread. */
 void link_watch(void *self, const struct event *event,
                 const struct effects *effects);
 

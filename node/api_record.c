@@ -1,5 +1,5 @@
-/* A link's recording: what its machine was told and did, with the times of the
- * network's thread. */
+/* What a link's machine was told and did: its recording, with the times of the
+ * network's thread, and how much has travelled. */
 #include <stdio.h>
 
 #include "node/api_link.h"
@@ -29,7 +29,17 @@ enum status link_record(struct star_link *link, struct why *why)
 void link_watch(void *self, const struct event *event,
                 const struct effects *effects)
 {
-    const struct star_link *link = self;
+    struct star_link *link = self;
 
+    if (event->kind == EVENT_MESSAGE && event->peer != PEER_TRAINER &&
+        event->payload)
+        link->bytes_down += event->payload->size;
+    for (unsigned i = 0; i < effects->count; i++) {
+        const struct effect *effect = &effects->list[i];
+
+        if (effect->kind == EFFECT_SEND && effect->peer != PEER_TRAINER &&
+            effect->payload)
+            link->bytes_up += effect->payload->size;
+    }
     record_step(link->record, event, effects);
 }

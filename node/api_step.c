@@ -72,10 +72,7 @@ void link_offer(struct star_link *link, uint64_t exchange, bool last)
     msg.snapshot.score = isfinite(link->loss) ? link->loss : NO_SCORE;
     msg.snapshot.last = last;
     link->samples = 0;
-    if (blob) {
-        link->offered++;
-        link->bytes_up += blob->size;
-    }
+    link->offered += blob != NULL;
     net_post(link->net, &msg, blob);
 }
 
@@ -146,9 +143,8 @@ static void apply(struct star_link *link, uint64_t exchange)
     bool reset = link->agenda.pacer.schedule.optimizer == OPTIMIZER_RESET;
     bool replaced;
 
-    link->bytes_down +=
-        sizeof(float) * agenda_apply(&link->agenda, exchange, link->values,
-                                     link->anchor, &optimizer, &replaced);
+    (void)agenda_apply(&link->agenda, exchange, link->values, link->anchor,
+                       &optimizer, &replaced);
     link->applied++;
     if (replaced && link->options.replaced)
         link->options.replaced(link->options.context, reset);
@@ -260,9 +256,11 @@ enum star_advice star_step(struct star_link *link,
                            const struct star_progress *progress)
 {
     enum star_advice advice = STAR_GO;
-    nanos begin = net_now(), waited = link->waited;
+    nanos begin = net_now(), waited = link ? link->waited : 0;
     uint64_t exchange;
 
+    if (!link)
+        return STAR_GO;
     (void)pthread_mutex_lock(&link->lock);
     note_iteration(link, progress);
     pull(link);
@@ -288,6 +286,8 @@ int star_wants_gradient(struct star_link *link)
 {
     int wants;
 
+    if (!link)
+        return 0;
     (void)pthread_mutex_lock(&link->lock);
     wants = exchanges_gradients(link);
     (void)pthread_mutex_unlock(&link->lock);

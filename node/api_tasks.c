@@ -26,6 +26,8 @@ enum star_next star_task_next(struct star_link *link, struct star_task *task)
 {
     enum star_next next = STAR_NO_TASK;
 
+    if (!link)
+        return next;
     (void)pthread_mutex_lock(&link->lock);
     if (link->stopping || link->over) {
         next = STAR_TASKS_OVER;
@@ -46,5 +48,6 @@ void star_task_done(struct star_link *link, uint64_t id, int ok)
 
     msg.finish.task = id;
     msg.finish.done = ok != 0;
-    net_post(link->net, &msg, NULL);
+    if (link)
+        net_post(link->net, &msg, NULL);
 }

@@ -158,6 +158,8 @@ static enum status attach(struct training *training, struct why *why)
         return STATUS_CONFIG;
     case STAR_NO_MEMORY:
         return STATUS_NO_MEMORY;
+    case STAR_NO_FILE:
+        return STATUS_IO;
     case STAR_NO_NETWORK:
         break;
     }

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "codec/codec.h"
 #include "core/quote.h"
 #include "show/stamp.h"
 
@@ -57,6 +58,14 @@ static double in_seconds(nanos time)
     return (double)time / (double)SECOND;
 }
 
+static nanos wall_clock(void)
+{
+    struct timespec time;
+
+    (void)clock_gettime(CLOCK_REALTIME, &time);
+    return (nanos)time.tv_sec * SECOND + time.tv_nsec;
+}
+
 static nanos interval(const struct node_show *show)
 {
     if (show->terminal)
@@ -72,8 +81,10 @@ static void print_json(FILE *file, const struct node_show *show,
     struct text line;
 
     text_init(&line, bytes, sizeof bytes);
-    text_add(&line, "{\"name\":");
-    quote_json(&line, show->name);
+    text_add(&line, "{\"time\":\"");
+    stamp_add(&line, wall_clock());
+    text_add(&line, "\",\"event\":\"status\",\"name\":");
+    quote_json(&line, state->name);
     text_add(&line, ",\"seconds\":%.3f,\"iteration\":%" PRIu64
              ",\"rate\":%.2f,\"loss\":", in_seconds(show->shown - show->begun),
              state->iteration, show->rate);
@@ -97,7 +108,7 @@ static void print_line(struct node_show *show,
 
     text_init(&line, bytes, sizeof bytes);
     text_add(&line, "node=");
-    (void)quote_plain(&line, show->name, sizeof show->name);
+    (void)quote_plain(&line, state->name, sizeof state->name);
     text_add(&line, " iteration=%" PRIu64 " it/s=%.0f loss=%.4f",
              state->iteration, show->rate, show->loss);
     if (progress->accuracy >= 0)
@@ -129,6 +140,7 @@ void node_show_step(struct node_show *show, nanos now,
     show->shown = now;
     show->shown_iteration = state->iteration;
     (void)pthread_mutex_lock(&show->lock);
+    memcpy(show->name, state->name, sizeof show->name);
     if (show->json)
         print_json(stdout, show, progress, state);
     else
@@ -144,14 +156,6 @@ void node_show_state(struct node_show *show,
     (void)pthread_mutex_lock(&show->lock);
     print_json(stderr, show, progress, state);
     (void)pthread_mutex_unlock(&show->lock);
-}
-
-static nanos wall_clock(void)
-{
-    struct timespec time;
-
-    (void)clock_gettime(CLOCK_REALTIME, &time);
-    return (nanos)time.tv_sec * SECOND + time.tv_nsec;
 }
 
 /* As show/log.h prints it. */
@@ -180,13 +184,14 @@ void node_show_note(struct node_show *show, enum star_level level,
     if (level == STAR_DEBUG || strcmp(event, "node_refused") == 0)
         return; /* a refusal is said at the end, once */
     text_init(&line, bytes, sizeof bytes);
+    (void)pthread_mutex_lock(&show->lock);
     if (show->json) {
         add_event(show, lower[level], event, sentence, &line);
     } else {
-        text_add(&line, "%s %s: ", names[level], event);
+        stamp_add(&line, wall_clock());
+        text_add(&line, " %s %s: ", names[level], event);
         (void)quote_plain(&line, sentence, sizeof bytes / 4);
     }
-    (void)pthread_mutex_lock(&show->lock);
     if (show->drawn)
         (void)printf("\r\033[K");
     show->drawn = false;
@@ -210,32 +215,40 @@ void node_show_end(struct node_show *show, nanos elapsed,
                    const struct star_state *state)
 {
     double seconds = in_seconds(elapsed);
+    char bytes[LINE_BYTES];
+    struct text line;
 
+    text_init(&line, bytes, sizeof bytes);
     if (show->drawn)
         (void)printf("\n");
-    if (show->json)
-        (void)printf("{\"end\":true,\"seconds\":%.3f,"
+    if (show->json) {
+        text_add(&line, "{\"time\":\"");
+        stamp_add(&line, wall_clock());
+        text_add(&line, "\",\"event\":\"end\",\"name\":");
+        quote_json(&line, state->name);
+        (void)printf("%s,\"end\":true,\"seconds\":%.3f,"
                      "\"iterations\":%" PRIu64 ",\"offered\":%" PRIu64
                      ",\"applied\":%" PRIu64 ",\"missed\":%" PRIu64
                      ",\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64
                      ",\"inside\":%.6f,\"waited\":%.6f,"
                      "\"overruns\":%" PRIu64 "}\n",
-                     seconds, state->iteration, state->offered,
+                     bytes, seconds, state->iteration, state->offered,
                      state->applied, state->missed, state->bytes_up,
                      state->bytes_down, state->inside, state->waited,
                      show->overruns);
-    else
+    } else {
         (void)printf("%s: %" PRIu64 " iterations in %.1f s; %" PRIu64
                      " results applied, %" PRIu64 " late; %.1f MB up, "
                      "%.1f MB down; %.2f %% of the time in the library, "
                      "%.1f s waited\n",
-                     show->name, state->iteration, seconds, state->applied,
+                     state->name, state->iteration, seconds, state->applied,
                      state->missed, (double)state->bytes_up / MEGA,
                      (double)state->bytes_down / MEGA,
                      100 * state->inside / seconds, state->waited);
+    }
     if (show->step_time && !show->json)
-        (void)printf("%" PRIu64 " steps took longer than --step-time\n",
-                     show->overruns);
+        (void)printf("%" PRIu64 " of %" PRIu64 " steps took longer than "
+                     "--step-time\n", show->overruns, state->iteration);
     (void)fflush(stdout);
 }
 
@@ -246,9 +259,11 @@ void node_show_plan(const struct trainer *trainer,
     char hubs[ENDPOINTS_TEXT_BYTES];
 
     print_hubs(options, hubs);
-    (void)printf("model   %s: %" PRIu64 " parameters in %zu tensors, %.1f MB "
-                 "per exchange and direction\n",
+    (void)printf("model   %s: %" PRIu64 " parameters in %zu tensors\n"
+                 "traffic %.4g MB per exchange and direction as int8, %.4g MB "
+                 "raw: the hub's codecs decide\n",
                  model->summary, model->elements, model->tensor_count,
+                 (double)codec_int8_bound((size_t)model->elements) / MEGA,
                  (double)model->elements * sizeof(float) / MEGA);
     for (size_t i = 0; i < model->tensor_count; i++) {
         const struct star_tensor *tensor = &model->tensors[i];

@@ -19,8 +19,8 @@ static double root(uint64_t lag)
 }
 
 const struct damping_rule damping_inverse = {
-    "inverse", "An offer weighs one by the versions that it lags behind.",
+    "inverse", "An offer that lags n versions behind weighs 1 / n.",
     inverse};
 const struct damping_rule damping_root = {
-    "root", "An offer weighs one by the root of 1 + the versions that it lags "
-            "behind.", root};
+    "root", "An offer that lags n versions behind weighs 1 / sqrt(1 + n).",
+    root};

@@ -42,6 +42,12 @@ bool column_has_loss(double loss)
     return isfinite(loss) && loss < NO_SCORE;
 }
 
+const char *column_loss_name(const struct hub_view *view)
+{
+    return view->tested || !column_has_loss(view->score) ? "loss"
+                                                         : "training loss";
+}
+
 void column_add_loss(struct text *out, double loss)
 {
     if (!column_has_loss(loss))
@@ -106,7 +112,7 @@ void column_add_state(const struct hub_node_view *node, struct text *out)
     if (node->best)
         text_add(out, ", best");
     if (node->why[0])
-        text_add(out, ", declined: %s", node->why);
+        text_add(out, ", last offer %s", node->why);
 }
 
 const struct column columns[] = {

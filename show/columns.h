@@ -19,11 +19,14 @@ struct column {
 extern const struct column columns[];
 extern const unsigned column_count;
 
+/* What the centre's loss is called: a hub without data has but the losses that
+ * its nodes train with. */
+const char *column_loss_name(const struct hub_view *view);
 bool column_has_loss(double loss);
 /* Adds a loss in at most six columns, or `-`. */
 void column_add_loss(struct text *out, double loss);
-/* Adds what the node is doing, whether it is the best, and why its last offer
- * was declined. */
+/* Adds what the node is doing, whether it is the best, and what became of
+ * its last offer. */
 void column_add_state(const struct hub_node_view *node, struct text *out);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "core/quote.h"
 #include "show/chart.h"
+#include "show/columns.h"
 #include "show/stamp.h"
 #include "show/table.h"
 
@@ -60,6 +61,12 @@ static struct text words(char *bytes, size_t size, const char *format, ...)
     return text;
 }
 
+/* Short, however large it is. */
+static void add_loss_value(double loss, struct text *out)
+{
+    text_add(out, loss < 1e4 ? "%.4f" : "%.3g", loss);
+}
+
 static void add_score_cards(const struct hub_view *view, struct text *out)
 {
     char first[WORDS_BYTES], second[WORDS_BYTES];
@@ -76,13 +83,16 @@ static void add_score_cards(const struct hub_view *view, struct text *out)
     if (!(view->score < NO_SCORE))
         return;
     text_init(&value, first, sizeof first);
-    text_add(&value, "%.4f", view->score);
+    add_loss_value(view->score, &value);
+    text_init(&more, second, sizeof second);
     if (view->error > 0)
-        text_add(&value, " &#177; %.2g", view->error);
+        text_add(&more, "&#177; %.2g; ", view->error);
+    text_add(&more, view->best_score < NO_SCORE ? "best version, %" PRIu64 ": "
+                                                : "of the centre",
+             view->best_version);
     if (view->best_score < NO_SCORE)
-        more = words(second, sizeof second, "best version, %" PRIu64 ": %.4f",
-                     view->best_version, view->best_score);
-    add_card("loss", &value, &more, out);
+        add_loss_value(view->best_score, &more);
+    add_card(column_loss_name(view), &value, &more, out);
 }
 
 static void add_cards(const struct report *report, struct text *out)
@@ -127,7 +137,10 @@ static void add_loss_chart(const struct report *report, struct chart *chart,
     const struct course *course = report->course;
 
     chart->title = "Loss";
-    chart->unit = "nodes: on training data, smoothed; centre: on test data";
+    chart->unit = report->view->tested
+                      ? "nodes: on training data, smoothed; centre: on test "
+                        "data"
+                      : "on training data, as the nodes say";
     chart->has_goal = report->goal.kind == GOAL_LOSS;
     if (course->loss.per_point)
         chart->curves[chart->count++] =
@@ -209,7 +222,7 @@ static void add_node(const struct hub_node_view *node, struct text *out)
              node->gone ? "gone" : activity_words[node->activity].text,
              node->best ? ", best" : "");
     if (node->why[0])
-        text_add(out, ", declined: ");
+        text_add(out, ", last offer ");
     quote_html(out, node->why);
     text_add(out, "</td></tr>\n");
 }

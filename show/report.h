@@ -49,7 +49,7 @@ enum status report_write(const struct report *report, const char *path,
                          struct why *why) MUST_CHECK;
 
 /* What became of the run, in a sentence without its full stop. Used by both
- * forms: "87.1 % test accuracy after 31 s (goal 87 %)". */
+ * forms: "87.1 % test accuracy after 31 s; goal 88 % NOT reached". */
 void report_outcome(const struct report *report, struct text *out);
 
 /* What all nodes did together. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/quote.h"
+#include "show/columns.h"
 #include "show/report.h"
 #include "show/stamp.h"
 #include "show/table.h"
@@ -64,23 +65,47 @@ static bool has_score(double score)
 static void add_goal(const struct goal *goal, struct text *out)
 {
     if (goal->kind == GOAL_ACCURACY)
-        text_add(out, " (goal %.4g %%)", 100 * goal->value);
-    else if (goal->kind == GOAL_LOSS)
-        text_add(out, " (goal: loss %.4g)", goal->value);
+        text_add(out, "goal %.4g %%", 100 * goal->value);
+    else
+        text_add(out, "goal loss %.4g", goal->value);
+}
+
+/* It is the best model that has reached the goal, before the last round. */
+static void add_reached(const struct report *report, struct text *out)
+{
+    const struct hub_view *view = report->view;
+
+    add_goal(&report->goal, out);
+    text_add(out, " reached after ");
+    stamp_add_span(out, report->elapsed);
+    if (view->best_accuracy >= 0)
+        text_add(out, ", by the best model: %.1f %% test accuracy",
+                 100 * view->best_accuracy);
+    else if (has_score(view->best_score))
+        text_add(out, ", by the best model: %s %.4g", column_loss_name(view),
+                 view->best_score);
 }
 
 void report_outcome(const struct report *report, struct text *out)
 {
     const struct hub_view *view = report->view;
 
+    if (view->reached && report->goal.kind != GOAL_NONE) {
+        add_reached(report, out);
+        return;
+    }
     if (view->accuracy >= 0)
         text_add(out, "%.1f %% test accuracy after ", 100 * view->accuracy);
     else if (has_score(view->score))
-        text_add(out, "loss %.4g after ", view->score);
+        text_add(out, "%s %.4g after ", column_loss_name(view), view->score);
     else
         text_add(out, "not scored, after ");
     stamp_add_span(out, report->elapsed);
+    if (report->goal.kind == GOAL_NONE)
+        return;
+    text_add(out, "; ");
     add_goal(&report->goal, out);
+    text_add(out, view->stopping ? " not reached yet" : " NOT reached");
 }
 
 /* The centre at the end, and the best one below it. */
@@ -88,7 +113,7 @@ static void add_centre(const struct hub_view *view, struct text *out)
 {
     text_add(out, " centre  version %" PRIu64, view->version);
     if (has_score(view->score))
-        text_add(out, ", loss %.4f", view->score);
+        text_add(out, ", %s %.4f", column_loss_name(view), view->score);
     if (view->error > 0)
         text_add(out, " +-%.2g", view->error);
     if (view->accuracy >= 0)
@@ -96,11 +121,12 @@ static void add_centre(const struct hub_view *view, struct text *out)
     text_add(out, "; %" PRIu64 " rounds\n", view->rounds);
     if (!has_score(view->best_score))
         return;
-    text_add(out, " best    version %" PRIu64 ", loss %.4f",
-             view->best_version, view->best_score);
+    text_add(out, " best    version %" PRIu64 ", %s %.4f", view->best_version,
+             column_loss_name(view), view->best_score);
     if (view->best_accuracy >= 0)
         text_add(out, ", test %.2f %%", 100 * view->best_accuracy);
-    text_add(out, "\n");
+    text_add(out, view->tested ? "\n" : "; the hub tests none: it has no "
+                                        "--model and --data\n");
 }
 
 static void add_times(const struct hub_view *view, struct text *out)
@@ -140,7 +166,7 @@ static void add_node(const struct hub_node_view *node, struct text *out)
     size_t used;
 
     text_add(out, " ");
-    used = quote_plain(out, node->name, 16);
+    used = quote_name(out, node->name, 16);
     text_add(out, "%*s%10" PRIu64 " iterations  %6.1f MB up  %6.1f MB down",
              (int)(16 - used), "", node->iteration,
              (double)node->up_bytes / 1e6, (double)node->down_bytes / 1e6);
@@ -175,7 +201,7 @@ static void add_file(const char *what, const char *path, struct text *out)
 
 void report_text(const struct report *report, struct text *out)
 {
-    text_add(out, " done: ");
+    text_add(out, " %s: ", report->view->stopping ? "stopped" : "done");
     report_outcome(report, out);
     text_add(out, "\n");
     if (report->view->reason[0]) {

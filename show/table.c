@@ -55,7 +55,7 @@ static unsigned longest_name(const struct hub_view *view, unsigned most)
         size_t length;
 
         text_init(&name, bytes, sizeof bytes);
-        length = quote_plain(&name, view->nodes[i].name, most);
+        length = quote_name(&name, view->nodes[i].name, most);
         longest = length > longest ? length : longest;
     }
     return (unsigned)longest;
@@ -144,7 +144,7 @@ static void add_node(const struct layout *layout,
 
     text_init(&line, bytes, sizeof bytes);
     text_add(&line, " ");
-    used = quote_plain(&line, node->name, layout->name);
+    used = quote_name(&line, node->name, layout->name);
     text_add(&line, "%-*s", (int)(layout->name + 2 - used),
              node->best ? " *" : "");
     for (unsigned i = 0; i < column_count; i++) {
@@ -251,7 +251,8 @@ static void add_centre(const struct layout *layout, const struct table *table,
     struct text line;
 
     text_init(&line, bytes, sizeof bytes);
-    text_add(&line, " centre  version %" PRIu64 "  loss ", view->version);
+    text_add(&line, " centre  version %" PRIu64 "  %s ", view->version,
+             column_loss_name(view));
     column_add_loss(&line, view->score);
     if (view->error > 0)
         text_add(&line, " +-%.2g", view->error);

@@ -68,8 +68,17 @@ struct table_process {
 void table_state(const struct table *table, const struct table_process *process,
                  unsigned nodes, struct text *out);
 
-/* Bytes that each node takes at most in JSON, and the rest. */
-enum { TABLE_NODE_BYTES = 700, TABLE_REST_BYTES = 8 * 1024 };
+/* Bytes that each node takes at most in JSON, and the rest; so all of it with
+ * the nodes that are listed. */
+enum {
+    TABLE_NODE_BYTES = 750,
+    TABLE_REST_BYTES = 8 * 1024,
+    TABLE_STATE_BYTES = TABLE_REST_BYTES + TABLE_NODES * TABLE_NODE_BYTES
+};
+
+/* The same for people, in lines: the table, and what is open below it. */
+void table_tell(const struct table *table, const struct table_process *process,
+                struct text *out);
 
 /* One line of JSON with the nodes; times in seconds, rates per second. */
 void table_json(const struct table *table, struct text *out);

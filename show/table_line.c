@@ -129,9 +129,11 @@ static void add_node(struct text *out, const struct hub_node_view *node)
     add_words(out, "activity", activity_words[node->activity].text);
     add_flag(out, "silent", node->silent);
     add_flag(out, "quarantined", node->quarantined);
+    add_flag(out, "leaving", node->drained);
+    add_flag(out, "pinned", node->pinned);
     add_flag(out, "gone", node->gone);
     add_flag(out, "best", node->best);
-    add_words(out, "declined", node->why);
+    add_words(out, "last_offer", node->why);
     text_add(out, "}");
 }
 
@@ -145,6 +147,7 @@ static void add_course(struct text *out, const struct table *table)
     add_number(out, "training", (double)view->training / (double)SECOND);
     add_whole(out, "version", view->version);
     add_whole(out, "rounds", view->rounds);
+    add_words(out, "loss_of", view->tested ? "test data" : "training data");
     add_number(out, "loss", view->score);
     add_number(out, "loss_error", view->error > 0 ? view->error : NAN);
     add_accuracy(out, view->accuracy);

@@ -40,6 +40,10 @@ enum status file_create_private(const char *path, const struct part *parts,
                                 size_t count, bool *made,
                                 struct why *why) MUST_CHECK;
 
+/* Whether file_replace may succeed, for whoever needs it much later: what is
+ * at `path` stays as it is. IO. */
+enum status file_try(const char *path, struct why *why) MUST_CHECK;
+
 /* Writes a new file, in place of one of that name, and brings it to the disk;
  * the folder is not. IO: it is not
  * there, or not to be trusted, and must not be written to again. */

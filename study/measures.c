@@ -172,10 +172,11 @@ static void take_point(struct measures *measures, double time, double score)
     measures->score_time = time;
 }
 
-/* "version 5: loss 0.7260, 71.50 % right". */
+/* "version 5: loss 0.7260, test accuracy 71.50 %". */
 static void take_score(struct measures *measures, const char *line)
 {
     static const char version_word[] = "version ", loss_word[] = ": loss ";
+    static const char digits[] = "0123456789";
     const char *at = strstr(line, version_word);
     uint64_t version;
     double loss, right, time;
@@ -187,7 +188,7 @@ static void take_score(struct measures *measures, const char *line)
     if (!begins(end, loss_word))
         return;
     loss = strtod(end + strlen(loss_word), &end);
-    right = *end == ',' ? strtod(end + 1, NULL) / 100 : 0;
+    right = *end == ',' ? strtod(end + strcspn(end, digits), NULL) / 100 : 0;
     measures->loss = loss;
     time = time_of(measures, version);
     if (time >= 0)

@@ -125,7 +125,9 @@ static enum status read_type(struct array *array, const char *text)
     if (!type || !order)
         return bad_header(array, MAGIC_BYTES, "its header is incomplete");
     if (strncmp(order, "False", 5) != 0)
-        return bad_header(array, MAGIC_BYTES, "is not in C order");
+        return because(array->why, STATUS_MALFORMED,
+                       "%s: its values are in Fortran order: save "
+                       "numpy.ascontiguousarray(array) instead", array->path);
     for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
         if (type[0] == '\'' && strncmp(type + 1, elements[i].name, 3) == 0 &&
             type[4] == '\'')

@@ -280,6 +280,40 @@ static void arguments_win_over_environment_over_config_over_defaults(void)
     CHECK_EQUAL(64, options.staleness);
 }
 
+static void a_variable_that_is_nearly_one_of_ours_is_named(void)
+{
+    CHECK_OK(options_check_variable("HOME=/root", &why));
+    CHECK_OK(options_check_variable("STARSWITCH_EVERY=20", &why));
+    CHECK_OK(options_check_variable("STARSWITCH_OUTER_LR=0.5", &why));
+    CHECK_STATUS(STATUS_CONFIG,
+                 options_check_variable("STARSWITCH_EVRY=20", &why));
+    CHECK_TEXT("the environment has STARSWITCH_EVRY, and no setting is called "
+               "so: did you mean STARSWITCH_EVERY?", why.text);
+}
+
+static void a_line_is_printed_as_it_was_typed(void)
+{
+    char bytes[400];
+    struct text out;
+
+    CHECK_OK(parse_hub("hub --lan --every 20 --directory \"it's here\" "
+                       "--no-json --goal 87%"));
+    CHECK_OK(options_parse_environment(&options, PROGRAM_HUB, look_up, &why));
+    text_init(&out, bytes, sizeof bytes);
+    options_print_line(&options, PROGRAM_HUB, &out);
+    CHECK_CONTAINS(" --lan", bytes);
+    CHECK_CONTAINS(" --every 20", bytes);
+    CHECK_CONTAINS(" --directory 'it'\\''s here'", bytes);
+    CHECK_CONTAINS(" --no-json", bytes);
+    CHECK_CONTAINS(" --goal 87%", bytes);
+    CHECK(!strstr(bytes, "outer-lr"));
+    CHECK_OK(parse(PROGRAM_NODE, "node --key secret --name pc1"));
+    text_init(&out, bytes, sizeof bytes);
+    options_print_line(&options, PROGRAM_NODE, &out);
+    CHECK_CONTAINS(" --name pc1", bytes);
+    CHECK(!strstr(bytes, "secret"));
+}
+
 void add_core_option_sources_tests(CU_pSuite suite)
 {
     TEST(a_value_stands_behind_its_option_or_an_equals_sign);
@@ -298,5 +332,7 @@ void add_core_option_sources_tests(CU_pSuite suite)
     TEST(one_config_file_serves_all_programs);
     TEST(the_environment_is_asked_for_every_option);
     TEST(an_error_names_its_variable);
+    TEST(a_variable_that_is_nearly_one_of_ours_is_named);
+    TEST(a_line_is_printed_as_it_was_typed);
     TEST(arguments_win_over_environment_over_config_over_defaults);
 }

@@ -115,6 +115,22 @@ static void plain_text_has_as_many_columns_as_it_says(void)
     CHECK_TEXT("", plain_of("b\xc3\xbcro", 0));
 }
 
+static void a_long_name_is_cut_in_its_middle(void)
+{
+    char bytes[80];
+    struct text out;
+
+    text_init(&out, bytes, sizeof bytes);
+    CHECK_EQUAL(16, quote_name(&out, "laboratory-west-pc17", 16));
+    CHECK_TEXT("laborat~est-pc17", bytes);
+    text_init(&out, bytes, sizeof bytes);
+    CHECK_EQUAL(5, quote_name(&out, "caf\xc3\xa9\xc3\xa9\xc3\xa9n", 5));
+    CHECK_TEXT("ca~\xc3\xa9n", bytes);
+    text_init(&out, bytes, sizeof bytes);
+    CHECK_EQUAL(4, quote_name(&out, "pc17", 4));
+    CHECK_TEXT("pc17", bytes);
+}
+
 void add_core_quote_tests(CU_pSuite suite)
 {
     TEST(json_strings_keep_what_is_text);
@@ -125,5 +141,6 @@ void add_core_quote_tests(CU_pSuite suite)
     TEST(html_escapes_what_begins_a_tag_or_ends_an_attribute);
     TEST(html_does_not_turn_the_direction_of_writing);
     TEST(plain_text_moves_no_cursor);
+    TEST(a_long_name_is_cut_in_its_middle);
     TEST(plain_text_has_as_many_columns_as_it_says);
 }

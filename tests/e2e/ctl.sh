@@ -27,7 +27,7 @@ refused() {
 does() {
     local text=$1
     shift
-    ctl "$@" || failed "ctl $*: $?"
+    ctl "$@" --json || failed "ctl $*: $?"
     python3 -c 'import json, sys; json.load(sys.stdin)' <"$here/ctl.out" ||
         failed "ctl $*: no JSON"
     said ctl "$text" || failed "ctl $*: not a word of $text"
@@ -36,7 +36,7 @@ does() {
 # status EXPRESSION: whether it holds for the object s that ctl status says;
 # what is not known is null, and then it does not.
 status() {
-    ctl status || failed "ctl status: $?"
+    ctl status --json || failed "ctl status: $?"
     python3 -c '
 import json, sys
 s = json.load(sys.stdin)
@@ -73,10 +73,20 @@ refused 64 "there are: none" pin n1
 node n1
 node n2
 until_ 20 "status tells all of two nodes" status '
-    s["version"] > 3 and len(s["run"]) == 16 and s["epoch"] > 0 and
-    s["score"] > 0 and len(nodes) == 2 and
-    all(n["iteration"] > 0 and n["rate"] > 0 and n["loss"] > 0 and
-        n["state"] for n in nodes.values())'
+    s["version"] > 3 and len(s["run"]) == 16 and s["run_epoch"] > 0 and
+    s["loss"] > 0 and len(nodes) == 2 and s["resident_bytes"] > 0 and
+    all(n["iterations"] > 0 and n["rate"] > 0 and n["loss"] > 0 and
+        n["activity"] for n in nodes.values())'
+
+# The same for a person: lines, no JSON.
+ctl status || failed "ctl status: $?"
+for each in "node .* iterations .* state" "^ n1 .* train" "^ n2 " \
+    "^ centre  vers" "^ run     [0-9a-f]\{16\}, epoch " "^ memory  .* MB" \
+    "^ chunks  .* merged" "^ events  2 node_joined"; do
+    grep -q "$each" "$here/ctl.out" || failed "ctl status has no line $each"
+done
+! grep -q '[{}]' "$here/ctl.out" || failed "ctl status speaks JSON to a person"
+sed 's/^/    /' "$here/ctl.out"
 
 # ---- checkpoint ----
 
@@ -137,11 +147,11 @@ status 'True' || failed "the hub is disturbed"
 
 does 'n2 makes its last offer and leaves' drain n2
 ends n2 0 15
-until_ 5 "n2 is gone" status 'nodes["n2"]["state"] == "gone"'
+until_ 5 "n2 is gone" status 'nodes["n2"]["gone"]'
 ! told h node_lost n2 || failed "a drained node is called lost"
 goes_on 10 n1
 node n2
-until_ 10 "n2 is back" status 'nodes["n2"]["state"] != "gone"'
+until_ 10 "n2 is back" status 'not nodes["n2"]["gone"]'
 goes_on 30 n1 n2
 
 # ---- stop: the hub, not the run ----

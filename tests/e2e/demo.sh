@@ -8,7 +8,7 @@ export MODEL=$model DATA="$data" OUT="$here/demo" STAR_BUILD="$bin"
 
 GOAL=90% start well tools/demo.sh
 ends well 0 100
-said well "goal reached" || failed "the goal is not told"
+said well "goal 90 % reached after" || failed "the goal is not told"
 said well "$OUT/run.recording" || failed "what it leaves is not told"
 [ -s "$OUT/best.safetensors" ] || failed "no best model"
 

@@ -48,3 +48,18 @@ done
 score=$(metadata "$here/loss.run/best.safetensors" score)
 awk -v score="$score" 'BEGIN { exit !(score > 0 && score <= 0.3) }' ||
     failed "the best model's score is $score"
+
+# A goal that was not reached in time is not success; and what goes on with the
+# run is the whole line.
+hub short --every 20 --goal 0.0000000001 --time 2s --model $model --data "$data"
+node short-1
+ends short 1 30
+ends short-1 0 30
+said short "NOT reached" || failed "short: not a word of the goal"
+said short "the goal is not reached: the time is over" ||
+    failed "short does not say why it ends with 1"
+for each in "--listen 127.0.0.1:$port" "--every 20" "--model $model" \
+    "--directory $here/short.run"; do
+    grep -qF -- "$each" "$here/short.out" || failed "no word of $each to go on"
+done
+! said short " --time 2s" || failed "short would end at once again"

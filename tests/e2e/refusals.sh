@@ -54,6 +54,25 @@ refused 78 "STARSWITCH_EVERY=banana" hub --directory "$here/never"
 inside=
 refused 64 "no command" sim banana
 
+# A variable that is nearly one of ours is no error: others may own it.
+inside="env STARSWITCH_EVRY=20"
+start spelt "$bin/starswitch-node" --model $model --data "$data" --dry-run
+ends spelt 0 10
+said spelt "did you mean STARSWITCH_EVERY" || failed "misspelt, and silent"
+inside=
+
+# ---- files that will be written, at the start ----
+
+refused 74 "$here/no/report.html" hub --listen "127.0.0.1:$port" \
+    --directory "$here/r.run" --report "$here/no/report.html"
+refused 74 "$here/no/record" hub --listen "127.0.0.1:$port" \
+    --directory "$here/r.run" --record "$here/no/record"
+start refused "$bin/starswitch-node" --model $model --data "$data" \
+    --record "$here/no/record"
+ends refused 74 10
+said refused "$here/no/record" || failed "the node does not name its recording"
+rm -rf "$here"/refused.* "$here/r.run"
+
 # ---- what this PC has not ----
 
 refused 69 "$here/nothing.so" node --trainer "$here/nothing.so"
@@ -91,7 +110,7 @@ skewed() {
     start "$1" "$bin/starswitch-node" --hub "127.0.0.1:$relay_port" \
         --name "$1" --model $model --data "$data" --json
     ends "$1" 76 10
-    said "$1" "protocol 2" && said "$1" "the node $2 to $2" ||
+    said "$1" "of the protocol, the node version $2" ||
         failed "$1 does not say the versions"
     sed 's/^/    /' "$here/$1.err"
     relay_port=$((relay_port + 2))

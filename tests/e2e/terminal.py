@@ -27,4 +27,5 @@ while True:
         os.write(terminal, b"\x03")
         typed = True
 status = os.waitpid(pid, 0)[1]
-sys.exit(os.waitstatus_to_exitcode(status) % 256)
+code = os.waitstatus_to_exitcode(status)
+sys.exit(code if code >= 0 else 128 - code)

@@ -213,8 +213,9 @@ static void the_run_ends_when_the_goal_is_reached(void)
     store.accuracy = 0.88;
     guest_gives(bench, &a, 1, 1);
     hand_wait(&bench->hand, SECOND);
-    CHECK_TEXT("goal reached: 88.00 % right", bench_look(bench)->reason);
-    CHECK_TEXT("goal reached: 88.00 % right",
+    CHECK_TEXT("goal reached: test accuracy 88.00 %",
+               bench_look(bench)->reason);
+    CHECK_TEXT("goal reached: test accuracy 88.00 %",
                guest_heard(bench, &a, MSG_STOP)->stop.reason);
     bench_destroy(&bench);
 }

@@ -77,7 +77,7 @@ static void without_any_answer_all_are_kept(void)
         say_reviewed(&party, i, shown(&party, i)->msg.review.review, false, 0);
     for (unsigned i = 0; i < 3; i++)
         CHECK_EQUAL(VERDICT_MERGED, verdict_on(&party, i));
-    CHECK_CONTAINS("nobody could evaluate it",
+    CHECK_CONTAINS("no other node could test it",
                    hand_note(&party.bench->hand, NOTE_UNREVIEWED)->text);
     bench_destroy(&party.bench);
 }

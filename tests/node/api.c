@@ -226,6 +226,42 @@ static void a_hub_that_cannot_be_is_refused_with_a_sentence(void)
     CHECK(link == NULL);
 }
 
+static void tensors_that_share_memory_are_refused(void)
+{
+    static float w[6], g[6];
+    const struct star_tensor over[] = {{"a", 1, {4}, w, g},
+                                       {"b", 1, {3}, w + 3, NULL}};
+    const struct star_tensor gradient[] = {{"a", 1, {3}, w, w + 2}};
+    const struct star_tensor beside[] = {{"a", 1, {3}, w + 3, g + 3},
+                                         {"b", 1, {3}, w, g}};
+    const struct star_options options = {.hub = "127.0.0.1:1",
+                                         .log = keep_quiet};
+    struct star_link *link = NULL;
+    char error[256] = "";
+
+    check_refused(over, 2, "a and b share memory");
+    check_refused(gradient, 1, "share memory");
+    CHECK_EQUAL(STAR_OK, star_attach(&options, beside, 2, &link, error,
+                                     sizeof error));
+    star_detach(&link);
+}
+
+static void a_loop_without_a_link_trains_alone(void)
+{
+    struct star_link *link = NULL;
+    struct star_state state = {.attached = 1};
+    struct star_task task;
+
+    CHECK_EQUAL(STAR_GO, star_step(NULL, NULL));
+    CHECK_EQUAL(0, star_wants_gradient(NULL));
+    CHECK_EQUAL(STAR_NO_TASK, star_task_next(NULL, &task));
+    star_task_done(NULL, 1, 1);
+    star_look(NULL, &state);
+    CHECK_EQUAL(0, state.attached);
+    CHECK_TEXT("training alone", state.text);
+    star_detach(&link);
+}
+
 /* ---- with a hub ---- */
 
 /* Its last offer is merged with the next one of the other. */
@@ -337,6 +373,8 @@ void add_node_api_tests(CU_pSuite suite)
 {
     TEST(without_a_hub_the_loop_goes_on);
     TEST(tensors_that_cannot_be_are_refused_with_a_sentence);
+    TEST(tensors_that_share_memory_are_refused);
+    TEST(a_loop_without_a_link_trains_alone);
     TEST(a_hub_that_cannot_be_is_refused_with_a_sentence);
     TEST(two_loops_with_different_aims_agree);
     TEST(with_a_delay_of_zero_a_step_waits_for_its_result);

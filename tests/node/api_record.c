@@ -86,7 +86,7 @@ static void a_file_that_cannot_be_made_is_refused_with_a_sentence(void)
     struct star_link *link = NULL;
     char error[256] = "";
 
-    CHECK_EQUAL(STAR_BAD_ARGUMENT,
+    CHECK_EQUAL(STAR_NO_FILE,
                 attach("127.0.0.1", "/nowhere/r", &link, error));
     CHECK_CONTAINS("cannot record to /nowhere/r", error);
     CHECK(!link);

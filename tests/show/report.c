@@ -186,8 +186,8 @@ static void the_page_shows_what_happened(void)
 
     set_up(&fixture);
     report_html(&fixture.report, &fixture.text);
-    CHECK_CONTAINS("% test accuracy after 31 s (goal 87 %)",
-                   fixture.text.bytes);
+    CHECK_CONTAINS("goal 87 % reached after 31 s, by the best model: 87.1 % "
+                   "test accuracy", fixture.text.bytes);
     CHECK_CONTAINS(">goal 87</text>", fixture.text.bytes);
     CHECK_CONTAINS("time, s", fixture.text.bytes);
     CHECK_CONTAINS("version 70: No space left", fixture.text.bytes);
@@ -282,7 +282,8 @@ static void the_summary_is_some_lines(void)
                    "the goal is met");
     report_text(&fixture.report, &fixture.text);
     CHECK_TEXT(
-        " done: 87.0 % test accuracy after 31 s (goal 87 %)\n"
+        " done: goal 87 % reached after 31 s, by the best model: 87.1 % test "
+        "accuracy\n"
         " ended   the goal is met\n"
         " centre  version 212, loss 0.2791, test 87.00 %; 212 rounds\n"
         " best    version 208, loss 0.2788, test 87.12 %\n"
@@ -299,12 +300,46 @@ static void the_summary_is_some_lines(void)
         "  loss 0.281  test 86.9 %  best\n"
         " n3                     310 iterations     0.1 MB up     0.1 MB down"
         "  loss 0.900\n"
-        " laboratory-west~         0 iterations     0.0 MB up     0.0 MB down"
+        " laborat~est-pc17         0 iterations     0.0 MB up     0.0 MB down"
         "  gone\n"
         " notes   1 node_lost, 1 save_failed\n"
         " model   demo/best.safetensors\n"
         " record  demo/run.trace\n",
         fixture.text.bytes);
+    tear_down(&fixture);
+}
+
+static void what_the_run_has_come_to_is_said_as_it_is(void)
+{
+    struct fixture fixture;
+
+    set_up(&fixture);
+    sample_view(&fixture.view);
+    fixture.view.reached = false;
+    report_outcome(&fixture.report, &fixture.text);
+    CHECK_TEXT("87.0 % test accuracy after 31 s; goal 87 % NOT reached",
+               fixture.text.bytes);
+    fixture.view.stopping = true;
+    text_init(&fixture.text, fixture.text.bytes, REPORT_BYTES);
+    report_text(&fixture.report, &fixture.text);
+    CHECK_CONTAINS(" stopped: 87.0 % test accuracy after 31 s; goal 87 % not "
+                   "reached yet\n", fixture.text.bytes);
+    tear_down(&fixture);
+}
+
+static void a_loss_that_nobody_has_tested_is_called_training_loss(void)
+{
+    struct fixture fixture;
+
+    set_up(&fixture);
+    sample_view(&fixture.view);
+    fixture.view.tested = false;
+    fixture.view.accuracy = fixture.view.best_accuracy = -1;
+    report_text(&fixture.report, &fixture.text);
+    CHECK_CONTAINS(" centre  version 212, training loss 0.2791;",
+                   fixture.text.bytes);
+    CHECK_CONTAINS(" best    version 208, training loss 0.2788; the hub tests "
+                   "none", fixture.text.bytes);
     tear_down(&fixture);
 }
 
@@ -318,4 +353,6 @@ void add_show_report_tests(CU_pSuite suite)
     TEST(the_largest_page_fits);
     TEST(the_page_is_written_to_its_file);
     TEST(the_summary_is_some_lines);
+    TEST(what_the_run_has_come_to_is_said_as_it_is);
+    TEST(a_loss_that_nobody_has_tested_is_called_training_loss);
 }

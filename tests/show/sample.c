@@ -38,6 +38,8 @@ void sample_view(struct hub_view *view)
     view->version = 212;
     view->rounds = 212;
     view->founded = true;
+    view->tested = true;
+    view->reached = true;
     view->score = 0.2791;
     view->accuracy = 0.87;
     view->best_score = 0.2788;

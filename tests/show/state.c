@@ -99,8 +99,39 @@ static void there_is_room_for_every_node_at_its_longest(void)
     json_object_put(json);
 }
 
+static void people_are_told_the_same_in_lines(void)
+{
+    static uint64_t notes[NOTE_KINDS];
+    const struct table_count refused[] = {{"unknown_key", 5}, {"banned", 0}};
+    const struct table_process process = {
+        {.open = 7, .rounds = 2, .partial = 1, .held = 2500000},
+        1 << 24, 1 << 20, notes, refused, 2};
+    struct table table = sample_table(&view);
+    char bytes[TABLE_BYTES];
+    struct text out;
+
+    sample_view(&view);
+    view.run = 0x1234;
+    view.epoch = 3;
+    view.offered = 50;
+    notes[NOTE_REFUSED] = 3;
+    text_init(&out, bytes, sizeof bytes);
+    table_tell(&table, &process, &out);
+    CHECK_CONTAINS(" n2 * ", bytes);
+    CHECK_CONTAINS("\n run     0000000000001234, epoch 3\n", bytes);
+    CHECK_CONTAINS("\n chunks  50 offered: 1320 merged, 3 stale; 7 open, in 2 "
+                   "rounds\n", bytes);
+    CHECK_CONTAINS("\n uploads 1 under way, 2.5 MB here\n", bytes);
+    CHECK_CONTAINS("\n undone  2 preemptions, 1 roll-back\n", bytes);
+    CHECK_CONTAINS("\n memory  16.8 MB, of them 1.0 MB for values on their "
+                   "way\n", bytes);
+    CHECK_CONTAINS("\n events  3 node_refused\n", bytes);
+    CHECK_CONTAINS("\n refused 5 unknown_key\n", bytes);
+}
+
 void add_show_state_tests(CU_pSuite suite)
 {
     TEST(it_has_what_is_open_and_what_was_refused);
+    TEST(people_are_told_the_same_in_lines);
     TEST(there_is_room_for_every_node_at_its_longest);
 }

@@ -82,6 +82,25 @@ static void what_cannot_be_written_is_named(void)
     CHECK_CONTAINS("No such file or directory", why.text);
 }
 
+static void to_try_a_file_leaves_it_as_it_is(void)
+{
+    struct folder folder;
+    struct why why;
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    CHECK_OK(file_try(folder_file(&folder, "a"), &why));
+    CHECK(!file_exists(folder_file(&folder, "a")));
+    CHECK_OK(write_text(folder_file(&folder, "a"), "kept", NULL));
+    CHECK_OK(file_try(folder_file(&folder, "a"), &why));
+    CHECK(holds(folder_file(&folder, "a"), "kept"));
+    CHECK(!file_exists(folder_file(&folder, "a.tmp")));
+    CHECK_EQUAL(STATUS_IO, file_try(folder_file(&folder, "no/a"), &why));
+    CHECK_CONTAINS("no/a", why.text);
+    CHECK_EQUAL(STATUS_IO, file_try(folder_file(&folder, "."), &why));
+    folder_remove(&folder);
+}
+
 static void a_file_is_not_moved_over_a_folder(void)
 {
     struct folder folder;
@@ -156,6 +175,7 @@ void add_store_file_tests(CU_pSuite suite)
     TEST(a_file_is_replaced_and_nothing_is_left_beside_it);
     TEST(a_full_disk_leaves_the_old_file);
     TEST(what_cannot_be_written_is_named);
+    TEST(to_try_a_file_leaves_it_as_it_is);
     TEST(a_file_is_not_moved_over_a_folder);
     TEST(folders_are_made_with_those_they_are_in);
     TEST(a_link_beside_the_file_is_not_followed);

@@ -12,7 +12,7 @@ expect
 hub node_joined n1: at iteration 0, train on
 n1 hub_attached n1
 hub centre_founded n1: gave the first parameters: 10 in 3 chunks
-hub node_joined n2: at iteration 0, nothing: it may offer at once
+hub node_joined n2: at iteration 0, it is up to date, and may offer at once
 n2 hub_attached n2
 n2 hub_gone n2
 n1 hub_gone n1

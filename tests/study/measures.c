@@ -18,7 +18,8 @@ static const char recording[] =
     "  send 7 result exchange=1 chunk=0 [4000]\n"
     "  note round_done \"\" \"version 1 merged 2 of 2\"\n"
     "102.2 done score #1 OK 1,0,0\n"
-    "  note centre_scored \"\" \"version 1: loss 2.0000, 10.00 % right\"\n"
+    "  note centre_scored \"\" \"version 1: loss 2.0000, "
+    "test accuracy 10.00 %\"\n"
     "103 message 6 ping sent=3000000000 iteration=20 missed=0 "
     "waited=500000000\n"
     "103.5 message 6 offer exchange=2 iteration=30 samples=1\n"
@@ -31,14 +32,16 @@ static const char recording[] =
     "106 message 7 chunk exchange=3 chunk=0 [2000]\n"
     "  note round_done \"\" \"version 3 merged 1 of 2\"\n"
     "106.1 done score #2 OK 3,0,0\n"
-    "  note centre_scored \"\" \"version 3: loss 1.0000, 50.00 % right\"\n"
+    "  note centre_scored \"\" \"version 3: loss 1.0000, "
+    "test accuracy 50.00 %\"\n"
     "107 message 6 ping sent=7000000000 iteration=60 missed=1 "
     "waited=1500000000\n"
     "108 wake\n"
     "  note run_ending \"\" \"the time is over; version 3\"\n"
     "109 message 7 chunk exchange=4 chunk=0 [9000]\n"
     "  note round_done \"\" \"version 4 merged 1 of 2\"\n"
-    "  note centre_scored \"\" \"version 4: loss 0.1000, 90.00 % right\"\n";
+    "  note centre_scored \"\" \"version 4: loss 0.1000, "
+    "test accuracy 90.00 %\"\n";
 
 static struct measures measure(const struct goal *goal)
 {

@@ -28,7 +28,8 @@ exposed() {
     }
     sed -n 's/^.*Overall/    Overall/p' "$root/said"
     for wanted in Type=notify WatchdogSec= Restart=on-failure LimitCORE=0 \
-        LimitNOFILE=262144 'RestartPreventExitStatus=64 75 77 78'; do
+        LimitNOFILE=262144 StandardOutput=null \
+        'RestartPreventExitStatus=1 64 75 77 78'; do
         grep -q "^$wanted" "$unit" || {
             echo "FAILED: $1 does not say $wanted"
             exit 1
