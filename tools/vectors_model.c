@@ -162,10 +162,12 @@ static struct blob *blob_of(struct pool *pool, const float *values,
 {
     struct blob *blob = blob_new(pool, count * sizeof *values);
 
-    if (!blob)
+    if (blob) {
+        memcpy(blob->bytes, values, count * sizeof *values);
+        blob_seal(blob);
+    } else {
         failed("no memory");
-    memcpy(blob->bytes, values, count * sizeof *values);
-    blob_seal(blob);
+    }
     return blob;
 }
 
