@@ -31,10 +31,12 @@ COMPILE = $(CC) $(LANGUAGE) -ffp-contract=off -fPIC -fvisibility=hidden \
 once = $(eval $1 := $$(shell $2))$($1)
 MSGPACK = $(call once,MSGPACK,\
 	pkg-config --exists msgpack-c && echo msgpack-c || echo msgpack)
-MODULES = libzmq libczmq libsodium $(MSGPACK) libxxhash
+MODULES = libsodium $(MSGPACK) libxxhash
 PACKAGES = $(MODULES) openblas zlib json-c libsystemd
 PACKAGE_CFLAGS = $(call once,PACKAGE_CFLAGS,pkg-config --cflags $(PACKAGES))
 PACKAGE_LIBS = $(call once,PACKAGE_LIBS,pkg-config --libs $(PACKAGES))
+# libzmq is who the tests and benchmarks talk to.
+ZMQ_LIBS = $(call once,ZMQ_LIBS,pkg-config --libs libzmq libczmq)
 CUNIT_LIBS = $(call once,CUNIT_LIBS,pkg-config --libs cunit)
 
 object = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $1))
@@ -93,7 +95,7 @@ $(foreach f,$(FOLDERS),$(eval $(call library,$f)))
 $(PROGRAMS): $(BUILD)/starswitch-%: $(BUILD)/%/main.o $(LIBRARIES)
 	$Q$(LINK_ALL)
 $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(call object,bench/kit/*.c) $(LIBRARIES)
-	$Q$(LINK_ALL)
+	$Q$(LINK_ALL) $(ZMQ_LIBS)
 $(CONVERGENCE): $(call object,bench/convergence/*.c) $(LIBRARIES)
 	$Q$(LINK_ALL)
 $(CHAOS): $(call object,tests/chaos/*.c) $(LIBRARIES)
@@ -102,7 +104,7 @@ $(BUILD)/star-%: $(BUILD)/tools/%.o $(LIBRARIES)
 	$Q$(LINK_ALL)
 $(BUILD)/star-vectors: $(call object,tools/vectors_*.c)
 $(TESTS): $(TEST_OBJECTS) $(LIBRARIES)
-	$Q$(LINK_ALL) $(CUNIT_LIBS)
+	$Q$(LINK_ALL) $(CUNIT_LIBS) $(ZMQ_LIBS)
 $(BUILD)/replay-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/session.o \
 		$(BUILD)/tests/replay.o $(LIBRARIES)
 	$Q$(LINK_ALL)

@@ -1,7 +1,6 @@
 #include "keys/invitation.h"
 
 #include <string.h>
-#include <zmq.h>
 
 enum { SIX_BITS = 6, EIGHT_BITS = 8, TWO_KEYS = 2 * KEY_BYTES };
 
@@ -54,19 +53,6 @@ static bool decode(const char *text, char kind, uint8_t *bytes, size_t size)
     return (bits & ((1u << have) - 1)) == 0;
 }
 
-/* The public half of a secret key. */
-static bool complete(struct key_pair *pair)
-{
-    char secret[KEY_TEXT_BYTES], shown[KEY_TEXT_BYTES] = "";
-    bool made;
-
-    key_print(&pair->secret, secret);
-    made = zmq_curve_public(shown, secret) == 0 &&
-           key_parse(shown, strlen(shown), &pair->shown);
-    explicit_bzero(secret, sizeof secret);
-    return made;
-}
-
 enum status invitation_read(const char *text, struct invitation *out,
                             struct why *why)
 {
@@ -77,7 +63,7 @@ enum status invitation_read(const char *text, struct invitation *out,
     if (!right && decode(text, 'E', bytes, TWO_KEYS)) {
         read.enrols = true;
         memcpy(read.enrolment.secret.bytes, bytes + KEY_BYTES, KEY_BYTES);
-        right = complete(&read.enrolment);
+        right = key_pair_complete(&read.enrolment);
     }
     memcpy(read.hub.bytes, bytes, KEY_BYTES);
     if (right)

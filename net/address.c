@@ -7,8 +7,7 @@
 #include <sys/socket.h>
 
 /* Looks `host` up; 0 and a numeric address, or the resolver's error. */
-static int look_up(const char *host, bool passive, bool *ipv6,
-                   char numeric[NI_MAXHOST])
+static int look_up(const char *host, bool passive, char numeric[NI_MAXHOST])
 {
     struct addrinfo hints = {.ai_family = AF_UNSPEC,
                              .ai_socktype = SOCK_STREAM,
@@ -22,22 +21,17 @@ static int look_up(const char *host, bool passive, bool *ipv6,
     for (struct addrinfo *each = found; each; each = each->ai_next)
         if (each->ai_family == AF_INET && chosen->ai_family != AF_INET)
             chosen = each;
-    *ipv6 = chosen->ai_family == AF_INET6;
     error = getnameinfo(chosen->ai_addr, chosen->ai_addrlen, numeric,
                         NI_MAXHOST, NULL, 0, NI_NUMERICHOST);
     freeaddrinfo(found);
     return error;
 }
 
-/* `host` is what people wrote, `place` what libzmq is to use. */
 static void write_address(const char *host, const char *place, unsigned port,
                           struct address *out)
 {
-    bool brackets = strchr(place, ':') != NULL;
-
-    (void)snprintf(out->text, sizeof out->text, "tcp://%s%.255s%s:%u",
-                   brackets ? "[" : "", place, brackets ? "]" : "", port);
     (void)snprintf(out->host, sizeof out->host, "%.255s", host);
+    (void)snprintf(out->place, sizeof out->place, "%.255s", place);
     out->port = port;
 }
 
@@ -62,11 +56,8 @@ static enum status unknown(const char *host, int error, struct why *why)
 struct address address_behind(const struct address *address)
 {
     struct address behind = *address;
-    size_t colon = (size_t)(strrchr(behind.text, ':') - behind.text);
 
     behind.port++;
-    (void)snprintf(behind.text + colon, sizeof behind.text - colon, ":%u",
-                   behind.port);
     return behind;
 }
 
@@ -74,17 +65,15 @@ enum status address_to_bind(const char *host, unsigned port,
                             struct address *out, struct why *why)
 {
     char numeric[NI_MAXHOST] = "0.0.0.0";
-    bool ipv6 = false;
     int error = 0;
 
     if (check_port(port, why) != STATUS_OK)
         return STATUS_USAGE;
     if (*host && strcmp(host, "*") != 0)
-        error = look_up(host, true, &ipv6, numeric);
+        error = look_up(host, true, numeric);
     if (error)
         return unknown(host, error, why);
     write_address(host, numeric, port, out);
-    out->ipv6 = ipv6;
     return STATUS_OK;
 }
 
@@ -92,15 +81,13 @@ enum status address_to_reach(const char *host, unsigned port,
                              struct address *out, struct why *why)
 {
     char numeric[NI_MAXHOST];
-    bool ipv6 = false;
     int error;
 
     if (check_port(port, why) != STATUS_OK)
         return STATUS_USAGE;
-    error = look_up(host, false, &ipv6, numeric);
+    error = look_up(host, false, numeric);
     if (error && error != EAI_AGAIN && error != EAI_SYSTEM)
         return unknown(host, error, why);
     write_address(host, host, port, out);
-    out->ipv6 = ipv6;
     return STATUS_OK;
 }

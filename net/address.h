@@ -1,19 +1,16 @@
-/* From a host as people write it to what libzmq wants.
+/* From a host as people write it to where a socket goes.
  *
  * Both look names up, which may take as long as the system's resolver does:
  * when a program starts, never later. IPv4 is taken where a name has both. */
 #ifndef NET_ADDRESS_H
 #define NET_ADDRESS_H
 
-#include <stdbool.h>
-
 #include "core/endpoint.h"
 #include "core/status.h"
 
 struct address {
-    char text[ENDPOINT_HOST_BYTES + 32]; /* tcp://host:port */
-    bool ipv6;
-    char host[ENDPOINT_HOST_BYTES]; /* as people wrote it */
+    char host[ENDPOINT_HOST_BYTES];  /* as people wrote it */
+    char place[ENDPOINT_HOST_BYTES]; /* the same, or a numeric address */
     unsigned port;
 };
 

@@ -1,8 +1,8 @@
 /* Reserved cores: the threads of the driver run on these and nowhere else.
  *
- * A thread inherits them from the one that starts it, and so do libzmq's: who
- * enters, opens the driver and leaves again has bound all of its threads and
- * stays where it was. */
+ * A thread inherits them from the one that starts it: who enters, opens the
+ * driver and leaves again has bound all of its threads and stays where it was.
+ */
 #ifndef NET_CORES_H
 #define NET_CORES_H
 

@@ -4,11 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "net/peers.h"
-#include "net/prove.h"
-
-/* Descriptors for all but connections; when none is left, libzmq's threads
- * would do nothing but look for one. */
+/* Descriptors for all but connections. */
 enum { SPARE_DESCRIPTORS = 64, LEAST_ROOM = 16 };
 
 static unsigned room(void)
@@ -17,39 +13,28 @@ static unsigned room(void)
     rlim_t each;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return PEERS_MAX;
+        return CONNECTIONS_MAX;
     if (limit.rlim_cur < SPARE_DESCRIPTORS + 2 * LEAST_ROOM)
         return LEAST_ROOM;
     each = (limit.rlim_cur - SPARE_DESCRIPTORS) / 2;
-    return each < PEERS_MAX ? (unsigned)each : (unsigned)PEERS_MAX;
+    return each < CONNECTIONS_MAX ? (unsigned)each : (unsigned)CONNECTIONS_MAX;
 }
 
 void door_init(struct door *door, const struct net_owner *owner)
 {
     memset(door, 0, sizeof *door);
+    guests_init(&door->guests);
     bans_init(&door->bans);
+    (void)pthread_mutex_init(&door->lock, NULL);
     complaints_init(&door->complaints, owner);
     door->room = room();
 }
 
 void door_free(struct door *door)
 {
-    zap_close(&door->zap);
+    guests_free(&door->guests);
     bans_free(&door->bans);
-}
-
-enum status door_shut(struct door *door, void *context,
-                      const struct net_keys *keys, struct why *why)
-{
-    struct zap_refusal trial;
-    unsigned missed;
-    enum status status = zap_open(context, &door->bans, &door->zap, why);
-
-    if (status == STATUS_OK)
-        status = prove_refusal(context, keys, why);
-    while (status == STATUS_OK && zap_refusal(door->zap, &trial, &missed))
-        continue; /* it was us */
-    return status;
+    (void)pthread_mutex_destroy(&door->lock);
 }
 
 void door_refuse(struct door *door, nanos now, enum net_refusal refusal,
@@ -66,12 +51,37 @@ void door_refuse(struct door *door, nanos now, enum net_refusal refusal,
                    words[refusal]);
 }
 
+void door_refuse_later(struct door *door, enum net_refusal refusal,
+                       const struct origin *from)
+{
+    (void)pthread_mutex_lock(&door->lock);
+    door->refused[refusal].count++;
+    door->refused[refusal].last = *from;
+    (void)pthread_mutex_unlock(&door->lock);
+}
+
+void door_hear(struct door *door, nanos now)
+{
+    struct refused refused[REFUSAL_COUNT];
+
+    (void)pthread_mutex_lock(&door->lock);
+    memcpy(refused, door->refused, sizeof refused);
+    memset(door->refused, 0, sizeof door->refused);
+    (void)pthread_mutex_unlock(&door->lock);
+    for (unsigned i = 0; i < REFUSAL_COUNT; i++) {
+        if (!refused[i].count)
+            continue;
+        door->refusals.count[i] += refused[i].count - 1;
+        door_refuse(door, now, (enum net_refusal)i, &refused[i].last);
+    }
+}
+
 /* By what an offender is known; 0: it is not, and cannot be banned. Many share
  * the key that enrols. */
-static uint64_t identity(const struct door *door, uint64_t key,
+static uint64_t identity(struct door *door, uint64_t key,
                          const struct origin *from)
 {
-    if (key && zap_role(door->zap, key) != ZAP_ENROLS)
+    if (key && guests_role(&door->guests, key) != GUEST_ENROLS)
         return key;
     return origin_is_local(from) ? 0 : origin_host(from);
 }
@@ -105,25 +115,14 @@ bool door_bans(struct door *door, nanos now, uint64_t key,
     return who && bans_hold(&door->bans, now, who);
 }
 
-bool door_knows(const struct door *door, uint64_t key)
+bool door_knows(struct door *door, uint64_t key)
 {
-    return !door->zap || zap_role(door->zap, key) != ZAP_NOBODY;
+    return !door->keyed || guests_role(&door->guests, key) != GUEST_NOBODY;
 }
 
-uint64_t door_event_key(const struct door *door, uint64_t key)
+uint64_t door_event_key(struct door *door, uint64_t key)
 {
-    if (!door->zap)
+    if (!door->keyed)
         return KEY_NONE;
-    return zap_role(door->zap, key) == ZAP_ENROLS ? KEY_ENROLS : key;
-}
-
-void door_hear(struct door *door, nanos now)
-{
-    struct zap_refusal refusal;
-    unsigned missed;
-
-    while (door->zap && zap_refusal(door->zap, &refusal, &missed)) {
-        door->refusals.count[refusal.why] += missed;
-        door_refuse(door, now, refusal.why, &refusal.from);
-    }
+    return guests_role(&door->guests, key) == GUEST_ENROLS ? KEY_ENROLS : key;
 }

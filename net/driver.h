@@ -19,12 +19,11 @@ struct net {
     struct net_owner owner;
     struct pool *pool;
     struct cores cores;
-    void *context;            /* of libzmq */
     struct lane lanes[LANES]; /* a peer's lane is lanes[peer % 2] */
     struct net_keys keys;
     struct door door;
     struct hubs hubs; /* of a node; a hub has none: count is 0 */
-    struct bell bell; /* rung by mailbox, workers and net_stop */
+    struct bell bell; /* rung by lanes, mailbox, workers and net_stop */
     struct mailbox mailbox;
     struct workers *workers;
     struct signals signals;

@@ -3,11 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zmq.h>
 
-#include "net/frames.h"
 #include "net/hubs.h"
-#include "net/sockets.h"
+#include "net/station.h"
 
 #define FIRST_TRY (2 * SECOND)
 #define LONGEST_TRY (16 * SECOND)
@@ -17,8 +15,8 @@ struct enrol {
     struct hubs hubs;
     struct key node;
     char name[MSG_TEXT_BYTES];
-    void *context;
-    struct sockets sockets;
+    struct pool *pool;
+    struct station *station; /* of the try under way, or NULL */
     nanos until, patience; /* of the try under way */
     bool refused;          /* the enrolment key, in this try */
 };
@@ -38,11 +36,10 @@ enum status enrol_open(const struct enrol_plan *plan, struct enrol **out,
     enrol->node = plan->node;
     (void)snprintf(enrol->name, sizeof enrol->name, "%s", plan->name);
     enrol->patience = FIRST_TRY / 2;
-    enrol->context = context_new(false);
-    status = enrol->context
+    enrol->pool = pool_new();
+    status = enrol->pool
                  ? hubs_open(&enrol->hubs, &enrol->config, net_now(), why)
-                 : because(why, STATUS_UNAVAILABLE,
-                           "the system gives no sockets to enrol");
+                 : because(why, STATUS_NO_MEMORY, "no memory to enrol");
     if (status == STATUS_OK)
         *out = enrol;
     else
@@ -57,18 +54,17 @@ void enrol_close(struct enrol **reference)
     *reference = NULL;
     if (!enrol)
         return;
-    sockets_close(&enrol->sockets);
-    if (enrol->context)
-        (void)zmq_ctx_term(enrol->context);
+    station_close(&enrol->station);
+    pool_destroy(&enrol->pool);
     explicit_bzero(enrol, sizeof *enrol);
     free(enrol);
 }
 
 static void try_next(struct enrol *enrol, nanos now)
 {
-    struct socket_plan plan;
+    struct channel_plan plan;
 
-    sockets_close(&enrol->sockets);
+    station_close(&enrol->station);
     if (!enrol->refused)
         enrol->hubs.refused[enrol->hubs.at] = 0;
     enrol->refused = false;
@@ -77,11 +73,9 @@ static void try_next(struct enrol *enrol, nanos now)
     if (enrol->patience < LONGEST_TRY)
         enrol->patience *= 2;
     enrol->until = now + enrol->patience;
-    plan = socket_plan(&enrol->config, CHANNEL_CONTROL, false,
-                       hubs_address(&enrol->hubs), &enrol->config.keys);
-    if (sockets_open(enrol->context, &plan, &enrol->sockets, NULL) !=
-        STATUS_OK)
-        enrol->sockets = (struct sockets){NULL, NULL};
+    plan = channel_plan(&enrol->config, CHANNEL_CONTROL, false,
+                        hubs_address(&enrol->hubs), &enrol->config.keys);
+    (void)!station_open(&plan, enrol->pool, NULL, NULL, &enrol->station, NULL);
 }
 
 static uint64_t word_of(const struct key *key, unsigned word)
@@ -93,7 +87,7 @@ static uint64_t word_of(const struct key *key, unsigned word)
     return value;
 }
 
-static void ask(struct enrol *enrol)
+static void ask(struct enrol *enrol, uint64_t number)
 {
     struct msg msg = {.kind = MSG_ENROL};
     unsigned char bytes[MSG_MAX_BYTES];
@@ -105,49 +99,46 @@ static void ask(struct enrol *enrol)
     msg.enrol.key3 = word_of(&enrol->node, 3);
     memcpy(msg.enrol.name, enrol->name, sizeof msg.enrol.name);
     size = msg_encode(&msg, bytes);
-    (void)!frames_send(enrol->sockets.socket, NULL, bytes, size, NULL);
+    station_send(enrol->station, number, bytes, size, NULL);
 }
 
-static void look(struct enrol *enrol)
+static enum enrol_state read_answer(const struct msg *msg, struct why *why)
 {
-    enum sight sight;
-    int fd;
-
-    while ((sight = monitor_look(enrol->sockets.monitor, &fd)) != SIGHT_NONE) {
-        if (sight == SIGHT_REFUSED) {
-            enrol->refused = true;
-            enrol->hubs.refused[enrol->hubs.at]++;
-        } else if (sight == SIGHT_READY) {
-            enrol->hubs.refused[enrol->hubs.at] = 0;
-            ask(enrol);
-        }
-    }
-}
-
-static enum enrol_state read_answer(struct arrival *arrival, struct why *why)
-{
-    struct msg msg;
-
-    if (msg_decode(zmq_msg_data(&arrival->header),
-                   zmq_msg_size(&arrival->header), &msg) != STATUS_OK)
-        return ENROL_WAITS;
-    if (msg.kind == MSG_ENROLLED)
+    if (msg->kind == MSG_ENROLLED)
         return ENROL_DONE;
-    if (msg.kind != MSG_BYE || msg.bye.farewell != FAREWELL_KEY)
+    if (msg->kind != MSG_BYE || msg->bye.farewell != FAREWELL_KEY)
         return ENROL_WAITS;
-    explain(why, "%s", msg.bye.text);
+    explain(why, "%s", msg->bye.text);
     return ENROL_REFUSED;
+}
+
+static enum enrol_state look(struct enrol *enrol, const struct notice *notice,
+                             struct why *why)
+{
+    unsigned *refused = &enrol->hubs.refused[enrol->hubs.at];
+
+    if (notice->kind == NOTICE_FAILED &&
+        notice->hindrance == HINDRANCE_REFUSES_KEY) {
+        enrol->refused = true;
+        (*refused)++;
+    } else if (notice->kind == NOTICE_READY) {
+        *refused = 0;
+        ask(enrol, notice->number);
+    } else if (notice->kind == NOTICE_MESSAGE) {
+        return read_answer(&notice->msg, why);
+    }
+    return ENROL_WAITS;
 }
 
 static enum enrol_state hear(struct enrol *enrol, struct why *why)
 {
     enum enrol_state state = ENROL_WAITS;
-    struct arrival arrival;
+    struct notice *notice;
 
     while (state == ENROL_WAITS &&
-           frames_receive(enrol->sockets.socket, false, true, &arrival)) {
-        state = read_answer(&arrival, why);
-        frames_release(&arrival);
+           (notice = station_take(enrol->station)) != NULL) {
+        state = look(enrol, notice, why);
+        notice_destroy(&notice);
     }
     return state;
 }
@@ -156,10 +147,8 @@ enum enrol_state enrol_step(struct enrol *enrol, nanos now, struct why *why)
 {
     enum enrol_state state = ENROL_WAITS;
 
-    if (enrol->sockets.socket) {
-        look(enrol);
+    if (enrol->station)
         state = hear(enrol, why);
-    }
     if (state == ENROL_WAITS && hubs_all_refuse(&enrol->hubs)) {
         explain(why, "the hub does not know this line any more: ask for the "
                      "one that starswitch-hub keygen prints now");

@@ -41,43 +41,20 @@ const struct address *hubs_address(const struct hubs *hubs)
     return &hubs->list[hubs->at];
 }
 
-/* A handshake failed, and nobody said that the key is a wrong one. */
-static unsigned failures(const struct lane *control)
+/* It does not prove its key, or has none: often enough to be believed. */
+static bool is_unproved(const struct lane *control)
 {
-    return control->ends[SIGHT_BROKEN] + control->ends[SIGHT_MISMATCH];
+    return control->hindered[HINDRANCE_HAS_NO_KEY] ||
+           control->hindered[HINDRANCE_UNPROVED] >= REFUSALS_BELIEVED;
 }
 
-void hubs_ask(struct hubs *hubs, void *context, nanos now,
-              const struct lane *control)
+/* A hub that wants keys will not change its mind. */
+static unsigned refusals(const struct lane *control)
 {
-    enum answer answer = ANSWER_NOT_YET;
-
-    if (hubs->probe.socket)
-        answer = probe_look(&hubs->probe, now);
-    else if (!control->plan.keys && !hubs->wants_keys &&
-             failures(control) && now >= hubs->probe.until)
-        probe_begin(&hubs->probe, context, hubs_address(hubs), now);
-    if (answer == ANSWER_KEYS)
-        hubs->wants_keys = true;
-}
-
-void hubs_close(struct hubs *hubs)
-{
-    probe_end(&hubs->probe);
-}
-
-/* Nothing is asked of a hub that is reached, or left. */
-static void forget_answer(struct hubs *hubs)
-{
-    probe_end(&hubs->probe);
-    hubs->probe.until = 0;
-    hubs->wants_keys = false;
-}
-
-static unsigned refusals(const struct hubs *hubs, const struct lane *control)
-{
-    return control->ends[SIGHT_REFUSED] +
-           (hubs->wants_keys ? (unsigned)REFUSALS_BELIEVED : 0);
+    return control->hindered[HINDRANCE_REFUSES_KEY] +
+           (control->hindered[HINDRANCE_WANTS_KEY]
+                ? (unsigned)REFUSALS_BELIEVED
+                : 0);
 }
 
 bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control)
@@ -87,18 +64,16 @@ bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control)
     if (lane_is_connected(control)) {
         hubs->lost_at = NEVER;
         memset(hubs->refused, 0, sizeof hubs->refused);
-        forget_answer(hubs);
         return false;
     }
     if (hubs->lost_at == NEVER)
         hubs->lost_at = now;
     /* One that refuses is asked until that is sure. */
-    if (refusals(hubs, control) % REFUSALS_BELIEVED)
+    if (refusals(control) % REFUSALS_BELIEVED)
         patience *= 2;
     if (hubs->count < 2 || now - hubs->lost_at < patience)
         return false;
     hubs->lost_at = now;
-    forget_answer(hubs);
     hubs->at = (hubs->at + 1) % hubs->count;
     return true;
 }
@@ -115,7 +90,7 @@ const char *hubs_refuse(struct hubs *hubs, const struct lane *control)
 {
     if (hubs->ended || lane_is_connected(control))
         return NULL;
-    hubs->refused[hubs->at] = refusals(hubs, control);
+    hubs->refused[hubs->at] = refusals(control);
     if (!hubs_all_refuse(hubs))
         return NULL;
     hubs->ended = true;
@@ -131,8 +106,7 @@ bool hubs_note(struct hubs *hubs, const struct lane *control,
 {
     const struct address *address = hubs_address(hubs);
 
-    if (!control->plan.keys || failures(control) < REFUSALS_BELIEVED ||
-        hubs->told[hubs->at])
+    if (!is_unproved(control) || hubs->told[hubs->at])
         return false;
     hubs->told[hubs->at] = true;
     memset(out, 0, sizeof *out);

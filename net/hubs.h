@@ -10,7 +10,6 @@
 #include "net/address.h"
 #include "net/lane.h"
 #include "net/net.h"
-#include "net/probe.h"
 
 enum { REFUSALS_BELIEVED = 3 /* in a row; one may come of a reload */ };
 
@@ -22,8 +21,6 @@ struct hubs {
     nanos lost_at;   /* not reachable since; NEVER: it is */
     unsigned refused[ENDPOINTS_MAX]; /* in a row, when it was last tried */
     bool ended; /* the machine has been told */
-    struct probe probe;
-    bool wants_keys; /* this one, and there is none */
     bool told[ENDPOINTS_MAX]; /* what is wrong with its key */
 };
 
@@ -34,12 +31,6 @@ const struct address *hubs_address(const struct hubs *hubs);
 
 /* Looks at the lane of control; true when both have to go to the next one. */
 bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control);
-/* A hub that hangs up on a node without a key is asked whether it wants one,
- * every 5 s; the context is borrowed. */
-void hubs_ask(struct hubs *hubs, void *context, nanos now,
-              const struct lane *control);
-/* Also for zeroed ones; before their context ends. */
-void hubs_close(struct hubs *hubs);
 /* Each of them refuses this node, which one alone might do that has not been
  * told of it. */
 bool hubs_all_refuse(const struct hubs *hubs);

@@ -1,30 +1,24 @@
 #include "net/keys.h"
 
-#include <errno.h>
+#include <sodium.h>
 #include <string.h>
 #include <xxhash.h>
-#include <zmq.h>
 
 /* Below this, a hash is one of the words of seam/machine.h. */
 enum { RESERVED = 2 };
 
 enum status key_pair_make(struct key_pair *out, struct why *why)
 {
-    char shown[KEY_TEXT_BYTES], secret[KEY_TEXT_BYTES];
-    enum status status = STATUS_OK;
-
-    if (zmq_curve_keypair(shown, secret) != 0)
+    if (sodium_init() < 0)
         return because(why, STATUS_UNAVAILABLE,
-                       "this system's libzmq makes no keys (%s); install one "
-                       "that has CURVE",
-                       zmq_strerror(errno));
-    if (!key_parse(shown, strlen(shown), &out->shown) ||
-        !key_parse(secret, strlen(secret), &out->secret))
-        status = because(why, STATUS_UNAVAILABLE,
-                         "this system's libzmq makes keys of a kind that "
-                         "nobody knows");
-    explicit_bzero(secret, sizeof secret);
-    return status;
+                       "the system gives no random numbers for a key");
+    (void)crypto_box_keypair(out->shown.bytes, out->secret.bytes);
+    return STATUS_OK;
+}
+
+bool key_pair_complete(struct key_pair *pair)
+{
+    return crypto_scalarmult_base(pair->shown.bytes, pair->secret.bytes) == 0;
 }
 
 void key_pair_wipe(struct key_pair *pair)
@@ -32,32 +26,52 @@ void key_pair_wipe(struct key_pair *pair)
     explicit_bzero(pair, sizeof *pair);
 }
 
+/* Z85 (RFC 32): four bytes, as a number, are five digits of base 85. */
+static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz"
+                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                             ".-:+=^!/*?&<>()[]{}@%$#";
+
+enum { BASE = 85, PART_BYTES = 4, PART_DIGITS = 5 };
+
 void key_print(const struct key *key, char text[KEY_TEXT_BYTES])
 {
-    (void)zmq_z85_encode(text, key->bytes, KEY_BYTES);
+    for (size_t i = 0; i < KEY_BYTES; i += PART_BYTES) {
+        char *part = text + i / PART_BYTES * PART_DIGITS;
+        uint32_t number = 0;
+
+        for (unsigned j = 0; j < PART_BYTES; j++)
+            number = number << 8 | key->bytes[i + j];
+        for (unsigned j = PART_DIGITS; j-- > 0; number /= BASE)
+            part[j] = digits[number % BASE];
+    }
+    text[KEY_TEXT_BYTES - 1] = '\0';
 }
 
-/* libzmq's decoder says no of some bad texts only: what is right comes out as
- * it went in. */
+static bool parse_part(const char *part, uint8_t out[PART_BYTES])
+{
+    uint64_t number = 0;
+
+    for (unsigned j = 0; j < PART_DIGITS; j++) {
+        const char *digit = memchr(digits, part[j], BASE);
+
+        if (!digit)
+            return false;
+        number = number * BASE + (uint64_t)(digit - digits);
+    }
+    for (unsigned j = PART_BYTES; j-- > 0; number >>= 8)
+        out[j] = (uint8_t)number;
+    return number == 0;
+}
+
 bool key_parse(const char *text, size_t length, struct key *out)
 {
-    char copy[KEY_TEXT_BYTES], again[KEY_TEXT_BYTES];
     struct key key;
-    bool right;
+    bool right = length == KEY_TEXT_BYTES - 1;
 
-    if (length != KEY_TEXT_BYTES - 1 || memchr(text, '\0', length))
-        return false;
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-    right = zmq_z85_decode(key.bytes, copy) != NULL;
-    if (right) {
-        key_print(&key, again);
-        right = memcmp(copy, again, length) == 0;
-    }
+    for (size_t i = 0; right && i < KEY_BYTES; i += PART_BYTES)
+        right = parse_part(text + i / PART_BYTES * PART_DIGITS, key.bytes + i);
     if (right)
         *out = key;
-    explicit_bzero(copy, sizeof copy);
-    explicit_bzero(again, sizeof again);
     explicit_bzero(&key, sizeof key);
     return right;
 }

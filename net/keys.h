@@ -1,11 +1,10 @@
-/* Keys of CURVE (curve25519, as libzmq's CURVE mechanism uses them): who is at
+/* Keys of CURVE (curve25519, as ZeroMQ's CURVE mechanism uses them): who is at
  * the other end of a connection, and what is said there in private.
  *
  * A node knows the hub's public key, so that nobody else can pass as the hub;
- * the hub knows the public keys of its nodes and refuses all others, by a ZAP
- * thread of its own that fails closed. One key more may be let in, the
- * enrolment key, whose connections may only say ENROL. Secrets are wiped from
- * memory by key_pair_wipe and printed nowhere. */
+ * the hub knows the public keys of its nodes and refuses all others. One key
+ * more may be let in, the enrolment key, whose connections may only say ENROL.
+ * Secrets are wiped from memory by key_pair_wipe and printed nowhere. */
 #ifndef NET_KEYS_H
 #define NET_KEYS_H
 
@@ -32,8 +31,10 @@ struct net_keys {
     struct key hub; /* of a node: whom it wants to talk to */
 };
 
-/* A new pair; UNAVAILABLE when libzmq has no CURVE. */
+/* A new pair; UNAVAILABLE when the system has no random numbers. */
 enum status key_pair_make(struct key_pair *out, struct why *why) MUST_CHECK;
+/* Makes the public half from the secret one; false when there is none. */
+bool key_pair_complete(struct key_pair *pair);
 void key_pair_wipe(struct key_pair *pair);
 
 /* As Z85 text, and back; false when the text is no key. */

@@ -1,109 +1,63 @@
 #include "net/lane.h"
 
+#include <netdb.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 /* From the end of a connection until the machine is told: what it said last,
- * such as BYE on the other socket, is read first. Shorter than any reconnect.
+ * such as BYE on the other channel, is read first. Shorter than any reconnect.
  */
 #define LAST_WORDS (20 * MILLISECOND)
-#define DROP_GRACE SECOND
-
-enum { FIRST_PEER = 4 }; /* those below are taken: seam/machine.h */
 
 /* So that a peer's lane follows from its number. */
 _Static_assert(PEER_CONTROL % 2 == CHANNEL_CONTROL &&
                    PEER_BULK % 2 == CHANNEL_BULK,
                "control is even, bulk is odd");
 
-enum status lane_open(struct lane *lane, void *context,
-                      const struct socket_plan *plan, struct pool *pool,
-                      struct door *door, struct why *why)
+enum status lane_open(struct lane *lane, const struct channel_plan *plan,
+                      struct pool *pool, struct door *door,
+                      const struct bell *bell, struct why *why)
 {
     memset(lane, 0, sizeof *lane);
-    lane->context = context;
     lane->plan = *plan;
     lane->door = door;
-    lane->pool = pool;
-    lane->next_peer = FIRST_PEER + (plan->channel == CHANNEL_BULK ? 1 : 0);
-    lane->connected_fd = -1;
-    lane->change_at = lane->retry_at = lane->replace_at = NEVER;
-    lane->held = lane->replace = plan->held;
-    peers_init(&lane->peers);
-    if (plan->held)
-        return STATUS_OK;
-    return sockets_open(context, plan, &lane->sockets, why);
+    lane->change_at = NEVER;
+    return station_open(plan, pool, plan->binds ? door : NULL, bell,
+                        &lane->station, why);
+}
+
+void lane_stop(struct lane *lane)
+{
+    station_stop(lane->station);
 }
 
 void lane_close(struct lane *lane)
 {
-    sockets_close(&lane->sockets);
+    station_close(&lane->station);
     peers_free(&lane->peers);
-}
-
-static void change_by(struct lane *lane, nanos when)
-{
-    if (lane->change_at > when)
-        lane->change_at = when;
 }
 
 static void end(struct lane *lane, struct connection *connection, nanos when)
 {
     connection_end(connection, when);
-    change_by(lane, when);
+    if (lane->change_at > when)
+        lane->change_at = when;
 }
 
-/* A number that no other socket of this system ever has; 0 if it has none. */
-static uint64_t cookie_of(int fd)
-{
-    uint64_t cookie = 0;
-    socklen_t size = sizeof cookie;
-
-    (void)getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &size);
-    return cookie;
-}
-
-/* Never close(): libzmq will. Nor somebody else's: libzmq may have closed the
- * descriptor, and the system given it away, without our having heard yet. */
-static void shut(struct connection *connection)
-{
-    connection->shut = true;
-    if (connection->fd >= 0 && cookie_of(connection->fd) == connection->cookie)
-        (void)shutdown(connection->fd, SHUT_RDWR);
-}
-
-void lane_cut(struct lane *lane, nanos now, struct connection *connection)
+static void cut(struct lane *lane, nanos now, struct connection *connection,
+                bool gently)
 {
     connection->deaf = true;
-    connection->cut_at = NEVER;
-    if (!lane->plan.binds) {
-        peers_close(&lane->peers, connection);
-        lane->replace = true;
-    } else {
-        shut(connection);
-    }
+    station_cut(lane->station, connection->number, gently);
     end(lane, connection, now);
-}
-
-void lane_lost(struct lane *lane, nanos now, struct connection *connection)
-{
-    connection->cut_at = now;
-    end(lane, connection, now + LAST_WORDS);
 }
 
 void lane_drop(struct lane *lane, nanos now, peer_id peer)
 {
     struct connection *connection = peers_by_id(&lane->peers, peer);
 
-    if (!connection)
-        return;
-    if (!lane->plan.binds) {
-        lane_cut(lane, now, connection);
-        return;
-    }
-    connection->deaf = true;
-    connection->cut_at = now + DROP_GRACE;
-    end(lane, connection, now);
+    if (connection)
+        cut(lane, now, connection, lane->plan.binds);
 }
 
 bool lane_strike(struct lane *lane, nanos now, peer_id peer)
@@ -116,171 +70,187 @@ bool lane_strike(struct lane *lane, nanos now, peer_id peer)
     return true;
 }
 
+/* May it be here: its key may have been revoked since it came. */
+static bool is_welcome(struct lane *lane, nanos now, uint64_t key,
+                       const struct origin *origin)
+{
+    return !lane->plan.binds || (door_knows(lane->door, key) &&
+                                 !door_bans(lane->door, now, key, origin));
+}
+
 void lane_sweep(struct lane *lane, nanos now)
 {
     for (unsigned i = 0; i < lane->peers.count; i++) {
         struct connection *connection = lane->peers.list[i];
 
-        if (connection->key && !connection->shut &&
-            (!door_knows(lane->door, connection->key) ||
-             door_bans(lane->door, now, connection->key,
-                       &connection->origin)))
-            lane_cut(lane, now, connection);
+        if (is_welcome(lane, now, connection->key, &connection->origin))
+            continue;
+        connection->deaf = true;
+        end(lane, connection, now);
     }
-}
-
-/* How many there are of this host that have said nothing. */
-static unsigned silent_from(const struct peers *peers,
-                            const struct origin *origin)
-{
-    uint64_t host = origin_host(origin);
-    unsigned count = 0;
-
-    for (unsigned i = 0; i < peers->count; i++)
-        count += peers->list[i]->stage == STAGE_SILENT &&
-                 origin_host(&peers->list[i]->origin) == host;
-    return count;
-}
-
-static bool admit(struct lane *lane, nanos now, const struct origin *origin)
-{
-    enum net_refusal refusal = REFUSAL_CROWD;
-
-    if (door_bans(lane->door, now, 0, origin))
-        refusal = REFUSAL_BANNED;
-    else if (lane->peers.count < lane->door->room &&
-             (origin_is_local(origin) ||
-              silent_from(&lane->peers, origin) < SILENT_MAX))
-        return true;
-    door_refuse(lane->door, now, refusal, origin);
-    return false;
-}
-
-static void came(struct lane *lane, nanos now, int fd)
-{
-    struct connection *connection = NULL;
-    struct origin origin;
-
-    lane->connected_fd = fd;
-    if (!lane->plan.binds)
-        return;
-    origin = origin_of(fd);
-    if (admit(lane, now, &origin))
-        connection = peers_add(&lane->peers, fd, now);
-    if (!connection) {
-        (void)shutdown(fd, SHUT_RDWR);
-        return;
-    }
-    connection->cookie = cookie_of(fd);
-    connection->origin = origin;
-}
-
-static void discard_all(struct lane *lane)
-{
-    struct arrival arrival;
-
-    while (frames_receive(lane->sockets.socket, false, false, &arrival))
-        frames_release(&arrival);
-}
-
-/* Our one connection is there. What is still in the socket came on another:
- * on this one nothing comes before we have said something. */
-static void ready(struct lane *lane, nanos now)
-{
-    struct connection *connection;
-
-    if (lane->plan.binds)
-        return;
-    memset(lane->ends, 0, sizeof lane->ends);
-    discard_all(lane);
-    for (unsigned i = 0; i < lane->peers.count; i++) {
-        peers_close(&lane->peers, lane->peers.list[i]);
-        end(lane, lane->peers.list[i], now);
-    }
-    connection = peers_add(&lane->peers, lane->connected_fd, now);
-    if (!connection)
-        return;
-    connection->origin = origin_of(lane->connected_fd);
-    peers_name(&lane->peers, connection,
-               lane->plan.channel == CHANNEL_BULK ? PEER_BULK : PEER_CONTROL,
-               0);
-    connection->stage = STAGE_JOINING;
-    change_by(lane, now);
+    station_sweep(lane->station);
 }
 
 bool lane_is_connected(const struct lane *lane)
 {
     for (unsigned i = 0; i < lane->peers.count; i++)
-        if (lane->peers.list[i]->stage == STAGE_JOINING ||
-            lane->peers.list[i]->stage == STAGE_JOINED)
+        if (lane->peers.list[i]->stage != STAGE_ENDING)
             return true;
     return false;
 }
 
+static void forget_trouble(struct lane *lane)
+{
+    memset(lane->hindered, 0, sizeof lane->hindered);
+    memset(&lane->trouble, 0, sizeof lane->trouble);
+}
+
 void lane_move(struct lane *lane, nanos now, const struct address *address)
 {
-    for (unsigned i = 0; i < lane->peers.count; i++)
-        lane_cut(lane, now, lane->peers.list[i]);
+    for (unsigned i = 0; i < lane->peers.count; i++) {
+        lane->peers.list[i]->deaf = true;
+        end(lane, lane->peers.list[i], now);
+    }
     lane->plan.address = *address;
-    memset(lane->ends, 0, sizeof lane->ends);
-    lane->replace = true;
+    forget_trouble(lane);
+    station_connect(lane->station, address);
 }
 
-/* Where it connects, libzmq tries again by itself only after what is no
- * answer. */
-static void failed(struct lane *lane, nanos now, enum sight sight)
+/* Our one connection is there. */
+static void ready(struct lane *lane, nanos now, const struct notice *notice)
 {
-    lane->ended = sight;
-    lane->ends[sight]++;
-    if (!lane->plan.binds && sight != SIGHT_BROKEN)
-        lane->replace_at = now + SECOND;
+    struct connection *connection;
+
+    forget_trouble(lane);
+    for (unsigned i = 0; i < lane->peers.count; i++)
+        end(lane, lane->peers.list[i], now);
+    connection = peers_add(
+        &lane->peers,
+        lane->plan.channel == CHANNEL_BULK ? PEER_BULK : PEER_CONTROL,
+        notice->number);
+    connection->origin = notice->origin;
+    lane->change_at = now;
 }
 
-/* What the ZAP thread has refused, it says itself. */
-static void count_end(struct lane *lane, nanos now,
-                      const struct connection *connection)
+static void gone(struct lane *lane, nanos now, const struct notice *notice)
 {
-    if (connection->stage != STAGE_SILENT)
-        return;
-    if (lane->ended == SIGHT_MISMATCH)
-        door_refuse(lane->door, now, REFUSAL_MECHANISM, &connection->origin);
-    if (lane->ended == SIGHT_NONSENSE || lane->ended == SIGHT_BROKEN)
-        door_refuse(lane->door, now, REFUSAL_MALFORMED, &connection->origin);
-}
+    struct connection *connection =
+        peers_by_number(&lane->peers, notice->number);
 
-static void gone(struct lane *lane, nanos now, int fd)
-{
-    struct connection *connection = peers_by_fd(&lane->peers, fd);
-
-    if (connection)
-        count_end(lane, now, connection);
-    lane->ended = SIGHT_NONE;
+    if (notice->words)
+        complain(&lane->door->complaints, now, &notice->origin, notice->words);
+    if (notice->strikes && lane->plan.binds)
+        door_strike(lane->door, now, notice->key, &notice->origin);
     if (!connection)
         return;
-    peers_close(&lane->peers, connection);
-    if (connection->stage == STAGE_SILENT || connection->stage == STAGE_CUT)
-        peers_remove(&lane->peers, connection);
-    else
-        end(lane, connection, now + LAST_WORDS);
+    if (notice->strikes)
+        connection->deaf = true;
+    end(lane, connection, now + LAST_WORDS);
 }
 
-void lane_notice(struct lane *lane, nanos now)
+static void failed(struct lane *lane, const struct notice *notice)
 {
-    enum sight sight;
-    int fd;
+    struct net_trouble *trouble = &lane->trouble;
+    unsigned times =
+        trouble->hindrance == notice->hindrance ? trouble->times : 0;
+    const char *words = "";
 
-    if (!lane->sockets.monitor)
-        return;
-    while ((sight = monitor_look(lane->sockets.monitor, &fd)) != SIGHT_NONE) {
-        if (sight == SIGHT_CAME)
-            came(lane, now, fd);
-        else if (sight == SIGHT_READY)
-            ready(lane, now);
-        else if (sight == SIGHT_GONE)
-            gone(lane, now, fd);
-        else
-            failed(lane, now, sight);
+    if (notice->error)
+        words = notice->hindrance == HINDRANCE_NAME
+                    ? gai_strerror(notice->error)
+                    : strerror(notice->error);
+    lane->hindered[notice->hindrance]++;
+    *trouble = (struct net_trouble){.hindrance = notice->hindrance,
+                                    .times = times + 1,
+                                    .port = lane->plan.address.port};
+    (void)snprintf(trouble->host, sizeof trouble->host, "%.255s",
+                   lane->plan.address.host);
+    (void)snprintf(trouble->system, sizeof trouble->system, "%.79s", words);
+}
+
+/* Whom a message comes from; NULL: from one that is not heard. */
+static struct connection *sender(struct lane *lane, nanos now,
+                                 const struct notice *notice)
+{
+    struct connection *connection =
+        peers_by_number(&lane->peers, notice->number);
+
+    if (connection)
+        return connection->deaf ? NULL : connection;
+    if (!notice->first || !lane->plan.binds)
+        return NULL;
+    if (!is_welcome(lane, now, notice->key, &notice->origin)) {
+        station_cut(lane->station, notice->number, false);
+        return NULL;
     }
+    connection = peers_add(&lane->peers, notice->number, notice->number);
+    connection->origin = notice->origin;
+    connection->key = notice->key;
+    return connection;
+}
+
+static enum hearing message(struct lane *lane, nanos now,
+                            struct notice *notice, struct heard *out)
+{
+    struct connection *connection = sender(lane, now, notice);
+
+    if (!connection)
+        return HEARD_NOISE;
+    out->peer = connection->peer;
+    out->joins = connection->stage == STAGE_JOINING;
+    if (out->joins)
+        connection->stage = STAGE_JOINED;
+    out->key = door_event_key(lane->door, connection->key);
+    out->msg = notice->msg;
+    out->payload = notice->payload;
+    notice->payload = NULL;
+    return HEARD_MESSAGE;
+}
+
+enum hearing lane_receive(struct lane *lane, nanos now, struct heard *out)
+{
+    struct notice *notice = station_take(lane->station);
+    enum hearing hearing = HEARD_NOISE;
+
+    if (!notice)
+        return HEARD_NOTHING;
+    switch (notice->kind) {
+    case NOTICE_READY:
+        ready(lane, now, notice);
+        break;
+    case NOTICE_MESSAGE:
+        hearing = message(lane, now, notice, out);
+        break;
+    case NOTICE_NONSENSE:
+        complain(&lane->door->complaints, now, &notice->origin, notice->words);
+        break;
+    case NOTICE_GONE:
+        gone(lane, now, notice);
+        break;
+    case NOTICE_FAILED:
+        failed(lane, notice);
+        break;
+    }
+    notice_destroy(&notice);
+    return hearing;
+}
+
+bool lane_hears(struct lane *lane, peer_id peer)
+{
+    const struct connection *connection = peers_named(&lane->peers, peer);
+
+    return connection && !connection->deaf;
+}
+
+void lane_send(struct lane *lane, peer_id peer, const struct msg *msg,
+               struct blob *payload)
+{
+    const struct connection *connection = peers_by_id(&lane->peers, peer);
+    unsigned char header[MSG_MAX_BYTES];
+
+    if (connection)
+        station_send(lane->station, connection->number, header,
+                     msg_encode(msg, header), payload);
 }
 
 /* Fills in the event that this connection is due, if any. */
@@ -299,8 +269,6 @@ static bool due(struct lane *lane, nanos now, struct connection *connection,
     if (joins)
         connection->stage =
             connection->leave_at == NEVER ? STAGE_JOINED : STAGE_ENDING;
-    else if (connection->fd >= 0)
-        connection->stage = STAGE_CUT;
     else
         peers_remove(&lane->peers, connection);
     return true;
@@ -326,5 +294,5 @@ bool lane_change(struct lane *lane, nanos now, struct event *out)
 
 nanos lane_deadline(const struct lane *lane)
 {
-    return lane->change_at < lane->retry_at ? lane->change_at : lane->retry_at;
+    return lane->change_at;
 }

@@ -1,7 +1,7 @@
 /* net_run: collects events, steps the machine, carries out its effects. */
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <zmq.h>
 
 #include "net/driver.h"
 
@@ -37,8 +37,8 @@ static void carry_out(struct net *net, nanos now, struct effect *effect)
     switch (effect->kind) {
     case EFFECT_SEND:
         if (effect->peer != PEER_TRAINER)
-            lane_send(lane_of(net, effect->peer), now, effect->peer,
-                      &effect->msg, effect->payload);
+            lane_send(lane_of(net, effect->peer), effect->peer, &effect->msg,
+                      effect->payload);
         else if (net->owner.local)
             net->owner.local(net->owner.self, &effect->msg, effect->payload);
         break;
@@ -110,8 +110,13 @@ static void read_lane(struct net *net, enum channel channel, unsigned batch)
     struct lane *lane = &net->lanes[channel];
     enum hearing hearing = HEARD_NOISE;
 
-    for (unsigned i = 0; i < batch && hearing != HEARD_NOTHING; i++) {
+    for (unsigned i = 0; hearing != HEARD_NOTHING; i++) {
         struct heard heard;
+
+        if (i == batch) {
+            bell_ring(&net->bell); /* there may be more */
+            return;
+        }
 
         hearing = lane_receive(lane, net_now(), &heard);
         if (hearing == HEARD_MESSAGE)
@@ -199,7 +204,6 @@ static void seek(struct net *net, nanos now)
     const char *refused;
     struct note note;
 
-    hubs_ask(&net->hubs, net->context, now, control);
     refused = hubs_refuse(&net->hubs, control);
     if (refused)
         send_away(net, refused);
@@ -231,8 +235,6 @@ static void tick(struct net *net, bool at_once)
     if (!at_once && now < net->next_tick)
         return;
     net->next_tick = now + TICK_INTERVAL;
-    for (unsigned i = 0; i < LANES; i++)
-        lane_guard(&net->lanes[i], now);
     if (net->hubs.count)
         seek(net, now);
     else
@@ -248,7 +250,7 @@ static nanos earlier(nanos one, nanos other)
 }
 
 /* Milliseconds until something is due, at most until the next tick. */
-static long patience(const struct net *net)
+static int patience(const struct net *net)
 {
     nanos due =
         earlier(net->next_tick, net->machine.deadline(net->machine.self));
@@ -256,26 +258,15 @@ static long patience(const struct net *net)
 
     for (unsigned i = 0; i < LANES; i++)
         due = earlier(due, lane_deadline(&net->lanes[i]));
-    return due <= now ? 0 : (long)((due - now + MILLISECOND - 1) / MILLISECOND);
+    return due <= now ? 0 : (int)((due - now + MILLISECOND - 1) / MILLISECOND);
 }
 
 static void wait_for_something(struct net *net)
 {
-    zmq_pollitem_t items[2 + 2 * LANES];
-    int count = 0;
+    struct pollfd items[] = {{.fd = net->bell.fd, .events = POLLIN},
+                             {.fd = net->signals.fd, .events = POLLIN}};
 
-    memset(items, 0, sizeof items);
-    items[count++].fd = net->bell.fd;
-    if (net->signals.fd >= 0)
-        items[count++].fd = net->signals.fd;
-    for (unsigned i = 0; i < LANES; i++)
-        if (net->lanes[i].sockets.socket) {
-            items[count++].socket = net->lanes[i].sockets.socket;
-            items[count++].socket = net->lanes[i].sockets.monitor;
-        }
-    for (int i = 0; i < count; i++)
-        items[i].events = ZMQ_POLLIN;
-    (void)zmq_poll(items, count, patience(net));
+    (void)poll(items, 2, patience(net)); /* a descriptor of -1 is left out */
     if (items[0].revents)
         bell_hush(&net->bell);
 }
@@ -286,16 +277,12 @@ static void turn(struct net *net)
 
     wait_for_something(net);
     signalled = read_signals(net);
-    for (unsigned i = 0; i < LANES; i++)
-        lane_notice(&net->lanes[i], net_now());
     settle(net);
     read_lane(net, CHANNEL_CONTROL, CONTROL_BATCH);
     collect_jobs(net);
     read_mailbox(net);
     read_lane(net, CHANNEL_BULK, BULK_BATCH);
     wake(net);
-    for (unsigned i = 0; i < LANES; i++)
-        lane_retry(&net->lanes[i], net_now());
     settle(net);
     tick(net, signalled);
 }

@@ -1,9 +1,7 @@
 #include "net/net.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zmq.h>
 
 #include "net/driver.h"
 
@@ -33,11 +31,10 @@ void net_close(struct net **reference)
         return;
     workers_destroy(&net->workers);
     for (unsigned i = 0; i < LANES; i++)
+        lane_stop(&net->lanes[i]);
+    for (unsigned i = 0; i < LANES; i++)
         lane_close(&net->lanes[i]);
-    hubs_close(&net->hubs);
     door_free(&net->door);
-    if (net->context)
-        (void)zmq_ctx_term(net->context);
     explicit_bzero(&net->keys, sizeof net->keys);
     mailbox_free(&net->mailbox);
     effects_free(&net->effects);
@@ -56,18 +53,16 @@ static enum status open_lanes(struct net *net, const struct net_config *config,
         status = address_to_bind(config->host, config->port, &control, why);
     else
         status = hubs_open(&net->hubs, config, net_now(), why);
-    /* The door is shut before there is anything behind it. */
-    if (status == STATUS_OK && binds && net->keys.on)
-        status = door_shut(&net->door, net->context, &net->keys, why);
+    net->door.keyed = binds && net->keys.on;
     if (!binds)
         control = *hubs_address(&net->hubs);
     for (unsigned i = 0; i < LANES && status == STATUS_OK; i++) {
-        struct socket_plan plan =
-            socket_plan(config, (enum channel)i, binds, &control,
-                        net->keys.on ? &net->keys : NULL);
+        struct channel_plan plan =
+            channel_plan(config, (enum channel)i, binds, &control,
+                         net->keys.on ? &net->keys : NULL);
 
-        status = lane_open(&net->lanes[i], net->context, &plan, net->pool,
-                           &net->door, why);
+        status = lane_open(&net->lanes[i], &plan, net->pool, &net->door,
+                           &net->bell, why);
     }
     return status;
 }
@@ -81,10 +76,6 @@ static enum status open_parts(struct net *net, const struct net_config *config,
         status = signals_open(&net->signals, &config->signals, why);
     if (status != STATUS_OK)
         return status;
-    net->context = context_new(binds);
-    if (!net->context)
-        return because(why, STATUS_UNAVAILABLE,
-                       "the system gives no sockets: %s", zmq_strerror(errno));
     status = open_lanes(net, config, binds, why);
     if (status == STATUS_OK)
         status = workers_new(config->workers, &net->bell, &net->workers, why);
@@ -138,19 +129,51 @@ const char *net_refusal_name(enum net_refusal refusal)
     return names[refusal];
 }
 
+const char *net_hindrance_name(enum net_hindrance hindrance)
+{
+    static const char *const names[] = {
+#define HINDRANCE(NAME, name, words) name,
+#include "net/hindrances.def"
+#undef HINDRANCE
+    };
+
+    return names[hindrance];
+}
+
+const char *net_hindrance_words(enum net_hindrance hindrance)
+{
+    static const char *const words[] = {
+#define HINDRANCE(NAME, name, words) words,
+#include "net/hindrances.def"
+#undef HINDRANCE
+    };
+
+    return words[hindrance];
+}
+
+const struct net_trouble *net_trouble(const struct net *net)
+{
+    return &net->lanes[CHANNEL_CONTROL].trouble;
+}
+
 void net_connect(struct net *net)
 {
-    for (unsigned i = 0; i < LANES; i++)
-        net->lanes[i].held = false;
+    for (unsigned i = 0; i < LANES; i++) {
+        struct lane *lane = &net->lanes[i];
+
+        if (lane->plan.held)
+            station_connect(lane->station, &lane->plan.address);
+        lane->plan.held = false;
+    }
     net->hubs.lost_at = net_now();
 }
 
 void net_allow(struct net *net, const struct key *keys, unsigned count,
                const struct key *enrolment)
 {
-    if (!net->door.zap)
+    if (!net->door.keyed)
         return;
-    zap_allow(net->door.zap, keys, count, enrolment);
+    guests_allow(&net->door.guests, keys, count, enrolment);
     for (unsigned i = 0; i < LANES; i++)
         lane_sweep(&net->lanes[i], net_now());
 }

@@ -1,9 +1,10 @@
-/* The driver for the real world: runs one machine over ZeroMQ, a monotonic
- * clock and worker threads.
+/* The driver for the real world: runs one machine over ZeroMQ's protocol, a
+ * monotonic clock and worker threads.
  *
- * It knows only the seam. A hub binds two ROUTER sockets (control on port p,
- * bulk on p+1), a node connects two DEALER sockets to one hub. One thread, the
- * loop, owns the sockets and the machine; jobs run on worker threads.
+ * It knows only the seam. A hub listens on two ports (control on p, bulk on
+ * p+1) as a ROUTER does, a node connects to both of one hub as a DEALER does.
+ * One thread, the loop, owns the machine; a thread for each channel owns its
+ * connections; jobs run on worker threads.
  *
  * What a machine may rely on: a connection joins once, then its messages come
  * in the order they were sent, then it leaves once, also when the machine has
@@ -84,12 +85,31 @@ struct net_refusals {
 
 const char *net_refusal_name(enum net_refusal refusal);
 
+/* Why a node has not reached its hub: HINDRANCE(NAME, name, words). */
+enum net_hindrance {
+#define HINDRANCE(NAME, name, words) HINDRANCE_##NAME,
+#include "net/hindrances.def"
+#undef HINDRANCE
+    HINDRANCE_COUNT
+};
+
+/* What keeps a node from its hub, as it was when it last tried. */
+struct net_trouble {
+    enum net_hindrance hindrance; /* NONE: it is there, or has not tried yet */
+    unsigned times;               /* in a row, for this reason */
+    char host[ENDPOINT_HOST_BYTES]; /* which hub, as people wrote it */
+    unsigned port;
+    char system[80]; /* what the system said, or empty */
+};
+
+const char *net_hindrance_name(enum net_hindrance hindrance);
+/* Stand behind "the hub at ADDRESS". */
+const char *net_hindrance_words(enum net_hindrance hindrance);
+
 /* Binds; UNAVAILABLE with a sentence when the port is taken or the address is
- * not ours, CONFIG when keys are on and a stranger's is not refused. The
- * machine, the pool and what owner->self points at must outlive the driver;
- * config and owner are copied, and the copy of the secret key is wiped by
- * net_close. Seeds the C library's random(), from which libzmq takes the
- * routing ids. */
+ * not ours. The machine, the pool and what owner->self points at must outlive
+ * the driver; config and owner are copied, and the copies of the secret key are
+ * wiped by net_close. */
 enum status net_open_hub(const struct net_config *config,
                          struct machine machine, struct pool *pool,
                          const struct net_owner *owner, struct net **net,
@@ -128,6 +148,9 @@ void net_allow(struct net *net, const struct key *keys, unsigned count,
                const struct key *enrolment);
 /* Of a hub, on the loop's thread. */
 const struct net_refusals *net_refusals(const struct net *net);
+
+/* Of a node, on the loop's thread. */
+const struct net_trouble *net_trouble(const struct net *net);
 
 /* Monotonic time, as in events. */
 nanos net_now(void);

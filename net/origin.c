@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <xxhash.h>
 
 enum { MAPPED_BYTES = 12, NETWORK_BYTES = 8, FOUR_BYTES = 4 };
@@ -29,24 +28,20 @@ static void set_four(struct origin *origin, const void *four)
     memcpy(origin->address + MAPPED_BYTES, four, FOUR_BYTES);
 }
 
-struct origin origin_of(int fd)
+struct origin origin_from(const struct sockaddr_storage *address)
 {
     struct origin origin = {.port = 0};
-    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
-    socklen_t size = sizeof address;
 
-    if (getpeername(fd, (struct sockaddr *)&address, &size) != 0)
-        return origin;
-    if (address.ss_family == AF_INET) {
+    if (address->ss_family == AF_INET) {
         struct sockaddr_in in;
 
-        memcpy(&in, &address, sizeof in);
+        memcpy(&in, address, sizeof in);
         set_four(&origin, &in.sin_addr);
         origin.port = ntohs(in.sin_port);
-    } else if (address.ss_family == AF_INET6) {
+    } else if (address->ss_family == AF_INET6) {
         struct sockaddr_in6 in;
 
-        memcpy(&in, &address, sizeof in);
+        memcpy(&in, address, sizeof in);
         memcpy(origin.address, &in.sin6_addr, sizeof origin.address);
         origin.port = ntohs(in.sin6_port);
     }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 enum { ORIGIN_TEXT_BYTES = 64 };
 
@@ -16,9 +17,9 @@ struct origin {
     uint16_t port;
 };
 
-/* Of a connected TCP socket. */
-struct origin origin_of(int fd);
-/* From an address as libzmq writes it. */
+/* Of the other end of a connection, as the system writes it: IPv4 or IPv6. */
+struct origin origin_from(const struct sockaddr_storage *address);
+/* From an address as people write it. */
 struct origin origin_parse(const char *text);
 
 /* Whether it is this machine, or unknown. */

@@ -12,7 +12,6 @@
 #include "core/blob.h"
 #include "core/schema.h"
 #include "net/net.h"
-#include "net/sockets.h"
 
 enum { CONTEXTS = 2 };
 #define PATIENCE 100.0 /* seconds that it may all take */
@@ -238,6 +237,16 @@ static void turn(struct crowd *crowd)
         give_up("nothing happens any more");
 }
 
+static bool use_keys(void *socket, const struct net_keys *keys)
+{
+    return zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, keys->hub.bytes,
+                          KEY_BYTES) == 0 &&
+           zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, keys->own.shown.bytes,
+                          KEY_BYTES) == 0 &&
+           zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY,
+                          keys->own.secret.bytes, KEY_BYTES) == 0;
+}
+
 static void end_open(struct node *node, struct end *end, unsigned port)
 {
     struct crowd *crowd = node->crowd;
@@ -253,7 +262,7 @@ static void end_open(struct node *node, struct end *end, unsigned port)
     if (!end->socket ||
         zmq_setsockopt(end->socket, ZMQ_LINGER, &zero, sizeof zero) != 0 ||
         (crowd->keys &&
-         !socket_use_keys(end->socket, &crowd->keys[node->number], false)) ||
+         !use_keys(end->socket, &crowd->keys[node->number])) ||
         zmq_connect(end->socket, address) != 0 ||
         zmq_getsockopt(end->socket, ZMQ_FD, &fd, &size) != 0)
         abort();

@@ -107,7 +107,7 @@ static void ap_07_all_threads_of_the_driver_stay_on_their_cores(void)
     toy_start(toy);
     CHECK(toy_wait(toy, &toy->counts[EVENT_WAKE], 1));
     after = outside(&cores, &more);
-    CHECK(more >= threads + 5); /* loop, workers, libzmq's own */
+    CHECK(more >= threads + 5); /* loop, workers, stations */
     CHECK_EQUAL(before, after); /* none of them, and we are where we were */
     toy_destroy(&toy);
     cores_enter(&cores, &all);

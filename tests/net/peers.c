@@ -2,127 +2,78 @@
 
 #include "tests/check.h"
 
-static struct connection *add_peer(struct peers *peers, int fd,
-                                   routing_id routing, peer_id peer)
+static struct connection *add_peer(struct peers *peers, uint64_t number,
+                                   peer_id peer)
 {
-    struct connection *connection = peers_add(peers, fd, 0);
+    struct connection *connection = peers_add(peers, peer, number);
 
     connection->stage = STAGE_JOINED;
-    peers_name(peers, connection, peer, routing);
     return connection;
 }
 
 static void a_connection_is_found_by_each_of_its_names(void)
 {
-    struct peers peers;
+    struct peers peers = {0};
 
-    peers_init(&peers);
-    (void)add_peer(&peers, 10, 100, 4);
-    (void)add_peer(&peers, 11, 101, 6);
-    CHECK_EQUAL(6, peers_by_fd(&peers, 11)->peer);
-    CHECK_EQUAL(4, peers_by_routing(&peers, 100)->peer);
-    CHECK_EQUAL(10, peers_by_id(&peers, 4)->fd);
-    CHECK(!peers_by_fd(&peers, 12));
-    CHECK(!peers_by_routing(&peers, 102));
+    (void)add_peer(&peers, 100, 4);
+    (void)add_peer(&peers, 101, 6);
+    CHECK_EQUAL(6, peers_by_number(&peers, 101)->peer);
+    CHECK_EQUAL(100, peers_by_id(&peers, 4)->number);
+    CHECK(!peers_by_number(&peers, 102));
     CHECK(!peers_by_id(&peers, 5));
-    peers_free(&peers);
-}
-
-static void a_silent_connection_has_no_routing_id_yet(void)
-{
-    struct peers peers;
-
-    peers_init(&peers);
-    (void)peers_add(&peers, 10, 0);
-    CHECK(!peers_by_routing(&peers, 0));
     CHECK(!peers_by_id(&peers, PEER_NONE));
-    peers_remove(&peers, peers_by_fd(&peers, 10));
-    CHECK(!peers_was_here(&peers, 0));
     peers_free(&peers);
 }
 
-static void routing_ids_of_those_who_left_are_remembered(void)
+static void one_that_is_not_joined_is_known_by_name_alone(void)
 {
-    struct peers peers;
+    struct peers peers = {0};
+    struct connection *connection = peers_add(&peers, 4, 100);
 
-    peers_init(&peers);
-    for (routing_id i = 0; i < 3 * PEERS_GONE; i++)
-        peers_remove(&peers, add_peer(&peers, 10, i, 4 + 2 * (peer_id)i));
-    CHECK(peers_was_here(&peers, 3 * PEERS_GONE - 1));
-    CHECK(peers_was_here(&peers, 2 * PEERS_GONE));
-    CHECK(!peers_was_here(&peers, 2 * PEERS_GONE - 1));
-    CHECK_EQUAL(0, peers.count);
-    peers_free(&peers);
-}
-
-static void the_table_is_bounded(void)
-{
-    struct peers peers;
-
-    peers_init(&peers);
-    for (int i = 0; i < PEERS_MAX; i++)
-        CHECK(peers_add(&peers, i, 0) != NULL);
-    CHECK(!peers_add(&peers, PEERS_MAX, 0));
-    peers_remove(&peers, peers_by_fd(&peers, 5));
-    CHECK(peers_add(&peers, PEERS_MAX, 0) != NULL);
-    CHECK_EQUAL(6, peers.list[5]->fd);
-    peers_free(&peers);
-}
-
-static void the_machine_is_told_of_an_end_once_and_at_the_earlier_time(void)
-{
-    struct peers peers;
-    struct connection *connection;
-
-    peers_init(&peers);
-    connection = add_peer(&peers, 10, 100, 4);
-    connection_end(connection, 50);
-    CHECK_EQUAL(STAGE_ENDING, connection->stage);
-    connection_end(connection, 20);
-    connection_end(connection, 70);
-    CHECK_EQUAL(20, connection->leave_at);
     CHECK(!peers_by_id(&peers, 4));
-    connection = peers_add(&peers, 11, 0);
-    connection_end(connection, 50);
-    CHECK_EQUAL(STAGE_CUT, connection->stage);
+    CHECK(peers_named(&peers, 4) == connection);
+    connection->stage = STAGE_JOINED;
+    CHECK(peers_by_id(&peers, 4) == connection);
+    connection_end(connection, 7);
+    connection_end(connection, 9);
+    CHECK(!peers_by_id(&peers, 4));
+    CHECK_EQUAL(7, connection->leave_at);
     peers_free(&peers);
 }
 
-static void an_outbox_keeps_order_is_bounded_and_releases_its_payloads(void)
+/* A node that connects anew has the same peer before the old one has left. */
+static void who_comes_after_under_the_same_name_takes_its_place(void)
 {
-    struct pool *pool = pool_new();
-    struct blob *payload = blob_new(pool, 10);
-    struct peers peers;
-    struct outbox *outbox;
+    struct peers peers = {0};
+    struct connection *old = add_peer(&peers, 100, 2);
+    struct connection *new = add_peer(&peers, 102, 2);
 
-    peers_init(&peers);
-    outbox = &add_peer(&peers, 10, 100, 4)->outbox;
-    CHECK(!outbox_first(outbox));
-    for (size_t i = 0; i < OUTBOX_MESSAGES; i++) {
-        struct parcel *parcel = outbox_add(outbox);
-
-        parcel->size = i;
-        parcel->payload = blob_ref(payload);
-    }
-    CHECK(!outbox_add(outbox));
-    for (size_t i = 0; i < 10; i++) {
-        CHECK_EQUAL(i, outbox_first(outbox)->size);
-        outbox_next(outbox);
-    }
-    CHECK(outbox_add(outbox) != NULL);
-    CHECK_EQUAL(OUTBOX_MESSAGES - 10 + 1, payload->references);
+    CHECK(peers_by_id(&peers, 2) == new);
+    peers_remove(&peers, old);
+    CHECK(peers_by_id(&peers, 2) == new);
+    CHECK(!peers_by_number(&peers, 100));
+    CHECK(peers_by_number(&peers, 102) == new);
     peers_free(&peers);
-    CHECK_EQUAL(1, payload->references);
-    blob_unref(&payload);
-    pool_destroy(&pool);
+}
+
+static void those_that_stay_keep_their_order(void)
+{
+    struct peers peers = {0};
+
+    for (uint64_t i = 0; i < 100; i++)
+        (void)add_peer(&peers, i, 4 + 2 * i);
+    for (uint64_t i = 0; i < 100; i += 3)
+        peers_remove(&peers, peers_by_number(&peers, i));
+    CHECK_EQUAL(66, peers.count);
+    for (unsigned i = 1; i < peers.count; i++)
+        CHECK(peers.list[i - 1]->number < peers.list[i]->number);
+    peers_free(&peers);
 }
 
 void add_net_peers_tests(CU_pSuite suite)
 {
     TEST(a_connection_is_found_by_each_of_its_names);
-    TEST(a_silent_connection_has_no_routing_id_yet);
-    TEST(routing_ids_of_those_who_left_are_remembered);
-    TEST(the_table_is_bounded);
-    TEST(the_machine_is_told_of_an_end_once_and_at_the_earlier_time);
-    TEST(an_outbox_keeps_order_is_bounded_and_releases_its_payloads);
+    TEST(one_that_is_not_joined_is_known_by_name_alone);
+    TEST(who_comes_after_under_the_same_name_takes_its_place);
+    TEST(those_that_stay_keep_their_order);
 }

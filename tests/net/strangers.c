@@ -7,7 +7,6 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#include "net/sockets.h"
 #include "tests/check.h"
 
 static void connect_to(struct stranger *stranger, const struct toy *hub,
@@ -46,23 +45,46 @@ void meet(struct stranger *stranger, const struct toy *hub,
     connect_to(stranger, hub, channel);
 }
 
+static void use_keys(void *socket, const struct key_pair *own,
+                     const struct key *hub)
+{
+    (void)zmq_setsockopt(socket, ZMQ_CURVE_SERVERKEY, hub->bytes, KEY_BYTES);
+    (void)zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, own->shown.bytes,
+                         KEY_BYTES);
+    (void)zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, own->secret.bytes,
+                         KEY_BYTES);
+}
+
+void meet_later(struct stranger *stranger)
+{
+    make(stranger, NULL);
+}
+
+void meet_now(struct stranger *stranger, const struct toy *hub,
+              enum channel channel)
+{
+    connect_to(stranger, hub, channel);
+}
+
 void meet_as(struct stranger *stranger, const struct toy *hub,
              enum channel channel, const struct key_pair *own)
 {
-    struct net_keys keys = {true, *own, hub->config.keys.own.shown};
-
     make(stranger, NULL);
-    CHECK(socket_use_keys(stranger->socket, &keys, false));
+    use_keys(stranger->socket, own, &hub->config.keys.own.shown);
     connect_to(stranger, hub, channel);
 }
 
 bool is_refused(struct stranger *stranger)
 {
     zmq_pollitem_t item = {stranger->monitor, 0, ZMQ_POLLIN, 0};
-    int fd;
+    unsigned char frame[6];
+    uint16_t event;
 
-    return zmq_poll(&item, 1, 20000) == 1 &&
-           monitor_look(stranger->monitor, &fd) == SIGHT_REFUSED;
+    if (zmq_poll(&item, 1, 20000) != 1 ||
+        zmq_recv(stranger->monitor, frame, sizeof frame, 0) < 0)
+        return false;
+    memcpy(&event, frame, sizeof event);
+    return event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 }
 
 void part(struct stranger *stranger)

@@ -16,6 +16,10 @@ void meet(struct stranger *stranger, const struct toy *hub,
 /* The same with the hub's keys, as whoever has this pair. */
 void meet_as(struct stranger *stranger, const struct toy *hub,
              enum channel channel, const struct key_pair *own);
+/* In two steps: between them its socket may be given settings. */
+void meet_later(struct stranger *stranger);
+void meet_now(struct stranger *stranger, const struct toy *hub,
+              enum channel channel);
 void part(struct stranger *stranger);
 /* Waits until the hub has cut it; false after 20 s. */
 bool is_cut(struct stranger *stranger);

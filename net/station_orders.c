@@ -1,0 +1,192 @@
+/* What a station is ordered to do; see net/station.h. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "net/station_inside.h"
+
+#define LINGER (2 * SECOND)
+
+static void give(struct station *station, const struct order *what)
+{
+    struct order *order = malloc(sizeof *order);
+    bool was_empty;
+
+    if (!order)
+        abort();
+    *order = *what;
+    order->next = NULL;
+    (void)pthread_mutex_lock(&station->lock);
+    was_empty = !station->orders;
+    *station->orders_end = order;
+    station->orders_end = &order->next;
+    (void)pthread_mutex_unlock(&station->lock);
+    if (was_empty)
+        bell_ring(&station->bell);
+}
+
+void station_send(struct station *station, uint64_t number,
+                  const unsigned char *header, size_t size,
+                  struct blob *payload)
+{
+    struct order order = {
+        .kind = ORDER_SEND,
+        .number = number,
+        .parcel = parcel_new(number, header, size, payload)};
+
+    give(station, &order);
+}
+
+void station_cut(struct station *station, uint64_t number, bool gently)
+{
+    struct order order = {
+        .kind = ORDER_CUT, .number = number, .gently = gently};
+
+    give(station, &order);
+}
+
+void station_connect(struct station *station, const struct address *address)
+{
+    struct order order = {.kind = ORDER_GO,
+                          .address = malloc(sizeof *order.address)};
+
+    if (!order.address)
+        abort();
+    *order.address = *address;
+    give(station, &order);
+}
+
+void station_sweep(struct station *station)
+{
+    struct order order = {.kind = ORDER_SWEEP};
+
+    give(station, &order);
+}
+
+void station_stop(struct station *station)
+{
+    struct order order = {.kind = ORDER_STOP};
+
+    if (station && station->runs)
+        give(station, &order);
+}
+
+struct notice *station_take(struct station *station)
+{
+    return notices_take(&station->notices);
+}
+
+static void put_parcel(struct station *station, struct order *order)
+{
+    struct link *link = index_find(&station->numbers, order->number, 0);
+    bool idle;
+
+    if (!link || link->broken || link->stage == LINK_ENDING ||
+        link->stage == LINK_DEAD) {
+        parcel_destroy(&order->parcel);
+        return;
+    }
+    idle = !link->first;
+    if (!link_queue(link, order->parcel, station->plan.send_limit)) {
+        station_gone(link, "was cut: it does not take what it is sent");
+        return;
+    }
+    if (!idle)
+        return;
+    if (!link_flush(link, station->pool)) {
+        link->broken = true;
+        link_discard(link);
+    }
+    station_watch(link);
+}
+
+static void cut(struct station *station, const struct order *order)
+{
+    struct link *link = index_find(&station->numbers, order->number, 0);
+
+    if (!link)
+        return;
+    link->announced = false;
+    station_end(link, order->gently);
+}
+
+static void stop(struct station *station)
+{
+    station->stop_at = station->now + LINGER;
+    station->held = true;
+    if (station->listener >= 0)
+        (void)close(station->listener);
+    station->listener = -1;
+    for (struct link *link = station->oldest; link; link = link->next) {
+        link->announced = false;
+        station_end(link, link->stage == LINK_KNOWN);
+    }
+}
+
+static void carry_out(struct station *station, struct order *order)
+{
+    switch (order->kind) {
+    case ORDER_SEND:
+        put_parcel(station, order);
+        break;
+    case ORDER_CUT:
+        cut(station, order);
+        break;
+    case ORDER_GO:
+        dial_go(station, order->address);
+        free(order->address);
+        break;
+    case ORDER_SWEEP:
+        gate_sweep(station);
+        break;
+    case ORDER_STOP:
+        stop(station);
+        break;
+    }
+}
+
+static struct order *take_orders(struct station *station)
+{
+    struct order *first;
+
+    (void)pthread_mutex_lock(&station->lock);
+    first = station->orders;
+    station->orders = NULL;
+    station->orders_end = &station->orders;
+    (void)pthread_mutex_unlock(&station->lock);
+    return first;
+}
+
+void orders_obey(struct station *station)
+{
+    struct order *order;
+    struct link *link;
+
+    bell_hush(&station->bell);
+    order = take_orders(station);
+    while (order) {
+        struct order *next = order->next;
+
+        carry_out(station, order);
+        free(order);
+        order = next;
+    }
+    while ((link = notices_resumed(&station->notices)) != NULL) {
+        link->paused = false;
+        link_go_on(link);
+        station_watch(link);
+    }
+}
+
+void orders_discard(struct station *station)
+{
+    struct order *order = take_orders(station);
+
+    while (order) {
+        struct order *next = order->next;
+
+        parcel_destroy(&order->parcel);
+        free(order->address);
+        free(order);
+        order = next;
+    }
+}

@@ -1,0 +1,37 @@
+/* TCP sockets as the driver wants them: never waiting, never inherited, with
+ * small writes sent at once, and an idle half-open connection noticed after
+ * 35 s, one that is being sent on after 20 s. */
+#ifndef NET_TCP_H
+#define NET_TCP_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+#include "core/status.h"
+#include "net/address.h"
+#include "net/origin.h"
+
+/* A place to connect to, as the system wants it. */
+struct tcp_place {
+    struct sockaddr_storage address;
+    socklen_t size;
+};
+
+/* A descriptor that listens. UNAVAILABLE, with a sentence. */
+enum status tcp_listen(const struct address *address, int *fd,
+                       struct why *why) MUST_CHECK;
+/* The next connection, or -1 with errno. */
+int tcp_accept(int listener, struct origin *from);
+/* Looks a name up, which may take as long as the resolver does; of several
+ * addresses the one after `turn` others, IPv4 first. 0, or its error. */
+int tcp_look_up(const struct address *address, unsigned turn,
+                struct tcp_place *out);
+/* A descriptor that connects, or -1 with errno. */
+int tcp_connect(const struct tcp_place *place);
+/* How connecting went: 0 or an errno. A socket that has met itself, as may
+ * happen where nobody listens, has not connected. */
+int tcp_outcome(int fd);
+/* Whether all that was sent has arrived. */
+bool tcp_is_flushed(int fd);
+
+#endif
