@@ -270,6 +270,9 @@ convergence: ## how well it learns, in virtual time: docs/convergence.md
 	@$(CONVERGENCE) --folder $(BUILD)/convergence \
 		--output docs/convergence.md
 
+picture: demo ## README's picture, of a run of the demo: docs/demo.svg
+	@tools/picture demo/report.html >docs/demo.svg
+
 clean: ## remove build/
 	rm -rf build
 
@@ -281,7 +284,7 @@ help: ## this list
 .PHONY: all examples install uninstall deps demo check test \
 	programs-for-checks scripts gate $(GATE) docs variants sanitize tsan \
 	valgrind valgrind-check coverage replay fuzz run-fuzz bench chaos \
-	hub-kills convergence clean help
+	hub-kills convergence picture clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
 

@@ -5,6 +5,8 @@
  * worse half of the lineages dies (receive_halving), at the last one the best
  * node's parameters become everybody's. Averages across lineages are worth
  * nothing: gradients of different first parameters are orthogonal. */
+#include <stdio.h>
+
 #include "hub/state.h"
 
 enum { LEAST = 50, RUNGS = 3 };
@@ -101,11 +103,15 @@ static void turn_down(struct hub *hub, int place)
 static void tell_winner(struct hub *hub, const struct round *round,
                         const struct contribution *winner)
 {
+    char among[32] = "";
+
+    if (round->count > 1)
+        (void)snprintf(among, sizeof among, ", the best of %u", round->count);
     if (winner)
         effects_note(hub->out, NOTE_FOUNDED, hub->members[winner->member]->name,
-                     "the run starts from its parameters, the best of %u: "
-                     "loss %.4f at iteration %llu",
-                     round->count, winner->candidate.score,
+                     "the run starts from its parameters%s: loss %.4f at "
+                     "iteration %llu",
+                     among, winner->candidate.score,
                      (unsigned long long)winner->offer.iteration);
     else
         effects_note(hub->out, NOTE_FOUNDED, "",

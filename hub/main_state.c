@@ -119,8 +119,9 @@ static void say_course(const struct hub_view *view)
         rate += view->nodes[i].gone ? 0 : view->nodes[i].rate;
     }
     (void)snprintf(line, sizeof line,
-                   "%u nodes, version %" PRIu64 ", %.0f iterations/s; %s",
-                   here, view->version, rate, view->state);
+                   "%u node%s, version %" PRIu64 ", %.0f iterations/s; %s",
+                   here, here == 1 ? "" : "s", view->version, rate,
+                   view->state);
     service_say(line);
 }
 

@@ -14,6 +14,7 @@
 #include "net/net.h"
 #include "net/service.h"
 #include "net/settings.h"
+#include "node/main_save.h"
 #include "node/main_show.h"
 #include "train/trainer.h"
 
@@ -317,6 +318,9 @@ static int train(struct training *training, struct why *why)
         node_show_refusal(training->state.text);
     node_show_end(&training->show, net_now() - training->begun,
                   &training->state);
+    if (status == STATUS_OK)
+        status = node_save(training->trainer, &training->options,
+                           &training->state, why);
     return status == STATUS_OK ? code : complain(status, why);
 }
 
@@ -358,7 +362,9 @@ static int run(struct training *training)
     } else {
         node_show_begin(&training->show, &training->options,
                         training->trainer);
-        status = attach(training, &why);
+        status = node_may_save(&training->options, &why);
+        if (status == STATUS_OK)
+            status = attach(training, &why);
         code = status == STATUS_OK ? train(training, &why)
                                    : complain(status, &why);
     }

@@ -20,8 +20,8 @@ static void add_open(const struct table *table,
     if (table->view->offered)
         text_add(out, ": ");
     report_fates(table->view, out);
-    text_add(out, "; %" PRIu64 " open, in %u rounds\n", uploads->open,
-             uploads->rounds);
+    text_add(out, "; %" PRIu64 " open, in %u round%s\n", uploads->open,
+             uploads->rounds, uploads->rounds == 1 ? "" : "s");
     text_add(out, " uploads %u under way, ", uploads->partial);
     add_megabytes(out, uploads->held);
     text_add(out, " here\n");

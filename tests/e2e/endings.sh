@@ -49,6 +49,20 @@ score=$(metadata "$here/loss.run/best.safetensors" score)
 awk -v score="$score" 'BEGIN { exit !(score > 0 && score <= 0.3) }' ||
     failed "the best model's score is $score"
 
+# A node that never had a hub says what becomes of it, and may save it itself.
+start alone "$bin/starswitch-node" --hub 127.0.0.1:1 --model $model \
+    --data "$data" --iterations 50
+ends alone 0 20
+said alone "no hub was there, and what was learnt is lost: --save" ||
+    failed "alone: not a word of what is lost"
+start alone "$bin/starswitch-node" --hub 127.0.0.1:1 --model $model \
+    --data "$data" --iterations 50 --save "$here/alone.safetensors"
+ends alone 0 20
+[ "$(metadata "$here/alone.safetensors" iteration)" -ge 50 ] ||
+    failed "alone: the model is not saved"
+tensors "$here/alone.safetensors" | grep -q '^layer1.weight F32' ||
+    failed "alone: no tensors"
+
 # A goal that was not reached in time is not success; and what goes on with the
 # run is the whole line.
 hub short --every 20 --goal 0.0000000001 --time 2s --model $model --data "$data"
