@@ -4,6 +4,11 @@
 
 #include "hub/state.h"
 
+/* Who is to give the first parameters and sends none of them for so long is
+ * passed over, though it is heard of: a chunk of 1 MiB takes as long at
+ * 0.14 Mbit/s. */
+#define FOUNDER_PATIENCE (60 * SECOND)
+
 /* Parameters have been merged, or are being: the shape stays. */
 static bool has_begun(const struct hub *hub)
 {
@@ -123,6 +128,7 @@ void gift_ask(struct hub *hub, struct member *member, enum start start)
     hub->founder = member->place;
     hub->gift = (struct gift){
         .loan = {.left = hub->chunks},
+        .moved = hub->now,
         .given = calloc(hub->chunks, sizeof *hub->gift.given),
         .chunks = calloc(hub->chunks, sizeof(struct blob *))};
     if (!hub->gift.given || !hub->gift.chunks)
@@ -131,19 +137,46 @@ void gift_ask(struct hub *hub, struct member *member, enum start start)
     flow_open(hub, member, 0, &hub->gift.loan);
 }
 
+static bool may_found(const struct member *member)
+{
+    return member->present && member->bulk != PEER_NONE && !member->silent;
+}
+
+/* The first that has not been asked in vain; if that is nobody, the first. */
 void centre_choose_founder(struct hub *hub)
 {
+    struct member *first = NULL;
+
     if (hub->founded || hub->contest || hub->founder >= 0 ||
         hub->recovery.on)
         return;
-    for (int i = 0; i < hub->member_count; i++) {
+    for (int i = hub->member_count - 1; i >= 0; i--) {
         struct member *member = hub->members[i];
 
-        if (!member->present || member->bulk == PEER_NONE || member->silent)
-            continue;
-        gift_ask(hub, member, START_FOUND);
-        return;
+        if (may_found(member) &&
+            (!first || first->mistrusted || !member->mistrusted))
+            first = member;
     }
+    if (first)
+        gift_ask(hub, first, START_FOUND);
+}
+
+void centre_hurry(struct hub *hub)
+{
+    struct member *founder;
+
+    if (hub->founded || hub->contest || hub->founder < 0 ||
+        hub->recovery.on || hub->now - hub->gift.moved < FOUNDER_PATIENCE)
+        return;
+    founder = hub->members[hub->founder];
+    effects_note(hub->out, NOTE_SUSPECT, founder->name,
+                 "was to give the first parameters, and none has come for "
+                 "60 s: another node is asked");
+    founder->mistrusted = true;
+    member_start(hub, founder, START_HOLD);
+    gift_drop(hub);
+    hub->founder = -1;
+    centre_choose_founder(hub);
 }
 
 /* The centre is there: tells everybody what to do with it. */

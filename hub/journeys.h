@@ -232,6 +232,8 @@ enum status centre_shape(struct hub *hub, const char *text, size_t size,
 /* The extent of a chunk. */
 struct extent centre_extent(const struct hub *hub, uint32_t chunk);
 void centre_choose_founder(struct hub *hub);
+/* From time to time: who was asked and gives nothing is passed over. */
+void centre_hurry(struct hub *hub);
 /* Asks a node for parameters, which `start` says where to take from. */
 void gift_ask(struct hub *hub, struct member *member, enum start start);
 /* A chunk of them has been checked. */
@@ -297,6 +299,8 @@ void recover_spoiled(struct hub *hub);
 /* lives.c: which life of its run the hub is in */
 /* The run has had this epoch: the hub's life is a later one. */
 void life_after(struct hub *hub, uint64_t epoch);
+/* The same where the disk is lost, and with it how many lives came after. */
+void life_after_loss(struct hub *hub, uint64_t epoch);
 /* Whether a hub may have come so far without proof. */
 bool life_is_near(const struct hub *hub, uint64_t epoch);
 /* A HELLO says so, and proves nothing. */

@@ -7,6 +7,8 @@
  * more than any hub has, where a start takes 128 on the average, and few of all
  * that there are. */
 #define CLAIM_MOST UINT64_C(1000000)
+/* Lives that may have come after the one that a node keeps a centre of. */
+#define LOST_MOST UINT64_C(4096)
 
 /* After the last life comes that one again: nodes follow an equal life, but
  * none that is lower. */
@@ -17,6 +19,17 @@ void life_after(struct hub *hub, uint64_t epoch)
 
     if (hub->epoch < next)
         hub->epoch = next;
+}
+
+/* How many lives there were went with the disk, and nodes that were in one of
+ * the last ones keep nothing of it that proves it: what this hub goes on with
+ * is beyond all of them. Two that lost the same disk do not come to the same. */
+void life_after_loss(struct hub *hub, uint64_t epoch)
+{
+    uint64_t life = epoch_life(epoch) + LOST_MOST +
+                    hub->config.life % LOST_MOST;
+
+    life_after(hub, (life < UINT32_MAX ? life : UINT32_MAX) << 32);
 }
 
 bool life_is_near(const struct hub *hub, uint64_t epoch)

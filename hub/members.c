@@ -352,6 +352,7 @@ void members_tick(struct hub *hub)
 {
     if (hub->view_due)
         view_tell(hub);
+    centre_hurry(hub);
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
         nanos quiet = hub->now - member->heard;

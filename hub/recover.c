@@ -316,7 +316,10 @@ void recover_proved(struct hub *hub, struct job *job)
         mistrust(hub, giver, fault);
         return;
     }
-    life_after(hub, saved.epoch);
+    if (recovery->resumed)
+        life_after(hub, saved.epoch);
+    else
+        life_after_loss(hub, saved.epoch);
     recovery->state = blob_ref(job->out[0]);
     recover_complete(hub);
 }

@@ -239,7 +239,7 @@ struct member {
     uint64_t base_version;
     uint64_t run;    /* that it came from, as its HELLO said */
     uint64_t keeps;  /* 1 + version that it holds of that run; 0: none */
-    bool mistrusted; /* what it gave as that was no good */
+    bool mistrusted; /* what it gave as that was no good, or never came */
     struct doubt doubt;
     uint64_t keep_bytes; /* that it was sent to keep, beside down_bytes */
     uint64_t every; /* k that it was told */
@@ -305,6 +305,7 @@ struct centre_chunk {
 /* Parameters on their way from a node, before they are the centre. */
 struct gift {
     uint32_t here; /* chunks that have been checked */
+    nanos moved;   /* when the last one came, or it was asked for */
     struct loan loan;
     bool *given; /* per chunk: it came, at least to be checked */
     struct blob **chunks;

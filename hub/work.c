@@ -24,7 +24,7 @@ static void check(struct job *job)
     squares = job_measure(job, 0);
     if (payload->checksum != job->tag[2])
         job->status = STATUS_AGAIN;
-    else if (!isfinite(squares))
+    else if (!(squares <= MOST_SQUARES_TAKEN))
         job->status = STATUS_CONFIG;
     job->number[0] = squares;
     if (job->status == STATUS_OK && !job->tag[0] && job->inputs == 1)

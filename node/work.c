@@ -109,10 +109,6 @@ static bool is_whole(struct blob *payload, uint64_t checksum)
     return payload->checksum == checksum;
 }
 
-/* Of numbers up to 1e30, so that the trainer's parameters stay finite whatever
- * they are moved by. */
-#define MOST_SQUARES 1e60
-
 /* The result may not have a checksum yet: a plain one gets it in passing. */
 static void correct(struct job *job)
 {

@@ -95,6 +95,11 @@ double job_add_up(struct job *job, unsigned from, unsigned to, unsigned out,
                   bool seals);
 /* What a payload that the job has made counts for on a link. */
 void job_weigh(const struct job *job, struct blob *blob, enum codec_id codec);
+/* Squared norm of a payload that a node is moved by, at most: of numbers up to
+ * 1e30, so that the trainer's parameters stay finite. What a hub takes is a
+ * hundredth of that, so that the difference of two is not beyond it. */
+#define MOST_SQUARES 1e60
+#define MOST_SQUARES_TAKEN (MOST_SQUARES / 1e4)
 /* The squared norm of input `i`, as job_add_up takes it; sets the checksum of
  * its blob in passing, if nobody has yet. */
 double job_measure(const struct job *job, unsigned i);

@@ -153,18 +153,18 @@ static struct blob *change_payload(struct life *life, unsigned node,
     static const float values[] = {NAN,    INFINITY, -INFINITY, 3.4e38f,
                                    -1e38f, 1e-45f,   1e9f};
     size_t size = was ? was->size : 4 * below(life, 24);
-    float value = values[below(life, sizeof values / sizeof *values)];
     struct blob *blob;
 
     if (!was && life->plan->counts && below(life, 2))
-        size = life->config.hub.chunk_elements * sizeof value;
+        size = life->config.hub.chunk_elements * sizeof *values;
     if (below(life, 4) == 0)
         size = size ? size + 1 - below(life, 3) : 1;
     blob = blob_new(life->liars.pool, size ? size : 1);
     if (!blob)
         abort();
     if (life->plan->counts) {
-        change_own(life, node, blob, was, value);
+        change_own(life, node, blob, was,
+                   values[below(life, sizeof values / sizeof *values)]);
         blob_seal(blob);
         return blob;
     }
@@ -175,7 +175,8 @@ static struct blob *change_payload(struct life *life, unsigned node,
     if (below(life, 2) && blob->size >= sizeof(float))
         memcpy(blob->bytes +
                    below(life, blob->size / sizeof(float)) * sizeof(float),
-               &value, sizeof value);
+               &values[below(life, sizeof values / sizeof *values)],
+               sizeof(float));
     else
         blob->bytes[below(life, blob->size)] = (unsigned char)below(life, 256);
     blob_seal(blob);
