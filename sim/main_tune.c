@@ -23,16 +23,12 @@ static bool is_worth_it(const struct tune_row *row)
     return row->speed_up > TUNE_LEAST;
 }
 
-/* What all-reduce of float32 is worth, predicted: k = 1, d = 0. */
-static double allreduce_speed_up(const struct tune *tune)
+/* What all-reduce of float32 is worth, predicted. */
+static double ring_speed_up(const struct tune *tune)
 {
-    const struct plan_setting setting = {.policy = PLAN_DILOCO,
-                                         .waits = true,
-                                         .every = 1,
-                                         .fragments = 1};
     struct plan plan;
 
-    plan_predict(&tune->star, &setting, &plan);
+    plan_ring(&tune->star, &plan);
     return plan.speed_up;
 }
 
@@ -49,7 +45,8 @@ static const struct trial unplayed = {.rate = NAN,
                                       .every = NAN,
                                       .delay = NAN,
                                       .up = NAN,
-                                      .down = NAN};
+                                      .down = NAN,
+                                      .start = NAN};
 
 static void print_row_json(const struct tune *tune, const struct tune_row *row,
                            const char *kind)
@@ -84,10 +81,12 @@ static void print_row_json(const struct tune *tune, const struct tune_row *row,
     add_number(&out, "delay", trial->delay);
     add_number(&out, "up_bytes_per_s", trial->up);
     add_number(&out, "down_bytes_per_s", trial->down);
+    add_number(&out, "start_s", trial->start);
     add_number(&out, "hub_in_bytes_per_s", trial->up * tune->star.nodes);
     add_number(&out, "hub_out_bytes_per_s", trial->down * tune->star.nodes);
     add_number(&out, "speed_up", speed_up);
-    add_number(&out, "over_allreduce", speed_up / allreduce_speed_up(tune));
+    add_number(&out, "over_ring_allreduce",
+               speed_up / ring_speed_up(tune));
     (void)printf("%s}\n", bytes);
 }
 
@@ -204,7 +203,7 @@ static void add_figures(const struct tune *tune, const struct tune_row *row,
 {
     const struct plan *plan = &row->plan;
     const struct trial *trial = &row->trial;
-    double nodes = tune->star.nodes, other = allreduce_speed_up(tune);
+    double nodes = tune->star.nodes, other = ring_speed_up(tune);
 
     text_add(out, "          %-26s %10s %10s\n", "", "predicted",
              "simulated");
@@ -220,8 +219,10 @@ static void add_figures(const struct tune *tune, const struct tune_row *row,
              1e-6 * nodes * trial->up);
     add_pair(out, "the hub sends, MB/s", 1e-6 * nodes * plan->down,
              1e-6 * nodes * trial->down);
+    text_add(out, "          %-26s %10s %10.4g\n", "s until all train together",
+             "", trial->start);
     add_pair(out, "speed-up over one PC", plan->speed_up, row->speed_up);
-    add_pair(out, "over all-reduce of float32", plan->speed_up / other,
+    add_pair(out, "over a ring all-reduce", plan->speed_up / other,
              row->speed_up / other);
 }
 
@@ -244,7 +245,10 @@ static void add_others(const struct tune *tune, struct text *out)
         if (tune->rows[i].trial.done && i != tune->best)
             rows[count++] = &tune->rows[i];
     qsort(rows, count, sizeof *rows, compare);
-    text_add(out, "\n others   speed-up  it/s  MB/s\n");
+    text_add(out,
+             "\n others   of those within %.0f %% of the best the one with "
+             "least traffic is chosen\n          speed-up  it/s  MB/s\n",
+             100 * TUNE_CLOSE);
     for (unsigned i = 0; i < count && i < RUNNERS_UP; i++) {
         text_add(out, "          %8.2f %5.3g %5.3g  ", rows[i]->speed_up,
                  rows[i]->trial.rate,
@@ -301,7 +305,8 @@ int sim_tune(int count, char **words)
     if (!tune_search(tune, (unsigned)options.workers, "plays"))
         status = because(&why, STATUS_AGAIN, "stopped before it was done");
     else if (tune->tried && !tune->rows[tune->best].trial.done)
-        status = because(&why, STATUS_BUG, "%s",
+        status = because(&why, STATUS_CONFIG,
+                         "nothing that was played works: %s",
                          tune->rows[tune->best].trial.trouble);
     else if (options.json)
         print_json(tune);

@@ -227,3 +227,23 @@ void plan_predict(const struct plan_star *star,
     plan_learn(star, setting, out->every, out->delay, out);
     out->speed_up = plan_speed_up(star, out->rate, out->phi);
 }
+
+void plan_ring(const struct plan_star *star, struct plan *out)
+{
+    const struct plan_setting setting = {.policy = PLAN_DILOCO,
+                                         .waits = true,
+                                         .every = 1,
+                                         .fragments = 1};
+    double others = star->nodes - 1.0;
+
+    *out = (struct plan){.every = 1};
+    out->up = out->down = 2 * others / star->nodes *
+                          plan_payload(star, CODEC_RAW);
+    out->exchange = out->up / star->link + 2 * others * star->latency;
+    out->lag = plan_lag(star, 1, false);
+    out->stall = out->exchange + out->lag;
+    out->used = plan_used(star->step, out->stall);
+    out->rate = out->used / star->step;
+    plan_learn(star, &setting, 1, 0, out);
+    out->speed_up = plan_speed_up(star, out->rate, out->phi);
+}

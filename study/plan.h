@@ -148,6 +148,10 @@ enum plan_policy plan_barrier(double rounds);
  * T_c), rounded up; 1 to 64 and at most k. */
 unsigned plan_fragments(double exchange, double step, unsigned every);
 
+/* What all-reduce of float32 at each step comes to, in a ring: each node sends
+ * and is sent 2 (N - 1) / N of the model over its own link, in 2 (N - 1) trips
+ * (Patarasuk and Yuan 2009), and waits for the slowest. */
+void plan_ring(const struct plan_star *star, struct plan *out);
 /* All of the above for one setting. A late result has d = (T_c + S) / t, and as
  * turns that come before it are left out, k becomes the next multiple of it. */
 void plan_predict(const struct plan_star *star,

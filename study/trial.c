@@ -18,6 +18,7 @@ struct seat {
  * offers of the first node's first fragment, so that rounds are whole. */
 struct gauge {
     struct world *world;
+    bool founded;              /* there is a centre */
     unsigned turns;            /* until it begins */
     nanos length, began, ended; /* -1: not yet */
     unsigned nodes;
@@ -57,8 +58,22 @@ static void end_play(void *of, struct world *world)
     world_leave(world, WORLD_HUB);
 }
 
+static bool is_founded(struct gauge *gauge, nanos now)
+{
+    struct hub_view view = {0};
+
+    if (gauge->founded)
+        return true;
+    hub_look(world_hub(gauge->world), now, &view);
+    gauge->founded = view.founded;
+    gauge->out->start = (double)now / (double)SECOND;
+    return gauge->founded;
+}
+
 static void on_turn(struct gauge *gauge, nanos now)
 {
+    if (!is_founded(gauge, now))
+        return;
     if (gauge->turns && --gauge->turns == 0) {
         gauge->began = now;
         count(gauge, now, -1);
@@ -155,12 +170,27 @@ static struct options shorten(const struct options *options, double seconds)
     out.time = nanos_of(seconds);
     out.iterations = 0;
     out.goal.kind = GOAL_NONE;
-    out.init = INIT_HUB;
-    out.given.init = OPTION_ARGUMENT;
     out.compute = COMPUTE_SURROGATE;
     out.given.compute = OPTION_ARGUMENT;
     out.evaluate_centre = (nanos)24 * 3600 * SECOND;
     return out;
+}
+
+static void complain(const struct gauge *gauge, const struct outcome *outcome,
+                     double most, struct trial *out)
+{
+    if (!outcome->done)
+        (void)snprintf(out->trouble, sizeof out->trouble, "%s",
+                       outcome->trouble);
+    else if (!gauge->founded)
+        (void)snprintf(out->trouble, sizeof out->trouble,
+                       "after %.0f s the nodes still had no common "
+                       "parameters: try --init hub",
+                       most);
+    else
+        (void)snprintf(out->trouble, sizeof out->trouble,
+                       "a node went without an exchange for longer than was "
+                       "played");
 }
 
 void trial_run(const struct options *options, uint64_t seed,
@@ -190,10 +220,7 @@ void trial_run(const struct options *options, uint64_t seed,
         if (out->done)
             conclude(&gauge, out);
         else
-            (void)snprintf(out->trouble, sizeof out->trouble, "%s",
-                           outcome.done ? "a node went without an exchange "
-                                          "for longer than was played"
-                                        : outcome.trouble);
+            complain(&gauge, &outcome, window->most, out);
     } else {
         (void)snprintf(out->trouble, sizeof out->trouble, "%s", why.text);
     }
@@ -214,6 +241,7 @@ void trial_mean(const struct trial *trials, unsigned count_of,
         out->delay += trial->delay / count_of;
         out->up += trial->up / count_of;
         out->down += trial->down / count_of;
+        out->start += trial->start / count_of;
         out->done &= trial->done;
         if (!trial->done)
             (void)snprintf(out->trouble, sizeof out->trouble, "%s",

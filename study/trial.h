@@ -18,18 +18,20 @@ struct trial {
     double every, delay; /* iterations between offers, and from an offer until
                             its result is applied; the means */
     double up, down;     /* bytes a second of a node, the mean */
+    double start;        /* seconds until there was a centre: all train
+                            together from then on */
     char trouble[TROUBLE_BYTES];
 };
 
 /* Measured is from the first node's offer number `turns`, from 1, to the first
- * of its offers that is `length` seconds later, so that rounds are whole. */
+ * of its offers that is `length` seconds later, so that rounds are whole. What
+ * is offered in a tournament, before there is a centre, does not count. */
 struct trial_window {
     unsigned turns;
     double length, most; /* seconds; of the whole play */
 };
 
-/* Plays the star of these options without their goal and end. With --init hub,
- * as a tournament is no exchange. */
+/* Plays the star of these options without their goal and end. */
 void trial_run(const struct options *options, uint64_t seed,
                const struct trial_window *window, struct trial *out);
 

@@ -133,6 +133,49 @@ void tune_apply(const struct tune *tune, const struct plan_setting *setting,
     }
 }
 
+/* Whether somebody has chosen it and tune_words does not say it anyway. */
+static bool is_to_be_repeated(const struct tune *tune,
+                              const struct plan_setting *setting,
+                              const struct option *row)
+{
+    static const char *const groups[] = {"Exchange", "Connection",
+                                         "Numbers of policies"};
+    static const char *const said[] = {"policy",     "every",     "delay",
+                                       "codec-up",   "codec-down", "dylu",
+                                       "fragments",  "insecure",
+                                       "outer-momentum"};
+    bool is_of_group = false;
+
+    for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++)
+        is_of_group |= strcmp(row->group, groups[i]) == 0;
+    for (unsigned i = 0; i < sizeof said / sizeof *said; i++)
+        is_of_group &= strcmp(row->name, said[i]) != 0;
+    return is_of_group && option_is_of(row, PROGRAM_HUB) &&
+           option_is_of(row, PROGRAM_SIM) &&
+           *((const unsigned char *)&tune->options + row->given) &&
+           !(setting->waits && strcmp(row->name, "miss") == 0);
+}
+
+/* What else the options name: it was played, so it is part of the choice. */
+static void add_given(const struct tune *tune,
+                      const struct plan_setting *setting, struct text *out)
+{
+    size_t count;
+    const struct option *rows = options_rows(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        union value value;
+
+        if (!is_to_be_repeated(tune, setting, &rows[i]))
+            continue;
+        memset(&value, 0, sizeof value);
+        memcpy(&value, (const char *)&tune->options + rows[i].offset,
+               value_size(rows[i].type.kind));
+        text_add(out, " --%s ", rows[i].name);
+        value_print(&rows[i].type, &value, out);
+    }
+}
+
 void tune_words(const struct tune *tune, const struct plan_setting *setting,
                 struct text *out)
 {
@@ -151,6 +194,7 @@ void tune_words(const struct tune *tune, const struct plan_setting *setting,
         text_add(out, " --miss wait");
     if (!isnan(momentum))
         text_add(out, " --outer-momentum %.3g", momentum);
+    add_given(tune, setting, out);
 }
 
 void tune_command(const struct tune *tune, const struct plan_setting *setting,
@@ -167,13 +211,25 @@ struct heat {
     const unsigned *rows;
 };
 
-/* Whole spans of a trace, so that none sees better times than another. Before
- * the first round the model goes to all nodes as it is. */
+/* Until there is a centre: a tournament, in which nodes send their parameters
+ * as they are, and get those of the best. */
+static double founding(const struct tune *tune)
+{
+    const struct options *options = &tune->options;
+    const struct plan_star *star = &tune->star;
+    double model = plan_payload(star, CODEC_RAW);
+    double iterations = options->tournament
+                            ? (double)options->tournament
+                            : fmax(50, (double)options->iterations / 100);
+
+    return iterations * star->slowest + 4 * plan_serial(star, model, model);
+}
+
+/* Whole spans of a trace, so that none sees better times than another. */
 static struct trial_window window_of(const struct tune *tune,
                                      const struct tune_row *row)
 {
     const struct plan_star *star = &tune->star;
-    double model = plan_payload(star, CODEC_RAW);
     double round = row->setting.every * star->step + row->plan.exchange +
                    row->plan.lag;
     struct trial_window window = {
@@ -181,8 +237,8 @@ static struct trial_window window_of(const struct tune *tune,
 
     if (tune->span > 0)
         window.length = ceil(window.length / tune->span) * tune->span;
-    window.most = 4 * (window.length + TUNE_WARM * round +
-                       plan_serial(star, model, model));
+    window.most =
+        4 * (window.length + TUNE_WARM * round + founding(tune));
     return window;
 }
 
