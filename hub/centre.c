@@ -125,10 +125,10 @@ void gift_drop(struct hub *hub)
 void gift_ask(struct hub *hub, struct member *member, enum start start)
 {
     gift_drop(hub);
+    hub->recovery.progress = hub->now;
     hub->founder = member->place;
     hub->gift = (struct gift){
         .loan = {.left = hub->chunks},
-        .moved = hub->now,
         .given = calloc(hub->chunks, sizeof *hub->gift.given),
         .chunks = calloc(hub->chunks, sizeof(struct blob *))};
     if (!hub->gift.given || !hub->gift.chunks)
@@ -166,7 +166,8 @@ void centre_hurry(struct hub *hub)
     struct member *founder;
 
     if (hub->founded || hub->contest || hub->founder < 0 ||
-        hub->recovery.on || hub->now - hub->gift.moved < FOUNDER_PATIENCE)
+        hub->recovery.on ||
+        hub->now - hub->recovery.progress < FOUNDER_PATIENCE)
         return;
     founder = hub->members[hub->founder];
     effects_note(hub->out, NOTE_SUSPECT, founder->name,

@@ -47,7 +47,6 @@ static void give_with(struct hub *hub, int member,
         return;
     }
     gift->given[chunk->chunk] = true;
-    gift->moved = hub->now;
     hub->recovery.progress = hub->now;
     flow_came(&gift->loan, payload->wire_bytes);
     flow_stir(hub);

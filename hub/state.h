@@ -305,7 +305,6 @@ struct centre_chunk {
 /* Parameters on their way from a node, before they are the centre. */
 struct gift {
     uint32_t here; /* chunks that have been checked */
-    nanos moved;   /* when the last one came, or it was asked for */
     struct loan loan;
     bool *given; /* per chunk: it came, at least to be checked */
     struct blob **chunks;
