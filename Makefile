@@ -56,12 +56,13 @@ EXAMPLES = $(patsubst %.c,$(BUILD)/%,\
 BENCHES = $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*.c))
 CONVERGENCE = $(if $(wildcard bench/convergence),$(BUILD)/star-convergence)
 CHAOS = $(if $(wildcard tests/chaos),$(BUILD)/star-chaos)
+ATTACK = $(if $(wildcard tests/attack),$(BUILD)/star-attack)
 TABLES = $(patsubst tools/%.c,$(BUILD)/star-%,\
 	$(wildcard tools/tables.c tools/formats.c tools/vectors.c))
 TESTS = $(BUILD)/run-tests
 TEST_OBJECTS = $(call object,\
-	$(filter-out tests/replay.c tests/chaos/main.c tests/fuzz/% \
-	tests/preload/%,$(wildcard tests/*.c tests/*/*.c)))
+	$(filter-out tests/replay.c tests/chaos/main.c tests/attack/% \
+	tests/fuzz/% tests/preload/%,$(wildcard tests/*.c tests/*/*.c)))
 PRELOADS = $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/preload/*.c))
 REPLAYS = $(FUZZ:%=$(BUILD)/replay-%)
 SOURCES = $(wildcard $(FOLDERS:=/*.c) tests/*.c tests/*/*.c \
@@ -99,6 +100,8 @@ $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(call object,bench/kit/*.c) $(LIBRARIES)
 $(CONVERGENCE): $(call object,bench/convergence/*.c) $(LIBRARIES)
 	$Q$(LINK_ALL)
 $(CHAOS): $(call object,tests/chaos/*.c) $(LIBRARIES)
+	$Q$(LINK_ALL)
+$(ATTACK): $(call object,tests/attack/*.c bench/kit/kit.c) $(LIBRARIES)
 	$Q$(LINK_ALL)
 $(BUILD)/star-%: $(BUILD)/tools/%.o $(LIBRARIES)
 	$Q$(LINK_ALL)
@@ -171,7 +174,7 @@ test: all $(EXAMPLES) $(TESTS) ## the CUnit tests (SUITES="core/ hub/": some)
 	@$(RUN_TESTS)
 
 programs-for-checks: $(TESTS) $(REPLAYS) $(BENCHES) $(EXAMPLES) $(TABLES) \
-	$(CONVERGENCE) $(CHAOS) $(PRELOADS)
+	$(CONVERGENCE) $(CHAOS) $(ATTACK) $(PRELOADS)
 
 SCRIPTS = $(sort $(wildcard tests/tools/*.sh tests/e2e/*.sh))
 scripts: all programs-for-checks ## the tests that are shell scripts
@@ -264,6 +267,14 @@ chaos: all programs-for-checks ## faults of all kinds, judged (CHAOS_SEED=1)
 hub-kills: all programs-for-checks ## 100 kills of the hub: until it serves
 	@STAR_BUILD=$(BUILD) tests/e2e/chaos.sh hub-kills
 
+
+ATTACK_TIME ?= 1800
+ATTACK_FRAMES ?= 10000000
+attack: all programs-for-checks ## hostile frames, long (ATTACK_TIME=1800)
+	@STAR_BUILD=$(BUILD) SECONDS_EACH=$(ATTACK_TIME) \
+		FRAMES=$(ATTACK_FRAMES) SEED=$${ATTACK_SEED:-1} \
+		tests/e2e/hostile_frames.sh
+
 convergence: ## how well it learns, in virtual time: docs/convergence.md
 	@tools/install build demo
 	@$(MAKE) --no-print-directory -j$(JOBS) $(CONVERGENCE)
@@ -281,7 +292,7 @@ help: ## this list
 		while read -r name words; do \
 			printf '  make %-12s %s\n' "$$name" "$$words"; done
 
-.PHONY: all examples install uninstall deps demo check test \
+.PHONY: all attack examples install uninstall deps demo check test \
 	programs-for-checks scripts gate $(GATE) docs variants sanitize tsan \
 	valgrind valgrind-check coverage replay fuzz run-fuzz bench chaos \
 	hub-kills convergence picture clean help

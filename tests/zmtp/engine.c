@@ -36,7 +36,8 @@ static void hear(struct wire *wire, struct zmtp *to, size_t size,
         CHECK(!to->payload);
         return;
     }
-    if (!CHECK(to->payload != NULL))
+    CHECK(to->payload != NULL);
+    if (!to->payload)
         return;
     CHECK_EQUAL(payload_bytes, to->payload->size);
     CHECK(memcmp(to->payload->bytes, payload, payload_bytes) == 0);
@@ -149,9 +150,9 @@ static void what_is_no_greeting_is_a_fault_at_its_first_wrong_byte(void)
     CHECK_EQUAL(ZMTP_FAULT_SIGNATURE, after(false, false, "GET /", 1));
     CHECK_EQUAL(ZMTP_FAULT_NONE, after(false, false, greeting, 64));
     CHECK_EQUAL(ZMTP_FAULT_NO_KEYS, after(true, false, greeting, 64));
-    memcpy(greeting + 12, "CURVE", 5);
+    memcpy(greeting + 12, "CURVE", sizeof "CURVE");
     CHECK_EQUAL(ZMTP_FAULT_WANTS_KEYS, after(false, false, greeting, 64));
-    memcpy(greeting + 12, "PLAIN", 5);
+    memcpy(greeting + 12, "PLAIN", sizeof "PLAIN");
     CHECK_EQUAL(ZMTP_FAULT_MECHANISM, after(true, false, greeting, 64));
     greeting[10] = 2;
     CHECK_EQUAL(ZMTP_FAULT_VERSION, after(false, false, greeting, 11));
