@@ -257,16 +257,22 @@ enum star_status star_attach(const struct star_options *options,
 
 /* ---- looking and leaving ---- */
 
-static const char *say(const struct star_link *link)
+static void say(const struct star_link *link, char *out, size_t size)
 {
     const struct msg_schedule *schedule = &link->agenda.pacer.schedule;
+    char reason[MSG_TEXT_BYTES] = "looking for the hub";
 
+    if (link->trouble.hindrance != HINDRANCE_NONE)
+        link_say_trouble(&link->trouble, reason, sizeof reason);
     if (link->ended.text[0])
-        return link->ended.text;
-    if (!schedule->attached)
-        return "training alone; looking for the hub";
-    return schedule->offering ? "training, part of the run"
-                              : "training; exchanging first parameters";
+        (void)snprintf(out, size, "%s", link->ended.text);
+    else if (!schedule->attached)
+        (void)snprintf(out, size, "training alone; %.110s", reason);
+    else
+        (void)snprintf(out, size, "%s",
+                       schedule->offering
+                           ? "training, part of the run"
+                           : "training; exchanging first parameters");
 }
 
 void star_look(struct star_link *link, struct star_state *state)
@@ -296,7 +302,7 @@ void star_look(struct star_link *link, struct star_state *state)
     state->waited = (double)link->waited / (double)SECOND;
     state->exit_code =
         status_exit_code(farewell_status[link->ended.farewell]);
-    (void)snprintf(state->text, sizeof state->text, "%s", say(link));
+    say(link, state->text, sizeof state->text);
     (void)pthread_mutex_unlock(&link->lock);
 }
 

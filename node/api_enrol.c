@@ -50,6 +50,7 @@ bool link_tick(void *self, nanos now)
     struct star_link *link = self;
     struct why why = {""};
 
+    link_hindered(link, now);
     if (!link->own.enrol)
         return true;
     switch (credentials_step(&link->own, now, &why)) {

@@ -27,6 +27,8 @@ struct star_link {
     struct net *net;
     struct record *record; /* or NULL; the network's thread writes it */
     struct credentials own; /* the network's thread enrols */
+    bool told_trouble;      /* the network's thread: nothing is to be told, */
+    nanos tell_trouble;     /* and not before that */
     pthread_t thread;
     char name[40];
 
@@ -36,6 +38,7 @@ struct star_link {
     struct msg_ended ended; /* text empty: not ended */
     bool stopping;          /* the hub asks for the last offer */
     bool over;              /* nothing more will come */
+    struct net_trouble trouble; /* what keeps the link from its hub */
     struct star_task task;  /* in hand; parts 0: none */
     bool task_wanted;       /* the machine knows that the hand is empty */
     uint64_t examined;      /* number of what is to be evaluated */
@@ -68,6 +71,13 @@ void link_tell(struct star_link *link, enum note_kind kind, nanos now,
 void link_tell_key(struct star_link *link);
 /* Goes on enrolling, if the node has to. */
 bool link_tick(void *link, nanos now);
+
+/* api_trouble.c */
+/* What keeps the link from its hub, in words: "the hub at ADDRESS ...". */
+void link_say_trouble(const struct net_trouble *trouble, char *out,
+                      size_t size);
+/* Looks what it is now, and tells it if it is something else. */
+void link_hindered(struct star_link *link, nanos now);
 
 /* api_step.c */
 /* Gives the node the starting parameters. */
