@@ -179,9 +179,14 @@ static enum status parse_rate(const struct value_type *type, const char *text,
     enum status status = STATUS_OK;
 
     (void)type;
-    if (strcmp(text, "none") != 0 && strcmp(text, "0") != 0)
+    if (strcmp(text, "none") != 0) {
         status = parse_measure(text, rate_units, LENGTH(rate_units), such,
                                &bits, why);
+        if (strcmp(text, "0") == 0 || (status == STATUS_OK && !bits))
+            status = because(why, STATUS_USAGE,
+                             "a rate of 0 carries nothing: for no limit say "
+                             "none");
+    }
     if (status == STATUS_OK && bits % 8)
         status = expected(why, such);
     if (status == STATUS_OK)

@@ -7,6 +7,7 @@
 #include "core/options.h"
 #include "core/quote.h"
 #include "sim/main.h"
+#include "trace/import.h"
 
 #define ACTION_SIM(verb) {#verb, sim_##verb},
 #define ACTION(NAME, verb, arguments, what) ACTION_##NAME(verb)
@@ -26,6 +27,16 @@ static int print_help(void)
 
     text_init(&page, bytes, sizeof bytes);
     options_print_help(PROGRAM_SIM, &page);
+    text_add(&page, "\nKinds of files for import (import --help says more):\n");
+    for (unsigned i = 0; i < importer_count; i++)
+        text_add(&page, "  %-10s  %s\n", importers[i].name,
+                 importers[i].doc);
+    text_add(&page, "\nWhat a --scenario may say of n1, n2 ... or hub, as in "
+             "`at 20s crash n3`:\n");
+#define DEED(NAME, word, of_hub, function, what)                               \
+    text_add(&page, "  %-10s  %s\n", word, what);
+#include "study/acts.def"
+#undef DEED
     (void)fputs(bytes, stdout);
     return 0;
 }

@@ -221,6 +221,12 @@ static enum status make_report(const struct run *run, nanos elapsed,
 
 /* ---- at its end ---- */
 
+/* Seconds as people write them. */
+static void add_seconds(double seconds, struct text *out)
+{
+    text_add(out, seconds < 1e4 ? "%.4g s" : "%.0f s", seconds);
+}
+
 static void print_end(const struct outcome *outcome,
                       const struct options *options, struct text *out)
 {
@@ -229,10 +235,12 @@ static void print_end(const struct outcome *outcome,
 
     text_init(&words, goal, sizeof goal);
     run_goal(options, &words);
-    if (goal[0])
-        text_add(out, " goal     %s %s %.4g s\n", goal,
-                 outcome->reached ? "reached after" : "NOT reached within",
-                 outcome->time);
+    if (goal[0]) {
+        text_add(out, " goal     %s %s ", goal,
+                 outcome->reached ? "reached after" : "NOT reached within");
+        add_seconds(outcome->time, out);
+        text_add(out, "\n");
+    }
     text_add(out, " centre   ");
     if (outcome->loss < NO_SCORE)
         text_add(out, "loss %.4g", outcome->loss);
@@ -240,7 +248,9 @@ static void print_end(const struct outcome *outcome,
         text_add(out, "not scored yet (--evaluate)");
     if (outcome->accuracy >= 0)
         text_add(out, ", %.2f %% right", 100 * outcome->accuracy);
-    text_add(out, " after %.4g s\n", outcome->time);
+    text_add(out, " after ");
+    add_seconds(outcome->time, out);
+    text_add(out, "\n");
 }
 
 static void print_outcome(const struct outcome *outcome,

@@ -1,6 +1,6 @@
 /* starswitch-sim import and export: traces from and for other programs.
  *
- *     starswitch-sim import KIND FILE [-o OUT] [--node NAME] [--quantity WHAT]
+ *     starswitch-sim import KIND FILE [-o OUT] [--node NAME] [OPTIONS]
  *     starswitch-sim export KIND FILE [-o OUT]
  *
  * FILE may be `-`, standard input; without -o the result goes to standard
@@ -17,11 +17,13 @@
 #include "study/files.h"
 #include "trace/export.h"
 #include "trace/import.h"
+#include "trace/join.h"
 
 /* What the words of the command line say. */
 struct request {
     const char *command; /* "import" or "export" */
-    const char *kind, *file, *out, *node, *quantity;
+    const char *kind, *file, *out, *node, *quantity, *column, *time_unit,
+        *unit, *join;
     bool help;
 };
 
@@ -62,6 +64,14 @@ static const char **option_place(struct request *request, const char *word)
         return &request->node;
     if (import && strcmp(word, "--quantity") == 0)
         return &request->quantity;
+    if (import && strcmp(word, "--column") == 0)
+        return &request->column;
+    if (import && strcmp(word, "--time-unit") == 0)
+        return &request->time_unit;
+    if (import && strcmp(word, "--unit") == 0)
+        return &request->unit;
+    if (import && strcmp(word, "--join") == 0)
+        return &request->join;
     return NULL;
 }
 
@@ -71,8 +81,9 @@ static enum status take_word(struct request *request, const char *word,
     const char **place = request->kind ? &request->file : &request->kind;
 
     if (*place)
-        return because(why, STATUS_USAGE, "%s: '%.80s' is one word too many; "
-                       "--help says what there is", request->command, word);
+        return because(why, STATUS_USAGE, "%s: what is '%.80s'? It takes one "
+                       "kind and one file; options begin with --",
+                       request->command, word);
     *place = word;
     return STATUS_OK;
 }
@@ -120,7 +131,12 @@ static int fail(enum status status, const struct why *why)
 static enum status read_file(const char *path, struct page *page,
                              struct why *why)
 {
-    return file_read(path, LONGEST_FILE, &page->bytes, &page->length, why);
+    enum status status =
+        file_read(path, LONGEST_FILE, &page->bytes, &page->length, why);
+
+    return status == STATUS_OK
+               ? files_check(path, page->bytes, page->length, why)
+               : status;
 }
 
 static enum status write_out(const char *path, const struct page *page,
@@ -142,8 +158,8 @@ static void print_import_help(void)
 {
     (void)printf(
         "starswitch-sim import: makes a trace of what was measured\n\n"
-        "Usage: starswitch-sim import KIND FILE [-o OUT] [--node NAME]\n"
-        "                             [--quantity WHAT]\n\n"
+        "Usage: starswitch-sim import KIND FILE [-o OUT] [--node NAME] "
+        "[OPTIONS]\n\n"
         "FILE may be -, standard input. Kinds:\n");
     for (unsigned i = 0; i < importer_count; i++)
         (void)printf("  %-10s  %s\n", importers[i].name, importers[i].doc);
@@ -162,18 +178,41 @@ static void print_import_help(void)
                      : i + 1 < QUANTITIES ? ", "
                                           : " or ",
                      quantities[i].name);
-    (void)printf("\n\nExamples:\n"
+    (void)printf("\n"
+                 "  --column C       of a table: the value's column, or TIME,"
+                 "VALUE; by number\n"
+                 "                   from 1 or by name (default: 1,2)\n"
+                 "  --time-unit U    of times without a unit: s, ms, us, ns "
+                 "(default: s); dates as\n"
+                 "                   2026-11-22T15:04:05Z need none\n"
+                 "  --unit U         of values without a unit: Mbit, ms, %% "
+                 "... (default: bytes\n"
+                 "                   a second, seconds, parts of 1)\n"
+                 "  --join TRACE     a trace that this is added to, as when up "
+                 "and down of a link\n"
+                 "                   are two files; the shorter one repeats\n"
+                 "\nExamples:\n"
                  "  ping -D -c 100 hub > lan.log\n"
                  "  starswitch-sim import ping lan.log -o lan.trace\n"
                  "  iperf3 -c hub --bidir -J | starswitch-sim import iperf3 - "
                  "--node n1\n"
-                 "  starswitch-sim import csv wifi.csv --quantity delay\n\n"
+                 "  starswitch-sim import csv wifi.csv --quantity delay "
+                 "--column 1,4 --unit ms\n"
+                 "  starswitch-sim import mahimahi up.log --quantity up -o "
+                 "up.trace\n"
+                 "  starswitch-sim import mahimahi down.log --quantity down "
+                 "--join up.trace\n\n"
                  "The format is described in starswitch-trace(5).\n");
 }
 
 static enum status unknown_kind(const struct request *request,
                                 const char *kinds, struct why *why)
 {
+    if (strcmp(request->kind, "flent") == 0)
+        return because(why, STATUS_USAGE, "import: flent's own files are not "
+                       "read: write a table, flent -f csv -i FILE -o OUT.csv, "
+                       "then: starswitch-sim import csv OUT.csv --column NAME "
+                       "--quantity rate --unit Mbit");
     return because(why, STATUS_USAGE, "%s: there is no kind '%.80s'; there are "
                    "%s", request->command, request->kind, kinds);
 }
@@ -192,6 +231,9 @@ static enum status find_importer(const struct request *request,
     if (!*out)
         return unknown_kind(request, bytes, why);
     options->node = request->node ? request->node : TRACE_ALL;
+    options->column = request->column;
+    options->time_unit = request->time_unit;
+    options->unit = request->unit;
     if (request->quantity &&
         !import_quantities(request->quantity, &options->quantities))
         return because(why, STATUS_USAGE, "import: --quantity is rate, up, "
@@ -207,6 +249,24 @@ static enum status in_file(const char *file, enum status status,
     return status == STATUS_USAGE
                ? because(why, status, "%s", reason->text)
                : because(why, status, "%.80s: %s", file, reason->text);
+}
+
+/* Adds the trace to the one that --join names, and takes its place. */
+static enum status join(const char *path, struct trace **trace,
+                        struct why *why)
+{
+    struct trace *first = NULL, *all = NULL;
+    enum status status = trace_load(path ? path : "", &first, why);
+
+    if (status != STATUS_OK || !path)
+        return status;
+    status = trace_join(first, *trace, &all, why);
+    trace_destroy(&first);
+    if (status == STATUS_OK) {
+        trace_destroy(trace);
+        *trace = all;
+    }
+    return status;
 }
 
 static enum status import_page(const struct request *request,
@@ -226,9 +286,11 @@ static enum status import_page(const struct request *request,
                               &options, &trace, &reason);
     if (status != STATUS_OK)
         return in_file(request->file, status, &reason, why);
-    status = trace_write(trace, &sink)
-                 ? write_out(request->out, &result, why)
-                 : because(why, STATUS_NO_MEMORY, "not enough memory");
+    status = join(request->join, &trace, why);
+    if (status == STATUS_OK)
+        status = trace_write(trace, &sink)
+                     ? write_out(request->out, &result, why)
+                     : because(why, STATUS_NO_MEMORY, "not enough memory");
     free(result.bytes);
     trace_destroy(&trace);
     return status;

@@ -254,6 +254,12 @@ static enum status simulate(struct validation *of, struct scene **scene,
     struct trace *trace = NULL;
     enum status status = STATUS_OK;
 
+    if (!of->options.given.params && !of->options.model[0] &&
+        !of->options.trainer[0])
+        return because(why, STATUS_USAGE,
+                       "%.120s does not say how large the model is: say "
+                       "--params N, or --model as the run had it",
+                       of->path);
     number_nodes(of);
     settle(of);
     if (!of->options.trace[0])

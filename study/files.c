@@ -4,7 +4,20 @@
 
 #include "store/file.h"
 #include "study/acts.h"
+#include "trace/lines.h"
 #include "trace/trace.h"
+
+enum status files_check(const char *path, const char *text, size_t size,
+                        struct why *why)
+{
+    const char *unpacker = size ? lines_unpacker(text, size) : NULL;
+
+    if (!unpacker)
+        return STATUS_OK;
+    return because(why, STATUS_MALFORMED,
+                   "%.120s is compressed: unpack it first, with %s", path,
+                   unpacker);
+}
 
 /* `out` is what `parse` makes. */
 static enum status load(const char *path,
@@ -22,6 +35,11 @@ static enum status load(const char *path,
     status = file_read(path, LONGEST_FILE, &text, &size, why);
     if (status != STATUS_OK)
         return status;
+    status = files_check(path, text, size, why);
+    if (status != STATUS_OK) {
+        free(text);
+        return status;
+    }
     status = parse(text, size, out, &reason);
     free(text);
     if (status == STATUS_OK)

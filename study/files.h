@@ -2,6 +2,8 @@
 #ifndef STUDY_FILES_H
 #define STUDY_FILES_H
 
+#include <stddef.h>
+
 #include "core/status.h"
 
 struct trace;
@@ -9,6 +11,10 @@ struct acts;
 
 /* No file of these kinds is longer: they are held in memory. */
 #define LONGEST_FILE ((size_t)1 << 30)
+
+/* MALFORMED: the file is compressed. */
+enum status files_check(const char *path, const char *text, size_t size,
+                        struct why *why) MUST_CHECK;
 
 /* IO, MALFORMED, NO_MEMORY; CONFIG: longer than LONGEST_FILE. An empty path is
  * no file: OK, and `out` unchanged. */

@@ -2,7 +2,8 @@
  * chrome://tracing show (Duca and Sinclair, "Trace Event Format"): a process
  * for each node, in it a row for each kind of event and a curve for each
  * quantity. What lasts, and the iterations from one event to the next, are
- * bars. Times are microseconds. */
+ * bars. Equal events have equal names, so that they can be added up; which
+ * one it was is among the arguments. Times are microseconds. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -129,11 +130,8 @@ static bool add_event(void *context, const struct traced *event)
         return false;
     text_init(&out, bytes, sizeof bytes);
     begin(of, &out, begins < 0 ? "i" : "X", index);
-    text_add(&out, ",\"tid\":%u,\"name\":\"%s", (unsigned)event->kind + 1,
-             info->name);
-    if (info->numbers[0])
-        text_add(&out, " %" PRIu64, event->numbers[0]);
-    text_add(&out, "\"");
+    text_add(&out, ",\"tid\":%u,\"name\":\"%s\"",
+             (unsigned)event->kind + 1, info->name);
     add_micros(&out, "ts", begins < 0 ? event->time : begins);
     if (begins < 0)
         text_add(&out, ",\"s\":\"t\"");

@@ -15,6 +15,10 @@
 struct import_options {
     const char *node;    /* whose track; TRACE_ALL unless somebody says */
     unsigned quantities; /* bits, 1 << QUANTITY_...; 0: nobody has said */
+    /* Of tables; NULL: nobody has said. `column` is the value's, or time's and
+     * value's, by number from 1 or name: "3", "1,3", "time,rate". The units are
+     * of numbers that have none. */
+    const char *column, *time_unit, *unit;
 };
 
 struct importer {

@@ -159,6 +159,13 @@ enum status import_iperf3(const char *text, size_t size,
 
     if (status != STATUS_OK)
         return status;
+    if ((size > 4 && memcmp(text, "Conn", 4) == 0) ||
+        (size > 4 && memcmp(text, "----", 4) == 0))
+        return importing_end(&of.importing,
+                             because(why, STATUS_MALFORMED,
+                                     "line 1: this is no JSON: let iperf3 "
+                                     "write it, iperf3 -c HUB -J"),
+                             out);
     json_init(&of.json, text, size);
     return importing_end(&of.importing, read_intervals(&of, why), out);
 }

@@ -9,6 +9,25 @@ struct lines lines_of(const char *text, size_t size)
     return (struct lines){text, text + size, 0};
 }
 
+const char *lines_unpacker(const char *text, size_t size)
+{
+    static const struct {
+        const char *magic;
+        size_t length;
+        const char *unpacker;
+    } kinds[] = {{"\x1f\x8b", 2, "gunzip"},
+                 {"\xfd" "7zXZ", 5, "unxz"},
+                 {"BZh", 3, "bunzip2"},
+                 {"\x28\xb5\x2f\xfd", 4, "unzstd"},
+                 {"PK\x03\x04", 4, "unzip"}};
+
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (size >= kinds[i].length &&
+            memcmp(text, kinds[i].magic, kinds[i].length) == 0)
+            return kinds[i].unpacker;
+    return NULL;
+}
+
 /* The next line. AGAIN: there is none. */
 static enum status next_line(struct lines *lines, struct line *out,
                              struct why *why)

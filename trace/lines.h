@@ -54,4 +54,8 @@ char *line_after(char *text, const char *start);
 /* `words` made harmless and short for an error, in `room`. */
 const char *line_shown(const char *words, char room[SHOWN_BYTES]);
 
+/* How to unpack a compressed file, by its first bytes: "gunzip". NULL: it is
+ * not compressed. */
+const char *lines_unpacker(const char *text, size_t size);
+
 #endif

@@ -202,8 +202,8 @@ static void a_rate_counts_bits_or_bytes_per_second(void)
     CHECK_EQUAL(12000000, whole(VALUE_RATE, "12MB/s"));
     CHECK_EQUAL(312500, whole(VALUE_RATE, "2.5Mbit"));
     CHECK_EQUAL(0, whole(VALUE_RATE, "none"));
-    CHECK_EQUAL(0, whole(VALUE_RATE, "0"));
-    printed(VALUE_RATE, "0Mbit", "none");
+    refused(VALUE_RATE, "0", "for no limit say none");
+    refused(VALUE_RATE, "0Mbit", "for no limit say none");
     printed(VALUE_RATE, "1000Mbit", "1Gbit");
     printed(VALUE_RATE, "12MB/s", "12MB/s");
     printed(VALUE_RATE, "1.5KiB/s", "1536B/s");

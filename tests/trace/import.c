@@ -1,5 +1,6 @@
 /* Mahimahi's packets and tables of two columns. */
 #include "trace/import.h"
+#include "trace/join.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,8 @@ static double carried(const struct trace *trace)
 
 static void packets_are_counted_in_tenths_of_a_second(void)
 {
-    const struct import_options up = {"n1", 1U << QUANTITY_UP};
+    const struct import_options up = {
+        .node = "n1", .quantities = 1U << QUANTITY_UP};
     char *text = imported("mahimahi", "50\n100\n101\n350\n400\n", &up);
 
     CHECK_TEXT("starswitch-trace 1\nspan 0.4s\n"
@@ -107,7 +109,8 @@ static void what_is_no_list_of_packets_is_refused_by_its_line(void)
         {"1 2\n", "line 1: more than one number"},
         {"5\n4\n", "line 2: the time goes back"},
     };
-    const struct import_options delay = {TRACE_ALL, 1U << QUANTITY_DELAY};
+    const struct import_options delay = {
+        .node = TRACE_ALL, .quantities = 1U << QUANTITY_DELAY};
 
     check_refusals("mahimahi", refused, LENGTH(refused), NULL);
     check_refusals("mahimahi",
@@ -121,7 +124,8 @@ static void what_is_no_list_of_packets_is_refused_by_its_line(void)
 
 static void two_columns_are_a_time_and_a_value(void)
 {
-    const struct import_options delay = {"n1", 1U << QUANTITY_DELAY};
+    const struct import_options delay = {
+        .node = "n1", .quantities = 1U << QUANTITY_DELAY};
     char *text = imported("csv", "\"time\",\"delay\"\r\n"
                           "1700000000.25,0.0123456789\r\n"
                           "1700000000.5, 5ms\r\n"
@@ -138,7 +142,8 @@ static void two_columns_are_a_time_and_a_value(void)
 static void a_rate_is_of_both_directions(void)
 {
     const struct import_options rate = {
-        TRACE_ALL, 1U << QUANTITY_UP | 1U << QUANTITY_DOWN};
+        .node = TRACE_ALL,
+        .quantities = 1U << QUANTITY_UP | 1U << QUANTITY_DOWN};
     char *text = imported("csv", "0;1e6\n1.5s;100Mbit\n", &rate);
 
     CHECK_TEXT("starswitch-trace 1\nspan 3s\n"
@@ -153,8 +158,10 @@ static void what_is_no_table_is_refused_by_its_line(void)
         {"", "line 0: the file ends without a row"},
         {"time,rate\n", "line 1: the file ends without a row"},
         {"0,1\n1,2", "line 2 is cut off"},
-        {"0\n", "line 1: not two columns"},
-        {"0,1,2\n", "line 1: not two columns"},
+        {"0\n", "line 1: 1 columns, not two"},
+        {"0,1,2\n", "line 1: 3 columns, not two: say which with --column"},
+        {"0,1\n100,2\n200,3\n", "a row in 100 s, as times without a unit"},
+        {"1700000000123,1\n", "line 1: '1700000000123': that would be seconds"},
         {"0,1\nx,2\n", "line 2: 'x': expected a time"},
         {"0,1\n1,x\n", "line 2: 'x': expected a rate"},
         {"0,1\n1,\n", "line 2: '': expected a rate"},
@@ -164,13 +171,87 @@ static void what_is_no_table_is_refused_by_its_line(void)
         {"5,1\n4,2\n", "line 2: its time is before"},
         {"0,1\n9e9,2\n", "line 2: its time is before that of"},
     };
-    const struct import_options rate = {TRACE_ALL, 1U << QUANTITY_UP};
+    const struct import_options rate = {
+        .node = TRACE_ALL, .quantities = 1U << QUANTITY_UP};
 
     check_refusals("csv", refused, LENGTH(refused), &rate);
     check_refusals("csv", &(struct refusal){"0,1\n", "--quantity rate or"}, 1,
                    NULL);
     check_damage(importer_find("csv"), "time;rate\n0;1e6\n1.5s;\"100Mbit\"\n"
                  "2.25, 5MB\n3\t0\n", 2000);
+}
+
+/* A table as other programs write it. */
+static const char wide[] = "when,up (Mbit),round trip\n"
+                           "2026-11-22T15:04:05.5Z,1.5,12\n"
+                           "2026-11-22 16:04:06+01:00,2.0000001,11.123456789\n";
+
+static void columns_are_chosen_by_name_or_number(void)
+{
+    const struct import_options names = {"n1", 1U << QUANTITY_UP,
+                                         "when,up (Mbit)", NULL, "Mbit"};
+    const struct import_options number = {"n1", 1U << QUANTITY_DELAY, "3",
+                                          NULL, "ms"};
+    const struct import_options none = {"n1", 1U << QUANTITY_UP, "speed", NULL,
+                                        NULL};
+    char *text = imported("csv", wide, &names);
+
+    CHECK_TEXT("starswitch-trace 1\nspan 1s\n"
+               "0s n1 up 187500B\n"
+               "0.5s n1 up 2Mbit\nend\n", text);
+    free(text);
+    text = imported("csv", wide, &number);
+    CHECK_TEXT("starswitch-trace 1\nspan 1s\n"
+               "0s n1 delay 12ms\n"
+               "0.5s n1 delay 11123457ns\nend\n", text);
+    free(text);
+    text = imported("csv", wide, &none);
+    CHECK_CONTAINS("line 1: there is no column 'speed'", text);
+    free(text);
+}
+
+static void what_has_no_unit_has_the_one_that_was_said(void)
+{
+    const struct import_options delay = {TRACE_ALL, 1U << QUANTITY_DELAY, NULL,
+                                         "ms", "us"};
+    const struct import_options unsaid = {TRACE_ALL, 1U << QUANTITY_DELAY,
+                                          NULL, NULL, NULL};
+    char *text = imported("csv", "100,250\n200,1.5ms\n300,0.0000000125s\n",
+                          &delay);
+
+    CHECK_TEXT("starswitch-trace 1\nspan 0.3s\n"
+               "0s * delay 250us\n0.1s * delay 1500us\n"
+               "0.2s * delay 13ns\nend\n", text);
+    free(text);
+    text = imported("csv", "0,12.5\n1,13\n", &unsaid);
+    CHECK_CONTAINS("line 1: '12.5': that would be seconds", text);
+    CHECK_CONTAINS("say --unit ms", text);
+    free(text);
+}
+
+static void two_files_become_one_trace(void)
+{
+    struct trace *up = trace_of("starswitch-trace 1\nspan 2s\n"
+                                "0s n1 up 1MB\n1s n1 up 2MB\nend\n");
+    struct trace *down = trace_of("starswitch-trace 1\nspan 3s\n"
+                                  "0s n1 down 3MB\n"
+                                  "2s n1 iteration done=20\nend\n");
+    struct trace *both = NULL, *none = NULL;
+    struct why why = {""};
+    char *text;
+
+    if (CHECK_OK(trace_join(up, down, &both, &why))) {
+        text = paper_of(both);
+        CHECK_TEXT("starswitch-trace 1\nspan 3s\n"
+                   "0s n1 up 1MB\n1s n1 up 2MB\n2s n1 up 1MB\n"
+                   "0s n1 down 3MB\n2s n1 iteration done=20\nend\n", text);
+        free(text);
+    }
+    CHECK_STATUS(STATUS_CONFIG, trace_join(both, up, &none, &why));
+    CHECK_CONTAINS("both traces say something of up of n1", why.text);
+    trace_destroy(&up);
+    trace_destroy(&down);
+    trace_destroy(&both);
 }
 
 /* ---- all ---- */
@@ -190,7 +271,8 @@ static void quantities_are_named_as_in_a_trace(void)
 
 static void a_name_that_is_none_is_refused(void)
 {
-    const struct import_options options = {"a b", 1U << QUANTITY_UP};
+    const struct import_options options = {
+        .node = "a b", .quantities = 1U << QUANTITY_UP};
 
     for (unsigned i = 0; i < importer_count; i++) {
         char *text = imported(importers[i].name, "", &options);
@@ -211,6 +293,9 @@ void add_trace_import_tests(CU_pSuite suite)
     TEST(two_columns_are_a_time_and_a_value);
     TEST(a_rate_is_of_both_directions);
     TEST(what_is_no_table_is_refused_by_its_line);
+    TEST(columns_are_chosen_by_name_or_number);
+    TEST(what_has_no_unit_has_the_one_that_was_said);
+    TEST(two_files_become_one_trace);
     TEST(quantities_are_named_as_in_a_trace);
     TEST(a_name_that_is_none_is_refused);
 }

@@ -193,7 +193,8 @@ bool is_sound(const struct trace *trace, const struct why *why)
 static bool reads_soundly(const struct importer *importer, const char *text,
                           size_t size)
 {
-    const struct import_options options = {TRACE_ALL, 1U << QUANTITY_UP};
+    const struct import_options options = {
+        .node = TRACE_ALL, .quantities = 1U << QUANTITY_UP};
     struct why why = {""};
     struct trace *trace =
         importer ? import_exactly(importer, text, size, &options, &why)
