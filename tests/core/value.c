@@ -196,14 +196,16 @@ static void a_rate_counts_bits_or_bytes_per_second(void)
 {
     static const char *const expected =
         "expected a rate such as 100Mbit, 12MB/s or none";
+    static const char *const nothing =
+        "a rate of 0 carries nothing: for no limit say none";
 
     CHECK_EQUAL(12500000, whole(VALUE_RATE, "100Mbit"));
     CHECK_EQUAL(125000000, whole(VALUE_RATE, "1Gbit"));
     CHECK_EQUAL(12000000, whole(VALUE_RATE, "12MB/s"));
     CHECK_EQUAL(312500, whole(VALUE_RATE, "2.5Mbit"));
     CHECK_EQUAL(0, whole(VALUE_RATE, "none"));
-    refused(VALUE_RATE, "0", "for no limit say none");
-    refused(VALUE_RATE, "0Mbit", "for no limit say none");
+    refused(VALUE_RATE, "0", nothing);
+    refused(VALUE_RATE, "0Mbit", nothing);
     printed(VALUE_RATE, "1000Mbit", "1Gbit");
     printed(VALUE_RATE, "12MB/s", "12MB/s");
     printed(VALUE_RATE, "1.5KiB/s", "1536B/s");

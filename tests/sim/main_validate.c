@@ -163,6 +163,40 @@ static void what_is_no_recording_is_refused(void)
     folder_remove(&folder);
 }
 
+/* As a hub without a model of its own makes it. */
+static void the_size_of_the_model_is_not_made_up(void)
+{
+    struct folder folder;
+    struct command command;
+    char line[600], *text, *at;
+    size_t size;
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    (void)snprintf(line, sizeof line,
+                   "run --nodes 2 --params 1000000 --time 5s --record %s",
+                   folder_file(&folder, "run.record"));
+    command = command_line(&folder, sim_run, line);
+    command_free(&command);
+    text = file_content(folder_file(&folder, "run.record"), &size);
+    at = text ? strstr(text, "set params ") : NULL;
+    if (CHECK(at != NULL)) {
+        size_t line_size = strcspn(at, "\n") + 1;
+
+        memmove(at, at + line_size, strlen(at + line_size) + 1);
+        CHECK(file_fill(folder_file(&folder, "run.record"), text,
+                        size - line_size));
+        (void)snprintf(line, sizeof line, "validate %s",
+                       folder_file(&folder, "run.record"));
+        command = command_line(&folder, sim_validate, line);
+        CHECK_EQUAL(status_exit_code(STATUS_USAGE), command.code);
+        CHECK_CONTAINS("say --params N", command.err);
+        command_free(&command);
+    }
+    free(text);
+    folder_remove(&folder);
+}
+
 void add_sim_main_validate_tests(CU_pSuite suite)
 {
     TEST(a_simulated_run_is_simulated_again_as_it_was);
@@ -170,4 +204,5 @@ void add_sim_main_validate_tests(CU_pSuite suite)
     TEST(the_simulation_is_recorded_if_that_is_wanted);
     TEST(what_does_not_fit_is_warned_of);
     TEST(what_is_no_recording_is_refused);
+    TEST(the_size_of_the_model_is_not_made_up);
 }
