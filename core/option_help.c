@@ -19,10 +19,13 @@ const char option_sources[] =
 
 const char option_command[] = "starswitch-hub ctl COMMAND [--directory DIR]";
 
-bool option_exit_code(enum status status, struct text *out)
+bool option_exit_code(enum program program, enum status status,
+                      struct text *out)
 {
     int code = status_exit_code(status);
 
+    if (status == STATUS_SHORT && program != PROGRAM_HUB)
+        return false;
     for (enum status other = 0; other < status; other++)
         if (status_exit_code(other) == code)
             return false;
@@ -119,7 +122,7 @@ static void print_examples(enum program program, struct text *out)
                      NAMES, "", examples[i].text);
 }
 
-static void print_exit_codes(struct text *out)
+static void print_exit_codes(enum program program, struct text *out)
 {
     char bytes[200];
     struct text words;
@@ -127,7 +130,7 @@ static void print_exit_codes(struct text *out)
     text_add(out, "\nExit codes\n");
     for (enum status status = 0; status < STATUSES; status++) {
         text_init(&words, bytes, sizeof bytes);
-        if (!option_exit_code(status, &words))
+        if (!option_exit_code(program, status, &words))
             continue;
         text_add(out, "%*s%2d  ", NAMES, "", status_exit_code(status));
         text_wrap(out, bytes, NAMES + 4, WIDTH);
@@ -153,7 +156,7 @@ void options_print_help(enum program program, struct text *out)
     if (program == PROGRAM_HUB)
         print_commands(out);
     print_examples(program, out);
-    print_exit_codes(out);
+    print_exit_codes(program, out);
 }
 
 /* Adds a value as a config file holds it, in quotes where it needs them. */

@@ -157,7 +157,7 @@ static void print_files(enum program program, struct text *out)
     print_line("the settings that --config names; see ENVIRONMENT", out);
 }
 
-static void print_exit_status(struct text *out)
+static void print_exit_status(enum program program, struct text *out)
 {
     print_section("EXIT STATUS", out);
     for (enum status status = 0; status < STATUSES; status++) {
@@ -166,7 +166,7 @@ static void print_exit_status(struct text *out)
 
         text_init(&words, bytes, sizeof bytes);
         text_init(&tag, code, sizeof code);
-        if (!option_exit_code(status, &words))
+        if (!option_exit_code(program, status, &words))
             continue;
         text_add(&tag, "%d", status_exit_code(status));
         print_tag(code, out);
@@ -235,7 +235,7 @@ void options_print_man(enum program program, struct text *out)
         print_commands(out);
     print_environment(program, out);
     print_files(program, out);
-    print_exit_status(out);
+    print_exit_status(program, out);
     print_examples(program, out);
     print_see_also(program, out);
 }

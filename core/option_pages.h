@@ -12,6 +12,7 @@ extern const char option_command[];
 
 /* Adds what the exit code of `status` means: the words of all statuses that
  * have it. False, adding nothing, unless `status` is the first of these. */
-bool option_exit_code(enum status status, struct text *out);
+bool option_exit_code(enum program program, enum status status,
+                      struct text *out);
 
 #endif

@@ -149,6 +149,10 @@ does 'n2 makes its last offer and leaves' drain n2
 ends n2 0 15
 until_ 5 "n2 is gone" status 'nodes["n2"]["gone"]'
 ! told h node_lost n2 || failed "a drained node is called lost"
+# What a node counts is what travels, encoded, as its hub counts it.
+up=$(field n2 bytes_up)
+[ "${up:-0}" -gt 0 ] && status "nodes['n2']['up_bytes'] * 1.3 + 500 > $up" ||
+    failed "n2 counts $up bytes up, and its hub others"
 goes_on 10 n1
 node n2
 until_ 10 "n2 is back" status 'not nodes["n2"]["gone"]'

@@ -11,6 +11,8 @@ ends well 0 100
 said well "goal 90 % reached after" || failed "the goal is not told"
 said well "$OUT/run.recording" || failed "what it leaves is not told"
 [ -s "$OUT/best.safetensors" ] || failed "no best model"
+grep -q '^20[0-9-]*T[0-9:]*Z INFO hub_attached: ' "$OUT/n1.log" ||
+    failed "a node's log has no times"
 
 # A goal that nobody reaches.
 GOAL=0.0000000001 start stopped python3 tests/e2e/terminal.py centre_founded \

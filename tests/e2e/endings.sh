@@ -63,6 +63,15 @@ ends alone 0 20
 tensors "$here/alone.safetensors" | grep -q '^layer1.weight F32' ||
     failed "alone: no tensors"
 
+grep -q '^{"time":"20.*Z","event":"status","name":"loss-1",' \
+    "$here/loss-1.out" || failed "a node's line has neither time nor event"
+
+# Files that are not there are not named, and neither is a way to go on.
+start none "$bin/starswitch-hub" --listen "127.0.0.1:$port" --time 1s \
+    --directory "$here/none.run"
+ends none 0 20
+! said none safetensors || failed "none: a model is named that is not there"
+
 # A goal that was not reached in time is not success; and what goes on with the
 # run is the whole line.
 hub short --every 20 --goal 0.0000000001 --time 2s --model $model --data "$data"

@@ -74,6 +74,19 @@ static void all_types_are_read(void)
     check_type("|u1", bytes, sizeof bytes);
 }
 
+/* numpy.save would write the same again: what to do is said. */
+static void fortran_order_is_refused_with_a_way_out(void)
+{
+    char *order;
+
+    set_up();
+    order = memmem(features, features_size, "False", 5);
+    if (!CHECK(order != NULL))
+        return;
+    memcpy(order, "True ", 5);
+    check_refused("numpy.ascontiguousarray(array)");
+}
+
 static void further_dimensions_are_flattened(void)
 {
     struct table table = {0};
@@ -167,6 +180,7 @@ static void counts_that_differ_are_refused(void)
 void add_train_npy_tests(CU_pSuite suite)
 {
     TEST(all_types_are_read);
+    TEST(fortran_order_is_refused_with_a_way_out);
     TEST(further_dimensions_are_flattened);
     TEST(every_prefix_of_either_file_is_refused);
     TEST(headers_that_lie_are_refused_before_memory_is_taken);
