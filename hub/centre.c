@@ -204,6 +204,8 @@ static void founded(struct hub *hub)
                              : START_TAKE);
     }
     hub->founder = -1;
+    keeping_begin(hub);
+    snapshot_try(hub);
     rounds_advance(hub);
 }
 

@@ -267,10 +267,18 @@ enum status restore_gift(struct hub *hub, const struct manifest *manifest,
 
 /* keeping.c: nodes keep complete versions */
 void keeping_tick(struct hub *hub);
-/* Whether rounds are to wait until the next version is complete. */
+/* There is a centre that nobody has but this hub and who gave it: it is kept
+ * before anything is merged, so that nothing is lost with a hub. */
+void keeping_begin(struct hub *hub);
+/* Whether rounds are to wait until the next version is complete; until the
+ * first manifest is sent. */
 bool keeping_wants(const struct hub *hub);
+bool keeping_holds(const struct hub *hub);
 /* A version is complete: makes a manifest of it, if it is time for one. */
 void keeping_start(struct hub *hub);
+/* The complete version is being saved: nodes tell what it has from what comes
+ * later. */
+void keeping_saved(struct hub *hub);
 /* Sends it. */
 void keeping_made(struct hub *hub, struct job *job);
 

@@ -16,8 +16,9 @@ enum { KEEP_SHARE = 10 };
 
 /* Of what a node is sent, in thousandths, where the configuration does not say,
  * and then never more than a chunk at a time: a model that is cut into few
- * bytes has a manifest that is not much smaller. */
-enum { KEEP_MOST = 30 };
+ * bytes has a manifest that is not much smaller. A short one may be told
+ * beyond that, each KEEP_DEMAND: nobody else would ever keep a small model. */
+enum { KEEP_MOST = 30, KEEP_SHORT = 4096 };
 
 /* Whether what nodes are sent is the centre. */
 static bool is_sent_out(const struct hub *hub)
@@ -35,7 +36,8 @@ static bool is_due(const struct hub *hub)
         KEEP_EVERY + (nanos)hub->tally.present * KEEP_EVERY_NODE;
 
     return is_sent_out(hub) && !keeping->busy && !keeping->too_large &&
-           !hub->closing && !hub->recovery.on && hub->rounds_here &&
+           !hub->closing && !hub->recovery.on &&
+           (hub->rounds_here || keeping->first) &&
            (!keeping->made || (hub->now - keeping->at >= every &&
                                keeping->version != hub->version));
 }
@@ -45,16 +47,38 @@ bool keeping_wants(const struct hub *hub)
     return hub->keeping.wanted;
 }
 
-/* Whether it may be sent `bytes` more. */
-static bool is_keeper(const struct hub *hub, const struct member *member,
-                      uint64_t bytes)
+bool keeping_holds(const struct hub *hub)
+{
+    return hub->keeping.first;
+}
+
+void keeping_begin(struct hub *hub)
+{
+    hub->keeping.first = hub->keeping.wanted = true;
+    hub->keeping.since = hub->now;
+}
+
+/* Whether `bytes` more are little beside what it is sent. */
+static bool is_affordable(const struct hub *hub, const struct member *member,
+                          uint64_t bytes)
 {
     uint64_t most = hub->config.keeping ? hub->config.keeping : KEEP_MOST;
     uint64_t chunk = hub->centre[0].theta->wire_bytes;
 
-    return (hub->config.keeping || bytes <= chunk) && member->present &&
-           member->bulk != PEER_NONE && member->start == START_GO &&
-           1000 * (member->keep_bytes + bytes) <= most * member->down_bytes;
+    if (hub->keeping.first ||
+        (!hub->config.keeping && bytes <= KEEP_SHORT &&
+         hub->now - member->told.at >= KEEP_DEMAND))
+        return true;
+    return (hub->config.keeping || bytes <= chunk) &&
+           1000 * (member->told.bytes + bytes) <= most * member->down_bytes;
+}
+
+/* Whether it may be sent `bytes` more. */
+static bool is_keeper(const struct hub *hub, const struct member *member,
+                      uint64_t bytes)
+{
+    return member->present && member->bulk != PEER_NONE &&
+           member->start == START_GO && is_affordable(hub, member, bytes);
 }
 
 /* Its newest exchange before which all have their verdicts, merged or not: none
@@ -72,6 +96,22 @@ static uint64_t last_retired(const struct member *member)
             one->offer.exchange <= retired)
             retired = one->offer.exchange - 1;
     return retired;
+}
+
+void keeping_saved(struct hub *hub)
+{
+    struct msg msg = {.kind = MSG_KEEP};
+
+    msg.keep.epoch = hub->epoch;
+    msg.keep.version = hub->version;
+    for (int i = 0; i < hub->member_count; i++) {
+        const struct member *member = hub->members[i];
+
+        if (!member->present || member->bulk == PEER_NONE)
+            continue;
+        msg.keep.merged = last_retired(member);
+        effects_send(hub->out, member->bulk, &msg, NULL);
+    }
 }
 
 /* Whose turn it is to be told. */
@@ -124,7 +164,8 @@ static void tell(struct hub *hub, const struct keeper *keeper,
         !bucket_take(&member->delivery.bucket, manifest->size, hub->now))
         return;
     msg.keep.merged = keeper->merged;
-    member->keep_bytes += manifest->size;
+    member->told.bytes += manifest->size;
+    member->told.at = hub->now;
     (void)bucket_take(&hub->flow.up, manifest->size, hub->now);
     effects_send(hub->out, member->bulk, &msg, manifest);
 }
@@ -138,19 +179,18 @@ static bool is_carried(const struct hub *hub, size_t state_bytes)
            (chunk > MANIFEST_ROOM_BYTES ? chunk : MANIFEST_ROOM_BYTES);
 }
 
-void keeping_start(struct hub *hub)
+/* The manifest of the version that is complete now; NULL: nobody is to have
+ * one. */
+static struct job *manifest_job(struct hub *hub)
 {
     struct keeping *keeping = &hub->keeping;
     struct job *job;
 
-    if (keeping->wanted)
-        keeping->spent = hub->now - keeping->since;
-    keeping->wanted = false;
     if (!is_due(hub))
-        return;
+        return NULL;
     choose_keepers(hub);
     if (!keeping->count)
-        return;
+        return NULL;
     job = job_new(&work_manifest, hub->pool, hub->chunks + 1);
     for (uint32_t i = 0; i < hub->chunks; i++) {
         job->in[i].blob = blob_ref(shadow_of(&hub->centre[i]));
@@ -166,8 +206,24 @@ void keeping_start(struct hub *hub)
                      "what proves a centre is too large for this --chunk: "
                      "nodes keep none");
         job_destroy(&job);
-        return;
     }
+    return job;
+}
+
+void keeping_start(struct hub *hub)
+{
+    struct keeping *keeping = &hub->keeping;
+    struct job *job;
+
+    if (keeping->busy)
+        return;
+    if (keeping->wanted)
+        keeping->spent = hub->now - keeping->since;
+    keeping->wanted = false;
+    job = manifest_job(hub);
+    keeping->first &= job != NULL;
+    if (!job)
+        return;
     keeping->busy = keeping->made = true;
     keeping->version = hub->version;
     keeping->at = hub->now;
@@ -180,9 +236,13 @@ void keeping_made(struct hub *hub, struct job *job)
     struct msg_keep keep = {.epoch = job->tag[1], .version = job->tag[0]};
 
     keeping->busy = false;
-    if (job->status != STATUS_OK)
-        return;
-    keeping->bytes = job->out[0]->size;
-    for (unsigned i = 0; i < keeping->count; i++)
+    if (job->status == STATUS_OK)
+        keeping->bytes = job->out[0]->size;
+    for (unsigned i = 0; job->status == STATUS_OK && i < keeping->count; i++)
         tell(hub, &keeping->list[i], keep, job->out[0]);
+    if (!keeping->first)
+        return;
+    keeping->first = false;
+    snapshot_try(hub);
+    rounds_advance(hub);
 }

@@ -370,8 +370,10 @@ void members_tick(struct hub *hub)
             effects_note(hub->out, NOTE_SUSPECT, member->name,
                          "nothing heard for 2 s; rounds go on without it");
             rounds_forget(hub, i, VERDICT_EXPIRED, false);
-            if (hub->founder == i)
+            if (hub->founder == i) { /* what it gives is not waited for */
                 hub->founder = -1;
+                member_start(hub, member, START_HOLD);
+            }
             centre_choose_founder(hub);
             rounds_advance(hub);
         }

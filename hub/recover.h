@@ -30,6 +30,7 @@ struct keeping {
     bool busy;      /* a manifest is being made */
     bool wanted;    /* behind the fence of snapshots */
     bool too_large; /* and it was said */
+    bool first;     /* nothing is kept yet: rounds wait until it is made */
     bool made;      /* one at least: */
     uint64_t version; /* of which version, */
     nanos at;         /* and when */
@@ -41,6 +42,12 @@ struct keeping {
         int place;
         uint64_t session, merged;
     } list[KEEPERS]; /* whom the one being made is for */
+};
+
+/* What a member was sent to keep, beside down_bytes, and when last. */
+struct told {
+    uint64_t bytes;
+    nanos at;
 };
 
 /* Of a member that says that another hub has taken the run over. */

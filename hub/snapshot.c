@@ -129,6 +129,7 @@ static void save_start(struct hub *hub)
     hub->saving = true;
     hub->next_save = hub->now + hub->config.save_interval;
     hub_job(hub, job);
+    keeping_saved(hub);
 }
 
 /* What the centre as it is now is wanted for; it is complete. */
@@ -153,7 +154,8 @@ void snapshot_try(struct hub *hub)
         take_now(hub);
         wanted = false;
     }
-    hub->fence = hub->closing || hub->stopping || (wanted && hub->founded);
+    hub->fence = hub->closing || hub->stopping || keeping_holds(hub) ||
+                 (wanted && hub->founded);
 }
 
 void snapshot_tick(struct hub *hub)

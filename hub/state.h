@@ -241,7 +241,7 @@ struct member {
     uint64_t keeps;  /* 1 + version that it holds of that run; 0: none */
     bool mistrusted; /* what it gave as that was no good, or never came */
     struct doubt doubt;
-    uint64_t keep_bytes; /* that it was sent to keep, beside down_bytes */
+    struct told told;
     uint64_t every; /* k that it was told */
     bool takes;        /* has been sent the centre, not yet heard of it */
     uint64_t taken;    /* the version it was sent, at least */

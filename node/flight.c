@@ -260,6 +260,8 @@ void flight_send(struct node *node, struct flight *flight)
         flight->to_send++;
         flight_close(node, flight);
     }
+    if (flight == node->founding && flight->to_send == flight->parts)
+        keep_gave(node);
 }
 
 void flights_advance(struct node *node)

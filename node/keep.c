@@ -124,6 +124,28 @@ void keep_result(struct node *node, const struct msg_result *result,
         arrive(node);
 }
 
+void keep_gave(struct node *node)
+{
+    struct newest *newest = newest_list(node);
+
+    if (node->start != START_FOUND || node->keep.given)
+        return;
+    node->keep.given = true;
+    for (uint32_t i = 0; i < node->chunks; i++) {
+        blob_unref(&newest[i].values);
+        newest[i] = (struct newest){
+            .values = blob_ref(node->founding->chunks[i].encoded),
+            .version = node->welcome.version};
+    }
+}
+
+void keep_founded(struct node *node, bool taken)
+{
+    for (uint32_t i = 0; node->keep.given && !taken && i < node->chunks; i++)
+        blob_unref(&node->keep.newest[i].values);
+    node->keep.given = false;
+}
+
 /* Takes what is here of `coming`; false when the rest is not going to come: the
  * results were sent before KEEP was. */
 static bool collect(struct node *node, const struct manifest *manifest)
@@ -153,8 +175,11 @@ void node_on_keep(struct node *node, const struct msg *msg,
     struct keep *keep = &node->keep;
     struct manifest manifest;
 
-    if (!payload ||
-        !manifest_read(&manifest, payload->bytes, payload->size) ||
+    if (!payload) {
+        promises_mark(&node->promises.saved, msg->keep.merged);
+        return;
+    }
+    if (!manifest_read(&manifest, payload->bytes, payload->size) ||
         manifest.chunks != node->chunks || msg->keep.version == UINT64_MAX) {
         joining_drop(node, "a manifest of the centre makes no sense");
         return;
@@ -162,6 +187,7 @@ void node_on_keep(struct node *node, const struct msg *msg,
     if (node->hub != HUB_MEMBER || node->welcome.run != keep->run)
         return;
     keep_told(node, msg->keep.epoch);
+    promises_mark(&node->promises.kept, msg->keep.merged);
     if (!is_newer(keep, &msg->keep))
         return;
     kept_clear(node, &keep->coming);

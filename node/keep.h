@@ -47,6 +47,7 @@ struct keep {
     uint64_t run;   /* whose centre it is, 0: none yet */
     uint64_t epoch; /* the newest of that run that the node was told */
     struct newest *newest;
+    bool given; /* that is what this node gave to found the run */
     struct kept whole;  /* the newest version that is here as a whole */
     struct kept coming; /* some of it is still being decoded */
 };
@@ -56,6 +57,10 @@ void keep_free(struct node *node);
  * what was kept of another run. */
 void keep_enter(struct node *node);
 void keep_told(struct node *node, uint64_t epoch);
+/* All is sent of what the hub's first centre is to be. Once this is over, it
+ * may not have become that. */
+void keep_gave(struct node *node);
+void keep_founded(struct node *node, bool taken);
 /* A result is here, as values. */
 void keep_result(struct node *node, const struct msg_result *result,
                  struct blob *values);

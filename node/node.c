@@ -207,6 +207,8 @@ static void on_done(struct node *node, struct job *job)
         result_corrected(node, job);
     } else if (job->work == &work_decode) {
         held_decoded(node, job);
+    } else if (job->work == &work_fold) {
+        promises_folded(node, job);
     } else if (job->work == &work_gather) {
         review_gathered(node, job);
     }

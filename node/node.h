@@ -26,6 +26,7 @@ struct node_config {
     uint32_t scale;              /* see struct extent */
     uint64_t up, down;           /* bytes of payload per second that it sends
                                     and is sent at most; 0: no limit */
+    uint64_t promised;           /* bytes, see node/promise.h; 0: the default */
 };
 
 struct node_view {

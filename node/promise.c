@@ -1,17 +1,39 @@
 #include "node/promise.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "node/state.h"
+#include "node/work.h"
+
+/* Before *link. */
+static struct promise *promise_new(struct node *node, struct promise **link,
+                                   uint64_t first, uint64_t exchange,
+                                   enum exchange kind)
+{
+    struct promise *promise =
+        calloc(1, sizeof *promise + node->chunks * sizeof *promise->given);
+
+    if (!promise)
+        abort();
+    promise->first = first;
+    promise->exchange = exchange;
+    promise->kind = kind;
+    promise->next = *link;
+    *link = promise;
+    node->promises.count++;
+    return promise;
+}
 
 static void promise_free(struct node *node, struct promise **link)
 {
     struct promise *promise = *link;
 
     *link = promise->next;
+    node->promises.count--;
     node->promises.bytes -= promise->bytes;
     for (uint32_t i = 0; i < node->chunks; i++)
-        blob_unref(&promise->given[i]);
+        blob_unref(&promise->given[i].blob);
     free(promise);
 }
 
@@ -26,34 +48,216 @@ static struct promise *promise_of(struct node *node,
         link = &promise->next;
     if (promise && promise->exchange == exchange)
         return promise;
-    promise = calloc(1, sizeof *promise +
-                            node->chunks * sizeof *promise->given);
-    if (!promise)
-        abort();
-    promise->exchange = exchange;
-    promise->kind = (enum exchange)flight->snapshot.kind;
-    promise->codec = flight->codec;
-    promise->next = *link;
-    *link = promise;
-    return promise;
+    return promise_new(node, link, exchange, exchange,
+                       (enum exchange)flight->snapshot.kind);
 }
+
+/* ---- adding up ---- */
 
 static uint64_t room(const struct node *node)
 {
-    return PROMISED_MODELS * sizeof(float) * node->config.schema->elements;
+    uint64_t models = PROMISED_MODELS * sizeof(float) *
+                      node->config.schema->elements;
+
+    if (node->config.promised)
+        return node->config.promised;
+    return models > PROMISED_BYTES ? models : PROMISED_BYTES;
 }
 
-/* Keeps to the room that there is. */
+static void folding_end(struct node *node)
+{
+    struct folding *folding = &node->promises.folding;
+
+    for (uint32_t i = 0; folding->sum && i < node->chunks; i++)
+        blob_unref(&folding->sum[i].blob);
+    free(folding->sum);
+    folding->sum = NULL;
+    folding->left = 0;
+    folding->number++;
+}
+
+/* Whether a centre that may be gone on from has the one and not the next. */
+static bool is_between(const struct promises *promises,
+                       const struct promise *one)
+{
+    const uint64_t marks[] = {promises->kept.newest, promises->kept.former,
+                              promises->saved.newest, promises->saved.former};
+
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (marks[i] >= one->exchange && marks[i] < one->next->first)
+            return true;
+    return false;
+}
+
+/* Of an older exchange something may still be merged. */
+static bool is_open(const struct node *node, const struct promise *one)
+{
+    for (const struct flight *flight = node->flights; flight;
+         flight = flight->next)
+        if (flight->stage != FLIGHT_JUDGED &&
+            flight->snapshot.exchange <= one->exchange)
+            return true;
+    return false;
+}
+
+/* The last of those that can be added up with this one. */
+static const struct promise *group_end(const struct node *node,
+                                       const struct promise *first,
+                                       uint64_t *bytes, unsigned *count)
+{
+    *bytes = first->bytes;
+    *count = 1;
+    while (first->next && first->next->kind == first->kind &&
+           !is_between(&node->promises, first) && !is_open(node, first->next)) {
+        first = first->next;
+        *bytes += first->bytes;
+        ++*count;
+    }
+    return first;
+}
+
+/* What of a chunk was given from `first` to `last`. */
+static struct job *chunk_sum(const struct node *node,
+                             const struct promise *first,
+                             const struct promise *last, uint32_t chunk)
+{
+    const struct promise *end = last->next;
+    unsigned count = 0;
+    struct job *job;
+
+    for (const struct promise *one = first; one != end; one = one->next)
+        count += one->given[chunk].blob != NULL;
+    job = job_new(&work_fold, node->pool, count);
+    count = 0;
+    for (const struct promise *one = first; one != end; one = one->next)
+        if (one->given[chunk].blob) {
+            job->in[count] = one->given[chunk];
+            (void)blob_ref(job->in[count++].blob);
+        }
+    return job;
+}
+
+/* They are one now, if they still are there. */
+static void replace(struct node *node)
+{
+    struct promises *promises = &node->promises;
+    struct folding *folding = &promises->folding;
+    struct promise **link = &promises->first, *last, *sum;
+
+    while (*link && (*link)->first != folding->first)
+        link = &(*link)->next;
+    for (last = *link; last && last->exchange < folding->last;)
+        last = last->next;
+    if (!last || last->exchange != folding->last || folding->failed)
+        return;
+    sum = promise_new(node, link, folding->first, folding->last, last->kind);
+    while (sum->next && sum->next->exchange <= folding->last)
+        promise_free(node, &sum->next);
+    for (uint32_t i = 0; i < node->chunks; i++) {
+        sum->given[i] = folding->sum[i];
+        (void)blob_ref(sum->given[i].blob);
+        sum->bytes += sum->given[i].blob ? sum->given[i].blob->size : 0;
+    }
+    promises->bytes += sum->bytes;
+}
+
+static void folded(struct node *node)
+{
+    replace(node);
+    folding_end(node);
+}
+
+static void fold(struct node *node, const struct promise *first,
+                 const struct promise *last)
+{
+    struct folding *folding = &node->promises.folding;
+
+    folding->first = first->first;
+    folding->last = last->exchange;
+    folding->failed = false;
+    folding->sum = calloc(node->chunks, sizeof *folding->sum);
+    if (!folding->sum)
+        abort();
+    for (uint32_t i = 0; i < node->chunks; i++) {
+        struct job *job = chunk_sum(node, first, last, i);
+
+        if (job->inputs < 2) {
+            if (job->inputs) {
+                folding->sum[i] = job->in[0];
+                (void)blob_ref(job->in[0].blob);
+            }
+            job_destroy(&job);
+            continue;
+        }
+        job->extent = node_extent(node, i);
+        job->tag[0] = folding->number;
+        job->tag[1] = i;
+        job->tag[2] = CODEC_RAW;
+        folding->left++;
+        node_job(node, job);
+    }
+    if (!folding->left)
+        folded(node);
+}
+
+/* Adds up the oldest that are many, or make less together. */
+static bool fold_some(struct node *node)
+{
+    uint64_t model = sizeof(float) * node->config.schema->elements, bytes;
+    const struct promise *last;
+    unsigned count;
+
+    for (const struct promise *one = node->promises.first; one;
+         one = last->next) {
+        last = group_end(node, one, &bytes, &count);
+        if (bytes <= model && count <= PROMISED_COUNT / 4)
+            continue;
+        if (count < 2)
+            continue;
+        fold(node, one, last);
+        return true;
+    }
+    return false;
+}
+
+static bool is_full(const struct node *node)
+{
+    return node->promises.bytes > room(node) ||
+           node->promises.count > PROMISED_COUNT;
+}
+
+/* Keeps to the room that there is, at last by what can then not be told apart
+ * any more. */
 static void trim(struct node *node)
 {
     struct promises *promises = &node->promises;
 
-    while (promises->bytes > room(node)) {
-        promises->dropped++;
-        promises->last_dropped = promises->first->exchange;
-        promise_free(node, &promises->first);
-    }
+    if (!is_full(node) || promises->folding.sum || fold_some(node))
+        return;
+    promises->kept.former = promises->saved.former = 0;
+    if (fold_some(node))
+        return;
+    promises->kept.newest = promises->saved.newest = 0;
+    (void)fold_some(node);
 }
+
+void promises_folded(struct node *node, struct job *job)
+{
+    struct folding *folding = &node->promises.folding;
+
+    if (job->tag[0] != folding->number || !folding->left)
+        return;
+    folding->failed |= job->status != STATUS_OK;
+    if (job->status == STATUS_OK)
+        folding->sum[job->tag[1]] =
+            (struct input){blob_ref(job->out[0]), 1, CODEC_RAW};
+    if (--folding->left)
+        return;
+    folded(node);
+    trim(node);
+}
+
+/* ---- what becomes of them ---- */
 
 void promise_chunk(struct node *node, const struct flight *flight,
                    uint32_t chunk, struct blob *given)
@@ -66,7 +270,8 @@ void promise_chunk(struct node *node, const struct flight *flight,
         (whole->manifest && exchange <= whole->merged))
         return;
     promise = promise_of(node, flight);
-    promise->given[chunk] = blob_ref(given);
+    promise->given[chunk] =
+        (struct input){blob_ref(given), 1, flight->codec};
     promise->bytes += given->size;
     node->promises.bytes += given->size;
     trim(node);
@@ -83,6 +288,12 @@ void promises_doubt(struct node *node)
     node->promises.recalled = 0;
 }
 
+void promises_mark(struct marks *marks, uint64_t merged)
+{
+    if (merged > marks->newest)
+        *marks = (struct marks){merged, marks->newest};
+}
+
 void promises_kept(struct node *node, uint64_t merged)
 {
     struct promises *promises = &node->promises;
@@ -94,7 +305,9 @@ void promises_kept(struct node *node, uint64_t merged)
 void promises_forget(struct node *node)
 {
     promises_kept(node, UINT64_MAX);
-    node->promises = (struct promises){0};
+    folding_end(node);
+    node->promises = (struct promises){
+        .folding = {.number = node->promises.folding.number}};
 }
 
 static void give_again(struct node *node, const struct promise *promise)
@@ -102,34 +315,29 @@ static void give_again(struct node *node, const struct promise *promise)
     bool gradient = promise->kind == EXCHANGE_GRADIENT;
 
     for (uint32_t i = 0; i < node->chunks; i++)
-        if (promise->given[i])
+        if (promise->given[i].blob)
             sum_add(gradient ? &node->residual[i] : &node->reference[i],
-                    promise->given[i], gradient ? 1 : -1, promise->codec);
+                    promise->given[i].blob, gradient ? 1 : -1,
+                    promise->given[i].codec);
 }
 
-/* Of what was dropped, how many exchanges the hub has not. */
-static uint64_t count_lost(struct promises *promises, uint64_t merged)
-{
-    uint64_t behind = promises->last_dropped > merged
-                          ? promises->last_dropped - merged
-                          : 0;
-    uint64_t lost = behind < promises->dropped ? behind : promises->dropped;
-
-    promises->dropped -= lost;
-    promises->last_dropped -= behind;
-    return lost;
-}
-
-/* Gives again what is behind exchange `merged`, and says so. */
+/* Gives again what is behind exchange `merged`, and says so. Of a sum of which
+ * the hub has a part nobody knows the rest. */
 static void undo(struct node *node, uint64_t merged)
 {
     struct promise **link = &node->promises.first;
-    uint64_t again = 0, lost = count_lost(&node->promises, merged);
+    uint64_t again = 0, lost = 0;
 
     while (*link && (*link)->exchange <= merged)
         link = &(*link)->next;
-    for (; *link; again++) {
-        give_again(node, *link);
+    while (*link) {
+        uint64_t behind = (*link)->first <= merged ? merged
+                                                   : (*link)->first - 1;
+        uint64_t *count = (*link)->first <= merged ? &lost : &again;
+
+        *count += (*link)->exchange - behind;
+        if ((*link)->first > merged)
+            give_again(node, *link);
         promise_free(node, link);
     }
     if (again || lost)
@@ -161,13 +369,13 @@ const char *promises_check(const struct node *node)
         bytes += promise->bytes;
         if (!promise->bytes)
             return "an exchange is promised of which nothing was merged";
-        if (promise->next && promise->next->exchange <= promise->exchange)
+        if (promise->first > promise->exchange ||
+            (promise->next && promise->next->exchange <= promise->exchange))
             return "promises are out of order";
         if (whole->manifest && promise->exchange <= whole->merged)
             return "what is kept is promised";
     }
     if (bytes != node->promises.bytes)
         return "the bytes of promises do not add up";
-    return bytes > room(node) ? "more is promised than there is room for"
-                              : NULL;
+    return NULL;
 }

@@ -7,56 +7,85 @@
  * that the next offer holds it, a gradient is added to the residual. What the
  * hub's version has is remembered on, as that hub may be lost as well.
  *
+ * That takes as much memory as was merged since. Beyond `room` exchanges are
+ * added up, the oldest first: a centre that goes on has all of a sum or nothing
+ * of it, if no version in between was kept or saved, and KEEP says which are.
+ * The last two of each are borne in mind, as a hub may have to go back one
+ * more. So it is five models at most, and what is under way.
+ *
  * Promised is that each exchange that was merged is in the centre exactly once
  * in the end, as long as the node's process lives and the hub's ledger goes
  * with its centre. Not promised are parameters, of which others stand in the
- * centre anyway; what is beyond the room of PROMISED_MODELS times the model, as
- * where no version is ever complete for this node: the oldest are dropped and
- * counted; and, as in an offer under way, progress that a hub has had replaced
- * by parameters of another lineage.
+ * centre anyway; a sum of which a centre has a part, which must be an older one
+ * than those in mind, or one that no node was told of: what is behind that
+ * counts as lost, and is said to be; and, as in an offer under way, progress
+ * that a hub has had replaced by parameters of another lineage.
  *
  * x does not move by it, nor what results in flight are corrected by: those
  * are relative to what was sent, and that was sent. */
 #ifndef NODE_PROMISE_H
 #define NODE_PROMISE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "codec/msg.h"
 #include "core/blob.h"
+#include "seam/machine.h"
 
 struct flight;
 struct node;
 
-enum { PROMISED_MODELS = 2 };
+enum {
+    PROMISED_MODELS = 6, /* room, or */
+    PROMISED_BYTES = 16 << 20, /* if that is more */
+    PROMISED_COUNT = 1024 /* of sums, however short */
+};
 
-/* The chunks of an exchange that were merged. */
+/* The chunks of exchanges that were merged, added up. */
 struct promise {
-    uint64_t exchange;
+    uint64_t first, exchange; /* the oldest, the newest */
     enum exchange kind;
-    enum codec_id codec;
     uint64_t bytes;
     struct promise *next;
-    struct blob *given[]; /* per chunk; NULL: it was not merged */
+    struct input given[]; /* per chunk; no blob: it was not merged */
+};
+
+/* Promises that are being added up. */
+struct folding {
+    uint64_t number;
+    uint64_t first, last; /* exchanges that they begin and end with */
+    unsigned left;        /* chunks; 0: nothing is under way */
+    bool failed;
+    struct input *sum;    /* per chunk */
 };
 
 struct promises {
     struct promise *first; /* by exchange */
+    unsigned count;
     uint64_t bytes;
     uint64_t life;     /* of the hub that has them all */
     uint64_t recalled; /* newest that a hub knew before it let the node in */
-    uint64_t dropped, last_dropped; /* how many, and the newest */
+    struct marks {
+        uint64_t newest, former;
+    } kept, saved; /* the last exchange in the versions that were told of last:
+                      for nodes to keep, and saved by the hub */
+    struct folding folding;
 };
 
 /* The chunk has just been merged; `given` is what was sent. */
 void promise_chunk(struct node *node, const struct flight *flight,
                    uint32_t chunk, struct blob *given);
+/* A chunk of some has been added up. */
+void promises_folded(struct node *node, struct job *job);
 /* A hub that has not let the node in yet tells a verdict on this exchange, of
  * which not all was merged: what is up to it is in its centre, too. */
 void promises_recall(struct node *node, uint64_t exchange);
 /* Another hub may be there: what the last one has said of that is void. */
 void promises_doubt(struct node *node);
-/* What is up to this exchange is kept. */
+/* A version with what is up to this exchange may be gone on from. */
+void promises_mark(struct marks *marks, uint64_t merged);
+/* This one does. */
 void promises_kept(struct node *node, uint64_t merged);
 /* The hub goes on from a centre that has the node's exchanges up to `merged`.
  * Gives again what it has not. */

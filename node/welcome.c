@@ -55,8 +55,9 @@ static void take_start(struct node *node)
 }
 
 /* Begins what WELCOME says must come first. */
-static void begin_start(struct node *node)
+static void begin_start(struct node *node, bool fresh)
 {
+    keep_founded(node, !fresh && node->welcome.start == START_GO);
     flight_destroy(node, &node->founding);
     switch ((enum start)node->welcome.start) {
     case START_GO:
@@ -191,7 +192,7 @@ void node_on_welcome(struct node *node, const struct msg *msg,
     node->start = welcome->start;
     node->superseded = false;
     settle(node);
-    begin_start(node);
+    begin_start(node, fresh);
     if (node->hub == HUB_MEMBER)
         welcomed(node, fresh);
 }

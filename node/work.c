@@ -178,6 +178,7 @@ static void seal(struct job *job)
 }
 
 const struct work work_delta = {"delta", delta};
+const struct work work_fold = {"fold", delta};
 const struct work work_correct = {"correct", correct};
 const struct work work_decode = {"decode", decode};
 const struct work work_gather = {"gather", gather};

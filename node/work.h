@@ -16,6 +16,8 @@ enum delta_number {
  * DELTA_PARTS, r, of which the inputs from there on are -r. A blob that is p
  * already is not copied. */
 extern const struct work work_delta;
+/* The same, of exchanges that were merged. */
+extern const struct work work_fold;
 /* out[0] = the sum of all inputs as floats, after checking that input 0 has the
  * checksum in tag[2] and that the sum's norm is at most 1e30: MALFORMED if not.
  * Not sealed. */

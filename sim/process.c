@@ -118,7 +118,8 @@ static struct node *new_node(struct world *world, struct star_node *node)
         .scale = world->config.hub.scale,
         .reviews = node->description.trainer.evaluate != NULL,
         .up = node->description.up,
-        .down = node->description.down};
+        .down = node->description.down,
+        .promised = node->description.promised};
 
     return node_new(&config, world->pool);
 }

@@ -127,7 +127,7 @@ struct world_node {
     const struct schema *schema; /* NULL: that of the run */
     uint64_t uuid;               /* 0: the place of the node, from 1 */
     struct world_link link;      /* all zero: that of the world */
-    uint64_t up, down;           /* of its node_config */
+    uint64_t up, down, promised; /* of its node_config */
     struct trainer_config trainer; /* start and context must outlive it */
 };
 

@@ -52,11 +52,38 @@ struct bench *treasure_resume(struct store *store, struct guest *a,
     return bench;
 }
 
+/* The last of the manifests that it was sent, or NULL. */
+static const struct hand_sent *manifest_of(const struct bench *bench,
+                                           const struct guest *guest,
+                                           unsigned *count)
+{
+    const struct hand_sent *last = NULL;
+    unsigned told = hand_count(&bench->hand, guest->bulk, MSG_KEEP);
+
+    *count = 0;
+    for (unsigned i = 0; i < told; i++) {
+        const struct hand_sent *keep =
+            hand_nth(&bench->hand, guest->bulk, MSG_KEEP, i);
+
+        last = keep->payload ? keep : last;
+        *count += keep->payload != NULL;
+    }
+    return last;
+}
+
+unsigned treasure_count(const struct bench *bench, const struct guest *guest)
+{
+    unsigned count;
+
+    (void)manifest_of(bench, guest, &count);
+    return count;
+}
+
 struct treasure treasure_of(const struct bench *bench,
                             const struct guest *guest)
 {
-    const struct hand_sent *keep =
-        hand_last(&bench->hand, guest->bulk, MSG_KEEP);
+    unsigned count;
+    const struct hand_sent *keep = manifest_of(bench, guest, &count);
     struct treasure treasure = {.bytes = 0};
 
     CHECK(keep != NULL);

@@ -28,6 +28,8 @@ void treasure_open(struct bench *bench, const struct store *before);
 /* Both, one after the other. */
 struct bench *treasure_resume(struct store *store, struct guest *a,
                               struct treasure *treasure);
+/* How many versions the guest was told to keep. */
+unsigned treasure_count(const struct bench *bench, const struct guest *guest);
 /* What the guest has been told to keep last. */
 struct treasure treasure_of(const struct bench *bench,
                             const struct guest *guest);

@@ -10,14 +10,14 @@ static const char *check_node(const void *self)
     return node_check(self);
 }
 
-static struct desk *desk_make(bool reviews)
+static struct desk *desk_make(bool reviews, uint64_t promised)
 {
     struct desk *desk = calloc(1, sizeof *desk);
     struct pool *pool = pool_new();
     const uint64_t shape[2] = {DESK_ELEMENTS / 2, 2};
     struct node_config config = {
         .uuid_high = 1, .uuid_low = 2, .incarnation = 3, .name = "n1",
-        .reviews = reviews};
+        .reviews = reviews, .promised = promised};
 
     if (!desk || !pool)
         abort();
@@ -42,12 +42,20 @@ static struct desk *desk_make(bool reviews)
 
 struct desk *desk_new(void)
 {
-    return desk_make(false);
+    return desk_make(false, 0);
 }
 
 struct desk *desk_reviewing(void)
 {
-    return desk_make(true);
+    return desk_make(true, 0);
+}
+
+struct desk *desk_promising(uint64_t bytes)
+{
+    struct desk *desk = desk_make(false, bytes);
+
+    desk_ready(desk, 1);
+    return desk;
 }
 
 void desk_destroy(struct desk **reference)

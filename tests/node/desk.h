@@ -32,6 +32,8 @@ struct desk {
 struct desk *desk_new(void);
 /* The same, whose trainer can evaluate parameters. */
 struct desk *desk_reviewing(void);
+/* One that is ready at 1 and has so much room for what is promised. */
+struct desk *desk_promising(uint64_t bytes);
 /* A desk that is ready at 1, and the same with exchange 1 offered at 3. */
 struct desk *desk_member(void);
 struct desk *desk_offering(void);

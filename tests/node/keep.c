@@ -26,6 +26,25 @@ static void a_version_that_came_whole_is_kept(void)
     desk_destroy(&desk);
 }
 
+/* Its parameters are those of the run, before anything is merged. */
+static void who_founds_keeps_what_it_gave(void)
+{
+    for (int taken = 0; taken < 2; taken++) {
+        struct desk *desk = desk_new();
+
+        desk_begins(desk, 1);
+        desk_connects(desk);
+        desk_welcomes(desk, START_FOUND);
+        desk_grants(desk, 0, DESK_CHUNKS);
+        CHECK_EQUAL(DESK_CHUNKS, desk_chunks(desk, 0));
+        desk_restarts(desk, taken ? START_GO : START_HOLD);
+        desk_restarts(desk, START_GO);
+        keeper_says(desk, 0, 0, NULL);
+        CHECK_EQUAL(taken, kept(desk));
+        desk_destroy(&desk);
+    }
+}
+
 static void what_the_trainer_skips_is_kept_all_the_same(void)
 {
     struct desk *desk = desk_offering();
@@ -326,6 +345,7 @@ static void a_hub_that_stands_down_is_not_the_end(void)
 void add_node_keep_tests(CU_pSuite suite)
 {
     TEST(a_version_that_came_whole_is_kept);
+    TEST(who_founds_keeps_what_it_gave);
     TEST(what_the_trainer_skips_is_kept_all_the_same);
     TEST(a_version_of_which_a_chunk_is_missing_is_not_kept);
     TEST(what_is_kept_never_goes_back);

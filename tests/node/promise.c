@@ -192,24 +192,70 @@ static void another_run_forgets_it(void)
     desk_destroy(&desk);
 }
 
-static void only_what_there_is_room_for_is_promised(void)
-{
-    struct desk *desk = desk_member();
-    const struct note *note;
+enum { MODEL = DESK_ELEMENTS * sizeof(float) };
 
-    for (uint64_t i = 1; i <= 5; i++) {
+/* Exchanges `first` to `last`, of 1 each, are merged. */
+static void are_merged(struct desk *desk, uint64_t first, uint64_t last)
+{
+    for (uint64_t i = first; i <= last; i++) {
         desk_offers(desk, i, 1 + (double)i);
         desk_answers(desk, i, VERB_REBASE, 1 + (double)i);
         desk_applied(desk, i);
     }
-    keeper_comes_back(desk, 1, START_GO);
+}
+
+/* The hub comes back with those up to `merged`, of 9. */
+static void check_back(struct desk *desk, uint64_t merged, const char *words,
+                       double offered)
+{
+    const struct note *note;
+
+    keeper_comes_back(desk, merged, START_GO);
     note = hand_note(&desk->hand, NOTE_RESTORED);
     if (CHECK(note != NULL))
-        CHECK_CONTAINS("2 merged exchanges are offered again, 2 are lost",
-                       note->text);
-    desk_offers(desk, 6, 6);
-    CHECK_NEAR(2, desk_chunk(desk, 6, 0), 0);
+        CHECK_CONTAINS(words, note->text);
+    desk_offers(desk, 10, 10);
+    for (uint32_t i = 0; i < DESK_CHUNKS; i++)
+        CHECK_NEAR(offered, desk_chunk(desk, 10, i), 0);
     desk_destroy(&desk);
+}
+
+static void what_is_beyond_the_room_is_added_up(void)
+{
+    struct desk *desk = desk_promising(2 * MODEL);
+
+    are_merged(desk, 1, 9);
+    check_back(desk, 0, "9 merged exchanges are offered again, 0 are lost", 9);
+}
+
+/* It does not have this version: another node may. */
+static void what_a_version_has_is_not_added_to_what_comes_later(void)
+{
+    static const uint64_t other[DESK_CHUNKS] = {7, 7, 7};
+
+    for (int saved = 0; saved < 2; saved++) {
+        struct desk *desk = desk_promising(3 * MODEL);
+        struct msg mark = {.kind = MSG_KEEP};
+
+        are_merged(desk, 1, 4);
+        mark.keep.epoch = desk->welcome.epoch;
+        mark.keep.merged = 4;
+        if (saved)
+            hand_say(&desk->hand, PEER_BULK, &mark, NULL);
+        else
+            keeper_says(desk, 7, 4, other);
+        are_merged(desk, 5, 9);
+        check_back(desk, 4, "5 merged exchanges are offered again, 0 are lost",
+                   5);
+    }
+}
+
+static void what_cannot_be_told_apart_is_lost_and_that_is_said(void)
+{
+    struct desk *desk = desk_promising(MODEL);
+
+    are_merged(desk, 1, 9);
+    check_back(desk, 4, "1 merged exchanges are offered again, 4 are lost", 1);
 }
 
 static void gradients_are_added_to_the_next(void)
@@ -310,7 +356,9 @@ void add_node_promise_tests(CU_pSuite suite)
     TEST(who_takes_the_centre_offers_it_from_there);
     TEST(another_lineage_forgets_it);
     TEST(another_run_forgets_it);
-    TEST(only_what_there_is_room_for_is_promised);
+    TEST(what_is_beyond_the_room_is_added_up);
+    TEST(what_a_version_has_is_not_added_to_what_comes_later);
+    TEST(what_cannot_be_told_apart_is_lost_and_that_is_said);
     TEST(gradients_are_added_to_the_next);
     TEST(parameters_are_not_promised);
     TEST(whatever_the_hub_loses_all_progress_counts_once);

@@ -87,6 +87,7 @@ static struct lab *cutting_lab(uint64_t delay, struct books *books)
     lab->config.hub.every = EVERY;
     lab->config.hub.delay = delay;
     lab->config.hub.miss = MISS_CUT;
+    lab->config.hub.keeping = 1; /* slow links have no room for manifests */
     lab->config.hub.nodes = NODES;
     lab->config.hub.chunk_elements = 64;
     lab->config.hub.window = 512;

@@ -144,6 +144,7 @@ unsigned lab_describe(struct lab *lab, const char *name,
 {
     struct world_node node = {
         .name = name,
+        .promised = lab->promised,
         .trainer = {.start = lab->start,
                     .elements = lab->elements,
                     .step = model->step ? model->step : 100 * MILLISECOND,

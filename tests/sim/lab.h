@@ -35,6 +35,7 @@ struct lab {
     size_t elements;
     float *start; /* parameters of all nodes, zero at first */
     uint64_t task_steps; /* iterations of a task; 0: nodes ask for none */
+    uint64_t promised;   /* of nodes added later, see node_config */
     trainer_evaluator *evaluate; /* of nodes added later; NULL: no reviews */
     unsigned nodes;
     uint64_t version; /* newest that has been published in all chunks */

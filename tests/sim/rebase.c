@@ -248,6 +248,7 @@ static unsigned check_cuts(uint64_t delay, uint64_t seed)
     unsigned skips = 0;
 
     lab->config.link.up = lab->config.link.down = 400;
+    lab->config.hub.keeping = 1; /* no room for manifests */
     lab->config.hub.window = (uint64_t)2 * 16;
     lab->config.hooks.filter = keep_books;
     lab->own = &ledger;

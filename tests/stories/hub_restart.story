@@ -1,5 +1,5 @@
-# A hub that is killed goes on from what it saved; training never stops, and
-# what was merged since is offered again.
+# A hub that is killed goes on from what a node keeps, which is newer than what
+# it saved; training never stops.
 set required 2
 set save 1
 nodes 2
@@ -19,6 +19,5 @@ n1 hub_gone n1
 hub node_rejoined n2
 n2 hub_attached n2
 hub node_rejoined n1
-n2 centre_recovered n2: the hub is back at version 9
 n1 hub_attached n1
-n1 centre_recovered n1: the hub is back at version 9
+hub centre_recovered n1: version 11 instead of version 9 from the disk
