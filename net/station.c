@@ -17,9 +17,9 @@
 enum {
     EVENTS = 64,
     FIRST_NUMBER = 4, /* those below are taken: seam/machine.h */
-    NOTICES_BYTES = 256 << 20,
+    NOTICES_BYTES = 64 << 20,
     CONTROL_CREDIT_BYTES = 1 << 20, /* of a connection in the notices */
-    BULK_CREDIT_BYTES = 8 << 20
+    BULK_CREDIT_BYTES = 2 << 20
 };
 
 static void send_on(struct link *link)
