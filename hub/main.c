@@ -15,6 +15,7 @@
 #include "hub/main_keys.h"
 #include "hub/main_score.h"
 #include "hub/main_state.h"
+#include "hub/main_watch.h"
 #include "hub/settle.h"
 #include "net/memory.h"
 #include "net/net.h"
@@ -367,6 +368,8 @@ int main(int argc, char **argv)
     if (status == STATUS_OK &&
         (server.options.version || server.options.help))
         return 0;
+    if (status == STATUS_OK && server.options.supervise)
+        watch_over();
     server.pool = pool_new();
     pool_keep(server.pool, SPARE_BYTES);
     if (status == STATUS_OK)

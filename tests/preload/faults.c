@@ -216,3 +216,8 @@ SHOWN ssize_t send(int fd, const void *bytes, size_t size, int flags)
                             : syscall(SYS_sendto, fd, bytes, size, flags, NULL,
                                       0);
 }
+
+SHOWN ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    return fails(KIND_SEND) ? -1 : syscall(SYS_sendmsg, fd, message, flags);
+}
