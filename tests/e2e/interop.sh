@@ -55,7 +55,7 @@ leaves() {
 judge() { # HUB NAME...
     local hub=$1
     shift
-    send TERM "$hub"
+    is_over "$hub" || send TERM "$hub"
     ends "$hub" 0 30
     $python tests/interop/judge.py "$here" \
         "$here/$hub.run/current/centre.safetensors" "$@" ||
@@ -121,6 +121,7 @@ judge d o 0:o 1:n3 2:n4 3:k
 
 # ---- a hub that is killed, and loses all every other time, goes on ----
 
+keeps_more() { [ "$(logged q '"kept"')" -gt "$1" ]; }
 is_given() { [ "$(grep -c centre_recovered "$here/b.err")" -gt "$1" ]; }
 with="$with --codec-up raw --codec-down raw"
 # shellcheck disable=SC2086
@@ -128,6 +129,8 @@ hub b $with
 other q 0
 until_ 20 "q takes part" has_results q 3
 for i in $(seq "$hub_kills"); do
+    before=$(logged q '"kept"')
+    until_ 20 "q keeps a newer centre" keeps_more "$before"
     moment 150
     kill_it b
     before=$(grep -c centre_recovered "$here/b.err" || :)

@@ -5,13 +5,14 @@
 WATCHER's log has b after each round that it took part in: all of them. With
 the policy `mean` a node that made p steps since its last offer, and so offers
 p samples and p, moves its coordinate by p p / S, S being the samples of all;
-so p = sqrt(moved) (sum of sqrt(moved)). What is in MODEL behind that is the
-last round. Of each node the p of all rounds must be its steps: nothing is
-short, nothing is there twice. A node that was killed has made more; there,
-what was merged must be offers of its log, in their order, all that it was
-told are merged among them. And the centre must be the sum of all moves,
-worked out with the p as whole numbers, to 1e-6; w is looked at where nobody
-was killed, which may part the chunks of an exchange."""
+so p = sqrt(moved) (sum of sqrt(moved)); one that says more than ten times what
+the middle one does is believed that. What is in MODEL behind is the last round.
+Of each node the p of all rounds must be its steps: nothing is short, nothing is
+there twice. A node that was killed has made more; there, what was merged must
+be offers of its log, in their order, all that it was told are merged among
+them. And the centre must be the sum of all moves, worked out with the p as
+whole numbers, to 1e-6; w is looked at where nobody was killed, which may part
+the chunks of an exchange."""
 import json
 import os
 import struct
@@ -43,8 +44,33 @@ def read_model(path):
             for name, t in head.items() if name != "__metadata__"}
 
 
+def bounded(moved):
+    """The p of a round if one has more than ten times the middle one's, and so
+    weighs ten times that; and what each weighs. None: nobody has."""
+    roots = np.sqrt(np.maximum(moved, 0))
+    order = [c for c in np.argsort(roots) if roots[c]]
+    if len(order) < 2:
+        return None
+    most, middle = order[-1], order[(len(order) - 1) // 2]
+    root = roots[order[:-1]].sum() + 10 * roots[middle]
+    p = roots * root
+    weight = p.copy()
+    weight[most] = 10 * p[middle]
+    p[most] = moved[most] * root * root / weight[most]
+    return (p, weight) if p[most] > weight[most] else None
+
+
+def steps_of(moved):
+    """The p of a round, from how far it moved each coordinate, and what each
+    weighed: of both ways to see it the one with whole numbers."""
+    roots = np.sqrt(np.maximum(moved, 0))
+    p = roots * roots.sum()
+    ways = [way for way in ((p, p), bounded(moved)) if way]
+    return min(ways, key=lambda way: np.abs(way[0] - np.rint(way[0])).max())
+
+
 def rounds(centre):
-    """The p of each round, by coordinate."""
+    """The p of each round, by coordinate, and what each weighed."""
     versions = {0: np.zeros(ROWS)}
     for line in read_log(watcher):
         if line["event"] == "result":
@@ -60,11 +86,9 @@ def rounds(centre):
     for v in range(1, newest + 2):
         moved = versions[v] - versions[v - 1]
         check((moved > -1e-3).all(), f"version {v} takes back {moved}")
-        roots = np.sqrt(np.maximum(moved, 0))
-        p = roots * roots.sum()
-        whole = np.rint(p)
-        check((np.abs(p - whole) < 0.1).all(), f"version {v}: {p} steps")
-        yield whole
+        p, weight = steps_of(moved)
+        check((np.abs(p - np.rint(p)) < 0.1).all(), f"version {v}: {p} steps")
+        yield np.rint(p), np.rint(weight)
 
 
 def judge_steps(name, merged):
@@ -108,10 +132,10 @@ def judge_log(name, coordinate, merged):
 tensors = read_model(model)
 total, count, whole = np.zeros(ROWS), 0, True
 by_node = {c: [] for c in nodes}
-for p in rounds(tensors["b"].astype(float)):
+for p, weight in rounds(tensors["b"].astype(float)):
     count += 1
-    if p.sum():
-        total += p * p / p.sum()
+    if p.any():
+        total += p * weight / weight.sum()
     for c in nodes:
         if p[c]:
             by_node[c].append(int(p[c]))

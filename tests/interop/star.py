@@ -34,7 +34,7 @@ class Flight:
         self.number, self.iteration, self.kind = number, iteration, kind
         self.fragment, self.chunks = fragment, chunks
         self.q = self.sent = None  # what was given, decoded; x_sent
-        self.payloads, self.codec = {}, "raw"
+        self.payloads, self.codec, self.samples = {}, "raw", 0
         self.to_send, self.credit = list(chunks), 0
         self.results, self.verdicts = {}, {}
         self.granted = self.void = self.applied = False
@@ -386,7 +386,7 @@ class Node:
                   score=self.score, last=int(last), kind=kind,
                   norm=float(np.sqrt((f.q.astype(float)**2).sum())),
                   fragment=fragment, lineage=self.lineage)
-        self.samples = 0
+        f.samples, self.samples = self.samples, 0
         return f
 
     def form(self, f, c):
@@ -456,6 +456,8 @@ class Node:
         if f.kind == DELTA and not f.obsolete and word_of != "lineage" and \
                 not taken_back:
             self.r[part] -= share * f.q[part]
+            if f.judged and MERGED not in f.verdicts.values():
+                self.samples += f.samples
 
     def on_verdict(self, m):
         if self.unsettled:
@@ -607,6 +609,7 @@ class Node:
             x[self.part(c)] = values
         self.kept = {"epoch": m.epoch, "version": m.version, "x": x,
                      "merged": m.merged, "manifest": bytes(manifest)}
+        self.note(event="kept", version=m.version)
         self.promises = [p for p in self.promises if p[0] > m.merged]
 
     # ---- training ----
