@@ -139,6 +139,21 @@ void quote_html(struct text *out, const char *words)
     }
 }
 
+void quote_visible(struct text *out, const char *words)
+{
+    while (*words) {
+        const char *from = words;
+        uint32_t code = next_character(&words);
+
+        if (out->length + (size_t)(words - from) >= out->size)
+            return;
+        if (is_invisible(code) || code == REPLACEMENT)
+            text_add(out, "?");
+        else
+            add_bytes(out, from, words);
+    }
+}
+
 static bool takes_one_column(uint32_t code)
 {
     return (code >= 0x20 && code < 0x7F) ||

@@ -22,6 +22,11 @@ void quote_json_number(struct text *out, double number);
 /* Adds `words` for the text or a quoted attribute of HTML or SVG. */
 void quote_html(struct text *out, const char *words);
 
+/* Adds `words` as they are; `?` stands for what shows nothing, turns the
+ * direction of writing or is not UTF-8. A character that does not fit whole is
+ * left out. */
+void quote_visible(struct text *out, const char *words);
+
 /* Adds at most `columns` characters of `words`, each one column wide on any
  * terminal: ASCII, Latin, Greek, Cyrillic; `?` stands for all others. Where
  * something had to be left out, the last one is `~`. Returns the columns. */

@@ -15,7 +15,8 @@ void group_note(void *self, nanos now, const struct note *note)
         group->options.log(group->options.context, (enum star_level)level,
                            note_name(note->kind), note->text);
     else if (level >= LEVEL_WARNING)
-        (void)fprintf(stderr, "starswitch %s: %s\n", group->name, note->text);
+        (void)fprintf(stderr, "starswitch %s: %s\n",
+                      group->identity.name, note->text);
 }
 
 /* All that is asked of the group gets this answer. */

@@ -12,6 +12,7 @@
 
 #include "group/client.h"
 #include "keys/credentials.h"
+#include "keys/identity.h"
 #include "net/net.h"
 
 /* A part of what travels as one vector. */
@@ -55,7 +56,7 @@ struct waiting {
 
 struct star_group {
     struct star_group_options options;
-    char name[40];
+    struct identity identity;
     nanos timeout;
     struct pool *pool;
     struct client *client;

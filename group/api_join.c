@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <xxhash.h>
 
 #include "core/endpoint.h"
 #include "group/api_group.h"
@@ -21,19 +18,6 @@ static void *run(void *self)
     return NULL;
 }
 
-static void choose_name(struct star_group *group, const char *wanted)
-{
-    char host[24] = "member";
-
-    if (wanted && wanted[0]) {
-        (void)snprintf(group->name, sizeof group->name, "%.39s", wanted);
-        return;
-    }
-    (void)gethostname(host, sizeof host - 1);
-    (void)snprintf(group->name, sizeof group->name, "%.23s-%d", host,
-                   (int)getpid());
-}
-
 static void make_client(struct star_group *group)
 {
     const struct star_group_options *options = &group->options;
@@ -43,11 +27,10 @@ static void make_client(struct star_group *group)
     double timeout = options->timeout > 0 ? options->timeout
                      : patient            ? DEFAULT_TIMEOUT + patience
                                           : DEFAULT_TIMEOUT;
-    XXH128_hash_t hash = XXH3_128bits(group->name, strlen(group->name));
     struct client_config config = {
-        .name = group->name,
-        .high = hash.high64,
-        .low = hash.low64,
+        .name = group->identity.name,
+        .high = group->identity.high,
+        .low = group->identity.low,
         .manner = patient ? MANNER_PATIENT : MANNER_ELASTIC,
         .active = options->mode == STAR_ACTIVE,
         .size = options->size ? options->size : 1,
@@ -62,7 +45,7 @@ static void make_client(struct star_group *group)
 }
 
 static enum status open_net(struct star_group *group, const char *hub,
-                            const char *name, struct why *why)
+                            struct why *why)
 {
     struct net_owner owner = {
         .self = group, .local = group_local, .note = group_note,
@@ -76,7 +59,8 @@ static enum status open_net(struct star_group *group, const char *hub,
                              why);
     if (status == STATUS_OK)
         status = credentials_open(&group->own, group->options.key,
-                                  group->options.identity, name, &config, why);
+                                  group->options.identity, group->identity.name,
+                                  &config, why);
     group->options.key = NULL; /* the caller's, who may wipe it */
     if (status != STATUS_OK)
         return status;
@@ -102,6 +86,7 @@ static void group_free(struct star_group *group)
 {
     net_close(&group->net);
     credentials_close(&group->own);
+    identity_close(&group->identity);
     client_destroy(&group->client);
     mail_free(group);
     gains_drop(group);
@@ -150,9 +135,9 @@ enum star_status star_group_join(const char *hub, const char *name,
     if (options)
         group->options = *options;
     prepare_locks(group);
-    choose_name(group, name);
+    identity_open(name, "member", &group->identity);
     make_client(group);
-    status = open_net(group, hub, name, &why);
+    status = open_net(group, hub, &why);
     if (status != STATUS_OK) {
         group_free(group);
         return failure(error, error_size,

@@ -137,7 +137,7 @@ int star_group_is_distributed(struct star_group *group)
 
 const char *star_group_processor_name(struct star_group *group)
 {
-    return group->name;
+    return group->identity.name;
 }
 
 void star_group_tracker_print(struct star_group *group, const char *text)

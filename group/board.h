@@ -55,8 +55,6 @@ void board_destroy(struct board **board);
 /* A peer is new to it with its JOIN or SIT; EVENT_JOIN says nothing to it.
  * Messages bear the key of their connection. */
 struct machine board_machine(struct board *board);
-/* What belonged to this key is nobody's. */
-void board_disown(struct board *board, uint64_t key);
 /* Whether the peer is a member's. */
 bool board_knows(const struct board *board, peer_id peer);
 /* Whether a job is one of its own. */

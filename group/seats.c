@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/quote.h"
 #include "group/inside.h"
 
 struct seat *seat_of(struct board *board, peer_id peer)
@@ -200,11 +201,10 @@ static struct seat *seat_find(struct board *board, const struct msg_join *join)
 
 static void seat_name(struct seat *seat, const char *name)
 {
-    (void)snprintf(seat->name, sizeof seat->name, "%.*s", BOARD_NAME_BYTES - 1,
-                   name[0] ? name : "member");
-    for (char *c = seat->name; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    struct text text;
+
+    text_init(&text, seat->name, sizeof seat->name);
+    quote_visible(&text, name[0] ? name : "member");
 }
 
 static void open_group(struct board *board, const struct msg_join *join)
@@ -228,9 +228,8 @@ static void seat_list(struct board *board, struct seat *seat)
 }
 
 static void seat_take(struct board *board, struct seat *seat,
-                      const struct event *event)
+                      const struct event *event, const struct msg_join *join)
 {
-    const struct msg_join *join = &event->msg->join;
     bool again = seat->used;
     struct msg msg = {.kind = MSG_JOINED};
 
@@ -269,24 +268,23 @@ static bool is_taken(const struct board *board, const struct seat *seat,
            join->incarnation < seat->incarnation;
 }
 
-static bool seat_is_others(const struct seat *seat,
-                           const struct msg_join *join, uint64_t key)
+/* With keys a member is its key, whatever it says of itself. */
+static struct msg identified(const struct event *event)
 {
-    return seat->used && seat->key != KEY_NONE && seat->key != key &&
-           seat->high == join->node_high && seat->low == join->node_low;
-}
+    struct msg msg = *event->msg;
 
-void board_disown(struct board *board, uint64_t key)
-{
-    for (unsigned i = 0; i < BOARD_SEATS; i++)
-        if (board->seats[i].key == key)
-            board->seats[i].key = KEY_NONE;
+    if (event->key != KEY_NONE) {
+        msg.join.node_high = event->key;
+        msg.join.node_low = 0;
+    }
+    return msg;
 }
 
 void seats_on_join(struct board *board, struct seat *nobody,
                    const struct event *event)
 {
-    const struct msg_join *join = &event->msg->join;
+    const struct msg msg = identified(event);
+    const struct msg_join *join = &msg.join;
     const char *words = refusal(board, join);
     struct seat *seat = words ? NULL : seat_find(board, join);
 
@@ -298,11 +296,6 @@ void seats_on_join(struct board *board, struct seat *nobody,
     }
     if (!seat) {
         say_bye(board, event->peer, FAREWELL_FULL, "the group is full");
-        return;
-    }
-    if (seat_is_others(seat, join, event->key)) {
-        say_bye(board, event->peer, FAREWELL_KEY,
-                "this member is another key's: take another name");
         return;
     }
     if (is_taken(board, seat, join)) {
@@ -318,7 +311,7 @@ void seats_on_join(struct board *board, struct seat *nobody,
     }
     if (!board->open)
         open_group(board, join);
-    seat_take(board, seat, event);
+    seat_take(board, seat, event, join);
     calls_enter_all(board);
 }
 

@@ -1,10 +1,11 @@
 /* Who may come in: ENROL, and whose key a node's connections have to bear.
  *
- * A connection that may only enrol says ENROL once; the operator decides. A
- * node belongs to the key that came with it first: until that is revoked, no
- * other may say HELLO in its name, nor attach to its session. A driver without
- * keys proves nothing, and then nothing is asked. */
+ * A connection that may only enrol says ENROL once; the operator decides. With
+ * keys a node is its key: whatever it says of itself, it is one node, with the
+ * name that the operator knows the key by, and no other may attach to its
+ * session. A driver without keys proves nothing, and then nothing is asked. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/siphash.h"
@@ -121,27 +122,63 @@ void hub_on_admitted(struct hub *hub, struct peer *operator,
 
 /* ---- whose a node is ---- */
 
-bool key_may_be(const struct hub *hub, const struct peer *peer,
-                const struct msg_hello *hello)
-{
-    const struct member *member =
-        member_named(hub, hello->node_high, hello->node_low);
+/* What the operator knows a key by. */
+struct known {
+    uint64_t key;
+    char name[NODE_NAME_BYTES];
+};
 
-    return !member || member->key == KEY_NONE || peer->key == KEY_NONE ||
-           member->key == peer->key;
+void hub_on_known(struct hub *hub, struct peer *operator,
+                  const struct msg *msg, struct blob *payload)
+{
+    struct known *known = index_find(&hub->known, msg->known.key, 0);
+
+    (void)operator;
+    (void)payload;
+    if (!known) {
+        known = calloc(1, sizeof *known);
+        if (!known)
+            abort();
+        known->key = msg->known.key;
+        index_put(&hub->known, known->key, 0, known);
+    }
+    (void)snprintf(known->name, sizeof known->name, "%.*s",
+                   NODE_NAME_BYTES - 1, msg->known.name);
 }
 
-void key_refuse(struct hub *hub, const struct peer *peer,
-                const struct msg_hello *hello)
+static void key_unknown(struct hub *hub, uint64_t key)
 {
-    char text[MSG_TEXT_BYTES];
+    struct known *known = index_find(&hub->known, key, 0);
 
-    (void)snprintf(text, sizeof text,
-                   "key %08x claims node %.24s, another key's: take another "
-                   "--name, or have that key revoked",
-                   (unsigned)(peer->key >> 32), hello->name);
-    effects_note(hub->out, NOTE_REFUSED, hello->name, "%s", text);
-    bye_to(hub, peer->id, FAREWELL_KEY, text);
+    index_remove(&hub->known, key, 0);
+    free(known);
+}
+
+void known_free(struct hub *hub)
+{
+    for (uint32_t i = 0; i < hub->known.room; i++)
+        free(hub->known.slots[i].value);
+    index_free(&hub->known);
+}
+
+struct msg_hello key_identify(const struct hub *hub, const struct peer *peer,
+                              const struct msg_hello *hello)
+{
+    const struct known *known = index_find(&hub->known, peer->key, 0);
+    struct msg_hello own = *hello;
+
+    if (peer->key == KEY_NONE)
+        return own;
+    own.node_high = peer->key;
+    own.node_low = 0;
+    if (known)
+        (void)snprintf(own.name, sizeof own.name, "%s", known->name);
+    return own;
+}
+
+bool key_is_known(const struct hub *hub, uint64_t key)
+{
+    return key != KEY_NONE && index_find(&hub->known, key, 0);
 }
 
 bool key_attaches(struct hub *hub, const struct peer *bulk,
@@ -157,7 +194,7 @@ void hub_on_revoked(struct hub *hub, struct peer *operator,
 {
     (void)operator;
     (void)payload;
-    board_disown(hub->board, msg->revoked.key);
+    key_unknown(hub, msg->revoked.key);
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 

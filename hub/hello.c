@@ -1,6 +1,4 @@
 /* HELLO: whether a node may come in, where its place is, what it does first. */
-#include <stdio.h>
-
 #include "hub/state.h"
 
 /* What a former process of the node did is no matter of the new one. */
@@ -114,16 +112,6 @@ static bool is_of(const struct member *member, const struct msg_hello *hello)
            member->uuid_low == hello->node_low;
 }
 
-/* A name that can stand in a line of text, on a screen and in a file. */
-static void member_name(struct member *member, const char *name)
-{
-    (void)snprintf(member->name, sizeof member->name, "%.*s",
-                   NODE_NAME_BYTES - 1, name[0] ? name : "node");
-    for (char *c = member->name; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
-}
-
 /* Takes the node in at `member`, which may hold its former life. */
 static void member_enter(struct hub *hub, struct member *member,
                          const struct msg_hello *hello, struct peer *peer)
@@ -146,7 +134,7 @@ static void member_enter(struct hub *hub, struct member *member,
     member->doubt = (struct doubt){.asked = recover_doubts(hub, hello),
                                    .since = hub->now};
     member_session_is(hub, member, session_secret(hub));
-    member_name(member, hello->name);
+    member_name(hub, member, hello->name);
     member->control = peer->id;
     member->bulk = PEER_NONE;
     member->bulk_lost = 0;
@@ -200,15 +188,12 @@ static bool is_taken(const struct member *member,
 void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload)
 {
-    const struct msg_hello *hello = &msg->hello;
+    const struct msg_hello own = key_identify(hub, peer, &msg->hello);
+    const struct msg_hello *hello = &own;
     struct member *member;
 
     if (!hello_fits(hub, peer->id, hello, payload))
         return;
-    if (!key_may_be(hub, peer, hello)) {
-        key_refuse(hub, peer, hello);
-        return;
-    }
     if (!recover_meets(hub, peer->id, hello))
         return;
     if (peer->member >= 0 && !is_of(hub->members[peer->member], hello)) {

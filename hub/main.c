@@ -146,7 +146,7 @@ static void on_answer(void *self, const struct msg *msg, struct blob *payload)
 
     (void)payload;
     if (msg->kind == MSG_ADMIT)
-        hub_keys_admit(&server->keys, server->net, &msg->admit);
+        hub_keys_admit(&server->keys, server->net, net_now(), &msg->admit);
     else
         ctl_answer(server->ctl, msg);
 }
@@ -158,6 +158,7 @@ static bool on_tick(void *self, nanos now)
 
     hub_look(server->hub, now, &view);
     display_view(&server->display, now, &view);
+    hub_keys_tick(&server->keys, server->net);
     ctl_tick(server->ctl, server->net, now);
     state_tell(&server->service, server->net, now, &view);
     return !hub_ended(server->hub);

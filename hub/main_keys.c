@@ -1,6 +1,7 @@
 #include "hub/main_keys.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -93,11 +94,15 @@ enum status hub_keys_open(struct hub_keys *keys, const struct options *options,
     status = hub_keys_folder(options, options->directory, folder, why);
     if (status == STATUS_OK && !ring_is_there(folder))
         status = ring_make(folder, &made, why);
-    return status == STATUS_OK ? ring_open(folder, &keys->ring, why) : status;
+    if (status == STATUS_OK)
+        status = ring_open(folder, &keys->ring, why);
+    return status == STATUS_OK ? clerk_open(folder, &keys->clerk, why)
+                               : status;
 }
 
 void hub_keys_close(struct hub_keys *keys)
 {
+    clerk_close(&keys->clerk);
     ring_close(&keys->ring);
 }
 
@@ -151,25 +156,48 @@ void hub_keys_say(const struct hub_keys *keys, const struct options *options)
 
 /* ---- while it runs ---- */
 
-static void allow(const struct ring *ring, struct net *net)
+/* So many a second keep neither the disk nor the list busy. */
+enum { ENROLMENTS_A_SECOND = 50 };
+
+static void allow(struct hub_keys *keys, struct net *net)
 {
-    net_allow(net, ring->allowed, ring->allowed_count,
-              ring->enrols ? &ring->enrolment.shown : NULL);
+    const struct ring *ring = &keys->ring;
+    struct key *list = calloc(ring->allowed.count + 1u, sizeof *list);
+
+    if (!list)
+        return; /* those who were let in before still are */
+    for (unsigned i = 0; i < ring->allowed.count; i++)
+        list[i] = ring->allowed.entries[i].key;
+    keys->served = ring_line_serves(ring);
+    net_allow(net, list, ring->allowed.count,
+              keys->served ? &ring->enrolment.shown : NULL);
+    free(list);
 }
 
-void hub_keys_apply(const struct hub_keys *keys, struct net *net)
+static void tell_name(const struct list_entry *entry, struct net *net)
+{
+    struct msg msg = {.kind = MSG_KNOWN};
+
+    msg.known.key = key_hash(&entry->key);
+    (void)snprintf(msg.known.name, sizeof msg.known.name, "%s", entry->name);
+    net_post(net, &msg, NULL);
+}
+
+void hub_keys_apply(struct hub_keys *keys, struct net *net)
 {
     const struct ring *ring = &keys->ring;
 
     if (!keys->on)
         return;
-    for (unsigned i = 0; i < ring->revoked_count; i++) {
+    for (unsigned i = 0; i < ring->revoked.count; i++) {
         struct msg msg = {.kind = MSG_REVOKED};
 
-        msg.revoked.key = key_hash(&ring->revoked[i]);
+        msg.revoked.key = key_hash(&ring->revoked.entries[i].key);
         net_post(net, &msg, NULL);
     }
-    allow(ring, net);
+    for (unsigned i = 0; i < ring->allowed.count; i++)
+        tell_name(&ring->allowed.entries[i], net);
+    allow(keys, net);
 }
 
 enum status hub_keys_reload(struct hub_keys *keys, struct net *net,
@@ -188,22 +216,69 @@ static void put_word(uint64_t value, unsigned word, struct key *out)
         out->bytes[8 * word + i] = (uint8_t)(value >> (8 * i));
 }
 
-void hub_keys_admit(struct hub_keys *keys, struct net *net,
-                    const struct msg_admit *admit)
+static void answer(struct net *net, uint64_t ticket, enum status status,
+                   const struct why *why)
 {
     struct msg msg = {.kind = MSG_ADMITTED};
-    struct why why = {""};
+
+    msg.admitted.ticket = ticket;
+    msg.admitted.status = status;
+    (void)snprintf(msg.admitted.text, sizeof msg.admitted.text, "%.*s",
+                   (int)sizeof msg.admitted.text - 1, why->text);
+    net_post(net, &msg, NULL);
+}
+
+static bool are_too_many(struct hub_keys *keys, nanos now)
+{
+    if (!keys->second || now - keys->second >= SECOND) {
+        keys->second = now;
+        keys->enrolments = 0;
+    }
+    return keys->enrolments++ >= ENROLMENTS_A_SECOND;
+}
+
+void hub_keys_admit(struct hub_keys *keys, struct net *net, nanos now,
+                    const struct msg_admit *admit)
+{
+    struct clerk_task task = {.ticket = admit->ticket};
+    struct why why = {"many nodes enrol at this moment: try again"};
+    enum status status = STATUS_AGAIN;
     struct key key;
 
     put_word(admit->key0, 0, &key);
     put_word(admit->key1, 1, &key);
     put_word(admit->key2, 2, &key);
     put_word(admit->key3, 3, &key);
-    msg.admitted.ticket = admit->ticket;
-    msg.admitted.status = ring_admit(&keys->ring, admit->name, &key, &why);
-    (void)snprintf(msg.admitted.text, sizeof msg.admitted.text, "%.*s",
-                   (int)sizeof msg.admitted.text - 1, why.text);
-    if (msg.admitted.status == STATUS_OK)
-        allow(&keys->ring, net);
-    net_post(net, &msg, NULL);
+    if (!are_too_many(keys, now))
+        status = ring_ask(&keys->ring, admit->name, &key, &task.entry, &why);
+    if (status == STATUS_OK && task.entry.name[0]) {
+        if (clerk_give(keys->clerk, &task))
+            return;
+        (void)!ring_written(&keys->ring, &task.entry, false, &why);
+        status = STATUS_AGAIN;
+    }
+    answer(net, admit->ticket, status, &why);
+}
+
+void hub_keys_tick(struct hub_keys *keys, struct net *net)
+{
+    struct clerk_task task;
+    bool changed = false;
+
+    if (!keys->on)
+        return;
+    while (clerk_take(keys->clerk, &task)) {
+        enum status status =
+            ring_written(&keys->ring, &task.entry, task.status == STATUS_OK,
+                         &task.why);
+
+        if (task.status == STATUS_OK)
+            task.status = status;
+        if (task.status == STATUS_OK)
+            tell_name(&task.entry, net);
+        answer(net, task.ticket, task.status, &task.why);
+        changed = true;
+    }
+    if (changed || keys->served != ring_line_serves(&keys->ring))
+        allow(keys, net);
 }

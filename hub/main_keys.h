@@ -5,13 +5,17 @@
 
 #include "core/options.h"
 #include "hub/hub.h"
-#include "keys/ring.h"
+#include "hub/main_admit.h"
 #include "net/lan.h"
 #include "net/net.h"
 
 struct hub_keys {
     bool on;
     struct ring ring;
+    struct clerk *clerk; /* or NULL */
+    bool served;         /* the line, when the net was last told */
+    nanos second;        /* since when enrolments are counted: */
+    unsigned enrolments;
     struct lan lan; /* of --lan without --listen; host empty: not asked for */
 };
 
@@ -35,13 +39,14 @@ void hub_keys_say(const struct hub_keys *keys, const struct options *options);
 /* On the loop's thread, or before it. */
 /* Lets in who is on the list, and tells the machine who is not any more: once
  * the list has been read. */
-void hub_keys_apply(const struct hub_keys *keys, struct net *net);
+void hub_keys_apply(struct hub_keys *keys, struct net *net);
 /* Reads the list again; on failure the old one stays. */
 enum status hub_keys_reload(struct hub_keys *keys, struct net *net,
                             struct why *why) MUST_CHECK;
-/* Answers ADMIT. */
-void hub_keys_admit(struct hub_keys *keys, struct net *net,
+/* Takes ADMIT; the answer may come with a later tick. */
+void hub_keys_admit(struct hub_keys *keys, struct net *net, nanos now,
                     const struct msg_admit *admit);
+void hub_keys_tick(struct hub_keys *keys, struct net *net);
 
 /* The folder of keys: --keys, or keys/ in the directory. CONFIG: too long. */
 enum status hub_keys_folder(const struct options *options,

@@ -77,6 +77,10 @@ void hub_on_stray(struct hub *hub, struct peer *peer, const struct msg *msg,
 void hub_on_bye(struct hub *hub, struct peer *peer, const struct msg *msg,
                 struct blob *payload);
 
+/* names.c */
+/* Gives it this name, if nobody else has it, or else one like it. */
+void member_name(struct hub *hub, struct member *member, const char *name);
+
 /* hello.c */
 /* What a node that is here must do first. */
 enum start member_first_thing(const struct hub *hub,
@@ -93,12 +97,15 @@ void hub_on_revoked(struct hub *hub, struct peer *operator,
                     const struct msg *msg, struct blob *payload);
 /* A peer is gone that may have asked to enrol. */
 void enrol_leaves(struct hub *hub, peer_id peer);
-/* Whether the key that the peer has proved to hold is the node's, and, if not,
- * what it is told. */
-bool key_may_be(const struct hub *hub, const struct peer *peer,
-                const struct msg_hello *hello);
-void key_refuse(struct hub *hub, const struct peer *peer,
-                const struct msg_hello *hello);
+void hub_on_known(struct hub *hub, struct peer *operator,
+                  const struct msg *msg, struct blob *payload);
+void known_free(struct hub *hub);
+/* HELLO with the uuid, and if the operator knows it the name, of the key that
+ * the peer has proved to hold. */
+struct msg_hello key_identify(const struct hub *hub, const struct peer *peer,
+                              const struct msg_hello *hello);
+/* Whether the operator has a name for it. */
+bool key_is_known(const struct hub *hub, uint64_t key);
 /* Whether a bulk connection bears the key of the member's control one. */
 bool key_attaches(struct hub *hub, const struct peer *bulk,
                   const struct member *member);

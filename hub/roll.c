@@ -139,6 +139,7 @@ void roll_free(struct hub *hub)
         free(peer);
     }
     index_free(&hub->peers);
+    known_free(hub);
     index_free(&hub->uuids);
     index_free(&hub->sessions);
     bitset_free(&hub->waiting);

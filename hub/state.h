@@ -228,7 +228,7 @@ struct member {
     bool finished; /* its last offer is done, or it never comes */
     uint64_t uuid_high, uuid_low, incarnation, session, lineage;
     uint64_t key; /* whose the node is, as event.key; KEY_NONE: nobody's */
-    char name[NODE_NAME_BYTES]; /* without control characters */
+    char name[NODE_NAME_BYTES]; /* nobody else has it (names.c) */
     peer_id control, bulk;
     enum start start;
     nanos heard, bulk_lost;
@@ -334,7 +334,7 @@ struct hub {
     struct peer *strangers, *last_stranger; /* oldest first (strangers.c) */
     struct member **members;  /* in the order they came */
     int member_count, member_room;
-    struct index uuids, sessions; /* struct member */
+    struct index uuids, sessions, known; /* member, member; names of keys */
     struct bitset waiting, asking; /* places: have offers that wait; want
                                       tasks */
     struct tally tally;           /* of all members */

@@ -64,8 +64,12 @@ struct star_options {
                          them, of which the next is tried when one cannot be
                          reached for 3 s; NULL: $STARSWITCH_HUB, or
                          127.0.0.1:7541 */
-    const char *name; /* NULL or "": host name and process id. A node that
-                         comes back under its name is the same node. */
+    const char *name; /* A node that comes back under its name is the same
+                         node. NULL or "": the host's, with a number behind it
+                         for each further node of this user on this PC; a file
+                         in $XDG_STATE_HOME/starswitch (~/.local/state) keeps
+                         it apart from that of a PC of the same name. With a
+                         key the node is its key, whatever its name. */
     /* Events, in words; from the link's thread. NULL: warnings and errors go
      * to stderr. */
     void (*log)(void *context, enum star_level level, const char *event,
@@ -138,7 +142,7 @@ struct star_state {
                              room, 75 replaced by a newer node of its name,
                              76 protocol version, 77 its key, 78 another
                              model */
-    char name[40];        /* of this node, as the hub knows it */
+    char name[40];        /* of this node; a hub may know it by another */
     char text[128];       /* what it is doing or waiting for */
 };
 

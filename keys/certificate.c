@@ -1,6 +1,7 @@
 #include "keys/certificate.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include "store/file.h"
 
 enum { FILE_MOST = 4096, PRIVATE = 077 };
+
+#define TIME_FORMAT "%Y-%m-%dT%H:%M:%SZ"
 
 enum section { SECTION_NONE, SECTION_METADATA, SECTION_CURVE };
 
@@ -25,14 +28,47 @@ bool key_name_fits(const char *name)
            !strchr("._-", *name);
 }
 
+static void print_time(int64_t seconds, char out[KEY_TIME_BYTES])
+{
+    time_t time = (time_t)seconds;
+    struct tm parts;
+
+    if (!gmtime_r(&time, &parts) ||
+        !strftime(out, KEY_TIME_BYTES, TIME_FORMAT, &parts))
+        *out = '\0';
+}
+
+static bool take_time(const char *value, size_t length, int64_t *out)
+{
+    char text[KEY_TIME_BYTES];
+    struct tm parts = {.tm_mday = 1};
+    const char *end;
+
+    if (length >= sizeof text)
+        return false;
+    memcpy(text, value, length);
+    text[length] = '\0';
+    end = strptime(text, TIME_FORMAT, &parts);
+    *out = timegm(&parts);
+    return end && !*end && *out > 0;
+}
+
+static bool take_number(const char *value, size_t length, int base,
+                        uint64_t *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = strtoull(value, &end, base);
+    return length && *value != '-' && end == value + length && errno == 0;
+}
+
 void certificate_date(struct certificate *certificate)
 {
     struct timespec now;
-    struct tm parts;
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    (void)strftime(certificate->time, sizeof certificate->time,
-                   "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now.tv_sec, &parts));
+    print_time(now.tv_sec, certificate->time);
 }
 
 void certificate_wipe(struct certificate *certificate)
@@ -82,6 +118,12 @@ static bool take_metadata(struct reading *reading, const char *name,
         return take_text(to->time, sizeof to->time, value, length);
     if (strcmp(name, "hub") == 0)
         return to->enrolled = key_parse(value, length, &to->hub);
+    if (strcmp(name, "line") == 0)
+        return take_number(value, length, 16, &to->line);
+    if (strcmp(name, "until") == 0)
+        return take_time(value, length, &to->until);
+    if (strcmp(name, "nodes") == 0)
+        return take_number(value, length, 10, &to->most);
     return true;
 }
 
@@ -208,6 +250,25 @@ static void add_key(struct text *out, const char *name, const struct key *key)
     explicit_bzero(text, sizeof text);
 }
 
+static void add_metadata(struct text *out, const struct certificate *of)
+{
+    char until[KEY_TIME_BYTES];
+
+    text_add(out, "metadata\n");
+    add_value(out, "name", of->name);
+    add_value(out, "time", of->time);
+    if (of->enrolled)
+        add_key(out, "hub", &of->hub);
+    if (of->line)
+        text_add(out, "    line = \"%016" PRIx64 "\"\n", of->line);
+    if (of->until) {
+        print_time(of->until, until);
+        add_value(out, "until", until);
+    }
+    if (of->most)
+        text_add(out, "    nodes = \"%" PRIu64 "\"\n", of->most);
+}
+
 /* Replaces the file; with `made`, only a secret's that is not there is made. */
 static enum status write_certificate(const char *path,
                                      const struct certificate *certificate,
@@ -224,11 +285,7 @@ static enum status write_certificate(const char *path,
              certificate->has_secret
                  ? "#   Give it to nobody, and keep its mode of 0600.\n"
                  : "");
-    text_add(&text, "metadata\n");
-    add_value(&text, "name", certificate->name);
-    add_value(&text, "time", certificate->time);
-    if (certificate->enrolled)
-        add_key(&text, "hub", &certificate->hub);
+    add_metadata(&text, certificate);
     text_add(&text, "curve\n");
     add_key(&text, "public-key", &certificate->pair.shown);
     if (certificate->has_secret)

@@ -3,40 +3,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "keys/invitation.h"
+#include "keys/places.h"
 
 static const char *or_environment(const char *value, const char *name)
 {
     return value && value[0] ? value : getenv(name);
 }
 
-/* The name that its file has, and that it is enrolled under. */
-static void file_name(const char *name, char out[KEY_NAME_BYTES])
-{
-    (void)snprintf(out, KEY_NAME_BYTES, "%.*s", KEY_NAME_BYTES - 1, name);
-    for (char *c = out; *c; c++)
-        if (*c == '/' || (unsigned char)*c <= ' ' || *c == 0x7f)
-            *c = '_';
-    if (out[0] == '.')
-        out[0] = '_';
-}
-
 static enum status default_path(const char *name, char path[FILE_PATH_BYTES],
                                 struct why *why)
 {
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    bool is_set = config && config[0] == '/';
-    int length;
+    char folder[FILE_PATH_BYTES];
+    struct why reason;
 
-    if (!is_set && (!home || !home[0]))
+    if (place_of_config(folder, &reason) != STATUS_OK)
         return because(why, STATUS_CONFIG,
-                       "there is no home directory for this node's key: name "
-                       "a file for it with --identity");
-    length = snprintf(path, FILE_PATH_BYTES, "%s%s/starswitch/%s.key_secret",
-                      is_set ? config : home, is_set ? "" : "/.config", name);
-    if (length < FILE_PATH_BYTES)
+                       "%.160s; or name a file for this node's key with "
+                       "--identity", reason.text);
+    if (snprintf(path, FILE_PATH_BYTES, "%s/%s.key_secret", folder, name) <
+        FILE_PATH_BYTES)
         return STATUS_OK;
     return because(why, STATUS_CONFIG, "the name of the home directory is too "
                    "long: name a file with --identity");
@@ -66,11 +53,10 @@ static bool is_enrolled(const struct certificate *own, const struct key *hub)
 static enum status open_own(struct credentials *own, const char *identity,
                             const char *name, struct why *why)
 {
-    char host[KEY_NAME_BYTES] = "node", file[KEY_NAME_BYTES];
+    char file[KEY_NAME_BYTES];
     enum status status = STATUS_OK;
 
-    (void)gethostname(host, sizeof host - 1);
-    file_name(name && name[0] ? name : host, file);
+    place_name(name, file);
     if (identity && identity[0])
         (void)snprintf(own->path, sizeof own->path, "%s", identity);
     else

@@ -14,7 +14,7 @@ struct credentials {
 };
 
 /* Takes `key` (NULL or "": $STARSWITCH_KEY; none: nothing is encrypted) and the
- * file `identity` (NULL or "": by the name, or the host's if there is none)
+ * file `identity` (NULL or "": by the name)
  * into the configuration, which is held if the node has to enrol first. CONFIG,
  * IO, MALFORMED, UNAVAILABLE. */
 enum status credentials_open(struct credentials *own, const char *key,

@@ -65,6 +65,7 @@ static enum status list_add(struct list *list, const char *folder,
     if (status != STATUS_OK)
         return status;
     list->entries[list->count].key = read.pair.shown;
+    list->entries[list->count].line = read.line;
     memcpy(list->entries[list->count++].name, name, KEY_NAME_BYTES);
     certificate_wipe(&read);
     return STATUS_OK;
@@ -118,4 +119,47 @@ bool list_has(const struct list *list, const struct key *key)
 
     return list->count &&
            bsearch(&wanted, list->entries, list->count, sizeof wanted, by_key);
+}
+
+/* Where it is, or would be. */
+static unsigned place_of(const struct list *list, const struct key *key)
+{
+    unsigned low = 0, high = list->count;
+
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+
+        if (memcmp(&list->entries[middle].key, key, sizeof *key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+enum status list_insert(struct list *list, const struct list_entry *entry,
+                        struct why *why)
+{
+    unsigned place = place_of(list, &entry->key);
+    enum status status;
+
+    if (list_has(list, &entry->key))
+        return STATUS_OK;
+    status = list_grow(list, why);
+    if (status != STATUS_OK)
+        return status;
+    memmove(list->entries + place + 1, list->entries + place,
+            (list->count++ - place) * sizeof *entry);
+    list->entries[place] = *entry;
+    return STATUS_OK;
+}
+
+void list_remove(struct list *list, const struct key *key)
+{
+    unsigned place = place_of(list, key);
+
+    if (!list_has(list, key))
+        return;
+    memmove(list->entries + place, list->entries + place + 1,
+            (--list->count - place) * sizeof *list->entries);
 }

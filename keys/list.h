@@ -10,6 +10,7 @@ enum { LIST_MOST = 16384 }; /* files in a folder */
 struct list_entry {
     struct key key;
     char name[KEY_NAME_BYTES];
+    uint64_t line; /* that let it in; 0: the operator did */
 };
 
 struct list {
@@ -27,5 +28,9 @@ void list_free(struct list *list);
 enum status list_check(const struct list *list, const char *folder,
                        struct why *why) MUST_CHECK;
 bool list_has(const struct list *list, const struct key *key);
+/* Adds it, unless its key is there. NO_MEMORY. */
+enum status list_insert(struct list *list, const struct list_entry *entry,
+                        struct why *why) MUST_CHECK;
+void list_remove(struct list *list, const struct key *key);
 
 #endif

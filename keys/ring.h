@@ -2,7 +2,8 @@
  *
  *     hub.key_secret, hub.key   its own; the second is for whoever wants to
  *                               know the hub
- *     enrolment.key_secret      whoever holds it may enrol; without this file
+ *     enrolment.key_secret      the line's: whoever holds it may enrol, as long
+ *                               and as many as it says; without this file
  *                               nobody may
  *     allowed/NAME.key          the nodes that are let in
  *     revoked/NAME.key          those that are not any more
@@ -15,16 +16,31 @@
 #ifndef KEYS_RING_H
 #define KEYS_RING_H
 
-#include "keys/certificate.h"
+#include <time.h>
+
+#include "keys/list.h"
 #include "store/file.h"
 
 struct ring {
     char folder[FILE_PATH_BYTES];
     struct key_pair hub, enrolment;
-    bool enrols; /* there is an enrolment key */
-    struct key *allowed, *revoked;
-    unsigned allowed_count, revoked_count;
+    bool enrols;   /* there is an enrolment key */
+    int64_t until; /* of that, in seconds since 1970; 0: for ever */
+    uint64_t most; /* nodes that it lets in, 0: any number; */
+    uint64_t used; /* and those that it has let in */
+    struct list allowed, revoked; /* revoked: without those that are allowed */
+    unsigned writing;             /* entries of `allowed` without a file yet */
+    struct timespec stamp[2];     /* when the folders were changed last */
 };
+
+/* What a line for nodes is good for; 0: no bound. */
+struct ring_line {
+    int64_t seconds;
+    uint64_t nodes;
+};
+
+/* Unless somebody wants it otherwise. */
+enum { RING_LINE_SECONDS = 24 * 60 * 60, RING_LINE_NODES = 256 };
 
 /* Whether the folder holds a hub's key. */
 bool ring_is_there(const char *folder);
@@ -33,22 +49,41 @@ bool ring_is_there(const char *folder);
  * MALFORMED. */
 enum status ring_make(const char *folder, bool *made,
                       struct why *why) MUST_CHECK;
+/* Puts a new enrolment key in the place of the old one, whose line counts no
+ * more once it is read; `line` NULL: the usual one. IO. */
+enum status ring_renew(const char *folder, const struct ring_line *line,
+                       struct why *why) MUST_CHECK;
 /* Reads all of it; UNAVAILABLE: there are no keys. */
 enum status ring_open(const char *folder, struct ring *out,
                       struct why *why) MUST_CHECK;
 /* Wipes it. Also for a zeroed ring. */
 void ring_close(struct ring *ring);
-/* Reads allowed/ and revoked/ again; on failure the ring is as it was. */
+/* Reads all but the hub's key again; on failure the ring is as it was. */
 enum status ring_reload(struct ring *ring, struct why *why) MUST_CHECK;
+/* Whether its line would let somebody in now. */
+bool ring_line_serves(const struct ring *ring);
 
-/* A node that has enrolled: allowed from now on, also if it is already, under
- * whatever name. REFUSED: the name is another key's, the key is revoked, or
+/* A node that enrols by the line is allowed from then on, and if its name is
+ * another key's, it is one like that. Nothing is read unless others have
+ * changed the folder. *out is what is to be written, its name empty: the key is
+ * allowed already. REFUSED: the key is revoked, the line serves no more, or
  * there is no room; USAGE: the name cannot be a file's; CONFIG, MALFORMED: the
- * folder, which is looked at anew, cannot be read. */
+ * folder cannot be read. */
+enum status ring_ask(struct ring *ring, const char *name,
+                     const struct key *key, struct list_entry *out,
+                     struct why *why) MUST_CHECK;
+/* Then, on any thread; IO. */
+enum status ring_write(const char *folder, const struct list_entry *entry,
+                       struct why *why) MUST_CHECK;
+/* Then. NO_MEMORY. */
+enum status ring_written(struct ring *ring, const struct list_entry *entry,
+                         bool well, struct why *why) MUST_CHECK;
+/* All three. */
 enum status ring_admit(struct ring *ring, const char *name,
                        const struct key *key, struct why *why) MUST_CHECK;
-/* The same by the operator's word, which also brings a revoked key back,
- * whatever name it was revoked under. */
+/* By the operator's word, for which a line need not be, and which also brings a
+ * revoked key back, whatever name it was revoked under. REFUSED: the name is
+ * another key's, or there is no room. */
 enum status ring_enrol(struct ring *ring, const char *name,
                        const struct key *key, struct why *why) MUST_CHECK;
 /* The node is not let in any more, and no other is for that. USAGE: there is

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <xxhash.h>
 
 #include "core/endpoint.h"
 #include "net/memory.h"
@@ -87,32 +84,18 @@ static enum star_status failure(char *error, size_t size,
     return status;
 }
 
-static void choose_name(struct star_link *link, const char *wanted)
-{
-    char host[24] = "node";
-
-    if (wanted && wanted[0]) {
-        (void)snprintf(link->name, sizeof link->name, "%.39s", wanted);
-        return;
-    }
-    (void)gethostname(host, sizeof host - 1);
-    (void)snprintf(link->name, sizeof link->name, "%.23s-%d", host,
-                   (int)getpid());
-}
-
 static void make_node(struct star_link *link)
 {
-    struct node_config config = {.name = link->name,
+    struct node_config config = {.name = link->identity.name,
+                                 .uuid_high = link->identity.high,
+                                 .uuid_low = link->identity.low,
                                  .schema = link->schema,
                                  .reviews = link->options.evaluate != NULL,
                                  .up = link->options.up,
                                  .down = link->options.down};
-    XXH128_hash_t hash = XXH3_128bits(link->name, strlen(link->name));
     struct timespec time;
 
     (void)clock_gettime(CLOCK_REALTIME, &time);
-    config.uuid_high = hash.high64;
-    config.uuid_low = hash.low64;
     config.incarnation =
         (uint64_t)time.tv_sec * (uint64_t)SECOND + (uint64_t)time.tv_nsec;
     link->node = node_new(&config, link->pool);
@@ -134,7 +117,7 @@ static enum status open_net(struct star_link *link, struct why *why)
         status = cores_read(link->options.cores, &config.cores, why);
     if (status == STATUS_OK)
         status = credentials_open(&link->own, link->options.key,
-                                link->options.identity, link->options.name,
+                                link->options.identity, link->identity.name,
                                 &config, why);
     if (status != STATUS_OK)
         return status;
@@ -165,6 +148,7 @@ static void link_free(struct star_link *link)
 {
     net_close(&link->net);
     credentials_close(&link->own);
+    identity_close(&link->identity);
     record_close(&link->record);
     node_destroy(&link->node);
     agenda_free(&link->agenda);
@@ -206,6 +190,7 @@ static struct star_link *link_new(const struct star_options *options,
     link->count = count;
     link->loss = (double)NAN;
     link->accuracy = -1;
+    link->identity.lock = -1;
     prepare_locks(link);
     link->values = calloc(count, sizeof *link->values);
     link->gradients = calloc(count, sizeof *link->gradients);
@@ -236,7 +221,7 @@ enum star_status star_attach(const struct star_options *options,
         return failure(error, size, STAR_BAD_ARGUMENT, why.text);
     }
     agenda_init(&link->agenda, (size_t)link->schema->elements);
-    choose_name(link, options ? options->name : NULL);
+    identity_open(link->options.name, "node", &link->identity);
     make_node(link);
     status = link_record(link, &why);
     if (status == STATUS_OK)
@@ -245,6 +230,8 @@ enum star_status star_attach(const struct star_options *options,
         link_free(link);
         return failure(error, size, failures[status], why.text);
     }
+    if (link->identity.doubt.text[0])
+        link_tell(link, NOTE_NAMELESS, net_now(), link->identity.doubt.text);
     link_found(link);
     if (start(link) != 0) {
         link_free(link);
@@ -286,7 +273,6 @@ void star_look(struct star_link *link, struct star_state *state)
     }
     (void)pthread_mutex_lock(&link->lock);
     schedule = &link->agenda.pacer.schedule;
-    memcpy(state->name, link->name, sizeof state->name);
     state->attached = schedule->attached != 0;
     state->iteration = link->agenda.pacer.iteration;
     state->offered = link->offered;
@@ -302,6 +288,7 @@ void star_look(struct star_link *link, struct star_state *state)
     state->waited = (double)link->waited / (double)SECOND;
     state->exit_code =
         status_exit_code(farewell_status[link->ended.farewell]);
+    memcpy(state->name, link->identity.name, sizeof state->name);
     say(link, state->text, sizeof state->text);
     (void)pthread_mutex_unlock(&link->lock);
 }

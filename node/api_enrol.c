@@ -13,7 +13,8 @@ void link_note(void *self, nanos now, const struct note *note)
         link->options.log(link->options.context, (enum star_level)level,
                           note_name(note->kind), note->text);
     else if (level >= LEVEL_WARNING)
-        (void)fprintf(stderr, "starswitch %s: %s\n", link->name, note->text);
+        (void)fprintf(stderr, "starswitch %s: %s\n",
+                      link->identity.name, note->text);
 }
 
 void link_tell(struct star_link *link, enum note_kind kind, nanos now,

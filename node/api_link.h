@@ -12,6 +12,7 @@
 
 #include "core/schema.h"
 #include "keys/credentials.h"
+#include "keys/identity.h"
 #include "net/net.h"
 #include "node/agenda.h"
 #include "node/node.h"
@@ -30,7 +31,7 @@ struct star_link {
     bool told_trouble;      /* the network's thread: nothing is to be told, */
     nanos tell_trouble;     /* and not before that */
     pthread_t thread;
-    char name[40];
+    struct identity identity;
 
     pthread_mutex_t lock;
     pthread_cond_t changed;

@@ -12,7 +12,8 @@ static void complain(void *self, const char *sentence)
         link->options.log(link->options.context, STAR_ERROR, "record_failed",
                           sentence);
     else
-        (void)fprintf(stderr, "starswitch %s: %s\n", link->name, sentence);
+        (void)fprintf(stderr, "starswitch %s: %s\n", link->identity.name,
+                      sentence);
 }
 
 enum status link_record(struct star_link *link, struct why *why)
@@ -21,7 +22,7 @@ enum status link_record(struct star_link *link, struct why *why)
 
     if (!path || !path[0])
         return STATUS_OK;
-    return record_open_node(path, link->name,
+    return record_open_node(path, link->identity.name,
                             (struct spool_complaint){complain, link},
                             &link->record, why);
 }

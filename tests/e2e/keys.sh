@@ -101,19 +101,27 @@ ends dry 0 10
 said dry "key     has the form of one" || failed "--dry-run doubts the key"
 node dry --dry-run --key "$cut"
 ends dry 78 10
+# Whoever says he is n1 is another node, and n1 trains on.
 as=n1 node thief --key "$key" --identity "$here/thief.key_secret"
-refused thief 77 # a name that is another key's
+goes_on 20 thief
+ls "$keys/allowed" | grep -q '^n1-[0-9a-f]*.key$' ||
+    failed "who says he is n1 is not told apart"
+send TERM thief
+ends thief 0
+goes_on 20 n1
 as=n3 node mallory --key "$key" --identity "$here/mallory.key_secret"
 until_ 20 "n3 enrols" told h node_enrolled n3
 goes_on 20 mallory
 send TERM mallory
 ends mallory 0
-# Enrolled under one name, it says that it is another node.
+# Enrolled under one name it says another: it is the node of its key.
 start posing "$bin/starswitch-node" --hub "127.0.0.1:$port" --name n2 \
     --model $model --data "$data" --step-time 10ms --json --key "$key" \
     --identity "$here/mallory.key_secret"
-refused posing 77
-said posing "another key" || failed "posing is not told why"
+goes_on 20 posing
+until_ 20 "it comes back as n3" told h node_rejoined n3
+send TERM posing
+ends posing 0
 goes_on 20 n1 n2
 
 # ---- revoking ----
