@@ -17,7 +17,7 @@ export XDG_CONFIG_HOME="$here/config"
 start keygen "$bin/starswitch-hub" keygen "$here/h.run" \
     --listen "127.0.0.1:$port"
 ends keygen 0
-key=$(sed -n 's/.*--key \(E[^ ]*\).*/\1/p' "$here/keygen.out")
+key=$(cat "$here/keygen.out")
 hub h --keys "$here/h.run/keys" --policy mean --every 10 --delay 5 --save 24h \
     --json
 for name in n1 n2 n3 n4; do

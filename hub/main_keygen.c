@@ -21,7 +21,8 @@ struct request {
 static enum status read_request(int count, char **words, int least, int most,
                                 struct request *out, struct why *why)
 {
-    static const char *const taken[] = {"directory", "keys", "listen", NULL};
+    static const char *const taken[] = {"directory", "keys", "listen",
+                                        "once", "for", "most", "rotate", NULL};
     int plain;
     enum status status =
         command_read(count, words, taken, &out->options, &plain, why);
@@ -64,26 +65,68 @@ static enum status pass_on(const struct request *request, const char *done,
     return STATUS_OK;
 }
 
-static void print_line(const struct request *request, const struct ring *ring)
+/* What a new key for nodes is good for. */
+static struct ring_line line_of(const struct options *options)
+{
+    return (struct ring_line){
+        .seconds = (options->line_time + SECOND - 1) / SECOND,
+        .nodes = options->line_once ? 1 : options->line_nodes};
+}
+
+static bool wants_another(const struct options *options)
+{
+    return options->rotate || options->line_once || options->given.line_time ||
+           options->given.line_nodes;
+}
+
+/* The key alone goes to standard output, to be kept in a file. */
+static void print_key(const struct request *request, const struct ring *ring)
 {
     const struct endpoint *listen = &request->options.listen;
-    char line[KEYS_LINE_BYTES];
+    struct invitation invitation = ring_invitation(ring);
+    char word[INVITATION_BYTES], terms[200], line[512];
     struct lan lan = {.host = "HOST"};
+    struct text text;
     struct why why;
 
     if (request->options.given.listen)
         memcpy(lan.host, listen->host, sizeof lan.host);
     else
         (void)!lan_find(&lan, &why);
-    hub_keys_line(ring, lan.host, listen->port, line);
-    (void)printf("%s\n", line);
-    explicit_bzero(line, sizeof line);
+    text_init(&text, terms, sizeof terms);
+    hub_keys_terms(ring, &text);
+    text_init(&text, line, sizeof line);
+    hub_keys_line(lan.host, listen->port, &text);
+    (void)fprintf(stderr, "the key for nodes is %s/invitation; %s.\n"
+                  "On every other PC, where that file is:\n  %s\n"
+                  "The key itself, for --key-file - or a file of mode 0600:\n",
+                  request->folder, terms, line);
+    invitation_print(&invitation, word);
+    (void)printf("%s\n", word);
+    explicit_bzero(word, sizeof word);
+    invitation_wipe(&invitation);
+}
+
+/* A new key for nodes, which a hub that runs is told of. */
+static enum status renew(const struct request *request, struct ring *ring,
+                         struct why *why)
+{
+    struct ring_line line = line_of(&request->options);
+    bool runs;
+    enum status status = ring_renew(request->folder, &line, why);
+
+    if (status == STATUS_OK)
+        status = ring_reload(ring, why);
+    if (status == STATUS_OK)
+        status = ctl_tell(request->directory,
+                          command_words[COMMAND_RELOAD].text, &runs, why);
+    return status;
 }
 
 int command_keygen(int count, char **words)
 {
     static struct request request;
-    struct ring ring;
+    struct ring ring = {.enrols = false};
     struct why why = {""};
     bool made = false;
     enum status status = read_request(count, words, 0, 1, &request, &why);
@@ -95,13 +138,13 @@ int command_keygen(int count, char **words)
         status = ring_make(request.folder, &made, &why);
     if (status == STATUS_OK)
         status = ring_open(request.folder, &ring, &why);
-    if (status != STATUS_OK)
-        return command_end(status, &why);
-    (void)fprintf(stderr, "%s %s; on every other PC:\n",
-                  made ? "made keys in" : "the keys are in", request.folder);
-    print_line(&request, &ring);
+    if (status == STATUS_OK &&
+        (wants_another(&request.options) || !ring_line_serves(&ring)))
+        status = renew(&request, &ring, &why);
+    if (status == STATUS_OK)
+        print_key(&request, &ring);
     ring_close(&ring);
-    return 0;
+    return command_end(status, &why);
 }
 
 int command_enroll(int count, char **words)
@@ -141,13 +184,20 @@ int command_revoke(int count, char **words)
     service_hide();
     if (status == STATUS_OK)
         status = ring_revoke(request.folder, words[2], &why);
+    if (status == STATUS_OK && request.options.rotate) {
+        struct ring_line line = line_of(&request.options);
+
+        status = ring_renew(request.folder, &line, &why);
+    }
     (void)snprintf(done, sizeof done, "%.40s is off the list", words[2]);
     if (status == STATUS_OK)
         status = pass_on(&request, done, &why);
-    if (status != STATUS_OK)
-        return command_end(status, &why);
-    (void)printf("who has the line for nodes may enrol again under a new key: "
-                 "to change it, remove %s/enrolment.key_secret, say keygen, "
-                 "then start the hub again\n", request.folder);
-    return 0;
+    if (status == STATUS_OK && request.options.rotate)
+        (void)printf("%s/invitation is a new key for nodes; the old one lets "
+                     "in nobody any more\n", request.folder);
+    else if (status == STATUS_OK)
+        (void)printf("whoever has the key for nodes may enrol again under a "
+                     "new key: keygen %s --rotate makes another one\n",
+                     request.directory);
+    return command_end(status, &why);
 }

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <sodium/crypto_generichash.h>
 
-#include "keys/invitation.h"
 #include "net/service.h"
 #include "store/seal.h"
 
@@ -96,6 +96,13 @@ enum status hub_keys_open(struct hub_keys *keys, const struct options *options,
         status = ring_make(folder, &made, why);
     if (status == STATUS_OK)
         status = ring_open(folder, &keys->ring, why);
+    /* Somebody is there to bring another one to new nodes. */
+    if (status == STATUS_OK && options->lan && isatty(STDERR_FILENO) &&
+        keys->ring.enrols && !ring_line_serves(&keys->ring)) {
+        status = ring_renew(folder, NULL, why);
+        if (status == STATUS_OK)
+            status = ring_reload(&keys->ring, why);
+    }
     return status == STATUS_OK ? clerk_open(folder, &keys->clerk, why)
                                : status;
 }
@@ -106,34 +113,74 @@ void hub_keys_close(struct hub_keys *keys)
     ring_close(&keys->ring);
 }
 
-void hub_keys_line(const struct ring *ring, const char *host, uint16_t port,
-                   char out[KEYS_LINE_BYTES])
+void hub_keys_line(const char *host, uint16_t port, struct text *out)
 {
-    struct invitation invitation = {.hub = ring->hub.shown,
-                                    .enrols = ring->enrols,
-                                    .enrolment = ring->enrolment};
-    char words[INVITATION_BYTES], address[ENDPOINT_HOST_BYTES + 8];
     struct endpoint endpoint = {.port = port};
-    struct text text;
 
     (void)snprintf(endpoint.host, sizeof endpoint.host, "%s", host);
-    text_init(&text, address, sizeof address);
-    if (port == DEFAULT_PORT && !strchr(host, ':'))
-        text_add(&text, "%s", host);
+    text_add(out, "starswitch-node --hub ");
+    endpoint_print(&endpoint, out);
+    text_add(out, " --key-file invitation");
+}
+
+void hub_keys_terms(const struct ring *ring, struct text *out)
+{
+    time_t until = (time_t)ring->until;
+    char bytes[40] = "";
+    struct tm parts;
+
+    if (!ring->enrols || !ring_line_serves(ring)) {
+        text_add(out, "it lets in nobody any more: starswitch-hub keygen "
+                 "makes another one");
+        return;
+    }
+    if (ring->until && gmtime_r(&until, &parts))
+        (void)strftime(bytes, sizeof bytes, " until %Y-%m-%d %H:%M UTC",
+                       &parts);
+    if (ring->most)
+        text_add(out, "it lets in %llu more node%s%s",
+                 (unsigned long long)(ring->most - ring->used),
+                 ring->most - ring->used == 1 ? "" : "s", bytes);
     else
-        endpoint_print(&endpoint, &text);
-    invitation_print(&invitation, words);
-    (void)snprintf(out, KEYS_LINE_BYTES, "starswitch-node --hub %s --key %s",
-                   address, words);
-    explicit_bzero(words, sizeof words);
-    invitation_wipe(&invitation);
+        text_add(out, "it lets in any node%s", bytes);
+}
+
+/* A hub that listens everywhere has a line for each network, another one says
+ * how the other networks are served. */
+static void say_lines(const struct hub_keys *keys,
+                      const struct endpoint *listen)
+{
+    bool everywhere = strcmp(listen->host, "0.0.0.0") == 0;
+    struct lan lans[LAN_MOST];
+    unsigned count = lan_list(lans);
+    char bytes[512];
+    struct text line;
+
+    text_init(&line, bytes, sizeof bytes);
+    if (!everywhere)
+        hub_keys_line(listen->host, listen->port, &line);
+    if (!everywhere)
+        (void)fprintf(stderr, "  %s\n", bytes);
+    for (unsigned i = 0; i < count; i++) {
+        text_init(&line, bytes, sizeof bytes);
+        hub_keys_line(lans[i].host, listen->port, &line);
+        if (everywhere)
+            (void)fprintf(stderr, "  on %s:  %s\n", lans[i].device, bytes);
+        else if (keys->lan.host[0] &&
+                 strcmp(lans[i].host, listen->host) != 0)
+            (void)fprintf(stderr, "This PC is also %s on %s: for PCs there "
+                          "say --listen %s beside --lan, for all networks "
+                          "--listen 0.0.0.0\n", lans[i].host, lans[i].device,
+                          lans[i].host);
+    }
 }
 
 void hub_keys_say(const struct hub_keys *keys, const struct options *options)
 {
     const struct endpoint *listen = &options->listen;
-    char line[KEYS_LINE_BYTES];
     bool local = endpoint_is_loopback(listen);
+    char bytes[200];
+    struct text terms;
 
     if (!keys->on && local)
         return;
@@ -144,14 +191,12 @@ void hub_keys_say(const struct hub_keys *keys, const struct options *options)
                            : "NOT encrypted, and whoever reaches it may join");
     if (!keys->on)
         return;
-    if (options->json || !isatty(STDERR_FILENO)) {
-        (void)fprintf(stderr, "starswitch-hub keygen %s prints the line for "
-                      "other PCs\n", options->directory);
-        return;
-    }
-    hub_keys_line(&keys->ring, listen->host, listen->port, line);
-    (void)fprintf(stderr, "On every other PC:   %s\n", line);
-    explicit_bzero(line, sizeof line);
+    text_init(&terms, bytes, sizeof bytes);
+    hub_keys_terms(&keys->ring, &terms);
+    (void)fprintf(stderr, "The key for nodes is %s/invitation (starswitch-hub "
+                  "keygen %s prints it); %s.\nOn every other PC, where that "
+                  "file is:\n", keys->ring.folder, options->directory, bytes);
+    say_lines(keys, listen);
 }
 
 /* ---- while it runs ---- */
@@ -159,7 +204,7 @@ void hub_keys_say(const struct hub_keys *keys, const struct options *options)
 /* So many a second keep neither the disk nor the list busy. */
 enum { ENROLMENTS_A_SECOND = 50 };
 
-static void allow(struct hub_keys *keys, struct net *net)
+static void allow(const struct hub_keys *keys, struct net *net)
 {
     const struct ring *ring = &keys->ring;
     struct key *list = calloc(ring->allowed.count + 1u, sizeof *list);
@@ -168,9 +213,9 @@ static void allow(struct hub_keys *keys, struct net *net)
         return; /* those who were let in before still are */
     for (unsigned i = 0; i < ring->allowed.count; i++)
         list[i] = ring->allowed.entries[i].key;
-    keys->served = ring_line_serves(ring);
+    /* Whether the key for nodes still serves is said to who enrols by it. */
     net_allow(net, list, ring->allowed.count,
-              keys->served ? &ring->enrolment.shown : NULL);
+              ring->enrols ? &ring->enrolment.shown : NULL);
     free(list);
 }
 
@@ -279,6 +324,6 @@ void hub_keys_tick(struct hub_keys *keys, struct net *net)
         answer(net, task.ticket, task.status, &task.why);
         changed = true;
     }
-    if (changed || keys->served != ring_line_serves(&keys->ring))
+    if (changed)
         allow(keys, net);
 }

@@ -13,7 +13,6 @@ struct hub_keys {
     bool on;
     struct ring ring;
     struct clerk *clerk; /* or NULL */
-    bool served;         /* the line, when the net was last told */
     nanos second;        /* since when enrolments are counted: */
     unsigned enrolments;
     struct lan lan; /* of --lan without --listen; host empty: not asked for */
@@ -32,8 +31,7 @@ void hub_keys_close(struct hub_keys *keys);
  * be written, and is good for this life of the hub. The caller's to wipe. */
 enum status hub_keys_seal(const struct hub_keys *keys, const char *directory,
                           struct hub_seal *out, struct why *why) MUST_CHECK;
-/* Says where the hub listens and what to say on other PCs, if a person is
- * there to read it: what is not a terminal may be a log. */
+/* Says where the hub listens and what to do on other PCs. */
 void hub_keys_say(const struct hub_keys *keys, const struct options *options);
 
 /* On the loop's thread, or before it. */
@@ -52,9 +50,9 @@ void hub_keys_tick(struct hub_keys *keys, struct net *net);
 enum status hub_keys_folder(const struct options *options,
                             const char *directory, char out[FILE_PATH_BYTES],
                             struct why *why) MUST_CHECK;
-/* The line for other PCs; the secret in it is the caller's to wipe. */
-enum { KEYS_LINE_BYTES = 512 };
-void hub_keys_line(const struct ring *ring, const char *host, uint16_t port,
-                   char out[KEYS_LINE_BYTES]);
+/* What to say on other PCs, which have the invitation; no secret is in it. */
+void hub_keys_line(const char *host, uint16_t port, struct text *out);
+/* How long the key for nodes serves, and for how many. */
+void hub_keys_terms(const struct ring *ring, struct text *out);
 
 #endif

@@ -106,7 +106,8 @@ struct star_options {
      * `log` and the link goes on. NULL or "": none. */
     const char *record;
     /* What the hub printed for its nodes: who it is, and leave to enrol; NULL
-     * or "": $STARSWITCH_KEY, and without that nothing is encrypted. Not needed
+     * or "": $STARSWITCH_KEY, or what the file $STARSWITCH_KEY_FILE holds; and
+     * without these nothing is encrypted. Not needed
      * any more once star_attach has returned. */
     const char *key;
     /* The file of this node's own key, made when first needed. NULL or "":

@@ -67,18 +67,34 @@ static enum status open_own(struct credentials *own, const char *identity,
                : status;
 }
 
+static enum status read_key(const char *key, struct invitation *out,
+                            bool *given, struct why *why)
+{
+    const char *text = or_environment(key, "STARSWITCH_KEY");
+    const char *file = getenv("STARSWITCH_KEY_FILE");
+    char word[INVITATION_BYTES] = "";
+    enum status status = STATUS_OK;
+
+    if ((!text || !text[0]) && file && file[0]) {
+        status = invitation_file(file, word, why);
+        text = word;
+    }
+    *given = text && text[0];
+    if (status == STATUS_OK && *given)
+        status = invitation_read(text, out, why);
+    explicit_bzero(word, sizeof word);
+    return status;
+}
+
 enum status credentials_open(struct credentials *own, const char *key,
                              const char *identity, const char *name,
                              struct net_config *config, struct why *why)
 {
-    const char *text = or_environment(key, "STARSWITCH_KEY");
     struct invitation invitation;
-    enum status status;
+    bool given;
+    enum status status = read_key(key, &invitation, &given, why);
 
-    if (!text || !text[0])
-        return STATUS_OK;
-    status = invitation_read(text, &invitation, why);
-    if (status != STATUS_OK)
+    if (status != STATUS_OK || !given)
         return status;
     status = open_own(own, or_environment(identity, "STARSWITCH_IDENTITY"),
                       name, why);

@@ -13,7 +13,8 @@ struct credentials {
     struct enrol *enrol; /* under way, or NULL */
 };
 
-/* Takes `key` (NULL or "": $STARSWITCH_KEY; none: nothing is encrypted) and the
+/* Takes `key` (NULL or "": $STARSWITCH_KEY, or the file
+ * $STARSWITCH_KEY_FILE; none: nothing is encrypted) and the
  * file `identity` (NULL or "": by the name)
  * into the configuration, which is held if the node has to enrol first. CONFIG,
  * IO, MALFORMED, UNAVAILABLE. */

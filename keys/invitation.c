@@ -1,8 +1,13 @@
 #include "keys/invitation.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-enum { SIX_BITS = 6, EIGHT_BITS = 8, TWO_KEYS = 2 * KEY_BYTES };
+#include "store/file.h"
+
+enum { SIX_BITS = 6, EIGHT_BITS = 8, TWO_KEYS = 2 * KEY_BYTES,
+       LONGEST_FILE = 4096 };
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                              "abcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -74,11 +79,11 @@ enum status invitation_read(const char *text, struct invitation *out,
         return STATUS_OK;
     if (*text == 'N')
         return because(why, STATUS_CONFIG,
-                       "--key is a node's own key; give the one that the hub "
-                       "printed, or starswitch-hub keygen");
+                       "that is a node's own key; give the one for nodes, "
+                       "which starswitch-hub keygen prints");
     return because(why, STATUS_CONFIG,
-                   "--key is not a key of a hub: copy all of what the hub "
-                   "printed, or starswitch-hub keygen; it begins with E or H");
+                   "that is no key for nodes: copy all of what "
+                   "starswitch-hub keygen prints; it begins with E or H");
 }
 
 void invitation_print(const struct invitation *invitation,
@@ -116,4 +121,36 @@ enum status node_key_read(const char *text, struct key *out, struct why *why)
 void node_key_print(const struct key *key, char text[NODE_KEY_BYTES])
 {
     encode('N', key->bytes, KEY_BYTES, text);
+}
+
+enum status invitation_file(const char *path, char word[INVITATION_BYTES],
+                            struct why *why)
+{
+    char *bytes = NULL;
+    size_t size = 0, first, length;
+    struct stat found;
+    enum status status;
+
+    if (stat(path, &found) == 0 && S_ISREG(found.st_mode) &&
+        (found.st_mode & (S_IRWXG | S_IRWXO)))
+        return because(why, STATUS_CONFIG,
+                       "%.150s: others may read this key; say chmod 600 of it, "
+                       "or, if somebody did, have the hub make a new one "
+                       "(keygen --rotate)", path);
+    status = file_read(path, LONGEST_FILE, &bytes, &size, why);
+    if (status != STATUS_OK)
+        return status;
+    first = strspn(bytes, " \t\r\n");
+    length = strcspn(bytes + first, " \t\r\n");
+    if (length < INVITATION_BYTES) {
+        memcpy(word, bytes + first, length);
+        word[length] = '\0';
+    }
+    explicit_bzero(bytes, size);
+    free(bytes);
+    return length && length < INVITATION_BYTES
+               ? STATUS_OK
+               : because(why, STATUS_CONFIG,
+                         "%.150s holds no key for nodes: it is the word that "
+                         "starswitch-hub keygen prints", path);
 }

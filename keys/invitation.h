@@ -27,6 +27,11 @@ void invitation_print(const struct invitation *invitation,
                       char text[INVITATION_BYTES]);
 void invitation_wipe(struct invitation *invitation);
 
+/* The word in a file that nobody else may read, or that comes through a pipe;
+ * `-`: standard input. Nothing is known of it then. CONFIG, IO. */
+enum status invitation_file(const char *path, char word[INVITATION_BYTES],
+                            struct why *why) MUST_CHECK;
+
 /* An N word; USAGE. */
 enum status node_key_read(const char *text, struct key *out,
                           struct why *why) MUST_CHECK;

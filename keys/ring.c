@@ -204,6 +204,37 @@ static enum status show_hub(const char *folder, const struct certificate *own,
                : status;
 }
 
+struct invitation ring_invitation(const struct ring *ring)
+{
+    return (struct invitation){.hub = ring->hub.shown,
+                               .enrols = ring->enrols,
+                               .enrolment = ring->enrolment};
+}
+
+/* The file that a node is given. */
+static enum status invite(const char *folder, struct why *why)
+{
+    char path[FILE_PATH_BYTES], word[INVITATION_BYTES + 1];
+    struct ring ring = {.enrols = false};
+    struct invitation invitation;
+    struct part part = {.bytes = word};
+    enum status status = ring_open(folder, &ring, why);
+
+    if (status == STATUS_OK)
+        status = ring_path(path, folder, "", "invitation", "", why);
+    if (status != STATUS_OK)
+        return status;
+    invitation = ring_invitation(&ring);
+    invitation_print(&invitation, word);
+    part.size = strlen(word);
+    word[part.size++] = '\n';
+    status = file_replace_private(path, &part, 1, why);
+    explicit_bzero(word, sizeof word);
+    invitation_wipe(&invitation);
+    ring_close(&ring);
+    return status;
+}
+
 enum status ring_renew(const char *folder, const struct ring_line *line,
                        struct why *why)
 {
@@ -224,7 +255,7 @@ enum status ring_renew(const char *folder, const struct ring_line *line,
     if (status == STATUS_OK)
         status = certificate_write(path, &own, why);
     certificate_wipe(&own);
-    return status;
+    return status == STATUS_OK ? invite(folder, why) : status;
 }
 
 static bool ring_has_line(const char *folder)
@@ -262,10 +293,13 @@ enum status ring_open(const char *folder, struct ring *out, struct why *why)
 {
     struct ring ring = {.enrols = false};
     struct certificate own = {.has_secret = false};
-    enum status status = ring_path(ring.folder, folder, "", "", "", why);
+    enum status status;
 
-    if (status == STATUS_OK)
-        status = read_own(folder, "hub", &own, why);
+    if (snprintf(ring.folder, sizeof ring.folder, "%s", folder) >=
+        (int)sizeof ring.folder)
+        return because(why, STATUS_IO, "the folder name %.80s... is too long",
+                       folder);
+    status = read_own(folder, "hub", &own, why);
     ring.hub = own.pair;
     certificate_wipe(&own);
     if (status == STATUS_OK)

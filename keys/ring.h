@@ -5,6 +5,7 @@
  *     enrolment.key_secret      the line's: whoever holds it may enrol, as long
  *                               and as many as it says; without this file
  *                               nobody may
+ *     invitation                that, as a node is given it (--key-file)
  *     allowed/NAME.key          the nodes that are let in
  *     revoked/NAME.key          those that are not any more
  *
@@ -18,6 +19,7 @@
 
 #include <time.h>
 
+#include "keys/invitation.h"
 #include "keys/list.h"
 #include "store/file.h"
 
@@ -50,7 +52,8 @@ bool ring_is_there(const char *folder);
 enum status ring_make(const char *folder, bool *made,
                       struct why *why) MUST_CHECK;
 /* Puts a new enrolment key in the place of the old one, whose line counts no
- * more once it is read; `line` NULL: the usual one. IO. */
+ * more once it is read, and invites by it; `line` NULL: the usual one. IO,
+ * UNAVAILABLE: there are no keys. */
 enum status ring_renew(const char *folder, const struct ring_line *line,
                        struct why *why) MUST_CHECK;
 /* Reads all of it; UNAVAILABLE: there are no keys. */
@@ -60,6 +63,9 @@ enum status ring_open(const char *folder, struct ring *out,
 void ring_close(struct ring *ring);
 /* Reads all but the hub's key again; on failure the ring is as it was. */
 enum status ring_reload(struct ring *ring, struct why *why) MUST_CHECK;
+/* What a node is told: who the hub is and, if anybody, whom it lets in. The
+ * caller's to wipe. */
+struct invitation ring_invitation(const struct ring *ring);
 /* Whether its line would let somebody in now. */
 bool ring_line_serves(const struct ring *ring);
 

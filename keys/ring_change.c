@@ -93,10 +93,11 @@ static enum status check_line(const struct ring *ring, struct why *why)
         return STATUS_OK;
     return because(why, STATUS_REFUSED,
                    ring->most && ring->used >= ring->most
-                       ? "this line has let in as many nodes as it may: ask "
-                         "for the one that starswitch-hub keygen prints now"
-                       : "this line has expired: ask for the one that "
-                         "starswitch-hub keygen prints now");
+                       ? "this key for nodes has let in as many nodes as it "
+                         "may: ask for the one that starswitch-hub keygen "
+                         "prints now"
+                       : "this key for nodes has expired: ask for the one "
+                         "that starswitch-hub keygen prints now");
 }
 
 enum status ring_ask(struct ring *ring, const char *name,

@@ -150,8 +150,8 @@ enum enrol_state enrol_step(struct enrol *enrol, nanos now, struct why *why)
     if (enrol->station)
         state = hear(enrol, why);
     if (state == ENROL_WAITS && hubs_all_refuse(&enrol->hubs)) {
-        explain(why, "the hub does not know this line any more: ask for the "
-                     "one that starswitch-hub keygen prints now");
+        explain(why, "the hub does not know this key for nodes any more: ask "
+                     "for the one that starswitch-hub keygen prints now");
         return ENROL_REFUSED;
     }
     if (state == ENROL_WAITS && now >= enrol->until)

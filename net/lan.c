@@ -72,3 +72,18 @@ enum status lan_find(struct lan *out, struct why *why)
                    "this machine has several addresses, %s: choose one with "
                    "--listen, beside --lan", bytes);
 }
+
+unsigned lan_list(struct lan out[LAN_MOST])
+{
+    struct ifaddrs *all = NULL;
+    unsigned count = 0;
+
+    if (getifaddrs(&all) != 0)
+        return 0;
+    for (const struct ifaddrs *one = all; one && count < LAN_MOST;
+         one = one->ifa_next)
+        if (is_candidate(one))
+            take(one, &out[count++]);
+    freeifaddrs(all);
+    return count;
+}

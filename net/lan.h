@@ -6,7 +6,7 @@
 #include "core/status.h"
 #include "core/text.h"
 
-enum { LAN_DEVICE_BYTES = 16 };
+enum { LAN_DEVICE_BYTES = 16, LAN_MOST = 16 };
 
 struct lan {
     char host[ENDPOINT_HOST_BYTES];
@@ -17,5 +17,8 @@ struct lan {
  * is up and not loopback. CONFIG: there is none, or there are several; then
  * the sentence lists them and asks for --listen. */
 enum status lan_find(struct lan *out, struct why *why) MUST_CHECK;
+
+/* All of them, up to LAN_MOST; returns how many. */
+unsigned lan_list(struct lan out[LAN_MOST]);
 
 #endif

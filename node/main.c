@@ -9,11 +9,11 @@
 #include <starswitch.h>
 
 #include "core/prng.h"
-#include "keys/invitation.h"
 #include "net/memory.h"
 #include "net/net.h"
 #include "net/service.h"
 #include "net/settings.h"
+#include "node/main_key.h"
 #include "node/main_save.h"
 #include "node/main_show.h"
 #include "train/trainer.h"
@@ -324,21 +324,10 @@ static int train(struct training *training, struct why *why)
     return status == STATUS_OK ? code : complain(status, why);
 }
 
-static enum status check_key(const char *key, struct why *why)
-{
-    struct invitation invitation;
-    enum status status = STATUS_OK;
-
-    if (key[0])
-        status = invitation_read(key, &invitation, why);
-    invitation_wipe(&invitation);
-    return status;
-}
-
 static enum status dry_run(struct training *training, struct why *why)
 {
     struct star_progress nothing;
-    enum status status = check_key(training->options.key, why);
+    enum status status = main_key_check(&training->options, why);
 
     if (status == STATUS_OK)
         status = trainer_gradient(training->trainer, &nothing.loss,
@@ -351,9 +340,11 @@ static enum status dry_run(struct training *training, struct why *why)
 static int run(struct training *training)
 {
     struct why why = {""};
-    enum status status = open_trainer(training, &why);
+    enum status status = main_key_read(&training->options, &why);
     int code;
 
+    if (status == STATUS_OK)
+        status = open_trainer(training, &why);
     if (status != STATUS_OK)
         return complain(status, &why);
     if (training->options.dry_run) {

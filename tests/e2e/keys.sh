@@ -8,8 +8,8 @@ cd "$(dirname "$0")/../.."
 keys=$here/h.run/keys
 export XDG_CONFIG_HOME="$here/config"
 
-# The words of a line for other PCs, behind --key.
-key_in() { sed -n 's/.*--key \([EH][^ ]*\).*/\1/p' "$1"; }
+# The key for nodes that keygen printed.
+key_in() { tail -n 1 "$1"; }
 
 mode() { stat -c %a "$1"; }
 
@@ -35,11 +35,13 @@ start keygen "$bin/starswitch-hub" keygen "$here/h.run" \
 ends keygen 0 10
 key=$(key_in "$here/keygen.out")
 [ ${#key} = 87 ] || failed "keygen prints no key: $(cat "$here/keygen.out")"
-said keygen "starswitch-node --hub 127.0.0.1:$port --key $key" ||
+said keygen "starswitch-node --hub 127.0.0.1:$port --key-file invitation" ||
     failed "keygen does not print the line"
-for file in hub enrolment; do
-    [ "$(mode "$keys/$file.key_secret")" = 600 ] ||
-        failed "$file.key_secret has mode $(mode "$keys/$file.key_secret")"
+! grep -q "$key" "$here/keygen.err" || failed "what is not the key has it"
+[ "$(cat "$keys/invitation")" = "$key" ] || failed "the file has another key"
+for file in hub.key_secret enrolment.key_secret invitation; do
+    [ "$(mode "$keys/$file")" = 600 ] ||
+        failed "$file has mode $(mode "$keys/$file")"
 done
 [ "$(mode "$keys")" = 700 ] || failed "others may look into the keys"
 start again "$bin/starswitch-hub" keygen "$here/h.run"
@@ -51,7 +53,7 @@ ends again 0 10
 hub h --keys "$keys" --policy mean --record "$here/h.record" \
     --report "$here/h.html"
 node n1 --key "$key" --record "$here/n1.record"
-node n2 --key "$key"
+node n2 --key-file "$keys/invitation"
 until_ 20 "n1 enrols" told h node_enrolled n1
 until_ 20 "n2 enrols" told h node_enrolled n2
 goes_on 20 n1 n2
@@ -62,7 +64,10 @@ n2.key" ] || failed "allowed: $(ls "$keys/allowed")"
 tr '\0' ' ' <"/proc/$(cat "$here/n1.pid")/cmdline" >"$here/ps.out"
 ! said ps "$key" || failed "ps shows the key of n1"
 
-for name in h n1; do
+said n1 "say --key-file" || failed "nobody warns of --key"
+! said n2 "say --key-file" || failed "it warns of --key-file"
+
+for name in h n1 n2; do
     limits=/proc/$(cat "$here/$name.pid")/limits
     grep -q "^Max core file size  *0 *0 " "$limits" ||
         failed "a core of $name would hold its key"
@@ -101,6 +106,18 @@ ends dry 0 10
 said dry "key     has the form of one" || failed "--dry-run doubts the key"
 node dry --dry-run --key "$cut"
 ends dry 78 10
+# A key comes through a pipe, too; not from a file that others may read.
+mkfifo "$here/pipe"
+printf '\n  %s\r\n' "$key" >"$here/pipe" &
+node dry --dry-run --key-file "$here/pipe"
+ends dry 0 10
+cp "$keys/invitation" "$here/open.key_secret"
+chmod 644 "$here/open.key_secret"
+node dry --dry-run --key-file "$here/open.key_secret"
+ends dry 78 10
+said dry "chmod 600" || failed "it does not say what is wrong with the file"
+node dry --dry-run --key-file "$here/none"
+ends dry 74 10
 # Whoever says he is n1 is another node, and n1 trains on.
 as=n1 node thief --key "$key" --identity "$here/thief.key_secret"
 goes_on 20 thief
@@ -171,15 +188,47 @@ ends n1 0
 
 # ---- a hub that starts again knows them, and nobody else by the old line ----
 
-send TERM n2
-ends n2 0
-said revoke "enrolment.key_secret, say keygen, then start the hub again" ||
-    failed "revoke does not say how to change the line"
-rm "$keys/enrolment.key_secret"
-start newline "$bin/starswitch-hub" keygen "$here/h.run"
+said revoke "--rotate" || failed "revoke does not say how to change the key"
+
+# ---- a new key for nodes, while the hub runs ----
+
+start newline "$bin/starswitch-hub" keygen "$here/h.run" --once
 ends newline 0 10
 new=$(key_in "$here/newline.out")
 [ ${#new} = 87 ] && [ "$new" != "$key" ] || failed "keygen prints the old key"
+said newline "it lets in 1 more node" || failed "keygen does not say for whom"
+node n4 --key "$key"
+refused n4 77
+node n5 --key "$new"
+until_ 20 "n5 comes in by the new key" is_ n5 attached true
+node n6 --key "$new"
+refused n6 77
+start newer "$bin/starswitch-hub" revoke "$here/h.run" n5 --rotate
+ends newer 0 10
+refused n5 77
+new=$(cat "$keys/invitation")
+goes_on 20 n2
+node n7 --key "$new"
+until_ 20 "n7 comes in by the newest key" is_ n7 attached true
+send TERM n7
+ends n7 0
+start short "$bin/starswitch-hub" keygen "$here/h.run" --for 1s --most 0
+ends short 0 10
+is_past() { # the key's end
+    [ "$(date -u +%Y-%m-%dT%H:%M:%SZ)" \> "$(sed -n \
+        's/.*until = "\(.*\)"/\1/p' "$keys/enrolment.key_secret")" ]
+}
+until_ 10 "the key ends" is_past
+node n8 --key "$(key_in "$here/short.out")"
+refused n8 77
+start again "$bin/starswitch-hub" keygen "$here/h.run"
+ends again 0 10
+new=$(key_in "$here/again.out")
+
+# ---- a hub that starts again knows them, and nobody else by the old key ----
+
+send TERM n2
+ends n2 0
 send TERM h
 ends h 0 30
 hub h --keys "$keys" --policy mean
@@ -187,10 +236,10 @@ node n2 --key "$key"
 until_ 20 "n2 is back" is_ n2 attached true
 node n4 --key "$key"
 refused n4 77
-node n5 --key "$new"
-until_ 20 "n5 comes in by the new line" is_ n5 attached true
-send TERM n5
-ends n5 0
+node n9 --key "$new"
+until_ 20 "n9 comes in by the new key" is_ n9 attached true
+send TERM n9
+ends n9 0
 send TERM n2
 ends n2 0
 send TERM h
@@ -203,7 +252,8 @@ sed -n 's/.*secret-key = "\(.*\)"/\1/p' "$keys"/*.key_secret \
 printf '%s\n' "$key" "$new" >>"$here/secrets"
 [ "$(wc -l <"$here/secrets")" -ge 5 ] || failed "no secrets to look for"
 find "$here" -type f ! -name '*.key_secret' ! -name secrets \
-    ! -name keygen.out ! -name again.out ! -name newline.out |
+    ! -name keygen.out ! -name again.out ! -name newline.out \
+    ! -name short.out ! -name invitation |
     while read -r file; do
         ! grep -qF -f "$here/secrets" "$file" || failed "a secret is in $file"
     done

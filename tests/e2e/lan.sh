@@ -15,13 +15,13 @@ until_ 10 "the hub listens" said h "listening tcp://$hub_address:7541 (switch)"
 said h "encrypted" || failed "it does not say whether it is encrypted"
 start keygen "$bin/starswitch-hub" keygen "$here/h.run"
 ends keygen 0 10
-said keygen "starswitch-node --hub $hub_address --key E" ||
+said keygen "starswitch-node --hub $hub_address:7541 --key-file invitation" ||
     failed "keygen does not print the line"
 
-# What it printed, as people paste it.
+# What it printed, as people paste it, where the file is.
 inside=$at_node
-options=$(sed -n 's/.*starswitch-node \(--hub .*--key [^ ]*\).*/\1/p' \
-    "$here/keygen.out")
+options=$(sed -n 's/.*starswitch-node \(--hub .*--key-file \).*/\1/p' \
+    "$here/keygen.err")$here/h.run/keys/invitation
 # shellcheck disable=SC2086
 start n1 "$bin/starswitch-node" $options --name n1 --model $model \
     --data "$data" --step-time 10ms --json

@@ -10,7 +10,7 @@ export XDG_CONFIG_HOME="$here/config"
 keys=$here/keys
 start keygen "$bin/starswitch-hub" keygen --keys "$keys"
 ends keygen 0 10
-key=$(sed -n 's/.*--key \([EH][^ ]*\).*/\1/p' "$here/keygen.out")
+key=$(cat "$here/keygen.out")
 
 first=$port
 hub a --keys "$keys" --policy mean --every 5 --delay 2 --json

@@ -70,14 +70,14 @@ static void what_is_no_invitation_is_refused_and_not_repeated(void)
     for (size_t length = 0; length + 1 < sizeof text; length++) {
         memcpy(cut, text, length);
         cut[length] = '\0';
-        refused(cut, "copy all of what the hub printed");
+        refused(cut, "copy all of what starswitch-hub keygen prints");
     }
     memcpy(cut, text, sizeof cut);
     cut[40] = '$';
-    refused(cut, "copy all of what the hub printed");
+    refused(cut, "copy all of what starswitch-hub keygen prints");
     memcpy(cut, text, sizeof cut);
     cut[86] ^= 1; /* bits behind the last byte */
-    refused(cut, "copy all of what the hub printed");
+    refused(cut, "copy all of what starswitch-hub keygen prints");
     node_key_print(&made.hub, node);
     refused(node, "a node's own key");
 }
