@@ -19,7 +19,6 @@ enum { CLIENT = 1, KEYED = 2, SHAKEN = 4, BOXED = 128, LARGEST = 5000 };
 
 struct ends {
     struct zmtp tested, other;
-    struct zmtp_keys tested_keys, other_keys;
     struct pool *pool;
     bool over;
 };
@@ -30,10 +29,23 @@ static enum zmtp_fault admit(void *self, const unsigned char *key)
     return key[0] % 8 ? ZMTP_FAULT_NONE : ZMTP_FAULT_KEY;
 }
 
+static struct zmtp_keys tested_keys, other_keys;
+
 static void make_keys(struct zmtp_keys *keys, unsigned char seed)
 {
     memset(keys->secret, seed, sizeof keys->secret);
     (void)crypto_scalarmult_base(keys->shown, keys->secret);
+}
+
+static void make_all_keys(void)
+{
+    if (tested_keys.secret[0])
+        return;
+    assert(sodium_init() >= 0);
+    make_keys(&tested_keys, 7);
+    make_keys(&other_keys, 9);
+    memcpy(tested_keys.server, other_keys.shown, ZMTP_KEY_BYTES);
+    memcpy(other_keys.server, tested_keys.shown, ZMTP_KEY_BYTES);
 }
 
 static void open_ends(struct ends *ends, unsigned how)
@@ -43,17 +55,14 @@ static void open_ends(struct ends *ends, unsigned how)
 
     memset(ends, 0, sizeof *ends);
     ends->pool = pool_new();
-    make_keys(&ends->tested_keys, 7);
-    make_keys(&ends->other_keys, 9);
-    memcpy(ends->tested_keys.server, ends->other_keys.shown, ZMTP_KEY_BYTES);
-    memcpy(ends->other_keys.server, ends->tested_keys.shown, ZMTP_KEY_BYTES);
+    make_all_keys();
     memset(random, 1, sizeof random);
     plan.server = !(how & CLIENT);
-    plan.keys = how & KEYED ? &ends->tested_keys : NULL;
+    plan.keys = how & KEYED ? &tested_keys : NULL;
     zmtp_init(&ends->tested, &plan, random);
     memset(random, 2, sizeof random);
     plan.server = !plan.server;
-    plan.keys = how & KEYED ? &ends->other_keys : NULL;
+    plan.keys = how & KEYED ? &other_keys : NULL;
     zmtp_init(&ends->other, &plan, random);
 }
 
