@@ -53,7 +53,7 @@ void contribution_grant(struct hub *hub, struct contribution *contribution)
     if (contribution->granted || !member)
         return;
     contribution->granted = true;
-    contribution->progress = hub->now;
+    contribution->began = contribution->progress = hub->now;
     /* Where a rule must see the whole nothing is merged before all of it is
      * here, so that nobody may wait for more credit; nor where each node sends
      * its chunks in an order of its own, so that all hold back what others

@@ -6,6 +6,8 @@
 void delivery_sent(struct hub *hub, struct member *member,
                    const struct msg *msg, struct blob *payload)
 {
+    if (!member->delivery.out)
+        waits_sent(hub, member, false);
     member->delivery.out += payload->wire_bytes;
     member->down_bytes += payload->wire_bytes;
     effects_send(hub->out, member->bulk, msg, payload);
@@ -238,6 +240,27 @@ static void pass_over(struct hub *hub, struct member *member,
     free(verdicts);
 }
 
+void delivery_end(struct hub *hub, struct member *member)
+{
+    const struct parcel *parcel = member->delivery.first;
+
+    while (parcel) {
+        const struct msg_result *first = &parcel->result;
+        uint32_t count = 0;
+
+        while (parcel && parcel->result.exchange == first->exchange &&
+               parcel->result.verdict == first->verdict &&
+               parcel->result.chunk == first->chunk + count) {
+            parcel = parcel->next;
+            count++;
+        }
+        if (first->exchange)
+            verdict_send(hub, member, first->exchange, first->chunk, count,
+                         (enum verdict)first->verdict);
+    }
+    delivery_clear(&member->delivery);
+}
+
 void delivery_add(struct hub *hub, struct contribution *contribution,
                   const struct msg_result *result, struct blob *payload)
 {
@@ -325,6 +348,8 @@ void hub_on_credit(struct hub *hub, struct peer *peer, const struct msg *msg,
     }
     member->delivery.out -= msg->credit.more;
     delivery_flush(hub, member);
+    if (!member->delivery.out && msg->credit.more)
+        waits_sent(hub, member, true);
 }
 
 void hub_on_waive(struct hub *hub, struct peer *peer, const struct msg *msg,

@@ -8,6 +8,10 @@
 
 #include "hub/state.h"
 
+/* Last offers of which something comes have so much longer: links may be slow.
+ */
+#define LAST_UPLOADS (120 * SECOND)
+
 /* There is a reason. */
 static void begin(struct hub *hub)
 {
@@ -21,6 +25,7 @@ static void begin(struct hub *hub)
     effects_note(hub->out, NOTE_ENDING, "", "%s", hub->reason);
     for (int i = 0; i < hub->member_count; i++)
         member_send(hub, hub->members[i], &msg);
+    waits_end(hub);
     rounds_advance(hub);
 }
 
@@ -66,8 +71,10 @@ static void goodbye(struct hub *hub)
         say_unsaved(hub);
     (void)snprintf(bye.bye.text, sizeof bye.bye.text, "%s", hub->reason);
     bye.bye.farewell = FAREWELL_DONE;
-    for (int i = 0; i < hub->member_count; i++)
+    for (int i = 0; i < hub->member_count; i++) {
+        delivery_end(hub, hub->members[i]);
         member_send(hub, hub->members[i], &bye);
+    }
     effects_note(hub->out, NOTE_ENDED, "", "%s; version %llu",
                  hub->reason, (unsigned long long)hub->version);
     hub->ended = true;
@@ -226,7 +233,8 @@ void finish_tick(struct hub *hub)
         (void)snprintf(hub->reason, sizeof hub->reason, "the time is over");
         begin(hub);
     }
-    if (hub->ending && !hub->closing && hub->now >= hub->last_call) {
+    if (hub->ending && !hub->closing && hub->now >= hub->last_call &&
+        (hub->now >= hub->last_call + LAST_UPLOADS || !waits_bring(hub))) {
         hub->closing = true;
         rounds_advance(hub);
         for (int i = 0; i < hub->member_count; i++)

@@ -176,8 +176,12 @@ void gather_checked(struct hub *hub, struct job *job)
     } else {
         contribution_close(hub, contribution, chunk, fault);
     }
-    if (contribution->delivered >= hub->chunks)
+    if (contribution->delivered >= hub->chunks) {
+        waits_delivered(hub, contribution);
+        waits_skip(hub, contribution->round);
         rounds_settle(hub);
+        merge_try_all(hub);
+    }
     judge_sender(hub, contribution, job, fault);
     merge_try(hub, chunk);
 }

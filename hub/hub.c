@@ -239,7 +239,7 @@ static void on_wake(struct hub *hub)
     members_tick(hub);
     superseded_tick(hub);
     review_tick(hub);
-    rounds_tick(hub);
+    waits_tick(hub);
     tasks_tick(hub);
     snapshot_tick(hub);
     orders_tick(hub);

@@ -138,7 +138,7 @@ struct hub_view {
     /* Tasks of the epoch under way, which counts from 0; all 0: no tasks. */
     uint64_t task_epoch;
     uint32_t tasks, tasks_doing, tasks_done;
-    char state[96]; /* what the hub is doing or waiting for */
+    char state[160]; /* what the hub is doing or waiting for */
     char reason[MSG_TEXT_BYTES];
     unsigned count; /* nodes, also those that are gone */
     struct hub_node_view *nodes; /* the hub's, until it is looked at again */

@@ -45,13 +45,32 @@ void rounds_discard(struct hub *hub);
 void rounds_settle(struct hub *hub);
 /* Completes the rounds whose chunks are all done; after each event. */
 void rounds_sweep(struct hub *hub);
-void rounds_tick(struct hub *hub);
 /* Closes what the member has not delivered; `gone`: also the offers that wait,
  * and what is being checked. */
 void rounds_forget(struct hub *hub, int member, enum verdict verdict,
                    bool gone);
 /* Tells a node that is back what became of what it sent before. */
 void rounds_recall(struct hub *hub, struct member *member);
+
+/* waits.c */
+void waits_tick(struct hub *hub);
+/* It has made an offer. */
+void waits_offered(struct member *member);
+/* It is sent something after it had all; it has all that it was sent. */
+void waits_sent(struct hub *hub, struct member *member, bool all);
+/* All that will come of an upload is here. */
+void waits_delivered(struct hub *hub, const struct contribution *contribution);
+/* Others of the round are through: those that it does not wait for are cut. */
+void waits_skip(struct hub *hub, const struct round *round);
+/* The round is over, and has merged something or not. */
+void waits_barren(struct hub *hub, const struct round *round, bool merged);
+/* The run ends: last offers are waited for by its own bounds. */
+void waits_end(struct hub *hub);
+/* Whether uploads are under way, and not stuck. */
+bool waits_bring(const struct hub *hub);
+/* Whether the round is open and waits for an offer of the member's. */
+bool waits_for(const struct hub *hub, const struct round *round,
+               const struct member *member);
 
 /* contest.c */
 void contest_open(struct hub *hub);
@@ -221,6 +240,8 @@ enum passage delivery_next(struct hub *hub, struct member *member);
 /* Has sent a payload to the member, on its credit. */
 void delivery_sent(struct hub *hub, struct member *member,
                    const struct msg *msg, struct blob *payload);
+/* The run is over: verdicts say what is in results that wait for credit. */
+void delivery_end(struct hub *hub, struct member *member);
 /* Forgets what waits to be sent; what is on its way keeps its credit. */
 void delivery_clear(struct delivery *delivery);
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "hub/state.h"
 
 static void look_at(const struct hub *hub, const struct member *member,
@@ -27,6 +28,9 @@ static void look_at(const struct hub *hub, const struct member *member,
     view->quarantined = quarantine_holds(member);
     view->best = false;
     view->gone = !member->present;
+    if (member->patience.spent)
+        (void)snprintf(view->why, sizeof view->why,
+                       "too slow: rounds do not wait for it");
     view->drained = member->drained;
     view->pinned = hub->pinned == member->place;
 }
@@ -47,8 +51,46 @@ static void mark_best(struct hub_view *view)
         best->best = true;
 }
 
+/* Whom the oldest round waits for, if it does for long enough to be noticed.
+ */
+static void say_awaited(const struct hub *hub, nanos now, struct text *out)
+{
+    const struct round *round = hub->rounds;
+    const struct member *member = NULL;
+    nanos since;
+
+    if (!round || now - round->opened < SECOND)
+        return;
+    since = round->opened;
+    for (unsigned i = 0; round->closed && i < round->count && !member; i++)
+        if (round->list[i]->granted &&
+            round->list[i]->delivered < hub->chunks) {
+            member = hub->members[round->list[i]->member];
+            since = round->list[i]->began;
+        }
+    for (int i = 0; i < hub->member_count && !member; i++)
+        if (waits_for(hub, round, hub->members[i]))
+            member = hub->members[i];
+    if (member)
+        text_add(out, "; waits for %s to %s, for %.0f s", member->name,
+                 round->closed ? "upload" : "offer",
+                 (double)(now - since) / (double)SECOND);
+}
+
+static void say_offered(const struct hub *hub, nanos now, unsigned offered,
+                        struct hub_view *view)
+{
+    struct text out;
+
+    text_init(&out, view->state, sizeof view->state);
+    text_add(&out, "%s%u of %u nodes have offered",
+             hub->contest ? "tournament of first parameters: " : "", offered,
+             members_live(hub));
+    say_awaited(hub, now, &out);
+}
+
 /* What the hub does or waits for as long as the run goes on. */
-static void say_work(const struct hub *hub, struct hub_view *view)
+static void say_work(const struct hub *hub, nanos now, struct hub_view *view)
 {
     unsigned live = members_live(hub), wanted = gate_nodes(hub), offered = 0;
 
@@ -57,24 +99,18 @@ static void say_work(const struct hub *hub, struct hub_view *view)
     if (!hub->tally.present)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for nodes (training starts with the first)");
-    else if (hub->contest)
-        (void)snprintf(view->state, sizeof view->state,
-                       "tournament of first parameters: %u of %u nodes have "
-                       "offered",
-                       offered, live);
-    else if (!hub->founded)
+    else if (!hub->contest && !hub->founded)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for the first parameters");
-    else if (live < wanted)
+    else if (!hub->contest && live < wanted)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for %u more node%s; those here train",
                        wanted - live, wanted - live == 1 ? "" : "s");
     else
-        (void)snprintf(view->state, sizeof view->state,
-                       "%u of %u nodes have offered", offered, live);
+        say_offered(hub, now, offered, view);
 }
 
-static void say_state(const struct hub *hub, struct hub_view *view)
+static void say_state(const struct hub *hub, nanos now, struct hub_view *view)
 {
     const char *words = NULL;
 
@@ -93,7 +129,7 @@ static void say_state(const struct hub *hub, struct hub_view *view)
     if (words)
         (void)snprintf(view->state, sizeof view->state, "%s", words);
     else
-        say_work(hub, view);
+        say_work(hub, now, view);
 }
 
 /* Bytes of payload that have come of an upload and are not merged. */
@@ -190,7 +226,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     for (int i = 0; i < hub->member_count; i++)
         look_at(hub, hub->members[i], &view->nodes[view->count++]);
     mark_best(view);
-    say_state(hub, view);
+    say_state(hub, now, view);
 }
 
 /* What is merged of a contribution has been asked for, is what the round is

@@ -369,7 +369,7 @@ void members_tick(struct hub *hub)
             member_recount(hub, member);
             effects_note(hub->out, NOTE_SUSPECT, member->name,
                          "nothing heard for 2 s; rounds go on without it");
-            rounds_forget(hub, i, VERDICT_EXPIRED, false);
+            review_forget(hub, i);
             if (hub->founder == i) { /* what it gives is not waited for */
                 hub->founder = -1;
                 member_start(hub, member, START_HOLD);

@@ -152,6 +152,7 @@ static void offer_accept(struct hub *hub, struct member *member,
     contribution->offer = *offer;
     contribution->ordinal = ++member->conduct.offers;
     narrow(hub, contribution);
+    waits_offered(member);
     member->last_exchange = offer->exchange;
     member->base_version = offer->base_version;
     member->waiting[member->waiting_count++] = contribution;

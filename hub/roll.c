@@ -152,8 +152,8 @@ void roll_free(struct hub *hub)
 bool member_live(const struct member *member)
 {
     return member->present && member->bulk != PEER_NONE && !member->silent &&
-           !member->finished && member->start == START_GO &&
-           !quarantine_holds(member);
+           !member->finished && !member->patience.spent &&
+           member->start == START_GO && !quarantine_holds(member);
 }
 
 static struct tally tally_of(const struct hub *hub,

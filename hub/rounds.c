@@ -169,6 +169,8 @@ static void round_try_close(struct hub *hub, struct round *round)
     hub->iterations = gate_iterations(hub);
     contest_choose(hub, round);
     choice_make(hub, round);
+    waits_skip(hub, round);
+    rounds_settle(hub);
     merge_try_all(hub);
 }
 
@@ -261,42 +263,6 @@ void rounds_recall(struct hub *hub, struct member *member)
     }
 }
 
-/* Whether everybody else in the round is a window ahead of this one, or all
- * the others wait for it: behind the fence of a snapshot. */
-static bool is_behind(const struct hub *hub, const struct round *round,
-                      const struct contribution *slow)
-{
-    for (unsigned i = 0; i < round->count; i++) {
-        const struct contribution *other = round->list[i];
-
-        if (other != slow && other->granted &&
-            other->delivered < hub->chunks &&
-            other->delivered <
-                slow->delivered +
-                    flow_chunks_ahead(hub, hub->members[other->member]))
-            return false;
-    }
-    return round->count > 1 || hub->fence;
-}
-
-void rounds_tick(struct hub *hub)
-{
-    for (struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; round->closed && i < round->count; i++) {
-            struct contribution *slow = round->list[i];
-            nanos still = flow_still(hub, slow);
-
-            if (slow->delivered >= hub->chunks || !slow->granted ||
-                still < PATIENCE ||
-                (still < STUCK && !is_behind(hub, round, slow)))
-                continue;
-            contribution_cut(hub, slow, VERDICT_EXPIRED, false);
-        }
-    rounds_settle(hub);
-    merge_try_all(hub);
-    rounds_advance(hub);
-}
-
 /* Tells those who got no result what became of their offers. A verdict may
  * overtake results, which it would make void. */
 static void round_tell(struct hub *hub, struct round *round)
@@ -331,6 +297,7 @@ static void round_finish(struct hub *hub, struct round *round)
         hub->hint = scores / samples;
     effects_note(hub->out, NOTE_ROUND, "", "version %llu merged %u of %u",
                  (unsigned long long)hub->version, merged, round->count);
+    waits_barren(hub, round, merged > 0);
     round_tell(hub, round);
     contest_judge(hub, round);
     lengths_learn(hub, round);

@@ -2,13 +2,14 @@
  *
  * One file per journey: members.c, roll.c and strangers.c (who is here),
  * contest.c (first parameters), offers.c, gate.c and rounds.c (who takes part),
- * quarantine.c (who does not, for a while), choice.c (who is asked for data),
- * gather.c (chunks in), merge.c (results out), shadow.c (results as changes),
- * queue.c (which round is next), preempt.c (who starts again), centre.c (the
- * first values), flow.c and delivery.c (uploads and results on credit), tasks.c
- * (who trains on what), snapshot.c (scores and saves), keeping.c, recover.c and
- * lives.c (a centre that nodes keep), rollback.c (one that got worse), finish.c
- * (when it all ends), orders.c (what the operator asks), enrol.c (keys). */
+ * waits.c (who is waited for), quarantine.c (who does not, for a while),
+ * choice.c (who is asked for data), gather.c (chunks in), merge.c (results
+ * out), shadow.c (results as changes), queue.c (which round is next), preempt.c
+ * (who starts again), centre.c (the first values), flow.c and delivery.c
+ * (uploads and results on credit), tasks.c (who trains on what), snapshot.c
+ * (scores and saves), keeping.c, recover.c and lives.c (a centre that nodes
+ * keep), rollback.c (one that got worse), finish.c (when it all ends), orders.c
+ * (what the operator asks), enrol.c (keys). */
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
 
@@ -20,6 +21,7 @@
 #include "hub/hub.h"
 #include "hub/ledger.h"
 #include "hub/lengths.h"
+#include "hub/patience.h"
 #include "hub/quarantine.h"
 #include "hub/recover.h"
 #include "hub/review.h"
@@ -49,11 +51,6 @@ enum { GROUP_WINDOW = 16 }; /* parts in flight of a member of the group */
 #define LEASE (60 * SECOND)
 /* A member without its bulk connection for so long is gone. */
 #define MOURNING SECOND
-/* A contributor that delivers nothing for so long, while the others are a
- * window ahead of it, is cut from the rest of its round. */
-#define PATIENCE SECOND
-/* Whoever delivers nothing for so long is cut whatever the others do. */
-#define STUCK (30 * SECOND)
 #define NO_VERSION UINT64_MAX
 /* Once the run is ending, nodes have so long for their last offer. */
 #define LAST_CALL (10 * SECOND)
@@ -121,10 +118,8 @@ struct contribution {
     struct candidate candidate; /* the same for the policy, at the close */
     struct fragment part; /* its chunks; the others are closed */
     uint32_t foreign;     /* how many others */
-    bool passed_over; /* a newer result goes to its node instead, or it wants
-                         none any more */
-    bool granted;
-    bool uploads; /* and counts for the budget */
+    bool passed_over; /* its node gets a newer result, or wants none any more */
+    bool granted, uploads; /* and counts for the budget */
     struct loan loan;
     bool merges;  /* it is to be merged, once it is here */
     bool donates; /* others get it as it is */
@@ -136,7 +131,8 @@ struct contribution {
     struct contribution *next; /* of its member, in rounds */
     uint64_t ordinal; /* of its node's offers that were taken */
     double squares; /* of what has been delivered */
-    nanos progress; /* when the last chunk came */
+    nanos began, progress; /* when it was granted; when the last chunk came */
+    nanos behind; /* for how long the others have been ahead of it */
     struct contribution_chunk chunks[];
 };
 
@@ -255,6 +251,7 @@ struct member {
     struct tally tally;        /* as it is counted now: member_recount */
     struct trial trial;
     struct conduct conduct;
+    struct patience patience;
     struct lengths *lengths; /* of each fragment, once something is merged */
     struct delivery delivery;
     struct reviewer reviewer;
@@ -356,6 +353,8 @@ struct hub {
     struct round *over;  /* all chunks are done: to be finished, in order */
     unsigned unsettled;  /* rounds that are closed, but not settled */
     unsigned merging;    /* rounds with chunks that are done */
+    unsigned barren;     /* rounds in a row of which nothing came in time */
+    nanos waited;        /* until when waits.c has looked */
     unsigned ready;      /* chunks of rounds that may be merged */
     uint64_t next_round;
     bool fence; /* no new rounds until a snapshot is taken */

@@ -252,22 +252,6 @@ static void live(struct bench *bench, struct guest **guests, unsigned count,
     }
 }
 
-static void a_contributor_that_delivers_nothing_is_cut_after_a_second(void)
-{
-    struct pair pair = pair_of(bench_new());
-    struct guest *guests[] = {&pair.a, &pair.b};
-
-    guest_gives(pair.bench, &pair.a, 1, 0.5);
-    guest_offers(pair.bench, &pair.b, 1);
-    guest_delivers(pair.bench, &pair.b, 1, 0, 1.5);
-    live(pair.bench, guests, 2, 2 * SECOND);
-    CHECK_EQUAL(1, bench_look(pair.bench)->rounds);
-    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.b, 1, 0));
-    CHECK_EQUAL(VERDICT_EXPIRED, guest_verdict(pair.bench, &pair.b, 1, 1));
-    CHECK_NEAR(1.5, guest_result(pair.bench, &pair.b, 1, 1), 0);
-    bench_destroy(&pair.bench);
-}
-
 static void who_was_cut_shields_nobody(void)
 {
     struct pair pair = pair_of(bench_new());
@@ -277,7 +261,7 @@ static void who_was_cut_shields_nobody(void)
     guest_gives(pair.bench, &pair.a, 1, 0.5);
     guest_offers(pair.bench, &pair.b, 1);
     guest_offers(pair.bench, &c, 1);
-    live(pair.bench, guests, 2, 4 * SECOND);
+    live(pair.bench, guests, 2, 12 * SECOND);
     CHECK_EQUAL(1, bench_look(pair.bench)->rounds);
     CHECK_EQUAL(VERDICT_EXPIRED, guest_verdict(pair.bench, &pair.b, 1, 0));
     bench_destroy(&pair.bench);
@@ -385,7 +369,6 @@ void add_hub_rounds_tests(CU_pSuite suite)
     TEST(a_stale_offer_is_declined_and_its_node_takes_the_centre);
     TEST(t23_an_offer_from_the_future_is_declined);
     TEST(nobody_waits_for_what_a_node_offered_before_it_takes);
-    TEST(a_contributor_that_delivers_nothing_is_cut_after_a_second);
     TEST(who_was_cut_shields_nobody);
     TEST(a_slow_one_is_not_cut_while_it_holds_up_nobody);
     TEST(a_node_that_is_back_learns_what_was_merged_of_it);

@@ -1,0 +1,98 @@
+#include "hub/patience.h"
+
+#include <stdlib.h>
+
+#include "hub/state.h"
+
+double patience_seconds(nanos span)
+{
+    return (double)span / (double)SECOND;
+}
+
+nanos patience_took(const struct hub *hub, nanos since)
+{
+    return hub->now > since ? hub->now - since : 1;
+}
+
+double patience_most(const struct patience *patience)
+{
+    return PATIENCE_FIRST + patience->more;
+}
+
+bool patience_use(struct hub *hub, struct member *member, nanos span,
+                   const char *what)
+{
+    struct patience *patience = &member->patience;
+
+    patience->used += patience_seconds(span);
+    if (patience->spent || patience->used < patience_most(patience) ||
+        members_live(hub) < 2) /* somebody must be waited for */
+        return patience->spent;
+    patience->spent = true;
+    patience->offers = false;
+    member_recount(hub, member);
+    effects_note(hub->out, NOTE_HELD_UP, member->name,
+                 "%s, and the others have waited %.0f s for it: rounds go on "
+                 "without it until it keeps up again",
+                 what, patience_most(patience));
+    return true;
+}
+
+void patience_return(struct hub *hub, struct member *member, nanos span)
+{
+    struct patience *patience = &member->patience;
+
+    patience->used -= PATIENCE_BACK * patience_seconds(span);
+    if (patience->used > 0)
+        return;
+    patience->used = 0;
+    if (!patience->spent || !patience->offers)
+        return;
+    patience->spent = false;
+    member_recount(hub, member);
+    if (member->present)
+        effects_note(hub->out, NOTE_RECOVERED, member->name,
+                     "rounds wait for it again");
+}
+
+void patience_grow(struct patience *patience)
+{
+    patience->more = 2 * patience_most(patience) - PATIENCE_FIRST;
+    if (patience->more > PATIENCE_MOST - PATIENCE_FIRST)
+        patience->more = PATIENCE_MOST - PATIENCE_FIRST;
+}
+
+static int by_size(const void *one, const void *other)
+{
+    double a = *(const double *)one, b = *(const double *)other;
+
+    return (a > b) - (a < b);
+}
+
+struct usual usual_of(const struct hub *hub,
+                             double (*of)(const struct member *))
+{
+    struct usual usual = {
+        .list = calloc((size_t)hub->member_count + 1, sizeof(double))};
+
+    if (!usual.list)
+        abort();
+    for (int i = 0; i < hub->member_count; i++) {
+        double value = of(hub->members[i]);
+
+        if (hub->members[i]->present && value > 0)
+            usual.list[usual.count++] = value;
+    }
+    qsort(usual.list, usual.count, sizeof *usual.list, by_size);
+    return usual;
+}
+
+double usual_among(const struct usual *usual, double own)
+{
+    size_t count = usual->count - (own > 0), middle;
+
+    if (!count)
+        return 0;
+    middle = (count - 1) / 2;
+    return usual->list[middle + (own > 0 && own <= usual->list[middle])];
+}

@@ -1,0 +1,79 @@
+/* How long the hub lets one node hold the others up.
+ *
+ * A node holds up when a round waits for it, and for nobody else who is as far:
+ * for its offer, beyond twice the time that its own k iterations take, once it
+ * has its last result; for that, or for its chunks, beyond what others need for
+ * theirs. That uses its patience up, second by second. Patience comes back at a
+ * twentieth of the time, so that whatever a node does, and does not, the others
+ * lose 5 % at most in the long run. Who has none left is not waited for
+ * (waits.c) until all of it has come back and it has offered again; it is a
+ * member all the while, its offers are taken, and what it delivers in time is
+ * merged.
+ *
+ * A slow link that brings something, but not enough in that time, is given
+ * twice as much the next time: less often, but for long enough. */
+#ifndef HUB_PATIENCE_H
+#define HUB_PATIENCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/time.h"
+
+/* Seconds of patience, at first and at most. */
+#define PATIENCE_FIRST 5.0
+#define PATIENCE_MOST 60.0
+#define PATIENCE_BACK 0.05 /* of the time */
+/* An upload of which nothing comes for so long is cut whatever the others do;
+ * so long for each that is under way, since they may share a link. */
+#define STUCK (30 * SECOND)
+/* What all wait for may take so much longer than others need for theirs. */
+#define SLOWER 3.0
+/* Between two offers a node may take so much of its own k iterations' time, and
+ * of those of the others. */
+#define OWN_TIMES 2.0
+#define OTHERS_TIMES 10.0
+/* Rounds in a row of which nothing came in time, before that is said. */
+enum { BARREN_ROUNDS = 3 };
+
+/* Zeroed at first: nothing is used up. */
+struct patience {
+    double used; /* seconds */
+    double more; /* that there are beyond the first */
+    bool spent;  /* all was used up: it is not waited for, */
+    bool offers; /* and has offered since */
+    double rate; /* bytes per second of its last whole upload; 0: none yet */
+    nanos began, ended; /* to be sent its last results; until it had them */
+    double fetch; /* how many seconds that took; 0: none yet */
+};
+
+struct hub;
+struct member;
+
+double patience_seconds(nanos span);
+/* Since then; never nothing, which stands for unknown. */
+nanos patience_took(const struct hub *hub, nanos since);
+/* Seconds of it, when none is used up. */
+double patience_most(const struct patience *patience);
+/* Others have waited so long for the member, which does `what`; whether they do
+ * not any more. */
+bool patience_use(struct hub *hub, struct member *member, nanos span,
+                  const char *what);
+/* So long has passed. */
+void patience_return(struct hub *hub, struct member *member, nanos span);
+/* It was not enough for what the member had begun: there is more next time. */
+void patience_grow(struct patience *patience);
+
+/* What the members that are here need, in order; of whom it is known. */
+struct usual {
+    double *list; /* to be freed */
+    size_t count;
+};
+
+struct usual usual_of(const struct hub *hub,
+                      double (*of)(const struct member *));
+/* The lower median of the others, so that a few of many cannot set it; `own` is
+ * in the list, or 0. 0: nothing is known of others. */
+double usual_among(const struct usual *usual, double own);
+
+#endif

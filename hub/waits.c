@@ -1,0 +1,340 @@
+/* Whom rounds wait for: offers that do not come, uploads that are behind. What
+ * each node may cost the others is in patience.h. */
+#include <stdlib.h>
+
+#include "hub/state.h"
+
+/* ---- what nodes need ---- */
+
+void waits_offered(struct member *member)
+{
+    member->patience.offers = true;
+}
+
+static double steps_time(const struct member *member)
+{
+    return member->stats.rate > 0
+               ? (double)member->every / member->stats.rate
+               : 0;
+}
+
+static double fetch_time(const struct member *member)
+{
+    return member->patience.fetch;
+}
+
+static double upload_rate(const struct member *member)
+{
+    return member->patience.rate;
+}
+
+/* ---- offers ---- */
+
+bool waits_for(const struct hub *hub, const struct round *round,
+               const struct member *member)
+{
+    return !round->closed && gate_gathers(hub) && member_live(member) &&
+           !member->waiting_count && !round_has(round, member);
+}
+
+static bool is_fetching(const struct member *member)
+{
+    return member->delivery.out || member->delivery.first;
+}
+
+/* Seconds that a round may wait for its offer. */
+static double offer_time(const struct member *member,
+                         const struct usual *steps, const struct usual *fetch)
+{
+    double own = OWN_TIMES * steps_time(member), most;
+
+    if (is_fetching(member)) {
+        most = SLOWER * usual_among(fetch, fetch_time(member));
+        return most > 0 ? most : patience_seconds(LEASE);
+    }
+    most = OTHERS_TIMES * usual_among(steps, steps_time(member));
+    if (!(most > 0))
+        return own > 0 ? own : patience_seconds(STUCK);
+    return own > 0 && own < most ? own : most;
+}
+
+void waits_sent(struct hub *hub, struct member *member, bool all)
+{
+    struct patience *patience = &member->patience;
+
+    if (all) {
+        patience->ended = hub->now;
+        patience->fetch = patience_seconds(patience_took(hub, patience->began));
+    } else {
+        patience->began = hub->now;
+    }
+}
+
+static nanos awaited_since(const struct round *round,
+                           const struct member *member)
+{
+    nanos ended = member->patience.ended;
+
+    return !is_fetching(member) && ended > round->opened ? ended
+                                                         : round->opened;
+}
+
+static void look_at_offers(struct hub *hub, nanos span)
+{
+    const struct round *round = hub->open;
+    struct usual steps, fetch;
+
+    if (!round || round->closed || !round->count || hub->ending ||
+        members_live(hub) < gate_nodes(hub))
+        return;
+    steps = usual_of(hub, steps_time);
+    fetch = usual_of(hub, fetch_time);
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
+
+        if (waits_for(hub, round, member) &&
+            patience_seconds(hub->now - awaited_since(round, member)) >
+                offer_time(member, &steps, &fetch))
+            (void)patience_use(hub, member, span, "it offers nothing");
+    }
+    free(steps.list);
+    free(fetch.list);
+}
+
+/* ---- uploads ---- */
+
+static bool is_uploading(const struct hub *hub,
+                         const struct contribution *one)
+{
+    return one->granted && one->delivered < hub->chunks;
+}
+
+static unsigned uploads(const struct hub *hub, const struct round *round)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < round->count; i++)
+        count += is_uploading(hub, round->list[i]);
+    return count;
+}
+
+static unsigned all_uploads(const struct hub *hub)
+{
+    unsigned count = 0;
+
+    for (const struct round *round = hub->rounds; round; round = round->next)
+        count += uploads(hub, round);
+    return count;
+}
+
+/* Nobody waits for it. */
+static bool is_skipped(const struct member *member)
+{
+    return member->silent || member->patience.spent;
+}
+
+/* Whether all others of the round that send anything are through, or a window
+ * ahead, or all wait for it: behind the fence of a snapshot. */
+static bool is_behind(const struct hub *hub, const struct round *round,
+                      const struct contribution *slow)
+{
+    unsigned ahead = 0;
+
+    for (unsigned i = 0; i < round->count; i++) {
+        const struct contribution *other = round->list[i];
+
+        if (other == slow || !other->granted ||
+            (is_uploading(hub, other) &&
+             is_skipped(hub->members[other->member])))
+            continue;
+        if (other->delivered < hub->chunks &&
+            other->delivered <
+                slow->delivered +
+                    flow_chunks_ahead(hub, hub->members[other->member]))
+            return false;
+        ahead++;
+    }
+    return ahead || (hub->fence && members_live(hub) > 1 &&
+                     all_uploads(hub) == 1);
+}
+
+/* Seconds that an upload may take while others wait for it; if none has been
+ * seen yet, as long as its chunks are not stuck. */
+static double upload_time(const struct hub *hub,
+                          const struct contribution *one,
+                          const struct usual *rates)
+{
+    const struct loan *loan = &one->loan;
+    struct extent extent = centre_extent(hub, 0);
+    double chunk = loan->came
+                       ? (double)loan->bytes / loan->came
+                       : (double)payload_wire_bytes(&extent, CODEC_RAW);
+    double chunks = hub->chunks - one->foreign;
+    double usual = usual_among(rates, upload_rate(hub->members[one->member]));
+
+    return usual > 0 ? SLOWER * chunks * chunk / usual
+                     : (chunks + 1) * patience_seconds(STUCK);
+}
+
+/* With --miss cut a node ends its uploads itself, before d of its iterations
+ * are over. */
+static bool ends_itself(const struct hub *hub, const struct contribution *one)
+{
+    double rate = hub->members[one->member]->stats.rate;
+    double steps = OWN_TIMES * (double)hub->config.delay;
+    double most = patience_seconds(STUCK);
+
+    if (!one->loan.prompt)
+        return false;
+    if (rate > 0 && steps / rate + 1 < most)
+        most = steps / rate + 1;
+    return patience_seconds(hub->now - one->began) <= most;
+}
+
+/* Others wait, for longer than they needed; or all do, and send nothing. */
+static bool holds_up(const struct hub *hub, const struct round *round,
+                     const struct contribution *slow, bool behind,
+                     const struct usual *rates)
+{
+    nanos age = hub->now - slow->began;
+
+    if (behind ? slow->behind <= age - slow->behind
+               : round->count == 1 || uploads(hub, round) > 1)
+        return false;
+    if (ends_itself(hub, slow))
+        return false;
+    return patience_seconds(age) > upload_time(hub, slow, rates);
+}
+
+static void cut(struct hub *hub, struct contribution *slow)
+{
+    if (slow->loan.came)
+        patience_grow(&hub->members[slow->member]->patience);
+    contribution_cut(hub, slow, VERDICT_EXPIRED, false);
+}
+
+/* With --miss cut exchanges are bounded in time, and nobody waits. */
+static bool is_late(const struct contribution *slow, nanos still)
+{
+    return slow->loan.prompt && still >= SECOND;
+}
+
+static void look_at_upload(struct hub *hub, const struct round *round,
+                           struct contribution *slow, nanos span,
+                           const struct usual *rates)
+{
+    struct member *member = hub->members[slow->member];
+    bool behind = is_behind(hub, round, slow);
+    nanos still = flow_still(hub, slow);
+
+    slow->behind += behind ? span : 0;
+    if (still >= STUCK * (nanos)all_uploads(hub))
+        (void)patience_use(hub, member, still, "nothing comes of its upload");
+    else if (!(behind && (member->silent || is_late(slow, still))) &&
+             !(!hub->ending && holds_up(hub, round, slow, behind, rates) &&
+               patience_use(hub, member, span, "its upload is too slow")))
+        return;
+    cut(hub, slow);
+}
+
+static void look_at_uploads(struct hub *hub, nanos span)
+{
+    struct usual rates = usual_of(hub, upload_rate);
+
+    for (struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; round->closed && i < round->count; i++)
+            if (is_uploading(hub, round->list[i]))
+                look_at_upload(hub, round, round->list[i], span, &rates);
+    free(rates.list);
+}
+
+void waits_delivered(struct hub *hub, const struct contribution *one)
+{
+    struct patience *patience = &hub->members[one->member]->patience;
+    nanos took = patience_took(hub, one->began);
+
+    if (one->loan.bytes > 0)
+        patience->rate = (double)one->loan.bytes / patience_seconds(took);
+}
+
+/* Nobody waits for whom there is no patience left. */
+void waits_skip(struct hub *hub, const struct round *round)
+{
+    for (unsigned i = 0; round && round->closed && i < round->count; i++) {
+        struct contribution *slow = round->list[i];
+
+        if (is_uploading(hub, slow) &&
+            is_skipped(hub->members[slow->member]) &&
+            !ends_itself(hub, slow) && is_behind(hub, round, slow))
+            contribution_cut(hub, slow, VERDICT_EXPIRED, false);
+    }
+}
+
+/* ---- the end ---- */
+
+void waits_end(struct hub *hub)
+{
+    for (int i = 0; i < hub->member_count; i++) {
+        hub->members[i]->patience.used = 0;
+        hub->members[i]->patience.spent = false;
+        member_recount(hub, hub->members[i]);
+    }
+}
+
+/* Something has come of it, and more may be on its way: three times as long as
+ * its chunks have taken so far has not passed. */
+static bool brings(const struct hub *hub, const struct contribution *one)
+{
+    nanos taken = one->progress - one->began;
+
+    return one->loan.came
+               ? flow_still(hub, one) <= 3 * taken / (nanos)one->loan.came
+               : flow_still(hub, one) < STUCK;
+}
+
+bool waits_bring(const struct hub *hub)
+{
+    for (const struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; i < round->count; i++)
+            if (is_uploading(hub, round->list[i]) &&
+                !hub->members[round->list[i]->member]->silent &&
+                brings(hub, round->list[i]))
+                return true;
+    return false;
+}
+
+/* ---- all of it ---- */
+
+void waits_tick(struct hub *hub)
+{
+    nanos span = hub->now - hub->waited;
+
+    hub->waited = hub->now;
+    if (span > 2 * HUB_TICK)
+        span = 2 * HUB_TICK;
+    for (int i = 0; i < hub->member_count; i++)
+        patience_return(hub, hub->members[i], span);
+    look_at_offers(hub, span);
+    look_at_uploads(hub, span);
+    rounds_settle(hub);
+    merge_try_all(hub);
+    rounds_advance(hub);
+}
+
+void waits_barren(struct hub *hub, const struct round *round, bool merged)
+{
+    bool late = false;
+
+    for (unsigned i = 0; i < round->count; i++)
+        for (uint32_t j = 0; j < hub->chunks; j++)
+            late |= round->list[i]->chunks[j].verdict == VERDICT_EXPIRED;
+    if (merged)
+        hub->barren = 0;
+    else if (late && ++hub->barren % BARREN_ROUNDS == 0)
+        effects_note(hub->out, NOTE_BARREN, "",
+                     "%u rounds in a row have brought nothing in time: the "
+                     "links are too slow or break too often; start the hub "
+                     "with a smaller --chunk, such as 64KiB, and with "
+                     "--init hub",
+                     hub->barren);
+}

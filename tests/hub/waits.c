@@ -1,0 +1,312 @@
+/* For whom the others wait, and for how long (hub/patience.h). */
+#include <math.h>
+#include <string.h>
+
+#include "hub/patience.h"
+#include "tests/check.h"
+#include "tests/hub/bench.h"
+
+#define STEP (100 * MILLISECOND)
+
+struct pair {
+    struct bench *bench;
+    struct guest a, b;
+    uint64_t next; /* exchange of a */
+};
+
+static struct pair pair_of(struct bench *bench)
+{
+    struct pair pair = {.bench = bench, .next = 1};
+
+    bench->config.every = 10;
+    bench_open(bench);
+    pair.a = guest_comes(bench, "a");
+    pair.b = guest_comes(bench, "b");
+    guest_founds(bench, &pair.a, 1);
+    return pair;
+}
+
+static void pings(struct bench *bench, struct guest *guest, double rate)
+{
+    struct msg msg = {.kind = MSG_PING};
+
+    msg.ping.accuracy = -1;
+    msg.ping.rate = rate;
+    hand_say(&bench->hand, guest->control, &msg, NULL);
+}
+
+/* So long passes, while both train ten iterations a second, or `b` so many. */
+static void both_live(struct pair *pair, nanos span, double rate)
+{
+    for (; span > 0; span -= 250 * MILLISECOND) {
+        hand_wait(&pair->bench->hand, 250 * MILLISECOND);
+        pings(pair->bench, &pair->a, 10);
+        pings(pair->bench, &pair->b, rate);
+    }
+}
+
+/* a gives what it has, and takes the result at once. */
+static void a_gives(struct pair *pair)
+{
+    guest_gives(pair->bench, &pair->a, pair->next, 0);
+    guest_returns(pair->bench, &pair->a, pair->next++);
+}
+
+static uint64_t rounds(struct pair *pair)
+{
+    return bench_look(pair->bench)->rounds;
+}
+
+static const char *held_up(struct pair *pair)
+{
+    const struct note *note = hand_note(&pair->bench->hand, NOTE_HELD_UP);
+
+    return note ? note->subject : NULL;
+}
+
+/* One chunk in ten seconds is what both links carry. */
+static void equal_links_are_waited_for_however_slow(void)
+{
+    struct pair pair = pair_of(bench_new());
+
+    guest_offers(pair.bench, &pair.a, 1);
+    guest_offers(pair.bench, &pair.b, 1);
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
+        both_live(&pair, 10 * SECOND, 10);
+        guest_delivers(pair.bench, &pair.a, 1, i, 1);
+        both_live(&pair, 2 * SECOND, 10);
+        guest_delivers(pair.bench, &pair.b, 1, i, 1);
+    }
+    CHECK_EQUAL(1, rounds(&pair));
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.b, 1, 2));
+    CHECK_TEXT(NULL, held_up(&pair));
+    bench_destroy(&pair.bench);
+}
+
+/* All others wait for one that the policy has chosen. */
+static void the_only_uploader_may_need_half_a_minute_a_chunk(void)
+{
+    struct bench *bench = bench_new();
+    struct pair pair;
+
+    bench->config.policy.select = &select_best;
+    pair = pair_of(bench);
+    guest_offers(bench, &pair.b, 1);
+    guest_offers(bench, &pair.a, 1);
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
+        both_live(&pair, 28 * SECOND, 10);
+        guest_delivers(bench, &pair.a, 1, i, 1);
+    }
+    CHECK_EQUAL(1, rounds(&pair));
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &pair.a, 1, 2));
+    bench_destroy(&bench);
+}
+
+static void an_upload_that_stops_is_cut_when_patience_is_used_up(void)
+{
+    struct pair pair = pair_of(bench_new());
+
+    guest_offers(pair.bench, &pair.b, 1);
+    guest_delivers(pair.bench, &pair.b, 1, 0, 1);
+    a_gives(&pair);
+    both_live(&pair, 4 * SECOND, 10);
+    CHECK_EQUAL(0, rounds(&pair));
+    CHECK_CONTAINS("waits for b to upload",
+                   bench_look(pair.bench)->state);
+    both_live(&pair, 2 * SECOND, 10);
+    CHECK_EQUAL(1, rounds(&pair));
+    CHECK_TEXT("b", held_up(&pair));
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.b, 1, 0));
+    CHECK_EQUAL(VERDICT_EXPIRED, guest_verdict(pair.bench, &pair.b, 1, 1));
+    CHECK_CONTAINS("rounds do not wait for it",
+                   bench_node(pair.bench, "b")->why);
+    bench_destroy(&pair.bench);
+}
+
+/* A training loop that hangs. */
+static void who_offers_nothing_is_soon_not_waited_for(void)
+{
+    struct pair pair = pair_of(bench_new());
+
+    a_gives(&pair);
+    both_live(&pair, 2 * SECOND, 10);
+    CHECK_CONTAINS("waits for b to offer", bench_look(pair.bench)->state);
+    both_live(&pair, 6 * SECOND, 10);
+    CHECK_EQUAL(1, rounds(&pair));
+    CHECK_TEXT("b", held_up(&pair));
+    for (int i = 0; i < 100; i++) {
+        a_gives(&pair);
+        both_live(&pair, SECOND, 10);
+        hand_forget(&pair.bench->hand);
+    }
+    CHECK_EQUAL(101, rounds(&pair));
+    CHECK(!bench_node(pair.bench, "b")->gone);
+    bench_destroy(&pair.bench);
+}
+
+static void who_offers_again_is_waited_for_again(void)
+{
+    struct pair pair = pair_of(bench_new());
+    bool back = false;
+
+    a_gives(&pair);
+    both_live(&pair, 8 * SECOND, 10);
+    CHECK_EQUAL(1, rounds(&pair));
+    guest_gives(pair.bench, &pair.b, 1, 1);
+    a_gives(&pair);
+    CHECK_EQUAL(2, rounds(&pair));
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.b, 1, 2));
+    for (int i = 0; i < 24; i++) {
+        back |= hand_note(&pair.bench->hand, NOTE_RECOVERED) != NULL;
+        hand_forget(&pair.bench->hand);
+        both_live(&pair, 5 * SECOND, 10);
+    }
+    CHECK(back);
+    hand_forget(&pair.bench->hand);
+    a_gives(&pair);
+    CHECK_EQUAL(2, rounds(&pair));
+    guest_gives(pair.bench, &pair.b, 2, 1);
+    CHECK_EQUAL(3, rounds(&pair));
+    bench_destroy(&pair.bench);
+}
+
+/* Four times slower is what it says and does. */
+static void a_slower_node_is_waited_for_as_ever(void)
+{
+    struct pair pair = pair_of(bench_new());
+
+    for (uint64_t i = 1; i <= 40; i++) {
+        both_live(&pair, SECOND, 2.5);
+        a_gives(&pair);
+        both_live(&pair, 3 * SECOND, 2.5);
+        guest_gives(pair.bench, &pair.b, i, 1);
+        guest_returns(pair.bench, &pair.b, i);
+        CHECK_EQUAL(i, rounds(&pair));
+        CHECK_TEXT(NULL, held_up(&pair));
+        hand_forget(&pair.bench->hand);
+    }
+    bench_destroy(&pair.bench);
+}
+
+/* Whatever b does: a makes an offer a second, for `seconds`. Returns the share
+ * of them that made a round within a tick. */
+static double share_of(struct pair *pair, unsigned seconds,
+                       void (*act)(struct pair *pair))
+{
+    uint64_t before = rounds(pair), given = pair->next;
+
+    for (unsigned i = 0; i < 10 * seconds; i++) {
+        bool open = rounds(pair) - before < pair->next - given;
+
+        if (i % 10 == 0 && !open)
+            guest_gives(pair->bench, &pair->a, pair->next++, 0);
+        act(pair);
+        guest_returns(pair->bench, &pair->a, pair->next - 1);
+        hand_forget(&pair->bench->hand);
+        hand_wait(&pair->bench->hand, STEP);
+        pings(pair->bench, &pair->a, 10);
+        pings(pair->bench, &pair->b, 10);
+    }
+    return (double)(rounds(pair) - before) / seconds;
+}
+
+static struct {
+    uint64_t exchange;
+    unsigned turns;
+} drip;
+
+/* Offers, and then delivers a chunk in 0.9 s. */
+static void drips(struct pair *pair)
+{
+    unsigned turn = drip.turns++ % (9 * (BENCH_CHUNKS + 1));
+
+    if (turn == 0)
+        guest_offers(pair->bench, &pair->b, ++drip.exchange);
+    else if (turn % 9 == 0)
+        guest_delivers(pair->bench, &pair->b, drip.exchange, turn / 9 - 1, 1);
+}
+
+static void one_that_drips_costs_the_others_little(void)
+{
+    struct pair pair = pair_of(bench_new());
+
+    memset(&drip, 0, sizeof drip);
+    (void)share_of(&pair, 200, drips);
+    CHECK_NEAR(1, share_of(&pair, 2000, drips), 0.1);
+    bench_destroy(&pair.bench);
+}
+
+/* Offers just when it would not be waited for any more. */
+static void offers_late(struct pair *pair)
+{
+    if (++drip.turns % 60 == 0) {
+        guest_gives(pair->bench, &pair->b, ++drip.exchange, 1);
+        guest_returns(pair->bench, &pair->b, drip.exchange);
+    }
+}
+
+static void one_that_offers_as_late_as_it_can_costs_little(void)
+{
+    struct pair pair = pair_of(bench_new());
+
+    memset(&drip, 0, sizeof drip);
+    (void)share_of(&pair, 200, offers_late);
+    CHECK_NEAR(1, share_of(&pair, 2000, offers_late), 0.1);
+    bench_destroy(&pair.bench);
+}
+
+/* Nobody delivers what it has offered. */
+static void rounds_that_bring_nothing_are_told_of(void)
+{
+    struct pair pair = pair_of(bench_new());
+
+    for (uint64_t i = 1; i <= 3; i++) {
+        CHECK(hand_note(&pair.bench->hand, NOTE_BARREN) == NULL);
+        guest_offers(pair.bench, &pair.a, i);
+        guest_offers(pair.bench, &pair.b, i);
+        hand_forget(&pair.bench->hand);
+        both_live(&pair, 61 * SECOND, 10);
+        CHECK_EQUAL(i, rounds(&pair));
+    }
+    CHECK_CONTAINS("--chunk",
+                   hand_note(&pair.bench->hand, NOTE_BARREN)->text);
+    bench_destroy(&pair.bench);
+}
+
+/* Its link needs 20 s for its last offer, and before that it was too slow. */
+static void the_end_waits_for_last_offers_that_are_under_way(void)
+{
+    struct pair pair = pair_of(bench_new());
+
+    a_gives(&pair);
+    both_live(&pair, 8 * SECOND, 10);
+    CHECK_TEXT("b", held_up(&pair));
+    bench_stop(pair.bench);
+    guest_gives_last(pair.bench, &pair.a, pair.next, 0);
+    guest_offer(pair.bench, &pair.b,
+                &(struct msg_offer){.exchange = 1, .samples = 1, .last = 1});
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
+        hand_forget(&pair.bench->hand);
+        both_live(&pair, 7 * SECOND, 10);
+        CHECK(!hub_ended(pair.bench->hub));
+        guest_delivers(pair.bench, &pair.b, 1, i, 1);
+    }
+    both_live(&pair, SECOND, 10);
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.b, 1, 2));
+    CHECK(hub_ended(pair.bench->hub));
+    bench_destroy(&pair.bench);
+}
+
+void add_hub_waits_tests(CU_pSuite suite)
+{
+    TEST(equal_links_are_waited_for_however_slow);
+    TEST(the_only_uploader_may_need_half_a_minute_a_chunk);
+    TEST(an_upload_that_stops_is_cut_when_patience_is_used_up);
+    TEST(who_offers_nothing_is_soon_not_waited_for);
+    TEST(who_offers_again_is_waited_for_again);
+    TEST(a_slower_node_is_waited_for_as_ever);
+    TEST(one_that_drips_costs_the_others_little);
+    TEST(one_that_offers_as_late_as_it_can_costs_little);
+    TEST(rounds_that_bring_nothing_are_told_of);
+    TEST(the_end_waits_for_last_offers_that_are_under_way);
+}
