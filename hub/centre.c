@@ -69,13 +69,30 @@ static enum status differ(const struct hub *hub, const struct schema *theirs,
     return hub->schema ? schema_compare(hub->schema, theirs, why) : STATUS_OK;
 }
 
+/* Whoever comes first, a hub that knows its model has it from the start. */
+static void shape_own(struct hub *hub)
+{
+    const struct schema *own = hub->config.schema;
+    struct why why = {""};
+
+    if (!own || hub->schema)
+        return;
+    hub->schema = schema_parse(own->text, own->text_bytes, &why);
+    if (!hub->schema)
+        abort();
+    centre_allocate(hub);
+}
+
 /* Takes the shape, of which the chunks are not too many. */
 static enum status shape_take(struct hub *hub, struct schema **theirs,
                               struct why *why)
 {
-    enum status status = differ(hub, *theirs, why);
+    enum status status;
 
-    if (status != STATUS_OK && !has_begun(hub) && !hub->tally.present) {
+    shape_own(hub);
+    status = differ(hub, *theirs, why);
+    if (status != STATUS_OK && !hub->config.schema && !has_begun(hub) &&
+        !hub->tally.present) {
         if (hub->jobs)
             return because(why, STATUS_AGAIN,
                            "parameters of another model are being checked");

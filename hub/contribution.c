@@ -34,9 +34,61 @@ void contribution_destroy(struct hub *hub, struct contribution **reference)
     *reference = NULL;
     if (contribution)
         flow_upload(hub, contribution, false);
-    for (uint32_t i = 0; contribution && i < hub->chunks; i++)
+    for (uint32_t i = 0;
+         contribution && contribution->chunks && i < hub->chunks; i++)
         blob_unref(&contribution->chunks[i].payload);
+    if (contribution)
+        free(contribution->chunks);
     free(contribution);
+}
+
+/* What waits for a round costs next to nothing, however large the model is. */
+void contribution_spread(struct hub *hub, struct contribution *contribution)
+{
+    contribution->chunks = calloc(hub->chunks, sizeof *contribution->chunks);
+    if (!contribution->chunks)
+        abort();
+    for (uint32_t i = 0; contribution->foreign && i < hub->chunks; i++)
+        if (!fragment_holds(contribution->part, i))
+            contribution->chunks[i] = (struct contribution_chunk){
+                .state = CHUNK_CLOSED, .verdict = VERDICT_MERGED};
+}
+
+static void say_why(struct hub *hub, const struct contribution *contribution,
+                    enum verdict verdict)
+{
+    struct member *member = hub->members[contribution->member];
+
+    if (member->session == contribution->connection)
+        (void)snprintf(member->why, sizeof member->why, "%s",
+                       verdict_words[verdict].text);
+}
+
+void contribution_decline(struct hub *hub, struct contribution *contribution,
+                          enum verdict verdict)
+{
+    contribution->all = verdict;
+    hub->verdicts[verdict] += hub->chunks - contribution->foreign;
+    say_why(hub, contribution, verdict);
+}
+
+enum verdict contribution_fate(const struct contribution *contribution,
+                               uint32_t chunk)
+{
+    return contribution->chunks ? contribution->chunks[chunk].verdict
+                                : contribution->all;
+}
+
+/* What is remembered of one whose chunks all had one fate is that. */
+static void contribution_fold(const struct hub *hub,
+                              struct contribution *contribution)
+{
+    for (uint32_t i = 1; contribution->chunks && i < hub->chunks; i++)
+        if (contribution->chunks[i].verdict != contribution->chunks[0].verdict)
+            return;
+    contribution->all = contribution_fate(contribution, 0);
+    free(contribution->chunks);
+    contribution->chunks = NULL;
 }
 
 void contributions_forget(struct hub *hub, struct member *member)
@@ -122,6 +174,8 @@ void contribution_lose(struct hub *hub, struct contribution *contribution)
 enum verdict contribution_verdict(const struct contribution *contribution,
                                   uint32_t chunk)
 {
+    if (!contribution->chunks)
+        return contribution->all;
     if (contribution->chunks[chunk].state == CHUNK_CLOSED)
         return contribution->chunks[chunk].verdict;
     return contribution->merges ? VERDICT_MERGED : VERDICT_DECLINED;
@@ -132,6 +186,11 @@ void verdicts_tell(struct hub *hub, struct member *member,
 {
     uint32_t first = 0;
 
+    if (!contribution->chunks) {
+        verdict_send(hub, member, contribution->offer.exchange, 0, hub->chunks,
+                     contribution->all);
+        return;
+    }
     for (uint32_t i = 0; i < hub->chunks; i++) {
         enum verdict verdict = contribution_verdict(contribution, i);
 
@@ -160,6 +219,7 @@ void contribution_retire(struct hub *hub, struct contribution *contribution)
         member_recount(hub, member);
         if (contribution->merged < hub->chunks) {
             contribution_destroy(hub, memory);
+            contribution_fold(hub, contribution);
             *memory = contribution;
             return;
         }

@@ -172,11 +172,6 @@ static bool goal_reached(const struct hub *hub)
     return config->goal == GOAL_LOSS && hub->score <= config->goal_value;
 }
 
-static bool iterations_done(const struct hub *hub)
-{
-    return hub->tally.done > 0;
-}
-
 /* Why the run is over, its time left aside; false, and empty: it is not. */
 static bool find_reason(const struct hub *hub, char reason[MSG_TEXT_BYTES])
 {
@@ -189,7 +184,7 @@ static bool find_reason(const struct hub *hub, char reason[MSG_TEXT_BYTES])
                        100 * hub->accuracy);
     else if (reached)
         (void)snprintf(reason, size, "goal reached: loss %.4f", hub->score);
-    else if (iterations_done(hub))
+    else if (told_done(hub))
         (void)snprintf(reason, size, "%llu iterations done",
                        (unsigned long long)hub->config.iterations);
     else if (ledger_over(&hub->ledger))

@@ -44,6 +44,8 @@ struct hub_config {
     uint32_t fragments;       /* 0 and 1: the whole model at once */
     bool dylu;                /* k of each node by its speed */
     enum codec_id codec_up, codec_down; /* of contributions and results */
+    const struct schema *schema; /* of the run, outlives the hub; NULL: that of
+                                    the first node */
     uint64_t run, seed;
     uint64_t secret[2]; /* that sessions are made from; not known to others */
     uint32_t keeping; /* of what a node is sent so much in 1000 at most is what

@@ -52,6 +52,16 @@ void rounds_forget(struct hub *hub, int member, enum verdict verdict,
 /* Tells a node that is back what became of what it sent before. */
 void rounds_recall(struct hub *hub, struct member *member);
 
+/* told.c */
+/* The score that its node has told with it. */
+void told_score(struct hub *hub, const struct contribution *contribution);
+/* What the nodes that are here have told last: the upper median, once more than
+ * half of them have; else NO_SCORE. */
+double told_median(const struct hub *hub);
+/* Whether more than half of the nodes that are here say that they have done
+ * the iterations of the run. */
+bool told_done(const struct hub *hub);
+
 /* waits.c */
 void waits_tick(struct hub *hub);
 /* It has made an offer. */
@@ -114,6 +124,14 @@ void verdict_send(struct hub *hub, struct member *member, uint64_t exchange,
 /* The member whose results go out for it, NULL when it is away. */
 struct member *contribution_member(struct hub *hub,
                                    const struct contribution *contribution);
+/* It is in a round now, and each of its chunks has a life of its own. */
+void contribution_spread(struct hub *hub, struct contribution *contribution);
+/* The verdict of all its chunks, as long as it waits for a round. */
+void contribution_decline(struct hub *hub, struct contribution *contribution,
+                          enum verdict verdict);
+/* What a chunk was given. */
+enum verdict contribution_fate(const struct contribution *contribution,
+                               uint32_t chunk);
 /* Gives a chunk its verdict. */
 void contribution_close(struct hub *hub, struct contribution *contribution,
                         uint32_t chunk, enum verdict verdict);

@@ -319,6 +319,7 @@ static enum status open_all(struct server *server, struct why *why)
         complain(server->store.trouble.text);
     server->store.best = (unsigned)server->options.best;
     config.life = server->store.life;
+    config.schema = scorer_schema(&server->scorer);
     if (hub_keys_seal(&server->keys, server->options.directory, &config.seal,
                       why) != STATUS_OK)
         complain(why->text);

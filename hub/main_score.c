@@ -6,6 +6,21 @@
 
 #include "train/trainer.h"
 
+static enum status describe(struct scorer *scorer, struct why *why)
+{
+    const struct star_trainer_model *model = &scorer->trainer->model;
+    enum status status = STATUS_OK;
+
+    scorer->schema = schema_new();
+    if (!scorer->schema)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < model->tensor_count && status == STATUS_OK; i++)
+        status = schema_add(scorer->schema, model->tensors[i].name,
+                            (unsigned)model->tensors[i].rank,
+                            model->tensors[i].shape, why);
+    return status;
+}
+
 enum status scorer_open(struct scorer *scorer, const struct options *options,
                         struct why *why)
 {
@@ -18,6 +33,9 @@ enum status scorer_open(struct scorer *scorer, const struct options *options,
     if (status != STATUS_OK)
         return status;
     (void)pthread_mutex_init(&scorer->lock, NULL);
+    status = describe(scorer, why);
+    if (status != STATUS_OK)
+        return status;
     scorer->values =
         malloc((size_t)scorer->trainer->model.elements * sizeof(float));
     if (scorer->values)
@@ -26,12 +44,18 @@ enum status scorer_open(struct scorer *scorer, const struct options *options,
     return because(why, STATUS_NO_MEMORY, "not enough memory for the model");
 }
 
+const struct schema *scorer_schema(const struct scorer *scorer)
+{
+    return scorer->schema;
+}
+
 void scorer_close(struct scorer *scorer)
 {
     if (scorer->trainer)
         (void)pthread_mutex_destroy(&scorer->lock);
     free(scorer->values);
     scorer->values = NULL;
+    schema_destroy(&scorer->schema);
     trainer_close(&scorer->trainer);
 }
 

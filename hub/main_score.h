@@ -10,6 +10,7 @@
 
 struct scorer {
     struct trainer *trainer;
+    struct schema *schema; /* of its model */
     float *values; /* the chunks, side by side */
     pthread_mutex_t lock; /* of both: rules that judge score, too */
 };
@@ -18,6 +19,8 @@ struct scorer {
  * the scorer stays empty, which is fine. */
 enum status scorer_open(struct scorer *scorer, const struct options *options,
                         struct why *why);
+/* What the trainer trains, as nodes say it; NULL without one. */
+const struct schema *scorer_schema(const struct scorer *scorer);
 void scorer_close(struct scorer *scorer);
 
 /* hub.h's `evaluate`; the context is a struct scorer, from any thread. */

@@ -49,6 +49,16 @@ static enum verdict base_judge(const struct hub *hub,
                                                     : VERDICT_MERGED;
 }
 
+/* Its offers in rounds. */
+static unsigned open_count(const struct member *member)
+{
+    unsigned count = 0;
+
+    for (const struct contribution *one = member->open; one; one = one->next)
+        count++;
+    return count;
+}
+
 /* Why the offer cannot be taken, or VERDICT_MERGED if it can. */
 static enum verdict offer_judge(struct hub *hub, struct member *member,
                                 const struct msg_offer *offer)
@@ -65,7 +75,7 @@ static enum verdict offer_judge(struct hub *hub, struct member *member,
         offer->kind != hub->policy->exchange ||
         (offer->fragment != FRAGMENT_ALL &&
          offer->fragment >= offers_fragments(hub)) ||
-        member->waiting_count == MAX_OFFERS ||
+        member->waiting_count + open_count(member) >= MAX_OFFERS ||
         member->delivery.count >= (uint64_t)MAX_OFFERS * hub->chunks)
         return VERDICT_SUPERSEDED;
     return VERDICT_MERGED;
@@ -76,13 +86,11 @@ static void narrow(struct hub *hub, struct contribution *contribution)
 {
     contribution->part =
         fragment_of(contribution->offer.fragment, offers_fragments(hub));
-    for (uint32_t i = 0; i < hub->chunks; i++) {
-        if (fragment_holds(contribution->part, i))
-            continue;
-        contribution_close(hub, contribution, i, VERDICT_MERGED);
-        contribution->foreign++;
-    }
-    contribution->delivered = contribution->answered = contribution->foreign;
+    contribution->foreign =
+        hub->chunks - fragment_chunks(contribution->part, hub->chunks);
+    contribution->delivered = contribution->answered = contribution->merged =
+        contribution->foreign;
+    hub->verdicts[VERDICT_MERGED] += contribution->foreign;
 }
 
 bool offers_withdraw(struct hub *hub, struct member *member,
@@ -101,7 +109,7 @@ bool offers_withdraw(struct hub *hub, struct member *member,
     memmove(member->waiting + i, member->waiting + i + 1,
             (member->waiting_count - i) * sizeof *member->waiting);
     bitset_set(&hub->waiting, member->place, member->waiting_count > 0);
-    contribution_cut(hub, contribution, verdict, true);
+    contribution_decline(hub, contribution, verdict);
     verdicts_tell(hub, member, contribution);
     contribution_retire(hub, contribution);
     return true;
@@ -140,9 +148,7 @@ static void offer_refuse(struct hub *hub, struct member *member,
 static void offer_accept(struct hub *hub, struct member *member,
                          const struct msg_offer *offer)
 {
-    struct contribution *contribution =
-        calloc(1, sizeof *contribution +
-                      hub->chunks * sizeof *contribution->chunks);
+    struct contribution *contribution = calloc(1, sizeof *contribution);
 
     if (!contribution)
         abort();

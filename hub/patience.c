@@ -62,7 +62,7 @@ void patience_grow(struct patience *patience)
         patience->more = PATIENCE_MOST - PATIENCE_FIRST;
 }
 
-static int by_size(const void *one, const void *other)
+int usual_by_size(const void *one, const void *other)
 {
     double a = *(const double *)one, b = *(const double *)other;
 
@@ -83,7 +83,7 @@ struct usual usual_of(const struct hub *hub,
         if (hub->members[i]->present && value > 0)
             usual.list[usual.count++] = value;
     }
-    qsort(usual.list, usual.count, sizeof *usual.list, by_size);
+    qsort(usual.list, usual.count, sizeof *usual.list, usual_by_size);
     return usual;
 }
 

@@ -70,6 +70,8 @@ struct usual {
     size_t count;
 };
 
+/* For qsort: doubles, the least first. */
+int usual_by_size(const void *one, const void *other);
 struct usual usual_of(const struct hub *hub,
                       double (*of)(const struct member *));
 /* The lower median of the others, so that a few of many cannot set it; `own` is

@@ -45,6 +45,8 @@ struct conduct {
     unsigned damaged;       /* chunks in a row */
     unsigned flaps;         /* replacements, of which the last ones were */
     nanos flapped[FLAPS_MOST];
+    bool tells;  /* it has told a score, */
+    double told; /* the last one */
 };
 
 bool quarantine_holds(const struct member *member);

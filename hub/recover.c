@@ -8,9 +8,12 @@
 #include "hub/saved.h"
 #include "hub/state.h"
 
-/* A node that is to give what it keeps and sends nothing for so long does not.
- */
+/* A node that is to give what it keeps, and sends no proof of it for so long,
+ * does not. */
 #define GIVE_PATIENCE (10 * SECOND)
+
+/* After so long only those are asked who have proved what they say. */
+#define SEARCH_MOST (60 * SECOND)
 
 /* Who keeps the newest version and has no bulk connection is waited for so much
  * longer: the loss of that one is noticed later than that of the other. */
@@ -52,21 +55,26 @@ static bool everybody_here(const struct hub *hub)
     return true;
 }
 
-/* Who keeps the newest version, if it is newer than what the hub has. Silence
- * is no reason yet: it may be the hub that has slept. */
-static struct member *newest_holder(const struct hub *hub)
+/* Whether it says that it keeps more than the hub has. Silence is no reason
+ * yet: it may be the hub that has slept. */
+static bool claims(const struct hub *hub, const struct member *member)
 {
     uint64_t least = hub->recovery.resumed ? hub->version + 1 : 0;
+
+    return member->present && !member->mistrusted &&
+           recover_looks_for(hub, member->run) && member->keeps > least;
+}
+
+/* Who keeps the newest version, if it is newer than what the hub has. */
+static struct member *newest_holder(const struct hub *hub)
+{
     struct member *best = NULL;
 
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
-        if (!member->present || member->mistrusted ||
-            !recover_looks_for(hub, member->run) || member->keeps <= least)
-            continue;
-        best = member;
-        least = member->keeps;
+        if (claims(hub, member) && (!best || member->keeps > best->keeps))
+            best = member;
     }
     return best;
 }
@@ -79,12 +87,28 @@ static void forget_gift(struct hub *hub)
     blob_unref(&hub->recovery.state);
 }
 
+/* While one is asked for its centre all others are to prove what they say, so
+ * that those who cannot take the time of one. */
+static void ask_others(struct hub *hub)
+{
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
+
+        if (i == hub->founder || member->doubt.asked || !claims(hub, member) ||
+            member->bulk == PEER_NONE)
+            continue;
+        member->doubt = (struct doubt){.asked = true, .since = hub->now};
+        member_start(hub, member, START_GIVE);
+    }
+}
+
 static void ask(struct hub *hub, struct member *member)
 {
     forget_gift(hub);
     hub->recovery.run = member->run;
     hub->recovery.progress = hub->now;
     gift_ask(hub, member, START_GIVE);
+    ask_others(hub);
 }
 
 /* All is well: everybody is told what to do with what the hub has. */
@@ -99,6 +123,7 @@ static void finish(struct hub *hub)
 
         if (!member->present)
             continue;
+        member->doubt = (struct doubt){0};
         rounds_recall(hub, member); /* before it is told what is merged */
         member_start(hub, member, member_first_thing(hub, member));
     }
@@ -116,11 +141,28 @@ static void mistrust(struct hub *hub, struct member *member, const char *why)
     forget_gift(hub);
 }
 
+/* Who has not proved what it says in time cannot. */
+static void mistrust_liars(struct hub *hub)
+{
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
+
+        if (i == hub->founder || !claims(hub, member) ||
+            !member->doubt.asked || member->doubt.answered ||
+            hub->now - member->doubt.since < GIVE_PATIENCE)
+            continue;
+        member->mistrusted = true;
+        effects_note(hub->out, NOTE_RESTORED, member->name,
+                     "not from it: no proof of what it keeps came");
+    }
+}
+
 static bool is_giving(struct hub *hub)
 {
     if (hub->founder < 0)
         return false;
-    if (hub->now - hub->recovery.progress < GIVE_PATIENCE)
+    if (hub->now - hub->recovery.progress <
+        (hub->recovery.manifest ? STUCK : GIVE_PATIENCE))
         return true;
     mistrust(hub, hub->members[hub->founder], "it sends nothing");
     return false;
@@ -144,10 +186,20 @@ void recover_advance(struct hub *hub)
 
     recover_complete(hub);
     wait_for_the_first(hub);
-    if (!recovery->on || is_giving(hub) ||
+    if (recovery->on && is_giving(hub)) {
+        ask_others(hub);
+        return;
+    }
+    if (!recovery->on ||
         (hub->now < recovery->until && !everybody_here(hub)))
         return;
+    mistrust_liars(hub);
     while ((next = newest_holder(hub)) != NULL) {
+        if (hub->now >= recovery->until + SEARCH_MOST &&
+            !next->doubt.answered) {
+            mistrust(hub, next, "it came too late with it");
+            continue;
+        }
         if (next->bulk != PEER_NONE) {
             ask(hub, next);
             return;
@@ -168,13 +220,13 @@ static bool is_awaited(struct hub *hub, struct member *member,
 {
     struct recovery *recovery = &hub->recovery;
 
-    if (!recovery->on) {
+    if (!recovery->on || hub->founder != member->place) {
         bool awaited = member->doubt.asked && !member->doubt.answered;
 
         member->doubt.answered = member->doubt.asked;
         return awaited;
     }
-    if (hub->founder != member->place || recovery->manifest)
+    if (recovery->manifest)
         return false;
     recovery->manifest = blob_ref(payload);
     recovery->progress = hub->now;
@@ -283,6 +335,18 @@ void recover_complete(struct hub *hub)
     }
 }
 
+/* The proof of one that is not asked for its centre yet. */
+static void other_proved(struct hub *hub, const struct job *job)
+{
+    struct member *member = hub->members[job->tag[1]];
+
+    if (!member->present || member->session != job->tag[3] ||
+        job->status == STATUS_OK)
+        return;
+    member->mistrusted = true;
+    member_offends(hub, member, "what it keeps is not this hub's");
+}
+
 void recover_proved(struct hub *hub, struct job *job)
 {
     struct recovery *recovery = &hub->recovery;
@@ -294,6 +358,11 @@ void recover_proved(struct hub *hub, struct job *job)
 
     if (!recovery->on)
         superseded_proved(hub, job);
+    if (recovery->on &&
+        (!giver || giver->place != (int)job->tag[1])) {
+        other_proved(hub, job);
+        return;
+    }
     if (!recovery->on || !giver || giver->session != job->tag[3] ||
         recovery->manifest != job->in[0].blob)
         return;

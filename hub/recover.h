@@ -64,6 +64,7 @@ struct recovery {
     uint64_t life;  /* that the hub began in */
     nanos until;    /* nodes have time to come back */
     nanos progress; /* of who gives: when something last came */
+    unsigned searches; /* that have begun because of who came late */
     struct blob *manifest; /* what it gave first, or NULL */
     struct blob *state;    /* in that, once it is known to be the hub's own */
     bool superseded;       /* another hub has taken the run over */

@@ -2,6 +2,9 @@
  * begun, may go on from that. */
 #include "hub/state.h"
 
+/* So often who comes late has the hub look again. */
+enum { SEARCHES_MOST = 8 };
+
 /* A hub with nothing takes any run: who says it has one must prove it. */
 bool recover_looks_for(const struct hub *hub, uint64_t run)
 {
@@ -79,7 +82,8 @@ static void meet_late(struct hub *hub, const struct msg_hello *hello)
         member_named(hub, hello->node_high, hello->node_low);
 
     if (!is_late(hub) && recover_looks_for(hub, hello->run) &&
-        !(known && known->mistrusted))
+        !(known && known->mistrusted) &&
+        hub->recovery.searches++ < SEARCHES_MOST)
         look_around(hub);
     else
         effects_note(hub->out, NOTE_REFUSED, hello->name,

@@ -70,8 +70,10 @@ static void take_part(struct hub *hub, struct member *member,
     uint64_t count;
     uint32_t first = 0;
 
-    one = calloc(1, sizeof *one + hub->chunks * sizeof *one->chunks);
-    if (!one)
+    one = calloc(1, sizeof *one);
+    if (one)
+        one->chunks = calloc(hub->chunks, sizeof *one->chunks);
+    if (!one || !one->chunks)
         abort();
     one->member = member->place;
     one->incarnation = member->incarnation;

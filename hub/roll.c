@@ -168,7 +168,8 @@ static struct tally tally_of(const struct hub *hub,
                    member->start == START_GO && !quarantine_holds(member),
         .finished = member->present && member->finished,
         .held = member->present && member->start == START_HOLD,
-        .done = bound && member->stats.iteration >= bound,
+        .done = member->present && bound &&
+                member->stats.iteration >= bound,
         .iterations = member->iteration};
 }
 

@@ -90,6 +90,7 @@ static void round_add(struct hub *hub, struct round *round,
     if (!round->count)
         round->part = contribution->part;
     round_list(round, contribution);
+    contribution_spread(hub, contribution);
     contribution->round = round;
     while (*link)
         link = &(*link)->next;
@@ -227,7 +228,7 @@ void rounds_forget(struct hub *hub, int place, enum verdict verdict,
     struct member *member = hub->members[place];
 
     for (unsigned i = 0; gone && i < member->waiting_count; i++) {
-        contribution_cut(hub, member->waiting[i], verdict, true);
+        contribution_decline(hub, member->waiting[i], verdict);
         contribution_destroy(hub, &member->waiting[i]);
     }
     if (gone) {
@@ -278,23 +279,16 @@ static void round_tell(struct hub *hub, struct round *round)
 
 static void round_finish(struct hub *hub, struct round *round)
 {
-    double scores = 0, samples = 0;
     unsigned merged = 0;
 
     hub->version += !round->empty;
     hub->rounds_done++;
     hub->rounds_here++;
     for (unsigned i = 0; i < round->count; i++) {
-        const struct msg_offer *offer = &round->list[i]->offer;
-
         merged += round->list[i]->merged > 0;
-        if (offer->score < NO_SCORE && offer->samples) {
-            scores += offer->score * (double)offer->samples;
-            samples += (double)offer->samples;
-        }
+        told_score(hub, round->list[i]);
     }
-    if (samples > 0)
-        hub->hint = scores / samples;
+    hub->hint = told_median(hub);
     effects_note(hub->out, NOTE_ROUND, "", "version %llu merged %u of %u",
                  (unsigned long long)hub->version, merged, round->count);
     waits_barren(hub, round, merged > 0);

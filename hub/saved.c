@@ -98,9 +98,9 @@ static size_t print_part(const struct hub *hub,
                                  one->offer.exchange);
 
     for (uint32_t i = 0, first = 0; first < hub->chunks; first = i) {
-        enum verdict verdict = one->chunks[first].verdict;
+        enum verdict verdict = contribution_fate(one, first);
 
-        while (i < hub->chunks && one->chunks[i].verdict == verdict)
+        while (i < hub->chunks && contribution_fate(one, i) == verdict)
             i++;
         text[at++] = (char)('a' + verdict);
         if (i - first > 1)

@@ -2,14 +2,14 @@
  *
  * One file per journey: members.c, roll.c and strangers.c (who is here),
  * contest.c (first parameters), offers.c, gate.c and rounds.c (who takes part),
- * waits.c (who is waited for), quarantine.c (who does not, for a while),
- * choice.c (who is asked for data), gather.c (chunks in), merge.c (results
- * out), shadow.c (results as changes), queue.c (which round is next), preempt.c
- * (who starts again), centre.c (the first values), flow.c and delivery.c
- * (uploads and results on credit), tasks.c (who trains on what), snapshot.c
- * (scores and saves), keeping.c, recover.c and lives.c (a centre that nodes
- * keep), rollback.c (one that got worse), finish.c (when it all ends), orders.c
- * (what the operator asks), enrol.c (keys). */
+ * waits.c (who is waited for), told.c (their word), quarantine.c (who does not,
+ * for a while), choice.c (who is asked for data), gather.c (chunks in), merge.c
+ * (results out), shadow.c (results as changes), queue.c (which round is next),
+ * preempt.c (who starts again), centre.c (the first values), flow.c and
+ * delivery.c (uploads and results on credit), tasks.c (who trains on what),
+ * snapshot.c (scores and saves), keeping.c, recover.c and lives.c (a centre
+ * that nodes keep), rollback.c (one that got worse), finish.c (when it all
+ * ends), orders.c (what the operator asks), enrol.c (keys). */
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
 
@@ -133,7 +133,8 @@ struct contribution {
     double squares; /* of what has been delivered */
     nanos began, progress; /* when it was granted; when the last chunk came */
     nanos behind; /* for how long the others have been ahead of it */
-    struct contribution_chunk chunks[];
+    struct contribution_chunk *chunks; /* NULL: all of them are as `all` */
+    enum verdict all;
 };
 
 /* A chunk of a round. */

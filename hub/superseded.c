@@ -33,7 +33,7 @@ void superseded_tick(struct hub *hub)
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
-        if (member->present && member->doubt.asked &&
+        if (!hub->recovery.on && member->present && member->doubt.asked &&
             !member->doubt.answered &&
             hub->now - member->doubt.since >= PROOF_PATIENCE)
             member_gone(hub, member,

@@ -9,6 +9,10 @@
  * are waited for. The hub's own connections linger as long. */
 #define PART_PATIENCE (2 * SECOND)
 
+/* A trainer is not held up for longer by one exchange, whatever a hub wants:
+ * the most that --wait takes. */
+#define WAIT_MOST (600 * SECOND)
+
 void joining_schedule(struct node *node)
 {
     const struct msg_welcome *welcome = &node->welcome;
@@ -20,7 +24,8 @@ void joining_schedule(struct node *node)
     msg.schedule.every = welcome->every;
     msg.schedule.delay = welcome->delay;
     msg.schedule.miss = welcome->miss;
-    msg.schedule.wait = welcome->wait;
+    msg.schedule.wait =
+        welcome->wait < WAIT_MOST ? welcome->wait : WAIT_MOST;
     msg.schedule.shard = node->view.shard;
     msg.schedule.shards = node->view.shards;
     msg.schedule.optimizer = welcome->optimizer;

@@ -2,6 +2,7 @@
  * what is left when everybody is gone. */
 #include <math.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "tests/check.h"
 #include "tests/hub/bench.h"
@@ -84,10 +85,45 @@ static void the_centre_is_kept_when_all_nodes_are_gone(void)
     bench_destroy(&bench);
 }
 
+/* A model of 2^20 chunks, of which nobody has ever sent one: what is offered
+ * and withdrawn is remembered in a few bytes. */
+static void offers_of_a_giant_cost_next_to_nothing(void)
+{
+    enum { OFFERS = 504 };
+    const uint64_t shape[1] = {(uint64_t)4 << 20};
+    struct bench *bench = bench_new();
+    struct msg waive = {.kind = MSG_WAIVE};
+    struct rusage before, after;
+    struct guest a, b;
+
+    schema_destroy(&bench->schema);
+    bench->schema = schema_new();
+    CHECK_EQUAL(STATUS_OK, schema_add(bench->schema, "w", 1, shape, NULL));
+    bench->config.init = INIT_TOURNAMENT;
+    bench->config.nodes = 3;
+    bench_open(bench);
+    bench->hand.check = NULL; /* it looks at each chunk */
+    a = guest_comes(bench, "a");
+    b = guest_comes(bench, "b");
+    guest_offers(bench, &b, 1);
+    guest_offers(bench, &a, 1);
+    (void)getrusage(RUSAGE_SELF, &before);
+    for (uint64_t i = 2; i < OFFERS; i++) {
+        guest_offers(bench, &a, i);
+        waive.waive.exchange = i;
+        hand_say(&bench->hand, a.control, &waive, NULL);
+        hand_forget(&bench->hand);
+    }
+    (void)getrusage(RUSAGE_SELF, &after);
+    CHECK(after.ru_maxrss - before.ru_maxrss < 64 * 1024);
+    bench_destroy(&bench);
+}
+
 void add_hub_attacks_tests(CU_pSuite suite)
 {
     TEST(a_scale_that_is_no_number_is_rejected);
     TEST(a_payload_of_another_size_is_rejected);
     TEST(a_place_that_top_does_not_have_is_rejected);
+    TEST(offers_of_a_giant_cost_next_to_nothing);
     TEST(the_centre_is_kept_when_all_nodes_are_gone);
 }

@@ -244,6 +244,29 @@ static void no_session_has_the_number_of_one_before_a_restart(void)
     bench_destroy(&bench);
 }
 
+/* Whoever comes first: the model is the hub's. */
+static void a_hub_that_knows_its_model_takes_no_other(void)
+{
+    struct bench *bench = bench_new();
+    struct schema *other = schema_new(), *own = bench->schema;
+    const uint64_t shape[1] = {7};
+    struct guest a, b;
+
+    CHECK_EQUAL(STATUS_OK, schema_add(other, "v", 1, shape, NULL));
+    bench->config.schema = own;
+    bench_open(bench);
+    bench->schema = other;
+    a = guest_new(bench, "a");
+    guest_hello(bench, &a);
+    CHECK_EQUAL(FAREWELL_SCHEMA, guest_farewell(bench, &a));
+    bench->schema = own;
+    b = guest_comes(bench, "b");
+    guest_founds(bench, &b, 1);
+    CHECK(bench_look(bench)->founded);
+    bench_destroy(&bench);
+    schema_destroy(&other);
+}
+
 void add_hub_hello_tests(CU_pSuite suite)
 {
     TEST(no_session_has_the_number_of_one_before_a_restart);
@@ -257,5 +280,6 @@ void add_hub_hello_tests(CU_pSuite suite)
     TEST(a_connection_cannot_become_another_node);
     TEST(a_hub_that_is_full_says_so);
     TEST(a_node_that_says_hello_again_stays_in_its_place);
+    TEST(a_hub_that_knows_its_model_takes_no_other);
     TEST(who_is_to_take_the_centre_and_offers_first_is_not_told_again);
 }

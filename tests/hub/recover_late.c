@@ -1,4 +1,6 @@
 /* Who comes to a hub that has looked for its newest centre already. */
+#include <stdio.h>
+
 #include "tests/check.h"
 #include "tests/hub/treasure.h"
 
@@ -62,9 +64,52 @@ static void once_something_is_merged_what_is_lost_is_told(void)
     bench_destroy(&bench);
 }
 
+/* Eight say that they keep more than the one that does; they have nothing to
+ * show. They cost the time of one. */
+static void those_who_say_they_keep_more_do_not_add_up(void)
+{
+    enum { LIARS = 8 };
+    struct treasure treasure;
+    struct guest a, liar[LIARS];
+    struct bench *bench = treasure_resume(&store, &a, &treasure);
+    unsigned asked = 0;
+    char name[8];
+    nanos since = bench->hand.now;
+
+    for (unsigned i = 0; i < LIARS; i++) {
+        (void)snprintf(name, sizeof name, "l%u", i);
+        liar[i] = guest_new(bench, name);
+        liar[i].hello.run = a.hello.run;
+        liar[i].hello.epoch = a.hello.epoch;
+        liar[i].hello.kept = a.hello.kept + 1 + i;
+        guest_hello(bench, &liar[i]);
+        guest_attach(bench, &liar[i]);
+    }
+    guest_comes_again(bench, &a);
+    while (bench_look(bench)->recovering &&
+           bench->hand.now - since < 60 * SECOND) {
+        for (unsigned i = 0; i < LIARS; i++)
+            guest_pings(bench, &liar[i], 1);
+        guest_lives(bench, &a, SECOND);
+        if (!guest_heard(bench, &a, MSG_WELCOME) ||
+            treasure_start(bench, &a) != START_GIVE)
+            continue;
+        if (asked++)
+            treasure_given(bench, &a, &treasure);
+        else
+            treasure_proves(bench, &a, &treasure);
+        hand_forget(&bench->hand);
+    }
+    CHECK(!bench_look(bench)->recovering);
+    CHECK_EQUAL(treasure.version, bench_look(bench)->version);
+    CHECK((bench->hand.now - since) / SECOND <= 20);
+    bench_destroy(&bench);
+}
+
 void add_hub_recover_late_tests(CU_pSuite suite)
 {
     TEST(the_first_node_may_come_late);
     TEST(who_has_more_is_asked_as_long_as_nothing_is_merged);
+    TEST(those_who_say_they_keep_more_do_not_add_up);
     TEST(once_something_is_merged_what_is_lost_is_told);
 }

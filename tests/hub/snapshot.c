@@ -139,7 +139,7 @@ static void without_a_trainer_the_nodes_losses_are_the_score(void)
     guest_delivers_all(bench, &a, 1, 0);
     guest_delivers_all(bench, &b, 1, 0);
     guest_lives(bench, &a, SECOND);
-    CHECK_NEAR(1, bench_look(bench)->score, 1e-12);
+    CHECK_NEAR(2, bench_look(bench)->score, 1e-12);
     bench_destroy(&bench);
 }
 

@@ -173,6 +173,18 @@ static void a_hub_that_promises_itself_endless_room_is_left(void)
     leaves(desk, "more results than there is room for", 1);
 }
 
+static void a_trainer_is_not_held_up_for_ever(void)
+{
+    struct desk *desk = desk_new();
+    const struct hand_sent *sent;
+
+    desk->welcome.wait = INT64_MAX;
+    desk_ready(desk, 1);
+    sent = hand_last(&desk->hand, PEER_TRAINER, MSG_SCHEDULE);
+    CHECK(sent && sent->msg.schedule.wait <= 600 * SECOND);
+    desk_destroy(&desk);
+}
+
 void add_node_hostile_tests(CU_pSuite suite)
 {
     TEST(a_hub_whose_welcome_makes_no_sense_is_left);
@@ -185,4 +197,5 @@ void add_node_hostile_tests(CU_pSuite suite)
     TEST(a_review_without_a_number_is_none);
     TEST(what_was_not_offered_is_not_granted);
     TEST(a_hub_that_promises_itself_endless_room_is_left);
+    TEST(a_trainer_is_not_held_up_for_ever);
 }

@@ -1,0 +1,42 @@
+/* What nodes say of themselves and nobody can check: of two or more no one
+ * alone ends the run, or is what the centre is judged by. */
+#include <stdlib.h>
+
+#include "hub/state.h"
+
+void told_score(struct hub *hub, const struct contribution *contribution)
+{
+    struct conduct *conduct = &hub->members[contribution->member]->conduct;
+
+    if (!contribution->offer.samples ||
+        !score_known(contribution->offer.score))
+        return;
+    conduct->tells = true;
+    conduct->told = contribution->offer.score;
+}
+
+double told_median(const struct hub *hub)
+{
+    double *list = calloc((size_t)hub->member_count + 1, sizeof *list);
+    double found = NO_SCORE;
+    size_t count = 0;
+
+    if (!list)
+        abort();
+    for (int i = 0; i < hub->member_count; i++) {
+        const struct member *member = hub->members[i];
+
+        if (member->present && member->conduct.tells)
+            list[count++] = member->conduct.told;
+    }
+    qsort(list, count, sizeof *list, usual_by_size);
+    if (count && 2 * count > hub->tally.present)
+        found = list[count / 2];
+    free(list);
+    return found;
+}
+
+bool told_done(const struct hub *hub)
+{
+    return 2 * hub->tally.done > hub->tally.present;
+}
