@@ -49,6 +49,8 @@ struct patience {
 
 struct hub;
 struct member;
+struct round;
+struct contribution;
 
 double patience_seconds(nanos span);
 /* Since then; never nothing, which stands for unknown. */
@@ -77,5 +79,35 @@ struct usual usual_of(const struct hub *hub,
 /* The lower median of the others, so that a few of many cannot set it; `own` is
  * in the list, or 0. 0: nothing is known of others. */
 double usual_among(const struct usual *usual, double own);
+
+/* told.c */
+/* The score that its node has told with it. */
+void told_score(struct hub *hub, const struct contribution *contribution);
+/* What the nodes that are here have told last: the upper median, once more than
+ * half of them have; else NO_SCORE. */
+double told_median(const struct hub *hub);
+/* Whether more than half of the nodes that are here say that they have done
+ * the iterations of the run. */
+bool told_done(const struct hub *hub);
+
+/* waits.c */
+void waits_tick(struct hub *hub);
+/* It has made an offer. */
+void waits_offered(struct member *member);
+/* It is sent something after it had all; it has all that it was sent. */
+void waits_sent(struct hub *hub, struct member *member, bool all);
+/* All that will come of an upload is here. */
+void waits_delivered(struct hub *hub, const struct contribution *contribution);
+/* Others of the round are through: those that it does not wait for are cut. */
+void waits_skip(struct hub *hub, const struct round *round);
+/* The round is over, and has merged something or not. */
+void waits_barren(struct hub *hub, const struct round *round, bool merged);
+/* The run ends: last offers are waited for by its own bounds. */
+void waits_end(struct hub *hub);
+/* Whether uploads are under way, and not stuck. */
+bool waits_bring(const struct hub *hub);
+/* Whether the round is open and waits for an offer of the member's. */
+bool waits_for(const struct hub *hub, const struct round *round,
+               const struct member *member);
 
 #endif
