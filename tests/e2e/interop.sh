@@ -64,12 +64,12 @@ judge() { # HUB NAME...
 
 with="--policy mean --init hub --every 12 --delay 6 --chunk 4KiB --save 1s"
 
-# keyed NAME: a hub with keys, and the line that enrols.
+# keyed NAME: a hub with keys, and the key for nodes, which enrols.
 keyed() {
     start "keys-$1" "$bin/starswitch-hub" keygen "$here/$1.run" \
         --listen "127.0.0.1:$port"
     ends "keys-$1" 0 10
-    line=$(sed -n 's/.*--key \([EH][^ ]*\).*/\1/p' "$here/keys-$1.out")
+    line=$(cat "$here/$1.run/keys/invitation")
     # shellcheck disable=SC2086
     hub "$1" --keys "$here/$1.run/keys" --nodes 3 $with
 }
