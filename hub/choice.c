@@ -22,9 +22,7 @@ static void decline(struct hub *hub, struct contribution *contribution,
 {
     contribution->merges = false;
     contribution->refused |= verdict != VERDICT_DECLINED;
-    for (uint32_t i = 0; i < hub->chunks; i++)
-        contribution_close(hub, contribution, i, verdict);
-    contribution->delivered = hub->chunks;
+    contribution_end(hub, contribution, verdict);
 }
 
 /* Asks for the next ones in the policy's order until so many are to be

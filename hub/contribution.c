@@ -164,10 +164,11 @@ void contribution_cut(struct hub *hub, struct contribution *contribution,
     contribution->delivered = hub->chunks;
 }
 
-void contribution_lose(struct hub *hub, struct contribution *contribution)
+void contribution_end(struct hub *hub, struct contribution *contribution,
+                      enum verdict verdict)
 {
     for (uint32_t i = 0; i < hub->chunks; i++)
-        contribution_close(hub, contribution, i, VERDICT_LOST);
+        contribution_close(hub, contribution, i, verdict);
     contribution->delivered = hub->chunks;
 }
 

@@ -12,7 +12,8 @@
  */
 #define LAST_UPLOADS (120 * SECOND)
 
-/* There is a reason. */
+/* There is a reason. What waits for others, in a round that has not closed,
+ * goes back to the nodes: their last offers hold it. */
 static void begin(struct hub *hub)
 {
     struct msg msg = {.kind = MSG_STOP};
@@ -23,8 +24,11 @@ static void begin(struct hub *hub)
     hub->last_call = hub->now + LAST_CALL;
     (void)snprintf(msg.stop.reason, sizeof msg.stop.reason, "%s", hub->reason);
     effects_note(hub->out, NOTE_ENDING, "", "%s", hub->reason);
-    for (int i = 0; i < hub->member_count; i++)
+    for (int i = 0; i < hub->member_count; i++) {
         member_send(hub, hub->members[i], &msg);
+        if (gate_gathers(hub))
+            offers_return(hub, hub->members[i]);
+    }
     waits_end(hub);
     rounds_advance(hub);
 }

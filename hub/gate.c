@@ -10,12 +10,11 @@ bool round_has(const struct round *round, const struct member *member)
     return one != NULL;
 }
 
-unsigned round_wants(const struct hub *hub, const struct round *round,
-                     const struct member *member)
+unsigned round_wants(const struct round *round, const struct member *member)
 {
     unsigned place = 0;
 
-    while (!hub->ending && round && place < member->waiting_count &&
+    while (round && place < member->waiting_count &&
            !fragments_meet(round->part, member->waiting[place]->part))
         place++;
     return place;
@@ -31,27 +30,23 @@ static unsigned round_passed(const struct hub *hub, const struct round *round)
 {
     unsigned passed = 0;
 
-    for (int i = bitset_next(&hub->waiting, 0); !hub->ending && i >= 0;
+    for (int i = bitset_next(&hub->waiting, 0); i >= 0;
          i = bitset_next(&hub->waiting, i + 1)) {
         const struct member *member = hub->members[i];
 
         passed += member_live(member) && !round_has(round, member) &&
-                  round_wants(hub, round, member) == member->waiting_count;
+                  round_wants(round, member) == member->waiting_count;
     }
     return passed;
 }
 
 /* How many live nodes have offered. What a node offered before it came back
- * counts too: its next offer goes into the next round. Once the run is ending
- * only last offers count, so that all of them are merged in one round: one
- * node's progress alone would be the noise of one node. */
+ * counts too: its next offer goes into the next round. */
 static unsigned round_offered(const struct hub *hub,
                               const struct round *round)
 {
-    if (!gate_gathers(hub))
-        return round->offers;
-    return round_passed(hub, round) +
-           (hub->ending ? round->last_offers : round->offers);
+    return round->offers +
+           (gate_gathers(hub) ? round_passed(hub, round) : 0);
 }
 
 uint64_t gate_iterations(const struct hub *hub)
@@ -87,7 +82,8 @@ unsigned gate_nodes(const struct hub *hub)
     return arrived < hub->config.nodes ? hub->config.nodes : 1;
 }
 
-/* In the last round, all last offers are waited for, but not for ever. */
+/* In the last round, all last offers are waited for, but not for ever: one
+ * node's progress alone would be the noise of one node. */
 static bool may_close(const struct hub *hub, const struct gate_state *state)
 {
     if (!state->live || hub->closing)

@@ -13,6 +13,9 @@ uint32_t offers_fragments(const struct hub *hub);
  * the node's next one, which holds the same, need not wait behind it. */
 bool offers_withdraw(struct hub *hub, struct member *member,
                      uint64_t exchange, enum verdict verdict);
+/* So with all of the member's that are in no round that has closed, but for its
+ * last one: that holds what they did. */
+void offers_return(struct hub *hub, struct member *member);
 void offers_withdraw_all(struct hub *hub, struct member *member,
                          enum verdict verdict);
 void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
@@ -31,11 +34,13 @@ nanos gate_deadline(const struct hub *hub, nanos latest);
 uint64_t gate_iterations(const struct hub *hub);
 bool round_has(const struct round *round, const struct member *member);
 /* The place of the member's oldest offer of what the round merges, or of none
- * (waiting_count). The last round takes all that there is. */
-unsigned round_wants(const struct hub *hub, const struct round *round,
-                     const struct member *member);
+ * (waiting_count). */
+unsigned round_wants(const struct round *round, const struct member *member);
 
 /* rounds.c */
+/* Takes a contribution out of its round, which is open; without any the round
+ * is none. */
+void round_let_go(struct hub *hub, struct contribution *contribution);
 /* Without its contributions. */
 void round_destroy(struct hub *hub, struct round **round);
 void rounds_advance(struct hub *hub);
@@ -109,7 +114,8 @@ void contribution_close(struct hub *hub, struct contribution *contribution,
 void contribution_cut(struct hub *hub, struct contribution *contribution,
                       enum verdict verdict, bool gone);
 /* Closes all that is not merged yet, whatever has come of it. */
-void contribution_lose(struct hub *hub, struct contribution *contribution);
+void contribution_end(struct hub *hub, struct contribution *contribution,
+                      enum verdict verdict);
 /* Of a chunk that is closed, or is about to be: what is delivered is as good
  * as merged, if it is to be merged. */
 enum verdict contribution_verdict(const struct contribution *contribution,

@@ -113,6 +113,17 @@ static struct delivered delivered_new(const struct round *round)
     return new;
 }
 
+/* What a node has under way when nothing is late: d / k offers, and what it has
+ * done since. */
+static unsigned rounds_in_flight(const struct hub *hub)
+{
+    uint64_t every = hub->config.every ? hub->config.every : 1;
+    uint64_t hidden = hub->config.delay / every +
+                      (hub->config.delay % every != 0);
+
+    return hidden < MAX_OFFERS ? 1 + (unsigned)hidden : MAX_OFFERS;
+}
+
 static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
                     struct delivered *out)
 {
@@ -128,6 +139,7 @@ static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
         out->place[out->count] = &contribution->chunks[chunk];
         out->list[out->count++] = contribution->candidate;
     }
+    standing.last = round->last ? rounds_in_flight(hub) : 0;
     policy_shares(round->policy, out->list, out->count, &standing, out->share,
                   &out->whole);
     // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): delivered_free frees them

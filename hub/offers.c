@@ -59,6 +59,27 @@ static unsigned open_count(const struct member *member)
     return count;
 }
 
+static bool has_made_its_last(const struct member *member)
+{
+    for (unsigned i = 0; i < member->waiting_count; i++)
+        if (member->waiting[i]->offer.last)
+            return true;
+    for (const struct contribution *one = member->open; one; one = one->next)
+        if (one->offer.last && one->connection == member->session)
+            return true;
+    return member->finished;
+}
+
+/* Whoever has been called for its last offer has no other contribution: that
+ * one holds all that nobody has merged. A gradient is of a step that all make,
+ * or nobody. */
+static bool is_too_late(const struct hub *hub, const struct member *member,
+                        const struct msg_offer *offer)
+{
+    return (hub->ending || member->drained) && gate_gathers(hub) &&
+           (!offer->last || offer->kind == EXCHANGE_GRADIENT);
+}
+
 /* Why the offer cannot be taken, or VERDICT_MERGED if it can. */
 static enum verdict offer_judge(struct hub *hub, struct member *member,
                                 const struct msg_offer *offer)
@@ -71,7 +92,8 @@ static enum verdict offer_judge(struct hub *hub, struct member *member,
         return VERDICT_QUARANTINED;
     if (verdict != VERDICT_MERGED)
         return verdict;
-    if (member->start != START_GO || member->finished ||
+    if (member->start != START_GO || has_made_its_last(member) ||
+        is_too_late(hub, member, offer) ||
         offer->kind != hub->policy->exchange ||
         (offer->fragment != FRAGMENT_ALL &&
          offer->fragment >= offers_fragments(hub)) ||
@@ -93,8 +115,10 @@ static void narrow(struct hub *hub, struct contribution *contribution)
     hub->verdicts[VERDICT_MERGED] += contribution->foreign;
 }
 
-bool offers_withdraw(struct hub *hub, struct member *member,
-                     uint64_t exchange, enum verdict verdict)
+/* Takes it out of those that wait; NULL: it is not one of them. */
+static struct contribution *take_waiting(struct hub *hub,
+                                         struct member *member,
+                                         uint64_t exchange)
 {
     struct contribution *contribution;
     unsigned i = 0;
@@ -103,16 +127,36 @@ bool offers_withdraw(struct hub *hub, struct member *member,
            member->waiting[i]->offer.exchange != exchange)
         i++;
     if (i == member->waiting_count)
-        return false;
+        return NULL;
     contribution = member->waiting[i];
     member->waiting_count--;
     memmove(member->waiting + i, member->waiting + i + 1,
             (member->waiting_count - i) * sizeof *member->waiting);
     bitset_set(&hub->waiting, member->place, member->waiting_count > 0);
-    contribution_decline(hub, contribution, verdict);
+    return contribution;
+}
+
+/* It is in no round: its node is told so. */
+static void give_back(struct hub *hub, struct member *member,
+                      struct contribution *contribution,
+                      enum verdict verdict)
+{
+    if (contribution->chunks)
+        contribution_end(hub, contribution, verdict);
+    else
+        contribution_decline(hub, contribution, verdict);
     verdicts_tell(hub, member, contribution);
     contribution_retire(hub, contribution);
-    return true;
+}
+
+bool offers_withdraw(struct hub *hub, struct member *member,
+                     uint64_t exchange, enum verdict verdict)
+{
+    struct contribution *contribution = take_waiting(hub, member, exchange);
+
+    if (contribution)
+        give_back(hub, member, contribution, verdict);
+    return contribution != NULL;
 }
 
 void offers_withdraw_all(struct hub *hub, struct member *member,
@@ -121,6 +165,25 @@ void offers_withdraw_all(struct hub *hub, struct member *member,
     while (member->waiting_count)
         (void)offers_withdraw(hub, member,
                               member->waiting[0]->offer.exchange, verdict);
+}
+
+void offers_return(struct hub *hub, struct member *member)
+{
+    struct contribution *next;
+
+    for (unsigned i = member->waiting_count; i-- > 0;)
+        if (!member->waiting[i]->offer.last)
+            (void)offers_withdraw(hub, member,
+                                  member->waiting[i]->offer.exchange,
+                                  VERDICT_SUPERSEDED);
+    for (struct contribution *one = member->open; one; one = next) {
+        next = one->next;
+        if (one->offer.last || one->round->closed ||
+            !contribution_member(hub, one))
+            continue;
+        round_let_go(hub, one);
+        give_back(hub, member, one, VERDICT_SUPERSEDED);
+    }
 }
 
 /* Its last offer is no good: nobody waits for another one. */
@@ -144,7 +207,8 @@ static void offer_refuse(struct hub *hub, struct member *member,
         member_finishes(hub, member);
 }
 
-/* Puts it to those that wait for a round. */
+/* Puts it to those that wait for a round. What a node has offered before its
+ * last offer, and is in no round that has closed, goes back to it. */
 static void offer_accept(struct hub *hub, struct member *member,
                          const struct msg_offer *offer)
 {
@@ -164,6 +228,8 @@ static void offer_accept(struct hub *hub, struct member *member,
     member->waiting[member->waiting_count++] = contribution;
     bitset_set(&hub->waiting, member->place, true);
     hub->offered_chunks += hub->chunks;
+    if (offer->last)
+        offers_return(hub, member);
     rounds_advance(hub);
 }
 

@@ -130,6 +130,8 @@ static void call_last(struct hub *hub, struct member *member)
     (void)snprintf(stop.stop.reason, sizeof stop.stop.reason,
                    "drained by the hub's operator");
     member_send(hub, member, &stop);
+    if (gate_gathers(hub))
+        offers_return(hub, member);
 }
 
 /* While the hub recovers it stays: it may keep the newest centre. */

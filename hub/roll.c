@@ -192,11 +192,8 @@ void member_recount(struct hub *hub, struct member *member)
     unsigned change = (unsigned)(now.live - member->tally.live);
 
     for (struct contribution *one = member->open; change && one;
-         one = one->next) {
+         one = one->next)
         one->round->offers += change;
-        if (one->offer.last)
-            one->round->last_offers += change;
-    }
     tally_move(&hub->tally, &member->tally, &now);
     member->tally = now;
     member->arrived |= now.live > 0;
@@ -216,15 +213,11 @@ const char *roll_check(const struct hub *hub)
             return "an offer waits, and nobody knows";
     }
     for (const struct round *round = hub->rounds; round; round = round->next) {
-        unsigned offers = 0, last = 0;
+        unsigned offers = 0;
 
-        for (unsigned i = 0; i < round->count; i++) {
-            bool live = member_live(hub->members[round->list[i]->member]);
-
-            offers += live;
-            last += live && round->list[i]->offer.last;
-        }
-        if (offers != round->offers || last != round->last_offers)
+        for (unsigned i = 0; i < round->count; i++)
+            offers += member_live(hub->members[round->list[i]->member]);
+        if (offers != round->offers)
             return "offers of live nodes are miscounted";
     }
     return memcmp(&all, &hub->tally, sizeof all) == 0

@@ -39,6 +39,18 @@ void round_destroy(struct hub *hub, struct round **reference)
     free(round);
 }
 
+/* It is none of its member's in rounds any more. */
+static void unlink_from_member(struct hub *hub, struct contribution *one)
+{
+    struct contribution **link = &hub->members[one->member]->open;
+
+    while (*link != one)
+        link = &(*link)->next;
+    *link = one->next;
+    one->next = NULL;
+    one->round = NULL;
+}
+
 /* Takes it out of the list of rounds, and what is in it from its members. */
 static void round_remove(struct hub *hub, struct round *round)
 {
@@ -52,16 +64,26 @@ static void round_remove(struct hub *hub, struct round *round)
         round->next->former = round->former;
     else
         hub->last_round = round->former;
-    for (unsigned i = 0; i < round->count; i++) {
-        struct contribution *one = round->list[i];
-        struct contribution **link = &hub->members[one->member]->open;
+    for (unsigned i = 0; i < round->count; i++)
+        unlink_from_member(hub, round->list[i]);
+}
 
-        while (*link != one)
-            link = &(*link)->next;
-        *link = one->next;
-        one->next = NULL;
-        one->round = NULL;
-    }
+void round_let_go(struct hub *hub, struct contribution *contribution)
+{
+    struct round *round = contribution->round;
+    unsigned at = 0;
+
+    while (round->list[at] != contribution)
+        at++;
+    round->count--;
+    memmove((void *)(round->list + at), (void *)(round->list + at + 1),
+            (round->count - at) * sizeof *round->list);
+    round->offers -= member_live(hub->members[contribution->member]);
+    unlink_from_member(hub, contribution);
+    if (round->count)
+        return;
+    round_remove(hub, round);
+    round_destroy(hub, &round);
 }
 
 /* A place behind the others. */
@@ -87,7 +109,7 @@ static void round_add(struct hub *hub, struct round *round,
     memmove(member->waiting + place, member->waiting + place + 1,
             (member->waiting_count - place) * sizeof *member->waiting);
     bitset_set(&hub->waiting, member->place, member->waiting_count > 0);
-    if (!round->count)
+    if (!round->count || contribution->part.stride < round->part.stride)
         round->part = contribution->part;
     round_list(round, contribution);
     contribution_spread(hub, contribution);
@@ -96,7 +118,6 @@ static void round_add(struct hub *hub, struct round *round,
         link = &(*link)->next;
     *link = contribution;
     round->offers += member_live(member);
-    round->last_offers += member_live(member) && contribution->offer.last;
     contribution->merges = choice_takes_all(hub);
     if (contribution->merges)
         contribution_grant(hub, contribution);
@@ -161,6 +182,7 @@ static void round_try_close(struct hub *hub, struct round *round)
     if (round->closed || !gate_closes(hub, round))
         return;
     round->closed = true;
+    round->last = hub->ending;
     hub->unsettled++;
     round->live = members_counted(hub);
     round->usual = lengths_usual(hub, round);
@@ -175,20 +197,16 @@ static void round_try_close(struct hub *hub, struct round *round)
     merge_try_all(hub);
 }
 
-/* Puts a member's waiting offers into the round that is open: one, or all of
- * them if it is the last round. */
+/* Puts a member's oldest offer of what the open round merges into it: one, so
+ * that nobody has two votes. */
 static void fill_sync(struct hub *hub, struct member *member)
 {
-    while (member->waiting_count) {
-        struct round *round = hub->rounds;
-        unsigned next = round_wants(hub, round, member);
+    struct round *round = hub->rounds;
+    unsigned next = round_wants(round, member);
 
-        if (next == member->waiting_count ||
-            (round && (round->closed ||
-                       (!hub->ending && round_has(round, member)))))
-            return;
+    if (next < member->waiting_count &&
+        !(round && (round->closed || round_has(round, member))))
         round_add(hub, round ? round : round_open(hub), member, next);
-    }
 }
 
 /* Puts waiting offers into rounds: one of each member into one round (sync),
@@ -259,7 +277,7 @@ void rounds_recall(struct hub *hub, struct member *member)
         if (one->incarnation != member->incarnation)
             continue;
         if (is_unsettled(hub, one->round))
-            contribution_lose(hub, one);
+            contribution_end(hub, one, VERDICT_LOST);
         verdicts_tell(hub, member, one);
     }
 }

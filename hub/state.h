@@ -150,10 +150,11 @@ struct round {
     const struct policy *policy; /* when it closed */
     struct contribution **list;
     unsigned count, room;
-    unsigned offers, last_offers; /* of live nodes; those that are the last */
+    unsigned offers; /* of live nodes */
     nanos opened;
     struct fragment part; /* of the model that it merges */
     bool closed;       /* its list is complete */
+    bool last;         /* the run was ending then */
     bool takes_all;    /* nobody is chosen */
     bool judging;      /* a STAGED rule is at work */
     bool gives;        /* it is known who gets whose */

@@ -72,6 +72,8 @@ static void reduce_rows(struct job *job, const struct policy *policy,
                 rows[i]);
     policy->reduce->rows((const double *const *)rows, contributed, count,
                          &policy->numbers, value);
+    if (job->number[MERGE_WHOLE] != 1)
+        floats_divide(value, count, job->number[MERGE_WHOLE]);
 }
 
 static void reduce(struct job *job, const struct policy *policy,

@@ -1,7 +1,11 @@
 #include "node/agenda.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 void agenda_init(struct agenda *agenda, size_t elements)
 {
+    *agenda = (struct agenda){0};
     pacer_init(&agenda->pacer);
     inbox_init(&agenda->inbox, elements);
 }
@@ -9,6 +13,8 @@ void agenda_init(struct agenda *agenda, size_t elements)
 void agenda_free(struct agenda *agenda)
 {
     inbox_free(&agenda->inbox);
+    free(agenda->sum);
+    agenda->sum = NULL;
 }
 
 static void forget(struct agenda *agenda, uint64_t first, uint64_t last)
@@ -31,6 +37,54 @@ void agenda_take(struct agenda *agenda, const struct msg *msg,
     }
 }
 
+bool agenda_wants_gradients(const struct agenda *agenda)
+{
+    return agenda->pacer.schedule.attached &&
+           agenda->pacer.schedule.exchange == EXCHANGE_GRADIENT;
+}
+
+/* The mean is taken when it is offered. */
+static void sum_gradient(struct agenda *agenda, const struct span *gradients)
+{
+    size_t elements = agenda->inbox.elements, count;
+
+    if (!agenda->sum)
+        agenda->sum = calloc(elements, sizeof *agenda->sum);
+    if (!agenda->sum)
+        abort();
+    for (size_t at = 0; at < elements; at += count) {
+        const float *part;
+
+        count = elements - at;
+        part = span_at(gradients, at, &count);
+        for (size_t i = 0; i < count; i++)
+            agenda->sum[at + i] += (double)part[i];
+    }
+    agenda->summed++;
+}
+
+static void forget_gradients(struct agenda *agenda)
+{
+    if (agenda->sum)
+        memset(agenda->sum, 0, agenda->inbox.elements * sizeof *agenda->sum);
+    agenda->summed = 0;
+}
+
+void agenda_step(struct agenda *agenda, uint64_t samples,
+                 const struct span *gradients)
+{
+    agenda->samples += samples;
+    pacer_tick(&agenda->pacer);
+    if (gradients && agenda_wants_gradients(agenda))
+        sum_gradient(agenda, gradients);
+}
+
+bool agenda_offer(struct agenda *agenda, bool last, uint64_t *exchange)
+{
+    return (!agenda_wants_gradients(agenda) || agenda->summed) &&
+           pacer_offer(&agenda->pacer, last, exchange);
+}
+
 enum pacer_act agenda_due(struct agenda *agenda, uint64_t *exchange)
 {
     if (!inbox_complete(&agenda->inbox, 0))
@@ -48,8 +102,11 @@ size_t agenda_apply(struct agenda *agenda, uint64_t exchange,
     *replaced = inbox_replaces(&agenda->inbox, exchange);
     moved = inbox_apply(&agenda->inbox, exchange, spans, anchor, optimizer);
     pacer_done(&agenda->pacer, exchange);
-    if (*replaced)
+    if (*replaced) {
         forget(agenda, 1, UINT64_MAX);
+        forget_gradients(agenda);
+        agenda->samples = 0;
+    }
     return moved;
 }
 
@@ -64,8 +121,7 @@ static struct fragment part_of(const struct agenda *agenda)
                        agenda->pacer.schedule.fragments);
 }
 
-void agenda_describe(const struct agenda *agenda,
-                     struct msg_snapshot *snapshot)
+void agenda_describe(struct agenda *agenda, struct msg_snapshot *snapshot)
 {
     const struct pacer *pacer = &agenda->pacer;
 
@@ -73,6 +129,8 @@ void agenda_describe(const struct agenda *agenda,
     snapshot->kind = pacer->schedule.exchange;
     snapshot->fragment = pacer->fragment;
     snapshot->fragments = pacer->schedule.fragments;
+    snapshot->samples = agenda->samples;
+    agenda->samples = 0;
 }
 
 size_t agenda_elements(const struct agenda *agenda)
@@ -81,9 +139,14 @@ size_t agenda_elements(const struct agenda *agenda)
                              agenda->pacer.schedule.chunk_elements);
 }
 
-void agenda_copy(const struct agenda *agenda, const struct span *spans,
-                 float *to)
+void agenda_copy(struct agenda *agenda, const struct span *spans, float *to)
 {
+    if (agenda->pacer.schedule.exchange == EXCHANGE_GRADIENT) {
+        for (size_t i = 0; agenda->sum && i < agenda->inbox.elements; i++)
+            to[i] = (float)(agenda->sum[i] / (double)agenda->summed);
+        forget_gradients(agenda);
+        return;
+    }
     fragment_copy(part_of(agenda), agenda->inbox.elements,
                   agenda->pacer.schedule.chunk_elements, spans, to);
 }

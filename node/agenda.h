@@ -1,9 +1,14 @@
-/* What a trainer is to do about exchanges, in their order: pacer and inbox
- * together, the same for the library's training thread and the simulated one.
+/* What a trainer is to do about exchanges, in their order, and what it has to
+ * offer: pacer and inbox together, the same for the library's training thread
+ * and the simulated one.
  *
- * What the node says goes to agenda_take. At the end of iteration i the
- * trainer asks agenda_due until the answer is GO, then pacer_offer until that
- * is false, and with d = 0 agenda_due again. */
+ * What the node says goes to agenda_take. At the end of iteration i the trainer
+ * tells agenda_step, asks agenda_due until the answer is GO, then agenda_offer
+ * until that is false, and with d = 0 agenda_due again.
+ *
+ * Where the run wants gradients it is their mean since the last offer that is
+ * offered. Samples and gradients are those of the parameters that the trainer
+ * has: once these are replaced they begin anew. */
 #ifndef NODE_AGENDA_H
 #define NODE_AGENDA_H
 
@@ -13,6 +18,9 @@
 struct agenda {
     struct pacer pacer;
     struct inbox inbox;
+    uint64_t samples; /* since the last offer */
+    double *sum;      /* of gradients since then; NULL: none yet */
+    uint64_t summed;  /* how many */
 };
 
 /* For a vector of so many elements. */
@@ -21,6 +29,14 @@ void agenda_free(struct agenda *agenda);
 /* Takes SCHEDULE, APPLY and FORGET; nothing else concerns it. */
 void agenda_take(struct agenda *agenda, const struct msg *msg,
                  struct blob *payload);
+/* Whether gradients are offered instead of parameters or their progress. */
+bool agenda_wants_gradients(const struct agenda *agenda);
+/* An iteration is done, on so many samples; its gradient lies in spans, NULL:
+ * it has none to give. */
+void agenda_step(struct agenda *agenda, uint64_t samples,
+                 const struct span *gradients);
+/* As pacer_offer; a gradient that is none is not offered. */
+bool agenda_offer(struct agenda *agenda, bool last, uint64_t *exchange);
 /* As pacer_due; but parameters to be taken over, exchange 0, come first and
  * wait for nothing. */
 enum pacer_act agenda_due(struct agenda *agenda, uint64_t *exchange);
@@ -33,12 +49,11 @@ size_t agenda_apply(struct agenda *agenda, uint64_t exchange,
 /* It will never be applied. */
 void agenda_skip(struct agenda *agenda, uint64_t exchange);
 
-/* Of the exchange that pacer_offer has begun last: fills in iteration, kind
- * and fragment; how many elements of the vector it holds; copies these. */
-void agenda_describe(const struct agenda *agenda,
-                     struct msg_snapshot *snapshot);
+/* Of the exchange that agenda_offer has begun last: fills in iteration, kind,
+ * fragment and samples, which begin anew; how many elements of the vector it
+ * holds; copies these, of the parameters in spans or of the mean gradient. */
+void agenda_describe(struct agenda *agenda, struct msg_snapshot *snapshot);
 size_t agenda_elements(const struct agenda *agenda);
-void agenda_copy(const struct agenda *agenda, const struct span *spans,
-                 float *to);
+void agenda_copy(struct agenda *agenda, const struct span *spans, float *to);
 
 #endif

@@ -160,7 +160,6 @@ static void link_free(struct star_link *link)
     (void)pthread_cond_destroy(&link->changed);
     free(link->values);
     free(link->gradients);
-    free(link->sum);
     free(link->anchor);
     free(link);
 }
@@ -315,7 +314,7 @@ static void say_goodbye(struct star_link *link)
     (void)pthread_mutex_lock(&link->lock);
     link_progress(link, false);
     if (!link->over) {
-        (void)pacer_offer(&link->agenda.pacer, true, &exchange);
+        (void)agenda_offer(&link->agenda, true, &exchange);
         link_offer(link, exchange, true);
         wait_until_over(link, GOODBYE);
     }

@@ -46,11 +46,9 @@ struct star_link {
     struct blob *to_examine; /* NULL: nothing */
 
     /* Only the training thread's. */
-    double *sum; /* of gradients since the last offer, or NULL */
     struct blob *start; /* the starting parameters, until it is known whether
                            there is an anchor */
     float *anchor;      /* what to be pulled to, or NULL */
-    uint64_t summed, samples;
     double loss; /* smoothed; NaN: none yet */
     double accuracy;
     nanos posted, inside, waited;

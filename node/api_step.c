@@ -14,64 +14,23 @@
 
 static bool exchanges_gradients(const struct star_link *link)
 {
-    const struct msg_schedule *schedule = &link->agenda.pacer.schedule;
-
-    return schedule->attached && schedule->exchange == EXCHANGE_GRADIENT &&
-           link->gradients;
-}
-
-/* Adds this iteration's gradient; the mean is taken when it is offered. */
-static void sum_gradient(struct star_link *link)
-{
-    size_t at = 0;
-
-    if (!link->sum)
-        link->sum = calloc(link->schema->elements, sizeof *link->sum);
-    if (!link->sum)
-        abort();
-    for (size_t i = 0; i < link->count; i++)
-        for (size_t j = 0; j < link->gradients[i].count; j++)
-            link->sum[at++] += (double)link->gradients[i].values[j];
-    link->summed++;
-}
-
-static void take_gradient(struct star_link *link, float *to)
-{
-    size_t elements = (size_t)link->schema->elements;
-
-    for (size_t i = 0; i < elements; i++)
-        to[i] = (float)(link->sum[i] / (double)link->summed);
-    memset(link->sum, 0, elements * sizeof *link->sum);
-    link->summed = 0;
-}
-
-/* What the run wants of the exchange that was begun last, or NULL. */
-static struct blob *offered_values(struct star_link *link, bool last)
-{
-    bool gradient = link->agenda.pacer.schedule.exchange == EXCHANGE_GRADIENT;
-    struct blob *blob;
-
-    if (gradient && (last || !link->summed))
-        return NULL;
-    blob = blob_new(link->pool, agenda_elements(&link->agenda) * sizeof(float));
-    if (blob && gradient)
-        take_gradient(link, blob_floats(blob));
-    else if (blob)
-        agenda_copy(&link->agenda, link->values, blob_floats(blob));
-    return blob;
+    return agenda_wants_gradients(&link->agenda) && link->gradients;
 }
 
 void link_offer(struct star_link *link, uint64_t exchange, bool last)
 {
     struct msg msg = {.kind = MSG_SNAPSHOT};
-    struct blob *blob = exchange ? offered_values(link, last) : NULL;
+    struct blob *blob = NULL;
 
+    if (exchange)
+        blob = blob_new(link->pool,
+                        agenda_elements(&link->agenda) * sizeof(float));
+    if (blob)
+        agenda_copy(&link->agenda, link->values, blob_floats(blob));
     agenda_describe(&link->agenda, &msg.snapshot);
     msg.snapshot.exchange = exchange;
-    msg.snapshot.samples = link->samples;
     msg.snapshot.score = isfinite(link->loss) ? link->loss : NO_SCORE;
     msg.snapshot.last = last;
-    link->samples = 0;
     link->offered += blob != NULL;
     net_post(link->net, &msg, blob);
 }
@@ -216,7 +175,6 @@ static void note_iteration(struct star_link *link,
                            const struct star_progress *progress)
 {
     if (progress) {
-        link->samples += progress->samples;
         if (progress->accuracy > 0)
             link->accuracy = progress->accuracy;
         if (isfinite(progress->loss))
@@ -225,9 +183,8 @@ static void note_iteration(struct star_link *link,
                              : link->loss + LOSS_SHARE * (progress->loss -
                                                           link->loss);
     }
-    pacer_tick(&link->agenda.pacer);
-    if (exchanges_gradients(link))
-        sum_gradient(link);
+    agenda_step(&link->agenda, progress ? progress->samples : 0,
+                link->gradients);
 }
 
 /* Pulls to the anchor, which begins as the starting parameters; as the present
@@ -266,7 +223,7 @@ enum star_advice star_step(struct star_link *link,
     pull(link);
     apply_due(link);
     while (!link->stopping &&
-           pacer_offer(&link->agenda.pacer, false, &exchange))
+           agenda_offer(&link->agenda, false, &exchange))
         link_offer(link, exchange, false);
     if (link->agenda.pacer.schedule.delay == 0)
         apply_due(link);

@@ -96,9 +96,13 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
         sum_add(&node->reference[chunk], place->encoded, -share,
                 flight->codec);
     blob_unref(&place->encoded);
+    flight->merged |= verdict == VERDICT_MERGED;
+    flight->kept |= is_kept(flight, chunk, verdict);
     if (flight->judged == flight->parts) {
         flight->stage = FLIGHT_JUDGED;
         node->judged++;
+        if (flight->kept && !flight->merged)
+            node->samples_back += flight->snapshot.samples;
     }
 }
 

@@ -92,16 +92,20 @@ static void begin(struct node *node, struct flight *flight)
 }
 
 /* What the codec leaves out of an earlier offer is part of this one, and known
- * only when that one is formed. */
+ * only when that one is formed. The last offer holds all that is not merged, so
+ * each one before it must have its verdict. */
 static bool must_wait(const struct node *node, const struct flight *flight)
 {
+    bool last = flight->snapshot.last;
+
     for (const struct flight *other = node->flights; other != flight;
          other = other->next)
-        if (other->stage == FLIGHT_FORMING && !other->obsolete &&
-            other->snapshot.kind == flight->snapshot.kind &&
-            flight->snapshot.kind != EXCHANGE_PARAMETERS &&
-            fragments_meet(other->part, flight->part) &&
-            (!other->begun || is_lossy(other)))
+        if ((last && other->stage != FLIGHT_JUDGED && !other->obsolete) ||
+            (other->stage == FLIGHT_FORMING && !other->obsolete &&
+             other->snapshot.kind == flight->snapshot.kind &&
+             flight->snapshot.kind != EXCHANGE_PARAMETERS &&
+             fragments_meet(other->part, flight->part) &&
+             (!other->begun || is_lossy(other))))
             return true;
     return false;
 }
@@ -141,7 +145,7 @@ static void found(struct node *node)
     }
 }
 
-static void begin_ready(struct node *node)
+void flights_begin(struct node *node)
 {
     for (struct flight *flight = node->flights; flight; flight = flight->next)
         if (!flight->begun && !must_wait(node, flight))
@@ -179,16 +183,6 @@ static void take_initial(struct node *node, struct blob *vector)
     node_job(node, job);
 }
 
-static void leave_at_once(struct node *node)
-{
-    struct msg bye = {.kind = MSG_BYE};
-
-    bye.bye.farewell = FAREWELL_LEAVING;
-    if (node->hub == HUB_MEMBER)
-        node_to_hub(node, &bye, NULL);
-    node_end(node, false, FAREWELL_LEAVING, "left the run");
-}
-
 /* What the trainer has skipped counts until it is judged. */
 static unsigned flights_count(const struct node *node)
 {
@@ -224,6 +218,7 @@ void node_on_snapshot(struct node *node, const struct msg *msg,
     const struct msg_snapshot *snapshot = &msg->snapshot;
     bool wanted = is_current(node, snapshot, payload) &&
                   flights_count(node) < NODE_MAX_FLIGHT;
+    bool again = node->leaving;
     struct flight **end = &node->flights;
     struct msg forget = {.kind = MSG_FORGET};
 
@@ -232,11 +227,14 @@ void node_on_snapshot(struct node *node, const struct msg *msg,
         return;
     }
     node->leaving |= snapshot->last;
+    if (snapshot->last)
+        parting_begins(node);
     if (!wanted) {
         forget.forget.first = forget.forget.last = snapshot->exchange;
         node_to_trainer(node, &forget, NULL);
-        if (snapshot->last && !node->ended)
-            leave_at_once(node);
+        node->empty_handed |= snapshot->last;
+        if (again)
+            parting_at_once(node);
         return;
     }
     while (*end)
@@ -245,7 +243,7 @@ void node_on_snapshot(struct node *node, const struct msg *msg,
     for (uint32_t i = (*end)->part.first; i < node->chunks;
          i += (*end)->part.stride)
         take(node, *end, i, payload);
-    begin_ready(node);
+    flights_begin(node);
 }
 
 /* The parameters went bad: nothing is sent; the hub's are taken instead. */
@@ -263,7 +261,7 @@ static void offer(struct node *node, struct flight *flight)
     const struct msg_snapshot *snapshot = &flight->snapshot;
 
     if (flight->broken || flight->obsolete || node->hub != HUB_MEMBER ||
-        node->start != START_GO ||
+        node->start != START_GO || (node->leaving && !snapshot->last) ||
         (is_lossy(flight) && flight->codec != node->welcome.codec)) {
         flight_judge_rest(node, flight, VERDICT_LOST);
         flight_forget(node, flight);
@@ -272,6 +270,8 @@ static void offer(struct node *node, struct flight *flight)
         return;
     }
     flight->stage = FLIGHT_OFFERED;
+    flight->snapshot.samples += node->samples_back;
+    node->samples_back = 0;
     flight_order(node, flight);
     msg.offer.exchange = snapshot->exchange;
     msg.offer.iteration = snapshot->iteration;
@@ -378,7 +378,7 @@ void flight_formed(struct node *node, struct job *job)
         refuse_to_found(node);
     else
         flight_send(node, flight);
-    begin_ready(node);
+    flights_begin(node);
 }
 
 void flights_found(struct node *node)
@@ -387,5 +387,5 @@ void flights_found(struct node *node)
 
     flight_destroy(node, &node->founding);
     node->founding = flight_new(node, &nothing);
-    begin_ready(node);
+    flights_begin(node);
 }

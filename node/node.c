@@ -246,6 +246,7 @@ static void step(void *self, const struct event *event, struct effects *out)
         if (!node->part_at)
             joining_tick(node);
     }
+    parting_advance(node);
     flights_advance(node);
     tasks_sweep(node);
     flights_sweep(node);

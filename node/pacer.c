@@ -196,7 +196,8 @@ bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange)
     uint32_t fragment = schedule->fragments > 1 ? FRAGMENT_ALL : 0;
 
     if (!schedule->attached || !schedule->offering || !schedule->every ||
-        pacer->count == PACER_FLIGHT)
+        pacer->count == PACER_FLIGHT ||
+        (last && schedule->exchange == EXCHANGE_GRADIENT))
         return false;
     if (!last)
         fragment = whose_turn(pacer);

@@ -79,12 +79,13 @@ enum pacer_act pacer_due(struct pacer *pacer, uint64_t *exchange);
 void pacer_give_up(struct pacer *pacer, uint64_t exchange);
 /* The exchange was applied or skipped. */
 void pacer_done(struct pacer *pacer, uint64_t exchange);
-/* Whether to offer now: it is a fragment's turn, i > 0, a hub wants it, and no
- * more of it are in flight than d iterations can hide, d/k rounded up, so that
- * with this one at most one is late. If so its number, 1, 2, ..., is in
- * *exchange, its fragment in pacer->fragment, and it is in flight; ask again,
- * as several fragments may have their turn. `last` offers all of them at once
- * and out of turn, bounded only by PACER_FLIGHT. */
+/* Whether to offer now: it is a fragment's turn, i > 0, a hub wants it, and
+ * no more of it are in flight than d iterations can hide, d/k rounded up,
+ * so that with this one at most one is late. If so its number, 1, 2, ...,
+ * is in *exchange, its fragment in pacer->fragment, and it is in flight; ask
+ * again, as several fragments may have their turn. `last` offers all of
+ * them at once and out of turn, bounded only by PACER_FLIGHT; gradients
+ * have no last offer: a step that not all have made is not taken. */
 bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange);
 /* The whole result of an exchange has come. */
 void pacer_ready(struct pacer *pacer, uint64_t exchange);

@@ -1,12 +1,12 @@
 /* The node's inside, shared by the files of node/ that make the machine.
  *
  * One file per journey: joining.c (from HELLO to being a member, and back),
- * welcome.c (what comes of WELCOME),
- * forming.c (an offer that is being made), flight.c (an offer, up to its last
- * verdict), cut.c (an offer whose time is up), result.c (a result, up to the
- * trainer), held.c (results that are changes), keep.c (the centre, for a hub
- * that loses it), promise.c (what was merged, until it cannot be lost),
- * tasks.c (what to train on), review.c (what others have trained). */
+ * welcome.c (what comes of WELCOME), forming.c (an offer that is being made),
+ * parting.c (the last one), flight.c (an offer, up to its last verdict), cut.c
+ * (an offer whose time is up), result.c (a result, up to the trainer), held.c
+ * (results that are changes), keep.c (the centre, for a hub that loses it),
+ * promise.c (what was merged, until it cannot be lost), tasks.c (what to train
+ * on), review.c (what others have trained). */
 #ifndef NODE_STATE_H
 #define NODE_STATE_H
 
@@ -80,6 +80,7 @@ struct flight {
     bool skipped;    /* the trainer will not apply it */
     bool broken;     /* not finite: it must not be sent */
     bool obsolete;   /* the parameters it was taken from were replaced */
+    bool merged, kept; /* some of it: is in the centre; is offered again */
     struct flight *next;
     struct flight_chunk chunks[];
 };
@@ -114,6 +115,8 @@ struct node {
     struct sum *residual;     /* e of gradients, per chunk */
     struct flight *flights;   /* oldest first */
     unsigned judged;          /* flights, also those of exchange 0 */
+    uint64_t samples_back;    /* of what is offered again and of which nothing
+                                 was merged: the next offer stands for them */
     struct flight *founding;  /* exchange 0 to the hub */
     struct flight *taking;    /* exchange 0 from the hub */
     struct bucket up;         /* what may be sent */
@@ -133,7 +136,8 @@ struct node {
     double rate;
     nanos round_trip;
     bool stopping; /* the hub has called for last offers */
-    bool leaving;  /* the trainer has made its last one */
+    bool leaving;  /* the trainer has made its last one, */
+    bool empty_handed; /* or has none to make */
     bool ended;
 };
 
@@ -230,11 +234,21 @@ void node_on_cut(struct node *node, const struct msg *msg,
                  struct blob *payload);
 
 /* forming.c */
+/* Begins to make the offers that wait for nothing any more. */
+void flights_begin(struct node *node);
 void flight_formed(struct node *node, struct job *job);
 /* Founds the hub's centre: with r, or, if asked to give, with what is kept. */
 void flights_found(struct node *node);
 void node_on_snapshot(struct node *node, const struct msg *msg,
                      struct blob *payload);
+
+/* parting.c */
+/* The trainer makes its last offer, or has none to make. */
+void parting_begins(struct node *node);
+/* Is gone, whatever is under way. */
+void parting_at_once(struct node *node);
+/* Goes on with it; after each event. */
+void parting_advance(struct node *node);
 
 /* keep.c */
 void node_on_keep(struct node *node, const struct msg *msg,

@@ -61,6 +61,8 @@ struct standing {
     uint64_t round;    /* ordinal, from 0 */
     uint64_t seed;     /* of the run, for rules that draw lots */
     int pinned;        /* node that the operator wants to win, or -1 */
+    unsigned last;     /* of the run's last round: how many of those before a
+                          contribution may stand for; 0: it is another */
 };
 
 /* ---- gate ---- */
@@ -263,7 +265,8 @@ REGISTRY(preempt)
 /* Why these choices do not go together, as a sentence, or NULL. */
 const char *policy_conflict(const struct policy *policy);
 /* The share of contribution i of `count`: by samples (gate), lag (damping) and
- * numbers (reduce), before any data are known. Parameters are divided by the
+ * numbers (reduce), before any data are known, and what their sum is divided
+ * by, or, of rules with rows, what these come to. Parameters are divided by the
  * sum of their shares, so that what comes out are parameters, too. */
 void policy_shares(const struct policy *policy, const struct candidate *list,
                    unsigned count, const struct standing *standing,

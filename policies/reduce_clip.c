@@ -9,8 +9,11 @@
  * and what comes and is larger is not merged. An offer whose norm is no number
  * counts for nothing. Of fewer than three there is no telling who is long: they
  * are measured by what has been merged lately, and their samples are believed.
- * Norms of 0 measure nothing. Source: norm clipping as in Sun et al. 2019, "Can
- * you really backdoor federated learning?", with the median for a fixed bound.
+ * Norms of 0 measure nothing. In the last round some give what they have done
+ * in one iteration and others what they had under way: none is shortened to
+ * less than it might have given in as many rounds. Source: norm clipping as in
+ * Sun et al. 2019, "Can you really backdoor federated learning?", with the
+ * median for a fixed bound.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +35,7 @@ static double length_of(const struct candidate *list, unsigned count,
     if (known >= FEW)
         middle = values_median(norm, known);
     free(norm);
-    return middle;
+    return fmax(middle, standing->last * standing->usual);
 }
 
 static double samples_of(const struct candidate *list, unsigned count)

@@ -1,7 +1,56 @@
 /* What a contribution weighs before any data are known. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "policies/order.h"
+
+/* What nodes say of their samples is believed up to so many times what the
+ * middle one says. */
+#define MOST_SHARE 10
+
+/* Of an even number the lower one in the middle, so that one of two does not
+ * set its own bound. */
+static void bound(double *samples, unsigned count)
+{
+    double *sorted = scratch_of(count, sizeof *sorted), most;
+
+    for (unsigned i = 0; i < count; i++)
+        sorted[i] = samples[i];
+    values_sort(sorted, count);
+    most = MOST_SHARE * sorted[(count - 1) / 2];
+    for (unsigned i = 0; count > 1 && i < count; i++)
+        samples[i] = fmin(samples[i], most);
+    free(sorted);
+}
+
+/* Where nodes and centre move towards each other by the same, samples and lag
+ * have no say: their sum would not stay what it is. */
+static double share_of_one(const struct policy *policy, double samples,
+                           double total, uint64_t lag)
+{
+    return policy->merge->former ? 1
+                                 : policy->gate->share(samples, total) *
+                                       policy->damping->factor(lag);
+}
+
+/* There is nothing after the last round to make up for who is not in it, so
+ * that n of N nodes move the centre n/N as far, as with a quorum. */
+static double whole_of(const struct policy *policy, double total,
+                       unsigned count, const struct standing *standing)
+{
+    const struct gate_rule *gate =
+        standing->last && policy->gate->batch ? &gate_quorum : policy->gate;
+
+    return gate->whole(total, count, standing->live);
+}
+
+/* Rules that take each coordinate by itself know no shares. */
+static double whole_of_rows(unsigned count, const struct standing *standing)
+{
+    return standing->last && standing->live > count && count
+               ? (double)standing->live / count
+               : 1;
+}
 
 void policy_shares(const struct policy *policy, const struct candidate *list,
                    unsigned count, const struct standing *standing,
@@ -17,18 +66,22 @@ void policy_shares(const struct policy *policy, const struct candidate *list,
     }
     if (policy->reduce->weigh)
         policy->reduce->weigh(list, count, standing, samples, factor);
+    bound(samples, count);
     for (unsigned i = 0; i < count; i++)
         total += samples[i];
     for (unsigned i = 0; i < count; i++) {
-        share[i] = policy->gate->share(samples[i], total) * factor[i] *
-                   policy->damping->factor(list[i].lag);
+        share[i] =
+            share_of_one(policy, samples[i], total, list[i].lag) * factor[i];
         sum += share[i];
     }
     free(samples);
     free(factor);
-    *whole = policy->gate->whole(total, count, standing->live);
-    if (policy->exchange == EXCHANGE_PARAMETERS && sum > 0)
-        *whole = sum;
+    if (policy->exchange == EXCHANGE_PARAMETERS)
+        *whole = policy->reduce->rows || sum <= 0 ? 1 : sum;
+    else if (policy->reduce->rows)
+        *whole = whole_of_rows(count, standing);
+    else
+        *whole = whole_of(policy, total, count, standing);
 }
 
 /* Rules that make sense only among several offers. */

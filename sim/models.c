@@ -12,6 +12,18 @@ double trainer_drift(const void *context, uint64_t iteration, const float *x,
     return 1;
 }
 
+double trainer_count(const void *context, uint64_t iteration, const float *x,
+                     size_t elements, float *gradient)
+{
+    const struct count *count = context;
+
+    (void)iteration;
+    (void)x;
+    for (size_t i = 0; i < elements; i++)
+        gradient[i] = i == count->element ? -1 : 0;
+    return 1;
+}
+
 double trainer_quadratic(const void *context, uint64_t iteration,
                          const float *x, size_t elements, float *gradient)
 {

@@ -132,7 +132,6 @@ static void start_node(struct world *world, unsigned number)
 
     trainer.name = node->trainer_name;
     trainer.step = node->step;
-    trainer.unsummed = world->config.hub.policy.exchange != EXCHANGE_GRADIENT;
     trainer.seed = prng_next(&world->prng);
     node->node = new_node(world, node);
     node->trainer = trainer_new(&trainer, world->pool);

@@ -60,11 +60,10 @@ static void descend(struct trainer *trainer)
     smooth(trainer,
            config->gradient(config->context, trainer->agenda.pacer.iteration,
                             trainer->x, config->elements, gradient));
-    for (size_t i = 0; trainer->sum && i < config->elements; i++)
-        trainer->sum[i] += (double)gradient[i];
-    trainer->summed++;
-    if (!trainer_offers_gradients(trainer))
+    if (!agenda_wants_gradients(&trainer->agenda))
         trainer_optimize(trainer, gradient, 0, config->elements);
+    agenda_step(&trainer->agenda, config->samples,
+                &(struct span){gradient, config->elements});
     free(gradient);
 }
 
@@ -73,8 +72,6 @@ static void end_step(struct trainer *trainer)
     const struct trainer_config *config = &trainer->config;
 
     descend(trainer);
-    trainer->samples += config->samples;
-    pacer_tick(&trainer->agenda.pacer);
     inbox_pull(&trainer->agenda.inbox, &trainer->agenda.pacer.schedule,
                &(struct span){trainer->x, config->elements}, trainer->anchor);
     trainer_look(trainer, TRAINER_STEPPED, 0);
@@ -181,9 +178,7 @@ struct trainer *trainer_new(const struct trainer_config *config,
     trainer->wake = NEVER;
     trainer->x = malloc(bytes);
     trainer->anchor = malloc(bytes);
-    if (!config->unsummed)
-        trainer->sum = calloc(config->elements, sizeof *trainer->sum);
-    if (!trainer->x || !trainer->anchor || !(trainer->sum || config->unsummed))
+    if (!trainer->x || !trainer->anchor)
         abort();
     memcpy(trainer->x, config->start, bytes);
     memcpy(trainer->anchor, config->start, bytes);
@@ -205,7 +200,6 @@ void trainer_destroy(struct trainer **reference)
     blob_unref(&trainer->to_examine);
     free(trainer->x);
     free(trainer->anchor);
-    free(trainer->sum);
     free(trainer);
 }
 

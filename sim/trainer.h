@@ -70,7 +70,6 @@ struct trainer_config {
     const void *context; /* of gradient, optimizer and evaluate */
     void (*look)(void *observer, const struct trainer_look *look);
     void *observer;
-    bool unsummed; /* the run never wants gradients, so none are kept */
     uint64_t seed;
 };
 

@@ -27,12 +27,6 @@ static void post(struct trainer *trainer, const struct msg *msg,
     effects_send(trainer->out, PEER_TRAINER, msg, payload);
 }
 
-bool trainer_offers_gradients(const struct trainer *trainer)
-{
-    return trainer->agenda.pacer.schedule.attached &&
-           trainer->agenda.pacer.schedule.exchange == EXCHANGE_GRADIENT;
-}
-
 void trainer_optimize(void *context, const float *gradient, size_t first,
                       size_t count)
 {
@@ -60,18 +54,12 @@ static struct blob *vector_new(struct trainer *trainer, size_t elements)
     return blob;
 }
 
-/* What the run wants of the exchange that was begun last. */
 static struct blob *offered_values(struct trainer *trainer)
 {
     const struct span span = {trainer->x, trainer->config.elements};
     struct blob *blob = vector_new(trainer, agenda_elements(&trainer->agenda));
-    double share = trainer->summed ? 1.0 / (double)trainer->summed : 0;
 
-    if (trainer->sum && trainer_offers_gradients(trainer))
-        for (size_t i = 0; i < trainer->config.elements; i++)
-            blob_floats(blob)[i] = (float)(trainer->sum[i] * share);
-    else
-        agenda_copy(&trainer->agenda, &span, blob_floats(blob));
+    agenda_copy(&trainer->agenda, &span, blob_floats(blob));
     return blob;
 }
 
@@ -82,16 +70,10 @@ static void post_vector(struct trainer *trainer, uint64_t exchange,
 
     agenda_describe(&trainer->agenda, &msg.snapshot);
     msg.snapshot.exchange = exchange;
-    msg.snapshot.samples = trainer->samples;
     msg.snapshot.score = trainer->started_loss ? trainer->loss : NO_SCORE;
     msg.snapshot.last = trainer->leaving;
     post(trainer, &msg, blob);
     blob_unref(&blob);
-    trainer->samples = 0;
-    trainer->summed = 0;
-    if (trainer->sum)
-        memset(trainer->sum, 0,
-               trainer->config.elements * sizeof *trainer->sum);
 }
 
 void trainer_found(struct trainer *trainer)
@@ -110,7 +92,7 @@ void trainer_offer(struct trainer *trainer)
 
     trainer->offered_last |= last;
     while (!(last && offered) &&
-           pacer_offer(&trainer->agenda.pacer, last, &exchange)) {
+           agenda_offer(&trainer->agenda, last, &exchange)) {
         trainer_look(trainer, TRAINER_OFFERED, exchange);
         post_vector(trainer, exchange, offered_values(trainer));
         offered = true;

@@ -31,9 +31,6 @@ struct trainer {
     struct agenda agenda;
     float *x;
     float *anchor;    /* at first the starting parameters */
-    double *sum;      /* of gradients since the last offer, or NULL */
-    uint64_t summed;  /* how many */
-    uint64_t samples; /* since the last offer */
     double loss;
     bool started_loss, leaving, offered_last;
     bool called; /* the hub wants its last offer: it waits for no result */
@@ -49,8 +46,6 @@ struct trainer {
 /* Shows the observer what has just happened. */
 void trainer_look(struct trainer *trainer, enum trainer_moment moment,
                   uint64_t exchange);
-/* Whether gradients go to the hub instead of the own optimizer. */
-bool trainer_offers_gradients(const struct trainer *trainer);
 /* The own optimizer; `context` is the trainer. */
 void trainer_optimize(void *context, const float *gradient, size_t first,
                       size_t count);

@@ -124,7 +124,7 @@ static void last_offers_are_merged_even_if_another_never_comes(void)
     }
     CHECK(hub_ended(bench->hub));
     CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &a, 1, 0));
-    CHECK_NEAR(2, (double)store.theta[0], 0);
+    CHECK_NEAR(1.5, (double)store.theta[0], 0);
     bench_destroy(&bench);
 }
 
@@ -143,7 +143,7 @@ static void a_last_offer_that_is_refused_is_not_waited_for(void)
     CHECK(!hub_ended(bench->hub));
     guest_gives_last(bench, &a, 1, 1);
     CHECK(hub_ended(bench->hub));
-    CHECK_NEAR(2, (double)store.theta[0], 0);
+    CHECK_NEAR(1.5, (double)store.theta[0], 0);
     bench_destroy(&bench);
 }
 

@@ -644,6 +644,10 @@ class Node:
         """The last offer, and goodbye: the hub's, or ours. Whether all that
         was offered has its verdict."""
         until = time.monotonic() + seconds
+        # The last offer holds all that is not merged: that must be known.
+        while not self.bye and time.monotonic() < until and \
+                not all(f.judged for f in self.flights):
+            self.poll(0.05)
         if not self.bye and (not self.welcome or self.start != GO or
                              not self.offer(last=True)):
             self.send("BYE", farewell=word("farewell", "leaving"))

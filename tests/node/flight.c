@@ -321,57 +321,6 @@ static void progress_under_way_is_not_founded_and_offered_again(void)
     }
 }
 
-static void who_leaves_gives_its_last_progress_and_says_goodbye(void)
-{
-    struct desk *desk = desk_member();
-
-    desk_leaves(desk, 1, 2);
-    CHECK_EQUAL(1, desk_sent(desk, MSG_OFFER)->offer.last);
-    CHECK_NEAR(1, desk_chunk(desk, 1, 0), 0);
-    CHECK(!desk_sent(desk, MSG_BYE));
-    desk_answers(desk, 1, VERB_REBASE, 2);
-    CHECK_EQUAL(FAREWELL_LEAVING, desk_sent(desk, MSG_BYE)->bye.farewell);
-    CHECK(node_ended(desk->node));
-    CHECK_EQUAL(1, desk_told(desk, MSG_ENDED)->ended.final);
-    desk_destroy(&desk);
-}
-
-static void who_leaves_waits_for_what_was_offered_before(void)
-{
-    struct desk *desk = desk_new();
-
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 2);
-    desk_leaves(desk, 2, 3);
-    desk_judges(desk, 2, 0, 3, VERDICT_MERGED);
-    CHECK(!desk_sent(desk, MSG_BYE));
-    desk_judges(desk, 1, 0, 3, VERDICT_MERGED);
-    CHECK_EQUAL(FAREWELL_LEAVING, desk_sent(desk, MSG_BYE)->bye.farewell);
-    CHECK(node_ended(desk->node));
-    desk_destroy(&desk);
-}
-
-static void who_leaves_without_a_hub_is_gone_at_once(void)
-{
-    struct desk *desk = desk_new();
-
-    desk_begins(desk, 1);
-    desk_leaves(desk, 1, 2);
-    CHECK(node_ended(desk->node));
-    CHECK(!desk_sent(desk, MSG_BYE));
-    desk_destroy(&desk);
-}
-
-static void who_leaves_while_the_hub_goes_is_gone_at_once(void)
-{
-    struct desk *desk = desk_member();
-
-    desk_leaves(desk, 1, 2);
-    desk_breaks(desk);
-    CHECK(node_ended(desk->node));
-    desk_destroy(&desk);
-}
-
 void add_node_flight_tests(CU_pSuite suite)
 {
     TEST(an_offer_says_what_there_is_to_give);
@@ -392,8 +341,4 @@ void add_node_flight_tests(CU_pSuite suite)
     TEST(what_is_offered_may_change_and_what_is_in_flight_does_not);
     TEST(a_gradient_is_offered_as_it_is_and_never_again);
     TEST(progress_under_way_is_not_founded_and_offered_again);
-    TEST(who_leaves_gives_its_last_progress_and_says_goodbye);
-    TEST(who_leaves_waits_for_what_was_offered_before);
-    TEST(who_leaves_without_a_hub_is_gone_at_once);
-    TEST(who_leaves_while_the_hub_goes_is_gone_at_once);
 }

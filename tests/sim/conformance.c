@@ -260,6 +260,7 @@ static bool it_ends(const struct policy *policy, uint64_t delay,
     struct seen seen;
     struct lab *lab = walk_lab(policy, &seen);
     struct hub_view view;
+    unsigned lasts = policy->exchange == EXCHANGE_GRADIENT ? 0 : 1;
     bool held;
 
     lab->config.hub.iterations = 40;
@@ -271,7 +272,8 @@ static bool it_ends(const struct policy *policy, uint64_t delay,
     held &= view.training < 8 * SECOND &&
             world_saved(lab->world)->version == view.version;
     for (unsigned i = 0; i < WALK_NODES; i++)
-        held &= seen.lasts[i] == 1 && seen.decided[i] >= 40 / WALK_EVERY - 3 &&
+        held &= seen.lasts[i] == lasts &&
+                seen.decided[i] >= 40 / WALK_EVERY - 3 &&
                 node_ended(world_node(lab->world, i));
     held &= walk_finite(lab, WALK_NODES);
     lab_destroy(&lab);

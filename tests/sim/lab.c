@@ -33,6 +33,7 @@ struct lab *lab_new(size_t elements)
     const uint64_t shape[2] = {elements, 1};
 
     lab->elements = elements;
+    lab->samples = 1;
     lab->schema = schema_new();
     if (!lab->schema ||
         schema_add(lab->schema, "w", 2, shape, NULL) != STATUS_OK)
@@ -149,7 +150,7 @@ unsigned lab_describe(struct lab *lab, const char *name,
                     .elements = lab->elements,
                     .step = model->step ? model->step : 100 * MILLISECOND,
                     .rate = model->rate,
-                    .samples = 1,
+                    .samples = lab->samples,
                     .task_steps = lab->task_steps,
                     .gradient = model->gradient,
                     .evaluate = lab->evaluate,

@@ -34,6 +34,7 @@ struct lab {
     struct world *world;
     size_t elements;
     float *start; /* parameters of all nodes, zero at first */
+    uint64_t samples;    /* of an iteration; at first 1 */
     uint64_t task_steps; /* iterations of a task; 0: nodes ask for none */
     uint64_t promised;   /* of nodes added later, see node_config */
     trainer_evaluator *evaluate; /* of nodes added later; NULL: no reviews */

@@ -1,0 +1,123 @@
+/* A trainer leaves: its last offer, and what was under way before. */
+#include "tests/check.h"
+#include "tests/node/desk.h"
+
+static void who_leaves_gives_its_last_progress_and_says_goodbye(void)
+{
+    struct desk *desk = desk_member();
+
+    desk_leaves(desk, 1, 2);
+    CHECK_EQUAL(1, desk_sent(desk, MSG_OFFER)->offer.last);
+    CHECK_NEAR(1, desk_chunk(desk, 1, 0), 0);
+    CHECK(!desk_sent(desk, MSG_BYE));
+    desk_answers(desk, 1, VERB_REBASE, 2);
+    CHECK_EQUAL(FAREWELL_LEAVING, desk_sent(desk, MSG_BYE)->bye.farewell);
+    CHECK(node_ended(desk->node));
+    CHECK_EQUAL(1, desk_told(desk, MSG_ENDED)->ended.final);
+    desk_destroy(&desk);
+}
+
+/* Its last offer holds all that is not merged, so it knows what is. */
+static void who_leaves_waits_for_what_was_offered_before(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 2);
+    desk_leaves(desk, 2, 3);
+    CHECK_EQUAL(1, desk_sent(desk, MSG_OFFER)->offer.exchange);
+    desk_judges(desk, 1, 0, 3, VERDICT_MERGED);
+    CHECK_EQUAL(2, desk_sent(desk, MSG_OFFER)->offer.exchange);
+    desk_grants(desk, 2, DESK_CHUNKS);
+    CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
+    CHECK(!desk_sent(desk, MSG_BYE));
+    desk_judges(desk, 2, 0, 3, VERDICT_MERGED);
+    CHECK_EQUAL(FAREWELL_LEAVING, desk_sent(desk, MSG_BYE)->bye.farewell);
+    CHECK(node_ended(desk->node));
+    desk_destroy(&desk);
+}
+
+/* What the hub gives back is in the last offer, and so are its samples. */
+static void the_last_offer_holds_what_was_given_back(void)
+{
+    struct desk *desk = desk_new();
+    uint64_t each;
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 2);
+    each = desk_sent(desk, MSG_OFFER)->offer.samples;
+    CHECK(each > 0);
+    desk_offers(desk, 2, 4);
+    desk_says(desk, MSG_STOP);
+    desk_leaves(desk, 3, 7);
+    desk_judges(desk, 1, 0, 3, VERDICT_MERGED);
+    CHECK_EQUAL(2, desk_sent(desk, MSG_OFFER)->offer.exchange);
+    desk_judges(desk, 2, 0, 3, VERDICT_SUPERSEDED);
+    CHECK_EQUAL(3, desk_sent(desk, MSG_OFFER)->offer.exchange);
+    CHECK_EQUAL(1, desk_sent(desk, MSG_OFFER)->offer.last);
+    CHECK_EQUAL(2 * each, desk_sent(desk, MSG_OFFER)->offer.samples);
+    desk_grants(desk, 3, DESK_CHUNKS);
+    CHECK_NEAR(2 + 3, desk_chunk(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void who_leaves_with_nothing_waits_for_what_was_offered_before(void)
+{
+    struct msg_snapshot nothing = {.last = 1};
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 2);
+    desk_takes(desk, &nothing, NULL);
+    CHECK(!node_ended(desk->node));
+    desk_judges(desk, 1, 0, 3, VERDICT_MERGED);
+    CHECK_EQUAL(FAREWELL_LEAVING, desk_sent(desk, MSG_BYE)->bye.farewell);
+    CHECK(node_ended(desk->node));
+    desk_destroy(&desk);
+}
+
+static void who_will_not_wait_says_so_once_more(void)
+{
+    struct msg_snapshot nothing = {.last = 1};
+    struct desk *desk = desk_new();
+
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 2);
+    desk_leaves(desk, 2, 3);
+    desk_takes(desk, &nothing, NULL);
+    CHECK_EQUAL(FAREWELL_LEAVING, desk_sent(desk, MSG_BYE)->bye.farewell);
+    CHECK(node_ended(desk->node));
+    desk_destroy(&desk);
+}
+
+static void who_leaves_without_a_hub_is_gone_at_once(void)
+{
+    struct desk *desk = desk_new();
+
+    desk_begins(desk, 1);
+    desk_leaves(desk, 1, 2);
+    CHECK(node_ended(desk->node));
+    CHECK(!desk_sent(desk, MSG_BYE));
+    desk_destroy(&desk);
+}
+
+static void who_leaves_while_the_hub_goes_is_gone_at_once(void)
+{
+    struct desk *desk = desk_member();
+
+    desk_leaves(desk, 1, 2);
+    desk_breaks(desk);
+    CHECK(node_ended(desk->node));
+    desk_destroy(&desk);
+}
+
+void add_node_leaving_tests(CU_pSuite suite)
+{
+    TEST(who_leaves_gives_its_last_progress_and_says_goodbye);
+    TEST(who_leaves_waits_for_what_was_offered_before);
+    TEST(the_last_offer_holds_what_was_given_back);
+    TEST(who_leaves_with_nothing_waits_for_what_was_offered_before);
+    TEST(who_will_not_wait_says_so_once_more);
+    TEST(who_leaves_without_a_hub_is_gone_at_once);
+    TEST(who_leaves_while_the_hub_goes_is_gone_at_once);
+}
