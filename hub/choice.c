@@ -201,6 +201,23 @@ static bool is_whole(const struct hub *hub,
     return true;
 }
 
+/* Says once, until there are enough again, that nothing can be compared. */
+static void say_too_few(struct hub *hub, const struct round *round,
+                        unsigned count)
+{
+    const struct reduce_rule *reduce = round->policy->reduce;
+    unsigned least =
+        reduce->least ? reduce->least(&round->policy->numbers) : 1;
+
+    if (count < least && !hub->too_few)
+        effects_note(hub->out, NOTE_UNREVIEWED, "",
+                     "--reduce %s compares %u contributions at least, and "
+                     "there are %u: all are merged, a bad one too, until more "
+                     "nodes are here",
+                     reduce->name, least, count);
+    hub->too_few = count < least;
+}
+
 static void judge_start(struct hub *hub, struct round *round, unsigned count)
 {
     uint64_t inputs = 1 + (uint64_t)hub->chunks * (1 + count);
@@ -241,6 +258,7 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
     job->extent.elements = (size_t)hub->schema->elements;
     job->number[0] = (double)round->number;
     round->judging = true;
+    say_too_few(hub, round, count);
     hub_job(hub, job);
 }
 
@@ -306,7 +324,7 @@ static struct round *round_of(struct hub *hub, double number)
     return round;
 }
 
-static void take_judgement(struct hub *hub,
+static void take_judgement(struct hub *hub, const struct round *round,
                            struct contribution *contribution,
                            const struct candidate *candidate, double weight)
 {
@@ -319,7 +337,7 @@ static void take_judgement(struct hub *hub,
     effects_note(hub->out, NOTE_DECLINED, member->name,
                  "exchange %llu: %s",
                  (unsigned long long)contribution->offer.exchange,
-                 verdict_words[VERDICT_REFUTED].doc);
+                 round->policy->reduce->refusal);
     decline(hub, contribution, VERDICT_REFUTED);
 }
 
@@ -339,7 +357,8 @@ void choice_judged(struct hub *hub, struct job *job)
         if (!is_to_be_judged(hub, contribution) || at == order->count ||
             order->one[at].candidate.node != contribution->candidate.node)
             continue;
-        take_judgement(hub, contribution, &order->one[at].candidate,
+        take_judgement(hub, round, contribution,
+                       &order->one[at].candidate,
                        job->status == STATUS_OK ? order->one[at].weight : 0);
         at++;
     }

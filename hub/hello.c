@@ -67,8 +67,7 @@ enum start member_first_thing(const struct hub *hub,
         return member->lineage ? START_GO : START_TAKE;
     if (member->lineage != hub->lineage)
         return START_TAKE;
-    if (same &&
-        members_lag(hub, member->base_version) <= hub->config.staleness)
+    if (same && members_may_lag(hub, member->base_version))
         return START_GO;
     return hub->version == 0 ? START_GO : START_TAKE;
 }

@@ -349,6 +349,11 @@ void tasks_withdraw(struct hub *hub, struct member *member);
 void tasks_tick(struct hub *hub);
 
 /* finish.c */
+/* Once the run is ending, nodes have so long for their last offer. */
+#define LAST_CALL (10 * SECOND)
+/* A last save that fails is tried again so often, and for so long. */
+#define SAVE_AGAIN SECOND
+#define LAST_SAVES (30 * SECOND)
 void hub_on_stop(struct hub *hub, struct peer *peer, const struct msg *msg,
                  struct blob *payload);
 /* Ends the hub, not the run: what is under way is merged or left to its nodes,

@@ -29,6 +29,17 @@ uint64_t members_lag(const struct hub *hub, uint64_t base)
     return live && !hub->policy->gate->batch ? behind / live : behind;
 }
 
+/* Progress that comes later than that is worth less, and is damped: what a node
+ * has learnt alone must not be lost. Gradients and whole sets are of use only
+ * where they are of now. */
+bool members_may_lag(const struct hub *hub, uint64_t base)
+{
+    uint64_t lag = members_lag(hub, base), bound = hub->config.staleness;
+
+    return lag <= bound || (lag < UINT64_MAX && bound &&
+                            hub->config.policy.exchange == EXCHANGE_DELTA);
+}
+
 void member_send(struct hub *hub, struct member *member,
                  const struct msg *msg)
 {

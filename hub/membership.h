@@ -66,6 +66,8 @@ void member_offends(struct hub *hub, struct member *member,
 /* Centre versions (sync) or rounds of all nodes (async) since `base`;
  * UINT64_MAX if the centre has been rolled back since. */
 uint64_t members_lag(const struct hub *hub, uint64_t base);
+/* Whether an offer may depart from there. */
+bool members_may_lag(const struct hub *hub, uint64_t base);
 unsigned members_live(const struct hub *hub);
 unsigned members_counted(const struct hub *hub); /* N of the policies */
 void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,

@@ -140,6 +140,7 @@ static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
         out->list[out->count++] = contribution->candidate;
     }
     standing.last = round->last ? rounds_in_flight(hub) : 0;
+    standing.present = round->count;
     policy_shares(round->policy, out->list, out->count, &standing, out->share,
                   &out->whole);
     // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): delivered_free frees them
@@ -150,6 +151,17 @@ static void delivered_free(struct delivered *delivered)
     free((void *)delivered->place);
     free(delivered->list);
     free(delivered->share);
+}
+
+/* Momentum is the mean of what the nodes of former rounds go on with. Where
+ * fewer go on than those, the part of the others ends: one node's progress is
+ * too noisy to be carried as far as that of all. */
+static double lost_share(const struct hub *hub, const struct round *round,
+                         const struct centre_chunk *centre)
+{
+    unsigned then = centre->live ? centre->live : hub->merged_live;
+
+    return round->live < then ? 1 - (double)round->live / then : 0;
 }
 
 static struct job *merge_job(struct hub *hub, struct round *round,
@@ -173,6 +185,8 @@ static struct job *merge_job(struct hub *hub, struct round *round,
     job->number[MERGE_WHOLE] = delivered->whole;
     job->number[MERGE_LIVE] = round->live;
     job->number[MERGE_TURN] = (double)centre->turn;
+    job->number[MERGE_LOST] = lost_share(hub, round, centre);
+    centre->live = hub->merged_live = round->live;
     job->context = round->policy;
     job->tag[1] = chunk;
     return job;

@@ -42,7 +42,7 @@ static enum verdict base_judge(const struct hub *hub,
         return VERDICT_MERGED;
     if (offer->base_version > hub->version + MAX_OFFERS)
         return VERDICT_FUTURE;
-    if (members_lag(hub, offer->base_version) > hub->config.staleness ||
+    if (!members_may_lag(hub, offer->base_version) ||
         (member->takes && offer->base_version < member->taken))
         return VERDICT_STALE;
     return !apart && offer->lineage != hub->lineage ? VERDICT_LINEAGE

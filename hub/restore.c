@@ -129,6 +129,15 @@ static struct member *new_member(struct hub *hub,
     return member;
 }
 
+static enum status read_lengths(struct hub *hub, const struct saved *saved,
+                                struct why *why)
+{
+    if (!saved->lengths || lengths_read(hub, saved->lengths))
+        return STATUS_OK;
+    return because(why, STATUS_MALFORMED,
+                   "the saved lengths of contributions are damaged");
+}
+
 /* All lines have been read before. A node that is here may be another process
  * of it by now, which is no end of a quarantine. */
 static void take_nodes(struct hub *hub, const char *text)
@@ -156,6 +165,8 @@ static void take_over(struct hub *hub, const struct saved *saved)
     hub->version = hub->rounds_done = saved->version;
     hub->lineage = saved->lineage;
     hub->back.turned = saved->turned;
+    hub->merged_live = (unsigned)(saved->live < HUB_MAX_NODES ? saved->live
+                                                              : 0);
     hub->founded = true;
     hub->contest = false;
     hub->policy = &hub->config.policy;
@@ -217,6 +228,8 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
         status = read_turns(hub, state, why);
     if (status == STATUS_OK)
         status = read_tasks(hub, state, why);
+    if (status == STATUS_OK)
+        status = read_lengths(hub, state, why);
     if (status == STATUS_OK) {
         take_over(hub, state);
         take_best(hub, state);
@@ -256,6 +269,8 @@ enum status restore_gift(struct hub *hub, const struct manifest *manifest,
 
     if (status == STATUS_OK)
         status = read_tasks(hub, &saved, why);
+    if (status == STATUS_OK)
+        status = read_lengths(hub, &saved, why);
     if (status == STATUS_OK)
         status = read_turns(hub, &saved, why);
     if (status != STATUS_OK)

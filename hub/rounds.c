@@ -139,14 +139,31 @@ struct standing hub_standing(const struct hub *hub, unsigned live)
                              .live = live,
                              .score = hub->score,
                              .error = hub->error,
+                             .staleness = hub->config.staleness,
                              .round = hub->rounds_done,
                              .seed = hub->config.seed,
                              .pinned = hub->pinned};
 }
 
+/* People are told how much of it is lost. */
+static void say_late(struct hub *hub, const struct contribution *contribution)
+{
+    uint64_t lag = contribution->candidate.lag, most = hub->config.staleness;
+
+    if (hub->contest || !most || lag <= most ||
+        contribution->offer.kind != EXCHANGE_DELTA)
+        return;
+    effects_note(hub->out, NOTE_DECLINED,
+                 hub->members[contribution->member]->name,
+                 "exchange %llu departs from %llu versions ago, --staleness "
+                 "is %llu: it counts for %.2g %%",
+                 (unsigned long long)contribution->offer.exchange,
+                 (unsigned long long)lag, (unsigned long long)most,
+                 100 * (double)most / (double)lag);
+}
+
 /* The offer as the policy sees it. */
-static void candidate_fill(const struct hub *hub,
-                           struct contribution *contribution)
+static void candidate_fill(struct hub *hub, struct contribution *contribution)
 {
     const struct msg_offer *offer = &contribution->offer;
 
@@ -159,6 +176,7 @@ static void candidate_fill(const struct hub *hub,
         .score = offer->score,
         .samples = (double)offer->samples,
         .norm = fabs(offer->norm)};
+    say_late(hub, contribution);
 }
 
 void rounds_settle(struct hub *hub)

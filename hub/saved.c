@@ -5,8 +5,9 @@
  *     merge NAME ELEMENTS TURN ELEMENTS TURN ...
  *
  * One run, unless contributions were lost on their way chunk by chunk. It
- * counts elements, so that a hub with another --chunk can read it. Of a node
- * there are these lines, all but the first only if they are true:
+ * counts elements, so that a hub with another --chunk can read it. `live` is
+ * how many nodes made the last round, `lengths` what hub/lengths.h says. Of a
+ * node there are these lines, all but the first only if they are true:
  *
  *     node UUID UUID INCARNATION MERGED NAME
  *     parted EXCHANGE VERDICTS
@@ -33,7 +34,8 @@ enum {
     NODE_BYTES = 224, /* of a node's lines, but for */
     PARTS = 4, /* lines of its exchanges: more are never in flight */
     PART_BYTES = 32, /* of each, without its chunks */
-    STATE_BYTES = 256 + TURN_BYTES + LEDGER_TEXT_BYTES /* of all others */
+    LENGTH_BYTES = 32 + LENGTHS_SLOTS * 21,
+    STATE_BYTES = 256 + TURN_BYTES + LENGTH_BYTES + LEDGER_TEXT_BYTES
 };
 
 static uint64_t bits_of(double value)
@@ -169,6 +171,9 @@ struct blob *saved_write(struct hub *hub)
         at += (size_t)snprintf(text + at, size - at,
                                "turned %" PRIu64 "\n", hub->back.turned);
     at += print_turns(hub, text + at, size - at);
+    at += (size_t)snprintf(text + at, size - at, "live %" PRIu64 "\n",
+                           (uint64_t)hub->merged_live);
+    at += lengths_print(hub, text + at, size - at);
     if (hub->ledger.parts)
         at += ledger_print(&hub->ledger, text + at, size - at);
     for (int i = 0; i < hub->member_count; i++)
@@ -328,6 +333,12 @@ enum status saved_read(struct saved *saved, const char *text, struct why *why)
         next_line(&text);
     if (strncmp(text, "merge ", 6) == 0) {
         saved->merge = text;
+        next_line(&text);
+    }
+    if (saved_number(&text, "live", &saved->live))
+        next_line(&text);
+    if (strncmp(text, "lengths ", 8) == 0) {
+        saved->lengths = text;
         next_line(&text);
     }
     if (strncmp(text, "tasks ", 6) == 0) {

@@ -13,6 +13,8 @@ struct saved {
     uint64_t run, epoch, version, lineage, best_version, turned;
     double best_score, best_measure, best_accuracy;
     const char *merge; /* the merge rule's line, or NULL; in the text */
+    const char *lengths; /* their line, or NULL; in the text */
+    uint64_t live;       /* nodes of the last round; 0: not known */
     const char *tasks; /* the ledger's line, or NULL; in the text */
     const char *nodes; /* lines of each; in the text */
 };

@@ -52,12 +52,6 @@ enum { GROUP_WINDOW = 16 }; /* parts in flight of a member of the group */
 /* A member without its bulk connection for so long is gone. */
 #define MOURNING SECOND
 #define NO_VERSION UINT64_MAX
-/* Once the run is ending, nodes have so long for their last offer. */
-#define LAST_CALL (10 * SECOND)
-/* A last save that fails is tried again so often, and for so long. */
-#define SAVE_AGAIN SECOND
-#define LAST_SAVES (30 * SECOND)
-
 /* What a connection may say depends on what it is. */
 enum peer_state {
     PEER_STRANGER,        /* control, has not said HELLO */
@@ -291,6 +285,7 @@ struct centre_chunk {
     uint64_t version;
     uint64_t changed; /* version at which nodes were last sent another value */
     uint64_t turn; /* contributions merged, ever */
+    unsigned live; /* nodes when it was last merged; 0: never, here */
     struct blob *former; /* theta before the merge, while it is sent */
     struct blob *shadow; /* what nodes hold, once sent; NULL: theta */
     struct blob *change; /* to it, encoded, while it is sent */
@@ -368,6 +363,8 @@ struct hub {
     bool unsaved;     /* it was given up */
     struct why save_failure; /* of the newest save that failed */
     uint64_t first_score; /* no job before this one tells of this run */
+    unsigned merged_live; /* nodes that made the last round, ever */
+    double former_lengths[LENGTHS_SLOTS]; /* usual, in a former life; or 0 */
     double hint; /* mean training loss that the last round's nodes reported */
     double score, accuracy, error;
     double best_score, best_accuracy, best_measure;
@@ -391,6 +388,7 @@ struct hub {
     struct checkpoint checkpoints[MAX_CHECKPOINTS];
     unsigned checkpoint_count;
     uint64_t last_review, last_asked; /* numbers, of reviews */
+    bool too_few;         /* contributions to compare, in the last round */
     bool unreviewed;      /* of the last offer, though it was wanted */
     struct ledger ledger; /* of tasks; without parts: there are none */
     nanos began, finished; /* the first round, and all; 0: not yet */

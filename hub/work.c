@@ -97,6 +97,7 @@ static void merge_tiles(struct job *job, const struct policy *policy,
         .contributed = job->inputs - MERGE_FROM,
         .live = (unsigned)job->number[MERGE_LIVE],
         .turn = (uint64_t)job->number[MERGE_TURN],
+        .lost = job->number[MERGE_LOST],
         .numbers = &policy->numbers};
     size_t most = job_tile(job);
     struct sealing sealing;

@@ -7,7 +7,7 @@
 
 /* Where a merge's inputs and numbers stand. */
 enum { MERGE_THETA, MERGE_PLANES, MERGE_FROM = MERGE_PLANES + POLICY_PLANES };
-enum { MERGE_WHOLE, MERGE_LIVE, MERGE_TURN };
+enum { MERGE_WHOLE, MERGE_LIVE, MERGE_TURN, MERGE_LOST };
 /* number[] of a proof: the hub itself made it; the hub has no keys. */
 enum { PROOF_GENUINE, PROOF_OPEN };
 enum { SHADE_THETA, SHADE_SHADOW, SHADE_CHANGE, SHADE_INPUTS };
@@ -18,7 +18,8 @@ enum { SHADE_THETA, SHADE_SHADOW, SHADE_CHANGE, SHADE_INPUTS };
  * would keep what the network takes its buffers from from being used again. */
 extern const struct work work_check;
 /* in[] = theta, planes (or empty), contributions with their shares; number[]
- * = what their sum is divided by, nodes that are live, contributions before;
+ * = what their sum is divided by, nodes that are live, contributions before,
+ * the share of the momentum that is lost;
  * context = struct policy. out[] = the new theta, sealed; the new planes. */
 extern const struct work work_merge;
 /* in[] = chunks as nodes hold them, each with the version at which it changed

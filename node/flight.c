@@ -97,6 +97,9 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
                 flight->codec);
     blob_unref(&place->encoded);
     flight->merged |= verdict == VERDICT_MERGED;
+    if (verdict == VERDICT_MERGED &&
+        flight->snapshot.iteration > node->merged_iteration)
+        node->merged_iteration = flight->snapshot.iteration;
     flight->kept |= is_kept(flight, chunk, verdict);
     if (flight->judged == flight->parts) {
         flight->stage = FLIGHT_JUDGED;

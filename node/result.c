@@ -305,6 +305,19 @@ static void raise_base(struct node *node, const struct flight *flight)
         node->base_version = version;
 }
 
+/* And what that costs: iterations of which nothing was merged. */
+static void say_taken(struct node *node, const struct flight_chunk *taken)
+{
+    uint64_t now = node->progress.iteration, then = node->merged_iteration;
+
+    effects_note(node->out, NOTE_TAKEN, node->name,
+                 "version %llu, in place of what it had learnt in %llu "
+                 "iterations",
+                 (unsigned long long)taken->version,
+                 (unsigned long long)(now > then ? now - then : 0));
+    node->merged_iteration = now;
+}
+
 /* A result, or what there was of it, is in x now. */
 static void arrive(struct node *node, struct flight *flight)
 {
@@ -325,9 +338,9 @@ static void arrive(struct node *node, struct flight *flight)
     if (replaced->lineage != node->lineage)
         promises_forget(node);
     node->lineage = replaced->lineage;
+    node->samples_back = 0;
     flights_obsolete(node);
-    effects_note(node->out, NOTE_TAKEN, node->name, "version %llu",
-                 (unsigned long long)replaced->version);
+    say_taken(node, replaced);
 }
 
 static void taken(struct node *node)

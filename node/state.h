@@ -115,6 +115,7 @@ struct node {
     struct sum *residual;     /* e of gradients, per chunk */
     struct flight *flights;   /* oldest first */
     unsigned judged;          /* flights, also those of exchange 0 */
+    uint64_t merged_iteration; /* newest of which something was merged */
     uint64_t samples_back;    /* of what is offered again and of which nothing
                                  was merged: the next offer stands for them */
     struct flight *founding;  /* exchange 0 to the hub */

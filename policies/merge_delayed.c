@@ -59,12 +59,15 @@ static void end_period(const struct merge_tile *tile, double early,
 static void step(const struct merge_tile *tile)
 {
     unsigned period = tile->live ? tile->live : 1;
+    float *velocity = tile->plane[0];
     double early = tile->numbers->early;
 
     if (!tile->plane[0]) {
         merge_mean.step(tile);
         return;
     }
+    for (size_t i = 0; tile->lost > 0 && i < tile->count; i++)
+        velocity[i] = (float)((1 - tile->lost) * (double)velocity[i]);
     if (early > 1. / period)
         early = 1. / period;
     if (tile->turn % period + tile->contributed < period)

@@ -2,7 +2,8 @@
  *
  * With D = -mean (a pseudo-gradient) the outer step is Nesterov's in PyTorch's
  * form: m = mu m + D; theta -= epsilon (D + mu m). epsilon = 1, mu = 0 is
- * plain averaging. `mixing` is the same step, but nodes take a mixture,
+ * plain averaging. Of m only the share is carried over of the nodes that are
+ * still there. `mixing` is the same step, but nodes take a mixture,
  * x = (1 - pull) x + pull theta, where the paper's alpha is 1 - pull. Source:
  * DiLoCo (Douillard et al. 2023), algorithm 1; Streaming DiLoCo (Douillard et
  * al. 2025), algorithm 2. */
@@ -18,6 +19,7 @@ static void step(const struct merge_tile *tile)
 {
     double lr = tile->numbers->outer_lr;
     double mu = tile->numbers->outer_momentum;
+    double stays = mu * (1 - tile->lost);
     float *theta = tile->theta, *velocity = tile->plane[0];
 
     if (!velocity) {
@@ -26,7 +28,7 @@ static void step(const struct merge_tile *tile)
     }
     for (size_t i = 0; i < tile->count; i++) {
         double gradient = -tile->sign * tile->value[i];
-        double next = mu * (double)velocity[i] + gradient;
+        double next = stays * (double)velocity[i] + gradient;
 
         velocity[i] = (float)next;
         theta[i] = (float)((double)theta[i] - lr * (gradient + mu * next));

@@ -58,11 +58,14 @@ struct standing {
     double score;      /* of the centre; NO_SCORE: none */
     double error;      /* standard error of a score; 0: not known */
     double usual;      /* length of what was merged lately; 0: not known */
+    uint64_t staleness; /* versions that an offer may lag behind before it is
+                           damped by them; 0: it is not */
     uint64_t round;    /* ordinal, from 0 */
     uint64_t seed;     /* of the run, for rules that draw lots */
     int pinned;        /* node that the operator wants to win, or -1 */
     unsigned last;     /* of the run's last round: how many of those before a
                           contribution may stand for; 0: it is another */
+    unsigned present;  /* then: nodes that have offered */
 };
 
 /* ---- gate ---- */
@@ -142,6 +145,10 @@ struct reduce_rule {
      * pile; may set list[i].score and .verified. NULL: STREAMED. */
     void (*judge)(const struct pile *pile, struct candidate *list,
                   const struct standing *standing, double *weight);
+    /* Contributions that it takes to compare them: of fewer all are kept. NULL:
+     * one. */
+    unsigned (*least)(const struct policy_numbers *numbers);
+    const char *refusal; /* why one is left out, as a sentence; NULL: never */
     bool by_loss; /* judge asks for losses: other nodes give them where the
                      hub has no held-out data */
 };
@@ -158,6 +165,8 @@ struct merge_tile {
     unsigned contributed; /* to this chunk */
     unsigned live;        /* nodes that took part when the round closed */
     uint64_t turn;        /* contributions in this chunk before, ever */
+    double lost;          /* share of the momentum that ends: that of nodes
+                             which were there before and are not now */
     const struct policy_numbers *numbers;
 };
 

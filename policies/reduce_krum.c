@@ -11,6 +11,8 @@
 
 #include "policies/order.h"
 
+#define TOO_FAR "it is further from the others than what was kept"
+
 static void add_squares(const double *rows, unsigned count, size_t size,
                         double *square)
 {
@@ -73,6 +75,11 @@ static bool is_nearer(const struct candidate *list, const double *score,
     return list[i].node != list[j].node ? list[i].node < list[j].node : i < j;
 }
 
+static unsigned least(const struct policy_numbers *numbers)
+{
+    return (unsigned)numbers->faulty + 3;
+}
+
 static void keep(const struct pile *pile, const struct candidate *list,
                  const struct standing *standing, unsigned most,
                  double *weight)
@@ -81,7 +88,7 @@ static void keep(const struct pile *pile, const struct candidate *list,
     unsigned faulty = (unsigned)standing->numbers->faulty;
     double *score, *square;
 
-    if (count < faulty + 3)
+    if (count < least(standing->numbers))
         return;
     score = scratch_of(count, sizeof *score);
     square = scratch_of(count, count * sizeof *square);
@@ -115,9 +122,13 @@ const struct reduce_rule reduce_krum = {
     .name = "krum",
     .doc = "The one contribution that is nearest to its neighbours.",
     .judge = judge_one,
+    .least = least,
+    .refusal = TOO_FAR,
 };
 const struct reduce_rule reduce_multi_krum = {
     .name = "multi-krum",
     .doc = "The mean of the m contributions that are nearest to theirs.",
     .judge = judge_some,
+    .least = least,
+    .refusal = TOO_FAR,
 };

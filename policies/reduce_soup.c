@@ -89,6 +89,7 @@ const struct reduce_rule reduce_soup = {
     .doc = "The mean of those that, added one by one, do not raise the loss on "
            "held-out data.",
     .judge = judge_soup,
+    .refusal = "on held-out data it was not good enough",
     .by_loss = true,
 };
 const struct reduce_rule reduce_verified = {
@@ -96,5 +97,6 @@ const struct reduce_rule reduce_verified = {
     .doc = "The mean of those whose loss on held-out data is not worse than "
            "the centre's.",
     .judge = judge_verified,
+    .refusal = "on held-out data it was not good enough",
     .by_loss = true,
 };

@@ -23,6 +23,14 @@ static void bound(double *samples, unsigned count)
     free(sorted);
 }
 
+/* What lags behind by more than it may, S, weighs S / lag. */
+static double lateness(const struct standing *standing, uint64_t lag)
+{
+    uint64_t most = standing->staleness;
+
+    return most && lag > most ? (double)most / (double)lag : 1;
+}
+
 /* Where nodes and centre move towards each other by the same, samples and lag
  * have no say: their sum would not stay what it is. */
 static double share_of_one(const struct policy *policy, double samples,
@@ -35,21 +43,22 @@ static double share_of_one(const struct policy *policy, double samples,
 
 /* There is nothing after the last round to make up for who is not in it, so
  * that n of N nodes move the centre n/N as far, as with a quorum. */
+static double missing(const struct standing *standing)
+{
+    return standing->last && standing->live > standing->present &&
+                   standing->present
+               ? (double)standing->live / standing->present
+               : 1;
+}
+
 static double whole_of(const struct policy *policy, double total,
                        unsigned count, const struct standing *standing)
 {
-    const struct gate_rule *gate =
-        standing->last && policy->gate->batch ? &gate_quorum : policy->gate;
+    double whole = policy->gate->whole(total, count, standing->live);
 
-    return gate->whole(total, count, standing->live);
-}
-
-/* Rules that take each coordinate by itself know no shares. */
-static double whole_of_rows(unsigned count, const struct standing *standing)
-{
-    return standing->last && standing->live > count && count
-               ? (double)standing->live / count
-               : 1;
+    return policy->gate->batch && policy->gate != &gate_quorum
+               ? whole * missing(standing)
+               : whole;
 }
 
 void policy_shares(const struct policy *policy, const struct candidate *list,
@@ -71,7 +80,8 @@ void policy_shares(const struct policy *policy, const struct candidate *list,
         total += samples[i];
     for (unsigned i = 0; i < count; i++) {
         share[i] =
-            share_of_one(policy, samples[i], total, list[i].lag) * factor[i];
+            share_of_one(policy, samples[i], total, list[i].lag) *
+            lateness(standing, list[i].lag) * factor[i];
         sum += share[i];
     }
     free(samples);
@@ -79,7 +89,7 @@ void policy_shares(const struct policy *policy, const struct candidate *list,
     if (policy->exchange == EXCHANGE_PARAMETERS)
         *whole = policy->reduce->rows || sum <= 0 ? 1 : sum;
     else if (policy->reduce->rows)
-        *whole = whole_of_rows(count, standing);
+        *whole = missing(standing); /* these know no shares */
     else
         *whole = whole_of(policy, total, count, standing);
 }

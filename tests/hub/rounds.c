@@ -189,6 +189,7 @@ static void a_stale_offer_is_declined_and_its_node_takes_the_centre(void)
     struct msg_offer old = {.exchange = 9, .samples = 1, .score = NO_SCORE};
     struct guest a;
 
+    bench->config.staleness = 0;
     bench_open(bench);
     a = guest_comes(bench, "a");
     guest_founds(bench, &a, 1);

@@ -29,6 +29,7 @@ static bool takes(uint64_t tolerance, uint64_t lag)
     bool taken;
 
     bench->config.staleness = tolerance;
+    bench->config.policy.exchange = EXCHANGE_GRADIENT;
     (void)at_version(bench, 6, &a);
     hand_forget(&bench->hand);
     guest_offer(bench, &a, &offer);
@@ -106,8 +107,28 @@ static void ef_10_the_rate_is_divided_by_the_staleness(void)
         CHECK_NEAR(1 / (double)lag, moves(&damping_inverse, lag), 1e-6);
 }
 
+/* Two nodes were cut off for 90 s, and lost 9,000 iterations of 9,111. */
+static void progress_that_is_late_is_damped_and_people_are_told(void)
+{
+    struct bench *bench = bench_new();
+    struct msg_offer offer = {
+        .exchange = 9, .base_version = 2, .samples = 1, .score = NO_SCORE};
+    struct guest a;
+
+    bench->config.staleness = 1;
+    (void)at_version(bench, 6, &a);
+    guest_offer(bench, &a, &offer);
+    if (CHECK(hand_note(&bench->hand, NOTE_DECLINED) != NULL))
+        CHECK_CONTAINS("it counts for 25 %",
+                       hand_note(&bench->hand, NOTE_DECLINED)->text);
+    guest_delivers_all(bench, &a, 9, 1);
+    CHECK_NEAR(1.25, guest_result(bench, &a, 9, 0), 1e-6);
+    bench_destroy(&bench);
+}
+
 void add_hub_staleness_tests(CU_pSuite suite)
 {
+    TEST(progress_that_is_late_is_damped_and_people_are_told);
     TEST(ef_09_an_offer_may_lag_as_far_as_the_tolerance);
     TEST(ef_09_so_many_gradients_are_one_step_and_one_version);
     TEST(ef_10_async_takes_every_gradient_however_old);

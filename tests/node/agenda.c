@@ -154,10 +154,65 @@ static void an_offer_says_what_it_holds_and_holds_it(void)
     bench_end(&bench);
 }
 
+/* Who trained alone claimed all of that for the run's first four iterations,
+ * and the first gradient was the mean of foreign ones. */
+static void what_was_done_with_other_parameters_does_not_count(void)
+{
+    for (unsigned gradients = 0; gradients < 2; gradients++) {
+        float values[ELEMENTS] = {8, 8, 8, 8, 8};
+        const struct span span = {values, ELEMENTS};
+        struct msg_snapshot snapshot;
+        struct bench bench;
+        uint64_t exchange;
+        bool replaced;
+
+        bench_start(&bench, 1);
+        if (gradients)
+            bench.agenda.pacer.schedule.exchange = EXCHANGE_GRADIENT;
+        agenda_step(&bench.agenda, 1000, &span);
+        CHECK(agenda_offer(&bench.agenda, false, &exchange));
+        answer(&bench, exchange, VERB_REPLACE);
+        agenda_step(&bench.agenda, 1000, &span);
+        CHECK_EQUAL(PACER_APPLY, agenda_due(&bench.agenda, &exchange));
+        (void)agenda_apply(&bench.agenda, exchange,
+                           &(struct span){bench.x, ELEMENTS}, NULL, NULL,
+                           &replaced);
+        CHECK(replaced);
+        for (int i = 0; i < ELEMENTS; i++)
+            values[i] = 3;
+        agenda_step(&bench.agenda, 32, &span);
+        CHECK(agenda_offer(&bench.agenda, false, &exchange));
+        agenda_copy(&bench.agenda, &(struct span){bench.x, ELEMENTS}, values);
+        agenda_describe(&bench.agenda, &snapshot);
+        CHECK_EQUAL(32, snapshot.samples);
+        CHECK_NEAR(gradients ? 3 : 9, (double)values[1], 0);
+        bench_end(&bench);
+    }
+}
+
+static void gradients_have_no_last_offer_and_none_without_an_iteration(void)
+{
+    float values[ELEMENTS] = {8, 8, 8, 8, 8};
+    const struct span span = {values, ELEMENTS};
+    struct bench bench;
+    uint64_t exchange;
+
+    bench_start(&bench, 1);
+    bench.agenda.pacer.schedule.exchange = EXCHANGE_GRADIENT;
+    pacer_tick(&bench.agenda.pacer);
+    CHECK(!agenda_offer(&bench.agenda, false, &exchange));
+    agenda_step(&bench.agenda, 1, &span);
+    CHECK(!agenda_offer(&bench.agenda, true, &exchange));
+    CHECK(agenda_offer(&bench.agenda, false, &exchange));
+    bench_end(&bench);
+}
+
 void add_node_agenda_tests(CU_pSuite suite)
 {
     TEST(what_is_here_is_applied);
     TEST(parameters_to_take_come_first_and_void_the_rest);
     TEST(what_is_skipped_or_forgotten_is_gone);
     TEST(an_offer_says_what_it_holds_and_holds_it);
+    TEST(what_was_done_with_other_parameters_does_not_count);
+    TEST(gradients_have_no_last_offer_and_none_without_an_iteration);
 }

@@ -253,6 +253,88 @@ static void sd_08_a_part_of_a_round_keeps_the_sum(void)
     CHECK_NEAR(1.4, (double)star.theta, 1e-6);
 }
 
+/* The centre was moved by a mean weighed by samples, the nodes all alike. */
+static void the_sum_is_conserved_whatever_the_samples(void)
+{
+    static const double samples[] = {1, 3, 10, 0};
+    struct star star = elastic_star("easgd", 4, 2, 0.2);
+    const struct standing standing = {.numbers = &star.policy.numbers,
+                                      .live = 4};
+    struct candidate list[4] = {{.node = 0}};
+    double share[4], whole;
+
+    for (unsigned i = 0; i < 4; i++)
+        list[i] = (struct candidate){
+            .node = i, .samples = samples[i], .lag = 7 * i};
+    policy_shares(&star.policy, list, 4, &standing, share, &whole);
+    for (unsigned i = 0; i < 4; i++)
+        CHECK_NEAR(0.25, share[i] / whole, 0);
+}
+
+/* One of four, or of two, says that it has seen 9e18 samples. */
+static void nobody_decides_alone_by_what_it_says_of_its_samples(void)
+{
+    for (unsigned count = 2; count <= 4; count++) {
+        struct star star = star_of("mean", count, 0);
+        const struct standing standing = {.numbers = &star.policy.numbers,
+                                          .live = count};
+        struct candidate list[4] = {{.node = 0}};
+        double share[4], whole;
+
+        for (unsigned i = 0; i < count; i++)
+            list[i] = (struct candidate){.node = i, .samples = 64};
+        list[count - 1].samples = 9e18;
+        policy_shares(&star.policy, list, count, &standing, share, &whole);
+        CHECK_NEAR(10. / (9 + count), share[count - 1] / whole, 1e-12);
+        for (unsigned i = 0; i + 1 < count; i++)
+            list[i].samples = 0;
+        policy_shares(&star.policy, list, count, &standing, share, &whole);
+        CHECK_NEAR(1. / count, share[count - 1] / whole, 1e-12);
+    }
+}
+
+/* In the last round n of N move the centre n/N as far. */
+static void who_is_missing_in_the_last_round_is_not_made_up_for(void)
+{
+    static const char *const names[] = {"mean", "median", "diloco"};
+
+    for (unsigned i = 0; i < 3; i++) {
+        struct star star = star_of(names[i], 4, 0);
+        struct standing standing = {.numbers = &star.policy.numbers,
+                                    .live = 4};
+        const struct candidate one = {.samples = 64, .norm = 1};
+        double share, whole;
+
+        policy_shares(&star.policy, &one, 1, &standing, &share, &whole);
+        CHECK_NEAR(1, (star.policy.reduce->rows ? 1 : share) / whole, 0);
+        standing.last = standing.present = 1;
+        policy_shares(&star.policy, &one, 1, &standing, &share, &whole);
+        CHECK_NEAR(0.25, (star.policy.reduce->rows ? 1 : share) / whole, 0);
+    }
+}
+
+/* Of four, three have done one iteration since their last round, one three. */
+static void in_the_last_round_nobody_is_long_who_is_not_longer_than_usual(void)
+{
+    struct star star = star_of("clip", 4, 0);
+    struct standing standing = {
+        .numbers = &star.policy.numbers, .live = 4, .usual = 20};
+    struct candidate list[4] = {{.node = 0}};
+    double share[4], whole;
+
+    for (unsigned i = 0; i < 4; i++)
+        list[i] = (struct candidate){
+            .node = i, .samples = 1, .norm = i ? 1 : 3};
+    policy_shares(&star.policy, list, 4, &standing, share, &whole);
+    CHECK_NEAR(2. / 3, share[0], 1e-12);
+    standing.last = 1;
+    policy_shares(&star.policy, list, 4, &standing, share, &whole);
+    CHECK_NEAR(1, share[0], 0);
+    list[0].norm = 1000;
+    policy_shares(&star.policy, list, 4, &standing, share, &whole);
+    CHECK_NEAR(0.04, share[0], 1e-12);
+}
+
 void add_policies_elastic_tests(CU_pSuite suite)
 {
     TEST(t08_easgd_vector);
@@ -269,4 +351,8 @@ void add_policies_elastic_tests(CU_pSuite suite)
     TEST(sd_07_one_node_and_a_full_spring_swap);
     TEST(sd_08_one_node_at_a_time_keeps_the_sum);
     TEST(sd_08_a_part_of_a_round_keeps_the_sum);
+    TEST(the_sum_is_conserved_whatever_the_samples);
+    TEST(nobody_decides_alone_by_what_it_says_of_its_samples);
+    TEST(who_is_missing_in_the_last_round_is_not_made_up_for);
+    TEST(in_the_last_round_nobody_is_long_who_is_not_longer_than_usual);
 }
