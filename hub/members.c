@@ -359,6 +359,24 @@ void hub_on_bye(struct hub *hub, struct peer *peer, const struct msg *msg,
     finish_judge(hub);
 }
 
+/* Nothing was heard of it for a while: rounds go on without it. */
+static void suspect(struct hub *hub, int i)
+{
+    struct member *member = hub->members[i];
+
+    member->silent = true;
+    member_recount(hub, member);
+    effects_note(hub->out, NOTE_SUSPECT, member->name,
+                 "nothing heard for 2 s; rounds go on without it");
+    review_forget(hub, i);
+    if (hub->founder == i) { /* what it gives is not waited for */
+        hub->founder = -1;
+        member_start(hub, member, START_HOLD);
+    }
+    centre_choose_founder(hub);
+    rounds_advance(hub);
+}
+
 void members_tick(struct hub *hub)
 {
     if (hub->view_due)
@@ -376,17 +394,7 @@ void members_tick(struct hub *hub)
         } else if (quiet >= LEASE) {
             member_gone(hub, member, "silent for 60 s", false);
         } else if (quiet >= SILENT_AFTER && !member->silent) {
-            member->silent = true;
-            member_recount(hub, member);
-            effects_note(hub->out, NOTE_SUSPECT, member->name,
-                         "nothing heard for 2 s; rounds go on without it");
-            review_forget(hub, i);
-            if (hub->founder == i) { /* what it gives is not waited for */
-                hub->founder = -1;
-                member_start(hub, member, START_HOLD);
-            }
-            centre_choose_founder(hub);
-            rounds_advance(hub);
+            suspect(hub, i);
         }
     }
 }

@@ -167,6 +167,29 @@ static void folded(struct node *node)
     folding_end(node);
 }
 
+/* Adds up what they hold of a chunk: a job, unless there is one at most. */
+static void fold_chunk(struct node *node, const struct promise *first,
+                       const struct promise *last, uint32_t chunk)
+{
+    struct folding *folding = &node->promises.folding;
+    struct job *job = chunk_sum(node, first, last, chunk);
+
+    if (job->inputs < 2) {
+        if (job->inputs) {
+            folding->sum[chunk] = job->in[0];
+            (void)blob_ref(job->in[0].blob);
+        }
+        job_destroy(&job);
+        return;
+    }
+    job->extent = node_extent(node, chunk);
+    job->tag[0] = folding->number;
+    job->tag[1] = chunk;
+    job->tag[2] = CODEC_RAW;
+    folding->left++;
+    node_job(node, job);
+}
+
 static void fold(struct node *node, const struct promise *first,
                  const struct promise *last)
 {
@@ -178,24 +201,8 @@ static void fold(struct node *node, const struct promise *first,
     folding->sum = calloc(node->chunks, sizeof *folding->sum);
     if (!folding->sum)
         abort();
-    for (uint32_t i = 0; i < node->chunks; i++) {
-        struct job *job = chunk_sum(node, first, last, i);
-
-        if (job->inputs < 2) {
-            if (job->inputs) {
-                folding->sum[i] = job->in[0];
-                (void)blob_ref(job->in[0].blob);
-            }
-            job_destroy(&job);
-            continue;
-        }
-        job->extent = node_extent(node, i);
-        job->tag[0] = folding->number;
-        job->tag[1] = i;
-        job->tag[2] = CODEC_RAW;
-        folding->left++;
-        node_job(node, job);
-    }
+    for (uint32_t i = 0; i < node->chunks; i++)
+        fold_chunk(node, first, last, i);
     if (!folding->left)
         folded(node);
 }

@@ -56,6 +56,7 @@ static void json_strings_escape_quotes_and_controls(void)
 /* A name that a terminal would show backwards, or as another one. */
 static void json_strings_show_all_that_is_in_them(void)
 {
+    // NOLINTNEXTLINE(misc-misleading-bidirectional): that is what is tested
     CHECK_TEXT("\"a\\u202etxt.exe\"", json_of("a\xe2\x80\xae" "txt.exe"));
     CHECK_TEXT("\"n\\u200b1\"", json_of("n\xe2\x80\x8b" "1"));
     CHECK_TEXT("\"\\udb40\\udc41\"", json_of("\xf3\xa0\x81\x81"));

@@ -115,7 +115,7 @@ static void offers_of_a_giant_cost_next_to_nothing(void)
         hand_forget(&bench->hand);
     }
     (void)getrusage(RUSAGE_SELF, &after);
-    CHECK(after.ru_maxrss - before.ru_maxrss < 64 * 1024);
+    CHECK(after.ru_maxrss - before.ru_maxrss < 64L * 1024);
     bench_destroy(&bench);
 }
 

@@ -51,7 +51,7 @@ static void admit_some(struct toy *hub)
         struct msg_admit admit = {.ticket = i + 1, .key0 = i + 1};
 
         (void)snprintf(admit.name, sizeof admit.name, "new-%u", i);
-        hub_keys_admit(&keys, hub->net, (nanos)(i + 1), &admit);
+        hub_keys_admit(&keys, hub->net, (nanos)i + 1, &admit);
     }
 }
 

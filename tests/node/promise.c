@@ -222,7 +222,7 @@ static void check_back(struct desk *desk, uint64_t merged, const char *words,
 
 static void what_is_beyond_the_room_is_added_up(void)
 {
-    struct desk *desk = desk_promising(2 * MODEL);
+    struct desk *desk = desk_promising(UINT64_C(2) * MODEL);
 
     are_merged(desk, 1, 9);
     check_back(desk, 0, "9 merged exchanges are offered again, 0 are lost", 9);
@@ -234,7 +234,7 @@ static void what_a_version_has_is_not_added_to_what_comes_later(void)
     static const uint64_t other[DESK_CHUNKS] = {7, 7, 7};
 
     for (int saved = 0; saved < 2; saved++) {
-        struct desk *desk = desk_promising(3 * MODEL);
+        struct desk *desk = desk_promising(UINT64_C(3) * MODEL);
         struct msg mark = {.kind = MSG_KEEP};
 
         are_merged(desk, 1, 4);

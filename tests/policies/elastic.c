@@ -265,7 +265,7 @@ static void the_sum_is_conserved_whatever_the_samples(void)
 
     for (unsigned i = 0; i < 4; i++)
         list[i] = (struct candidate){
-            .node = i, .samples = samples[i], .lag = 7 * i};
+            .node = i, .samples = samples[i], .lag = UINT64_C(7) * i};
     policy_shares(&star.policy, list, 4, &standing, share, &whole);
     for (unsigned i = 0; i < 4; i++)
         CHECK_NEAR(0.25, share[i] / whole, 0);

@@ -193,7 +193,7 @@ static bool play(const struct plan *plan)
 
 /* ---- the runs ---- */
 
-static const uint64_t delays[] = {0, 3, EVERY, 2 * EVERY};
+static const uint64_t delays[] = {0, 3, EVERY, UINT64_C(2) * EVERY};
 
 /* With each delay, each gate, one node and four, the disk kept and wiped. */
 static void play_all(struct plan plan,
@@ -256,7 +256,7 @@ static void a_hub_that_is_killed_again_and_again_loses_nothing(void)
 static void nodes_with_little_memory_lose_nothing(void)
 {
     play_all((struct plan){.kills = MOST_KILLS,
-                           .promised = 7 * ELEMENTS * sizeof(float)},
+                           .promised = sizeof(float) * 7 * ELEMENTS},
              again_and_again);
 }
 
