@@ -144,6 +144,20 @@ done
 leaves q
 judge b q 0:q
 
+# ---- a run that the hub ends: what was under way is merged as well ----
+
+# shellcheck disable=SC2086
+hub f $with --nodes 3 --iterations 600
+other u 0
+until_ 20 "u founds the run" told f centre_founded u
+real n5 1
+real n6 2
+ends f 0 40
+for name in u n5 n6; do
+    ends "$name" 0 20
+done
+judge f u 0:u 1:n5 2:n6
+
 # ---- the default: a tournament, outer momentum, an end that the hub calls ----
 
 hub c --every 12 --delay 6 --tournament 50 --iterations 900 --chunk 4KiB
