@@ -65,7 +65,7 @@ static bool parse_part(const char *part, uint8_t out[PART_BYTES])
 
 bool key_parse(const char *text, size_t length, struct key *out)
 {
-    struct key key;
+    struct key key = {.bytes = {0}};
     bool right = length == KEY_TEXT_BYTES - 1;
 
     for (size_t i = 0; right && i < KEY_BYTES; i += PART_BYTES)
