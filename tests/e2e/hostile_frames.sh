@@ -38,11 +38,11 @@ free_port
 start keygen "$bin/starswitch-hub" keygen "$here/k.run" \
     --listen "127.0.0.1:$port"
 ends keygen 0 10
-key=$(sed -n 's/.*--key \([EH][^ ]*\).*/\1/p' "$here/keygen.out")
+key=$keys/invitation
 hub k --keys "$keys" --policy mean
-node n3 --key "$key"
-node n4 --key "$key"
-node bad --key "$key"
+node n3 --key-file "$key"
+node n4 --key-file "$key"
+node bad --key-file "$key"
 goes_on 30 n3 n4 bad
 send TERM bad
 ends bad 0 20
