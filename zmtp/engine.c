@@ -18,8 +18,8 @@ const char *zmtp_fault_words(enum zmtp_fault fault)
     return words[fault];
 }
 
-static void expect(struct zmtp *zmtp, int at, unsigned char *target,
-                   size_t need)
+static void expect(struct zmtp *zmtp, enum zmtp_at at,
+                   unsigned char *target, size_t need)
 {
     zmtp->at = at;
     zmtp->target = target;

@@ -83,7 +83,7 @@ struct zmtp {
     unsigned char peer_key[ZMTP_KEY_BYTES]; /* of a server, once shaken */
     unsigned commands; /* that came since this was last set to 0 */
     /* The engine's own. */
-    enum {
+    enum zmtp_at {
         ZMTP_AT_GREETING,
         ZMTP_AT_HEAD,
         ZMTP_AT_SIZE,

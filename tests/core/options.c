@@ -95,7 +95,7 @@ static void a_bound_itself_is_allowed(void)
     options_defaults(&options);
     CHECK_OK(set(PROGRAM_HUB, "every", "1"));
     CHECK_OK(set(PROGRAM_HUB, "nodes", "64"));
-    CHECK_OK(set(PROGRAM_HUB, "wait", "24h"));
+    CHECK_OK(set(PROGRAM_HUB, "wait", "10min"));
     CHECK_OK(set(PROGRAM_HUB, "outer-momentum", "0"));
 }
 

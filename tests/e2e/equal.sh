@@ -14,14 +14,14 @@ run() { # NAME
     hub "$1" --policy mean --init hub --every 1 --delay 0 \
         --exchange gradient --nodes 2
     sleep 4 # for 1.5 s it looks for nodes that keep a centre
-    as=n1 node "$1-1" --step-time 100ms --iterations 40
+    as=n1 node "$1-1" --step-time 400ms --iterations 20
     until_ 10 "the first node joins" told "$1" centre_founded
-    as=n2 node "$1-2" --step-time 100ms --iterations 40
+    as=n2 node "$1-2" --step-time 400ms --iterations 20
     ends "$1-1" 0 30
     ends "$1-2" 0 30
     send TERM "$1"
     ends "$1" 0
-    [ "$(count "$1-1" offered)" = 40 ] && [ "$(count "$1-2" offered)" = 39 ]
+    [ "$(count "$1-1" offered)" = 20 ] && [ "$(count "$1-2" offered)" = 19 ]
 }
 
 made=
@@ -36,5 +36,5 @@ for each in "$1" "$2"; do
         >"$here/$each.bytes"
 done
 cmp "$here/$1.bytes" "$here/$2.bytes" || failed "the runs differ"
-echo "    163 parameters, 40 rounds, and they begin with" \
+echo "    163 parameters, 20 rounds, and they begin with" \
     "$(od -An -tx4 -N 16 "$here/$1.bytes")"

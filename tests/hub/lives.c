@@ -75,18 +75,6 @@ static void nobody_walks_up_step_by_step(void)
     bench_destroy(&bench);
 }
 
-static void who_is_not_let_in_is_not_believed(void)
-{
-    struct bench *bench = resume(5);
-    struct guest liar = claims(bench, KEY_B, 40);
-
-    CHECK_EQUAL(FAREWELL_KEY, guest_farewell(bench, &liar));
-    CHECK_EQUAL(6, life_of(bench));
-    (void)claims(bench, KEY_A, 40);
-    CHECK_EQUAL(41, life_of(bench));
-    bench_destroy(&bench);
-}
-
 /* Lives that a hub leaves out where the disk is lost. */
 enum { LOST = 4096 };
 
@@ -137,7 +125,6 @@ void add_hub_lives_tests(CU_pSuite suite)
 {
     TEST(a_life_that_a_node_makes_up_is_not_believed);
     TEST(nobody_walks_up_step_by_step);
-    TEST(who_is_not_let_in_is_not_believed);
     TEST(what_is_proved_counts_without_bounds);
     TEST(the_lives_do_not_begin_again);
 }

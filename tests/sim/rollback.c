@@ -16,7 +16,7 @@ static double attack(const void *context, uint64_t iteration, const float *x,
     double loss = trainer_quadratic(context, iteration, x, elements, gradient);
 
     for (size_t i = 0; iteration == ATTACKS_AT && i < elements; i++)
-        gradient[i] = 1e30f;
+        gradient[i] = 1e27f;
     return loss;
 }
 
