@@ -100,16 +100,14 @@ static uint64_t last_retired(const struct member *member)
 
 void keeping_saved(struct hub *hub)
 {
-    struct msg msg = {.kind = MSG_KEEP};
+    struct msg msg = {.kind = MSG_SAVING};
 
-    msg.keep.epoch = hub->epoch;
-    msg.keep.version = hub->version;
     for (int i = 0; i < hub->member_count; i++) {
         const struct member *member = hub->members[i];
 
         if (!member->present || member->bulk == PEER_NONE)
             continue;
-        msg.keep.merged = last_retired(member);
+        msg.saving.merged = last_retired(member);
         effects_send(hub->out, member->bulk, &msg, NULL);
     }
 }

@@ -169,17 +169,21 @@ static bool is_newer(const struct keep *keep, const struct msg_keep *msg)
            (msg->epoch == whole->epoch && msg->version > whole->version);
 }
 
+void node_on_saving(struct node *node, const struct msg *msg,
+                    struct blob *payload)
+{
+    (void)payload;
+    promises_mark(&node->promises.saved, msg->saving.merged);
+}
+
 void node_on_keep(struct node *node, const struct msg *msg,
                   struct blob *payload)
 {
     struct keep *keep = &node->keep;
     struct manifest manifest;
 
-    if (!payload) {
-        promises_mark(&node->promises.saved, msg->keep.merged);
-        return;
-    }
-    if (!manifest_read(&manifest, payload->bytes, payload->size) ||
+    if (!payload ||
+        !manifest_read(&manifest, payload->bytes, payload->size) ||
         manifest.chunks != node->chunks || msg->keep.version == UINT64_MAX) {
         joining_drop(node, "a manifest of the centre makes no sense");
         return;

@@ -37,6 +37,7 @@ static handler *const handlers[PEERS][MSG_KINDS] = {
                       [MSG_TASK] = node_on_task},
     [PEER_BULK] = {[MSG_RESULT] = node_on_result,
                    [MSG_KEEP] = node_on_keep,
+                   [MSG_SAVING] = node_on_saving,
                    [MSG_REVIEW] = node_on_review},
 };
 

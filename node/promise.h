@@ -9,7 +9,7 @@
  *
  * That takes as much memory as was merged since. Beyond `room` exchanges are
  * added up, the oldest first: a centre that goes on has all of a sum or nothing
- * of it, if no version in between was kept or saved, and KEEP says which are.
+ * of it, if no version in between was kept or saved: KEEP and SAVING say it.
  * The last two of each are borne in mind, as a hub may have to go back one
  * more. So it is five models at most, and what is under way.
  *

@@ -254,6 +254,8 @@ void parting_advance(struct node *node);
 /* keep.c */
 void node_on_keep(struct node *node, const struct msg *msg,
                   struct blob *payload);
+void node_on_saving(struct node *node, const struct msg *msg,
+                    struct blob *payload);
 
 /* result.c */
 void node_on_result(struct node *node, const struct msg *msg,

@@ -590,10 +590,8 @@ class Node:
 
     # ---- the kept centre ----
 
-    def on_keep(self, m, manifest=b""):
+    def on_keep(self, m, manifest):
         self.tell_epoch(m.epoch)
-        if not manifest:  # a save: only who adds promises up minds
-            return
         if not self.welcome or self.kept_run != self.welcome.run or (
                 self.kept and (m.epoch, m.version) <=
                 (self.kept["epoch"], self.kept["version"])):

@@ -235,11 +235,10 @@ static void what_a_version_has_is_not_added_to_what_comes_later(void)
 
     for (int saved = 0; saved < 2; saved++) {
         struct desk *desk = desk_promising(UINT64_C(3) * MODEL);
-        struct msg mark = {.kind = MSG_KEEP};
+        struct msg mark = {.kind = MSG_SAVING};
 
         are_merged(desk, 1, 4);
-        mark.keep.epoch = desk->welcome.epoch;
-        mark.keep.merged = 4;
+        mark.saving.merged = 4;
         if (saved)
             hand_say(&desk->hand, PEER_BULK, &mark, NULL);
         else
