@@ -168,6 +168,7 @@ if [ "$mounted" ]; then
     said last "could not be saved: $disk/run holds version " ||
         failed "it does not say what it holds"
     said last "; tried again for up to 30 s" || failed "it does not try again"
-    goes_on 20 n2
+    until_ 20 "n2 trains on" at_least n2 iteration \
+        $(($(count n2 iteration) + 50))
     sed -n '$s/^/    /p' "$here/last.err"
 fi
