@@ -264,8 +264,9 @@ bench: all $(BENCHES) ## how fast it is: docs/performance.md (BENCH_ROUNDS=5)
 CHAOS_TIME ?= 3600
 chaos: all programs-for-checks ## faults of all kinds, judged (CHAOS_SEED=1)
 	@STAR_BUILD=$(BUILD) CHAOS_TIME=$(CHAOS_TIME) tests/e2e/chaos.sh
-hub-kills: all programs-for-checks ## 100 kills of the hub: until it serves
+hub-kills: all programs-for-checks ## 300 kills of the hub, judged
 	@STAR_BUILD=$(BUILD) tests/e2e/chaos.sh hub-kills
+	@STAR_BUILD=$(BUILD) tests/e2e/counted.sh long
 
 
 ATTACK_TIME ?= 1800

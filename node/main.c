@@ -366,7 +366,7 @@ static int run(struct training *training)
 int main(int argc, char **argv)
 {
     static struct training training;
-    struct sigaction action = {.sa_handler = ask_to_stop};
+    struct sigaction action = {.sa_handler = ask_to_stop}, before;
     struct why why = {""};
     enum status status;
 
@@ -382,6 +382,8 @@ int main(int argc, char **argv)
         return 0;
     (void)sigaction(SIGTERM, &action, NULL);
     (void)sigaction(SIGINT, &action, NULL);
+    if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
+        (void)sigaction(SIGHUP, &action, NULL); /* not under nohup */
     action.sa_handler = ask_for_state;
     action.sa_flags = SA_RESTART;
     (void)sigaction(SIGUSR1, &action, NULL);

@@ -48,7 +48,9 @@ counted() {
     for i in $(seq "$nodes"); do
         counting "${run}n$i" "$i"
     done
-    until_ 30 "all nodes are there" all_are_back "$run" "$nodes"
+    for i in $(seq "$nodes"); do
+        until_ 30 "${run}n$i takes part" at_least "${run}n$i" applied 1
+    done
     moment 100
     for kill in $(seq "$3"); do
         send KILL "$run"

@@ -72,6 +72,19 @@ start none "$bin/starswitch-hub" --listen "127.0.0.1:$port" --time 1s \
 ends none 0 20
 ! said none safetensors || failed "none: a model is named that is not there"
 
+# A window that is closed is a goodbye, too.
+hub window --every 20
+inside="env --default-signal=HUP"
+node window-1
+inside=
+until_ 20 "window-1 takes part" at_least window-1 applied 2
+send HUP window-1
+ends window-1 0 20
+until_ 5 "its last offer was made" said window \
+    "node_left window-1: the node leaves the run"
+end_run window
+ends window 0 20
+
 # A goal that was not reached in time is not success; and what goes on with the
 # run is the whole line.
 hub short --every 20 --goal 0.0000000001 --time 2s --model $model --data "$data"
