@@ -356,14 +356,15 @@ void recover_proved(struct hub *hub, struct job *job)
     struct saved saved;
     const char *fault;
 
-    if (!recovery->on)
+    if (!recovery->on) {
         superseded_proved(hub, job);
-    if (recovery->on &&
-        (!giver || giver->place != (int)job->tag[1])) {
+        return;
+    }
+    if (!giver || giver->place != (int)job->tag[1]) {
         other_proved(hub, job);
         return;
     }
-    if (!recovery->on || !giver || giver->session != job->tag[3] ||
+    if (giver->session != job->tag[3] ||
         recovery->manifest != job->in[0].blob)
         return;
     if (job->status != STATUS_OK ||
