@@ -350,8 +350,8 @@ static void other_proved(struct hub *hub, const struct job *job)
 void recover_proved(struct hub *hub, struct job *job)
 {
     struct recovery *recovery = &hub->recovery;
-    struct member *giver = hub->founder >= 0 ? hub->members[hub->founder]
-                                             : NULL;
+    struct member *giver =
+        hub->founder < 0 ? NULL : hub->members[hub->founder];
     struct manifest manifest;
     struct saved saved;
     const char *fault;
@@ -364,8 +364,7 @@ void recover_proved(struct hub *hub, struct job *job)
         other_proved(hub, job);
         return;
     }
-    if (giver->session != job->tag[3] ||
-        recovery->manifest != job->in[0].blob)
+    if (giver->session != job->tag[3] || recovery->manifest != job->in[0].blob)
         return;
     if (job->status != STATUS_OK ||
         (job->number[PROOF_GENUINE] <= 0 && job->number[PROOF_OPEN] <= 0)) {
