@@ -86,20 +86,19 @@ static void keep(float *place, const struct trainer_look *look)
     memcpy(place, look->x, look->elements * sizeof *place);
 }
 
-/* Nodes of unequal speed share the work, and the hub ends the run when it is
- * done; else each node leaves when it has done its own. */
+/* The hub ends the run when the work is done: nodes of unequal speed share it,
+ * of others the first has done its own. A node that went on alone would have
+ * the last step for itself. */
 static void on_stepped(struct seat *seat, const struct trainer_look *look)
 {
     struct star *star = seat->star;
     const struct task *task = star->task;
 
     star->steps++;
-    if (!(task->arm->twists & PACED)) {
-        if (look->iteration >= task->iterations)
-            world_leave(star->world, seat->number);
-    } else if (star->steps == task->iterations * task->arm->nodes) {
+    if (task->arm->twists & PACED
+            ? star->steps == task->iterations * task->arm->nodes
+            : look->iteration == task->iterations)
         world_leave(star->world, WORLD_HUB);
-    }
     if (overwrites(seat))
         keep(seat->last, look);
 }

@@ -2,6 +2,7 @@
  * iterations in an element of its own, so whatever is lost, merged twice or
  * averaged away at the end of a run can be told by who made it. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/check.h"
@@ -271,6 +272,51 @@ static void gradients_end_with_a_step_of_all(void)
     for_all_delays("ddp", take_a_dyadic_rate, every_step_is_of_all);
 }
 
+/* Each leaves by itself, once it has done this many: the last gradient of ddp
+ * is nobody's step. */
+enum { OWN_END = 60 };
+
+struct seat {
+    struct lab *lab;
+    unsigned node;
+};
+
+static void leave_in_time(void *observer, const struct trainer_look *look)
+{
+    const struct seat *seat = observer;
+
+    if (look->moment == TRAINER_STEPPED && look->iteration == OWN_END)
+        world_leave(seat->lab->world, seat->node);
+}
+
+static void who_leaves_by_itself_takes_nothing_along(void)
+{
+    static const char *const policies[] = {"mean", "ddp"};
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct lab *lab = counting_lab(policies[i], 1, 0);
+        struct seat seats[NODES];
+        struct tale tale = {.offers = {0}};
+
+        take_a_dyadic_rate(lab);
+        lab->own = &tale;
+        lab_open(lab, 3);
+        for (unsigned j = 0; j < NODES; j++) {
+            seats[j] = (struct seat){lab, j};
+            lab_add(lab, names[j],
+                    &(struct model){trainer_count, &own[j], 1,
+                                    100 * MILLISECOND, leave_in_time,
+                                    &seats[j]});
+        }
+        (void)lab_run(lab, 20 * SECOND);
+        world_leave(lab->world, WORLD_HUB);
+        (void)lab_run_to_end(lab);
+        for (unsigned j = 0; j < NODES; j++)
+            CHECK_NEAR(0.5 * (OWN_END - i) / NODES, centre_of(lab, j), 0);
+        lab_destroy(&lab);
+    }
+}
+
 void add_sim_counting_tests(CU_pSuite suite)
 {
     TEST(nothing_is_lost_by_averages_of_all);
@@ -279,4 +325,5 @@ void add_sim_counting_tests(CU_pSuite suite)
     TEST(what_codecs_leave_out_is_given_at_the_end);
     TEST(nothing_is_lost_by_outer_steps);
     TEST(gradients_end_with_a_step_of_all);
+    TEST(who_leaves_by_itself_takes_nothing_along);
 }
