@@ -43,10 +43,8 @@ static struct lab *counting_lab(const char *policy, uint64_t every,
                                 uint64_t delay)
 {
     struct lab *lab = lab_new(ELEMENTS);
-    const struct preset *preset = preset_find(policy);
 
-    if (CHECK(preset != NULL))
-        lab->config.hub.policy = preset->policy;
+    lab->config.hub.policy = preset_find(policy)->policy;
     lab->config.hub.policy.numbers.clip = 8; /* with k = 1 one that is late is
                                                 three times as long */
     lab->config.hub.every = every;
