@@ -27,8 +27,9 @@ static size_t write_head(unsigned char flags, size_t size, unsigned char *out)
 void zmtp_put_command(struct zmtp *zmtp, const void *body, size_t size)
 {
     unsigned char head[ZMTP_HEAD_BYTES];
+    size_t length = write_head(FLAG_COMMAND, size, head);
 
-    zmtp_put(zmtp, head, write_head(FLAG_COMMAND, size, head));
+    zmtp_put(zmtp, head, length);
     zmtp_put(zmtp, body, size);
 }
 
