@@ -11,7 +11,7 @@
 #include <starswitch_group.h>
 
 #include "group/client.h"
-#include "keys/credentials.h"
+#include "keys/entry.h"
 #include "keys/identity.h"
 #include "net/net.h"
 
@@ -61,7 +61,7 @@ struct star_group {
     struct pool *pool;
     struct client *client;
     struct net *net;
-    struct credentials own; /* the network's thread enrols */
+    struct entry entry; /* the network's thread's */
     pthread_t thread;
     void *loaded;      /* the model that was given out last */
     struct span lazy;  /* the model of the last lazy checkpoint */
@@ -85,10 +85,6 @@ void group_local(void *self, const struct msg *msg, struct blob *payload);
 enum star_group_status group_ask(struct star_group *group,
                                  const struct msg_ask *ask,
                                  const struct cargo *cargo);
-/* api_enrol.c; on the network's thread */
-void group_note(void *self, nanos now, const struct note *note);
-/* Goes on enrolling, if the member has to. */
-bool group_tick(void *self, nanos now);
 /* api_mail.c, with the lock held */
 void mail_take_gain(struct star_group *group, const struct msg_gain *gain,
                     const struct blob *payload);

@@ -44,21 +44,56 @@ static void make_client(struct star_group *group)
     group->client = client_new(&config, group->pool);
 }
 
+/* ---- the network's thread ---- */
+
+static void say_note(void *self, nanos now, const struct note *note)
+{
+    const struct star_group *group = self;
+
+    (void)now;
+    entry_note(&group->entry, note);
+}
+
+/* All that is asked of the group gets this answer. */
+static void refused(struct star_group *group, const struct why *why)
+{
+    struct msg bye = {.kind = MSG_BYE, .bye.farewell = FAREWELL_KEY};
+
+    (void)snprintf(bye.bye.text, sizeof bye.bye.text, "%.*s",
+                   (int)sizeof bye.bye.text - 1, why->text);
+    net_post(group->net, &bye, NULL);
+}
+
+static bool tick(void *self, nanos now)
+{
+    struct star_group *group = self;
+    struct why why = {""};
+
+    if (entry_tick(&group->entry, group->net, now, &why) == ENROL_REFUSED)
+        refused(group, &why);
+    return true;
+}
+
+/* ---- joining ---- */
+
 static enum status open_net(struct star_group *group, const char *hub,
                             struct why *why)
 {
     struct net_owner owner = {
-        .self = group, .local = group_local, .note = group_note,
-        .tick = group_tick};
+        .self = group, .local = group_local, .note = say_note,
+        .tick = tick};
     struct net_config config = {.workers = 1};
     enum status status;
 
+    group->entry.log = group->options.log;
+    group->entry.context = group->options.context;
+    group->entry.name = group->identity.name;
     if (!hub)
         hub = getenv("STARSWITCH_HUB");
     status = endpoints_parse(hub && hub[0] ? hub : "127.0.0.1", &config.hubs,
                              why);
     if (status == STATUS_OK)
-        status = credentials_open(&group->own, group->options.key,
+        status = credentials_open(&group->entry.own, group->options.key,
                                   group->options.identity, group->identity.name,
                                   &config, why);
     group->options.key = NULL; /* the caller's, who may wipe it */
@@ -85,7 +120,7 @@ static void prepare_locks(struct star_group *group)
 static void group_free(struct star_group *group)
 {
     net_close(&group->net);
-    credentials_close(&group->own);
+    credentials_close(&group->entry.own);
     identity_close(&group->identity);
     client_destroy(&group->client);
     mail_free(group);

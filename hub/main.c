@@ -21,6 +21,7 @@
 #include "net/net.h"
 #include "net/service.h"
 #include "net/settings.h"
+#include "show/names.h"
 #include "store/centre.h"
 
 /* Merging and scoring have a thread each at least. */
@@ -364,7 +365,7 @@ int main(int argc, char **argv)
     service_begin(&server.service);
     status = settings_read(&server.options, PROGRAM_HUB, argc, argv, &why);
     if (status == STATUS_OK && server.options.help)
-        command_print_names();
+        names_print();
     if (status == STATUS_OK && server.options.version)
         (void)printf("starswitch-hub %s\n", STAR_VERSION);
     if (status == STATUS_OK &&

@@ -3,9 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codec/pages.h"
 #include "net/settings.h"
-#include "policies/pages.h"
 
 #define ACTION_HUB(verb) {#verb, command_##verb},
 #define ACTION_SIM(verb)
@@ -78,15 +76,4 @@ int command_end(enum status status, const struct why *why)
     if (status != STATUS_OK)
         (void)fprintf(stderr, "starswitch-hub: %s\n", why->text);
     return status_exit_code(status);
-}
-
-void command_print_names(void)
-{
-    static char bytes[OPTIONS_PAGE_BYTES];
-    struct text page;
-
-    text_init(&page, bytes, sizeof bytes);
-    codecs_print_help(&page);
-    policies_print_help(&page);
-    (void)fputs(bytes, stdout);
 }

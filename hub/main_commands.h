@@ -33,7 +33,4 @@ enum status command_read(int count, char *const *words,
 /* Says on standard error what went wrong, if something did; the exit code. */
 int command_end(enum status status, const struct why *why);
 
-/* The end of --help: options alone do not know what there is. */
-void command_print_names(void);
-
 #endif

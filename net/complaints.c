@@ -69,6 +69,6 @@ void complain_about(struct complaints *complaints, nanos now, uint64_t about,
 {
     char subject[ORIGIN_TEXT_BYTES];
 
-    origin_print_prefix(from, subject);
+    origin_print_host(from, subject);
     say(complaints, now, about, subject, words);
 }

@@ -29,7 +29,7 @@ void complaints_init(struct complaints *complaints,
 /* NOTE_OFFENCE of where it comes from, or NULL for the hub; once per prefix. */
 void complain(struct complaints *complaints, nanos now,
               const struct origin *from, const char *words);
-/* The same, once per `about`, whoever it is; the prefix is said. */
+/* The same, once per `about`, whoever it is; the address is said. */
 void complain_about(struct complaints *complaints, nanos now, uint64_t about,
                     const struct origin *from, const char *words);
 

@@ -6,6 +6,7 @@
 
 #include "net/hubs.h"
 #include "net/station.h"
+#include "net/trouble.h"
 
 #define FIRST_TRY (2 * SECOND)
 #define LONGEST_TRY (16 * SECOND)
@@ -19,6 +20,7 @@ struct enrol {
     struct station *station; /* of the try under way, or NULL */
     nanos until, patience; /* of the try under way */
     bool refused;          /* the enrolment key, in this try */
+    struct net_trouble trouble;
 };
 
 enum status enrol_open(const struct enrol_plan *plan, struct enrol **out,
@@ -117,12 +119,15 @@ static enum enrol_state look(struct enrol *enrol, const struct notice *notice,
 {
     unsigned *refused = &enrol->hubs.refused[enrol->hubs.at];
 
-    if (notice->kind == NOTICE_FAILED &&
-        notice->hindrance == HINDRANCE_REFUSES_KEY) {
-        enrol->refused = true;
-        (*refused)++;
+    if (notice->kind == NOTICE_FAILED) {
+        trouble_add(&enrol->trouble, notice, hubs_address(&enrol->hubs));
+        if (notice->hindrance == HINDRANCE_REFUSES_KEY) {
+            enrol->refused = true;
+            (*refused)++;
+        }
     } else if (notice->kind == NOTICE_READY) {
         *refused = 0;
+        memset(&enrol->trouble, 0, sizeof enrol->trouble);
         ask(enrol, notice->number);
     } else if (notice->kind == NOTICE_MESSAGE) {
         return read_answer(&notice->msg, why);
@@ -141,6 +146,11 @@ static enum enrol_state hear(struct enrol *enrol, struct why *why)
         notice_destroy(&notice);
     }
     return state;
+}
+
+const struct net_trouble *enrol_trouble(const struct enrol *enrol)
+{
+    return &enrol->trouble;
 }
 
 enum enrol_state enrol_step(struct enrol *enrol, nanos now, struct why *why)

@@ -30,6 +30,8 @@ enum status enrol_open(const struct enrol_plan *plan, struct enrol **out,
                        struct why *why) MUST_CHECK;
 /* On one thread. Why not is in `why` once it is REFUSED. */
 enum enrol_state enrol_step(struct enrol *enrol, nanos now, struct why *why);
+/* What keeps it from the hub. */
+const struct net_trouble *enrol_trouble(const struct enrol *enrol);
 /* Wipes the keys. Accepts NULL. */
 void enrol_close(struct enrol **enrol);
 

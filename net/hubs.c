@@ -1,6 +1,5 @@
 #include "net/hubs.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static enum status add(struct hubs *hubs, const struct endpoint *endpoint,
@@ -41,13 +40,6 @@ const struct address *hubs_address(const struct hubs *hubs)
     return &hubs->list[hubs->at];
 }
 
-/* It does not prove its key, or has none: often enough to be believed. */
-static bool is_unproved(const struct lane *control)
-{
-    return control->hindered[HINDRANCE_HAS_NO_KEY] ||
-           control->hindered[HINDRANCE_UNPROVED] >= REFUSALS_BELIEVED;
-}
-
 /* A hub that wants keys will not change its mind. */
 static unsigned refusals(const struct lane *control)
 {
@@ -69,7 +61,8 @@ bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control)
     if (hubs->lost_at == NEVER)
         hubs->lost_at = now;
     /* One that refuses is asked until that is sure. */
-    if (refusals(control) % REFUSALS_BELIEVED)
+    if ((refusals(control) + control->hindered[HINDRANCE_UNPROVED]) %
+        REFUSALS_BELIEVED)
         patience *= 2;
     if (hubs->count < 2 || now - hubs->lost_at < patience)
         return false;
@@ -95,25 +88,8 @@ const char *hubs_refuse(struct hubs *hubs, const struct lane *control)
         return NULL;
     hubs->ended = true;
     return control->plan.keys
-               ? "the hub refuses this node's key: enrol it with the line "
-                 "that the hub prints"
-               : "the hub lets in keys only, and this node has none: enrol it "
-                 "with the line that the hub prints";
-}
-
-bool hubs_note(struct hubs *hubs, const struct lane *control,
-               struct note *out)
-{
-    const struct address *address = hubs_address(hubs);
-
-    if (!is_unproved(control) || hubs->told[hubs->at])
-        return false;
-    hubs->told[hubs->at] = true;
-    memset(out, 0, sizeof *out);
-    out->kind = NOTE_UNPROVED;
-    (void)snprintf(out->text, sizeof out->text,
-                   "the hub at %.80s:%u does not prove the key that --key "
-                   "names: is it the right one, and was it started with keys?",
-                   address->host, address->port);
-    return true;
+               ? "the hub does not let in this node's key: it is revoked, or "
+                 "its key for nodes has been replaced"
+               : "the hub lets in keys only, and this node has none: give it "
+                 "--key-file; starswitch-hub keygen makes that file";
 }

@@ -11,8 +11,6 @@
 #include "net/lane.h"
 #include "net/net.h"
 
-enum { REFUSALS_BELIEVED = 3 /* in a row; one may come of a reload */ };
-
 #define HUB_PATIENCE (3 * SECOND)
 
 struct hubs {
@@ -21,7 +19,6 @@ struct hubs {
     nanos lost_at;   /* not reachable since; NEVER: it is */
     unsigned refused[ENDPOINTS_MAX]; /* in a row, when it was last tried */
     bool ended; /* the machine has been told */
-    bool told[ENDPOINTS_MAX]; /* what is wrong with its key */
 };
 
 /* UNAVAILABLE when none of their names is known. */
@@ -36,8 +33,5 @@ bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control);
 bool hubs_all_refuse(const struct hubs *hubs);
 /* What no hub will change its mind about, said once; else NULL. */
 const char *hubs_refuse(struct hubs *hubs, const struct lane *control);
-/* What people should know, said once per hub; false: nothing. */
-bool hubs_note(struct hubs *hubs, const struct lane *control,
-               struct note *out);
 
 #endif

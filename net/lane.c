@@ -1,8 +1,8 @@
 #include "net/lane.h"
 
-#include <netdb.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "net/trouble.h"
 
 /* From the end of a connection until the machine is told: what it said last,
  * such as BYE on the other channel, is read first. Shorter than any reconnect.
@@ -150,22 +150,8 @@ static void gone(struct lane *lane, nanos now, const struct notice *notice)
 
 static void failed(struct lane *lane, const struct notice *notice)
 {
-    struct net_trouble *trouble = &lane->trouble;
-    unsigned times =
-        trouble->hindrance == notice->hindrance ? trouble->times : 0;
-    const char *words = "";
-
-    if (notice->error)
-        words = notice->hindrance == HINDRANCE_NAME
-                    ? gai_strerror(notice->error)
-                    : strerror(notice->error);
     lane->hindered[notice->hindrance]++;
-    *trouble = (struct net_trouble){.hindrance = notice->hindrance,
-                                    .times = times + 1,
-                                    .port = lane->plan.address.port};
-    (void)snprintf(trouble->host, sizeof trouble->host, "%.255s",
-                   lane->plan.address.host);
-    (void)snprintf(trouble->system, sizeof trouble->system, "%.79s", words);
+    trouble_add(&lane->trouble, notice, &lane->plan.address);
 }
 
 /* Whom a message comes from; NULL: from one that is not heard. */

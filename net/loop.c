@@ -202,13 +202,10 @@ static void seek(struct net *net, nanos now)
     const struct lane *control = &net->lanes[CHANNEL_CONTROL];
     struct address address;
     const char *refused;
-    struct note note;
 
     refused = hubs_refuse(&net->hubs, control);
     if (refused)
         send_away(net, refused);
-    if (hubs_note(&net->hubs, control, &note) && net->owner.note)
-        net->owner.note(net->owner.self, now, &note);
     if (!hubs_move_on(&net->hubs, now, control))
         return;
     address = *hubs_address(&net->hubs);

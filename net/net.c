@@ -129,28 +129,6 @@ const char *net_refusal_name(enum net_refusal refusal)
     return names[refusal];
 }
 
-const char *net_hindrance_name(enum net_hindrance hindrance)
-{
-    static const char *const names[] = {
-#define HINDRANCE(NAME, name, words) name,
-#include "net/hindrances.def"
-#undef HINDRANCE
-    };
-
-    return names[hindrance];
-}
-
-const char *net_hindrance_words(enum net_hindrance hindrance)
-{
-    static const char *const words[] = {
-#define HINDRANCE(NAME, name, words) words,
-#include "net/hindrances.def"
-#undef HINDRANCE
-    };
-
-    return words[hindrance];
-}
-
 const struct net_trouble *net_trouble(const struct net *net)
 {
     return &net->lanes[CHANNEL_CONTROL].trouble;

@@ -85,13 +85,15 @@ struct net_refusals {
 
 const char *net_refusal_name(enum net_refusal refusal);
 
-/* Why a node has not reached its hub: HINDRANCE(NAME, name, words). */
+/* Why a node has not reached its hub. */
 enum net_hindrance {
-#define HINDRANCE(NAME, name, words) HINDRANCE_##NAME,
+#define HINDRANCE(NAME, words, advice) HINDRANCE_##NAME,
 #include "net/hindrances.def"
 #undef HINDRANCE
     HINDRANCE_COUNT
 };
+
+enum { REFUSALS_BELIEVED = 3 /* in a row; one may come of a reload */ };
 
 /* What keeps a node from its hub, as it was when it last tried. */
 struct net_trouble {
@@ -102,9 +104,11 @@ struct net_trouble {
     char system[80]; /* what the system said, or empty */
 };
 
-const char *net_hindrance_name(enum net_hindrance hindrance);
-/* Stand behind "the hub at ADDRESS". */
-const char *net_hindrance_words(enum net_hindrance hindrance);
+/* A single try may fail for a reason that is not the one that it seems. */
+bool net_trouble_is_sure(const struct net_trouble *trouble);
+/* "the hub at ADDRESS ...", and what to do, if wanted. Not of NONE. */
+void net_trouble_print(const struct net_trouble *trouble, bool advises,
+                       char *out, size_t size);
 
 /* Binds; UNAVAILABLE with a sentence when the port is taken or the address is
  * not ours. The machine, the pool and what owner->self points at must outlive

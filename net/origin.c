@@ -107,19 +107,12 @@ void origin_print(const struct origin *origin, char text[ORIGIN_TEXT_BYTES])
         (void)snprintf(text, ORIGIN_TEXT_BYTES, "somebody");
 }
 
-void origin_print_prefix(const struct origin *origin,
-                         char text[ORIGIN_TEXT_BYTES])
+void origin_print_host(const struct origin *origin,
+                       char text[ORIGIN_TEXT_BYTES])
 {
-    struct origin network = *origin;
-    bool four = is_four(origin);
-    size_t kept = four ? sizeof network.address - 1 : (size_t)NETWORK_BYTES;
-    char address[INET6_ADDRSTRLEN];
-
-    memset(network.address + kept, 0, sizeof network.address - kept);
-    print_address(network.address, four, address, sizeof address);
     if (is_known(origin))
-        (void)snprintf(text, ORIGIN_TEXT_BYTES, "%s/%d", address,
-                       four ? 24 : 64);
+        print_address(origin->address, is_four(origin), text,
+                      ORIGIN_TEXT_BYTES);
     else
         (void)snprintf(text, ORIGIN_TEXT_BYTES, "somebody");
 }

@@ -28,9 +28,9 @@ bool origin_is_local(const struct origin *origin);
 uint64_t origin_host(const struct origin *origin);
 uint64_t origin_prefix(const struct origin *origin);
 
-/* address:port, or "somebody"; the prefix, such as 192.0.2.0/24. */
+/* address:port, or "somebody"; the address alone. */
 void origin_print(const struct origin *origin, char text[ORIGIN_TEXT_BYTES]);
-void origin_print_prefix(const struct origin *origin,
-                         char text[ORIGIN_TEXT_BYTES]);
+void origin_print_host(const struct origin *origin,
+                       char text[ORIGIN_TEXT_BYTES]);
 
 #endif

@@ -62,7 +62,7 @@ void link_local(void *self, const struct msg *msg, struct blob *payload)
     (void)pthread_cond_broadcast(&link->changed);
     (void)pthread_mutex_unlock(&link->lock);
     if (msg->kind == MSG_ENDED && msg->ended.farewell == FAREWELL_KEY &&
-        link->own.certificate.has_secret)
+        link->entry.own.certificate.has_secret)
         link_tell_key(link);
 }
 
@@ -116,9 +116,9 @@ static enum status open_net(struct star_link *link, struct why *why)
     if (status == STATUS_OK && link->options.cores)
         status = cores_read(link->options.cores, &config.cores, why);
     if (status == STATUS_OK)
-        status = credentials_open(&link->own, link->options.key,
-                                link->options.identity, link->identity.name,
-                                &config, why);
+        status = credentials_open(&link->entry.own, link->options.key,
+                                  link->options.identity, link->identity.name,
+                                  &config, why);
     if (status != STATUS_OK)
         return status;
     link->options.key = NULL; /* the caller's, who may wipe it */
@@ -127,9 +127,9 @@ static enum status open_net(struct star_link *link, struct why *why)
     status = net_open_node(&config, node_machine(link->node), link->pool,
                            &owner, &link->net, why);
     explicit_bzero(&config.keys, sizeof config.keys);
-    if (status == STATUS_OK && link->own.enrol)
-        link_tell(link, NOTE_WAITING, net_now(),
-                  "waiting for the hub to enrol this node; training alone");
+    if (status == STATUS_OK && link->entry.own.enrol)
+        entry_tell(&link->entry, NOTE_WAITING,
+                   "waiting for the hub to enrol this node; training alone");
     return status;
 }
 
@@ -147,7 +147,7 @@ static void prepare_locks(struct star_link *link)
 static void link_free(struct star_link *link)
 {
     net_close(&link->net);
-    credentials_close(&link->own);
+    credentials_close(&link->entry.own);
     identity_close(&link->identity);
     record_close(&link->record);
     node_destroy(&link->node);
@@ -221,6 +221,9 @@ enum star_status star_attach(const struct star_options *options,
     }
     agenda_init(&link->agenda, (size_t)link->schema->elements);
     identity_open(link->options.name, "node", &link->identity);
+    link->entry.log = link->options.log;
+    link->entry.context = link->options.context;
+    link->entry.name = link->identity.name;
     make_node(link);
     status = link_record(link, &why);
     if (status == STATUS_OK)
@@ -230,7 +233,7 @@ enum star_status star_attach(const struct star_options *options,
         return failure(error, size, failures[status], why.text);
     }
     if (link->identity.doubt.text[0])
-        link_tell(link, NOTE_NAMELESS, net_now(), link->identity.doubt.text);
+        entry_tell(&link->entry, NOTE_NAMELESS, link->identity.doubt.text);
     link_found(link);
     if (start(link) != 0) {
         link_free(link);
@@ -248,8 +251,8 @@ static void say(const struct star_link *link, char *out, size_t size)
     const struct msg_schedule *schedule = &link->agenda.pacer.schedule;
     char reason[MSG_TEXT_BYTES] = "looking for the hub";
 
-    if (link->trouble.hindrance != HINDRANCE_NONE)
-        link_say_trouble(&link->trouble, reason, sizeof reason);
+    if (net_trouble_is_sure(&link->trouble))
+        net_trouble_print(&link->trouble, false, reason, sizeof reason);
     if (link->ended.text[0])
         (void)snprintf(out, size, "%s", link->ended.text);
     else if (!schedule->attached)

@@ -11,7 +11,7 @@
 #include <starswitch.h>
 
 #include "core/schema.h"
-#include "keys/credentials.h"
+#include "keys/entry.h"
 #include "keys/identity.h"
 #include "net/net.h"
 #include "node/agenda.h"
@@ -27,9 +27,7 @@ struct star_link {
     struct node *node;
     struct net *net;
     struct record *record; /* or NULL; the network's thread writes it */
-    struct credentials own; /* the network's thread enrols */
-    bool told_trouble;      /* the network's thread: nothing is to be told, */
-    nanos tell_trouble;     /* and not before that */
+    struct entry entry;     /* the network's thread's */
     pthread_t thread;
     struct identity identity;
 
@@ -64,19 +62,9 @@ void link_local(void *link, const struct msg *msg, struct blob *payload);
 
 /* api_enrol.c; on the network's thread */
 void link_note(void *link, nanos now, const struct note *note);
-void link_tell(struct star_link *link, enum note_kind kind, nanos now,
-               const char *text);
 /* Says what lets this node in, once the hub has refused its key. */
-void link_tell_key(struct star_link *link);
-/* Goes on enrolling, if the node has to. */
+void link_tell_key(const struct star_link *link);
 bool link_tick(void *link, nanos now);
-
-/* api_trouble.c */
-/* What keeps the link from its hub, in words: "the hub at ADDRESS ...". */
-void link_say_trouble(const struct net_trouble *trouble, char *out,
-                      size_t size);
-/* Looks what it is now, and tells it if it is something else. */
-void link_hindered(struct star_link *link, nanos now);
 
 /* api_step.c */
 /* Gives the node the starting parameters. */

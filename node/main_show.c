@@ -207,8 +207,7 @@ void node_show_refusal(const char *sentence)
 
     text_init(&line, bytes, sizeof bytes);
     (void)quote_plain(&line, sentence, sizeof bytes / 4);
-    (void)fprintf(stderr, "starswitch-node: the hub refuses this node: %s\n",
-                  bytes);
+    (void)fprintf(stderr, "starswitch-node: %s\n", bytes);
 }
 
 void node_show_end(struct node_show *show, nanos elapsed,

@@ -9,24 +9,13 @@
 #include "core/score.h"
 #include "net/settings.h"
 #include "policies/pages.h"
+#include "show/names.h"
 #include "sim/main_run.h"
 
 int run_fail(enum status status, const struct why *why)
 {
     (void)fprintf(stderr, "starswitch-sim: %s\n", why->text);
     return status_exit_code(status);
-}
-
-/* The end of --help: options alone do not know what there is. */
-static void print_names(void)
-{
-    static char bytes[OPTIONS_PAGE_BYTES];
-    struct text page;
-
-    text_init(&page, bytes, sizeof bytes);
-    codecs_print_help(&page);
-    policies_print_help(&page);
-    (void)fputs(bytes, stdout);
 }
 
 bool run_options(int count, char **words, struct options *out, int *code)
@@ -40,7 +29,7 @@ bool run_options(int count, char **words, struct options *out, int *code)
         return false;
     }
     if (out->help)
-        print_names();
+        names_print();
     if (out->version)
         (void)printf("starswitch-sim %s\n", STAR_VERSION);
     return !out->help && !out->version;

@@ -13,6 +13,8 @@ key_in() { tail -n 1 "$1"; }
 
 mode() { stat -c %a "$1"; }
 
+shows() { field "$1" state | grep -qF "$2"; }
+
 # refused NAME CODE: the node must end so, by itself.
 refused() {
     ends "$1" "$2" 30
@@ -242,6 +244,25 @@ send TERM n9
 ends n9 0
 send TERM n2
 ends n2 0
+send TERM h
+ends h 0 30
+
+# ---- a hub whose keys were made anew: nodes say so, whatever they know ----
+
+mv "$keys" "$here/old.keys"
+hub h --keys "$keys" --policy mean
+node n2
+until_ 20 "who has no key is told" said n2 "give it --key-file"
+for who in n2 fresh; do
+    node $who --key-file "$here/old.keys/invitation"
+    until_ 30 "$who says that the hub has other keys" said $who \
+        "127.0.0.1:$port has other keys than this node's key is for; take"
+    until_ 20 "$who shows it" shows $who "has other keys than"
+    until_ 20 "$who trains" at_least $who iteration 10
+    send TERM $who
+    ends $who 0
+done
+told h offence 127.0.0.1 || failed "the hub does not say from where"
 send TERM h
 ends h 0 30
 

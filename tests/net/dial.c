@@ -27,6 +27,7 @@ static bool is_hindered(struct toy *node, enum net_hindrance by)
 static void a_hub_that_is_not_there_is_told_from_others(void)
 {
     struct toy *node = toy_new(false);
+    char text[NOTE_BYTES];
 
     node->config.port = port_of_nobody();
     toy_start(node);
@@ -35,9 +36,10 @@ static void a_hub_that_is_not_there_is_told_from_others(void)
     CHECK_EQUAL(node->config.port, trouble.port);
     CHECK_TEXT("127.0.0.1", trouble.host);
     CHECK_CONTAINS("refused", trouble.system);
-    CHECK_CONTAINS("nothing listens",
-                   net_hindrance_words(trouble.hindrance));
-    CHECK_TEXT("refused", net_hindrance_name(trouble.hindrance));
+    net_trouble_print(&trouble, false, text, sizeof text);
+    CHECK_CONTAINS("is not there: nothing listens on that port", text);
+    net_trouble_print(&trouble, true, text, sizeof text);
+    CHECK_CONTAINS("port; is the hub started", text);
     toy_destroy(&node);
 }
 

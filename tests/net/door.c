@@ -36,10 +36,10 @@ static void an_origin_is_printed_as_people_write_it(void)
     four.port = 80;
     origin_print(&four, text);
     CHECK_TEXT("192.0.2.77:80", text);
-    origin_print_prefix(&four, text);
-    CHECK_TEXT("192.0.2.0/24", text);
-    origin_print_prefix(&six, text);
-    CHECK_TEXT("2001:db8:1:2::/64", text);
+    origin_print_host(&four, text);
+    CHECK_TEXT("192.0.2.77", text);
+    origin_print_host(&six, text);
+    CHECK_TEXT("2001:db8:1:2:3:4:5:6", text);
     origin_print(&none, text);
     CHECK_TEXT("somebody", text);
 }
@@ -156,7 +156,7 @@ static void refusals_are_counted_by_reason_and_said_once_each(void)
     CHECK_EQUAL(50, door.refusals.count[REFUSAL_KEY]);
     CHECK_EQUAL(50, door.refusals.count[REFUSAL_MECHANISM]);
     CHECK_EQUAL(0, door.refusals.count[REFUSAL_BANNED]);
-    CHECK_TEXT("192.0.2.0/24", last.subject);
+    CHECK_TEXT("192.0.2.1", last.subject);
     CHECK_TEXT("has no key, and here one is needed", last.text);
     CHECK_TEXT("unknown_key", net_refusal_name(REFUSAL_KEY));
     door_free(&door);

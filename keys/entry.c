@@ -1,0 +1,74 @@
+#include "keys/entry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Of several hubs one is tried after the other, each with its own reason. */
+#define TELL_EVERY (10 * SECOND)
+
+void entry_note(const struct entry *entry, const struct note *note)
+{
+    enum level level = note_level(note->kind);
+
+    if (entry->log)
+        entry->log(entry->context, (enum star_level)level,
+                   note_name(note->kind), note->text);
+    else if (level >= LEVEL_WARNING)
+        (void)fprintf(stderr, "starswitch %s: %s\n", entry->name, note->text);
+}
+
+void entry_tell(const struct entry *entry, enum note_kind kind,
+                const char *text)
+{
+    struct note said = {.kind = kind};
+
+    (void)snprintf(said.text, sizeof said.text, "%.199s", text);
+    entry_note(entry, &said);
+}
+
+const struct net_trouble *entry_trouble(const struct entry *entry,
+                                        const struct net *net)
+{
+    return entry->own.enrol ? enrol_trouble(entry->own.enrol)
+                            : net_trouble(net);
+}
+
+static bool is_same(const struct net_trouble *a, const struct net_trouble *b)
+{
+    return a->hindrance == b->hindrance && a->port == b->port &&
+           strcmp(a->host, b->host) == 0;
+}
+
+static void tell_trouble(struct entry *entry, const struct net *net, nanos now)
+{
+    const struct net_trouble *trouble = entry_trouble(entry, net);
+    char text[NOTE_BYTES];
+
+    if (!is_same(trouble, &entry->trouble)) {
+        entry->trouble = *trouble;
+        entry->told = false;
+    }
+    if (entry->told || now < entry->tell_at || !net_trouble_is_sure(trouble))
+        return;
+    net_trouble_print(trouble, true, text, sizeof text);
+    entry_tell(entry, NOTE_UNREACHED, text);
+    entry->told = true;
+    entry->tell_at = now + TELL_EVERY;
+}
+
+enum enrol_state entry_tick(struct entry *entry, struct net *net, nanos now,
+                            struct why *why)
+{
+    enum enrol_state state = ENROL_WAITS;
+
+    tell_trouble(entry, net, now);
+    if (entry->own.enrol)
+        state = credentials_step(&entry->own, now, why);
+    if (state == ENROL_DONE) {
+        entry_tell(entry, NOTE_ENROLLED, "the hub knows this node's key now");
+        net_connect(net);
+    } else if (state == ENROL_REFUSED) {
+        entry_tell(entry, NOTE_REFUSED, why->text);
+    }
+    return state;
+}

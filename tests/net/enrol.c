@@ -1,0 +1,78 @@
+/* Enrolling, and what is said while that does not come about. */
+#include "net/enrol.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "tests/check.h"
+#include "tests/net/strangers.h"
+
+static struct enrol *open_at(unsigned port, const struct key *hub)
+{
+    static struct key_pair enrolment, own;
+    struct enrol_plan plan = {.name = "n1", .hub = *hub};
+    struct enrol *enrol = NULL;
+
+    CHECK_OK(key_pair_make(&enrolment, NULL));
+    CHECK_OK(key_pair_make(&own, NULL));
+    plan.enrolment = enrolment;
+    plan.node = own.shown;
+    plan.hubs.count = 1;
+    plan.hubs.list[0].port = (uint16_t)port;
+    (void)snprintf(plan.hubs.list[0].host, sizeof plan.hubs.list[0].host,
+                   "127.0.0.1");
+    CHECK_OK(enrol_open(&plan, &enrol, NULL));
+    return enrol;
+}
+
+static bool is_sure_of(struct enrol *enrol, enum net_hindrance by)
+{
+    const struct net_trouble *trouble = enrol_trouble(enrol);
+    struct why why = {""};
+
+    for (int i = 0; i < 1000; i++) {
+        CHECK_EQUAL(ENROL_WAITS, enrol_step(enrol, net_now(), &why));
+        if (trouble->hindrance == by && net_trouble_is_sure(trouble))
+            return true;
+        (void)nanosleep(&(struct timespec){0, 10 * MILLISECOND}, NULL);
+    }
+    return false;
+}
+
+static void a_hub_with_other_keys_than_the_line_names_is_told(void)
+{
+    struct toy *hub = toy_new(true);
+    struct key_pair other;
+    struct enrol *enrol;
+    char text[NOTE_BYTES];
+
+    hub->config.keys.on = true;
+    CHECK_OK(key_pair_make(&hub->config.keys.own, NULL));
+    CHECK_OK(key_pair_make(&other, NULL));
+    toy_start(hub);
+    enrol = open_at(hub->config.port, &other.shown);
+    CHECK(is_sure_of(enrol, HINDRANCE_UNPROVED));
+    CHECK(enrol_trouble(enrol)->times >= REFUSALS_BELIEVED);
+    net_trouble_print(enrol_trouble(enrol), true, text, sizeof text);
+    CHECK_CONTAINS("has other keys than this node's key is for; take the key "
+                   "that starswitch-hub keygen prints", text);
+    enrol_close(&enrol);
+    toy_destroy(&hub);
+}
+
+static void a_hub_that_is_not_there_is_told_while_a_node_would_enrol(void)
+{
+    struct key_pair other;
+    struct enrol *enrol;
+
+    CHECK_OK(key_pair_make(&other, NULL));
+    enrol = open_at(port_of_nobody(), &other.shown);
+    CHECK(is_sure_of(enrol, HINDRANCE_REFUSED));
+    enrol_close(&enrol);
+}
+
+void add_net_enrol_tests(CU_pSuite suite)
+{
+    TEST(a_hub_with_other_keys_than_the_line_names_is_told);
+    TEST(a_hub_that_is_not_there_is_told_while_a_node_would_enrol);
+}
