@@ -49,6 +49,18 @@ size_t text_column(const struct text *text)
     return column;
 }
 
+void text_add_bytes(struct text *text, double bytes)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    unsigned unit = 0;
+
+    while (bytes >= 999.5 && unit < 4) {
+        bytes /= 1000;
+        unit++;
+    }
+    text_add(text, "%.3g %s", bytes, units[unit]);
+}
+
 void text_pad(struct text *text, size_t column)
 {
     if (text_column(text) >= column)

@@ -26,6 +26,9 @@ void text_add_character(struct text *text, char character);
 /* The next one of a list, which is all of the text: "one, two". */
 void text_add_item(struct text *text, const char *item);
 
+/* Such as "3.4 MB". */
+void text_add_bytes(struct text *text, double bytes);
+
 /* Columns of the line that is being written, from 0. */
 size_t text_column(const struct text *text);
 

@@ -41,7 +41,7 @@ void hub_on_stop(struct hub *hub, struct peer *peer, const struct msg *msg,
     if (!hub->reason[0])
         (void)snprintf(hub->reason, sizeof hub->reason, "%s",
                        msg->stop.reason[0] ? msg->stop.reason
-                                           : "stopped by hand");
+                                           : "ended by hand");
     begin(hub);
     finish_judge(hub);
     finish_advance(hub);

@@ -13,6 +13,7 @@
 #include "hub/main_display.h"
 #include "hub/main_end.h"
 #include "hub/main_keys.h"
+#include "hub/main_room.h"
 #include "hub/main_score.h"
 #include "hub/main_state.h"
 #include "hub/main_watch.h"
@@ -34,6 +35,7 @@ struct server {
     struct options options;
     struct pool *pool;
     struct centre_store store;
+    struct room_plan room;
     struct hub_keys keys;
     struct centre_loaded *loaded; /* until the hub runs, or NULL */
     struct scorer scorer;
@@ -49,6 +51,7 @@ static void settle_rest(struct server *server, struct hub_config *config)
     config->save = &centre_save;
     config->save_context = &server->store;
     config->save_interval = server->options.save;
+    server->room = room_plan(&server->options, &config->policy);
     if (server->scorer.trainer) {
         config->evaluate = &score_centre;
         config->evaluate_context = &server->scorer;
@@ -159,6 +162,7 @@ static bool on_tick(void *self, nanos now)
 
     hub_look(server->hub, now, &view);
     display_view(&server->display, now, &view);
+    room_watch(&server->room, &server->store, &server->display, now);
     hub_keys_tick(&server->keys, server->net);
     ctl_tick(server->ctl, server->net, now);
     state_tell(&server->service, server->net, now, &view);
@@ -328,6 +332,7 @@ static enum status open_all(struct server *server, struct why *why)
     server->hub = hub_new(&config, server->pool);
     explicit_bzero(&config.seal, sizeof config.seal);
     status = go_on(server, why);
+    server->store.schema = hub_schema(server->hub);
     if (status == STATUS_OK)
         status = open_display(server, &config, why);
     if (status == STATUS_OK)

@@ -5,9 +5,13 @@
  * A snapshot is references to immutable chunks, so taking one costs nothing;
  * it keeps old values alive while it is being worked on, at most once the
  * model's size for each kind. */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hub/state.h"
+
+#define SAY_SAVE_FAILURE (60 * SECOND)
 
 /* Whether all chunks have merged the same exchanges. */
 static bool is_complete(const struct hub *hub)
@@ -227,40 +231,67 @@ void snapshot_scored(struct hub *hub, struct job *job)
  * happens next. */
 static const char *last_failed(struct hub *hub)
 {
-    if (!hub->save_until)
+    if (!hub->save_until) {
         hub->save_until = hub->now + LAST_SAVES;
+        hub->say_failure = 0;
+    }
     hub->next_save = hub->now + SAVE_AGAIN;
     hub->unsaved = hub->now >= hub->save_until;
     return hub->unsaved ? "given up" : "tried again for up to 30 s";
 }
 
+/* The same again and again is said now and then, with how often. */
 static void save_failed(struct hub *hub, const struct job *job)
 {
-    explain(&hub->save_failure, "%s",
-            job->out[0] ? (const char *)job->out[0]->bytes
-                        : status_words(job->status));
-    effects_note(hub->out, NOTE_SAVE_FAILED, "", "version %llu: %s; %s",
+    const char *words = job->out[0] ? (const char *)job->out[0]->bytes
+                                    : status_words(job->status);
+    const char *next = hub->closing || hub->stopping
+                           ? last_failed(hub)
+                           : "serving goes on, and saving is tried again";
+    char times[32] = "";
+
+    hub->saves_failed++;
+    if (strcmp(words, hub->save_failure.text) != 0)
+        hub->say_failure = 0;
+    explain(&hub->save_failure, "%s", words);
+    if (hub->now < hub->say_failure && !hub->unsaved)
+        return;
+    hub->say_failure = hub->now + SAY_SAVE_FAILURE;
+    if (hub->saves_failed > 1)
+        (void)snprintf(times, sizeof times, ", %u saves in a row",
+                       hub->saves_failed);
+    effects_note(hub->out, NOTE_SAVE_FAILED, "", "version %llu: %s; %s%s",
                  (unsigned long long)job->number[0], hub->save_failure.text,
-                 hub->closing || hub->stopping ? last_failed(hub)
-                                               : "serving goes on");
+                 next, times);
+}
+
+static void save_went_well(struct hub *hub, const struct job *job)
+{
+    uint64_t version = (uint64_t)job->number[0];
+
+    hub->saved_version = version;
+    hub->save_until = hub->say_failure = 0;
+    if (job->number[3] >= 0 && (uint64_t)job->number[3] == hub->best_version)
+        snapshot_drop(hub, &hub->best);
+    if (hub->saves_failed)
+        effects_note(hub->out, NOTE_SAVED, "",
+                     "version %llu: saving works again, after %u save%s that "
+                     "failed", (unsigned long long)version, hub->saves_failed,
+                     hub->saves_failed == 1 ? "" : "s");
+    else
+        effects_note(hub->out, NOTE_SAVED, "", "version %llu",
+                     (unsigned long long)version);
+    hub->saves_failed = 0;
+    hub->save_failure.text[0] = '\0';
 }
 
 void snapshot_saved(struct hub *hub, struct job *job)
 {
-    uint64_t version = (uint64_t)job->number[0];
-
     hub->saving = false;
-    if (job->status == STATUS_OK) {
-        hub->saved_version = version;
-        hub->save_until = 0;
-        if (job->number[3] >= 0 &&
-            (uint64_t)job->number[3] == hub->best_version)
-            snapshot_drop(hub, &hub->best);
-        effects_note(hub->out, NOTE_SAVED, "", "version %llu",
-                     (unsigned long long)version);
-    } else {
+    if (job->status == STATUS_OK)
+        save_went_well(hub, job);
+    else
         save_failed(hub, job);
-    }
     orders_saved(hub, job);
     snapshot_try(hub);
     finish_advance(hub);

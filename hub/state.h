@@ -356,12 +356,13 @@ struct hub {
     uint64_t next_round;
     bool fence; /* no new rounds until a snapshot is taken */
 
-    bool saving, evaluating, want_save, want_evaluate;
+    bool saving, evaluating, want_save, want_evaluate, unsaved; /* given up */
     nanos next_save, next_evaluate;
     uint64_t saved_version, scored_version; /* NO_VERSION: none yet */
     nanos save_until; /* the last save is tried again; 0: it has not failed */
-    bool unsaved;     /* it was given up */
-    struct why save_failure; /* of the newest save that failed */
+    unsigned saves_failed; /* in a row; */
+    nanos say_failure;     /* not said again before */
+    struct why save_failure;
     uint64_t first_score; /* no job before this one tells of this run */
     unsigned merged_live; /* nodes that made the last round, ever */
     double former_lengths[LENGTHS_SLOTS]; /* usual, in a former life; or 0 */

@@ -268,9 +268,9 @@ static void print_outcome(const struct outcome *outcome,
              "time; up ",
              outcome->iterations, outcome->rate,
              100 * outcome->idle);
-    run_bytes(outcome->up, out);
+    text_add_bytes(out, outcome->up);
     text_add(out, ", down ");
-    run_bytes(outcome->down, out);
+    text_add_bytes(out, outcome->down);
     text_add(out, "\n took     %.3g s for %.3g million steps of machines, "
              "seed %llu\n",
              outcome->cost, 1e-6 * (double)outcome->steps,

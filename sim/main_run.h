@@ -22,7 +22,5 @@ void run_describe_policy(const struct scene *scene, struct text *out);
 void run_goal(const struct options *options, struct text *out);
 /* An outcome as the members of a JSON object, without its braces. */
 void run_json(const struct outcome *outcome, struct text *out);
-/* 12 k, 3.4 M, 5 G: bytes, with their unit. */
-void run_bytes(double bytes, struct text *out);
 
 #endif

@@ -104,18 +104,6 @@ void run_describe(const struct scene *scene, struct text *out)
     run_describe_policy(scene, out);
 }
 
-void run_bytes(double bytes, struct text *out)
-{
-    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-    unsigned unit = 0;
-
-    while (bytes >= 999.5 && unit < 4) {
-        bytes /= 1000;
-        unit++;
-    }
-    text_add(out, "%.3g %s", bytes, units[unit]);
-}
-
 static void add_number(const char *name, double value, struct text *out)
 {
     text_add(out, ",\"%s\":", name);

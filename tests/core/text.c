@@ -29,6 +29,15 @@ static void what_does_not_fit_is_cut_and_said(void)
     CHECK_TEXT("abc", bytes);
 }
 
+static void bytes_have_a_unit(void)
+{
+    text_init(&text, bytes, sizeof bytes);
+    text_add_bytes(&text, 0);
+    text_add_bytes(&text, 999.6);
+    text_add_bytes(&text, 3.2e9);
+    CHECK_TEXT("0 B1 kB3.2 GB", bytes);
+}
+
 static void columns_count_from_the_last_line(void)
 {
     text_init(&text, bytes, sizeof bytes);
@@ -73,6 +82,7 @@ void add_core_text_tests(CU_pSuite suite)
 {
     TEST(pieces_make_one_text);
     TEST(what_does_not_fit_is_cut_and_said);
+    TEST(bytes_have_a_unit);
     TEST(columns_count_from_the_last_line);
     TEST(words_are_wrapped_between_blanks);
     TEST(a_word_too_long_stands_out);

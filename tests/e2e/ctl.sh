@@ -179,7 +179,7 @@ does 'the run ends' end
 ends h 0 20
 ends n1 0 20
 ends n2 0 20
-said h "stopped by hand" || failed "the hub does not say why it ended"
+said h "ended by hand" || failed "the hub does not say why it ended"
 [ ! -e "$here/h.run/control.sock" ] || failed "the socket is left behind"
 refused 69 "no hub is running in" stop
 

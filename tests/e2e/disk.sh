@@ -55,8 +55,10 @@ if [ "$mounted" ]; then
     fails_again full
     said full "No space left on device" || failed "it does not say why"
     said full "serving goes on" || failed "it does not say that it goes on"
-    fails_again full
     goes_on 20 n1
+    goes_on 20 n1
+    goes_on 20 n1
+    [ "$(how_often full save_failed)" = 1 ] || failed "it says it each time"
     hub_says 0 "current: generation-" verify "$disk/run"
     ! ls -d "$disk/run/"*.tmp >/dev/null 2>&1 || failed "something is left"
     # Killed and started again while it is full: it serves.
@@ -64,9 +66,17 @@ if [ "$mounted" ]; then
     ends full 137
     run full "$disk/run"
     until_ 20 "it goes on" said full "going on with run"
+    until_ 20 "it says what it needs" told full disk_short
+    said full "$disk/run has 0 B left, and saving this model may take" ||
+        failed "it does not say what it needs"
+    fails_again full
     goes_on 20 n1
     rm "$disk/filler"
     saves_again full
+    said full "saving works again, after" || failed "it does not say it is over"
+    [ "$(how_often full "centre_saved: .* works again")" = 1 ] ||
+        failed "it says again that it works again"
+    never_paused n1
     echo "    a full disk: $(how_often full save_failed) saves failed, then" \
         "$(how_often full centre_saved) are well"
     send KILL full

@@ -12,7 +12,7 @@ static void a_run_without_nodes_ends_at_once(void)
     bench_stop(bench);
     CHECK(hub_ended(bench->hub));
     CHECK_EQUAL(0, store.saves);
-    CHECK_TEXT("stopped by hand", bench_look(bench)->reason);
+    CHECK_TEXT("ended by hand", bench_look(bench)->reason);
     bench_destroy(&bench);
 }
 

@@ -63,7 +63,7 @@ static void a_stop_counts_from_when_the_newest_version_is_there(void)
     CHECK(!is_sent_away(bench, &a));
     treasure_given(bench, &a, &treasure);
     CHECK_EQUAL(4, bench_look(bench)->version);
-    CHECK_TEXT("stopped by hand", reason(bench, &a));
+    CHECK_TEXT("ended by hand", reason(bench, &a));
     guest_lives(bench, &a, 9 * SECOND);
     CHECK(!hub_ended(bench->hub));
     guest_lives(bench, &a, 2 * SECOND);

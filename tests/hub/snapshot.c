@@ -182,6 +182,39 @@ static void saving_is_tried_again_when_it_failed(void)
     bench_destroy(&bench);
 }
 
+static unsigned told_of_failures(struct bench *bench)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < bench->hand.note_count; i++)
+        count += bench->hand.notes[i].kind == NOTE_SAVE_FAILED;
+    return count;
+}
+
+static void a_disk_that_stays_full_is_told_now_and_then(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    store_lend(&store, bench);
+    a = guest_alone(bench);
+    guest_gives(bench, &a, 1, 1);
+    store.fails = true;
+    guest_lives(bench, &a, 12 * SECOND);
+    CHECK_EQUAL(1, told_of_failures(bench));
+    guest_lives(bench, &a, 50 * SECOND);
+    CHECK_EQUAL(1, told_of_failures(bench));
+    guest_lives(bench, &a, 20 * SECOND);
+    CHECK_EQUAL(2, told_of_failures(bench));
+    CHECK_CONTAINS("saves in a row",
+                   hand_note(&bench->hand, NOTE_SAVE_FAILED)->text);
+    store.fails = false;
+    guest_lives(bench, &a, 12 * SECOND);
+    CHECK_CONTAINS("saving works again, after 8 saves that failed",
+                   hand_note(&bench->hand, NOTE_SAVED)->text);
+    bench_destroy(&bench);
+}
+
 static void the_best_is_saved_with_the_next_save_when_one_failed(void)
 {
     struct bench *bench = bench_new();
@@ -251,7 +284,7 @@ static void a_run_that_cannot_be_saved_ends_after_30_seconds_and_says_so(void)
     CHECK(bench_look(bench)->ended);
     if (CHECK(bench_look(bench)->unsaved))
         CHECK_TEXT(status_words(STATUS_IO), bench_look(bench)->unsaved);
-    CHECK_TEXT("stopped by hand; version 2 is not saved",
+    CHECK_TEXT("ended by hand; version 2 is not saved",
                bench_look(bench)->reason);
     CHECK_EQUAL(FAREWELL_DONE, guest_farewell(bench, &a));
     bench_destroy(&bench);
@@ -341,6 +374,7 @@ void add_hub_snapshot_tests(CU_pSuite suite)
     TEST(without_a_trainer_the_nodes_losses_are_the_score);
     TEST(the_centre_is_saved_at_intervals_when_it_has_changed);
     TEST(saving_is_tried_again_when_it_failed);
+    TEST(a_disk_that_stays_full_is_told_now_and_then);
     TEST(the_best_is_saved_with_the_next_save_when_one_failed);
     TEST(a_last_save_is_tried_again_until_the_disk_is_cleared);
     TEST(a_run_that_cannot_be_saved_ends_after_30_seconds_and_says_so);
