@@ -226,7 +226,8 @@ variants: sanitize tsan valgrind-check
 valgrind-check:
 	@$(CHECK) valgrind
 sanitize: ## the tests and the fuzz corpora under ASan and UBSan (clang)
-	@$(STILL) $(VARIANT) BUILD=build/asan SAN="$(ASAN)" test replay
+	@$(STILL) $(VARIANT) TEST_SECONDS=1200 BUILD=build/asan SAN="$(ASAN)" \
+		test replay
 tsan: ## the tests of threads under TSan
 	@$(if $(wildcard tests/net/*.c tests/node/api*.c),,exit 0;) \
 	TSAN_OPTIONS="suppressions=tests/tsan.txt $$TSAN_OPTIONS" \
