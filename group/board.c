@@ -179,7 +179,7 @@ const char *board_check(const struct board *board)
         broken = check_seat(board, &board->seats[i]);
     for (const struct call *call = board->calls; call && !broken;
          call = call->next) {
-        held += call->laid ? call->bytes : 0;
+        held += call->bytes;
         broken = check_call(call);
     }
     if (!broken && held != board->held)

@@ -74,8 +74,7 @@ static void call_free(struct board *board, struct call *call)
     }
     for (uint32_t i = 0; i < call->count; i++)
         blob_unref(&call->pieces[i].blob);
-    if (call->laid)
-        board->held -= call->bytes;
+    board->held -= call->bytes;
     free(call->entries);
     free(call->pieces);
     free(call);

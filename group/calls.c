@@ -184,11 +184,17 @@ static uint32_t parts_in(const struct board *board, uint64_t bytes)
                       board->config.part_bytes);
 }
 
-void entry_fill(struct board *board, struct call *call, struct entry *entry,
+bool entry_fill(struct board *board, struct call *call, struct entry *entry,
                 const struct msg_call *spec)
 {
     if (entry->entered)
-        return;
+        return true;
+    if (call->spec.collective == COLLECTIVE_ALLGATHER) {
+        if (!board_has_room(board, spec->bytes))
+            return false;
+        call->bytes += spec->bytes;
+        board->held += spec->bytes;
+    }
     entry->entered = true;
     entry->bytes = spec->bytes;
     entry->count =
@@ -198,6 +204,21 @@ void entry_fill(struct board *board, struct call *call, struct entry *entry,
                           sizeof *entry->parts);
     if (!entry->parts)
         abort();
+    return true;
+}
+
+/* With what this member contributes the result is more than there is room for:
+ * there will be none. */
+static void outgrown(struct board *board, struct seat *seat, struct call *call)
+{
+    char text[MSG_TEXT_BYTES];
+
+    (void)snprintf(text, sizeof text,
+                   "with %.30s's %" PRIu64 " bytes more than the hub keeps, "
+                   "%" PRIu64 ": send less at a time",
+                   seat->name, seat->request.bytes, board->config.limit);
+    seat_told(board, seat, ENDING_ABORT, text);
+    call_fail(board, call, ENDING_ABORT, text);
 }
 
 /* Whether the member is to get the result: one that sends it has it. */
@@ -241,8 +262,10 @@ static void enter(struct board *board, struct seat *seat)
         return;
     }
     entry = call_entry(call, board, seat);
-    if (entry)
-        entry_fill(board, call, entry, &seat->request);
+    if (entry && !entry_fill(board, call, entry, &seat->request)) {
+        outgrown(board, seat, call);
+        return;
+    }
     if (entry && seat->request.bytes != entry->bytes) {
         mismatch(board, seat, call);
         return;
@@ -349,16 +372,8 @@ void call_advance(struct board *board, struct call *call)
 {
     if (call->complete || call->retired || !all_entered(board, call))
         return;
-    if (!call->laid) {
-        for (unsigned i = 0; i < call->size; i++)
-            call->bytes += call->entries[i].bytes;
-        if (!board_has_room(board, call->bytes)) {
-            call_fail(board, call, ENDING_ABORT,
-                      "more than the hub keeps: send less");
-            return;
-        }
+    if (!call->laid)
         pieces_lay(board, call);
-    }
     if (call->spec.collective == COLLECTIVE_CHECKPOINT &&
         models_choose_giver(board, call))
         return;

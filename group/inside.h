@@ -11,6 +11,7 @@
 
 enum {
     BOARD_CALLS = 1 << 14, /* that are kept of a version */
+    BOARD_ON_THEIR_WAY = 4 * BOARD_SEATS, /* parts, of all in a call */
     BOARD_MAILS = 256,     /* that wait, from a member or for one */
     MAIL_WINDOW = 4        /* parts of a message in flight */
 };
@@ -52,7 +53,7 @@ struct call {
     int giver;             /* of a model: its rank, or -1 */
     struct piece *pieces;  /* in the order they are sent */
     uint32_t count, ready;
-    uint64_t bytes;        /* of all pieces */
+    uint64_t bytes;        /* of all pieces, as far as they are known */
     bool laid;             /* pieces are allocated */
     bool complete;
     bool retired;          /* nobody new comes: goes when all have it */
@@ -175,8 +176,8 @@ void calls_on_give_up(struct board *board, struct seat *seat,
                       const struct event *event);
 /* A CALL that has waited for something is looked at again. */
 void calls_enter_all(struct board *board);
-/* Notes what the member has to give. */
-void entry_fill(struct board *board, struct call *call, struct entry *entry,
+/* Notes what the member has to give; false: there is no room for it. */
+bool entry_fill(struct board *board, struct call *call, struct entry *entry,
                 const struct msg_call *spec);
 /* The seat begins to wait for the call's result. */
 void call_attend(struct board *board, struct seat *seat, struct call *call);

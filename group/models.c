@@ -165,7 +165,7 @@ void models_bring(struct board *board, struct seat *seat,
     board->model_number = spec->number;
     board->model->giver = (int)seat_rank(board, seat);
     entry = &board->model->entries[board->model->giver];
-    entry_fill(board, board->model, entry, spec);
+    (void)entry_fill(board, board->model, entry, spec);
     pieces_lay(board, board->model);
     entry_open(board, seat, board->model, entry);
 }

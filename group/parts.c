@@ -19,6 +19,11 @@ bool entry_gives(const struct call *call, const struct entry *entry)
     }
 }
 
+static bool is_gathered(const struct call *call)
+{
+    return call->spec.collective == COLLECTIVE_ALLGATHER;
+}
+
 static bool is_reduced(const struct call *call)
 {
     return call->spec.collective == COLLECTIVE_ALLREDUCE;
@@ -41,16 +46,25 @@ static uint32_t *upload_of(struct board *board, struct seat *seat,
     return call == board->model ? &board->model_upload : &seat->upload;
 }
 
+/* Parts of a member that may be on their way: all members share a bound. */
+static uint32_t window_of(const struct board *board, const struct call *call)
+{
+    uint32_t share = BOARD_ON_THEIR_WAY / call->size;
+
+    return share < board->config.window ? share : board->config.window;
+}
+
 static void send_credit(struct board *board, struct seat *seat,
                         const struct call *call, uint32_t parts)
 {
     uint32_t *upload = upload_of(board, seat, call);
+    uint32_t window = window_of(board, call);
     struct msg msg = {.kind = MSG_CREDIT};
 
-    if (parts > board->config.window - *upload)
-        parts = board->config.window - *upload;
-    if (!parts)
+    if (*upload >= window)
         return;
+    if (parts > window - *upload)
+        parts = window - *upload;
     *upload += parts;
     msg.credit.exchange =
         call == board->model ? board->model_number : seat->request.number;
@@ -72,14 +86,16 @@ void entry_open(struct board *board, struct seat *seat, struct call *call,
  * each part, in the order of the ranks. */
 void pieces_lay(struct board *board, struct call *call)
 {
-    bool gathers = call->spec.collective == COLLECTIVE_ALLGATHER;
+    bool gathers = is_gathered(call);
     uint32_t size = board->config.part_bytes;
     uint64_t offset = 0;
     uint32_t at = 0;
 
-    if (!gathers)
+    if (!gathers) {
         call->bytes =
             call->spec.collective == COLLECTIVE_LAZY ? 0 : call->spec.bytes;
+        board->held += call->bytes;
+    }
     call->count = (uint32_t)((call->bytes + size - 1) / size);
     if (gathers)
         call->count = 0;
@@ -89,7 +105,6 @@ void pieces_lay(struct board *board, struct call *call)
     if (!call->pieces)
         abort();
     call->laid = true;
-    board->held += call->bytes;
     for (uint32_t i = 0; !gathers && i < call->count; i++)
         call->pieces[i].offset = (uint64_t)i * size;
     for (unsigned i = 0; gathers && i < call->size; i++) {
@@ -111,7 +126,7 @@ static struct piece *piece_of(struct call *call, const struct entry *entry,
 {
     uint32_t at = part;
 
-    if (call->spec.collective == COLLECTIVE_ALLGATHER)
+    if (is_gathered(call))
         for (const struct entry *each = call->entries; each < entry; each++)
             at += each->count;
     return &call->pieces[at];

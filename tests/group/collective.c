@@ -169,6 +169,31 @@ static void what_is_more_than_the_hub_keeps_is_refused(void)
     circle_destroy(&circle);
 }
 
+/* What members bring is counted when they come, not once all have: the second
+ * of the last call would be too much, and is not sent any more. */
+static void an_allgather_has_the_room_that_is_left(void)
+{
+    struct circle *circle = built(MANNER_PATIENT, 3);
+    const unsigned floats = 5000, calls = 17;
+
+    for (unsigned k = 0; k <= calls; k++) {
+        for (unsigned i = 0; i < (k < calls ? 3 : 2); i++) {
+            circle_floats(circle, i, floats, 1);
+            circle_call(circle, i, COLLECTIVE_ALLGATHER);
+            circle_run(circle, SECOND);
+            CHECK(circle_view(circle).held <= circle->config.limit);
+        }
+        CHECK(circle_settle(circle, SECOND));
+        for (unsigned i = 0; i < 2; i++)
+            CHECK_EQUAL(k < calls ? ENDING_SUCCESS : ENDING_ABORT,
+                        circle->members[i].told.outcome);
+    }
+    CHECK_CONTAINS("n1's 20000 bytes more than the hub keeps, 1048576",
+                   circle->members[0].told.text);
+    CHECK_EQUAL(3 * 4 * calls * floats, circle_view(circle).held);
+    circle_destroy(&circle);
+}
+
 static void a_wait_ends_at_its_limit_and_says_for_what(void)
 {
     struct circle *circle = built(MANNER_ELASTIC, 2);
@@ -197,5 +222,6 @@ void add_group_collective_tests(CU_pSuite suite)
     TEST(the_same_seed_gives_the_same_history);
     TEST(calls_that_do_not_agree_are_refused_by_name);
     TEST(what_is_more_than_the_hub_keeps_is_refused);
+    TEST(an_allgather_has_the_room_that_is_left);
     TEST(a_wait_ends_at_its_limit_and_says_for_what);
 }
