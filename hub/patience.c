@@ -19,22 +19,41 @@ double patience_most(const struct patience *patience)
     return PATIENCE_FIRST + patience->more;
 }
 
+bool patience_is_shared(const struct hub *hub, const struct member *member)
+{
+    return hub->rounds_here && !member->patience.proved;
+}
+
+/* Whether there is none left after that. Newcomers are waited for at the same
+ * time, which is counted once. */
+static bool is_used_up(struct hub *hub, struct member *member, nanos span)
+{
+    struct newcomers *newcomers = &hub->newcomers;
+
+    member->patience.used += patience_seconds(span);
+    if (!patience_is_shared(hub, member))
+        return member->patience.used >= patience_most(&member->patience);
+    if (newcomers->counted != hub->now)
+        newcomers->used += patience_seconds(span);
+    newcomers->counted = hub->now;
+    return newcomers->used >= PATIENCE_FIRST;
+}
+
 bool patience_use(struct hub *hub, struct member *member, nanos span,
                    const char *what)
 {
     struct patience *patience = &member->patience;
 
-    patience->used += patience_seconds(span);
-    if (patience->spent || patience->used < patience_most(patience) ||
+    if (!is_used_up(hub, member, span) || patience->spent ||
         members_live(hub) < 2) /* somebody must be waited for */
         return patience->spent;
     patience->spent = true;
     patience->offers = false;
     member_recount(hub, member);
     effects_note(hub->out, NOTE_HELD_UP, member->name,
-                 "%s, and the others have waited %.0f s for it: rounds go on "
+                 "%s, and the others have waited %.1f s for it: rounds go on "
                  "without it until it keeps up again",
-                 what, patience_most(patience));
+                 what, patience->used);
     return true;
 }
 

@@ -10,6 +10,10 @@
  * member all the while, its offers are taken, and what it delivers in time is
  * merged.
  *
+ * Who is new, and has had nothing merged yet in a run that goes on, has none of
+ * its own: all newcomers share one patience, from the first second that others
+ * wait, so that nobody gains time by other names.
+ *
  * A slow link that brings something, but not enough in that time, is given
  * twice as much the next time: less often, but for long enough. */
 #ifndef HUB_PATIENCE_H
@@ -42,9 +46,16 @@ struct patience {
     double more; /* that there are beyond the first */
     bool spent;  /* all was used up: it is not waited for, */
     bool offers; /* and has offered since */
+    bool proved; /* something of it has been merged in this life of the hub */
     double rate; /* bytes per second of its last whole upload; 0: none yet */
     nanos began, ended; /* to be sent its last results; until it had them */
     double fetch; /* how many seconds that took; 0: none yet */
+};
+
+/* What newcomers have used up together. */
+struct newcomers {
+    double used;   /* seconds */
+    nanos counted; /* until then */
 };
 
 struct hub;
@@ -61,6 +72,8 @@ double patience_most(const struct patience *patience);
  * not any more. */
 bool patience_use(struct hub *hub, struct member *member, nanos span,
                   const char *what);
+/* Whether it shares that of the newcomers. */
+bool patience_is_shared(const struct hub *hub, const struct member *member);
 /* So long has passed. */
 void patience_return(struct hub *hub, struct member *member, nanos span);
 /* It was not enough for what the member had begun: there is more next time. */
@@ -86,8 +99,12 @@ void told_score(struct hub *hub, const struct contribution *contribution);
 /* What the nodes that are here have told last: the upper median, once more than
  * half of them have; else NO_SCORE. */
 double told_median(const struct hub *hub);
+/* Whether a score may be that of the goal: it was tested, or told by more than
+ * one, or by one that has trained for a while. */
+bool told_goal(const struct hub *hub);
 /* Whether more than half of the nodes that are here say that they have done
- * the iterations of the run. */
+ * the iterations of the run; and if one is alone, the run has as many versions
+ * as that takes, give or take half. */
 bool told_done(const struct hub *hub);
 
 /* waits.c */
@@ -98,6 +115,8 @@ void waits_offered(struct member *member);
 void waits_sent(struct hub *hub, struct member *member, bool all);
 /* All that will come of an upload is here. */
 void waits_delivered(struct hub *hub, const struct contribution *contribution);
+/* Something of it is merged. */
+void waits_merged(struct hub *hub, const struct contribution *contribution);
 /* Others of the round are through: those that it does not wait for are cut. */
 void waits_skip(struct hub *hub, const struct round *round);
 /* The round is over, and has merged something or not. */

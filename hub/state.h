@@ -321,6 +321,7 @@ struct hub {
     uint64_t iterations; /* of all nodes together, at the last round's close */
 
     struct flow flow;
+    struct newcomers newcomers;
 
     struct board *board; /* of collectives; it knows its peers itself */
     struct index peers;       /* struct peer, by id; strangers included */

@@ -42,12 +42,14 @@ static bool is_fetching(const struct member *member)
     return member->delivery.out || member->delivery.first;
 }
 
-/* Seconds that a round may wait for its offer. */
-static double offer_time(const struct member *member,
+/* Seconds that a round may wait for its offer, before that counts. */
+static double offer_time(const struct hub *hub, const struct member *member,
                          const struct usual *steps, const struct usual *fetch)
 {
     double own = OWN_TIMES * steps_time(member), most;
 
+    if (patience_is_shared(hub, member))
+        return 0;
     if (is_fetching(member)) {
         most = SLOWER * usual_among(fetch, fetch_time(member));
         return most > 0 ? most : patience_seconds(LEASE);
@@ -70,11 +72,13 @@ void waits_sent(struct hub *hub, struct member *member, bool all)
     }
 }
 
-static nanos awaited_since(const struct round *round,
+static nanos awaited_since(const struct hub *hub, const struct round *round,
                            const struct member *member)
 {
     nanos ended = member->patience.ended;
 
+    if (patience_is_shared(hub, member))
+        return round->opened;
     return !is_fetching(member) && ended > round->opened ? ended
                                                          : round->opened;
 }
@@ -93,8 +97,8 @@ static void look_at_offers(struct hub *hub, nanos span)
         struct member *member = hub->members[i];
 
         if (waits_for(hub, round, member) &&
-            patience_seconds(hub->now - awaited_since(round, member)) >
-                offer_time(member, &steps, &fetch))
+            patience_seconds(hub->now - awaited_since(hub, round, member)) >
+                offer_time(hub, member, &steps, &fetch))
             (void)patience_use(hub, member, span, "it offers nothing");
     }
     free(steps.list);
@@ -248,6 +252,11 @@ static void look_at_uploads(struct hub *hub, nanos span)
     free(rates.list);
 }
 
+void waits_merged(struct hub *hub, const struct contribution *one)
+{
+    hub->members[one->member]->patience.proved = true;
+}
+
 void waits_delivered(struct hub *hub, const struct contribution *one)
 {
     struct patience *patience = &hub->members[one->member]->patience;
@@ -314,6 +323,9 @@ void waits_tick(struct hub *hub)
         span = 2 * HUB_TICK;
     for (int i = 0; i < hub->member_count; i++)
         patience_return(hub, hub->members[i], span);
+    hub->newcomers.used -= PATIENCE_BACK * patience_seconds(span);
+    if (hub->newcomers.used < 0)
+        hub->newcomers.used = 0;
     look_at_offers(hub, span);
     look_at_uploads(hub, span);
     rounds_settle(hub);

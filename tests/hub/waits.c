@@ -1,5 +1,6 @@
 /* For whom the others wait, and for how long (hub/patience.h). */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "hub/patience.h"
@@ -256,6 +257,58 @@ static void one_that_offers_as_late_as_it_can_costs_little(void)
 }
 
 /* Nobody delivers what it has offered. */
+/* A quarter of a second; every second one somebody else is new, and takes the
+ * centre, in the place of the one before. */
+static void somebody_comes(struct pair *pair, struct guest *guest,
+                           unsigned quarter)
+{
+    char name[16];
+
+    if (quarter % 8 == 0) {
+        if (quarter)
+            guest_breaks(pair->bench, guest);
+        (void)snprintf(name, sizeof name, "new%u", quarter);
+        *guest = guest_comes(pair->bench, name);
+        guest_credits(pair->bench, guest, 0, 0);
+    }
+    both_live(pair, 250 * MILLISECOND, 10);
+}
+
+static bool is_granted(struct pair *pair, uint64_t exchange)
+{
+    const struct msg *grant =
+        guest_heard(pair->bench, &pair->b, MSG_GRANT);
+
+    return grant && grant->grant.exchange == exchange;
+}
+
+/* Whoever comes under another name all the time gains nothing by it: after the
+ * first five seconds a twentieth. */
+static void newcomers_share_one_patience(void)
+{
+    struct pair pair = pair_of(bench_new());
+    struct guest guest = {0};
+    unsigned quarter = 0;
+
+    both_live(&pair, SECOND, 10);
+    for (uint64_t i = 1; i <= 100; i++) {
+        guest_offers(pair.bench, &pair.a, i);
+        guest_offers(pair.bench, &pair.b, i);
+        while (i > 1 && !is_granted(&pair, i) && quarter < 1000)
+            somebody_comes(&pair, &guest, quarter++);
+        guest_delivers_all(pair.bench, &pair.a, i, 0);
+        guest_delivers_all(pair.bench, &pair.b, i, 0);
+        guest_returns(pair.bench, &pair.a, i);
+        guest_returns(pair.bench, &pair.b, i);
+        for (unsigned j = 0; j < 3; j++)
+            somebody_comes(&pair, &guest, quarter++);
+    }
+    CHECK_EQUAL(100, rounds(&pair));
+    /* 300 without newcomers, and what five seconds and a twentieth are */
+    CHECK(quarter <= 300 + 20 + 20 + 5);
+    bench_destroy(&pair.bench);
+}
+
 static void rounds_that_bring_nothing_are_told_of(void)
 {
     struct pair pair = pair_of(bench_new());
@@ -307,6 +360,7 @@ void add_hub_waits_tests(CU_pSuite suite)
     TEST(a_slower_node_is_waited_for_as_ever);
     TEST(one_that_drips_costs_the_others_little);
     TEST(one_that_offers_as_late_as_it_can_costs_little);
+    TEST(newcomers_share_one_patience);
     TEST(rounds_that_bring_nothing_are_told_of);
     TEST(the_end_waits_for_last_offers_that_are_under_way);
 }
