@@ -173,7 +173,8 @@ static bool goal_reached(const struct hub *hub)
 
     if (config->goal == GOAL_ACCURACY)
         return hub->accuracy >= config->goal_value;
-    return config->goal == GOAL_LOSS && hub->score <= config->goal_value;
+    return config->goal == GOAL_LOSS && hub->score <= config->goal_value &&
+           told_goal(hub);
 }
 
 /* Why the run is over, its time left aside; false, and empty: it is not. */

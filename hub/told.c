@@ -1,8 +1,14 @@
 /* What nodes say of themselves and nobody can check: of two or more no one
- * alone ends the run, or is what the centre is judged by. */
+ * alone ends the run, or is what the centre is judged by. One that is alone has
+ * nobody beside it: what it says must fit the versions that the run has. */
 #include <stdlib.h>
 
 #include "hub/state.h"
+
+enum {
+    ALONE_TIMES = 2,    /* k iterations that a version stands for, at most */
+    ALONE_VERSIONS = 10 /* before what it tells can be the goal */
+};
 
 void told_score(struct hub *hub, const struct contribution *contribution)
 {
@@ -36,7 +42,22 @@ double told_median(const struct hub *hub)
     return found;
 }
 
+static bool is_alone(const struct hub *hub)
+{
+    return hub->tally.present < 2;
+}
+
+bool told_goal(const struct hub *hub)
+{
+    return hub->config.evaluate || !is_alone(hub) ||
+           hub->version >= ALONE_VERSIONS;
+}
+
 bool told_done(const struct hub *hub)
 {
-    return 2 * hub->tally.done > hub->tally.present;
+    uint64_t exchanges =
+        hub->config.iterations / ALONE_TIMES / hub->config.every;
+
+    return 2 * hub->tally.done > hub->tally.present &&
+           (!is_alone(hub) || hub->version >= exchanges);
 }

@@ -11,7 +11,7 @@ static struct bench *ask(struct guest *a, struct treasure *treasure,
 {
     struct bench *bench = treasure_after(&store, &before, a, treasure);
 
-    bench->config.iterations = 100;
+    bench->config.iterations = bench->config.every = 100;
     a->hello.iteration = iterations;
     treasure_open(bench, &before);
     guest_comes_again(bench, a);
