@@ -272,10 +272,11 @@ hub-kills: all programs-for-checks ## 300 kills of the hub, judged
 
 ATTACK_TIME ?= 1800
 ATTACK_FRAMES ?= 10000000
-attack: all programs-for-checks ## hostile frames, long (ATTACK_TIME=1800)
+attack: all programs-for-checks ## hostile peers, long (ATTACK_TIME=1800)
 	@STAR_BUILD=$(BUILD) SECONDS_EACH=$(ATTACK_TIME) \
 		FRAMES=$(ATTACK_FRAMES) SEED=$${ATTACK_SEED:-1} \
 		tests/e2e/hostile_frames.sh
+	@STAR_BUILD=$(BUILD) tests/e2e/hostile_members.sh long
 
 convergence: ## how well it learns, in virtual time: docs/convergence.md
 	@tools/install build demo
