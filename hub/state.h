@@ -322,7 +322,6 @@ struct hub {
 
     struct flow flow;
     struct newcomers newcomers;
-
     struct board *board; /* of collectives; it knows its peers itself */
     struct index peers;       /* struct peer, by id; strangers included */
     struct peer *spare_peers; /* gone, to be used again */
