@@ -2,9 +2,10 @@
  *
  * Nodes train alone and offer their parameters at 1/4, 1/2 and all of the
  * tournament's iterations T1; only scores travel. At the first two rungs the
- * worse half of the lineages dies (receive_halving), at the last one the best
- * node's parameters become everybody's. Averages across lineages are worth
- * nothing: gradients of different first parameters are orthogonal. */
+ * worse half of the lineages dies (receive_halving), at the last one, or where
+ * two are left, the best node's parameters become everybody's. Averages across
+ * lineages are worth nothing: gradients of different first parameters are
+ * orthogonal. */
 #include <stdio.h>
 
 #include "hub/state.h"
@@ -41,11 +42,20 @@ void contest_open(struct hub *hub)
     hub->policy = policy;
 }
 
-static bool is_one_lineage(const struct round *round)
+/* Of two lineages one is left now whatever comes later: another rung would
+ * cost everybody all of the model, and minutes on a slow link. */
+static bool is_decided(const struct round *round)
 {
-    for (unsigned i = 1; i < round->count; i++)
-        if (round->list[i]->offer.lineage != round->list[0]->offer.lineage)
+    uint64_t first = round->list[0]->offer.lineage, second = first;
+
+    for (unsigned i = 1; i < round->count; i++) {
+        uint64_t lineage = round->list[i]->offer.lineage;
+
+        if (second == first)
+            second = lineage;
+        if (lineage != first && lineage != second)
             return false;
+    }
     return true;
 }
 
@@ -54,7 +64,7 @@ void contest_choose(struct hub *hub, const struct round *round)
     if (!hub->contest)
         return;
     hub->policy = hub->rung + 1 >= RUNGS || hub->ending ||
-                          is_one_lineage(round)
+                          is_decided(round)
                       ? &hub->final_policy
                       : &hub->contest_policy;
 }

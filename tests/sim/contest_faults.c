@@ -253,7 +253,7 @@ static void it_begins_again_with_a_hub_that_is_started_again(void)
 
     lab->config.hub.tournament = 64;
     open_with(lab, NODES, 0, &honest);
-    (void)lab_run(lab, 4 * SECOND);
+    (void)lab_run(lab, 2500 * MILLISECOND);
     CHECK_EQUAL(0, heard.founded);
     world_crash(lab->world, WORLD_HUB, false);
     (void)lab_run(lab, SECOND);
@@ -357,7 +357,7 @@ static void a_run_that_ends_in_it_keeps_the_best(void)
 {
     check_stopped(450 * MILLISECOND, "n2");
     check_stopped(850 * MILLISECOND, "n2");
-    check_stopped(1900 * MILLISECOND, "n2");
+    check_stopped(1500 * MILLISECOND, "n2");
 }
 
 void add_sim_contest_faults_tests(CU_pSuite suite)
