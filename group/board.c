@@ -10,6 +10,15 @@ typedef void handler(struct board *board, struct seat *seat,
 
 enum role { ROLE_STRANGER, ROLE_CONTROL, ROLE_BULK, ROLES };
 
+/* That it is heard is all. */
+static void on_arriving(struct board *board, struct seat *seat,
+                        const struct event *event)
+{
+    (void)board;
+    (void)seat;
+    (void)event;
+}
+
 /* What a message of each kind does, by whom it comes from. What is absent is
  * an offence. */
 static handler *const handlers[ROLES][MSG_KINDS] = {
@@ -25,7 +34,8 @@ static handler *const handlers[ROLES][MSG_KINDS] = {
                       [MSG_END] = mails_on_end,
                       [MSG_RECEIVED] = mails_on_received,
                       [MSG_BYE] = seats_on_bye},
-    [ROLE_BULK] = {[MSG_PART] = parts_on_part},
+    [ROLE_BULK] = {[MSG_PART] = parts_on_part,
+                   [MSG_ARRIVING] = on_arriving},
 };
 
 struct board *board_new(const struct board_config *config, struct pool *pool)

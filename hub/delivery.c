@@ -9,6 +9,7 @@ void delivery_sent(struct hub *hub, struct member *member,
     if (!member->delivery.out)
         waits_sent(hub, member, false);
     member->delivery.out += payload->wire_bytes;
+    member->delivery.moved = hub->now;
     member->down_bytes += payload->wire_bytes;
     effects_send(hub->out, member->bulk, msg, payload);
 }
@@ -347,6 +348,7 @@ void hub_on_credit(struct hub *hub, struct peer *peer, const struct msg *msg,
         return;
     }
     member->delivery.out -= msg->credit.more;
+    member->delivery.moved = hub->now;
     delivery_flush(hub, member);
     if (!member->delivery.out && msg->credit.more)
         waits_sent(hub, member, true);

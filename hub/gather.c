@@ -65,6 +65,7 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
         return;
     }
     member->up_bytes += payload->wire_bytes;
+    member->arrival = (struct arrival){0};
     if (chunk->exchange == 0) {
         give_with(hub, peer->member, chunk, payload);
         return;

@@ -27,6 +27,7 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
     [PEER_STRANGER_BULK] = {[MSG_ATTACH] = hub_on_attach,
                             [MSG_KEPT] = hub_on_stray,
                             [MSG_SIT] = hub_on_group,
+                            [MSG_ARRIVING] = hub_on_stray,
                             [MSG_CHUNK] = hub_on_stray},
     [PEER_MEMBER] = {[MSG_HELLO] = hub_on_hello,
                      [MSG_OFFER] = hub_on_offer,
@@ -39,6 +40,7 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
                      [MSG_REPORT] = hub_on_report,
                      [MSG_REVIEWED] = hub_on_reviewed},
     [PEER_MEMBER_BULK] = {[MSG_CHUNK] = hub_on_chunk,
+                          [MSG_ARRIVING] = hub_on_arriving,
                           [MSG_KEPT] = hub_on_kept},
     [PEER_OPERATOR_STATE] = {[MSG_STOP] = hub_on_stop,
                              [MSG_ORDER] = hub_on_order,
@@ -191,7 +193,7 @@ static void on_message(struct hub *hub, const struct event *event)
         return;
     }
     if (peer->member >= 0)
-        hub->members[peer->member]->heard = hub->now;
+        member_heard(hub, hub->members[peer->member]);
     if (handle)
         handle(hub, peer, event->msg, event->payload);
     if (peer->state == PEER_GROUP)
@@ -238,7 +240,6 @@ static void on_wake(struct hub *hub)
     strangers_tick(hub);
     members_tick(hub);
     superseded_tick(hub);
-    review_tick(hub);
     waits_tick(hub);
     tasks_tick(hub);
     snapshot_tick(hub);

@@ -1,4 +1,4 @@
-/* Who is here: connections, ATTACH, PING, BYE, silence and the view. */
+/* Who is here: connections, ATTACH, BYE and the view. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +70,12 @@ void view_push(struct hub *hub)
     if (hub->tally.present > VIEW_AT_ONCE)
         hub->view_due = true;
     else
+        view_tell(hub);
+}
+
+void view_tick(struct hub *hub)
+{
+    if (hub->view_due)
         view_tell(hub);
 }
 
@@ -325,31 +331,6 @@ void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,
     rounds_advance(hub);
 }
 
-void hub_on_ping(struct hub *hub, struct peer *peer, const struct msg *msg,
-                 struct blob *payload)
-{
-    struct member *member = hub_member(hub, peer);
-    struct msg pong = {.kind = MSG_PONG};
-
-    (void)payload;
-    member->stats = msg->ping;
-    member->heard = hub->now;
-    if (msg->ping.iteration > member->iteration)
-        member->iteration = msg->ping.iteration;
-    member_recount(hub, member);
-    pong.pong.sent = msg->ping.sent;
-    pong.pong.version = hub->version;
-    member_send(hub, member, &pong);
-    if (member->silent) {
-        member->silent = false;
-        member_recount(hub, member);
-        effects_note(hub->out, NOTE_RECOVERED, member->name,
-                     "is heard again");
-        centre_choose_founder(hub);
-        rounds_advance(hub);
-    }
-}
-
 void hub_on_bye(struct hub *hub, struct peer *peer, const struct msg *msg,
                 struct blob *payload)
 {
@@ -357,44 +338,4 @@ void hub_on_bye(struct hub *hub, struct peer *peer, const struct msg *msg,
     member_gone(hub, hub_member(hub, peer),
                 farewell_words[msg->bye.farewell].doc, true);
     finish_judge(hub);
-}
-
-/* Nothing was heard of it for a while: rounds go on without it. */
-static void suspect(struct hub *hub, int i)
-{
-    struct member *member = hub->members[i];
-
-    member->silent = true;
-    member_recount(hub, member);
-    effects_note(hub->out, NOTE_SUSPECT, member->name,
-                 "nothing heard for 2 s; rounds go on without it");
-    review_forget(hub, i);
-    if (hub->founder == i) { /* what it gives is not waited for */
-        hub->founder = -1;
-        member_start(hub, member, START_HOLD);
-    }
-    centre_choose_founder(hub);
-    rounds_advance(hub);
-}
-
-void members_tick(struct hub *hub)
-{
-    if (hub->view_due)
-        view_tell(hub);
-    centre_hurry(hub);
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
-        nanos quiet = hub->now - member->heard;
-
-        if (!member->present || hub->ended)
-            continue;
-        if (member->bulk_lost && member->bulk == PEER_NONE &&
-            hub->now - member->bulk_lost >= MOURNING) {
-            member_gone(hub, member, "bulk connection lost", false);
-        } else if (quiet >= LEASE) {
-            member_gone(hub, member, "silent for 60 s", false);
-        } else if (quiet >= SILENT_AFTER && !member->silent) {
-            suspect(hub, i);
-        }
-    }
 }

@@ -43,7 +43,6 @@ void strangers_tick(struct hub *hub);
 /* members.c */
 void peer_joins(struct hub *hub, const struct event *event);
 void peer_leaves(struct hub *hub, peer_id id);
-void members_tick(struct hub *hub);
 void member_send(struct hub *hub, struct member *member,
                  const struct msg *msg);
 void member_welcome(struct hub *hub, struct member *member);
@@ -54,6 +53,8 @@ void members_tune(struct hub *hub);
 void members_pace(struct hub *hub);
 /* Tells everybody how many they are and which part of the data is theirs. */
 void view_push(struct hub *hub);
+/* Where they are many, all that is new since the last time. */
+void view_tick(struct hub *hub);
 void bye_to(struct hub *hub, peer_id peer, enum farewell farewell,
             const char *text);
 /* Ends what the member has under way here: offers, results, tasks, founding. */
@@ -72,12 +73,18 @@ unsigned members_live(const struct hub *hub);
 unsigned members_counted(const struct hub *hub); /* N of the policies */
 void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,
                    struct blob *payload);
-void hub_on_ping(struct hub *hub, struct peer *peer, const struct msg *msg,
-                 struct blob *payload);
 void hub_on_stray(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
 void hub_on_bye(struct hub *hub, struct peer *peer, const struct msg *msg,
                 struct blob *payload);
+
+/* heard.c */
+void members_tick(struct hub *hub);
+void member_heard(struct hub *hub, struct member *member);
+void hub_on_ping(struct hub *hub, struct peer *peer, const struct msg *msg,
+                 struct blob *payload);
+void hub_on_arriving(struct hub *hub, struct peer *peer,
+                     const struct msg *msg, struct blob *payload);
 
 /* names.c */
 /* Gives it this name, if nobody else has it, or else one like it. */

@@ -58,6 +58,12 @@ struct newcomers {
     nanos counted; /* until then */
 };
 
+/* The payload that is on its way over the bulk connection. */
+struct arrival {
+    uint64_t bytes, whole; /* here; that it will be; 0: it takes no time */
+    uint64_t counted;      /* what was here when that last was progress */
+};
+
 struct hub;
 struct member;
 struct round;
@@ -121,6 +127,9 @@ void waits_merged(struct hub *hub, const struct contribution *contribution);
 void waits_skip(struct hub *hub, const struct round *round);
 /* The round is over, and has merged something or not. */
 void waits_barren(struct hub *hub, const struct round *round, bool merged);
+/* Seconds that all of the parameters, as they are, may take to a member, by
+ * what others upload; infinite while that is not known. */
+double waits_whole(const struct hub *hub, const struct member *member);
 /* The run ends: last offers are waited for by its own bounds. */
 void waits_end(struct hub *hub);
 /* Whether uploads are under way, and not stuck. */

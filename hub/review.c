@@ -133,7 +133,7 @@ static void ask(struct hub *hub)
             reviewer->review = round->review->number;
             reviewer->subject = subject;
             reviewer->next = 0;
-            reviewer->since = hub->now;
+            reviewer->began = hub->now;
             delivery_flush(hub, hub->members[i]);
         }
 }
@@ -165,7 +165,6 @@ void review_send(struct hub *hub, struct member *member)
     msg.review.review = reviewer->asked;
     msg.review.chunk = reviewer->next++;
     msg.review.checksum = chunk->checksum;
-    reviewer->since = hub->now;
     delivery_sent(hub, member, &msg, chunk);
 }
 
@@ -241,8 +240,7 @@ static struct review *review_new(struct hub *hub, const struct round *round)
 
     if (!review)
         abort();
-    review->chunks =
-        calloc((size_t)count * hub->chunks, sizeof(struct blob *));
+    review->chunks = calloc((size_t)count * hub->chunks, sizeof(struct blob *));
     review->circle = calloc(places, sizeof *review->circle);
     review->opinions = calloc(count * places, sizeof *review->opinions);
     if (!review->chunks || !review->circle || !review->opinions)
@@ -367,13 +365,30 @@ static nanos patience(const struct member *member)
                : REVIEW_LONGEST;
 }
 
-void review_tick(struct hub *hub)
+/* Nothing has come, neither of what it was sent nor of it, for too long. */
+static bool is_late(const struct hub *hub, const struct member *member)
+{
+    nanos latest = hub->now - (member->delivery.out ? LEASE : patience(member));
+
+    return member->reviewer.began <= latest && member->delivery.moved <= latest;
+}
+
+/* It is slower than its others, and they have waited long enough for it. */
+static bool is_slow(struct hub *hub, struct member *member, nanos span)
+{
+    nanos age = hub->now - member->reviewer.began - patience(member);
+
+    return age > 0 && patience_seconds(age) > waits_whole(hub, member) &&
+           patience_use(hub, member, span, "its review is too slow");
+}
+
+void review_tick(struct hub *hub, nanos span)
 {
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
         if (!member->reviewer.asked ||
-            hub->now - member->reviewer.since < patience(member))
+            !(is_late(hub, member) || is_slow(hub, member, span)))
             continue;
         member->reviewer.late = true;
         withdraw(hub, i, false);

@@ -12,8 +12,11 @@
  * for both.)
  *
  * A reviewer that is lost, or makes no progress for REVIEW_TIME, is not waited
- * for; one that says it cannot is replaced by the next one in the circle. A
- * contribution that nobody has evaluated is kept.
+ * for. That time begins when it has all that it was sent: on a slow link
+ * parameters may take minutes, and do as long as some of them arrive. Who needs
+ * longer than others would (as fast as their uploads) uses up patience
+ * (hub/patience.h). One that says it cannot is replaced by the next one in the
+ * circle. A contribution that nobody has evaluated is kept.
  *
  * Memory: while a round is under review, the hub holds each contribution
  * decoded, as the judge does afterwards. */
@@ -45,7 +48,7 @@ struct reviewer {
     uint64_t review; /* that it is for */
     unsigned subject;
     uint32_t next;   /* chunk to be sent */
-    nanos since;     /* the last one was sent */
+    nanos began;     /* it was asked */
     bool declines;   /* has said that it cannot */
     bool late;       /* has not answered in time, nor anything since */
 };
@@ -67,7 +70,8 @@ void hub_on_reviewed(struct hub *hub, struct peer *peer, const struct msg *msg,
                      struct blob *payload);
 /* Nothing is to be expected from the member any more. */
 void review_forget(struct hub *hub, int member);
-void review_tick(struct hub *hub);
+/* So long has passed since the last time. */
+void review_tick(struct hub *hub, nanos span);
 /* Nobody is asked any more. */
 void review_destroy(struct hub *hub, struct review **review);
 /* Broken invariants, as a sentence, or NULL. */

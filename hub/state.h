@@ -181,6 +181,7 @@ struct delivery {
     uint64_t count; /* of parcels */
     struct bucket bucket; /* what the node may be sent */
     uint64_t out;   /* bytes that were sent and that no credit came back for */
+    nanos moved;    /* when some of it was last sent, or credit came */
     peer_id credited; /* the bulk connection that they were sent on */
     uint64_t *holds;  /* per chunk: version that it was last sent, or
                          NO_VERSION; NULL: of none (shadow.c) */
@@ -248,6 +249,7 @@ struct member {
     struct trial trial;
     struct conduct conduct;
     struct patience patience;
+    struct arrival arrival;
     struct lengths *lengths; /* of each fragment, once something is merged */
     struct delivery delivery;
     struct reviewer reviewer;
@@ -385,10 +387,9 @@ struct hub {
     int pinned; /* member that is the policy's winner by order, or -1 */
     struct enrolling enrolling[MAX_ENROLLING];
     unsigned enrolling_count;
-    uint64_t last_ticket; /* of ADMIT */
     struct checkpoint checkpoints[MAX_CHECKPOINTS];
     unsigned checkpoint_count;
-    uint64_t last_review, last_asked; /* numbers, of reviews */
+    uint64_t last_ticket, last_review, last_asked; /* of ADMIT; of reviews */
     bool too_few;         /* contributions to compare, in the last round */
     bool unreviewed;      /* of the last offer, though it was wanted */
     struct ledger ledger; /* of tasks; without parts: there are none */
@@ -396,5 +397,4 @@ struct hub {
 };
 
 #include "hub/journeys.h"
-
 #endif

@@ -1,5 +1,6 @@
 /* Whom rounds wait for: offers that do not come, uploads that are behind. What
  * each node may cost the others is in patience.h. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "hub/state.h"
@@ -42,6 +43,12 @@ static bool is_fetching(const struct member *member)
     return member->delivery.out || member->delivery.first;
 }
 
+/* Nothing of what it is sent has arrived for as long as a chunk may take. */
+static bool is_stuck(const struct hub *hub, const struct member *member)
+{
+    return hub->now - member->delivery.moved >= LEASE;
+}
+
 /* Seconds that a round may wait for its offer, before that counts. */
 static double offer_time(const struct hub *hub, const struct member *member,
                          const struct usual *steps, const struct usual *fetch)
@@ -52,7 +59,9 @@ static double offer_time(const struct hub *hub, const struct member *member,
         return 0;
     if (is_fetching(member)) {
         most = SLOWER * usual_among(fetch, fetch_time(member));
-        return most > 0 ? most : patience_seconds(LEASE);
+        if (most > 0)
+            return most;
+        return is_stuck(hub, member) ? 0 : HUGE_VAL;
     }
     most = OTHERS_TIMES * usual_among(steps, steps_time(member));
     if (!(most > 0))
@@ -176,8 +185,21 @@ static double upload_time(const struct hub *hub,
     double chunks = hub->chunks - one->foreign;
     double usual = usual_among(rates, upload_rate(hub->members[one->member]));
 
-    return usual > 0 ? SLOWER * chunks * chunk / usual
-                     : (chunks + 1) * patience_seconds(STUCK);
+    return usual > 0 ? SLOWER * chunks * chunk / usual : HUGE_VAL;
+}
+
+double waits_whole(const struct hub *hub, const struct member *member)
+{
+    struct usual rates = usual_of(hub, upload_rate);
+    double usual = usual_among(&rates, upload_rate(member)), bytes = 0;
+
+    for (uint32_t i = 0; i < hub->chunks; i++) {
+        struct extent extent = centre_extent(hub, i);
+
+        bytes += (double)payload_wire_bytes(&extent, CODEC_RAW);
+    }
+    free(rates.list);
+    return usual > 0 ? SLOWER * bytes / usual : HUGE_VAL;
 }
 
 /* With --miss cut a node ends its uploads itself, before d of its iterations
@@ -326,6 +348,7 @@ void waits_tick(struct hub *hub)
     hub->newcomers.used -= PATIENCE_BACK * patience_seconds(span);
     if (hub->newcomers.used < 0)
         hub->newcomers.used = 0;
+    review_tick(hub, span);
     look_at_offers(hub, span);
     look_at_uploads(hub, span);
     rounds_settle(hub);

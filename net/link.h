@@ -53,6 +53,8 @@ struct link {
     size_t room;       /* bytes that are held for the message that comes */
     nanos room_since; /* it is looked at how fast that comes, from here on */
     size_t room_seen; /* what had come then */
+    nanos told;       /* the loop, how much of it is here */
+    size_t told_bytes;
     unsigned char *stash; /* read, and not taken yet */
     size_t stash_bytes;
     struct parcel *first, **end; /* what waits */

@@ -12,6 +12,7 @@ enum {
     TURN_BYTES = 4 << 20,
     LARGE_BYTES = 4096 /* what is worth a place of its own */
 };
+#define ARRIVING_INTERVAL (500 * MILLISECOND)
 
 /* Reads the header and says what is wrong with the message, or NULL. */
 static const char *judge(const struct link *link, struct msg *msg)
@@ -209,6 +210,27 @@ static bool is_read(const struct link *link)
     return is_heard(link) && !link->paused && !link->waits;
 }
 
+/* What takes long to come is a sign of life all the while. */
+static void tell_arriving(struct link *link)
+{
+    const struct station *station = link->station;
+    struct notice *notice;
+
+    if (link->stage != LINK_KNOWN || !link->announced || !link->room ||
+        link->zmtp.have <= link->told_bytes ||
+        station->now - link->told < ARRIVING_INTERVAL)
+        return;
+    link->told = station->now;
+    link->told_bytes = link->zmtp.have;
+    notice = new_notice(link, NOTICE_MESSAGE);
+    notice->msg.kind = MSG_ARRIVING;
+    notice->msg.arriving.bytes = link->zmtp.have;
+    notice->msg.arriving.whole = link->zmtp.need;
+    notice->meter = link->meter;
+    notice->bytes = sizeof *notice;
+    station_tell(link, notice);
+}
+
 void link_read(struct link *link)
 {
     size_t bytes = 0;
@@ -221,6 +243,7 @@ void link_read(struct link *link)
             break;
         bytes += got;
     }
+    tell_arriving(link);
 }
 
 void link_go_on(struct link *link)

@@ -147,6 +147,8 @@ struct blob *station_room(struct link *link, size_t bytes)
     link->room = bytes;
     link->room_since = station->now;
     link->room_seen = 0;
+    link->told = station->now;
+    link->told_bytes = 0;
     return blob;
 }
 

@@ -166,8 +166,10 @@ void node_on_pong(struct node *node, const struct msg *msg,
                  struct blob *payload)
 {
     (void)payload;
-    if (msg->pong.sent >= 0 && msg->pong.sent <= node->now)
-        node->round_trip = node->now - msg->pong.sent;
+    if (msg->pong.sent <= node->answered || msg->pong.sent > node->now)
+        return;
+    node->answered = msg->pong.sent;
+    node->round_trip = node->now - msg->pong.sent;
 }
 
 void node_on_stop(struct node *node, const struct msg *msg,

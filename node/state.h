@@ -135,7 +135,7 @@ struct node {
     nanos rate_time, rate_waited;
     uint64_t rate_iteration;
     double rate;
-    nanos round_trip;
+    nanos round_trip, answered; /* of which PING: when that was sent */
     bool stopping; /* the hub has called for last offers */
     bool leaving;  /* the trainer has made its last one, */
     bool empty_handed; /* or has none to make */

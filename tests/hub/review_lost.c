@@ -53,7 +53,7 @@ static void a_late_reviewer_is_not_waited_for_twice(void)
     all_evaluate(&party, loss);
     all_live(&party, REVIEW_TIME - SECOND);
     CHECK_EQUAL(VERDICT_COUNT, verdict_on(&party, 0));
-    all_live(&party, 2 * SECOND);
+    all_live(&party, 7 * SECOND); /* it is slower than the others: patience */
     CHECK_EQUAL(VERDICT_REFUTED, verdict_on(&party, 2));
     CHECK_EQUAL(BENCH_CHUNKS, shown_count(&party, 3));
     all_give(&party, 2, shift);
@@ -62,6 +62,7 @@ static void a_late_reviewer_is_not_waited_for_twice(void)
                 guest_verdict(party.bench, &party.guest[2], 2, 0));
     say_reviewed(&party, 3, late, true, 0); /* it is back */
     guest_credits(party.bench, &party.guest[3], 0, BENCH_BYTES);
+    all_live(&party, 110 * SECOND); /* until its patience has come back */
     all_give(&party, 3, shift);
     CHECK_EQUAL(2 * BENCH_CHUNKS, shown_count(&party, 3));
     bench_destroy(&party.bench);

@@ -215,6 +215,46 @@ static void unfinished_messages_of_all_others_share_256_mib(void)
 }
 
 /* A byte at a time: the hub ends it, and not the sender. */
+/* More than half a second after the last news of it. */
+static void send_slowly(int fd, size_t size)
+{
+    static const unsigned char piece[PIECE];
+
+    (void)usleep(700000);
+    CHECK(send_all(fd, piece, size));
+}
+
+static bool is_told(struct toy *toy)
+{
+    bool told = false;
+
+    for (unsigned i = 0; i < 100 && !told; i++) {
+        (void)pthread_mutex_lock(&toy->lock);
+        for (unsigned j = 0; j < toy->logged; j++)
+            told |= toy->log[j].kind == EVENT_MESSAGE &&
+                    toy->log[j].msg == MSG_ARRIVING &&
+                    toy->log[j].channel == CHANNEL_BULK;
+        (void)pthread_mutex_unlock(&toy->lock);
+        (void)usleep(50000);
+    }
+    return told;
+}
+
+static void what_comes_slowly_is_told_of_as_it_comes(void)
+{
+    struct pair pair;
+    int fd;
+
+    open_pair(&pair);
+    fd = plain_connection(pair.hub->config.port + 1u);
+    begin_chunk(fd, true);
+    send_slowly(fd, PIECE / 2);
+    CHECK(is_told(pair.hub));
+    (void)close(fd);
+    CHECK(toy_wait_event(pair.hub, EVENT_LEAVE, CHANNEL_BULK, 1));
+    close_pair(&pair);
+}
+
 static void a_handshake_that_drips_is_cut_in_time(void)
 {
     static const char greeting[64] = "\xff\0\0\0\0\0\0\0\1\x7f\3\0NULL";
@@ -333,6 +373,7 @@ void add_net_guard_tests(CU_pSuite suite)
     TEST(frames_of_nothing_are_cut_at_the_first);
     TEST(unfinished_messages_of_strangers_share_32_mib);
     TEST(unfinished_messages_of_all_others_share_256_mib);
+    TEST(what_comes_slowly_is_told_of_as_it_comes);
     TEST(a_handshake_that_drips_is_cut_in_time);
     TEST(pings_behind_many_messages_and_a_cut_harm_nobody);
     TEST(a_hub_that_pings_behind_many_messages_harms_no_node);

@@ -72,7 +72,7 @@ static void toy_step(void *self, const struct event *event, struct effects *out)
     write_log(toy, event);
     if (event->kind == EVENT_WAKE)
         toy->wake_at = event->now + toy->wake_every;
-    if (toy->react)
+    if (toy->react && !(event->msg && event->msg->kind == MSG_ARRIVING))
         toy->react(toy, event, out);
     (void)pthread_cond_broadcast(&toy->changed);
     (void)pthread_mutex_unlock(&toy->lock);

@@ -206,6 +206,10 @@ static void pings_tell_how_the_trainer_is(void)
     hand_say(&desk->hand, PEER_CONTROL, &pong, NULL);
     node_look(desk->node, &view);
     CHECK_EQUAL(3 * MILLISECOND, view.round_trip);
+    hand_wait(&desk->hand, SECOND);
+    hand_say(&desk->hand, PEER_CONTROL, &pong, NULL); /* again */
+    node_look(desk->node, &view);
+    CHECK_EQUAL(3 * MILLISECOND, view.round_trip);
     desk->ungranted = true;
     desk_offers(desk, 2, 1);
     hand_wait(&desk->hand, SECOND);

@@ -1,0 +1,128 @@
+/* Who is heard, and who is silent.
+ *
+ * A node says PING, and whatever else comes of it counts, too: of a chunk on a
+ * slow link the driver tells how much is here (ARRIVING), because there PINGs
+ * stand behind it in the queues of the network, for longer than a node may be
+ * silent. */
+#include "hub/state.h"
+
+/* A payload makes progress when another such part of it has come: else a byte
+ * now and then would be some. */
+enum { STEPS = 16 };
+#define LONGEST_TRIP (15 * SECOND) /* that is believed */
+
+void member_heard(struct hub *hub, struct member *member)
+{
+    member->heard = hub->now;
+    if (!member->silent)
+        return;
+    member->silent = false;
+    member_recount(hub, member);
+    effects_note(hub->out, NOTE_RECOVERED, member->name, "is heard again");
+    centre_choose_founder(hub);
+    rounds_advance(hub);
+}
+
+static void pong(struct hub *hub, struct member *member)
+{
+    struct msg msg = {.kind = MSG_PONG};
+
+    msg.pong.sent = member->stats.sent;
+    msg.pong.version = hub->version;
+    member_send(hub, member, &msg);
+}
+
+void hub_on_ping(struct hub *hub, struct peer *peer, const struct msg *msg,
+                 struct blob *payload)
+{
+    struct member *member = hub_member(hub, peer);
+
+    (void)payload;
+    member->stats = msg->ping;
+    if (msg->ping.iteration > member->iteration)
+        member->iteration = msg->ping.iteration;
+    member_recount(hub, member);
+    pong(hub, member);
+}
+
+/* What the payload is of: first parameters, or the oldest upload. */
+static void progress(struct hub *hub, const struct member *member)
+{
+    struct contribution *one = member->open;
+
+    if (hub->founder == member->place)
+        hub->recovery.progress = hub->now;
+    while (one && !(one->granted && one->delivered < hub->chunks))
+        one = one->next;
+    if (one)
+        one->progress = hub->now;
+}
+
+void hub_on_arriving(struct hub *hub, struct peer *peer,
+                     const struct msg *msg, struct blob *payload)
+{
+    const struct msg_arriving *arriving = &msg->arriving;
+    struct member *member = hub_member(hub, peer);
+    struct arrival *arrival = &member->arrival;
+
+    (void)payload;
+    pong(hub, member); /* its PING is still on its way, and it waits for that */
+    if (arriving->bytes < arrival->bytes)
+        arrival->counted = 0; /* it is another one */
+    arrival->bytes = arriving->bytes;
+    arrival->whole = arriving->whole;
+    if (arrival->bytes - arrival->counted < arrival->whole / STEPS)
+        return;
+    arrival->counted = arrival->bytes;
+    progress(hub, member);
+}
+
+/* What is sent to it may fill the queues of a slow link, and hold back what it
+ * is to know before it sends more: then round trips are long. It says how long
+ * they are itself, but nobody waits for it without end (hub/patience.h). */
+static nanos silent_after(const struct member *member)
+{
+    nanos trip = member->stats.round_trip;
+
+    return SILENT_AFTER + (trip < LONGEST_TRIP ? 2 * trip : 2 * LONGEST_TRIP);
+}
+
+/* Nothing was heard of it for a while: rounds go on without it. */
+static void suspect(struct hub *hub, int i)
+{
+    struct member *member = hub->members[i];
+
+    member->silent = true;
+    member_recount(hub, member);
+    effects_note(hub->out, NOTE_SUSPECT, member->name,
+                 "nothing heard for %.0f s; rounds go on without it",
+                 patience_seconds(silent_after(member)));
+    review_forget(hub, i);
+    if (hub->founder == i) { /* what it gives is not waited for */
+        hub->founder = -1;
+        member_start(hub, member, START_HOLD);
+    }
+    centre_choose_founder(hub);
+    rounds_advance(hub);
+}
+
+void members_tick(struct hub *hub)
+{
+    view_tick(hub);
+    centre_hurry(hub);
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
+        nanos quiet = hub->now - member->heard;
+
+        if (!member->present || hub->ended)
+            continue;
+        if (member->bulk_lost && member->bulk == PEER_NONE &&
+            hub->now - member->bulk_lost >= MOURNING) {
+            member_gone(hub, member, "bulk connection lost", false);
+        } else if (quiet >= LEASE) {
+            member_gone(hub, member, "silent for 60 s", false);
+        } else if (quiet >= silent_after(member) && !member->silent) {
+            suspect(hub, i);
+        }
+    }
+}
