@@ -143,6 +143,7 @@ static void decided(struct hub *hub, const struct round *round,
     for (int i = 0; i < hub->member_count; i++) {
         if (!hub->members[i]->present)
             continue;
+        hub->members[i]->patience.proved = true;
         turn_down(hub, i);
         if (!has_them(round, winner, i))
             member_start(hub, hub->members[i], START_TAKE);

@@ -21,7 +21,7 @@ double patience_most(const struct patience *patience)
 
 bool patience_is_shared(const struct hub *hub, const struct member *member)
 {
-    return hub->rounds_here && !member->patience.proved;
+    return hub->rounds_here && !hub->contest && !member->patience.proved;
 }
 
 /* Whether there is none left after that. Newcomers are waited for at the same

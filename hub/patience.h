@@ -13,6 +13,7 @@
  * Who is new, and has had nothing merged yet in a run that goes on, has none of
  * its own: all newcomers share one patience, from the first second that others
  * wait, so that nobody gains time by other names.
+ * Whoever was in the tournament is not new.
  *
  * A slow link that brings something, but not enough in that time, is given
  * twice as much the next time: less often, but for long enough. */
@@ -46,7 +47,8 @@ struct patience {
     double more; /* that there are beyond the first */
     bool spent;  /* all was used up: it is not waited for, */
     bool offers; /* and has offered since */
-    bool proved; /* something of it has been merged in this life of the hub */
+    bool proved; /* something of it was merged in this life of the hub, or it
+                    was in its tournament */
     double rate; /* bytes per second of its last whole upload; 0: none yet */
     nanos began, ended; /* to be sent its last results; until it had them */
     double fetch; /* how many seconds that took; 0: none yet */
