@@ -10,7 +10,7 @@
 #include "core/prng.h"
 #include "zmtp/zmtp.h"
 
-enum { HELD_MAX = 2000, ADDRESSES = 16 };
+enum { HELD_MAX = 10000, ADDRESSES = 16 };
 
 struct attack {
     struct prng prng;
@@ -20,7 +20,10 @@ struct attack {
     bool keyed;   /* the other end has keys */
     bool trusted; /* and knows ours */
     bool local;   /* from 127.0.0.1 to 127.0.0.16 */
-    uint64_t frames, connections, shaken, refused;
+    uint64_t frames;    /* made up and handed to the system, */
+    uint64_t delivered; /* and those that the other end's has taken whole */
+    uint64_t connections, shaken, refused;
+    unsigned claims, claimed; /* names: to be claimed, and so far */
     int held[HELD_MAX]; /* connections that are left as they are */
     unsigned held_count;
     unsigned hold; /* how many may be */
@@ -31,6 +34,9 @@ uint64_t below(struct attack *attack, uint64_t bound);
 int reach(struct attack *attack);
 /* Does one of the things that a stranger can do, and ends it somehow. */
 void shoot(struct attack *attack, int fd);
+/* The next name of all that a ROUTER of libzmq may give away, spread evenly,
+ * with and without a first message; and holds the connection. */
+void claim_next(struct attack *attack, int fd);
 /* Shakes hands as somebody honest would; how many milliseconds it took, or
  * -1. */
 int shake_well(struct attack *attack);

@@ -35,13 +35,14 @@ static bool say(struct attack *attack, int fd, struct zmtp *zmtp, bool honest)
     size_t size;
 
     bytes = zmtp_output(zmtp, &size);
+    volley.frames = size != 0;
     put(&volley, bytes, size);
     zmtp_sent(zmtp, size);
     attack->frames += size != 0;
     if (!honest && size && one_in(attack, 4))
         volley.bytes[below(attack, size)] ^= (unsigned char)(
             1 + below(attack, 255));
-    return fire(fd, &volley);
+    return fire(attack, fd, &volley);
 }
 
 /* True once hands are shaken. */
@@ -91,7 +92,7 @@ void boxes(struct attack *attack, int fd)
         for (unsigned i = 0; i < count; i++)
             put_box(attack, &volley, &zmtp, (unsigned char)below(attack, 4),
                     below(attack, 40));
-        (void)fire(fd, &volley);
+        (void)fire(attack, fd, &volley);
     }
     zmtp_free(&zmtp);
 }

@@ -1,9 +1,14 @@
 /* star-attack: attacks a running hub with frames, handshakes and cuts, or nodes
  * as a hostile hub would, and says what became of the victim.
  *
- * It sends `--frames` frames in `--seconds`, evenly, and ends with 1 when the
- * victim is gone, or above what `--rss-mib` and `--descriptors` say, or when
- * an honest handshake fails twice in a row. */
+ * It delivers `--frames` frames in `--seconds`, evenly, and ends with 1 when
+ * the victim is gone, or above what `--rss-mib` and `--descriptors` say, or
+ * when an honest handshake fails twice in a row. `frames` of its line are all
+ * that it has made up, `delivered` those that the victim's system has taken
+ * whole: what is cut first is in the first alone.
+ *
+ * With `--claims` it claims so many names of connections instead, and holds
+ * `--hold` of them. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
@@ -22,7 +27,7 @@
 enum { PORTS = 2, LOOK_EVERY = 1 /* second */ };
 
 struct options {
-    unsigned port, frames, seconds, seed, pid, rss, descriptors, hold;
+    unsigned port, frames, seconds, seed, pid, rss, descriptors, hold, claims;
     const char *address, *hub, *own;
     bool as_hub, trusted;
 };
@@ -48,6 +53,7 @@ static void read_options(int argc, char **argv, struct options *out)
         {"frames", SETTING_COUNT, &out->frames, "to be sent (100000)"},
         {"seconds", SETTING_COUNT, &out->seconds, "that it takes (10)"},
         {"seed", SETTING_COUNT, &out->seed, "of what is sent (1)"},
+        {"claims", SETTING_COUNT, &out->claims, "names claimed (0)"},
         {"hold", SETTING_COUNT, &out->hold, "connections held (100)"},
         {"pid", SETTING_COUNT, &out->pid, "the victim's process"},
         {"rss-mib", SETTING_COUNT, &out->rss, "it may have (1024)"},
@@ -95,6 +101,7 @@ static void set_up(const struct options *options, struct course *course)
     attack->role = options->as_hub ? "ROUTER" : "DEALER";
     attack->hold = options->hold < HELD_MAX ? options->hold
                                             : (unsigned)HELD_MAX;
+    attack->claims = options->claims;
     attack->keyed = options->own != NULL;
     attack->trusted = options->trusted;
     if (options->own)
@@ -151,35 +158,55 @@ static void look(const struct options *options, struct course *course)
         knock(course);
 }
 
-/* Whether it is to go on; waits while it is ahead of its time. */
+/* How many frames there may be by now. */
+static double due(const struct options *options, const struct course *course)
+{
+    return 5000 + (double)options->frames * (seconds() - course->begun) /
+                      options->seconds;
+}
+
+/* Ahead of its time; much of what is made up is never delivered. */
+static bool is_ahead(const struct options *options,
+                     const struct course *course)
+{
+    const struct attack *attack = &course->attack;
+    const unsigned lost = 4;
+
+    return (double)attack->delivered > due(options, course) ||
+           (double)attack->frames > lost * due(options, course);
+}
+
+/* Whether it is to go on; waits while it is ahead. */
 static bool goes_on(const struct options *options, struct course *course)
 {
-    double took = seconds() - course->begun;
-    double due = (double)options->frames * took / options->seconds;
-
     look(options, course);
-    if (course->verdict || took > options->seconds ||
-        course->attack.frames >= options->frames)
+    if (course->verdict || seconds() - course->begun > options->seconds ||
+        (course->attack.delivered >= options->frames && !options->claims))
         return false;
-    if ((double)course->attack.frames > due + 5000)
+    if (is_ahead(options, course))
         (void)usleep(2000);
     return true;
 }
 
 static void attack_hub(const struct options *options, struct course *course)
 {
+    struct attack *attack = &course->attack;
+
     while (goes_on(options, course)) {
-        double due = (double)options->frames *
-                     (seconds() - course->begun) / options->seconds;
+        bool claims = attack->claimed < attack->claims;
         int fd;
 
-        if ((double)course->attack.frames > due + 5000)
-            continue;
-        fd = reach(&course->attack);
-        if (fd >= 0)
-            shoot(&course->attack, fd);
-        else
+        if (!claims && (options->claims || is_ahead(options, course))) {
             (void)usleep(1000);
+            continue;
+        }
+        fd = reach(attack);
+        if (fd < 0)
+            (void)usleep(1000);
+        else if (claims)
+            claim_next(attack, fd);
+        else
+            shoot(attack, fd);
     }
 }
 
@@ -225,12 +252,14 @@ static void report(const struct course *course)
     const struct attack *attack = &course->attack;
     double took = seconds() - course->begun;
 
-    (void)printf("{\"frames\":%llu,\"connections\":%llu,\"shaken\":%llu,"
+    (void)printf("{\"frames\":%llu,\"delivered\":%llu,\"claims\":%u,"
+                 "\"connections\":%llu,\"shaken\":%llu,"
                  "\"seconds\":%.1f,\"rss_mib\":%llu,\"most_rss_mib\":%llu,"
                  "\"most_descriptors\":%llu,\"processor\":%.3f,"
                  "\"honest\":%u,\"missed\":%u,\"worst_ms\":%d,"
                  "\"verdict\":\"%s\"}\n",
                  (unsigned long long)attack->frames,
+                 (unsigned long long)attack->delivered, attack->claimed,
                  (unsigned long long)attack->connections,
                  (unsigned long long)attack->shaken, took,
                  (unsigned long long)(course->victim.rss >> 20),

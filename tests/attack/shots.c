@@ -1,6 +1,8 @@
 /* What a stranger can do. */
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -40,19 +42,35 @@ int reach(struct attack *attack)
     return -1;
 }
 
-bool fire(int fd, const struct volley *volley)
+/* Of what was sent the other end's system has not taken so much. */
+static size_t left_over(int fd)
 {
-    size_t sent = 0;
+    int bytes = 0;
 
-    while (sent < volley->size) {
-        ssize_t now = send(fd, volley->bytes + sent, volley->size - sent,
-                           MSG_NOSIGNAL);
+    return ioctl(fd, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? (size_t)bytes : 0;
+}
 
-        if (now <= 0)
-            return false;
-        sent += (size_t)now;
+static void count(struct attack *attack, const struct volley *volley,
+                  size_t taken)
+{
+    for (unsigned i = 1; i <= volley->frames; i++)
+        attack->delivered +=
+            (i < volley->frames ? volley->begins[i] : volley->size) <= taken;
+}
+
+bool fire(struct attack *attack, int fd, const struct volley *volley)
+{
+    size_t sent = 0, left;
+    ssize_t now = 1;
+
+    while (now > 0 && sent < volley->size) {
+        now = send(fd, volley->bytes + sent, volley->size - sent,
+                   MSG_NOSIGNAL);
+        sent += now > 0 ? (size_t)now : 0;
     }
-    return true;
+    left = left_over(fd);
+    count(attack, volley, sent > left ? sent - left : 0);
+    return now > 0;
 }
 
 static void drain(int fd)
@@ -107,8 +125,9 @@ static void noise(struct attack *attack, int fd)
     struct volley volley = {.size = 0};
 
     attack->frames++;
+    volley.frames = 1;
     put_random(attack, &volley, 1 + below(attack, 400));
-    (void)fire(fd, &volley);
+    (void)fire(attack, fd, &volley);
 }
 
 static void bad_handshake(struct attack *attack, int fd)
@@ -121,7 +140,7 @@ static void bad_handshake(struct attack *attack, int fd)
         volley.bytes[below(attack, volley.size)] =
             (unsigned char)below(attack, 256);
     volley.size = 1 + below(attack, volley.size);
-    (void)fire(fd, &volley);
+    (void)fire(attack, fd, &volley);
 }
 
 static void frames(struct attack *attack, int fd)
@@ -132,7 +151,7 @@ static void frames(struct attack *attack, int fd)
     put_handshake(attack, &volley);
     for (unsigned i = 0; i < count; i++)
         put_some_frame(attack, &volley);
-    (void)fire(fd, &volley);
+    (void)fire(attack, fd, &volley);
 }
 
 /* Tiny messages and a PING, in one segment, again and again, then a cut. */
@@ -146,7 +165,7 @@ static void pings_behind_messages(struct attack *attack, int fd)
             put_frame(attack, &volley, 0, "x", 1);
         put_frame(attack, &volley, FLAG_COMMAND, "\4PING\0\0", 7);
     }
-    (void)fire(fd, &volley);
+    (void)fire(attack, fd, &volley);
 }
 
 static void pings(struct attack *attack, int fd)
@@ -156,22 +175,36 @@ static void pings(struct attack *attack, int fd)
     put_handshake(attack, &volley);
     for (unsigned i = 0; i < 200; i++)
         put_frame(attack, &volley, FLAG_COMMAND, "\4PING\0\0abcdefgh", 15);
-    (void)fire(fd, &volley);
+    (void)fire(attack, fd, &volley);
 }
 
 /* A name that a ROUTER of libzmq might give away next. */
-static void claim(struct attack *attack, int fd)
+static void claim_name(struct attack *attack, int fd, uint32_t number)
 {
     struct volley volley = {.size = 0};
     unsigned char name[5] = {0};
-    uint32_t number = (uint32_t)prng_next(&attack->prng);
 
     memcpy(name + 1, &number, sizeof number);
     put_greeting(attack, &volley);
     put_ready(attack, &volley, name, sizeof name);
     if (one_in(attack, 2))
         put_frame(attack, &volley, 0, "x", 1);
-    (void)fire(fd, &volley);
+    (void)fire(attack, fd, &volley);
+}
+
+static void claim(struct attack *attack, int fd)
+{
+    claim_name(attack, fd, (uint32_t)prng_next(&attack->prng));
+}
+
+void claim_next(struct attack *attack, int fd)
+{
+    uint64_t number = attack->claimed++ * ((uint64_t)1 << 32) /
+                      attack->claims;
+
+    limit_time(fd);
+    claim_name(attack, fd, (uint32_t)number);
+    hold(attack, fd);
 }
 
 static void frames_of_nothing(struct attack *attack, int fd)
@@ -187,7 +220,7 @@ static void frames_of_nothing(struct attack *attack, int fd)
     }
     for (unsigned i = 0; i < 200; i++)
         put_frame(attack, &volley, FLAG_MORE, "", 0);
-    (void)fire(fd, &volley);
+    (void)fire(attack, fd, &volley);
 }
 
 /* A chunk of which a part comes, and then nothing. */
@@ -203,7 +236,7 @@ static void unfinished(struct attack *attack, int fd)
     put_frame(attack, &volley, FLAG_MORE, header, msg_encode(&chunk, header));
     put_head(attack, &volley, FLAG_LONG, below(attack, (1 << 20) + 2));
     put_random(attack, &volley, below(attack, 2000));
-    (void)fire(fd, &volley);
+    (void)fire(attack, fd, &volley);
     if (attack->hold)
         hold(attack, dup(fd));
 }

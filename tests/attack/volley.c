@@ -35,6 +35,8 @@ void put_head(struct attack *attack, struct volley *volley,
     unsigned char head[9] = {flags};
 
     attack->frames++;
+    if (volley->frames < VOLLEY_FRAMES)
+        volley->begins[volley->frames++] = volley->size;
     if (said < 256 && !(flags & FLAG_LONG)) {
         head[1] = (unsigned char)said;
         put(volley, head, 2);

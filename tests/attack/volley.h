@@ -6,11 +6,13 @@
 #include "tests/attack/attack.h"
 #include "zmtp/inside.h"
 
-enum { VOLLEY_BYTES = 65536 };
+enum { VOLLEY_BYTES = 65536, VOLLEY_FRAMES = 1024 };
 
 struct volley {
     unsigned char bytes[VOLLEY_BYTES];
     size_t size;
+    size_t begins[VOLLEY_FRAMES]; /* where each frame does */
+    unsigned frames;
 };
 
 bool one_in(struct attack *attack, uint64_t many);
@@ -32,7 +34,7 @@ size_t some_header(struct attack *attack, unsigned char out[MSG_MAX_BYTES]);
 void put_some_frame(struct attack *attack, struct volley *volley);
 
 /* False when the other end has had enough. */
-bool fire(int fd, const struct volley *volley);
+bool fire(struct attack *attack, int fd, const struct volley *volley);
 /* With keys: shakes hands, more or less, and sends boxes. */
 void boxes(struct attack *attack, int fd);
 

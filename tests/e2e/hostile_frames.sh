@@ -1,7 +1,8 @@
 #!/bin/sh
 # Frames, handshakes and cuts of strangers against a hub with nodes, without
 # keys and with them, and of a hostile hub against a node: nobody ends, nobody
-# grows, the nodes go on. The long form is make attack.
+# grows, the nodes go on. And 10,000 names of connections are claimed, from 16
+# addresses, which no hub gives away any more. The long form is make attack.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/e2e/common
@@ -30,6 +31,8 @@ node n2
 goes_on 20 n1 n2
 attack plain h
 goes_on 20 n1 n2
+attack race h --claims 10000 --hold 9000 --descriptors 6000
+goes_on 20 n1 n2
 never_paused n1
 
 # ---- with keys: of one that is known, and then banned ----
@@ -47,6 +50,10 @@ goes_on 30 n3 n4 bad
 send TERM bad
 ends bad 0 20
 attack keyed k --hub "$keys/hub.key_secret" \
+    --own "$XDG_CONFIG_HOME/starswitch/bad.key_secret"
+goes_on 20 n3 n4
+attack race2 k --claims 10000 --hold 9000 --descriptors 6000 \
+    --hub "$keys/hub.key_secret" \
     --own "$XDG_CONFIG_HOME/starswitch/bad.key_secret"
 goes_on 20 n3 n4
 

@@ -14,10 +14,11 @@ cd "$(dirname "$0")/../.."
 . tests/e2e/common
 export PYTHONDONTWRITEBYTECODE=1 XDG_CONFIG_HOME="$here/config"
 python=/usr/bin/python3
-span=3 crowd=60 floods=20 parts=3 keys_asked=600 least=0
+span=3 crowd=60 floods=20 parts=3 keys_asked=600 names=800 least=0
 [ "${1:-}" != long ] || {
     shift
-    span=60 crowd=2000 floods=400 parts=600 keys_asked=6000 least=0.9
+    span=60 crowd=2000 floods=400 parts=600 keys_asked=6000 names=10000
+    least=0.9
 }
 
 # row ROW HUB NODE [OPTION...]: by the lines of that node it is seen how others
@@ -164,6 +165,8 @@ keyed() {
     send TERM bad
     ends bad 0 20
     row renamed k n7 --line "$(cat "$key")" --seconds 6 \
+        --own "$XDG_CONFIG_HOME/starswitch/bad.key_secret"
+    row claims k n7 --line "$(cat "$key")" --many $names --descriptors 900 \
         --own "$XDG_CONFIG_HOME/starswitch/bad.key_secret"
     row enrols k n7 --line "$(cat "$key")" --seconds $((span * 2)) \
         --many $keys_asked

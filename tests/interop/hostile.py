@@ -398,6 +398,31 @@ def renamed(options):
             "no new name is a new node": all(later), "verdicts": counted}
 
 
+def claims(options):
+    """Names of connections, in handshakes with a key that is known."""
+    context, held = zmq.Context(), []
+    context.set(zmq.MAX_SOCKETS, 2000)
+    for number in range(options.many):
+        one = context.socket(zmq.DEALER)
+        one.linger = 0
+        name = number * 2**32 // options.many
+        one.routing_id = b"\0" + name.to_bytes(4, "big")
+        one.curve_serverkey = wire.read_line(options.line)[0]
+        one.curve_publickey, one.curve_secretkey = options.key
+        one.connect(f"tcp://127.0.0.{1 + number % 16}:0;"
+                    f"127.0.0.1:{options.port + number % 2}")
+        if number % 2:
+            one.send(wire.pack("ROOM"))
+        held.append(one)
+        if len(held) > 400:
+            held.pop(0).close()
+    time.sleep(1)
+    for one in held:
+        one.close()
+    context.term()
+    return {}
+
+
 def enrols(options):
     """Keys without end for the line of one hub."""
     hub_key, secret = wire.read_line(options.line)
@@ -436,7 +461,7 @@ def calm(options):
 
 TABLE = {f.__name__: f for f in (
     calm, whose, idle, newcomers, drips, boasts, nothing, unfinished, giant, gathers, forged,
-    keeps_more, another, names, late, renamed, enrols)}
+    keeps_more, another, names, late, claims, renamed, enrols)}
 
 
 def main():
