@@ -16,9 +16,9 @@ attack() {
     shift 2
     start "$name" nice -n 10 "$bin/star-attack" --port "$port" \
         --pid "$(cat "$here/$victim.pid")" \
-        --seconds "${SECONDS_EACH:-3}" --frames "${FRAMES:-50000}" \
+        --seconds "${SECONDS_EACH:-2}" --frames "${FRAMES:-50000}" \
         --seed "${SEED:-1}" --rss-mib 700 --descriptors 3000 "$@"
-    ends "$name" 0 $((${SECONDS_EACH:-3} + 30))
+    ends "$name" 0 $((${SECONDS_EACH:-2} + 30))
     said "$name" '"verdict":"alive"' || failed "$name has no verdict"
     [ -z "${SECONDS_EACH:-}" ] || cat "$here/$name.out"
 }

@@ -21,6 +21,17 @@ span=3 crowd=60 floods=20 parts=3 keys_asked=600 names=800 least=0
     least=0.9
 }
 
+# Processes of a group are nobody's children here.
+clean_up() {
+    local pid tries=100
+    for pid in "$here"/*.pid; do
+        while [ ! -s "${pid%.pid}.code" ] && [ $tries -gt 0 ]; do
+            sleep 0.05
+            tries=$((tries - 1))
+        done
+    done
+}
+
 # row ROW HUB NODE [OPTION...]: by the lines of that node it is seen how others
 # fare.
 row() {
@@ -39,11 +50,14 @@ number() { # HUB WORD: of the last row's line
 # the long form the nodes keep their rate.
 beside() {
     local before with after
+    [ $least != 0 ] || {
+        row "$@"
+        return
+    }
     row calm "$2" "$3" --seconds $span
     before=$(number "$2" results)
     row "$@"
     with=$(number "$2" results)
-    [ $least != 0 ] || return 0
     row calm "$2" "$3" --seconds $span
     after=$(number "$2" results)
     awk -v before="$before" -v with="$with" -v after="$after" \
@@ -80,7 +94,7 @@ members() {
     real n1 1
     real n2 2
     goes_on 20 n1 n2
-    row idle h n1 --seconds 6
+    [ $least = 0 ] || row idle h n1 --seconds 10
     beside idle h n1 --seconds $span
     beside newcomers h n1 --seconds $span
     beside drips h n1 --seconds $span

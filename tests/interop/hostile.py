@@ -351,7 +351,7 @@ def late(options):
     """Cut off for longer than --staleness, while it trains on: its progress
     is merged when it comes back."""
     one = node(options, "late")
-    trains(one, 2)
+    trains(one, 1)
     one.disconnect()
     one.control = None
     for _ in range(options.many):
@@ -360,7 +360,7 @@ def late(options):
     time.sleep(options.seconds)
     merged = one.counts["merged"]
     one.connect()
-    trains(one, 3)
+    trains(one, 2)
     more = one.counts["merged"] - merged
     one.leave()
     one.close()

@@ -66,6 +66,8 @@ class Meter:
         return self
 
     def __exit__(self, *failure):
+        # Of less than a second processor time says nothing.
+        time.sleep(max(0, self.began + 1 - time.monotonic()))
         self.over.set()
         self.thread.join()
         self.seconds = time.monotonic() - self.began
