@@ -49,6 +49,11 @@ size_t text_column(const struct text *text)
     return column;
 }
 
+const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 void text_add_bytes(struct text *text, double bytes)
 {
     static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};

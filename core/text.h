@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/status.h"
 
@@ -25,6 +26,9 @@ void text_add_character(struct text *text, char character);
 
 /* The next one of a list, which is all of the text: "one, two". */
 void text_add_item(struct text *text, const char *item);
+
+/* What stands behind a noun of which there are so many: "" or "s". */
+const char *plural(uint64_t count);
 
 /* Such as "3.4 MB". */
 void text_add_bytes(struct text *text, double bytes);

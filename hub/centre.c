@@ -208,8 +208,9 @@ static void founded(struct hub *hub)
     hub->founded = true;
     hub->lineage = founder->lineage;
     effects_note(hub->out, NOTE_FOUNDED, founder->name,
-                 "gave the first parameters: %llu in %u chunks",
-                 (unsigned long long)hub->schema->elements, hub->chunks);
+                 "gave the first parameters: %llu in %u chunk%s",
+                 (unsigned long long)hub->schema->elements, hub->chunks,
+                 plural(hub->chunks));
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 

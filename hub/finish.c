@@ -190,17 +190,24 @@ static bool find_reason(const struct hub *hub, char reason[MSG_TEXT_BYTES])
     else if (reached)
         (void)snprintf(reason, size, "goal reached: loss %.4f", hub->score);
     else if (told_done(hub))
-        (void)snprintf(reason, size, "%llu iterations done",
-                       (unsigned long long)hub->config.iterations);
+        (void)snprintf(reason, size, "%llu iteration%s done",
+                       (unsigned long long)hub->config.iterations,
+                       plural(hub->config.iterations));
     else if (ledger_over(&hub->ledger))
-        (void)snprintf(reason, size, "%llu epochs done",
-                       (unsigned long long)hub->config.epochs);
+        (void)snprintf(reason, size, "%llu epoch%s done",
+                       (unsigned long long)hub->config.epochs,
+                       plural(hub->config.epochs));
     return reason[0] != '\0';
+}
+
+nanos hub_time(const struct hub *hub)
+{
+    return hub->former + (hub->begun ? hub->now - hub->started : 0);
 }
 
 static bool is_time_over(const struct hub *hub)
 {
-    return hub->config.time && hub->now - hub->started >= hub->config.time;
+    return hub->config.time && hub_time(hub) >= hub->config.time;
 }
 
 bool finish_is_due(const struct hub *hub)

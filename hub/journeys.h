@@ -363,6 +363,8 @@ void finish_stop(struct hub *hub);
 void finish_tick(struct hub *hub);
 /* There is a reason to end, although nobody may have been told. */
 bool finish_is_due(const struct hub *hub);
+/* For which the run has had a hub, all lives of that together. */
+nanos hub_time(const struct hub *hub);
 /* After a round, a score or a leave: is it over? */
 void finish_judge(struct hub *hub);
 /* Goes on with the end: last score, last save, goodbye. */

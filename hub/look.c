@@ -80,12 +80,13 @@ static void say_awaited(const struct hub *hub, nanos now, struct text *out)
 static void say_offered(const struct hub *hub, nanos now, unsigned offered,
                         struct hub_view *view)
 {
+    unsigned live = members_live(hub);
     struct text out;
 
     text_init(&out, view->state, sizeof view->state);
-    text_add(&out, "%s%u of %u nodes have offered",
+    text_add(&out, "%s%u of %u node%s %s offered",
              hub->contest ? "tournament of first parameters: " : "", offered,
-             members_live(hub));
+             live, plural(live), live == 1 ? "has" : "have");
     say_awaited(hub, now, &out);
 }
 
@@ -105,7 +106,7 @@ static void say_work(const struct hub *hub, nanos now, struct hub_view *view)
     else if (!hub->contest && live < wanted)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for %u more node%s; those here train",
-                       wanted - live, wanted - live == 1 ? "" : "s");
+                       wanted - live, plural(wanted - live));
     else
         say_offered(hub, now, offered, view);
 }

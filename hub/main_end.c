@@ -40,7 +40,7 @@ enum status end_of_run(const struct options *options,
         return unsaved(directory, view, why);
     if (options->goal.kind != GOAL_NONE && !view->reached && !view->stopping)
         return because(why, STATUS_SHORT,
-                       "the goal is not reached: %.100s; start the hub again "
-                       "without that limit to go on", view->reason);
+                       "the goal is not reached: %.100s; to go on, start the "
+                       "hub again by the line above", view->reason);
     return STATUS_OK;
 }

@@ -137,8 +137,9 @@ void member_gone(struct hub *hub, struct member *member, const char *why,
     member_cut(hub, member);
     member_recount(hub, member);
     effects_note(hub->out, clean ? NOTE_LEFT : NOTE_LOST, member->name,
-                 "%s after %llu iterations", why,
-                 (unsigned long long)member->stats.iteration);
+                 "%s after %llu iteration%s", why,
+                 (unsigned long long)member->stats.iteration,
+                 plural(member->stats.iteration));
     member_forget(hub, member);
     view_push(hub);
     centre_choose_founder(hub);

@@ -58,8 +58,9 @@ static void begin(struct hub *hub, struct member *member, const char *why)
     conduct->flaps = 0;
     member_recount(hub, member);
     effects_note(hub->out, NOTE_QUARANTINED, member->name,
-                 "%s: its next %llu exchanges are turned down", why,
-                 (unsigned long long)conduct->left);
+                 "%s: its next %llu exchange%s turned down", why,
+                 (unsigned long long)conduct->left,
+                 conduct->left == 1 ? " is" : "s are");
     if (!member->present)
         return;
     offers_withdraw_all(hub, member, VERDICT_QUARANTINED);

@@ -8,6 +8,8 @@
 #include "hub/saved.h"
 #include "hub/state.h"
 
+#define LONGEST_RUN ((uint64_t)INT64_MAX / 2)
+
 /* A run that had no tasks may have them from now on, not the other way. */
 static enum status read_tasks(struct hub *hub, const struct saved *saved,
                               struct why *why)
@@ -167,6 +169,7 @@ static void take_over(struct hub *hub, const struct saved *saved)
     hub->back.turned = saved->turned;
     hub->merged_live = (unsigned)(saved->live < HUB_MAX_NODES ? saved->live
                                                               : 0);
+    hub->former = saved->time < LONGEST_RUN ? (nanos)saved->time : 0;
     hub->founded = true;
     hub->contest = false;
     hub->policy = &hub->config.policy;

@@ -92,9 +92,10 @@ static void tell(struct hub *hub, const struct contribution *contribution,
 
     if (reviewed->answers)
         effects_note(hub->out, NOTE_REVIEWED, name,
-                     "exchange %llu: loss %.4g by %u nodes; the centre's: "
-                     "%.4g",
-                     exchange, reviewed->loss, reviewed->answers, centre);
+                     "exchange %llu: loss %.4g by %u node%s; the "
+                     "centre's: %.4g",
+                     exchange, reviewed->loss, reviewed->answers,
+                     plural(reviewed->answers), centre);
     else if (!hub->unreviewed && asked)
         effects_note(hub->out, NOTE_UNREVIEWED, name,
                      "exchange %llu: no other node could test it; what its "

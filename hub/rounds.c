@@ -155,10 +155,11 @@ static void say_late(struct hub *hub, const struct contribution *contribution)
         return;
     effects_note(hub->out, NOTE_DECLINED,
                  hub->members[contribution->member]->name,
-                 "exchange %llu departs from %llu versions ago, --staleness "
+                 "exchange %llu departs from %llu version%s ago, --staleness "
                  "is %llu: it counts for %.2g %%",
                  (unsigned long long)contribution->offer.exchange,
-                 (unsigned long long)lag, (unsigned long long)most,
+                 (unsigned long long)lag, plural(lag),
+                 (unsigned long long)most,
                  100 * (double)most / (double)lag);
 }
 

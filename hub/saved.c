@@ -6,8 +6,9 @@
  *
  * One run, unless contributions were lost on their way chunk by chunk. It
  * counts elements, so that a hub with another --chunk can read it. `live` is
- * how many nodes made the last round, `lengths` what hub/lengths.h says. Of a
- * node there are these lines, all but the first only if they are true:
+ * how many nodes made the last round, `time` how many nanoseconds the run has
+ * had a hub, `lengths` what hub/lengths.h says. Of a node there are
+ * these lines, all but the first only if they are true:
  *
  *     node UUID UUID INCARNATION MERGED NAME
  *     parted EXCHANGE VERDICTS
@@ -171,8 +172,9 @@ struct blob *saved_write(struct hub *hub)
         at += (size_t)snprintf(text + at, size - at,
                                "turned %" PRIu64 "\n", hub->back.turned);
     at += print_turns(hub, text + at, size - at);
-    at += (size_t)snprintf(text + at, size - at, "live %" PRIu64 "\n",
-                           (uint64_t)hub->merged_live);
+    at += (size_t)snprintf(text + at, size - at, "live %" PRIu64
+                           "\ntime %" PRIu64 "\n", (uint64_t)hub->merged_live,
+                           (uint64_t)hub_time(hub));
     at += lengths_print(hub, text + at, size - at);
     if (hub->ledger.parts)
         at += ledger_print(&hub->ledger, text + at, size - at);
@@ -336,6 +338,8 @@ enum status saved_read(struct saved *saved, const char *text, struct why *why)
         next_line(&text);
     }
     if (saved_number(&text, "live", &saved->live))
+        next_line(&text);
+    if (saved_number(&text, "time", &saved->time))
         next_line(&text);
     if (strncmp(text, "lengths ", 8) == 0) {
         saved->lengths = text;

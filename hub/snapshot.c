@@ -277,7 +277,7 @@ static void save_went_well(struct hub *hub, const struct job *job)
         effects_note(hub->out, NOTE_SAVED, "",
                      "version %llu: saving works again, after %u save%s that "
                      "failed", (unsigned long long)version, hub->saves_failed,
-                     hub->saves_failed == 1 ? "" : "s");
+                     plural(hub->saves_failed));
     else
         effects_note(hub->out, NOTE_SAVED, "", "version %llu",
                      (unsigned long long)version);

@@ -311,7 +311,7 @@ struct hub {
     const struct policy *policy; /* in force: a tournament has its own */
     struct pool *pool;
     struct effects *out; /* of the step under way */
-    nanos now, started, next_tick;
+    nanos now, started, former, next_tick; /* former: of lives before */
     bool begun;
     uint64_t epoch, next_job, next_session;
     uint64_t jobs; /* under way */

@@ -236,18 +236,20 @@ void node_show_end(struct node_show *show, nanos elapsed,
                      state->bytes_down, state->inside, state->waited,
                      show->overruns);
     } else {
-        (void)printf("%s: %" PRIu64 " iterations in %.1f s; %" PRIu64
-                     " results applied, %" PRIu64 " late; %.1f MB up, "
-                     "%.1f MB down; %.2f %% of the time in the library, "
+        (void)printf("%s: %" PRIu64 " iteration%s in %.1f s; "
+                     "%" PRIu64 " result%s applied, %" PRIu64 " late; %.1f MB "
+                     "up, %.1f MB down; %.2f %% of the time in the library, "
                      "%.1f s waited\n",
-                     state->name, state->iteration, seconds, state->applied,
+                     state->name, state->iteration, plural(state->iteration),
+                     seconds, state->applied, plural(state->applied),
                      state->missed, (double)state->bytes_up / MEGA,
                      (double)state->bytes_down / MEGA,
                      100 * state->inside / seconds, state->waited);
     }
     if (show->step_time && !show->json)
-        (void)printf("%" PRIu64 " of %" PRIu64 " steps took longer than "
-                     "--step-time\n", show->overruns, state->iteration);
+        (void)printf("%" PRIu64 " of %" PRIu64 " step%s took longer than "
+                     "--step-time\n", show->overruns, state->iteration,
+                     plural(state->iteration));
     (void)fflush(stdout);
 }
 
@@ -258,10 +260,11 @@ void node_show_plan(const struct trainer *trainer,
     char hubs[ENDPOINTS_TEXT_BYTES];
 
     print_hubs(options, hubs);
-    (void)printf("model   %s: %" PRIu64 " parameters in %zu tensors\n"
+    (void)printf("model   %s: %" PRIu64 " parameters in %zu tensor%s\n"
                  "traffic %.4g MB per exchange and direction as int8, %.4g MB "
                  "raw: the hub's codecs decide\n",
                  model->summary, model->elements, model->tensor_count,
+                 plural(model->tensor_count),
                  (double)codec_int8_bound((size_t)model->elements) / MEGA,
                  (double)model->elements * sizeof(float) / MEGA);
     for (size_t i = 0; i < model->tensor_count; i++) {

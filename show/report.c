@@ -106,8 +106,8 @@ static void add_cards(const struct report *report, struct text *out)
     add_score_cards(report->view, out);
     text_init(&value, first, sizeof first);
     stamp_add_span(&value, report->elapsed);
-    more = words(second, sizeof second, "%" PRIu64 " versions of the centre",
-                 report->view->version);
+    more = words(second, sizeof second, "%" PRIu64 " version%s of the centre",
+                 report->view->version, plural(report->view->version));
     add_card("time", &value, &more, out);
     text_init(&value, first, sizeof first);
     stamp_add_span(&value, report->view->training);
@@ -123,8 +123,8 @@ static void add_cards(const struct report *report, struct text *out)
                  totals.down);
     add_card("moved", &value, &more, out);
     value = words(first, sizeof first, "%" PRIu64, totals.exchanges);
-    more = words(second, sizeof second, "merged; %" PRIu64 " results late",
-                 totals.missed);
+    more = words(second, sizeof second, "merged; %" PRIu64 " result%s late",
+                 totals.missed, plural(totals.missed));
     add_card("exchanges", &value, &more, out);
     text_add(out, "</section>\n");
 }

@@ -118,7 +118,8 @@ static void add_centre(const struct hub_view *view, struct text *out)
         text_add(out, " +-%.2g", view->error);
     if (view->accuracy >= 0)
         text_add(out, ", test %.2f %%", 100 * view->accuracy);
-    text_add(out, "; %" PRIu64 " rounds\n", view->rounds);
+    text_add(out, "; %" PRIu64 " round%s\n", view->rounds,
+             plural(view->rounds));
     if (!has_score(view->best_score))
         return;
     text_add(out, " best    version %" PRIu64 ", %s %.4f", view->best_version,
@@ -131,6 +132,11 @@ static void add_centre(const struct hub_view *view, struct text *out)
 
 static void add_times(const struct hub_view *view, struct text *out)
 {
+    if (!view->training) {
+        text_add(out, " time    %.1f s, and no round in it\n",
+                 (double)view->pending / (double)SECOND);
+        return;
+    }
     text_add(out, " time    %.1f s pending until the first round, then "
                   "%.1f s of training\n",
              (double)view->pending / (double)SECOND,
@@ -144,9 +150,10 @@ static void add_totals(const struct hub_view *view, struct text *out)
     text_add(out, " nodes   %u", view->count);
     if (totals.gone)
         text_add(out, " (%u gone)", totals.gone);
-    text_add(out, ": %" PRIu64 " iterations, %" PRIu64 " exchanges merged, %"
-             PRIu64 " results late\n", totals.iterations, totals.exchanges,
-             totals.missed);
+    text_add(out, ": %" PRIu64 " iteration%s, %" PRIu64 " exchange%s merged, %"
+             PRIu64 " result%s late\n", totals.iterations,
+             plural(totals.iterations), totals.exchanges,
+             plural(totals.exchanges), totals.missed, plural(totals.missed));
     if (totals.chunks) {
         text_add(out, " chunks  ");
         report_fates(view, out);

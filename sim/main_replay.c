@@ -82,14 +82,15 @@ static void print_json(const struct replay *replay, enum status status,
 static void print_plain(const struct replay *replay, enum status status)
 {
     if (status == STATUS_OK)
-        (void)printf("%" PRIu64 " steps in %.1f s, %" PRIu64 " effects, "
+        (void)printf("%" PRIu64 " step%s in %.1f s, %" PRIu64 " effects, "
                      "%" PRIu64 " jobs, %.1f MB from nodes: same, byte for "
                      "byte\n",
-                     replay->steps, seconds_of(replay), replay->effects,
+                     replay->steps, plural(replay->steps), seconds_of(replay),
+                     replay->effects,
                      replay->jobs, (double)replay->bytes / 1e6);
     else if (replay->steps)
-        (void)printf("%" PRIu64 " steps are the same, byte for byte; then:\n",
-                     replay->steps);
+        (void)printf("%" PRIu64 " step%s the same, byte for byte; then:\n",
+                     replay->steps, replay->steps == 1 ? " is" : "s are");
     if (status == STATUS_BUG)
         (void)printf("  %s\n  the journal says: %s\n  the replay did:   %s\n",
                      replay->event, replay->said, replay->done);

@@ -73,8 +73,9 @@ void run_describe_star(const struct scene *scene, struct text *out)
     const struct options *options = scene_options(scene);
 
     describe_compute(scene, out);
-    text_add(out, " star     %llu nodes, ",
-             (unsigned long long)options->star_nodes);
+    text_add(out, " star     %llu node%s, ",
+             (unsigned long long)options->star_nodes,
+             plural(options->star_nodes));
     add_rate(options->rate, out);
     text_add(out, " each, ");
     add_rate(options->port, out);

@@ -121,13 +121,15 @@ static void say_figures(const struct shim *shim, const struct options *options)
         say_faults(&figures.faults);
     if (figures.blind)
         (void)fprintf(stderr,
-                      "%u connections are encrypted: only bits were flipped, "
-                      "as messages cannot be told apart\n", figures.blind);
+                      "%u connection%s encrypted: only bits were flipped, "
+                      "as messages cannot be told apart\n", figures.blind,
+                      figures.blind == 1 ? " is" : "s are");
 
     (void)fprintf(stderr,
-                  "%llu connections, %llu bytes up, %llu down, at most %.3f ms "
-                  "late\n",
+                  "%llu connection%s, %llu bytes up, %llu down, at most %.3f "
+                  "ms late\n",
                   (unsigned long long)figures.connections,
+                  plural(figures.connections),
                   (unsigned long long)figures.up,
                   (unsigned long long)figures.down,
                   (double)figures.late / (double)MILLISECOND);

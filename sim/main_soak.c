@@ -186,10 +186,11 @@ static void print_words(const struct soaking *soaking)
     const struct batch *all = &soaking->all;
     const struct soak_life *sum = &all->sum;
 
-    (void)printf("%u seeds from %llu on, each twice, in %.0f s: %.1f virtual "
+    (void)printf("%u seed%s from %llu on, each twice, in %.0f s: %.1f virtual "
                  "days, %llu steps, %llu chunks merged, %llu centres "
                  "recovered from nodes\nacts:",
-                 all->lived, (unsigned long long)soaking->options.seed,
+                 all->lived, plural(all->lived),
+                 (unsigned long long)soaking->options.seed,
                  seconds() - soaking->began,
                  (double)sum->time / (86400 * (double)SECOND),
                  (unsigned long long)sum->steps,

@@ -108,15 +108,16 @@ static void describe(const struct tune *tune, struct text *out)
     const struct plan_star *star = &tune->star;
 
     text_add(out,
-             " star     %u nodes, %.4g M parameters, steps of %.4g ms; the "
+             " star     %u node%s, %.4g M parameters, steps of %.4g ms; the "
              "hub's port %.4g MB/s,\n          a node's link %.4g MB/s%s\n",
-             star->nodes, 1e-6 * star->params, 1e3 * star->step,
-             1e-6 * star->port, 1e-6 * star->link,
+             star->nodes, plural(star->nodes), 1e-6 * star->params,
+             1e3 * star->step, 1e-6 * star->port, 1e-6 * star->link,
              tune->options.trace[0] ? " at half of the trace's times" : "");
     text_add(out,
              " tried    %u settings by closed forms, %u of them played, %u "
-             "times each (surrogate)\n",
-             tune->count, tune->tried, tune->seeds);
+             "time%s each (surrogate)\n",
+             tune->count, tune->tried, tune->seeds,
+             plural(tune->seeds));
     text_add(out,
              " assumed  k_half %.4g, gradient noise scale %.4g batches "
              "(--k-half, --noise-scale)\n",

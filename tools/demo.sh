@@ -129,7 +129,8 @@ echo "starswitch: a hub and four nodes on this PC, real training." \
     "Ctrl-C stops all."
 begin hub "$bin/starswitch-hub" --listen "127.0.0.1:$port" --nodes 4 \
     --policy "$policy" --every 20 --delay 4 --goal "$goal" \
-    --iterations $most --tournament 50 --model "$model" --data "$data" --directory $out \
+    --iterations $most --tournament 50 --model "$model" --data "$data" \
+    --directory $out \
     --report $out/report.html --record $out/run.recording
 for name in $nodes; do
     begin_node $name

@@ -74,6 +74,24 @@ static void a_hub_goes_on_where_it_was_saved(void)
     bench_destroy(&bench);
 }
 
+/* It had a hub for ten seconds when it was saved. */
+static void the_time_of_a_run_goes_on_with_it(void)
+{
+    struct bench *bench;
+    struct why why;
+
+    (void)save_something("a");
+    bench = bench_new();
+    bench->config.time = 20 * SECOND;
+    bench_open(bench);
+    CHECK_OK(restore(bench, store.state, &why));
+    hand_wait(&bench->hand, 5 * SECOND);
+    CHECK(!bench_look(bench)->ending);
+    hand_wait(&bench->hand, 7 * SECOND);
+    CHECK_TEXT("the time is over", bench_look(bench)->reason);
+    bench_destroy(&bench);
+}
+
 static void a_stranger_takes_the_restored_centre(void)
 {
     struct bench *bench;
@@ -340,6 +358,7 @@ static void turns_that_are_not_of_the_model_are_refused(void)
 void add_hub_saved_tests(CU_pSuite suite)
 {
     TEST(a_hub_goes_on_where_it_was_saved);
+    TEST(the_time_of_a_run_goes_on_with_it);
     TEST(a_stranger_takes_the_restored_centre);
     TEST(a_state_that_is_cut_short_is_refused);
     TEST(a_state_with_a_wrong_byte_is_refused_or_makes_sense);
