@@ -51,30 +51,67 @@ static void mark_best(struct hub_view *view)
         best->best = true;
 }
 
+/* How much of an upload is here, and how long the rest will take. Chunks that
+ * have not come are as long as those that have, or as they are raw. */
+static void say_progress(const struct hub *hub, nanos now,
+                         const struct contribution *one, struct text *out)
+{
+    const struct loan *loan = &one->loan;
+    const struct arrival *arrival = &hub->members[one->member]->arrival;
+    struct extent extent = centre_extent(hub, 0);
+    double chunk = (double)payload_wire_bytes(&extent, hub->config.codec_up);
+    double here = (double)loan->bytes + (double)arrival->bytes;
+    double took = (double)(now - one->began) / (double)SECOND, whole;
+
+    if (loan->came)
+        chunk = (double)loan->bytes / loan->came;
+    else if (arrival->whole)
+        chunk = (double)arrival->whole;
+    whole = (double)loan->bytes + (double)loan->left * chunk;
+    if (here <= 0 || here >= whole || took < 1)
+        return;
+    text_add(out, ": %.0f %% is here, the rest takes %.0f s",
+             100 * here / whole, (whole - here) * took / here);
+}
+
+/* The first of a closed round that is still to upload, or NULL. */
+static const struct contribution *upload_of(const struct hub *hub,
+                                            const struct round *round)
+{
+    for (unsigned i = 0; round->closed && i < round->count; i++)
+        if (round->list[i]->granted &&
+            round->list[i]->delivered < hub->chunks)
+            return round->list[i];
+    return NULL;
+}
+
 /* Whom the oldest round waits for, if it does for long enough to be noticed.
  */
 static void say_awaited(const struct hub *hub, nanos now, struct text *out)
 {
     const struct round *round = hub->rounds;
+    const struct contribution *upload = NULL;
     const struct member *member = NULL;
     nanos since;
 
     if (!round || now - round->opened < SECOND)
         return;
-    since = round->opened;
-    for (unsigned i = 0; round->closed && i < round->count && !member; i++)
-        if (round->list[i]->granted &&
-            round->list[i]->delivered < hub->chunks) {
-            member = hub->members[round->list[i]->member];
-            since = round->list[i]->began;
-        }
+    upload = upload_of(hub, round);
+    since = upload ? upload->began : round->opened;
+    if (upload)
+        member = hub->members[upload->member];
     for (int i = 0; i < hub->member_count && !member; i++)
         if (waits_for(hub, round, hub->members[i]))
             member = hub->members[i];
-    if (member)
-        text_add(out, "; waits for %s to %s, for %.0f s", member->name,
-                 round->closed ? "upload" : "offer",
-                 (double)(now - since) / (double)SECOND);
+    if (!member)
+        return;
+    text_add(out, "; waits for %s to %s, for %.0f s", member->name,
+             round->closed          ? "upload"
+             : member->delivery.out ? "take what it is sent"
+                                    : "offer",
+             (double)(now - since) / (double)SECOND);
+    if (upload)
+        say_progress(hub, now, upload, out);
 }
 
 static void say_offered(const struct hub *hub, nanos now, unsigned offered,

@@ -367,9 +367,8 @@ void waits_barren(struct hub *hub, const struct round *round, bool merged)
         hub->barren = 0;
     else if (late && ++hub->barren % BARREN_ROUNDS == 0)
         effects_note(hub->out, NOTE_BARREN, "",
-                     "%u rounds in a row have brought nothing in time: the "
-                     "links are too slow or break too often; start the hub "
-                     "with a smaller --chunk, such as 64KiB, and with "
-                     "--init hub",
-                     hub->barren);
+                     "%u rounds in a row have brought nothing in time: links "
+                     "are too slow or break too often. Start the hub with a "
+                     "larger --every, --codec-up int4 and --fragments 8%s",
+                     hub->barren, hub->contest ? ", and --init hub" : "");
 }

@@ -1,5 +1,6 @@
 /* libstarswitch: attaching a training loop to a run, and leaving it. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -246,9 +247,20 @@ enum star_status star_attach(const struct star_options *options,
 
 /* ---- looking and leaving ---- */
 
+/* By how many iterations the oldest result is late, once that is worth saying:
+ * by k or more. */
+static uint64_t lateness(const struct pacer *pacer)
+{
+    uint64_t due = pacer->count ? pacer->flight[0].due : UINT64_MAX;
+    uint64_t late = pacer->iteration > due ? pacer->iteration - due : 0;
+
+    return late >= pacer->schedule.every ? late : 0;
+}
+
 static void say(const struct star_link *link, char *out, size_t size)
 {
     const struct msg_schedule *schedule = &link->agenda.pacer.schedule;
+    uint64_t late = lateness(&link->agenda.pacer);
     char reason[MSG_TEXT_BYTES] = "looking for the hub";
 
     if (net_trouble_is_sure(&link->trouble))
@@ -257,6 +269,9 @@ static void say(const struct star_link *link, char *out, size_t size)
         (void)snprintf(out, size, "%s", link->ended.text);
     else if (!schedule->attached)
         (void)snprintf(out, size, "training alone; %.110s", reason);
+    else if (late)
+        (void)snprintf(out, size,
+                       "training; result %" PRIu64 " iterations late", late);
     else
         (void)snprintf(out, size, "%s",
                        schedule->offering

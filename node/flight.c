@@ -8,6 +8,7 @@
 /* A fragment is sent over so much of the time that there is for it. */
 #define SPREAD 0.9
 /* A hub is patient for longer than this. */
+enum { LATE_OFFERS = 3 }; /* in a row, before that is said */
 #define MOST_SPACING (500 * MILLISECOND)
 
 struct flight *flight_new(struct node *node,
@@ -77,6 +78,26 @@ static bool is_kept(const struct flight *flight, uint32_t chunk,
            (chosen || !flight->chunks[chunk].result);
 }
 
+/* All of an offer has its verdict: whether the link is too slow, again and
+ * again. The hub has cut it, or the node has, with --miss cut. */
+static void say_late(struct node *node, const struct flight *flight)
+{
+    bool late = false;
+
+    for (uint32_t i = 0; i < node->chunks; i++)
+        late |= fragment_holds(flight->part, i) &&
+                flight->chunks[i].verdict == VERDICT_EXPIRED;
+    if (flight->merged)
+        node->late = 0;
+    else if (late && ++node->late % LATE_OFFERS == 0)
+        effects_note(node->out, NOTE_BARREN, node->name,
+                     "%u offers in a row came too late to be merged: the link "
+                     "to the hub is too slow or breaks too often. Start the "
+                     "hub with a larger --every, --codec-up int4 and "
+                     "--fragments 8",
+                     node->late);
+}
+
 void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
                   enum verdict verdict, double share)
 {
@@ -104,6 +125,7 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
     if (flight->judged == flight->parts) {
         flight->stage = FLIGHT_JUDGED;
         node->judged++;
+        say_late(node, flight);
         if (flight->kept && !flight->merged)
             node->samples_back += flight->snapshot.samples;
     }

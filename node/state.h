@@ -135,6 +135,7 @@ struct node {
     nanos rate_time, rate_waited;
     uint64_t rate_iteration;
     double rate;
+    unsigned late; /* offers in a row that came too late to be merged */
     nanos round_trip, answered; /* of which PING: when that was sent */
     bool stopping; /* the hub has called for last offers */
     bool leaving;  /* the trainer has made its last one, */

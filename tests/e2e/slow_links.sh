@@ -10,6 +10,8 @@
 #                                      1, 2 and 5 Mbit/s, 2 and 4 nodes, then
 #                                      each policy at 0.5; about an hour
 #     tests/e2e/slow_links.sh one RATE NODES VERSIONS SECONDS OPTION...
+#     tests/e2e/slow_links.sh barren   links that carry too little for anything:
+#                                      hub and node say what to do
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/e2e/common
@@ -70,7 +72,7 @@ none_suffers() { # HUB NODE...
     done
     [ "$(number "$hub" expired)" = 0 ] || failed "$label: chunks were cut"
     for node; do
-        never_paused "$node"
+        [ ! "$least" ] || never_paused "$node"
         [ "$(count "$node" waited | cut -d . -f 1)" = 0 ] ||
             failed "$label: $node has waited"
     done
@@ -89,6 +91,19 @@ one() {
     # shellcheck disable=SC2086
     none_suffers h $names
 }
+
+# Two nodes whose links do not bring a sixteenth of a chunk in half a minute.
+barren() {
+    label="3kbit"
+    network_make "$star" 2 3kbit || return 1
+    slow_hub 2 --insecure
+    slow_nodes 2
+    until_ 500 "the hub warns" told h nothing_merged
+    said h "Start the hub with a larger --every" || failed "not what to do"
+    until_ 500 "a node warns" barren_node
+    grep -h '"nothing_merged"' "$here"/*.err
+}
+barren_node() { told n0 nothing_merged || told n1 nothing_merged; }
 
 # A link of a telephone: bursts, and at times nothing for some seconds.
 telephone() { # SEED
@@ -137,6 +152,10 @@ short() {
         label="0.25mbit, keys"
         goes_on_well h 2 2 100
         none_suffers h n0 n1
+        said h "% is here, the rest takes" ||
+            failed "the status does not say how far uploads are"
+        said n0 "iterations late" || said n1 "iterations late" ||
+            failed "nodes do not say how late results are"
     else
         echo "    namespaces need root: shims only"
     fi
@@ -169,9 +188,10 @@ long() {
 case ${1:-} in
 one)
     shift
-    step=100ms least=2 model=mlp:6-1000-1000-3,batch=1
+    step=100ms least='' model=mlp:6-1000-1000-3,batch=1
     one "$@"
     ;;
+barren) barren ;;
 long) long ;;
 *) short ;;
 esac

@@ -74,6 +74,12 @@ awk 'BEGIN {
     print "end"
 }' >"$here/cellular.trace"
 
+printf 'starswitch-trace 1\nspan 60s\n0s * delay 20ms\n0s * up 1Mbit
+0s * down 20Mbit\nend\n' >"$here/asymmetric.trace"
+
 keeps_its_word --rate 5Mbit
 keeps_its_word --rate 20Mbit
+keeps_its_word --rate 20Mbit --loss 0.01
+keeps_its_word --rate 20Mbit --latency 150ms
+keeps_its_word --trace "$here/asymmetric.trace"
 keeps_its_word --trace "$here/cellular.trace"

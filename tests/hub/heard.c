@@ -105,6 +105,10 @@ static void a_chunk_may_take_minutes_as_long_as_bytes_come(void)
             seconds_pass(bench, 20);
             arrives(bench, &a, bytes);
         }
+        if (i == 0)
+            CHECK_CONTAINS("waits for a to upload, for 300 s: 31 % is here, "
+                           "the rest takes 660 s",
+                           bench_look(bench)->state);
         guest_delivers(bench, &a, 1, i, 1);
     }
     CHECK_EQUAL(1, bench_look(bench)->rounds);

@@ -321,7 +321,7 @@ static void rounds_that_bring_nothing_are_told_of(void)
         both_live(&pair, 61 * SECOND, 10);
         CHECK_EQUAL(i, rounds(&pair));
     }
-    CHECK_CONTAINS("--chunk",
+    CHECK_CONTAINS("larger --every, --codec-up int4 and --fragments 8",
                    hand_note(&pair.bench->hand, NOTE_BARREN)->text);
     bench_destroy(&pair.bench);
 }

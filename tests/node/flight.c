@@ -236,6 +236,24 @@ static void parameters_are_offered_as_they_are_and_never_again(void)
     desk_destroy(&desk);
 }
 
+static void offers_that_come_too_late_are_told_of(void)
+{
+    struct desk *desk = desk_new();
+
+    desk->welcome.exchange = EXCHANGE_PARAMETERS;
+    desk_ready(desk, 1);
+    for (unsigned i = 1; i <= 6; i++) {
+        desk_offers(desk, i, 3);
+        CHECK(!hand_note(&desk->hand, NOTE_BARREN));
+        desk_judges(desk, i, 0, 3,
+                    i == 3 ? VERDICT_MERGED : VERDICT_EXPIRED);
+    }
+    CHECK_CONTAINS("3 offers in a row",
+                   hand_note(&desk->hand, NOTE_BARREN)->text);
+    CHECK_CONTAINS("larger --every", hand_note(&desk->hand, NOTE_BARREN)->text);
+    desk_destroy(&desk);
+}
+
 /* A node whose parameters were merged without an answer keeps them. */
 static void parameters_that_are_merged_without_a_result_stay(void)
 {
@@ -337,6 +355,7 @@ void add_node_flight_tests(CU_pSuite suite)
     TEST(what_was_forming_when_the_hub_went_is_offered_again);
     TEST(parameters_that_are_not_finite_are_never_sent);
     TEST(parameters_are_offered_as_they_are_and_never_again);
+    TEST(offers_that_come_too_late_are_told_of);
     TEST(parameters_that_are_merged_without_a_result_stay);
     TEST(what_is_offered_may_change_and_what_is_in_flight_does_not);
     TEST(a_gradient_is_offered_as_it_is_and_never_again);
