@@ -74,6 +74,7 @@ class Node:
         self.flights, self.number = [], 0
         self.founding = self.taking = None
         self.welcome = self.view = None
+        self.chunk_elements = 0  # as the last WELCOME said; VERDICT may be first
         self.start, self.unsettled = HOLD, True
         self.epoch = self.kept_run = 0
         self.newest, self.kept = {}, None
@@ -232,10 +233,10 @@ class Node:
 
     @property
     def chunks(self):
-        return range(-(-self.schema.elements // self.welcome.chunk_elements))
+        return range(-(-self.schema.elements // self.chunk_elements))
 
     def part(self, chunk):
-        size = self.welcome.chunk_elements
+        size = self.chunk_elements
         return slice(chunk * size, min((chunk + 1) * size,
                                        self.schema.elements))
 
@@ -250,6 +251,7 @@ class Node:
         self.unsettled |= not self.welcome or \
             m.session != self.welcome.session
         self.welcome, self.start = m, m.start
+        self.chunk_elements = m.chunk_elements
         if m.start not in (HOLD, GIVE):
             self.settle()
         self.founding = None
