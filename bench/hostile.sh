@@ -118,8 +118,8 @@ pair() { # KIND NUMBER: ratio, memory, descriptors, cores, alone, amount
     local alone under before used open
     alone=$(rate)
     echo 5 >"/proc/$pid/clear_refs" # the peak of its memory begins anew
-    attack "$1" "$1$2" $((seconds + 14))
-    sleep 12 # until all are there, and nobody is new any more
+    attack "$1" "$1$2" $((seconds + 22))
+    sleep 20 # until all are there, and nobody is new any more
     before=$(ticks)
     under=$(rate)
     used=$(ticks) open=$(descriptors)
