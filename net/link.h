@@ -49,6 +49,7 @@ struct link {
     bool waits;      /* for room for a payload */
     bool broken;     /* nothing can be sent any more */
     bool announced;  /* the loop knows of it */
+    bool gave;       /* a whole payload */
     struct meter *meter;
     size_t room;       /* bytes that are held for the message that comes */
     nanos room_since; /* it is looked at how fast that comes, from here on */

@@ -71,6 +71,7 @@ static void message(struct link *link)
     notice = new_notice(link, NOTICE_MESSAGE);
     notice->msg = msg;
     notice->payload = link->zmtp.payload;
+    link->gave |= notice->payload != NULL;
     link->zmtp.payload = NULL;
     notice->meter = link->meter;
     notice->bytes =

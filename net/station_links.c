@@ -9,8 +9,9 @@
 
 #define DROP_GRACE SECOND
 
-/* For messages that come and are not whole: of strangers, and of all others.
- * One payload alone may be larger. */
+/* For messages that come and are not whole: of strangers, and of all others,
+ * half of it for those of whom a whole payload has come before: who only begins
+ * does not keep them waiting. One payload alone may be larger. */
 #define STRANGERS_ROOM ((size_t)32 << 20)
 #define KNOWN_ROOM ((size_t)256 << 20)
 
@@ -126,15 +127,21 @@ static void wait_for_room(struct link *link)
     station->short_of_room = true;
 }
 
+static size_t room_for(const struct link *link)
+{
+    if (link->stranger)
+        return STRANGERS_ROOM;
+    return link->gave ? KNOWN_ROOM : KNOWN_ROOM / 2;
+}
+
 struct blob *station_room(struct link *link, size_t bytes)
 {
     struct station *station = link->station;
     size_t *used =
         link->stranger ? &station->stranger_room : &station->known_room;
-    size_t limit = link->stranger ? STRANGERS_ROOM : KNOWN_ROOM;
     struct blob *blob;
 
-    if (*used && *used + bytes > limit) {
+    if (*used && *used + bytes > room_for(link)) {
         wait_for_room(link);
         return NULL;
     }

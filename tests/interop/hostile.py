@@ -216,12 +216,18 @@ class Seat:
             "CALL", number=self.calls, era=0, sequence=self.calls - 1, root=0,
             collective=wire.word("collective", "allgather"), bytes=size))
 
-    def gives(self, parts):
+    def lives(self):
+        self.control.send(message("PING", sent=1, loss=wire.NO_SCORE,
+                                  accuracy=-1))
+
+    def gives(self, parts, others):
         """So many parts, as there is credit for them; how many it was."""
         part, given, credit = bytes(self.joined.part_bytes), 0, 0
         while given < parts:
+            for one in others if given % 50 == 0 else []:
+                one.lives()
             if not credit:
-                more = self.control.hears("CREDIT", 3)
+                more = self.control.hears("CREDIT", 10)
                 if not more:
                     break
                 credit = more.more
@@ -232,7 +238,7 @@ class Seat:
         return given
 
     def refused(self):
-        outcome = self.control.hears("OUTCOME", 5)
+        outcome = self.control.hears("OUTCOME", 15)
         return outcome.text if outcome else ""
 
     def close(self):
@@ -247,7 +253,7 @@ def gathers(options):
     size, given = 600 << 20, 0
     for seat in seats[:3]:
         seat.gathers(size)
-        given += seat.gives(options.many)
+        given += seat.gives(options.many, seats)
     seats[3].gathers(size)
     words = seats[3].refused()
     for seat in seats:

@@ -36,36 +36,6 @@ static void bytes_that_are_no_zeromq_harm_nobody(void)
     close_pair(&pair);
 }
 
-/* What a DEALER or a ROUTER says first (ZMTP 3.0, without keys). */
-static void shake_hands_as(int fd, const char *type)
-{
-    char ready[31] = "\4\x1c\5READY\xbSocket-Type\0\0\0\6";
-    unsigned char greeting[64] = {0xff, 0,    0, 0, 0,   0,   0,   0,
-                                  1,    0x7f, 3, 0, 'N', 'U', 'L', 'L'};
-
-    (void)send(fd, greeting, sizeof greeting, MSG_NOSIGNAL);
-    memcpy(ready + 24, type, 6);
-    (void)send(fd, ready, 30, MSG_NOSIGNAL);
-}
-
-static void shake_hands(int fd)
-{
-    shake_hands_as(fd, "DEALER");
-}
-
-static bool send_all(int fd, const unsigned char *bytes, size_t size)
-{
-    while (size) {
-        ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL);
-
-        if (sent <= 0)
-            return false;
-        bytes += sent;
-        size -= (size_t)sent;
-    }
-    return true;
-}
-
 /* The system may take minutes to tell a sender that nobody is there. */
 static void send_with_patience(int fd)
 {
@@ -117,141 +87,6 @@ static void frames_of_nothing_are_cut_at_the_first(void)
     CHECK(toy_wait(pair.hub, &pair.hub->notes, 1));
     CHECK_CONTAINS("a message without a header", pair.hub->note);
     (void)close(fd);
-    close_pair(&pair);
-}
-
-/* Memory of this process in bytes. */
-static int64_t memory_now(void)
-{
-    FILE *file = fopen("/proc/self/statm", "r");
-    char line[200] = "", *rest = line;
-
-    if (!file)
-        return 0;
-    CHECK(fgets(line, sizeof line, file) != NULL);
-    (void)fclose(file);
-    (void)strtoll(line, &rest, 10); /* all that is mapped */
-    return (int64_t)strtoll(rest, NULL, 10) * sysconf(_SC_PAGESIZE);
-}
-
-enum { CROWD = 380, PIECE = 32 * 1024 };
-
-/* Sends a piece of a payload on each connection that is still there and takes
- * it; returns how many are there. */
-static unsigned pour(int fds[CROWD], const unsigned char *piece)
-{
-    unsigned left = 0;
-
-    for (unsigned i = 0; i < CROWD; i++) {
-        if (fds[i] >= 0 && send(fds[i], piece, PIECE,
-                                MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
-            errno != EAGAIN) {
-            (void)close(fds[i]);
-            fds[i] = -1;
-        }
-        left += fds[i] >= 0;
-    }
-    return left;
-}
-
-/* A message that is whole, if it has said something before; and the head of a
- * chunk whose last byte never comes. */
-static void begin_chunk(int fd, bool said)
-{
-    struct msg attach = {.kind = MSG_ATTACH}, chunk = toy_chunk(1);
-    unsigned char bytes[2 + MSG_MAX_BYTES];
-    unsigned char payload[9] = {2, 0, 0, 0, 0, 0, TOY_CHUNK >> 16};
-
-    shake_hands(fd);
-    bytes[0] = 0;
-    bytes[1] = (unsigned char)msg_encode(&attach, bytes + 2);
-    if (said)
-        (void)send(fd, bytes, 2u + bytes[1], MSG_NOSIGNAL);
-    bytes[0] = 1;
-    bytes[1] = (unsigned char)msg_encode(&chunk, bytes + 2);
-    (void)send(fd, bytes, 2u + bytes[1], MSG_NOSIGNAL);
-    (void)send(fd, payload, sizeof payload, MSG_NOSIGNAL);
-}
-
-/* All together would fill 380 MiB, and hold it. */
-static void crowd_with_unfinished_chunks(bool said, int64_t most_bytes)
-{
-    static unsigned char piece[PIECE];
-    int fds[CROWD];
-    struct pair pair;
-    int64_t before, most = 0;
-
-    open_pair(&pair);
-    for (unsigned i = 0; i < CROWD; i++) {
-        fds[i] = plain_connection(pair.hub->config.port + 1u);
-        begin_chunk(fds[i], said);
-    }
-    before = memory_now();
-    for (unsigned i = 0; i < 31; i++) {
-        int64_t now = memory_now() - before;
-
-        most = now > most ? now : most;
-        (void)pour(fds, piece);
-        (void)usleep(10000);
-    }
-    CHECK(runs_slowly() || most < most_bytes);
-    if (said)
-        CHECK(toy_wait_event(pair.hub, EVENT_LEAVE, CHANNEL_BULK, 10));
-    for (unsigned i = 0; i < CROWD; i++)
-        if (fds[i] >= 0)
-            (void)close(fds[i]);
-    close_pair(&pair);
-}
-
-static void unfinished_messages_of_strangers_share_32_mib(void)
-{
-    crowd_with_unfinished_chunks(false, (int64_t)80 << 20);
-}
-
-/* And those who hold it and send nothing are cut, so that others get room. */
-static void unfinished_messages_of_all_others_share_256_mib(void)
-{
-    crowd_with_unfinished_chunks(true, (int64_t)310 << 20);
-}
-
-/* A byte at a time: the hub ends it, and not the sender. */
-/* More than half a second after the last news of it. */
-static void send_slowly(int fd, size_t size)
-{
-    static const unsigned char piece[PIECE];
-
-    (void)usleep(700000);
-    CHECK(send_all(fd, piece, size));
-}
-
-static bool is_told(struct toy *toy)
-{
-    bool told = false;
-
-    for (unsigned i = 0; i < 100 && !told; i++) {
-        (void)pthread_mutex_lock(&toy->lock);
-        for (unsigned j = 0; j < toy->logged; j++)
-            told |= toy->log[j].kind == EVENT_MESSAGE &&
-                    toy->log[j].msg == MSG_ARRIVING &&
-                    toy->log[j].channel == CHANNEL_BULK;
-        (void)pthread_mutex_unlock(&toy->lock);
-        (void)usleep(50000);
-    }
-    return told;
-}
-
-static void what_comes_slowly_is_told_of_as_it_comes(void)
-{
-    struct pair pair;
-    int fd;
-
-    open_pair(&pair);
-    fd = plain_connection(pair.hub->config.port + 1u);
-    begin_chunk(fd, true);
-    send_slowly(fd, PIECE / 2);
-    CHECK(is_told(pair.hub));
-    (void)close(fd);
-    CHECK(toy_wait_event(pair.hub, EVENT_LEAVE, CHANNEL_BULK, 1));
     close_pair(&pair);
 }
 
@@ -371,9 +206,6 @@ void add_net_guard_tests(CU_pSuite suite)
     TEST(bytes_that_are_no_zeromq_harm_nobody);
     TEST(a_header_without_end_is_cut_before_it_is_read);
     TEST(frames_of_nothing_are_cut_at_the_first);
-    TEST(unfinished_messages_of_strangers_share_32_mib);
-    TEST(unfinished_messages_of_all_others_share_256_mib);
-    TEST(what_comes_slowly_is_told_of_as_it_comes);
     TEST(a_handshake_that_drips_is_cut_in_time);
     TEST(pings_behind_many_messages_and_a_cut_harm_nobody);
     TEST(a_hub_that_pings_behind_many_messages_harms_no_node);

@@ -173,3 +173,33 @@ void close_pair(struct pair *pair)
     toy_destroy(&pair->node);
     toy_destroy(&pair->hub);
 }
+
+/* What a DEALER or a ROUTER says first (ZMTP 3.0, without keys). */
+void shake_hands_as(int fd, const char *type)
+{
+    char ready[31] = "\4\x1c\5READY\xbSocket-Type\0\0\0\6";
+    unsigned char greeting[64] = {0xff, 0,    0, 0, 0,   0,   0,   0,
+                                  1,    0x7f, 3, 0, 'N', 'U', 'L', 'L'};
+
+    (void)send(fd, greeting, sizeof greeting, MSG_NOSIGNAL);
+    memcpy(ready + 24, type, 6);
+    (void)send(fd, ready, 30, MSG_NOSIGNAL);
+}
+
+void shake_hands(int fd)
+{
+    shake_hands_as(fd, "DEALER");
+}
+
+bool send_all(int fd, const unsigned char *bytes, size_t size)
+{
+    while (size) {
+        ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL);
+
+        if (sent <= 0)
+            return false;
+        bytes += sent;
+        size -= (size_t)sent;
+    }
+    return true;
+}

@@ -28,6 +28,11 @@ bool is_refused(struct stranger *stranger);
 
 /* A TCP connection to this machine, or -1. */
 int plain_connection(unsigned port);
+/* Over it: what a "DEALER" or a "ROUTER" says first, without keys. */
+void shake_hands_as(int fd, const char *type);
+void shake_hands(int fd); /* as a DEALER */
+/* False when not all could be sent. */
+bool send_all(int fd, const unsigned char *bytes, size_t size);
 
 /* A hub that echoes, and a good node of it that pings. */
 struct pair {
