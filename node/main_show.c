@@ -281,8 +281,8 @@ void node_show_plan(const struct trainer *trainer,
     (void)printf("key     %s\n",
                  options->key[0]
                      ? "has the form of one; the hub decides"
-                     : "none, which is enough for a hub on this PC; others "
-                       "print the line with theirs");
+                     : "none, which will do for a hub that listens on this "
+                       "PC only; others want --key-file");
     (void)printf("hub     would connect to %s, and train alone until it is "
                  "there\n",
                  hubs);

@@ -212,7 +212,7 @@ void report_text(const struct report *report, struct text *out)
     report_outcome(report, out);
     text_add(out, "\n");
     if (report->view->reason[0]) {
-        text_add(out, " ended   ");
+        text_add(out, " why     ");
         (void)quote_plain(out, report->view->reason, MSG_TEXT_BYTES);
         text_add(out, "\n");
     }

@@ -247,7 +247,7 @@ static void print_end(const struct outcome *outcome,
     else
         text_add(out, "not scored yet (--evaluate)");
     if (outcome->accuracy >= 0)
-        text_add(out, ", %.2f %% right", 100 * outcome->accuracy);
+        text_add(out, ", test accuracy %.2f %%", 100 * outcome->accuracy);
     text_add(out, " after ");
     add_seconds(outcome->time, out);
     text_add(out, "\n");

@@ -101,7 +101,7 @@ start lost "$bin/starswitch-node" --hub "127.0.0.1:$port" --name lost \
 ends lost 78 10
 node dry --dry-run
 ends dry 0 10
-said dry "key     none, which is enough for a hub on this PC" ||
+said dry "key     none, which will do for a hub that listens on this PC" ||
     failed "--dry-run does not say what of the key"
 node dry --dry-run --key "$key"
 ends dry 0 10

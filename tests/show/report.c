@@ -284,7 +284,7 @@ static void the_summary_is_some_lines(void)
     CHECK_TEXT(
         " done: goal 87 % reached after 31 s, by the best model: 87.1 % test "
         "accuracy\n"
-        " ended   the goal is met\n"
+        " why     the goal is met\n"
         " centre  version 212, loss 0.2791, test 87.00 %; 212 rounds\n"
         " best    version 208, loss 0.2788, test 87.12 %\n"
         " time    1.5 s pending until the first round, then 29.5 s of "
