@@ -79,16 +79,41 @@ enum verdict contribution_fate(const struct contribution *contribution,
                                 : contribution->all;
 }
 
-/* What is remembered of one whose chunks all had one fate is that. */
+/* What is remembered of one whose own chunks all had one fate is that. */
 static void contribution_fold(const struct hub *hub,
                               struct contribution *contribution)
 {
-    for (uint32_t i = 1; contribution->chunks && i < hub->chunks; i++)
-        if (contribution->chunks[i].verdict != contribution->chunks[0].verdict)
+    const struct fragment part = contribution->part;
+
+    for (uint32_t i = part.first + part.stride;
+         contribution->chunks && i < hub->chunks; i += part.stride)
+        if (contribution->chunks[i].verdict !=
+            contribution->chunks[part.first].verdict)
             return;
-    contribution->all = contribution_fate(contribution, 0);
+    contribution->all = contribution_fate(contribution, part.first);
     free(contribution->chunks);
     contribution->chunks = NULL;
+}
+
+/* Their numbers may be far apart: the oldest makes room. */
+struct contribution **contribution_place(struct hub *hub,
+                                         struct member *member,
+                                         uint64_t exchange)
+{
+    struct contribution **place = &member->remembered[0];
+
+    for (unsigned i = 0; i < MAX_REMEMBERED && *place; i++) {
+        struct contribution **one = &member->remembered[i];
+
+        if (!*one || (*one)->offer.exchange == exchange) {
+            place = one;
+            break;
+        }
+        if ((*one)->offer.exchange < (*place)->offer.exchange)
+            place = one;
+    }
+    contribution_destroy(hub, place);
+    return place;
 }
 
 void contributions_forget(struct hub *hub, struct member *member)
@@ -208,8 +233,6 @@ void contribution_retire(struct hub *hub, struct contribution *contribution)
 {
     struct member *member = hub->members[contribution->member];
     uint64_t exchange = contribution->offer.exchange;
-    struct contribution **memory =
-        &member->remembered[exchange % MAX_REMEMBERED];
 
     flow_upload(hub, contribution, false);
     if (member->incarnation == contribution->incarnation) {
@@ -219,9 +242,8 @@ void contribution_retire(struct hub *hub, struct contribution *contribution)
             member->finished |= contribution->offer.last;
         member_recount(hub, member);
         if (contribution->merged < hub->chunks) {
-            contribution_destroy(hub, memory);
             contribution_fold(hub, contribution);
-            *memory = contribution;
+            *contribution_place(hub, member, exchange) = contribution;
             return;
         }
         if (exchange > member->merged)

@@ -225,7 +225,8 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
         member_begins_anew(hub, member);
     }
     member_enter(hub, member, hello, peer);
-    rounds_recall(hub, member);
+    if (!hub->recovery.on) /* else it is not known what the centre has */
+        rounds_recall(hub, member);
     member_welcome(hub, member);
     view_push(hub);
 }

@@ -171,6 +171,10 @@ struct machine hub_machine(struct hub *hub);
 void hub_look(const struct hub *hub, nanos now, struct hub_view *view);
 /* Looked at by itself: it takes time with the chunks of all rounds. */
 void hub_look_at_uploads(const struct hub *hub, struct hub_uploads *out);
+/* A chunk of the centre and its version, for judges; NULL: there is none yet.
+ * Borrowed until the hub's next step. */
+const float *hub_centre(const struct hub *hub, uint32_t chunk,
+                        uint64_t *version);
 /* Everything is said, and saved if it could be: the driver may stop. */
 bool hub_ended(const struct hub *hub);
 /* The schema of the run, NULL before the first node; borrowed. */

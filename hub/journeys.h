@@ -129,6 +129,11 @@ void contribution_retire(struct hub *hub, struct contribution *contribution);
 void contribution_destroy(struct hub *hub,
                           struct contribution **contribution);
 /* Nobody is told any more what became of the member's former exchanges. */
+/* Where one is remembered that was not merged as a whole; what was there is
+ * gone. */
+struct contribution **contribution_place(struct hub *hub,
+                                         struct member *member,
+                                         uint64_t exchange);
 void contributions_forget(struct hub *hub, struct member *member);
 
 /* What the policy may know besides the candidates. */

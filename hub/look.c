@@ -5,6 +5,15 @@
 #include "core/text.h"
 #include "hub/state.h"
 
+const float *hub_centre(const struct hub *hub, uint32_t chunk,
+                        uint64_t *version)
+{
+    if (chunk >= hub->chunks || !hub->centre[chunk].theta)
+        return NULL;
+    *version = hub->centre[chunk].version;
+    return blob_floats(hub->centre[chunk].theta);
+}
+
 static void look_at(const struct hub *hub, const struct member *member,
                     struct hub_node_view *view)
 {

@@ -97,8 +97,10 @@ static enum verdict offer_judge(struct hub *hub, struct member *member,
         offer->kind != hub->policy->exchange ||
         (offer->fragment != FRAGMENT_ALL &&
          offer->fragment >= offers_fragments(hub)) ||
-        member->waiting_count + open_count(member) >= MAX_OFFERS ||
-        member->delivery.count >= (uint64_t)MAX_OFFERS * hub->chunks)
+        member->waiting_count + open_count(member) >=
+            MAX_OFFERS - (offer->last ? 0U : 1U) ||
+        (!offer->last &&
+         member->delivery.count >= (uint64_t)MAX_OFFERS * hub->chunks))
         return VERDICT_SUPERSEDED;
     return VERDICT_MERGED;
 }

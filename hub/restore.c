@@ -65,8 +65,7 @@ static enum status read_turns(struct hub *hub, const struct saved *saved,
 static void take_part(struct hub *hub, struct member *member,
                       const struct saved_part *part)
 {
-    struct contribution *one, **memory =
-        &member->remembered[part->exchange % MAX_REMEMBERED];
+    struct contribution *one;
     const char *text = part->verdicts;
     enum verdict verdict;
     uint64_t count;
@@ -87,9 +86,8 @@ static void take_part(struct hub *hub, struct member *member,
             one->chunks[first].verdict = verdict;
             one->merged += verdict == VERDICT_MERGED;
         }
-    contribution_destroy(hub, memory);
     if (first == hub->chunks)
-        *memory = one;
+        *contribution_place(hub, member, part->exchange) = one;
     else
         contribution_destroy(hub, &one);
     if (part->exchange > member->last_exchange)
@@ -102,6 +100,7 @@ static void take_node(struct hub *hub, struct member *member,
     const char *text = node->parted;
     struct saved_part part;
 
+    contributions_forget(hub, member); /* of an older version */
     member->incarnation = node->incarnation;
     member->key = node->key;
     member->merged = node->merged;

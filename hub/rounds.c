@@ -266,7 +266,7 @@ void rounds_forget(struct hub *hub, int place, enum verdict verdict,
 
     for (unsigned i = 0; gone && i < member->waiting_count; i++) {
         contribution_decline(hub, member->waiting[i], verdict);
-        contribution_destroy(hub, &member->waiting[i]);
+        contribution_retire(hub, member->waiting[i]);
     }
     if (gone) {
         member->waiting_count = 0;

@@ -18,9 +18,11 @@
  *
  * MERGED is its newest exchange that was merged as a whole; `parted` are those
  * that were not, and may be thought to be, or are in part: a letter for each
- * verdict, with the number of chunks that have it if it is not 1. Of the last
- * quarantine LEFT of TERM exchanges are to come, or SINCE were taken after it
- * (see hub/quarantine.h). */
+ * verdict, with the number of chunks that have it if it is not 1; chunks that
+ * are not of its fragment have that of those before them. An older exchange may
+ * be merged later, as fragments do not wait for each other: so there may be
+ * many. Of the last quarantine LEFT of TERM exchanges are
+ * to come, or SINCE were taken after it (see hub/quarantine.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +35,7 @@ enum {
     TURN_RUNS = 1024, /* what is behind them counts as the last one */
     TURN_BYTES = 64 + TURN_RUNS * 42,
     NODE_BYTES = 224, /* of a node's lines, but for */
-    PARTS = 4, /* lines of its exchanges: more are never in flight */
+    PARTS = MAX_REMEMBERED, /* lines of its exchanges */
     PART_BYTES = 32, /* of each, without its chunks */
     LENGTH_BYTES = 32 + LENGTHS_SLOTS * 21,
     STATE_BYTES = 256 + TURN_BYTES + LENGTH_BYTES + LEDGER_TEXT_BYTES
@@ -66,44 +68,84 @@ static size_t print_turns(const struct hub *hub, char *text, size_t size)
     return at + (size_t)snprintf(text + at, size - at, "\n");
 }
 
-/* The newest exchanges of the member that a later one, or nothing, tells the
- * fate of; the newest first. */
-static unsigned list_parts(const struct member *member,
-                           const struct contribution *list[PARTS])
+/* An exchange that a later one, or nothing, tells the fate of. */
+struct part {
+    const struct contribution *one;
+    bool waits; /* nothing of it is in this version */
+};
+
+struct parts {
+    unsigned count;
+    struct part list[PARTS]; /* the newest ones, newest first */
+};
+
+static void parts_add(struct parts *parts, const struct contribution *one,
+                      bool waits)
 {
-    unsigned count = 0;
+    unsigned at = parts->count;
 
-    for (unsigned i = 0; i < MAX_REMEMBERED; i++) {
-        const struct contribution *one = member->remembered[i];
-        unsigned at = count;
-
-        if (!one || one->incarnation != member->incarnation ||
-            (one->merged == one->foreign &&
-             one->offer.exchange > member->merged))
-            continue;
-        while (at > 0 && list[at - 1]->offer.exchange < one->offer.exchange)
-            at--;
-        if (at == PARTS)
-            continue;
-        count += count < PARTS;
-        for (unsigned j = count - 1; j > at; j--)
-            list[j] = list[j - 1];
-        list[at] = one;
-    }
-    return count;
+    while (at > 0 &&
+           parts->list[at - 1].one->offer.exchange < one->offer.exchange)
+        at--;
+    if (at == PARTS)
+        return;
+    parts->count += parts->count < PARTS;
+    memmove(&parts->list[at + 1], &parts->list[at],
+            (parts->count - 1 - at) * sizeof *parts->list);
+    parts->list[at] = (struct part){one, waits};
 }
 
-static size_t print_part(const struct hub *hub,
-                         const struct contribution *one, char *text,
-                         size_t size)
+/* What is in no round that is over, and older than what was merged. */
+static void parts_wait(struct parts *parts, const struct member *member,
+                       const struct contribution *one)
+{
+    if (one->incarnation == member->incarnation &&
+        one->offer.exchange < member->merged)
+        parts_add(parts, one, true);
+}
+
+static void parts_list(const struct member *member, struct parts *parts)
+{
+    parts->count = 0;
+    for (unsigned i = 0; i < MAX_REMEMBERED; i++) {
+        const struct contribution *one = member->remembered[i];
+
+        if (one && one->incarnation == member->incarnation &&
+            (one->merged != one->foreign ||
+             one->offer.exchange < member->merged))
+            parts_add(parts, one, false);
+    }
+    for (unsigned i = 0; i < member->waiting_count; i++)
+        parts_wait(parts, member, member->waiting[i]);
+    for (const struct contribution *one = member->open; one; one = one->next)
+        parts_wait(parts, member, one);
+}
+
+static enum verdict fate_of(const struct part *part, uint32_t chunk)
+{
+    return part->waits ? VERDICT_LOST : contribution_fate(part->one, chunk);
+}
+
+/* What was read from a saved state knows no fragment: all are its own. */
+static bool is_own(const struct part *part, uint32_t chunk)
+{
+    return !part->one->part.stride ||
+           fragment_holds(part->one->part, chunk);
+}
+
+static size_t print_part(const struct hub *hub, const struct part *part,
+                         char *text, size_t size)
 {
     size_t at = (size_t)snprintf(text, size, "parted %" PRIu64 " ",
-                                 one->offer.exchange);
+                                 part->one->offer.exchange);
+    uint32_t own = part->one->part.first;
 
     for (uint32_t i = 0, first = 0; first < hub->chunks; first = i) {
-        enum verdict verdict = contribution_fate(one, first);
+        enum verdict verdict = fate_of(part, first ? first : own);
 
-        while (i < hub->chunks && contribution_fate(one, i) == verdict)
+        for (i = first + 1;
+             i < hub->chunks &&
+             (!is_own(part, i) || fate_of(part, i) == verdict);)
             i++;
         text[at++] = (char)('a' + verdict);
         if (i - first > 1)
@@ -116,8 +158,7 @@ static size_t print_node(const struct hub *hub, const struct member *member,
                          char *text, size_t size)
 {
     const struct conduct *conduct = &member->conduct;
-    const struct contribution *list[PARTS];
-    unsigned parts = list_parts(member, list);
+    struct parts parts;
     size_t at = (size_t)snprintf(
         text, size,
         "node %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
@@ -125,8 +166,9 @@ static size_t print_node(const struct hub *hub, const struct member *member,
         member->uuid_high, member->uuid_low, member->incarnation,
         member->merged, member->key, member->name);
 
-    for (unsigned i = 0; i < parts; i++)
-        at += print_part(hub, list[i], text + at, size - at);
+    parts_list(member, &parts);
+    for (unsigned i = 0; i < parts.count; i++)
+        at += print_part(hub, &parts.list[i], text + at, size - at);
     at += (size_t)snprintf(text + at, size - at, "%s%s",
                            member->drained ? "drained\n" : "",
                            hub->pinned == member->place ? "pinned\n" : "");
@@ -141,12 +183,14 @@ static size_t print_node(const struct hub *hub, const struct member *member,
 
 static size_t room_of_nodes(const struct hub *hub)
 {
-    const struct contribution *list[PARTS];
+    struct parts parts;
     size_t bytes = 0;
 
-    for (int i = 0; i < hub->member_count; i++)
-        bytes += NODE_BYTES + list_parts(hub->members[i], list) *
-                                  (PART_BYTES + (size_t)hub->chunks);
+    for (int i = 0; i < hub->member_count; i++) {
+        parts_list(hub->members[i], &parts);
+        bytes += NODE_BYTES +
+                 parts.count * (PART_BYTES + (size_t)hub->chunks);
+    }
     return bytes;
 }
 

@@ -31,7 +31,7 @@
 enum {
     HUB_FIRST_NODES = 64,        /* places at first; doubled as nodes come */
     MAX_OFFERS = 64,             /* of one node that wait for a round */
-    MAX_REMEMBERED = MAX_OFFERS, /* of one node, for when it is back */
+    MAX_REMEMBERED = 2 * MAX_OFFERS, /* of one node, for when it is back */
     MAX_CHECKPOINTS = 16,        /* orders that wait for a save */
     MAX_ENROLLING = 64           /* nodes that wait for the operator */
 };
@@ -253,7 +253,7 @@ struct member {
     struct lengths *lengths; /* of each fragment, once something is merged */
     struct delivery delivery;
     struct reviewer reviewer;
-    /* The last offers that were not merged as a whole, by exchange: results
+    /* The last offers that were not merged as a whole, in no order: results
      * may be lost on their way, so a node that is back is told again. */
     struct contribution *remembered[MAX_REMEMBERED];
     char why[64];

@@ -116,7 +116,9 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
     if (is_kept(flight, chunk, verdict) && place->encoded)
         sum_add(&node->reference[chunk], place->encoded, -share,
                 flight->codec);
+    gradient_judged(node, flight, chunk, verdict);
     blob_unref(&place->encoded);
+    blob_unref(&place->taken);
     flight->merged |= verdict == VERDICT_MERGED;
     if (verdict == VERDICT_MERGED &&
         flight->snapshot.iteration > node->merged_iteration)
@@ -363,7 +365,7 @@ void node_on_verdict(struct node *node, const struct msg *msg,
               ? verdict->first + verdict->chunks
               : node->chunks;
     if (node->unsettled)
-        promises_recall(node, verdict->exchange);
+        promises_recall(node, verdict, end);
     if (!flight || flight->stage == FLIGHT_FORMING)
         return;
     for (uint32_t i = verdict->first; i < end; i++)

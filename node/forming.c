@@ -82,11 +82,14 @@ static void begin(struct node *node, struct flight *flight)
     flight->codec = choose_codec(node, &flight->snapshot);
     for (uint32_t i = flight->part.first; i < node->chunks;
          i += flight->part.stride) {
+        bool carries = flight->snapshot.kind == EXCHANGE_GRADIENT &&
+                       (is_lossy(flight) || node->residual[i].count);
         struct job *job = flight->snapshot.kind == EXCHANGE_DELTA
                               ? difference(node, flight, i)
                               : whole(node, flight, i);
 
-        blob_unref(&flight->chunks[i].taken);
+        if (!carries)
+            blob_unref(&flight->chunks[i].taken);
         delta_start(node, flight, i, job);
     }
 }
@@ -217,7 +220,8 @@ void node_on_snapshot(struct node *node, const struct msg *msg,
 {
     const struct msg_snapshot *snapshot = &msg->snapshot;
     bool wanted = is_current(node, snapshot, payload) &&
-                  flights_count(node) < NODE_MAX_FLIGHT;
+                  flights_count(node) <
+                      NODE_MAX_FLIGHT + (unsigned)snapshot->last;
     bool again = node->leaving;
     struct flight **end = &node->flights;
     struct msg forget = {.kind = MSG_FORGET};
@@ -263,7 +267,10 @@ static void offer(struct node *node, struct flight *flight)
     if (flight->broken || flight->obsolete || node->hub != HUB_MEMBER ||
         node->start != START_GO || (node->leaving && !snapshot->last) ||
         (is_lossy(flight) && flight->codec != node->welcome.codec)) {
-        flight_judge_rest(node, flight, VERDICT_LOST);
+        flight_judge_rest(node, flight,
+                          snapshot->kind == EXCHANGE_GRADIENT
+                              ? VERDICT_SUPERSEDED
+                              : VERDICT_LOST);
         flight_forget(node, flight);
         if (flight->broken && !flight->obsolete)
             diverge(node);

@@ -22,7 +22,7 @@
 #include "node/vector.h"
 
 /* All that may be in flight, and exchange 0. */
-enum { INBOX_EXCHANGES = PACER_FLIGHT + 1 };
+enum { INBOX_EXCHANGES = PACER_FLIGHT + 2 };
 
 struct inbox_part {
     struct blob *payload; /* of float32; NULL: not here */

@@ -173,7 +173,7 @@ void node_on_saving(struct node *node, const struct msg *msg,
                     struct blob *payload)
 {
     (void)payload;
-    promises_mark(&node->promises.saved, msg->saving.merged);
+    promises_saved(node, msg->saving.merged);
 }
 
 void node_on_keep(struct node *node, const struct msg *msg,

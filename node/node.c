@@ -312,7 +312,7 @@ const char *node_check(const struct node *node)
                                 flight->snapshot.exchange)
             return "flights are out of order";
     }
-    return broken                      ? broken
-           : flights > NODE_MAX_FLIGHT ? "too many exchanges in flight"
-                                       : NULL;
+    if (!broken && flights > NODE_MAX_FLIGHT + (unsigned)node->leaving)
+        broken = "too many exchanges in flight";
+    return broken;
 }

@@ -15,7 +15,7 @@
 #include "core/time.h"
 #include "seam/machine.h"
 
-enum { NODE_MAX_FLIGHT = 64 };
+enum { NODE_MAX_FLIGHT = 64 /* beside the last offer */ };
 
 struct node_config {
     uint64_t uuid_high, uuid_low;
@@ -49,5 +49,8 @@ bool node_ended(const struct node *node);
 const char *node_check(const struct node *node);
 /* 1 + the version of the centre that it keeps, 0: none; its run and epoch. */
 uint64_t node_keeps(const struct node *node, uint64_t *run, uint64_t *epoch);
+/* What it owes the hub of a gradient's element: what no codec has carried yet,
+ * or nobody has said to be merged. For judges. */
+double node_owes(const struct node *node, uint64_t element);
 
 #endif

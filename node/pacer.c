@@ -45,6 +45,8 @@ static enum pacer_act judge(struct pacer *pacer, struct pacer_exchange *late)
     if (pacer->schedule.delay == 0 || pacer->schedule.miss == MISS_WAIT)
         return PACER_WAIT;
     miss(pacer, late);
+    if (late->whole)
+        return PACER_GO;
     return pacer->schedule.miss == MISS_SKIP  ? PACER_SKIP
            : pacer->schedule.miss == MISS_CUT ? PACER_CUT
                                               : PACER_GO;
@@ -196,7 +198,7 @@ bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange)
     uint32_t fragment = schedule->fragments > 1 ? FRAGMENT_ALL : 0;
 
     if (!schedule->attached || !schedule->offering || !schedule->every ||
-        pacer->count == PACER_FLIGHT ||
+        pacer->count >= PACER_FLIGHT + (unsigned)last ||
         (last && schedule->exchange == EXCHANGE_GRADIENT))
         return false;
     if (!last)
@@ -208,6 +210,7 @@ bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange)
         .due = due,
         .closes = due - quarter(due - now),
         .fragment = fragment,
+        .whole = schedule->exchange == EXCHANGE_PARAMETERS,
     };
     pacer->last_offer = now;
     pacer->fragment = fragment;

@@ -24,7 +24,8 @@
 #include "codec/msg.h"
 #include "core/time.h"
 
-/* Exchanges that may be under way at once; more offers are left out. */
+/* Exchanges that may be under way at once, beside the last one; more offers are
+ * left out. */
 enum { PACER_FLIGHT = 64 };
 
 enum pacer_state {
@@ -38,6 +39,8 @@ struct pacer_exchange {
     uint64_t closes; /* with MISS_CUT: from which on nothing more is sent */
     uint32_t fragment;
     enum pacer_state state;
+    bool whole;  /* of parameters: what comes may replace the trainer's, and
+                    is never skipped */
     bool missed; /* it was not there at `due` */
     bool closed; /* the machine was told to send no more of it */
 };
@@ -50,7 +53,7 @@ struct pacer {
     uint32_t fragment;   /* that it offered */
     uint64_t missed;
     unsigned count;
-    struct pacer_exchange flight[PACER_FLIGHT]; /* oldest first */
+    struct pacer_exchange flight[PACER_FLIGHT + 1]; /* oldest first */
 };
 
 enum pacer_act {
@@ -84,7 +87,7 @@ void pacer_done(struct pacer *pacer, uint64_t exchange);
  * so that with this one at most one is late. If so its number, 1, 2, ...,
  * is in *exchange, its fragment in pacer->fragment, and it is in flight; ask
  * again, as several fragments may have their turn. `last` offers all of
- * them at once and out of turn, bounded only by PACER_FLIGHT; gradients
+ * them at once and out of turn, whatever is in flight; gradients
  * have no last offer: a step that not all have made is not taken. */
 bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange);
 /* The whole result of an exchange has come. */

@@ -2,10 +2,12 @@
  *
  * MERGED means that it is in the hub's centre, which may be lost with the hub.
  * So the node remembers what it gave, as it was sent, until it keeps a version
- * that has it (node/keep.h). When a later life of the hub of this run goes on
- * from a version without it, it is given again: a delta is taken out of r, so
- * that the next offer holds it, a gradient is added to the residual. What the
- * hub's version has is remembered on, as that hub may be lost as well.
+ * that has it (node/keep.h), and the hub's disk has it twice: a hub may go on
+ * without this node, and from another version than that. A model's worth of
+ * what is kept is remembered at most. When a later life of the hub of this run
+ * goes on from a version without it, it is given again: a delta is taken out of
+ * r, so that the next offer holds it, a gradient is added to the residual. What
+ * the hub's version has is remembered on, as that hub may be lost as well.
  *
  * That takes as much memory as was merged since. Beyond `room` exchanges are
  * added up, the oldest first: a centre that goes on has all of a sum or nothing
@@ -47,6 +49,7 @@ struct promise {
     uint64_t first, exchange; /* the oldest, the newest */
     enum exchange kind;
     uint64_t bytes;
+    bool recalled; /* the hub that is there now has not merged it */
     struct promise *next;
     struct input given[]; /* per chunk; no blob: it was not merged */
 };
@@ -65,6 +68,7 @@ struct promises {
     unsigned count;
     uint64_t bytes;
     uint64_t life;     /* of the hub that has them all */
+    uint64_t safe;     /* what is up to here is in a version that is kept */
     uint64_t recalled; /* newest that a hub knew before it let the node in */
     struct marks {
         uint64_t newest, former;
@@ -78,20 +82,34 @@ void promise_chunk(struct node *node, const struct flight *flight,
                    uint32_t chunk, struct blob *given);
 /* A chunk of some has been added up. */
 void promises_folded(struct node *node, struct job *job);
-/* A hub that has not let the node in yet tells a verdict on this exchange, of
- * which not all was merged: what is up to it is in its centre, too. */
-void promises_recall(struct node *node, uint64_t exchange);
+/* A hub that has not let the node in yet tells a verdict on an exchange, of
+ * which not all was merged, up to chunk `end`: what is up to it is in its
+ * centre, too, but for those of which it says otherwise. */
+void promises_recall(struct node *node, const struct msg_verdict *verdict,
+                     uint32_t end);
 /* Another hub may be there: what the last one has said of that is void. */
 void promises_doubt(struct node *node);
 /* A version with what is up to this exchange may be gone on from. */
 void promises_mark(struct marks *marks, uint64_t merged);
-/* This one does. */
+/* This node keeps one with what is up to it. */
 void promises_kept(struct node *node, uint64_t merged);
+/* The hub saves one. */
+void promises_saved(struct node *node, uint64_t merged);
 /* The hub goes on from a centre that has the node's exchanges up to `merged`.
  * Gives again what it has not. */
 void promises_settle(struct node *node, uint64_t merged);
 void promises_forget(struct node *node);
 /* A broken invariant, or NULL. */
 const char *promises_check(const struct node *node);
+
+/* For both files of it. Before *link. */
+struct promise *promise_new(struct node *node, struct promise **link,
+                            uint64_t first, uint64_t exchange,
+                            enum exchange kind);
+void promise_free(struct node *node, struct promise **link);
+/* Keeps to the room that there is. */
+void promises_trim(struct node *node);
+/* What is being added up is not. */
+void promises_unfold(struct node *node);
 
 #endif

@@ -3,10 +3,11 @@
  * One file per journey: joining.c (from HELLO to being a member, and back),
  * welcome.c (what comes of WELCOME), forming.c (an offer that is being made),
  * parting.c (the last one), flight.c (an offer, up to its last verdict), cut.c
- * (an offer whose time is up), result.c (a result, up to the trainer), held.c
+ * (an offer whose time is up), gradient.c (what is owed of gradients),
+ * result.c (a result, up to the trainer), held.c
  * (results that are changes), keep.c (the centre, for a hub that loses it),
- * promise.c (what was merged, until it cannot be lost), tasks.c (what to train
- * on), review.c (what others have trained). */
+ * promise.c and promise_room.c (what was merged, until it cannot be lost),
+ * tasks.c (what to train on), review.c (what others have trained). */
 #ifndef NODE_STATE_H
 #define NODE_STATE_H
 
@@ -34,7 +35,8 @@ enum hub_state {
 };
 
 struct flight_chunk {
-    struct blob *taken;    /* x or g, until its job has it */
+    struct blob *taken;    /* x, until its job has it; g, as long as what is
+                              given holds more than that */
     struct blob *encoded;  /* what is given, until it is known to be merged */
     struct sum sent;       /* x_sent, as moved by later corrections */
     struct blob *result;   /* v, raw */
@@ -222,6 +224,11 @@ void node_on_credit(struct node *node, const struct msg *msg,
                    struct blob *payload);
 void node_on_verdict(struct node *node, const struct msg *msg,
                     struct blob *payload);
+
+/* gradient.c */
+/* A chunk of a flight has its verdict; if it is a gradient's, e follows. */
+void gradient_judged(struct node *node, const struct flight *flight,
+                     uint32_t chunk, enum verdict verdict);
 
 /* cut.c */
 /* With MISS_CUT its chunks go in the order of their squared norm, the largest

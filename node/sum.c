@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/payload.h"
+
 /* To nothing, that is zero. */
 static void sum_clear(struct sum *sum)
 {
@@ -92,4 +94,16 @@ unsigned sum_into(const struct sum *sum, double factor, struct job *job,
                                        factor * sum->term[i].weight,
                                        sum->term[i].codec};
     return at;
+}
+
+double sum_at(const struct sum *sum, const struct extent *extent, size_t at)
+{
+    size_t first = at - at % CODEC_GRAIN, left = extent->elements - first;
+    double values[CODEC_GRAIN] = {0};
+
+    for (unsigned i = 0; i < sum->count; i++)
+        payload_add(extent, sum->term[i].codec, sum->term[i].blob->bytes,
+                    first, left < CODEC_GRAIN ? left : CODEC_GRAIN,
+                    sum->term[i].weight, values);
+    return values[at - first];
 }

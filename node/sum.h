@@ -30,4 +30,7 @@ bool sums_meet(const struct sum *one, const struct sum *other);
 unsigned sum_into(const struct sum *sum, double factor, struct job *job,
                   unsigned at);
 
+/* Its value at an element of the chunk. */
+double sum_at(const struct sum *sum, const struct extent *extent, size_t at);
+
 #endif

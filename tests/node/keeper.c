@@ -39,3 +39,11 @@ void keeper_comes_back(struct desk *desk, uint64_t merged, enum start start)
     desk_connects(desk);
     desk_welcomes(desk, start);
 }
+
+void keeper_saves(struct desk *desk, uint64_t merged)
+{
+    struct msg mark = {.kind = MSG_SAVING};
+
+    mark.saving.merged = merged;
+    hand_say(&desk->hand, PEER_BULK, &mark, NULL);
+}

@@ -14,6 +14,8 @@ struct blob *keeper_manifest(struct desk *desk, uint32_t chunks,
 /* KEEP of the welcome's epoch. */
 void keeper_says(struct desk *desk, uint64_t version, uint64_t merged,
                  const uint64_t *versions);
+/* SAVING, with the node's exchanges up to `merged`. */
+void keeper_saves(struct desk *desk, uint64_t merged);
 /* Another life of the hub, which has the node's exchanges up to `merged`. */
 void keeper_comes_back(struct desk *desk, uint64_t merged, enum start start);
 

@@ -125,9 +125,26 @@ static void the_last_offer_comes_out_of_turn(void)
     CHECK_EQUAL(1, exchange);
 }
 
-static void at_most_64_are_in_flight(void)
+/* A tournament's result replaces what the trainer has. */
+static void parameters_are_never_skipped(void)
 {
     struct pacer pacer;
+    uint64_t exchange;
+
+    start(&pacer, 8, 4, MISS_SKIP);
+    pacer.schedule.exchange = EXCHANGE_PARAMETERS;
+    exchange = offer_at(&pacer, 8);
+    run_to(&pacer, 12);
+    expect(&pacer, PACER_GO, 0);
+    CHECK_EQUAL(1, pacer.missed);
+    pacer_ready(&pacer, exchange);
+    expect(&pacer, PACER_APPLY, exchange);
+}
+
+static void at_most_64_are_in_flight_and_the_last_one(void)
+{
+    struct pacer pacer;
+    uint64_t exchange;
 
     start(&pacer, 1, 1000, MISS_LATE);
     for (unsigned i = 1; i <= 100; i++) {
@@ -138,6 +155,7 @@ static void at_most_64_are_in_flight(void)
     pacer_tick(&pacer);
     CHECK(offers(&pacer));
     CHECK_EQUAL(PACER_FLIGHT + 2, pacer.next_exchange);
+    CHECK(pacer_offer(&pacer, true, &exchange));
 }
 
 static void no_more_are_in_flight_than_d_hides_and_one(void)
@@ -354,7 +372,8 @@ void add_node_pacer_tests(CU_pSuite suite)
     TEST(exchanges_are_numbered_from_one);
     TEST(nothing_is_offered_when_nobody_wants_it);
     TEST(the_last_offer_comes_out_of_turn);
-    TEST(at_most_64_are_in_flight);
+    TEST(parameters_are_never_skipped);
+    TEST(at_most_64_are_in_flight_and_the_last_one);
     TEST(no_more_are_in_flight_than_d_hides_and_one);
     TEST(a_result_is_applied_at_i_plus_d_and_not_before);
     TEST(late_is_counted_once_and_applied_when_it_comes);

@@ -79,14 +79,50 @@ static void the_same_life_has_lost_nothing(void)
     desk_destroy(&desk);
 }
 
-static void what_is_kept_cannot_be_lost(void)
+/* The hub may go on without this node, and so without what it keeps. */
+static void what_is_kept_is_offered_again_where_the_hub_has_not_got_it(void)
 {
     struct desk *desk = desk_merged();
 
     keeper_says(desk, 1, 1, NULL);
     keeper_comes_back(desk, 0, START_GO);
     desk_offers(desk, 2, 6);
+    CHECK_NEAR(3, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void what_is_kept_and_saved_twice_cannot_be_lost(void)
+{
+    struct desk *desk = desk_merged();
+
+    keeper_says(desk, 1, 1, NULL);
+    keeper_saves(desk, 1);
+    keeper_saves(desk, 2);
+    keeper_comes_back(desk, 0, START_GO);
+    desk_offers(desk, 2, 6);
     CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+/* Fragments do not wait for each other: 2 is merged, and 1 was not, in the
+ * version that the hub goes on from. */
+static void what_the_hub_says_was_not_merged_is_offered_again(void)
+{
+    struct desk *desk = desk_merged();
+
+    desk_offers(desk, 2, 7);
+    desk_answers(desk, 2, VERB_REBASE, 8);
+    desk_applied(desk, 2);
+    desk_breaks(desk);
+    desk->welcome.epoch += LIFE;
+    desk->welcome.merged = 2;
+    desk_connects(desk);
+    desk_judges(desk, 1, 0, DESK_CHUNKS, VERDICT_LOST);
+    desk_welcomes(desk, START_GO);
+    CHECK_CONTAINS("1 merged exchanges are offered again, 0 are lost",
+                   hand_note(&desk->hand, NOTE_RESTORED)->text);
+    desk_offers(desk, 3, 9); /* 1 since, and the 2 of exchange 1 */
+    CHECK_NEAR(3, desk_chunk(desk, 3, 0), 0);
     desk_destroy(&desk);
 }
 
@@ -192,71 +228,6 @@ static void another_run_forgets_it(void)
     desk_destroy(&desk);
 }
 
-enum { MODEL = DESK_ELEMENTS * sizeof(float) };
-
-/* Exchanges `first` to `last`, of 1 each, are merged. */
-static void are_merged(struct desk *desk, uint64_t first, uint64_t last)
-{
-    for (uint64_t i = first; i <= last; i++) {
-        desk_offers(desk, i, 1 + (double)i);
-        desk_answers(desk, i, VERB_REBASE, 1 + (double)i);
-        desk_applied(desk, i);
-    }
-}
-
-/* The hub comes back with those up to `merged`, of 9. */
-static void check_back(struct desk *desk, uint64_t merged, const char *words,
-                       double offered)
-{
-    const struct note *note;
-
-    keeper_comes_back(desk, merged, START_GO);
-    note = hand_note(&desk->hand, NOTE_RESTORED);
-    if (CHECK(note != NULL))
-        CHECK_CONTAINS(words, note->text);
-    desk_offers(desk, 10, 10);
-    for (uint32_t i = 0; i < DESK_CHUNKS; i++)
-        CHECK_NEAR(offered, desk_chunk(desk, 10, i), 0);
-    desk_destroy(&desk);
-}
-
-static void what_is_beyond_the_room_is_added_up(void)
-{
-    struct desk *desk = desk_promising(UINT64_C(2) * MODEL);
-
-    are_merged(desk, 1, 9);
-    check_back(desk, 0, "9 merged exchanges are offered again, 0 are lost", 9);
-}
-
-/* It does not have this version: another node may. */
-static void what_a_version_has_is_not_added_to_what_comes_later(void)
-{
-    static const uint64_t other[DESK_CHUNKS] = {7, 7, 7};
-
-    for (int saved = 0; saved < 2; saved++) {
-        struct desk *desk = desk_promising(UINT64_C(3) * MODEL);
-        struct msg mark = {.kind = MSG_SAVING};
-
-        are_merged(desk, 1, 4);
-        mark.saving.merged = 4;
-        if (saved)
-            hand_say(&desk->hand, PEER_BULK, &mark, NULL);
-        else
-            keeper_says(desk, 7, 4, other);
-        are_merged(desk, 5, 9);
-        check_back(desk, 4, "5 merged exchanges are offered again, 0 are lost",
-                   5);
-    }
-}
-
-static void what_cannot_be_told_apart_is_lost_and_that_is_said(void)
-{
-    struct desk *desk = desk_promising(MODEL);
-
-    are_merged(desk, 1, 9);
-    check_back(desk, 4, "1 merged exchanges are offered again, 4 are lost", 1);
-}
-
 static void gradients_are_added_to_the_next(void)
 {
     struct desk *desk = desk_new();
@@ -273,6 +244,26 @@ static void gradients_are_added_to_the_next(void)
     desk_applied(desk, 2);
     desk_offers(desk, 3, 0.25);
     CHECK_NEAR(0.25, desk_chunk(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
+/* One that a break has taken; one that is turned down takes nothing with it. */
+static void gradients_that_a_break_takes_are_added_to_the_next(void)
+{
+    struct desk *desk = desk_new();
+
+    desk->welcome.exchange = EXCHANGE_GRADIENT;
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 0.5);
+    desk_breaks(desk);
+    desk_rejoins(desk);
+    desk_offers(desk, 2, 0.25);
+    CHECK_NEAR(0.75, desk_chunk(desk, 2, 0), 0);
+    CHECK_NEAR(0.75, node_owes(desk->node, 0), 0);
+    desk_judges(desk, 2, 0, DESK_CHUNKS, VERDICT_EXPIRED);
+    CHECK_NEAR(0.5, node_owes(desk->node, 0), 0);
+    desk_offers(desk, 3, 0.125);
+    CHECK_NEAR(0.625, desk_chunk(desk, 3, 0), 0);
     desk_destroy(&desk);
 }
 
@@ -348,17 +339,17 @@ void add_node_promise_tests(CU_pSuite suite)
     TEST(what_the_centre_has_is_not_offered_again);
     TEST(it_may_be_lost_by_the_life_after);
     TEST(the_same_life_has_lost_nothing);
-    TEST(what_is_kept_cannot_be_lost);
+    TEST(what_is_kept_is_offered_again_where_the_hub_has_not_got_it);
+    TEST(what_is_kept_and_saved_twice_cannot_be_lost);
+    TEST(what_the_hub_says_was_not_merged_is_offered_again);
     TEST(verdicts_before_the_welcome_say_what_there_is);
     TEST(nothing_is_decided_before_the_hub_has_a_centre);
     TEST(results_in_flight_are_applied_all_the_same);
     TEST(who_takes_the_centre_offers_it_from_there);
     TEST(another_lineage_forgets_it);
     TEST(another_run_forgets_it);
-    TEST(what_is_beyond_the_room_is_added_up);
-    TEST(what_a_version_has_is_not_added_to_what_comes_later);
-    TEST(what_cannot_be_told_apart_is_lost_and_that_is_said);
     TEST(gradients_are_added_to_the_next);
+    TEST(gradients_that_a_break_takes_are_added_to_the_next);
     TEST(parameters_are_not_promised);
     TEST(whatever_the_hub_loses_all_progress_counts_once);
 }
