@@ -69,7 +69,8 @@ static void judge_chunk(struct life *life,
                       life->chunks);
         return;
     }
-    if (fate->judged[chunk] && fate->verdict[chunk] != verdict)
+    if (fate->judged[chunk] && fate->verdict[chunk] != verdict &&
+        (fate->life[chunk] == life->judge.lives || verdict == VERDICT_MERGED))
         life_complain(life, "n%u's exchange %llu chunk %u is %s, and was %s",
                       message->node + 1, (ull)exchange, chunk,
                       verdict_words[verdict].text,
@@ -78,6 +79,9 @@ static void judge_chunk(struct life *life,
         life->judge.decided_since[message->node]++;
     if (!fate->judged[chunk] && verdict == VERDICT_MERGED)
         life->out->merged++;
+    if (!fate->judged[chunk])
+        count_verdict(life, message->node, chunk, verdict);
+    fate->life[chunk] = life->judge.lives;
     fate->decided |= is_decided(verdict);
     fate->judged[chunk] = true;
     fate->verdict[chunk] = verdict;
@@ -153,7 +157,7 @@ static void judge_offer(struct life *life, const struct world_message *message)
     struct soak_fate *fate = fate_of(life, message, offer->exchange);
 
     if (!fate->offered)
-        count_offer(life, message->node, offer->samples);
+        count_offer(life, message->node, offer);
     fate->part = fragment_of(offer->fragment,
                              life->judge.fragments[message->node]);
     fate->offered = world_now(life->world);
@@ -175,29 +179,40 @@ static void judge_told_settings(struct life *life, unsigned node,
         exchange == EXCHANGE_GRADIENT ? 1 : fragments;
 }
 
-void judge_message(struct life *life, const struct world_message *message)
+static void judge_told_by_hub(struct life *life,
+                              const struct world_message *message)
 {
     const struct msg *msg = message->msg;
     unsigned node = message->node;
 
-    if (!message->to_hub && msg->kind == MSG_RESULT) {
+    if (msg->kind == MSG_RESULT) {
         judge_result(life, message);
-    } else if (!message->to_hub && msg->kind == MSG_PONG) {
+    } else if (msg->kind == MSG_PONG) {
         judge_told(life, node, msg->pong.version);
-    } else if (!message->to_hub && msg->kind == MSG_TUNE) {
+    } else if (msg->kind == MSG_TUNE) {
         judge_told_settings(life, node, msg->tune.exchange,
                             msg->tune.fragments);
-    } else if (!message->to_hub && msg->kind == MSG_WELCOME) {
+    } else if (msg->kind == MSG_WELCOME) {
         judge_welcome(life, node);
+        count_welcome(life, node, (enum start)msg->welcome.start);
         judge_told(life, node, msg->welcome.version);
         judge_told_settings(life, node, msg->welcome.exchange,
                             msg->welcome.fragments);
-    } else if (node < life->honest) {
-        if (message->to_hub && msg->kind == MSG_OFFER)
-            judge_offer(life, message);
-        else if (!message->to_hub && msg->kind == MSG_VERDICT)
-            judge_verdict(life, message);
+    } else if (msg->kind == MSG_VERDICT && node < life->honest) {
+        judge_verdict(life, message);
     }
+}
+
+void judge_message(struct life *life, const struct world_message *message)
+{
+    const struct msg *msg = message->msg;
+
+    if (!message->to_hub)
+        judge_told_by_hub(life, message);
+    else if (msg->kind == MSG_CHUNK)
+        count_chunk(life, message->node, message->payload);
+    else if (msg->kind == MSG_OFFER && message->node < life->honest)
+        judge_offer(life, message);
 }
 
 /* ---- nodes ---- */
@@ -265,6 +280,7 @@ void judge_step(void *context, const struct world_step *step)
         judge_trainer(life, step->process);
     } else {
         judge_notes(life, step);
+        count_node_step(life, step->process);
     }
 }
 

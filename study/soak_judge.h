@@ -2,13 +2,13 @@
  * project's invariants. Honest nodes only, except where the hub is meant.
  *
  * N1 no silent loss: offered chunks = verdicts + open ones (hub_check, at every
- *    step); a chunk is never told two verdicts; what is offered after the last
- *    fault has one for each of its chunks once a later one of them has its
- *    result
- *    (WELCOME is an answer to all that was offered before). What was merged
- *    after the centre was last saved is lost with a hub that crashes, though
- *    its nodes were told: they hold it, and the hub says which version it is
- *    back at.
+ *    step); a chunk is never told two verdicts by one life of the hub, nor
+ *    MERGED by a later one of which another has said otherwise; what is offered
+ *    after the last fault has one for each of its chunks once a later one of
+ *    them has its result (WELCOME is an answer to all that was offered before).
+ *    What was merged after the centre was last saved is lost with a hub that
+ *    crashes, though its nodes were told: they hold it, and the hub says which
+ *    version it is back at.
  * N2 at most once: of (node, incarnation, exchange, chunk) one version of the
  *    centre is told to hold it, whatever is sent twice, late or again over a
  *    new connection, and over all lives of the hub: a node that is back after
@@ -45,6 +45,7 @@ struct soak_fate {
     uint64_t incarnation, exchange;
     enum verdict verdict[SOAK_CHUNKS];
     uint64_t version[SOAK_CHUNKS]; /* of the centre that holds it */
+    unsigned life[SOAK_CHUNKS]; /* of the hub, that has told of it last */
     bool judged[SOAK_CHUNKS];
     bool decided;     /* of one of them a round has come to it */
     struct fragment part; /* of the model that it holds; stride 0: unknown */
@@ -60,6 +61,7 @@ struct soak_judge {
     uint64_t told[SOAK_NODES];            /* the same: newest version */
     uint32_t fragments[SOAK_NODES];       /* F that it was told */
     uint64_t saved;
+    unsigned lives;  /* of the hub, up to the present one */
     bool recovering; /* the hub was, at its last step */
     uint64_t decided_since[SOAK_NODES]; /* exchanges, since faults ended */
 };

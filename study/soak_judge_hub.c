@@ -17,6 +17,7 @@ void judge_hub_start(struct life *life)
     memset(judge->told, 0, sizeof judge->told);
     judge->version = judge->epoch = 0;
     judge->recovering = false;
+    judge->lives++;
     if (!saved->count)
         judge->saved = 0;
     if (world_broken(life->world))
@@ -26,6 +27,7 @@ void judge_hub_start(struct life *life)
         life_complain(life,
                       "the hub starts with version %llu, and saved was %llu",
                       (ull)view.version, (ull)saved->version);
+    count_resumed(life, &view, true);
 }
 
 /* N5. With a budget, uploads that wait for their merge are held to it. Each of
@@ -97,12 +99,14 @@ void judge_hub_step(struct life *life)
     if (saved->version < judge->saved)
         life_complain(life, "version %llu is saved after %llu",
                       (ull)saved->version, (ull)judge->saved);
-    if (judge->recovering && !view.recovering)
+    if (judge->recovering && !view.recovering) {
         judge_recovered(life, &view);
+        count_resumed(life, &view, false);
+    }
     judge->recovering = view.recovering;
     judge->version = view.version;
     judge->epoch = view.epoch;
     judge->saved = saved->version;
     judge_memory(life, &view);
-    count_hub_step(life);
+    count_hub_step(life, &view);
 }

@@ -1,0 +1,125 @@
+/* What the versions of the centre were, number by number, and what hubs that
+ * went on from them have lost by it. */
+#include <math.h>
+#include <string.h>
+
+#include "study/soak_inside.h"
+
+/* For printf. */
+#define ull unsigned long long
+#define ROUNDING 0.01
+
+static size_t numbers_of(const struct life *life)
+{
+    return (size_t)life->plan->nodes * SOAK_STINTS;
+}
+
+static struct soak_version *version_at(struct life *life, uint32_t chunk,
+                                       uint64_t version)
+{
+    return &life->count.versions[chunk][version % SOAK_VERSIONS];
+}
+
+static void record(struct life *life, uint32_t chunk, uint64_t run,
+                   uint64_t version, const float *theta)
+{
+    struct soak_version *place = version_at(life, chunk, version);
+
+    *place = (struct soak_version){.run = run, .version = version,
+                                   .used = true};
+    for (size_t i = 0; i < numbers_of(life); i++) {
+        place->lost[i] = life->count.lost[chunk][i];
+        place->stands[i] = theta[i] + place->lost[i];
+    }
+}
+
+/* Those of the run that a hub did not go on from are no more. */
+static void forget_after(struct life *life, uint32_t chunk, uint64_t run,
+                         uint64_t version)
+{
+    for (unsigned i = 0; i < SOAK_VERSIONS; i++) {
+        struct soak_version *place = &life->count.versions[chunk][i];
+
+        place->used &= place->run != run || place->version <= version;
+    }
+}
+
+void count_versions(struct life *life, const struct hub_view *view)
+{
+    for (uint32_t i = 0; i < life->chunks && !view->recovering; i++) {
+        uint64_t version = 0, *newest = &life->count.newest[i];
+        const float *theta =
+            hub_centre(world_hub(life->world), i, &version);
+        const struct soak_version *place = version_at(life, i, version);
+
+        if (!theta || (place->used && place->run == view->run &&
+                       place->version == version))
+            continue;
+        if (version <= *newest)
+            forget_after(life, i, view->run, version);
+        *newest = version;
+        record(life, i, view->run, version, theta);
+    }
+}
+
+/* What a chunk that the hub goes on from has less than it had; from its disk it
+ * has the same. */
+static void compare(struct life *life, uint32_t chunk, uint64_t run,
+                    bool exact)
+{
+    uint64_t version = 0;
+    const float *theta = hub_centre(world_hub(life->world), chunk, &version);
+    const struct soak_version *place;
+
+    if (!theta)
+        return;
+    place = version_at(life, chunk, version);
+    if (!place->used || place->run != run || place->version != version) {
+        life->count.blind = true;
+        return;
+    }
+    for (size_t i = 0; i < numbers_of(life); i++) {
+        float *lost = &life->count.lost[chunk][i];
+
+        float before = place->lost[i];
+
+        *lost = place->stands[i] - theta[i];
+        if (exact && fabsf(*lost - before) > (float)ROUNDING)
+            life_complain(life,
+                          "the hub goes on from version %llu, which had %g "
+                          "more in chunk %u",
+                          (ull)version, (double)(*lost - before), chunk);
+    }
+    life->count.newest[chunk] = version;
+    forget_after(life, chunk, run, version);
+}
+
+void count_resumed(struct life *life, const struct hub_view *view,
+                   bool started)
+{
+    struct soak_count *count = &life->count;
+    bool again = started || (count->disk_run == view->run &&
+                             count->disk_version == view->version);
+
+    if (!life->plan->counts || !view->founded)
+        return;
+    if (started) {
+        count->disk_run = view->run;
+        count->disk_version = view->version;
+    }
+    for (uint32_t i = 0; i < life->chunks; i++)
+        compare(life, i, view->run,
+                again || life->config.hub.codec_down == CODEC_RAW);
+}
+
+double count_held(const struct life *life, unsigned node, unsigned stint,
+                  uint32_t chunk)
+{
+    const struct world_saved *saved = world_saved(life->world);
+    size_t number = (size_t)node * SOAK_STINTS + stint;
+    size_t at = (size_t)chunk * life->config.hub.chunk_elements + number;
+
+    return at < saved->elements ? (double)saved->theta[at] +
+                                      (double)life->count.lost[chunk][number]
+                                : 0;
+}
