@@ -34,9 +34,7 @@
 enum {
     TURN_RUNS = 1024, /* what is behind them counts as the last one */
     TURN_BYTES = 64 + TURN_RUNS * 42,
-    NODE_BYTES = 224, /* of a node's lines, but for */
-    PARTS = MAX_REMEMBERED, /* lines of its exchanges */
-    PART_BYTES = 32, /* of each, without its chunks */
+    NODE_BYTES = 224, /* of a node's lines, but for those of exchanges */
     LENGTH_BYTES = 32 + LENGTHS_SLOTS * 21,
     STATE_BYTES = 256 + TURN_BYTES + LENGTH_BYTES + LEDGER_TEXT_BYTES
 };
@@ -68,97 +66,10 @@ static size_t print_turns(const struct hub *hub, char *text, size_t size)
     return at + (size_t)snprintf(text + at, size - at, "\n");
 }
 
-/* An exchange that a later one, or nothing, tells the fate of. */
-struct part {
-    const struct contribution *one;
-    bool waits; /* nothing of it is in this version */
-};
-
-struct parts {
-    unsigned count;
-    struct part list[PARTS]; /* the newest ones, newest first */
-};
-
-static void parts_add(struct parts *parts, const struct contribution *one,
-                      bool waits)
-{
-    unsigned at = parts->count;
-
-    while (at > 0 &&
-           parts->list[at - 1].one->offer.exchange < one->offer.exchange)
-        at--;
-    if (at == PARTS)
-        return;
-    parts->count += parts->count < PARTS;
-    memmove(&parts->list[at + 1], &parts->list[at],
-            (parts->count - 1 - at) * sizeof *parts->list);
-    parts->list[at] = (struct part){one, waits};
-}
-
-/* What is in no round that is over, and older than what was merged. */
-static void parts_wait(struct parts *parts, const struct member *member,
-                       const struct contribution *one)
-{
-    if (one->incarnation == member->incarnation &&
-        one->offer.exchange < member->merged)
-        parts_add(parts, one, true);
-}
-
-static void parts_list(const struct member *member, struct parts *parts)
-{
-    parts->count = 0;
-    for (unsigned i = 0; i < MAX_REMEMBERED; i++) {
-        const struct contribution *one = member->remembered[i];
-
-        if (one && one->incarnation == member->incarnation &&
-            (one->merged != one->foreign ||
-             one->offer.exchange < member->merged))
-            parts_add(parts, one, false);
-    }
-    for (unsigned i = 0; i < member->waiting_count; i++)
-        parts_wait(parts, member, member->waiting[i]);
-    for (const struct contribution *one = member->open; one; one = one->next)
-        parts_wait(parts, member, one);
-}
-
-static enum verdict fate_of(const struct part *part, uint32_t chunk)
-{
-    return part->waits ? VERDICT_LOST : contribution_fate(part->one, chunk);
-}
-
-/* What was read from a saved state knows no fragment: all are its own. */
-static bool is_own(const struct part *part, uint32_t chunk)
-{
-    return !part->one->part.stride ||
-           fragment_holds(part->one->part, chunk);
-}
-
-static size_t print_part(const struct hub *hub, const struct part *part,
-                         char *text, size_t size)
-{
-    size_t at = (size_t)snprintf(text, size, "parted %" PRIu64 " ",
-                                 part->one->offer.exchange);
-    uint32_t own = part->one->part.first;
-
-    for (uint32_t i = 0, first = 0; first < hub->chunks; first = i) {
-        enum verdict verdict = fate_of(part, first ? first : own);
-
-        for (i = first + 1;
-             i < hub->chunks &&
-             (!is_own(part, i) || fate_of(part, i) == verdict);)
-            i++;
-        text[at++] = (char)('a' + verdict);
-        if (i - first > 1)
-            at += (size_t)snprintf(text + at, size - at, "%u", i - first);
-    }
-    return at + (size_t)snprintf(text + at, size - at, "\n");
-}
-
 static size_t print_node(const struct hub *hub, const struct member *member,
                          char *text, size_t size)
 {
     const struct conduct *conduct = &member->conduct;
-    struct parts parts;
     size_t at = (size_t)snprintf(
         text, size,
         "node %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
@@ -166,9 +77,7 @@ static size_t print_node(const struct hub *hub, const struct member *member,
         member->uuid_high, member->uuid_low, member->incarnation,
         member->merged, member->key, member->name);
 
-    parts_list(member, &parts);
-    for (unsigned i = 0; i < parts.count; i++)
-        at += print_part(hub, &parts.list[i], text + at, size - at);
+    at += saved_print_parts(hub, member, text + at, size - at);
     at += (size_t)snprintf(text + at, size - at, "%s%s",
                            member->drained ? "drained\n" : "",
                            hub->pinned == member->place ? "pinned\n" : "");
@@ -183,14 +92,10 @@ static size_t print_node(const struct hub *hub, const struct member *member,
 
 static size_t room_of_nodes(const struct hub *hub)
 {
-    struct parts parts;
     size_t bytes = 0;
 
-    for (int i = 0; i < hub->member_count; i++) {
-        parts_list(hub->members[i], &parts);
-        bytes += NODE_BYTES +
-                 parts.count * (PART_BYTES + (size_t)hub->chunks);
-    }
+    for (int i = 0; i < hub->member_count; i++)
+        bytes += NODE_BYTES + saved_room_of_parts(hub, hub->members[i]);
     return bytes;
 }
 

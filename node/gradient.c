@@ -1,8 +1,9 @@
-/* What is owed of gradients, e: what a codec has left out, or nobody has merged.
+/* What is owed of gradients, e: what a codec has left out, or nobody has
+ * merged.
  *
- * One that a break has taken is offered again, with the next one. One that comes
- * too late, or is not wanted, is dropped, as it is of a step that others have
- * made without it; what it carries of those before is not. */
+ * One that a break has taken is offered again, with the next one. One that
+ * comes too late, or is not wanted, is dropped, as it is of a step that others
+ * have made without it; what it carries of those before is not. */
 #include "node/state.h"
 
 void gradient_judged(struct node *node, const struct flight *flight,
