@@ -219,6 +219,22 @@ bool stream_is_empty(const struct stream *stream)
     return !stream->first;
 }
 
+const void *stream_head(const struct stream *stream)
+{
+    return stream->first ? stream->first->item : NULL;
+}
+
+uint64_t stream_sent(struct port *port, const struct stream *stream, nanos now)
+{
+    double left;
+
+    advance(port, now);
+    left = stream->through - stream->class->served;
+    return left > 0 && left < stream->first->bytes
+               ? (uint64_t)(stream->first->bytes - left)
+               : 0;
+}
+
 void stream_close(struct port *port, struct stream **reference)
 {
     struct stream *stream = *reference;

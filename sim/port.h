@@ -46,6 +46,9 @@ void stream_send(struct port *port, struct stream *stream, nanos now,
 void *stream_drop(struct port *port, struct stream *stream, nanos now);
 /* Whether it has nothing to send. */
 bool stream_is_empty(const struct stream *stream);
+/* What it sends now, NULL: nothing; and how many bytes of that are through. */
+const void *stream_head(const struct stream *stream);
+uint64_t stream_sent(struct port *port, const struct stream *stream, nanos now);
 /* Forgets an empty stream. */
 void stream_close(struct port *port, struct stream **stream);
 

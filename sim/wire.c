@@ -8,6 +8,9 @@
 
 /* Of each message, beside its header and payload. */
 enum { FRAMING_BYTES = 16 };
+/* What is at least so long, and takes longer than that, is told of. */
+enum { LARGE_BYTES = 64 << 10 };
+#define ARRIVING_AFTER (10 * SECOND)
 
 /* The message as the other side reads it; returns its size on the wire. */
 static size_t encode(const struct world *world, const struct msg *msg,
@@ -122,6 +125,63 @@ static bool is_unlimited(const struct world *world,
            !link_rate(world, connection->node, from);
 }
 
+/* As net/ does: the machine is told how much is here of what takes long. */
+static void tell_arriving(struct world *world, struct connection *connection,
+                          enum end from)
+{
+    enum end to = from == END_HUB ? END_NODE : END_HUB;
+    const struct item *head = stream_head(connection->stream[from]);
+    struct item *item;
+    uint64_t sent;
+
+    if (!head || head != connection->seen[from] || !connection->open[to]) {
+        connection->seen[from] = head;
+        return;
+    }
+    sent = stream_sent(world->ports[from], connection->stream[from],
+                       world->now);
+    item = item_new(world, ITEM_EVENT, star_place(connection, to));
+    item->event = EVENT_MESSAGE;
+    item->connection = star_hold(connection);
+    item->channel = connection->channel;
+    item->peer = star_peer(connection, to);
+    item->sent = world->now;
+    memset(&item->msg, 0, sizeof item->msg);
+    item->msg.kind = MSG_ARRIVING;
+    item->msg.arriving.bytes = sent;
+    item->msg.arriving.whole = head->bytes;
+    world_put(world, world->now, item);
+}
+
+static void look_later(struct world *world, struct connection *connection);
+
+static void look(void *context, struct world *world)
+{
+    struct connection *connection = context;
+    bool busy = false;
+
+    for (int end = 0; end < ENDS; end++) {
+        tell_arriving(world, connection, (enum end)end);
+        busy |= connection->seen[end] != NULL;
+    }
+    connection->looking = false;
+    if (busy)
+        look_later(world, connection);
+}
+
+static void look_later(struct world *world, struct connection *connection)
+{
+    struct item *item;
+
+    if (connection->looking || connection->channel != CHANNEL_BULK)
+        return;
+    connection->looking = true;
+    item = item_new(world, ITEM_ACT, PLACE_HUB);
+    item->act = look;
+    item->context = item->connection = star_hold(connection);
+    world_put(world, world->now + ARRIVING_AFTER, item);
+}
+
 void wire_put(struct world *world, enum end from, struct item *item)
 {
     struct connection *connection = item->connection;
@@ -130,6 +190,8 @@ void wire_put(struct world *world, enum end from, struct item *item)
         ship(world, item);
         return;
     }
+    if (item->bytes >= LARGE_BYTES)
+        look_later(world, connection);
     stream_send(world->ports[from], connection->stream[from], world->now,
                 item->bytes, item);
     wire_note(world, from);

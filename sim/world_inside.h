@@ -32,6 +32,8 @@ struct connection {
     bool reset[ENDS];       /* this end died: what it had not sent is lost */
     nanos reset_at[ENDS];
     struct stream *stream[ENDS]; /* what this end has yet to send */
+    bool looking;           /* at what takes long */
+    const void *seen[ENDS]; /* what was being sent at the last look */
     nanos arrives_at[ENDS]; /* when the last message from this end arrives */
     nanos joins_at[ENDS];   /* when this end learns of it */
 };

@@ -103,6 +103,19 @@ static void the_default_begins_and_goes_on_at_half_a_megabit(void)
     check_rates("diloco");
 }
 
+/* 0.1 Mbit/s: 84 s for a chunk as it is. */
+static void a_chunk_may_take_minutes(void)
+{
+    struct lab *lab = lab_with("diloco", 12500);
+
+    begin(lab, 2);
+    (void)lab_run(lab, 120 * MINUTE);
+    CHECK(lab_look(lab)->founded);
+    CHECK(lab_look(lab)->rounds >= 5);
+    CHECK_EQUAL(0, lab->view.verdicts[VERDICT_EXPIRED]);
+    lab_destroy(&lab);
+}
+
 static void so_does_every_other_policy(void)
 {
     for (unsigned i = 0; i < preset_count; i++)
@@ -153,6 +166,7 @@ static void links_may_be_away_for_some_seconds(void)
 void add_sim_slow_links_tests(CU_pSuite suite)
 {
     TEST(the_default_begins_and_goes_on_at_half_a_megabit);
+    TEST(a_chunk_may_take_minutes);
     TEST(so_does_every_other_policy);
     TEST(links_may_be_away_for_some_seconds);
 }
