@@ -324,7 +324,7 @@ static void say_what_is_lost(uint64_t from, uint64_t to,
     if (from)
         explain(&sentence,
                 "the run goes back from version %" PRIu64 " to %" PRIu64
-                ", what was learnt in between is lost", from, to);
+                ", unless a node keeps the newer one", from, to);
     else
         explain(&sentence,
                 "the run goes back to version %" PRIu64
