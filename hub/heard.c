@@ -78,13 +78,20 @@ void hub_on_arriving(struct hub *hub, struct peer *peer,
 }
 
 /* What is sent to it may fill the queues of a slow link, and hold back what it
- * is to know before it sends more: then round trips are long. It says how long
- * they are itself, but nobody waits for it without end (hub/patience.h). */
+ * is to know before it sends more: then round trips are long, or what it was
+ * sent last took long. It says itself how long, but nobody waits for it without
+ * end (hub/patience.h). */
 static nanos silent_after(const struct member *member)
 {
-    nanos trip = member->stats.round_trip;
+    nanos trip = 2 * (member->stats.round_trip < LONGEST_TRIP
+                          ? member->stats.round_trip
+                          : LONGEST_TRIP);
+    double fetch = member->delivery.out ? member->patience.fetch : 0;
+    nanos queue = fetch < patience_seconds(LONGEST_TRIP)
+                      ? (nanos)(fetch * (double)SECOND)
+                      : LONGEST_TRIP;
 
-    return SILENT_AFTER + (trip < LONGEST_TRIP ? 2 * trip : 2 * LONGEST_TRIP);
+    return SILENT_AFTER + (trip > queue ? trip : queue);
 }
 
 /* Nothing was heard of it for a while: rounds go on without it. */

@@ -77,6 +77,28 @@ static void who_is_far_away_may_be_silent_for_longer(void)
     bench_destroy(&bench);
 }
 
+/* What it is sent goes through the queue that holds back its PINGs. */
+static void who_takes_long_to_fetch_may_be_silent_meanwhile(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    pinging[0] = &a;
+    pinging[1] = NULL;
+    guest_founds(bench, &a, 1);
+    guest_gives(bench, &a, 1, 0);
+    seconds_pass(bench, 8);
+    guest_returns(bench, &a, 1);
+    guest_gives(bench, &a, 2, 0);
+    hand_wait(&bench->hand, 9 * SECOND);
+    CHECK(!bench_node(bench, "a")->silent);
+    hand_wait(&bench->hand, 2 * SECOND);
+    CHECK(bench_node(bench, "a")->silent);
+    bench_destroy(&bench);
+}
+
 /* All others wait for one that the policy has chosen, and whose link carries
  * a hundred bytes in twenty seconds. */
 static struct bench *a_uploads(struct guest *a, struct guest *b)
@@ -152,6 +174,7 @@ void add_hub_heard_tests(CU_pSuite suite)
 {
     TEST(bytes_are_a_sign_of_life);
     TEST(who_is_far_away_may_be_silent_for_longer);
+    TEST(who_takes_long_to_fetch_may_be_silent_meanwhile);
     TEST(a_chunk_may_take_minutes_as_long_as_bytes_come);
     TEST(a_byte_now_and_then_is_no_progress);
     TEST(so_may_first_parameters);
