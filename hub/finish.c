@@ -1,8 +1,8 @@
 /* How a run ends: a reason, a last call, a last score and save, goodbye. And
  * how a hub ends whose run goes on later: a save, and no goodbye.
  *
- * While the hub recovers the reason waits: whoever is told that the run is done
- * leaves with the centre that it keeps. */
+ * While the hub recovers, or is given its first centre, the reason waits:
+ * whoever is told that the run is done leaves with the centre that it keeps. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,13 +12,24 @@
  */
 #define LAST_UPLOADS (120 * SECOND)
 
+/* Whether somebody may still give the first parameters: before that nobody can
+ * make a last offer, and all would leave with what they have learnt. */
+static bool is_founding(struct hub *hub)
+{
+    if (hub->founded || hub->contest || !hub->tally.present)
+        return false;
+    if (!hub->found_until)
+        hub->found_until = hub->now + LAST_CALL;
+    return hub->now < hub->found_until;
+}
+
 /* There is a reason. What waits for others, in a round that has not closed,
  * goes back to the nodes: their last offers hold it. */
 static void begin(struct hub *hub)
 {
     struct msg msg = {.kind = MSG_STOP};
 
-    if (hub->ending || hub->recovery.on)
+    if (hub->ending || hub->recovery.on || is_founding(hub))
         return;
     hub->ending = true;
     hub->last_call = hub->now + LAST_CALL;

@@ -380,7 +380,7 @@ struct hub {
     bool ending, closing, ended; /* called last; saying goodbye; all done */
     bool stopping; /* the hub, not the run: nodes go on without it */
     bool reached;  /* a centre of this life was good enough for the goal */
-    nanos last_call;
+    nanos last_call, found_until; /* the end waits for a centre; 0: not yet */
     char reason[MSG_TEXT_BYTES];
     uint64_t verdicts[VERDICT_COUNT], offered_chunks;
 

@@ -5,9 +5,10 @@
 # is lost, too; in the end the centre holds each node's steps, none short, none
 # twice.
 #
-#     tests/e2e/counted.sh           4 kills with one node, 4 with four
+#     tests/e2e/counted.sh           4 kills with one node, 4 with four, and
+#                                    two early ends
 #     tests/e2e/counted.sh long      200 kills, with d of 0, 3, k and 2 k
-#     tests/e2e/counted.sh ends      100 ends of runs
+#     tests/e2e/counted.sh ends      100 ends of runs, half of them early
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/e2e/common
@@ -40,6 +41,8 @@ all_are_back() { # RUN NODES
     done
 }
 
+early= # not empty: the end may come before anything is merged
+
 # counted RUN NODES DELAY KILLS
 counted() {
     local run=$1 nodes=$2 kill i
@@ -49,7 +52,8 @@ counted() {
         counting "${run}n$i" "$i"
     done
     for i in $(seq "$nodes"); do
-        until_ 30 "${run}n$i takes part" at_least "${run}n$i" applied 1
+        [ "$early" ] ||
+            until_ 30 "${run}n$i takes part" at_least "${run}n$i" applied 1
     done
     moment 100
     for kill in $(seq "$3"); do
@@ -84,6 +88,7 @@ long)
     ;;
 ends)
     for i in $(seq 25); do
+        early=$([ $((i / 2 % 2)) = 0 ] || echo yes)
         for d in 0 3 $every $((2 * every)); do
             counted "e$i-$d" $((1 + i % 2 * 3)) $d 0
         done
@@ -92,5 +97,8 @@ ends)
 *)
     counted a 1 3 4
     counted b 4 20 4
+    early=yes
+    counted c 1 3 0
+    counted d 4 20 0
     ;;
 esac

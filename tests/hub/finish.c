@@ -34,6 +34,44 @@ static void nodes_are_asked_for_their_last_offer_before_the_end(void)
     bench_destroy(&bench);
 }
 
+/* Else all would leave with what they have learnt. */
+static void the_first_centre_comes_before_the_last_call(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    store_lend(&store, bench);
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    bench_stop(bench);
+    guest_lives(bench, &a, SECOND);
+    CHECK(!guest_heard(bench, &a, MSG_STOP));
+    guest_founds(bench, &a, 1);
+    guest_lives(bench, &a, SECOND);
+    CHECK(guest_heard(bench, &a, MSG_STOP) != NULL);
+    guest_gives_last(bench, &a, 1, 1);
+    CHECK(hub_ended(bench->hub));
+    CHECK_NEAR(2, (double)store.theta[0], 0);
+    bench_destroy(&bench);
+}
+
+static void who_gives_no_first_centre_is_waited_for_ten_seconds(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+    nanos begin;
+
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    begin = bench->hand.now;
+    bench_stop(bench);
+    while (!guest_heard(bench, &a, MSG_STOP) &&
+           bench->hand.now < begin + 60 * SECOND)
+        guest_lives(bench, &a, 500 * MILLISECOND);
+    CHECK_NEAR(10, (double)(bench->hand.now - begin) / 1e9, 1);
+    bench_destroy(&bench);
+}
+
 static void after_its_last_offer_a_node_takes_no_part(void)
 {
     struct bench *bench = bench_new();
@@ -303,6 +341,8 @@ void add_hub_finish_tests(CU_pSuite suite)
 {
     TEST(a_run_without_nodes_ends_at_once);
     TEST(nodes_are_asked_for_their_last_offer_before_the_end);
+    TEST(the_first_centre_comes_before_the_last_call);
+    TEST(who_gives_no_first_centre_is_waited_for_ten_seconds);
     TEST(after_its_last_offer_a_node_takes_no_part);
     TEST(who_makes_no_last_offer_is_waited_for_ten_seconds);
     TEST(a_stopped_uploader_does_not_hold_up_the_end);

@@ -75,6 +75,25 @@ static void nobody_walks_up_step_by_step(void)
     bench_destroy(&bench);
 }
 
+/* With keys anybody is let in as itself; not one of another release. */
+static void who_is_not_let_in_is_not_believed(void)
+{
+    struct bench *bench = resume(5);
+    struct guest liar = guest_new(bench, "a");
+
+    liar.key = KEY_A;
+    liar.hello.node_low = 1;
+    liar.hello.run = 7;
+    liar.hello.epoch = (uint64_t)40 << 32;
+    liar.hello.protocol_min = liar.hello.protocol_max = 99;
+    guest_hello(bench, &liar);
+    CHECK_EQUAL(FAREWELL_VERSION, guest_farewell(bench, &liar));
+    CHECK_EQUAL(6, life_of(bench));
+    (void)claims(bench, KEY_A, 40);
+    CHECK_EQUAL(41, life_of(bench));
+    bench_destroy(&bench);
+}
+
 /* Lives that a hub leaves out where the disk is lost. */
 enum { LOST = 4096 };
 
@@ -125,6 +144,7 @@ void add_hub_lives_tests(CU_pSuite suite)
 {
     TEST(a_life_that_a_node_makes_up_is_not_believed);
     TEST(nobody_walks_up_step_by_step);
+    TEST(who_is_not_let_in_is_not_believed);
     TEST(what_is_proved_counts_without_bounds);
     TEST(the_lives_do_not_begin_again);
 }
