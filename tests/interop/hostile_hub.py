@@ -3,8 +3,9 @@
     hostile_hub.py waits|junk PORT SECONDS
 
 `waits` lets them in and has them wait for ever for a result that never comes;
-`junk` answers all they say with messages of any kind, full of anything. Prints
-how many nodes have come, and how many messages they were sent."""
+`junk` answers all they say with messages of any kind, full of anything, but for
+STOP and BYE: a hub may end a run. Prints how many nodes have come, and how many
+messages they were sent."""
 import random
 import sys
 import time
@@ -27,7 +28,7 @@ def welcome(hello, **fields):
 
 
 def anything():
-    name = DICE.choice(list(wire.KINDS))
+    name = DICE.choice([k for k in wire.KINDS if k not in ("STOP", "BYE")])
     kind = wire.KINDS[name]
     values = {}
     for field, what, _ in kind["fields"]:
