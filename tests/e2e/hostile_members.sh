@@ -203,8 +203,11 @@ nodes() {
         until_ 640 "n8 waits no longer" \
             at_least n8 iteration $((before + 50))
     }
+    # Once is heeded when the trainer has waited, twice at once.
     send TERM n8
-    ends n8 0 30
+    sleep 1
+    is_over n8 || send TERM n8
+    until_ 10 "n8 ends" is_over n8
 }
 
 # ---- its directory ----
