@@ -89,7 +89,7 @@ struct soak_count {
     bool takes[SOAK_NODES];     /* the hub has told it to, and it has not */
     unsigned saves;             /* that were looked at */
     struct soak_version versions[SOAK_CHUNKS][SOAK_VERSIONS];
-    uint64_t newest[SOAK_CHUNKS];     /* of the present run's */
+    uint64_t now[SOAK_CHUNKS]; /* 1 + the version of the chunk; 0: none */
     float lost[SOAK_CHUNKS][SOAK_OWN]; /* that the present centre has less */
     uint64_t disk_run, disk_version; /* that the hub has started with */
     bool blind; /* the hub has gone on from what is forgotten here */

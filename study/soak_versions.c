@@ -33,7 +33,8 @@ static void record(struct life *life, uint32_t chunk, uint64_t run,
     }
 }
 
-/* Those of the run that a hub did not go on from are no more. */
+/* Those of the run that a hub has not gone on from are no more, once it has
+ * merged something else. */
 static void forget_after(struct life *life, uint32_t chunk, uint64_t run,
                          uint64_t version)
 {
@@ -47,17 +48,14 @@ static void forget_after(struct life *life, uint32_t chunk, uint64_t run,
 void count_versions(struct life *life, const struct hub_view *view)
 {
     for (uint32_t i = 0; i < life->chunks && !view->recovering; i++) {
-        uint64_t version = 0, *newest = &life->count.newest[i];
+        uint64_t version = 0, *now = &life->count.now[i];
         const float *theta =
             hub_centre(world_hub(life->world), i, &version);
-        const struct soak_version *place = version_at(life, i, version);
 
-        if (!theta || (place->used && place->run == view->run &&
-                       place->version == version))
+        if (!theta || *now == version + 1)
             continue;
-        if (version <= *newest)
-            forget_after(life, i, view->run, version);
-        *newest = version;
+        forget_after(life, i, view->run, version);
+        *now = version + 1;
         record(life, i, view->run, version, theta);
     }
 }
@@ -90,8 +88,7 @@ static void compare(struct life *life, uint32_t chunk, uint64_t run,
                           "more in chunk %u",
                           (ull)version, (double)(*lost - before), chunk);
     }
-    life->count.newest[chunk] = version;
-    forget_after(life, chunk, run, version);
+    life->count.now[chunk] = version + 1;
 }
 
 void count_resumed(struct life *life, const struct hub_view *view,
@@ -101,12 +98,15 @@ void count_resumed(struct life *life, const struct hub_view *view,
     bool again = started || (count->disk_run == view->run &&
                              count->disk_version == view->version);
 
-    if (!life->plan->counts || !view->founded)
+    if (!life->plan->counts)
         return;
+    memset(count->now, 0, sizeof count->now);
     if (started) {
-        count->disk_run = view->run;
+        count->disk_run = view->founded ? view->run : 0;
         count->disk_version = view->version;
     }
+    if (!view->founded)
+        return;
     for (uint32_t i = 0; i < life->chunks; i++)
         compare(life, i, view->run,
                 again || life->config.hub.codec_down == CODEC_RAW);
