@@ -67,7 +67,7 @@ static void compare(struct life *life, uint32_t chunk, uint64_t run,
 {
     uint64_t version = 0;
     const float *theta = hub_centre(world_hub(life->world), chunk, &version);
-    const struct soak_version *place;
+    struct soak_version *place;
 
     if (!theta)
         return;
@@ -87,6 +87,7 @@ static void compare(struct life *life, uint32_t chunk, uint64_t run,
                           "the hub goes on from version %llu, which had %g "
                           "more in chunk %u",
                           (ull)version, (double)(*lost - before), chunk);
+        place->lost[i] = *lost; /* so it may be saved, and gone on from */
     }
     life->count.now[chunk] = version + 1;
 }
