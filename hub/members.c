@@ -268,11 +268,29 @@ void members_pace(struct hub *hub)
     }
 }
 
+/* A node does as it is told, and HELLO was before that. Who is to take the
+ * centre may or may not have done so: it is as one who has nothing. */
+static void member_follows(struct hub *hub, struct member *member)
+{
+    uint64_t run = hub->config.run;
+
+    if (member->start != START_GO && member->start != START_TAKE)
+        return;
+    if (member->run != run) {
+        member->keeps = 0;
+        member->base_version = hub->version;
+    }
+    member->run = member->start == START_GO ? run : 0;
+    if (member->start == START_TAKE)
+        member->lineage = 0;
+}
+
 void member_welcome(struct hub *hub, struct member *member)
 {
     const struct hub_config *config = &hub->config;
     struct msg msg = {.kind = MSG_WELCOME};
 
+    member_follows(hub, member);
     msg.welcome.protocol = PROTOCOL_MAX;
     msg.welcome.run = config->run;
     msg.welcome.epoch = hub->epoch;

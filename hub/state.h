@@ -230,7 +230,7 @@ struct member {
     uint64_t last_exchange; /* newest that was offered */
     uint64_t merged;        /* newest that was merged completely */
     uint64_t base_version;
-    uint64_t run;    /* that it came from, as its HELLO said */
+    uint64_t run;    /* that it is in; 0: none yet */
     uint64_t keeps;  /* 1 + version that it holds of that run; 0: none */
     bool mistrusted; /* what it gave as that was no good, or never came */
     struct doubt doubt;

@@ -341,6 +341,23 @@ static void a_young_run_that_is_ending_ends_as_the_one_it_gives_way_to(void)
     bench_destroy(&bench);
 }
 
+/* What b gave to run 7 is in its own meanwhile, and it would give it again. */
+static void who_went_along_with_a_young_run_takes_the_former_one(void)
+{
+    struct treasure treasure;
+    struct guest a, b;
+    struct bench *bench = interrupt(&a, &b, &treasure);
+
+    guest_lives(bench, &b, 1500 * MILLISECOND);
+    guest_pings(bench, &a, 1);
+    guest_lives(bench, &b, 1500 * MILLISECOND);
+    treasure_given(bench, &a, &treasure);
+    CHECK_EQUAL(7, bench_look(bench)->run);
+    CHECK_EQUAL(START_GO, treasure_start(bench, &a));
+    CHECK_EQUAL(START_TAKE, treasure_start(bench, &b));
+    bench_destroy(&bench);
+}
+
 static void rounds_of_a_young_run_let_nobody_begin_alone(void)
 {
     struct treasure treasure;
@@ -354,6 +371,7 @@ static void rounds_of_a_young_run_let_nobody_begin_alone(void)
     CHECK_EQUAL(7, bench_look(bench)->run);
     CHECK_EQUAL(3, bench_look(bench)->version);
     CHECK_EQUAL(START_GO, treasure_start(bench, &a));
+    guest_credits(bench, &b, 0, 0); /* takes the centre */
     guest_gives(bench, &a, 4, 0.5);
     guest_gives(bench, &b, 3, 0.5);
     guest_lives(bench, &a, SECOND);
@@ -377,5 +395,6 @@ void add_hub_recover_young_tests(CU_pSuite suite)
     TEST(a_young_run_that_is_ending_ends_as_the_one_it_gives_way_to);
     TEST(the_best_of_a_young_run_goes_with_it);
     TEST(a_score_of_a_young_run_that_comes_late_does_not_count);
+    TEST(who_went_along_with_a_young_run_takes_the_former_one);
     TEST(rounds_of_a_young_run_let_nobody_begin_alone);
 }
