@@ -32,8 +32,9 @@
  *   is borne in mind here, number by number, and nothing beside it forgiven.
  * - When a hub has lost its disk, and none of its nodes that come in time keeps
  *   a whole version, another run begins: what the former one held is gone, but
- *   for what its founder has of it. What a node has not given yet it gives to
- *   the other run.
+ *   for what its founder has of it, which by a lossy codec down may be a little
+ *   more of a number than was merged, as rounded on its way. What a node has
+ *   not given yet it gives to the other run.
  * - A node that dies takes with it what was not merged. What one has learnt
  *   before it has the run's parameters goes when it takes them. Steps of a node
  *   that offers gradients and has no hub move that node alone.

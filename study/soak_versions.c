@@ -45,6 +45,40 @@ static void forget_after(struct life *life, uint32_t chunk, uint64_t run,
     }
 }
 
+/* Of what the versions of a chunk were in a number the most that is not above
+ * `value`. */
+static float stood(const struct life *life, uint32_t chunk, size_t number,
+                   float value)
+{
+    float most = 0;
+
+    for (unsigned i = 0; i < SOAK_VERSIONS; i++) {
+        const struct soak_version *place = &life->count.versions[chunk][i];
+
+        if (place->used && place->stands[number] <= value)
+            most = fmaxf(most, place->stands[number]);
+    }
+    return most;
+}
+
+/* Another run begins with what its founder holds. By a lossy codec down that
+ * may be more of a number than was ever merged of it, never more than that
+ * once again: what rounds up to a step is half of it at least. */
+static void found(struct life *life, uint32_t chunk, const float *theta)
+{
+    float *lost = life->count.lost[chunk];
+
+    memset(lost, 0, sizeof life->count.lost[chunk]);
+    if (life->config.hub.codec_down == CODEC_RAW)
+        return;
+    for (size_t i = 0; i < numbers_of(life); i++) {
+        float most = stood(life, chunk, i, theta[i]);
+
+        if (theta[i] - most <= most)
+            lost[i] = most - theta[i];
+    }
+}
+
 void count_versions(struct life *life, const struct hub_view *view)
 {
     for (uint32_t i = 0; i < life->chunks && !view->recovering; i++) {
@@ -54,6 +88,8 @@ void count_versions(struct life *life, const struct hub_view *view)
 
         if (!theta || *now == version + 1)
             continue;
+        if (!*now)
+            found(life, i, theta);
         forget_after(life, i, view->run, version);
         *now = version + 1;
         record(life, i, view->run, version, theta);
