@@ -6,20 +6,26 @@
  * verdicts as well: else a round would go on without what it has given. */
 #include "node/state.h"
 
+/* The newest first: a result that a later one is a change of goes to the node
+ * for as long as that one does. */
+static void waive_from(struct node *node, struct flight *flight)
+{
+    if (!flight)
+        return;
+    waive_from(node, flight->next);
+    if (node->welcome.miss == MISS_CUT &&
+        flight->snapshot.kind == EXCHANGE_DELTA) {
+        flight->closing = true;
+        flight_close(node, flight);
+    }
+    flight_waive(node, flight);
+}
+
 /* Nothing is applied any more, and on a slow link a verdict is sooner here than
  * a result. Where exchanges are cut, their time is up. */
 void parting_begins(struct node *node)
 {
-    bool cut = node->welcome.miss == MISS_CUT;
-
-    for (struct flight *flight = node->flights; flight;
-         flight = flight->next) {
-        if (cut && flight->snapshot.kind == EXCHANGE_DELTA) {
-            flight->closing = true;
-            flight_close(node, flight);
-        }
-        flight_waive(node, flight);
-    }
+    waive_from(node, node->flights);
 }
 
 void parting_at_once(struct node *node)
