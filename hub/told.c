@@ -7,7 +7,7 @@
 
 enum {
     ALONE_TIMES = 2,    /* k iterations that a version stands for, at most */
-    ALONE_VERSIONS = 10 /* before what it tells can be the goal */
+    ALONE_VERSIONS = 10 /* that are enough: links may be too slow for k */
 };
 
 void told_score(struct hub *hub, const struct contribution *contribution)
@@ -53,11 +53,19 @@ bool told_goal(const struct hub *hub)
            hub->version >= ALONE_VERSIONS;
 }
 
+/* Versions that the run must have before iterations are believed to be done;
+ * none where nobody offers by itself. */
+static uint64_t versions_due(const struct hub *hub)
+{
+    uint64_t every = hub->config.every;
+    uint64_t due =
+        every ? hub->config.iterations / ALONE_TIMES / every : 0;
+
+    return due < ALONE_VERSIONS ? due : ALONE_VERSIONS;
+}
+
 bool told_done(const struct hub *hub)
 {
-    uint64_t exchanges =
-        hub->config.iterations / ALONE_TIMES / hub->config.every;
-
     return 2 * hub->tally.done > hub->tally.present &&
-           (!is_alone(hub) || hub->version >= exchanges);
+           (!is_alone(hub) || hub->version >= versions_due(hub));
 }
