@@ -42,18 +42,22 @@ static int64_t need_of(const struct bucket *bucket, uint64_t bytes)
     return tokens < bucket->depth ? tokens : bucket->depth;
 }
 
-bool bucket_take(struct bucket *bucket, uint64_t bytes, nanos now)
+void bucket_owe(struct bucket *bucket, uint64_t bytes, nanos now)
 {
-    int64_t level;
-
     if (!bucket->rate)
-        return true;
-    level = level_at(bucket, now);
-    if (level < need_of(bucket, bytes))
-        return false;
-    bucket->level = level - tokens_of(bytes);
+        return;
+    bucket->level = level_at(bucket, now) - tokens_of(bytes);
     if (now > bucket->at)
         bucket->at = now;
+}
+
+bool bucket_take(struct bucket *bucket, uint64_t bytes, nanos now)
+{
+    if (!bucket->rate)
+        return true;
+    if (level_at(bucket, now) < need_of(bucket, bytes))
+        return false;
+    bucket_owe(bucket, bytes, now);
     return true;
 }
 

@@ -150,6 +150,8 @@ void keeping_tick(struct hub *hub)
     keeping->since = hub->now;
 }
 
+/* The first waits for no rate: without it a node keeps nothing for as long as
+ * results come first. They wait for what it owes. */
 static void tell(struct hub *hub, const struct keeper *keeper,
                  struct msg_keep keep, struct blob *manifest)
 {
@@ -158,13 +160,16 @@ static void tell(struct hub *hub, const struct keeper *keeper,
 
     if (member->session != keeper->session ||
         !is_keeper(hub, member, manifest->size) ||
-        bucket_when(&hub->flow.up, manifest->size, hub->now) > hub->now ||
-        !bucket_take(&member->delivery.bucket, manifest->size, hub->now))
+        (!hub->keeping.first &&
+         (bucket_when(&hub->flow.up, manifest->size, hub->now) > hub->now ||
+          bucket_when(&member->delivery.bucket, manifest->size, hub->now) >
+              hub->now)))
         return;
     msg.keep.merged = keeper->merged;
     member->told.bytes += manifest->size;
     member->told.at = hub->now;
-    (void)bucket_take(&hub->flow.up, manifest->size, hub->now);
+    bucket_owe(&hub->flow.up, manifest->size, hub->now);
+    bucket_owe(&member->delivery.bucket, manifest->size, hub->now);
     effects_send(hub->out, member->bulk, &msg, manifest);
 }
 

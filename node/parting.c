@@ -6,26 +6,32 @@
  * verdicts as well: else a round would go on without what it has given. */
 #include "node/state.h"
 
-/* The newest first: a result that a later one is a change of goes to the node
- * for as long as that one does. */
-static void waive_from(struct node *node, struct flight *flight)
+static struct flight *newest_before(const struct node *node,
+                                    const struct flight *later)
 {
-    if (!flight)
-        return;
-    waive_from(node, flight->next);
-    if (node->welcome.miss == MISS_CUT &&
-        flight->snapshot.kind == EXCHANGE_DELTA) {
-        flight->closing = true;
-        flight_close(node, flight);
-    }
-    flight_waive(node, flight);
+    struct flight *flight = node->flights;
+
+    while (flight && flight != later && flight->next != later)
+        flight = flight->next;
+    return flight == later ? NULL : flight;
 }
 
 /* Nothing is applied any more, and on a slow link a verdict is sooner here than
- * a result. Where exchanges are cut, their time is up. */
+ * a result. Where exchanges are cut, their time is up. The newest first: a
+ * result that a later one is a change of goes to the node for as long as that
+ * one does. */
 void parting_begins(struct node *node)
 {
-    waive_from(node, node->flights);
+    bool cut = node->welcome.miss == MISS_CUT;
+    struct flight *flight = NULL;
+
+    while ((flight = newest_before(node, flight)) != NULL) {
+        if (cut && flight->snapshot.kind == EXCHANGE_DELTA) {
+            flight->closing = true;
+            flight_close(node, flight);
+        }
+        flight_waive(node, flight);
+    }
 }
 
 void parting_at_once(struct node *node)

@@ -106,10 +106,27 @@ static void those_who_say_they_keep_more_do_not_add_up(void)
     bench_destroy(&bench);
 }
 
+/* The hub has only just sent all that its rate allows: the centre, to a. */
+static void no_rate_keeps_a_node_from_the_first_to_keep(void)
+{
+    struct bench *bench = treasure_life(&store);
+    struct guest guest[3];
+
+    bench->config.up = 100;
+    bench_open(bench);
+    for (unsigned i = 0; i < 3; i++)
+        guest[i] = guest_comes(bench, (const char *[]){"a", "b", "c"}[i]);
+    guest_founds(bench, &guest[0], 1);
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_EQUAL(1, treasure_count(bench, &guest[i]));
+    bench_destroy(&bench);
+}
+
 void add_hub_recover_late_tests(CU_pSuite suite)
 {
     TEST(the_first_node_may_come_late);
     TEST(who_has_more_is_asked_as_long_as_nothing_is_merged);
     TEST(those_who_say_they_keep_more_do_not_add_up);
+    TEST(no_rate_keeps_a_node_from_the_first_to_keep);
     TEST(once_something_is_merged_what_is_lost_is_told);
 }
