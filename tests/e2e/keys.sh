@@ -253,6 +253,7 @@ mv "$keys" "$here/old.keys"
 hub h --keys "$keys" --policy mean
 node n2
 until_ 20 "who has no key is told" said n2 "give it --key-file"
+ends n2 77
 for who in n2 fresh; do
     node $who --key-file "$here/old.keys/invitation"
     until_ 30 "$who says that the hub has other keys" said $who \
