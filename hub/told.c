@@ -7,7 +7,7 @@
 
 enum {
     ALONE_TIMES = 2,    /* k iterations that a version stands for, at most */
-    ALONE_VERSIONS = 10 /* that are enough: links may be too slow for k */
+    ALONE_VERSIONS = 10 /* before what it tells can be the goal */
 };
 
 void told_score(struct hub *hub, const struct contribution *contribution)
@@ -58,10 +58,8 @@ bool told_goal(const struct hub *hub)
 static uint64_t versions_due(const struct hub *hub)
 {
     uint64_t every = hub->config.every;
-    uint64_t due =
-        every ? hub->config.iterations / ALONE_TIMES / every : 0;
 
-    return due < ALONE_VERSIONS ? due : ALONE_VERSIONS;
+    return every ? hub->config.iterations / ALONE_TIMES / every : 0;
 }
 
 bool told_done(const struct hub *hub)

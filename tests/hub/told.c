@@ -38,25 +38,6 @@ static void one_alone_must_have_trained_what_it_says(void)
     bench_destroy(&bench);
 }
 
-/* It may offer far less often than each k iterations. */
-static void one_alone_on_a_slow_link_is_believed_after_ten_versions(void)
-{
-    struct bench *bench = bench_new();
-    struct guest a;
-
-    bench->config.iterations = 1000000;
-    bench->config.every = 10;
-    a = guest_alone(bench);
-    guest_pings(bench, &a, 1000000);
-    trains(bench, &a, 1, 9, 1);
-    hand_wait(&bench->hand, SECOND);
-    CHECK(!bench_look(bench)->ending);
-    trains(bench, &a, 10, 1, 1);
-    hand_wait(&bench->hand, SECOND);
-    CHECK_TEXT("1000000 iterations done", bench_look(bench)->reason);
-    bench_destroy(&bench);
-}
-
 /* As members of collectives do. */
 static void where_nobody_offers_iterations_are_what_is_said(void)
 {
@@ -143,7 +124,6 @@ static void a_loss_that_one_of_two_makes_up_reaches_no_goal(void)
 void add_hub_told_tests(CU_pSuite suite)
 {
     TEST(one_alone_must_have_trained_what_it_says);
-    TEST(one_alone_on_a_slow_link_is_believed_after_ten_versions);
     TEST(where_nobody_offers_iterations_are_what_is_said);
     TEST(a_goal_is_not_what_one_alone_says_at_once);
     TEST(iterations_that_one_of_two_makes_up_end_nothing);
