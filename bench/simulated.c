@@ -136,8 +136,7 @@ static struct world_config star_of(const char *policy, uint64_t every,
         .reconnect = SECOND,
         .job = 300 * MICROSECOND,
         .unencoded = true,
-        .unjudged = true,
-        .untold = true};
+        .unjudged = true};
 
     return config;
 }

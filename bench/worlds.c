@@ -89,7 +89,6 @@ static struct world_config star_of(const struct plan *plan,
         .job = 300 * MICROSECOND,
         .unencoded = true,
         .unjudged = true,
-        .untold = true,
         .hooks = {.context = steps, .after_step = count_step}};
 
     return config;

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <xxhash.h>
-
 #include "core/quote.h"
 #include "core/text.h"
 
@@ -149,33 +147,4 @@ size_t trace_effect(const struct effect *effect, char *text, size_t size)
     text_add(&out, "  %s", effect_kinds[effect->kind].name);
     effect_kinds[effect->kind].add(&out, effect);
     return out.length;
-}
-
-void history_init(struct history *history)
-{
-    *history = (struct history){0, 0};
-}
-
-void history_add(struct history *history, const char *line)
-{
-    history->hash = XXH3_64bits_withSeed(line, strlen(line), history->hash);
-    history->lines++;
-}
-
-void history_add_step(struct history *history, const struct event *event,
-                      const struct effects *effects)
-{
-    char line[TRACE_BYTES];
-
-    (void)trace_event(event, line, sizeof line);
-    history_add(history, line);
-    for (unsigned i = 0; i < effects->count; i++) {
-        (void)trace_effect(&effects->list[i], line, sizeof line);
-        history_add(history, line);
-    }
-}
-
-uint64_t history_hash(const struct history *history)
-{
-    return history->hash;
 }

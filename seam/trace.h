@@ -1,8 +1,8 @@
 /* Transcripts: what a machine was told and what it did, as lines of text.
  *
- * Stories compare them with what is expected, recordings keep them, and the
- * history of a run is the hash of all its lines. A line has no address in it,
- * no line end, and nothing that differs between two runs of the same events:
+ * Stories compare them with what is expected, and recordings keep them. A line
+ * has no address in it, no line end, and nothing that differs between two runs
+ * of the same events (seam/history.h is a hash of all that):
  *
  *     0.25 join 3 bulk
  *     0.5 message 3 chunk exchange=1 chunk=0 codec=0 checksum=7 [1024 3f...]
@@ -29,18 +29,5 @@ enum { TRACE_BYTES = 2048 };
  * is indented by two blanks. */
 size_t trace_event(const struct event *event, char *text, size_t size);
 size_t trace_effect(const struct effect *effect, char *text, size_t size);
-
-/* All lines so far; equal histories have equal hashes. */
-struct history {
-    uint64_t hash; /* XXH3-64 of a line, seeded with that of those before */
-    uint64_t lines;
-};
-
-void history_init(struct history *history);
-void history_add(struct history *history, const char *line);
-/* Adds the line of an event and those of its effects. */
-void history_add_step(struct history *history, const struct event *event,
-                      const struct effects *effects);
-uint64_t history_hash(const struct history *history);
 
 #endif

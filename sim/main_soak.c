@@ -4,13 +4,17 @@
 #include <time.h>
 
 #include "core/quote.h"
+#include "core/text.h"
 #include "sim/main.h"
 #include "sim/main_run.h"
 #include "store/file.h"
 #include "study/crew.h"
 #include "study/soak_shrink.h"
 
-enum { BATCH = 10, SEEDS = 200, STORIES = 3, LONGEST_STORY = 1 << 20 };
+/* A batch is lived in one process; after STRETCH of them it is said how far it
+ * is. */
+enum { BATCH = 10, STRETCH = 100, STRETCH_SEEDS = STRETCH * BATCH };
+enum { SEEDS = 200, STORIES = 3, LONGEST_STORY = 1 << 20 };
 
 /* What a batch of seeds came to. */
 struct batch {
@@ -24,9 +28,9 @@ struct batch {
 
 struct soaking {
     struct options options;
-    uint64_t seeds;
-    struct batch all;    /* its failures: the first ones */
-    struct batch *list;
+    uint64_t seeds, lived;         /* so many of the first ones */
+    struct batch all;              /* its failures: the first ones */
+    struct batch stretch[STRETCH]; /* the batches behind those */
     double began;
 };
 
@@ -72,15 +76,15 @@ static void add_life(struct batch *batch, uint64_t seed,
 
 /* ---- many seeds ---- */
 
+/* The seeds of a batch of the stretch: the last one may have fewer. */
 static uint64_t first_of(const struct soaking *soaking, unsigned batch)
 {
-    return soaking->options.seed + (uint64_t)batch * BATCH;
+    return soaking->options.seed + soaking->lived + (uint64_t)batch * BATCH;
 }
 
-/* Seeds of a batch: the last one may have fewer. */
 static unsigned size_of(const struct soaking *soaking, unsigned batch)
 {
-    uint64_t left = soaking->seeds - (uint64_t)batch * BATCH;
+    uint64_t left = soaking->seeds - soaking->lived - (uint64_t)batch * BATCH;
 
     return left < BATCH ? (unsigned)left : BATCH;
 }
@@ -110,7 +114,7 @@ static void try_batch(struct soaking *soaking, unsigned number)
         struct soak_life life;
 
         soak_try(plan, NULL, &life);
-        add_life(&soaking->list[number], seed, &life);
+        add_life(&soaking->stretch[number], seed, &life);
         soak_plan_destroy(&plan);
     }
 }
@@ -124,30 +128,75 @@ static void add_batch(struct batch *all, const struct batch *batch)
                     batch->failures[i].complaint);
 }
 
-/* False: interrupted. */
-static bool soak_all(struct soaking *soaking)
+/* False: interrupted; those that were begun are lived. */
+static bool soak_stretch(struct soaking *soaking)
 {
-    unsigned count = (unsigned)((soaking->seeds + BATCH - 1) / BATCH);
+    uint64_t left = (soaking->seeds - soaking->lived + BATCH - 1) / BATCH;
+    unsigned count = left < STRETCH ? (unsigned)left : STRETCH;
     struct crew crew = {.count = count,
                         .workers = (unsigned)soaking->options.workers,
                         .size = sizeof(struct batch),
                         .of = soaking,
                         .run = run_batch,
-                        .noun = "batches of 10 seeds"};
-    bool whole;
+                        .noun = soaking->seeds > STRETCH_SEEDS
+                                    ? NULL
+                                    : "batches of 10 seeds"};
+    bool whole = crew_run(&crew, soaking->stretch);
+    uint64_t lived = 0;
 
-    soaking->list = calloc(count, sizeof *soaking->list);
-    if (!soaking->list)
-        abort();
-    whole = crew_run(&crew, soaking->list);
     for (unsigned i = 0; i < count; i++) {
-        if (whole && !soaking->list[i].lived)
+        if (whole && !soaking->stretch[i].lived)
             try_batch(soaking, i);
-        if (soaking->list[i].lived)
-            add_batch(&soaking->all, &soaking->list[i]);
+        if (!soaking->stretch[i].lived)
+            break;
+        add_batch(&soaking->all, &soaking->stretch[i]);
+        lived += soaking->stretch[i].lived;
     }
-    free(soaking->list);
+    soaking->lived += lived;
     return whole;
+}
+
+/* Where to go on, as options. */
+static void add_rest(const struct soaking *soaking, struct text *out)
+{
+    uint64_t first = soaking->options.seed + soaking->lived;
+    uint64_t left = soaking->seeds - soaking->lived;
+
+    text_add(out, "--seed %llu --seeds %llu", (unsigned long long)first,
+             (unsigned long long)left);
+}
+
+static void say_how_far(const struct soaking *soaking)
+{
+    double spent = seconds() - soaking->began;
+    double rest = (double)(soaking->seeds - soaking->lived);
+    char bytes[80];
+    struct text text;
+
+    text_init(&text, bytes, sizeof bytes);
+    add_rest(soaking, &text);
+    (void)fprintf(stderr,
+                  "%llu of %llu seeds in %.0f s, about %.0f s to go, "
+                  "violations: %u; the rest: %s\n",
+                  (unsigned long long)soaking->lived,
+                  (unsigned long long)soaking->seeds, spent,
+                  spent / (double)soaking->lived * rest, soaking->all.failed,
+                  bytes);
+    for (unsigned i = 0; i < soaking->all.failed && i < BATCH; i++)
+        (void)fprintf(stderr, "  seed %llu: %s\n",
+                      (unsigned long long)soaking->all.failures[i].seed,
+                      soaking->all.failures[i].complaint);
+}
+
+/* False: interrupted. */
+static bool soak_all(struct soaking *soaking)
+{
+    while (soak_stretch(soaking)) {
+        if (soaking->lived == soaking->seeds)
+            return true;
+        say_how_far(soaking);
+    }
+    return false;
 }
 
 /* ---- what is said ---- */
@@ -306,6 +355,8 @@ static enum status tell_story(const struct options *options, struct why *why)
 
 static enum status soak_seeds(struct soaking *soaking, struct why *why)
 {
+    char rest[80];
+    struct text text;
     bool whole;
 
     soaking->seeds =
@@ -320,9 +371,13 @@ static enum status soak_seeds(struct soaking *soaking, struct why *why)
         return because(why, STATUS_BUG,
                        "promises were broken: keep the stories, and report "
                        "them");
+    text_init(&text, rest, sizeof rest);
+    add_rest(soaking, &text);
     return whole ? STATUS_OK
                  : because(why, STATUS_AGAIN,
-                           "interrupted; what is said is of the seeds so far");
+                           "interrupted; what is said is of the seeds so far. "
+                           "For the others give %s",
+                           rest);
 }
 
 int sim_soak(int count, char **words)

@@ -125,9 +125,7 @@ static void tell_line(struct world *world, const char *name,
     const struct world_hooks *hooks = &world->config.hooks;
 
     (void)snprintf(text, sizeof text, "%s %s", name, line);
-    history_add(&world->history, text);
-    if (hooks->line)
-        hooks->line(hooks->context, text);
+    hooks->line(hooks->context, text);
 }
 
 static void tell_effects(struct world *world, const struct event *event,
@@ -142,8 +140,8 @@ static void tell_effects(struct world *world, const struct event *event,
         .effects = &world->effects};
     char line[TRACE_BYTES];
 
-    for (unsigned i = 0; !world->config.untold && i < world->effects.count;
-         i++) {
+    history_add(&world->history, name, event, &world->effects);
+    for (unsigned i = 0; hooks->line && i < world->effects.count; i++) {
         (void)trace_effect(&world->effects.list[i], line, sizeof line);
         tell_line(world, name, line);
     }
@@ -192,7 +190,7 @@ static void take_step(struct world *world, struct item *item)
     if (item->event == EVENT_MESSAGE)
         event.msg = &item->msg;
     count_step(world);
-    if (!world->config.untold) {
+    if (world->config.hooks.line) {
         (void)trace_event(&event, line, sizeof line);
         tell_line(world, machine->name, line);
     }

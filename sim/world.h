@@ -118,7 +118,6 @@ struct world_config {
     bool saves;                  /* the hub may save, to memory */
     bool unencoded;              /* messages skip their wire format */
     bool unjudged;               /* do not ask machines for invariants */
-    bool untold;                 /* no transcript, and so no history */
     struct world_hooks hooks;
 };
 
@@ -198,7 +197,7 @@ const struct world_link *world_link_now(const struct world *world,
 const struct world_saved *world_saved(const struct world *world);
 /* The first broken invariant, as a sentence, or NULL. */
 const char *world_broken(const struct world *world);
-/* A hash over the whole transcript so far. */
+/* A hash of all that has happened so far. */
 uint64_t world_history(const struct world *world);
 
 #endif

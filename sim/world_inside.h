@@ -6,6 +6,7 @@
 #define SIM_WORLD_INSIDE_H
 
 #include "core/prng.h"
+#include "seam/history.h"
 #include "seam/trace.h"
 #include "sim/port.h"
 #include "sim/queue.h"

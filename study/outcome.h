@@ -25,7 +25,7 @@ struct outcome {
                           lagged behind */
     double late;       /* share of results that were not there at i+d */
     uint64_t steps;    /* of machines */
-    uint64_t history;  /* hash of the transcript; 0: untold */
+    uint64_t history;  /* seam/history.h */
     double cost;       /* real seconds, the only number that another run of the
                           same seed may not have */
     char trouble[TROUBLE_BYTES];

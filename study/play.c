@@ -174,7 +174,6 @@ static struct world_config configure(struct play *play, uint64_t seed)
     const struct options *options = &scene->options;
     const struct computing *computing = play->computing;
     uint32_t scale = computing->scale;
-    bool told = watcher && (watcher->told || watcher->line);
     struct world_config config = {
         .hub = scene->hub,
         .schema = computing->schema,
@@ -190,7 +189,6 @@ static struct world_config configure(struct play *play, uint64_t seed)
         .saves = scene->acts != NULL,
         .unencoded = true,
         .unjudged = true,
-        .untold = !told,
         .hooks = {.context = play,
                   .after_step = on_step,
                   .filter = on_message,
@@ -236,7 +234,7 @@ static void run(struct play *play, struct outcome *out)
                        world_broken(play->world) ? world_broken(play->world)
                                                  : "the run did not end");
     tally_end(&play->tally, out);
-    out->history = play->config.untold ? 0 : world_history(play->world);
+    out->history = world_history(play->world);
     if (watcher && watcher->end)
         watcher->end(watcher->of, out);
 }

@@ -45,7 +45,6 @@ struct scene_watcher {
     /* About every `interval` of virtual time; 0: never. */
     nanos interval;
     void (*look)(void *of, struct world *world);
-    bool told; /* the transcript is wanted, for outcome.history or `line` */
     void (*line)(void *of, const char *line);
     /* What came of it, while its world is still there: what `look` has kept
      * of the hub's view is not, once the play is over. */

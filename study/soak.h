@@ -19,7 +19,7 @@ enum { SOAK_COMPLAINT_BYTES = 240 };
 
 /* What became of one life; numbers only, to go from process to process. */
 struct soak_life {
-    uint64_t history; /* hash of the transcript */
+    uint64_t history; /* seam/history.h */
     uint64_t steps, late, twice, lies, merged;
     uint64_t recovered; /* centres that hubs took from nodes */
     uint64_t deeds[DEEDS];

@@ -140,6 +140,15 @@ sim both 0 soak --seeds 12 --json --workers 2
 cmp "$here/alone.out" "$here/both.out" || failed "workers make a difference"
 grep -q '^{"seeds":12,"first":1,.*"violations":0,"failing":\[\]}$' \
     "$here/alone.out" || failed "the JSON of soak"
+# Who interrupts it is told how to go on.
+start parted "$bin/starswitch-sim" soak --seeds 1000000 --seed 5 --workers 1
+until_ 60 "a thousand seeds are lived" grep -q \
+    "^1000 of 1000000 seeds in .*; the rest: --seed 1005 --seeds 999000\$" \
+    "$here/parted.err"
+send INT parted
+ends parted 75 30
+grep -q "For the others give --seed 10[0-9]5 --seeds 99[89][0-9]*" \
+    "$here/parted.err" || failed "where to go on is not told"
 sim words 0 soak --seeds 2 --seed 9
 prints words "2 seeds from 9 on, each twice"
 prints words "violations: 0"

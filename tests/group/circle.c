@@ -210,7 +210,7 @@ void circle_step(struct circle *circle, unsigned place, struct event *event)
 
     event->now = circle->now;
     machine.step(machine.self, event, &circle->effects);
-    history_add_step(&circle->history, event, &circle->effects);
+    history_add(&circle->history, machine.name, event, &circle->effects);
     carry_out(circle, place);
     broken = board_check(circle->board);
     if (broken)

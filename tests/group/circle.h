@@ -17,7 +17,7 @@
 #include "core/prng.h"
 #include "group/board.h"
 #include "group/client.h"
-#include "seam/trace.h"
+#include "seam/history.h"
 
 enum { CIRCLE_MEMBERS = 12, CIRCLE_BYTES = 1 << 16, CIRCLE_PART = 64 };
 

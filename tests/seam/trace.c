@@ -154,61 +154,6 @@ static void a_line_is_cut_to_fit(void)
     CHECK_TEXT("5 ", line);
 }
 
-static void equal_lines_make_equal_histories(void)
-{
-    struct history a, b;
-
-    history_init(&a);
-    history_init(&b);
-    CHECK(history_hash(&a) == history_hash(&b));
-    for (int i = 0; i < 100; i++) {
-        history_add(&a, "same");
-        history_add(&b, "same");
-        CHECK(history_hash(&a) == history_hash(&b));
-    }
-    history_add(&a, "x");
-    history_add(&b, "y");
-    CHECK(history_hash(&a) != history_hash(&b));
-    history_add(&a, "same");
-    history_add(&b, "same");
-    CHECK(history_hash(&a) != history_hash(&b));
-    CHECK_EQUAL(102, a.lines);
-}
-
-static void the_order_of_lines_counts(void)
-{
-    static const char *const orders[][2] = {
-        {"a", "b"}, {"b", "a"}, {"ab", ""}, {"", "ab"}};
-    uint64_t hashes[4];
-
-    for (int i = 0; i < 4; i++) {
-        struct history history;
-
-        history_init(&history);
-        history_add(&history, orders[i][0]);
-        history_add(&history, orders[i][1]);
-        hashes[i] = history_hash(&history);
-        for (int j = 0; j < i; j++)
-            CHECK(hashes[i] != hashes[j]);
-    }
-}
-
-static void a_step_is_its_event_and_its_effects(void)
-{
-    struct event event = {.now = SECOND, .kind = EVENT_WAKE};
-    struct history step, lines;
-    struct effects effects = {0};
-
-    effects_drop(&effects, 5);
-    history_init(&step);
-    history_init(&lines);
-    history_add_step(&step, &event, &effects);
-    history_add(&lines, "1 wake");
-    history_add(&lines, "  drop 5");
-    CHECK(history_hash(&step) == history_hash(&lines));
-    effects_free(&effects);
-}
-
 void add_seam_trace_tests(CU_pSuite suite)
 {
     TEST(connections_are_told_by_peer_and_channel);
@@ -218,7 +163,4 @@ void add_seam_trace_tests(CU_pSuite suite)
     TEST(effects_are_indented);
     TEST(the_longest_line_has_room);
     TEST(a_line_is_cut_to_fit);
-    TEST(equal_lines_make_equal_histories);
-    TEST(the_order_of_lines_counts);
-    TEST(a_step_is_its_event_and_its_effects);
 }

@@ -113,7 +113,6 @@ static void open_run(struct run *run, const struct plan *plan)
     lab->config.link = (struct world_link){.latency = 100 * MICROSECOND,
                                            .jitter = 50 * MICROSECOND};
     lab->config.reconnect = 50 * MILLISECOND;
-    lab->config.untold = true;
     lab->promised = plan->promised;
     lab->after_step = count;
     lab->own = run;

@@ -41,7 +41,6 @@ static struct lab *run(const struct trainer_config *how, struct paces *paces,
 
     lab->config.hub.every = 1 << 30;
     lab->config.trace = trace;
-    lab->config.untold = true;
     node.trainer.start = lab->start;
     node.trainer.elements = 1;
     node.trainer.samples = 1;
