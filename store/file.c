@@ -26,7 +26,7 @@ enum status file_failed(const char *verb, const char *path, struct why *why)
                    strerror_r(errno, words, sizeof words));
 }
 
-static bool write_all(int file, const struct part *part)
+bool file_write_all(int file, const struct part *part)
 {
     const unsigned char *bytes = part->bytes;
     size_t left = part->size;
@@ -63,7 +63,7 @@ static bool write_parts(int file, const struct part *parts, size_t count,
     if (!reserve(file, parts, count))
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!write_all(file, &parts[i]))
+        if (!file_write_all(file, &parts[i]))
             return false;
     return care == CARE_LITTLE || fsync(file) == 0;
 }
@@ -85,18 +85,16 @@ static enum status fill(int file, const char *path, const struct part *parts,
 
 /* A new file, never what somebody has put there under its name: a link leads
  * elsewhere, and a FIFO blocks. */
-static enum status write_new(const char *path, const struct part *parts,
-                             size_t count, enum care care, struct why *why)
+static int file_new(const char *path)
 {
-    (void)unlink(path);
-    return fill(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666),
-                path, parts, count, care, why);
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
 enum status file_write(const char *path, const struct part *parts,
                        size_t count, struct why *why)
 {
-    return write_new(path, parts, count, CARE_FULL, why);
+    (void)unlink(path);
+    return fill(file_new(path), path, parts, count, CARE_FULL, why);
 }
 
 enum status folder_sync(const char *path, struct why *why)
@@ -143,11 +141,17 @@ static enum status replace(const char *path, const struct part *parts,
                            size_t count, enum care care, struct why *why)
 {
     char beside[FILE_PATH_BYTES];
-    enum status status = name_beside(path, beside, why);
+    bool stream;
+    enum status status = file_look(path, &stream, why);
 
+    if (status == STATUS_OK && stream)
+        return file_stream(path, parts, count, why);
+    if (status == STATUS_OK)
+        status = name_beside(path, beside, why);
     if (status != STATUS_OK)
         return status;
-    status = write_new(beside, parts, count, care, why);
+    (void)unlink(beside);
+    status = fill(file_new(beside), path, parts, count, care, why);
     if (status == STATUS_OK && rename(beside, path) != 0)
         status = file_failed("write", path, why);
     if (status != STATUS_OK)

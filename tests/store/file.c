@@ -1,5 +1,6 @@
 #include "store/file.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +97,7 @@ static void to_try_a_file_leaves_it_as_it_is(void)
     CHECK(holds(folder_file(&folder, "a"), "kept"));
     CHECK(!file_exists(folder_file(&folder, "a.tmp")));
     CHECK_EQUAL(STATUS_IO, file_try(folder_file(&folder, "no/a"), &why));
-    CHECK_CONTAINS("no/a", why.text);
+    CHECK_CONTAINS("no/a: there is no folder ", why.text);
     CHECK_EQUAL(STATUS_IO, file_try(folder_file(&folder, "."), &why));
     folder_remove(&folder);
 }
@@ -152,6 +153,41 @@ static void a_link_beside_the_file_is_not_followed(void)
     folder_remove(&folder);
 }
 
+static bool still_a_fifo(const char *path)
+{
+    struct stat there;
+
+    return lstat(path, &there) == 0 && S_ISFIFO(there.st_mode);
+}
+
+/* As root /dev/null itself would else become a file. */
+static void what_is_no_plain_file_is_written_to_and_not_replaced(void)
+{
+    struct folder folder;
+    struct why why;
+    char got[8] = "";
+    int pipe;
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    CHECK_EQUAL(0, mkfifo(folder_file(&folder, "a"), S_IRUSR | S_IWUSR));
+    CHECK_EQUAL(0, symlink("/dev/full", folder_file(&folder, "l")));
+    CHECK_STATUS(STATUS_IO, write_text(folder_file(&folder, "a"), "x", &why));
+    CHECK_CONTAINS("a pipe that nobody reads", why.text);
+    pipe = open(folder_file(&folder, "a"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    CHECK(pipe >= 0);
+    CHECK_OK(file_try(folder_file(&folder, "a"), &why));
+    CHECK_OK(write_text(folder_file(&folder, "a"), "new", &why));
+    CHECK_EQUAL(3, read(pipe, got, sizeof got));
+    CHECK(!strcmp(got, "new") && still_a_fifo(folder_file(&folder, "a")));
+    (void)close(pipe);
+    CHECK_OK(file_try(folder_file(&folder, "l"), &why));
+    CHECK_STATUS(STATUS_IO, write_text(folder_file(&folder, "l"), "x", &why));
+    CHECK_CONTAINS("No space left", why.text);
+    CHECK(!file_exists(folder_file(&folder, "l.tmp")));
+    folder_remove(&folder);
+}
+
 static void a_saved_file_that_is_a_fifo_is_refused_and_not_waited_for(void)
 {
     struct folder folder;
@@ -179,5 +215,6 @@ void add_store_file_tests(CU_pSuite suite)
     TEST(a_file_is_not_moved_over_a_folder);
     TEST(folders_are_made_with_those_they_are_in);
     TEST(a_link_beside_the_file_is_not_followed);
+    TEST(what_is_no_plain_file_is_written_to_and_not_replaced);
     TEST(a_saved_file_that_is_a_fifo_is_refused_and_not_waited_for);
 }
