@@ -62,7 +62,8 @@ enum status node_save(const struct trainer *trainer,
 {
     if (options->save_file[0])
         return write_model(trainer, state->iteration, options->save_file, why);
-    if (state->iteration && !state->applied && !state->attached)
+    if (state->iteration && !state->exit_code && !state->offered &&
+        !state->applied && !state->attached)
         (void)fprintf(stderr, "starswitch-node: no hub was there, and what was "
                       "learnt is lost: --save FILE.safetensors keeps it\n");
     return STATUS_OK;
