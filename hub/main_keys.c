@@ -92,8 +92,11 @@ enum status hub_keys_open(struct hub_keys *keys, const struct options *options,
         return STATUS_OK;
     service_hide();
     status = hub_keys_folder(options, options->directory, folder, why);
-    if (status == STATUS_OK && !ring_is_there(folder))
+    if (status == STATUS_OK && !ring_is_there(folder)) {
         status = ring_make(folder, &made, why);
+        if (status == STATUS_OK && made)
+            (void)fprintf(stderr, "made new keys in %s\n", folder);
+    }
     if (status == STATUS_OK)
         status = ring_open(folder, &keys->ring, why);
     /* Somebody is there to bring another one to new nodes. */
@@ -194,8 +197,11 @@ void hub_keys_say(const struct hub_keys *keys, const struct options *options)
     text_init(&terms, bytes, sizeof bytes);
     hub_keys_terms(&keys->ring, &terms);
     (void)fprintf(stderr, "The key for nodes is %s/invitation (starswitch-hub "
-                  "keygen %s prints it); %s.\nOn every other PC, where that "
-                  "file is:\n", keys->ring.folder, options->directory, bytes);
+                  "keygen %s%s prints it); %s.\nOn every other PC, where that "
+                  "file is:\n", keys->ring.folder,
+                  options->keys[0] ? "--keys " : "",
+                  options->keys[0] ? options->keys : options->directory,
+                  bytes);
     say_lines(keys, listen);
 }
 
