@@ -326,13 +326,13 @@ static void in_the_last_round_nobody_is_long_who_is_not_longer_than_usual(void)
         list[i] = (struct candidate){
             .node = i, .samples = 1, .norm = i ? 1 : 3};
     policy_shares(&star.policy, list, 4, &standing, share, &whole);
-    CHECK_NEAR(2. / 3, share[0], 1e-12);
+    CHECK_NEAR(2. / 3 / 2, share[0], 1e-12);
     standing.last = 1;
     policy_shares(&star.policy, list, 4, &standing, share, &whole);
     CHECK_NEAR(1, share[0], 0);
     list[0].norm = 1000;
     policy_shares(&star.policy, list, 4, &standing, share, &whole);
-    CHECK_NEAR(0.04, share[0], 1e-12);
+    CHECK_NEAR(0.04 / 2, share[0], 1e-12);
 }
 
 void add_policies_elastic_tests(CU_pSuite suite)

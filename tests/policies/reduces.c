@@ -96,13 +96,13 @@ static void t19_clipping_shortens_to_two_medians(void)
     static const double nothing[3] = {0, 0, 0}, none[3] = {NAN, NAN, NAN};
     static const double even[4] = {1, 2, 4, 18};
 
-    CHECK_NEAR((3 + 2) / 4., clipped(norm, offered, 4), 1e-6);
+    CHECK_NEAR((3 + 1) / 3.5, clipped(norm, offered, 4), 1e-6);
     CHECK_NEAR(1, clipped(norm, offered, 3), 1e-6);
     CHECK_NEAR(2. / 3, clipped(wrong, same, 3), 1e-6);
     CHECK_NEAR(2. / 3, clipped(endless, same, 3), 1e-6);
     CHECK_NEAR(1, clipped(nothing, same, 3), 1e-6);
     CHECK_NEAR(0, clipped(none, same, 3), 0);
-    CHECK_NEAR((3 + 100 / 3.) / 4, clipped(even, offered, 4), 1e-5);
+    CHECK_NEAR((2.75 + 100 / 6.) / 3.25, clipped(even, offered, 4), 1e-5);
 }
 
 /* The share of the last one of `count` that say so many samples and lengths,
@@ -125,14 +125,28 @@ static double share_of_last(const double *samples, const double *norm,
     return share[count - 1] / whole;
 }
 
-static void nobody_counts_for_more_than_two_medians_of_samples(void)
+static void what_samples_and_lengths_say_together_is_bounded(void)
 {
     static const double boasts[4] = {10, 10, 10, 1e18}, one[4] = {1, 1, 1, 1},
                         even[4] = {10, 20, 30, 40}, long_[4] = {1, 1, 1, 8};
 
-    CHECK_NEAR(2 / 5., share_of_last(boasts, one, 4, 0), 1e-12);
-    CHECK_NEAR(40 / 100., share_of_last(even, one, 4, 0), 1e-12);
-    CHECK_NEAR(2 / 5. / 4, share_of_last(boasts, long_, 4, 0), 1e-12);
+    CHECK_NEAR(1 / 4., share_of_last(boasts, one, 4, 0), 1e-12);
+    CHECK_NEAR(25 / 80., share_of_last(even, one, 4, 0), 1e-12);
+    CHECK_NEAR(.5 / 3.5 / 4, share_of_last(boasts, long_, 4, 0), 1e-12);
+}
+
+/* Of eight a third of the others is 7/3, of three it is less than one pulls. */
+static void nobody_pulls_by_more_than_a_third_of_the_others(void)
+{
+    static const double one[8] = {1, 1, 1, 1, 1, 1, 1, 1},
+                        twice[8] = {1, 1, 1, 1, 1, 1, 1, 2},
+                        three[3] = {1, 1, 9}, idle[4] = {1, 1, 0, 1};
+
+    CHECK_NEAR(2 / 9., share_of_last(twice, one, 8, 0), 1e-12);
+    CHECK_NEAR(7 / 6. / (7 + 7 / 6.), share_of_last(twice, twice, 8, 0), 1e-12);
+    CHECK_NEAR(.5 / 2.5 * 2 / 9, share_of_last(three, three, 3, 0), 1e-12);
+    CHECK_NEAR(1 / 4., share_of_last(one, idle, 4, 0), 1e-12);
+    CHECK_NEAR(1 / 3., share_of_last(idle, one, 4, 0), 1e-12);
 }
 
 static void few_are_measured_by_what_was_merged_lately(void)
@@ -280,7 +294,8 @@ void add_policies_reduces_tests(CU_pSuite suite)
     TEST(t19_krum_without_neighbours_keeps_all);
     TEST(t19_nan_does_not_get_through);
     TEST(t19_clipping_shortens_to_two_medians);
-    TEST(nobody_counts_for_more_than_two_medians_of_samples);
+    TEST(what_samples_and_lengths_say_together_is_bounded);
+    TEST(nobody_pulls_by_more_than_a_third_of_the_others);
     TEST(few_are_measured_by_what_was_merged_lately);
     TEST(a_share_is_counted_as_people_do);
     TEST(t25_soup_takes_what_does_not_raise_the_loss);
