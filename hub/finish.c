@@ -23,20 +23,25 @@ static bool is_founding(struct hub *hub)
     return hub->now < hub->found_until;
 }
 
+void finish_call(struct hub *hub, struct member *member)
+{
+    struct msg msg = {.kind = MSG_STOP};
+
+    (void)snprintf(msg.stop.reason, sizeof msg.stop.reason, "%s", hub->reason);
+    member_send(hub, member, &msg);
+}
+
 /* There is a reason. What waits for others, in a round that has not closed,
  * goes back to the nodes: their last offers hold it. */
 static void begin(struct hub *hub)
 {
-    struct msg msg = {.kind = MSG_STOP};
-
     if (hub->ending || hub->recovery.on || is_founding(hub))
         return;
     hub->ending = true;
     hub->last_call = hub->now + LAST_CALL;
-    (void)snprintf(msg.stop.reason, sizeof msg.stop.reason, "%s", hub->reason);
     effects_note(hub->out, NOTE_ENDING, "", "%s", hub->reason);
     for (int i = 0; i < hub->member_count; i++) {
-        member_send(hub, hub->members[i], &msg);
+        finish_call(hub, hub->members[i]);
         if (gate_gathers(hub))
             offers_return(hub, hub->members[i]);
     }
@@ -175,7 +180,7 @@ void finish_advance(struct hub *hub)
 /* Whether some node still has its last offer to make. */
 static bool anybody_left(const struct hub *hub)
 {
-    return hub->tally.awaited || hub->rounds;
+    return hub->tally.awaited || hub->rounds || members_return(hub);
 }
 
 static bool goal_reached(const struct hub *hub)

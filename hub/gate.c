@@ -86,7 +86,11 @@ unsigned gate_nodes(const struct hub *hub)
  * node's progress alone would be the noise of one node. */
 static bool may_close(const struct hub *hub, const struct gate_state *state)
 {
-    if (!state->live || hub->closing)
+    if (hub->closing)
+        return true;
+    if (hub->ending && gate_gathers(hub) && members_return(hub))
+        return false;
+    if (!state->live)
         return true;
     if (hub->ending && gate_gathers(hub) && state->offered < state->live)
         return false;

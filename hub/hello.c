@@ -136,7 +136,7 @@ static void member_enter(struct hub *hub, struct member *member,
     member_name(hub, member, hello->name);
     member->control = peer->id;
     member->bulk = PEER_NONE;
-    member->bulk_lost = 0;
+    member->bulk_lost = member->lost = 0;
     flow_limit(hub, member, hello->down);
     member->heard = hub->now;
     member->iteration = hello->iteration;
@@ -228,5 +228,7 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
     if (!hub->recovery.on) /* else it is not known what the centre has */
         rounds_recall(hub, member);
     member_welcome(hub, member);
+    if (hub->ending)
+        finish_call(hub, member);
     view_push(hub);
 }

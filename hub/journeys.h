@@ -365,6 +365,8 @@ void hub_on_stop(struct hub *hub, struct peer *peer, const struct msg *msg,
  * the centre is saved, and nobody is told anything. Nodes train alone until a
  * hub goes on with it. */
 void finish_stop(struct hub *hub);
+/* Calls a member for its last offer. */
+void finish_call(struct hub *hub, struct member *member);
 void finish_tick(struct hub *hub);
 /* There is a reason to end, although nobody may have been told. */
 bool finish_is_due(const struct hub *hub);

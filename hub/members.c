@@ -19,6 +19,19 @@ unsigned members_counted(const struct hub *hub)
            (hub->ending ? (unsigned)hub->tally.finished : 0);
 }
 
+bool members_return(const struct hub *hub)
+{
+    for (int i = 0; i < hub->member_count; i++) {
+        const struct member *member = hub->members[i];
+
+        if (member->lost && !member->present && !member->finished &&
+            !quarantine_holds(member) && member->start == START_GO &&
+            hub->now - member->lost < LAST_CALL)
+            return true;
+    }
+    return false;
+}
+
 uint64_t members_lag(const struct hub *hub, uint64_t base)
 {
     uint64_t behind = hub->version > base ? hub->version - base : 0;
@@ -135,6 +148,7 @@ void member_gone(struct hub *hub, struct member *member, const char *why,
         return;
     member->present = false;
     member_cut(hub, member);
+    member->lost = clean || member->silent ? 0 : hub->now;
     member_recount(hub, member);
     effects_note(hub->out, clean ? NOTE_LEFT : NOTE_LOST, member->name,
                  "%s after %llu iteration%s", why,
@@ -157,6 +171,7 @@ void member_offends(struct hub *hub, struct member *member,
     va_end(arguments);
     effects_note(hub->out, NOTE_OFFENCE, member->name, "%s", what);
     member_gone(hub, member, "cut for an offence", false);
+    member->lost = 0;
 }
 
 void peer_joins(struct hub *hub, const struct event *event)

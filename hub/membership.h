@@ -70,6 +70,9 @@ uint64_t members_lag(const struct hub *hub, uint64_t base);
 /* Whether an offer may depart from there. */
 bool members_may_lag(const struct hub *hub, uint64_t base);
 unsigned members_live(const struct hub *hub);
+/* Whether somebody who was lost seconds ago, without a goodbye, may come back
+ * with its last offer. */
+bool members_return(const struct hub *hub);
 unsigned members_counted(const struct hub *hub); /* N of the policies */
 void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,
                    struct blob *payload);

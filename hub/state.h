@@ -224,7 +224,7 @@ struct member {
     char name[NODE_NAME_BYTES]; /* nobody else has it (names.c) */
     peer_id control, bulk;
     enum start start;
-    nanos heard, bulk_lost;
+    nanos heard, bulk_lost, lost; /* lost: away since then, no goodbye; or 0 */
     uint64_t iteration; /* of its newest offer or PING */
     struct msg_ping stats;
     uint64_t last_exchange; /* newest that was offered */

@@ -303,6 +303,10 @@ void waits_skip(struct hub *hub, const struct round *round)
 
 /* ---- the end ---- */
 
+/* Of a last offer that was granted something comes in so long, or it is not
+ * waited for. */
+#define FIRST_BYTES LAST_CALL
+
 void waits_end(struct hub *hub)
 {
     for (int i = 0; i < hub->member_count; i++) {
@@ -320,7 +324,7 @@ static bool brings(const struct hub *hub, const struct contribution *one)
 
     return one->loan.came
                ? flow_still(hub, one) <= 3 * taken / (nanos)one->loan.came
-               : flow_still(hub, one) < STUCK;
+               : flow_still(hub, one) < (taken ? STUCK : FIRST_BYTES);
 }
 
 bool waits_bring(const struct hub *hub)

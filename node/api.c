@@ -11,8 +11,9 @@
 #include "net/memory.h"
 #include "node/api_link.h"
 
-/* The hub takes at most LAST_CALL (10 s) for its last round, and must save. */
-#define GOODBYE (14 * SECOND)
+/* The way back to a hub that was lost may take 10 s; that takes at most
+ * LAST_CALL (10 s) for its last round, and must save. */
+#define GOODBYE (24 * SECOND)
 
 /* What a program should exit with after a farewell. */
 static const enum status farewell_status[FAREWELL_COUNT] = {

@@ -17,28 +17,34 @@ static bool exchanges_gradients(const struct star_link *link)
     return agenda_wants_gradients(&link->agenda) && link->gradients;
 }
 
+static void copy_all(const struct star_link *link, float *to)
+{
+    fragment_copy(fragment_of(0, 1), (size_t)link->schema->elements, UINT32_MAX,
+                  link->values, to);
+}
+
 void link_offer(struct star_link *link, uint64_t exchange, bool last)
 {
     struct msg msg = {.kind = MSG_SNAPSHOT};
     struct blob *blob = NULL;
 
-    if (exchange)
+    if (exchange) {
         blob = blob_new(link->pool,
                         agenda_elements(&link->agenda) * sizeof(float));
-    if (blob)
-        agenda_copy(&link->agenda, link->values, blob_floats(blob));
+        if (blob)
+            agenda_copy(&link->agenda, link->values, blob_floats(blob));
+    } else if (last && !agenda_wants_gradients(&link->agenda)) {
+        blob = blob_new(link->pool, (size_t)link->schema->elements *
+                                        sizeof(float));
+        if (blob) /* once the hub is back */
+            copy_all(link, blob_floats(blob));
+    }
     agenda_describe(&link->agenda, &msg.snapshot);
     msg.snapshot.exchange = exchange;
     msg.snapshot.score = isfinite(link->loss) ? link->loss : NO_SCORE;
     msg.snapshot.last = last;
     link->offered += blob != NULL;
     net_post(link->net, &msg, blob);
-}
-
-static void copy_all(const struct star_link *link, float *to)
-{
-    fragment_copy(fragment_of(0, 1), (size_t)link->schema->elements, UINT32_MAX,
-                  link->values, to);
 }
 
 void link_found(struct star_link *link)

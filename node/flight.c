@@ -98,6 +98,15 @@ static void say_late(struct node *node, const struct flight *flight)
                      node->late);
 }
 
+/* Whether a connection, and no hub, has kept a last offer from being merged. */
+static bool is_adrift(const struct node *node, const struct flight *flight,
+                      enum verdict verdict)
+{
+    return flight->snapshot.last && verdict == VERDICT_LOST &&
+           (node->hub != HUB_MEMBER || node->unsettled ||
+            node->start != START_GO);
+}
+
 void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
                   enum verdict verdict, double share)
 {
@@ -106,6 +115,7 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
     if (place->judged || !fragment_holds(flight->part, chunk))
         return;
     place->judged = true;
+    flight->adrift |= is_adrift(node, flight, verdict);
     place->verdict = verdict;
     flight->judged++;
     if (verdict == VERDICT_MERGED && !flight->obsolete &&
@@ -198,6 +208,7 @@ static void last_one_done(struct node *node)
 {
     struct msg bye = {.kind = MSG_BYE};
 
+    blob_unref(&node->last);
     if (node->stopping)
         return;
     bye.bye.farewell = FAREWELL_LEAVING;
@@ -211,7 +222,7 @@ void flights_sweep(struct node *node)
 
     while (node->judged && *link) {
         struct flight *flight = *link;
-        bool last = flight->snapshot.last;
+        bool last = flight->snapshot.last && !flight->adrift;
 
         if (!is_over(node, flight)) {
             link = &flight->next;

@@ -173,19 +173,6 @@ static void take(struct node *node, struct flight *flight, uint32_t chunk,
         sum_set(&place->sent, place->taken);
 }
 
-/* The starting parameters: their hash is the lineage. */
-static void take_initial(struct node *node, struct blob *vector)
-{
-    struct job *job;
-
-    if (node->initial || node->reference || !vector)
-        return;
-    node->initial = blob_ref(vector);
-    job = job_new(&work_seal, node->pool, 1);
-    job->in[0].blob = blob_ref(vector);
-    node_job(node, job);
-}
-
 /* What the trainer has skipped counts until it is judged. */
 static unsigned flights_count(const struct node *node)
 {
@@ -215,39 +202,50 @@ static bool is_current(const struct node *node,
                                    node->chunk_elements);
 }
 
-void node_on_snapshot(struct node *node, const struct msg *msg,
-                     struct blob *payload)
+void flights_take(struct node *node, const struct msg_snapshot *snapshot,
+                  struct blob *values)
 {
-    const struct msg_snapshot *snapshot = &msg->snapshot;
-    bool wanted = is_current(node, snapshot, payload) &&
-                  flights_count(node) <
-                      NODE_MAX_FLIGHT + (unsigned)snapshot->last;
-    bool again = node->leaving;
     struct flight **end = &node->flights;
-    struct msg forget = {.kind = MSG_FORGET};
 
-    if (snapshot->exchange == 0 && !snapshot->last) {
-        take_initial(node, payload);
-        return;
-    }
-    node->leaving |= snapshot->last;
-    if (snapshot->last)
-        parting_begins(node);
-    if (!wanted) {
-        forget.forget.first = forget.forget.last = snapshot->exchange;
-        node_to_trainer(node, &forget, NULL);
-        node->empty_handed |= snapshot->last;
-        if (again)
-            parting_at_once(node);
-        return;
-    }
     while (*end)
         end = &(*end)->next;
     *end = flight_new(node, snapshot);
     for (uint32_t i = (*end)->part.first; i < node->chunks;
          i += (*end)->part.stride)
-        take(node, *end, i, payload);
+        take(node, *end, i, values);
     flights_begin(node);
+}
+
+void node_on_snapshot(struct node *node, const struct msg *msg,
+                     struct blob *payload)
+{
+    const struct msg_snapshot *snapshot = &msg->snapshot;
+    bool wanted = is_current(node, snapshot, payload) && snapshot->exchange &&
+                  flights_count(node) <
+                      NODE_MAX_FLIGHT + (unsigned)snapshot->last;
+    struct msg forget = {.kind = MSG_FORGET};
+
+    if (snapshot->exchange == 0 && !snapshot->last) {
+        joining_begins(node, payload);
+        return;
+    }
+    if (node->leaving && snapshot->last) {
+        parting_at_once(node);
+        return;
+    }
+    if (snapshot->exchange > node->newest)
+        node->newest = snapshot->exchange;
+    node->leaving |= snapshot->last;
+    if (snapshot->last) {
+        parting_begins(node);
+        parting_keeps(node, snapshot, payload);
+    }
+    if (wanted) {
+        flights_take(node, snapshot, payload);
+        return;
+    }
+    forget.forget.first = forget.forget.last = snapshot->exchange;
+    node_to_trainer(node, &forget, NULL);
 }
 
 /* The parameters went bad: nothing is sent; the hub's are taken instead. */

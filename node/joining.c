@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "node/state.h"
+#include "node/work.h"
 
 #define HELLO_AGAIN (3 * SECOND)
 
@@ -63,6 +64,18 @@ void joining_hello(struct node *node)
     node->hello_at = node->now;
 }
 
+void joining_begins(struct node *node, struct blob *vector)
+{
+    struct job *job;
+
+    if (node->initial || node->reference || !vector)
+        return;
+    node->initial = blob_ref(vector);
+    job = job_new(&work_seal, node->pool, 1);
+    job->in[0].blob = blob_ref(vector);
+    node_job(node, job);
+}
+
 void joining_attach(struct node *node)
 {
     struct msg msg = {.kind = MSG_ATTACH};
@@ -112,8 +125,7 @@ static void detach(struct node *node, const char *why)
     if (node->taking && !node->taking->complete)
         flight_destroy(node, &node->taking);
     joining_schedule(node);
-    if (node->stopping || node->leaving)
-        node_end(node, false, FAREWELL_LEAVING, why);
+    parting_detached(node, why);
 }
 
 void joining_disconnect(struct node *node, peer_id peer, const char *why)

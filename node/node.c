@@ -85,6 +85,7 @@ void node_destroy(struct node **reference)
     free(node->reference);
     free(node->residual);
     blob_unref(&node->initial);
+    blob_unref(&node->last);
     blob_unref(&node->schema_text);
     exempt_destroy(&node->exempt);
     free(node);

@@ -6,6 +6,10 @@
  * verdicts as well: else a round would go on without what it has given. */
 #include "node/state.h"
 
+/* So long from the loss of its hub, or from leaving while that is in reach. A
+ * hub that ends its run waits as long for who is lost. */
+#define RETURN_WAIT (10 * SECOND)
+
 static struct flight *newest_before(const struct node *node,
                                     const struct flight *later)
 {
@@ -34,6 +38,27 @@ void parting_begins(struct node *node)
     }
 }
 
+void parting_keeps(struct node *node, const struct msg_snapshot *snapshot,
+                   struct blob *values)
+{
+    size_t whole = node->config.schema->elements * sizeof(float);
+
+    node->return_until =
+        (node->control_up ? node->now : node->away) + RETURN_WAIT;
+    node->parting = *snapshot;
+    if (values && values->size == whole &&
+        snapshot->kind != EXCHANGE_GRADIENT)
+        node->last = blob_ref(values);
+    else
+        node->empty_handed = true;
+}
+
+void parting_forgets(struct node *node)
+{
+    blob_unref(&node->last);
+    node->empty_handed |= node->leaving;
+}
+
 void parting_at_once(struct node *node)
 {
     struct msg bye = {.kind = MSG_BYE};
@@ -46,11 +71,59 @@ void parting_at_once(struct node *node)
     node_end(node, false, FAREWELL_LEAVING, "left the run");
 }
 
+void parting_detached(struct node *node, const char *why)
+{
+    node->away = node->now;
+    node->return_until = node->now + RETURN_WAIT;
+    if (node->leaving && !node->last)
+        node_end(node, false, FAREWELL_LEAVING, why);
+}
+
+/* Whether it is on its way, or nobody has the right to make it again. */
+static bool is_made(const struct node *node)
+{
+    for (const struct flight *flight = node->flights; flight;
+         flight = flight->next)
+        if (flight->snapshot.last && !flight->adrift)
+            return true;
+    return false;
+}
+
+/* Of what was given back, `samples_back` counts the samples. */
+static void offer_kept(struct node *node)
+{
+    struct msg_snapshot *snapshot = &node->parting;
+
+    if (snapshot->exchange <= node->newest)
+        snapshot->exchange = ++node->newest;
+    if (node->samples_back >= snapshot->samples)
+        snapshot->samples = 0;
+    snapshot->kind = node->welcome.exchange;
+    snapshot->fragments = node_fragments(node, snapshot->kind);
+    snapshot->fragment = snapshot->fragments > 1 ? FRAGMENT_ALL : 0;
+    flights_take(node, snapshot, node->last);
+}
+
+/* A hub that was lost some seconds ago may be back at once: what has been learnt
+ * since the last exchange is worth a short wait. */
+static void wait_or_go(struct node *node)
+{
+    if (node->hub == HUB_MEMBER && node->start == START_GO)
+        offer_kept(node);
+    else if (!node->run || node->now >= node->return_until)
+        parting_at_once(node);
+}
+
 void parting_advance(struct node *node)
 {
-    if (!node->leaving)
+    if (!node->leaving || node->ended || node->part_at)
         return;
     flights_begin(node);
-    if (node->empty_handed && flights_judged(node))
+    if (node->last && node->welcome.exchange == EXCHANGE_GRADIENT)
+        parting_forgets(node);
+    if (node->last && (node->hub != HUB_MEMBER || !is_made(node)))
+        wait_or_go(node);
+    else if (node->empty_handed &&
+             (flights_judged(node) || node->hub != HUB_MEMBER))
         parting_at_once(node);
 }

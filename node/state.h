@@ -82,6 +82,7 @@ struct flight {
     bool skipped;    /* the trainer will not apply it */
     bool broken;     /* not finite: it must not be sent */
     bool obsolete;   /* the parameters it was taken from were replaced */
+    bool adrift; /* the last one, lost with its connection: it is made again */
     bool merged, kept; /* some of it: is in the centre; is offered again */
     struct flight *next;
     struct flight_chunk chunks[];
@@ -142,6 +143,11 @@ struct node {
     bool stopping; /* the hub has called for last offers */
     bool leaving;  /* the trainer has made its last one, */
     bool empty_handed; /* or has none to make */
+    struct blob *last; /* x of its last one, until that is judged; NULL: none */
+    struct msg_snapshot parting; /* what it says of that */
+    uint64_t newest;   /* exchange that the node has begun */
+    nanos away;        /* since then it is no member, if it was one */
+    nanos return_until; /* the way back to the hub is waited for */
     bool ended;
 };
 
@@ -165,6 +171,8 @@ void joining_tick(struct node *node);
 /* Ends its part when the hub has said goodbye and nothing more comes. */
 void joining_part(struct node *node);
 void joining_hello(struct node *node);
+/* The starting parameters: their hash is the lineage. */
+void joining_begins(struct node *node, struct blob *vector);
 void joining_schedule(struct node *node);
 void joining_drop(struct node *node, const char *why);
 /* Says on the bulk connection whose it is. */
@@ -243,6 +251,9 @@ void node_on_cut(struct node *node, const struct msg *msg,
                  struct blob *payload);
 
 /* forming.c */
+/* Begins to offer what was taken. */
+void flights_take(struct node *node, const struct msg_snapshot *snapshot,
+                  struct blob *values);
 /* Begins to make the offers that wait for nothing any more. */
 void flights_begin(struct node *node);
 void flight_formed(struct node *node, struct job *job);
@@ -254,6 +265,13 @@ void node_on_snapshot(struct node *node, const struct msg *msg,
 /* parting.c */
 /* The trainer makes its last offer, or has none to make. */
 void parting_begins(struct node *node);
+/* All of x, as it was when the trainer left. */
+void parting_keeps(struct node *node, const struct msg_snapshot *snapshot,
+                   struct blob *values);
+/* There is nothing to offer any more. */
+void parting_forgets(struct node *node);
+/* The hub is lost. */
+void parting_detached(struct node *node, const char *why);
 /* Is gone, whatever is under way. */
 void parting_at_once(struct node *node);
 /* Goes on with it; after each event. */

@@ -46,6 +46,7 @@ static void take_start(struct node *node)
     const struct msg forget = {.kind = MSG_FORGET};
     const struct msg ready = {.kind = MSG_CREDIT};
 
+    parting_forgets(node);
     node_to_trainer(node, &forget, NULL);
     tasks_fail(node);
     flights_drop(node);
@@ -187,6 +188,7 @@ void node_on_welcome(struct node *node, const struct msg *msg,
         return;
     if (fresh)
         begin_session(node);
+    node->stopping &= !fresh; /* a hub that ends the run says so again */
     node->welcome = *welcome;
     node->hub = HUB_MEMBER;
     node->start = welcome->start;

@@ -76,13 +76,18 @@ static void post_vector(struct trainer *trainer, uint64_t exchange,
     blob_unref(&blob);
 }
 
-void trainer_found(struct trainer *trainer)
+static void post_all(struct trainer *trainer)
 {
     size_t elements = trainer->config.elements;
     struct blob *blob = vector_new(trainer, elements);
 
     memcpy(blob_floats(blob), trainer->x, elements * sizeof(float));
     post_vector(trainer, 0, blob);
+}
+
+void trainer_found(struct trainer *trainer)
+{
+    post_all(trainer);
 }
 
 void trainer_offer(struct trainer *trainer)
@@ -97,8 +102,10 @@ void trainer_offer(struct trainer *trainer)
         post_vector(trainer, exchange, offered_values(trainer));
         offered = true;
     }
-    if (last && !offered)
+    if (last && !offered && agenda_wants_gradients(&trainer->agenda))
         post_vector(trainer, 0, NULL);
+    else if (last && !offered)
+        post_all(trainer);
 }
 
 void trainer_post_progress(struct trainer *trainer)

@@ -101,12 +101,69 @@ static void who_leaves_without_a_hub_is_gone_at_once(void)
     desk_destroy(&desk);
 }
 
-static void who_leaves_while_the_hub_goes_is_gone_at_once(void)
+static void who_leaves_while_the_hub_is_lost_waits_ten_seconds(void)
 {
     struct desk *desk = desk_member();
 
     desk_leaves(desk, 1, 2);
     desk_breaks(desk);
+    hand_wait(&desk->hand, 9 * SECOND);
+    CHECK(!node_ended(desk->node));
+    hand_wait(&desk->hand, 2 * SECOND);
+    CHECK(node_ended(desk->node));
+    desk_destroy(&desk);
+}
+
+static void a_last_offer_that_was_lost_is_made_again(void)
+{
+    struct desk *desk = desk_member();
+
+    desk->ungranted = true;
+    desk_leaves(desk, 1, 2);
+    CHECK_EQUAL(1, desk_sent(desk, MSG_OFFER)->offer.exchange);
+    desk_breaks(desk);
+    desk_rejoins(desk);
+    CHECK(!node_ended(desk->node));
+    CHECK_EQUAL(2, desk_sent(desk, MSG_OFFER)->offer.exchange);
+    CHECK_EQUAL(1, desk_sent(desk, MSG_OFFER)->offer.last);
+    CHECK_EQUAL(32, desk_sent(desk, MSG_OFFER)->offer.samples);
+    desk_grants(desk, 2, DESK_CHUNKS);
+    CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
+    desk_judges(desk, 2, 0, DESK_CHUNKS, VERDICT_MERGED);
+    CHECK_EQUAL(FAREWELL_LEAVING, desk_sent(desk, MSG_BYE)->bye.farewell);
+    CHECK(node_ended(desk->node));
+    desk_destroy(&desk);
+}
+
+static void who_is_asked_to_leave_on_its_way_back_makes_its_last_offer(void)
+{
+    struct desk *desk = desk_offering();
+
+    desk_breaks(desk);
+    desk_leaves(desk, 0, 4);
+    CHECK(!node_ended(desk->node));
+    desk_rejoins(desk);
+    CHECK_EQUAL(2, desk_sent(desk, MSG_OFFER)->offer.exchange);
+    CHECK_EQUAL(1, desk_sent(desk, MSG_OFFER)->offer.last);
+    desk_grants(desk, 2, DESK_CHUNKS);
+    CHECK_NEAR(3, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
+static void a_run_that_ends_calls_again_who_comes_back(void)
+{
+    struct desk *desk = desk_member();
+
+    desk_says(desk, MSG_STOP);
+    desk_breaks(desk);
+    CHECK(!node_ended(desk->node));
+    desk_leaves(desk, 1, 2);
+    desk_rejoins(desk);
+    desk_says(desk, MSG_STOP);
+    CHECK_EQUAL(1, desk_sent(desk, MSG_OFFER)->offer.last);
+    desk_judges(desk, 2, 0, DESK_CHUNKS, VERDICT_MERGED);
+    CHECK(!node_ended(desk->node));
+    desk_says_bye(desk, FAREWELL_DONE);
     CHECK(node_ended(desk->node));
     desk_destroy(&desk);
 }
@@ -119,5 +176,8 @@ void add_node_leaving_tests(CU_pSuite suite)
     TEST(who_leaves_with_nothing_waits_for_what_was_offered_before);
     TEST(who_will_not_wait_says_so_once_more);
     TEST(who_leaves_without_a_hub_is_gone_at_once);
-    TEST(who_leaves_while_the_hub_goes_is_gone_at_once);
+    TEST(who_leaves_while_the_hub_is_lost_waits_ten_seconds);
+    TEST(a_last_offer_that_was_lost_is_made_again);
+    TEST(who_is_asked_to_leave_on_its_way_back_makes_its_last_offer);
+    TEST(a_run_that_ends_calls_again_who_comes_back);
 }
