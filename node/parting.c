@@ -104,7 +104,7 @@ static void offer_kept(struct node *node)
     flights_take(node, snapshot, node->last);
 }
 
-/* A hub that was lost some seconds ago may be back at once: what has been learnt
+/* A hub that was lost some seconds ago may be back at once: what was learnt
  * since the last exchange is worth a short wait. */
 static void wait_or_go(struct node *node)
 {

@@ -115,22 +115,6 @@ static void a_stopped_uploader_does_not_hold_up_the_end(void)
     bench_destroy(&bench);
 }
 
-static void a_last_offer_of_which_nothing_comes_is_not_waited_for_long(void)
-{
-    const struct msg_offer offer = {.exchange = 1, .last = 1};
-    struct bench *bench = bench_new();
-    struct guest a = guest_alone(bench);
-    nanos begin = bench->hand.now;
-
-    bench_stop(bench);
-    guest_offer(bench, &a, &offer);
-    while (!hub_ended(bench->hub) && bench->hand.now < begin + 60 * SECOND)
-        guest_lives(bench, &a, 500 * MILLISECOND);
-    CHECK(hub_ended(bench->hub));
-    CHECK_NEAR(10, (double)(bench->hand.now - begin) / 1e9, 2);
-    bench_destroy(&bench);
-}
-
 static void a_slow_uploader_holds_up_the_end_while_something_comes(void)
 {
     struct bench *bench = bench_new();
@@ -238,38 +222,6 @@ static void the_last_of_all_offers_weighs_no_more_than_the_others(void)
     end_of_two(bench);
     CHECK_EQUAL(2, store.version);
     CHECK_NEAR(1 + 1 / 2. + 3 / 2., (double)store.theta[0], 0);
-    bench_destroy(&bench);
-}
-
-static void who_was_lost_seconds_before_the_end_is_waited_for(void)
-{
-    struct bench *bench = bench_new();
-    struct guest a;
-
-    store_lend(&store, bench);
-    a = guest_alone(bench);
-    guest_breaks(bench, &a);
-    hand_wait(&bench->hand, SECOND);
-    bench_stop(bench);
-    CHECK(!hub_ended(bench->hub));
-    guest_comes_again(bench, &a);
-    CHECK(guest_heard(bench, &a, MSG_STOP) != NULL);
-    guest_gives_last(bench, &a, 1, 1);
-    CHECK(hub_ended(bench->hub));
-    CHECK_NEAR(2, (double)store.theta[0], 0);
-    bench_destroy(&bench);
-}
-
-static void who_was_lost_and_stays_away_is_not_waited_for_long(void)
-{
-    struct bench *bench = bench_new();
-    struct guest a = guest_alone(bench);
-
-    guest_breaks(bench, &a);
-    bench_stop(bench);
-    CHECK(!hub_ended(bench->hub));
-    hand_wait(&bench->hand, 11 * SECOND);
-    CHECK(hub_ended(bench->hub));
     bench_destroy(&bench);
 }
 
@@ -394,14 +346,11 @@ void add_hub_finish_tests(CU_pSuite suite)
     TEST(after_its_last_offer_a_node_takes_no_part);
     TEST(who_makes_no_last_offer_is_waited_for_ten_seconds);
     TEST(a_stopped_uploader_does_not_hold_up_the_end);
-    TEST(a_last_offer_of_which_nothing_comes_is_not_waited_for_long);
     TEST(a_slow_uploader_holds_up_the_end_while_something_comes);
     TEST(last_offers_are_merged_even_if_another_never_comes);
     TEST(a_last_offer_that_is_refused_is_not_waited_for);
     TEST(last_offers_are_merged_together_whatever_the_grace);
     TEST(the_last_of_all_offers_weighs_no_more_than_the_others);
-    TEST(who_was_lost_seconds_before_the_end_is_waited_for);
-    TEST(who_was_lost_and_stays_away_is_not_waited_for_long);
     TEST(a_silent_node_is_not_waited_for);
     TEST(the_run_ends_when_the_goal_is_reached);
     TEST(the_run_ends_when_the_loss_is_low_enough);
