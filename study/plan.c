@@ -50,7 +50,7 @@ double plan_pipelined(const struct plan_star *star, double up, double down,
                       double chunk)
 {
     return 2 * star->latency + carry(star, larger(up, down)) +
-           star->nodes * chunk / star->port + star->hub;
+           carry(star, chunk) + star->hub;
 }
 
 double plan_serial(const struct plan_star *star, double up, double down)
@@ -166,8 +166,10 @@ static double exchange_time(const struct plan_star *star,
     double up = plan_payload(star, setting->up) / parts;
     double down = plan_payload(star, setting->down) / parts;
     double spread = fmin(every / parts, setting->delay / 2.0) * star->step;
-    double chunk = star->chunk * larger(codecs[setting->up].bits,
-                                        codecs[setting->down].bits) / 32;
+    double chunk =
+        fmin(star->chunk * larger(codecs[setting->up].bits,
+                                  codecs[setting->down].bits) / 32,
+             larger(up, down));
     double time = plan_policies[setting->policy].barrier
                       ? plan_pipelined(star, up, down, chunk)
                       : plan_staggered(star, up, down, every / parts);

@@ -5,10 +5,10 @@
  * An exchange takes T_c, and a barrier's slowest node lets the others wait for
  * S; t is the time of an iteration, N the nodes, S_u and S_d what a node sends
  * and is sent in an exchange, R what the hub's port carries each way, r what a
- * node's link carries, L the latency, C a chunk:
+ * node's link carries, L the latency, C a chunk, at most S_u or S_d:
  *
  *   (1) pipelined  T_c = 2 L + max(N max(S_u, S_d) / R, max(S_u, S_d) / r)
- *                        + N C / R + T_hub
+ *                        + max(N C / R, C / r) + T_hub
  *   (2) serial     T_c = max(N (S_u + S_d) / R, (S_u + S_d) / r)
  *   (3) staggered  T_c = 2 L + (S_u + S_d) / min(R, r) + W,
  *                  W = l S / (2 R (1 - l)), l = N S / (R k t)   (M/D/1)

@@ -12,6 +12,7 @@ struct seat {
     uint64_t offered[FLIGHT]; /* when, by the exchange's number */
     uint64_t offers, first, last; /* and the iterations of two of them */
     uint64_t applied, delays;
+    bool takes_part; /* it has got a result of the centre */
 };
 
 /* Both ends of what is measured, and what happens between them. They are
@@ -19,6 +20,7 @@ struct seat {
 struct gauge {
     struct world *world;
     bool founded;              /* there is a centre */
+    unsigned missing;          /* nodes that take no part yet */
     unsigned turns;            /* until it begins */
     nanos length, began, ended; /* -1: not yet */
     unsigned nodes;
@@ -66,13 +68,23 @@ static bool is_founded(struct gauge *gauge, nanos now)
         return true;
     hub_look(world_hub(gauge->world), now, &view);
     gauge->founded = view.founded;
-    gauge->out->start = (double)now / (double)SECOND;
     return gauge->founded;
+}
+
+/* Who was not first with its parameters takes the centre as it is, which over
+ * a slow link lasts longer than some rounds of the others. */
+static void take_part(struct gauge *gauge, struct seat *seat, nanos now)
+{
+    if (seat->takes_part || !is_founded(gauge, now))
+        return;
+    seat->takes_part = true;
+    gauge->missing--;
+    gauge->out->start = (double)now / (double)SECOND;
 }
 
 static void on_turn(struct gauge *gauge, nanos now)
 {
-    if (!is_founded(gauge, now))
+    if (gauge->missing)
         return;
     if (gauge->turns && --gauge->turns == 0) {
         gauge->began = now;
@@ -95,10 +107,13 @@ static void on_snapshot(const struct gauge *gauge, struct seat *seat,
     seat->last = snapshot->iteration;
 }
 
-static void on_applied(const struct gauge *gauge, struct seat *seat,
-                       const struct msg_applied *applied)
+static void on_applied(struct gauge *gauge, struct seat *seat,
+                       const struct msg_applied *applied, nanos now)
 {
-    if (!applied->exchange || applied->skipped || gauge->began < 0)
+    if (!applied->exchange || applied->skipped)
+        return;
+    take_part(gauge, seat, now);
+    if (gauge->began < 0)
         return;
     seat->applied++;
     seat->delays +=
@@ -116,7 +131,7 @@ static void on_step(void *of, const struct world_step *step, nanos now)
         if (effect->kind != EFFECT_SEND || gauge->ended >= 0)
             continue;
         if (effect->msg.kind == MSG_APPLIED)
-            on_applied(gauge, seat, &effect->msg.applied);
+            on_applied(gauge, seat, &effect->msg.applied, now);
         if (effect->msg.kind != MSG_SNAPSHOT || !effect->msg.snapshot.exchange)
             continue;
         on_snapshot(gauge, seat, &effect->msg.snapshot);
@@ -187,6 +202,10 @@ static void complain(const struct gauge *gauge, const struct outcome *outcome,
                        "after %.0f s the nodes still had no common "
                        "parameters: try --init hub",
                        most);
+    else if (gauge->missing)
+        (void)snprintf(out->trouble, sizeof out->trouble,
+                       "after %.0f s %u of %u nodes still took no part", most,
+                       gauge->missing, gauge->nodes);
     else
         (void)snprintf(out->trouble, sizeof out->trouble,
                        "a node went without an exchange for longer than was "
@@ -201,6 +220,7 @@ void trial_run(const struct options *options, uint64_t seed,
                           .length = nanos_of(window->length),
                           .began = -1,
                           .ended = -1,
+                          .missing = (unsigned)options->star_nodes,
                           .nodes = (unsigned)options->star_nodes,
                           .fragments = options->fragments,
                           .out = out};

@@ -18,14 +18,14 @@ struct trial {
     double every, delay; /* iterations between offers, and from an offer until
                             its result is applied; the means */
     double up, down;     /* bytes a second of a node, the mean */
-    double start;        /* seconds until there was a centre: all train
+    double start;        /* seconds until each node had a result: all train
                             together from then on */
     char trouble[TROUBLE_BYTES];
 };
 
 /* Measured is from the first node's offer number `turns`, from 1, to the first
  * of its offers that is `length` seconds later, so that rounds are whole. What
- * is offered in a tournament, before there is a centre, does not count. */
+ * is offered before all train together does not count. */
 struct trial_window {
     unsigned turns;
     double length, most; /* seconds; of the whole play */

@@ -31,7 +31,7 @@ said refused "tune knows" || failed "not a word of what it knows"
 
 # What is printed is what was played: `run` with the printed settings comes to
 # what was promised within 15 %, and its nodes soon train together.
-star="--nodes 4 --params 800k --step-time 100ms"
+star="--nodes 4 --params 800k --step-time 100ms" seconds=900
 keeps_its_word() { # STAR...
     $bin/starswitch-sim tune $star "$@" --seeds 1 --json >"$here/tuned" \
         2>"$here/err" || failed "tune $*: $(cat "$here/err")"
@@ -42,7 +42,7 @@ for line in open('$here/tuned'):
     if row['tune'] == 'choice':
         print(row['command'].split(' ', 3)[3])")
     [ "$words" ] || failed "tune $*: no choice: $(cat "$here/tuned")"
-    "$bin/starswitch-sim" run $star "$@" $words --time 900s --json \
+    "$bin/starswitch-sim" run $star "$@" $words --time ${seconds}s --json \
         >"$here/ran" 2>"$here/err" || failed "run $words"
     python3 -c "
 import json
@@ -54,7 +54,7 @@ if '--fragments' in words:
     parts = int(words[words.index('--fragments') + 1])
 rate = run['iterations_per_s'] / promise['iterations_per_s']
 every = run['round_s'] * parts * run['iterations_per_s'] / promise['every']
-together = 900 - promise['start_s']
+together = $seconds - promise['start_s']
 rounds = run['rounds'] * run['round_s'] / together
 print('$*: %.1f times promised, rate %.2f, k %.2f, rounds %.2f of it, together '
       'after %.0f s' % (promise['speed_up'], rate, every, rounds,
@@ -83,3 +83,8 @@ keeps_its_word --rate 20Mbit --loss 0.01
 keeps_its_word --rate 20Mbit --latency 150ms
 keeps_its_word --trace "$here/asymmetric.trace"
 keeps_its_word --trace "$here/cellular.trace"
+star="--nodes 4 --params 1M --step-time 200ms" seconds=7200
+keeps_its_word --rate 0.5Mbit
+keeps_its_word --rate 2Mbit
+star="--nodes 2 --params 5M --step-time 500ms" seconds=7200
+keeps_its_word --rate 1Mbit

@@ -216,6 +216,33 @@ static void a_late_result_is_measured_as_a_longer_delay(void)
     tune_close(&tune);
 }
 
+/* Results are late there, and nodes take the centre one after the other. */
+static void what_is_promised_for_slow_links_is_what_plays_come_to(void)
+{
+    static const char *const stars[] = {
+        "--nodes 2 --params 5M --step-time 500ms --rate 1Mbit --seeds 1",
+        "--nodes 4 --params 1M --step-time 200ms --rate 0.5Mbit --seeds 1",
+        "--nodes 4 --params 1M --step-time 200ms --rate 5Mbit --seeds 1",
+        "--nodes 8 --params 1M --step-time 50ms --rate 2Mbit --seeds 1"};
+
+    for (unsigned i = 0; i < sizeof stars / sizeof *stars; i++) {
+        struct tune *tune = open_with(stars[i]);
+        const struct tune_row *best;
+
+        if (!tune)
+            return;
+        CHECK(tune_search(tune, 0, NULL));
+        best = &tune->rows[tune->best];
+        CHECK_NEAR(best->plan.speed_up, best->speed_up,
+                   0.15 * best->speed_up);
+        CHECK_NEAR(best->plan.every, best->trial.every,
+                   0.15 * best->trial.every);
+        CHECK_NEAR(best->plan.delay, best->trial.delay,
+                   0.25 * best->trial.delay);
+        tune_close(&tune);
+    }
+}
+
 /* All of a small grid, also what is too often for the network. */
 static double best_of_sweep(void)
 {
@@ -335,6 +362,7 @@ void add_study_tune_tests(CU_pSuite suite)
     TEST(the_hub_understands_the_command_line);
     TEST(plays_come_to_what_closed_forms_say);
     TEST(a_late_result_is_measured_as_a_longer_delay);
+    TEST(what_is_promised_for_slow_links_is_what_plays_come_to);
     TEST(the_choice_is_within_a_tenth_of_the_best_of_a_sweep);
     TEST(a_hopeless_network_is_not_simulated);
     TEST(one_pc_is_enough_where_others_are_worth_nothing);
