@@ -72,7 +72,10 @@ static enum net_hindrance hindrance_of(const struct link *link,
     case ZMTP_FAULT_PROOF:
         return HINDRANCE_UNPROVED;
     case ZMTP_FAULT_SAID_REFUSED:
-        return HINDRANCE_REFUSES_KEY;
+        /* Only what has opened our HELLO is the hub. */
+        return link->zmtp.expects == ZMTP_EXPECTS_WELCOME
+                   ? HINDRANCE_UNPROVED
+                   : HINDRANCE_REFUSES_KEY;
     case ZMTP_FAULT_SAID_BANNED:
         return HINDRANCE_BANS_KEY;
     case ZMTP_FAULT_SAID_ERROR:

@@ -81,7 +81,8 @@ bool hubs_all_refuse(const struct hubs *hubs)
 
 const char *hubs_refuse(struct hubs *hubs, const struct lane *control)
 {
-    if (hubs->ended || lane_is_connected(control))
+    if (hubs->ended || lane_is_connected(control) ||
+        (control->met && !control->plan.keys))
         return NULL;
     hubs->refused[hubs->at] = refusals(control);
     if (!hubs_all_refuse(hubs))

@@ -31,7 +31,9 @@ bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control);
 /* Each of them refuses this node, which one alone might do that has not been
  * told of it. */
 bool hubs_all_refuse(const struct hubs *hubs);
-/* What no hub will change its mind about, said once; else NULL. */
+/* What no hub will change its mind about, said once; else NULL. Without keys
+ * nobody proves to be the hub: whatever answers in the place of one that has
+ * let this node in ends nothing, and is asked again and again. */
 const char *hubs_refuse(struct hubs *hubs, const struct lane *control);
 
 #endif

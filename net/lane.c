@@ -122,6 +122,7 @@ static void ready(struct lane *lane, nanos now, const struct notice *notice)
     struct connection *connection;
 
     forget_trouble(lane);
+    lane->met = true;
     for (unsigned i = 0; i < lane->peers.count; i++)
         end(lane, lane->peers.list[i], now);
     connection = peers_add(

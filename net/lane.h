@@ -22,6 +22,7 @@ struct lane {
      * system said last. */
     unsigned hindered[HINDRANCE_COUNT];
     struct net_trouble trouble;
+    bool met; /* it has been connected */
 };
 
 /* A message as it goes to the machine. */

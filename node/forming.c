@@ -248,15 +248,6 @@ void node_on_snapshot(struct node *node, const struct msg *msg,
     node_to_trainer(node, &forget, NULL);
 }
 
-/* The parameters went bad: nothing is sent; the hub's are taken instead. */
-static void diverge(struct node *node)
-{
-    node->diverged = true;
-    effects_note(node->out, NOTE_DECLINED, node->name,
-                 "its parameters hold NaN or infinity; taking the hub's");
-    joining_hello(node);
-}
-
 static void offer(struct node *node, struct flight *flight)
 {
     struct msg msg = {.kind = MSG_OFFER};
@@ -271,7 +262,7 @@ static void offer(struct node *node, struct flight *flight)
                               : VERDICT_LOST);
         flight_forget(node, flight);
         if (flight->broken && !flight->obsolete)
-            diverge(node);
+            spoiled_offer(node);
         return;
     }
     flight->stage = FLIGHT_OFFERED;
@@ -293,23 +284,6 @@ static void offer(struct node *node, struct flight *flight)
     node_to_hub(node, &msg, NULL);
     if (flight->cut)
         flight_waive(node, flight);
-}
-
-/* A run cannot begin with such parameters: somebody else must found it. */
-static void refuse_to_found(struct node *node)
-{
-    struct msg bye = {.kind = MSG_BYE};
-
-    if (gives(node)) {
-        keep_spoiled(node);
-        joining_drop(node, "the centre that this node keeps holds NaN or "
-                           "infinity");
-        return;
-    }
-    bye.bye.farewell = FAREWELL_LEAVING;
-    node_to_hub(node, &bye, NULL);
-    node_end(node, true, FAREWELL_SCHEMA,
-             "the first parameters hold NaN or infinity");
 }
 
 /* r was more than a few terms, and is one now. */
@@ -380,7 +354,7 @@ void flight_formed(struct node *node, struct job *job)
     if (job->tag[0])
         offer(node, flight);
     else if (flight->broken)
-        refuse_to_found(node);
+        spoiled_founder(node);
     else
         flight_send(node, flight);
     flights_begin(node);

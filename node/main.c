@@ -321,7 +321,11 @@ static int train(struct training *training, struct why *why)
     if (status == STATUS_OK)
         status = node_save(training->trainer, &training->options,
                            &training->state, why);
-    return status == STATUS_OK ? code : complain(status, why);
+    if (status != STATUS_OK && !code)
+        return complain(status, why);
+    if (status != STATUS_OK)
+        (void)complain(status, why);
+    return code;
 }
 
 static enum status dry_run(struct training *training, struct why *why)

@@ -1,9 +1,11 @@
 #include "node/main_save.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "seam/machine.h"
 #include "store/safetensors.h"
 
 static enum status describe(const struct star_trainer_model *model,
@@ -50,6 +52,23 @@ static enum status write_model(const struct trainer *trainer,
     return status;
 }
 
+/* What went bad does not take the place of what is good. */
+static bool is_worth_saving(const struct trainer *trainer, const char *path,
+                            struct why *why)
+{
+    const struct star_trainer_model *model = &trainer->model;
+    double squares = 0;
+
+    for (size_t i = 0; i < model->elements; i++)
+        squares += (double)model->values[i] * (double)model->values[i];
+    if (squares <= MOST_SQUARES)
+        return true;
+    explain(why, "--save leaves %.160s as it was: the parameters %s",
+            path, isfinite(squares) ? "are too large to be trained on"
+                                    : "hold NaN or infinity");
+    return false;
+}
+
 enum status node_may_save(const struct options *options, struct why *why)
 {
     return options->save_file[0] ? file_try(options->save_file, why)
@@ -60,6 +79,9 @@ enum status node_save(const struct trainer *trainer,
                       const struct options *options,
                       const struct star_state *state, struct why *why)
 {
+    if (options->save_file[0] &&
+        !is_worth_saving(trainer, options->save_file, why))
+        return STATUS_IO;
     if (options->save_file[0])
         return write_model(trainer, state->iteration, options->save_file, why);
     if (state->iteration && !state->exit_code && !state->offered &&

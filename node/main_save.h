@@ -13,7 +13,8 @@ enum status node_may_save(const struct options *options,
                           struct why *why) MUST_CHECK;
 
 /* At the end: writes the trainer's parameters where --save says, as
- * .safetensors, whole or not at all. Without that, and if no hub has any of
+ * .safetensors, whole or not at all; parameters that are not finite, or beyond
+ * what a hub would take, are not: IO. Without --save, and if no hub has any of
  * it, says so. IO, NO_MEMORY. */
 enum status node_save(const struct trainer *trainer,
                       const struct options *options,

@@ -105,6 +105,7 @@ struct node {
     uint64_t run, lineage, base_version;
     enum start start;
     bool diverged; /* its own parameters are not finite: take the hub's */
+    nanos diverge_at; /* before that they are not asked for again */
     bool unsettled; /* no hub has said yet what became of what was in flight */
     bool superseded; /* the last hub that was there; people know */
     nanos part_at;   /* the hub has said goodbye, and results may be on their
@@ -261,6 +262,12 @@ void flight_formed(struct node *node, struct job *job);
 void flights_found(struct node *node);
 void node_on_snapshot(struct node *node, const struct msg *msg,
                      struct blob *payload);
+
+/* spoiled.c */
+/* An offer is not made for that: the hub's are taken instead. */
+void spoiled_offer(struct node *node);
+/* What the hub is to begin with, or to go on from, cannot be given. */
+void spoiled_founder(struct node *node);
 
 /* parting.c */
 /* The trainer makes its last offer, or has none to make. */

@@ -124,6 +124,40 @@ static void both_lanes_go_to_the_hub_that_is_there(void)
     toy_destroy(&first);
 }
 
+static uint64_t turned_down;
+
+static void count_turned_down(struct toy *hub)
+{
+    turned_down = net_refusals(hub->net)->count[REFUSAL_MECHANISM];
+}
+
+/* The hub has ended, and what wants keys has its port; then it is back. */
+static void who_was_let_in_outlasts_another_service_at_the_address(void)
+{
+    struct toy *hub = toy_new(true), *other = toy_new(true), *node;
+
+    toy_start(hub);
+    other->config.port = hub->config.port;
+    other->config.keys.on = true;
+    CHECK_OK(key_pair_make(&other->config.keys.own, NULL));
+    node = toy_node(hub);
+    toy_start(node);
+    CHECK(toy_wait_event(node, EVENT_JOIN, CHANNEL_CONTROL, 1));
+    toy_stop(hub);
+    toy_start(other);
+    turned_down = 0;
+    for (int i = 0; i < 300 && turned_down < 3; i++)
+        toy_at_tick(other, count_turned_down);
+    CHECK(turned_down >= 3);
+    CHECK_EQUAL(0, node->counts[EVENT_MESSAGE]); /* it is not sent away */
+    toy_stop(other);
+    toy_start(hub);
+    CHECK(toy_wait_event(node, EVENT_JOIN, CHANNEL_CONTROL, 2));
+    toy_destroy(&node);
+    toy_destroy(&hub);
+    toy_destroy(&other);
+}
+
 void add_net_hubs_tests(CU_pSuite suite)
 {
     TEST(a_hub_that_cannot_be_reached_for_3_s_makes_room_for_the_next);
@@ -133,4 +167,5 @@ void add_net_hubs_tests(CU_pSuite suite)
     TEST(a_hub_that_is_away_does_not_refuse_whatever_another_does);
     TEST(a_hub_that_begins_to_refuse_is_asked_until_that_is_sure);
     TEST(both_lanes_go_to_the_hub_that_is_there);
+    TEST(who_was_let_in_outlasts_another_service_at_the_address);
 }

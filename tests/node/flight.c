@@ -198,27 +198,6 @@ static void what_was_forming_when_the_hub_went_is_offered_again(void)
     desk_destroy(&desk);
 }
 
-static void parameters_that_are_not_finite_are_never_sent(void)
-{
-    struct desk *desk = desk_member();
-
-    hand_forget(&desk->hand);
-    desk_offers(desk, 1, (double)NAN);
-    CHECK(!desk_sent(desk, MSG_OFFER));
-    CHECK_EQUAL(0, desk_chunks(desk, 1));
-    CHECK(desk_forgot(desk, 1));
-    CHECK_CONTAINS("NaN", hand_note(&desk->hand, NOTE_DECLINED)->text);
-    if (CHECK(desk_sent(desk, MSG_HELLO) != NULL))
-        CHECK_EQUAL(0, desk_sent(desk, MSG_HELLO)->hello.lineage);
-    desk_welcomes(desk, START_TAKE);
-    desk_answers(desk, 0, VERB_REPLACE, 4);
-    desk_applied(desk, 0);
-    desk_offers(desk, 2, 5);
-    CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
-    CHECK_NEAR(1, desk_chunk(desk, 2, 2), 0);
-    desk_destroy(&desk);
-}
-
 static void parameters_are_offered_as_they_are_and_never_again(void)
 {
     struct desk *desk = desk_new();
@@ -353,7 +332,6 @@ void add_node_flight_tests(CU_pSuite suite)
     TEST(what_is_in_flight_when_the_hub_goes_is_offered_again);
     TEST(what_the_hub_had_merged_is_not_offered_again);
     TEST(what_was_forming_when_the_hub_went_is_offered_again);
-    TEST(parameters_that_are_not_finite_are_never_sent);
     TEST(parameters_are_offered_as_they_are_and_never_again);
     TEST(offers_that_come_too_late_are_told_of);
     TEST(parameters_that_are_merged_without_a_result_stay);
