@@ -130,6 +130,7 @@ static void member_enter(struct hub *hub, struct member *member,
     member->base_version = hello->base_version;
     member->run = hello->run;
     member->keeps = hello->kept;
+    member->keeps_life = hello->kept_life;
     member->doubt = (struct doubt){.asked = recover_doubts(hub, hello),
                                    .since = hub->now};
     member_session_is(hub, member, session_secret(hub));

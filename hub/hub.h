@@ -118,6 +118,7 @@ struct hub_node_view {
 
 struct hub_view {
     uint64_t run, version, epoch, rounds;
+    uint64_t from; /* epoch of the centre that it went on from; 0: of none */
     bool founded, ending, ended;
     bool stopping;   /* the hub ends, the run does not */
     bool reached;    /* a centre was good enough for the goal */

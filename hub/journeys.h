@@ -312,8 +312,6 @@ bool recover_meets(struct hub *hub, peer_id peer,
                    const struct msg_hello *hello);
 /* Whether it says that another hub has taken the run over, and may be right. */
 bool recover_doubts(const struct hub *hub, const struct msg_hello *hello);
-/* Whether what a node of this run keeps may be of use while it recovers. */
-bool recover_looks_for(const struct hub *hub, uint64_t run);
 /* Goes on when somebody has come or gone, or time has passed; after each
  * event. */
 void recover_advance(struct hub *hub);

@@ -246,6 +246,7 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->run = hub->config.run;
     view->version = hub->version;
     view->epoch = hub->epoch;
+    view->from = hub->recovery.epoch;
     view->rounds = hub->rounds_done;
     view->founded = hub->founded;
     view->ending = hub->ending;

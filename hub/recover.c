@@ -55,30 +55,6 @@ static bool everybody_here(const struct hub *hub)
     return true;
 }
 
-/* Whether it says that it keeps more than the hub has. Silence is no reason
- * yet: it may be the hub that has slept. */
-static bool claims(const struct hub *hub, const struct member *member)
-{
-    uint64_t least = hub->recovery.resumed ? hub->version + 1 : 0;
-
-    return member->present && !member->mistrusted &&
-           recover_looks_for(hub, member->run) && member->keeps > least;
-}
-
-/* Who keeps the newest version, if it is newer than what the hub has. */
-static struct member *newest_holder(const struct hub *hub)
-{
-    struct member *best = NULL;
-
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
-
-        if (claims(hub, member) && (!best || member->keeps > best->keeps))
-            best = member;
-    }
-    return best;
-}
-
 static void forget_gift(struct hub *hub)
 {
     hub->founder = -1;
@@ -94,8 +70,8 @@ static void ask_others(struct hub *hub)
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
-        if (i == hub->founder || member->doubt.asked || !claims(hub, member) ||
-            member->bulk == PEER_NONE)
+        if (i == hub->founder || member->doubt.asked ||
+            !recover_claims(hub, member) || member->bulk == PEER_NONE)
             continue;
         member->doubt = (struct doubt){.asked = true, .since = hub->now};
         member_start(hub, member, START_GIVE);
@@ -147,7 +123,7 @@ static void mistrust_liars(struct hub *hub)
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
-        if (i == hub->founder || !claims(hub, member) ||
+        if (i == hub->founder || !recover_claims(hub, member) ||
             !member->doubt.asked || member->doubt.answered ||
             hub->now - member->doubt.since < GIVE_PATIENCE)
             continue;
@@ -194,7 +170,7 @@ void recover_advance(struct hub *hub)
         (hub->now < recovery->until && !everybody_here(hub)))
         return;
     mistrust_liars(hub);
-    while ((next = newest_holder(hub)) != NULL) {
+    while ((next = recover_newest(hub)) != NULL) {
         if (hub->now >= recovery->until + SEARCH_MOST &&
             !next->doubt.answered) {
             mistrust(hub, next, "it came too late with it");
@@ -254,16 +230,16 @@ void hub_on_kept(struct hub *hub, struct peer *peer, const struct msg *msg,
  * nothing is wrong. */
 static const char *fault_of(const struct hub *hub,
                             const struct manifest *manifest,
-                            const struct saved *saved, uint64_t version)
+                            const struct saved *saved,
+                            const struct member *giver)
 {
-    if (saved->run != hub->recovery.run || saved->version != version)
+    if (saved->run != hub->recovery.run ||
+        saved->version != giver->keeps - 1 ||
+        epoch_life(saved->epoch) != giver->keeps_life)
         return "what it keeps is not what it said";
     if (manifest->chunks != hub->chunks)
         return "it cuts the model otherwise: start the hub with the --chunk "
                "that it had";
-    if (hub->recovery.resumed &&
-        epoch_life(saved->epoch) < epoch_life(hub->recovery.epoch))
-        return "the hub has gone on from an older one since";
     return NULL;
 }
 
@@ -315,9 +291,11 @@ static void take(struct hub *hub)
 /* Somebody with a newer version has come meanwhile. */
 static bool is_outdone(const struct hub *hub)
 {
-    const struct member *newest = newest_holder(hub);
+    const struct member *giver = hub->members[hub->founder];
+    const struct member *newest = recover_newest(hub);
 
-    return newest && newest->keeps > hub->members[hub->founder]->keeps;
+    return newest && (newest->run != giver->run ||
+                      recover_is_newer(newest, giver));
 }
 
 void recover_complete(struct hub *hub)
@@ -379,7 +357,7 @@ void recover_proved(struct hub *hub, struct job *job)
         mistrust(hub, giver, "what it keeps makes no sense");
         return;
     }
-    fault = fault_of(hub, &manifest, &saved, giver->keeps - 1);
+    fault = fault_of(hub, &manifest, &saved, giver);
     fault = fault ? fault : fault_of_other(hub, job, &saved);
     if (fault) {
         mistrust(hub, giver, fault);

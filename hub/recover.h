@@ -5,11 +5,11 @@
  * version keeps them and the manifest. Only where results are the centre: else
  * nobody is sent all of it.
  *
- * Recovering (recover.c, recover_hello.c). A hub that starts again does not
- * begin before nodes have had time to come back and to say what they keep. Who
- * has a newer version than the disk is asked for it; what it gives is checked
- * against the manifest, and that against the hub's key. The hub's life is a
- * later one than all it hears of (lives.c).
+ * Recovering (recover.c, recover_hello.c, recover_claims.c). A hub that starts
+ * again does not begin before nodes have had time to come back and to say what
+ * they keep. Who has a newer version than the disk is asked for it; what it
+ * gives is checked against the manifest, and that against the hub's key. The
+ * hub's life is a later one than all it hears of (lives.c).
  *
  * Stepping down (superseded.c). A node that knows a later life of the run than
  * this hub's is asked for the manifest of what it keeps. If that is of a later
@@ -60,7 +60,7 @@ struct recovery {
     bool on;
     bool resumed;   /* the hub has a centre from its disk */
     uint64_t run;   /* of its disk, or of the node that gives */
-    uint64_t epoch; /* of the centre that the hub has */
+    uint64_t epoch; /* of the centre that it goes on from; 0: of none */
     uint64_t life;  /* that the hub began in */
     nanos until;    /* nodes have time to come back */
     nanos progress; /* of who gives: when something last came */
@@ -69,5 +69,25 @@ struct recovery {
     struct blob *state;    /* in that, once it is known to be the hub's own */
     bool superseded;       /* another hub has taken the run over */
 };
+
+/* ---- recover_claims.c ---- */
+
+struct hub;
+struct member;
+
+/* Whether what a node of this run keeps may be of use while it recovers. */
+bool recover_looks_for(const struct hub *hub, uint64_t run);
+/* Whether a version that was told of in that life is newer than what the hub
+ * has from its disk or a node. */
+bool recover_outdoes(const struct hub *hub, uint64_t run, uint64_t life,
+                     uint64_t version);
+/* Whether it says that it keeps such a version. */
+bool recover_claims(const struct hub *hub, const struct member *member);
+/* Whether one keeps what is newer than what the other does, of one run. */
+bool recover_is_newer(const struct member *one, const struct member *other);
+/* Who says that it keeps the newest that is newer than what the hub has: of the
+ * latest life, and in that the highest version; of several runs that of the
+ * highest version. NULL: nobody. */
+struct member *recover_newest(const struct hub *hub);
 
 #endif

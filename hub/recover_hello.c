@@ -5,12 +5,6 @@
 /* So often who comes late has the hub look again. */
 enum { SEARCHES_MOST = 8 };
 
-/* A hub with nothing takes any run: who says it has one must prove it. */
-bool recover_looks_for(const struct hub *hub, uint64_t run)
-{
-    return run && (!hub->recovery.resumed || run == hub->recovery.run);
-}
-
 /* Something else is merged already: what a node keeps is of no use. */
 static bool is_late(const struct hub *hub)
 {
@@ -63,8 +57,8 @@ bool recover_doubts(const struct hub *hub, const struct msg_hello *hello)
            !hub->recovery.on && (hub->recovery.resumed || is_late(hub));
 }
 
-/* Whether the node keeps what this hub lacks: another run, or, of its own, a
- * newer version than the one it has gone on from. */
+/* Whether the node keeps what this hub lacks: another run, or, of its own, what
+ * is newer than what it has gone on from. */
 static bool has_more(const struct hub *hub, const struct msg_hello *hello)
 {
     if (!hello->run || !hello->kept)
@@ -72,7 +66,9 @@ static bool has_more(const struct hub *hub, const struct msg_hello *hello)
     if (hello->run != hub->config.run)
         return true;
     return epoch_life(hello->epoch) > epoch_life(hub->epoch) ||
-           hello->kept > hub->version + 1;
+           (hello->kept_life != epoch_life(hub->epoch) &&
+            recover_outdoes(hub, hello->run, hello->kept_life,
+                            hello->kept - 1));
 }
 
 /* A node comes after the hub has begun. */

@@ -279,6 +279,7 @@ enum status restore_gift(struct hub *hub, const struct manifest *manifest,
         return status;
     take_over(hub, &saved);
     take_gift(hub, manifest);
+    hub->recovery.epoch = saved.epoch;
     rollback_forget(hub);
     hub->saved_version = hub->scored_version = NO_VERSION;
     if (!hub->recovery.resumed) /* what it had was a run of its own */

@@ -231,7 +231,7 @@ struct member {
     uint64_t merged;        /* newest that was merged completely */
     uint64_t base_version;
     uint64_t run;    /* that it is in; 0: none yet */
-    uint64_t keeps;  /* 1 + version that it holds of that run; 0: none */
+    uint64_t keeps, keeps_life; /* 1 + version of that, 0: none; hub's life */
     bool mistrusted; /* what it gave as that was no good, or never came */
     struct doubt doubt;
     struct told told;

@@ -56,6 +56,7 @@ void joining_hello(struct node *node)
     if (node->keep.run == node->run) {
         msg.hello.epoch = node->keep.epoch;
         msg.hello.kept = keep_hello(node);
+        msg.hello.kept_life = (uint32_t)epoch_life(node->keep.whole.epoch);
     }
     msg.hello.iteration = node->progress.iteration;
     msg.hello.schema = node->config.schema->hash;

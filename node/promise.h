@@ -2,12 +2,13 @@
  *
  * MERGED means that it is in the hub's centre, which may be lost with the hub.
  * So the node remembers what it gave, as it was sent, until it keeps a version
- * that has it (node/keep.h), and the hub's disk has it twice: a hub may go on
- * without this node, and from another version than that. A model's worth of
- * what is kept is remembered at most. When a later life of the hub of this run
- * goes on from a version without it, it is given again: a delta is taken out of
- * r, so that the next offer holds it, a gradient is added to the residual. What
- * the hub's version has is remembered on, as that hub may be lost as well.
+ * that has it (node/keep.h), and longer: a hub may go on without this node,
+ * from an older version, and its disk may be lost. A model's worth of what is
+ * kept is remembered, or a sixth of the room. When a later life of the hub of
+ * this run goes on from a version without it, it is given again: a delta is
+ * taken out of r, so that the next offer holds it, a gradient is added to the
+ * residual. What the hub's version has is remembered on, as that hub may be
+ * lost as well.
  *
  * That takes as much memory as was merged since. Beyond `room` exchanges are
  * added up, the oldest first: a centre that goes on has all of a sum or nothing

@@ -191,8 +191,8 @@ static uint64_t spare_room(const struct node *node)
     return room(node) / PROMISED_MODELS;
 }
 
-/* Forgets of what is in the version that this node keeps the oldest, once it is
- * on the hub's disk twice, or takes too much room. */
+/* Forgets of what is in the version that this node keeps the oldest, once it
+ * takes too much room: a disk may be lost while this node is away. */
 static void forget_kept(struct node *node)
 {
     struct promises *promises = &node->promises;
@@ -203,8 +203,7 @@ static void forget_kept(struct node *node)
          one = one->next)
         bytes += one->bytes;
     while ((one = promises->first) && one->exchange <= promises->safe &&
-           (one->exchange <= promises->saved.former ||
-            bytes > spare_room(node) || is_full(node))) {
+           (bytes > spare_room(node) || is_full(node))) {
         bytes -= one->bytes;
         promise_free(node, &promises->first);
     }

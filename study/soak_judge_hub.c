@@ -66,6 +66,16 @@ static bool is_with(const struct hub_view *view, unsigned node)
     return false;
 }
 
+/* Whether what a node keeps is newer than what the hub goes on from: of a later
+ * life, or of the same one and of a higher version. */
+static bool is_newer(uint64_t epoch, uint64_t version,
+                     const struct hub_view *view)
+{
+    uint64_t life = epoch >> 32, from = view->from >> 32;
+
+    return life > from || (life == from && version > view->version);
+}
+
 /* The hub has found what it goes on from. */
 static void judge_recovered(struct life *life, const struct hub_view *view)
 {
@@ -74,12 +84,13 @@ static void judge_recovered(struct life *life, const struct hub_view *view)
         uint64_t run = 0, epoch = 0;
         uint64_t keeps = node ? node_keeps(node, &run, &epoch) : 0;
 
-        if (run == view->run && keeps > 1 + view->version &&
-            (epoch >> 32) + 1 >= view->epoch >> 32 && is_with(view, i))
+        if (run == view->run && keeps && is_newer(epoch, keeps - 1, view) &&
+            is_with(view, i))
             life_complain(life,
-                          "the hub goes on from version %llu, and n%u keeps "
-                          "%llu",
-                          (ull)view->version, i + 1, (ull)keeps - 1);
+                          "the hub goes on from version %llu of life %llu, "
+                          "and n%u keeps %llu of life %llu",
+                          (ull)view->version, (ull)(view->from >> 32), i + 1,
+                          (ull)keeps - 1, (ull)(epoch >> 32));
     }
 }
 

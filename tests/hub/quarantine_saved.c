@@ -107,6 +107,7 @@ static void a_hub_learns_of_it_with_what_a_node_keeps(void)
     bench_open(bench);
     a.hello.kept = 1 + treasure.version;
     a.hello.epoch = treasure.epoch;
+    a.hello.kept_life = (uint32_t)epoch_life(treasure.epoch);
     starts_again(bench, &b);
     starts_again(bench, &a);
     CHECK(!bench_node(bench, "b")->quarantined);

@@ -61,6 +61,7 @@ static void forge(struct treasure *treasure, uint64_t life)
     manifest_begin(treasure->manifest, BENCH_CHUNKS, state, size);
     memcpy(treasure->manifest + 8 + size, rows, row_bytes);
     manifest_seal(treasure->manifest, key);
+    treasure->epoch = life << 32;
     treasure->bytes = manifest_bytes(BENCH_CHUNKS, size);
 }
 
@@ -73,6 +74,7 @@ static void refused(void (*spoil)(struct treasure *), const char *words)
 
     bench_open(bench);
     spoil(&treasure);
+    a.hello.kept_life = (uint32_t)epoch_life(treasure.epoch);
     guest_comes_again(bench, &a);
     guest_lives(bench, &a, HUB_RECOVERY);
     treasure_proves(bench, &a, &treasure);

@@ -118,6 +118,7 @@ struct treasure treasure_train(struct bench *bench, struct guest *a,
     a->hello.run = 7;
     a->hello.epoch = treasure.epoch;
     a->hello.kept = 1 + treasure.version;
+    a->hello.kept_life = (uint32_t)epoch_life(treasure.epoch);
     a->hello.base_version = treasure.version;
     return treasure;
 }

@@ -308,6 +308,7 @@ def keeps_more(options):
     centre, and do not. Others go on all the same."""
     held = [member(options.port, SCHEMA, 500 + number, run=options.run,
                    epoch=options.epoch, kept=10**6 + number,
+                   kept_life=options.epoch >> 32,
                    base_version=10**6) for number in range(options.many)]
     one, began = node(options, "waits"), time.monotonic()
     while not one.counts["results"] and \

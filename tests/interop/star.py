@@ -155,6 +155,8 @@ class Node:
                   iteration=self.iteration, schema=self.schema.hash,
                   epoch=self.epoch if knows else 0,
                   kept=1 + self.kept["version"] if self.kept and knows else 0,
+                  kept_life=self.kept["epoch"] >> 32
+                  if self.kept and knows else 0,
                   name=self.name)
 
     def attach(self):

@@ -1,0 +1,68 @@
+/* What nodes say that they keep: which of it is newer than what the hub has,
+ * and which is the newest. */
+#include "hub/state.h"
+
+/* A hub with nothing takes any run: who says it has one must prove it. */
+bool recover_looks_for(const struct hub *hub, uint64_t run)
+{
+    return run && (!hub->recovery.resumed || run == hub->recovery.run);
+}
+
+/* Lives come one after the other, and each begins with a version of the one
+ * before: what that had beyond it was given again since, and would count twice.
+ * So an earlier life's higher version is not newer. */
+bool recover_outdoes(const struct hub *hub, uint64_t run, uint64_t life,
+                     uint64_t version)
+{
+    uint64_t has = epoch_life(hub->recovery.epoch);
+
+    return run != hub->config.run || life > has ||
+           (life == has && version > hub->version);
+}
+
+/* Silence is no reason yet: it may be the hub that has slept. */
+bool recover_claims(const struct hub *hub, const struct member *member)
+{
+    return member->present && !member->mistrusted && member->keeps &&
+           recover_looks_for(hub, member->run) &&
+           recover_outdoes(hub, member->run, member->keeps_life,
+                           member->keeps - 1);
+}
+
+bool recover_is_newer(const struct member *one, const struct member *other)
+{
+    return one->keeps_life > other->keeps_life ||
+           (one->keeps_life == other->keeps_life && one->keeps > other->keeps);
+}
+
+/* The run of which there is the highest version, 0: none. Nothing else tells
+ * runs apart. */
+static uint64_t longest_run(const struct hub *hub)
+{
+    uint64_t run = 0, most = 0;
+
+    for (int i = 0; i < hub->member_count; i++) {
+        const struct member *member = hub->members[i];
+
+        if (member->keeps > most && recover_claims(hub, member)) {
+            run = member->run;
+            most = member->keeps;
+        }
+    }
+    return run;
+}
+
+struct member *recover_newest(const struct hub *hub)
+{
+    struct member *best = NULL;
+    uint64_t run = longest_run(hub);
+
+    for (int i = 0; run && i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
+
+        if (member->run == run && recover_claims(hub, member) &&
+            (!best || recover_is_newer(member, best)))
+            best = member;
+    }
+    return best;
+}
