@@ -78,7 +78,7 @@ static void say_unsaved(struct hub *hub)
 
 void finish_resume(struct hub *hub)
 {
-    hub->ending = hub->closing = false;
+    hub->ending = hub->closing = hub->freed = hub->late = false;
     if (hub->reason[0])
         begin(hub);
 }
@@ -247,6 +247,28 @@ void finish_judge(struct hub *hub)
     }
 }
 
+/* The time for last offers is over. Members may never finish: what they have
+ * offered before keeps the others from theirs, who have as long from then on;
+ * and where the policy chooses among last offers, those that have come are
+ * granted only now. */
+static void time_is_up(struct hub *hub)
+{
+    if (!hub->freed) {
+        hub->freed = true;
+        if (waits_free(hub))
+            hub->last_call = hub->now + LAST_CALL;
+    }
+    if (hub->now < hub->last_call)
+        return;
+    hub->late = true;
+    rounds_advance(hub);
+    if (waits_bring(hub) && hub->now < hub->last_call + LAST_UPLOADS)
+        return;
+    hub->closing = true;
+    for (int i = 0; i < hub->member_count; i++)
+        rounds_forget(hub, i, VERDICT_EXPIRED, false);
+}
+
 void finish_tick(struct hub *hub)
 {
     if (hub->recovery.on)
@@ -256,12 +278,7 @@ void finish_tick(struct hub *hub)
         (void)snprintf(hub->reason, sizeof hub->reason, "the time is over");
         begin(hub);
     }
-    if (hub->ending && !hub->closing && hub->now >= hub->last_call &&
-        (hub->now >= hub->last_call + LAST_UPLOADS || !waits_bring(hub))) {
-        hub->closing = true;
-        rounds_advance(hub);
-        for (int i = 0; i < hub->member_count; i++)
-            rounds_forget(hub, i, VERDICT_EXPIRED, false);
-    }
+    if (hub->ending && !hub->closing && hub->now >= hub->last_call)
+        time_is_up(hub);
     finish_advance(hub);
 }

@@ -86,7 +86,7 @@ unsigned gate_nodes(const struct hub *hub)
  * node's progress alone would be the noise of one node. */
 static bool may_close(const struct hub *hub, const struct gate_state *state)
 {
-    if (hub->closing)
+    if (hub->closing || hub->late)
         return true;
     if (hub->ending && gate_gathers(hub) && members_return(hub))
         return false;

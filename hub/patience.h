@@ -136,6 +136,10 @@ double waits_whole(const struct hub *hub, const struct member *member);
 void waits_end(struct hub *hub);
 /* Whether uploads are under way, and not stuck. */
 bool waits_bring(const struct hub *hub);
+/* What was offered before the last call is waited for no more: others cannot
+ * make their last offers while it is, and its node's holds it. Of gradients,
+ * which have none, while it is stuck. Whether there was any. */
+bool waits_free(struct hub *hub);
 /* Whether the round is open and waits for an offer of the member's. */
 bool waits_for(const struct hub *hub, const struct round *round,
                const struct member *member);

@@ -378,8 +378,8 @@ struct hub {
     struct recovery recovery;
 
     bool ending, closing, ended; /* called last; saying goodbye; all done */
-    bool stopping; /* the hub, not the run: nodes go on without it */
-    bool reached;  /* a centre of this life was good enough for the goal */
+    bool freed, late; /* ending: waits_free was; no last offer is awaited */
+    bool stopping, reached; /* the hub alone stops; its centre met the goal */
     nanos last_call, found_until; /* the end waits for a centre; 0: not yet */
     char reason[MSG_TEXT_BYTES];
     uint64_t verdicts[VERDICT_COUNT], offered_chunks;

@@ -338,6 +338,26 @@ bool waits_bring(const struct hub *hub)
     return false;
 }
 
+bool waits_free(struct hub *hub)
+{
+    bool any = false;
+
+    for (struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; i < round->count; i++) {
+            struct contribution *one = round->list[i];
+
+            if (one->offer.last || !is_uploading(hub, one) ||
+                (one->offer.kind == EXCHANGE_GRADIENT && brings(hub, one)))
+                continue;
+            contribution_cut(hub, one, VERDICT_EXPIRED, false);
+            any = true;
+        }
+    rounds_settle(hub);
+    merge_try_all(hub);
+    rounds_advance(hub);
+    return any;
+}
+
 /* ---- all of it ---- */
 
 void waits_tick(struct hub *hub)

@@ -11,9 +11,9 @@
 #include "net/memory.h"
 #include "node/api_link.h"
 
-/* The way back to a hub that was lost may take 10 s; that takes at most
- * LAST_CALL (10 s) for its last round, and must save. */
-#define GOODBYE (24 * SECOND)
+/* The way back to a hub that was lost may take 10 s, its last round as long,
+ * twice that where a member keeps it waiting; then it must save. */
+#define GOODBYE (34 * SECOND)
 
 /* What a program should exit with after a farewell. */
 static const enum status farewell_status[FAREWELL_COUNT] = {

@@ -107,7 +107,9 @@ static void a_stopped_uploader_does_not_hold_up_the_end(void)
     guest_offers(bench, &a, 1);
     guest_delivers(bench, &a, 1, 0, 1);
     bench_stop(bench);
-    guest_lives(bench, &a, 15 * SECOND);
+    guest_lives(bench, &a, 11 * SECOND);
+    CHECK_EQUAL(VERDICT_EXPIRED, guest_verdict(bench, &a, 1, 1));
+    guest_lives(bench, &a, 10 * SECOND); /* it makes no last offer */
     CHECK(hub_ended(bench->hub));
     CHECK_EQUAL(1, store.version);
     CHECK_NEAR(2, (double)store.theta[0], 0);
@@ -117,16 +119,17 @@ static void a_stopped_uploader_does_not_hold_up_the_end(void)
 
 static void a_slow_uploader_holds_up_the_end_while_something_comes(void)
 {
+    const struct msg_offer offer = {.exchange = 1, .last = 1};
     struct bench *bench = bench_new();
     struct guest a;
 
     store_lend(&store, bench);
     a = guest_alone(bench);
-    guest_offers(bench, &a, 1);
+    bench_stop(bench);
+    guest_offer(bench, &a, &offer);
     guest_lives(bench, &a, SECOND);
     guest_delivers(bench, &a, 1, 0, 1);
-    bench_stop(bench);
-    guest_lives(bench, &a, 9500 * MILLISECOND);
+    guest_lives(bench, &a, 8500 * MILLISECOND);
     guest_delivers(bench, &a, 1, 1, 1);
     guest_lives(bench, &a, 12 * SECOND);
     CHECK(!hub_ended(bench->hub));

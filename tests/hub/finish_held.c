@@ -1,0 +1,92 @@
+/* The end of a run that a member keeps from coming: it says PING, and never
+ * finishes. The others' last offers are in the centre all the same. */
+#include "tests/check.h"
+#include "tests/hub/store.h"
+
+static struct store store;
+
+struct pair {
+    struct bench *bench;
+    struct guest honest, idle;
+};
+
+static struct pair pair_of(const char *preset)
+{
+    struct pair pair = {.bench = bench_new()};
+
+    pair.bench->config.policy = preset_find(preset)->policy;
+    store_lend(&store, pair.bench);
+    bench_open(pair.bench);
+    pair.honest = guest_comes(pair.bench, "honest");
+    pair.idle = guest_comes(pair.bench, "idle");
+    guest_founds(pair.bench, &pair.honest, 1);
+    return pair;
+}
+
+static void both_live(struct pair *pair, nanos span)
+{
+    for (nanos gone = 0; gone < span; gone += 250 * MILLISECOND) {
+        hand_wait(&pair->bench->hand, 250 * MILLISECOND);
+        guest_pings(pair->bench, &pair->honest, 1);
+        guest_pings(pair->bench, &pair->idle, 1);
+    }
+}
+
+static bool ends_within(struct pair *pair, nanos span)
+{
+    while (!hub_ended(pair->bench->hub) && span > 0) {
+        both_live(pair, SECOND);
+        span -= SECOND;
+    }
+    return hub_ended(pair->bench->hub);
+}
+
+/* What was offered before the end is not delivered, and the other's waits for
+ * it: that one's last offer holds what came of it later. */
+static void an_exchange_that_never_comes_keeps_nobody_from_its_last_offer(void)
+{
+    static const char *const names[] = {"mean", "async", "soup"};
+
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        struct pair pair = pair_of(names[i]);
+
+        guest_offers(pair.bench, &pair.idle, 1);
+        guest_offers(pair.bench, &pair.honest, 1);
+        guest_delivers_all(pair.bench, &pair.honest, 1, 1);
+        bench_stop(pair.bench);
+        both_live(&pair, 11 * SECOND);
+        CHECK(!hub_ended(pair.bench->hub));
+        guest_gives_last(pair.bench, &pair.honest, 2, 1);
+        CHECK(ends_within(&pair, 21 * SECOND));
+        CHECK_EQUAL(VERDICT_MERGED,
+                    guest_verdict(pair.bench, &pair.honest, 2, 0));
+        bench_destroy(&pair.bench);
+    }
+}
+
+/* Where offers are chosen before they are granted, those that are there when
+ * the time is up are. */
+static void what_is_chosen_when_the_time_is_up_may_still_come(void)
+{
+    const struct msg_offer offer = {.exchange = 1, .samples = 1, .last = 1};
+    struct pair pair = pair_of("lsgd");
+
+    bench_stop(pair.bench);
+    guest_offer(pair.bench, &pair.honest, &offer);
+    CHECK_EQUAL(0, guest_heard(pair.bench, &pair.honest, MSG_GRANT)
+                       ->grant.exchange); /* that was the first centre */
+    both_live(&pair, 11 * SECOND);
+    CHECK_EQUAL(1, guest_heard(pair.bench, &pair.honest, MSG_GRANT)
+                       ->grant.exchange);
+    CHECK(!hub_ended(pair.bench->hub));
+    guest_delivers_all(pair.bench, &pair.honest, 1, 4);
+    CHECK(ends_within(&pair, 2 * SECOND));
+    CHECK_NEAR(4, (double)store.theta[0], 0);
+    bench_destroy(&pair.bench);
+}
+
+void add_hub_finish_held_tests(CU_pSuite suite)
+{
+    TEST(an_exchange_that_never_comes_keeps_nobody_from_its_last_offer);
+    TEST(what_is_chosen_when_the_time_is_up_may_still_come);
+}
