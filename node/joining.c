@@ -41,7 +41,7 @@ void joining_hello(struct node *node)
     struct msg msg = {.kind = MSG_HELLO};
 
     if (!node->started || !node->control_up || node->ended ||
-        (node->diverged && node->now < node->diverge_at))
+        node->now < node->hello_after)
         return;
     msg.hello.protocol_min = PROTOCOL_MIN;
     msg.hello.protocol_max = PROTOCOL_MAX;

@@ -8,12 +8,12 @@
 void spoiled_offer(struct node *node)
 {
     node->diverged = true;
-    if (node->now < node->diverge_at)
+    if (node->now < node->hello_after)
         return;
     effects_note(node->out, NOTE_DECLINED, node->name,
                  "its parameters hold NaN or infinity; taking the hub's");
     joining_hello(node);
-    node->diverge_at = node->now + ASKS_AGAIN;
+    node->hello_after = node->now + ASKS_AGAIN;
 }
 
 /* A run cannot begin with such parameters: somebody else must found it. */
@@ -35,7 +35,7 @@ void spoiled_founder(struct node *node)
         return;
     }
     node->diverged = true;
-    node->diverge_at = node->now + ASKS_AGAIN;
+    node->hello_after = node->now + ASKS_AGAIN;
     joining_drop(node, "the hub wants this node's parameters, and they hold "
                        "NaN or infinity");
 }

@@ -105,7 +105,7 @@ struct node {
     uint64_t run, lineage, base_version;
     enum start start;
     bool diverged; /* its own parameters are not finite: take the hub's */
-    nanos diverge_at; /* before that they are not asked for again */
+    nanos hello_after; /* the hub is not asked before */
     bool unsettled; /* no hub has said yet what became of what was in flight */
     bool superseded; /* the last hub that was there; people know */
     nanos part_at;   /* the hub has said goodbye, and results may be on their

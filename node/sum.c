@@ -96,14 +96,21 @@ unsigned sum_into(const struct sum *sum, double factor, struct job *job,
     return at;
 }
 
+void sum_read(const struct sum *sum, const struct extent *extent, size_t at,
+              size_t count, double *values)
+{
+    memset(values, 0, count * sizeof *values);
+    for (unsigned i = 0; i < sum->count; i++)
+        payload_add(extent, sum->term[i].codec, sum->term[i].blob->bytes, at,
+                    count, sum->term[i].weight, values);
+}
+
 double sum_at(const struct sum *sum, const struct extent *extent, size_t at)
 {
     size_t first = at - at % CODEC_GRAIN, left = extent->elements - first;
-    double values[CODEC_GRAIN] = {0};
+    double values[CODEC_GRAIN];
 
-    for (unsigned i = 0; i < sum->count; i++)
-        payload_add(extent, sum->term[i].codec, sum->term[i].blob->bytes,
-                    first, left < CODEC_GRAIN ? left : CODEC_GRAIN,
-                    sum->term[i].weight, values);
+    sum_read(sum, extent, first, left < CODEC_GRAIN ? left : CODEC_GRAIN,
+             values);
     return values[at - first];
 }

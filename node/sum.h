@@ -30,6 +30,10 @@ bool sums_meet(const struct sum *one, const struct sum *other);
 unsigned sum_into(const struct sum *sum, double factor, struct job *job,
                   unsigned at);
 
+/* Its values from element `at` of the chunk on, a multiple of CODEC_GRAIN; at
+ * most as many. */
+void sum_read(const struct sum *sum, const struct extent *extent, size_t at,
+              size_t count, double *values);
 /* Its value at an element of the chunk. */
 double sum_at(const struct sum *sum, const struct extent *extent, size_t at);
 

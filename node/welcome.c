@@ -4,14 +4,11 @@
 
 #include "node/state.h"
 
-/* Cuts the reference into chunks of the hub's size. False when it is cut
- * already and to another size. */
-static bool cut_reference(struct node *node, uint32_t chunk_elements)
+/* Cuts the reference into chunks of the hub's size. */
+static void cut_reference(struct node *node, uint32_t chunk_elements)
 {
     uint64_t elements = node->config.schema->elements;
 
-    if (node->reference)
-        return node->chunk_elements == chunk_elements;
     node->chunk_elements = chunk_elements;
     node->chunks = chunks_of(elements, chunk_elements);
     node->reference = calloc(node->chunks, sizeof *node->reference);
@@ -29,6 +26,53 @@ static bool cut_reference(struct node *node, uint32_t chunk_elements)
     blob_unref(&node->initial);
     bucket_init(&node->up, node->config.up,
                 (uint64_t)chunk_elements * sizeof(float), node->now);
+}
+
+/* The reference as one. */
+static void join_reference(struct node *node)
+{
+    size_t bytes = (size_t)node->config.schema->elements * sizeof(float);
+    double values[CODEC_GRAIN];
+
+    node->initial = blob_new(node->pool, bytes);
+    if (!node->initial)
+        abort();
+    for (uint32_t i = 0; i < node->chunks; i++) {
+        struct extent extent = node_extent(node, i);
+        float *to =
+            blob_floats(node->initial) + (size_t)i * node->chunk_elements;
+
+        for (size_t at = 0; at < extent.elements; at += CODEC_GRAIN) {
+            size_t left = extent.elements - at;
+            size_t count = left < CODEC_GRAIN ? left : CODEC_GRAIN;
+
+            sum_read(&node->reference[i], &extent, at, count, values);
+            for (size_t j = 0; j < count; j++)
+                to[at + j] = (float)values[j];
+        }
+        sum_free(&node->reference[i]);
+        sum_free(&node->residual[i]);
+    }
+}
+
+/* The hub cuts the model otherwise than before: so does the node, as one that
+ * is new, but for what it has learnt. False while something is under way that
+ * is cut as before. */
+static bool cut_anew(struct node *node)
+{
+    flights_sweep(node);
+    if (node->flights)
+        return false;
+    flight_destroy(node, &node->founding);
+    flight_destroy(node, &node->taking);
+    keep_free(node);
+    promises_forget(node);
+    held_forget(node);
+    join_reference(node);
+    free(node->reference);
+    free(node->residual);
+    cut_reference(node, node->welcome.chunk_elements);
+    keep_enter(node);
     return true;
 }
 
@@ -142,11 +186,25 @@ static bool can_follow(struct node *node, const struct msg_welcome *welcome)
                  "install the same release on both");
         return false;
     }
-    if (cut_reference(node, welcome->chunk_elements))
+    if (!node->reference)
+        cut_reference(node, welcome->chunk_elements);
+    return true;
+}
+
+/* Whether the node is cut as the hub is, from now on; a hub that still looks
+ * for its centre asks for what is cut as before. */
+static bool is_cut_alike(struct node *node)
+{
+    const struct msg_welcome *welcome = &node->welcome;
+
+    if (node->chunk_elements == welcome->chunk_elements ||
+        welcome->start == START_HOLD)
         return true;
-    node_end(node, true, FAREWELL_SCHEMA,
-             "the hub cuts the model otherwise than before: start it "
-             "with the same --chunk, or start this node anew");
+    if (welcome->start != START_GIVE && cut_anew(node))
+        return true;
+    node->hello_after = node->now + SECOND;
+    joining_drop(node, "the hub cuts the model otherwise than before; it is "
+                       "asked again when what is under way is through");
     return false;
 }
 
@@ -194,6 +252,8 @@ void node_on_welcome(struct node *node, const struct msg *msg,
     node->start = welcome->start;
     node->superseded = false;
     settle(node);
+    if (!is_cut_alike(node))
+        return;
     begin_start(node, fresh);
     if (node->hub == HUB_MEMBER)
         welcomed(node, fresh);

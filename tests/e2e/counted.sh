@@ -5,8 +5,8 @@
 # is lost, too; in the end the centre holds each node's steps, none short, none
 # twice.
 #
-#     tests/e2e/counted.sh           4 kills with one node, 4 with four, and
-#                                    two early ends
+#     tests/e2e/counted.sh           4 kills with one node, 4 with four, two
+#                                    early ends, and hubs with other --chunk
 #     tests/e2e/counted.sh long      200 kills, with d of 0, 3, k and 2 k
 #     tests/e2e/counted.sh ends      100 ends of runs, half of them early
 set -eu
@@ -23,8 +23,9 @@ counting() { # NAME COORDINATE
 life() { # RUN NODES DELAY
     hub "$1" --policy async --reduce mean --outer-lr "$2" --nodes "$2" \
         --codec-up raw --codec-down raw --init hub --every $every \
-        --delay "$3" --chunk 4KiB --save 500ms
+        --delay "$3" --chunk $chunk --save 500ms
 }
+chunk=4KiB
 
 # moment MOST: sleeps for so many hundredths of a second, or less.
 moment() {
@@ -39,6 +40,44 @@ all_are_back() { # RUN NODES
     for i in $(seq "$2"); do
         told "$1" "node_(re)?joined" "$1n$i" || return 1
     done
+}
+
+# The run ends, and each step is in it. RUN NODES DELAY
+is_counted() {
+    local run=$1 nodes=$2 i
+    moment 50
+    end_run "$run"
+    ends "$run" 0 30
+    for i in $(seq "$nodes"); do
+        ends "${run}n$i" 0 30
+    done
+    python3 tests/e2e/counted.py "$here/$run.run/current/centre.safetensors" \
+        "$here/${run}n" "$nodes" || failed "$nodes nodes, d $3, seed $seed"
+}
+
+# other_chunks RUN NODES DELAY: the hub is ended by hand and started again with
+# another --chunk, twice, and its nodes go on.
+other_chunks() {
+    local run=$1 i
+    shift
+    life "$run" "$@"
+    for i in $(seq "$1"); do
+        counting "${run}n$i" "$i"
+    done
+    for chunk in 8KiB 4KiB; do
+        for i in $(seq "$1"); do
+            until_ 30 "${run}n$i takes part" at_least "${run}n$i" applied 1
+        done
+        moment 100
+        send TERM "$run"
+        ends "$run" 0 20
+        rm -f "$here/$run.out" "$here/$run.err"
+        life "$run" "$@"
+        until_ 30 "all nodes are back" all_are_back "$run" "$1"
+        # shellcheck disable=SC2046
+        goes_on 30 $(seq -f "${run}n%g" "$1")
+    done
+    is_counted "$run" "$@"
 }
 
 early= # not empty: the end may come before anything is merged
@@ -69,14 +108,7 @@ counted() {
         moment 100
     done
     until_ 30 "all nodes are back at last" all_are_back "$run" "$nodes"
-    moment 50
-    end_run "$run"
-    ends "$run" 0 30
-    for i in $(seq "$nodes"); do
-        ends "${run}n$i" 0 30
-    done
-    python3 tests/e2e/counted.py "$here/$run.run/current/centre.safetensors" \
-        "$here/${run}n" "$nodes" || failed "$nodes nodes, d $2, seed $seed"
+    is_counted "$run" "$@"
 }
 
 case ${1:-} in
@@ -100,5 +132,7 @@ ends)
     early=yes
     counted c 1 3 0
     counted d 4 20 0
+    other_chunks f 1 3
+    other_chunks g 4 20
     ;;
 esac

@@ -54,21 +54,6 @@ static void a_welcome_is_answered_on_bulk_and_told_to_the_trainer(void)
     desk_destroy(&desk);
 }
 
-static void other_chunks_than_before_end_it(void)
-{
-    struct desk *desk = desk_new();
-
-    desk_ready(desk, 1);
-    desk_breaks(desk);
-    desk_connects(desk);
-    desk->welcome.chunk_elements = 5;
-    desk_welcomes(desk, START_GO);
-    CHECK(node_ended(desk->node));
-    CHECK_EQUAL(1, desk_told(desk, MSG_ENDED)->ended.refused);
-    CHECK_CONTAINS("--chunk", desk_told(desk, MSG_ENDED)->ended.text);
-    desk_destroy(&desk);
-}
-
 static void a_hub_that_wants_another_protocol_ends_it(void)
 {
     struct desk *desk = desk_new();
@@ -360,7 +345,6 @@ void add_node_joining_tests(CU_pSuite suite)
     TEST(hello_waits_for_the_starting_parameters);
     TEST(a_hub_that_does_not_answer_is_asked_again);
     TEST(a_welcome_is_answered_on_bulk_and_told_to_the_trainer);
-    TEST(other_chunks_than_before_end_it);
     TEST(a_hub_that_wants_another_protocol_ends_it);
     TEST(who_founds_sends_its_parameters_on_credit);
     TEST(who_has_nothing_finite_founds_nothing);
