@@ -234,8 +234,7 @@ void options_print_config(const struct options *options, enum program program,
     }
 }
 
-/* Between '...' unless no shell would see anything in it. */
-static void print_word(const char *word, struct text *out)
+void options_print_word(const char *word, struct text *out)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
                                 "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -274,6 +273,6 @@ void options_print_line(const struct options *options, enum program program,
             continue;
         }
         text_add(out, " --%s ", row->name);
-        print_word(bytes, out);
+        options_print_word(bytes, out);
     }
 }

@@ -159,6 +159,9 @@ void options_print_help(enum program program, struct text *out);
 void options_print_config(const struct options *options, enum program program,
                           struct text *out);
 
+/* One word for a shell: between '...' unless it would see anything in it. */
+void options_print_word(const char *word, struct text *out);
+
 /* What the command line has chosen, as words for a shell, each with a blank in
  * front: " --lan --every 20". No secrets. */
 void options_print_line(const struct options *options, enum program program,

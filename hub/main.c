@@ -69,12 +69,6 @@ static enum status check_options(const struct options *options,
 {
     struct sockaddr_un control;
 
-    if (options->goal.kind == GOAL_ACCURACY && !options->model[0] &&
-        !options->trainer[0])
-        return because(why, STATUS_CONFIG,
-                       "--goal %.4g%% needs --model and --data, so that the "
-                       "hub can score the centre",
-                       100 * options->goal.value);
     if (options->epochs && !options->tasks)
         return because(why, STATUS_CONFIG,
                        "--epochs counts tasks: say with --tasks how many make "
@@ -307,6 +301,8 @@ static enum status open_all(struct server *server, struct why *why)
     struct hub_config config = {0};
     enum status status = check_options(&server->options, why);
 
+    if (status == STATUS_OK)
+        status = scorer_check(&server->options, why);
     if (status == STATUS_OK)
         status = hub_keys_plan(&server->keys, &server->options, why);
     if (status == STATUS_OK)

@@ -84,7 +84,7 @@ static void print_key(const struct request *request, const struct ring *ring)
 {
     const struct endpoint *listen = &request->options.listen;
     struct invitation invitation = ring_invitation(ring);
-    char word[INVITATION_BYTES], terms[200], line[512];
+    char word[INVITATION_BYTES], terms[200], line[2 * VALUE_TEXT_BYTES + 512];
     struct lan lan = {.host = "HOST"};
     struct text text;
     struct why why;
@@ -96,7 +96,7 @@ static void print_key(const struct request *request, const struct ring *ring)
     text_init(&text, terms, sizeof terms);
     hub_keys_terms(ring, &text);
     text_init(&text, line, sizeof line);
-    hub_keys_line(lan.host, listen->port, &text);
+    hub_keys_line(&request->options, lan.host, listen->port, &text);
     (void)fprintf(stderr, "the key for nodes is %s/invitation; %s.\n"
                   "On every other PC, where that file is:\n  %s\n"
                   "The key itself, for --key-file - or a file of mode 0600:\n",
@@ -136,6 +136,9 @@ int command_keygen(int count, char **words)
     service_hide();
     if (status == STATUS_OK)
         status = ring_make(request.folder, &made, &why);
+    if (made)
+        (void)fprintf(stderr, "made new keys in %s: a hub takes them when it "
+                      "starts\n", request.folder);
     if (status == STATUS_OK)
         status = ring_open(request.folder, &ring, &why);
     if (status == STATUS_OK &&

@@ -85,7 +85,7 @@ enum status hub_keys_open(struct hub_keys *keys, const struct options *options,
                           struct why *why)
 {
     char folder[FILE_PATH_BYTES];
-    bool made;
+    bool made = false;
     enum status status;
 
     if (!keys->on)
@@ -94,7 +94,7 @@ enum status hub_keys_open(struct hub_keys *keys, const struct options *options,
     status = hub_keys_folder(options, options->directory, folder, why);
     if (status == STATUS_OK && !ring_is_there(folder)) {
         status = ring_make(folder, &made, why);
-        if (status == STATUS_OK && made)
+        if (made)
             (void)fprintf(stderr, "made new keys in %s\n", folder);
     }
     if (status == STATUS_OK)
@@ -116,7 +116,19 @@ void hub_keys_close(struct hub_keys *keys)
     ring_close(&keys->ring);
 }
 
-void hub_keys_line(const char *host, uint16_t port, struct text *out)
+/* Words that stand for what the hub does not know are in capitals. */
+static void add_choice(const char *option, const char *value,
+                       const char *unknown, struct text *out)
+{
+    text_add(out, " --%s ", option);
+    if (*value)
+        options_print_word(value, out);
+    else
+        text_add(out, "%s", unknown);
+}
+
+void hub_keys_line(const struct options *options, const char *host,
+                   uint16_t port, struct text *out)
 {
     struct endpoint endpoint = {.port = port};
 
@@ -124,6 +136,11 @@ void hub_keys_line(const char *host, uint16_t port, struct text *out)
     text_add(out, "starswitch-node --hub ");
     endpoint_print(&endpoint, out);
     text_add(out, " --key-file invitation");
+    if (options->trainer[0])
+        add_choice("trainer", options->trainer, "", out);
+    if (options->model[0] || !options->trainer[0])
+        add_choice("model", options->model, "MODEL", out);
+    add_choice("data", options->data, "DATA", out);
 }
 
 void hub_keys_terms(const struct ring *ring, struct text *out)
@@ -151,22 +168,23 @@ void hub_keys_terms(const struct ring *ring, struct text *out)
 /* A hub that listens everywhere has a line for each network, another one says
  * how the other networks are served. */
 static void say_lines(const struct hub_keys *keys,
-                      const struct endpoint *listen)
+                      const struct options *options)
 {
+    const struct endpoint *listen = &options->listen;
     bool everywhere = strcmp(listen->host, "0.0.0.0") == 0;
     struct lan lans[LAN_MOST];
     unsigned count = lan_list(lans);
-    char bytes[512];
+    char bytes[2 * VALUE_TEXT_BYTES + 512];
     struct text line;
 
     text_init(&line, bytes, sizeof bytes);
     if (!everywhere)
-        hub_keys_line(listen->host, listen->port, &line);
+        hub_keys_line(options, listen->host, listen->port, &line);
     if (!everywhere)
         (void)fprintf(stderr, "  %s\n", bytes);
     for (unsigned i = 0; i < count; i++) {
         text_init(&line, bytes, sizeof bytes);
-        hub_keys_line(lans[i].host, listen->port, &line);
+        hub_keys_line(options, lans[i].host, listen->port, &line);
         if (everywhere)
             (void)fprintf(stderr, "  on %s:  %s\n", lans[i].device, bytes);
         else if (keys->lan.host[0] &&
@@ -178,12 +196,33 @@ static void say_lines(const struct hub_keys *keys,
     }
 }
 
+/* The key, and the command that prints it and where this hub is. */
+static void say_key(const struct hub_keys *keys, const struct options *options)
+{
+    char bytes[200], command[FILE_PATH_BYTES + 600];
+    struct text terms, line;
+
+    text_init(&terms, bytes, sizeof bytes);
+    hub_keys_terms(&keys->ring, &terms);
+    text_init(&line, command, sizeof command);
+    options_print_word(options->directory, &line);
+    if (options->keys[0]) {
+        text_add(&line, " --keys ");
+        options_print_word(options->keys, &line);
+    }
+    if (options->given.listen) {
+        text_add(&line, " --listen ");
+        endpoint_print(&options->listen, &line);
+    }
+    (void)fprintf(stderr, "The key for nodes is %s/invitation (starswitch-hub "
+                  "keygen %s prints it); %s.\n", keys->ring.folder, command,
+                  bytes);
+}
+
 void hub_keys_say(const struct hub_keys *keys, const struct options *options)
 {
     const struct endpoint *listen = &options->listen;
     bool local = endpoint_is_loopback(listen);
-    char bytes[200];
-    struct text terms;
 
     if (!keys->on && local)
         return;
@@ -194,15 +233,14 @@ void hub_keys_say(const struct hub_keys *keys, const struct options *options)
                            : "NOT encrypted, and whoever reaches it may join");
     if (!keys->on)
         return;
-    text_init(&terms, bytes, sizeof bytes);
-    hub_keys_terms(&keys->ring, &terms);
-    (void)fprintf(stderr, "The key for nodes is %s/invitation (starswitch-hub "
-                  "keygen %s%s prints it); %s.\nOn every other PC, where that "
-                  "file is:\n", keys->ring.folder,
-                  options->keys[0] ? "--keys " : "",
-                  options->keys[0] ? options->keys : options->directory,
-                  bytes);
-    say_lines(keys, listen);
+    say_key(keys, options);
+    if (local)
+        (void)fprintf(stderr, "Only this PC reaches this hub: --lan, or "
+                      "--listen ADDRESS, lets others in.\nOn this PC, where "
+                      "that file is:\n");
+    else
+        (void)fprintf(stderr, "On every other PC, where that file is:\n");
+    say_lines(keys, options);
 }
 
 /* ---- while it runs ---- */

@@ -50,8 +50,10 @@ void hub_keys_tick(struct hub_keys *keys, struct net *net);
 enum status hub_keys_folder(const struct options *options,
                             const char *directory, char out[FILE_PATH_BYTES],
                             struct why *why) MUST_CHECK;
-/* What to say on other PCs, which have the invitation; no secret is in it. */
-void hub_keys_line(const char *host, uint16_t port, struct text *out);
+/* What to say on other PCs, which have the invitation, of a hub with these
+ * options that is reached there; no secret is in it. */
+void hub_keys_line(const struct options *options, const char *host,
+                   uint16_t port, struct text *out);
 /* How long the key for nodes serves, and for how many. */
 void hub_keys_terms(const struct ring *ring, struct text *out);
 

@@ -21,6 +21,23 @@ static enum status describe(struct scorer *scorer, struct why *why)
     return status;
 }
 
+enum status scorer_check(const struct options *options, struct why *why)
+{
+    if (options->model[0] || options->trainer[0])
+        return STATUS_OK;
+    if (options->goal.kind == GOAL_ACCURACY)
+        return because(why, STATUS_CONFIG,
+                       "--goal %.4g%% needs --model and --data, so that the "
+                       "hub can score the centre",
+                       100 * options->goal.value);
+    if (options->given.rollback && options->rollback > 0)
+        return because(why, STATUS_CONFIG,
+                       "--rollback %.4g needs --model and --data: the hub "
+                       "goes back by scores of its own on held-out data",
+                       options->rollback);
+    return STATUS_OK;
+}
+
 enum status scorer_open(struct scorer *scorer, const struct options *options,
                         struct why *why)
 {

@@ -15,6 +15,10 @@ struct scorer {
     pthread_mutex_t lock; /* of both: rules that judge score, too */
 };
 
+/* CONFIG: something was asked for that a hub without --model and --data cannot
+ * do. */
+enum status scorer_check(const struct options *options,
+                         struct why *why) MUST_CHECK;
 /* Opens the trainer that --model (or --trainer) and --data name; without them
  * the scorer stays empty, which is fine. */
 enum status scorer_open(struct scorer *scorer, const struct options *options,

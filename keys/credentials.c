@@ -140,6 +140,7 @@ void credentials_say(const struct credentials *own, char text[NOTE_BYTES])
 
     node_key_print(&own->certificate.pair.shown, key);
     (void)snprintf(text, NOTE_BYTES,
-                   "to let this node in, on the hub: starswitch-hub enroll DIR "
-                   "%s %s", own->certificate.name, key);
+                   "to let this node in, on the hub's PC (DIR: the hub's "
+                   "--directory): starswitch-hub enroll DIR %s %s",
+                   own->certificate.name, key);
 }

@@ -157,6 +157,8 @@ done
 check
 [ "$code" = 0 ] || fail "$goal was not reached in $most iterations"
 
+echo "and nodes for it, as many as you like, each in a terminal:
+    $bin/starswitch-node --hub 127.0.0.1:$port --model $model --data $data"
 [ -n "${CHAOS:-}" ] ||
     echo "      make demo CHAOS=1             kills two nodes on the way"
 echo "      xdg-open $out/report.html     the same with curves"

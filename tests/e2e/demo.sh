@@ -10,6 +10,8 @@ GOAL=90% start well tools/demo.sh
 ends well 0 100
 said well "goal 90 % reached after" || failed "the goal is not told"
 said well "$OUT/run.recording" || failed "what it leaves is not told"
+said well "starswitch-node --hub 127.0.0.1:" ||
+    failed "how nodes go on with it is not told"
 [ -s "$OUT/best.safetensors" ] || failed "no best model"
 grep -q '^20[0-9-]*T[0-9:]*Z INFO hub_attached: ' "$OUT/n1.log" ||
     failed "a node's log has no times"

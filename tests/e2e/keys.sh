@@ -39,6 +39,7 @@ key=$(key_in "$here/keygen.out")
 [ ${#key} = 87 ] || failed "keygen prints no key: $(cat "$here/keygen.out")"
 said keygen "starswitch-node --hub 127.0.0.1:$port --key-file invitation" ||
     failed "keygen does not print the line"
+said keygen "made new keys in $keys" || failed "keygen makes keys silently"
 ! grep -q "$key" "$here/keygen.err" || failed "what is not the key has it"
 [ "$(cat "$keys/invitation")" = "$key" ] || failed "the file has another key"
 for file in hub.key_secret enrolment.key_secret invitation; do
@@ -49,6 +50,7 @@ done
 start again "$bin/starswitch-hub" keygen "$here/h.run"
 ends again 0 10
 [ "$(key_in "$here/again.out")" = "$key" ] || failed "keygen made new keys"
+! said again "made new keys" || failed "keygen says that it made new keys"
 
 # ---- two nodes enrol and train ----
 
@@ -57,6 +59,11 @@ hub h --keys "$keys" --policy mean --record "$here/h.record" \
 node n1 --key "$key" --record "$here/n1.record"
 node n2 --key-file "$keys/invitation"
 until_ 20 "n1 enrols" told h node_enrolled n1
+line="keygen $here/h.run --keys $keys --listen 127.0.0.1:$port prints it"
+said h "$line" || failed "the hub does not say which keys are its own"
+said h "Only this PC reaches this hub" || failed "its line is for other PCs"
+said h " --key-file invitation --model MODEL --data DATA" ||
+    failed "with the hub's line no node starts"
 until_ 20 "n2 enrols" told h node_enrolled n2
 goes_on 20 n1 n2
 [ "$(ls "$keys/allowed")" = "n1.key
@@ -251,6 +258,7 @@ ends h 0 30
 
 mv "$keys" "$here/old.keys"
 hub h --keys "$keys" --policy mean
+until_ 20 "the hub says that it made keys" said h "made new keys in $keys"
 node n2
 until_ 20 "who has no key is told" said n2 "give it --key-file"
 ends n2 77

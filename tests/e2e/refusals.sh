@@ -23,7 +23,11 @@ refused() {
 refused 64 "every" hub --every 0
 refused 64 "every" hub --every banana
 refused 64 "policy" hub --policy banana --directory "$here/never"
+refused 64 "starswitch-hub ctl status" hub status
+refused 64 "there are ctl, verify, export" hub exprt
 refused 64 "model" node
+refused 78 "held-out data" hub --listen "127.0.0.1:$port" --rollback 2 \
+    --directory "$here/never"
 refused 78 "insecure" hub --listen "0.0.0.0:$port" --directory "$here/never"
 refused 78 "--model" hub --listen "127.0.0.1:$port" --goal 87% \
     --directory "$here/never"
