@@ -196,6 +196,24 @@ static void send_away(struct net *net, const char *words)
     step(net, &event);
 }
 
+/* Whether the hub's first port takes us, and its second one never: then it may
+ * be the second that we were given as the first, which says nothing to us. */
+static void compare_ports(struct net *net)
+{
+    const struct lane *control = &net->lanes[CHANNEL_CONTROL];
+    const struct net_trouble *bulk = &net->lanes[CHANNEL_BULK].trouble;
+
+    net->half.hindrance = HINDRANCE_NONE;
+    if (!control->met || control->trouble.hindrance ||
+        bulk->times < net->bulk_failed)
+        net->bulk_failed = bulk->times;
+    if (bulk->times < net->bulk_failed + REFUSALS_BELIEVED)
+        return;
+    net->half = *bulk;
+    net->half.hindrance = HINDRANCE_NO_BULK;
+    net->half.port--;
+}
+
 /* A node that cannot reach its hub looks for another. */
 static void seek(struct net *net, nanos now)
 {
@@ -203,6 +221,7 @@ static void seek(struct net *net, nanos now)
     struct address address;
     const char *refused;
 
+    compare_ports(net);
     refused = hubs_refuse(&net->hubs, control);
     if (refused)
         send_away(net, refused);

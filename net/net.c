@@ -131,7 +131,8 @@ const char *net_refusal_name(enum net_refusal refusal)
 
 const struct net_trouble *net_trouble(const struct net *net)
 {
-    return &net->lanes[CHANNEL_CONTROL].trouble;
+    return net->half.hindrance ? &net->half
+                               : &net->lanes[CHANNEL_CONTROL].trouble;
 }
 
 void net_connect(struct net *net)

@@ -49,6 +49,16 @@ node patient
 says patient "takes the connection and says nothing"
 port=$first
 
+# The hub's second port, given as its first.
+hub h
+until_ 20 "the hub is there" is_taken $((port + 1))
+port=$((first + 1))
+node second
+port=$first
+says second "127.0.0.1:$((port + 1)) answers there"
+send TERM h
+ends h 0 30
+
 # Where no way leads.
 if unshare -n true 2>/dev/null; then
     inside="unshare -n"
