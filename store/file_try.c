@@ -22,7 +22,7 @@ enum status file_look(const char *path, bool *stream, struct why *why)
         return file_failed("write", path, why);
     }
     return because(why, STATUS_IO, "cannot write %s: it is a disk or a "
-                   "socket, say a file", path);
+                   "socket, name a file", path);
 }
 
 /* Opened without waiting for who reads a pipe, written with it. */
