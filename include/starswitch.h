@@ -93,6 +93,10 @@ struct star_options {
      * this node judges nobody. */
     int (*evaluate)(void *context, const float *values, double *loss,
                     double *error);
+    /* Asked some times a second while star_step waits for a result, as the hub
+     * may have it do for minutes (--delay 0, --miss wait): not 0, and it waits
+     * no longer. For programs that are asked to end. NULL: it waits. */
+    int (*hurry)(void *context);
     void *context; /* of these functions */
     /* Reserved bandwidth: bytes of parameters per second that are sent, and
      * received, at most, in any second. 0: no limit. */
@@ -196,7 +200,7 @@ STAR_API void star_task_done(struct star_link *link, uint64_t id, int ok);
 STAR_API void star_look(struct star_link *link, struct star_state *state);
 
 /* Offers the last progress, says goodbye and frees the link; waits for that,
- * at most 15 s and only while a hub is there. Accepts a NULL link. */
+ * at most 35 s, and 10 s for a hub that it has lost. Accepts a NULL link. */
 STAR_API void star_detach(struct star_link **link);
 
 #ifdef __cplusplus

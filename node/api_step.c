@@ -9,6 +9,8 @@
 
 /* The hub's table wants to know about this often. */
 #define PROGRESS_EVERY (200 * MILLISECOND)
+/* Who waits is asked so often whether to go on. */
+#define HURRIED_EVERY (200 * MILLISECOND)
 /* Weight of an iteration in the smoothed loss. */
 #define LOSS_SHARE 0.05
 
@@ -116,13 +118,22 @@ static void apply(struct star_link *link, uint64_t exchange)
     post_applied(link, exchange, false);
 }
 
-/* Blocks until something comes or the schedule's wait is over; false: over. */
+static bool is_hurried(const struct star_link *link)
+{
+    return link->stopping ||
+           (link->options.hurry && link->options.hurry(link->options.context));
+}
+
+/* Blocks until something comes, or for a moment; false: the time is over. */
 static bool wait_for_change(struct star_link *link, nanos until)
 {
-    struct timespec time = {until / SECOND, until % SECOND};
+    nanos moment = net_now() + HURRIED_EVERY;
+    nanos next = moment < until ? moment : until;
+    struct timespec time = {next / SECOND, next % SECOND};
 
     return pthread_cond_timedwait(&link->changed, &link->lock, &time) !=
-           ETIMEDOUT;
+               ETIMEDOUT ||
+           next < until;
 }
 
 static void wait_for(struct star_link *link, uint64_t exchange)
@@ -136,7 +147,7 @@ static void wait_for(struct star_link *link, uint64_t exchange)
     link_progress(link, true);
     while (!link->over && agenda_due(&link->agenda, &still) == PACER_WAIT &&
            still == exchange)
-        if (link->stopping ||
+        if (is_hurried(link) ||
             (!link_review(link) && !wait_for_change(link, until))) {
             pacer_give_up(&link->agenda.pacer, exchange);
             break;

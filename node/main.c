@@ -18,10 +18,9 @@
 #include "node/main_show.h"
 #include "train/trainer.h"
 
-/* Enough to see progress, cheap enough to do every few seconds. */
-enum { EVALUATED_SAMPLES = 1000 };
-/* Enough to be within 0.01 of the best one's loss, if not to name it. */
-enum { REVIEWED_SAMPLES = 512 };
+/* Enough to see progress, cheap enough to do every few seconds; and to be
+ * within 0.01 of the best one's loss, if not to name it. */
+enum { EVALUATED_SAMPLES = 1000, REVIEWED_SAMPLES = 512 };
 
 static volatile sig_atomic_t asked_to_stop, asked_for_state;
 
@@ -125,6 +124,12 @@ static void take_note(void *context, enum star_level level, const char *event,
     node_show_note(&training->show, level, event, sentence);
 }
 
+static int hurry(void *context)
+{
+    (void)context;
+    return asked_to_stop;
+}
+
 static enum status attach(struct training *training, struct why *why)
 {
     const struct options *options = &training->options;
@@ -136,6 +141,7 @@ static enum status attach(struct training *training, struct why *why)
                                 .log = take_note,
                                 .step = take_gradient,
                                 .replaced = begin_anew,
+                                .hurry = hurry,
                                 .up = options->up,
                                 .down = options->down,
                                 .cores = options->cores_node,
@@ -377,7 +383,6 @@ int main(int argc, char **argv)
     memory_keep();
     service_begin(&training.service);
     status = settings_read(&training.options, PROGRAM_NODE, argc, argv, &why);
-
     if (status != STATUS_OK)
         return complain(status, &why);
     if (training.options.version)

@@ -203,7 +203,8 @@ nodes() {
         until_ 640 "n8 waits no longer" \
             at_least n8 iteration $((before + 50))
     }
-    # Once is heeded when the trainer has waited, twice at once.
+    # Once ends the wait, and the hub has half a minute for the last offer;
+    # twice is at once.
     send TERM n8
     sleep 1
     is_over n8 || send TERM n8
