@@ -12,7 +12,8 @@
  *    over all lives of the hub.
  * N3 (epoch, version) never goes back at a node, over all its lives.
  * N4 a hub goes on from a version no older than the newest saved one; with
- *    `recovery`, than the newest that a node kept which was there all along.
+ *    `recovery`, than the newest that a node kept which was there all along,
+ *    unless a hub has gone on without that and merged something since.
  * N5 the hub's resident set stays below `memory`.
  * N6 once all is quiet, each node has an exchange merged within `live`.
  * N8 while a node runs, it trains: two counts of its iterations are never

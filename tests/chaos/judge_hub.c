@@ -223,6 +223,17 @@ static void inherit(const struct judge *judge, struct life *life,
         }
 }
 
+/* Once a life has merged something, what nodes kept beyond the version that it
+ * went on from is no newer centre: what that had has been offered again. */
+static void forget_branch(const struct judge *judge, struct life *life,
+                          const struct life *before)
+{
+    for (unsigned i = 1; i < judge->actors && life->merged; i++)
+        if (life->kept[i] > life->from && life->kept[i] == before->kept[i] &&
+            life->keeper[i] == before->keeper[i])
+            life->kept[i] = 0;
+}
+
 void judge_hub(struct judge *judge, struct life *life,
                struct life *before, const char *path)
 {
@@ -235,8 +246,10 @@ void judge_hub(struct judge *judge, struct life *life,
     if (!entries_read(path, readers, &hub, &end) || !life->welcomed)
         return;
     if (before) {
-        if (life->placed)
+        if (life->placed) {
             judge_start(judge, life, before, path);
+            forget_branch(judge, life, before);
+        }
         measure_start(judge, life, path);
     }
 }

@@ -69,29 +69,68 @@ static const char hub_after[] =
     "  send 4 result exchange=3 chunk=0 verdict=0 version=3\n"
     "  send 4 result exchange=3 chunk=1 verdict=0 version=3\n";
 
-/* Writes a log; `from` in it, if it is there, is changed to `to`. */
-static void write_log(const struct folder *folder, const char *name,
-                      const char *text, const char *from, const char *to)
+/* Who keeps version 4 is stopped while the hub's second life begins, and is
+ * there when the third one does. */
+static const struct change {
+    const char *from, *to;
+} stopped[] = {
+    {"3.0 begin hub-kill", "2.95 begin stop n1 1\n3.0 begin hub-kill"},
+    {"5.0 begin stop n1 1\n7.0 end stop n1 1\n", "4.5 end stop n1 1\n"},
+    {"9.3 gone n1 1 0\n9.4 gone hub 2 0\n",
+     "8.5 begin hub-kill hub 2\n8.5 gone hub 2 137\n8.6 start hub 3 13\n"
+     "8.6 end hub-kill hub 2\n9.3 gone n1 1 0\n9.4 gone hub 3 0\n"},
+    {"9.1 message 1 progress iteration=300\n",
+     "8.7 message 2 welcome run=5 epoch=3 session=10 version=3 fragments=1\n"
+     "9.1 message 1 progress iteration=300\n"},
+    {"7.2 message 1 progress iteration=81\n",
+     "6.1 message 1 progress iteration=81\n"
+     "7.7 message 1 progress iteration=82\n"},
+    {"\"version 2\"", "\"version 4\""},
+    {NULL, NULL}};
+
+static const char hub_last[] =
+    "starswitch-record 1 hub\n"
+    "8.65 message 3 hello incarnation=77 name=\"n1\" [86]\n"
+    "  send 3 welcome run=5 epoch=3 session=10 version=3 fragments=1\n"
+    "8.7 message 4 attach session=10\n";
+
+/* `text` with `from` in it, if it is there, changed to `to`; the caller's. */
+static char *with(const char *text, const char *from, const char *to)
 {
-    const char *at = from ? strstr(text, from) : NULL;
+    const char *at = strstr(text, from);
     char *changed = NULL;
     size_t size;
     FILE *file = open_memstream(&changed, &size);
 
-    if (!CHECK(file))
-        return;
+    if (!file)
+        abort();
     if (at)
         (void)fprintf(file, "%.*s%s%s", (int)(at - text), text, to,
                       at + strlen(from));
     else
         (void)fputs(text, file);
     (void)fclose(file);
-    CHECK(file_fill(folder_file(folder, name), changed, size));
+    return changed;
+}
+
+/* Writes a log with all changes, of which the last one is nothing. */
+static void write_log(const struct folder *folder, const char *name,
+                      const char *text, const struct change *changes)
+{
+    char *changed = with(text, "", "");
+
+    for (; changes->from; changes++) {
+        char *before = changed;
+
+        changed = with(before, changes->from, changes->to);
+        free(before);
+    }
+    CHECK(file_fill(folder_file(folder, name), changed, strlen(changed)));
     free(changed);
 }
 
-/* What the judge says of the run in which `from` stands where `to` was. */
-static char *judged(const char *from, const char *to, bool recovery, int *code)
+/* What the judge says of the run with the changes. */
+static char *judged_with(const struct change *changes, bool recovery, int *code)
 {
     struct judge_limits limits;
     struct folder folder;
@@ -102,10 +141,11 @@ static char *judged(const char *from, const char *to, bool recovery, int *code)
     *code = -1;
     if (!CHECK(folder_new(&folder)))
         return NULL;
-    write_log(&folder, "chaos", chaos, from, to);
-    write_log(&folder, "n1.1.record", node, from, to);
-    write_log(&folder, "hub.1.record", hub_before, from, to);
-    write_log(&folder, "hub.2.record", hub_after, from, to);
+    write_log(&folder, "chaos", chaos, changes);
+    write_log(&folder, "n1.1.record", node, changes);
+    write_log(&folder, "hub.1.record", hub_before, changes);
+    write_log(&folder, "hub.2.record", hub_after, changes);
+    write_log(&folder, "hub.3.record", hub_last, changes);
     judge_limits_init(&limits);
     limits.recovery = recovery;
     limits.serve = 200 * MILLISECOND;
@@ -116,6 +156,14 @@ static char *judged(const char *from, const char *to, bool recovery, int *code)
     }
     folder_remove(&folder);
     return said;
+}
+
+/* What it says of the run in which `from` stands where `to` was. */
+static char *judged(const char *from, const char *to, bool recovery, int *code)
+{
+    const struct change changes[] = {{from, to}, {NULL, NULL}};
+
+    return judged_with(changes, recovery, code);
 }
 
 /* With `from` in place of `to` there is one violation more, and it says so. */
@@ -207,6 +255,37 @@ static void a_centre_older_than_a_kept_one_is_caught(void)
             "N4: it goes on from version 2, and n1 kept 4");
 }
 
+/* What its second life went on without it has offered again since. */
+static void what_a_hub_has_gone_on_without_is_no_newer_centre(void)
+{
+    int code;
+    char *text = judged_with(stopped, true, &code);
+
+    CHECK_EQUAL(0, code);
+    if (CHECK(text))
+        CHECK_CONTAINS("violations: 0\n", text);
+    free(text);
+}
+
+/* Unless it has merged nothing: then it could still take it. */
+static void until_something_is_merged_it_is(void)
+{
+    enum { CHANGES = sizeof stopped / sizeof *stopped };
+    struct change changes[CHANGES + 1];
+    int code;
+    char *text;
+
+    memcpy(changes, stopped, sizeof stopped);
+    changes[CHANGES - 1] = (struct change){
+        "  send 4 result exchange=3 chunk=0 verdict=0 version=3\n"
+        "  send 4 result exchange=3 chunk=1 verdict=0 version=3\n", ""};
+    changes[CHANGES] = (struct change){NULL, NULL};
+    text = judged_with(changes, true, &code);
+    if (CHECK(text))
+        CHECK_CONTAINS("N4: it goes on from version 3, and n1 kept 4", text);
+    free(text);
+}
+
 static void without_recovery_what_nodes_keep_does_not_count(void)
 {
     int code;
@@ -267,6 +346,8 @@ void add_chaos_judge_tests(CU_pSuite suite)
     TEST(an_epoch_that_goes_back_is_caught);
     TEST(a_centre_older_than_the_saved_one_is_caught);
     TEST(a_centre_older_than_a_kept_one_is_caught);
+    TEST(what_a_hub_has_gone_on_without_is_no_newer_centre);
+    TEST(until_something_is_merged_it_is);
     TEST(without_recovery_what_nodes_keep_does_not_count);
     TEST(a_hub_that_grows_is_caught);
     TEST(a_node_that_does_not_come_back_is_caught);
