@@ -312,6 +312,7 @@ void member_welcome(struct hub *hub, struct member *member)
     msg.welcome.session = member->session;
     msg.welcome.lineage = hub->lineage;
     msg.welcome.version = hub->version;
+    msg.welcome.origin = hub->recovery.version;
     msg.welcome.merged = member->merged;
     msg.welcome.start = member->start;
     msg.welcome.exchange = hub->policy->exchange;

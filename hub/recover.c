@@ -26,6 +26,7 @@ void recover_resume(struct hub *hub, uint64_t epoch)
     recovery->on = recovery->resumed = true;
     recovery->run = hub->config.run;
     recovery->epoch = epoch;
+    recovery->version = hub->version;
     hub->epoch = 0;
     life_after(hub, epoch);
     life_after(hub, hub->config.life << 32);

@@ -61,6 +61,7 @@ struct recovery {
     bool resumed;   /* the hub has a centre from its disk */
     uint64_t run;   /* of its disk, or of the node that gives */
     uint64_t epoch; /* of the centre that it goes on from; 0: of none */
+    uint64_t version; /* and that one's */
     uint64_t life;  /* that the hub began in */
     nanos until;    /* nodes have time to come back */
     nanos progress; /* of who gives: when something last came */

@@ -280,6 +280,7 @@ enum status restore_gift(struct hub *hub, const struct manifest *manifest,
     take_over(hub, &saved);
     take_gift(hub, manifest);
     hub->recovery.epoch = saved.epoch;
+    hub->recovery.version = saved.version;
     rollback_forget(hub);
     hub->saved_version = hub->scored_version = NO_VERSION;
     if (!hub->recovery.resumed) /* what it had was a run of its own */

@@ -26,6 +26,19 @@ void keep_free(struct node *node)
     *keep = (struct keep){0};
 }
 
+/* A later life began with an older version than is kept of a former one: what
+ * that had beyond it is given again now, and would count twice. */
+static void leave_branch(struct node *node)
+{
+    const struct msg_welcome *welcome = &node->welcome;
+    struct kept *kept[] = {&node->keep.whole, &node->keep.coming};
+
+    for (unsigned i = 0; i < 2; i++)
+        if (epoch_life(kept[i]->epoch) < epoch_life(welcome->epoch) &&
+            kept[i]->version > welcome->origin)
+            kept_clear(node, kept[i]);
+}
+
 void keep_enter(struct node *node)
 {
     if (node->keep.run != node->welcome.run) {
@@ -33,6 +46,7 @@ void keep_enter(struct node *node)
         promises_forget(node);
         node->keep.run = node->welcome.run;
     }
+    leave_branch(node);
     keep_told(node, node->welcome.epoch);
 }
 

@@ -291,6 +291,9 @@ class Node:
         if self.kept_run != m.run:
             self.kept, self.newest, self.promises = None, {}, []
             self.kept_run, self.epoch, self.life = m.run, 0, m.epoch >> 32
+        if self.kept and self.kept["epoch"] >> 32 < m.epoch >> 32 and \
+                self.kept["version"] > m.origin:
+            self.kept = None
         self.tell_epoch(m.epoch)
         if self.unsettled:
             for flight in self.flights:

@@ -248,6 +248,27 @@ static void what_is_not_finite_is_not_given(void)
     desk_destroy(&desk);
 }
 
+/* A later life that began with version 1 has all that is kept; one that began
+ * with version 0 is given again what 1 has beyond that. */
+static void what_a_later_life_began_without_is_not_kept(void)
+{
+    for (uint64_t origin = 0; origin < 2; origin++) {
+        struct desk *desk = desk_offering();
+
+        desk_answers(desk, 1, VERB_REBASE, 5);
+        keeper_says(desk, 1, 1, NULL);
+        desk->welcome.origin = origin;
+        desk_welcomes(desk, START_GO); /* in the same life that is as it was */
+        CHECK_EQUAL(1 + 1, kept(desk));
+        desk->welcome.epoch += LIFE;
+        desk_welcomes(desk, START_HOLD);
+        CHECK_EQUAL(1 + 1, kept(desk));
+        desk_welcomes(desk, START_GO);
+        CHECK_EQUAL(origin ? 1 + 1 : 0, kept(desk));
+        desk_destroy(&desk);
+    }
+}
+
 static void another_run_forgets_what_was_kept(void)
 {
     struct desk *desk = desk_offering();
@@ -356,6 +377,7 @@ void add_node_keep_tests(CU_pSuite suite)
     TEST(the_manifest_waits_for_its_connection);
     TEST(who_is_asked_for_what_it_has_not_leaves_the_hub);
     TEST(what_is_not_finite_is_not_given);
+    TEST(what_a_later_life_began_without_is_not_kept);
     TEST(another_run_forgets_what_was_kept);
     TEST(hello_tells_the_newest_epoch);
     TEST(a_hub_of_a_former_life_is_left);
