@@ -16,7 +16,7 @@
  * where b G < 1. With rate 0.7 and momentum 0.9, for all s, G is below 1.9
  * without delay and 2.4 for d = k / 2; without momentum it is 1. Breakdown
  * point: one of four. Of three, one pulls by half of the other two, as far as
- * each of them: it must be below 2 there, so that d is at most k / 5.
+ * each of them: G is to be below 2 there, as it is with momentum 0.5.
  *
  * It needs one pass over the data only; it believes the norms that nodes state,
  * and what comes and is larger is not merged. An offer whose norm is no number
