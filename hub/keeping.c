@@ -150,8 +150,9 @@ void keeping_tick(struct hub *hub)
     keeping->since = hub->now;
 }
 
-/* The first waits for no rate: without it a node keeps nothing for as long as
- * results come first. They wait for what it owes. */
+/* It waits for no rate, or it would never come for as long as results come
+ * first. It is little beside those, and they wait for what it owes. Where the
+ * configuration lets it be more, it waits, but for the first. */
 static void tell(struct hub *hub, const struct keeper *keeper,
                  struct msg_keep keep, struct blob *manifest)
 {
@@ -160,7 +161,7 @@ static void tell(struct hub *hub, const struct keeper *keeper,
 
     if (member->session != keeper->session ||
         !is_keeper(hub, member, manifest->size) ||
-        (!hub->keeping.first &&
+        (!hub->keeping.first && hub->config.keeping &&
          (bucket_when(&hub->flow.up, manifest->size, hub->now) > hub->now ||
           bucket_when(&member->delivery.bucket, manifest->size, hub->now) >
               hub->now)))

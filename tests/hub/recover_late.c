@@ -122,11 +122,33 @@ static void no_rate_keeps_a_node_from_the_first_to_keep(void)
     bench_destroy(&bench);
 }
 
+/* Results come first at any time, and each takes all that the rate allows. */
+static void no_rate_keeps_a_node_from_later_ones_to_keep(void)
+{
+    struct bench *bench = treasure_life(&store);
+    struct guest a;
+
+    bench->config.up = 100;
+    bench->config.keeping = 0;
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    guest_founds(bench, &a, 1);
+    for (uint64_t i = 1; i <= 6; i++) {
+        guest_lives(bench, &a, 60 * SECOND);
+        guest_gives(bench, &a, i, 0.5);
+        guest_lives(bench, &a, 60 * SECOND);
+        guest_returns(bench, &a, i);
+    }
+    CHECK(treasure_count(bench, &a) > 1);
+    bench_destroy(&bench);
+}
+
 void add_hub_recover_late_tests(CU_pSuite suite)
 {
     TEST(the_first_node_may_come_late);
     TEST(who_has_more_is_asked_as_long_as_nothing_is_merged);
     TEST(those_who_say_they_keep_more_do_not_add_up);
     TEST(no_rate_keeps_a_node_from_the_first_to_keep);
+    TEST(no_rate_keeps_a_node_from_later_ones_to_keep);
     TEST(once_something_is_merged_what_is_lost_is_told);
 }
