@@ -76,7 +76,9 @@ static bool is_newer(uint64_t epoch, uint64_t version,
     return life > from || (life == from && version > view->version);
 }
 
-/* The hub has found what it goes on from. */
+/* The hub has found what it goes on from. If that is nothing, because who was
+ * to give it has gone, its own run goes on, of which nobody keeps anything that
+ * it has not got. */
 static void judge_recovered(struct life *life, const struct hub_view *view)
 {
     for (unsigned i = 0; i < life->honest; i++) {
@@ -84,8 +86,8 @@ static void judge_recovered(struct life *life, const struct hub_view *view)
         uint64_t run = 0, epoch = 0;
         uint64_t keeps = node ? node_keeps(node, &run, &epoch) : 0;
 
-        if (run == view->run && keeps && is_newer(epoch, keeps - 1, view) &&
-            is_with(view, i))
+        if (view->from && run == view->run && keeps &&
+            is_newer(epoch, keeps - 1, view) && is_with(view, i))
             life_complain(life,
                           "the hub goes on from version %llu of life %llu, "
                           "and n%u keeps %llu of life %llu",
