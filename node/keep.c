@@ -27,16 +27,22 @@ void keep_free(struct node *node)
 }
 
 /* A later life began with an older version than is kept of a former one: what
- * that had beyond it is given again now, and would count twice. */
+ * that had beyond it is given again now, and would count twice. Nor are chunks
+ * of such a version those that the later life has under its number. */
 static void leave_branch(struct node *node)
 {
     const struct msg_welcome *welcome = &node->welcome;
     struct kept *kept[] = {&node->keep.whole, &node->keep.coming};
 
+    if (epoch_life(node->keep.epoch) >= epoch_life(welcome->epoch))
+        return;
     for (unsigned i = 0; i < 2; i++)
         if (epoch_life(kept[i]->epoch) < epoch_life(welcome->epoch) &&
             kept[i]->version > welcome->origin)
             kept_clear(node, kept[i]);
+    for (uint32_t i = 0; node->keep.newest && i < node->chunks; i++)
+        if (node->keep.newest[i].version > welcome->origin)
+            blob_unref(&node->keep.newest[i].values);
 }
 
 void keep_enter(struct node *node)

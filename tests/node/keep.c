@@ -87,10 +87,6 @@ static void what_is_kept_never_goes_back(void)
     desk_answers(desk, 2, VERB_REBASE, 5);
     keeper_says(desk, 1, 1, NULL);
     CHECK_EQUAL(1 + 2, kept(desk));
-    desk->welcome.epoch = LIFE;
-    desk_welcomes(desk, START_GO);
-    keeper_says(desk, 1, 1, NULL); /* of a later life: it does */
-    CHECK_EQUAL(1 + 1, kept(desk));
     desk_destroy(&desk);
 }
 
@@ -269,6 +265,19 @@ static void what_a_later_life_began_without_is_not_kept(void)
     }
 }
 
+/* The node was sent another version 1, in the former life. */
+static void what_it_sent_beyond_is_no_version_of_the_later_one(void)
+{
+    struct desk *desk = desk_offering();
+
+    desk_answers(desk, 1, VERB_REBASE, 5);
+    desk->welcome.epoch += LIFE;
+    desk_welcomes(desk, START_GO);
+    keeper_says(desk, 1, 1, NULL);
+    CHECK_EQUAL(0, kept(desk));
+    desk_destroy(&desk);
+}
+
 static void another_run_forgets_what_was_kept(void)
 {
     struct desk *desk = desk_offering();
@@ -378,6 +387,7 @@ void add_node_keep_tests(CU_pSuite suite)
     TEST(who_is_asked_for_what_it_has_not_leaves_the_hub);
     TEST(what_is_not_finite_is_not_given);
     TEST(what_a_later_life_began_without_is_not_kept);
+    TEST(what_it_sent_beyond_is_no_version_of_the_later_one);
     TEST(another_run_forgets_what_was_kept);
     TEST(hello_tells_the_newest_epoch);
     TEST(a_hub_of_a_former_life_is_left);
