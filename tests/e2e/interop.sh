@@ -158,6 +158,20 @@ for name in u n5 n6; do
 done
 judge f u 0:u 1:n5 2:n6
 
+# ---- its connections break just before it leaves: so does its last offer ----
+
+# shellcheck disable=SC2086
+hub g $with
+start way $python tests/e2e/resets.py $((port + 4)) "$port"
+until_ 10 "connections are forwarded" said way ready
+start v $python tests/interop/count.py $((port + 4)) v 0 --folder "$here" \
+    --pace 0.004
+until_ 20 "v takes part" has_results v 3
+send USR1 way
+leaves v
+judge g v 0:v
+send TERM way
+
 # ---- the default: a tournament, outer momentum, an end that the hub calls ----
 
 hub c --every 12 --delay 6 --tournament 50 --iterations 900 --chunk 4KiB

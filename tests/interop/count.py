@@ -107,6 +107,10 @@ def main():
               kept=node.kept["version"] if node.kept else -1, **node.counts)
     print(farewell, node.bye.text if node.bye else "", flush=True)
     node.close()
+    if not told:
+        print("its last offer was not made, or nobody has said what became of "
+              "it", file=sys.stderr)
+        return 1
     return 0 if farewell in ("done", "leaving") else 1
 
 

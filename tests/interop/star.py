@@ -17,6 +17,7 @@ import wire
 from wire import word
 
 PING_EVERY, HUB_SILENT, HELLO_AGAIN = 0.5, 10, 3
+AWAY = 10  # so long who leaves waits for a hub that it has lost
 MOST_IN_FLIGHT = 64
 GO, TAKE, FOUND, HOLD, GIVE = (
     word("start", w) for w in ("go", "take", "found", "hold", "give"))
@@ -645,29 +646,37 @@ class Node:
                 continue
             self.poll(0.05)
 
-    def leave(self, seconds=15):
+    def leave(self, seconds=34):
         """The last offer, and goodbye: the hub's, or ours. Whether all that
-        was offered has its verdict."""
-        until = time.monotonic() + seconds
-        # The last offer holds all that is not merged: that must be known.
-        while not self.bye and time.monotonic() < until and \
-                not all(f.judged for f in self.flights):
-            self.poll(0.05)
-        if not self.bye and (not self.welcome or self.start != GO or
-                             not self.offer(last=True)):
-            self.send("BYE", farewell=word("farewell", "leaving"))
-            return not self.flights
+        was offered has its verdict, the last offer for one."""
+        last, none = None, False
+        here = time.monotonic()
+        until = here + seconds
         while not self.bye and time.monotonic() < until:
+            # The last offer holds all that is not merged: that must be known.
+            # It is made again where a connection has taken it along.
+            if all(f.judged for f in self.flights):
+                done = none or last and LOST not in last.verdicts.values()
+                if done and self.stopping is None:
+                    break
+                if not done and self.welcome and self.start == GO:
+                    last = self.offer(last=True)
+                    none = not last  # of gradients
+            if self.welcome and self.start == GO:
+                here = time.monotonic()
+            elif time.monotonic() - here >= AWAY:
+                break
             self.poll(0.05)
-            if self.stopping is None and all(f.judged for f in self.flights):
-                self.send("BYE", farewell=word("farewell", "leaving"))
-                return True
+        if not self.bye:
+            self.send("BYE", farewell=word("farewell", "leaving"))
         # Results may be on their way on the other connection.
         until = time.monotonic() + 2
-        while self.bulk_up and time.monotonic() < until and \
+        while self.bye and self.bulk_up and time.monotonic() < until and \
                 not all(f.judged for f in self.flights):
             self.poll(0.05)
-        return all(f.judged for f in self.flights)
+        return all(f.judged for f in self.flights) and bool(
+            none or self.welcome and self.welcome.exchange == GRADIENT or
+            last and last.judged and LOST not in last.verdicts.values())
 
 
 def enrol(host, port, line, name, public, seconds=20):
