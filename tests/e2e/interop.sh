@@ -164,13 +164,19 @@ judge f u 0:u 1:n5 2:n6
 hub g $with
 start way $python tests/e2e/resets.py $((port + 4)) "$port"
 until_ 10 "connections are forwarded" said way ready
-start v $python tests/interop/count.py $((port + 4)) v 0 --folder "$here" \
+start v1 $python tests/interop/count.py $((port + 4)) v1 1 --folder "$here" \
     --pace 0.004
-until_ 20 "v takes part" has_results v 3
+until_ 20 "v1 takes part" has_results v1 3
 send USR1 way
-leaves v
-judge g v 0:v
+leaves v1
 send TERM way
+send TERM g
+ends g 0 30
+# It may have seen no result of what was merged while it had no connection.
+sed -n 's/.*"end", "steps": \([0-9]*\),.*/\1/p' "$here/v1.log" \
+    >"$here/v1.steps"
+$python tests/e2e/counted.py "$here/g.run/current/centre.safetensors" \
+    "$here/v" 1 || failed "its last steps are not in the centre"
 
 # ---- the default: a tournament, outer momentum, an end that the hub calls ----
 

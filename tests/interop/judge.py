@@ -6,7 +6,8 @@ WATCHER's log has b after each round that it took part in: all of them. With
 the policy `mean` a node that made p steps since its last offer, and so offers
 p samples and p, moves its coordinate by p p / S, S being the samples of all;
 so p = sqrt(moved) (sum of sqrt(moved)); one that says more than ten times what
-the middle one does is believed that. What is in MODEL behind is the last round.
+the middle one does is believed that. WATCHER's p must be what its log says that
+it offered. What is in MODEL behind is the last round.
 Of each node the p of all rounds must be its steps: nothing is short, nothing is
 there twice. A node that was killed has made more; there, what was merged must
 be offers of its log, in their order, all that it was told are merged among
@@ -23,6 +24,7 @@ import numpy as np
 ROWS, COLUMNS = 8, 300
 folder, model, watcher = sys.argv[1:4]
 nodes = {int(c): name for c, name in (a.split(":") for a in sys.argv[4:])}
+watched = next(c for c, name in nodes.items() if name == watcher)
 faults = []
 
 
@@ -44,41 +46,40 @@ def read_model(path):
             for name, t in head.items() if name != "__metadata__"}
 
 
-def bounded(moved):
-    """The p of a round if one has more than ten times the middle one's, and so
-    weighs ten times that; and what each weighs. None: nobody has."""
-    roots = np.sqrt(np.maximum(moved, 0))
-    order = [c for c in np.argsort(roots) if roots[c]]
-    if len(order) < 2:
-        return None
-    most, middle = order[-1], order[(len(order) - 1) // 2]
-    root = roots[order[:-1]].sum() + 10 * roots[middle]
-    p = roots * root
-    weight = p.copy()
-    weight[most] = 10 * p[middle]
-    p[most] = moved[most] * root * root / weight[most]
-    return (p, weight) if p[most] > weight[most] else None
-
-
 def steps_of(moved):
     """The p of a round, from how far it moved each coordinate, and what each
-    weighed: of both ways to see it the one with whole numbers."""
+    weighed. There is one way only: roots are weights by sqrt(S), but for those
+    of more than ten times the middle one's, which weigh ten times that."""
     roots = np.sqrt(np.maximum(moved, 0))
-    p = roots * roots.sum()
-    ways = [way for way in ((p, p), bounded(moved)) if way]
-    return min(ways, key=lambda way: np.abs(way[0] - np.rint(way[0])).max())
+    moving = np.sort(roots[roots > 0])
+    if not len(moving):
+        return roots, roots
+    weight = np.minimum(roots, 10 * moving[(len(moving) - 1) // 2])
+    root = weight.sum()
+    p = np.divide(roots * roots * root, weight, where=weight > 0,
+                  out=np.zeros(ROWS))
+    return p, weight * root
 
 
 def rounds(centre):
     """The p of each round, by coordinate, and what each weighed."""
-    versions = {0: np.zeros(ROWS)}
+    versions, own, offered, last = {0: np.zeros(ROWS)}, {}, {}, 0
     for line in read_log(watcher):
-        if line["event"] == "result":
+        if line["event"] == "offer":
+            last = line["exchange"]
+            offered[last] = round(line["q"][watched])
+        elif line["event"] == "result":
             # A hub that has lost some goes on from an earlier one.
             for lost in range(line["version"], max(versions) + 1):
                 versions.pop(lost, None)
             versions[line["version"]] = np.array(line["v"])
+            p = offered.pop(line["exchange"], 0)
+            own[line["version"]] = p if line["verdict"] == "merged" else 0
+        elif line["event"] == "verdict" and line["verdict"] != "merged":
+            offered.pop(line["exchange"], 0)
     newest = max(versions)
+    # No result comes of its last offer.
+    own[newest + 1] = offered.get(last, 0)
     missing = [v for v in range(newest) if v not in versions]
     if missing:
         sys.exit(f"not judged: {watcher} has not seen versions {missing[:9]}")
@@ -87,7 +88,9 @@ def rounds(centre):
         moved = versions[v] - versions[v - 1]
         check((moved > -1e-3).all(), f"version {v} takes back {moved}")
         p, weight = steps_of(moved)
-        check((np.abs(p - np.rint(p)) < 0.1).all(), f"version {v}: {p} steps")
+        check((np.abs(p - np.rint(p)) < 0.1).all() and
+              round(p[watched]) == own[v], f"version {v}: {p.tolist()} steps; "
+              f"{watcher} has offered {own[v]}")
         yield np.rint(p), np.rint(weight)
 
 

@@ -340,7 +340,7 @@ class Node:
     def on_bye(self, m):
         if m.farewell == word("farewell", "stranger"):
             if time.monotonic() - self.greeted > 0.25:
-                self.connect()
+                raise ConnectionError("stranger")
             return
         if m.farewell == word("farewell", "superseded"):
             raise ConnectionError("superseded")
@@ -496,7 +496,8 @@ class Node:
         self.held[m.chunk] = m.version, v
         if m.verb in (REBASE, REPLACE, PULL):
             self.newest[m.chunk] = m.version, v, False
-        self.note(event="result", chunk=m.chunk, version=m.version, v=v)
+        self.note(event="result", chunk=m.chunk, version=m.version, v=v,
+                  exchange=m.exchange, verdict=wire.WORDS["verdict"][m.verdict])
         f = self.find(m.exchange, self.taking)
         if not f or m.chunk not in f.chunks or m.chunk in f.results:
             return
@@ -649,19 +650,23 @@ class Node:
     def leave(self, seconds=34):
         """The last offer, and goodbye: the hub's, or ours. Whether all that
         was offered has its verdict, the last offer for one."""
-        last, none = None, False
+        last, none = None, False  # none: of gradients there is none
+
+        def told():
+            return none or bool(last and last.judged and
+                                LOST not in last.verdicts.values())
+
         here = time.monotonic()
         until = here + seconds
         while not self.bye and time.monotonic() < until:
             # The last offer holds all that is not merged: that must be known.
             # It is made again where a connection has taken it along.
             if all(f.judged for f in self.flights):
-                done = none or last and LOST not in last.verdicts.values()
-                if done and self.stopping is None:
+                if told() and self.stopping is None:
                     break
-                if not done and self.welcome and self.start == GO:
+                if not told() and self.welcome and self.start == GO:
                     last = self.offer(last=True)
-                    none = not last  # of gradients
+                    none = not last
             if self.welcome and self.start == GO:
                 here = time.monotonic()
             elif time.monotonic() - here >= AWAY:
@@ -674,9 +679,8 @@ class Node:
         while self.bye and self.bulk_up and time.monotonic() < until and \
                 not all(f.judged for f in self.flights):
             self.poll(0.05)
-        return all(f.judged for f in self.flights) and bool(
-            none or self.welcome and self.welcome.exchange == GRADIENT or
-            last and last.judged and LOST not in last.verdicts.values())
+        none = none or self.welcome and self.welcome.exchange == GRADIENT
+        return all(f.judged for f in self.flights) and told()
 
 
 def enrol(host, port, line, name, public, seconds=20):
