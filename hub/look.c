@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "hub/review.h"
 #include "hub/state.h"
 
 const float *hub_centre(const struct hub *hub, uint32_t chunk,
@@ -105,6 +106,10 @@ static void say_awaited(const struct hub *hub, nanos now, struct text *out)
 
     if (!round || now - round->opened < SECOND)
         return;
+    if (round->review) {
+        review_tell(round, now, out);
+        return;
+    }
     upload = upload_of(hub, round);
     since = upload ? upload->began : round->opened;
     if (upload)
@@ -149,7 +154,7 @@ static void say_work(const struct hub *hub, nanos now, struct hub_view *view)
     else if (!hub->contest && !hub->founded)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for the first parameters");
-    else if (!hub->contest && live < wanted)
+    else if (live < wanted)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for %u more node%s; those here train",
                        wanted - live, plural(wanted - live));

@@ -190,11 +190,11 @@ static void say_name(const char *what, const char *path)
         (void)printf(" %-7s %s\n", what, path);
 }
 
-/* The line that goes on with the run, as it was typed; what has ended the run
- * would end it again. */
+/* The line that goes on with the run, as it was typed and where; what has ended
+ * the run would end it again. */
 static void say_next(const struct options *options, bool stopped)
 {
-    char bytes[2048];
+    char bytes[2048 + 4 * FILE_PATH_BYTES], folder[FILE_PATH_BYTES];
     struct options next = *options;
     struct text line;
 
@@ -203,9 +203,14 @@ static void say_next(const struct options *options, bool stopped)
             next.given.epochs = OPTION_DEFAULT;
     next.given.directory = OPTION_ARGUMENT;
     text_init(&line, bytes, sizeof bytes);
+    if (getcwd(folder, sizeof folder)) {
+        text_add(&line, "cd ");
+        options_print_word(folder, &line);
+        text_add(&line, " && ");
+    }
+    options_print_word(program_invocation_name, &line);
     options_print_line(&next, PROGRAM_HUB, &line);
-    (void)printf("To go on with it:\n    %s%s\n", program_invocation_name,
-                 bytes);
+    (void)printf("To go on with it, in any folder:\n    %s\n", bytes);
 }
 
 static void say_where(const struct options *options, bool reported,

@@ -79,12 +79,24 @@ static bool wants_another(const struct options *options)
            options->given.line_nodes;
 }
 
+enum { PLACE_BYTES = FILE_PATH_BYTES + 600 };
+
+/* The words that tell keygen of the same hub. */
+static void print_place(const struct request *request, char out[PLACE_BYTES])
+{
+    struct text text;
+
+    text_init(&text, out, PLACE_BYTES);
+    hub_keys_place(&request->options, request->directory, &text);
+}
+
 /* The key alone goes to standard output, to be kept in a file. */
 static void print_key(const struct request *request, const struct ring *ring)
 {
     const struct endpoint *listen = &request->options.listen;
     struct invitation invitation = ring_invitation(ring);
-    char word[INVITATION_BYTES], terms[200], line[2 * VALUE_TEXT_BYTES + 512];
+    char word[INVITATION_BYTES], place[PLACE_BYTES], terms[PLACE_BYTES + 200];
+    char line[2 * VALUE_TEXT_BYTES + 512];
     struct lan lan = {.host = "HOST"};
     struct text text;
     struct why why;
@@ -93,14 +105,21 @@ static void print_key(const struct request *request, const struct ring *ring)
         memcpy(lan.host, listen->host, sizeof lan.host);
     else
         (void)!lan_find(&lan, &why);
+    print_place(request, place);
     text_init(&text, terms, sizeof terms);
-    hub_keys_terms(ring, &text);
+    hub_keys_terms(ring, place, &text);
     text_init(&text, line, sizeof line);
     hub_keys_line(&request->options, lan.host, listen->port, &text);
     (void)fprintf(stderr, "the key for nodes is %s/invitation; %s.\n"
-                  "On every other PC, where that file is:\n  %s\n"
-                  "The key itself, for --key-file - or a file of mode 0600:\n",
-                  request->folder, terms, line);
+                  "%s\n  %s\n", request->folder, terms,
+                  hub_keys_where(endpoint_is_loopback(listen) &&
+                                 request->options.given.listen), line);
+    if (!request->options.given.listen)
+        (void)fprintf(stderr, "If the hub is started with --listen, give "
+                      "keygen the same --listen: its address is then in that "
+                      "line.\n");
+    (void)fprintf(stderr, "The key itself, for --key-file - or a file of mode "
+                  "0600:\n");
     invitation_print(&invitation, word);
     (void)printf("%s\n", word);
     explicit_bzero(word, sizeof word);
@@ -178,7 +197,7 @@ int command_enroll(int count, char **words)
 int command_revoke(int count, char **words)
 {
     static struct request request;
-    char done[80];
+    char done[80], place[PLACE_BYTES];
     struct why why = {""};
     enum status status = read_request(count, words, 2, 2, &request, &why);
 
@@ -198,9 +217,11 @@ int command_revoke(int count, char **words)
     if (status == STATUS_OK && request.options.rotate)
         (void)printf("%s/invitation is a new key for nodes; the old one lets "
                      "in nobody any more\n", request.folder);
-    else if (status == STATUS_OK)
+    else if (status == STATUS_OK) {
+        print_place(&request, place);
         (void)printf("whoever has the key for nodes may enrol again under a "
-                     "new key: keygen %s --rotate makes another one\n",
-                     request.directory);
+                     "new key: starswitch-hub keygen %s --rotate makes "
+                     "another one\n", place);
+    }
     return command_end(status, &why);
 }

@@ -143,15 +143,36 @@ void hub_keys_line(const struct options *options, const char *host,
     add_choice("data", options->data, "DATA", out);
 }
 
-void hub_keys_terms(const struct ring *ring, struct text *out)
+const char *hub_keys_where(bool here)
+{
+    return here ? "On this PC, where that file is:"
+                : "On every other PC, where that file is:";
+}
+
+void hub_keys_place(const struct options *options, const char *directory,
+                    struct text *out)
+{
+    options_print_word(directory, out);
+    if (options->keys[0]) {
+        text_add(out, " --keys ");
+        options_print_word(options->keys, out);
+    }
+    if (options->given.listen) {
+        text_add(out, " --listen ");
+        endpoint_print(&options->listen, out);
+    }
+}
+
+void hub_keys_terms(const struct ring *ring, const char *keygen,
+                    struct text *out)
 {
     time_t until = (time_t)ring->until;
     char bytes[40] = "";
     struct tm parts;
 
     if (!ring->enrols || !ring_line_serves(ring)) {
-        text_add(out, "it lets in nobody any more: starswitch-hub keygen "
-                 "makes another one");
+        text_add(out, "it lets in nobody any more: starswitch-hub keygen %s "
+                 "makes another one", keygen);
         return;
     }
     if (ring->until && gmtime_r(&until, &parts))
@@ -199,21 +220,13 @@ static void say_lines(const struct hub_keys *keys,
 /* The key, and the command that prints it and where this hub is. */
 static void say_key(const struct hub_keys *keys, const struct options *options)
 {
-    char bytes[200], command[FILE_PATH_BYTES + 600];
-    struct text terms, line;
+    char bytes[FILE_PATH_BYTES + 800], command[FILE_PATH_BYTES + 600];
+    struct text terms, place;
 
+    text_init(&place, command, sizeof command);
+    hub_keys_place(options, options->directory, &place);
     text_init(&terms, bytes, sizeof bytes);
-    hub_keys_terms(&keys->ring, &terms);
-    text_init(&line, command, sizeof command);
-    options_print_word(options->directory, &line);
-    if (options->keys[0]) {
-        text_add(&line, " --keys ");
-        options_print_word(options->keys, &line);
-    }
-    if (options->given.listen) {
-        text_add(&line, " --listen ");
-        endpoint_print(&options->listen, &line);
-    }
+    hub_keys_terms(&keys->ring, command, &terms);
     (void)fprintf(stderr, "The key for nodes is %s/invitation (starswitch-hub "
                   "keygen %s prints it); %s.\n", keys->ring.folder, command,
                   bytes);
@@ -236,10 +249,8 @@ void hub_keys_say(const struct hub_keys *keys, const struct options *options)
     say_key(keys, options);
     if (local)
         (void)fprintf(stderr, "Only this PC reaches this hub: --lan, or "
-                      "--listen ADDRESS, lets others in.\nOn this PC, where "
-                      "that file is:\n");
-    else
-        (void)fprintf(stderr, "On every other PC, where that file is:\n");
+                      "--listen ADDRESS, lets others in.\n");
+    (void)fprintf(stderr, "%s\n", hub_keys_where(local));
     say_lines(keys, options);
 }
 

@@ -54,7 +54,15 @@ enum status hub_keys_folder(const struct options *options,
  * options that is reached there; no secret is in it. */
 void hub_keys_line(const struct options *options, const char *host,
                    uint16_t port, struct text *out);
-/* How long the key for nodes serves, and for how many. */
-void hub_keys_terms(const struct ring *ring, struct text *out);
+/* How long the key for nodes serves, and for how many; or how keygen, with
+ * these words behind it, makes another one. */
+void hub_keys_terms(const struct ring *ring, const char *keygen,
+                    struct text *out);
+/* Above that line: on which PCs it is to be typed. */
+const char *hub_keys_where(bool here);
+/* Adds the words that tell keygen of this hub: its directory, --keys and
+ * --listen. */
+void hub_keys_place(const struct options *options, const char *directory,
+                    struct text *out);
 
 #endif

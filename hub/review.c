@@ -261,6 +261,7 @@ static void begin(struct hub *hub, struct round *round)
     struct review *review = review_new(hub, round);
 
     round->review = review;
+    review->began = hub->now;
     draw_circle(hub, round, review->circle, review->places);
     take_centre(hub, review);
     for (unsigned i = 1; i < review->count; i++)

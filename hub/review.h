@@ -35,12 +35,15 @@ enum { REVIEWERS = 3 };
 #define REVIEW_TIME (5 * SECOND)
 /* But never longer than that. */
 #define REVIEW_LONGEST (30 * SECOND)
+/* The operator is told of a review that takes longer. */
+#define REVIEW_NOTICED (60 * SECOND)
 
 struct hub;
 struct member;
 struct peer;
 struct review;
 struct round;
+struct text;
 
 /* What a member evaluates now: one set of parameters at a time. */
 struct reviewer {
@@ -56,6 +59,8 @@ struct reviewer {
 /* Whether nothing is to be waited for any more before the round's whole
  * contributions are judged; else asks other nodes, if it has not yet. */
 bool review_done(struct hub *hub, struct round *round);
+/* What the round waits for, as a phrase; nothing without a review. */
+void review_tell(const struct round *round, nanos now, struct text *out);
 /* Writes what they have said into the order, and forgets it. */
 void review_close(struct hub *hub, struct round *round,
                   struct judge_order *order);
@@ -72,6 +77,8 @@ void hub_on_reviewed(struct hub *hub, struct peer *peer, const struct msg *msg,
 void review_forget(struct hub *hub, int member);
 /* So long has passed since the last time. */
 void review_tick(struct hub *hub, nanos span);
+/* Says once when a round waits long for its review, and what to do. */
+void review_warn(struct hub *hub);
 /* Nobody is asked any more. */
 void review_destroy(struct hub *hub, struct review **review);
 /* Broken invariants, as a sentence, or NULL. */

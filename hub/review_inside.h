@@ -27,6 +27,7 @@ struct subject {
 
 struct review {
     uint64_t number;           /* ordinal, of reviews */
+    nanos began;
     int places;                /* of members, taken or not, when it began */
     int *circle;               /* these, in random order */
     struct opinion *opinions;  /* count * places */

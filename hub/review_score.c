@@ -127,6 +127,34 @@ void review_close(struct hub *hub, struct round *round,
     review_destroy(hub, &round->review);
 }
 
+void review_tell(const struct round *round, nanos now, struct text *out)
+{
+    const struct review *review = round->review;
+
+    if (review)
+        text_add(out, "; waits for %u test%s of parameters by nodes, for "
+                 "%.0f s", review->open, plural(review->open),
+                 (double)(now - review->began) / (double)SECOND);
+}
+
+void review_warn(struct hub *hub)
+{
+    for (const struct round *round = hub->rounds;
+         round && !hub->slow_reviews; round = round->next) {
+        if (!round->review ||
+            hub->now - round->review->began < REVIEW_NOTICED)
+            continue;
+        hub->slow_reviews = true;
+        effects_note(hub->out, NOTE_REVIEW_SLOW, "",
+                     "nodes take more than %.0f s to test a round's "
+                     "parameters. Start the hub with --model and --data, so "
+                     "that it tests them itself, or with %s",
+                     (double)REVIEW_NOTICED / (double)SECOND,
+                     hub->contest ? "--init hub"
+                                  : "a larger --every or --policy diloco");
+    }
+}
+
 const char *review_check(const struct hub *hub)
 {
     unsigned busy = 0, sent = 0;

@@ -391,7 +391,7 @@ struct hub {
     unsigned checkpoint_count;
     uint64_t last_ticket, last_review, last_asked; /* of ADMIT; of reviews */
     bool too_few;         /* contributions to compare, in the last round */
-    bool unreviewed;      /* of the last offer, though it was wanted */
+    bool unreviewed, slow_reviews; /* the last offer, though wanted; told */
     struct ledger ledger; /* of tasks; without parts: there are none */
     nanos began, finished; /* the first round, and all; 0: not yet */
 };

@@ -373,6 +373,7 @@ void waits_tick(struct hub *hub)
     if (hub->newcomers.used < 0)
         hub->newcomers.used = 0;
     review_tick(hub, span);
+    review_warn(hub);
     look_at_offers(hub, span);
     look_at_uploads(hub, span);
     rounds_settle(hub);

@@ -157,9 +157,20 @@ done
 check
 [ "$code" = 0 ] || fail "$goal was not reached in $most iterations"
 
-echo "and nodes for it, as many as you like, each in a terminal:
-    $bin/starswitch-node --hub 127.0.0.1:$port --model $model --data $data"
+# A word for a shell.
+quoted() {
+    case $1 in
+    *[!a-zA-Z0-9_./:,=%+@-]* | '')
+        printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")" ;;
+    *) printf %s "$1" ;;
+    esac
+}
+
+echo "and then four nodes, which the hub waits for, each in a terminal:
+    cd $(quoted "$PWD") && $(quoted "$bin/starswitch-node") \
+--hub 127.0.0.1:$port --model $(quoted "$model") --data $(quoted "$data")
+In $PWD:"
 [ -n "${CHAOS:-}" ] ||
-    echo "      make demo CHAOS=1             kills two nodes on the way"
-echo "      xdg-open $out/report.html     the same with curves"
-echo "      $bin/starswitch-hub --help    what a hub can do"
+    echo "    make demo CHAOS=1             kills two nodes on the way"
+echo "    xdg-open $(quoted "$out/report.html")     the same with curves
+    $(quoted "$bin/starswitch-hub") --help    what a hub can do"

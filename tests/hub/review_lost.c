@@ -158,6 +158,32 @@ static void what_is_lost_under_review_leaves_nothing_behind(void)
     bench_destroy(&party.bench);
 }
 
+/* Over links on which its parameters take minutes. */
+static void a_slow_review_is_told(void)
+{
+    static const double shift[2] = {0.5, 1};
+    struct bench *bench = bench_new();
+    const struct hub_view *view;
+    struct party party;
+
+    bench->config.window = 2 * BENCH_CHUNK_BYTES;
+    bench->config.policy = preset_find("verified")->policy;
+    party = party_at(bench, 2);
+    all_give(&party, 1, shift);
+    for (unsigned i = 0; i < 2 * (unsigned)(REVIEW_NOTICED / SECOND); i++) {
+        if (i == REVIEW_NOTICED / SECOND - 1)
+            CHECK(!hand_note(&bench->hand, NOTE_REVIEW_SLOW));
+        all_live(&party, SECOND);
+        for (unsigned j = 0; i % 8 == 0 && j < 2; j++)
+            guest_credits(bench, &party.guest[j], 0, 1);
+    }
+    view = bench_look(bench);
+    CHECK_CONTAINS("--model and --data, so that it tests them itself",
+                   hand_note(&bench->hand, NOTE_REVIEW_SLOW)->text);
+    CHECK_CONTAINS("tests of parameters by nodes, for 1", view->state);
+    bench_destroy(&bench);
+}
+
 void add_hub_review_lost_tests(CU_pSuite suite)
 {
     TEST(who_cannot_is_replaced_and_not_asked_again);
@@ -167,4 +193,5 @@ void add_hub_review_lost_tests(CU_pSuite suite)
     TEST(who_is_alone_is_believed);
     TEST(what_is_lost_under_review_is_replaced);
     TEST(what_is_lost_under_review_leaves_nothing_behind);
+    TEST(a_slow_review_is_told);
 }

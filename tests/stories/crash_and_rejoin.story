@@ -7,12 +7,12 @@ at 3 crash n1
 at 5 start n1
 until 8
 expect
-hub node_joined n1: at iteration 0, train on
+hub node_joined n1: at iteration 0, it trains alone until the run
 n1 hub_attached n1
 hub centre_founded n1: gave the first parameters: 10 in 3 chunks
 hub node_joined n2: at iteration 0, it is up to date, and may offer at once
 n2 hub_attached n2
 hub node_lost n1: connection lost
-hub node_rejoined n1: at iteration 0, take the hub's parameters
+hub node_rejoined n1: at iteration 0, it goes on with the hub's parameters
 n1 hub_attached n1
 n1 parameters_taken n1

@@ -6,7 +6,7 @@ at 0.2 start n2
 at 3 lose n1
 until 80
 expect
-hub node_joined n1: at iteration 0, train on
+hub node_joined n1: at iteration 0, it trains alone until the run
 n1 hub_attached n1
 hub centre_founded n1: gave the first parameters: 10 in 3 chunks
 hub node_joined n2: at iteration 0, it is up to date, and may offer at once
