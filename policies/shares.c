@@ -9,16 +9,19 @@
 #define MOST_SHARE 10
 
 /* Of an even number the lower one in the middle, so that one of two does not
- * set its own bound. */
-static void bound(double *samples, unsigned count)
+ * set its own bound. Who brings nothing, as the last offer of a node that has
+ * just made another, has no say. */
+static void bound(const struct candidate *list, double *samples, unsigned count)
 {
     double *sorted = scratch_of(count, sizeof *sorted), most;
+    unsigned known = 0;
 
     for (unsigned i = 0; i < count; i++)
-        sorted[i] = samples[i];
-    values_sort(sorted, count);
-    most = MOST_SHARE * sorted[(count - 1) / 2];
-    for (unsigned i = 0; count > 1 && i < count; i++)
+        if (samples[i] > 0 || list[i].norm > 0)
+            sorted[known++] = samples[i];
+    values_sort(sorted, known);
+    most = known > 1 ? MOST_SHARE * sorted[(known - 1) / 2] : INFINITY;
+    for (unsigned i = 0; i < count; i++)
         samples[i] = fmin(samples[i], most);
     free(sorted);
 }
@@ -75,7 +78,7 @@ void policy_shares(const struct policy *policy, const struct candidate *list,
     }
     if (policy->reduce->weigh)
         policy->reduce->weigh(list, count, standing, samples, factor);
-    bound(samples, count);
+    bound(list, samples, count);
     for (unsigned i = 0; i < count; i++)
         total += samples[i];
     for (unsigned i = 0; i < count; i++) {

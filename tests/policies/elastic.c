@@ -282,7 +282,8 @@ static void nobody_decides_alone_by_what_it_says_of_its_samples(void)
         double share[4], whole;
 
         for (unsigned i = 0; i < count; i++)
-            list[i] = (struct candidate){.node = i, .samples = 64};
+            list[i] = (struct candidate){
+                .node = i, .samples = 64, .norm = 1};
         list[count - 1].samples = 9e18;
         policy_shares(&star.policy, list, count, &standing, share, &whole);
         CHECK_NEAR(10. / (9 + count), share[count - 1] / whole, 1e-12);
@@ -290,6 +291,24 @@ static void nobody_decides_alone_by_what_it_says_of_its_samples(void)
             list[i].samples = 0;
         policy_shares(&star.policy, list, count, &standing, share, &whole);
         CHECK_NEAR(1. / count, share[count - 1] / whole, 1e-12);
+    }
+}
+
+/* Its progress would be cut to 1/n: nobody has the rest. */
+static void who_brings_nothing_takes_nothing_from_others(void)
+{
+    for (unsigned count = 2; count <= 4; count++) {
+        struct star star = star_of("mean", count, 0);
+        const struct standing standing = {.numbers = &star.policy.numbers,
+                                          .live = count};
+        struct candidate list[4] = {{.samples = 12, .norm = 12}};
+        double share[4], whole;
+
+        for (unsigned i = 1; i < count; i++)
+            list[i] = (struct candidate){.node = i};
+        policy_shares(&star.policy, list, count, &standing, share, &whole);
+        CHECK_NEAR(1, share[0] / whole, 0);
+        CHECK_NEAR(0, share[1] / whole, 0);
     }
 }
 
@@ -353,6 +372,7 @@ void add_policies_elastic_tests(CU_pSuite suite)
     TEST(sd_08_a_part_of_a_round_keeps_the_sum);
     TEST(the_sum_is_conserved_whatever_the_samples);
     TEST(nobody_decides_alone_by_what_it_says_of_its_samples);
+    TEST(who_brings_nothing_takes_nothing_from_others);
     TEST(who_is_missing_in_the_last_round_is_not_made_up_for);
     TEST(in_the_last_round_nobody_is_long_who_is_not_longer_than_usual);
 }
