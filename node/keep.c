@@ -34,14 +34,13 @@ static void leave_branch(struct node *node)
     const struct msg_welcome *welcome = &node->welcome;
     struct kept *kept[] = {&node->keep.whole, &node->keep.coming};
 
-    if (epoch_life(node->keep.epoch) >= epoch_life(welcome->epoch))
-        return;
     for (unsigned i = 0; i < 2; i++)
         if (epoch_life(kept[i]->epoch) < epoch_life(welcome->epoch) &&
             kept[i]->version > welcome->origin)
             kept_clear(node, kept[i]);
     for (uint32_t i = 0; node->keep.newest && i < node->chunks; i++)
-        if (node->keep.newest[i].version > welcome->origin)
+        if (node->keep.newest[i].former &&
+            node->keep.newest[i].version > welcome->origin)
             blob_unref(&node->keep.newest[i].values);
 }
 
@@ -52,8 +51,8 @@ void keep_enter(struct node *node)
         promises_forget(node);
         node->keep.run = node->welcome.run;
     }
-    leave_branch(node);
     keep_told(node, node->welcome.epoch);
+    leave_branch(node);
 }
 
 void keep_told(struct node *node, uint64_t epoch)
