@@ -138,7 +138,7 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
         flight->stage = FLIGHT_JUDGED;
         node->judged++;
         say_late(node, flight);
-        if (flight->kept && !flight->merged)
+        if (flight->kept && !flight->merged && !flight->obsolete)
             node->samples_back += flight->snapshot.samples;
     }
 }

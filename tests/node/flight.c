@@ -318,6 +318,23 @@ static void progress_under_way_is_not_founded_and_offered_again(void)
     }
 }
 
+/* Some of exchange 2 came too late before its parameters were replaced, the
+ * rest after that. */
+static void what_was_replaced_gives_no_samples_to_the_next_offer(void)
+{
+    struct desk *desk = desk_offering();
+
+    desk_offers(desk, 2, 5);
+    desk_answers(desk, 1, VERB_REPLACE, 9);
+    desk_judges(desk, 2, 0, 1, VERDICT_EXPIRED);
+    desk_applied(desk, 1);
+    desk_judges(desk, 2, 1, DESK_CHUNKS - 1, VERDICT_EXPIRED);
+    desk_offers(desk, 3, 10);
+    CHECK_EQUAL(32, desk_sent(desk, MSG_OFFER)->offer.samples);
+    CHECK_NEAR(1, desk_chunk(desk, 3, 0), 0);
+    desk_destroy(&desk);
+}
+
 void add_node_flight_tests(CU_pSuite suite)
 {
     TEST(an_offer_says_what_there_is_to_give);
@@ -338,4 +355,5 @@ void add_node_flight_tests(CU_pSuite suite)
     TEST(what_is_offered_may_change_and_what_is_in_flight_does_not);
     TEST(a_gradient_is_offered_as_it_is_and_never_again);
     TEST(progress_under_way_is_not_founded_and_offered_again);
+    TEST(what_was_replaced_gives_no_samples_to_the_next_offer);
 }
