@@ -16,7 +16,8 @@
 #define SEARCH_MOST (60 * SECOND)
 
 /* Who keeps the newest version and has no bulk connection is waited for so much
- * longer: the loss of that one is noticed later than that of the other. */
+ * longer, from when it came: the loss of that one is noticed later than that of
+ * the other. */
 #define BULK_PATIENCE (5 * SECOND)
 
 void recover_resume(struct hub *hub, uint64_t epoch)
@@ -145,6 +146,17 @@ static bool is_giving(struct hub *hub)
     return false;
 }
 
+/* Whether its bulk connection may still come: it has come late itself, or that
+ * has broken since it was asked. */
+static bool may_attach(const struct hub *hub, const struct member *member)
+{
+    nanos since = hub->recovery.until;
+
+    if (member->doubt.since > since)
+        since = member->doubt.since;
+    return hub->now < since + BULK_PATIENCE;
+}
+
 /* Nodes may need longer than that to notice a hub that is back, and while
  * nobody is there nothing is merged. */
 static void wait_for_the_first(struct hub *hub)
@@ -181,7 +193,7 @@ void recover_advance(struct hub *hub)
             ask(hub, next);
             return;
         }
-        if (hub->now < recovery->until + BULK_PATIENCE)
+        if (may_attach(hub, next))
             return;
         mistrust(hub, next, "it has no bulk connection");
     }

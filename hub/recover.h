@@ -53,7 +53,7 @@ struct told {
 /* Of a member that says that another hub has taken the run over. */
 struct doubt {
     bool asked, answered; /* for its proof */
-    nanos since;
+    nanos since;          /* it was, or came */
 };
 
 struct recovery {

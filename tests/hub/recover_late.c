@@ -106,6 +106,27 @@ static void those_who_say_they_keep_more_do_not_add_up(void)
     bench_destroy(&bench);
 }
 
+/* It says HELLO anew when the hub has waited for long, and attaches then. */
+static void who_comes_late_has_time_to_attach(void)
+{
+    struct treasure treasure;
+    struct guest a;
+    struct bench *bench = treasure_resume(&store, &a, &treasure);
+
+    a.control = a.bulk = PEER_NONE;
+    guest_hello(bench, &a);
+    guest_lives(bench, &a, HUB_RECOVERY + 4 * SECOND);
+    guest_hello(bench, &a);
+    guest_lives(bench, &a, 4 * SECOND);
+    CHECK_EQUAL(START_HOLD, treasure_start(bench, &a));
+    guest_attach(bench, &a);
+    guest_lives(bench, &a, SECOND);
+    CHECK_EQUAL(START_GIVE, treasure_start(bench, &a));
+    treasure_given(bench, &a, &treasure);
+    CHECK_EQUAL(4, bench_look(bench)->version);
+    bench_destroy(&bench);
+}
+
 /* The hub has only just sent all that its rate allows: the centre, to a. */
 static void no_rate_keeps_a_node_from_the_first_to_keep(void)
 {
@@ -147,6 +168,7 @@ void add_hub_recover_late_tests(CU_pSuite suite)
 {
     TEST(the_first_node_may_come_late);
     TEST(who_has_more_is_asked_as_long_as_nothing_is_merged);
+    TEST(who_comes_late_has_time_to_attach);
     TEST(those_who_say_they_keep_more_do_not_add_up);
     TEST(no_rate_keeps_a_node_from_the_first_to_keep);
     TEST(no_rate_keeps_a_node_from_later_ones_to_keep);
