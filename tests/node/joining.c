@@ -321,6 +321,19 @@ static void a_refusal_ends_it_with_its_reason(void)
     }
 }
 
+static void a_hub_that_stands_down_is_not_the_end(void)
+{
+    struct desk *desk = desk_member();
+
+    desk_says_bye(desk, FAREWELL_SUPERSEDED);
+    CHECK(!node_ended(desk->node));
+    CHECK(hand_dropped(&desk->hand, PEER_CONTROL));
+    desk_rejoins(desk);
+    desk_offers(desk, 1, 3);
+    CHECK_NEAR(2, desk_chunk(desk, 1, 0), 0);
+    desk_destroy(&desk);
+}
+
 static void the_end_of_the_run_is_told_in_two_steps(void)
 {
     struct desk *desk = desk_new();
@@ -359,5 +372,6 @@ void add_node_joining_tests(CU_pSuite suite)
     TEST(a_lineage_is_that_of_the_parameters);
     TEST(a_hub_that_was_started_again_gets_a_hello);
     TEST(a_refusal_ends_it_with_its_reason);
+    TEST(a_hub_that_stands_down_is_not_the_end);
     TEST(the_end_of_the_run_is_told_in_two_steps);
 }

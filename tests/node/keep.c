@@ -368,19 +368,6 @@ static void a_hub_of_a_former_life_that_asks_gets_the_proof(void)
     desk_destroy(&desk);
 }
 
-static void a_hub_that_stands_down_is_not_the_end(void)
-{
-    struct desk *desk = desk_member();
-
-    desk_says_bye(desk, FAREWELL_SUPERSEDED);
-    CHECK(!node_ended(desk->node));
-    CHECK(hand_dropped(&desk->hand, PEER_CONTROL));
-    desk_rejoins(desk);
-    desk_offers(desk, 1, 3);
-    CHECK_NEAR(2, desk_chunk(desk, 1, 0), 0);
-    desk_destroy(&desk);
-}
-
 void add_node_keep_tests(CU_pSuite suite)
 {
     TEST(a_version_that_came_whole_is_kept);
@@ -401,5 +388,4 @@ void add_node_keep_tests(CU_pSuite suite)
     TEST(hello_tells_the_newest_epoch);
     TEST(a_hub_of_a_former_life_is_left);
     TEST(a_hub_of_a_former_life_that_asks_gets_the_proof);
-    TEST(a_hub_that_stands_down_is_not_the_end);
 }
