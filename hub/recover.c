@@ -90,7 +90,7 @@ static void ask(struct hub *hub, struct member *member)
 }
 
 /* All is well: everybody is told what to do with what the hub has. */
-static void finish(struct hub *hub)
+static void finish(struct hub *hub, bool taken)
 {
     forget_gift(hub);
     hub->recovery.on = false;
@@ -103,7 +103,8 @@ static void finish(struct hub *hub)
             continue;
         member->doubt = (struct doubt){0};
         rounds_recall(hub, member); /* before it is told what is merged */
-        member_start(hub, member, member_first_thing(hub, member));
+        member_start(hub, member,
+                     recover_first_thing(hub, member, taken));
     }
     centre_choose_founder(hub);
     rounds_advance(hub);
@@ -198,7 +199,7 @@ void recover_advance(struct hub *hub)
         mistrust(hub, next, "it has no bulk connection");
     }
     if (!hub->rounds)
-        finish(hub);
+        finish(hub, false);
 }
 
 /* ---- what it gives ---- */
@@ -298,7 +299,7 @@ static void take(struct hub *hub)
                  hub_planes(hub) ? "; the state of the merge rule is lost"
                                  : "");
     hub->want_save = hub->config.save != NULL;
-    finish(hub);
+    finish(hub, true);
 }
 
 /* Somebody with a newer version has come meanwhile. */

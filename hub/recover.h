@@ -90,5 +90,10 @@ bool recover_is_newer(const struct member *one, const struct member *other);
  * latest life, and in that the highest version; of several runs that of the
  * highest version. NULL: nobody. */
 struct member *recover_newest(const struct hub *hub);
+/* What a node must do first once the hub knows what it goes on from. Where that
+ * has been taken from a node, what another gives again that it has already
+ * would count twice: that one takes the centre. */
+enum start recover_first_thing(const struct hub *hub,
+                               const struct member *member, bool taken);
 
 #endif

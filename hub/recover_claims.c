@@ -66,3 +66,26 @@ struct member *recover_newest(const struct hub *hub)
     }
     return best;
 }
+
+/* Whether a node was told, when the hub went on from less, that what it has
+ * given was not merged. It has put that back among what it is to offer. */
+static bool gives_again(const struct member *member)
+{
+    bool again = member->settled && member->settled <= member->merged;
+
+    for (unsigned i = 0; member->settled && i < MAX_REMEMBERED; i++) {
+        const struct contribution *one = member->remembered[i];
+
+        again |= one && one->merged && one->offer.exchange >= member->settled;
+    }
+    return again;
+}
+
+enum start recover_first_thing(const struct hub *hub,
+                               const struct member *member, bool taken)
+{
+    enum start start = member_first_thing(hub, member);
+    bool again = taken && gives_again(member);
+
+    return start == START_GO && again ? START_TAKE : start;
+}
