@@ -13,7 +13,8 @@
  *
  * Stepping down (superseded.c). A node that knows a later life of the run than
  * this hub's is asked for the manifest of what it keeps. If that is of a later
- * life, too, another hub has taken over. Rounds go on until then. */
+ * life, too, another hub has taken over. Rounds go on until then. Who cannot
+ * prove it is sent on, and gives that life up where it finds no hub of it. */
 #ifndef HUB_RECOVER_H
 #define HUB_RECOVER_H
 

@@ -13,17 +13,25 @@ static void note_unproved(struct hub *hub, const char *name)
 {
     effects_note(hub->out, NOTE_REFUSED, name,
                  "it knows a later life of this run, and keeps nothing that "
-                 "proves it: if that hub is gone for good, start this one "
-                 "again");
+                 "proves it: it looks for that hub, and comes in without it "
+                 "where there is none");
 }
 
-/* A BYE would end it, but it may be right: it is to find the other hub. */
+/* It may be right: it is to find the other hub, and comes again without that
+ * life where there is none. */
+static void send_on(struct hub *hub, peer_id peer)
+{
+    bye_to(hub, peer, FAREWELL_SUPERSEDED,
+           "a later life of this run is known, and not proved");
+}
+
 bool superseded_meets(struct hub *hub, peer_id peer,
                       const struct msg_hello *hello)
 {
     if (hello->kept)
         return true;
     note_unproved(hub, hello->name);
+    send_on(hub, peer);
     effects_drop(hub->out, peer);
     return false;
 }
@@ -83,6 +91,7 @@ void superseded_proved(struct hub *hub, struct job *job)
         step_down(hub, member, saved.epoch);
     } else {
         note_unproved(hub, member->name);
+        send_on(hub, member->control);
         member_gone(hub, member, "its proof is none", false);
     }
 }

@@ -10,6 +10,10 @@
  * are waited for. The hub's own connections linger as long. */
 #define PART_PATIENCE (2 * SECOND)
 
+/* A hub of the later life that a node knows is looked for so long: it may be
+ * gone for good with its disk. */
+#define LATER_WAIT (5 * SECOND)
+
 /* A trainer is not held up for longer by one exchange, whatever a hub wants:
  * the most that --wait takes. */
 #define WAIT_MOST (600 * SECOND)
@@ -150,6 +154,23 @@ void joining_drop(struct node *node, const char *why)
     detach(node, why);
 }
 
+void joining_send_on(struct node *node)
+{
+    if (!node->superseded) {
+        node->superseded = node->now;
+        effects_note(node->out, NOTE_SUPERSEDED, node->name,
+                     "this hub is of an earlier life of the run than this "
+                     "node knows: for 5 s the later one is looked for");
+    } else if (node->now - node->superseded >= LATER_WAIT) {
+        node->superseded = node->now;
+        effects_note(node->out, NOTE_SUPERSEDED, node->name,
+                     "no hub of the later life was found: that is given up, "
+                     "and what this hub lacks is offered again");
+        keep_give_up(node);
+    }
+    joining_drop(node, farewell_words[FAREWELL_SUPERSEDED].doc);
+}
+
 void node_on_view(struct node *node, const struct msg *msg,
                  struct blob *payload)
 {
@@ -212,7 +233,7 @@ void node_on_bye(struct node *node, const struct msg *msg,
         return;
     }
     if (bye->farewell == FAREWELL_SUPERSEDED) {
-        joining_drop(node, farewell_words[FAREWELL_SUPERSEDED].doc);
+        joining_send_on(node);
         return;
     }
     (void)snprintf(node->goodbye, sizeof node->goodbye, "%s",

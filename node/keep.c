@@ -65,6 +65,18 @@ void keep_told(struct node *node, uint64_t epoch)
     node->keep.epoch = epoch;
 }
 
+void keep_give_up(struct node *node)
+{
+    struct keep *keep = &node->keep;
+
+    kept_clear(node, &keep->whole);
+    kept_clear(node, &keep->coming);
+    for (uint32_t i = 0; keep->newest && i < node->chunks; i++)
+        keep->newest[i].former = true;
+    keep->epoch = 0;
+    node->promises.safe = 0; /* that was in what is kept */
+}
+
 uint64_t keep_hello(const struct node *node)
 {
     return node->keep.whole.manifest ? 1 + node->keep.whole.version : 0;

@@ -70,6 +70,9 @@ uint64_t keep_hello(const struct node *node);
 void keep_give(struct node *node);
 /* Says which version it is, once the connection for it is there. */
 void keep_announce(struct node *node);
+/* No hub goes on from the life that the node knows: it follows any from now
+ * on, and gives none a version of what was left. */
+void keep_give_up(struct node *node);
 /* What is kept is of no use to anybody. */
 void keep_spoiled(struct node *node);
 /* A broken invariant, or NULL. */

@@ -73,8 +73,10 @@ void parting_at_once(struct node *node)
 
 void parting_detached(struct node *node, const char *why)
 {
-    node->away = node->now;
-    node->return_until = node->now + RETURN_WAIT;
+    if (!node->superseded || !node->leaving) {
+        node->away = node->now;
+        node->return_until = node->now + RETURN_WAIT;
+    }
     if (node->leaving && !node->last)
         node_end(node, false, FAREWELL_LEAVING, why);
 }

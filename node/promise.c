@@ -156,9 +156,14 @@ static void tell_apart(const struct promise *promise, uint64_t merged,
  * so. */
 static void undo(struct node *node, uint64_t merged)
 {
-    struct promise **link = &node->promises.first;
+    struct promises *promises = &node->promises;
+    struct promise **link = &promises->first;
     uint64_t again = 0, lost = 0;
 
+    if (promises->forgotten > merged) {
+        lost = promises->forgotten - merged;
+        promises->forgotten = merged;
+    }
     while (*link) {
         uint64_t more, gone;
 

@@ -70,6 +70,7 @@ struct promises {
     uint64_t bytes;
     uint64_t life;     /* of the hub that has them all */
     uint64_t safe;     /* what is up to here is in a version that is kept */
+    uint64_t forgotten; /* up to here, of that: there was no room */
     uint64_t recalled; /* newest that a hub knew before it let the node in */
     struct marks {
         uint64_t newest, former;

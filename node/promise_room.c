@@ -205,6 +205,7 @@ static void forget_kept(struct node *node)
     while ((one = promises->first) && one->exchange <= promises->safe &&
            (bytes > spare_room(node) || is_full(node))) {
         bytes -= one->bytes;
+        promises->forgotten = one->exchange;
         promise_free(node, &promises->first);
     }
 }

@@ -107,7 +107,8 @@ struct node {
     bool diverged; /* its own parameters are not finite: take the hub's */
     nanos hello_after; /* the hub is not asked before */
     bool unsettled; /* no hub has said yet what became of what was in flight */
-    bool superseded; /* the last hub that was there; people know */
+    nanos superseded; /* since then hubs that are there are of an earlier life
+                         than the node knows; 0: they are not */
     nanos part_at;   /* the hub has said goodbye, and results may be on their
                         way; 0: it has not */
     char goodbye[MSG_TEXT_BYTES]; /* how */
@@ -176,6 +177,10 @@ void joining_hello(struct node *node);
 void joining_begins(struct node *node, struct blob *vector);
 void joining_schedule(struct node *node);
 void joining_drop(struct node *node, const char *why);
+/* The hub is of an earlier life of the run than the node knows: it is left for
+ * one of the later life. Where none has been found for some seconds, that life
+ * is given up. */
+void joining_send_on(struct node *node);
 /* Says on the bulk connection whose it is. */
 void joining_attach(struct node *node);
 void node_on_view(struct node *node, const struct msg *msg,

@@ -134,6 +134,7 @@ static void settle(struct node *node)
 
     if (welcome->start == START_HOLD || welcome->start == START_GIVE)
         return;
+    node->superseded = 0;
     keep_enter(node);
     if (node->unsettled)
         flights_lost(node, welcome->run == node->run ? welcome->merged : 0);
@@ -149,15 +150,6 @@ static bool is_superseded(const struct node *node,
     return welcome->run == node->keep.run &&
            welcome->start != START_HOLD && welcome->start != START_GIVE &&
            epoch_life(welcome->epoch) < epoch_life(node->keep.epoch);
-}
-
-static void leave_superseded(struct node *node)
-{
-    if (!node->superseded)
-        effects_note(node->out, NOTE_SUPERSEDED, node->name,
-                     "another hub has taken the run over; this one is left");
-    node->superseded = true;
-    joining_drop(node, farewell_words[FAREWELL_SUPERSEDED].doc);
 }
 
 /* It was asked for, and the node can live by it. */
@@ -239,7 +231,7 @@ void node_on_welcome(struct node *node, const struct msg *msg,
         return;
     }
     if (is_superseded(node, welcome)) {
-        leave_superseded(node);
+        joining_send_on(node);
         return;
     }
     if (!can_follow(node, welcome))
@@ -250,7 +242,6 @@ void node_on_welcome(struct node *node, const struct msg *msg,
     node->welcome = *welcome;
     node->hub = HUB_MEMBER;
     node->start = welcome->start;
-    node->superseded = false;
     settle(node);
     if (!is_cut_alike(node))
         return;

@@ -130,7 +130,7 @@ static void without_keys_what_another_has_sealed_ends_no_hub(void)
     proves(bench, &b, 7, LIFE, key);
     CHECK(hand_note(&bench->hand, NOTE_OFFENCE) == NULL);
     CHECK(hand_dropped(&bench->hand, b.control));
-    CHECK_EQUAL(FAREWELL_COUNT, guest_farewell(bench, &b));
+    CHECK_EQUAL(FAREWELL_SUPERSEDED, guest_farewell(bench, &b));
     goes_on(bench, &a);
     bench_destroy(&bench);
 }
@@ -149,15 +149,15 @@ static void a_genuine_manifest_of_this_life_proves_nothing(void)
         proves(bench, &b, runs[i], epochs[i], bench->config.seal.key);
         CHECK(hand_note(&bench->hand, NOTE_OFFENCE) == NULL);
         CHECK(hand_dropped(&bench->hand, b.control));
-        CHECK_CONTAINS("start this one again",
+        CHECK_CONTAINS("comes in without it",
                        hand_note(&bench->hand, NOTE_REFUSED)->text);
-        CHECK_EQUAL(FAREWELL_COUNT, guest_farewell(bench, &b));
+        CHECK_EQUAL(FAREWELL_SUPERSEDED, guest_farewell(bench, &b));
         goes_on(bench, &a);
         bench_destroy(&bench);
     }
 }
 
-static void who_keeps_nothing_is_dropped_and_not_ended(void)
+static void who_keeps_nothing_is_sent_on(void)
 {
     struct guest a, b;
     struct bench *bench = at_work(&a);
@@ -166,9 +166,9 @@ static void who_keeps_nothing_is_dropped_and_not_ended(void)
     b.hello.kept = 0;
     guest_hello(bench, &b);
     CHECK(hand_dropped(&bench->hand, b.control));
-    CHECK_CONTAINS("start this one again",
+    CHECK_CONTAINS("comes in without it",
                    hand_note(&bench->hand, NOTE_REFUSED)->text);
-    CHECK_EQUAL(FAREWELL_COUNT, guest_farewell(bench, &b));
+    CHECK_EQUAL(FAREWELL_SUPERSEDED, guest_farewell(bench, &b));
     CHECK_EQUAL(0, guest_heard_count(bench, &b, MSG_WELCOME));
     CHECK(hand_note(&bench->hand, NOTE_OFFENCE) == NULL);
     goes_on(bench, &a);
@@ -262,7 +262,7 @@ void add_hub_superseded_tests(CU_pSuite suite)
     TEST(a_forged_proof_is_an_offence);
     TEST(without_keys_what_another_has_sealed_ends_no_hub);
     TEST(a_genuine_manifest_of_this_life_proves_nothing);
-    TEST(who_keeps_nothing_is_dropped_and_not_ended);
+    TEST(who_keeps_nothing_is_sent_on);
     TEST(rounds_go_on_while_a_proof_is_awaited);
     TEST(who_gives_no_proof_for_so_long_is_dropped);
     TEST(one_proof_is_checked_of_each_session);
