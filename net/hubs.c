@@ -53,11 +53,12 @@ bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control)
 {
     nanos patience = HUB_PATIENCE;
 
-    if (lane_is_connected(control)) {
+    if (lane_is_served(control)) {
         hubs->lost_at = NEVER;
         memset(hubs->refused, 0, sizeof hubs->refused);
-        return false;
     }
+    if (lane_is_connected(control))
+        return false;
     if (hubs->lost_at == NEVER)
         hubs->lost_at = now;
     /* One that refuses is asked until that is sure. */

@@ -1,7 +1,9 @@
 /* The hubs that a node knows, of which it uses one: both lanes go there.
  *
- * One that has not been reachable for 3 s makes room for the next in the list,
- * round and round: a hub that is restarted is back before that. Names are
+ * One that has not served this node for 3 s, and is not connected, makes room
+ * for the next in the list, round and round: a hub that is restarted is back
+ * before that, and one that takes connections and cuts them serves nobody. Who
+ * is connected waits until the node gives up (HUB_DEAF). Names are
  * looked up when the node starts; one that nobody knows is left out as long as
  * there is another. */
 #ifndef NET_HUBS_H
@@ -16,7 +18,7 @@
 struct hubs {
     struct address list[ENDPOINTS_MAX]; /* of control */
     unsigned count, at;
-    nanos lost_at;   /* not reachable since; NEVER: it is */
+    nanos lost_at;   /* not served since; NEVER: it is */
     unsigned refused[ENDPOINTS_MAX]; /* in a row, when it was last tried */
     bool ended; /* the machine has been told */
 };

@@ -99,6 +99,11 @@ bool lane_is_connected(const struct lane *lane)
     return false;
 }
 
+bool lane_is_served(const struct lane *lane)
+{
+    return lane->served && lane_is_connected(lane);
+}
+
 static void forget_trouble(struct lane *lane)
 {
     memset(lane->hindered, 0, sizeof lane->hindered);
@@ -123,6 +128,7 @@ static void ready(struct lane *lane, nanos now, const struct notice *notice)
 
     forget_trouble(lane);
     lane->met = true;
+    lane->served = false;
     for (unsigned i = 0; i < lane->peers.count; i++)
         end(lane, lane->peers.list[i], now);
     connection = peers_add(
@@ -188,6 +194,7 @@ static enum hearing message(struct lane *lane, nanos now,
     if (out->joins)
         connection->stage = STAGE_JOINED;
     out->key = door_event_key(lane->door, connection->key);
+    lane->served |= notice->msg.kind != MSG_BYE;
     out->msg = notice->msg;
     out->payload = notice->payload;
     notice->payload = NULL;

@@ -22,7 +22,8 @@ struct lane {
      * system said last. */
     unsigned hindered[HINDRANCE_COUNT];
     struct net_trouble trouble;
-    bool met; /* it has been connected */
+    bool met;    /* it has been connected */
+    bool served; /* the hub has said more than goodbye since it last was */
 };
 
 /* A message as it goes to the machine. */
@@ -69,6 +70,8 @@ bool lane_strike(struct lane *lane, nanos now, peer_id peer);
 
 /* If it connects: whether it is connected. */
 bool lane_is_connected(const struct lane *lane);
+/* And the hub there has answered, as with WELCOME. */
+bool lane_is_served(const struct lane *lane);
 /* From now on it connects there. */
 void lane_move(struct lane *lane, nanos now, const struct address *address);
 

@@ -94,16 +94,13 @@ static void a_hub_that_begins_to_refuse_is_asked_until_that_is_sure(void)
     CHECK(hubs_move_on(&hubs, 6 * SECOND, &control));
 }
 
-static void both_lanes_go_to_the_hub_that_is_there(void)
+/* One that pings, and knows both. */
+static struct toy *start_node_of(const struct toy *first,
+                                 const struct toy *second)
 {
-    struct toy *first = toy_new(true), *second = toy_new(true), *node;
-    struct endpoints *list;
+    struct toy *node = toy_new(false);
+    struct endpoints *list = &node->config.hubs;
 
-    first->react = second->react = toy_echo;
-    toy_start(first);
-    toy_start(second);
-    node = toy_new(false);
-    list = &node->config.hubs;
     list->count = 2;
     for (unsigned i = 0; i < 2; i++)
         (void)snprintf(list->list[i].host, sizeof list->list[i].host,
@@ -113,12 +110,47 @@ static void both_lanes_go_to_the_hub_that_is_there(void)
     node->react = ping_on;
     node->wake_every = 10 * MILLISECOND;
     toy_start(node);
+    return node;
+}
+
+static void both_lanes_go_to_the_hub_that_is_there(void)
+{
+    struct toy *first = toy_new(true), *second = toy_new(true), *node;
+
+    first->react = second->react = toy_echo;
+    toy_start(first);
+    toy_start(second);
+    node = start_node_of(first, second);
     CHECK(toy_wait_event(first, EVENT_JOIN, CHANNEL_CONTROL, 1));
     toy_stop(first);
     CHECK(toy_wait_event(second, EVENT_JOIN, CHANNEL_CONTROL, 1));
     CHECK(toy_wait_event(node, EVENT_JOIN, CHANNEL_BULK, 2));
     CHECK(toy_wait_event(node, EVENT_LEAVE, CHANNEL_BULK, 1));
     CHECK_EQUAL(1, toy_count(node, EVENT_LEAVE, CHANNEL_CONTROL));
+    toy_destroy(&node);
+    toy_destroy(&second);
+    toy_destroy(&first);
+}
+
+/* Long enough to be seen, without a word: a ping comes every 10 ms. */
+static void cut_soon(struct toy *toy, const struct event *event,
+                     struct effects *out)
+{
+    if (event->kind == EVENT_MESSAGE && toy->counts[EVENT_MESSAGE] % 30 == 0)
+        effects_drop(out, event->peer);
+}
+
+static void a_hub_that_shakes_hands_and_cuts_makes_room_for_the_next(void)
+{
+    struct toy *first = toy_new(true), *second = toy_new(true), *node;
+
+    first->react = cut_soon;
+    second->react = toy_echo;
+    toy_start(first);
+    toy_start(second);
+    node = start_node_of(first, second);
+    CHECK(toy_wait_event(first, EVENT_JOIN, CHANNEL_CONTROL, 2));
+    CHECK(toy_wait_event(second, EVENT_JOIN, CHANNEL_CONTROL, 1));
     toy_destroy(&node);
     toy_destroy(&second);
     toy_destroy(&first);
@@ -167,5 +199,6 @@ void add_net_hubs_tests(CU_pSuite suite)
     TEST(a_hub_that_is_away_does_not_refuse_whatever_another_does);
     TEST(a_hub_that_begins_to_refuse_is_asked_until_that_is_sure);
     TEST(both_lanes_go_to_the_hub_that_is_there);
+    TEST(a_hub_that_shakes_hands_and_cuts_makes_room_for_the_next);
     TEST(who_was_let_in_outlasts_another_service_at_the_address);
 }
