@@ -32,7 +32,7 @@ once = $(eval $1 := $$(shell $2))$($1)
 MSGPACK = $(call once,MSGPACK,\
 	pkg-config --exists msgpack-c && echo msgpack-c || echo msgpack)
 MODULES = libsodium $(MSGPACK) libxxhash
-PACKAGES = $(MODULES) openblas zlib json-c libsystemd
+PACKAGES = $(MODULES) openblas zlib json-c libsystemd libczmq
 PACKAGE_CFLAGS = $(call once,PACKAGE_CFLAGS,pkg-config --cflags $(PACKAGES))
 PACKAGE_LIBS = $(call once,PACKAGE_LIBS,pkg-config --libs $(PACKAGES))
 # libzmq is who the tests and benchmarks talk to.

@@ -8,6 +8,7 @@
 #include <starswitch.h>
 
 #include "hub/hub.h"
+#include "hub/main_beacon.h"
 #include "hub/main_commands.h"
 #include "hub/main_ctl.h"
 #include "hub/main_display.h"
@@ -42,6 +43,7 @@ struct server {
     struct hub *hub;
     struct net *net;
     struct ctl *ctl;
+    struct beacon *beacon;
     struct display display;
     struct service service;
 };
@@ -158,6 +160,7 @@ static bool on_tick(void *self, nanos now)
     display_view(&server->display, now, &view);
     room_watch(&server->room, &server->store, &server->display, now);
     hub_keys_tick(&server->keys, server->net);
+    beacon_set_run(server->beacon, view.run);
     ctl_tick(server->ctl, server->net, now);
     state_tell(&server->service, server->net, now, &view);
     return !hub_ended(server->hub);
@@ -341,6 +344,7 @@ static enum status open_all(struct server *server, struct why *why)
 
 static void close_all(struct server *server)
 {
+    beacon_close(&server->beacon);
     ctl_close(&server->ctl);
     net_close(&server->net);
     display_close(&server->display);
@@ -380,6 +384,7 @@ int main(int argc, char **argv)
         status = open_all(&server, &why);
     if (status == STATUS_OK) {
         hub_keys_say(&server.keys, &server.options);
+        server.beacon = hub_beacon_open(&server.options, &server.keys, 0);
         service_ready();
         net_run(server.net);
         hub_look(server.hub, net_now(), &view);

@@ -13,6 +13,7 @@
 #include "net/net.h"
 #include "net/service.h"
 #include "net/settings.h"
+#include "node/main_find.h"
 #include "node/main_key.h"
 #include "node/main_save.h"
 #include "node/main_show.h"
@@ -132,6 +133,10 @@ static int hurry(void *context)
 
 static enum status attach(struct training *training, struct why *why)
 {
+    static const enum status meanings[] = {
+        [STAR_BAD_ARGUMENT] = STATUS_CONFIG, [STAR_NO_FILE] = STATUS_IO,
+        [STAR_NO_MEMORY] = STATUS_NO_MEMORY,
+        [STAR_NO_NETWORK] = STATUS_UNAVAILABLE};
     const struct options *options = &training->options;
     const struct star_trainer_model *model = &training->trainer->model;
     char hub[ENDPOINTS_TEXT_BYTES];
@@ -149,6 +154,7 @@ static enum status attach(struct training *training, struct why *why)
                                 .key = options->key,
                                 .identity = options->identity,
                                 .context = training};
+    enum status status;
 
     if (model->held_out_samples)
         link.evaluate = review;
@@ -156,21 +162,11 @@ static enum status attach(struct training *training, struct why *why)
         service_hide();
     text_init(&text, hub, sizeof hub);
     endpoints_print(&options->hubs, &text);
-    switch (star_attach(&link, model->tensors, model->tensor_count,
-                        &training->link, why->text, sizeof why->text)) {
-    case STAR_OK:
-        explicit_bzero(training->options.key, sizeof training->options.key);
-        return STATUS_OK;
-    case STAR_BAD_ARGUMENT:
-        return STATUS_CONFIG;
-    case STAR_NO_MEMORY:
-        return STATUS_NO_MEMORY;
-    case STAR_NO_FILE:
-        return STATUS_IO;
-    case STAR_NO_NETWORK:
-        break;
-    }
-    return STATUS_UNAVAILABLE;
+    status = meanings[star_attach(&link, model->tensors, model->tensor_count,
+                                  &training->link, why->text,
+                                  sizeof why->text)];
+    explicit_bzero(training->options.key, sizeof training->options.key);
+    return status;
 }
 
 static enum status set_shard(struct training *training, uint32_t shard,
@@ -347,28 +343,32 @@ static enum status dry_run(struct training *training, struct why *why)
     return status;
 }
 
+static enum status begin(struct training *training, struct why *why)
+{
+    enum status status = main_find_hub(&training->options, why);
+
+    if (status != STATUS_OK)
+        return status;
+    node_show_begin(&training->show, &training->options, training->trainer);
+    status = node_may_save(&training->options, why);
+    return status == STATUS_OK ? attach(training, why) : status;
+}
+
 static int run(struct training *training)
 {
     struct why why = {""};
     enum status status = main_key_read(&training->options, &why);
-    int code;
+    int code = 0;
 
     if (status == STATUS_OK)
         status = open_trainer(training, &why);
+    if (status == STATUS_OK)
+        status = training->options.dry_run ? dry_run(training, &why)
+                                           : begin(training, &why);
     if (status != STATUS_OK)
-        return complain(status, &why);
-    if (training->options.dry_run) {
-        status = dry_run(training, &why);
-        code = status == STATUS_OK ? 0 : complain(status, &why);
-    } else {
-        node_show_begin(&training->show, &training->options,
-                        training->trainer);
-        status = node_may_save(&training->options, &why);
-        if (status == STATUS_OK)
-            status = attach(training, &why);
-        code = status == STATUS_OK ? train(training, &why)
-                                   : complain(status, &why);
-    }
+        code = complain(status, &why);
+    else if (training->link)
+        code = train(training, &why);
     trainer_close(&training->trainer);
     return code;
 }
