@@ -90,6 +90,18 @@ static int donor_of(const struct hub *hub, const struct round *round,
     return best;
 }
 
+/* Nobody has tested it, where what others say counts, and it says too much. */
+static bool boasts(const struct hub *hub, const struct round *round,
+                   const struct contribution *contribution)
+{
+    const struct candidate *one = &contribution->candidate;
+
+    return round->policy->reduce->by_loss && !round->takes_all &&
+           !one->verified && hub->pinned != (int)one->node &&
+           claims_boast(&round->claims, one,
+                        round->policy->exchange == EXCHANGE_PARAMETERS);
+}
+
 /* Who gets whose, now that it is known who has been refused: by what the nodes
  * have said, since only some have been tested. */
 static void choose_donors(struct hub *hub, struct round *round)
@@ -104,7 +116,9 @@ static void choose_donors(struct hub *hub, struct round *round)
         const struct contribution *contribution = round->list[i];
 
         list[i] = contribution->candidate;
-        list[i].score = contribution->refused || is_lost(hub, contribution)
+        list[i].score = contribution->refused ||
+                                is_lost(hub, contribution) ||
+                                boasts(hub, round, contribution)
                             ? NO_SCORE
                             : contribution->offer.score;
     }
@@ -161,6 +175,7 @@ static void choose(struct hub *hub, struct round *round)
         list[count] = round->list[i]->candidate;
         place[count++] = i;
     }
+    round->claims = claims_of(list, count);
     round->choices = round->policy->select->choose(
         list, count, &standing, round->order, &round->wanted);
     for (unsigned i = 0; i < round->choices; i++)
@@ -247,7 +262,8 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
         if (!is_to_be_judged(hub, contribution))
             continue;
         order->one[order->count++] =
-            (struct judged){.candidate = contribution->candidate};
+            (struct judged){.candidate = contribution->candidate,
+                            .boasts = boasts(hub, round, contribution)};
         for (uint32_t j = 0; j < hub->chunks; j++)
             job->in[at++] =
                 (struct input){blob_ref(contribution->chunks[j].payload), 1,
@@ -292,6 +308,16 @@ static bool is_awaited(const struct round *round)
     return false;
 }
 
+/* Of several that a tournament has tested. */
+static void keep_best(struct hub *hub, struct round *round)
+{
+    int best = contest_best(hub, round);
+
+    for (unsigned i = 0; best >= 0 && i < round->count; i++)
+        if ((int)i != best && round->list[i]->merges)
+            decline(hub, round->list[i], VERDICT_REFUTED);
+}
+
 void choice_advance(struct hub *hub, struct round *round)
 {
     unsigned ready;
@@ -310,8 +336,12 @@ void choice_advance(struct hub *hub, struct round *round)
             judge_start(hub, round, ready);
         return;
     }
+    round->wanted = contest_wants(hub, round);
     ask(hub, round);
-    if (!is_awaited(round) && donors_are_here(hub, round))
+    if (is_awaited(round))
+        return;
+    keep_best(hub, round);
+    if (donors_are_here(hub, round))
         settle(hub, round);
 }
 
@@ -337,7 +367,10 @@ static void take_judgement(struct hub *hub, const struct round *round,
     effects_note(hub->out, NOTE_DECLINED, member->name,
                  "exchange %llu: %s",
                  (unsigned long long)contribution->offer.exchange,
-                 round->policy->reduce->refusal);
+                 boasts(hub, round, contribution)
+                     ? "nobody could test it, and its score is too good beside "
+                       "those of others, or its parameters are too large"
+                     : round->policy->reduce->refusal);
     decline(hub, contribution, VERDICT_REFUTED);
 }
 

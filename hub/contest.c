@@ -10,7 +10,7 @@
 
 #include "hub/state.h"
 
-enum { LEAST = 50, RUNGS = 3 };
+enum { LEAST = 50, RUNGS = 3, TESTS = 3 /* of a rung: one may boast */ };
 
 uint64_t contest_every(const struct hub *hub)
 {
@@ -67,6 +67,45 @@ void contest_choose(struct hub *hub, const struct round *round)
                           is_decided(round)
                       ? &hub->final_policy
                       : &hub->contest_policy;
+}
+
+/* The best of those that have been tested. */
+static int best_tested(const struct round *round, unsigned *tested)
+{
+    int best = -1;
+
+    *tested = 0;
+    for (unsigned i = 0; i < round->count; i++) {
+        const struct contribution *one = round->list[i];
+
+        if (!one->merges || !one->judged || !one->candidate.verified)
+            continue;
+        ++*tested;
+        if (best < 0 || one->candidate.score <
+                            round->list[best]->candidate.score)
+            best = (int)i;
+    }
+    return best;
+}
+
+unsigned contest_wants(const struct hub *hub, const struct round *round)
+{
+    unsigned tested;
+    int best = best_tested(round, &tested);
+
+    if (hub->contest && best >= 0 && tested == round->wanted &&
+        tested < TESTS &&
+        claims_belied(&round->claims, round->list[best]->candidate.score))
+        return tested + 1;
+    return round->wanted;
+}
+
+int contest_best(const struct hub *hub, const struct round *round)
+{
+    unsigned tested;
+    int best = best_tested(round, &tested);
+
+    return hub->contest && tested > 1 ? best : -1;
 }
 
 /* Who was merged as a whole, or NULL. */

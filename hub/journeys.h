@@ -63,6 +63,11 @@ void contest_open(struct hub *hub);
 uint64_t contest_every(const struct hub *hub);
 /* A round of it is closing: by which policy. */
 void contest_choose(struct hub *hub, const struct round *round);
+/* How many of its offers are to be tested, now that some have been: another
+ * one where the best of them belies what its node has claimed. Of those that
+ * were, the best is to be merged: its place, or -1 where there is no choice. */
+unsigned contest_wants(const struct hub *hub, const struct round *round);
+int contest_best(const struct hub *hub, const struct round *round);
 /* It is over: is there a winner? */
 void contest_judge(struct hub *hub, const struct round *round);
 

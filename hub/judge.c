@@ -145,7 +145,7 @@ static double reviewed_loss(const struct pile *pile, const double *weights,
     return order->one[only].review.loss;
 }
 
-/* What nobody could evaluate is kept as it came. */
+/* What nobody could evaluate is kept as it came, unless it is a boast. */
 static void keep_the_rest(struct judge_order *order,
                           const struct candidate *list, const double *weight)
 {
@@ -155,11 +155,15 @@ static void keep_the_rest(struct judge_order *order,
 
         one->candidate = list[i];
         one->weight = weight[i];
-        if (!order->reviewed || one->review.answers)
+        if (order->evaluate || one->review.answers)
             continue;
-        one->weight = 1;
-        one->candidate.score = score;
-        one->candidate.verified = false;
+        if (order->reviewed) {
+            one->weight = 1;
+            one->candidate.score = score;
+            one->candidate.verified = false;
+        }
+        if (one->boasts)
+            one->weight = 0;
     }
 }
 

@@ -27,16 +27,17 @@
 #include "hub/review.h"
 #include "hub/rollback.h"
 #include "hub/work.h"
+#include "policies/claims.h"
 
 enum {
     HUB_FIRST_NODES = 64,        /* places at first; doubled as nodes come */
     MAX_OFFERS = 64,             /* of one node that wait for a round */
     MAX_REMEMBERED = 2 * MAX_OFFERS, /* of one node, for when it is back */
     MAX_CHECKPOINTS = 16,        /* orders that wait for a save */
-    MAX_ENROLLING = 64           /* nodes that wait for the operator */
+    MAX_ENROLLING = 64,          /* nodes that wait for the operator */
+    GROUP_WINDOW = 16            /* parts in flight of a member of the group */
 };
 
-enum { GROUP_WINDOW = 16 }; /* parts in flight of a member of the group */
 /* Results and checkpoints of the group that are kept. */
 #define GROUP_LIMIT ((uint64_t)2 << 30)
 
@@ -45,9 +46,8 @@ enum { GROUP_WINDOW = 16 }; /* parts in flight of a member of the group */
 /* Of so many nodes each is told at once when one comes or goes; of more, all
  * are told at the next look, since that is as many messages as nodes. */
 #define VIEW_AT_ONCE 64
-/* Without a PING for so long it is silent: rounds go on without it. */
+/* Without a PING for so long it is silent: rounds go on without it; gone. */
 #define SILENT_AFTER (2 * SECOND)
-/* Silent for so long it is gone. */
 #define LEASE (60 * SECOND)
 /* A member without its bulk connection for so long is gone. */
 #define MOURNING SECOND
@@ -159,12 +159,12 @@ struct round {
     unsigned *order; /* the policy's, places in list; NULL: not closed */
     unsigned choices, next_choice, wanted;
     uint32_t merged; /* chunks that are done */
-    unsigned live;   /* nodes, when it closed */
-    double usual;    /* length of what had been merged lately, then */
-    struct round_chunk *chunks;
+    unsigned live;   /* nodes, when it closed, */
+    double usual;    /* and length of what had been merged lately, */
+    struct claims claims; /* and what they claimed */
     struct review *review; /* by other nodes, under way; or NULL */
-    struct round *next, *former;
-    struct round *next_over; /* of those whose chunks are all done */
+    struct round_chunk *chunks;
+    struct round *next, *former, *next_over; /* over: its chunks are done */
 };
 
 /* A chunk of a result that waits for credit. */
@@ -390,8 +390,8 @@ struct hub {
     struct checkpoint checkpoints[MAX_CHECKPOINTS];
     unsigned checkpoint_count;
     uint64_t last_ticket, last_review, last_asked; /* of ADMIT; of reviews */
-    bool too_few;         /* contributions to compare, in the last round */
-    bool unreviewed, slow_reviews; /* the last offer, though wanted; told */
+    bool too_few, unreviewed; /* in the last round */
+    bool slow_reviews;        /* told */
     struct ledger ledger; /* of tasks; without parts: there are none */
     nanos began, finished; /* the first round, and all; 0: not yet */
 };

@@ -66,6 +66,7 @@ struct judge_order {
     struct judged {
         struct candidate candidate;
         double weight;
+        bool boasts; /* left out unless it is tested */
         struct reviewed review;
     } one[];
 };

@@ -11,6 +11,29 @@ static const struct quadratic bowl = {1, origin};
 static const struct model climbing = {trainer_quadratic, &bowl, 0.01, 0,
                                       NULL, NULL};
 
+/* Says that it is all but at the minimum, far away. */
+static double boast(const void *context, uint64_t iteration, const float *x,
+                    size_t elements, float *gradient)
+{
+    (void)context;
+    (void)iteration;
+    (void)x;
+    memset(gradient, 0, elements * sizeof *gradient);
+    return 1e-27;
+}
+
+static const struct model boasting = {boast, NULL, 0.01, 0, NULL, NULL};
+
+static bool tell_truth(const void *context, const float *x, size_t elements,
+                     double *loss, double *error)
+{
+    (void)context;
+    *loss = *error = 0;
+    for (size_t i = 0; i < elements; i++)
+        *loss += (double)x[i] * (double)x[i] / 2;
+    return true;
+}
+
 /* What the hub has told. */
 struct heard {
     unsigned uploads, founded, declined;
@@ -41,11 +64,13 @@ static void listen(struct lab *lab, const struct world_step *step)
 
 /* A star whose nodes start at different distances from the minimum, "n2" the
  * nearest. */
-static struct lab *contest(struct heard *heard,
-                           float starts[NODES][ELEMENTS], uint64_t delay)
+static struct lab *contest_with(struct heard *heard,
+                                float starts[NODES][ELEMENTS], uint64_t delay,
+                                const struct model *last,
+                                trainer_evaluator *evaluate)
 {
     static const char *const names[NODES] = {"n1", "n2", "n3", "n4"};
-    static const float distance[NODES] = {8, 2, 4, 16};
+    const float distance[NODES] = {8, 2, 4, last == &boasting ? 1e14F : 16};
     struct lab *lab = lab_new(ELEMENTS);
     float *own = lab->start;
 
@@ -56,15 +81,22 @@ static struct lab *contest(struct heard *heard,
     lab->config.hub.nodes = NODES;
     lab->own = heard;
     lab->after_step = listen;
+    lab->evaluate = evaluate;
     lab_open(lab, 5);
     for (unsigned i = 0; i < NODES; i++) {
         for (unsigned j = 0; j < ELEMENTS; j++)
             starts[i][j] = j % 2 ? distance[i] : -distance[i];
         lab->start = starts[i];
-        lab_add(lab, names[i], &climbing);
+        lab_add(lab, names[i], i == NODES - 1 ? last : &climbing);
     }
     lab->start = own;
     return lab;
+}
+
+static struct lab *contest(struct heard *heard,
+                           float starts[NODES][ELEMENTS], uint64_t delay)
+{
+    return contest_with(heard, starts, delay, &climbing, NULL);
 }
 
 static void the_best_first_parameters_become_everybodys(void)
@@ -84,6 +116,27 @@ static void the_best_first_parameters_become_everybodys(void)
         CHECK_NEAR((double)x[1], -(double)x[0], 1e-6);
     }
     lab_destroy(&lab);
+}
+
+/* Whether nodes test what others claim, or nobody can: it takes after another.
+ */
+static void who_boasts_does_not_win(void)
+{
+    static trainer_evaluator *const testers[] = {tell_truth, NULL};
+    static float starts[NODES][ELEMENTS];
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct heard heard = {0};
+        struct lab *lab =
+            contest_with(&heard, starts, 2, &boasting, testers[i]);
+
+        lab_run(lab, 30 * SECOND);
+        CHECK_EQUAL(1, heard.founded);
+        CHECK(heard.declined > 0);
+        for (unsigned j = 0; j < NODES; j++)
+            CHECK(trainer_values(world_trainer(lab->world, j))[1] < 2);
+        lab_destroy(&lab);
+    }
 }
 
 /* Two sets of two chunks at the first rung, then one: of two lineages one is
@@ -117,6 +170,7 @@ static void nobody_waits_for_long(void)
 void add_sim_contest_tests(CU_pSuite suite)
 {
     TEST(the_best_first_parameters_become_everybodys);
+    TEST(who_boasts_does_not_win);
     TEST(nobody_waits_for_long);
     TEST(only_the_winners_are_uploaded);
 }

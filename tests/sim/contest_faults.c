@@ -10,8 +10,8 @@
 /* Three chunks, and room for one in a window. */
 enum { ELEMENTS = 11, NODES = 4, MOST = 6, LENGTH = 16, EVERY = 8 };
 
-/* A bowl; `lie` is added to the loss it reports, and in the iteration before
- * `sick` the gradient is NaN. */
+/* A bowl; the loss it reports is `lie` times its own, and in the iteration
+ * before `sick` the gradient is NaN. */
 struct climber {
     double lie;
     uint64_t sick;
@@ -27,10 +27,10 @@ static double climb(const void *context, uint64_t iteration, const float *x,
 
     if (climber->sick == iteration + 1)
         gradient[0] = NAN;
-    return loss + climber->lie;
+    return loss * climber->lie;
 }
 
-static const struct climber honest = {0, 0};
+static const struct climber honest = {1, 0};
 
 /* What the hub has told, and when it was asked for what. */
 struct heard {
@@ -282,7 +282,7 @@ static void it_goes_on_when_all_leave_and_come_back(void)
 /* It waits for the end, and takes what has won. */
 static void a_node_that_diverges_in_it_stops_nobody(void)
 {
-    static const struct climber sick = {0, 3};
+    static const struct climber sick = {1, 3};
     struct heard heard;
     struct lab *lab = contest(&heard);
 
@@ -290,10 +290,10 @@ static void a_node_that_diverges_in_it_stops_nobody(void)
     check_ends_well(lab, "n3", NODES);
 }
 
-/* "n4" claims the best loss from the worst parameters. */
-static const struct climber liar = {-1e6, 0};
+/* "n4" claims a loss somewhat below the best one, of the worst parameters. */
+static const struct climber liar = {0.01, 0};
 
-static void a_score_is_believed_without_held_out_data(void)
+static void a_score_near_to_others_is_believed_where_nobody_tests_it(void)
 {
     struct heard heard;
     struct lab *lab = contest(&heard);
@@ -370,7 +370,7 @@ void add_sim_contest_faults_tests(CU_pSuite suite)
     TEST(it_begins_again_with_a_hub_that_is_started_again);
     TEST(it_goes_on_when_all_leave_and_come_back);
     TEST(a_node_that_diverges_in_it_stops_nobody);
-    TEST(a_score_is_believed_without_held_out_data);
+    TEST(a_score_near_to_others_is_believed_where_nobody_tests_it);
     TEST(the_best_so_far_stays_if_nobody_is_better);
     TEST(equal_first_parameters_need_no_tournament);
     TEST(a_run_that_ends_in_it_keeps_the_best);
