@@ -82,7 +82,7 @@ static void found(struct life *life, uint32_t chunk, const float *theta)
 void count_versions(struct life *life, const struct hub_view *view)
 {
     for (uint32_t i = 0; i < life->chunks && !view->recovering; i++) {
-        uint64_t version = 0, *now = &life->count.now[i];
+        uint64_t version = 0, next, *now = &life->count.now[i];
         const float *theta =
             hub_centre(world_hub(life->world), i, &version);
 
@@ -90,9 +90,13 @@ void count_versions(struct life *life, const struct hub_view *view)
             continue;
         if (!*now)
             found(life, i, theta);
-        forget_after(life, i, view->run, version);
+        /* What another life had beyond is no more, and in one step a chunk
+         * changes once, for the first of several versions. */
+        next = *now && *now <= version ? *now : version;
+        forget_after(life, i, view->run, *now ? *now - 1 : version);
+        while (next <= version)
+            record(life, i, view->run, next++, theta);
         *now = version + 1;
-        record(life, i, view->run, version, theta);
     }
 }
 
