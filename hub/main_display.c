@@ -191,7 +191,7 @@ static void say_name(const char *what, const char *path)
 }
 
 /* The line that goes on with the run, as it was typed and where; what has ended
- * the run would end it again. */
+ * the run would end it again, and files of this part be replaced. */
 static void say_next(const struct options *options, bool stopped)
 {
     char bytes[2048 + 4 * FILE_PATH_BYTES], folder[FILE_PATH_BYTES];
@@ -201,6 +201,8 @@ static void say_next(const struct options *options, bool stopped)
     if (!stopped)
         next.given.goal = next.given.time = next.given.iterations =
             next.given.epochs = OPTION_DEFAULT;
+    next.given.report = next.given.record = next.given.journal =
+        OPTION_DEFAULT;
     next.given.directory = OPTION_ARGUMENT;
     text_init(&line, bytes, sizeof bytes);
     if (getcwd(folder, sizeof folder)) {

@@ -246,11 +246,16 @@ void node_show_end(struct node_show *show, nanos elapsed,
                      (double)state->bytes_down / MEGA,
                      100 * state->inside / seconds, state->waited);
     }
-    if (!show->json && state->missed * 2 > state->applied)
+    if (!show->json && state->missed && !state->applied)
+        (void)printf("No result came: rounds wait for the others, at first for "
+                     "as many as the hub's --nodes says; ctl status at the "
+                     "hub says for whom.\n");
+    else if (!show->json && state->missed * 2 > state->applied)
         (void)printf("Late: not there --delay iterations after its offer, and "
-                     "applied when it came. Where most are, the network is "
-                     "slower than the hub's --every and --delay expect; "
-                     "starswitch-sim tune finds others.\n");
+                     "applied when it came. Where most are, the network, or "
+                     "another node that a round waits for, is slower than the "
+                     "hub's --every and --delay expect; starswitch-sim tune "
+                     "finds others.\n");
     if (show->step_time && !show->json)
         (void)printf("%" PRIu64 " of %" PRIu64 " step%s took longer than "
                      "--step-time\n", show->overruns, state->iteration,

@@ -136,8 +136,8 @@ tensors "$here/best.st" >"$here/tensors"
 hub_says 74 "No such file" export "$good" "$here/none/m.st"
 hub_says 64 "name the directory" verify
 hub_says 64 "no options" verify "$good" --every 3
-hub_says 69 "holds no run" verify "$here"
-hub_says 69 "holds no run" export "$here" "$here/m.st"
+hub_says 69 "holds no run: name the --directory of a hub" verify "$here"
+hub_says 69 "holds no run: name the --dir" export "$here" "$here/m.st"
 
 # One bit of the newest centre; a byte more of the state before it.
 newest=$(readlink "$good/current")

@@ -44,6 +44,24 @@ for each in 'goal codec int8' 'time codec-up int8 codec-down raw'; do
         failed "the report does not say: $each"
 done
 
+# The line that goes on replaces no file of this part of the run.
+said time "To go on with it" || failed "how to go on is not told"
+! grep -A 1 "To go on with it" "$here/time.out" | grep -q -e --report ||
+    failed "going on as is told replaces the report"
+
+# Who only waits for others is not told that its network is slow.
+hub lonely --nodes 2
+start lonely-1 "$bin/starswitch-node" --hub "127.0.0.1:$port" --model $model \
+    --data "$data" --step-time 10ms
+until_ 30 "the first rung's result is late" said lonely-1 "late=1"
+send TERM lonely
+ends lonely 0
+send TERM lonely-1
+ends lonely-1 0 30
+said lonely-1 "No result came: rounds wait for the others" ||
+    failed "who waits for others is not told so"
+! said lonely-1 slower || failed "who waits for others is told it is slow"
+
 # What a --goal wants is what the best model has.
 score=$(metadata "$here/loss.run/best.safetensors" score)
 awk -v score="$score" 'BEGIN { exit !(score > 0 && score <= 0.3) }' ||
