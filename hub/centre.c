@@ -15,7 +15,7 @@ static bool has_begun(const struct hub *hub)
     return hub->founded || hub->version || hub->rounds;
 }
 
-void centre_free(struct hub *hub)
+static void chunks_free(struct hub *hub)
 {
     for (uint32_t i = 0; i < hub->chunks; i++) {
         blob_unref(&hub->centre[i].theta);
@@ -24,12 +24,17 @@ void centre_free(struct hub *hub)
         for (unsigned j = 0; j < POLICY_PLANES; j++)
             blob_unref(&hub->centre[i].plane[j]);
     }
+    free(hub->centre);
+}
+
+void centre_free(struct hub *hub)
+{
     gift_drop(hub);
     blob_unref(&hub->recovery.manifest);
     blob_unref(&hub->recovery.state);
     snapshot_drop(hub, &hub->best);
     rollback_forget(hub);
-    free(hub->centre);
+    chunks_free(hub);
     hub->centre = NULL;
     hub->chunks = 0;
     exempt_destroy(&hub->exempt);
@@ -46,21 +51,55 @@ static void centre_allocate(struct hub *hub)
         abort();
 }
 
-struct extent centre_extent(const struct hub *hub, uint32_t chunk)
+static struct extent extent_in(const struct hub *hub, uint32_t chunk_elements,
+                               uint32_t chunk)
 {
     struct extent extent = extent_of(hub->exempt, hub->schema->elements,
-                                     hub->config.chunk_elements, chunk);
+                                     chunk_elements, chunk);
 
     extent.scale = hub->config.scale;
     return extent;
 }
 
+struct extent centre_extent(const struct hub *hub, uint32_t chunk)
+{
+    return extent_in(hub, hub->config.chunk_elements, chunk);
+}
+
 /* What members are remembered for is of as many chunks as the centre. */
-static void centre_drop(struct hub *hub)
+static void remember_nobody(struct hub *hub)
 {
     for (int i = 0; i < hub->member_count; i++)
         contributions_forget(hub, hub->members[i]);
+}
+
+static void centre_drop(struct hub *hub)
+{
+    remember_nobody(hub);
     centre_free(hub);
+}
+
+/* Nothing of the size that chunks had is on its way any more: who may still be
+ * sent some comes again, on another connection. */
+static void forget_cut(struct hub *hub)
+{
+    remember_nobody(hub);
+    for (int i = 0; i < hub->member_count; i++)
+        if (hub->members[i]->delivery.out)
+            member_gone(hub, hub->members[i],
+                        "it was sent what is of no run any more", false);
+}
+
+void centre_replace(struct hub *hub, struct centre_chunk *chunks)
+{
+    const struct gift *gift = &hub->gift;
+
+    if (hub->config.chunk_elements != gift->chunk_elements)
+        forget_cut(hub);
+    chunks_free(hub);
+    hub->centre = chunks;
+    hub->chunks = gift->count;
+    hub->config.chunk_elements = gift->chunk_elements;
 }
 
 static enum status differ(const struct hub *hub, const struct schema *theirs,
@@ -134,21 +173,33 @@ bool centre_is_apart(const struct hub *hub)
 
 void gift_drop(struct hub *hub)
 {
-    snapshot_drop(hub, &hub->gift.chunks);
+    for (uint32_t i = 0; i < hub->gift.count; i++)
+        blob_unref(&hub->gift.chunks[i]);
+    free((void *)hub->gift.chunks);
     free(hub->gift.given);
     hub->gift = (struct gift){0};
 }
 
+struct extent gift_extent(const struct hub *hub, uint32_t chunk)
+{
+    return extent_in(hub, hub->gift.chunk_elements, chunk);
+}
+
 void gift_ask(struct hub *hub, struct member *member, enum start start)
 {
+    struct gift *gift = &hub->gift;
+
     gift_drop(hub);
     hub->recovery.progress = hub->now;
     hub->founder = member->place;
-    hub->gift = (struct gift){
-        .loan = {.left = hub->chunks},
-        .given = calloc(hub->chunks, sizeof *hub->gift.given),
-        .chunks = calloc(hub->chunks, sizeof(struct blob *))};
-    if (!hub->gift.given || !hub->gift.chunks)
+    gift->chunk_elements = start == START_GIVE ? member->keeps_chunk
+                                               : hub->config.chunk_elements;
+    gift->count = chunks_of(hub->schema->elements, gift->chunk_elements);
+    gift->loan.left = gift->count;
+    gift->first_job = hub->next_job;
+    gift->given = calloc(gift->count, sizeof *gift->given);
+    gift->chunks = calloc(gift->count, sizeof(struct blob *));
+    if (!gift->given || !gift->chunks)
         abort();
     member_start(hub, member, start);
     flow_open(hub, member, 0, &hub->gift.loan);
@@ -232,7 +283,8 @@ void gift_checked(struct hub *hub, struct job *job)
     uint32_t chunk = (uint32_t)(job->tag[1] >> 16);
     int place = (int)(job->tag[1] & 0xffff);
 
-    if (hub->founder != place || hub->gift.chunks[chunk] ||
+    if (hub->founder != place || job->id < hub->gift.first_job ||
+        hub->gift.chunks[chunk] ||
         hub->members[place]->session != job->tag[3])
         return;
     if (hub->recovery.on && job->status != STATUS_OK) {

@@ -6,6 +6,8 @@
 #define NORM_SPARE 1.2
 #define NORM_GRAIN 1e-30
 
+static const char too_many[] = "is more than the model has";
+
 /* What a node has kept is checked against its manifest, too. */
 static void check_start(struct hub *hub, int member,
                         const struct msg_chunk *chunk, struct blob *payload)
@@ -17,7 +19,8 @@ static void check_start(struct hub *hub, int member,
     if (kept)
         job->in[1].blob = blob_ref(hub->recovery.manifest);
     job->in[0] = (struct input){blob_ref(payload), 1, chunk->codec};
-    job->extent = centre_extent(hub, chunk->chunk);
+    job->extent = chunk->exchange ? centre_extent(hub, chunk->chunk)
+                                  : gift_extent(hub, chunk->chunk);
     job->tag[0] = chunk->exchange;
     job->tag[1] = (uint64_t)chunk->chunk << 16 | (uint64_t)member;
     job->tag[2] = chunk->checksum;
@@ -39,8 +42,14 @@ static void give_with(struct hub *hub, int member,
 {
     struct gift *gift = &hub->gift;
 
-    if (hub->founder != member || gift->given[chunk->chunk] ||
+    if (hub->founder != member ||
         (hub->recovery.on && !hub->recovery.manifest))
+        return;
+    if (chunk->chunk >= gift->count) {
+        offend(hub, hub->members[member], chunk, too_many);
+        return;
+    }
+    if (gift->given[chunk->chunk])
         return;
     if (!flow_allows(hub, &gift->loan)) {
         offend(hub, hub->members[member], chunk, "came without credit");
@@ -60,14 +69,14 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
     const struct msg_chunk *chunk = &msg->chunk;
     struct contribution *contribution;
 
-    if (chunk->chunk >= hub->chunks) {
-        offend(hub, member, chunk, "is more than the model has");
-        return;
-    }
     member->up_bytes += payload->wire_bytes;
     member->arrival = (struct arrival){0};
     if (chunk->exchange == 0) {
         give_with(hub, peer->member, chunk, payload);
+        return;
+    }
+    if (chunk->chunk >= hub->chunks) {
+        offend(hub, member, chunk, too_many);
         return;
     }
     contribution = contribution_find(hub, peer->member, chunk->exchange);

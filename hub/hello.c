@@ -131,6 +131,7 @@ static void member_enter(struct hub *hub, struct member *member,
     member->run = hello->run;
     member->keeps = hello->kept;
     member->keeps_life = hello->kept_life;
+    member->keeps_chunk = hello->kept_chunk;
     member->doubt = (struct doubt){.asked = recover_doubts(hub, hello),
                                    .since = hub->now};
     member_session_is(hub, member, session_secret(hub));

@@ -317,6 +317,18 @@ bool hub_ended(const struct hub *hub)
     return hub->ended;
 }
 
+uint64_t hub_chunk_bytes(const struct hub *hub)
+{
+    return (uint64_t)hub->config.chunk_elements * sizeof(float);
+}
+
+uint64_t hub_longest_payload(const struct hub *hub)
+{
+    bool looks = hub->begun ? hub->recovery.on : hub->config.recovery > 0;
+
+    return looks && !hub->recovery.resumed ? 0 : hub_chunk_bytes(hub);
+}
+
 const struct schema *hub_schema(const struct hub *hub)
 {
     return hub->schema;

@@ -178,6 +178,11 @@ const float *hub_centre(const struct hub *hub, uint32_t chunk,
                         uint64_t *version);
 /* Everything is said, and saved if it could be: the driver may stop. */
 bool hub_ended(const struct hub *hub);
+/* Bytes of a chunk as float32: of the run, whatever the configuration says. */
+uint64_t hub_chunk_bytes(const struct hub *hub);
+/* Bytes of the largest payload that a node may have to send now; 0: of any
+ * size, as it is not known how its centre is cut. */
+uint64_t hub_longest_payload(const struct hub *hub);
 /* The schema of the run, NULL before the first node; borrowed. */
 const struct schema *hub_schema(const struct hub *hub);
 /* Which tasks are done, for judges; borrowed. */

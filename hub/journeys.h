@@ -259,11 +259,6 @@ struct extent centre_extent(const struct hub *hub, uint32_t chunk);
 void centre_choose_founder(struct hub *hub);
 /* From time to time: who was asked and gives nothing is passed over. */
 void centre_hurry(struct hub *hub);
-/* Asks a node for parameters, which `start` says where to take from. */
-void gift_ask(struct hub *hub, struct member *member, enum start start);
-/* A chunk of them has been checked. */
-void gift_checked(struct hub *hub, struct job *job);
-void gift_drop(struct hub *hub);
 void centre_free(struct hub *hub);
 /* Nodes keep parameters of their own, whatever the centre is. */
 bool centre_is_apart(const struct hub *hub);

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 
 #include <starswitch.h>
 
@@ -119,6 +118,10 @@ static enum status go_on(struct server *server, struct why *why)
                       (unsigned long long)(*loaded)->version,
                       server->options.directory,
                       (unsigned long long)(*loaded)->generation);
+    if (status == STATUS_OK && server->options.given.chunk &&
+        hub_chunk_bytes(server->hub) != server->options.chunk)
+        complain("--chunk is for new runs, and this one keeps the chunks that "
+                 "it has: for others start a new run in another --directory");
     return status;
 }
 
@@ -157,6 +160,7 @@ static bool on_tick(void *self, nanos now)
     static struct hub_view view;
 
     hub_look(server->hub, now, &view);
+    net_limit(server->net, hub_longest_payload(server->hub));
     display_view(&server->display, now, &view);
     room_watch(&server->room, &server->store, &server->display, now);
     hub_keys_tick(&server->keys, server->net);
@@ -226,18 +230,6 @@ static void on_signal(void *self, int number)
 
 /* ---- from options to a running hub ---- */
 
-/* A node takes two descriptors, and most systems give a process 1024 at first
- * and let it ask for more. */
-static void raise_limit(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /* One core is left to the network. */
 static unsigned workers(const struct options *options,
                         const struct cores *cores)
@@ -259,7 +251,8 @@ static enum status open_net(struct server *server, struct why *why)
                               .tick = on_tick,
                               .signal = on_signal};
     struct net_config config = {.port = options->listen.port,
-                                .chunk_bytes = (size_t)options->chunk,
+                                .chunk_bytes =
+                                    hub_longest_payload(server->hub),
                                 .workers = 1};
     enum status status = cores_read(options->cores, &config.cores, why);
 
@@ -273,7 +266,7 @@ static enum status open_net(struct server *server, struct why *why)
     (void)sigaddset(&config.signals, SIGHUP);
     (void)sigaddset(&config.signals, SIGUSR1);
     (void)pthread_sigmask(SIG_BLOCK, &config.signals, NULL);
-    raise_limit();
+    room_for_nodes();
     config.keys.on = server->keys.on;
     config.keys.own = server->keys.ring.hub;
     status = net_open_hub(&config, hub_machine(server->hub), server->pool,

@@ -1,6 +1,17 @@
 #include "hub/main_room.h"
 
 #include <stdio.h>
+#include <sys/resource.h>
+
+void room_for_nodes(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 struct room_plan room_plan(const struct options *options,
                            const struct policy *policy)

@@ -1,4 +1,5 @@
-/* Says in time that the disk is too small for the run. */
+/* Room for the run: for connections, and on the disk, where it says in time
+ * that there is too little. */
 #ifndef HUB_MAIN_ROOM_H
 #define HUB_MAIN_ROOM_H
 
@@ -6,6 +7,9 @@
 #include "store/centre.h"
 #include "store/room.h"
 
+/* A node takes two descriptors, and most systems give a process 1024 at first
+ * and let it ask for more. */
+void room_for_nodes(void);
 /* All but the model's size, which is 0 until room_watch knows it. */
 struct room_plan room_plan(const struct options *options,
                            const struct policy *policy);

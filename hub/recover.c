@@ -251,9 +251,9 @@ static const char *fault_of(const struct hub *hub,
         saved->version != giver->keeps - 1 ||
         epoch_life(saved->epoch) != giver->keeps_life)
         return "what it keeps is not what it said";
-    if (manifest->chunks != hub->chunks)
-        return "it cuts the model otherwise: start the hub with the --chunk "
-               "that it had";
+    if (manifest->chunks != hub->gift.count ||
+        saved->chunk_elements != hub->gift.chunk_elements)
+        return "what it keeps is cut otherwise than it said";
     return NULL;
 }
 
@@ -279,10 +279,11 @@ static void take(struct hub *hub)
     struct member *giver = hub->members[hub->founder];
     const struct blob *proof = hub->recovery.manifest;
     const struct blob *state = hub->recovery.state;
+    bool cuts = hub->gift.chunk_elements != hub->config.chunk_elements;
     uint64_t before = hub->version;
     struct manifest manifest;
     struct why why = {""};
-    char instead[64] = "";
+    char instead[64] = "", cut[96] = "";
 
     if (hub->recovery.resumed)
         (void)snprintf(instead, sizeof instead,
@@ -294,8 +295,12 @@ static void take(struct hub *hub)
         mistrust(hub, giver, why.text);
         return;
     }
-    effects_note(hub->out, NOTE_RESTORED, giver->name, "version %llu%s%s",
-                 (unsigned long long)hub->version, instead,
+    if (cuts)
+        (void)snprintf(cut, sizeof cut,
+                       "; the run has chunks of %llu bytes, --chunk is for "
+                       "new runs", (unsigned long long)hub_chunk_bytes(hub));
+    effects_note(hub->out, NOTE_RESTORED, giver->name, "version %llu%s%s%s",
+                 (unsigned long long)hub->version, instead, cut,
                  hub_planes(hub) ? "; the state of the merge rule is lost"
                                  : "");
     hub->want_save = hub->config.save != NULL;
@@ -317,7 +322,7 @@ void recover_complete(struct hub *hub)
     const struct recovery *recovery = &hub->recovery;
 
     if (!recovery->on || !recovery->state || hub->rounds ||
-        hub->founder < 0 || hub->gift.here < hub->chunks)
+        hub->founder < 0 || hub->gift.here < hub->gift.count)
         return;
     if (is_outdone(hub)) {
         member_start(hub, hub->members[hub->founder], START_HOLD);

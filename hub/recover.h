@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "codec/manifest.h"
+#include "codec/payload.h"
 #include "core/blob.h"
 #include "core/time.h"
 
@@ -72,10 +73,23 @@ struct recovery {
     bool superseded;       /* another hub has taken the run over */
 };
 
-/* ---- recover_claims.c ---- */
-
+struct centre_chunk;
 struct hub;
+struct job;
 struct member;
+
+/* ---- centre.c: parameters that a node gives ---- */
+
+/* Asks a node for them; `start` says where it is to take them from. */
+void gift_ask(struct hub *hub, struct member *member, enum start start);
+struct extent gift_extent(const struct hub *hub, uint32_t chunk);
+/* A chunk of them has been checked. */
+void gift_checked(struct hub *hub, struct job *job);
+void gift_drop(struct hub *hub);
+/* The chunks, cut as the gift is and the hub's from now on, are its centre. */
+void centre_replace(struct hub *hub, struct centre_chunk *chunks);
+
+/* ---- recover_claims.c ---- */
 
 /* Whether what a node of this run keeps may be of use while it recovers. */
 bool recover_looks_for(const struct hub *hub, uint64_t run);

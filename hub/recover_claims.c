@@ -20,10 +20,20 @@ bool recover_outdoes(const struct hub *hub, uint64_t run, uint64_t life,
            (life == has && version > hub->version);
 }
 
+/* A run is cut for good: who keeps a centre of this hub's keeps it cut as that
+ * is. */
+static bool is_cut_well(const struct hub *hub, uint32_t chunk_elements)
+{
+    return hub->recovery.resumed
+               ? chunk_elements == hub->config.chunk_elements
+               : chunks_fit(hub->schema->elements, chunk_elements);
+}
+
 /* Silence is no reason yet: it may be the hub that has slept. */
 bool recover_claims(const struct hub *hub, const struct member *member)
 {
     return member->present && !member->mistrusted && member->keeps &&
+           is_cut_well(hub, member->keeps_chunk) &&
            recover_looks_for(hub, member->run) &&
            recover_outdoes(hub, member->run, member->keeps_life,
                            member->keeps - 1);

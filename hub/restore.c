@@ -34,12 +34,13 @@ static bool is_same_merge(const struct hub *hub, const char *line)
 }
 
 /* Takes the turns of the chunks: that of its first element is a chunk's. */
-static enum status read_turns(struct hub *hub, const struct saved *saved,
-                              struct why *why)
+static enum status read_turns(const struct hub *hub, const struct saved *saved,
+                              struct centre_chunk *chunks, struct why *why)
 {
+    uint32_t length = saved->chunk_elements;
+    uint32_t count = chunks_of(hub->schema->elements, length), chunk = 0;
     const char *text = saved->merge;
     uint64_t first = 0, elements, turn;
-    uint32_t chunk = 0;
 
     if (!text)
         return STATUS_OK;
@@ -49,10 +50,8 @@ static enum status read_turns(struct hub *hub, const struct saved *saved,
            saved_number(&text, " ", &turn) &&
            elements <= hub->schema->elements - first) {
         first += elements;
-        for (; chunk < hub->chunks &&
-               (uint64_t)chunk * hub->config.chunk_elements < first;
-             chunk++)
-            hub->centre[chunk].turn = turn;
+        for (; chunk < count && (uint64_t)chunk * length < first; chunk++)
+            chunks[chunk].turn = turn;
     }
     if (first == hub->schema->elements && *text == '\n')
         return STATUS_OK;
@@ -60,8 +59,7 @@ static enum status read_turns(struct hub *hub, const struct saved *saved,
                    "the saved line of the merge rule is damaged");
 }
 
-/* The verdicts of an exchange, for a node that does not know them; they may be
- * of chunks of another size, which mean nothing. */
+/* The verdicts of an exchange, for a node that does not know them. */
 static void take_part(struct hub *hub, struct member *member,
                       const struct saved_part *part)
 {
@@ -213,6 +211,18 @@ static void copy_centre(struct hub *hub, const struct hub_saved *saved,
     }
 }
 
+/* A run is cut for good, whatever the hub's configuration says. */
+static enum status read_cut(struct hub *hub, const struct schema *schema,
+                            const struct saved *saved, struct why *why)
+{
+    if (!chunks_fit(schema->elements, saved->chunk_elements))
+        return because(why, STATUS_MALFORMED,
+                       "the saved size of a chunk is damaged: take another "
+                       "--directory");
+    hub->config.chunk_elements = saved->chunk_elements;
+    return STATUS_OK;
+}
+
 enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
                         struct why *why)
 {
@@ -225,9 +235,11 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
         abort();
     status = saved_read(state, saved->state, why);
     if (status == STATUS_OK)
+        status = read_cut(hub, saved->schema, state, why);
+    if (status == STATUS_OK)
         status = centre_shape(hub, text, size, why);
     if (status == STATUS_OK)
-        status = read_turns(hub, state, why);
+        status = read_turns(hub, state, hub->centre, why);
     if (status == STATUS_OK)
         status = read_tasks(hub, state, why);
     if (status == STATUS_OK)
@@ -252,38 +264,39 @@ static void take_gift(struct hub *hub, const struct manifest *manifest)
     for (uint32_t i = 0; i < hub->chunks; i++) {
         struct centre_chunk *chunk = &hub->centre[i];
 
-        blob_unref(&chunk->theta);
-        blob_unref(&chunk->former);
-        for (unsigned j = 0; j < POLICY_PLANES; j++)
-            blob_unref(&chunk->plane[j]);
         chunk->theta = blob_ref(hub->gift.chunks[i]);
-        chunk->version = hub->version;
+        chunk->version = chunk->since = hub->version;
         chunk->changed = manifest_version(manifest, i);
-        shadow_drop(chunk, hub->version);
     }
 }
 
 enum status restore_gift(struct hub *hub, const struct manifest *manifest,
                          const char *text, struct why *why)
 {
+    struct centre_chunk *chunks = calloc(hub->gift.count, sizeof *chunks);
     struct saved saved;
     enum status status = saved_read(&saved, text, why);
 
+    if (!chunks)
+        abort();
     if (status == STATUS_OK)
         status = read_tasks(hub, &saved, why);
     if (status == STATUS_OK)
         status = read_lengths(hub, &saved, why);
     if (status == STATUS_OK)
-        status = read_turns(hub, &saved, why);
-    if (status != STATUS_OK)
+        status = read_turns(hub, &saved, chunks, why);
+    if (status != STATUS_OK) {
+        free(chunks);
         return status;
+    }
+    rollback_forget(hub);
+    if (!hub->recovery.resumed) /* what it had was a run of its own */
+        snapshot_unscored(hub);
+    centre_replace(hub, chunks);
     take_over(hub, &saved);
     take_gift(hub, manifest);
     hub->recovery.epoch = saved.epoch;
     hub->recovery.version = saved.version;
-    rollback_forget(hub);
     hub->saved_version = hub->scored_version = NO_VERSION;
-    if (!hub->recovery.resumed) /* what it had was a run of its own */
-        snapshot_unscored(hub);
     return STATUS_OK;
 }

@@ -4,11 +4,11 @@
  *
  *     merge NAME ELEMENTS TURN ELEMENTS TURN ...
  *
- * One run, unless contributions were lost on their way chunk by chunk. It
- * counts elements, so that a hub with another --chunk can read it. `live` is
+ * One run, unless contributions were lost on their way chunk by chunk. `chunk`
+ * is how many elements a chunk of the run has, whatever --chunk says; `live` is
  * how many nodes made the last round, `time` how many nanoseconds the run has
- * had a hub, `lengths` what hub/lengths.h says. Of a node there are
- * these lines, all but the first only if they are true:
+ * had a hub, `lengths` what hub/lengths.h says. Of a node there are these
+ * lines, all but the first only if they are true:
  *
  *     node UUID UUID INCARNATION MERGED NAME
  *     parted EXCHANGE VERDICTS
@@ -36,7 +36,7 @@ enum {
     TURN_BYTES = 64 + TURN_RUNS * 42,
     NODE_BYTES = 224, /* of a node's lines, but for those of exchanges */
     LENGTH_BYTES = 32 + LENGTHS_SLOTS * 21,
-    STATE_BYTES = 256 + TURN_BYTES + LENGTH_BYTES + LEDGER_TEXT_BYTES
+    STATE_BYTES = 320 + TURN_BYTES + LENGTH_BYTES + LEDGER_TEXT_BYTES
 };
 
 static uint64_t bits_of(double value)
@@ -112,11 +112,13 @@ struct blob *saved_write(struct hub *hub)
     at = (size_t)snprintf(
         text, size,
         "run %" PRIu64 "\nepoch %" PRIu64 "\nversion %" PRIu64
-        "\nlineage %" PRIu64 "\nexact %" PRIu64 " %" PRIu64 " %" PRIu64
-        "\nbest %" PRIu64 " %.9g\n",
+        "\nlineage %" PRIu64 "\nchunk %" PRIu32
+        "\nexact %" PRIu64 " %" PRIu64 " %" PRIu64 "\nbest %" PRIu64
+        " %.9g\n",
         hub->config.run, hub->epoch, hub->version, hub->lineage,
-        bits_of(hub->best_score), bits_of(hub->best_measure),
-        bits_of(hub->best_accuracy), hub->best_version, hub->best_score);
+        hub->config.chunk_elements, bits_of(hub->best_score),
+        bits_of(hub->best_measure), bits_of(hub->best_accuracy),
+        hub->best_version, hub->best_score);
     if (hub->back.turned)
         at += (size_t)snprintf(text + at, size - at,
                                "turned %" PRIu64 "\n", hub->back.turned);
@@ -252,13 +254,17 @@ static bool read_head(struct saved *saved, const char **text)
                 {"epoch", &saved->epoch},
                 {"version", &saved->version},
                 {"lineage", &saved->lineage}};
-    uint64_t score, measure, accuracy;
+    uint64_t score, measure, accuracy, chunk;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!saved_number(text, rows[i].key, rows[i].to))
             return false;
         next_line(text);
     }
+    if (!saved_number(text, "chunk", &chunk) || chunk > UINT32_MAX)
+        return false;
+    next_line(text);
+    saved->chunk_elements = (uint32_t)chunk;
     if (!saved_number(text, "exact", &score) ||
         !saved_number(text, "", &measure) || !saved_number(text, "", &accuracy))
         return false;

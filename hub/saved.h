@@ -12,6 +12,7 @@
 
 struct saved {
     uint64_t run, epoch, version, lineage, best_version, turned;
+    uint32_t chunk_elements;
     double best_score, best_measure, best_accuracy;
     const char *merge; /* the merge rule's line, or NULL; in the text */
     const char *lengths; /* their line, or NULL; in the text */

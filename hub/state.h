@@ -7,9 +7,9 @@
  * (results out), shadow.c (results as changes), queue.c (which round is next),
  * preempt.c (who starts again), centre.c (the first values), flow.c and
  * delivery.c (uploads and results on credit), tasks.c (who trains on what),
- * snapshot.c (scores and saves), keeping.c, recover.c and lives.c (a centre
- * that nodes keep), rollback.c (one that got worse), finish.c (when it all
- * ends), orders.c (what the operator asks), enrol.c (keys). */
+ * snapshot.c (scores and saves), keeping.c, recover.c, lives.c (a centre that
+ * nodes keep), rollback.c (one that got worse), finish.c (when it all ends),
+ * orders.c (what the operator asks), enrol.c (keys). */
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
 
@@ -43,8 +43,8 @@ enum {
 
 /* A node is looked at this often. */
 #define HUB_TICK (250 * MILLISECOND)
-/* Of so many nodes each is told at once when one comes or goes; of more, all
- * are told at the next look, since that is as many messages as nodes. */
+/* Of so many nodes each is told at once when one comes or goes; of more, at the
+ * next look, since that is as many messages as nodes. */
 #define VIEW_AT_ONCE 64
 /* Without a PING for so long it is silent: rounds go on without it; gone. */
 #define SILENT_AFTER (2 * SECOND)
@@ -76,7 +76,6 @@ struct peer {
     struct peer *next; /* in that line, or of those that are gone */
 };
 
-/* Where a chunk of a contribution is. */
 enum chunk_state {
     CHUNK_EXPECTED,  /* not here yet */
     CHUNK_CHECKING,  /* here, being checked */
@@ -232,6 +231,7 @@ struct member {
     uint64_t base_version;
     uint64_t run;    /* that it is in; 0: none yet */
     uint64_t keeps, keeps_life; /* 1 + version of that, 0: none; hub's life */
+    uint32_t keeps_chunk; /* elements of a chunk of it */
     bool mistrusted; /* what it gave as that was no good, or never came */
     struct doubt doubt;
     struct told told;
@@ -298,9 +298,10 @@ struct centre_chunk {
     struct round *ready; /* those that may merge it next, oldest first */
 };
 
-/* Parameters on their way from a node, before they are the centre. */
+/* Parameters on their way from a node, cut as the centre is going to be. */
 struct gift {
-    uint32_t here; /* chunks that have been checked */
+    uint32_t chunk_elements, count, here; /* here: chunks that are checked */
+    uint64_t first_job; /* that may be about them */
     struct loan loan;
     bool *given; /* per chunk: it came, at least to be checked */
     struct blob **chunks;
@@ -341,8 +342,7 @@ struct hub {
     struct exempt *exempt; /* of the schema */
     uint64_t lineage;
     bool founded;
-    int founder; /* member that sends parameters, the first ones or those that
-                    it has kept, or -1 */
+    int founder; /* member that sends parameters, new or kept, or -1 */
     struct gift gift; /* those */
     uint32_t chunks;
     struct centre_chunk *centre;

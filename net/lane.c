@@ -91,6 +91,14 @@ void lane_sweep(struct lane *lane, nanos now)
     station_sweep(lane->station);
 }
 
+void lane_limit(struct lane *lane, size_t payload_bytes)
+{
+    if (lane->plan.payload_bytes == payload_bytes)
+        return;
+    lane->plan.payload_bytes = payload_bytes;
+    station_limit(lane->station, payload_bytes);
+}
+
 bool lane_is_connected(const struct lane *lane)
 {
     for (unsigned i = 0; i < lane->peers.count; i++)

@@ -63,6 +63,8 @@ void lane_send(struct lane *lane, peer_id peer, const struct msg *msg,
 /* What the machine has dropped: deaf at once, and cut once what was sent last
  * had a second to arrive. */
 void lane_drop(struct lane *lane, nanos now, peer_id peer);
+/* From now on payloads may be so long. */
+void lane_limit(struct lane *lane, size_t payload_bytes);
 /* Cuts all whose key is not known any more, or banned. */
 void lane_sweep(struct lane *lane, nanos now);
 /* An offence of this peer, says the machine; false when it is not there. */

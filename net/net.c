@@ -147,6 +147,11 @@ void net_connect(struct net *net)
     net->hubs.lost_at = net_now();
 }
 
+void net_limit(struct net *net, size_t chunk_bytes)
+{
+    lane_limit(&net->lanes[CHANNEL_BULK], plan_bulk_bytes(chunk_bytes));
+}
+
 void net_allow(struct net *net, const struct key *keys, unsigned count,
                const struct key *enrolment)
 {

@@ -151,6 +151,9 @@ void net_connect(struct net *net);
 void net_allow(struct net *net, const struct key *keys, unsigned count,
                const struct key *enrolment);
 /* Of a hub, on the loop's thread. */
+/* Of a hub, on the loop's thread: from now on payloads on bulk may be so long;
+ * 0: 64 MiB. */
+void net_limit(struct net *net, size_t chunk_bytes);
 const struct net_refusals *net_refusals(const struct net *net);
 
 /* Of a node, on the loop's thread. */

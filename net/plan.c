@@ -6,15 +6,18 @@
  * window. */
 enum { CONTROL_LIMIT = 128, BULK_SPARE = 72 };
 
+size_t plan_bulk_bytes(size_t chunk_bytes)
+{
+    size_t chunk = chunk_bytes ? chunk_bytes : DEFAULT_CHUNK_BYTES;
+
+    return chunk > MANIFEST_ROOM_BYTES ? chunk : MANIFEST_ROOM_BYTES;
+}
+
 struct channel_plan channel_plan(const struct net_config *config,
                                  enum channel channel, bool binds,
                                  const struct address *control,
                                  const struct net_keys *keys)
 {
-    size_t chunk =
-        config->chunk_bytes ? config->chunk_bytes : DEFAULT_CHUNK_BYTES;
-    size_t bulk_bytes =
-        chunk > MANIFEST_ROOM_BYTES ? chunk : MANIFEST_ROOM_BYTES;
     unsigned window = config->window ? config->window : DEFAULT_WINDOW;
     bool bulk = channel == CHANNEL_BULK;
 
@@ -22,7 +25,8 @@ struct channel_plan channel_plan(const struct net_config *config,
         .channel = channel,
         .binds = binds,
         .address = bulk ? address_behind(control) : *control,
-        .payload_bytes = bulk ? bulk_bytes : (size_t)CONTROL_BYTES,
+        .payload_bytes = bulk ? plan_bulk_bytes(config->chunk_bytes)
+                              : (size_t)CONTROL_BYTES,
         .send_limit = bulk ? 2 * window + BULK_SPARE : CONTROL_LIMIT,
         .keys = keys,
         .held = !binds && config->held};

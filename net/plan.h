@@ -25,6 +25,9 @@ struct channel_plan {
     bool held;                   /* it is not to connect yet */
 };
 
+/* Bytes that a payload on bulk may have where chunks have so many; 0: it is not
+ * known. */
+size_t plan_bulk_bytes(size_t chunk_bytes);
 /* `control` is the address of control; bulk is behind it. `keys` are NULL
  * where there are none. */
 struct channel_plan channel_plan(const struct net_config *config,

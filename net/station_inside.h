@@ -15,13 +15,21 @@ enum { SCRATCH_BYTES = 16 * 1024 };
  * has to shake hands with all of its nodes. */
 #define STRANGERS_BURST SECOND
 
-enum order_kind { ORDER_SEND, ORDER_CUT, ORDER_GO, ORDER_SWEEP, ORDER_STOP };
+enum order_kind {
+    ORDER_SEND,
+    ORDER_CUT,
+    ORDER_GO,
+    ORDER_LIMIT,
+    ORDER_SWEEP,
+    ORDER_STOP
+};
 
 struct order {
     struct order *next;
     enum order_kind kind;
     uint64_t number;
     bool gently;
+    size_t bytes;            /* LIMIT */
     struct parcel *parcel;   /* SEND */
     struct address *address; /* GO */
 };

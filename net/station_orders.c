@@ -55,6 +55,13 @@ void station_connect(struct station *station, const struct address *address)
     give(station, &order);
 }
 
+void station_limit(struct station *station, size_t payload_bytes)
+{
+    struct order order = {.kind = ORDER_LIMIT, .bytes = payload_bytes};
+
+    give(station, &order);
+}
+
 void station_sweep(struct station *station)
 {
     struct order order = {.kind = ORDER_SWEEP};
@@ -109,6 +116,14 @@ static void cut(struct station *station, const struct order *order)
     station_end(link, order->gently);
 }
 
+/* What is coming already is not looked at again. */
+static void limit(struct station *station, size_t bytes)
+{
+    station->plan.payload_bytes = bytes;
+    for (struct link *link = station->oldest; link; link = link->next)
+        link->zmtp.plan.payload_bytes = bytes;
+}
+
 static void stop(struct station *station)
 {
     station->stop_at = station->now + LINGER;
@@ -134,6 +149,9 @@ static void carry_out(struct station *station, struct order *order)
     case ORDER_GO:
         dial_go(station, order->address);
         free(order->address);
+        break;
+    case ORDER_LIMIT:
+        limit(station, order->bytes);
         break;
     case ORDER_SWEEP:
         gate_sweep(station);

@@ -61,6 +61,7 @@ void joining_hello(struct node *node)
         msg.hello.epoch = node->keep.epoch;
         msg.hello.kept = keep_hello(node);
         msg.hello.kept_life = (uint32_t)epoch_life(node->keep.whole.epoch);
+        msg.hello.kept_chunk = node->chunk_elements;
     }
     msg.hello.iteration = node->progress.iteration;
     msg.hello.schema = node->config.schema->hash;

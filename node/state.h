@@ -115,6 +115,7 @@ struct node {
 
     struct exempt *exempt; /* of the schema */
     uint32_t chunks, chunk_elements;
+    uint64_t cut_run; /* whose cut that is */
     struct blob *initial;     /* until the chunk size is known */
     struct sum *reference;    /* r, per chunk */
     struct sum *residual;     /* e of gradients, per chunk */

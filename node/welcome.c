@@ -4,11 +4,16 @@
 
 #include "node/state.h"
 
-/* Cuts the reference into chunks of the hub's size. */
-static void cut_reference(struct node *node, uint32_t chunk_elements)
+/* A hub that cuts a run otherwise than it is cut is not asked before. */
+#define MISCUT_WAIT (3 * SECOND)
+
+/* Cuts the reference into chunks of the run's size. */
+static void cut_reference(struct node *node, const struct msg_welcome *welcome)
 {
     uint64_t elements = node->config.schema->elements;
+    uint32_t chunk_elements = welcome->chunk_elements;
 
+    node->cut_run = welcome->run;
     node->chunk_elements = chunk_elements;
     node->chunks = chunks_of(elements, chunk_elements);
     node->reference = calloc(node->chunks, sizeof *node->reference);
@@ -55,9 +60,9 @@ static void join_reference(struct node *node)
     }
 }
 
-/* The hub cuts the model otherwise than before: so does the node, as one that
- * is new, but for what it has learnt. False while something is under way that
- * is cut as before. */
+/* Another run is cut otherwise: so is the node, as one that is new, but for
+ * what it has learnt. False while something is under way that is cut as before.
+ */
 static bool cut_anew(struct node *node)
 {
     flights_sweep(node);
@@ -71,7 +76,7 @@ static bool cut_anew(struct node *node)
     join_reference(node);
     free(node->reference);
     free(node->residual);
-    cut_reference(node, node->welcome.chunk_elements);
+    cut_reference(node, &node->welcome);
     keep_enter(node);
     return true;
 }
@@ -179,24 +184,40 @@ static bool can_follow(struct node *node, const struct msg_welcome *welcome)
         return false;
     }
     if (!node->reference)
-        cut_reference(node, welcome->chunk_elements);
+        cut_reference(node, welcome);
     return true;
 }
 
-/* Whether the node is cut as the hub is, from now on; a hub that still looks
- * for its centre asks for what is cut as before. */
-static bool is_cut_alike(struct node *node)
+/* While the hub looks for its centre, it is not known how that is cut. */
+static bool is_cut_otherwise(const struct node *node)
 {
     const struct msg_welcome *welcome = &node->welcome;
 
-    if (node->chunk_elements == welcome->chunk_elements ||
-        welcome->start == START_HOLD)
-        return true;
-    if (welcome->start != START_GIVE && cut_anew(node))
+    return node->chunk_elements != welcome->chunk_elements &&
+           welcome->start != START_HOLD && welcome->start != START_GIVE;
+}
+
+/* A run is cut for good: there is something wrong with a hub that says
+ * otherwise. */
+static bool is_miscut(struct node *node)
+{
+    if (!is_cut_otherwise(node) || node->cut_run != node->welcome.run)
+        return false;
+    node->hello_after = node->now + MISCUT_WAIT;
+    joining_drop(node, "the hub cuts this run into other chunks than it has, "
+                       "which no hub of the run does: it is left, and asked "
+                       "again in 3 s");
+    return true;
+}
+
+/* Whether the node is cut as the run is, from now on. */
+static bool is_cut_alike(struct node *node)
+{
+    if (!is_cut_otherwise(node) || cut_anew(node))
         return true;
     node->hello_after = node->now + SECOND;
-    joining_drop(node, "the hub cuts the model otherwise than before; it is "
-                       "asked again when what is under way is through");
+    joining_drop(node, "another run is cut into other chunks; the hub is asked "
+                       "again when what is under way is through");
     return false;
 }
 
@@ -242,6 +263,8 @@ void node_on_welcome(struct node *node, const struct msg *msg,
     node->welcome = *welcome;
     node->hub = HUB_MEMBER;
     node->start = welcome->start;
+    if (is_miscut(node))
+        return;
     settle(node);
     if (!is_cut_alike(node))
         return;

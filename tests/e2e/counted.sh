@@ -6,7 +6,8 @@
 # twice.
 #
 #     tests/e2e/counted.sh           4 kills with one node, 4 with four, two
-#                                    early ends, and hubs with other --chunk
+#                                    early ends, and hubs with other --chunk,
+#                                    ended by hand, or killed and wiped
 #     tests/e2e/counted.sh long      200 kills, with d of 0, 3, k and 2 k
 #     tests/e2e/counted.sh ends      100 ends of runs, half of them early
 set -eu
@@ -56,7 +57,8 @@ is_counted() {
 }
 
 # other_chunks RUN NODES DELAY: the hub is ended by hand and started again with
-# another --chunk, twice, and its nodes go on.
+# another --chunk, then killed and started with a third one and nothing on its
+# disk, and the run goes on.
 other_chunks() {
     local run=$1 i
     shift
@@ -64,19 +66,27 @@ other_chunks() {
     for i in $(seq "$1"); do
         counting "${run}n$i" "$i"
     done
-    for chunk in 8KiB 4KiB; do
+    for chunk in 8KiB 16KiB; do
         for i in $(seq "$1"); do
             until_ 30 "${run}n$i takes part" at_least "${run}n$i" applied 1
         done
         moment 100
-        send TERM "$run"
-        ends "$run" 0 20
+        if [ $chunk = 8KiB ]; then
+            send TERM "$run"
+            ends "$run" 0 20
+        else
+            send KILL "$run"
+            until_ 5 "$run is gone" is_over "$run"
+            rm -rf "$here/$run.run"
+        fi
         rm -f "$here/$run.out" "$here/$run.err"
         life "$run" "$@"
         until_ 30 "all nodes are back" all_are_back "$run" "$1"
         # shellcheck disable=SC2046
         goes_on 30 $(seq -f "${run}n%g" "$1")
     done
+    told "$run" centre_recovered || failed "$run has begun another run"
+    chunk=4KiB
     is_counted "$run" "$@"
 }
 

@@ -119,7 +119,8 @@ leaves n4
 leaves o
 judge d o 0:o 1:n3 2:n4 3:k
 
-# ---- a hub that is killed, and loses all every other time, goes on ----
+# ---- a hub that is killed, and loses all every other time, goes on; its
+# --chunk is another one then, which is for new runs ----
 
 keeps_more() { [ "$(logged q '"kept"')" -gt "$1" ]; }
 is_given() { [ "$(grep -c centre_recovered "$here/b.err")" -gt "$1" ]; }
@@ -136,7 +137,7 @@ for i in $(seq "$hub_kills"); do
     before=$(grep -c centre_recovered "$here/b.err" || :)
     [ $((i % 2)) = 0 ] || rm -rf "$here/b.run"
     # shellcheck disable=SC2086
-    hub b $with
+    hub b $(echo "$with" | sed "s/4KiB/$((4 << i % 3))KiB/")
     [ $((i % 2)) = 0 ] ||
         until_ 20 "q gives the centre back" is_given "$before"
     more_results q 2 20

@@ -136,6 +136,7 @@ struct guest guest_new(struct bench *bench, const char *name)
     guest.hello.incarnation = 1;
     guest.hello.lineage = 5;
     guest.hello.schema = bench->schema->hash;
+    guest.hello.kept_chunk = bench->config.chunk_elements;
     (void)snprintf(guest.hello.name, sizeof guest.hello.name, "%s", name);
     return guest;
 }

@@ -21,7 +21,7 @@ static struct bench *resume(uint64_t life)
     struct why why;
 
     (void)snprintf(state, sizeof state,
-                   "run 7\nepoch %" PRIu64 "\nversion 2\nlineage 5\n"
+                   "run 7\nepoch %" PRIu64 "\nversion 2\nlineage 5\nchunk 4\n"
                    "exact 0 0 0\nbest 1 0.5\nnode 1 1 1 0 %d a\n"
                    "node 1 99 1 0 0 away\n",
                    life << 32, KEY_A);

@@ -136,8 +136,8 @@ static void a_term_that_makes_no_sense_is_refused(void)
         struct why why = {""};
 
         (void)snprintf(state, sizeof state,
-                       "run 7\nepoch 0\nversion 2\nlineage 5\nexact 0 0 0\n"
-                       "best 1 0.5\nnode 1 1 1 0 0 b\n%s\n",
+                       "run 7\nepoch 0\nversion 2\nlineage 5\nchunk 4\n"
+                       "exact 0 0 0\nbest 1 0.5\nnode 1 1 1 0 0 b\n%s\n",
                        last ? "quarantine 16 16 3" : lines[i]);
         bench_open(bench);
         CHECK_EQUAL(last, hub_restore(bench->hub, &saved, &why) == STATUS_OK);

@@ -332,6 +332,26 @@ static void what_another_rule_has_kept_is_not_used(void)
     bench_destroy(&bench);
 }
 
+static void a_size_of_chunks_that_cannot_be_is_refused(void)
+{
+    static const char *const lines[] = {"", "chunk 0\n", "chunk -1\n",
+                                        "chunk 4294967296\n"};
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct bench *bench = bench_new();
+        char state[STATE_ROOM];
+        struct why why;
+
+        bench_open(bench);
+        (void)snprintf(state, sizeof state,
+                       "run 7\nepoch 0\nversion 2\nlineage 5\n%s"
+                       "exact 0 0 0\nbest 1 0.5\n", lines[i]);
+        CHECK_STATUS(STATUS_MALFORMED, restore(bench, state, &why));
+        CHECK_CONTAINS("damaged: take another --directory", why.text);
+        bench_destroy(&bench);
+    }
+}
+
 static void turns_that_are_not_of_the_model_are_refused(void)
 {
     static const char *const lines[] = {
@@ -346,8 +366,8 @@ static void turns_that_are_not_of_the_model_are_refused(void)
 
         bench_open(bench);
         (void)snprintf(state, sizeof state,
-                       "run 7\nepoch 0\nversion 2\nlineage 5\nexact 0 0 0\n"
-                       "best 1 0.5\n%s", lines[i]);
+                       "run 7\nepoch 0\nversion 2\nlineage 5\nchunk 4\n"
+                       "exact 0 0 0\nbest 1 0.5\n%s", lines[i]);
         CHECK_STATUS(STATUS_MALFORMED, restore(bench, state, &why));
         CHECK_CONTAINS("merge rule is damaged", why.text);
         CHECK(!bench_look(bench)->founded);
@@ -366,5 +386,6 @@ void add_hub_saved_tests(CU_pSuite suite)
     TEST(names_of_any_bytes_can_be_saved);
     TEST(a_resumed_run_is_the_run_to_the_last_bit);
     TEST(what_another_rule_has_kept_is_not_used);
+    TEST(a_size_of_chunks_that_cannot_be_is_refused);
     TEST(turns_that_are_not_of_the_model_are_refused);
 }

@@ -54,8 +54,8 @@ static void proves(struct bench *bench, const struct guest *guest,
     char state[256];
     uint32_t size = (uint32_t)snprintf(
         state, sizeof state,
-        "run %llu\nepoch %llu\nversion 5\nlineage 5\nexact 0 0 0\n"
-        "best 0 0\n",
+        "run %llu\nepoch %llu\nversion 5\nlineage 5\nchunk 4\n"
+        "exact 0 0 0\nbest 0 0\n",
         (unsigned long long)run, (unsigned long long)epoch);
     struct blob *payload =
         blob_new(bench->hand.pool, manifest_bytes(BENCH_CHUNKS, size));

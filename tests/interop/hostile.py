@@ -285,7 +285,8 @@ def forged(options):
             options.port, SCHEMA, 900 + ahead, run=welcome.run,
             lineage=welcome.lineage, base_version=MOST - 1,
             epoch=min(MOST, welcome.epoch + (ahead << 32)),
-            kept=kept["version"] + 10**6)
+            kept=kept["version"] + 10**6,
+            kept_chunk=welcome.chunk_elements)
         bulk.send(message("KEPT", bytes(manifest), version=kept["version"] +
                           10**6))
         lives += again is not None
@@ -306,9 +307,13 @@ def whose(options):
 def keeps_more(options):
     """A hub has just started again: so many say that they keep a newer
     centre, and do not. Others go on all the same."""
+    control, bulk, welcome = member(options.port, SCHEMA, 499)
+    control.close()
+    bulk.close()
     held = [member(options.port, SCHEMA, 500 + number, run=options.run,
                    epoch=options.epoch, kept=10**6 + number,
                    kept_life=options.epoch >> 32,
+                   kept_chunk=welcome.chunk_elements,
                    base_version=10**6) for number in range(options.many)]
     one, began = node(options, "waits"), time.monotonic()
     while not one.counts["results"] and \

@@ -75,7 +75,7 @@ class Node:
         self.flights, self.number = [], 0
         self.founding = self.taking = None
         self.welcome = self.view = None
-        self.chunk_elements = 0  # as the last WELCOME said; VERDICT may be first
+        self.chunk_elements = self.cut_run = 0  # the run that is cut so
         self.start, self.unsettled = HOLD, True
         self.epoch = self.kept_run = 0
         self.newest, self.kept = {}, None
@@ -158,6 +158,7 @@ class Node:
                   kept=1 + self.kept["version"] if self.kept and knows else 0,
                   kept_life=self.kept["epoch"] >> 32
                   if self.kept and knows else 0,
+                  kept_chunk=self.chunk_elements,
                   name=self.name)
 
     def attach(self):
@@ -253,8 +254,9 @@ class Node:
             raise ConnectionError("another hub has taken the run over")
         self.unsettled |= not self.welcome or \
             m.session != self.welcome.session
+        if m.start not in (HOLD, GIVE) or not self.chunk_elements:
+            self.cut(m)
         self.welcome, self.start = m, m.start
-        self.chunk_elements = m.chunk_elements
         if m.start not in (HOLD, GIVE):
             self.settle()
         self.founding = None
@@ -270,6 +272,21 @@ class Node:
         elif m.start == GIVE:
             self.found(self.kept["x"])
         self.attach()
+
+    def cut(self, m):
+        """x, r and e are whole here; what is under way is cut."""
+        if m.chunk_elements == self.chunk_elements:
+            self.cut_run = m.run
+            return
+        if m.run == self.cut_run:
+            raise ConnectionError("the hub cuts the run otherwise")
+        for f in self.flights:
+            for c in f.chunks:
+                self.judge(f, c, LOST)
+            f.void = True
+        self.sweep()
+        self.chunk_elements, self.cut_run = m.chunk_elements, m.run
+        self.kept, self.newest, self.promises, self.held = None, {}, [], {}
 
     def found(self, values):
         self.founding = Flight(0, 0, self.chunks, None)

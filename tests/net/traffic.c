@@ -196,6 +196,42 @@ static void a_peer_that_never_reads_blocks_nobody_and_is_cut(void)
     toy_destroy(&hub);
 }
 
+static void longer(struct toy *toy)
+{
+    net_limit(toy->net, (size_t)2 * TOY_CHUNK);
+}
+
+static void shorter(struct toy *toy)
+{
+    net_limit(toy->net, TOY_CHUNK);
+}
+
+/* Also on a connection that is there already. */
+static void payloads_may_be_as_long_as_the_hub_says(void)
+{
+    const struct nonsense small = {"a chunk", CHANNEL_BULK, 2, CHUNK, 10};
+    const struct nonsense large = {"a chunk too large by a byte", CHANNEL_BULK,
+                                   2, CHUNK, TOY_CHUNK + 1};
+    struct pair pair;
+    struct stranger stranger;
+
+    open_pair(&pair);
+    meet(&stranger, pair.hub, CHANNEL_BULK, NULL);
+    toy_at_tick(pair.hub, longer);
+    talk(stranger.socket, &small); /* what comes after it comes after that */
+    CHECK(toy_wait_event(pair.hub, EVENT_MESSAGE, CHANNEL_BULK, 1));
+    talk(stranger.socket, &large);
+    CHECK(toy_wait_event(pair.hub, EVENT_MESSAGE, CHANNEL_BULK, 2));
+    toy_at_tick(pair.hub, shorter);
+    talk(stranger.socket, &small);
+    CHECK(toy_wait_event(pair.hub, EVENT_MESSAGE, CHANNEL_BULK, 3));
+    talk(stranger.socket, &large);
+    CHECK(toy_wait_event(pair.hub, EVENT_LEAVE, CHANNEL_BULK, 1));
+    CHECK_EQUAL(3, toy_count(pair.hub, EVENT_MESSAGE, CHANNEL_BULK));
+    part(&stranger);
+    close_pair(&pair);
+}
+
 /* A plain ROUTER in place of a hub; answers the first ping with nonsense. */
 static void nonsense_of_a_hub_is_noted_and_ignored(void)
 {
@@ -233,5 +269,6 @@ void add_net_traffic_tests(CU_pSuite suite)
     TEST(a_peer_that_names_itself_gets_nothing_by_it);
     TEST(peers_that_say_one_word_and_go_leave_nothing_behind);
     TEST(a_peer_that_never_reads_blocks_nobody_and_is_cut);
+    TEST(payloads_may_be_as_long_as_the_hub_says);
     TEST(nonsense_of_a_hub_is_noted_and_ignored);
 }
