@@ -198,6 +198,7 @@ static enum hearing message(struct lane *lane, nanos now,
     if (!connection)
         return HEARD_NOISE;
     out->peer = connection->peer;
+    out->origin = connection->origin;
     out->joins = connection->stage == STAGE_JOINING;
     if (out->joins)
         connection->stage = STAGE_JOINED;
@@ -268,6 +269,7 @@ static bool due(struct lane *lane, nanos now, struct connection *connection,
     out->kind = joins ? EVENT_JOIN : EVENT_LEAVE;
     out->peer = connection->peer;
     out->channel = lane->plan.channel;
+    lane->changed = connection->origin;
     if (joins)
         connection->stage =
             connection->leave_at == NEVER ? STAGE_JOINED : STAGE_ENDING;

@@ -18,6 +18,7 @@ struct lane {
     struct peers peers;
     struct door *door; /* borrowed */
     nanos change_at;   /* no JOIN or LEAVE is due before */
+    struct origin changed; /* of whom the last of them was */
     /* Where it connects: why it could not since it last could, and what the
      * system said last. */
     unsigned hindered[HINDRANCE_COUNT];
@@ -31,6 +32,7 @@ struct heard {
     peer_id peer;
     bool joins; /* it is the first: tell the machine of the peer before */
     uint64_t key; /* as in events */
+    struct origin origin;
     struct msg msg;
     struct blob *payload; /* a reference, the caller's; or NULL */
 };

@@ -58,15 +58,27 @@ static void carry_out(struct net *net, nanos now, struct effect *effect)
     }
 }
 
-/* Steps the machine. Effects only change tables: what they lead to, such as
- * the LEAVE of a peer that is gone, is for settle(). */
-static void step(struct net *net, struct event *event)
+/* A hub's notes say whose doing it was. */
+static void address_notes(struct net *net, const struct origin *from)
+{
+    for (unsigned i = 0; from && !net->hubs.count && i < net->effects.count;
+         i++)
+        if (net->effects.list[i].kind == EFFECT_NOTE)
+            origin_print_host(from, net->effects.list[i].note.address);
+}
+
+/* Steps the machine by what has come `from` somewhere, or NULL. Effects only
+ * change tables: what they lead to, such as the LEAVE of a peer that is gone,
+ * is for settle(). */
+static void step(struct net *net, struct event *event,
+                 const struct origin *from)
 {
     event->now = net_now();
     net->machine.step(net->machine.self, event, &net->effects);
     if (net->owner.watch)
         net->owner.watch(net->owner.self, event, &net->effects);
     count_offence(net, event->now);
+    address_notes(net, from);
     for (unsigned i = 0; i < net->effects.count; i++)
         carry_out(net, event->now, &net->effects.list[i]);
     effects_clear(&net->effects);
@@ -79,12 +91,12 @@ static void settle(struct net *net)
 
     for (unsigned i = 0; i < LANES; i++)
         while (lane_change(&net->lanes[i], net_now(), &event))
-            step(net, &event);
+            step(net, &event, &net->lanes[i].changed);
 }
 
 static void handle(struct net *net, struct event *event)
 {
-    step(net, event);
+    step(net, event, NULL);
     settle(net);
 }
 
@@ -95,13 +107,13 @@ static void hear(struct net *net, struct lane *lane, struct heard *heard)
         .key = heard->key};
 
     if (heard->joins)
-        step(net, &event);
+        step(net, &event, &heard->origin);
     event.kind = EVENT_MESSAGE;
     event.key = KEY_NONE;
     event.msg = &heard->msg;
     event.payload = heard->payload;
     if (lane_hears(lane, heard->peer)) /* the machine may have dropped it */
-        step(net, &event);
+        step(net, &event, &heard->origin);
     blob_unref(&heard->payload);
 }
 
@@ -187,13 +199,13 @@ static void send_away(struct net *net, const char *words)
                           .channel = CHANNEL_CONTROL};
 
     (void)snprintf(bye.bye.text, sizeof bye.bye.text, "%s", words);
-    step(net, &event);
+    step(net, &event, NULL);
     event.kind = EVENT_MESSAGE;
     event.msg = &bye;
-    step(net, &event);
+    step(net, &event, NULL);
     event.kind = EVENT_LEAVE;
     event.msg = NULL;
-    step(net, &event);
+    step(net, &event, NULL);
 }
 
 /* Whether the hub's first port takes us, and its second one never: then it may

@@ -124,10 +124,12 @@ enum effect_kind {
     EFFECT_KINDS
 };
 
-enum { SUBJECT_BYTES = 40, NOTE_BYTES = 200 };
+enum { SUBJECT_BYTES = 40, NOTE_BYTES = 200, ADDRESS_BYTES = 64 };
 
 struct note {
     enum note_kind kind;
+    char address[ADDRESS_BYTES]; /* of whose word, coming or going led to it, as
+                                    a driver may know; or empty */
     char subject[SUBJECT_BYTES]; /* a node's name, or empty */
     char text[NOTE_BYTES];
 };

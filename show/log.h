@@ -5,7 +5,9 @@
  *
  * A kind of note that comes more than LOG_MOST times within LOG_INTERVAL is
  * counted instead, and the count is said when that is over: nobody can fill a
- * disk by offending the hub. Time is an argument. One thread. */
+ * disk by offending the hub. Of nodes that come and go at one address no more
+ * than LOG_OF_ADDRESS are said within LOG_ADDRESS_INTERVAL, and the others
+ * counted, so that they hide nobody else. Time is an argument. One thread. */
 #ifndef SHOW_LOG_H
 #define SHOW_LOG_H
 
@@ -18,6 +20,9 @@
 
 enum { LOG_MOST = 30, LOG_LINE_BYTES = 2048 };
 #define LOG_INTERVAL (10 * SECOND)
+/* Addresses beyond so many at a time are held to the first rule alone. */
+enum { LOG_OF_ADDRESS = 60, LOG_ADDRESSES = 64 };
+#define LOG_ADDRESS_INTERVAL (60 * SECOND)
 
 struct log_config {
     enum level least; /* what is below is not said */
@@ -27,16 +32,22 @@ struct log_config {
     void *of;
 };
 
-/* What was said of one kind since `since`. */
-struct log_kind {
+/* What was said of one kind, or of one address, since `since`. */
+struct log_count {
     nanos since;
     unsigned said;
     uint64_t withheld;
 };
 
+struct log_address {
+    char address[ADDRESS_BYTES]; /* empty: this place is free */
+    struct log_count count;
+};
+
 struct logger {
     struct log_config config;
-    struct log_kind kinds[NOTE_KINDS];
+    struct log_count kinds[NOTE_KINDS];
+    struct log_address addresses[LOG_ADDRESSES];
     uint64_t notes[NOTE_KINDS]; /* of each kind, also those not said */
 };
 

@@ -29,6 +29,31 @@ static struct toy *greeting_node(const struct toy *hub)
     return node;
 }
 
+static void note_all(struct toy *toy, const struct event *event,
+                     struct effects *out)
+{
+    toy_echo(toy, event, out);
+    if (event->kind == EVENT_JOIN || event->kind == EVENT_LEAVE)
+        effects_note(out, NOTE_JOINED, "x", "%d", (int)event->kind);
+}
+
+static void notes_of_who_comes_and_goes_say_the_address(void)
+{
+    struct toy *hub = toy_new(true), *node;
+
+    hub->react = note_all;
+    toy_start(hub);
+    node = greeting_node(hub);
+    toy_start(node);
+    CHECK(toy_wait(hub, &hub->notes, 2));
+    CHECK_TEXT("127.0.0.1", hub->address);
+    hub->address[0] = '\0';
+    toy_destroy(&node);
+    CHECK(toy_wait(hub, &hub->notes, 4));
+    CHECK_TEXT("127.0.0.1", hub->address);
+    toy_destroy(&hub);
+}
+
 static void a_hub_that_comes_back_finds_its_node_again(void)
 {
     struct toy *hub = toy_new(true), *second, *node;
@@ -236,6 +261,7 @@ static void peers_that_come_and_go_each_live_once(void)
 
 void add_net_lane_tests(CU_pSuite suite)
 {
+    TEST(notes_of_who_comes_and_goes_say_the_address);
     TEST(a_hub_that_comes_back_finds_its_node_again);
     TEST(a_node_that_was_there_first_finds_its_hub);
     TEST(a_node_that_goes_is_gone_at_once_but_its_bye_is_heard_first);

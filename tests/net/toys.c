@@ -109,6 +109,7 @@ static void on_note(void *self, nanos now, const struct note *note)
     (void)now;
     (void)pthread_mutex_lock(&toy->lock);
     (void)snprintf(toy->note, sizeof toy->note, "%s", note->text);
+    (void)snprintf(toy->address, sizeof toy->address, "%s", note->address);
     (void)pthread_mutex_unlock(&toy->lock);
     count(toy, &toy->notes);
 }

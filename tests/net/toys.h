@@ -50,7 +50,7 @@ struct toy {
     unsigned logged;
     unsigned counts[EVENT_KINDS];
     unsigned notes, locals, signals, watched;
-    char note[NOTE_BYTES];
+    char note[NOTE_BYTES], address[ADDRESS_BYTES]; /* the last one's */
     void (*at_tick)(struct toy *toy);
 };
 

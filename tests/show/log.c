@@ -142,6 +142,46 @@ static void a_clock_set_back_withholds_nothing_for_long(void)
     CHECK_EQUAL(LOG_MOST + 2, lines);
 }
 
+/* A thousand in a minute, while another one comes and goes at its leisure. */
+static void who_comes_again_and_again_fills_no_log(void)
+{
+    struct logger logger = start(LEVEL_INFO, false);
+    struct note churns[] = {note_of(NOTE_JOINED, "churn", "hello"),
+                            note_of(NOTE_LOST, "churn", "gone")};
+    struct note other = note_of(NOTE_JOINED, "other", "hello");
+
+    for (int i = 0; i < 2; i++)
+        (void)snprintf(churns[i].address, ADDRESS_BYTES, "10.0.0.7");
+    (void)snprintf(other.address, ADDRESS_BYTES, "10.0.0.8");
+    for (int i = 0; i < 1000; i++)
+        log_note(&logger, WALL + i * 59 * MILLISECOND, &churns[i % 2]);
+    CHECK_EQUAL(LOG_OF_ADDRESS, lines);
+    log_note(&logger, WALL + 59 * SECOND, &other);
+    CHECK_CONTAINS("node_joined other: hello", said);
+    log_tick(&logger, WALL + LOG_ADDRESS_INTERVAL);
+    CHECK_EQUAL(LOG_OF_ADDRESS + 2, lines);
+    CHECK_CONTAINS("... and 940 more of nodes at 10.0.0.7 that come and go in "
+                   "the last 60 s\n", said);
+    log_note(&logger, WALL + LOG_ADDRESS_INTERVAL, &churns[0]);
+    CHECK_EQUAL(LOG_OF_ADDRESS + 3, lines);
+}
+
+/* Beyond the addresses that are counted each has the kinds' limit. */
+static void a_crowd_of_addresses_is_held_to_the_kinds_limit(void)
+{
+    struct logger logger = start(LEVEL_INFO, true);
+    struct note note = note_of(NOTE_JOINED, "x", "hello");
+
+    for (int i = 0; i < 2 * LOG_ADDRESSES; i++) {
+        (void)snprintf(note.address, ADDRESS_BYTES, "10.0.1.%d", i);
+        log_note(&logger, WALL, &note);
+    }
+    CHECK_EQUAL(LOG_MOST, lines);
+    log_tick(&logger, NEVER);
+    CHECK_EQUAL(LOG_MOST + 1, lines);
+    CHECK_CONTAINS("\"subject\":\"node_joined\",\"count\":98}", said);
+}
+
 static void at_the_end_everything_is_said(void)
 {
     struct logger logger = start(LEVEL_INFO, false);
@@ -163,5 +203,7 @@ void add_show_log_tests(CU_pSuite suite)
     TEST(the_count_comes_before_the_next_note);
     TEST(one_kind_does_not_silence_another);
     TEST(a_clock_set_back_withholds_nothing_for_long);
+    TEST(who_comes_again_and_again_fills_no_log);
+    TEST(a_crowd_of_addresses_is_held_to_the_kinds_limit);
     TEST(at_the_end_everything_is_said);
 }
