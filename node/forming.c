@@ -286,6 +286,22 @@ static void offer(struct node *node, struct flight *flight)
         flight_waive(node, flight);
 }
 
+/* Jobs end in any order, and the hub takes the numbers of offers as they rise:
+ * by one of them it says what of all before it was merged. */
+static void offer_formed(struct node *node)
+{
+    struct flight *next;
+
+    for (struct flight *flight = node->flights; flight; flight = next) {
+        next = flight->next;
+        if (flight->stage != FLIGHT_FORMING)
+            continue;
+        if (flight->forming < flight->parts)
+            return;
+        offer(node, flight);
+    }
+}
+
 /* r was more than a few terms, and is one now. */
 static void fold(struct sum *reference, const struct job *job)
 {
@@ -352,7 +368,7 @@ void flight_formed(struct node *node, struct job *job)
     if (flight->forming < flight->parts)
         return;
     if (job->tag[0])
-        offer(node, flight);
+        offer_formed(node);
     else if (flight->broken)
         spoiled_founder(node);
     else

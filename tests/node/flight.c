@@ -335,6 +335,32 @@ static void what_was_replaced_gives_no_samples_to_the_next_offer(void)
     desk_destroy(&desk);
 }
 
+/* The numbers of offers rise, in whatever order their jobs end. */
+static void what_is_formed_first_is_not_offered_before_what_was_taken_first(
+    void)
+{
+    struct desk *desk = desk_member();
+    struct job **jobs = desk->hand.jobs;
+
+    desk->ungranted = desk->hand.holds_jobs = true;
+    desk_offers(desk, 1, 3);
+    desk_offers(desk, 2, 4);
+    CHECK_EQUAL(2 * DESK_CHUNKS, desk->hand.job_count);
+    for (unsigned i = 0; i < DESK_CHUNKS; i++) {
+        struct job *job = jobs[i];
+
+        jobs[i] = jobs[2 * DESK_CHUNKS - 1 - i];
+        jobs[2 * DESK_CHUNKS - 1 - i] = job;
+    }
+    desk->hand.holds_jobs = false;
+    hand_work(&desk->hand);
+    CHECK_EQUAL(2, hand_count(&desk->hand, PEER_CONTROL, MSG_OFFER));
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_EQUAL(i + 1, hand_nth(&desk->hand, PEER_CONTROL, MSG_OFFER, i)
+                               ->msg.offer.exchange);
+    desk_destroy(&desk);
+}
+
 void add_node_flight_tests(CU_pSuite suite)
 {
     TEST(an_offer_says_what_there_is_to_give);
@@ -356,4 +382,5 @@ void add_node_flight_tests(CU_pSuite suite)
     TEST(a_gradient_is_offered_as_it_is_and_never_again);
     TEST(progress_under_way_is_not_founded_and_offered_again);
     TEST(what_was_replaced_gives_no_samples_to_the_next_offer);
+    TEST(what_is_formed_first_is_not_offered_before_what_was_taken_first);
 }
