@@ -35,8 +35,8 @@ static bool read_words(int count, char **words, int wanted,
 static enum status none_here(const char *directory, struct why *why)
 {
     return because(why, STATUS_UNAVAILABLE,
-                   "%.200s holds no run: name the --directory of a hub that "
-                   "has saved, starswitch-run where it was given none",
+                   "%.200s holds no run: name the --directory of a hub; what "
+                   "it has is saved there once nodes have joined",
                    directory);
 }
 

@@ -99,7 +99,8 @@ static void tell(struct hub *hub, const struct contribution *contribution,
     else if (!hub->unreviewed && asked)
         effects_note(hub->out, NOTE_UNREVIEWED, name,
                      "exchange %llu: no other node could test it; what its "
-                     "own node says of it counts",
+                     "own node says of it counts, unless it is far better "
+                     "than what all others say",
                      exchange);
     hub->unreviewed = !reviewed->answers;
 }

@@ -81,7 +81,7 @@ static void a_value_out_of_its_bounds_is_refused(void)
             "--every 0: must be at least 1 (iterations between two offers)");
     refused("chunk", "1GiB",
             "--chunk 1GiB: must be at most 64MiB (size of the pieces that "
-            "parameters travel in)");
+            "parameters travel in; a run keeps the one that it began with)");
     refused("save", "1ns",
             "--save 1ns: must be at least 10ms (how often the "
             "centre is written)");

@@ -154,7 +154,7 @@ static void who_comes_again_and_again_fills_no_log(void)
         (void)snprintf(churns[i].address, ADDRESS_BYTES, "10.0.0.7");
     (void)snprintf(other.address, ADDRESS_BYTES, "10.0.0.8");
     for (int i = 0; i < 1000; i++)
-        log_note(&logger, WALL + i * 59 * MILLISECOND, &churns[i % 2]);
+        log_note(&logger, WALL + (nanos)i * 59 * MILLISECOND, &churns[i % 2]);
     CHECK_EQUAL(LOG_OF_ADDRESS, lines);
     log_note(&logger, WALL + 59 * SECOND, &other);
     CHECK_CONTAINS("node_joined other: hello", said);
