@@ -107,21 +107,25 @@ void data_on_give(struct client *client, const struct msg_give *give,
     pump(client, &client->call);
 }
 
-void data_on_piece(struct client *client, const struct msg_piece *piece,
-                   struct blob *payload)
+void data_check(struct client *client, const struct msg_piece *piece,
+                struct blob *payload)
 {
-    struct job *job;
+    struct job *job = job_new(&work_part_check, client->pool, 1);
 
-    if (mail_on_piece(client, piece, payload) ||
-        client->stage != STAGE_CALL || piece->number != client->call.number)
-        return;
-    job = job_new(&work_part_check, client->pool, 1);
     job->pool = client->pool;
     job->in[0].blob = blob_ref(payload);
     job->tag[0] = piece->number;
     job->tag[1] = piece->offset;
     job->tag[2] = piece->checksum;
     effects_job(client->out, job);
+}
+
+void data_on_piece(struct client *client, const struct msg_piece *piece,
+                   struct blob *payload)
+{
+    if (!mail_on_piece(client, piece, payload) &&
+        client->stage == STAGE_CALL && piece->number == client->call.number)
+        data_check(client, piece, payload);
 }
 
 static void gained(struct client *client, struct job *job)

@@ -96,6 +96,9 @@ void data_on_give(struct client *client, const struct msg_give *give,
                   struct blob *payload);
 void data_on_piece(struct client *client, const struct msg_piece *piece,
                    struct blob *payload);
+/* Has a piece of an answer or of mail checked. */
+void data_check(struct client *client, const struct msg_piece *piece,
+                struct blob *payload);
 void data_done(struct client *client, struct job *job);
 /* Begins a new upload under this number; `again` keeps the data. */
 void upload_start(struct upload *upload, uint64_t number, bool again);

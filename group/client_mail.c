@@ -254,19 +254,12 @@ bool mail_on_piece(struct client *client, const struct msg_piece *piece,
                    struct blob *payload)
 {
     struct dispatch *one = dispatch_find(client, piece->number);
-    struct job *job;
 
     if (!one || !one->incoming || piece->offset >= one->bytes ||
         piece->offset % client->hub.part_bytes != 0 ||
         payload->size > one->bytes - piece->offset)
         return false;
-    job = job_new(&work_part_check, client->pool, 1);
-    job->pool = client->pool;
-    job->in[0].blob = blob_ref(payload);
-    job->tag[0] = piece->number;
-    job->tag[1] = piece->offset;
-    job->tag[2] = piece->checksum;
-    effects_job(client->out, job);
+    data_check(client, piece, payload);
     return true;
 }
 

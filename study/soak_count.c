@@ -42,6 +42,15 @@ static void weigh(const struct candidate *list, unsigned count,
     }
 }
 
+struct gate_rule count_gate(const struct gate_rule *gate)
+{
+    struct gate_rule adds = *gate;
+
+    adds.share = one;
+    adds.whole = undivided;
+    return adds;
+}
+
 void count_open(struct life *life)
 {
     struct soak_count *count = &life->count;
@@ -51,9 +60,7 @@ void count_open(struct life *life)
         count->seats[i] = (struct soak_seat){life, i};
     if (!life->plan->counts)
         return;
-    count->gate = *policy->gate;
-    count->gate.share = one;
-    count->gate.whole = undivided;
+    count->gate = count_gate(policy->gate);
     policy->gate = &count->gate;
     count->reduce = *policy->reduce;
     if (count->gate.batch)

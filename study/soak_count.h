@@ -101,6 +101,8 @@ struct soak_count {
     unsigned next_upload;
 };
 
+/* The same gate, by which shares are 1 and divided by 1. */
+struct gate_rule count_gate(const struct gate_rule *gate);
 /* Lets a life that counts add. */
 void count_open(struct life *life);
 /* For a trainer, whose context and observer is its seat. */

@@ -3,35 +3,11 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "keys/ring.h"
 #include "tests/check.h"
-#include "tests/store/folder.h"
+#include "tests/keys/keyring.h"
 
 static struct folder folder;
 static struct why why;
-
-static struct key some_key(void)
-{
-    struct key_pair pair;
-
-    CHECK_OK(key_pair_make(&pair, &why));
-    return pair.shown;
-}
-
-static void opened(struct ring *ring)
-{
-    bool made;
-
-    CHECK(folder_new(&folder));
-    CHECK_OK(ring_make(folder.path, &made, &why));
-    CHECK_OK(ring_open(folder.path, ring, &why));
-}
-
-static void closed(struct ring *ring)
-{
-    ring_close(ring);
-    folder_remove(&folder);
-}
 
 static void renewed(struct ring *ring, int64_t seconds, uint64_t nodes)
 {
@@ -46,7 +22,7 @@ static void a_line_lets_in_so_many_and_those_that_are_gone_count(void)
     struct ring ring;
     struct key keys[3] = {some_key(), some_key(), some_key()};
 
-    opened(&ring);
+    ring_new_in(&folder, &ring);
     renewed(&ring, 0, 2);
     CHECK(ring_line_serves(&ring));
     CHECK_OK(ring_admit(&ring, "pc1", &keys[0], &why));
@@ -62,7 +38,7 @@ static void a_line_lets_in_so_many_and_those_that_are_gone_count(void)
     renewed(&ring, 0, 2);
     CHECK_EQUAL(0, ring.used);
     CHECK(ring_line_serves(&ring));
-    closed(&ring);
+    ring_end_in(&folder, &ring);
 }
 
 static void a_line_serves_for_so_long(void)
@@ -71,7 +47,7 @@ static void a_line_serves_for_so_long(void)
     struct key key = some_key();
     struct key_pair first;
 
-    opened(&ring);
+    ring_new_in(&folder, &ring);
     first = ring.enrolment;
     CHECK(ring.until > 0);
     CHECK_EQUAL(RING_LINE_NODES, ring.most);
@@ -82,7 +58,7 @@ static void a_line_serves_for_so_long(void)
     CHECK(!ring_line_serves(&ring));
     CHECK_STATUS(STATUS_REFUSED, ring_admit(&ring, "pc1", &key, &why));
     CHECK_CONTAINS("expired", why.text);
-    closed(&ring);
+    ring_end_in(&folder, &ring);
 }
 
 /* What stands there is not read again for each key, as long as nobody else has
@@ -94,7 +70,7 @@ static void enrolling_reads_nothing(void)
     struct timespec times[2];
     char allowed[FILE_PATH_BYTES];
 
-    opened(&ring);
+    ring_new_in(&folder, &ring);
     renewed(&ring, 0, 0);
     (void)snprintf(allowed, sizeof allowed, "%s/allowed", folder.path);
     CHECK_EQUAL(0, stat(allowed, &found));
@@ -107,7 +83,7 @@ static void enrolling_reads_nothing(void)
         CHECK_OK(ring_admit(&ring, "pc", &key, &why));
     }
     CHECK_EQUAL(100, ring.allowed.count);
-    closed(&ring);
+    ring_end_in(&folder, &ring);
 }
 
 void add_keys_line_tests(CU_pSuite suite)

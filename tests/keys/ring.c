@@ -6,36 +6,11 @@
 #include <unistd.h>
 
 #include "keys/list.h"
-#include "keys/ring.h"
 #include "tests/check.h"
-#include "tests/store/folder.h"
+#include "tests/keys/keyring.h"
 
 static struct folder folder;
 static struct why why;
-
-static struct key some_key(void)
-{
-    struct key_pair pair;
-
-    CHECK_OK(key_pair_make(&pair, &why));
-    return pair.shown;
-}
-
-static void opened(struct ring *ring)
-{
-    bool made;
-
-    CHECK(folder_new(&folder));
-    CHECK_OK(ring_make(folder.path, &made, &why));
-    CHECK(made);
-    CHECK_OK(ring_open(folder.path, ring, &why));
-}
-
-static void closed(struct ring *ring)
-{
-    ring_close(ring);
-    folder_remove(&folder);
-}
 
 static void keys_are_made_once_and_never_written_over(void)
 {
@@ -43,7 +18,7 @@ static void keys_are_made_once_and_never_written_over(void)
     bool made = true;
     struct stat file;
 
-    opened(&first);
+    ring_new_in(&folder, &first);
     CHECK(ring_is_there(folder.path));
     CHECK(first.enrols);
     CHECK(!keys_equal(&first.hub.shown, &first.enrolment.shown));
@@ -61,7 +36,7 @@ static void keys_are_made_once_and_never_written_over(void)
     CHECK_EQUAL(0, stat(folder.path, &file));
     CHECK_EQUAL(0700, file.st_mode & 0777);
     ring_close(&second);
-    closed(&first);
+    ring_end_in(&folder, &first);
 }
 
 static void a_folder_without_keys_is_no_ring(void)
@@ -78,12 +53,12 @@ static void without_an_enrolment_key_nobody_may_enrol(void)
 {
     struct ring ring;
 
-    opened(&ring);
+    ring_new_in(&folder, &ring);
     ring_close(&ring);
     CHECK_EQUAL(0, unlink(folder_file(&folder, "enrolment.key_secret")));
     CHECK_OK(ring_open(folder.path, &ring, &why));
     CHECK(!ring.enrols);
-    closed(&ring);
+    ring_end_in(&folder, &ring);
 }
 
 static void an_enrolment_key_that_was_removed_is_made_anew(void)
@@ -91,7 +66,7 @@ static void an_enrolment_key_that_was_removed_is_made_anew(void)
     struct ring before, after;
     bool made = true;
 
-    opened(&before);
+    ring_new_in(&folder, &before);
     CHECK_EQUAL(0, unlink(folder_file(&folder, "enrolment.key_secret")));
     CHECK_OK(ring_make(folder.path, &made, &why));
     CHECK(!made);
@@ -100,7 +75,7 @@ static void an_enrolment_key_that_was_removed_is_made_anew(void)
     CHECK(after.enrols);
     CHECK(!keys_equal(&before.enrolment.secret, &after.enrolment.secret));
     ring_close(&after);
-    closed(&before);
+    ring_end_in(&folder, &before);
 }
 
 static void a_node_is_admitted_once(void)
@@ -108,7 +83,7 @@ static void a_node_is_admitted_once(void)
     struct ring ring;
     struct key one = some_key();
 
-    opened(&ring);
+    ring_new_in(&folder, &ring);
     CHECK_EQUAL(0, ring.allowed.count);
     CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
     CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
@@ -117,7 +92,7 @@ static void a_node_is_admitted_once(void)
     CHECK_OK(ring_reload(&ring, &why));
     CHECK_EQUAL(1, ring.allowed.count);
     CHECK(keys_equal(&one, &ring.allowed.entries[0].key));
-    closed(&ring);
+    ring_end_in(&folder, &ring);
 }
 
 /* Nobody can take a name in advance. */
@@ -127,7 +102,7 @@ static void a_name_that_is_another_keys_gets_digits_of_ones_own(void)
     struct key one = some_key(), other = some_key();
     char name[KEY_NAME_BYTES];
 
-    opened(&ring);
+    ring_new_in(&folder, &ring);
     CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
     CHECK_OK(ring_admit(&ring, "pc1", &other, &why));
     (void)snprintf(name, sizeof name, "allowed/pc1-%04x.key",
@@ -137,7 +112,7 @@ static void a_name_that_is_another_keys_gets_digits_of_ones_own(void)
     CHECK_STATUS(STATUS_REFUSED,
                  ring_enrol(&ring, "pc1", &ring.enrolment.shown, &why));
     CHECK_CONTAINS("the name pc1 belongs to another key", why.text);
-    closed(&ring);
+    ring_end_in(&folder, &ring);
 }
 
 static void a_revoked_key_comes_back_by_the_operators_word_only(void)
@@ -145,7 +120,7 @@ static void a_revoked_key_comes_back_by_the_operators_word_only(void)
     struct ring ring;
     struct key one = some_key(), other = some_key();
 
-    opened(&ring);
+    ring_new_in(&folder, &ring);
     CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
     CHECK_OK(ring_revoke(folder.path, "pc1", &why));
     CHECK_OK(ring_reload(&ring, &why));
@@ -164,7 +139,7 @@ static void a_revoked_key_comes_back_by_the_operators_word_only(void)
     CHECK_EQUAL(1, ring.revoked.count);
     CHECK_STATUS(STATUS_REFUSED, ring_admit(&ring, "pc2", &one, &why));
     CHECK_STATUS(STATUS_USAGE, ring_revoke(folder.path, "pc9", &why));
-    closed(&ring);
+    ring_end_in(&folder, &ring);
 }
 
 static void a_key_stays_revoked_when_another_of_its_name_is(void)
@@ -173,7 +148,7 @@ static void a_key_stays_revoked_when_another_of_its_name_is(void)
     struct ring ring;
     struct key keys[12];
 
-    opened(&ring);
+    ring_new_in(&folder, &ring);
     for (int i = 0; i < 12; i++) {
         keys[i] = some_key();
         CHECK_OK(ring_admit(&ring, name, &keys[i], &why));
@@ -188,7 +163,7 @@ static void a_key_stays_revoked_when_another_of_its_name_is(void)
     CHECK_OK(ring_reload(&ring, &why));
     CHECK_EQUAL(1, ring.allowed.count);
     CHECK_EQUAL(11, ring.revoked.count);
-    closed(&ring);
+    ring_end_in(&folder, &ring);
 }
 
 static void a_revoked_key_may_come_back_under_another_name(void)
@@ -196,7 +171,7 @@ static void a_revoked_key_may_come_back_under_another_name(void)
     struct ring ring;
     struct key one = some_key();
 
-    opened(&ring);
+    ring_new_in(&folder, &ring);
     CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
     CHECK_OK(ring_revoke(folder.path, "pc1", &why));
     CHECK_OK(ring_reload(&ring, &why));
@@ -205,7 +180,7 @@ static void a_revoked_key_may_come_back_under_another_name(void)
     CHECK_OK(ring_reload(&ring, &why));
     CHECK_EQUAL(1, ring.allowed.count);
     CHECK_EQUAL(0, ring.revoked.count);
-    closed(&ring);
+    ring_end_in(&folder, &ring);
 }
 
 static void copied(const char *from, const char *to)
@@ -223,7 +198,7 @@ static void a_key_in_both_folders_is_let_in_and_not_revoked(void)
     struct ring ring;
     struct key one = some_key();
 
-    opened(&ring);
+    ring_new_in(&folder, &ring);
     CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
     copied("allowed/pc1.key", "revoked/old.key");
     CHECK_OK(ring_reload(&ring, &why));
@@ -238,7 +213,7 @@ static void a_key_in_both_folders_is_let_in_and_not_revoked(void)
     CHECK_OK(ring_reload(&ring, &why));
     CHECK_EQUAL(1, ring.allowed.count);
     CHECK_EQUAL(0, ring.revoked.count);
-    closed(&ring);
+    ring_end_in(&folder, &ring);
 }
 
 static void what_others_put_there_since_is_not_written_twice(void)
@@ -246,7 +221,7 @@ static void what_others_put_there_since_is_not_written_twice(void)
     struct ring ring, anew;
     struct key one = some_key(), two = some_key(), three = some_key();
 
-    opened(&ring);
+    ring_new_in(&folder, &ring);
     CHECK_OK(ring_open(folder.path, &anew, &why));
     CHECK_OK(ring_enrol(&anew, "by-hand", &one, &why));
     CHECK_OK(ring_enrol(&anew, "gone", &two, &why));
@@ -261,7 +236,7 @@ static void what_others_put_there_since_is_not_written_twice(void)
     CHECK_EQUAL(2, anew.allowed.count);
     CHECK_EQUAL(1, anew.revoked.count);
     ring_close(&anew);
-    closed(&ring);
+    ring_end_in(&folder, &ring);
 }
 
 /* Any forty digits are a key. */
@@ -284,7 +259,7 @@ static void a_list_that_is_full_gets_no_longer(void)
     struct ring ring;
     struct key one = some_key(), other = some_key();
 
-    opened(&ring);
+    ring_new_in(&folder, &ring);
     filled(LIST_MOST - 1);
     CHECK_OK(ring_enrol(&ring, "last", &one, &why));
     CHECK_STATUS(STATUS_REFUSED, ring_enrol(&ring, "more", &other, &why));
@@ -293,7 +268,7 @@ static void a_list_that_is_full_gets_no_longer(void)
     CHECK_OK(ring_reload(&ring, &why));
     CHECK_EQUAL(LIST_MOST, ring.allowed.count);
     CHECK_STATUS(STATUS_REFUSED, ring_admit(&ring, "more", &other, &why));
-    closed(&ring);
+    ring_end_in(&folder, &ring);
 }
 
 static void a_key_in_two_files_is_refused_by_their_names(void)
@@ -301,7 +276,7 @@ static void a_key_in_two_files_is_refused_by_their_names(void)
     struct ring ring;
     struct key one = some_key(), other = some_key();
 
-    opened(&ring);
+    ring_new_in(&folder, &ring);
     CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
     CHECK_OK(ring_admit(&ring, "pc2", &other, &why));
     copied("allowed/pc1.key", "allowed/pc3.key");
@@ -309,7 +284,7 @@ static void a_key_in_two_files_is_refused_by_their_names(void)
     CHECK_CONTAINS("pc1.key", why.text);
     CHECK_CONTAINS("pc3.key", why.text);
     CHECK_EQUAL(2, ring.allowed.count);
-    closed(&ring);
+    ring_end_in(&folder, &ring);
 }
 
 static void a_damaged_file_is_named_and_the_list_stays(void)
@@ -317,7 +292,7 @@ static void a_damaged_file_is_named_and_the_list_stays(void)
     struct ring ring;
     struct key one = some_key();
 
-    opened(&ring);
+    ring_new_in(&folder, &ring);
     CHECK_OK(ring_admit(&ring, "pc1", &one, &why));
     CHECK(file_fill(folder_file(&folder, "allowed/pc2.key"), "what?", 5));
     CHECK_STATUS(STATUS_MALFORMED, ring_reload(&ring, &why));
@@ -326,7 +301,7 @@ static void a_damaged_file_is_named_and_the_list_stays(void)
     CHECK(file_fill(folder_file(&folder, "allowed/README"), "what?", 5));
     CHECK_EQUAL(0, unlink(folder_file(&folder, "allowed/pc2.key")));
     CHECK_OK(ring_reload(&ring, &why));
-    closed(&ring);
+    ring_end_in(&folder, &ring);
 }
 
 static void a_name_leads_out_of_no_folder(void)
@@ -337,13 +312,13 @@ static void a_name_leads_out_of_no_folder(void)
     struct ring ring;
     struct key one = some_key();
 
-    opened(&ring);
+    ring_new_in(&folder, &ring);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         CHECK_STATUS(STATUS_USAGE, ring_enrol(&ring, names[i], &one, &why));
         CHECK_STATUS(STATUS_USAGE, ring_revoke(folder.path, names[i], &why));
     }
     CHECK_OK(ring_enrol(&ring, "pc-1.office_2", &one, &why));
-    closed(&ring);
+    ring_end_in(&folder, &ring);
 }
 
 void add_keys_ring_tests(CU_pSuite suite)

@@ -7,49 +7,11 @@
 #include <string.h>
 
 #include "core/prng.h"
+#include "study/soak_count.h"
 #include "tests/check.h"
 #include "tests/sim/lab.h"
 
 enum { MOST_NODES = 4, ELEMENTS = 8, CHUNK = 4, MOST_KILLS = 8, EVERY = 10 };
-
-/* ---- what adds ---- */
-
-static int async_closes(const struct gate_state *state)
-{
-    return state->live >= state->required && state->offered > 0;
-}
-
-static int sync_closes(const struct gate_state *state)
-{
-    return state->live >= state->required && state->offered >= state->live;
-}
-
-static double one(double samples, double total)
-{
-    (void)samples;
-    (void)total;
-    return 1;
-}
-
-static double undivided(double total, unsigned count, unsigned live)
-{
-    (void)total;
-    (void)count;
-    (void)live;
-    return 1;
-}
-
-static const struct gate_rule add_async = {.name = "async",
-                                           .doc = "",
-                                           .closes = async_closes,
-                                           .share = one,
-                                           .whole = undivided};
-static const struct gate_rule add_sync = {.name = "sync",
-                                          .doc = "",
-                                          .batch = true,
-                                          .closes = sync_closes,
-                                          .share = one,
-                                          .whole = undivided};
 
 static double step_of(const void *context, uint64_t iteration, const float *x,
                       size_t elements, float *gradient)
@@ -198,11 +160,13 @@ static const uint64_t delays[] = {0, 3, EVERY, UINT64_C(2) * EVERY};
 static void play_all(struct plan plan,
                      bool (*run_of)(const struct plan *plan, unsigned turn))
 {
+    const struct gate_rule gates[] = {count_gate(&gate_sync),
+                                      count_gate(&gate_async)};
     bool held = true;
 
     for (unsigned i = 0; held && i < 32; i++) {
         plan.delay = delays[i % 4];
-        plan.gate = i / 4 % 2 ? &add_async : &add_sync;
+        plan.gate = &gates[i / 4 % 2];
         plan.nodes = i / 8 % 2 ? MOST_NODES : 1;
         plan.wipes = i / 16;
         held = run_of(&plan, i);
