@@ -201,6 +201,7 @@ void gift_ask(struct hub *hub, struct member *member, enum start start)
     gift->chunks = calloc(gift->count, sizeof(struct blob *));
     if (!gift->given || !gift->chunks)
         abort();
+    member->asked++;
     member_start(hub, member, start);
     flow_open(hub, member, 0, &hub->gift.loan);
 }

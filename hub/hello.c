@@ -130,6 +130,7 @@ static void member_enter(struct hub *hub, struct member *member,
     member->base_version = hello->base_version;
     member->run = hello->run;
     member->keeps = hello->kept;
+    member->asked = 0;
     member->keeps_life = hello->kept_life;
     member->keeps_chunk = hello->kept_chunk;
     member->doubt = (struct doubt){.asked = recover_doubts(hub, hello),

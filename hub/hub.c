@@ -6,6 +6,9 @@
 
 #include "hub/state.h"
 
+/* A tick that comes so late is one after a sleep. */
+#define SLEEP SECOND
+
 /* What a message of each kind does to a peer in each state. What is absent is
  * an offence; only this file drops peers for it. */
 typedef void handler(struct hub *hub, struct peer *peer,
@@ -257,6 +260,16 @@ static void note_times(struct hub *hub)
         hub->finished = hub->now;
 }
 
+/* A hub that was stopped, or whose PC has slept, has heard nobody meanwhile:
+ * what has come since is still to be read. */
+static void look_at_clock(struct hub *hub)
+{
+    nanos late = hub->now - hub->next_tick;
+
+    if (hub->next_tick && late > SLEEP)
+        recover_slept(hub, late);
+}
+
 static void step(void *self, const struct event *event, struct effects *out)
 {
     struct hub *hub = self;
@@ -271,6 +284,7 @@ static void step(void *self, const struct event *event, struct effects *out)
     }
     hub->now = event->now;
     hub->out = out;
+    look_at_clock(hub);
     switch (event->kind) {
     case EVENT_JOIN:
         peer_joins(hub, event);

@@ -307,6 +307,8 @@ void keeping_made(struct hub *hub, struct job *job);
 void recover_resume(struct hub *hub, uint64_t epoch);
 /* The first event has come. */
 void recover_begin(struct hub *hub);
+/* The hub has done nothing for this time: nobody has had it. */
+void recover_slept(struct hub *hub, nanos time);
 /* What a HELLO that fits means for it; false: it is not let in. */
 bool recover_meets(struct hub *hub, peer_id peer,
                    const struct msg_hello *hello);

@@ -99,3 +99,11 @@ enum start recover_first_thing(const struct hub *hub,
 
     return start == START_GO && again ? START_TAKE : start;
 }
+
+void recover_slept(struct hub *hub, nanos time)
+{
+    hub->recovery.until += time;
+    hub->recovery.progress += time;
+    for (int i = 0; i < hub->member_count; i++)
+        hub->members[i]->doubt.since += time;
+}

@@ -228,11 +228,11 @@ struct member {
     struct msg_ping stats;
     uint64_t last_exchange; /* newest that was offered */
     uint64_t merged, settled; /* newest merged whole; 1 + what it was told */
-    uint64_t base_version;
-    uint64_t run;    /* that it is in; 0: none yet */
+    uint64_t base_version, run; /* run: that it is in; 0: none yet */
     uint64_t keeps, keeps_life; /* 1 + version of that, 0: none; hub's life */
     uint32_t keeps_chunk; /* elements of a chunk of it */
     bool mistrusted; /* what it gave as that was no good, or never came */
+    unsigned asked; /* for parameters, times in this session */
     struct doubt doubt;
     struct told told;
     uint64_t every; /* k that it was told */

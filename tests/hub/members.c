@@ -58,6 +58,28 @@ static void another_founds_when_the_founder_falls_silent(void)
     bench_destroy(&bench);
 }
 
+/* Its chunks are on their way when it is asked once more, at a chunk a second.
+ */
+static void a_founder_that_is_asked_again_may_use_its_first_credit(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench->config.down = BENCH_CHUNK_BYTES;
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    guest_lives(bench, &a, 3 * SECOND);
+    hand_wait(&bench->hand, 4 * SECOND);
+    CHECK_EQUAL(START_HOLD, guest_heard(bench, &a, MSG_WELCOME)->welcome.start);
+    guest_delivers_all(bench, &a, 0, 1);
+    CHECK_EQUAL(START_FOUND,
+                guest_heard(bench, &a, MSG_WELCOME)->welcome.start);
+    CHECK(!hand_dropped(&bench->hand, a.control));
+    guest_lives(bench, &a, 5 * SECOND);
+    guest_founds(bench, &a, 1);
+    bench_destroy(&bench);
+}
+
 static void first_parameters_that_are_not_finite_cut_the_founder(void)
 {
     struct bench *bench = bench_new();
@@ -306,6 +328,7 @@ void add_hub_members_tests(CU_pSuite suite)
     TEST(the_first_to_attach_founds_the_centre);
     TEST(another_founds_when_the_founder_leaves);
     TEST(another_founds_when_the_founder_falls_silent);
+    TEST(a_founder_that_is_asked_again_may_use_its_first_credit);
     TEST(first_parameters_that_are_not_finite_cut_the_founder);
     TEST(a_stranger_is_told_to_say_hello);
     TEST(a_member_that_says_what_it_must_not_is_cut);

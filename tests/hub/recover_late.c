@@ -127,6 +127,27 @@ static void who_comes_late_has_time_to_attach(void)
     bench_destroy(&bench);
 }
 
+/* What a node has sent meanwhile is read after the hub has looked at the time.
+ */
+static void a_hub_that_has_slept_reads_before_it_gives_up(void)
+{
+    struct treasure treasure;
+    struct guest a;
+    struct bench *bench = treasure_resume(&store, &a, &treasure);
+
+    a.control = a.bulk = PEER_NONE;
+    guest_hello(bench, &a);
+    guest_lives(bench, &a, SECOND);
+    bench->hand.now += 30 * SECOND;
+    guest_pings(bench, &a, 1);
+    guest_attach(bench, &a);
+    guest_lives(bench, &a, HUB_RECOVERY);
+    CHECK_EQUAL(START_GIVE, treasure_start(bench, &a));
+    treasure_given(bench, &a, &treasure);
+    CHECK_EQUAL(4, bench_look(bench)->version);
+    bench_destroy(&bench);
+}
+
 /* The hub has only just sent all that its rate allows: the centre, to a. */
 static void no_rate_keeps_a_node_from_the_first_to_keep(void)
 {
@@ -169,6 +190,7 @@ void add_hub_recover_late_tests(CU_pSuite suite)
     TEST(the_first_node_may_come_late);
     TEST(who_has_more_is_asked_as_long_as_nothing_is_merged);
     TEST(who_comes_late_has_time_to_attach);
+    TEST(a_hub_that_has_slept_reads_before_it_gives_up);
     TEST(those_who_say_they_keep_more_do_not_add_up);
     TEST(no_rate_keeps_a_node_from_the_first_to_keep);
     TEST(no_rate_keeps_a_node_from_later_ones_to_keep);
