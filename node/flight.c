@@ -121,8 +121,7 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
     if (verdict == VERDICT_MERGED && !flight->obsolete &&
         flight->snapshot.kind == EXCHANGE_PARAMETERS)
         sum_copy(&node->reference[chunk], &place->sent);
-    if (verdict == VERDICT_MERGED && place->encoded)
-        promise_chunk(node, flight, chunk, place->encoded);
+    promise_chunk(node, flight, chunk, verdict);
     if (is_kept(flight, chunk, verdict) && place->encoded)
         sum_add(&node->reference[chunk], place->encoded, -share,
                 flight->codec);
@@ -375,12 +374,14 @@ void node_on_verdict(struct node *node, const struct msg *msg,
     end = verdict->chunks < node->chunks - verdict->first
               ? verdict->first + verdict->chunks
               : node->chunks;
+    if (flight && flight->stage == FLIGHT_FORMING)
+        flight = NULL;
+    for (uint32_t i = verdict->first; flight && i < end; i++)
+        flight_judge(node, flight, i, verdict->verdict, 1);
     if (node->unsettled)
         promises_recall(node, verdict, end);
-    if (!flight || flight->stage == FLIGHT_FORMING)
+    if (!flight)
         return;
-    for (uint32_t i = verdict->first; i < end; i++)
-        flight_judge(node, flight, i, verdict->verdict, 1);
     if ((verdict->verdict == VERDICT_MERGED ||
          verdict->verdict == VERDICT_DECLINED) &&
         flight->snapshot.kind == EXCHANGE_PARAMETERS &&

@@ -10,7 +10,7 @@ struct promise *promise_new(struct node *node, struct promise **link,
                             enum exchange kind)
 {
     struct promise *promise =
-        calloc(1, sizeof *promise + node->chunks * sizeof *promise->given);
+        calloc(1, sizeof *promise + node->chunks * sizeof *promise->chunks);
 
     if (!promise)
         abort();
@@ -23,16 +23,45 @@ struct promise *promise_new(struct node *node, struct promise **link,
     return promise;
 }
 
+static void chunk_free(struct node *node, struct promise *promise,
+                       uint32_t chunk)
+{
+    struct promised *place = &promise->chunks[chunk];
+
+    if (place->given.blob) {
+        promise->bytes -= place->given.blob->size;
+        node->promises.bytes -= place->given.blob->size;
+    }
+    blob_unref(&place->given.blob);
+    free(place->turn);
+    *place = (struct promised){0};
+}
+
 void promise_free(struct node *node, struct promise **link)
 {
     struct promise *promise = *link;
 
     *link = promise->next;
     node->promises.count--;
-    node->promises.bytes -= promise->bytes;
     for (uint32_t i = 0; i < node->chunks; i++)
-        blob_unref(&promise->given[i].blob);
+        chunk_free(node, promise, i);
     free(promise);
+}
+
+bool promise_counts(const struct node *node, const struct promise *promise)
+{
+    for (uint32_t i = 0; i < node->chunks; i++)
+        if (promise->chunks[i].given.blob && promise->chunks[i].turns % 2 == 0)
+            return true;
+    return false;
+}
+
+bool promise_turned(const struct node *node, const struct promise *promise)
+{
+    for (uint32_t i = 0; i < node->chunks; i++)
+        if (promise->chunks[i].turns)
+            return true;
+    return false;
 }
 
 /* The exchange's place in the list, made if need be. */
@@ -52,19 +81,57 @@ static struct promise *promise_of(struct node *node,
 
 /* ---- what becomes of them ---- */
 
-void promise_chunk(struct node *node, const struct flight *flight,
-                   uint32_t chunk, struct blob *given)
+static struct promised *remember(struct node *node,
+                                 const struct flight *flight, uint32_t chunk,
+                                 struct blob *given)
 {
-    struct promise *promise;
+    struct promise *promise = promise_of(node, flight);
 
-    if (flight->obsolete || flight->snapshot.kind == EXCHANGE_PARAMETERS)
-        return;
-    promise = promise_of(node, flight);
-    promise->given[chunk] =
+    promise->chunks[chunk].given =
         (struct input){blob_ref(given), 1, flight->codec};
     promise->bytes += given->size;
     node->promises.bytes += given->size;
-    promises_trim(node);
+    return &promise->chunks[chunk];
+}
+
+/* The last exchange that the hub, or one before it, has been offered. */
+static uint64_t last_offered(const struct node *node)
+{
+    for (const struct flight *flight = node->flights; flight;
+         flight = flight->next)
+        if (flight->stage == FLIGHT_FORMING)
+            return flight->snapshot.exchange - 1;
+    return node->newest;
+}
+
+static void turn(const struct node *node, struct promised *place)
+{
+    size_t size = (place->turns + 1) * sizeof *place->turn;
+
+    place->turn = realloc(place->turn, size);
+    if (!place->turn)
+        abort();
+    place->turn[place->turns++] = last_offered(node);
+}
+
+void promise_chunk(struct node *node, const struct flight *flight,
+                   uint32_t chunk, enum verdict verdict)
+{
+    struct blob *given = flight->chunks[chunk].encoded;
+    bool merged = verdict == VERDICT_MERGED;
+    struct promised *place;
+
+    if (!given || flight->obsolete ||
+        flight->snapshot.kind == EXCHANGE_PARAMETERS ||
+        (!merged && (verdict != VERDICT_LOST || !node->unsettled)))
+        return;
+    place = remember(node, flight, chunk, given);
+    if (merged) {
+        promises_trim(node);
+    } else {
+        place->doubted = true;
+        turn(node, place);
+    }
 }
 
 /* The one that the exchange is in, or NULL. */
@@ -86,7 +153,7 @@ void promises_recall(struct node *node, const struct msg_verdict *verdict,
         node->promises.recalled = verdict->exchange;
     for (uint32_t i = verdict->first;
          promise && verdict->verdict != VERDICT_MERGED && i < end; i++)
-        promise->recalled |= promise->given[i].blob != NULL;
+        promise->chunks[i].recalled = true;
 }
 
 void promises_doubt(struct node *node)
@@ -94,7 +161,8 @@ void promises_doubt(struct node *node)
     node->promises.recalled = 0;
     for (struct promise *promise = node->promises.first; promise;
          promise = promise->next)
-        promise->recalled = false;
+        for (uint32_t i = 0; i < node->chunks; i++)
+            promise->chunks[i].recalled = false;
 }
 
 void promises_mark(struct marks *marks, uint64_t merged)
@@ -125,64 +193,161 @@ void promises_forget(struct node *node)
         .folding = {.number = node->promises.folding.number}};
 }
 
-static void give_again(struct node *node, const struct promise *promise)
+static bool is_given_again(const struct promised *place)
+{
+    return place->turns % 2;
+}
+
+/* Whether the version of which `merged` is the newest exchange has the chunk:
+ * as it stood when that one was offered. */
+static bool is_in(const struct promise *promise, const struct promised *place,
+                  uint64_t merged)
+{
+    unsigned turns = 0;
+
+    while (turns < place->turns && place->turn[turns] < merged)
+        turns++;
+    return promise->exchange <= merged && !place->recalled && turns % 2 == 0;
+}
+
+/* Gives it again, or takes that back. */
+static void turn_over(struct node *node, struct promise *promise,
+                      uint32_t chunk)
 {
     bool gradient = promise->kind == EXCHANGE_GRADIENT;
+    struct promised *place = &promise->chunks[chunk];
+    bool back = is_given_again(place);
+
+    sum_add(gradient ? &node->residual[chunk] : &node->reference[chunk],
+            place->given.blob, gradient == back ? -1 : 1, place->given.codec);
+    turn(node, place);
+}
+
+/* A sum of which the hub has a part: nobody knows which. */
+static bool is_apart(const struct node *node, const struct promise *promise,
+                     uint64_t merged)
+{
+    bool recalled = false;
 
     for (uint32_t i = 0; i < node->chunks; i++)
-        if (promise->given[i].blob)
-            sum_add(gradient ? &node->residual[i] : &node->reference[i],
-                    promise->given[i].blob, gradient ? 1 : -1,
-                    promise->given[i].codec);
+        recalled |=
+            promise->chunks[i].given.blob && promise->chunks[i].recalled;
+    return promise->first <= merged &&
+           (promise->exchange > merged ||
+            (recalled && promise->first < promise->exchange));
 }
 
-/* Of a promise, the exchanges that are to be given again, and those of which
- * nobody knows: a sum of which the hub has a part. */
-static void tell_apart(const struct promise *promise, uint64_t merged,
-                       uint64_t *again, uint64_t *lost)
+/* By exchanges: what a version means for them. */
+struct outcome {
+    uint64_t again, back, lost;
+};
+
+static void settle_one(struct node *node, struct promise *promise,
+                       uint64_t merged, struct outcome *outcome)
 {
     uint64_t count = promise->exchange - promise->first + 1;
+    bool again = false, back = false;
 
-    *again = *lost = 0;
-    if (promise->first > merged || (promise->recalled && count == 1))
-        *again = count;
-    else if (promise->exchange > merged)
-        *lost = promise->exchange - merged;
-    else if (promise->recalled)
-        *lost = 1;
+    for (uint32_t i = 0; i < node->chunks; i++) {
+        struct promised *place = &promise->chunks[i];
+
+        place->doubted = false;
+        if (!place->given.blob ||
+            is_in(promise, place, merged) != is_given_again(place))
+            continue;
+        back |= is_given_again(place);
+        again |= !is_given_again(place);
+        turn_over(node, promise, i);
+    }
+    outcome->again += again ? count : 0;
+    outcome->back += back ? count : 0;
 }
 
-/* Gives again what is behind exchange `merged`, or was recalled, and says
- * so. */
-static void undo(struct node *node, uint64_t merged)
+static void say(struct node *node, const struct outcome *outcome)
 {
-    struct promises *promises = &node->promises;
-    struct promise **link = &promises->first;
-    uint64_t again = 0, lost = 0;
+    unsigned long long version = node->welcome.version;
 
-    if (promises->forgotten > merged) {
-        lost = promises->forgotten - merged;
-        promises->forgotten = merged;
-    }
-    while (*link) {
-        uint64_t more, gone;
-
-        tell_apart(*link, merged, &more, &gone);
-        again += more;
-        lost += gone;
-        if (more)
-            give_again(node, *link);
-        if (more || gone)
-            promise_free(node, link);
-        else
-            link = &(*link)->next;
-    }
-    if (again || lost)
+    if (outcome->again || outcome->lost)
         effects_note(node->out, NOTE_RESTORED, node->name,
                      "the hub is back at version %llu: %llu merged exchanges "
                      "are offered again, %llu are lost",
-                     (unsigned long long)node->welcome.version,
-                     (unsigned long long)again, (unsigned long long)lost);
+                     version, (unsigned long long)outcome->again,
+                     (unsigned long long)outcome->lost);
+    if (outcome->back)
+        effects_note(node->out, NOTE_RESTORED, node->name,
+                     "version %llu of the hub has %llu exchanges that were to "
+                     "be offered again: they count once",
+                     version, (unsigned long long)outcome->back);
+}
+
+/* Gives again what the version has not got, and takes back what it has. */
+static void settle_all(struct node *node, uint64_t merged)
+{
+    struct promises *promises = &node->promises;
+    struct promise **link = &promises->first;
+    struct outcome outcome = {0};
+
+    if (promises->forgotten > merged) {
+        outcome.lost = promises->forgotten - merged;
+        promises->forgotten = merged;
+    }
+    while (*link) {
+        if (!is_apart(node, *link, merged)) {
+            settle_one(node, *link, merged, &outcome);
+            link = &(*link)->next;
+            continue;
+        }
+        if (promise_counts(node, *link))
+            outcome.lost += (*link)->exchange > merged
+                                ? (*link)->exchange - merged
+                                : 1;
+        promise_free(node, link);
+    }
+    say(node, &outcome);
+}
+
+/* Forgets chunks, and exchanges of which nothing is left. */
+static void drop_chunks(struct node *node,
+                        bool (*goes)(const struct promise *, uint32_t))
+{
+    struct promise **link = &node->promises.first;
+
+    while (*link) {
+        for (uint32_t i = 0; i < node->chunks; i++)
+            if ((*link)->chunks[i].given.blob && goes(*link, i))
+                chunk_free(node, *link, i);
+        if ((*link)->bytes)
+            link = &(*link)->next;
+        else
+            promise_free(node, link);
+    }
+}
+
+/* The hub that it was offered to says that it was not merged. */
+static bool is_over(const struct promise *promise, uint32_t chunk)
+{
+    return promise->chunks[chunk].doubted;
+}
+
+/* It was to be given again, and no exchange since that counts holds it. */
+static bool is_owed(const struct promise *promise, uint32_t chunk)
+{
+    const struct promised *place = &promise->chunks[chunk];
+
+    if (!is_given_again(place))
+        return false;
+    for (const struct promise *later = promise->next; later;
+         later = later->next)
+        if (later->first > place->turn[place->turns - 1] &&
+            later->chunks[chunk].given.blob &&
+            !is_given_again(&later->chunks[chunk]))
+            return false;
+    return true;
+}
+
+void promises_taken(struct node *node)
+{
+    drop_chunks(node, is_owed);
 }
 
 void promises_settle(struct node *node, uint64_t merged)
@@ -191,9 +356,13 @@ void promises_settle(struct node *node, uint64_t merged)
     uint64_t life = epoch_life(node->keep.epoch);
 
     if (life != promises->life)
-        undo(node, merged > promises->recalled ? merged : promises->recalled);
+        settle_all(node, merged > promises->recalled ? merged
+                                                     : promises->recalled);
+    else
+        drop_chunks(node, is_over);
     promises->life = life;
     promises_doubt(node);
+    promises_trim(node);
 }
 
 const char *promises_check(const struct node *node)

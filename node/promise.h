@@ -10,6 +10,15 @@
  * residual. What the hub's version has is remembered on, as that hub may be
  * lost as well.
  *
+ * So is what was given again: the next hub may go on from a version that has
+ * it all the same, which another node kept, and then it is taken back: r gets
+ * the delta again, the residual loses the gradient. Which of the two it is, the
+ * newest exchange says that a version has: one that was offered before this was
+ * given again is of the hubs before, whose versions have it; one that was
+ * offered later is of those that have not. The same holds for what was in
+ * flight when a hub went, of which another has said that it was not merged. A
+ * node that takes the centre forgets what it has not given again by then.
+ *
  * That takes as much memory as was merged since. Beyond `room` exchanges are
  * added up, the oldest first: a centre that goes on has all of a sum or nothing
  * of it, if no version in between was kept or saved: KEEP and SAVING say it.
@@ -45,14 +54,23 @@ enum {
     PROMISED_COUNT = 1024 /* of sums, however short */
 };
 
+/* A chunk of them. It counts as merged, and after each of its turns as the
+ * other: given again, or merged after all. */
+struct promised {
+    struct input given; /* no blob: it was not merged */
+    bool recalled; /* the hub that is there now has not merged it */
+    bool doubted;  /* it was in flight, and no hub has settled it since */
+    unsigned turns;
+    uint64_t *turn; /* the last exchange that was offered before each */
+};
+
 /* The chunks of exchanges that were merged, added up. */
 struct promise {
     uint64_t first, exchange; /* the oldest, the newest */
     enum exchange kind;
     uint64_t bytes;
-    bool recalled; /* the hub that is there now has not merged it */
     struct promise *next;
-    struct input given[]; /* per chunk; no blob: it was not merged */
+    struct promised chunks[];
 };
 
 /* Promises that are being added up. */
@@ -79,9 +97,10 @@ struct promises {
     struct folding folding;
 };
 
-/* The chunk has just been merged; `given` is what was sent. */
+/* The chunk has just got its verdict: it was merged, or was in flight when a
+ * hub went, that may have merged it, and is given again. */
 void promise_chunk(struct node *node, const struct flight *flight,
-                   uint32_t chunk, struct blob *given);
+                   uint32_t chunk, enum verdict verdict);
 /* A chunk of some has been added up. */
 void promises_folded(struct node *node, struct job *job);
 /* A hub that has not let the node in yet tells a verdict on an exchange, of
@@ -100,6 +119,9 @@ void promises_saved(struct node *node, uint64_t merged);
 /* The hub goes on from a centre that has the node's exchanges up to `merged`.
  * Gives again what it has not. */
 void promises_settle(struct node *node, uint64_t merged);
+/* The node's parameters were replaced by the centre's: what was to be given
+ * again is not. */
+void promises_taken(struct node *node);
 void promises_forget(struct node *node);
 /* A broken invariant, or NULL. */
 const char *promises_check(const struct node *node);
@@ -109,6 +131,10 @@ struct promise *promise_new(struct node *node, struct promise **link,
                             uint64_t first, uint64_t exchange,
                             enum exchange kind);
 void promise_free(struct node *node, struct promise **link);
+/* Whether some of it is not to be given again. */
+bool promise_counts(const struct node *node, const struct promise *promise);
+/* Whether a chunk of it has ever been given again. */
+bool promise_turned(const struct node *node, const struct promise *promise);
 /* Keeps to the room that there is. */
 void promises_trim(struct node *node);
 /* What is being added up is not. */

@@ -59,7 +59,8 @@ static const struct promise *group_end(const struct node *node,
     *bytes = first->bytes;
     *count = 1;
     while (first->next && first->next->kind == first->kind &&
-           !first->recalled && !first->next->recalled &&
+           !promise_turned(node, first) &&
+           !promise_turned(node, first->next) &&
            !is_between(&node->promises, first) && !is_open(node, first->next)) {
         first = first->next;
         *bytes += first->bytes;
@@ -78,12 +79,12 @@ static struct job *chunk_sum(const struct node *node,
     struct job *job;
 
     for (const struct promise *one = first; one != end; one = one->next)
-        count += one->given[chunk].blob != NULL;
+        count += one->chunks[chunk].given.blob != NULL;
     job = job_new(&work_fold, node->pool, count);
     count = 0;
     for (const struct promise *one = first; one != end; one = one->next)
-        if (one->given[chunk].blob) {
-            job->in[count] = one->given[chunk];
+        if (one->chunks[chunk].given.blob) {
+            job->in[count] = one->chunks[chunk].given;
             (void)blob_ref(job->in[count++].blob);
         }
     return job;
@@ -106,9 +107,10 @@ static void replace(struct node *node)
     while (sum->next && sum->next->exchange <= folding->last)
         promise_free(node, &sum->next);
     for (uint32_t i = 0; i < node->chunks; i++) {
-        sum->given[i] = folding->sum[i];
-        (void)blob_ref(sum->given[i].blob);
-        sum->bytes += sum->given[i].blob ? sum->given[i].blob->size : 0;
+        const struct blob *blob = blob_ref(folding->sum[i].blob);
+
+        sum->chunks[i].given = folding->sum[i];
+        sum->bytes += blob ? blob->size : 0;
     }
     promises->bytes += sum->bytes;
 }
@@ -205,9 +207,23 @@ static void forget_kept(struct node *node)
     while ((one = promises->first) && one->exchange <= promises->safe &&
            (bytes > spare_room(node) || is_full(node))) {
         bytes -= one->bytes;
-        promises->forgotten = one->exchange;
+        if (promise_counts(node, one))
+            promises->forgotten = one->exchange;
         promise_free(node, &promises->first);
     }
+}
+
+/* Forgets the oldest of what was given again: a hub that has it all the same
+ * may come no more. */
+static void forget_turned(struct node *node)
+{
+    struct promise **link = &node->promises.first;
+
+    while (*link && is_full(node))
+        if (promise_turned(node, *link))
+            promise_free(node, link);
+        else
+            link = &(*link)->next;
 }
 
 /* At last by what can then not be told apart any more. */
@@ -217,6 +233,9 @@ void promises_trim(struct node *node)
 
     forget_kept(node);
     if (!is_full(node) || promises->folding.sum || fold_some(node))
+        return;
+    forget_turned(node);
+    if (!is_full(node))
         return;
     promises->kept.former = promises->saved.former = 0;
     if (fold_some(node))
