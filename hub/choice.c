@@ -96,8 +96,8 @@ static bool boasts(const struct hub *hub, const struct round *round,
 {
     const struct candidate *one = &contribution->candidate;
 
-    return round->policy->reduce->by_loss && !round->takes_all &&
-           !one->verified && hub->pinned != (int)one->node &&
+    return !round->takes_all && !one->verified &&
+           hub->pinned != (int)one->node &&
            claims_boast(&round->claims, one,
                         round->policy->exchange == EXCHANGE_PARAMETERS);
 }
@@ -116,11 +116,10 @@ static void choose_donors(struct hub *hub, struct round *round)
         const struct contribution *contribution = round->list[i];
 
         list[i] = contribution->candidate;
-        list[i].score = contribution->refused ||
-                                is_lost(hub, contribution) ||
-                                boasts(hub, round, contribution)
-                            ? NO_SCORE
-                            : contribution->offer.score;
+        list[i].score = contribution->offer.score;
+        if (contribution->refused || is_lost(hub, contribution) ||
+            boasts(hub, round, contribution))
+            list[i].score = NO_SCORE;
     }
     round->policy->receive->donors(list, round->count, &standing, donor);
     for (unsigned i = 0; i < round->count; i++) {
@@ -176,6 +175,9 @@ static void choose(struct hub *hub, struct round *round)
         place[count++] = i;
     }
     round->claims = claims_of(list, count);
+    for (unsigned i = 0; !round->policy->reduce->by_loss && i < count; i++)
+        if (boasts(hub, round, round->list[place[i]]))
+            list[i].score = NO_SCORE;
     round->choices = round->policy->select->choose(
         list, count, &standing, round->order, &round->wanted);
     for (unsigned i = 0; i < round->choices; i++)
@@ -368,8 +370,7 @@ static void take_judgement(struct hub *hub, const struct round *round,
                  "exchange %llu: %s",
                  (unsigned long long)contribution->offer.exchange,
                  boasts(hub, round, contribution)
-                     ? "nobody could test it, and its score is too good beside "
-                       "those of others, or its parameters are too large"
+                     ? "nobody could test it, and it is far beyond all others"
                      : round->policy->reduce->refusal);
     decline(hub, contribution, VERDICT_REFUTED);
 }

@@ -24,13 +24,12 @@ struct crowd {
 };
 
 /* The centre is 1. */
-static struct crowd crowd_of(const char *preset, unsigned count)
+static struct crowd crowd_by(const struct policy *policy, unsigned count)
 {
     struct crowd crowd = {.bench = bench_new(), .count = count};
     char name[8];
 
-    crowd.bench->config.policy = preset_find(preset)->policy;
-    crowd.bench->config.policy.reduce = &reduce_verified;
+    crowd.bench->config.policy = *policy;
     crowd.bench->config.evaluate = &taste;
     crowd.bench->config.evaluate_interval = 1000 * SECOND;
     bench_open(crowd.bench);
@@ -40,6 +39,15 @@ static struct crowd crowd_of(const char *preset, unsigned count)
     }
     guest_founds(crowd.bench, &crowd.guest[0], 1);
     return crowd;
+}
+
+/* Of this preset, tested. */
+static struct crowd crowd_of(const char *preset, unsigned count)
+{
+    struct policy policy = preset_find(preset)->policy;
+
+    policy.reduce = &reduce_verified;
+    return crowd_by(&policy, count);
 }
 
 /* All offer with the scores that they claim; who is asked delivers. */
@@ -97,6 +105,25 @@ static void nobody_follows_a_leader_by_its_word(void)
     bench_destroy(&crowd.bench);
 }
 
+/* Neither the centre nor anybody follows it, where nodes are believed. */
+static void a_boast_is_followed_by_nobody(void)
+{
+    static const char *const named[] = {"lsgd", "pbt"};
+    static const double claim[4] = {1e-27, 1, 2, 3}, at[4] = {1e9, 2, 3, 4};
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct crowd crowd = crowd_by(&preset_find(named[i])->policy, 4);
+
+        all_offer(&crowd, claim, at);
+        CHECK(guest_heard(crowd.bench, &crowd.guest[1], MSG_GRANT) != NULL);
+        CHECK_EQUAL(VERDICT_MERGED,
+                    guest_verdict(crowd.bench, &crowd.guest[1], 1, 0));
+        for (unsigned j = 0; j < 4; j++)
+            CHECK(!(guest_result(crowd.bench, &crowd.guest[j], 1, 0) > 4));
+        bench_destroy(&crowd.bench);
+    }
+}
+
 /* One of the two best by their word is drawn for each of the two worst. The
  * first of them stands the test; the second is a liar that nobody tested. */
 static void what_nobody_has_tested_is_given_to_nobody(void)
@@ -125,5 +152,6 @@ void add_hub_scores_tests(CU_pSuite suite)
 {
     TEST(a_claim_is_tested_before_it_is_merged);
     TEST(nobody_follows_a_leader_by_its_word);
+    TEST(a_boast_is_followed_by_nobody);
     TEST(what_nobody_has_tested_is_given_to_nobody);
 }
