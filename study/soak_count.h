@@ -33,7 +33,8 @@
  * - When a hub has lost its disk, and none of its nodes that come in time keeps
  *   a whole version, another run begins: what the former one held is gone, but
  *   for what its founder has of it, which by a lossy codec down may be a little
- *   more of a number than was merged, as rounded on its way. What a node has
+ *   more of a number than was merged, as rounded on its way; by signs of any
+ *   number, twice the chunk's average at most. What a node has
  *   not given yet it gives to the other run.
  * - A node that dies takes with it what was not merged. What one has learnt
  *   before it has the run's parameters goes when it takes them. Steps of a node

@@ -61,20 +61,35 @@ static float stood(const struct life *life, uint32_t chunk, size_t number,
     return most;
 }
 
+/* By signs every number of a chunk is changed by as much as all of them are on
+ * the average, those that have not moved, too; what that is too much is in the
+ * next change once more. */
+static float sign_step(const struct life *life, uint32_t chunk)
+{
+    float sum = 0;
+
+    for (size_t i = 0; i < numbers_of(life); i++)
+        sum += stood(life, chunk, i, INFINITY);
+    return 2 * sum / (float)life->config.hub.chunk_elements;
+}
+
 /* Another run begins with what its founder holds. By a lossy codec down that
  * may be more of a number than was ever merged of it, never more than that
- * once again: what rounds up to a step is half of it at least. */
+ * once again: what rounds up to a step is half of it at least. Signs have one
+ * step for all numbers. */
 static void found(struct life *life, uint32_t chunk, const float *theta)
 {
-    float *lost = life->count.lost[chunk];
+    float *lost = life->count.lost[chunk], step = 0;
 
     memset(lost, 0, sizeof life->count.lost[chunk]);
     if (life->config.hub.codec_down == CODEC_RAW)
         return;
+    if (life->config.hub.codec_down == CODEC_SIGN)
+        step = sign_step(life, chunk);
     for (size_t i = 0; i < numbers_of(life); i++) {
         float most = stood(life, chunk, i, theta[i]);
 
-        if (theta[i] - most <= most)
+        if (theta[i] - most <= fmaxf(most, step))
             lost[i] = most - theta[i];
     }
 }
