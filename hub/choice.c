@@ -98,8 +98,7 @@ static bool boasts(const struct hub *hub, const struct round *round,
 
     return !round->takes_all && !one->verified &&
            hub->pinned != (int)one->node &&
-           claims_boast(&round->claims, one,
-                        round->policy->exchange == EXCHANGE_PARAMETERS);
+           claims_boast(&round->claims, one);
 }
 
 /* Who gets whose, now that it is known who has been refused: by what the nodes
