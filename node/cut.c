@@ -86,6 +86,17 @@ void flight_close(struct node *node, struct flight *flight)
     say_closed(node, flight);
 }
 
+/* The hub may have let in as of this session what was offered in one before,
+ * which the node has taken back when that broke. */
+void flight_none(struct node *node, uint64_t exchange)
+{
+    struct msg msg = {.kind = MSG_CLOSE};
+
+    msg.close.exchange = exchange;
+    msg.close.chunks = node->chunks;
+    node_to_hub(node, &msg, NULL);
+}
+
 void flight_waive(struct node *node, const struct flight *flight)
 {
     struct msg msg = {.kind = MSG_WAIVE};

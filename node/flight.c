@@ -337,6 +337,8 @@ void node_on_grant(struct node *node, const struct msg *msg,
     struct flight *flight = flight_granted(node, msg->grant.exchange);
 
     (void)payload;
+    if (msg->grant.exchange && (!flight || flight->stage == FLIGHT_JUDGED))
+        flight_none(node, msg->grant.exchange);
     if (!flight || flight->stage == FLIGHT_JUDGED ||
         (flight->snapshot.exchange && flight->stage == FLIGHT_FORMING))
         return;

@@ -254,6 +254,8 @@ void flight_close(struct node *node, struct flight *flight);
 /* The trainer wants no more of its result: says so to the hub, if that knows of
  * it. */
 void flight_waive(struct node *node, const struct flight *flight);
+/* Says to the hub that nothing of an exchange that it has granted comes. */
+void flight_none(struct node *node, uint64_t exchange);
 void node_on_cut(struct node *node, const struct msg *msg,
                  struct blob *payload);
 

@@ -183,6 +183,28 @@ static void where_nothing_is_here_the_exchange_is_forgotten(void)
     desk_destroy(&desk);
 }
 
+/* The hub has let it in as of the session that followed. */
+static void what_is_granted_and_was_taken_back_is_closed(void)
+{
+    struct desk *desk = desk_new();
+    const struct hand_sent *close;
+
+    desk_ready(desk, 1);
+    desk->ungranted = true;
+    desk_offers(desk, 1, 3);
+    desk_breaks(desk);
+    desk_rejoins(desk);
+    desk_grants(desk, 1, DESK_CHUNKS);
+    CHECK_EQUAL(0, desk_chunks(desk, 1));
+    close = hand_last(&desk->hand, PEER_CONTROL, MSG_CLOSE);
+    if (CHECK(close != NULL)) {
+        CHECK_EQUAL(1, close->msg.close.exchange);
+        CHECK_EQUAL(0, close->msg.close.first);
+        CHECK_EQUAL(DESK_CHUNKS, close->msg.close.chunks);
+    }
+    desk_destroy(&desk);
+}
+
 /* However short the time is: each offer brings its largest chunk. */
 static void the_first_chunk_is_always_sent(void)
 {
@@ -254,6 +276,7 @@ void add_node_cut_tests(CU_pSuite suite)
     TEST(what_is_here_at_the_cut_is_applied);
     TEST(what_expires_after_the_cut_is_offered_again);
     TEST(where_nothing_is_here_the_exchange_is_forgotten);
+    TEST(what_is_granted_and_was_taken_back_is_closed);
     TEST(the_first_chunk_is_always_sent);
     TEST(what_is_complete_is_not_cut);
     TEST(a_result_behind_one_that_is_cut_counts_its_chunks_only);
