@@ -158,8 +158,10 @@ void snapshot_try(struct hub *hub)
         take_now(hub);
         wanted = false;
     }
-    hub->fence = hub->closing || hub->stopping || keeping_holds(hub) ||
-                 (wanted && hub->founded);
+    /* Last offers do not wait for one of them that never comes: what is saved
+     * at the end has them all. */
+    wanted &= hub->founded && (!hub->ending || hub->back.wanted);
+    hub->fence = hub->closing || hub->stopping || keeping_holds(hub) || wanted;
 }
 
 void snapshot_tick(struct hub *hub)
