@@ -98,7 +98,8 @@ static bool boasts(const struct hub *hub, const struct round *round,
 
     return !round->takes_all && !one->verified &&
            hub->pinned != (int)one->node &&
-           claims_boast(&round->claims, one);
+           claims_boast(&round->claims, one,
+                        round->policy->exchange == EXCHANGE_PARAMETERS);
 }
 
 /* Who gets whose, now that it is known who has been refused: by what the nodes

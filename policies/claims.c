@@ -41,9 +41,11 @@ struct claims claims_of(const struct candidate *list, unsigned count)
     return claims;
 }
 
-bool claims_boast(const struct claims *claims, const struct candidate *one)
+bool claims_boast(const struct claims *claims, const struct candidate *one,
+                  bool whole)
 {
-    return one->score < claims->lowest || !(one->norm <= claims->longest);
+    return one->score < claims->lowest ||
+           (whole && !(one->norm <= claims->longest));
 }
 
 bool claims_belied(const struct claims *claims, double tested)

@@ -5,8 +5,8 @@
  * before somebody has tested it. With s' the best score but one, and m the
  * median,
  *
- *     a boast    s_i < s' - 0.8 |s'|, or what it offers, parameters or a
- *                change, is longer than 4 times the median of three or more
+ *     a boast    s_i < s' - 0.8 |s'|, or parameters longer than 4 times the
+ *                median of all, of three or more
  *     belied     its score, tested by others, is above m + 0.8 |m|
  *
  * so that a loss is a boast where it is less than a fifth of all others. Nodes
@@ -18,12 +18,14 @@
 
 struct claims {
     double lowest, highest; /* scores between them are near the others' */
-    double longest;         /* offers up to there are */
+    double longest;         /* parameters up to there are */
 };
 
 /* Of an untested list; what is not known bounds nothing. */
 struct claims claims_of(const struct candidate *list, unsigned count);
-bool claims_boast(const struct claims *claims, const struct candidate *one);
+/* `whole`: it offers parameters, not a change of them. */
+bool claims_boast(const struct claims *claims, const struct candidate *one,
+                  bool whole);
 bool claims_belied(const struct claims *claims, double tested);
 
 #endif
