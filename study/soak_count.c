@@ -234,7 +234,8 @@ static void judge_most(struct life *life, unsigned node, unsigned stint,
     double spare = excess * (double)steps_of(life, node) + ROUNDING;
 
     for (uint32_t chunk = 0; chunk < life->chunks; chunk++)
-        if (count_held(life, node, stint, chunk) > most + spare)
+        if (count_held(life, node, stint, chunk) >
+            most + spare + count_founded(life, node, stint, chunk))
             life_complain(life,
                           "the centre holds %.6g of n%u's chunk %u, and only "
                           "%.6g were learnt",

@@ -93,6 +93,8 @@ struct soak_count {
     struct soak_version versions[SOAK_CHUNKS][SOAK_VERSIONS];
     uint64_t now[SOAK_CHUNKS]; /* 1 + the version of the chunk; 0: none */
     float lost[SOAK_CHUNKS][SOAK_OWN]; /* that the present centre has less */
+    float founded[SOAK_CHUNKS][SOAK_OWN]; /* that it may have more, of its
+                                             founder's rounding */
     uint64_t disk_run, disk_version; /* that the hub has started with */
     bool blind; /* the hub has gone on from what is forgotten here */
     struct soak_upload {
@@ -137,6 +139,9 @@ void count_end(struct life *life);
  * it with hubs. */
 double count_held(const struct life *life, unsigned node, unsigned stint,
                   uint32_t chunk);
+/* How much more than was learnt it may be, as its run was founded so. */
+double count_founded(const struct life *life, unsigned node, unsigned stint,
+                     uint32_t chunk);
 /* Bears in mind what the centre's chunks are. */
 void count_versions(struct life *life, const struct hub_view *view);
 

@@ -76,12 +76,14 @@ static float sign_step(const struct life *life, uint32_t chunk)
 /* Another run begins with what its founder holds. By a lossy codec down that
  * may be more of a number than was ever merged of it, never more than that
  * once again: what rounds up to a step is half of it at least. Signs have one
- * step for all numbers. */
+ * step for all numbers. Or it is what the founder has learnt, and nobody has
+ * merged. */
 static void found(struct life *life, uint32_t chunk, const float *theta)
 {
-    float *lost = life->count.lost[chunk], step = 0;
+    float *more = life->count.founded[chunk], step = 0;
 
-    memset(lost, 0, sizeof life->count.lost[chunk]);
+    memset(life->count.lost[chunk], 0, sizeof life->count.lost[chunk]);
+    memset(more, 0, sizeof life->count.founded[chunk]);
     if (life->config.hub.codec_down == CODEC_RAW)
         return;
     if (life->config.hub.codec_down == CODEC_SIGN)
@@ -90,7 +92,7 @@ static void found(struct life *life, uint32_t chunk, const float *theta)
         float most = stood(life, chunk, i, theta[i]);
 
         if (theta[i] - most <= fmaxf(most, step))
-            lost[i] = most - theta[i];
+            more[i] = theta[i] - most;
     }
 }
 
@@ -178,4 +180,12 @@ double count_held(const struct life *life, unsigned node, unsigned stint,
     return at < saved->elements ? (double)saved->theta[at] +
                                       (double)life->count.lost[chunk][number]
                                 : 0;
+}
+
+double count_founded(const struct life *life, unsigned node, unsigned stint,
+                     uint32_t chunk)
+{
+    size_t number = (size_t)node * SOAK_STINTS + stint;
+
+    return (double)life->count.founded[chunk][number];
 }
