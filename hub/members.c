@@ -12,11 +12,23 @@ unsigned members_live(const struct hub *hub)
 }
 
 /* At the end of the run those that have made their last offer still count: else
- * the last of all would move the centre as far as all the others together. */
+ * the last of all would move the centre as far as all the others together. Who
+ * is new and brings nothing does not: that would cost the others half of what
+ * they bring. */
 unsigned members_counted(const struct hub *hub)
 {
-    return members_live(hub) +
-           (hub->ending ? (unsigned)hub->tally.finished : 0);
+    unsigned count = 0;
+
+    if (!hub->ending)
+        return members_live(hub);
+    for (int i = 0; i < hub->member_count; i++) {
+        const struct member *member = hub->members[i];
+
+        count += (member->present && member->finished) ||
+                 (member_live(member) &&
+                  (member->open || !patience_is_shared(hub, member)));
+    }
+    return count;
 }
 
 bool members_return(const struct hub *hub)

@@ -85,8 +85,37 @@ static void what_is_chosen_when_the_time_is_up_may_still_come(void)
     bench_destroy(&pair.bench);
 }
 
+/* It came when rounds were going on, and brings nothing. */
+static void who_is_new_and_brings_nothing_takes_nothing_from_last_offers(void)
+{
+    static const char *const names[] = {"mean", "async"};
+
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        struct pair pair = {.bench = bench_new()};
+
+        pair.bench->config.policy = preset_find(names[i])->policy;
+        store_lend(&store, pair.bench);
+        bench_open(pair.bench);
+        pair.honest = guest_comes(pair.bench, "honest");
+        guest_founds(pair.bench, &pair.honest, 1);
+        guest_offers(pair.bench, &pair.honest, 1);
+        guest_delivers_all(pair.bench, &pair.honest, 1, 1);
+        guest_returns(pair.bench, &pair.honest, 1);
+        CHECK_EQUAL(1, bench_look(pair.bench)->version);
+        pair.idle = guest_comes(pair.bench, "idle");
+        guest_says(pair.bench, &pair.idle, MSG_CREDIT);
+        guest_returns(pair.bench, &pair.idle, 0);
+        bench_stop(pair.bench);
+        guest_gives_last(pair.bench, &pair.honest, 2, 8);
+        CHECK(ends_within(&pair, 21 * SECOND));
+        CHECK_NEAR(10, (double)store.theta[0], 0);
+        bench_destroy(&pair.bench);
+    }
+}
+
 void add_hub_finish_held_tests(CU_pSuite suite)
 {
     TEST(an_exchange_that_never_comes_keeps_nobody_from_its_last_offer);
     TEST(what_is_chosen_when_the_time_is_up_may_still_come);
+    TEST(who_is_new_and_brings_nothing_takes_nothing_from_last_offers);
 }
