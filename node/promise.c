@@ -242,6 +242,8 @@ struct outcome {
     uint64_t again, back, lost;
 };
 
+/* What was in flight has been given again but for what the hub has up to the
+ * exchange that it names, of whatever later one it tells a verdict. */
 static void settle_one(struct node *node, struct promise *promise,
                        uint64_t merged, struct outcome *outcome)
 {
@@ -250,10 +252,11 @@ static void settle_one(struct node *node, struct promise *promise,
 
     for (uint32_t i = 0; i < node->chunks; i++) {
         struct promised *place = &promise->chunks[i];
+        uint64_t whole = place->doubted ? node->welcome.merged : merged;
 
         place->doubted = false;
         if (!place->given.blob ||
-            is_in(promise, place, merged) != is_given_again(place))
+            is_in(promise, place, whole) != is_given_again(place))
             continue;
         back |= is_given_again(place);
         again |= !is_given_again(place);
