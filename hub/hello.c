@@ -116,15 +116,16 @@ static void member_enter(struct hub *hub, struct member *member,
                          const struct msg_hello *hello, struct peer *peer)
 {
     bool again = member->used;
+    bool same = again && member->incarnation == hello->incarnation;
 
-    if (again && member->incarnation != hello->incarnation)
+    if (again && !same)
         member_forget_past(hub, member);
     member_name_is(hub, member, hello->node_high, hello->node_low);
     if (peer->key != KEY_NONE)
         member->key = peer->key;
     member->present = true;
     member->silent = member->finished = member->takes = false;
-    member->drained = false;
+    member->drained &= same;
     member->incarnation = hello->incarnation;
     member->lineage = hello->lineage;
     member->base_version = hello->base_version;
@@ -212,7 +213,8 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
                "a newer node of this name is here; give it another --name");
         return;
     }
-    if (member->drained && hello->incarnation == member->incarnation) {
+    if (member->drained && hello->incarnation == member->incarnation &&
+        !orders_awaits(hub, member)) {
         bye_to(hub, peer->id, FAREWELL_DONE,
                "drained by the hub's operator: start it again to come back");
         return;
@@ -233,5 +235,7 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
     member_welcome(hub, member);
     if (hub->ending)
         finish_call(hub, member);
+    else if (member->drained && !hub->recovery.on)
+        orders_call(hub, member);
     view_push(hub);
 }

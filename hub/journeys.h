@@ -385,6 +385,9 @@ void hub_on_order(struct hub *hub, struct peer *peer, const struct msg *msg,
 /* A save of the centre has ended, well or not. */
 void orders_saved(struct hub *hub, const struct job *job);
 void orders_tick(struct hub *hub);
+/* Has a drained node make its last offer, within 10 s; if that may come. */
+void orders_call(struct hub *hub, struct member *member);
+bool orders_awaits(const struct hub *hub, const struct member *member);
 /* The hub has its newest centre: nodes may leave. */
 void orders_resume(struct hub *hub);
 

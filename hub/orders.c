@@ -53,6 +53,13 @@ static void list_members(const struct hub *hub, char *bytes, size_t room)
         text_add(&text, "none");
 }
 
+/* Or it was, seconds ago, and may come back. */
+static bool is_here(const struct hub *hub, const struct member *member)
+{
+    return member->present ||
+           (member->lost && hub->now - member->lost < LAST_CALL);
+}
+
 /* The node that the order names; NULL, and the answer is given: not here. */
 static struct member *find_named(struct hub *hub,
                                  const struct msg_order *order)
@@ -62,7 +69,7 @@ static struct member *find_named(struct hub *hub,
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
-        if (member->present && strcmp(member->name, order->node) == 0)
+        if (is_here(hub, member) && strcmp(member->name, order->node) == 0)
             return member;
     }
     list_members(hub, names, sizeof names);
@@ -121,12 +128,12 @@ void orders_saved(struct hub *hub, const struct job *job)
     hub->checkpoint_count = left;
 }
 
-/* Has it make its last offer. */
-static void call_last(struct hub *hub, struct member *member)
+void orders_call(struct hub *hub, struct member *member)
 {
     struct msg stop = {.kind = MSG_STOP};
 
-    member->last_call = hub->now + LAST_CALL;
+    if (!member->last_call)
+        member->last_call = hub->now + LAST_CALL;
     (void)snprintf(stop.stop.reason, sizeof stop.stop.reason,
                    "drained by the hub's operator");
     member_send(hub, member, &stop);
@@ -143,8 +150,9 @@ static void drain_order(struct hub *hub, const struct msg_order *order)
         return;
     if (!member->drained && !hub->ending) {
         member->drained = true;
+        member->last_call = 0;
         if (!hub->recovery.on)
-            call_last(hub, member);
+            orders_call(hub, member);
     }
     answer(hub, order->ticket, STATUS_OK, "%s makes its last offer and leaves",
            member->name);
@@ -154,7 +162,15 @@ void orders_resume(struct hub *hub)
 {
     for (int i = 0; i < hub->member_count; i++)
         if (hub->members[i]->present && hub->members[i]->drained)
-            call_last(hub, hub->members[i]);
+            orders_call(hub, hub->members[i]);
+}
+
+/* Over other connections, too, where those that it had have broken. */
+bool orders_awaits(const struct hub *hub, const struct member *member)
+{
+    return member->drained && !member->finished &&
+           member->start == START_GO && !quarantine_holds(member) &&
+           (hub->recovery.on || hub->now < member->last_call);
 }
 
 /* Says goodbye to the nodes that were drained once nothing more is to come of
@@ -165,7 +181,7 @@ void orders_tick(struct hub *hub)
         struct member *member = hub->members[i];
 
         if (!member->present || !member->drained || hub->ended ||
-            (member_live(member) && hub->now < member->last_call))
+            orders_awaits(hub, member))
             continue;
         bye_to(hub, member->control, FAREWELL_DONE,
                "drained by the hub's operator");

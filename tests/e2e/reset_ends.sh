@@ -37,6 +37,15 @@ for signal in USR1 USR2; do
     wait $!
     balances "after$signal"
 
+    begin "drained$signal"
+    send $signal "drained${signal}way"
+    "$bin/starswitch-hub" ctl drain "drained${signal}n1" \
+        --directory "$here/drained$signal.run" >/dev/null ||
+        failed "it cannot be drained"
+    ends "drained${signal}n1" 0 30
+    end_run "drained$signal"
+    balances "drained$signal"
+
     begin "leaves$signal"
     send $signal "leaves${signal}way"
     send INT "leaves${signal}n1"

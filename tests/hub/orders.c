@@ -97,6 +97,49 @@ static void a_drained_node_comes_back_only_when_it_is_started_again(void)
     bench_destroy(&bench);
 }
 
+/* Its bulk connection just before the order, and all just after it. */
+static void a_drained_node_whose_connections_break_makes_its_last_offer(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench);
+
+    hand_leave(&bench->hand, a.bulk);
+    (void)bench_order(bench, COMMAND_DRAIN, "a");
+    hand_wait(&bench->hand, SECOND);
+    CHECK_EQUAL(FAREWELL_COUNT, guest_farewell(bench, &a));
+    guest_breaks(bench, &a);
+    hand_wait(&bench->hand, SECOND);
+    hand_forget(&bench->hand);
+    guest_comes_again(bench, &a);
+    CHECK(guest_heard(bench, &a, MSG_WELCOME) != NULL);
+    CHECK(guest_heard(bench, &a, MSG_STOP) != NULL);
+    guest_gives_last(bench, &a, 1, 4);
+    CHECK_EQUAL(1, bench_look(bench)->version);
+    hand_wait(&bench->hand, SECOND);
+    CHECK_EQUAL(FAREWELL_DONE, guest_farewell(bench, &a));
+    bench_destroy(&bench);
+}
+
+static void who_was_lost_a_moment_ago_may_be_drained(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_alone(bench);
+    uint64_t ticket;
+
+    guest_breaks(bench, &a);
+    hand_wait(&bench->hand, 2 * SECOND);
+    ticket = bench_order(bench, COMMAND_DRAIN, "a");
+    bench_answered(bench, ticket, STATUS_OK, "a makes its last offer");
+    hand_forget(&bench->hand);
+    guest_comes_again(bench, &a);
+    CHECK(guest_heard(bench, &a, MSG_STOP) != NULL);
+    guest_breaks(bench, &a);
+    hand_wait(&bench->hand, 10 * SECOND);
+    ticket = bench_order(bench, COMMAND_DRAIN, "a");
+    bench_answered(bench, ticket, STATUS_USAGE, "there is no node a");
+    bench_destroy(&bench);
+}
+
 static void a_node_is_drained_once(void)
 {
     struct bench *bench = bench_new();
@@ -118,12 +161,14 @@ static void of_a_node_that_is_not_here_the_others_are_named(void)
 
     c = guest_comes(bench, "c");
     guest_breaks(bench, &b);
+    guest_lives(bench, &a, 11 * SECOND);
     bench_answered(bench, bench_order(bench, COMMAND_DRAIN, "b"), STATUS_USAGE,
                  "there is no node b; there are: a, c");
     bench_answered(bench, bench_order(bench, COMMAND_PIN, "x"), STATUS_USAGE,
                  "there is no node x; there are: a, c");
     guest_breaks(bench, &a);
     guest_breaks(bench, &c);
+    hand_wait(&bench->hand, 11 * SECOND);
     bench_answered(bench, bench_order(bench, COMMAND_DRAIN, "a"), STATUS_USAGE,
                  "there are: none");
     bench_destroy(&bench);
@@ -276,6 +321,8 @@ void add_hub_orders_tests(CU_pSuite suite)
     TEST(a_drained_node_makes_its_last_offer_and_leaves);
     TEST(a_drained_node_that_offers_nothing_leaves_after_ten_seconds);
     TEST(a_drained_node_comes_back_only_when_it_is_started_again);
+    TEST(a_drained_node_whose_connections_break_makes_its_last_offer);
+    TEST(who_was_lost_a_moment_ago_may_be_drained);
     TEST(a_node_is_drained_once);
     TEST(of_a_node_that_is_not_here_the_others_are_named);
     TEST(of_many_nodes_some_are_named_and_the_others_counted);
