@@ -188,6 +188,32 @@ static bool is_taken(const struct member *member,
            hello->incarnation < member->incarnation;
 }
 
+/* If not, it is told why. */
+static bool may_enter(struct hub *hub, const struct member *member,
+                      const struct msg_hello *hello, const struct peer *peer)
+{
+    bool same = hello->incarnation == member->incarnation;
+
+    if (is_taken(member, hello))
+        bye_to(hub, peer->id, FAREWELL_REPLACED,
+               "a newer node of this name is here; give it another --name");
+    else if (member->drained && same && !orders_awaits(hub, member))
+        bye_to(hub, peer->id, FAREWELL_DONE,
+               "drained by the hub's operator: start it again to come back");
+    else
+        return true;
+    return false;
+}
+
+/* For its last offer, which it may not have heard of, or not made. */
+static void call_again(struct hub *hub, struct member *member)
+{
+    if (hub->ending)
+        finish_call(hub, member);
+    else if (member->drained && !hub->recovery.on)
+        orders_call(hub, member);
+}
+
 void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload)
 {
@@ -208,17 +234,8 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
         bye_to(hub, peer->id, FAREWELL_FULL, "the hub has no room left");
         return;
     }
-    if (is_taken(member, hello)) {
-        bye_to(hub, peer->id, FAREWELL_REPLACED,
-               "a newer node of this name is here; give it another --name");
+    if (!may_enter(hub, member, hello, peer))
         return;
-    }
-    if (member->drained && hello->incarnation == member->incarnation &&
-        !orders_awaits(hub, member)) {
-        bye_to(hub, peer->id, FAREWELL_DONE,
-               "drained by the hub's operator: start it again to come back");
-        return;
-    }
     if (member->present && member->control != peer->id) {
         if (hello->incarnation != member->incarnation) {
             bye_to(hub, member->control, FAREWELL_REPLACED,
@@ -233,9 +250,6 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
     if (!hub->recovery.on) /* else it is not known what the centre has */
         rounds_recall(hub, member);
     member_welcome(hub, member);
-    if (hub->ending)
-        finish_call(hub, member);
-    else if (member->drained && !hub->recovery.on)
-        orders_call(hub, member);
+    call_again(hub, member);
     view_push(hub);
 }
