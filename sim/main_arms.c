@@ -98,11 +98,11 @@ static void print_next(const struct arms *arms)
     const struct grid *grid = arms->grid;
     unsigned best = arms->order[0];
 
-    (void)printf("Next: starswitch-sim run");
+    (void)printf("Next, with the same options behind it: starswitch-sim run");
     for (unsigned i = 0; i < grid->count; i++)
         (void)printf(" --%s %s", grid->axes[i].name,
                      grid->axes[i].values[grid_value(grid, best, i)]);
-    (void)printf(" --report run.html, with the same options\n");
+    (void)printf(" --report run.html\n");
 }
 
 static void print_all(const struct arms_study *study)

@@ -301,8 +301,8 @@ static void print_all(const struct run *run, const struct outcome *outcome)
         if (options->timeline[0])
             text_add(&text, " timeline %s, for ui.perfetto.dev\n",
                      options->timeline);
-        text_add(&text, "Next: starswitch-sim compare --policy "
-                 "mean,diloco,easgd, with the same options\n");
+        text_add(&text, "Next, with the same options behind it: "
+                 "starswitch-sim compare --policy mean,diloco,easgd\n");
     }
     (void)fputs(bytes, stdout);
 }

@@ -331,6 +331,14 @@ static double traffic(const struct tune_row *row)
     return row->trial.up + row->trial.down;
 }
 
+/* Less traffic; of as much, more speed. */
+static bool is_better(const struct tune_row *row, const struct tune_row *now)
+{
+    bool alike = fabs(traffic(row) / traffic(now) - 1) < TUNE_ALIKE;
+
+    return alike ? row->speed_up > now->speed_up : traffic(row) < traffic(now);
+}
+
 unsigned tune_best(const struct tune *tune)
 {
     double most = 0;
@@ -343,8 +351,7 @@ unsigned tune_best(const struct tune *tune)
 
         if (row->speed_up <= 0 || row->speed_up < (1 - TUNE_CLOSE) * most)
             continue;
-        if (now->speed_up < (1 - TUNE_CLOSE) * most ||
-            traffic(row) < traffic(now))
+        if (now->speed_up < (1 - TUNE_CLOSE) * most || is_better(row, now))
             best = i;
     }
     return best;

@@ -40,6 +40,8 @@ struct trace;
 /* Of settings so close to the best, the one with least traffic is taken: seeds
  * differ by as much. */
 #define TUNE_CLOSE 0.01
+/* And of traffics so close the faster one. */
+#define TUNE_ALIKE 0.02
 
 enum {
     TUNE_SEEDS = 3,  /* where --seeds is not given */

@@ -323,6 +323,8 @@ static void of_two_that_are_close_the_one_with_less_traffic_is_best(void)
     const struct tune tune = {.rows = rows, .count = 4};
 
     CHECK_EQUAL(1, tune_best(&tune));
+    rows[2] = (struct tune_row){.speed_up = 2.99, .trial = {.up = 5.01}};
+    CHECK_EQUAL(2, tune_best(&tune)); /* as much, and faster */
     rows[0].speed_up = 3.1;
     CHECK_EQUAL(0, tune_best(&tune));
 }
