@@ -85,7 +85,7 @@ other_chunks() {
         # shellcheck disable=SC2046
         goes_on 30 $(seq -f "${run}n%g" "$1")
     done
-    told "$run" centre_recovered || failed "$run has begun another run"
+    until_ 20 "$run has its centre back" told "$run" centre_recovered
     chunk=4KiB
     is_counted "$run" "$@"
 }
