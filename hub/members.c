@@ -13,8 +13,8 @@ unsigned members_live(const struct hub *hub)
 
 /* At the end of the run those that have made their last offer still count: else
  * the last of all would move the centre as far as all the others together. Who
- * is new and brings nothing does not: that would cost the others half of what
- * they bring. */
+ * is new and brings nothing to the round of all does not: that would cost the
+ * others half of what they bring. */
 unsigned members_counted(const struct hub *hub)
 {
     unsigned count = 0;
@@ -26,7 +26,8 @@ unsigned members_counted(const struct hub *hub)
 
         count += (member->present && member->finished) ||
                  (member_live(member) &&
-                  (member->open || !patience_is_shared(hub, member)));
+                  (member->open || !gate_gathers(hub) ||
+                   !patience_is_shared(hub, member)));
     }
     return count;
 }

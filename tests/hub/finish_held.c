@@ -88,7 +88,7 @@ static void what_is_chosen_when_the_time_is_up_may_still_come(void)
 /* It came when rounds were going on, and brings nothing. */
 static void who_is_new_and_brings_nothing_takes_nothing_from_last_offers(void)
 {
-    static const char *const names[] = {"mean", "async"};
+    static const char *const names[] = {"mean", "median"};
 
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         struct pair pair = {.bench = bench_new()};
