@@ -120,6 +120,10 @@ mkfifo "$here/pipe"
 printf '\n  %s\r\n' "$key" >"$here/pipe" &
 node dry --dry-run --key-file "$here/pipe"
 ends dry 0 10
+"$bin/starswitch-node" --model $model --data "$data" --dry-run \
+    --key-file - <"$keys/invitation" >"$here/stdin.out" ||
+    failed "no key is read from standard input"
+said stdin "key     has the form of one" || failed "standard input is no key"
 cp "$keys/invitation" "$here/open.key_secret"
 chmod 644 "$here/open.key_secret"
 node dry --dry-run --key-file "$here/open.key_secret"

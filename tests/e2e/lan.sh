@@ -30,6 +30,38 @@ goes_on 20 n1
 port=7541 node plain
 ends plain 77 30
 goes_on 20 n1
+
+# Of one address 64 strangers may be silent: for each one more the oldest goes.
+
+start silent python3 -c '
+import socket, sys
+peers = [socket.create_connection((sys.argv[1], 7541)) for _ in range(100)]
+gone = 0
+for peer in peers[:36]:  # the others have five seconds for their handshake
+    peer.settimeout(4)
+    try:
+        while peer.recv(1024):
+            pass
+        gone += 1
+    except ConnectionError:
+        gone += 1
+    except TimeoutError:
+        pass
+still = 0
+for peer in peers[36:]:
+    peer.setblocking(False)
+    try:
+        while peer.recv(1024):
+            pass
+    except BlockingIOError:
+        still += 1
+    except ConnectionError:
+        pass
+print("gone", gone, "still", still)
+' $hub_address
+ends silent 0 30
+said silent "gone 36 still 64" || failed "an address has other silent ones"
+goes_on 20 n1
 send TERM n1
 ends n1 0
 inside=
