@@ -165,12 +165,13 @@ void orders_resume(struct hub *hub)
             orders_call(hub, hub->members[i]);
 }
 
-/* Over other connections, too, where those that it had have broken. */
+/* It may not have been called yet: by a former life of the hub, or as this one
+ * looked for its newest centre, which the node may keep. */
 bool orders_awaits(const struct hub *hub, const struct member *member)
 {
-    return member->drained && !member->finished &&
-           member->start == START_GO && !quarantine_holds(member) &&
-           (hub->recovery.on || hub->now < member->last_call);
+    return member->drained && !member->finished && !quarantine_holds(member) &&
+           (hub->recovery.on || !member->last_call ||
+            hub->now < member->last_call);
 }
 
 /* Says goodbye to the nodes that were drained once nothing more is to come of
@@ -181,7 +182,7 @@ void orders_tick(struct hub *hub)
         struct member *member = hub->members[i];
 
         if (!member->present || !member->drained || hub->ended ||
-            orders_awaits(hub, member))
+            (member->start == START_GO && orders_awaits(hub, member)))
             continue;
         bye_to(hub, member->control, FAREWELL_DONE,
                "drained by the hub's operator");

@@ -331,6 +331,15 @@ static void what_the_operator_has_ordered_survives(void)
     CHECK_OK(hub_restore(bench->hub, &saved, &why));
     guest_comes_again(bench, &b);
     CHECK(bench_node(bench, "b")->pinned);
+    guest_comes_again(bench, &a);
+    guest_lives(bench, &a, HUB_RECOVERY + SECOND);
+    CHECK_EQUAL(FAREWELL_COUNT, guest_farewell(bench, &a));
+    CHECK(guest_heard(bench, &a, MSG_STOP) != NULL);
+    guest_gives_last(bench, &a, 1, 4);
+    guest_lives(bench, &a, SECOND);
+    CHECK_EQUAL(FAREWELL_DONE, guest_farewell(bench, &a));
+    CHECK_EQUAL(1, bench_look(bench)->version);
+    hand_forget(&bench->hand);
     a.control = a.bulk = PEER_NONE;
     guest_hello(bench, &a);
     CHECK_EQUAL(FAREWELL_DONE, guest_farewell(bench, &a));

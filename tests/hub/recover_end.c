@@ -124,6 +124,29 @@ static void who_is_drained_gives_what_it_keeps_before_it_leaves(void)
     bench_destroy(&bench);
 }
 
+/* It may keep the newest centre: its connections break, and it is let in. */
+static void who_is_drained_and_breaks_off_still_gives_what_it_keeps(void)
+{
+    struct treasure treasure;
+    struct guest a;
+    struct bench *bench = ask(&a, &treasure, 1);
+
+    (void)bench_order(bench, COMMAND_DRAIN, "a");
+    guest_breaks(bench, &a);
+    hand_wait(&bench->hand, SECOND);
+    hand_forget(&bench->hand);
+    guest_comes_again(bench, &a);
+    CHECK(!is_sent_away(bench, &a));
+    treasure_given(bench, &a, &treasure);
+    CHECK_EQUAL(4, bench_look(bench)->version);
+    CHECK_CONTAINS("drained", reason(bench, &a));
+    guest_gives_last(bench, &a, 5, 0.5);
+    guest_lives(bench, &a, SECOND);
+    CHECK_EQUAL(FAREWELL_DONE, guest_farewell(bench, &a));
+    CHECK_EQUAL(5, bench_look(bench)->version);
+    bench_destroy(&bench);
+}
+
 void add_hub_recover_end_tests(CU_pSuite suite)
 {
     TEST(a_run_whose_iterations_are_done_ends_at_the_newest_version);
@@ -131,4 +154,5 @@ void add_hub_recover_end_tests(CU_pSuite suite)
     TEST(a_hub_that_nobody_comes_to_ends_when_it_has_looked);
     TEST(nor_does_it_wait_beyond_its_time);
     TEST(who_is_drained_gives_what_it_keeps_before_it_leaves);
+    TEST(who_is_drained_and_breaks_off_still_gives_what_it_keeps);
 }
