@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/manifest.h"
 #include "sim/world_inside.h"
 
 /* A node's two sockets do not connect at the same moment. */
@@ -94,12 +95,27 @@ static void place_stop(struct world *world, unsigned number)
     waiting_drop(world, &place->held);
 }
 
+/* As store/centre.c counts them: behind all that the disk knows of. A hub that
+ * has found its run with a node saves a life far beyond those before. */
+static uint64_t next_life(struct world_saved *saved)
+{
+    static const char key[] = "epoch ";
+    const char *epoch = saved->state ? strstr(saved->state, key) : NULL;
+    uint64_t last = 0;
+
+    if (epoch)
+        last = epoch_life(strtoull(epoch + strlen(key), NULL, 10));
+    if (epoch && last >= saved->lives)
+        saved->lives = last + 1;
+    return saved->lives++;
+}
+
 static void start_hub(struct world *world)
 {
     struct hub_config config = world->config.hub;
 
     if (world->config.saves)
-        config.life = world->saved.lives++;
+        config.life = next_life(&world->saved);
     if (!world->saved.count)
         config.run += world->runs++;
     world->hub = hub_new(&config, world->pool);
