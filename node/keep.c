@@ -55,13 +55,25 @@ void keep_enter(struct node *node)
     leave_branch(node);
 }
 
+/* Another life of the hub has the same values of a version, but not what a
+ * codec had made of them, which it has never sent. */
+static void leave_life(struct node *node)
+{
+    for (uint32_t i = 0; node->keep.newest && i < node->chunks; i++) {
+        struct newest *newest = &node->keep.newest[i];
+
+        newest->former = true;
+        if (newest->lossy)
+            blob_unref(&newest->values);
+    }
+}
+
 void keep_told(struct node *node, uint64_t epoch)
 {
     if (node->welcome.run != node->keep.run || epoch <= node->keep.epoch)
         return;
     if (epoch_life(epoch) != epoch_life(node->keep.epoch))
-        for (uint32_t i = 0; node->keep.newest && i < node->chunks; i++)
-            node->keep.newest[i].former = true;
+        leave_life(node);
     node->keep.epoch = epoch;
 }
 
@@ -71,8 +83,7 @@ void keep_give_up(struct node *node)
 
     kept_clear(node, &keep->whole);
     kept_clear(node, &keep->coming);
-    for (uint32_t i = 0; keep->newest && i < node->chunks; i++)
-        keep->newest[i].former = true;
+    leave_life(node);
     keep->epoch = 0;
     node->promises.safe = 0; /* that was in what is kept */
 }
@@ -150,6 +161,7 @@ void keep_result(struct node *node, const struct msg_result *result,
     newest->values = blob_ref(values);
     newest->version = result->version;
     newest->former = false;
+    newest->lossy = node->welcome.codec_down != CODEC_RAW;
     if (keep->coming.manifest && fits(&keep->coming, result->chunk, newest) &&
         !keep->coming.missing)
         arrive(node);

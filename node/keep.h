@@ -32,6 +32,7 @@ struct newest {
     struct blob *values; /* NULL: never */
     uint64_t version;
     bool former; /* of an earlier life of the hub */
+    bool lossy;  /* as --codec-down left it, and not as the hub had it */
 };
 
 /* A version of the centre. */

@@ -28,6 +28,30 @@ static uint64_t sent_on(struct desk *desk, nanos after)
     return desk_sent(desk, MSG_HELLO)->hello.epoch;
 }
 
+static void a_hub_of_a_former_life_is_left(void)
+{
+    struct desk *desk = desk_new();
+
+    desk->welcome.epoch = 2 * LIFE;
+    desk_ready(desk, 1);
+    desk->welcome.epoch = LIFE + 9;
+    for (int i = 0; i < 2; i++) {
+        desk_breaks(desk);
+        desk_connects(desk);
+        hand_forget(&desk->hand);
+        desk_welcomes(desk, START_GO);
+        CHECK(hand_dropped(&desk->hand, PEER_CONTROL));
+        CHECK(!desk_sent(desk, MSG_ATTACH));
+        CHECK_EQUAL(i == 0,
+                    hand_note(&desk->hand, NOTE_SUPERSEDED) != NULL);
+    }
+    CHECK(!node_ended(desk->node));
+    desk->welcome.epoch = 2 * LIFE + 1;
+    desk_rejoins(desk);
+    CHECK(desk_sent(desk, MSG_ATTACH) != NULL);
+    desk_destroy(&desk);
+}
+
 static void a_life_that_no_hub_is_of_is_given_up(void)
 {
     struct desk *desk = of_life_two();
@@ -96,6 +120,7 @@ static void who_leaves_meanwhile_is_not_held_up(void)
 
 void add_node_superseded_tests(CU_pSuite suite)
 {
+    TEST(a_hub_of_a_former_life_is_left);
     TEST(a_life_that_no_hub_is_of_is_given_up);
     TEST(who_welcomes_it_to_an_earlier_life_is_followed_as_late);
     TEST(a_hub_of_the_later_life_is_gone_on_with);
