@@ -17,6 +17,7 @@ void member_heard(struct hub *hub, struct member *member)
     if (!member->silent)
         return;
     member->silent = false;
+    recover_heard(hub, member);
     member_recount(hub, member);
     effects_note(hub->out, NOTE_RECOVERED, member->name, "is heard again");
     centre_choose_founder(hub);

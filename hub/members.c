@@ -372,6 +372,7 @@ void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,
         return;
     }
     member->bulk = peer->id;
+    member->doubt.unattached = false;
     member_recount(hub, member);
     peer->state = PEER_MEMBER_BULK;
     peer->member = member->place;

@@ -15,11 +15,6 @@
 /* After so long only those are asked who have proved what they say. */
 #define SEARCH_MOST (60 * SECOND)
 
-/* Who keeps the newest version and has no bulk connection is waited for so much
- * longer, from when it came: the loss of that one is noticed later than that of
- * the other. */
-#define BULK_PATIENCE (5 * SECOND)
-
 void recover_resume(struct hub *hub, uint64_t epoch)
 {
     struct recovery *recovery = &hub->recovery;
@@ -120,6 +115,14 @@ static void mistrust(struct hub *hub, struct member *member, const char *why)
     forget_gift(hub);
 }
 
+/* It has done nothing wrong: once it has attached it is asked. */
+static void pass_over(struct hub *hub, struct member *member)
+{
+    effects_note(hub->out, NOTE_RESTORED, member->name,
+                 "not from it: it has no bulk connection");
+    member->doubt.unattached = true;
+}
+
 /* Who has not proved what it says in time cannot. */
 static void mistrust_liars(struct hub *hub)
 {
@@ -145,17 +148,6 @@ static bool is_giving(struct hub *hub)
         return true;
     mistrust(hub, hub->members[hub->founder], "it sends nothing");
     return false;
-}
-
-/* Whether its bulk connection may still come: it has come late itself, or that
- * has broken since it was asked. */
-static bool may_attach(const struct hub *hub, const struct member *member)
-{
-    nanos since = hub->recovery.until;
-
-    if (member->doubt.since > since)
-        since = member->doubt.since;
-    return hub->now < since + BULK_PATIENCE;
 }
 
 /* Nodes may need longer than that to notice a hub that is back, and while
@@ -194,9 +186,9 @@ void recover_advance(struct hub *hub)
             ask(hub, next);
             return;
         }
-        if (may_attach(hub, next))
+        if (recover_may_attach(hub, next))
             return;
-        mistrust(hub, next, "it has no bulk connection");
+        pass_over(hub, next);
     }
     if (!hub->rounds)
         finish(hub, false);

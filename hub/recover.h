@@ -55,6 +55,7 @@ struct told {
 /* Of a member that says that another hub has taken the run over. */
 struct doubt {
     bool asked, answered; /* for its proof */
+    bool unattached;      /* not asked until it has a bulk connection */
     nanos since;          /* it was, or came */
 };
 
@@ -105,6 +106,11 @@ bool recover_is_newer(const struct member *one, const struct member *other);
  * latest life, and in that the highest version; of several runs that of the
  * highest version. NULL: nobody. */
 struct member *recover_newest(const struct hub *hub);
+/* Whether its bulk connection may still come: it has come late itself, was
+ * silent, or that has broken since it was asked. */
+bool recover_may_attach(const struct hub *hub, const struct member *member);
+/* It was silent: it has as long to attach as one that has just come. */
+void recover_heard(struct hub *hub, struct member *member);
 /* What a node must do first once the hub knows what it goes on from. Where that
  * has been taken from a node, what another gives again that it has already
  * would count twice: that one takes the centre. */

@@ -2,6 +2,11 @@
  * and which is the newest. */
 #include "hub/state.h"
 
+/* Who keeps the newest version and has no bulk connection is waited for so much
+ * longer, from when it came: the loss of that one is noticed later than that of
+ * the other. */
+#define BULK_PATIENCE (5 * SECOND)
+
 /* A hub with nothing takes any run: who says it has one must prove it. */
 bool recover_looks_for(const struct hub *hub, uint64_t run)
 {
@@ -32,7 +37,8 @@ static bool is_cut_well(const struct hub *hub, uint32_t chunk_elements)
 /* Silence is no reason yet: it may be the hub that has slept. */
 bool recover_claims(const struct hub *hub, const struct member *member)
 {
-    return member->present && !member->mistrusted && member->keeps &&
+    return member->present && !member->mistrusted &&
+           !member->doubt.unattached && member->keeps &&
            is_cut_well(hub, member->keeps_chunk) &&
            recover_looks_for(hub, member->run) &&
            recover_outdoes(hub, member->run, member->keeps_life,
@@ -75,6 +81,21 @@ struct member *recover_newest(const struct hub *hub)
             best = member;
     }
     return best;
+}
+
+void recover_heard(struct hub *hub, struct member *member)
+{
+    if (hub->recovery.on && member->bulk == PEER_NONE)
+        member->doubt.since = hub->now;
+}
+
+bool recover_may_attach(const struct hub *hub, const struct member *member)
+{
+    nanos since = hub->recovery.until;
+
+    if (member->doubt.since > since)
+        since = member->doubt.since;
+    return hub->now < since + BULK_PATIENCE;
 }
 
 /* Whether a node was told, when the hub went on from less, that what it has

@@ -127,6 +127,26 @@ static void who_comes_late_has_time_to_attach(void)
     bench_destroy(&bench);
 }
 
+/* A process that is stopped for longer than the hub waits for whom it knows. */
+static void who_was_silent_has_time_to_attach(void)
+{
+    struct treasure treasure;
+    struct guest a;
+    struct bench *bench = treasure_resume(&store, &a, &treasure);
+
+    a.control = a.bulk = PEER_NONE;
+    guest_hello(bench, &a);
+    hand_wait(&bench->hand, HUB_RECOVERY + 4 * SECOND);
+    guest_lives(bench, &a, 4 * SECOND);
+    CHECK_EQUAL(START_HOLD, treasure_start(bench, &a));
+    guest_attach(bench, &a);
+    guest_lives(bench, &a, SECOND);
+    CHECK_EQUAL(START_GIVE, treasure_start(bench, &a));
+    treasure_given(bench, &a, &treasure);
+    CHECK_EQUAL(4, bench_look(bench)->version);
+    bench_destroy(&bench);
+}
+
 /* What a node has sent meanwhile is read after the hub has looked at the time.
  */
 static void a_hub_that_has_slept_reads_before_it_gives_up(void)
@@ -190,6 +210,7 @@ void add_hub_recover_late_tests(CU_pSuite suite)
     TEST(the_first_node_may_come_late);
     TEST(who_has_more_is_asked_as_long_as_nothing_is_merged);
     TEST(who_comes_late_has_time_to_attach);
+    TEST(who_was_silent_has_time_to_attach);
     TEST(a_hub_that_has_slept_reads_before_it_gives_up);
     TEST(those_who_say_they_keep_more_do_not_add_up);
     TEST(no_rate_keeps_a_node_from_the_first_to_keep);
