@@ -133,6 +133,14 @@ static bool all_exchange(void *context, struct world *world)
     return true;
 }
 
+static bool all_answered(void *context, struct world *world)
+{
+    const struct life *life = context;
+
+    (void)world;
+    return is_wrong(life) || !life->judge.owed;
+}
+
 static bool all_ended(void *context, struct world *world)
 {
     const struct life *life = context;
@@ -183,7 +191,12 @@ static void live(struct life *life)
     heal(life);
     if (!reach(life, "not all nodes exchange again", all_exchange))
         return;
+    judge_owes(life);
+    (void)world_run_until(life->world, world_now(life->world) + SOAK_RECOVERY,
+                          all_answered, life);
     judge_answers(life);
+    if (is_wrong(life))
+        return;
     world_leave(life->world, WORLD_HUB);
     if (reach(life, "the run does not end", all_ended))
         count_end(life);

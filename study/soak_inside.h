@@ -45,8 +45,9 @@ void judge_step(void *context, const struct world_step *step);
 void judge_message(struct life *life, const struct world_message *message);
 /* Faults end now. */
 void judge_heal(struct life *life);
-/* Whether what was offered since then has its verdicts, as far as later offers
- * have their results. */
+/* What was offered since then and has not all its verdicts, though a later
+ * offer has its result, is owed these; who still is has a complaint. */
+void judge_owes(struct life *life);
 void judge_answers(struct life *life);
 
 /* soak_judge_hub.c: the hub has just been started; has done a step. */

@@ -9,8 +9,6 @@
 
 /* For printf. */
 #define ull unsigned long long
-/* A later offer may be answered before an earlier one, whose chunk is late. */
-#define LONGEST_ORDER (5 * SECOND)
 
 /* Whether a result can be read, and what it says is finite. */
 static bool is_finite(const struct life *life,
@@ -39,6 +37,31 @@ static bool is_decided(enum verdict verdict)
            verdict == VERDICT_REFUTED;
 }
 
+static unsigned judged_of(const struct life *life,
+                          const struct soak_fate *fate)
+{
+    unsigned judged = 0;
+
+    for (uint32_t i = 0; i < life->chunks; i++)
+        judged += fate->judged[i];
+    return judged;
+}
+
+static bool is_answered(const struct life *life, const struct soak_fate *fate)
+{
+    return judged_of(life, fate) >= fate->awaited;
+}
+
+static void complain_of_owed(struct life *life, unsigned node,
+                             const struct soak_fate *fate)
+{
+    life_complain(life,
+                  "n%u's exchange %llu has %u verdicts for %u chunks, and "
+                  "later ones are answered",
+                  node + 1, (ull)fate->exchange, judged_of(life, fate),
+                  fate->awaited);
+}
+
 /* What is known of an exchange of a node; of an older one it is forgotten. */
 static struct soak_fate *fate_of(struct life *life,
                                  const struct world_message *message,
@@ -48,10 +71,20 @@ static struct soak_fate *fate_of(struct life *life,
         &life->judge.fates[message->node][exchange % SOAK_EXCHANGES];
 
     if (fate->incarnation != message->incarnation ||
-        fate->exchange != exchange)
+        fate->exchange != exchange) {
+        if (fate->owed)
+            complain_of_owed(life, message->node, fate);
         *fate = (struct soak_fate){.incarnation = message->incarnation,
                                    .exchange = exchange};
+    }
     return fate;
+}
+
+/* Nothing is owed of it any more. */
+static void settle(struct life *life, struct soak_fate *fate)
+{
+    life->judge.owed -= fate->owed;
+    fate->owed = false;
 }
 
 /* A chunk has one verdict, however often it is told. */
@@ -85,6 +118,8 @@ static void judge_chunk(struct life *life,
     fate->decided |= is_decided(verdict);
     fate->judged[chunk] = true;
     fate->verdict[chunk] = verdict;
+    if (fate->owed && is_answered(life, fate))
+        settle(life, fate);
 }
 
 /* Two versions that claim to hold a chunk have merged it twice. */
@@ -160,7 +195,7 @@ static void judge_offer(struct life *life, const struct world_message *message)
         count_offer(life, message->node, offer);
     fate->part = fragment_of(offer->fragment,
                              life->judge.fragments[message->node]);
-    fate->offered = world_now(life->world);
+    fate->offered = true;
     if (life->healed)
         fate->awaited = fragment_chunks(fate->part, life->chunks);
 }
@@ -168,8 +203,10 @@ static void judge_offer(struct life *life, const struct world_message *message)
 /* What a node has under way it forgets when it is welcomed. */
 static void judge_welcome(struct life *life, unsigned node)
 {
-    for (unsigned i = 0; i < SOAK_EXCHANGES; i++)
+    for (unsigned i = 0; i < SOAK_EXCHANGES; i++) {
         life->judge.fates[node][i].awaited = 0;
+        settle(life, &life->judge.fates[node][i]);
+    }
 }
 
 static void judge_told_settings(struct life *life, unsigned node,
@@ -309,26 +346,22 @@ static uint64_t newest_answered(const struct life *life, unsigned node,
     return newest;
 }
 
-static void judge_fate(struct life *life, unsigned node,
-                       const struct soak_fate *fate)
+void judge_owes(struct life *life)
 {
-    unsigned judged = 0;
+    for (unsigned i = 0; i < life->honest; i++)
+        for (unsigned j = 0; j < SOAK_EXCHANGES; j++) {
+            struct soak_fate *fate = &life->judge.fates[i][j];
 
-    for (uint32_t i = 0; i < life->chunks; i++)
-        judged += fate->judged[i];
-    if (judged < fate->awaited &&
-        world_now(life->world) - fate->offered > LONGEST_ORDER &&
-        fate->exchange < newest_answered(life, node, fate))
-        life_complain(life,
-                      "n%u's exchange %llu has %u verdicts for %u chunks, and "
-                      "later ones are answered",
-                      node + 1, (ull)fate->exchange, judged,
-                      fate->awaited);
+            fate->owed = !is_answered(life, fate) &&
+                         fate->exchange < newest_answered(life, i, fate);
+            life->judge.owed += fate->owed;
+        }
 }
 
 void judge_answers(struct life *life)
 {
     for (unsigned i = 0; i < life->honest; i++)
         for (unsigned j = 0; j < SOAK_EXCHANGES; j++)
-            judge_fate(life, i, &life->judge.fates[i][j]);
+            if (life->judge.fates[i][j].owed)
+                complain_of_owed(life, i, &life->judge.fates[i][j]);
 }

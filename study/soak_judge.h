@@ -4,8 +4,10 @@
  * N1 no silent loss: offered chunks = verdicts + open ones (hub_check, at every
  *    step); a chunk is never told two verdicts by one life of the hub, nor
  *    MERGED by a later one of which another has said otherwise; what is offered
- *    after the last fault has one for each of its chunks once a later one of
- *    them has its result (WELCOME is an answer to all that was offered before).
+ *    after the last fault has one for each of its chunks within SOAK_RECOVERY
+ *    where a later one of them has its result (WELCOME is an answer to all that
+ *    was offered before). A later one may well be first: it waits for a grant
+ *    behind others, for a review, for its share of the hub's rate.
  *    What was merged after the centre was last saved is lost with a hub that
  *    crashes, though its nodes were told: they hold it, and the hub says which
  *    version it is back at.
@@ -49,7 +51,8 @@ struct soak_fate {
     bool judged[SOAK_CHUNKS];
     bool decided;     /* of one of them a round has come to it */
     struct fragment part; /* of the model that it holds; stride 0: unknown */
-    nanos offered;
+    bool offered;
+    bool owed; /* a later one of the same chunks was answered before it */
     unsigned awaited; /* chunks offered after the last fault */
     unsigned results; /* chunks of the centre that have come in answer */
 };
@@ -64,6 +67,7 @@ struct soak_judge {
     unsigned lives;  /* of the hub, up to the present one */
     bool recovering; /* the hub was, at its last step */
     uint64_t decided_since[SOAK_NODES]; /* exchanges, since faults ended */
+    unsigned owed;   /* exchanges */
 };
 
 #endif
