@@ -112,7 +112,8 @@ size_t agenda_apply(struct agenda *agenda, uint64_t exchange,
 
 void agenda_skip(struct agenda *agenda, uint64_t exchange)
 {
-    forget(agenda, exchange, exchange);
+    pacer_skip(&agenda->pacer, exchange);
+    inbox_forget(&agenda->inbox, exchange, exchange);
 }
 
 static struct fragment part_of(const struct agenda *agenda)

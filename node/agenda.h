@@ -46,7 +46,7 @@ enum pacer_act agenda_due(struct agenda *agenda, uint64_t *exchange);
 size_t agenda_apply(struct agenda *agenda, uint64_t exchange,
                     const struct span *spans, float *anchor,
                     const struct inbox_optimizer *optimizer, bool *replaced);
-/* It will never be applied. */
+/* It will never be applied; FORGET says that the hub is done with it. */
 void agenda_skip(struct agenda *agenda, uint64_t exchange);
 
 /* Of the exchange that agenda_offer has begun last: fills in iteration, kind,

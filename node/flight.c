@@ -136,6 +136,7 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
     if (flight->judged == flight->parts) {
         flight->stage = FLIGHT_JUDGED;
         node->judged++;
+        flight_settled(node, flight);
         say_late(node, flight);
         if (flight->kept && !flight->merged && !flight->obsolete)
             node->samples_back += flight->snapshot.samples;

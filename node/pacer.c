@@ -74,7 +74,9 @@ static bool is_behind(const struct pacer *pacer, unsigned i)
     uint32_t fragment = pacer->flight[i].fragment;
 
     for (unsigned j = 0; j < i; j++)
-        if (fragment == FRAGMENT_ALL || pacer->flight[j].fragment == fragment)
+        if (pacer->flight[j].state != PACER_SKIPPED &&
+            (fragment == FRAGMENT_ALL ||
+             pacer->flight[j].fragment == fragment))
             return true;
     return false;
 }
@@ -222,8 +224,16 @@ void pacer_ready(struct pacer *pacer, uint64_t exchange)
 {
     struct pacer_exchange *found = find(pacer, exchange);
 
-    if (found)
+    if (found && found->state == PACER_PENDING)
         found->state = PACER_READY;
+}
+
+void pacer_skip(struct pacer *pacer, uint64_t exchange)
+{
+    struct pacer_exchange *found = find(pacer, exchange);
+
+    if (found)
+        found->state = PACER_SKIPPED;
 }
 
 void pacer_forget(struct pacer *pacer, uint64_t first, uint64_t last)

@@ -30,7 +30,8 @@ enum { PACER_FLIGHT = 64 };
 
 enum pacer_state {
     PACER_PENDING, /* offered, nothing back yet */
-    PACER_READY    /* all of its result is here */
+    PACER_READY,   /* all of its result is here */
+    PACER_SKIPPED  /* it will never be applied: in flight until it is judged */
 };
 
 struct pacer_exchange {
@@ -59,7 +60,7 @@ struct pacer {
 enum pacer_act {
     PACER_GO,    /* nothing is to be done: train on */
     PACER_APPLY, /* apply its result now, pacer_done, ask again */
-    PACER_SKIP,  /* never apply it: tell the machine, pacer_done, ask again */
+    PACER_SKIP,  /* never apply it: tell the machine, pacer_skip, ask again */
     PACER_CLOSE, /* tell the machine to send no more of it, ask again */
     PACER_CUT,   /* tell the machine to hand over what is here of it, ask
                     again; it is applied when that has come */
@@ -80,8 +81,11 @@ enum pacer_act pacer_due(struct pacer *pacer, uint64_t *exchange);
 /* Ends a WAIT that took too long: counts the miss, the result will be applied
  * when it comes. */
 void pacer_give_up(struct pacer *pacer, uint64_t exchange);
-/* The exchange was applied or skipped. */
+/* The exchange was applied. */
 void pacer_done(struct pacer *pacer, uint64_t exchange);
+/* It will not be: what comes of it is void. Until it is forgotten, when the hub
+ * is done with it, it is in flight, or offers would pile up at a slow hub. */
+void pacer_skip(struct pacer *pacer, uint64_t exchange);
 /* Whether to offer now: it is a fragment's turn, i > 0, a hub wants it, and
  * no more of it are in flight than d iterations can hide, d/k rounded up,
  * so that with this one at most one is late. If so its number, 1, 2, ...,

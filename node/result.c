@@ -353,6 +353,14 @@ static void taken(struct node *node)
     joining_schedule(node);
 }
 
+void flight_settled(struct node *node, struct flight *flight)
+{
+    if (!flight->awaited || flight->stage != FLIGHT_JUDGED)
+        return;
+    flight->skipped = flight->awaited = false;
+    flight_forget(node, flight);
+}
+
 void node_on_applied(struct node *node, const struct msg *msg,
                     struct blob *payload)
 {
@@ -362,7 +370,8 @@ void node_on_applied(struct node *node, const struct msg *msg,
     if (!flight || flight->skipped)
         return;
     if (msg->applied.skipped) {
-        flight->skipped = true;
+        flight->skipped = flight->awaited = true;
+        flight_settled(node, flight);
         results_advance(node);
         return;
     }

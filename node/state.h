@@ -80,6 +80,7 @@ struct flight {
     bool complete;   /* the trainer has all it is to apply */
     bool rebase;     /* then: all of that is REBASE */
     bool skipped;    /* the trainer will not apply it */
+    bool awaited;    /* by the trainer, which has skipped it: its verdicts */
     bool broken;     /* not finite: it must not be sent */
     bool obsolete;   /* the parameters it was taken from were replaced */
     bool adrift; /* the last one, lost with its connection: it is made again */
@@ -225,6 +226,8 @@ void flights_lost(struct node *node, uint64_t merged);
 void flights_drop(struct node *node);
 /* Tells the trainer that no result will come; keeps the verdicts coming. */
 void flight_forget(struct node *node, struct flight *flight);
+/* Tells the trainer that the hub is done with what it has skipped. */
+void flight_settled(struct node *node, struct flight *flight);
 /* The node starts again from other parameters: nothing is applied any more of
  * what is in flight, nor offered again. What the hub grants of it is sent, so
  * that no round waits; its lineage and base say what it is worth. */

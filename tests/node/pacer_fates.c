@@ -24,8 +24,11 @@ struct world {
 static void deliver(struct world *world)
 {
     for (unsigned i = 1; i <= world->count; i++)
-        if (world->fates[i].arrival <= world->pacer.iteration)
+        if (world->fates[i].arrival <= world->pacer.iteration) {
             pacer_ready(&world->pacer, i);
+            if (world->fates[i].skipped)
+                pacer_forget(&world->pacer, i, i);
+        }
 }
 
 /* Blocked: the result comes within the wait, or the trainer gives up. */
@@ -86,7 +89,10 @@ static void do_what_is_due(struct world *world)
         }
         fate->applied = act == PACER_APPLY ? now : 0;
         fate->skipped = act == PACER_SKIP;
-        pacer_done(&world->pacer, exchange);
+        if (fate->skipped)
+            pacer_skip(&world->pacer, exchange);
+        else
+            pacer_done(&world->pacer, exchange);
     }
 }
 

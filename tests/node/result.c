@@ -302,6 +302,7 @@ static void a_skipped_pull_changes_nothing(void)
     desk_offers(desk, 1, 3);
     desk_answers(desk, 1, VERB_PULL, 10);
     desk_skips(desk, 1);
+    CHECK(desk_forgot(desk, 1)); /* it has its verdicts */
     desk_offers(desk, 2, 4);
     CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
     desk_answers(desk, 2, VERB_PULL, 12);
@@ -309,6 +310,30 @@ static void a_skipped_pull_changes_nothing(void)
     desk_offers(desk, 3, 9);
     CHECK_NEAR(9 - 12, desk_chunk(desk, 3, 0), 0);
     desk_destroy(&desk);
+}
+
+/* Until then it is in flight: the trainer offers no more beside it than d
+ * iterations can hide. */
+static void who_skips_hears_when_the_hub_is_done(void)
+{
+    for (int lost = 0; lost < 2; lost++) {
+        struct desk *desk = desk_new();
+
+        desk->welcome.miss = MISS_SKIP;
+        desk_ready(desk, 1);
+        desk_offers(desk, 1, 3);
+        desk_skips(desk, 1);
+        desk_judges(desk, 1, 0, 1, VERDICT_MERGED);
+        if (lost)
+            desk_breaks(desk);
+        CHECK(!desk_forgot(desk, 1));
+        if (lost)
+            desk_rejoins(desk);
+        else
+            desk_judges(desk, 1, 0, DESK_CHUNKS, VERDICT_EXPIRED);
+        CHECK(desk_forgot(desk, 1));
+        desk_destroy(&desk);
+    }
 }
 
 /* A part of the way, twice, with both in flight: the second one counts from
@@ -365,6 +390,7 @@ void add_node_result_tests(CU_pSuite suite)
     TEST(after_a_pull_offers_are_measured_from_the_centre);
     TEST(after_a_pull_what_was_not_merged_is_offered_once);
     TEST(a_skipped_pull_changes_nothing);
+    TEST(who_skips_hears_when_the_hub_is_done);
     TEST(a_part_of_a_rebase_counts_on_those_before_it);
     TEST(what_the_trainer_says_of_unknown_results_is_ignored);
 }
