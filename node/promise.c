@@ -332,25 +332,38 @@ static bool is_over(const struct promise *promise, uint32_t chunk)
     return promise->chunks[chunk].doubted;
 }
 
-/* It was to be given again, and no exchange since that counts holds it. */
-static bool is_owed(const struct promise *promise, uint32_t chunk)
+/* Whether what was offered since its last turn holds it, and `counts`. */
+static bool is_held(const struct promise *promise, uint32_t chunk, bool counts)
 {
     const struct promised *place = &promise->chunks[chunk];
+    const struct promise *later = promise->next;
 
-    if (!is_given_again(place))
-        return false;
-    for (const struct promise *later = promise->next; later;
-         later = later->next)
-        if (later->first > place->turn[place->turns - 1] &&
-            later->chunks[chunk].given.blob &&
-            !is_given_again(&later->chunks[chunk]))
-            return false;
-    return true;
+    while (later && !(later->first > place->turn[place->turns - 1] &&
+                      later->chunks[chunk].given.blob &&
+                      !(counts && is_given_again(&later->chunks[chunk]))))
+        later = later->next;
+    return later != NULL;
+}
+
+static bool is_owed(const struct promise *promise, uint32_t chunk)
+{
+    return is_given_again(&promise->chunks[chunk]) &&
+           !is_held(promise, chunk, true);
 }
 
 void promises_taken(struct node *node)
 {
     drop_chunks(node, is_owed);
+}
+
+void promises_leave(struct node *node)
+{
+    for (struct promise *promise = node->promises.first; promise;
+         promise = promise->next)
+        for (uint32_t i = 0; i < node->chunks; i++)
+            if (is_given_again(&promise->chunks[i]) &&
+                !is_held(promise, i, false))
+                turn_over(node, promise, i);
 }
 
 void promises_settle(struct node *node, uint64_t merged)

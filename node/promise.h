@@ -122,6 +122,9 @@ void promises_settle(struct node *node, uint64_t merged);
 /* The node's parameters were replaced by the centre's: what was to be given
  * again is not. */
 void promises_taken(struct node *node);
+/* The node comes to another run, whose founder may have been sent what was to
+ * be given again: it is not, but for what is offered already. */
+void promises_leave(struct node *node);
 void promises_forget(struct node *node);
 /* A broken invariant, or NULL. */
 const char *promises_check(const struct node *node);

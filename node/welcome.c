@@ -131,6 +131,32 @@ static void begin_start(struct node *node, bool fresh)
     }
 }
 
+/* What is on its way to a hub of another run counts as merged there. */
+static void leave_flights(struct node *node)
+{
+    for (struct flight *flight = node->flights; flight;
+         flight = flight->next) {
+        if (flight->stage != FLIGHT_GRANTED ||
+            flight->snapshot.kind == EXCHANGE_PARAMETERS)
+            continue;
+        flight_judge_rest(node, flight, VERDICT_MERGED);
+        if (!flight->complete)
+            flight_forget(node, flight);
+    }
+}
+
+/* Nobody says any more what became of what was on its way to a hub of another
+ * run. Who founds this one may have been sent it, so that it would count twice
+ * if it were given here. */
+static void leave_run(struct node *node)
+{
+    if (!node->keep.run || node->keep.run == node->welcome.run)
+        return;
+    if (node->unsettled)
+        leave_flights(node);
+    promises_leave(node);
+}
+
 /* The hub goes on from a centre, or has one founded: what it has of this node's
  * exchanges is known. While it still looks for its centre, it is not. */
 static void settle(struct node *node)
@@ -140,6 +166,7 @@ static void settle(struct node *node)
     if (welcome->start == START_HOLD || welcome->start == START_GIVE)
         return;
     node->superseded = 0;
+    leave_run(node);
     keep_enter(node);
     if (node->unsettled)
         flights_lost(node, welcome->run == node->run ? welcome->merged : 0);
