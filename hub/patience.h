@@ -132,6 +132,13 @@ void waits_barren(struct hub *hub, const struct round *round, bool merged);
 /* Seconds that all of the parameters, as they are, may take to a member, by
  * what others upload; infinite while that is not known. */
 double waits_whole(const struct hub *hub, const struct member *member);
+/* Whether the round is open and waits for an offer of the member's. */
+bool waits_for(const struct hub *hub, const struct round *round,
+               const struct member *member);
+/* Whether it was granted, and something of it is still to come. */
+bool waits_uploads(const struct hub *hub, const struct contribution *one);
+
+/* waits_end.c */
 /* The run ends: last offers are waited for by its own bounds. */
 void waits_end(struct hub *hub);
 /* Whether uploads are under way, and not stuck. */
@@ -140,8 +147,5 @@ bool waits_bring(const struct hub *hub);
  * make their last offers while it is, and its node's holds it. Of gradients,
  * which have none, while it is stuck. Whether there was any. */
 bool waits_free(struct hub *hub);
-/* Whether the round is open and waits for an offer of the member's. */
-bool waits_for(const struct hub *hub, const struct round *round,
-               const struct member *member);
 
 #endif

@@ -116,8 +116,7 @@ static void look_at_offers(struct hub *hub, nanos span)
 
 /* ---- uploads ---- */
 
-static bool is_uploading(const struct hub *hub,
-                         const struct contribution *one)
+bool waits_uploads(const struct hub *hub, const struct contribution *one)
 {
     return one->granted && one->delivered < hub->chunks;
 }
@@ -127,7 +126,7 @@ static unsigned uploads(const struct hub *hub, const struct round *round)
     unsigned count = 0;
 
     for (unsigned i = 0; i < round->count; i++)
-        count += is_uploading(hub, round->list[i]);
+        count += waits_uploads(hub, round->list[i]);
     return count;
 }
 
@@ -146,8 +145,26 @@ static bool is_skipped(const struct member *member)
     return member->silent || member->patience.spent;
 }
 
+/* Whether all wait for what this node has under way, behind the fence of a
+ * snapshot; of several that is the oldest, which the others are sent behind. */
+static bool is_last(const struct hub *hub, const struct contribution *slow)
+{
+    const struct member *member = hub->members[slow->member];
+    const struct contribution *one = member->open;
+    unsigned behind = 0;
+
+    while (one != slow && !waits_uploads(hub, one))
+        one = one->next;
+    if (!hub->fence || one != slow ||
+        members_live(hub) == (unsigned)member_live(member))
+        return false;
+    for (; one; one = one->next)
+        behind += waits_uploads(hub, one);
+    return all_uploads(hub) == behind;
+}
+
 /* Whether all others of the round that send anything are through, or a window
- * ahead, or all wait for it: behind the fence of a snapshot. */
+ * ahead, or all wait for it. */
 static bool is_behind(const struct hub *hub, const struct round *round,
                       const struct contribution *slow)
 {
@@ -157,7 +174,7 @@ static bool is_behind(const struct hub *hub, const struct round *round,
         const struct contribution *other = round->list[i];
 
         if (other == slow || !other->granted ||
-            (is_uploading(hub, other) &&
+            (waits_uploads(hub, other) &&
              is_skipped(hub->members[other->member])))
             continue;
         if (other->delivered < hub->chunks &&
@@ -167,8 +184,7 @@ static bool is_behind(const struct hub *hub, const struct round *round,
             return false;
         ahead++;
     }
-    return ahead || (hub->fence && members_live(hub) > 1 &&
-                     all_uploads(hub) == 1);
+    return ahead || is_last(hub, slow);
 }
 
 /* Seconds that an upload may take while others wait for it; if none has been
@@ -239,10 +255,15 @@ static void cut(struct hub *hub, struct contribution *slow)
     contribution_cut(hub, slow, VERDICT_EXPIRED, false);
 }
 
-/* With --miss cut exchanges are bounded in time, and nobody waits. */
-static bool is_late(const struct contribution *slow, nanos still)
+/* Nobody waits for whom there is no patience left; and with --miss cut
+ * exchanges are bounded in time. */
+static bool is_dropped(const struct hub *hub, const struct contribution *slow,
+                       nanos still)
 {
-    return slow->loan.prompt && still >= SECOND;
+    const struct member *member = hub->members[slow->member];
+
+    return member->silent || (slow->loan.prompt && still >= SECOND) ||
+           (member->patience.spent && !ends_itself(hub, slow));
 }
 
 static void look_at_upload(struct hub *hub, const struct round *round,
@@ -256,7 +277,7 @@ static void look_at_upload(struct hub *hub, const struct round *round,
     slow->behind += behind ? span : 0;
     if (still >= STUCK * (nanos)all_uploads(hub))
         (void)patience_use(hub, member, still, "nothing comes of its upload");
-    else if (!(behind && (member->silent || is_late(slow, still))) &&
+    else if (!(behind && is_dropped(hub, slow, still)) &&
              !(!hub->ending && holds_up(hub, round, slow, behind, rates) &&
                patience_use(hub, member, span, "its upload is too slow")))
         return;
@@ -269,7 +290,7 @@ static void look_at_uploads(struct hub *hub, nanos span)
 
     for (struct round *round = hub->rounds; round; round = round->next)
         for (unsigned i = 0; round->closed && i < round->count; i++)
-            if (is_uploading(hub, round->list[i]))
+            if (waits_uploads(hub, round->list[i]))
                 look_at_upload(hub, round, round->list[i], span, &rates);
     free(rates.list);
 }
@@ -294,68 +315,11 @@ void waits_skip(struct hub *hub, const struct round *round)
     for (unsigned i = 0; round && round->closed && i < round->count; i++) {
         struct contribution *slow = round->list[i];
 
-        if (is_uploading(hub, slow) &&
+        if (waits_uploads(hub, slow) &&
             is_skipped(hub->members[slow->member]) &&
             !ends_itself(hub, slow) && is_behind(hub, round, slow))
             contribution_cut(hub, slow, VERDICT_EXPIRED, false);
     }
-}
-
-/* ---- the end ---- */
-
-/* Of a last offer that was granted something comes in so long, or it is not
- * waited for. */
-#define FIRST_BYTES LAST_CALL
-
-void waits_end(struct hub *hub)
-{
-    for (int i = 0; i < hub->member_count; i++) {
-        hub->members[i]->patience.used = 0;
-        hub->members[i]->patience.spent = false;
-        member_recount(hub, hub->members[i]);
-    }
-}
-
-/* Something has come of it, and more may be on its way: three times as long as
- * its chunks have taken so far has not passed. */
-static bool brings(const struct hub *hub, const struct contribution *one)
-{
-    nanos taken = one->progress - one->began;
-
-    return one->loan.came
-               ? flow_still(hub, one) <= 3 * taken / (nanos)one->loan.came
-               : flow_still(hub, one) < (taken ? STUCK : FIRST_BYTES);
-}
-
-bool waits_bring(const struct hub *hub)
-{
-    for (const struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; i < round->count; i++)
-            if (is_uploading(hub, round->list[i]) &&
-                !hub->members[round->list[i]->member]->silent &&
-                brings(hub, round->list[i]))
-                return true;
-    return false;
-}
-
-bool waits_free(struct hub *hub)
-{
-    bool any = false;
-
-    for (struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; i < round->count; i++) {
-            struct contribution *one = round->list[i];
-
-            if (one->offer.last || !is_uploading(hub, one) ||
-                (one->offer.kind == EXCHANGE_GRADIENT && brings(hub, one)))
-                continue;
-            contribution_cut(hub, one, VERDICT_EXPIRED, false);
-            any = true;
-        }
-    rounds_settle(hub);
-    merge_try_all(hub);
-    rounds_advance(hub);
-    return any;
 }
 
 /* ---- all of it ---- */

@@ -5,7 +5,7 @@
 
 #include "hub/patience.h"
 #include "tests/check.h"
-#include "tests/hub/bench.h"
+#include "tests/hub/store.h"
 
 #define STEP (100 * MILLISECOND)
 
@@ -122,6 +122,36 @@ static void an_upload_that_stops_is_cut_when_patience_is_used_up(void)
     CHECK_CONTAINS("rounds do not wait for it",
                    bench_node(pair.bench, "b")->why);
     bench_destroy(&pair.bench);
+}
+
+/* All wait behind a save that is due; b has two exchanges under way, and has
+ * sent a part of them. */
+static void who_keeps_a_save_from_being_made_is_soon_cut(void)
+{
+    static struct store store;
+    struct bench *bench = bench_new();
+    struct pair pair;
+
+    bench->config.policy.gate = &gate_async;
+    store_lend(&store, bench);
+    bench->config.save_interval = SECOND;
+    pair = pair_of(bench);
+    guest_gives(bench, &pair.b, 1, 0);
+    guest_returns(bench, &pair.b, 1);
+    for (uint64_t i = 2; i < 4; i++) {
+        guest_offers(bench, &pair.b, i);
+        guest_delivers(bench, &pair.b, i, 0, 0);
+    }
+    a_gives(&pair);
+    both_live(&pair, 2 * SECOND, 10);
+    hand_forget(&bench->hand);
+    guest_offers(bench, &pair.a, pair.next);
+    both_live(&pair, 2 * SECOND, 10);
+    CHECK(guest_heard(bench, &pair.a, MSG_GRANT) == NULL);
+    both_live(&pair, 6 * SECOND, 10);
+    CHECK(guest_heard(bench, &pair.a, MSG_GRANT) != NULL);
+    CHECK_TEXT("b", held_up(&pair));
+    bench_destroy(&bench);
 }
 
 /* A training loop that hangs. */
@@ -355,6 +385,7 @@ void add_hub_waits_tests(CU_pSuite suite)
     TEST(equal_links_are_waited_for_however_slow);
     TEST(the_only_uploader_may_need_half_a_minute_a_chunk);
     TEST(an_upload_that_stops_is_cut_when_patience_is_used_up);
+    TEST(who_keeps_a_save_from_being_made_is_soon_cut);
     TEST(who_offers_nothing_is_soon_not_waited_for);
     TEST(who_offers_again_is_waited_for_again);
     TEST(a_slower_node_is_waited_for_as_ever);
