@@ -69,12 +69,12 @@ static struct promise *promise_of(struct node *node,
                                   const struct flight *flight)
 {
     uint64_t exchange = flight->snapshot.exchange;
-    struct promise **link = &node->promises.first, *promise;
+    struct promise **link = &node->promises.first;
 
-    while ((promise = *link) && promise->exchange < exchange)
-        link = &promise->next;
-    if (promise && promise->exchange == exchange)
-        return promise;
+    while (*link && (*link)->exchange < exchange)
+        link = &(*link)->next;
+    if (*link && (*link)->exchange == exchange)
+        return *link;
     return promise_new(node, link, exchange, exchange,
                        (enum exchange)flight->snapshot.kind);
 }
@@ -97,18 +97,17 @@ static struct promised *remember(struct node *node,
 /* The last exchange that the hub, or one before it, has been offered. */
 static uint64_t last_offered(const struct node *node)
 {
-    for (const struct flight *flight = node->flights; flight;
-         flight = flight->next)
-        if (flight->stage == FLIGHT_FORMING)
-            return flight->snapshot.exchange - 1;
-    return node->newest;
+    const struct flight *flight = node->flights;
+
+    while (flight && flight->stage != FLIGHT_FORMING)
+        flight = flight->next;
+    return flight ? flight->snapshot.exchange - 1 : node->newest;
 }
 
 static void turn(const struct node *node, struct promised *place)
 {
-    size_t size = (place->turns + 1) * sizeof *place->turn;
-
-    place->turn = realloc(place->turn, size);
+    place->turn =
+        realloc(place->turn, (place->turns + 1) * sizeof *place->turn);
     if (!place->turn)
         abort();
     place->turn[place->turns++] = last_offered(node);
@@ -126,12 +125,11 @@ void promise_chunk(struct node *node, const struct flight *flight,
         (!merged && (verdict != VERDICT_LOST || !node->unsettled)))
         return;
     place = remember(node, flight, chunk, given);
-    if (merged) {
+    place->doubted = place->flown = !merged;
+    if (merged)
         promises_trim(node);
-    } else {
-        place->doubted = true;
+    else
         turn(node, place);
-    }
 }
 
 /* The one that the exchange is in, or NULL. */
@@ -151,9 +149,11 @@ void promises_recall(struct node *node, const struct msg_verdict *verdict,
 
     if (verdict->exchange > node->promises.recalled)
         node->promises.recalled = verdict->exchange;
-    for (uint32_t i = verdict->first;
-         promise && verdict->verdict != VERDICT_MERGED && i < end; i++)
-        promise->chunks[i].recalled = true;
+    for (uint32_t i = verdict->first; promise && i < end; i++)
+        if (verdict->verdict == VERDICT_MERGED)
+            promise->chunks[i].confirmed = true;
+        else
+            promise->chunks[i].recalled = true;
 }
 
 void promises_doubt(struct node *node)
@@ -162,7 +162,7 @@ void promises_doubt(struct node *node)
     for (struct promise *promise = node->promises.first; promise;
          promise = promise->next)
         for (uint32_t i = 0; i < node->chunks; i++)
-            promise->chunks[i].recalled = false;
+            promise->chunks[i].recalled = promise->chunks[i].confirmed = false;
 }
 
 void promises_mark(struct marks *marks, uint64_t merged)
@@ -198,8 +198,7 @@ static bool is_given_again(const struct promised *place)
     return place->turns % 2;
 }
 
-/* Whether the version of which `merged` is the newest exchange has the chunk:
- * as it stood when that one was offered. */
+/* Whether a version up to `merged` has it: as it was when that was offered. */
 static bool is_in(const struct promise *promise, const struct promised *place,
                   uint64_t merged)
 {
@@ -230,8 +229,8 @@ static bool is_apart(const struct node *node, const struct promise *promise,
     bool recalled = false;
 
     for (uint32_t i = 0; i < node->chunks; i++)
-        recalled |=
-            promise->chunks[i].given.blob && promise->chunks[i].recalled;
+        recalled |= promise->chunks[i].given.blob &&
+                    promise->chunks[i].recalled;
     return promise->first <= merged &&
            (promise->exchange > merged ||
             (recalled && promise->first < promise->exchange));
@@ -242,8 +241,8 @@ struct outcome {
     uint64_t again, back, lost;
 };
 
-/* What was in flight has been given again but for what the hub has up to the
- * exchange that it names, of whatever later one it tells a verdict. */
+/* The hub has of what was in flight what is up to the exchange that WELCOME
+ * names, and what it tells. */
 static void settle_one(struct node *node, struct promise *promise,
                        uint64_t merged, struct outcome *outcome)
 {
@@ -252,18 +251,19 @@ static void settle_one(struct node *node, struct promise *promise,
 
     for (uint32_t i = 0; i < node->chunks; i++) {
         struct promised *place = &promise->chunks[i];
-        uint64_t whole = place->doubted ? node->welcome.merged : merged;
+        bool told = !place->flown || place->confirmed;
 
         place->doubted = false;
         if (!place->given.blob ||
-            is_in(promise, place, whole) != is_given_again(place))
+            is_in(promise, place, told ? merged : node->welcome.merged) !=
+                is_given_again(place))
             continue;
         back |= is_given_again(place);
         again |= !is_given_again(place);
         turn_over(node, promise, i);
     }
-    outcome->again += again ? count : 0;
-    outcome->back += back ? count : 0;
+    outcome->again += again * count;
+    outcome->back += back * count;
 }
 
 static void say(struct node *node, const struct outcome *outcome)
@@ -370,10 +370,10 @@ void promises_settle(struct node *node, uint64_t merged)
 {
     struct promises *promises = &node->promises;
     uint64_t life = epoch_life(node->keep.epoch);
+    uint64_t told = promises->recalled;
 
     if (life != promises->life)
-        settle_all(node, merged > promises->recalled ? merged
-                                                     : promises->recalled);
+        settle_all(node, merged > told ? merged : told);
     else
         drop_chunks(node, is_over);
     promises->life = life;

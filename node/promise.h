@@ -59,7 +59,9 @@ enum {
 struct promised {
     struct input given; /* no blob: it was not merged */
     bool recalled; /* the hub that is there now has not merged it */
+    bool confirmed; /* it says that it has */
     bool doubted;  /* it was in flight, and no hub has settled it since */
+    bool flown;    /* it was: nobody has said yet that it was merged */
     unsigned turns;
     uint64_t *turn; /* the last exchange that was offered before each */
 };
