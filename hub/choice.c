@@ -227,7 +227,7 @@ static void say_too_few(struct hub *hub, const struct round *round,
         reduce->least ? reduce->least(&round->policy->numbers) : 1;
 
     if (count < least && !hub->too_few)
-        effects_note(hub->out, NOTE_UNREVIEWED, "",
+        effects_note(hub->out, NOTE_TOO_FEW, "",
                      "--reduce %s compares %u contributions at least, and "
                      "there are %u: all are merged, a bad one too, until more "
                      "nodes are here",

@@ -393,7 +393,7 @@ void review_tick(struct hub *hub, nanos span)
             continue;
         member->reviewer.late = true;
         withdraw(hub, i, false);
-        effects_note(hub->out, NOTE_UNREVIEWED, member->name,
+        effects_note(hub->out, NOTE_REVIEW_LATE, member->name,
                      "is late with a review; it counts without");
         rounds_settle(hub);
     }

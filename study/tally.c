@@ -1,5 +1,6 @@
 #include "study/tally.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void on_offer(struct tally *tally, const struct msg_offer *offer)
@@ -18,10 +19,29 @@ static double sum_iterations(const struct tally *tally)
     double sum = 0;
 
     for (unsigned i = 0; i < tally->nodes; i++)
-        if (world_trainer(tally->world, i))
-            sum +=
-                (double)trainer_iteration(world_trainer(tally->world, i));
+        sum += tally->node[i].iterations;
     return sum;
+}
+
+/* How far a counter went that begins again with its trainer. */
+static double gain(uint64_t last, uint64_t now)
+{
+    return (double)(now < last ? now : now - last);
+}
+
+static void count_node(struct tally_node *node, const struct trainer *trainer)
+{
+    uint64_t iteration = trainer_iteration(trainer);
+    uint64_t missed = trainer_missed(trainer);
+    nanos waited = trainer_waited(trainer);
+
+    node->iterations += gain(node->last.iteration, iteration);
+    node->missed += gain(node->last.missed, missed);
+    node->waited +=
+        gain((uint64_t)node->last.waited, (uint64_t)waited) / (double)SECOND;
+    node->last.iteration = iteration;
+    node->last.missed = missed;
+    node->last.waited = waited;
 }
 
 static void on_hub_note(struct tally *tally, const struct note *note)
@@ -62,9 +82,12 @@ void tally_init(struct tally *tally, struct world *world, unsigned nodes)
 {
     *tally = (struct tally){.world = world,
                             .nodes = nodes,
+                            .node = calloc(nodes, sizeof *tally->node),
                             .first_round = -1,
                             .last_round = -1,
                             .ending = -1};
+    if (!tally->node)
+        abort();
 }
 
 void tally_step(struct tally *tally, const struct world_step *step)
@@ -72,6 +95,10 @@ void tally_step(struct tally *tally, const struct world_step *step)
     tally->steps++;
     if (step->process == WORLD_HUB)
         count_hub(tally, step);
+    else if (step->process < tally->nodes &&
+             world_trainer(tally->world, step->process))
+        count_node(&tally->node[step->process],
+                   world_trainer(tally->world, step->process));
 }
 
 static double seconds(nanos time)
@@ -96,12 +123,8 @@ static void sum_nodes(const struct tally *tally, const struct hub_view *view,
     double span = seconds(world_now(tally->world)) + 1e-9;
 
     for (unsigned i = 0; i < tally->nodes; i++) {
-        const struct trainer *trainer = world_trainer(tally->world, i);
-
-        if (!trainer)
-            continue;
-        waited += seconds(trainer_waited(trainer));
-        missed += (double)trainer_missed(trainer);
+        waited += tally->node[i].waited;
+        missed += tally->node[i].missed;
     }
     for (unsigned i = 0; i < view->count; i++) {
         out->up += (double)view->nodes[i].up_bytes / nodes;
@@ -114,7 +137,7 @@ static void sum_nodes(const struct tally *tally, const struct hub_view *view,
     out->late = tally->offers ? missed / (double)tally->offers : 0;
 }
 
-void tally_end(const struct tally *tally, struct outcome *out)
+void tally_end(struct tally *tally, struct outcome *out)
 {
     struct hub_view view = {0};
     nanos end = tally->ending < 0 ? world_now(tally->world) : tally->ending;
@@ -132,5 +155,7 @@ void tally_end(const struct tally *tally, struct outcome *out)
                           (double)(tally->rounds - 1);
     out->staleness = percentile_of_lags(tally, 0.95);
     out->steps = tally->steps;
+    free(tally->node);
+    tally->node = NULL;
 }
 

@@ -181,13 +181,13 @@ static void krum_says_when_there_are_too_few_to_compare(void)
     guest_founds(bench, &guests[0], 1);
     for (unsigned i = 0; i < HONEST; i++)
         gives(bench, &guests[i], 1, 1, false);
-    note = hand_note(&bench->hand, NOTE_UNREVIEWED);
+    note = hand_note(&bench->hand, NOTE_TOO_FEW);
     if (CHECK(note != NULL))
         CHECK_CONTAINS("--reduce krum compares 4 contributions at least, and "
                        "there are 3", note->text);
     bench_destroy(&bench);
     bench = near_the_end("krum", guests);
-    CHECK(!hand_note(&bench->hand, NOTE_UNREVIEWED));
+    CHECK(!hand_note(&bench->hand, NOTE_TOO_FEW));
     note = hand_note(&bench->hand, NOTE_DECLINED);
     if (CHECK(note != NULL))
         CHECK_CONTAINS("further from the others", note->text);

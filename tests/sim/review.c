@@ -63,10 +63,8 @@ static void listen(struct lab *lab, const struct world_step *step)
         }
         if (effect->kind != EFFECT_NOTE)
             continue;
-        heard->late += note->kind == NOTE_UNREVIEWED &&
-                       strstr(note->text, "is late");
-        heard->alone += note->kind == NOTE_UNREVIEWED &&
-                        strstr(note->text, "no other node");
+        heard->late += note->kind == NOTE_REVIEW_LATE;
+        heard->alone += note->kind == NOTE_UNREVIEWED;
         heard->refuted += note->kind == NOTE_DECLINED && is_of_poisoned(note);
         heard->refuted_others +=
             note->kind == NOTE_DECLINED && !is_of_poisoned(note);

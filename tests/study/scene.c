@@ -151,6 +151,21 @@ static void a_scenario_happens(void)
     (void)unlink(path);
 }
 
+static void what_a_node_did_before_a_crash_counts(void)
+{
+    const char *path = write_file("crash.scenario", "at 25s crash n2\n");
+    char line[LINE];
+    double whole, crashed;
+
+    whole = play(STAR "--policy mean --time 30s", 1).iterations;
+    (void)snprintf(line, sizeof line,
+                   STAR "--policy mean --time 30s --scenario %s", path);
+    crashed = play(line, 1).iterations;
+    CHECK(crashed < whole);
+    CHECK(crashed > 0.9 * whole);
+    (void)unlink(path);
+}
+
 static void a_trace_is_followed(void)
 {
     const char *path = write_file("steps.trace",
@@ -204,6 +219,7 @@ void add_study_scene_tests(CU_pSuite suite)
     TEST(a_slow_node_sets_the_pace_of_a_sync_star);
     TEST(a_narrow_port_takes_its_time);
     TEST(a_scenario_happens);
+    TEST(what_a_node_did_before_a_crash_counts);
     TEST(a_trace_is_followed);
     TEST(what_cannot_be_simulated_is_said);
     TEST(a_scenario_for_more_nodes_says_how_many);
