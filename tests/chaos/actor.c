@@ -95,11 +95,23 @@ static void hub_words(const struct actor *actor, const struct drive *drive,
 static void node_words(const struct actor *actor, const struct drive *drive,
                        struct words *words)
 {
+    char model[2 * PATH_ROOM + 80];
+
+    if (drive->counted)
+        (void)snprintf(model, sizeof model,
+                       "--trainer %s/tests/preload/counting_trainer.so "
+                       "--model x:%u,%s/%s.steps",
+                       drive->programs, actor->index, drive->folder,
+                       actor->name);
+    else
+        (void)snprintf(model, sizeof model,
+                       "--model mlp:6-300-3 --data %s/blobs.csv",
+                       drive->folder);
     (void)snprintf(words->text, sizeof words->text,
                    "ip netns exec %s %s/starswitch-node --hub 10.99.0.1:7541 "
-                   "--name %s --model mlp:6-300-3 --data %s/blobs.csv "
-                   "--step-time 10ms --json --record %s/%s.%u.record",
-                   actor->name, drive->programs, actor->name, drive->folder,
+                   "--name %s %s --step-time 10ms --json "
+                   "--record %s/%s.%u.record",
+                   actor->name, drive->programs, actor->name, model,
                    drive->folder, actor->name, actor->life);
 }
 

@@ -272,6 +272,18 @@ static bool close_run(struct stage *stage)
     return left == 0;
 }
 
+/* The disk goes with the mount namespace. */
+static bool keep_centre(const struct drive *drive)
+{
+    char from[PATH_ROOM], to[PATH_ROOM], copy[] = "cp";
+    char *words[] = {copy, from, to, NULL};
+
+    (void)snprintf(from, sizeof from,
+                   "%s/disk/run/current/centre.safetensors", drive->folder);
+    (void)snprintf(to, sizeof to, "%s/centre.safetensors", drive->folder);
+    return command_run(words);
+}
+
 int drive_run(const struct drive *drive)
 {
     static struct stage stage;
@@ -290,7 +302,7 @@ int drive_run(const struct drive *drive)
     play(&stage, stage.begun + drive->time, take_turns);
     heal(&stage);
     play(&stage, net_now() + drive->quiet, NULL);
-    ended = close_run(&stage);
+    ended = close_run(&stage) && (!drive->counted || keep_centre(drive));
     (void)fclose(stage.log);
     return ended ? 0 : 1;
 }

@@ -20,6 +20,8 @@ static const char help[] =
     "  --rest SECONDS     at least, from a fault to the next of its kind (0)\n"
     "  --programs DIR     where starswitch-hub and -node are (build)\n"
     "  --hub OPTIONS      more for starswitch-hub, such as '--miss cut'\n"
+    "  --counted          nodes count their steps, so that learning can be "
+    "counted\n"
     "  --mean FAULT=S     seconds between two of these, 0: never; all=0: no\n"
     "                     faults but those named after it\n"
     "  --recovery         judge: centres that nodes keep count, too\n"
@@ -90,6 +92,9 @@ static void take_option(struct settings *settings, int name, const char *text)
     case 'H':
         drive->settings = text;
         break;
+    case 'c':
+        drive->counted = true;
+        break;
     case 'm':
         if (!drive_set_mean(drive, text))
             wrong(text);
@@ -118,6 +123,7 @@ static void read_options(int argc, char **argv, struct settings *settings)
         {"rest", required_argument, NULL, 'R'},
         {"programs", required_argument, NULL, 'p'},
         {"hub", required_argument, NULL, 'H'},
+        {"counted", no_argument, NULL, 'c'},
         {"mean", required_argument, NULL, 'm'},
         {"recovery", no_argument, NULL, 'r'},
         {"serve", required_argument, NULL, 'S'},
