@@ -13,10 +13,9 @@ mkdir -p "$copy/build"
 for folder in Makefile docs tools $folders; do
     [ ! -e "$folder" ] || cp -a "$folder" "$copy"
 done
-for folder in ready $folders; do
-    [ ! -e "${STAR_BUILD:=build}/$folder" ] ||
-        cp -a "$STAR_BUILD/$folder" "$copy/build"
-done
+cp -a "${STAR_BUILD:=build}/ready" "$copy/build"
+(cd "$STAR_BUILD" && find . -path ./tests -prune -o -name "*.[oad]" -print0 |
+    tar --null -T - -cf -) | tar -C "$copy/build" -xf -
 cd "$copy"
 mkdir -p core policies hub node train net sim
 
