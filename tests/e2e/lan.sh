@@ -67,3 +67,21 @@ ends n1 0
 inside=
 send TERM h
 ends h 0 30
+
+# A PC in two networks: one must be chosen, or has the way out; then how the other
+# is served is said.
+$at_hub ip link add other type veth peer name others
+$at_hub ip address add 10.98.0.1/24 dev other
+$at_hub ip link set other up
+$at_hub ip link set others up
+inside=$at_hub
+start either "$bin/starswitch-hub" --lan --directory "$here/two.run"
+ends either 78 10
+said either "choose one with --listen, beside --lan" || failed "nothing to choose"
+$at_hub ip route add default via 10.99.0.2
+start two "$bin/starswitch-hub" --lan --directory "$here/two.run"
+until_ 10 "the hub listens" said two "listening tcp://$hub_address:"
+said two "This PC is also 10.98.0.1 on other: for PCs there say --listen \
+10.98.0.1 beside --lan" || failed "it does not name its other network"
+send TERM two
+ends two 0 30

@@ -65,4 +65,15 @@ if unshare -n true 2>/dev/null; then
     hub_address=192.0.2.1
     node offline
     says offline "the hub at 192.0.2.1:$port cannot be reached"
+
+    # Where packets vanish.
+    cat >"$here/void" <<'END'
+ip link set lo up
+iptables -w -A INPUT -p tcp -j DROP
+exec "$@"
+END
+    inside="unshare -n sh $here/void"
+    hub_address=127.0.0.1
+    node vanished
+    says vanished "the hub at 127.0.0.1:$port does not answer"
 fi
