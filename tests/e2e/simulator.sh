@@ -55,7 +55,7 @@ prints compare "compute  surrogate"
 prints compare "seconds to loss 0.2, median [IQR]"
 prints compare "3/3"
 prints compare "less time than"
-prints compare "Next, with the same options behind it: starswitch-sim run --policy"
+prints compare "behind it: starswitch-sim run --policy"
 for words in "</html>" "<svg" "Loss of the centre" "In pairs"; do
     grep -qF "$words" "$here/compare.html" || failed "the report has no $words"
 done
