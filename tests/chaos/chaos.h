@@ -6,8 +6,8 @@
  *
  * FOLDER holds afterwards: `chaos`, what was done to whom and when; of each
  * life of each process a recording, NAME.LIFE.record; and what it printed,
- * NAME.out. With --counted also of each node its steps, nI.steps, and the centre
- * at the end. All times are those of the one CLOCK_MONOTONIC. The lines of
+ * NAME.out. With --counted also each node's steps, nI.steps, and the centre at
+ * the end. All times are those of the one CLOCK_MONOTONIC. The lines of
  * `chaos` are, each behind its time in seconds:
  *
  *     start NAME LIFE PID     a process
@@ -45,7 +45,7 @@ struct drive {
     const char *folder, *programs; /* where the programs are */
     const char *settings;          /* more options for the hub, or "" */
     bool counted; /* nodes count their steps (tests/preload/counting_trainer.c)
-                     in nI.steps, and centre.safetensors is what they end with */
+                     in nI.steps, and centre.safetensors is the last one */
     uint64_t seed;
     unsigned nodes;
     nanos time, quiet; /* with faults, and without at the end */

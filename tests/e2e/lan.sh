@@ -68,8 +68,8 @@ inside=
 send TERM h
 ends h 0 30
 
-# A PC in two networks: one must be chosen, or has the way out; then how the other
-# is served is said.
+# A PC in two networks: one must be chosen, or has the way out; then how the
+# other one is served is said.
 $at_hub ip link add other type veth peer name others
 $at_hub ip address add 10.98.0.1/24 dev other
 $at_hub ip link set other up
@@ -77,7 +77,8 @@ $at_hub ip link set others up
 inside=$at_hub
 start either "$bin/starswitch-hub" --lan --directory "$here/two.run"
 ends either 78 10
-said either "choose one with --listen, beside --lan" || failed "nothing to choose"
+said either "choose one with --listen, beside --lan" ||
+    failed "there is nothing to choose"
 $at_hub ip route add default via 10.99.0.2
 start two "$bin/starswitch-hub" --lan --directory "$here/two.run"
 until_ 10 "the hub listens" said two "listening tcp://$hub_address:"
