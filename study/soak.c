@@ -170,13 +170,31 @@ static void complain_of_slow_ones(struct life *life, const char *what)
     life_complain(life, "%s; attached and decided:%s", what, who);
 }
 
+/* Whether rounds do not wait for those that have not exchanged since, none of
+ * them: what they do comes too late until their patience is back. */
+static bool is_out_of_patience(struct life *life)
+{
+    bool some = false;
+
+    for (unsigned i = 0; i < life->honest; i++) {
+        if (life->judge.decided_since[i] >= 3)
+            continue;
+        if (judge_waits_for(life, i))
+            return false;
+        some = true;
+    }
+    return some;
+}
+
 /* Runs until it is so, or something is wrong; false: that took too long. */
 static bool reach(struct life *life, const char *otherwise,
                   bool (*reached)(void *context, struct world *world))
 {
     nanos limit = world_now(life->world) + SOAK_RECOVERY;
 
-    if (world_run_until(life->world, limit, reached, life))
+    if (world_run_until(life->world, limit, reached, life) ||
+        (is_out_of_patience(life) &&
+         world_run_until(life->world, limit + SOAK_PATIENCE, reached, life)))
         return !is_wrong(life);
     if (!is_wrong(life))
         complain_of_slow_ones(life, otherwise);

@@ -50,7 +50,9 @@ void judge_heal(struct life *life);
 void judge_owes(struct life *life);
 void judge_answers(struct life *life);
 
-/* soak_judge_hub.c: the hub has just been started; has done a step. */
+/* soak_judge_hub.c: whether rounds wait for the node, as the hub says. */
+bool judge_waits_for(struct life *life, unsigned node);
+/* The hub has just been started; has done a step. */
 void judge_hub_start(struct life *life);
 void judge_hub_step(struct life *life);
 

@@ -23,7 +23,8 @@
  *    life before that is with it by then.
  * N5 bounded: bytes of uploads that the hub holds, see judge_memory.
  * N6 live: after the last fault all nodes exchange, and the run can end, each
- *    within SOAK_RECOVERY.
+ *    within SOAK_RECOVERY; a node that has no patience left, as the hub says,
+ *    has SOAK_PATIENCE more.
  * N7 deterministic: a plan has one history (soak_live_twice).
  * N8 training never waits, with d > 0 and without --miss wait; parameters and
  *    results are finite.
@@ -41,6 +42,8 @@
 enum { SOAK_EXCHANGES = 512 /* remembered of each node */ };
 /* A lease of 60 s, a reconnect, a hello, and some exchanges. */
 #define SOAK_RECOVERY (90 * SECOND)
+/* What a node has used up of its first patience has come back after that. */
+#define SOAK_PATIENCE (120 * SECOND)
 
 /* What became of an exchange. */
 struct soak_fate {

@@ -55,15 +55,34 @@ static void judge_memory(struct life *life, const struct hub_view *view)
                   (ull)chunk);
 }
 
-static bool is_with(const struct hub_view *view, unsigned node)
+/* NULL: the hub does not know it. */
+static const struct hub_node_view *view_of(const struct hub_view *view,
+                                           unsigned node)
 {
     char name[16];
 
     (void)snprintf(name, sizeof name, "n%u", node + 1);
     for (unsigned i = 0; i < view->count; i++)
         if (strcmp(view->nodes[i].name, name) == 0)
-            return !view->nodes[i].gone && !view->nodes[i].silent;
-    return false;
+            return &view->nodes[i];
+    return NULL;
+}
+
+static bool is_with(const struct hub_view *view, unsigned node)
+{
+    const struct hub_node_view *known = view_of(view, node);
+
+    return known && !known->gone && !known->silent;
+}
+
+bool judge_waits_for(struct life *life, unsigned node)
+{
+    const struct hub_node_view *known;
+    struct hub_view view;
+
+    hub_look(world_hub(life->world), world_now(life->world), &view);
+    known = view_of(&view, node);
+    return !known || !strstr(known->why, "rounds do not wait for it");
 }
 
 /* Whether what a node keeps is newer than what the hub goes on from: of a later
