@@ -171,6 +171,7 @@ void flights_drop(struct node *node)
         struct flight *flight = node->flights;
 
         node->flights = flight->next;
+        flight->skipped &= !flight->awaited;
         if (node->out)
             flight_forget(node, flight);
         flight_destroy(node, &flight);

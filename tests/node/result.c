@@ -316,7 +316,9 @@ static void a_skipped_pull_changes_nothing(void)
  * iterations can hide. */
 static void who_skips_hears_when_the_hub_is_done(void)
 {
-    for (int lost = 0; lost < 2; lost++) {
+    enum { JUDGED, LOST, TAKEN, WAYS };
+
+    for (int way = 0; way < WAYS; way++) {
         struct desk *desk = desk_new();
 
         desk->welcome.miss = MISS_SKIP;
@@ -324,11 +326,13 @@ static void who_skips_hears_when_the_hub_is_done(void)
         desk_offers(desk, 1, 3);
         desk_skips(desk, 1);
         desk_judges(desk, 1, 0, 1, VERDICT_MERGED);
-        if (lost)
+        if (way == LOST)
             desk_breaks(desk);
         CHECK(!desk_forgot(desk, 1));
-        if (lost)
+        if (way == LOST)
             desk_rejoins(desk);
+        else if (way == TAKEN)
+            desk_welcomes(desk, START_TAKE);
         else
             desk_judges(desk, 1, 0, DESK_CHUNKS, VERDICT_EXPIRED);
         CHECK(desk_forgot(desk, 1));
