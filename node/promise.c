@@ -73,10 +73,10 @@ static struct promise *promise_of(struct node *node,
 
     while (*link && (*link)->exchange < exchange)
         link = &(*link)->next;
-    if (*link && (*link)->exchange == exchange)
-        return *link;
-    return promise_new(node, link, exchange, exchange,
-                       (enum exchange)flight->snapshot.kind);
+    if (!*link || (*link)->exchange != exchange)
+        promise_new(node, link, exchange, exchange,
+                    (enum exchange)flight->snapshot.kind);
+    return *link;
 }
 
 /* ---- what becomes of them ---- */
