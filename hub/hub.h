@@ -176,6 +176,8 @@ void hub_look_at_uploads(const struct hub *hub, struct hub_uploads *out);
  * Borrowed until the hub's next step. */
 const float *hub_centre(const struct hub *hub, uint32_t chunk,
                         uint64_t *version);
+/* What who is up to date holds of it: what the codec down has left of it. */
+const float *hub_sent(const struct hub *hub, uint32_t chunk);
 /* Everything is said, and saved if it could be: the driver may stop. */
 bool hub_ended(const struct hub *hub);
 /* Bytes of a chunk as float32: of the run, whatever the configuration says. */

@@ -15,6 +15,11 @@ const float *hub_centre(const struct hub *hub, uint32_t chunk,
     return blob_floats(hub->centre[chunk].theta);
 }
 
+const float *hub_sent(const struct hub *hub, uint32_t chunk)
+{
+    return blob_floats(shadow_of(&hub->centre[chunk]));
+}
+
 static void look_at(const struct hub *hub, const struct member *member,
                     struct hub_node_view *view)
 {

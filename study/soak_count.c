@@ -235,7 +235,7 @@ static void judge_most(struct life *life, unsigned node, unsigned stint,
 
     for (uint32_t chunk = 0; chunk < life->chunks; chunk++)
         if (count_held(life, node, stint, chunk) >
-            most + spare + count_founded(life, node, stint, chunk))
+            most + spare + (double)count_founded(life, node, stint, chunk)->more)
             life_complain(life,
                           "the centre holds %.6g of n%u's chunk %u, and only "
                           "%.6g were learnt",
@@ -265,7 +265,8 @@ static void judge_end(struct life *life, unsigned node)
 
     for (uint32_t chunk = 0; chunk < life->chunks; chunk++)
         if (count_held(life, node, stint, chunk) <
-            least_of(life, node, chunk) - ROUNDING)
+            least_of(life, node, chunk) - ROUNDING -
+                (double)count_founded(life, node, stint, chunk)->less)
             life_complain(life,
                           "the centre holds %.6g of n%u's chunk %u at the end, "
                           "and %.6g were learnt",

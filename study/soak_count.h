@@ -32,10 +32,10 @@
  *   is borne in mind here, number by number, and nothing beside it forgiven.
  * - When a hub has lost its disk, and none of its nodes that come in time keeps
  *   a whole version, another run begins: what the former one held is gone, but
- *   for what its founder has of it, which by a lossy codec down may be a little
- *   more of a number than was merged, as rounded on its way; by signs of any
- *   number, twice the chunk's average at most. What a node has
- *   not given yet it gives to the other run.
+ *   for what its founder has of it, which by a lossy codec down may be more of
+ *   a number than was merged, or less, as rounded on its way: by no more than
+ *   what the hub has sent once was off its centre. What a node has not given
+ *   yet it gives to the other run.
  * - A node that dies takes with it what was not merged. What one has learnt
  *   before it has the run's parameters goes when it takes them. Steps of a node
  *   that offers gradients and has no hub move that node alone.
@@ -73,6 +73,11 @@ struct soak_seat {
     unsigned node;
 };
 
+/* Of a number: by which it may be off, rounded on its way down. */
+struct soak_margin {
+    float more, less;
+};
+
 /* A chunk of the centre that was: what it stands for. */
 struct soak_version {
     uint64_t run, version;
@@ -93,8 +98,10 @@ struct soak_count {
     struct soak_version versions[SOAK_CHUNKS][SOAK_VERSIONS];
     uint64_t now[SOAK_CHUNKS]; /* 1 + the version of the chunk; 0: none */
     float lost[SOAK_CHUNKS][SOAK_OWN]; /* that the present centre has less */
-    float founded[SOAK_CHUNKS][SOAK_OWN]; /* that it may have more, of its
-                                             founder's rounding */
+    struct soak_margin sent[SOAK_CHUNKS][SOAK_OWN];    /* by which that was
+                                                          ever off */
+    struct soak_margin founded[SOAK_CHUNKS][SOAK_OWN]; /* by which its run's
+                                                          founder may be */
     uint64_t disk_run, disk_version; /* that the hub has started with */
     bool blind; /* the hub has gone on from what is forgotten here */
     struct soak_upload {
@@ -139,9 +146,10 @@ void count_end(struct life *life);
  * it with hubs. */
 double count_held(const struct life *life, unsigned node, unsigned stint,
                   uint32_t chunk);
-/* How much more than was learnt it may be, as its run was founded so. */
-double count_founded(const struct life *life, unsigned node, unsigned stint,
-                     uint32_t chunk);
+/* By which it may not be what was learnt, as its run was founded so. */
+const struct soak_margin *count_founded(const struct life *life,
+                                        unsigned node, unsigned stint,
+                                        uint32_t chunk);
 /* Bears in mind what the centre's chunks are. */
 void count_versions(struct life *life, const struct hub_view *view);
 

@@ -20,16 +20,26 @@ static struct soak_version *version_at(struct life *life, uint32_t chunk,
     return &life->count.versions[chunk][version % SOAK_VERSIONS];
 }
 
+static void widen(struct soak_margin *margin,
+                  const struct soak_margin *founded, float apart)
+{
+    margin->more = fmaxf(margin->more, founded->more + apart);
+    margin->less = fmaxf(margin->less, founded->less - apart);
+}
+
 static void record(struct life *life, uint32_t chunk, uint64_t run,
                    uint64_t version, const float *theta)
 {
     struct soak_version *place = version_at(life, chunk, version);
+    const float *sent = hub_sent(world_hub(life->world), chunk);
 
     *place = (struct soak_version){.run = run, .version = version,
                                    .used = true};
     for (size_t i = 0; i < numbers_of(life); i++) {
         place->lost[i] = life->count.lost[chunk][i];
         place->stands[i] = theta[i] + place->lost[i];
+        widen(&life->count.sent[chunk][i], &life->count.founded[chunk][i],
+              sent[i] - place->stands[i]);
     }
 }
 
@@ -45,55 +55,15 @@ static void forget_after(struct life *life, uint32_t chunk, uint64_t run,
     }
 }
 
-/* Of what the versions of a chunk were in a number the most that is not above
- * `value`. */
-static float stood(const struct life *life, uint32_t chunk, size_t number,
-                   float value)
+/* Another run begins with what its founder holds: by a lossy codec down that is
+ * not what was merged, by no more than what was sent ever was not. */
+static void found(struct life *life, uint32_t chunk)
 {
-    float most = 0;
+    struct soak_count *count = &life->count;
 
-    for (unsigned i = 0; i < SOAK_VERSIONS; i++) {
-        const struct soak_version *place = &life->count.versions[chunk][i];
-
-        if (place->used && place->stands[number] <= value)
-            most = fmaxf(most, place->stands[number]);
-    }
-    return most;
-}
-
-/* By signs every number of a chunk is changed by as much as all of them are on
- * the average, those that have not moved, too; what that is too much is in the
- * next change once more. */
-static float sign_step(const struct life *life, uint32_t chunk)
-{
-    float sum = 0;
-
-    for (size_t i = 0; i < numbers_of(life); i++)
-        sum += stood(life, chunk, i, INFINITY);
-    return 2 * sum / (float)life->config.hub.chunk_elements;
-}
-
-/* Another run begins with what its founder holds. By a lossy codec down that
- * may be more of a number than was ever merged of it, never more than that
- * once again: what rounds up to a step is half of it at least. Signs have one
- * step for all numbers. Or it is what the founder has learnt, and nobody has
- * merged. */
-static void found(struct life *life, uint32_t chunk, const float *theta)
-{
-    float *more = life->count.founded[chunk], step = 0;
-
-    memset(life->count.lost[chunk], 0, sizeof life->count.lost[chunk]);
-    memset(more, 0, sizeof life->count.founded[chunk]);
-    if (life->config.hub.codec_down == CODEC_RAW)
-        return;
-    if (life->config.hub.codec_down == CODEC_SIGN)
-        step = sign_step(life, chunk);
-    for (size_t i = 0; i < numbers_of(life); i++) {
-        float most = stood(life, chunk, i, theta[i]);
-
-        if (theta[i] - most <= fmaxf(most, step))
-            more[i] = theta[i] - most;
-    }
+    memset(count->lost[chunk], 0, sizeof count->lost[chunk]);
+    memcpy(count->founded[chunk], count->sent[chunk],
+           sizeof count->founded[chunk]);
 }
 
 void count_versions(struct life *life, const struct hub_view *view)
@@ -106,7 +76,7 @@ void count_versions(struct life *life, const struct hub_view *view)
         if (!theta || *now == version + 1)
             continue;
         if (!*now)
-            found(life, i, theta);
+            found(life, i);
         /* What another life had beyond is no more, and in one step a chunk
          * changes once, for the first of several versions. */
         next = *now && *now <= version ? *now : version;
@@ -182,10 +152,11 @@ double count_held(const struct life *life, unsigned node, unsigned stint,
                                 : 0;
 }
 
-double count_founded(const struct life *life, unsigned node, unsigned stint,
-                     uint32_t chunk)
+const struct soak_margin *count_founded(const struct life *life,
+                                        unsigned node, unsigned stint,
+                                        uint32_t chunk)
 {
     size_t number = (size_t)node * SOAK_STINTS + stint;
 
-    return (double)life->count.founded[chunk][number];
+    return &life->count.founded[chunk][number];
 }
