@@ -136,8 +136,7 @@ static void leave_flights(struct node *node)
 {
     for (struct flight *flight = node->flights; flight;
          flight = flight->next) {
-        if (flight->stage != FLIGHT_GRANTED ||
-            flight->snapshot.kind == EXCHANGE_PARAMETERS)
+        if (flight->stage != FLIGHT_GRANTED)
             continue;
         flight_judge_rest(node, flight, VERDICT_MERGED);
         if (!flight->complete)
