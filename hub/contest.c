@@ -69,8 +69,9 @@ void contest_choose(struct hub *hub, const struct round *round)
                       : &hub->contest_policy;
 }
 
-/* The best of those that have been tested. */
-static int best_tested(const struct round *round, unsigned *tested)
+/* The best of those that are judged, by what others say or, of one that nobody
+ * could test, by what its own node says; so many have been tested. */
+static int best_judged(const struct round *round, unsigned *tested)
 {
     int best = -1;
 
@@ -78,9 +79,9 @@ static int best_tested(const struct round *round, unsigned *tested)
     for (unsigned i = 0; i < round->count; i++) {
         const struct contribution *one = round->list[i];
 
-        if (!one->merges || !one->judged || !one->candidate.verified)
+        if (!one->merges || !one->judged)
             continue;
-        ++*tested;
+        *tested += one->candidate.verified;
         if (best < 0 || one->candidate.score <
                             round->list[best]->candidate.score)
             best = (int)i;
@@ -91,7 +92,7 @@ static int best_tested(const struct round *round, unsigned *tested)
 unsigned contest_wants(const struct hub *hub, const struct round *round)
 {
     unsigned tested;
-    int best = best_tested(round, &tested);
+    int best = best_judged(round, &tested);
 
     if (hub->contest && best >= 0 && tested == round->wanted &&
         tested < TESTS &&
@@ -103,9 +104,8 @@ unsigned contest_wants(const struct hub *hub, const struct round *round)
 int contest_best(const struct hub *hub, const struct round *round)
 {
     unsigned tested;
-    int best = best_tested(round, &tested);
 
-    return hub->contest && tested > 1 ? best : -1;
+    return hub->contest ? best_judged(round, &tested) : -1;
 }
 
 /* Who was merged as a whole, or NULL. */

@@ -63,14 +63,14 @@ static void listen(struct lab *lab, const struct world_step *step)
 }
 
 /* A star whose nodes start at different distances from the minimum, "n2" the
- * nearest. */
+ * nearest; who boasts is far away, and tests nobody. */
 static struct lab *contest_with(struct heard *heard,
-                                float starts[NODES][ELEMENTS], uint64_t delay,
-                                const struct model *last,
+                                float starts[NODES][ELEMENTS], unsigned nodes,
+                                uint64_t delay, const struct model *last,
                                 trainer_evaluator *evaluate)
 {
     static const char *const names[NODES] = {"n1", "n2", "n3", "n4"};
-    const float distance[NODES] = {8, 2, 4, last == &boasting ? 1e14F : 16};
+    static const float distance[NODES] = {8, 2, 4, 16};
     struct lab *lab = lab_new(ELEMENTS);
     float *own = lab->start;
 
@@ -78,16 +78,19 @@ static struct lab *contest_with(struct heard *heard,
     lab->config.hub.tournament = 16;
     lab->config.hub.every = 8;
     lab->config.hub.delay = delay;
-    lab->config.hub.nodes = NODES;
+    lab->config.hub.nodes = nodes;
     lab->own = heard;
     lab->after_step = listen;
-    lab->evaluate = evaluate;
     lab_open(lab, 5);
-    for (unsigned i = 0; i < NODES; i++) {
+    for (unsigned i = 0; i < nodes; i++) {
+        const struct model *model = i == nodes - 1 ? last : &climbing;
+        float far = model == &boasting ? 1e14F : distance[i];
+
         for (unsigned j = 0; j < ELEMENTS; j++)
-            starts[i][j] = j % 2 ? distance[i] : -distance[i];
+            starts[i][j] = j % 2 ? far : -far;
         lab->start = starts[i];
-        lab_add(lab, names[i], i == NODES - 1 ? last : &climbing);
+        lab->evaluate = model == &boasting ? NULL : evaluate;
+        lab_add(lab, names[i], model);
     }
     lab->start = own;
     return lab;
@@ -96,7 +99,7 @@ static struct lab *contest_with(struct heard *heard,
 static struct lab *contest(struct heard *heard,
                            float starts[NODES][ELEMENTS], uint64_t delay)
 {
-    return contest_with(heard, starts, delay, &climbing, NULL);
+    return contest_with(heard, starts, NODES, delay, &climbing, NULL);
 }
 
 static void the_best_first_parameters_become_everybodys(void)
@@ -128,7 +131,7 @@ static void who_boasts_does_not_win(void)
     for (unsigned i = 0; i < 2; i++) {
         struct heard heard = {0};
         struct lab *lab =
-            contest_with(&heard, starts, 2, &boasting, testers[i]);
+            contest_with(&heard, starts, NODES, 2, &boasting, testers[i]);
 
         lab_run(lab, 30 * SECOND);
         CHECK_EQUAL(1, heard.founded);
@@ -137,6 +140,21 @@ static void who_boasts_does_not_win(void)
             CHECK(trainer_values(world_trainer(lab->world, j))[1] < 2);
         lab_destroy(&lab);
     }
+}
+
+/* Who has found it out cannot be tested by it: no mean of the two is taken. */
+static void who_boasts_loses_to_who_could_not_be_tested(void)
+{
+    static float starts[NODES][ELEMENTS];
+    struct heard heard = {0};
+    struct lab *lab =
+        contest_with(&heard, starts, 2, 2, &boasting, tell_truth);
+
+    lab_run(lab, 30 * SECOND);
+    CHECK_TEXT("n1", heard.founder);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK(trainer_values(world_trainer(lab->world, i))[1] < 8);
+    lab_destroy(&lab);
 }
 
 /* Two sets of two chunks at the first rung, then one: of two lineages one is
@@ -171,6 +189,7 @@ void add_sim_contest_tests(CU_pSuite suite)
 {
     TEST(the_best_first_parameters_become_everybodys);
     TEST(who_boasts_does_not_win);
+    TEST(who_boasts_loses_to_who_could_not_be_tested);
     TEST(nobody_waits_for_long);
     TEST(only_the_winners_are_uploaded);
 }
