@@ -80,7 +80,7 @@ struct soak_margin {
 
 /* A chunk of the centre that was: what it stands for. */
 struct soak_version {
-    uint64_t run, version;
+    uint64_t run, life, version; /* the hub's life that had it */
     bool used;
     float stands[SOAK_OWN], lost[SOAK_OWN];
 };
@@ -96,6 +96,7 @@ struct soak_count {
     bool takes[SOAK_NODES];     /* the hub has told it to, and it has not */
     unsigned saves;             /* that were looked at */
     struct soak_version versions[SOAK_CHUNKS][SOAK_VERSIONS];
+    unsigned next_version[SOAK_CHUNKS];
     uint64_t now[SOAK_CHUNKS]; /* 1 + the version of the chunk; 0: none */
     float lost[SOAK_CHUNKS][SOAK_OWN]; /* that the present centre has less */
     struct soak_margin sent[SOAK_CHUNKS][SOAK_OWN];    /* by which that was

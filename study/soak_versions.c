@@ -14,10 +14,24 @@ static size_t numbers_of(const struct life *life)
     return (size_t)life->plan->nodes * SOAK_STINTS;
 }
 
-static struct soak_version *version_at(struct life *life, uint32_t chunk,
-                                       uint64_t version)
+/* What a chunk was at a version, as a hub of this life or the last one before it
+ * that came to that version had it; NULL: nobody knows any more. Who goes on
+ * from an earlier version has later ones of its own. */
+static const struct soak_version *version_of(const struct life *life,
+                                             uint32_t chunk, uint64_t run,
+                                             uint64_t hub_life,
+                                             uint64_t version)
 {
-    return &life->count.versions[chunk][version % SOAK_VERSIONS];
+    const struct soak_version *best = NULL;
+
+    for (unsigned i = 0; i < SOAK_VERSIONS; i++) {
+        const struct soak_version *place = &life->count.versions[chunk][i];
+
+        if (place->used && place->run == run && place->version == version &&
+            place->life <= hub_life && (!best || place->life >= best->life))
+            best = place;
+    }
+    return best;
 }
 
 static void widen(struct soak_margin *margin,
@@ -27,31 +41,24 @@ static void widen(struct soak_margin *margin,
     margin->less = fmaxf(margin->less, founded->less - apart);
 }
 
-static void record(struct life *life, uint32_t chunk, uint64_t run,
-                   uint64_t version, const float *theta)
+static void record(struct life *life, uint32_t chunk,
+                   const struct hub_view *view, uint64_t version,
+                   const float *theta)
 {
-    struct soak_version *place = version_at(life, chunk, version);
+    struct soak_count *count = &life->count;
+    struct soak_version *place =
+        &count->versions[chunk][count->next_version[chunk]++ % SOAK_VERSIONS];
     const float *sent = hub_sent(world_hub(life->world), chunk);
 
-    *place = (struct soak_version){.run = run, .version = version,
+    *place = (struct soak_version){.run = view->run,
+                                   .life = epoch_life(view->epoch),
+                                   .version = version,
                                    .used = true};
     for (size_t i = 0; i < numbers_of(life); i++) {
-        place->lost[i] = life->count.lost[chunk][i];
+        place->lost[i] = count->lost[chunk][i];
         place->stands[i] = theta[i] + place->lost[i];
-        widen(&life->count.sent[chunk][i], &life->count.founded[chunk][i],
+        widen(&count->sent[chunk][i], &count->founded[chunk][i],
               sent[i] - place->stands[i]);
-    }
-}
-
-/* Those of the run that a hub has not gone on from are no more, once it has
- * merged something else. */
-static void forget_after(struct life *life, uint32_t chunk, uint64_t run,
-                         uint64_t version)
-{
-    for (unsigned i = 0; i < SOAK_VERSIONS; i++) {
-        struct soak_version *place = &life->count.versions[chunk][i];
-
-        place->used &= place->run != run || place->version <= version;
     }
 }
 
@@ -77,45 +84,42 @@ void count_versions(struct life *life, const struct hub_view *view)
             continue;
         if (!*now)
             found(life, i);
-        /* What another life had beyond is no more, and in one step a chunk
-         * changes once, for the first of several versions. */
+        /* In one step a chunk changes once, for the first of several
+         * versions. */
         next = *now && *now <= version ? *now : version;
-        forget_after(life, i, view->run, *now ? *now - 1 : version);
         while (next <= version)
-            record(life, i, view->run, next++, theta);
+            record(life, i, view, next++, theta);
         *now = version + 1;
     }
 }
 
 /* What a chunk that the hub goes on from has less than it had; from its disk it
  * has the same. */
-static void compare(struct life *life, uint32_t chunk, uint64_t run,
-                    bool exact)
+static void compare(struct life *life, uint32_t chunk,
+                    const struct hub_view *view, bool exact)
 {
     uint64_t version = 0;
     const float *theta = hub_centre(world_hub(life->world), chunk, &version);
-    struct soak_version *place;
+    const struct soak_version *was;
 
     if (!theta)
         return;
-    place = version_at(life, chunk, version);
-    if (!place->used || place->run != run || place->version != version) {
+    was = version_of(life, chunk, view->run, epoch_life(view->from), version);
+    if (!was) {
         life->count.blind = true;
         return;
     }
     for (size_t i = 0; i < numbers_of(life); i++) {
         float *lost = &life->count.lost[chunk][i];
 
-        float before = place->lost[i];
-
-        *lost = place->stands[i] - theta[i];
-        if (exact && fabsf(*lost - before) > (float)ROUNDING)
+        *lost = was->stands[i] - theta[i];
+        if (exact && fabsf(*lost - was->lost[i]) > (float)ROUNDING)
             life_complain(life,
                           "the hub goes on from version %llu, which had %g "
                           "more in chunk %u",
-                          (ull)version, (double)(*lost - before), chunk);
-        place->lost[i] = *lost; /* so it may be saved, and gone on from */
+                          (ull)version, (double)(*lost - was->lost[i]), chunk);
     }
+    record(life, chunk, view, version, theta); /* as it is saved, and sent */
     life->count.now[chunk] = version + 1;
 }
 
@@ -136,7 +140,7 @@ void count_resumed(struct life *life, const struct hub_view *view,
     if (!view->founded)
         return;
     for (uint32_t i = 0; i < life->chunks; i++)
-        compare(life, i, view->run,
+        compare(life, i, view,
                 again || life->config.hub.codec_down == CODEC_RAW);
 }
 
