@@ -246,7 +246,8 @@ void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
     if (offer->iteration > member->iteration)
         member->iteration = offer->iteration;
     member_recount(hub, member);
-    if ((!hub->founded && !hub->contest) || offer->exchange == 0) {
+    if ((!hub->founded && !hub->contest) || hub->recovery.on ||
+        offer->exchange == 0) {
         verdict_send(hub, member, offer->exchange, 0, hub->chunks,
                      VERDICT_SUPERSEDED);
         return;

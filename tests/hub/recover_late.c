@@ -64,6 +64,22 @@ static void once_something_is_merged_what_is_lost_is_told(void)
     bench_destroy(&bench);
 }
 
+/* A node that offers before it may, as liars do: what is merged meanwhile would
+ * be lost with the centre that is looked for. */
+static void nothing_is_merged_while_the_hub_looks(void)
+{
+    struct treasure treasure;
+    struct guest a, b;
+    struct bench *bench = treasure_resume(&store, &a, &treasure);
+    const struct msg_offer strange = {.exchange = 1, .lineage = 77};
+
+    b = guest_other(bench);
+    guest_offer(bench, &b, &strange);
+    CHECK_EQUAL(VERDICT_SUPERSEDED, guest_verdict(bench, &b, 1, 0));
+    CHECK_EQUAL(START_HOLD, treasure_start(bench, &b));
+    bench_destroy(&bench);
+}
+
 /* Eight say that they keep more than the one that does; they have nothing to
  * show. They cost the time of one. */
 static void those_who_say_they_keep_more_do_not_add_up(void)
@@ -212,6 +228,7 @@ void add_hub_recover_late_tests(CU_pSuite suite)
     TEST(who_comes_late_has_time_to_attach);
     TEST(who_was_silent_has_time_to_attach);
     TEST(a_hub_that_has_slept_reads_before_it_gives_up);
+    TEST(nothing_is_merged_while_the_hub_looks);
     TEST(those_who_say_they_keep_more_do_not_add_up);
     TEST(no_rate_keeps_a_node_from_the_first_to_keep);
     TEST(no_rate_keeps_a_node_from_later_ones_to_keep);
