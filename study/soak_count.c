@@ -204,6 +204,7 @@ static double most_of(const struct life *life, const struct soak_stint *stint)
                                            : stint->steps);
 }
 
+/* A step's gradient is -1, and so is what its node owes of it. */
 static double least_of(const struct life *life, unsigned node, uint32_t chunk)
 {
     const struct soak_stint *stint =
@@ -214,7 +215,7 @@ static double least_of(const struct life *life, unsigned node, uint32_t chunk)
     if (!counts_gradients(life))
         return (double)stint->steps;
     return (double)stint->offers - (double)stint->dropped[chunk] -
-           stint->other_run - node_owes(world_node(life->world, node), at);
+           stint->other_run + node_owes(world_node(life->world, node), at);
 }
 
 /* Who has come to another run may offer numbers of two stints at once. */
