@@ -96,14 +96,18 @@ static void begin(struct node *node, struct flight *flight)
 
 /* What the codec leaves out of an earlier offer is part of this one, and known
  * only when that one is formed. The last offer holds all that is not merged, so
- * each one before it must have its verdict. */
+ * each one before it must have its verdict; so must parameters, by which r
+ * moves to what they were, before what is learnt since is measured from r. */
 static bool must_wait(const struct node *node, const struct flight *flight)
 {
     bool last = flight->snapshot.last;
+    bool delta = flight->snapshot.kind == EXCHANGE_DELTA;
 
     for (const struct flight *other = node->flights; other != flight;
          other = other->next)
-        if ((last && other->stage != FLIGHT_JUDGED && !other->obsolete) ||
+        if (((last ||
+              (delta && other->snapshot.kind == EXCHANGE_PARAMETERS)) &&
+             other->stage != FLIGHT_JUDGED && !other->obsolete) ||
             (other->stage == FLIGHT_FORMING && !other->obsolete &&
              other->snapshot.kind == flight->snapshot.kind &&
              flight->snapshot.kind != EXCHANGE_PARAMETERS &&
@@ -213,7 +217,6 @@ void flights_take(struct node *node, const struct msg_snapshot *snapshot,
     for (uint32_t i = (*end)->part.first; i < node->chunks;
          i += (*end)->part.stride)
         take(node, *end, i, values);
-    flights_begin(node);
 }
 
 void node_on_snapshot(struct node *node, const struct msg *msg,
@@ -373,7 +376,6 @@ void flight_formed(struct node *node, struct job *job)
         spoiled_founder(node);
     else
         flight_send(node, flight);
-    flights_begin(node);
 }
 
 void flights_found(struct node *node)
@@ -382,5 +384,4 @@ void flights_found(struct node *node)
 
     flight_destroy(node, &node->founding);
     node->founding = flight_new(node, &nothing);
-    flights_begin(node);
 }

@@ -249,6 +249,7 @@ static void step(void *self, const struct event *event, struct effects *out)
             joining_tick(node);
     }
     parting_advance(node);
+    flights_begin(node);
     flights_advance(node);
     tasks_sweep(node);
     flights_sweep(node);

@@ -120,7 +120,6 @@ void parting_advance(struct node *node)
 {
     if (!node->leaving || node->ended || node->part_at)
         return;
-    flights_begin(node);
     if (node->last && node->welcome.exchange == EXCHANGE_GRADIENT)
         parting_forgets(node);
     if (node->last && (node->hub != HUB_MEMBER || !is_made(node)))

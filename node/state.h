@@ -266,7 +266,8 @@ void node_on_cut(struct node *node, const struct msg *msg,
 /* Begins to offer what was taken. */
 void flights_take(struct node *node, const struct msg_snapshot *snapshot,
                   struct blob *values);
-/* Begins to make the offers that wait for nothing any more. */
+/* Begins to make the offers that wait for nothing any more; after each
+ * event. */
 void flights_begin(struct node *node);
 void flight_formed(struct node *node, struct job *job);
 /* Founds the hub's centre: with r, or, if asked to give, with what is kept. */

@@ -272,9 +272,11 @@ static void what_is_offered_may_change_and_what_is_in_flight_does_not(void)
     desk_tunes(desk, 0, EXCHANGE_GRADIENT); /* makes no sense */
     CHECK_EQUAL(20, desk_told(desk, MSG_SCHEDULE)->schedule.every);
     desk_tunes(desk, 1, EXCHANGE_DELTA);
-    desk_offers(desk, 3, 4);
+    desk_offers(desk, 3, 4.5); /* waits: parameters that are merged move r */
+    CHECK_EQUAL(2, desk_sent(desk, MSG_OFFER)->offer.exchange);
+    desk_judges(desk, 2, 0, 3, VERDICT_MERGED);
     desk_grants(desk, 3, 3);
-    CHECK_NEAR(3, desk_chunk(desk, 3, 0), 0);
+    CHECK_NEAR(0.5, desk_chunk(desk, 3, 0), 0);
     desk_destroy(&desk);
 }
 
