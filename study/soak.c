@@ -115,6 +115,14 @@ static void heal(struct life *life)
 
 /* ---- how far everybody is ---- */
 
+static bool is_founded(void *context, struct world *world)
+{
+    struct life *life = context;
+
+    (void)world;
+    return is_wrong(life) || judge_is_founded(life);
+}
+
 static bool all_exchange(void *context, struct world *world)
 {
     const struct life *life = context;
@@ -207,6 +215,10 @@ static void live(struct life *life)
     if (is_wrong(life))
         return;
     heal(life);
+    (void)world_run_until(life->world,
+                          world_now(life->world) +
+                              (nanos)life->plan->liars * SOAK_FOUNDER,
+                          is_founded, life);
     if (!reach(life, "not all nodes exchange again", all_exchange))
         return;
     judge_owes(life);

@@ -52,6 +52,8 @@ void judge_answers(struct life *life);
 
 /* soak_judge_hub.c: whether rounds wait for the node, as the hub says. */
 bool judge_waits_for(struct life *life, unsigned node);
+/* Whether it has a centre. */
+bool judge_is_founded(struct life *life);
 /* The hub has just been started; has done a step. */
 void judge_hub_start(struct life *life);
 void judge_hub_step(struct life *life);

@@ -24,7 +24,8 @@
  * N5 bounded: bytes of uploads that the hub holds, see judge_memory.
  * N6 live: after the last fault all nodes exchange, and the run can end, each
  *    within SOAK_RECOVERY; a node that has no patience left, as the hub says,
- *    has SOAK_PATIENCE more.
+ *    has SOAK_PATIENCE more, and before that a hub without a centre has
+ *    SOAK_FOUNDER for each liar that it may ask for one.
  * N7 deterministic: a plan has one history (soak_live_twice).
  * N8 training never waits, with d > 0 and without --miss wait; parameters and
  *    results are finite.
@@ -44,6 +45,8 @@ enum { SOAK_EXCHANGES = 512 /* remembered of each node */ };
 #define SOAK_RECOVERY (90 * SECOND)
 /* What a node has used up of its first patience has come back after that. */
 #define SOAK_PATIENCE (120 * SECOND)
+/* Who is to give the first parameters and sends none is passed over then. */
+#define SOAK_FOUNDER (60 * SECOND)
 
 /* What became of an exchange. */
 struct soak_fate {

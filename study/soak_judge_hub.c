@@ -85,6 +85,14 @@ bool judge_waits_for(struct life *life, unsigned node)
     return !known || !strstr(known->why, "rounds do not wait for it");
 }
 
+bool judge_is_founded(struct life *life)
+{
+    struct hub_view view;
+
+    hub_look(world_hub(life->world), world_now(life->world), &view);
+    return view.founded;
+}
+
 /* Whether what a node keeps is newer than what the hub goes on from: of a later
  * life, or of the same one and of a higher version. */
 static bool is_newer(uint64_t epoch, uint64_t version,
