@@ -145,22 +145,34 @@ static bool is_skipped(const struct member *member)
     return member->silent || member->patience.spent;
 }
 
-/* Whether all wait for what this node has under way, behind the fence of a
- * snapshot; of several that is the oldest, which the others are sent behind. */
+/* Which of a member's the others are sent behind; NULL: it uploads nothing. */
+static const struct contribution *oldest_upload(const struct hub *hub,
+                                                const struct member *member)
+{
+    const struct contribution *one = member->open;
+
+    while (one && !waits_uploads(hub, one))
+        one = one->next;
+    return one;
+}
+
+/* Whether others wait for this upload, behind the fence of a snapshot, and
+ * nothing comes of what else is under way. */
 static bool is_last(const struct hub *hub, const struct contribution *slow)
 {
-    const struct member *member = hub->members[slow->member];
-    const struct contribution *one = member->open;
-    unsigned behind = 0;
+    bool some = false;
 
-    while (one != slow && !waits_uploads(hub, one))
-        one = one->next;
-    if (!hub->fence || one != slow ||
-        members_live(hub) == (unsigned)member_live(member))
-        return false;
-    for (; one; one = one->next)
-        behind += waits_uploads(hub, one);
-    return all_uploads(hub) == behind;
+    for (int i = 0; i < hub->member_count && hub->fence; i++) {
+        const struct member *member = hub->members[i];
+        const struct contribution *one = oldest_upload(hub, member);
+
+        if (i == slow->member ? one != slow
+                              : one && !is_skipped(member) &&
+                                    flow_still(hub, one) < SECOND)
+            return false;
+        some |= member_live(member) && !one;
+    }
+    return some;
 }
 
 /* Whether all others of the round that send anything are through, or a window
