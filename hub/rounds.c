@@ -287,6 +287,14 @@ static bool is_unsettled(const struct hub *hub, const struct round *round)
     return policy->reduce->judge && !round->settled;
 }
 
+static bool is_to_merge(const struct hub *hub, const struct contribution *one)
+{
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        if (one->chunks[i].state != CHUNK_CLOSED)
+            return one->merges;
+    return false;
+}
+
 void rounds_recall(struct hub *hub, struct member *member)
 {
     for (unsigned i = 0; i < MAX_REMEMBERED; i++)
@@ -297,6 +305,7 @@ void rounds_recall(struct hub *hub, struct member *member)
             continue;
         if (is_unsettled(hub, one->round))
             contribution_end(hub, one, VERDICT_LOST);
+        one->round->told |= is_to_merge(hub, one);
         verdicts_tell(hub, member, one);
     }
 }

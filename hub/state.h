@@ -155,6 +155,7 @@ struct round {
     bool gathers;      /* its chunks know who is awaited */
     bool empty;        /* nothing is */
     bool discarded;    /* its run is given up: nothing may be */
+    bool told;         /* somebody was, what will be merged of it */
     unsigned *order; /* the policy's, places in list; NULL: not closed */
     unsigned choices, next_choice, wanted;
     uint32_t merged; /* chunks that are done */

@@ -64,6 +64,31 @@ static void once_something_is_merged_what_is_lost_is_told(void)
     bench_destroy(&bench);
 }
 
+/* b's connection breaks while c uploads: it is told what will be merged. */
+static void once_somebody_is_told_that_it_is_merged_it_is(void)
+{
+    struct treasure treasure;
+    struct guest a, b, c;
+    struct bench *bench = go_on_with(&a, &b, &treasure);
+    uint64_t before = bench_look(bench)->version;
+
+    c = guest_comes(bench, "c");
+    guest_credits(bench, &b, 0, 0); /* takes the centre */
+    guest_credits(bench, &c, 0, 0);
+    guest_offers(bench, &b, 1);
+    guest_offers(bench, &c, 1);
+    guest_delivers_all(bench, &b, 1, 1);
+    guest_breaks(bench, &b);
+    guest_comes_again(bench, &b);
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &b, 1, 0));
+    guest_comes_again(bench, &a);
+    CHECK_CONTAINS("it keeps version 4",
+                   hand_note(&bench->hand, NOTE_REFUSED)->text);
+    guest_delivers_all(bench, &c, 1, 1);
+    CHECK_EQUAL(before + 1, bench_look(bench)->version);
+    bench_destroy(&bench);
+}
+
 /* A node that offers before it may, as liars do: what is merged meanwhile would
  * be lost with the centre that is looked for. */
 static void nothing_is_merged_while_the_hub_looks(void)
@@ -228,6 +253,7 @@ void add_hub_recover_late_tests(CU_pSuite suite)
     TEST(who_comes_late_has_time_to_attach);
     TEST(who_was_silent_has_time_to_attach);
     TEST(a_hub_that_has_slept_reads_before_it_gives_up);
+    TEST(once_somebody_is_told_that_it_is_merged_it_is);
     TEST(nothing_is_merged_while_the_hub_looks);
     TEST(those_who_say_they_keep_more_do_not_add_up);
     TEST(no_rate_keeps_a_node_from_the_first_to_keep);
