@@ -40,7 +40,13 @@ void joining_schedule(struct node *node)
     node_to_trainer(node, &msg, NULL);
 }
 
-void joining_hello(struct node *node)
+/* What it keeps may be of a run whose parameters it is still to take. */
+static uint64_t run_of(const struct node *node)
+{
+    return keep_hello(node) ? node->keep.run : node->run;
+}
+
+static void hello(struct node *node, bool named)
 {
     struct msg msg = {.kind = MSG_HELLO};
 
@@ -52,12 +58,12 @@ void joining_hello(struct node *node)
     msg.hello.node_high = node->config.uuid_high;
     msg.hello.node_low = node->config.uuid_low;
     msg.hello.incarnation = node->config.incarnation;
-    msg.hello.run = node->run;
-    if (!node->diverged) {
+    msg.hello.run = run_of(node);
+    if (named)
         msg.hello.lineage = node->lineage;
+    if (named && node->run == msg.hello.run)
         msg.hello.base_version = node->base_version;
-    }
-    if (node->keep.run == node->run) {
+    if (node->keep.run == msg.hello.run) {
         msg.hello.epoch = node->keep.epoch;
         msg.hello.kept = keep_hello(node);
         msg.hello.kept_life = (uint32_t)epoch_life(node->keep.whole.epoch);
@@ -69,6 +75,17 @@ void joining_hello(struct node *node)
     (void)snprintf(msg.hello.name, sizeof msg.hello.name, "%s", node->name);
     node_to_hub(node, &msg, node->schema_text);
     node->hello_at = node->now;
+    node->named = named;
+}
+
+void joining_hello(struct node *node)
+{
+    hello(node, !node->diverged);
+}
+
+void joining_hello_to_take(struct node *node)
+{
+    hello(node, false);
 }
 
 void joining_begins(struct node *node, struct blob *vector)

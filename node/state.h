@@ -105,7 +105,9 @@ struct node {
     struct msg_view view;
     uint64_t run, lineage, base_version;
     enum start start;
+    uint64_t takes; /* run whose parameters it was told to take, and has not */
     bool diverged; /* its own parameters are not finite: take the hub's */
+    bool named;    /* its last HELLO named a lineage */
     nanos hello_after; /* the hub is not asked before */
     bool unsettled; /* no hub has said yet what became of what was in flight */
     nanos superseded; /* since then hubs that are there are of an earlier life
@@ -175,6 +177,8 @@ void joining_tick(struct node *node);
 /* Ends its part when the hub has said goodbye and nothing more comes. */
 void joining_part(struct node *node);
 void joining_hello(struct node *node);
+/* As one that names no lineage: it needs the hub's parameters. */
+void joining_hello_to_take(struct node *node);
 /* The starting parameters: their hash is the lineage. */
 void joining_begins(struct node *node, struct blob *vector);
 void joining_schedule(struct node *node);

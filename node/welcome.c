@@ -84,6 +84,7 @@ static bool cut_anew(struct node *node)
 void welcome_settled(struct node *node)
 {
     node->run = node->welcome.run;
+    node->takes = 0;
     node->start = START_GO;
     node->diverged = false;
 }
@@ -95,6 +96,7 @@ static void take_start(struct node *node)
     const struct msg forget = {.kind = MSG_FORGET};
     const struct msg ready = {.kind = MSG_CREDIT};
 
+    node->takes = node->welcome.run;
     parting_forgets(node);
     node_to_trainer(node, &forget, NULL);
     tasks_fail(node);
@@ -192,6 +194,15 @@ static bool welcome_fits(const struct node *node,
            chunks_fit(node->config.schema->elements, welcome->chunk_elements);
 }
 
+/* It has dropped what was under way, to take this run's parameters: a break came
+ * before that, and the hub does not know. */
+static bool must_take(const struct node *node,
+                      const struct msg_welcome *welcome)
+{
+    return welcome->start == START_GO && welcome->run == node->takes &&
+           node->named;
+}
+
 /* In another session than before. */
 static void begin_session(struct node *node)
 {
@@ -283,6 +294,10 @@ void node_on_welcome(struct node *node, const struct msg *msg,
     }
     if (!can_follow(node, welcome))
         return;
+    if (must_take(node, welcome)) {
+        joining_hello_to_take(node);
+        return;
+    }
     if (fresh)
         begin_session(node);
     node->stopping &= !fresh; /* a hub that ends the run says so again */

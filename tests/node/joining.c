@@ -353,6 +353,22 @@ static void the_end_of_the_run_is_told_in_two_steps(void)
     desk_destroy(&desk);
 }
 
+/* What was under way it has dropped; the hub only knows that it was there. */
+static void who_was_to_take_the_centre_asks_for_it_after_a_break(void)
+{
+    struct desk *desk = desk_offering();
+
+    desk_restarts(desk, START_TAKE);
+    desk_breaks(desk);
+    desk_rejoins(desk);
+    CHECK_EQUAL(0, desk_sent(desk, MSG_HELLO)->hello.lineage);
+    CHECK(desk_sent(desk, MSG_ATTACH)->attach.session < desk->welcome.session);
+    desk_welcomes(desk, START_TAKE);
+    CHECK_EQUAL(desk->welcome.session,
+                desk_sent(desk, MSG_ATTACH)->attach.session);
+    desk_destroy(&desk);
+}
+
 void add_node_joining_tests(CU_pSuite suite)
 {
     TEST(hello_waits_for_the_starting_parameters);
@@ -374,4 +390,5 @@ void add_node_joining_tests(CU_pSuite suite)
     TEST(a_refusal_ends_it_with_its_reason);
     TEST(a_hub_that_stands_down_is_not_the_end);
     TEST(the_end_of_the_run_is_told_in_two_steps);
+    TEST(who_was_to_take_the_centre_asks_for_it_after_a_break);
 }
