@@ -127,7 +127,7 @@ static void draw_counting(struct draw *draw)
     soak_plan_put(draw->plan, "policy", one_in(draw, 4) ? "ddp" : "mean");
     soak_plan_put(draw->plan, "outer-lr", "1");
     soak_plan_put(draw->plan, "outer-momentum", "0");
-    count(draw, "staleness", 1000);
+    count(draw, "staleness", 1000000); /* nothing weighs less for that */
     if (one_in(draw, 2))
         wish(draw, "gate",
              gate_rules[below(draw, gate_rule_count)]->name);
@@ -163,6 +163,7 @@ static void draw_schedule(struct draw *draw)
     static const unsigned halves[] = {0, 1, 2, 5};
     uint64_t every = 1 + below(draw, 12);
     char fragments[2] = {(char)('1' + below(draw, 4)), '\0'};
+    bool tight;
 
     count(draw, "every", every);
     count(draw, "delay", every * halves[below(draw, 4)] / 2);
@@ -171,11 +172,9 @@ static void draw_schedule(struct draw *draw)
     if (one_in(draw, 2))
         wish(draw, "fragments", fragments);
     /* A gate that does not wait for slow nodes leaves them behind. */
-    count(draw, "staleness",
-          !draw->plan->options.gate[0] && one_in(draw, 3) &&
-                  !draw->plan->counts
-              ? 3
-              : 1000);
+    tight = !draw->plan->options.gate[0] && one_in(draw, 3);
+    if (!draw->plan->counts)
+        count(draw, "staleness", tight ? 3 : 1000);
     if (one_in(draw, 4) && !draw->plan->counts)
         soak_plan_put(draw->plan, "saves", "no");
     span(draw, "save", between(draw, 100 * MILLISECOND, 5 * SECOND));

@@ -34,6 +34,17 @@ static void the_plan_of_a_seed_reads_as_the_same(void)
     }
 }
 
+/* A hub has some thousand versions at most in a life. */
+static void where_all_is_counted_nothing_is_damped(void)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct soak_plan *plan = soak_draw(seed);
+
+        CHECK(!plan->counts || plan->options.staleness >= 100000);
+        soak_plan_destroy(&plan);
+    }
+}
+
 static void its_lines_are_settings_and_acts(void)
 {
     const char *text = "# a comment\n"
@@ -69,6 +80,7 @@ static void what_cannot_be_lived_is_refused(void)
 void add_study_soak_plan_tests(CU_pSuite suite)
 {
     TEST(the_plan_of_a_seed_reads_as_the_same);
+    TEST(where_all_is_counted_nothing_is_damped);
     TEST(its_lines_are_settings_and_acts);
     TEST(what_cannot_be_lived_is_refused);
 }
