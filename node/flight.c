@@ -382,8 +382,7 @@ void node_on_verdict(struct node *node, const struct msg *msg,
         flight = NULL;
     for (uint32_t i = verdict->first; flight && i < end; i++)
         flight_judge(node, flight, i, verdict->verdict, 1);
-    if (node->unsettled)
-        promises_recall(node, verdict, end);
+    promises_recall(node, verdict, end);
     if (!flight)
         return;
     if ((verdict->verdict == VERDICT_MERGED ||

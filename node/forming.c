@@ -289,6 +289,15 @@ static void offer(struct node *node, struct flight *flight)
         flight_waive(node, flight);
 }
 
+uint64_t flights_offered(const struct node *node)
+{
+    const struct flight *flight = node->flights;
+
+    while (flight && flight->stage != FLIGHT_FORMING)
+        flight = flight->next;
+    return flight ? flight->snapshot.exchange - 1 : node->newest;
+}
+
 /* Jobs end in any order, and the hub takes the numbers of offers as they rise:
  * by one of them it says what of all before it was merged. */
 static void offer_formed(struct node *node)

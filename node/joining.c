@@ -76,6 +76,7 @@ static void hello(struct node *node, bool named)
     node_to_hub(node, &msg, node->schema_text);
     node->hello_at = node->now;
     node->named = named;
+    node->promises.former = flights_offered(node);
 }
 
 void joining_hello(struct node *node)

@@ -94,23 +94,13 @@ static struct promised *remember(struct node *node,
     return &promise->chunks[chunk];
 }
 
-/* The last exchange that the hub, or one before it, has been offered. */
-static uint64_t last_offered(const struct node *node)
-{
-    const struct flight *flight = node->flights;
-
-    while (flight && flight->stage != FLIGHT_FORMING)
-        flight = flight->next;
-    return flight ? flight->snapshot.exchange - 1 : node->newest;
-}
-
 static void turn(const struct node *node, struct promised *place)
 {
     place->turn =
         realloc(place->turn, (place->turns + 1) * sizeof *place->turn);
     if (!place->turn)
         abort();
-    place->turn[place->turns++] = last_offered(node);
+    place->turn[place->turns++] = flights_offered(node);
 }
 
 void promise_chunk(struct node *node, const struct flight *flight,
@@ -147,6 +137,9 @@ void promises_recall(struct node *node, const struct msg_verdict *verdict,
 {
     struct promise *promise = promise_find(node, verdict->exchange);
 
+    if (verdict->exchange > node->promises.former ||
+        (!node->unsettled && node->start == START_GO))
+        return;
     if (verdict->exchange > node->promises.recalled)
         node->promises.recalled = verdict->exchange;
     for (uint32_t i = verdict->first; promise && i < end; i++)

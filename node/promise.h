@@ -91,6 +91,7 @@ struct promises {
     uint64_t life;     /* of the hub that has them all */
     uint64_t safe;     /* what is up to here is in a version that is kept */
     uint64_t forgotten; /* up to here, of that: there was no room */
+    uint64_t former;   /* newest that was offered before this session */
     uint64_t recalled; /* newest that a hub knew before it let the node in */
     struct marks {
         uint64_t newest, former;
@@ -105,9 +106,10 @@ void promise_chunk(struct node *node, const struct flight *flight,
                    uint32_t chunk, enum verdict verdict);
 /* A chunk of some has been added up. */
 void promises_folded(struct node *node, struct job *job);
-/* A hub that has not let the node in yet tells a verdict on an exchange, of
- * which not all was merged, up to chunk `end`: what is up to it is in its
- * centre, too, but for those of which it says otherwise. */
+/* A hub that has not let the node in yet, or looks for its centre once more,
+ * tells a verdict on an exchange of a former session, of which not all was
+ * merged, up to chunk `end`: what is up to it is in its centre, too, but for
+ * those of which it says otherwise. */
 void promises_recall(struct node *node, const struct msg_verdict *verdict,
                      uint32_t end);
 /* Another hub may be there: what the last one has said of that is void. */

@@ -274,6 +274,8 @@ void flights_take(struct node *node, const struct msg_snapshot *snapshot,
  * event. */
 void flights_begin(struct node *node);
 void flight_formed(struct node *node, struct job *job);
+/* The last exchange that the hub, or one before it, has been offered. */
+uint64_t flights_offered(const struct node *node);
 /* Founds the hub's centre: with r, or, if asked to give, with what is kept. */
 void flights_found(struct node *node);
 void node_on_snapshot(struct node *node, const struct msg *msg,
