@@ -4,6 +4,9 @@
 /* Of a last offer that was granted something comes in so long, or it is not
  * waited for. */
 #define FIRST_BYTES LAST_CALL
+/* And of one of which something has come this long at least: a packet that is
+ * lost is sent again. */
+#define NEXT_BYTES (2 * SECOND)
 
 void waits_end(struct hub *hub)
 {
@@ -19,10 +22,11 @@ void waits_end(struct hub *hub)
 static bool brings(const struct hub *hub, const struct contribution *one)
 {
     nanos taken = one->progress - one->began;
+    nanos still = flow_still(hub, one);
 
-    return one->loan.came
-               ? flow_still(hub, one) <= 3 * taken / (nanos)one->loan.came
-               : flow_still(hub, one) < (taken ? STUCK : FIRST_BYTES);
+    if (!one->loan.came)
+        return still < (taken ? STUCK : FIRST_BYTES);
+    return still <= NEXT_BYTES || still <= 3 * taken / (nanos)one->loan.came;
 }
 
 bool waits_bring(const struct hub *hub)

@@ -10,17 +10,23 @@ struct pair {
     struct guest honest, idle;
 };
 
-static struct pair pair_of(const char *preset)
+static struct pair pair_with(const char *preset, uint64_t window)
 {
     struct pair pair = {.bench = bench_new()};
 
     pair.bench->config.policy = preset_find(preset)->policy;
+    pair.bench->config.window = window;
     store_lend(&store, pair.bench);
     bench_open(pair.bench);
     pair.honest = guest_comes(pair.bench, "honest");
     pair.idle = guest_comes(pair.bench, "idle");
     guest_founds(pair.bench, &pair.honest, 1);
     return pair;
+}
+
+static struct pair pair_of(const char *preset)
+{
+    return pair_with(preset, 8 * BENCH_CHUNK_BYTES);
 }
 
 static void both_live(struct pair *pair, nanos span)
@@ -62,6 +68,26 @@ static void an_exchange_that_never_comes_keeps_nobody_from_its_last_offer(void)
                     guest_verdict(pair.bench, &pair.honest, 2, 0));
         bench_destroy(&pair.bench);
     }
+}
+
+/* Its first chunk comes at once and is merged when the time is up; there is no
+ * credit for more before that. The next ones take a second each. */
+static void a_last_offer_that_has_begun_to_come_may_pause(void)
+{
+    const struct msg_offer offer = {.exchange = 1, .samples = 1, .last = 1};
+    struct pair pair = pair_with("mean", 1);
+
+    bench_stop(pair.bench);
+    guest_offer(pair.bench, &pair.honest, &offer);
+    guest_delivers(pair.bench, &pair.honest, 1, 0, 1);
+    both_live(&pair, 10500 * MILLISECOND);
+    for (uint32_t i = 1; i < BENCH_CHUNKS; i++) {
+        both_live(&pair, SECOND);
+        guest_delivers(pair.bench, &pair.honest, 1, i, 1);
+    }
+    CHECK(ends_within(&pair, 5 * SECOND));
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.honest, 1, 2));
+    bench_destroy(&pair.bench);
 }
 
 /* Where offers are chosen before they are granted, those that are there when
@@ -116,6 +142,7 @@ static void who_is_new_and_brings_nothing_takes_nothing_from_last_offers(void)
 void add_hub_finish_held_tests(CU_pSuite suite)
 {
     TEST(an_exchange_that_never_comes_keeps_nobody_from_its_last_offer);
+    TEST(a_last_offer_that_has_begun_to_come_may_pause);
     TEST(what_is_chosen_when_the_time_is_up_may_still_come);
     TEST(who_is_new_and_brings_nothing_takes_nothing_from_last_offers);
 }
