@@ -5,8 +5,8 @@
 /* So often who comes late has the hub look again. */
 enum { SEARCHES_MOST = 8 };
 
-/* Something else is merged already, or somebody was told that it is: what a node
- * keeps is of no use. */
+/* Something else is merged already, or somebody was told that it is: what a
+ * node keeps is of no use. */
 static bool is_late(const struct hub *hub)
 {
     for (const struct round *round = hub->rounds; round; round = round->next)

@@ -6,10 +6,9 @@
  * for a while), choice.c (who is asked for data), gather.c (chunks in), merge.c
  * (results out), shadow.c (results as changes), queue.c (which round is next),
  * preempt.c (who starts again), centre.c (the first values), flow.c and
- * delivery.c (uploads and results on credit), tasks.c (who trains on what),
- * snapshot.c (scores and saves), keeping.c, recover.c, lives.c (a centre that
- * nodes keep), rollback.c (one that got worse), finish.c (when it all ends),
- * orders.c (what the operator asks), enrol.c (keys). */
+ * delivery.c (credit), tasks.c (who trains on what), snapshot.c (saves),
+ * keeping.c, recover.c, lives.c (a centre that nodes keep), rollback.c,
+ * finish.c (the end), orders.c (what the operator asks), enrol.c (keys). */
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
 

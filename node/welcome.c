@@ -194,8 +194,8 @@ static bool welcome_fits(const struct node *node,
            chunks_fit(node->config.schema->elements, welcome->chunk_elements);
 }
 
-/* It has dropped what was under way, to take this run's parameters: a break came
- * before that, and the hub does not know. */
+/* It has dropped what was under way, to take this run's parameters: a break
+ * came before that, and the hub does not know. */
 static bool must_take(const struct node *node,
                       const struct msg_welcome *welcome)
 {

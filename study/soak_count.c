@@ -235,8 +235,9 @@ static void judge_most(struct life *life, unsigned node, unsigned stint,
     double spare = excess * (double)steps_of(life, node) + ROUNDING;
 
     for (uint32_t chunk = 0; chunk < life->chunks; chunk++)
-        if (count_held(life, node, stint, chunk) >
-            most + spare + (double)count_founded(life, node, stint, chunk)->more)
+        if (count_held(life, node, stint, chunk) -
+                (double)count_founded(life, node, stint, chunk)->more >
+            most + spare)
             life_complain(life,
                           "the centre holds %.6g of n%u's chunk %u, and only "
                           "%.6g were learnt",

@@ -14,7 +14,7 @@ static size_t numbers_of(const struct life *life)
     return (size_t)life->plan->nodes * SOAK_STINTS;
 }
 
-/* What a chunk was at a version, as a hub of this life or the last one before it
+/* What a chunk was at a version, as a hub of this life or the last one before
  * that came to that version had it; NULL: nobody knows any more. Who goes on
  * from an earlier version has later ones of its own. */
 static const struct soak_version *version_of(const struct life *life,
