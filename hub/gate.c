@@ -83,7 +83,8 @@ unsigned gate_nodes(const struct hub *hub)
 }
 
 /* In the last round, all last offers are waited for, but not for ever: one
- * node's progress alone would be the noise of one node. */
+ * node's progress alone would be the noise of one node. Nor is an offer a round
+ * of one because nobody has attached yet. */
 static bool may_close(const struct hub *hub, const struct gate_state *state)
 {
     if (hub->closing || hub->late)
@@ -91,10 +92,19 @@ static bool may_close(const struct hub *hub, const struct gate_state *state)
     if (hub->ending && gate_gathers(hub) && members_return(hub))
         return false;
     if (!state->live)
-        return true;
+        return !hub->tally.attaching;
     if (hub->ending && gate_gathers(hub) && state->offered < state->live)
         return false;
     return hub->policy->gate->closes(state);
+}
+
+/* Whether some node leaves with it, and does not wait for others to come. */
+static bool has_last(const struct round *round)
+{
+    for (unsigned i = 0; i < round->count; i++)
+        if (round->list[i]->offer.last)
+            return true;
+    return false;
 }
 
 bool gate_closes(const struct hub *hub, const struct round *round)
@@ -109,7 +119,7 @@ bool gate_closes(const struct hub *hub, const struct round *round)
         .numbers = &hub->policy->numbers,
     };
 
-    if (hub->ending && state.required > state.live)
+    if ((hub->ending || has_last(round)) && state.required > state.live)
         state.required = state.live;
     return !hub->stopping && round->count && may_close(hub, &state);
 }

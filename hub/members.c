@@ -11,16 +11,17 @@ unsigned members_live(const struct hub *hub)
     return (unsigned)hub->tally.live;
 }
 
-/* At the end of the run those that have made their last offer still count: else
- * the last of all would move the centre as far as all the others together. Who
- * is new and brings nothing to the round of all does not: that would cost the
- * others half of what they bring. */
+/* Who is about to attach trains with the others. At the end of the run those
+ * that have made their last offer still count: else the last of all would move
+ * the centre as far as all the others together. Who is new and brings nothing
+ * to the round of all does not: that would cost the others half of what they
+ * bring. */
 unsigned members_counted(const struct hub *hub)
 {
     unsigned count = 0;
 
     if (!hub->ending)
-        return members_live(hub);
+        return members_live(hub) + (unsigned)hub->tally.attaching;
     for (int i = 0; i < hub->member_count; i++) {
         const struct member *member = hub->members[i];
 

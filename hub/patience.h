@@ -10,8 +10,8 @@
  * member all the while, its offers are taken, and what it delivers in time is
  * merged.
  *
- * Who is new, and has had nothing merged yet in a run that goes on, has none of
- * its own: all newcomers share one patience, from the first second that others
+ * Who is new, and has had no offer merged or left aside by the policy's choice
+ * in a run that goes on, has none of its own: all newcomers share one patience, from the first second that others
  * wait, so that nobody gains time by other names.
  * Whoever was in the tournament is not new.
  *
@@ -47,8 +47,8 @@ struct patience {
     double more; /* that there are beyond the first */
     bool spent;  /* all was used up: it is not waited for, */
     bool offers; /* and has offered since */
-    bool proved; /* something of it was merged in this life of the hub, or it
-                    was in its tournament */
+    bool proved; /* something of it was merged in this life of the hub, or was
+                    not chosen; or it was in its tournament */
     double rate; /* bytes per second of its last whole upload; 0: none yet */
     nanos began, ended; /* to be sent its last results; until it had them */
     double fetch; /* how many seconds that took; 0: none yet */
@@ -123,8 +123,8 @@ void waits_offered(struct member *member);
 void waits_sent(struct hub *hub, struct member *member, bool all);
 /* All that will come of an upload is here. */
 void waits_delivered(struct hub *hub, const struct contribution *contribution);
-/* Something of it is merged. */
-void waits_merged(struct hub *hub, const struct contribution *contribution);
+/* A round that it was in is over. */
+void waits_judged(struct hub *hub, const struct contribution *contribution);
 /* Others of the round are through: those that it does not wait for are cut. */
 void waits_skip(struct hub *hub, const struct round *round);
 /* The round is over, and has merged something or not. */

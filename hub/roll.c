@@ -149,11 +149,17 @@ void roll_free(struct hub *hub)
 
 /* ---- how many are what ---- */
 
+/* But for its bulk connection. */
+static bool takes_part(const struct member *member)
+{
+    return member->present && !member->silent && !member->finished &&
+           !member->patience.spent && member->start == START_GO &&
+           !quarantine_holds(member);
+}
+
 bool member_live(const struct member *member)
 {
-    return member->present && member->bulk != PEER_NONE && !member->silent &&
-           !member->finished && !member->patience.spent &&
-           member->start == START_GO && !quarantine_holds(member);
+    return member->bulk != PEER_NONE && takes_part(member);
 }
 
 static struct tally tally_of(const struct hub *hub,
@@ -164,6 +170,7 @@ static struct tally tally_of(const struct hub *hub,
     return (struct tally){
         .present = member->present,
         .live = member_live(member),
+        .attaching = member->bulk == PEER_NONE && takes_part(member),
         .awaited = member->present && !member->finished && !member->silent &&
                    member->start == START_GO && !quarantine_holds(member),
         .finished = member->present && member->finished,
@@ -179,6 +186,7 @@ static void tally_move(struct tally *all, const struct tally *from,
 {
     all->present += to->present - from->present;
     all->live += to->live - from->live;
+    all->attaching += to->attaching - from->attaching;
     all->awaited += to->awaited - from->awaited;
     all->finished += to->finished - from->finished;
     all->held += to->held - from->held;

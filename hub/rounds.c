@@ -332,8 +332,7 @@ static void round_finish(struct hub *hub, struct round *round)
     hub->rounds_here++;
     for (unsigned i = 0; i < round->count; i++) {
         merged += round->list[i]->merged > 0;
-        if (round->list[i]->merged)
-            waits_merged(hub, round->list[i]);
+        waits_judged(hub, round->list[i]);
         told_score(hub, round->list[i]);
     }
     hub->hint = told_median(hub);

@@ -195,7 +195,7 @@ struct pace {
 
 /* How many members are what, or what one of them counts for. */
 struct tally {
-    uint64_t present, live;
+    uint64_t present, live, attaching; /* live but for a bulk connection */
     uint64_t awaited;    /* their last offer may still come */
     uint64_t finished;   /* present, and have made it */
     uint64_t held;       /* START_HOLD */

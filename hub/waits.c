@@ -307,9 +307,13 @@ static void look_at_uploads(struct hub *hub, nanos span)
     free(rates.list);
 }
 
-void waits_merged(struct hub *hub, const struct contribution *one)
+/* It has done what it was asked for: where a policy chooses, most are asked for
+ * nothing. */
+void waits_judged(struct hub *hub, const struct contribution *one)
 {
-    hub->members[one->member]->patience.proved = true;
+    if (one->merged > one->foreign ||
+        contribution_fate(one, one->part.first) == VERDICT_DECLINED)
+        hub->members[one->member]->patience.proved = true;
 }
 
 void waits_delivered(struct hub *hub, const struct contribution *one)

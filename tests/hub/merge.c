@@ -273,6 +273,45 @@ static void momentum_carries_over_from_round_to_round(void)
     bench_destroy(&bench);
 }
 
+/* Each of two weighs a half, though nobody has attached when they offer. */
+static void offers_before_anybody_has_attached_wait_for_that(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a, b;
+
+    bench->config.policy = preset_find("async")->policy;
+    bench->config.nodes = 2;
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    b = guest_comes(bench, "b");
+    guest_founds(bench, &a, 1);
+    guest_breaks(bench, &a);
+    guest_breaks(bench, &b);
+    guest_hello(bench, &a);
+    guest_hello(bench, &b);
+    guest_offers(bench, &a, 1);
+    guest_attach(bench, &a);
+    guest_attach(bench, &b);
+    guest_delivers_all(bench, &a, 1, 1);
+    CHECK_NEAR(1.5, guest_result(bench, &a, 1, 0), 1e-6);
+    bench_destroy(&bench);
+}
+
+/* Who leaves does not wait for those that --nodes asks for. */
+static void a_last_offer_is_merged_whoever_else_may_come(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a;
+
+    bench->config.nodes = 2;
+    bench_open(bench);
+    a = guest_comes(bench, "a");
+    guest_founds(bench, &a, 1);
+    guest_gives_last(bench, &a, 1, 0.5);
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &a, 1, 0));
+    bench_destroy(&bench);
+}
+
 static void rounds_of_an_async_run_may_pass_each_other_in_a_chunk(void)
 {
     struct bench *bench = bench_new();
@@ -312,5 +351,7 @@ void add_hub_merge_tests(CU_pSuite suite)
     TEST(who_leaves_after_its_chunk_was_checked_is_merged);
     TEST(a_gradient_is_a_step_downhill_and_comes_back_as_a_pull);
     TEST(momentum_carries_over_from_round_to_round);
+    TEST(offers_before_anybody_has_attached_wait_for_that);
+    TEST(a_last_offer_is_merged_whoever_else_may_come);
     TEST(rounds_of_an_async_run_may_pass_each_other_in_a_chunk);
 }

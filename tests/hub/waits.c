@@ -339,6 +339,26 @@ static void newcomers_share_one_patience(void)
     bench_destroy(&pair.bench);
 }
 
+/* Of two the policy chooses one again and again. */
+static void who_is_not_chosen_is_no_newcomer(void)
+{
+    struct bench *bench = bench_new();
+    struct pair pair;
+
+    bench->config.policy.select = &select_best;
+    pair = pair_of(bench);
+    guest_offers(bench, &pair.b, 1);
+    a_gives(&pair);
+    guest_returns(bench, &pair.b, 1);
+    CHECK_EQUAL(VERDICT_DECLINED, guest_verdict(bench, &pair.b, 1, 0));
+    guest_offers(bench, &pair.a, 2);
+    both_live(&pair, 6 * SECOND, 10);
+    CHECK_TEXT(NULL, held_up(&pair));
+    both_live(&pair, 3 * SECOND, 10);
+    CHECK_TEXT("b", held_up(&pair));
+    bench_destroy(&bench);
+}
+
 static void rounds_that_bring_nothing_are_told_of(void)
 {
     struct pair pair = pair_of(bench_new());
@@ -392,6 +412,7 @@ void add_hub_waits_tests(CU_pSuite suite)
     TEST(one_that_drips_costs_the_others_little);
     TEST(one_that_offers_as_late_as_it_can_costs_little);
     TEST(newcomers_share_one_patience);
+    TEST(who_is_not_chosen_is_no_newcomer);
     TEST(rounds_that_bring_nothing_are_told_of);
     TEST(the_end_waits_for_last_offers_that_are_under_way);
 }
