@@ -240,6 +240,8 @@ void contribution_retire(struct hub *hub, struct contribution *contribution)
             member->exchanges++;
         if (contribution_member(hub, contribution))
             member->finished |= contribution->offer.last;
+        hub->want_save |= contribution->offer.last && !hub->ending &&
+                          hub->config.save; /* nobody can give it again */
         member_recount(hub, member);
         if (contribution->merged < hub->chunks) {
             contribution_fold(hub, contribution);

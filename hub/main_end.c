@@ -38,6 +38,10 @@ enum status end_of_run(const struct options *options,
                        directory);
     if (view->unsaved)
         return unsaved(directory, view, why);
+    if (!view->version && !view->founded && !view->stopping)
+        return because(why, STATUS_SHORT,
+                       "the run has ended before it had a centre: no model is "
+                       "saved");
     if (options->goal.kind != GOAL_NONE && !view->reached && !view->stopping)
         return because(why, STATUS_SHORT,
                        "the goal is not reached: %.100s; to go on, start the "

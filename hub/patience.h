@@ -11,8 +11,9 @@
  * merged.
  *
  * Who is new, and has had no offer merged or left aside by the policy's choice
- * in a run that goes on, has none of its own: all newcomers share one patience, from the first second that others
- * wait, so that nobody gains time by other names.
+ * in a run that goes on, has none of its own: all newcomers share one patience,
+ * from the first second that others wait, so that nobody gains time by other
+ * names.
  * Whoever was in the tournament is not new.
  *
  * A slow link that brings something, but not enough in that time, is given

@@ -204,19 +204,6 @@ static bool is_over(const struct node *node, const struct flight *flight)
            (flight->snapshot.last ? flights_judged(node) : flight->skipped);
 }
 
-/* The trainer's last offer is judged: say goodbye, unless the hub will. */
-static void last_one_done(struct node *node)
-{
-    struct msg bye = {.kind = MSG_BYE};
-
-    blob_unref(&node->last);
-    if (node->stopping)
-        return;
-    bye.bye.farewell = FAREWELL_LEAVING;
-    node_to_hub(node, &bye, NULL);
-    node_end(node, false, FAREWELL_LEAVING, "left the run");
-}
-
 void flights_sweep(struct node *node)
 {
     struct flight **link = &node->flights;
@@ -230,9 +217,9 @@ void flights_sweep(struct node *node)
             continue;
         }
         *link = flight->next;
-        flight_destroy(node, &flight);
         if (last)
-            last_one_done(node);
+            parting_judged(node, flight);
+        flight_destroy(node, &flight);
     }
 }
 
@@ -390,6 +377,7 @@ void node_on_verdict(struct node *node, const struct msg *msg,
         flight->snapshot.kind == EXCHANGE_PARAMETERS &&
         verdict->version > node->base_version)
         node->base_version = verdict->version;
+    node_hub_is_at(node, verdict->version);
     if (flight->arrived < flight->parts && !flight->complete && !flight->cut)
         flight_forget(node, flight);
     results_advance(node);

@@ -220,6 +220,7 @@ void node_on_pong(struct node *node, const struct msg *msg,
                  struct blob *payload)
 {
     (void)payload;
+    node_hub_is_at(node, msg->pong.version);
     if (msg->pong.sent <= node->answered || msg->pong.sent > node->now)
         return;
     node->answered = msg->pong.sent;

@@ -231,7 +231,8 @@ void node_on_keep(struct node *node, const struct msg *msg,
         joining_drop(node, "a manifest of the centre makes no sense");
         return;
     }
-    if (node->hub != HUB_MEMBER || node->welcome.run != keep->run)
+    if (node->hub != HUB_MEMBER || node->welcome.run != keep->run ||
+        !manifest_is_whole(&manifest))
         return;
     keep_told(node, msg->keep.epoch);
     promises_mark(&node->promises.kept, msg->keep.merged);

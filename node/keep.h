@@ -8,8 +8,9 @@
  * (START_GIVE) and is given these blobs, bit for bit. What a rule has given
  * away instead of the centre bears no version that a manifest lists.
  *
- * The hash of what is kept is not looked at here: the hub does, and asks
- * another node when it does not fit.
+ * A manifest that was damaged on its way is passed over. The hashes of chunks
+ * are not looked at here: the hub does, and asks another node when one does not
+ * fit.
  *
  * It outlives connections and hubs, and is forgotten when the node takes part
  * in another run. Memory: references to two sets of chunks, of which the newer

@@ -129,6 +129,12 @@ struct extent node_extent(const struct node *node, uint32_t chunk)
     return extent;
 }
 
+void node_hub_is_at(struct node *node, uint64_t version)
+{
+    if (version > node->hub_version)
+        node->hub_version = version;
+}
+
 uint32_t node_fragments(const struct node *node, enum exchange kind)
 {
     uint32_t fragments = node->welcome.fragments;

@@ -4,6 +4,7 @@
  * before it has its verdict; a hub that has called for it gives back at once
  * what is in no round that has closed. Whoever leaves without one waits for the
  * verdicts as well: else a round would go on without what it has given. */
+#include "core/text.h"
 #include "node/state.h"
 
 /* So long from the loss of its hub, or from leaving while that is in reach. A
@@ -53,6 +54,29 @@ void parting_keeps(struct node *node, const struct msg_snapshot *snapshot,
         node->empty_handed = true;
 }
 
+/* What no centre has is not gone in silence. */
+static void say_lost(struct node *node, const char *why)
+{
+    uint64_t now = node->progress.iteration, then = node->merged_iteration;
+
+    if (node->run && now > then)
+        effects_note(node->out, NOTE_LAST_LOST, node->name,
+                     "%s: what it has learnt in its last %llu iteration%s is "
+                     "in no centre", why, (unsigned long long)(now - then),
+                     plural(now - then));
+}
+
+/* A hub that ends its run says goodbye once it has saved that; until then it
+ * may be lost, and the next one needs the offer again. */
+void parting_judged(struct node *node, const struct flight *flight)
+{
+    node->given = true;
+    if (flight->kept)
+        say_lost(node, "its last offer was not merged");
+    if (!node->stopping)
+        parting_at_once(node);
+}
+
 void parting_forgets(struct node *node)
 {
     blob_unref(&node->last);
@@ -68,7 +92,13 @@ void parting_at_once(struct node *node)
     bye.bye.farewell = FAREWELL_LEAVING;
     if (node->hub == HUB_MEMBER)
         node_to_hub(node, &bye, NULL);
-    node_end(node, false, FAREWELL_LEAVING, "left the run");
+    if (node->last && !node->given)
+        say_lost(node, "its last offer could not be made");
+    node_end(node, false, FAREWELL_LEAVING,
+             node->given && node->stopping
+                 ? "left the run; its hub was lost before it had said that the "
+                   "run is saved"
+                 : "left the run");
 }
 
 void parting_detached(struct node *node, const char *why)
@@ -81,9 +111,11 @@ void parting_detached(struct node *node, const char *why)
         node_end(node, false, FAREWELL_LEAVING, why);
 }
 
-/* Whether it is on its way, or nobody has the right to make it again. */
+/* Whether it is on its way, or through and the hub's to save. */
 static bool is_made(const struct node *node)
 {
+    if (node->given && node->stopping)
+        return true;
     for (const struct flight *flight = node->flights; flight;
          flight = flight->next)
         if (flight->snapshot.last && !flight->adrift)
@@ -110,9 +142,11 @@ static void offer_kept(struct node *node)
  * since the last exchange is worth a short wait. */
 static void wait_or_go(struct node *node)
 {
-    if (node->hub == HUB_MEMBER && node->start == START_GO)
+    bool trains = node->hub == HUB_MEMBER && node->start == START_GO;
+
+    if (trains && !node->given)
         offer_kept(node);
-    else if (!node->run || node->now >= node->return_until)
+    else if (trains || !node->run || node->now >= node->return_until)
         parting_at_once(node);
 }
 

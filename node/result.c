@@ -177,6 +177,7 @@ void node_on_result(struct node *node, const struct msg *msg,
         joining_drop(node, "parameters to be taken do not replace");
         return;
     }
+    node_hub_is_at(node, result->version);
     if (payload && result->chunk < node->chunks &&
         held_decodes(node, result)) {
         held_arrives(node, result, payload);

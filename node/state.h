@@ -104,6 +104,7 @@ struct node {
     struct msg_welcome welcome;
     struct msg_view view;
     uint64_t run, lineage, base_version;
+    uint64_t hub_version; /* the newest that this hub has told of */
     enum start start;
     uint64_t takes; /* run whose parameters it was told to take, and has not */
     bool diverged; /* its own parameters are not finite: take the hub's */
@@ -149,7 +150,8 @@ struct node {
     bool stopping; /* the hub has called for last offers */
     bool leaving;  /* the trainer has made its last one, */
     bool empty_handed; /* or has none to make */
-    struct blob *last; /* x of its last one, until that is judged; NULL: none */
+    bool given;        /* the last one is merged, or turned down */
+    struct blob *last; /* x of that, until the node ends; NULL: none */
     struct msg_snapshot parting; /* what it says of that */
     uint64_t newest;   /* exchange that the node has begun */
     nanos away;        /* since then it is no member, if it was one */
@@ -165,6 +167,8 @@ void node_to_trainer(struct node *node, const struct msg *msg,
                      struct blob *payload);
 size_t node_chunk_length(const struct node *node, uint32_t chunk);
 struct extent node_extent(const struct node *node, uint32_t chunk);
+/* The hub has told of this version. */
+void node_hub_is_at(struct node *node, uint64_t version);
 /* F for what is offered; gradients are never offered in fragments. */
 uint32_t node_fragments(const struct node *node, enum exchange kind);
 void node_end(struct node *node, bool refused, enum farewell farewell,
@@ -293,6 +297,8 @@ void parting_begins(struct node *node);
 /* All of x, as it was when the trainer left. */
 void parting_keeps(struct node *node, const struct msg_snapshot *snapshot,
                    struct blob *values);
+/* Its last offer has its verdicts. */
+void parting_judged(struct node *node, const struct flight *flight);
 /* There is nothing to offer any more. */
 void parting_forgets(struct node *node);
 /* The hub is lost. */

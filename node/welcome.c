@@ -204,11 +204,14 @@ static bool must_take(const struct node *node,
 }
 
 /* In another session than before. */
-static void begin_session(struct node *node)
+static void begin_session(struct node *node, const struct msg_welcome *welcome)
 {
     tasks_forget(node);
     review_drop(node);
     node->unsettled = true;
+    node->hub_version = 0;
+    node->given &= welcome->run == node->run &&
+                   welcome->merged >= node->parting.exchange;
 }
 
 /* Else that is the end: nothing that comes later would fit either. */
@@ -299,9 +302,10 @@ void node_on_welcome(struct node *node, const struct msg *msg,
         return;
     }
     if (fresh)
-        begin_session(node);
+        begin_session(node, welcome);
     node->stopping &= !fresh; /* a hub that ends the run says so again */
     node->welcome = *welcome;
+    node_hub_is_at(node, welcome->version);
     node->hub = HUB_MEMBER;
     node->start = welcome->start;
     if (is_miscut(node))

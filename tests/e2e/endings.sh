@@ -87,7 +87,7 @@ grep -q '^{"time":"20.*Z","event":"status","name":"loss-1",' \
 # Files that are not there are not named, and neither is a way to go on.
 start none "$bin/starswitch-hub" --listen "127.0.0.1:$port" --time 1s \
     --directory "$here/none.run"
-ends none 0 20
+ends none 1 20
 ! said none safetensors || failed "none: a model is named that is not there"
 
 # A window that is closed is a goodbye, too.

@@ -5,65 +5,10 @@
 
 #include "hub/patience.h"
 #include "tests/check.h"
+#include "tests/hub/pair.h"
 #include "tests/hub/store.h"
 
 #define STEP (100 * MILLISECOND)
-
-struct pair {
-    struct bench *bench;
-    struct guest a, b;
-    uint64_t next; /* exchange of a */
-};
-
-static struct pair pair_of(struct bench *bench)
-{
-    struct pair pair = {.bench = bench, .next = 1};
-
-    bench->config.every = 10;
-    bench_open(bench);
-    pair.a = guest_comes(bench, "a");
-    pair.b = guest_comes(bench, "b");
-    guest_founds(bench, &pair.a, 1);
-    return pair;
-}
-
-static void pings(struct bench *bench, struct guest *guest, double rate)
-{
-    struct msg msg = {.kind = MSG_PING};
-
-    msg.ping.accuracy = -1;
-    msg.ping.rate = rate;
-    hand_say(&bench->hand, guest->control, &msg, NULL);
-}
-
-/* So long passes, while both train ten iterations a second, or `b` so many. */
-static void both_live(struct pair *pair, nanos span, double rate)
-{
-    for (; span > 0; span -= 250 * MILLISECOND) {
-        hand_wait(&pair->bench->hand, 250 * MILLISECOND);
-        pings(pair->bench, &pair->a, 10);
-        pings(pair->bench, &pair->b, rate);
-    }
-}
-
-/* a gives what it has, and takes the result at once. */
-static void a_gives(struct pair *pair)
-{
-    guest_gives(pair->bench, &pair->a, pair->next, 0);
-    guest_returns(pair->bench, &pair->a, pair->next++);
-}
-
-static uint64_t rounds(struct pair *pair)
-{
-    return bench_look(pair->bench)->rounds;
-}
-
-static const char *held_up(struct pair *pair)
-{
-    const struct note *note = hand_note(&pair->bench->hand, NOTE_HELD_UP);
-
-    return note ? note->subject : NULL;
-}
 
 /* One chunk in ten seconds is what both links carry. */
 static void equal_links_are_waited_for_however_slow(void)
@@ -73,14 +18,14 @@ static void equal_links_are_waited_for_however_slow(void)
     guest_offers(pair.bench, &pair.a, 1);
     guest_offers(pair.bench, &pair.b, 1);
     for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
-        both_live(&pair, 10 * SECOND, 10);
+        pair_live(&pair, 10 * SECOND, 10);
         guest_delivers(pair.bench, &pair.a, 1, i, 1);
-        both_live(&pair, 2 * SECOND, 10);
+        pair_live(&pair, 2 * SECOND, 10);
         guest_delivers(pair.bench, &pair.b, 1, i, 1);
     }
-    CHECK_EQUAL(1, rounds(&pair));
+    CHECK_EQUAL(1, pair_rounds(&pair));
     CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.b, 1, 2));
-    CHECK_TEXT(NULL, held_up(&pair));
+    CHECK_TEXT(NULL, pair_held_up(&pair));
     bench_destroy(&pair.bench);
 }
 
@@ -95,10 +40,10 @@ static void the_only_uploader_may_need_half_a_minute_a_chunk(void)
     guest_offers(bench, &pair.b, 1);
     guest_offers(bench, &pair.a, 1);
     for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
-        both_live(&pair, 28 * SECOND, 10);
+        pair_live(&pair, 28 * SECOND, 10);
         guest_delivers(bench, &pair.a, 1, i, 1);
     }
-    CHECK_EQUAL(1, rounds(&pair));
+    CHECK_EQUAL(1, pair_rounds(&pair));
     CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &pair.a, 1, 2));
     bench_destroy(&bench);
 }
@@ -109,14 +54,14 @@ static void an_upload_that_stops_is_cut_when_patience_is_used_up(void)
 
     guest_offers(pair.bench, &pair.b, 1);
     guest_delivers(pair.bench, &pair.b, 1, 0, 1);
-    a_gives(&pair);
-    both_live(&pair, 4 * SECOND, 10);
-    CHECK_EQUAL(0, rounds(&pair));
+    pair_gives(&pair);
+    pair_live(&pair, 4 * SECOND, 10);
+    CHECK_EQUAL(0, pair_rounds(&pair));
     CHECK_CONTAINS("waits for b to upload",
                    bench_look(pair.bench)->state);
-    both_live(&pair, 2 * SECOND, 10);
-    CHECK_EQUAL(1, rounds(&pair));
-    CHECK_TEXT("b", held_up(&pair));
+    pair_live(&pair, 2 * SECOND, 10);
+    CHECK_EQUAL(1, pair_rounds(&pair));
+    CHECK_TEXT("b", pair_held_up(&pair));
     CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.b, 1, 0));
     CHECK_EQUAL(VERDICT_EXPIRED, guest_verdict(pair.bench, &pair.b, 1, 1));
     CHECK_CONTAINS("rounds do not wait for it",
@@ -142,15 +87,15 @@ static void who_keeps_a_save_from_being_made_is_soon_cut(void)
         guest_offers(bench, &pair.b, i);
         guest_delivers(bench, &pair.b, i, 0, 0);
     }
-    a_gives(&pair);
-    both_live(&pair, 2 * SECOND, 10);
+    pair_gives(&pair);
+    pair_live(&pair, 2 * SECOND, 10);
     hand_forget(&bench->hand);
     guest_offers(bench, &pair.a, pair.next);
-    both_live(&pair, 2 * SECOND, 10);
+    pair_live(&pair, 2 * SECOND, 10);
     CHECK(guest_heard(bench, &pair.a, MSG_GRANT) == NULL);
-    both_live(&pair, 6 * SECOND, 10);
+    pair_live(&pair, 6 * SECOND, 10);
     CHECK(guest_heard(bench, &pair.a, MSG_GRANT) != NULL);
-    CHECK_TEXT("b", held_up(&pair));
+    CHECK_TEXT("b", pair_held_up(&pair));
     bench_destroy(&bench);
 }
 
@@ -159,18 +104,18 @@ static void who_offers_nothing_is_soon_not_waited_for(void)
 {
     struct pair pair = pair_of(bench_new());
 
-    a_gives(&pair);
-    both_live(&pair, 2 * SECOND, 10);
+    pair_gives(&pair);
+    pair_live(&pair, 2 * SECOND, 10);
     CHECK_CONTAINS("waits for b to offer", bench_look(pair.bench)->state);
-    both_live(&pair, 6 * SECOND, 10);
-    CHECK_EQUAL(1, rounds(&pair));
-    CHECK_TEXT("b", held_up(&pair));
+    pair_live(&pair, 6 * SECOND, 10);
+    CHECK_EQUAL(1, pair_rounds(&pair));
+    CHECK_TEXT("b", pair_held_up(&pair));
     for (int i = 0; i < 100; i++) {
-        a_gives(&pair);
-        both_live(&pair, SECOND, 10);
+        pair_gives(&pair);
+        pair_live(&pair, SECOND, 10);
         hand_forget(&pair.bench->hand);
     }
-    CHECK_EQUAL(101, rounds(&pair));
+    CHECK_EQUAL(101, pair_rounds(&pair));
     CHECK(!bench_node(pair.bench, "b")->gone);
     bench_destroy(&pair.bench);
 }
@@ -180,24 +125,24 @@ static void who_offers_again_is_waited_for_again(void)
     struct pair pair = pair_of(bench_new());
     bool back = false;
 
-    a_gives(&pair);
-    both_live(&pair, 8 * SECOND, 10);
-    CHECK_EQUAL(1, rounds(&pair));
+    pair_gives(&pair);
+    pair_live(&pair, 8 * SECOND, 10);
+    CHECK_EQUAL(1, pair_rounds(&pair));
     guest_gives(pair.bench, &pair.b, 1, 1);
-    a_gives(&pair);
-    CHECK_EQUAL(2, rounds(&pair));
+    pair_gives(&pair);
+    CHECK_EQUAL(2, pair_rounds(&pair));
     CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.b, 1, 2));
     for (int i = 0; i < 24; i++) {
         back |= hand_note(&pair.bench->hand, NOTE_RECOVERED) != NULL;
         hand_forget(&pair.bench->hand);
-        both_live(&pair, 5 * SECOND, 10);
+        pair_live(&pair, 5 * SECOND, 10);
     }
     CHECK(back);
     hand_forget(&pair.bench->hand);
-    a_gives(&pair);
-    CHECK_EQUAL(2, rounds(&pair));
+    pair_gives(&pair);
+    CHECK_EQUAL(2, pair_rounds(&pair));
     guest_gives(pair.bench, &pair.b, 2, 1);
-    CHECK_EQUAL(3, rounds(&pair));
+    CHECK_EQUAL(3, pair_rounds(&pair));
     bench_destroy(&pair.bench);
 }
 
@@ -207,13 +152,13 @@ static void a_slower_node_is_waited_for_as_ever(void)
     struct pair pair = pair_of(bench_new());
 
     for (uint64_t i = 1; i <= 40; i++) {
-        both_live(&pair, SECOND, 2.5);
-        a_gives(&pair);
-        both_live(&pair, 3 * SECOND, 2.5);
+        pair_live(&pair, SECOND, 2.5);
+        pair_gives(&pair);
+        pair_live(&pair, 3 * SECOND, 2.5);
         guest_gives(pair.bench, &pair.b, i, 1);
         guest_returns(pair.bench, &pair.b, i);
-        CHECK_EQUAL(i, rounds(&pair));
-        CHECK_TEXT(NULL, held_up(&pair));
+        CHECK_EQUAL(i, pair_rounds(&pair));
+        CHECK_TEXT(NULL, pair_held_up(&pair));
         hand_forget(&pair.bench->hand);
     }
     bench_destroy(&pair.bench);
@@ -224,10 +169,10 @@ static void a_slower_node_is_waited_for_as_ever(void)
 static double share_of(struct pair *pair, unsigned seconds,
                        void (*act)(struct pair *pair))
 {
-    uint64_t before = rounds(pair), given = pair->next;
+    uint64_t before = pair_rounds(pair), given = pair->next;
 
     for (unsigned i = 0; i < 10 * seconds; i++) {
-        bool open = rounds(pair) - before < pair->next - given;
+        bool open = pair_rounds(pair) - before < pair->next - given;
 
         if (i % 10 == 0 && !open)
             guest_gives(pair->bench, &pair->a, pair->next++, 0);
@@ -235,10 +180,10 @@ static double share_of(struct pair *pair, unsigned seconds,
         guest_returns(pair->bench, &pair->a, pair->next - 1);
         hand_forget(&pair->bench->hand);
         hand_wait(&pair->bench->hand, STEP);
-        pings(pair->bench, &pair->a, 10);
-        pings(pair->bench, &pair->b, 10);
+        pair_pings(pair->bench, &pair->a, 10);
+        pair_pings(pair->bench, &pair->b, 10);
     }
-    return (double)(rounds(pair) - before) / seconds;
+    return (double)(pair_rounds(pair) - before) / seconds;
 }
 
 static struct {
@@ -301,7 +246,7 @@ static void somebody_comes(struct pair *pair, struct guest *guest,
         *guest = guest_comes(pair->bench, name);
         guest_credits(pair->bench, guest, 0, 0);
     }
-    both_live(pair, 250 * MILLISECOND, 10);
+    pair_live(pair, 250 * MILLISECOND, 10);
 }
 
 static bool is_granted(struct pair *pair, uint64_t exchange)
@@ -320,7 +265,7 @@ static void newcomers_share_one_patience(void)
     struct guest guest = {0};
     unsigned quarter = 0;
 
-    both_live(&pair, SECOND, 10);
+    pair_live(&pair, SECOND, 10);
     for (uint64_t i = 1; i <= 100; i++) {
         guest_offers(pair.bench, &pair.a, i);
         guest_offers(pair.bench, &pair.b, i);
@@ -333,7 +278,7 @@ static void newcomers_share_one_patience(void)
         for (unsigned j = 0; j < 3; j++)
             somebody_comes(&pair, &guest, quarter++);
     }
-    CHECK_EQUAL(100, rounds(&pair));
+    CHECK_EQUAL(100, pair_rounds(&pair));
     /* 300 without newcomers, and what five seconds and a twentieth are */
     CHECK(quarter <= 300 + 20 + 20 + 5);
     bench_destroy(&pair.bench);
@@ -348,14 +293,14 @@ static void who_is_not_chosen_is_no_newcomer(void)
     bench->config.policy.select = &select_best;
     pair = pair_of(bench);
     guest_offers(bench, &pair.b, 1);
-    a_gives(&pair);
+    pair_gives(&pair);
     guest_returns(bench, &pair.b, 1);
     CHECK_EQUAL(VERDICT_DECLINED, guest_verdict(bench, &pair.b, 1, 0));
     guest_offers(bench, &pair.a, 2);
-    both_live(&pair, 6 * SECOND, 10);
-    CHECK_TEXT(NULL, held_up(&pair));
-    both_live(&pair, 3 * SECOND, 10);
-    CHECK_TEXT("b", held_up(&pair));
+    pair_live(&pair, 6 * SECOND, 10);
+    CHECK_TEXT(NULL, pair_held_up(&pair));
+    pair_live(&pair, 3 * SECOND, 10);
+    CHECK_TEXT("b", pair_held_up(&pair));
     bench_destroy(&bench);
 }
 
@@ -368,8 +313,8 @@ static void rounds_that_bring_nothing_are_told_of(void)
         guest_offers(pair.bench, &pair.a, i);
         guest_offers(pair.bench, &pair.b, i);
         hand_forget(&pair.bench->hand);
-        both_live(&pair, 61 * SECOND, 10);
-        CHECK_EQUAL(i, rounds(&pair));
+        pair_live(&pair, 61 * SECOND, 10);
+        CHECK_EQUAL(i, pair_rounds(&pair));
     }
     CHECK_CONTAINS("larger --every, --codec-up int4 and --fragments 8",
                    hand_note(&pair.bench->hand, NOTE_BARREN)->text);
@@ -381,20 +326,20 @@ static void the_end_waits_for_last_offers_that_are_under_way(void)
 {
     struct pair pair = pair_of(bench_new());
 
-    a_gives(&pair);
-    both_live(&pair, 8 * SECOND, 10);
-    CHECK_TEXT("b", held_up(&pair));
+    pair_gives(&pair);
+    pair_live(&pair, 8 * SECOND, 10);
+    CHECK_TEXT("b", pair_held_up(&pair));
     bench_stop(pair.bench);
     guest_gives_last(pair.bench, &pair.a, pair.next, 0);
     guest_offer(pair.bench, &pair.b,
                 &(struct msg_offer){.exchange = 1, .samples = 1, .last = 1});
     for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
         hand_forget(&pair.bench->hand);
-        both_live(&pair, 7 * SECOND, 10);
+        pair_live(&pair, 7 * SECOND, 10);
         CHECK(!hub_ended(pair.bench->hub));
         guest_delivers(pair.bench, &pair.b, 1, i, 1);
     }
-    both_live(&pair, SECOND, 10);
+    pair_live(&pair, SECOND, 10);
     CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.b, 1, 2));
     CHECK(hub_ended(pair.bench->hub));
     bench_destroy(&pair.bench);

@@ -70,6 +70,7 @@ class Node:
         self.e = np.zeros(len(x), payloads.F32)
         self.lineage = wire.lineage(self.x)
         self.run = self.base = self.iteration = self.samples = 0
+        self.hub_version = 0
         self.gradient, self.gradients = np.zeros(len(x)), 0
         self.score = wire.NO_SCORE
         self.flights, self.number = [], 0
@@ -230,6 +231,8 @@ class Node:
         self.heard = time.monotonic()
         name, message = wire.unpack(frames[0])
         handler = getattr(self, "on_" + name.lower(), None)
+        if name in ("PONG", "RESULT", "VERDICT"):
+            self.hub_version = max(self.hub_version, message.version)
         if handler:
             handler(message, *frames[1:])
 
@@ -252,8 +255,9 @@ class Node:
         if m.run == self.kept_run and m.start not in (HOLD, GIVE) and \
                 m.epoch >> 32 < self.epoch >> 32:
             raise ConnectionError("another hub has taken the run over")
-        self.unsettled |= not self.welcome or \
-            m.session != self.welcome.session
+        if not self.welcome or m.session != self.welcome.session:
+            self.unsettled, self.hub_version = True, 0
+        self.hub_version = max(self.hub_version, m.version)
         if m.start not in (HOLD, GIVE) or not self.chunk_elements:
             self.cut(m)
         self.welcome, self.start = m, m.start
@@ -407,7 +411,8 @@ class Node:
         self.flights.append(f)
         self.note(event="offer", exchange=f.number, q=f.q)
         self.send("OFFER", exchange=f.number, iteration=self.iteration,
-                  base_version=self.base, samples=self.samples,
+                  base_version=min(self.base, self.hub_version),
+                  samples=self.samples,
                   score=self.score, last=int(last), kind=kind,
                   norm=float(np.sqrt((f.q.astype(float)**2).sum())),
                   fragment=fragment, lineage=self.lineage)

@@ -3,6 +3,7 @@
 
 #include "tests/check.h"
 #include "tests/node/desk.h"
+#include "tests/node/keeper.h"
 
 static void a_hub_whose_welcome_makes_no_sense_is_left(void)
 {
@@ -185,6 +186,24 @@ static void a_trainer_is_not_held_up_for_ever(void)
     desk_destroy(&desk);
 }
 
+static void a_manifest_that_was_damaged_is_passed_over(void)
+{
+    struct desk *desk = desk_offering();
+    struct blob *manifest = keeper_manifest(desk, DESK_CHUNKS, 1, NULL);
+    struct msg msg = {.kind = MSG_KEEP};
+
+    desk_answers(desk, 1, VERB_REBASE, 5);
+    msg.keep.epoch = desk->welcome.epoch;
+    msg.keep.version = msg.keep.merged = 1;
+    manifest->bytes[manifest->size / 2] ^= 1;
+    hand_say(&desk->hand, PEER_BULK, &msg, manifest);
+    blob_unref(&manifest);
+    CHECK(hand_note(&desk->hand, NOTE_KEPT) == NULL);
+    keeper_says(desk, 1, 1, NULL);
+    CHECK(hand_note(&desk->hand, NOTE_KEPT) != NULL);
+    desk_destroy(&desk);
+}
+
 void add_node_hostile_tests(CU_pSuite suite)
 {
     TEST(a_hub_whose_welcome_makes_no_sense_is_left);
@@ -198,4 +217,5 @@ void add_node_hostile_tests(CU_pSuite suite)
     TEST(what_was_not_offered_is_not_granted);
     TEST(a_hub_that_promises_itself_endless_room_is_left);
     TEST(a_trainer_is_not_held_up_for_ever);
+    TEST(a_manifest_that_was_damaged_is_passed_over);
 }

@@ -168,6 +168,76 @@ static void a_run_that_ends_calls_again_who_comes_back(void)
     desk_destroy(&desk);
 }
 
+/* Merged is not yet saved: the next hub may need it again. */
+static void a_hub_that_is_lost_before_its_goodbye_is_waited_for(void)
+{
+    struct desk *desk = desk_member();
+
+    desk_says(desk, MSG_STOP);
+    desk_leaves(desk, 1, 2);
+    desk_judges(desk, 1, 0, DESK_CHUNKS, VERDICT_MERGED);
+    desk_breaks(desk);
+    hand_wait(&desk->hand, 9 * SECOND);
+    CHECK(!node_ended(desk->node));
+    desk->welcome.epoch += UINT64_C(1) << 32;
+    desk_rejoins(desk);
+    CHECK_EQUAL(2, desk_sent(desk, MSG_OFFER)->offer.exchange);
+    CHECK_EQUAL(1, desk_sent(desk, MSG_OFFER)->offer.last);
+    desk_grants(desk, 2, DESK_CHUNKS);
+    CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
+    desk_judges(desk, 2, 0, DESK_CHUNKS, VERDICT_MERGED);
+    CHECK(node_ended(desk->node));
+    desk_destroy(&desk);
+}
+
+static void a_hub_that_has_the_last_offer_is_not_given_it_again(void)
+{
+    struct desk *desk = desk_member();
+
+    desk_says(desk, MSG_STOP);
+    desk_leaves(desk, 1, 2);
+    desk_judges(desk, 1, 0, DESK_CHUNKS, VERDICT_MERGED);
+    desk_breaks(desk);
+    desk->welcome.merged = 1;
+    desk_rejoins(desk);
+    CHECK_EQUAL(1, desk_sent(desk, MSG_OFFER)->offer.exchange);
+    CHECK(node_ended(desk->node));
+    CHECK(hand_note(&desk->hand, NOTE_LAST_LOST) == NULL);
+    desk_destroy(&desk);
+}
+
+static void what_no_centre_has_is_told(void)
+{
+    struct desk *desk = desk_member();
+    struct msg progress = {.kind = MSG_PROGRESS, .progress.iteration = 70};
+
+    hand_say(&desk->hand, PEER_TRAINER, &progress, NULL);
+    desk_breaks(desk);
+    desk_leaves(desk, 0, 4);
+    hand_wait(&desk->hand, 11 * SECOND);
+    CHECK(node_ended(desk->node));
+    CHECK_CONTAINS("its last 70 iterations is in no centre",
+                   hand_note(&desk->hand, NOTE_LAST_LOST)->text);
+    desk_destroy(&desk);
+}
+
+/* What is departed from is of a version that the hub went back behind. */
+static void a_last_offer_departs_from_a_version_that_the_hub_knows(void)
+{
+    struct desk *desk = desk_new();
+
+    desk->welcome.version = 100;
+    desk_ready(desk, 1);
+    desk_offers(desk, 1, 3);
+    desk_breaks(desk);
+    desk_leaves(desk, 2, 4);
+    desk->welcome.version = 10;
+    desk_rejoins(desk);
+    CHECK_EQUAL(1, desk_sent(desk, MSG_OFFER)->offer.last);
+    CHECK_EQUAL(10, desk_sent(desk, MSG_OFFER)->offer.base_version);
+    desk_destroy(&desk);
+}
+
 void add_node_leaving_tests(CU_pSuite suite)
 {
     TEST(who_leaves_gives_its_last_progress_and_says_goodbye);
@@ -180,4 +250,8 @@ void add_node_leaving_tests(CU_pSuite suite)
     TEST(a_last_offer_that_was_lost_is_made_again);
     TEST(who_is_asked_to_leave_on_its_way_back_makes_its_last_offer);
     TEST(a_run_that_ends_calls_again_who_comes_back);
+    TEST(a_hub_that_is_lost_before_its_goodbye_is_waited_for);
+    TEST(a_hub_that_has_the_last_offer_is_not_given_it_again);
+    TEST(what_no_centre_has_is_told);
+    TEST(a_last_offer_departs_from_a_version_that_the_hub_knows);
 }
