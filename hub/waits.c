@@ -268,13 +268,14 @@ static void cut(struct hub *hub, struct contribution *slow)
 }
 
 /* Nobody waits for whom there is no patience left; and with --miss cut
- * exchanges are bounded in time. */
+ * exchanges are bounded in time, but for a node's last one. */
 static bool is_dropped(const struct hub *hub, const struct contribution *slow,
                        nanos still)
 {
     const struct member *member = hub->members[slow->member];
 
-    return member->silent || (slow->loan.prompt && still >= SECOND) ||
+    return member->silent ||
+           (slow->loan.prompt && !slow->offer.last && still >= SECOND) ||
            (member->patience.spent && !ends_itself(hub, slow));
 }
 

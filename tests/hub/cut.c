@@ -158,6 +158,32 @@ static void an_offer_that_waits_for_a_round_is_withdrawn(void)
     bench_destroy(&bench);
 }
 
+/* Any other exchange is cut after a second without a byte. */
+static void a_last_offer_may_pause(void)
+{
+    struct guest a, b;
+    struct bench *bench = bench_of_two(&a, &b, 0);
+
+    guest_delivers_all(bench, &a, 1, 0.5);
+    guest_delivers_all(bench, &b, 1, 0.5);
+    guest_returns(bench, &a, 1);
+    guest_returns(bench, &b, 1);
+    guest_offers(bench, &a, 2);
+    guest_offer(bench, &b,
+                &(struct msg_offer){.exchange = 2, .samples = 1, .last = 1});
+    guest_delivers_all(bench, &a, 2, 0.5);
+    guest_delivers(bench, &b, 2, 0, 0.5);
+    for (unsigned i = 0; i < 6; i++) {
+        hand_wait(&bench->hand, 250 * MILLISECOND);
+        guest_pings(bench, &a, i);
+        guest_pings(bench, &b, i);
+    }
+    guest_delivers(bench, &b, 2, 1, 0.5);
+    guest_delivers(bench, &b, 2, 2, 0.5);
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &b, 2, 2));
+    bench_destroy(&bench);
+}
+
 static void what_nobody_knows_is_neither_closed_nor_waived(void)
 {
     struct guest a, b;
@@ -184,5 +210,6 @@ void add_hub_cut_tests(CU_pSuite suite)
     TEST(what_is_queued_of_it_is_not_sent_either);
     TEST(nodes_that_send_in_different_orders_hold_nobody_up);
     TEST(an_offer_that_waits_for_a_round_is_withdrawn);
+    TEST(a_last_offer_may_pause);
     TEST(what_nobody_knows_is_neither_closed_nor_waived);
 }
