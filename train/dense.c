@@ -1,10 +1,12 @@
 #include "train/dense.h"
 
 #include <assert.h>
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "train/linear.h"
+#include "train/matrix.h"
 
 enum status dense_init(struct dense *dense, const size_t *widths,
                        unsigned layers, size_t rows)
@@ -29,7 +31,7 @@ enum status dense_init(struct dense *dense, const size_t *widths,
         memory += rows * widths[l];
     }
     dense->scratch = memory;
-    openblas_set_num_threads(1);
+    matrix_begin();
     return STATUS_OK;
 }
 
@@ -39,9 +41,14 @@ void dense_free(struct dense *dense)
     dense->activation[0] = NULL;
 }
 
+static struct linear linear_of(const struct dense *dense, unsigned layer)
+{
+    return (struct linear){dense->width[layer], dense->width[layer + 1]};
+}
+
 size_t dense_layer_elements(const struct dense *dense, unsigned layer)
 {
-    return (dense->width[layer] + 1) * dense->width[layer + 1];
+    return linear_elements(linear_of(dense, layer));
 }
 
 size_t dense_elements(const struct dense *dense)
@@ -84,28 +91,15 @@ float *dense_forward(struct dense *dense, const float *values, size_t rows)
 {
     assert(rows <= dense->rows);
     for (unsigned l = 0; l < dense->layers; l++) {
-        size_t in = dense->width[l], out = dense->width[l + 1];
-        const float *bias = values + in * out;
         float *y = dense->activation[l + 1];
 
-        for (size_t r = 0; r < rows; r++)
-            memcpy(y + r * out, bias, out * sizeof *y);
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows,
-                    (int)out, (int)in, 1, dense->activation[l], (int)in, values,
-                    (int)in, 1, y, (int)out);
+        linear_forward(linear_of(dense, l), values, dense->activation[l], rows,
+                       NULL, y);
         if (l + 1 < dense->layers)
-            relu(y, rows * out);
-        values = bias + out;
+            relu(y, rows * dense->width[l + 1]);
+        values += dense_layer_elements(dense, l);
     }
     return dense->activation[dense->layers];
-}
-
-static void sum_rows(const float *x, size_t rows, size_t width, float *sum)
-{
-    memset(sum, 0, width * sizeof *sum);
-    for (size_t r = 0; r < rows; r++)
-        for (size_t i = 0; i < width; i++)
-            sum[i] += x[r * width + i];
 }
 
 /* activation <- derivative where the ReLU was open, else 0. */
@@ -117,16 +111,14 @@ static void close_relu(float *activation, const float *derivative, size_t count)
 
 /* The derivative by the inputs of layer l, which it replaces. */
 static void backward_inputs(struct dense *dense, unsigned l,
-                            const float *weights, size_t rows)
+                            const float *values, size_t rows)
 {
-    size_t in = dense->width[l], out = dense->width[l + 1];
     float *into = l ? dense->scratch : dense->activation[0];
 
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)in,
-                (int)out, 1, dense->activation[l + 1], (int)out, weights,
-                (int)in, 0, into, (int)in);
+    linear_backward_inputs(linear_of(dense, l), values,
+                           dense->activation[l + 1], rows, into);
     if (l)
-        close_relu(dense->activation[l], into, rows * in);
+        close_relu(dense->activation[l], into, rows * dense->width[l]);
 }
 
 void dense_backward(struct dense *dense, const float *values, float *gradients,
@@ -135,14 +127,10 @@ void dense_backward(struct dense *dense, const float *values, float *gradients,
     size_t offset = dense_elements(dense);
 
     for (unsigned l = dense->layers; l-- > 0;) {
-        size_t in = dense->width[l], out = dense->width[l + 1];
-        const float *derivative = dense->activation[l + 1];
-
         offset -= dense_layer_elements(dense, l);
-        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)out, (int)in,
-                    (int)rows, 1, derivative, (int)out, dense->activation[l],
-                    (int)in, 0, gradients + offset, (int)in);
-        sum_rows(derivative, rows, out, gradients + offset + in * out);
+        linear_backward_values(linear_of(dense, l), dense->activation[l],
+                               dense->activation[l + 1], rows,
+                               gradients + offset);
         if (l || inputs)
             backward_inputs(dense, l, values + offset, rows);
     }

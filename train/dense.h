@@ -1,10 +1,8 @@
 /* A stack of dense layers with ReLU between them, forward and backward.
  *
- * Layer l maps width[l] to width[l+1] numbers: y = x W^T + b, W stored as
- * [out][in] as PyTorch does, then b. All layers lie end to end in one flat
- * vector that the caller owns; so any vector can be tried without a copy. The
- * products are OpenBLAS's, on one thread: that is reproducible, and the other
- * cores belong to other nodes. Nothing is allocated after dense_init. */
+ * Layer l maps width[l] to width[l+1] numbers (train/linear.h). All layers lie
+ * end to end in one flat vector that the caller owns; so any vector can be
+ * tried without a copy. Nothing is allocated after dense_init. */
 #ifndef TRAIN_DENSE_H
 #define TRAIN_DENSE_H
 

@@ -1,0 +1,30 @@
+/* Products of matrices, which are OpenBLAS's: on one thread, as that is
+ * reproducible, and the other cores belong to other nodes. */
+#ifndef TRAIN_MATRIX_H
+#define TRAIN_MATRIX_H
+
+#include <stddef.h>
+
+/* Somebody's floats as rows of columns. */
+struct matrix {
+    const float *at;
+    size_t rows, columns;
+    size_t stride;  /* floats from a row to the next, as they are stored */
+    int transposed; /* stored as columns x rows */
+};
+
+/* Rows that lie end to end. */
+struct matrix matrix_of(const float *at, size_t rows, size_t columns);
+/* Some columns of longer rows. */
+struct matrix matrix_part(const float *at, size_t rows, size_t columns,
+                          size_t stride);
+struct matrix matrix_transposed(struct matrix matrix);
+
+/* Must have been called, by any thread, before the first product. */
+void matrix_begin(void);
+/* out = scale * a b + keep * out, whose rows are `stride` floats apart; with
+ * keep 0 it need not be initialised. No dimension is above INT_MAX. */
+void matrix_multiply(struct matrix a, struct matrix b, float scale, float keep,
+                     float *out, size_t stride);
+
+#endif
