@@ -11,11 +11,7 @@
 #include "core/prng.h"
 #include "core/status.h"
 
-enum {
-    DENSE_LAYERS_MAX = 16,
-    DENSE_WIDTH_MAX = 65536,
-    DENSE_ELEMENTS_MAX = 1 << 30
-};
+enum { DENSE_LAYERS_MAX = 16, DENSE_WIDTH_MAX = 65536 };
 
 struct dense {
     unsigned layers;

@@ -22,7 +22,7 @@ static const unsigned char *context_of(const struct lm *lm,
 {
     size_t begin = batch->held_out ? lm->split : 0;
 
-    return lm->corpus.bytes + begin + (size_t)batch->samples[i];
+    return lm->corpus.bytes + begin + (size_t)batch->places[i];
 }
 
 static void lm_load(const void *of, const struct batch *batch,
@@ -118,5 +118,5 @@ static void lm_destroy(void *self)
     free(lm);
 }
 
-CLASSIFIER_TYPE(lm,
+LEARNER_TYPE(lm,
                 "guesses the next byte of any file: lm:context=16,hidden=128")

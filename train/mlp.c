@@ -19,7 +19,7 @@ static void mlp_load(const void *of, const struct batch *batch,
 
     (void)own_values;
     for (size_t i = 0; i < batch->count; i++) {
-        size_t row = (size_t)batch->samples[i];
+        size_t row = (size_t)batch->places[i];
 
         table_load(table, row, inputs + i * table->features);
         labels[i] = table->labels[row];
@@ -65,4 +65,4 @@ static void mlp_destroy(void *self)
     free(mlp);
 }
 
-CLASSIFIER_TYPE(mlp, "classifies samples: mlp:784-128-10, mlp:128 or mlp")
+LEARNER_TYPE(mlp, "classifies samples: mlp:784-128-10, mlp:128 or mlp")
