@@ -18,14 +18,14 @@ static void add_tensors(struct classifier *classifier, const struct spec *spec)
     char name[LEARNER_NAME_BYTES];
 
     if (own->name)
-        learner_add(learner, own->name, (size_t)own->shape[0],
+        learner_add(learner, ROLE_OTHER, own->name, (size_t)own->shape[0],
                     (size_t)own->shape[1]);
     classifier->own = learner->elements;
     for (unsigned l = 1; l < spec->width_count; l++) {
         (void)snprintf(name, sizeof name, "layer%u.weight", l);
-        learner_add(learner, name, width[l], width[l - 1]);
+        learner_add(learner, ROLE_WEIGHT, name, width[l], width[l - 1]);
         (void)snprintf(name, sizeof name, "layer%u.bias", l);
-        learner_add(learner, name, width[l], 0);
+        learner_add(learner, ROLE_OTHER, name, width[l], 0);
     }
 }
 

@@ -9,11 +9,12 @@
 #include "train/outcome.h"
 #include "train/softmax.h"
 
-void learner_add(struct learner *learner, const char *name, size_t rows,
-                 size_t columns)
+void learner_add(struct learner *learner, enum role role, const char *name,
+                 size_t rows, size_t columns)
 {
     unsigned i = learner->tensor_count++;
     struct star_tensor *tensor = &learner->tensors[i];
+    struct optimizer_part *part = &learner->parts[i];
 
     assert(i < LEARNER_TENSORS_MAX && strlen(name) < LEARNER_NAME_BYTES);
     (void)snprintf(learner->names[i], LEARNER_NAME_BYTES, "%s", name);
@@ -21,7 +22,8 @@ void learner_add(struct learner *learner, const char *name, size_t rows,
     tensor->rank = columns ? 2 : 1;
     tensor->shape[0] = rows;
     tensor->shape[1] = columns;
-    learner->elements += rows * (columns ? columns : 1);
+    *part = (struct optimizer_part){role, rows, columns ? columns : 1};
+    learner->elements += part->rows * part->columns;
 }
 
 void learner_free(struct learner *learner)
@@ -57,7 +59,8 @@ static enum status allocate(struct learner *learner, const struct spec *spec)
     if (!learner->values || !learner->gradients || !learner->places ||
         !learner->labels)
         return STATUS_NO_MEMORY;
-    return optimizer_init(&learner->optimizer, &settings, learner->elements);
+    return optimizer_init(&learner->optimizer, &settings, learner->parts,
+                          learner->tensor_count);
 }
 
 /* The tensors lie end to end. */
@@ -66,14 +69,9 @@ static void place_tensors(struct learner *learner)
     size_t offset = 0;
 
     for (unsigned i = 0; i < learner->tensor_count; i++) {
-        struct star_tensor *tensor = &learner->tensors[i];
-        size_t size = 1;
-
-        tensor->value = learner->values + offset;
-        tensor->gradient = learner->gradients + offset;
-        for (int d = 0; d < tensor->rank; d++)
-            size *= (size_t)tensor->shape[d];
-        offset += size;
+        learner->tensors[i].value = learner->values + offset;
+        learner->tensors[i].gradient = learner->gradients + offset;
+        offset += learner->parts[i].rows * learner->parts[i].columns;
     }
 }
 

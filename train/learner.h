@@ -58,6 +58,7 @@ struct learner {
     int32_t *labels;  /* scratch: as many guesses as they have */
     unsigned tensor_count;
     struct star_tensor tensors[LEARNER_TENSORS_MAX];
+    struct optimizer_part parts[LEARNER_TENSORS_MAX]; /* the same tensors */
     char names[LEARNER_TENSORS_MAX][LEARNER_NAME_BYTES];
     char summary[LEARNER_SUMMARY_BYTES];
     struct why why; /* of the last failure */
@@ -65,8 +66,8 @@ struct learner {
 
 /* Appends a tensor: a vector of so many rows, or with columns a matrix. Those
  * of a learner are zeroes at first. */
-void learner_add(struct learner *learner, const char *name, size_t rows,
-                 size_t columns);
+void learner_add(struct learner *learner, enum role role, const char *name,
+                 size_t rows, size_t columns);
 /* Values and gradients are zeroes then. If it fails, there is nothing to free
  * of the learner. */
 enum status learner_begin(struct learner *learner, const struct spec *spec,

@@ -4,26 +4,58 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/floats.h"
+
 const struct optimizer_row optimizer_rows[OPTIMIZERS] = {
 #define OPTIMIZER(ID, name, rate, doc) {#name, rate, doc},
 #include "train/optimizers.def"
 #undef OPTIMIZER
 };
 
+/* What one part is, in each of the vectors. */
+struct slice {
+    size_t count;
+    float *values;
+    const float *gradients;
+    float *first, *second; /* as the optimizer's */
+    double rate, decay;
+    float scale; /* of the gradients */
+};
+
+static size_t elements_of(const struct optimizer_part *part)
+{
+    return part->rows * part->columns;
+}
+
+static enum status copy_parts(struct optimizer *optimizer,
+                              const struct optimizer_part *parts, size_t count)
+{
+    optimizer->parts = malloc(count * sizeof *parts);
+    if (!optimizer->parts)
+        return STATUS_NO_MEMORY;
+    memcpy(optimizer->parts, parts, count * sizeof *parts);
+    optimizer->part_count = count;
+    for (size_t i = 0; i < count; i++)
+        optimizer->elements += elements_of(&parts[i]);
+    return STATUS_OK;
+}
+
 enum status optimizer_init(struct optimizer *optimizer,
                            const struct optimizer_settings *settings,
-                           size_t elements)
+                           const struct optimizer_part *parts,
+                           size_t part_count)
 {
     int adamw = settings->kind == OPTIMIZER_ADAMW;
     int wants_first = adamw || settings->momentum > 0;
 
     memset(optimizer, 0, sizeof *optimizer);
     optimizer->settings = *settings;
-    optimizer->elements = elements;
+    if (copy_parts(optimizer, parts, part_count))
+        return STATUS_NO_MEMORY;
     if (wants_first)
-        optimizer->first = calloc(elements, sizeof(float));
+        optimizer->first = calloc(optimizer->elements, sizeof(float));
     if (adamw)
-        optimizer->second = calloc(elements, sizeof(float));
+        optimizer->second = calloc(optimizer->elements, sizeof(float));
     if ((optimizer->first || !wants_first) && (optimizer->second || !adamw))
         return STATUS_OK;
     optimizer_free(optimizer);
@@ -32,9 +64,10 @@ enum status optimizer_init(struct optimizer *optimizer,
 
 void optimizer_free(struct optimizer *optimizer)
 {
+    free(optimizer->parts);
     free(optimizer->first);
     free(optimizer->second);
-    optimizer->first = optimizer->second = NULL;
+    memset(optimizer, 0, sizeof *optimizer);
 }
 
 void optimizer_reset(struct optimizer *optimizer)
@@ -55,65 +88,114 @@ static inline float settle(float x)
     return fabsf(x) < 1e-30f ? 0 : x;
 }
 
-static void step_plain(const struct optimizer *optimizer,
-                       float *restrict values, const float *restrict gradients)
+static void step_plain(const struct slice *slice)
 {
-    float rate = (float)optimizer->settings.rate;
-    float decay = (float)optimizer->settings.decay;
+    float rate = (float)slice->rate, decay = (float)slice->decay;
+    float *restrict values = slice->values;
+    const float *restrict gradients = slice->gradients;
 
-    for (size_t i = 0; i < optimizer->elements; i++)
-        values[i] -= rate * (gradients[i] + decay * values[i]);
+    for (size_t i = 0; i < slice->count; i++)
+        values[i] -= rate * (slice->scale * gradients[i] + decay * values[i]);
 }
 
-static void step_momentum(const struct optimizer *optimizer,
-                          float *restrict values,
-                          const float *restrict gradients)
+static void step_momentum(const struct slice *slice, double kept)
 {
-    float rate = (float)optimizer->settings.rate;
-    float decay = (float)optimizer->settings.decay;
-    float momentum = (float)optimizer->settings.momentum;
-    float *restrict velocity = optimizer->first;
+    float rate = (float)slice->rate, decay = (float)slice->decay;
+    float scale = slice->scale, momentum = (float)kept;
+    float *restrict values = slice->values;
+    const float *restrict gradients = slice->gradients;
+    float *restrict velocity = slice->first;
 
-    for (size_t i = 0; i < optimizer->elements; i++) {
-        float pull = gradients[i] + decay * values[i];
+    for (size_t i = 0; i < slice->count; i++) {
+        float pull = scale * gradients[i] + decay * values[i];
 
         velocity[i] = settle(momentum * velocity[i] + pull);
         values[i] -= rate * velocity[i];
     }
 }
 
-static void step_adamw(const struct optimizer *optimizer,
-                       float *restrict values, const float *restrict gradients)
+static void step_adamw(const struct slice *slice,
+                       const struct optimizer_settings *s, uint64_t steps)
 {
-    const struct optimizer_settings *s = &optimizer->settings;
-    double t = (double)optimizer->steps;
-    float keep = (float)(1 - s->rate * s->decay);
+    double t = (double)steps;
+    float keep = (float)(1 - slice->rate * slice->decay);
     float beta1 = (float)s->beta1, rest1 = (float)(1 - s->beta1);
     float beta2 = (float)s->beta2, rest2 = (float)(1 - s->beta2);
-    float rate = (float)(s->rate / (1 - pow(s->beta1, t)));
-    float scale = (float)(1 / sqrt(1 - pow(s->beta2, t)));
-    float epsilon = (float)s->epsilon;
-    float *restrict mean = optimizer->first;
-    float *restrict square = optimizer->second;
+    float rate = (float)(slice->rate / (1 - pow(s->beta1, t)));
+    float root = (float)(1 / sqrt(1 - pow(s->beta2, t)));
+    float epsilon = (float)s->epsilon, scale = slice->scale;
+    float *restrict values = slice->values;
+    const float *restrict gradients = slice->gradients;
+    float *restrict mean = slice->first;
+    float *restrict square = slice->second;
 
-    for (size_t i = 0; i < optimizer->elements; i++) {
-        float g = gradients[i];
+    for (size_t i = 0; i < slice->count; i++) {
+        float g = scale * gradients[i];
 
         mean[i] = settle(beta1 * mean[i] + rest1 * g);
         square[i] = settle(beta2 * square[i] + rest2 * g * g);
         values[i] = keep * values[i] -
-                    rate * mean[i] / (sqrtf(square[i]) * scale + epsilon);
+                    rate * mean[i] / (sqrtf(square[i]) * root + epsilon);
     }
+}
+
+static void step_slice(const struct optimizer *optimizer,
+                       const struct slice *slice)
+{
+    const struct optimizer_settings *settings = &optimizer->settings;
+
+    if (settings->kind == OPTIMIZER_ADAMW)
+        step_adamw(slice, settings, optimizer->steps);
+    else if (slice->first)
+        step_momentum(slice, settings->momentum);
+    else
+        step_plain(slice);
+}
+
+/* What shortens a gradient that is too long. */
+static float clip_scale(double most, const float *gradients, size_t count)
+{
+    struct squares squares = {{0}};
+    double length;
+
+    if (most == 0)
+        return 1;
+    squares_add(&squares, gradients, count);
+    length = sqrt(squares_sum(&squares));
+    return length > most ? (float)(most / length) : 1;
+}
+
+static double warm_rate(const struct optimizer *optimizer)
+{
+    const struct optimizer_settings *settings = &optimizer->settings;
+
+    if (optimizer->steps >= settings->warmup)
+        return settings->rate;
+    return settings->rate * (double)optimizer->steps /
+           (double)settings->warmup;
 }
 
 void optimizer_step(struct optimizer *optimizer, float *values,
                     const float *gradients)
 {
+    const struct optimizer_settings *settings = &optimizer->settings;
+    struct slice slice = {.values = values,
+                          .gradients = gradients,
+                          .first = optimizer->first,
+                          .second = optimizer->second};
+
     optimizer->steps++;
-    if (optimizer->settings.kind == OPTIMIZER_ADAMW)
-        step_adamw(optimizer, values, gradients);
-    else if (optimizer->first)
-        step_momentum(optimizer, values, gradients);
-    else
-        step_plain(optimizer, values, gradients);
+    slice.rate = warm_rate(optimizer);
+    slice.scale = clip_scale(settings->clip, gradients, optimizer->elements);
+    for (size_t i = 0; i < optimizer->part_count; i++) {
+        const struct optimizer_part *part = &optimizer->parts[i];
+
+        slice.count = elements_of(part);
+        slice.decay = part->role == ROLE_WEIGHT ? settings->decay : 0;
+        step_slice(optimizer, &slice);
+        slice.values += slice.count;
+        slice.gradients += slice.count;
+        slice.first += slice.first ? slice.count : 0;
+        slice.second += slice.second ? slice.count : 0;
+    }
 }

@@ -7,6 +7,9 @@
  *     x <- x * (1 - rate * decay);  m <- b1 m + (1 - b1) g
  *     v <- b2 v + (1 - b2) g^2
  *     x <- x - rate * m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + epsilon)
+ * Before each, a gradient longer than `clip` is scaled to that length, all of
+ * it together; the rate grows by equal steps over the first `warmup` ones.
+ * Only weights decay, as their parts' roles say.
  * The values belong to the caller, u, m and v to the optimizer. */
 #ifndef TRAIN_OPTIMIZER_H
 #define TRAIN_OPTIMIZER_H
@@ -36,25 +39,42 @@ struct optimizer_settings {
     double rate, decay;
     double momentum;              /* of SGD */
     double beta1, beta2, epsilon; /* of AdamW */
+    double clip;                  /* 0: gradients are taken as they are */
+    uint64_t warmup;              /* steps */
+};
+
+/* What a tensor is for. */
+enum role {
+    ROLE_OTHER, /* biases, norms, embeddings: does not decay */
+    ROLE_WEIGHT /* decays */
+};
+
+/* A tensor of the vectors. */
+struct optimizer_part {
+    enum role role;
+    size_t rows, columns; /* columns 1: a vector */
 };
 
 struct optimizer {
     struct optimizer_settings settings;
-    size_t elements;
-    uint64_t steps; /* since the start or the last reset */
-    float *first;   /* u or m; NULL for SGD without momentum */
-    float *second;  /* v, or NULL */
+    struct optimizer_part *parts;
+    size_t part_count;
+    size_t elements; /* of all parts, which lie end to end */
+    uint64_t steps;  /* since the start or the last reset */
+    float *first;    /* u or m; NULL for SGD without momentum */
+    float *second;   /* v, or NULL */
 };
 
 /* STATUS_NO_MEMORY leaves nothing behind. */
 enum status optimizer_init(struct optimizer *optimizer,
                            const struct optimizer_settings *settings,
-                           size_t elements) MUST_CHECK;
+                           const struct optimizer_part *parts,
+                           size_t part_count) MUST_CHECK;
 void optimizer_free(struct optimizer *optimizer);
 /* One step; both vectors have `elements` floats and do not overlap. */
 void optimizer_step(struct optimizer *optimizer, float *values,
                     const float *gradients);
-/* As if no step had been taken. */
+/* As if no step had been taken: the rate grows anew, too. */
 void optimizer_reset(struct optimizer *optimizer);
 
 #endif

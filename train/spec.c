@@ -249,5 +249,8 @@ struct optimizer_settings spec_optimizer(const struct spec *spec)
                                        .momentum = number[SPEC_MOMENTUM],
                                        .beta1 = number[SPEC_BETA1],
                                        .beta2 = number[SPEC_BETA2],
-                                       .epsilon = number[SPEC_EPSILON]};
+                                       .epsilon = number[SPEC_EPSILON],
+                                       .clip = number[SPEC_CLIP],
+                                       .warmup =
+                                           (uint64_t)number[SPEC_WARMUP]};
 }

@@ -12,12 +12,21 @@ static const struct optimizer_settings adamw = {.kind = OPTIMIZER_ADAMW,
                                                 .beta2 = 0.99,
                                                 .epsilon = 1e-8};
 
+/* For so many weights. */
+static bool begin(struct optimizer *optimizer,
+                  const struct optimizer_settings *settings, size_t count)
+{
+    struct optimizer_part weights = {ROLE_WEIGHT, count, 1};
+
+    return CHECK_OK(optimizer_init(optimizer, settings, &weights, 1));
+}
+
 static void plain_descent_subtracts_rate_times_gradient(void)
 {
     struct optimizer optimizer;
     float x[2] = {1, -2}, g[2] = {0.5f, 4};
 
-    if (!CHECK_OK(optimizer_init(&optimizer, &sgd, 2)))
+    if (!begin(&optimizer, &sgd, 2))
         return;
     optimizer_step(&optimizer, x, g);
     CHECK_NEAR(0.95, x[0], 1e-6);
@@ -34,7 +43,7 @@ static void momentum_sums_what_is_left_of_older_gradients(void)
     float x = 0, g = 1;
 
     settings.momentum = 0.5;
-    if (!CHECK_OK(optimizer_init(&optimizer, &settings, 1)))
+    if (!begin(&optimizer, &settings, 1))
         return;
     optimizer_step(&optimizer, &x, &g);
     CHECK_NEAR(-0.1, x, 1e-6);
@@ -54,7 +63,7 @@ static void decay_of_sgd_goes_through_the_momentum(void)
 
     settings.momentum = 0.9;
     settings.decay = 0.2;
-    if (!CHECK_OK(optimizer_init(&optimizer, &settings, 1)))
+    if (!begin(&optimizer, &settings, 1))
         return;
     optimizer_step(&optimizer, &x, &g);
     CHECK_NEAR(0.98, x, 1e-6);
@@ -69,7 +78,7 @@ static void adamw_steps_by_the_rate_under_a_constant_gradient(void)
     struct optimizer optimizer;
     float x[2] = {0, 0}, g[2] = {3, -0.001f};
 
-    if (!CHECK_OK(optimizer_init(&optimizer, &adamw, 2)))
+    if (!begin(&optimizer, &adamw, 2))
         return;
     for (int step = 1; step <= 5; step++) {
         optimizer_step(&optimizer, x, g);
@@ -86,7 +95,7 @@ static void adamw_follows_its_equations_when_the_gradient_changes(void)
     struct optimizer optimizer;
     float x = 0, one = 1, zero = 0;
 
-    if (!CHECK_OK(optimizer_init(&optimizer, &adamw, 1)))
+    if (!begin(&optimizer, &adamw, 1))
         return;
     optimizer_step(&optimizer, &x, &one);
     optimizer_step(&optimizer, &x, &zero);
@@ -101,11 +110,77 @@ static void decay_of_adamw_does_not_depend_on_the_gradient(void)
     float x[2] = {2, 2}, g[2] = {0, 5};
 
     settings.decay = 0.5;
-    if (!CHECK_OK(optimizer_init(&optimizer, &settings, 2)))
+    if (!begin(&optimizer, &settings, 2))
         return;
     optimizer_step(&optimizer, x, g);
     CHECK_NEAR(1.9, x[0], 1e-6);
     CHECK_NEAR(1.8, x[1], 1e-6);
+    optimizer_free(&optimizer);
+}
+
+static void only_weights_decay(void)
+{
+    static const struct optimizer_part parts[] = {
+        {ROLE_OTHER, 1, 1}, {ROLE_WEIGHT, 1, 2}, {ROLE_OTHER, 2, 1}};
+    struct optimizer_settings settings = adamw;
+
+    settings.decay = 0.5;
+    for (int kind = 0; kind < OPTIMIZERS; kind++) {
+        float x[5] = {2, 2, 2, 2, 2}, g[5] = {0};
+        struct optimizer optimizer;
+
+        settings.kind = (enum optimizer_kind)kind;
+        if (!CHECK_OK(optimizer_init(&optimizer, &settings, parts, 3)))
+            return;
+        CHECK_EQUAL(5, optimizer.elements);
+        optimizer_step(&optimizer, x, g);
+        for (int i = 0; i < 5; i++)
+            CHECK_NEAR(i == 1 || i == 2 ? 1.9 : 2, x[i], 1e-6);
+        optimizer_free(&optimizer);
+    }
+}
+
+/* All parts are one vector here: its length is 5. */
+static void a_gradient_that_is_too_long_is_shortened(void)
+{
+    static const struct optimizer_part parts[] = {{ROLE_OTHER, 1, 1},
+                                                  {ROLE_WEIGHT, 1, 1}};
+    struct optimizer_settings settings = sgd;
+    struct optimizer optimizer;
+    float x[2] = {0, 0}, g[2] = {3, -4};
+
+    settings.clip = 2.5;
+    if (!CHECK_OK(optimizer_init(&optimizer, &settings, parts, 2)))
+        return;
+    optimizer_step(&optimizer, x, g);
+    CHECK_NEAR(-0.15, x[0], 1e-6);
+    CHECK_NEAR(0.2, x[1], 1e-6);
+    g[0] = 1.5F;
+    g[1] = -2;
+    optimizer_step(&optimizer, x, g);
+    CHECK_NEAR(-0.3, x[0], 1e-6);
+    CHECK_NEAR(0.4, x[1], 1e-6);
+    optimizer_free(&optimizer);
+}
+
+static void the_rate_grows_while_it_warms_up(void)
+{
+    static const double rates[] = {0.025, 0.05, 0.075, 0.1, 0.1};
+    struct optimizer_settings settings = sgd;
+    struct optimizer optimizer;
+    float g = 1;
+
+    settings.warmup = 4;
+    if (!begin(&optimizer, &settings, 1))
+        return;
+    for (int i = 0; i < 10; i++) {
+        float x = 0;
+
+        if (i == 5)
+            optimizer_reset(&optimizer);
+        optimizer_step(&optimizer, &x, &g);
+        CHECK_NEAR(-rates[i % 5], x, 1e-6);
+    }
     optimizer_free(&optimizer);
 }
 
@@ -114,7 +189,7 @@ static void a_reset_optimizer_is_a_new_one(void)
     struct optimizer optimizer;
     float x = 0, g = 1, again = 0;
 
-    if (!CHECK_OK(optimizer_init(&optimizer, &adamw, 1)))
+    if (!begin(&optimizer, &adamw, 1))
         return;
     optimizer_step(&optimizer, &x, &g);
     optimizer_reset(&optimizer);
@@ -129,7 +204,7 @@ static void averages_end_at_zero_and_not_as_denormals(void)
     struct optimizer optimizer;
     float x = 0, g = 1e-10f;
 
-    if (!CHECK_OK(optimizer_init(&optimizer, &adamw, 1)))
+    if (!begin(&optimizer, &adamw, 1))
         return;
     for (int step = 0; step < 2000; step++) {
         optimizer_step(&optimizer, &x, &g);
@@ -149,6 +224,9 @@ void add_train_optimizer_tests(CU_pSuite suite)
     TEST(adamw_steps_by_the_rate_under_a_constant_gradient);
     TEST(adamw_follows_its_equations_when_the_gradient_changes);
     TEST(decay_of_adamw_does_not_depend_on_the_gradient);
+    TEST(only_weights_decay);
+    TEST(a_gradient_that_is_too_long_is_shortened);
+    TEST(the_rate_grows_while_it_warms_up);
     TEST(a_reset_optimizer_is_a_new_one);
     TEST(averages_end_at_zero_and_not_as_denormals);
 }
