@@ -22,8 +22,11 @@ static void add_tensors(struct classifier *classifier, const struct spec *spec)
                     (size_t)own->shape[1]);
     classifier->own = learner->elements;
     for (unsigned l = 1; l < spec->width_count; l++) {
+        enum role role =
+            l + 1 < spec->width_count ? ROLE_HIDDEN : ROLE_WEIGHT;
+
         (void)snprintf(name, sizeof name, "layer%u.weight", l);
-        learner_add(learner, ROLE_WEIGHT, name, width[l], width[l - 1]);
+        learner_add(learner, role, name, width[l], width[l - 1]);
         (void)snprintf(name, sizeof name, "layer%u.bias", l);
         learner_add(learner, ROLE_OTHER, name, width[l], 0);
     }

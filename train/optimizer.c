@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/floats.h"
+#include "train/muon.h"
 
 const struct optimizer_row optimizer_rows[OPTIMIZERS] = {
 #define OPTIMIZER(ID, name, rate, doc) {#name, rate, doc},
@@ -40,23 +41,56 @@ static enum status copy_parts(struct optimizer *optimizer,
     return STATUS_OK;
 }
 
+static int is_muon(const struct optimizer *optimizer,
+                   const struct optimizer_part *part)
+{
+    return optimizer->settings.kind == OPTIMIZER_MUON &&
+           part->role == ROLE_HIDDEN;
+}
+
+/* Floats for the largest matrix and its orthogonalisation. */
+static size_t scratch_size(const struct optimizer *optimizer)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < optimizer->part_count; i++) {
+        const struct optimizer_part *part = &optimizer->parts[i];
+        size_t size = elements_of(part) +
+                      muon_scratch(part->rows, part->columns);
+
+        if (is_muon(optimizer, part) && size > most)
+            most = size;
+    }
+    return most;
+}
+
+/* Zeroes; sets *failed where there is no memory. */
+static float *floats_new(size_t count, int *failed)
+{
+    float *floats = count ? calloc(count, sizeof *floats) : NULL;
+
+    *failed |= count && !floats;
+    return floats;
+}
+
 enum status optimizer_init(struct optimizer *optimizer,
                            const struct optimizer_settings *settings,
                            const struct optimizer_part *parts,
                            size_t part_count)
 {
-    int adamw = settings->kind == OPTIMIZER_ADAMW;
-    int wants_first = adamw || settings->momentum > 0;
+    int sgd = settings->kind == OPTIMIZER_SGD, failed;
+    size_t count;
 
     memset(optimizer, 0, sizeof *optimizer);
     optimizer->settings = *settings;
-    if (copy_parts(optimizer, parts, part_count))
-        return STATUS_NO_MEMORY;
-    if (wants_first)
-        optimizer->first = calloc(optimizer->elements, sizeof(float));
-    if (adamw)
-        optimizer->second = calloc(optimizer->elements, sizeof(float));
-    if ((optimizer->first || !wants_first) && (optimizer->second || !adamw))
+    failed = copy_parts(optimizer, parts, part_count) != STATUS_OK;
+    count = optimizer->elements;
+    if (!sgd || settings->momentum > 0)
+        optimizer->first = floats_new(count, &failed);
+    if (!sgd)
+        optimizer->second = floats_new(count, &failed);
+    optimizer->scratch = floats_new(scratch_size(optimizer), &failed);
+    if (!failed)
         return STATUS_OK;
     optimizer_free(optimizer);
     return STATUS_NO_MEMORY;
@@ -67,6 +101,7 @@ void optimizer_free(struct optimizer *optimizer)
     free(optimizer->parts);
     free(optimizer->first);
     free(optimizer->second);
+    free(optimizer->scratch);
     memset(optimizer, 0, sizeof *optimizer);
 }
 
@@ -139,12 +174,38 @@ static void step_adamw(const struct slice *slice,
     }
 }
 
-static void step_slice(const struct optimizer *optimizer,
-                       const struct slice *slice)
+static void step_muon(const struct slice *slice, double kept,
+                      const struct optimizer_part *part, float *scratch)
+{
+    size_t count = slice->count;
+    size_t longer = part->rows > part->columns ? part->rows : part->columns;
+    float keep = (float)(1 - slice->rate * slice->decay);
+    float rate = (float)(slice->rate * 0.2 * sqrt((double)longer));
+    float scale = slice->scale, momentum = (float)kept;
+    float *restrict values = slice->values;
+    float *restrict velocity = slice->first;
+    float *restrict pull = scratch;
+
+    for (size_t i = 0; i < count; i++) {
+        float g = scale * slice->gradients[i];
+
+        velocity[i] = settle(momentum * velocity[i] + g);
+        pull[i] = g + momentum * velocity[i];
+    }
+    muon_orthogonalize(pull, part->rows, part->columns, scratch + count);
+    for (size_t i = 0; i < count; i++)
+        values[i] = keep * values[i] - rate * pull[i];
+}
+
+static void step_part(const struct optimizer *optimizer,
+                      const struct optimizer_part *part,
+                      const struct slice *slice)
 {
     const struct optimizer_settings *settings = &optimizer->settings;
 
-    if (settings->kind == OPTIMIZER_ADAMW)
+    if (is_muon(optimizer, part))
+        step_muon(slice, settings->muon_momentum, part, optimizer->scratch);
+    else if (settings->kind != OPTIMIZER_SGD)
         step_adamw(slice, settings, optimizer->steps);
     else if (slice->first)
         step_momentum(slice, settings->momentum);
@@ -191,8 +252,8 @@ void optimizer_step(struct optimizer *optimizer, float *values,
         const struct optimizer_part *part = &optimizer->parts[i];
 
         slice.count = elements_of(part);
-        slice.decay = part->role == ROLE_WEIGHT ? settings->decay : 0;
-        step_slice(optimizer, &slice);
+        slice.decay = part->role == ROLE_OTHER ? 0 : settings->decay;
+        step_part(optimizer, part, &slice);
         slice.values += slice.count;
         slice.gradients += slice.count;
         slice.first += slice.first ? slice.count : 0;

@@ -1,4 +1,4 @@
-/* SGD with momentum and AdamW on flat vectors.
+/* SGD with momentum, AdamW and Muon on flat vectors.
  *
  * SGD is what PyTorch calls SGD without dampening:
  *     u <- momentum * u + (g + decay * x);  x <- x - rate * u
@@ -7,6 +7,11 @@
  *     x <- x * (1 - rate * decay);  m <- b1 m + (1 - b1) g
  *     v <- b2 v + (1 - b2) g^2
  *     x <- x - rate * m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + epsilon)
+ * Muon is AdamW, but for matrices of hidden layers (train/muon.h):
+ *     u <- momentum * u + g;  o <- orthogonalized(g + momentum * u)
+ *     x <- x * (1 - rate * decay) - rate * 0.2 sqrt(max(rows, columns)) * o
+ * whose scale gives a step the size of one of AdamW's (Liu et al., "Muon is
+ * scalable for LLM training", 2025), so that one rate does for both.
  * Before each, a gradient longer than `clip` is scaled to that length, all of
  * it together; the rate grows by equal steps over the first `warmup` ones.
  * Only weights decay, as their parts' roles say.
@@ -39,14 +44,16 @@ struct optimizer_settings {
     double rate, decay;
     double momentum;              /* of SGD */
     double beta1, beta2, epsilon; /* of AdamW */
+    double muon_momentum;
     double clip;                  /* 0: gradients are taken as they are */
     uint64_t warmup;              /* steps */
 };
 
 /* What a tensor is for. */
 enum role {
-    ROLE_OTHER, /* biases, norms, embeddings: does not decay */
-    ROLE_WEIGHT /* decays */
+    ROLE_OTHER,  /* biases, norms, embeddings: does not decay */
+    ROLE_WEIGHT, /* decays: makes the outputs, say */
+    ROLE_HIDDEN  /* a matrix that makes a hidden layer: Muon's; decays */
 };
 
 /* A tensor of the vectors. */
@@ -63,6 +70,7 @@ struct optimizer {
     uint64_t steps;  /* since the start or the last reset */
     float *first;    /* u or m; NULL for SGD without momentum */
     float *second;   /* v, or NULL */
+    float *scratch;  /* of Muon, for the largest matrix; or NULL */
 };
 
 /* STATUS_NO_MEMORY leaves nothing behind. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/text.h"
+
 enum { PART_BYTES = 256 };
 
 /* A row of numbers.def. */
@@ -92,15 +94,20 @@ static enum status read_hidden(const struct part *part, struct spec *spec)
 
 static enum status read_optimizer(const struct part *part, struct spec *spec)
 {
+    char names[PART_BYTES];
+    struct text list;
+
     for (unsigned i = 0; i < OPTIMIZERS; i++)
         if (strcmp(part->value, optimizer_rows[i].name) == 0) {
             spec->optimizer = (enum optimizer_kind)i;
             return STATUS_OK;
         }
+    text_init(&list, names, sizeof names);
+    for (unsigned i = 0; i < OPTIMIZERS; i++)
+        text_add_item(&list, optimizer_rows[i].name);
     return because(part->why, STATUS_USAGE,
-                   "there is no optimizer '%s'; take %s or %s", part->value,
-                   optimizer_rows[OPTIMIZER_SGD].name,
-                   optimizer_rows[OPTIMIZER_ADAMW].name);
+                   "there is no optimizer '%s'; take one of %s", part->value,
+                   names);
 }
 
 static enum status read_number(const struct part *part,
@@ -250,6 +257,8 @@ struct optimizer_settings spec_optimizer(const struct spec *spec)
                                        .beta1 = number[SPEC_BETA1],
                                        .beta2 = number[SPEC_BETA2],
                                        .epsilon = number[SPEC_EPSILON],
+                                       .muon_momentum =
+                                           number[SPEC_MUON_MOMENTUM],
                                        .clip = number[SPEC_CLIP],
                                        .warmup =
                                            (uint64_t)number[SPEC_WARMUP]};

@@ -132,7 +132,7 @@ static void what_is_wrong_is_said(void)
     check_refused(SPEC_MLP, "8,batch=1.5", "a whole number from 1");
     check_refused(SPEC_MLP, "8,lr=nan", "lr=nan does not work");
     check_refused(SPEC_MLP, "8,lr=", "lr= does not work");
-    check_refused(SPEC_MLP, "8,optimizer=sdg", "take sgd or adamw");
+    check_refused(SPEC_MLP, "8,optimizer=sdg", "take one of sgd, adamw, muon");
     check_refused(SPEC_MLP, "8,context=3", "'context' is not a setting");
     check_refused(SPEC_LM, "8", "'8' is not a setting");
     check_refused(SPEC_LM, "hidden=8,,batch=1", "'' is not a setting");
