@@ -78,6 +78,50 @@ static void shards_are_disjoint_and_cover_everything(void)
     }
 }
 
+/* 103 windows of 10 places among 4: 26, 26, 26 and 25. */
+static void shards_of_a_text_are_stretches(void)
+{
+    static const uint64_t begins[] = {0, 260, 520, 780, 1030};
+    struct sampler sampler;
+
+    sampler_init_text(&sampler, TOTAL, 10, 7);
+    for (uint32_t shard = 0; shard < 4; shard++) {
+        uint64_t first = begins[shard], marks[26] = {0}, count, begin = 0;
+
+        CHECK_OK(sampler_set_shard(&sampler, shard, 4, &why));
+        count = sampler_count(&sampler);
+        CHECK_EQUAL((begins[shard + 1] - first) / 10, count);
+        for (uint64_t i = 0; i < count; i++) {
+            uint64_t at = sampler_draw(&sampler) - first;
+
+            if (i == 0)
+                begin = at % 10;
+            CHECK_EQUAL(begin, at % 10);
+            if (CHECK(at / 10 < count))
+                marks[at / 10]++;
+        }
+        for (uint64_t i = 0; i < count; i++)
+            CHECK_EQUAL(1, marks[i]);
+    }
+}
+
+static void epochs_of_a_text_begin_at_all_of_its_first_places(void)
+{
+    struct sampler sampler;
+    unsigned seen[4] = {0};
+
+    sampler_init_text(&sampler, 2, 4, 1);
+    for (int epoch = 0; epoch < 40; epoch++) {
+        uint64_t first = sampler_draw(&sampler);
+        uint64_t other = sampler_draw(&sampler);
+
+        CHECK(first + 4 == other || other + 4 == first);
+        seen[first % 4]++;
+    }
+    for (int i = 0; i < 4; i++)
+        CHECK(seen[i] > 0);
+}
+
 static void a_shard_that_cannot_be_is_refused_and_nothing_changes(void)
 {
     struct sampler sampler, before;
@@ -98,5 +142,7 @@ void add_train_sampler_tests(CU_pSuite suite)
     TEST(seeds_give_different_permutations);
     TEST(an_epoch_draws_every_sample_once_and_the_next_in_other_order);
     TEST(shards_are_disjoint_and_cover_everything);
+    TEST(shards_of_a_text_are_stretches);
+    TEST(epochs_of_a_text_begin_at_all_of_its_first_places);
     TEST(a_shard_that_cannot_be_is_refused_and_nothing_changes);
 }
