@@ -6,7 +6,7 @@
 #include "train/classifier.h"
 #include "train/corpus.h"
 
-enum { BYTES = 256, HELD_OUT_SHARE = 10 };
+enum { BYTES = 256 };
 
 struct lm {
     struct classifier classifier; /* first, as classifier.h says */
@@ -59,23 +59,6 @@ static void lm_gather(const void *of, const struct batch *batch,
     }
 }
 
-static enum status split_corpus(struct lm *lm, const char *paths,
-                                struct source *source, struct why *why)
-{
-    size_t held_out = lm->corpus.size / HELD_OUT_SHARE;
-
-    if (held_out <= lm->context)
-        return because(why, STATUS_CONFIG,
-                       "%s has %zu bytes, too few for a context of %zu; give "
-                       "at least %zu or shorten the context",
-                       paths, lm->corpus.size, lm->context,
-                       HELD_OUT_SHARE * (lm->context + 1));
-    lm->split = lm->corpus.size - held_out;
-    source->training = lm->split - lm->context;
-    source->held_out = held_out - lm->context;
-    return STATUS_OK;
-}
-
 static enum status lm_init(void *self,
                            const struct star_trainer_settings *settings,
                            struct why *why)
@@ -100,10 +83,14 @@ static enum status lm_init(void *self,
     status = corpus_read(settings->data, &lm->corpus, why);
     if (status)
         return status;
-    status = split_corpus(lm, settings->data, &source, why);
-    if (!status)
+    status = corpus_split(&lm->corpus, settings->data, lm->context,
+                          &lm->split, why);
+    if (!status) {
+        source.training = lm->split - lm->context;
+        source.held_out = lm->corpus.size - lm->split - lm->context;
         status = classifier_init(&lm->classifier, "lm", &spec, &source,
                                  settings, why);
+    }
     if (status)
         input_free(&lm->corpus);
     return status;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tests/check.h"
 #include "tests/train/files.h"
@@ -162,8 +163,45 @@ static void a_corpus_is_all_its_files_in_a_row(void)
     }
     (void)snprintf(paths, sizeof paths, "%s,", folder_file(&folder, "a"));
     CHECK_STATUS(STATUS_USAGE, corpus_read(paths, &corpus, &why));
-    CHECK_STATUS(STATUS_IO, corpus_read(folder.path, &corpus, &why));
+    CHECK_STATUS(STATUS_IO, corpus_read(folder_file(&folder, "none"), &corpus,
+                                        &why));
     folder_remove(&folder);
+}
+
+static void a_folder_is_its_files_by_their_names(void)
+{
+    char paths[300];
+    struct input corpus;
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    CHECK_STATUS(STATUS_MALFORMED, corpus_read(folder.path, &corpus, &why));
+    CHECK_CONTAINS("a folder without files", why.text);
+    CHECK(file_fill(folder_file(&folder, "b"), "two", 3));
+    CHECK(file_fill(folder_file(&folder, "B"), "one ", 4));
+    CHECK(file_fill(folder_file(&folder, ".hidden"), "three", 5));
+    CHECK(file_fill(folder_file(&folder, "empty"), "", 0));
+    CHECK(mkdir(folder_file(&folder, "a"), 0700) == 0);
+    CHECK(file_fill(folder_file(&folder, "a/file"), "four", 4));
+    (void)snprintf(paths, sizeof paths, "%s,%s", folder.path,
+                   folder_file(&folder, "a/file"));
+    if (CHECK_OK(corpus_read(paths, &corpus, &why))) {
+        CHECK_TEXT("one twofour", (const char *)corpus.bytes);
+        input_free(&corpus);
+    }
+    folder_remove(&folder);
+}
+
+static void the_last_tenth_of_a_corpus_is_held_out(void)
+{
+    struct input corpus = {NULL, 119};
+    size_t split = 0;
+
+    CHECK_OK(corpus_split(&corpus, "x", 10, &split, &why));
+    CHECK_EQUAL(108, split);
+    CHECK_STATUS(STATUS_CONFIG, corpus_split(&corpus, "x", 11, &split, &why));
+    CHECK_CONTAINS("x has 119 bytes", why.text);
+    CHECK_CONTAINS("at least 120", why.text);
 }
 
 void add_train_data_tests(CU_pSuite suite)
@@ -175,4 +213,6 @@ void add_train_data_tests(CU_pSuite suite)
     TEST(what_is_there_but_wrong_is_malformed);
     TEST(every_prefix_of_a_gzip_file_is_refused);
     TEST(a_corpus_is_all_its_files_in_a_row);
+    TEST(a_folder_is_its_files_by_their_names);
+    TEST(the_last_tenth_of_a_corpus_is_held_out);
 }
