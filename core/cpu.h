@@ -31,4 +31,39 @@ enum cpu_level cpu_limit(enum cpu_level most);
     __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")))
 #endif
 
+/* Defines name##_fast, which is name##_loop, a CPU_INLINE function that returns
+ * nothing, as compiled for the level in force. A plain loop is its own
+ * reference. */
+#ifdef __x86_64__
+#define CPU_FAST(name, parameters, arguments)                                  \
+    static void name##_base parameters                                         \
+    {                                                                          \
+        name##_loop arguments;                                                 \
+    }                                                                          \
+    TARGET_AVX2 static void name##_avx2 parameters                             \
+    {                                                                          \
+        name##_loop arguments;                                                 \
+    }                                                                          \
+    TARGET_AVX512 static void name##_avx512 parameters                         \
+    {                                                                          \
+        name##_loop arguments;                                                 \
+    }                                                                          \
+    static void name##_fast parameters                                         \
+    {                                                                          \
+        static void(*const by_level[CPU_COUNT]) parameters = {                 \
+            [CPU_PLAIN] = name##_base,                                         \
+            [CPU_BASE] = name##_base,                                          \
+            [CPU_AVX2] = name##_avx2,                                          \
+            [CPU_AVX512] = name##_avx512};                                     \
+                                                                               \
+        by_level[cpu_level()] arguments;                                       \
+    }
+#else
+#define CPU_FAST(name, parameters, arguments)                                  \
+    static void name##_fast parameters                                         \
+    {                                                                          \
+        name##_loop arguments;                                                 \
+    }
+#endif
+
 #endif
