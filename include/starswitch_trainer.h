@@ -1,6 +1,6 @@
 /* A trainer plug-in: what trains, behind one small table of functions.
  *
- * starswitch-node trains with one of its own trainers (mlp, lm) or with yours:
+ * starswitch-node trains with one of its own trainers (mlp, lm, gpt) or with yours:
  * a shared object that exports star_trainer(). The node calls gradient() and
  * step() in turn; between any two calls it may read and change the values in
  * place, as that is how the other nodes' progress arrives. The hub opens the

@@ -13,21 +13,40 @@ enum { PART_BYTES = 256 };
 /* A row of numbers.def. */
 struct spec_row {
     const char *name;
-    int whole, only_lm;
+    int whole;
+    unsigned models; /* bits 1 << enum spec_model */
     double least, most;
-    double defaults[2]; /* by enum spec_model */
+    double defaults[SPEC_MODELS];
 };
 
 #define WHOLE 1
 #define REAL 0
-#define BOTH 0
-#define LM 1
+#define LM (1U << SPEC_LM)
+#define GPT (1U << SPEC_GPT)
+#define TEXT (LM | GPT)
+#define ALL (TEXT | 1U << SPEC_MLP)
 static const struct spec_row spec_rows[SPEC_NUMBERS] = {
-#define NUMBER(ID, name, kind, models, least, most, mlp, lm, doc)              \
-    {#name, kind, models, least, most, {mlp, lm}},
+#define NUMBER(ID, name, kind, models, least, most, mlp, lm, gpt, doc)         \
+    {#name, kind, models, least, most, {mlp, lm, gpt}},
 #include "train/numbers.def"
 #undef NUMBER
 };
+
+/* How the shape of a gpt abbreviates them. */
+static const struct {
+    char letter;
+    enum spec_number number;
+} letters[] = {{'L', SPEC_LAYERS},
+               {'D', SPEC_WIDTH},
+               {'H', SPEC_HEADS},
+               {'T', SPEC_CONTEXT}};
+
+enum { LETTERS = sizeof letters / sizeof *letters };
+
+static int knows(enum spec_model model, const struct spec_row *row)
+{
+    return (row->models >> model & 1) != 0;
+}
 
 /* One part of a spec and whom to tell about it. */
 struct part {
@@ -35,15 +54,6 @@ struct part {
     char *value;           /* behind the '=', or NULL */
     enum spec_model model;
     struct why *why;
-};
-
-static const struct spec defaults[2] = {
-    [SPEC_MLP] = {.optimizer = OPTIMIZER_ADAMW,
-                  .widths = {128},
-                  .width_count = 1},
-    [SPEC_LM] = {.optimizer = OPTIMIZER_ADAMW,
-                 .widths = {128},
-                 .width_count = 1},
 };
 
 static enum status read_widths(const struct part *part, const char *text,
@@ -126,15 +136,46 @@ static enum status read_number(const struct part *part,
     return STATUS_OK;
 }
 
+/* "L4-D128-H4-T64". */
+static enum status read_shape(const struct part *part, struct spec *spec)
+{
+    const char *at = part->text;
+
+    for (;;) {
+        const struct spec_row *row;
+        unsigned i = 0;
+        char *end;
+        unsigned long number = strtoul(at + (*at != 0), &end, 10);
+
+        while (i < LETTERS && letters[i].letter != *at)
+            i++;
+        row = i < LETTERS ? &spec_rows[letters[i].number] : NULL;
+        if (!row || at[1] < '0' || at[1] > '9' ||
+            (double)number < row->least || (double)number > row->most ||
+            (*end && *end != '-'))
+            return because(part->why, STATUS_USAGE,
+                           "'%s' is not a shape; give layers, width, heads "
+                           "and context, like L4-D128-H4-T64",
+                           part->text);
+        spec->number[letters[i].number] = (double)number;
+        if (*end == 0)
+            return STATUS_OK;
+        at = end + 1;
+    }
+}
+
 /* Every name that the model knows, for the error's sentence. */
 static void list_names(enum spec_model model, char *out, size_t size)
 {
-    size_t used = (size_t)snprintf(out, size, "hidden optimizer");
+    struct text list;
 
-    for (unsigned i = 0; i < SPEC_NUMBERS && used < size; i++)
-        if (!spec_rows[i].only_lm || model == SPEC_LM)
-            used += (size_t)snprintf(out + used, size - used, " %s",
-                                     spec_rows[i].name);
+    text_init(&list, out, size);
+    if (model != SPEC_GPT)
+        text_add_item(&list, "hidden");
+    text_add_item(&list, "optimizer");
+    for (unsigned i = 0; i < SPEC_NUMBERS; i++)
+        if (knows(model, &spec_rows[i]))
+            text_add_item(&list, spec_rows[i].name);
 }
 
 static enum status read_part(const struct part *part, int first,
@@ -144,13 +185,16 @@ static enum status read_part(const struct part *part, int first,
 
     if (!part->value && first && part->model == SPEC_MLP)
         return read_layers(part, spec);
-    if (part->value && strcmp(part->text, "hidden") == 0)
+    if (!part->value && first && part->model == SPEC_GPT)
+        return read_shape(part, spec);
+    if (part->value && part->model != SPEC_GPT &&
+        strcmp(part->text, "hidden") == 0)
         return read_hidden(part, spec);
     if (part->value && strcmp(part->text, "optimizer") == 0)
         return read_optimizer(part, spec);
     for (unsigned i = 0; i < SPEC_NUMBERS && part->value; i++)
         if (strcmp(part->text, spec_rows[i].name) == 0 &&
-            (!spec_rows[i].only_lm || part->model == SPEC_LM))
+            knows(part->model, &spec_rows[i]))
             return read_number(part, &spec_rows[i], &spec->number[i]);
     list_names(part->model, names, sizeof names);
     return because(part->why, STATUS_USAGE,
@@ -181,7 +225,9 @@ static enum status next_part(const char **text, struct part *out)
 enum status spec_parse(const char *text, enum spec_model model,
                        struct spec *out, struct why *why)
 {
-    struct spec spec = defaults[model];
+    struct spec spec = {.optimizer = OPTIMIZER_ADAMW,
+                        .widths = {128},
+                        .width_count = 1};
     struct part part = {.model = model, .why = why};
     const char *at = text;
 

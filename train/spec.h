@@ -1,9 +1,11 @@
-/* The text behind "mlp:" or "lm:", read into numbers.
+/* The text behind "mlp:", "lm:" or "gpt:", read into numbers.
  *
  * Parts are separated by commas: NAME=VALUE with a name of numbers.def,
- * optimizer=NAME of optimizers.def, hidden=128-64 (widths of the hidden
- * layers), and for mlp a first part without a name: 784-128-10 is all widths,
- * a single 128 is one hidden layer, input and output as the data wants. */
+ * optimizer=NAME of optimizers.def, but for gpt hidden=128-64 (widths of the
+ * hidden layers), and for mlp and gpt a first part without a name. That of mlp:
+ * 784-128-10 is all widths, a single 128 is one hidden layer, input and output
+ * as the data wants. That of gpt: L4-D128-H4-T64, layers, width, heads and
+ * context in any order; what is left out has its default. */
 #ifndef TRAIN_SPEC_H
 #define TRAIN_SPEC_H
 
@@ -11,10 +13,11 @@
 #include "train/dense.h"
 #include "train/optimizer.h"
 
-enum spec_model { SPEC_MLP, SPEC_LM };
+enum spec_model { SPEC_MLP, SPEC_LM, SPEC_GPT, SPEC_MODELS };
 
 enum spec_number {
-#define NUMBER(ID, name, kind, models, least, most, mlp, lm, doc) SPEC_##ID,
+#define NUMBER(ID, name, kind, models, least, most, mlp, lm, gpt, doc)     \
+    SPEC_##ID,
 #include "train/numbers.def"
 #undef NUMBER
     SPEC_NUMBERS

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "tests/check.h"
 #include "tests/store/folder.h"
 
@@ -40,35 +41,39 @@ static void widths_are_given_or_found_in_the_data(void)
 }
 
 /* What docs/trainers.md says of each setting. */
-#define BOTH 0
-#define LM 1
-#define WHOLE
-#define REAL
+#define LM (1U << SPEC_LM)
+#define GPT (1U << SPEC_GPT)
+#define TEXT (LM | GPT)
+#define ALL (TEXT | 1U << SPEC_MLP)
 static const struct {
     const char *name, *doc;
-    int only_lm;
-    double mlp, lm;
+    unsigned models;
+    double defaults[SPEC_MODELS];
 } documented[] = {
-#define NUMBER(ID, name, kind, models, least, most, mlp, lm, doc)              \
-    {#name, doc, models, mlp, lm},
+#define NUMBER(ID, name, kind, models, least, most, mlp, lm, gpt, doc)         \
+    {#name, doc, models, {mlp, lm, gpt}},
 #include "train/numbers.def"
 #undef NUMBER
 };
 
 static void the_page_on_trainers_has_every_setting(void)
 {
-    char row[200], of_mlp[32];
+    char row[200];
+    struct text text;
     size_t size = 0;
     char *page = file_content("docs/trainers.md", &size);
 
     if (!CHECK(page != NULL))
         return;
     for (size_t i = 0; i < sizeof documented / sizeof *documented; i++) {
-        (void)snprintf(of_mlp, sizeof of_mlp, "%g ", documented[i].mlp);
-        (void)snprintf(row, sizeof row, "\n| %s | %s| %g | %s |\n",
-                       documented[i].name,
-                       documented[i].only_lm ? "" : of_mlp, documented[i].lm,
-                       documented[i].doc);
+        text_init(&text, row, sizeof row);
+        text_add(&text, "\n| %s |", documented[i].name);
+        for (unsigned m = 0; m < SPEC_MODELS; m++)
+            if (documented[i].models >> m & 1)
+                text_add(&text, " %g |", documented[i].defaults[m]);
+            else
+                text_add(&text, " |");
+        text_add(&text, " %s |\n", documented[i].doc);
         CHECK_CONTAINS(row, page);
     }
     for (unsigned i = 0; i < OPTIMIZERS; i++) {
@@ -117,6 +122,26 @@ static void each_optimizer_has_its_own_default_rate(void)
     }
 }
 
+static void the_shape_of_a_gpt_is_read(void)
+{
+    if (!CHECK_OK(spec_parse("T32-L2,heads=8", SPEC_GPT, &spec, &why)))
+        return;
+    CHECK_NEAR(2, spec.number[SPEC_LAYERS], 0);
+    CHECK_NEAR(128, spec.number[SPEC_WIDTH], 0);
+    CHECK_NEAR(8, spec.number[SPEC_HEADS], 0);
+    CHECK_NEAR(32, spec.number[SPEC_CONTEXT], 0);
+    check_refused(SPEC_GPT, "L4-D", "'L4-D' is not a shape");
+    check_refused(SPEC_GPT, "L4-", "like L4-D128-H4-T64");
+    check_refused(SPEC_GPT, "L0", "not a shape");
+    check_refused(SPEC_GPT, "T1025", "not a shape");
+    check_refused(SPEC_GPT, "X4", "not a shape");
+    check_refused(SPEC_GPT, "L+4", "not a shape");
+    check_refused(SPEC_GPT, "L4D8", "not a shape");
+    check_refused(SPEC_GPT, "12-8", "not a shape");
+    check_refused(SPEC_GPT, "hidden=8", "'hidden' is not a setting");
+    check_refused(SPEC_LM, "layers=8", "'layers' is not a setting");
+}
+
 static void what_is_wrong_is_said(void)
 {
     check_refused(SPEC_MLP, "12-x", "'12-x' is not a list of widths");
@@ -152,6 +177,7 @@ void add_train_spec_tests(CU_pSuite suite)
     TEST(widths_that_do_not_fit_the_data_are_refused);
     TEST(settings_are_read);
     TEST(each_optimizer_has_its_own_default_rate);
+    TEST(the_shape_of_a_gpt_is_read);
     TEST(what_is_wrong_is_said);
     TEST(a_refused_spec_changes_nothing);
 }
