@@ -1,10 +1,10 @@
 /* A trainer plug-in: what trains, behind one small table of functions.
  *
- * starswitch-node trains with one of its own trainers (mlp, lm, gpt) or with yours:
- * a shared object that exports star_trainer(). The node calls gradient() and
- * step() in turn; between any two calls it may read and change the values in
- * place, as that is how the other nodes' progress arrives. The hub opens the
- * same trainer to evaluate() what it has merged.
+ * starswitch-node trains with one of its own trainers (mlp, lm, gpt) or with
+ * yours: a shared object that exports star_trainer(). The node calls
+ * gradient() and step() in turn; between any two calls it may read and change
+ * the values in place, as that is how the other nodes' progress arrives. The
+ * hub opens the same trainer to evaluate() what it has merged.
  *
  *     cc -shared -fPIC -o mine.so mine.c
  *     starswitch-node --trainer ./mine.so --model anything:my,settings
@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* Changes whenever anything below changes its layout or meaning. */
-#define STAR_TRAINER_ABI 2u
+#define STAR_TRAINER_ABI 3u
 #define STAR_TENSOR_RANK_MAX 8
 
 enum star_trainer_outcome {
@@ -124,6 +124,12 @@ struct star_trainer_type {
     void (*reset_optimizer)(void *self);
     /* Why the last call of this object failed. May be NULL. */
     const char *(*last_error)(void *self);
+    /* Writes what the model makes up by itself at `values` (NULL: the current
+     * ones), for people to look at: at most `size` bytes of any kind, of which
+     * it returns how many. Equal values give equal bytes; else it is as free
+     * of effects as evaluate(). May be NULL: it makes up nothing. */
+    size_t (*generate)(void *self, const float *values, unsigned char *out,
+                       size_t size);
 };
 
 /* What the plug-in exports. Returns a constant. */

@@ -319,7 +319,7 @@ static int train(struct training *training, struct why *why)
     if (advice == STAR_REFUSED)
         node_show_refusal(training->state.text);
     node_show_end(&training->show, net_now() - training->begun,
-                  &training->state);
+                  &training->state, training->trainer);
     if (status == STATUS_OK)
         status = node_save(training->trainer, &training->options,
                            &training->state, why);

@@ -18,7 +18,7 @@
 #define MEGA 1e6
 
 /* Room for every number at its longest and for name and state, quoted. */
-enum { LINE_BYTES = 2048 };
+enum { LINE_BYTES = 2048, MADE_UP_BYTES = 200 };
 
 static void print_hubs(const struct options *options,
                        char bytes[ENDPOINTS_TEXT_BYTES])
@@ -210,13 +210,36 @@ void node_show_refusal(const char *sentence)
     (void)fprintf(stderr, "starswitch-node: %s\n", bytes);
 }
 
+/* What the model makes up, as a JSON string; nothing if it does not. Zeroes
+ * would end it, and are left out. */
+static void add_made_up(struct trainer *trainer, const char *before,
+                        struct text *out)
+{
+    unsigned char bytes[MADE_UP_BYTES];
+    char words[MADE_UP_BYTES + 1];
+    size_t count = trainer_generate(trainer, NULL, bytes, sizeof bytes);
+    size_t used = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i])
+            words[used++] = (char)bytes[i];
+    words[used] = 0;
+    if (!used)
+        return;
+    text_add(out, "%s", before);
+    quote_json(out, words);
+}
+
 void node_show_end(struct node_show *show, nanos elapsed,
-                   const struct star_state *state)
+                   const struct star_state *state, struct trainer *trainer)
 {
     double seconds = in_seconds(elapsed);
-    char bytes[LINE_BYTES];
-    struct text line;
+    char bytes[LINE_BYTES], made_up[LINE_BYTES];
+    struct text line, words;
 
+    text_init(&words, made_up, sizeof made_up);
+    if (state->iteration)
+        add_made_up(trainer, show->json ? ",\"text\":" : "It writes: ", &words);
     text_init(&line, bytes, sizeof bytes);
     if (show->drawn)
         (void)printf("\n");
@@ -230,11 +253,11 @@ void node_show_end(struct node_show *show, nanos elapsed,
                      ",\"applied\":%" PRIu64 ",\"missed\":%" PRIu64
                      ",\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64
                      ",\"inside\":%.6f,\"waited\":%.6f,"
-                     "\"overruns\":%" PRIu64 "}\n",
+                     "\"overruns\":%" PRIu64 "%s}\n",
                      bytes, seconds, state->iteration, state->offered,
                      state->applied, state->missed, state->bytes_up,
                      state->bytes_down, state->inside, state->waited,
-                     show->overruns);
+                     show->overruns, made_up);
     } else {
         (void)printf("%s: %" PRIu64 " iteration%s in %.1f s; "
                      "%" PRIu64 " result%s applied, %" PRIu64 " late; %.1f MB "
@@ -260,6 +283,8 @@ void node_show_end(struct node_show *show, nanos elapsed,
         (void)printf("%" PRIu64 " of %" PRIu64 " step%s took longer than "
                      "--step-time\n", show->overruns, state->iteration,
                      plural(state->iteration));
+    if (made_up[0] && !show->json)
+        (void)printf("%s\n", made_up);
     (void)fflush(stdout);
 }
 

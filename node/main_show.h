@@ -37,8 +37,9 @@ void node_show_state(struct node_show *show,
                      const struct star_state *state);
 /* Why the hub will not have this node, on stderr. */
 void node_show_refusal(const char *sentence);
+/* And what the model makes up, if it does. */
 void node_show_end(struct node_show *show, nanos elapsed,
-                   const struct star_state *state);
+                   const struct star_state *state, struct trainer *trainer);
 /* What --dry-run says. */
 void node_show_plan(const struct trainer *trainer,
                     const struct options *options, double loss);

@@ -1,5 +1,6 @@
 #include "train/gpt.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,4 +190,54 @@ static void gpt_destroy(void *self)
     free(gpt);
 }
 
-LEARNER_TYPE(gpt, "a transformer for any text: gpt:L4-D128-H4-T64")
+/* One of the 256 bytes, by their logits: sharper than they say, as rare bytes
+ * spoil what is read. -1 where they are not finite. */
+static int draw_byte(const float *logits, struct prng *prng)
+{
+    const double temperature = 0.8;
+    double p[TRANSFORMER_BYTES], sum = 0, left;
+    float largest = logits[0];
+    int byte = 0;
+
+    for (int i = 1; i < TRANSFORMER_BYTES; i++)
+        largest = logits[i] > largest ? logits[i] : largest;
+    for (int i = 0; i < TRANSFORMER_BYTES; i++)
+        sum += p[i] = exp(((double)logits[i] - (double)largest) / temperature);
+    if (!isfinite(sum))
+        return -1;
+    left = prng_unit(prng) * sum;
+    while (byte < TRANSFORMER_BYTES - 1 && left >= p[byte])
+        left -= p[byte++];
+    return byte;
+}
+
+/* What follows a line's end, byte by byte. */
+static size_t gpt_generate(void *self, const float *values, unsigned char *out,
+                           size_t size)
+{
+    struct gpt *gpt = self;
+    struct transformer *transformer = &gpt->transformer;
+    unsigned char *inputs = transformer_inputs(transformer);
+    size_t length = 1;
+    struct prng prng;
+
+    if (!values)
+        values = gpt->learner.values;
+    prng_seed(&prng, 1);
+    inputs[0] = '\n';
+    for (size_t i = 0; i < size; i++) {
+        const float *logits =
+            transformer_forward(transformer, values, 1, length);
+        int byte = draw_byte(logits + (length - 1) * TRANSFORMER_BYTES, &prng);
+
+        if (byte < 0)
+            return i;
+        if (length == transformer->shape.context)
+            memmove(inputs, inputs + 1, --length);
+        inputs[length++] = out[i] = (unsigned char)byte;
+    }
+    return size;
+}
+
+LEARNER_TYPE(gpt, "a transformer for any text: gpt:L4-D128-H4-T64",
+             gpt_generate)

@@ -99,8 +99,8 @@ void learner_reset_optimizer(void *self);
 const char *learner_last_error(void *self);
 
 /* name_trainer: of struct name, name_init, a learner_model, and
- * name_destroy. */
-#define LEARNER_TYPE(name_, words)                                             \
+ * name_destroy; generate may be NULL. */
+#define LEARNER_TYPE(name_, words, generate_)                                  \
     static enum star_trainer_outcome name_##_create(                           \
         const struct star_trainer_settings *settings, void **self,             \
         char *error, size_t error_size)                                        \
@@ -121,6 +121,7 @@ const char *learner_last_error(void *self);
         .evaluate = learner_evaluate,                                          \
         .set_shard = learner_set_shard,                                        \
         .reset_optimizer = learner_reset_optimizer,                            \
-        .last_error = learner_last_error};
+        .last_error = learner_last_error,                                      \
+        .generate = (generate_)};
 
 #endif

@@ -106,4 +106,5 @@ static void lm_destroy(void *self)
 }
 
 LEARNER_TYPE(lm,
-                "guesses the next byte of any file: lm:context=16,hidden=128")
+             "guesses the next byte of any file: lm:context=16,hidden=128",
+             NULL)

@@ -187,3 +187,11 @@ void trainer_reset_optimizer(struct trainer *trainer)
     if (trainer->type->reset_optimizer)
         trainer->type->reset_optimizer(trainer->self);
 }
+
+size_t trainer_generate(struct trainer *trainer, const float *values,
+                        unsigned char *out, size_t size)
+{
+    if (!trainer->type->generate)
+        return 0;
+    return trainer->type->generate(trainer->self, values, out, size);
+}

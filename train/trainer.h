@@ -59,6 +59,8 @@ enum status trainer_evaluate(struct trainer *trainer, const float *values,
 enum status trainer_set_shard(struct trainer *trainer, uint32_t shard,
                               uint32_t shards, struct why *why) MUST_CHECK;
 void trainer_reset_optimizer(struct trainer *trainer);
+size_t trainer_generate(struct trainer *trainer, const float *values,
+                        unsigned char *out, size_t size);
 
 /* The built-in trainer number i, or NULL behind the last: for help. */
 const struct star_trainer_type *trainer_builtin(unsigned i);

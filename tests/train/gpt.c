@@ -1,5 +1,6 @@
 #include "train/gpt.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -180,6 +181,31 @@ static void steps_are_those_of_pytorch(void)
     folder_remove(&folder);
 }
 
+static void what_is_learnt_is_written(void)
+{
+    static const char words[] = "the parameter switch gives each what";
+    unsigned char text[100] = {0}, again[100];
+    const char *data = set_up();
+    struct trainer *trainer;
+
+    if (!data)
+        return;
+    trainer = model_open("gpt:L2-D32-H2-T20,batch=4,lr=0.01,optimizer=muon",
+                         data, 1);
+    if (trainer) {
+        (void)model_train(trainer, 200);
+        CHECK_EQUAL(100, trainer_generate(trainer, NULL, text, 100));
+        CHECK(memmem(text, sizeof text, words, sizeof words - 1) != NULL);
+        CHECK_EQUAL(100, trainer_generate(trainer, trainer->model.values,
+                                          again, 100));
+        CHECK(memcmp(text, again, sizeof text) == 0);
+        trainer->model.values[0] = NAN;
+        CHECK_EQUAL(0, trainer_generate(trainer, NULL, again, 100));
+    }
+    trainer_close(&trainer);
+    folder_remove(&folder);
+}
+
 static void what_does_not_fit_is_refused(void)
 {
     static const struct {
@@ -214,5 +240,6 @@ void add_train_gpt_tests(CU_pSuite suite)
     TEST(training_is_the_same_bit_for_bit);
     TEST(a_shard_is_a_stretch_of_the_text);
     TEST(steps_are_those_of_pytorch);
+    TEST(what_is_learnt_is_written);
     TEST(what_does_not_fit_is_refused);
 }

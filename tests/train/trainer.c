@@ -84,7 +84,7 @@ static void a_plugin_of_another_abi_or_with_gaps_is_refused(void)
     CHECK_STATUS(STATUS_CONFIG, plugin_check_type("x.so", &type, &why));
     type.abi++;
     CHECK_STATUS(STATUS_VERSION, plugin_check_type("x.so", &type, &why));
-    CHECK_CONTAINS("x.so was built for version 3", why.text);
+    CHECK_CONTAINS("x.so was built for version 4", why.text);
     CHECK_STATUS(STATUS_UNAVAILABLE, plugin_check_type("x.so", NULL, &why));
 }
 
