@@ -183,6 +183,19 @@ static void a_trace_is_followed(void)
     (void)unlink(path);
 }
 
+/* Of this tree's licence, with ln 256 = 5.5 at first. */
+static void nodes_may_really_train_a_transformer(void)
+{
+    static const char line[] =
+        "--nodes 2 --compute real --model gpt:L1-D16-H2-T20,batch=2,lr=0.01 "
+        "--data LICENSE --iterations 60 --step-time 50ms";
+    struct outcome one = play(line, 1), same = play(line, 1);
+
+    CHECK(one.loss < 4.5);
+    CHECK(one.accuracy > 0.1);
+    CHECK(is_same(&one, &same));
+}
+
 static void what_cannot_be_simulated_is_said(void)
 {
     struct why why = {""};
@@ -221,6 +234,7 @@ void add_study_scene_tests(CU_pSuite suite)
     TEST(a_scenario_happens);
     TEST(what_a_node_did_before_a_crash_counts);
     TEST(a_trace_is_followed);
+    TEST(nodes_may_really_train_a_transformer);
     TEST(what_cannot_be_simulated_is_said);
     TEST(a_scenario_for_more_nodes_says_how_many);
 }
