@@ -146,7 +146,7 @@ static void gradients_are_those_of_finite_differences(void)
         below = loss();
         values[i] = before;
         CHECK_NEAR((above - below) / (2 * (double)step), gradients[i],
-                   2e-4 + 0.01 * fabs((double)gradients[i]));
+                   5e-5 + 0.01 * fabs((double)gradients[i]));
     }
     tear_down();
 }
