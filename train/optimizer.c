@@ -256,7 +256,9 @@ void optimizer_step(struct optimizer *optimizer, float *values,
         step_part(optimizer, part, &slice);
         slice.values += slice.count;
         slice.gradients += slice.count;
-        slice.first += slice.first ? slice.count : 0;
-        slice.second += slice.second ? slice.count : 0;
+        if (slice.first)
+            slice.first += slice.count;
+        if (slice.second)
+            slice.second += slice.count;
     }
 }
