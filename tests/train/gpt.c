@@ -29,7 +29,7 @@ static const char *set_up(void)
     return folder.path;
 }
 
-static void the_gpt_that_is_talked_about_has_834304_parameters(void)
+static void the_tensors_of_a_gpt_have_the_names_of_gpt_2(void)
 {
     const char *text = set_up();
     struct trainer *trainer;
@@ -235,7 +235,7 @@ static void what_does_not_fit_is_refused(void)
 
 void add_train_gpt_tests(CU_pSuite suite)
 {
-    TEST(the_gpt_that_is_talked_about_has_834304_parameters);
+    TEST(the_tensors_of_a_gpt_have_the_names_of_gpt_2);
     TEST(a_text_that_repeats_is_learnt_by_heart);
     TEST(training_is_the_same_bit_for_bit);
     TEST(a_shard_is_a_stretch_of_the_text);

@@ -1,4 +1,4 @@
-/* What the tests of mlp and lm ask of both. */
+/* What the tests of mlp, lm and gpt ask of all. */
 #ifndef TESTS_TRAIN_MODELS_H
 #define TESTS_TRAIN_MODELS_H
 

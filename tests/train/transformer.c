@@ -81,7 +81,7 @@ static double loss(void)
            ROWS;
 }
 
-static void the_gpt_that_is_talked_about_has_834304_parameters(void)
+static void four_layers_of_128_have_834304_parameters(void)
 {
     struct transformer_shape shape = {4, 128, 4, 64};
 
@@ -244,7 +244,7 @@ static void first_values_are_those_of_gpt_2(void)
 
 void add_train_transformer_tests(CU_pSuite suite)
 {
-    TEST(the_gpt_that_is_talked_about_has_834304_parameters);
+    TEST(four_layers_of_128_have_834304_parameters);
     TEST(gradients_are_those_of_pytorch);
     TEST(gradients_are_those_of_finite_differences);
     TEST(a_place_sees_nothing_that_is_behind_it);
