@@ -95,6 +95,19 @@ static void contribution_fold(const struct hub *hub,
     contribution->chunks = NULL;
 }
 
+/* What is forgotten was merged as its node was told. */
+static void forget(struct hub *hub, struct member *member,
+                   struct contribution **one)
+{
+    const struct contribution *old = *one;
+
+    if (old && old->merged > old->foreign &&
+        old->incarnation == member->incarnation &&
+        old->offer.exchange > member->merged)
+        member->merged = old->offer.exchange;
+    contribution_destroy(hub, one);
+}
+
 /* Their numbers may be far apart: the oldest makes room. */
 struct contribution **contribution_place(struct hub *hub,
                                          struct member *member,
@@ -106,13 +119,13 @@ struct contribution **contribution_place(struct hub *hub,
         struct contribution **one = &member->remembered[i];
 
         if (!*one || (*one)->offer.exchange == exchange) {
-            place = one;
-            break;
+            contribution_destroy(hub, one);
+            return one;
         }
         if ((*one)->offer.exchange < (*place)->offer.exchange)
             place = one;
     }
-    contribution_destroy(hub, place);
+    forget(hub, member, place);
     return place;
 }
 

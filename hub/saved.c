@@ -16,13 +16,14 @@
  *     pinned
  *     quarantine LEFT TERM SINCE
  *
- * MERGED is its newest exchange that was merged as a whole; `parted` are those
- * that were not, and may be thought to be, or are in part: a letter for each
- * verdict, with the number of chunks that have it if it is not 1; chunks that
- * are not of its fragment have that of those before them. An older exchange may
- * be merged later, as fragments do not wait for each other: so there may be
- * many. Of the last quarantine LEFT of TERM exchanges are
- * to come, or SINCE were taken after it (see hub/quarantine.h). */
+ * MERGED is its newest exchange that was merged as a whole, or in part and so
+ * long ago that only its node knows which; `parted` are those that were not,
+ * and may be thought to be, or are in part: a letter for each verdict, with the
+ * number of chunks that have it if it is not 1; chunks that are not of its
+ * fragment have that of those before them. An older exchange may be merged
+ * later, as fragments do not wait for each other: so there may be many. Of the
+ * last quarantine LEFT of TERM exchanges are to come, or SINCE were taken after
+ * it (see hub/quarantine.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -184,6 +184,28 @@ static void a_last_offer_may_pause(void)
     bench_destroy(&bench);
 }
 
+/* Its node knows which chunks, and must not give them again. */
+static void what_was_merged_in_part_and_is_forgotten_was_merged(void)
+{
+    struct guest a, b;
+    struct bench *bench = bench_of_two(&a, &b, 0);
+
+    guest_delivers_all(bench, &a, 1, 0.5);
+    guest_delivers(bench, &b, 1, 0, 0.5);
+    closes(bench, &b, 1, 1, 2);
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &b, 1, 0));
+    CHECK_EQUAL(VERDICT_EXPIRED, guest_verdict(bench, &b, 1, 1));
+    for (uint64_t i = 2; i < 300; i++) {
+        guest_offers(bench, &b, i);
+        waives(bench, &b, i);
+    }
+    guest_breaks(bench, &b);
+    guest_comes_again(bench, &b);
+    CHECK_EQUAL(1, guest_heard(bench, &b, MSG_WELCOME)->welcome.merged);
+    CHECK_EQUAL(VERDICT_COUNT, guest_verdict(bench, &b, 1, 0));
+    bench_destroy(&bench);
+}
+
 static void what_nobody_knows_is_neither_closed_nor_waived(void)
 {
     struct guest a, b;
@@ -211,5 +233,6 @@ void add_hub_cut_tests(CU_pSuite suite)
     TEST(nodes_that_send_in_different_orders_hold_nobody_up);
     TEST(an_offer_that_waits_for_a_round_is_withdrawn);
     TEST(a_last_offer_may_pause);
+    TEST(what_was_merged_in_part_and_is_forgotten_was_merged);
     TEST(what_nobody_knows_is_neither_closed_nor_waived);
 }
