@@ -88,6 +88,7 @@ static void begin(struct node *node, struct flight *flight)
                               ? difference(node, flight, i)
                               : whole(node, flight, i);
 
+        flight->chunks[i].beside = promise_beside(node, flight, i);
         if (!carries)
             blob_unref(&flight->chunks[i].taken);
         delta_start(node, flight, i, job);

@@ -116,6 +116,7 @@ void promise_chunk(struct node *node, const struct flight *flight,
         return;
     place = remember(node, flight, chunk, given);
     place->doubted = place->flown = !merged;
+    place->beside = flight->chunks[chunk].beside;
     if (merged)
         promises_trim(node);
     else
@@ -325,17 +326,22 @@ static bool is_over(const struct promise *promise, uint32_t chunk)
     return promise->chunks[chunk].doubted;
 }
 
-/* Whether what was offered since its last turn holds it, and `counts`. */
+/* Whether what was offered since its last turn holds it, and `counts`. What was
+ * offered while an earlier offer since that was under way does not. */
 static bool is_held(const struct promise *promise, uint32_t chunk, bool counts)
 {
     const struct promised *place = &promise->chunks[chunk];
-    const struct promise *later = promise->next;
+    uint64_t turned = place->turn[place->turns - 1];
 
-    while (later && !(later->first > place->turn[place->turns - 1] &&
-                      later->chunks[chunk].given.blob &&
-                      !(counts && is_given_again(&later->chunks[chunk]))))
-        later = later->next;
-    return later != NULL;
+    for (const struct promise *later = promise->next; later;
+         later = later->next) {
+        const struct promised *other = &later->chunks[chunk];
+
+        if (later->first > turned && other->given.blob &&
+            other->beside <= turned && !(counts && is_given_again(other)))
+            return true;
+    }
+    return false;
 }
 
 static bool is_owed(const struct promise *promise, uint32_t chunk)

@@ -62,6 +62,8 @@ struct promised {
     bool confirmed; /* it says that it has */
     bool doubted;  /* it was in flight, and no hub has settled it since */
     bool flown;    /* it was: nobody has said yet that it was merged */
+    uint64_t beside; /* newest exchange under way when it was offered: what was
+                        given again since that, it holds */
     unsigned turns;
     uint64_t *turn; /* the last exchange that was offered before each */
 };
@@ -104,6 +106,10 @@ struct promises {
  * hub went, that may have merged it, and is given again. */
 void promise_chunk(struct node *node, const struct flight *flight,
                    uint32_t chunk, enum verdict verdict);
+/* The newest exchange that holds some of the chunk back while this one is made:
+ * what is under way is not in what comes later, whatever becomes of it. */
+uint64_t promise_beside(const struct node *node, const struct flight *flight,
+                        uint32_t chunk);
 /* A chunk of some has been added up. */
 void promises_folded(struct node *node, struct job *job);
 /* A hub that has not let the node in yet, or looks for its centre once more,

@@ -40,6 +40,20 @@ static bool is_between(const struct promises *promises,
     return false;
 }
 
+uint64_t promise_beside(const struct node *node, const struct flight *flight,
+                        uint32_t chunk)
+{
+    uint64_t newest = 0;
+
+    for (const struct flight *other = node->flights; other != flight;
+         other = other->next)
+        if (other->begun && !other->obsolete &&
+            other->snapshot.kind == flight->snapshot.kind &&
+            fragment_holds(other->part, chunk) && !other->chunks[chunk].judged)
+            newest = other->snapshot.exchange;
+    return newest;
+}
+
 /* Of an older exchange something may still be merged. */
 static bool is_open(const struct node *node, const struct promise *one)
 {
@@ -90,6 +104,16 @@ static struct job *chunk_sum(const struct node *node,
     return job;
 }
 
+/* It holds what any of them does. */
+static void take_over(const struct node *node, struct promise *sum,
+                      const struct promise *one)
+{
+    for (uint32_t i = 0; i < node->chunks; i++)
+        if (one->chunks[i].given.blob &&
+            one->chunks[i].beside < sum->chunks[i].beside)
+            sum->chunks[i].beside = one->chunks[i].beside;
+}
+
 /* They are one now, if they still are there. */
 static void replace(struct node *node)
 {
@@ -104,8 +128,12 @@ static void replace(struct node *node)
     if (!last || last->exchange != folding->last || folding->failed)
         return;
     sum = promise_new(node, link, folding->first, folding->last, last->kind);
-    while (sum->next && sum->next->exchange <= folding->last)
+    for (uint32_t i = 0; i < node->chunks; i++)
+        sum->chunks[i].beside = UINT64_MAX;
+    while (sum->next && sum->next->exchange <= folding->last) {
+        take_over(node, sum, sum->next);
         promise_free(node, &sum->next);
+    }
     for (uint32_t i = 0; i < node->chunks; i++) {
         const struct blob *blob = blob_ref(folding->sum[i].blob);
 

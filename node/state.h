@@ -47,6 +47,7 @@ struct flight_chunk {
     uint64_t checksum; /* of the result, as announced */
     uint64_t job; /* makes `applied`, or what founds; 0: none yet */
     double squares;      /* of what is given, decoded */
+    uint64_t beside; /* newest exchange that held some of it back meanwhile */
     bool judged;
     enum verdict verdict;
 };
