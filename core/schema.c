@@ -136,6 +136,11 @@ static enum status describe(const struct schema *schema, const char *name,
     return STATUS_OK;
 }
 
+uint64_t schema_hash(const char *text, size_t size)
+{
+    return XXH3_64bits(text, size);
+}
+
 /* schema_add but for the hash. */
 static enum status append(struct schema *schema, const struct tensor *tensor,
                           struct why *why)
@@ -180,7 +185,7 @@ enum status schema_add(struct schema *schema, const char *name, unsigned rank,
     if (!status)
         status = append(schema, &tensor, why);
     if (!status)
-        schema->hash = XXH3_64bits(schema->text, schema->text_bytes);
+        schema->hash = schema_hash(schema->text, schema->text_bytes);
     return status;
 }
 
@@ -291,7 +296,7 @@ struct schema *schema_parse(const char *text, size_t size, struct why *why)
         if (read_line(&rest, schema, why))
             schema_destroy(&schema);
     if (schema)
-        schema->hash = XXH3_64bits(schema->text, schema->text_bytes);
+        schema->hash = schema_hash(schema->text, schema->text_bytes);
     return schema;
 }
 

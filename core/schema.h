@@ -36,7 +36,7 @@ struct schema {
     struct tensor *tensors; /* in order; room for `capacity` */
     unsigned count, capacity;
     uint64_t elements;
-    uint64_t hash; /* XXH3-64 of its text; equal hash: equal schema */
+    uint64_t hash; /* schema_hash of its text; equal hash: equal schema */
     size_t text_bytes;
     char text[SCHEMA_MAX_TEXT_BYTES];     /* what schema_print writes */
     uint16_t by_name[SCHEMA_MAX_TENSORS]; /* their numbers, sorted by name */
@@ -55,6 +55,8 @@ enum status schema_add(struct schema *schema, const char *name, unsigned rank,
  * the shape of a scalar; returns the length, or 0 when it is longer than
  * `size`. There is no NUL behind it. */
 size_t schema_print(const struct schema *schema, char *text, size_t size);
+/* XXH3-64 of what schema_print wrote. */
+uint64_t schema_hash(const char *text, size_t size);
 /* Reads what schema_print wrote, from a hostile peer; NULL when it is not
  * exactly that, or has no tensor. O(n log n) for n tensors. */
 struct schema *schema_parse(const char *text, size_t size, struct why *why);

@@ -72,18 +72,23 @@ enum start member_first_thing(const struct hub *hub,
     return hub->version == 0 ? START_GO : START_TAKE;
 }
 
-/* VERSION: it speaks another protocol; else as centre_shape. */
+/* VERSION: it speaks another protocol; MALFORMED: its schema is not that of
+ * which it tells the hash; else as centre_shape. */
 static enum status look_at_hello(struct hub *hub,
                                  const struct msg_hello *hello,
                                  const struct blob *payload, struct why *why)
 {
-    if (protocol_fits(hello))
-        return centre_shape(hub, (const char *)payload->bytes, payload->size,
-                            why);
-    return because(why, STATUS_VERSION,
-                   "this hub speaks version %d of the protocol, the node "
-                   "version %u: install the same release on both",
-                   PROTOCOL_MAX, hello->protocol_max);
+    const char *text = (const char *)payload->bytes;
+
+    if (!protocol_fits(hello))
+        return because(why, STATUS_VERSION,
+                       "this hub speaks version %d of the protocol, the node "
+                       "version %u: install the same release on both",
+                       PROTOCOL_MAX, hello->protocol_max);
+    if (hello->schema != schema_hash(text, payload->size))
+        return because(why, STATUS_MALFORMED,
+                       "the hash that HELLO tells is not that of its schema");
+    return centre_shape(hub, text, payload->size, why);
 }
 
 /* Whether the node may come in; says goodbye if not, or hangs up if it may when

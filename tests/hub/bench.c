@@ -135,7 +135,6 @@ struct guest guest_new(struct bench *bench, const char *name)
     guest.hello.node_low = bench->next_uuid++;
     guest.hello.incarnation = 1;
     guest.hello.lineage = 5;
-    guest.hello.schema = bench->schema->hash;
     guest.hello.kept_chunk = bench->config.chunk_elements;
     (void)snprintf(guest.hello.name, sizeof guest.hello.name, "%s", name);
     return guest;
@@ -149,6 +148,8 @@ void guest_hello(struct bench *bench, struct guest *guest)
     struct msg msg = {.kind = MSG_HELLO, .hello = guest->hello};
     const struct msg *welcome;
 
+    if (!msg.hello.schema)
+        msg.hello.schema = bench->schema->hash;
     if (guest->control == PEER_NONE) {
         guest->control = bench->next_peer++;
         hand_join_as(&bench->hand, guest->control, CHANNEL_CONTROL,

@@ -38,6 +38,21 @@ static void another_protocol_version_is_refused(void)
     bench_destroy(&bench);
 }
 
+/* The run would have the model that came of damage, or of a lie. */
+static void a_schema_of_another_hash_is_refused(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a = guest_new(bench, "a");
+
+    bench_open(bench);
+    a.hello.schema = bench->schema->hash + 1;
+    guest_hello(bench, &a);
+    CHECK_EQUAL(FAREWELL_SCHEMA, guest_farewell(bench, &a));
+    CHECK_CONTAINS("hash", guest_heard(bench, &a, MSG_BYE)->bye.text);
+    CHECK(!bench_node(bench, "a"));
+    bench_destroy(&bench);
+}
+
 static void another_model_is_refused_by_its_first_tensor(void)
 {
     struct bench *bench = bench_new(), *other = bench_new();
@@ -272,6 +287,7 @@ void add_hub_hello_tests(CU_pSuite suite)
     TEST(no_session_has_the_number_of_one_before_a_restart);
     TEST(a_hello_is_answered_with_the_settings);
     TEST(another_protocol_version_is_refused);
+    TEST(a_schema_of_another_hash_is_refused);
     TEST(another_model_is_refused_by_its_first_tensor);
     TEST(an_older_incarnation_is_refused_while_a_newer_is_here);
     TEST(a_lower_incarnation_replaces_one_that_is_silent);
