@@ -23,6 +23,16 @@ static void parcel_send(struct hub *hub, struct member *member,
     delivery_sent(hub, member, &msg, payload);
 }
 
+/* Once all of the centre is sent, the node goes on from that. */
+static void take_ends(struct hub *hub, struct member *member)
+{
+    if (member->delivery.take_next < hub->chunks)
+        return;
+    member->delivery.take_next = member->delivery.take_count = 0;
+    member->start = START_GO;
+    member_recount(hub, member);
+}
+
 /* Sends the next chunk of the centre as it is now to a node that takes it. */
 static void take_send(struct hub *hub, struct member *member)
 {
@@ -37,11 +47,7 @@ static void take_send(struct hub *hub, struct member *member)
     result.checksum = payload->checksum;
     shadow_shorten(hub, member, &result, &payload);
     parcel_send(hub, member, &result, payload);
-    if (member->delivery.take_next == hub->chunks) {
-        member->delivery.take_next = member->delivery.take_count = 0;
-        member->start = START_GO;
-        member_recount(hub, member);
-    }
+    take_ends(hub, member);
 }
 
 /* What comes next; NULL: nothing. */
@@ -316,16 +322,37 @@ void delivery_clear(struct delivery *delivery)
     delivery->holds = NULL;
 }
 
+/* Chunks that it need not be sent again after a break: what it says it has, and
+ * has given credit for, unless the hub has gone back since. */
+static uint32_t take_resumes(struct hub *hub, struct member *member)
+{
+    uint32_t has = member->claims < member->took ? member->claims
+                                                 : member->took;
+
+    member->claims = 0;
+    return member->took_version >= hub->back.turned ? has : 0;
+}
+
+void delivery_claimed(struct member *member, const struct msg_close *close)
+{
+    member->claims = close->first ? 0 : close->chunks;
+}
+
 /* A node that takes the centre asks for it, so that no chunk overtakes the
  * WELCOME that says so on the other connection. */
 static void take_begin(struct hub *hub, struct member *member)
 {
     if (member->start != START_TAKE)
         return;
-    member->delivery.take_next = 0;
+    member->took = member->delivery.take_next = take_resumes(hub, member);
     member->delivery.take_count = hub->chunks;
+    if (member->took)
+        verdict_send(hub, member, 0, 0, member->took, VERDICT_MERGED);
+    else
+        member->took_version = hub->version;
     member->takes = true;
-    member->taken = hub->version;
+    member->taken = member->took_version;
+    take_ends(hub, member);
     delivery_flush(hub, member);
 }
 
@@ -348,6 +375,8 @@ void hub_on_credit(struct hub *hub, struct peer *peer, const struct msg *msg,
         return;
     }
     member->delivery.out -= msg->credit.more;
+    if (msg->credit.exchange == 0 && member->took < hub->chunks)
+        member->took++;
     member->delivery.moved = hub->now;
     delivery_flush(hub, member);
     if (!member->delivery.out && msg->credit.more)

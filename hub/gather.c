@@ -51,15 +51,17 @@ static void give_with(struct hub *hub, int member,
         offend(hub, hub->members[member], chunk, too_many);
         return;
     }
-    if (gift->given[chunk->chunk])
+    if (gift->given[chunk->chunk]) {
+        gift_again(hub, hub->members[member], payload->wire_bytes);
         return;
+    }
     if (!flow_allows(hub, &gift->loan)) {
         if (hub->members[member]->asked < 2)
             offend(hub, hub->members[member], chunk, "came without credit");
         return;
     }
     gift->given[chunk->chunk] = true;
-    hub->recovery.progress = hub->now;
+    gift_begins(hub);
     flow_came(&gift->loan, payload->wire_bytes);
     flow_stir(hub);
     check_start(hub, member, chunk, payload);
@@ -110,6 +112,8 @@ void hub_on_close(struct hub *hub, struct peer *peer, const struct msg *msg,
         contribution_find(hub, peer->member, close->exchange);
 
     (void)payload;
+    if (!close->exchange)
+        delivery_claimed(hub_member(hub, peer), close);
     if (!contribution || !contribution->granted)
         return;
     for (uint32_t i = close->first;

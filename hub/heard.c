@@ -20,7 +20,7 @@ void member_heard(struct hub *hub, struct member *member)
     recover_heard(hub, member);
     member_recount(hub, member);
     effects_note(hub->out, NOTE_RECOVERED, member->name, "is heard again");
-    centre_choose_founder(hub);
+    gift_choose_founder(hub);
     rounds_advance(hub);
 }
 
@@ -52,7 +52,7 @@ static void progress(struct hub *hub, const struct member *member)
     struct contribution *one = member->open;
 
     if (hub->founder == member->place)
-        hub->recovery.progress = hub->now;
+        gift_begins(hub);
     while (one && !(one->granted && one->delivered < hub->chunks))
         one = one->next;
     if (one)
@@ -106,18 +106,18 @@ static void suspect(struct hub *hub, int i)
                  "nothing heard for %.0f s; rounds go on without it",
                  patience_seconds(silent_after(member)));
     review_forget(hub, i);
-    if (hub->founder == i) { /* what it gives is not waited for */
+    if (hub->founder == i && !hub->gift.begun) { /* it may as well be gone */
         hub->founder = -1;
         member_start(hub, member, START_HOLD);
     }
-    centre_choose_founder(hub);
+    gift_choose_founder(hub);
     rounds_advance(hub);
 }
 
 void members_tick(struct hub *hub)
 {
     view_tick(hub);
-    centre_hurry(hub);
+    gift_hurry(hub);
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
         nanos quiet = hub->now - member->heard;

@@ -5,6 +5,7 @@
 static void member_forget_past(struct hub *hub, struct member *member)
 {
     member->last_exchange = member->merged = member->settled = 0;
+    member->took = 0;
     contributions_forget(hub, member);
 }
 
@@ -137,6 +138,7 @@ static void member_enter(struct hub *hub, struct member *member,
     member->run = hello->run;
     member->keeps = hello->kept;
     member->asked = 0;
+    member->claims = 0;
     member->keeps_life = hello->kept_life;
     member->keeps_chunk = hello->kept_chunk;
     member->doubt = (struct doubt){.asked = recover_doubts(hub, hello),

@@ -246,6 +246,8 @@ void delivery_sent(struct hub *hub, struct member *member,
                    const struct msg *msg, struct blob *payload);
 /* The run is over: verdicts say what is in results that wait for credit. */
 void delivery_end(struct hub *hub, struct member *member);
+/* It says that it has these chunks of the centre from before a break. */
+void delivery_claimed(struct member *member, const struct msg_close *close);
 /* Forgets what waits to be sent; what is on its way keeps its credit. */
 void delivery_clear(struct delivery *delivery);
 
@@ -256,9 +258,6 @@ enum status centre_shape(struct hub *hub, const char *text, size_t size,
                          struct why *why);
 /* The extent of a chunk. */
 struct extent centre_extent(const struct hub *hub, uint32_t chunk);
-void centre_choose_founder(struct hub *hub);
-/* From time to time: who was asked and gives nothing is passed over. */
-void centre_hurry(struct hub *hub);
 void centre_free(struct hub *hub);
 /* Nodes keep parameters of their own, whatever the centre is. */
 bool centre_is_apart(const struct hub *hub);

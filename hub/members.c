@@ -169,8 +169,10 @@ void member_gone(struct hub *hub, struct member *member, const char *why,
                  (unsigned long long)member->stats.iteration,
                  plural(member->stats.iteration));
     member_forget(hub, member);
+    if (clean)
+        gift_forget(hub, member);
     view_push(hub);
-    centre_choose_founder(hub);
+    gift_choose_founder(hub);
     rounds_advance(hub);
 }
 
@@ -184,6 +186,7 @@ void member_offends(struct hub *hub, struct member *member,
     (void)vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     effects_note(hub->out, NOTE_OFFENCE, member->name, "%s", what);
+    gift_forget(hub, member);
     member_gone(hub, member, "cut for an offence", false);
     member->lost = 0;
 }
@@ -378,7 +381,7 @@ void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,
     peer->state = PEER_MEMBER_BULK;
     peer->member = member->place;
     delivery_attach(hub, member);
-    centre_choose_founder(hub);
+    gift_choose_founder(hub);
     rounds_advance(hub);
 }
 

@@ -94,6 +94,7 @@ static void finish(struct hub *hub, bool taken)
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
+        member->took = 0; /* it may have been of another centre */
         if (!member->present)
             continue;
         member->doubt = (struct doubt){0};
@@ -101,7 +102,7 @@ static void finish(struct hub *hub, bool taken)
         member_start(hub, member,
                      recover_first_thing(hub, member, taken));
     }
-    centre_choose_founder(hub);
+    gift_choose_founder(hub);
     rounds_advance(hub);
     orders_resume(hub);
     finish_resume(hub);

@@ -79,14 +79,8 @@ struct hub;
 struct job;
 struct member;
 
-/* ---- centre.c: parameters that a node gives ---- */
+/* ---- centre.c ---- */
 
-/* Asks a node for them; `start` says where it is to take them from. */
-void gift_ask(struct hub *hub, struct member *member, enum start start);
-struct extent gift_extent(const struct hub *hub, uint32_t chunk);
-/* A chunk of them has been checked. */
-void gift_checked(struct hub *hub, struct job *job);
-void gift_drop(struct hub *hub);
 /* The chunks, cut as the gift is and the hub's from now on, are its centre. */
 void centre_replace(struct hub *hub, struct centre_chunk *chunks);
 

@@ -5,7 +5,7 @@
  * waits.c (who is waited for), told.c (their word), quarantine.c (who does not,
  * for a while), choice.c (who is asked for data), gather.c (chunks in), merge.c
  * (results out), shadow.c (results as changes), queue.c (which round is next),
- * preempt.c (who starts again), centre.c (the first values), flow.c and
+ * preempt.c (who starts again), centre.c, gift.c (the first values), flow.c and
  * delivery.c (credit), tasks.c (who trains on what), snapshot.c (saves),
  * keeping.c, recover.c, lives.c (a centre that nodes keep), rollback.c,
  * finish.c (the end), orders.c (what the operator asks), enrol.c (keys). */
@@ -17,6 +17,7 @@
 #include "core/fragment.h"
 #include "core/index.h"
 #include "group/board.h"
+#include "hub/gift.h"
 #include "hub/hub.h"
 #include "hub/ledger.h"
 #include "hub/lengths.h"
@@ -88,18 +89,6 @@ struct contribution_chunk {
     enum codec_id codec;
     struct blob *payload;
     uint64_t bytes; /* of the payload, once it came */
-};
-
-/* The credit of an upload. */
-struct loan {
-    bool whole;     /* all of it is asked for at once */
-    bool prompt;    /* what has come is done with, merged or not */
-    uint32_t left;  /* chunks that have not come */
-    uint32_t came;  /* chunks that have */
-    int64_t bytes;  /* of those */
-    int64_t given;  /* bytes of credit, ever; less than came: some is owed */
-    int64_t done;   /* bytes that the hub is done with */
-    nanos since;    /* when it last was given some after having none */
 };
 
 /* An offer, from its arrival to its last verdict. */
@@ -238,6 +227,9 @@ struct member {
     uint64_t every; /* k that it was told */
     bool takes;        /* has been sent the centre, not yet heard of it */
     uint64_t taken;    /* the version it was sent, at least */
+    uint64_t took_version; /* when that began, also over breaks */
+    uint32_t took, claims; /* chunks of it that it has: by its credit; as it
+                              said after a break */
     uint64_t exchanges, up_bytes, down_bytes;
     struct pace up, down;
     double trip; /* seconds, without queues: falls at once, rises slowly */
@@ -298,15 +290,6 @@ struct centre_chunk {
     struct round *ready; /* those that may merge it next, oldest first */
 };
 
-/* Parameters on their way from a node, cut as the centre is going to be. */
-struct gift {
-    uint32_t chunk_elements, count, here; /* here: chunks that are checked */
-    uint64_t first_job; /* that may be about them */
-    struct loan loan;
-    bool *given; /* per chunk: it came, at least to be checked */
-    struct blob **chunks;
-};
-
 struct hub {
     struct hub_config config;
     const struct policy *policy; /* in force: a tournament has its own */
@@ -344,6 +327,7 @@ struct hub {
     bool founded;
     int founder; /* member that sends parameters, new or kept, or -1 */
     struct gift gift; /* those */
+    nanos founding, founding_said; /* since when that is; 0: not yet */
     uint32_t chunks;
     struct centre_chunk *centre;
     uint64_t version, rounds_done, rounds_here; /* here: since this start */

@@ -365,6 +365,10 @@ void node_on_verdict(struct node *node, const struct msg *msg,
     end = verdict->chunks < node->chunks - verdict->first
               ? verdict->first + verdict->chunks
               : node->chunks;
+    if (!verdict->exchange) {
+        taking_resumes(node, verdict, end);
+        return;
+    }
     if (flight && flight->stage == FLIGHT_FORMING)
         flight = NULL;
     for (uint32_t i = verdict->first; flight && i < end; i++)

@@ -365,7 +365,8 @@ static void chunk_formed(struct node *node, struct flight *flight,
         flight->broken = true;
         return;
     }
-    flight->chunks[chunk].encoded = blob_ref(job->out[0]);
+    if (!flight->chunks[chunk].judged)
+        flight->chunks[chunk].encoded = blob_ref(job->out[0]);
     flight->chunks[chunk].squares = job->number[DELTA_SQUARES];
     flight->squares += job->number[DELTA_SQUARES];
     if (is_lossy(flight) && !flight->obsolete)

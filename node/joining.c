@@ -147,8 +147,7 @@ static void detach(struct node *node, const char *why)
         if (!flight->complete)
             flight_forget(node, flight);
     flight_destroy(node, &node->founding);
-    if (node->taking && !node->taking->complete)
-        flight_destroy(node, &node->taking);
+    taking_breaks(node);
     joining_schedule(node);
     parting_detached(node, why);
 }

@@ -77,7 +77,7 @@ void node_destroy(struct node **reference)
     promises_forget(node);
     flights_drop(node);
     flight_destroy(node, &node->founding);
-    flight_destroy(node, &node->taking);
+    taking_ends(node);
     for (uint32_t i = 0; i < node->chunks; i++) {
         sum_free(&node->reference[i]);
         sum_free(&node->residual[i]);

@@ -178,6 +178,8 @@ void node_on_result(struct node *node, const struct msg *msg,
         return;
     }
     node_hub_is_at(node, result->version);
+    if (!result->exchange)
+        taking_arrives(node, result);
     if (payload && result->chunk < node->chunks &&
         held_decodes(node, result)) {
         held_arrives(node, result, payload);
@@ -350,7 +352,7 @@ static void taken(struct node *node)
     arrive(node, node->taking);
     promises_settle(node, node->welcome.merged);
     welcome_settled(node);
-    flight_destroy(node, &node->taking);
+    taking_ends(node);
     joining_schedule(node);
 }
 

@@ -131,6 +131,7 @@ struct node {
                                  was merged: the next offer stands for them */
     struct flight *founding;  /* exchange 0 to the hub */
     struct flight *taking;    /* exchange 0 from the hub */
+    struct flight *before;    /* what had come of it before a break */
     struct bucket up;         /* what may be sent */
     nanos send_at;            /* when more may be, or NEVER */
     nanos spread_at;          /* when a flight's next chunk is due, or NEVER */
@@ -285,6 +286,21 @@ uint64_t flights_offered(const struct node *node);
 void flights_found(struct node *node);
 void node_on_snapshot(struct node *node, const struct msg *msg,
                      struct blob *payload);
+
+/* taking.c */
+/* Asks for the hub's parameters, which come on the other connection; in a new
+ * session for what has not come of them before a break. */
+void taking_begins(struct node *node, bool fresh);
+/* The connection is gone: what has come is kept for the next session. */
+void taking_breaks(struct node *node);
+/* VERDICT of exchange 0, for chunks up to `end`: what the node has it is not
+ * sent again, and what the hub has the node does not give again. */
+void taking_resumes(struct node *node, const struct msg_verdict *verdict,
+                    uint32_t end);
+/* A chunk comes: the first of all says that the hub sends all of them. */
+void taking_arrives(struct node *node, const struct msg_result *result);
+/* Nothing is taken any more. */
+void taking_ends(struct node *node);
 
 /* spoiled.c */
 /* An offer is not made for that: the hub's are taken instead. */

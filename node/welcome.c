@@ -69,7 +69,7 @@ static bool cut_anew(struct node *node)
     if (node->flights)
         return false;
     flight_destroy(node, &node->founding);
-    flight_destroy(node, &node->taking);
+    taking_ends(node);
     keep_free(node);
     promises_forget(node);
     held_forget(node);
@@ -89,23 +89,6 @@ void welcome_settled(struct node *node)
     node->diverged = false;
 }
 
-/* Asks for the hub's parameters, which come on the other connection. */
-static void take_start(struct node *node)
-{
-    const struct msg_snapshot nothing = {0};
-    const struct msg forget = {.kind = MSG_FORGET};
-    const struct msg ready = {.kind = MSG_CREDIT};
-
-    node->takes = node->welcome.run;
-    parting_forgets(node);
-    node_to_trainer(node, &forget, NULL);
-    tasks_fail(node);
-    flights_drop(node);
-    flight_destroy(node, &node->taking);
-    node->taking = flight_new(node, &nothing);
-    node_to_hub(node, &ready, NULL);
-}
-
 /* Begins what WELCOME says must come first. */
 static void begin_start(struct node *node, bool fresh)
 {
@@ -119,7 +102,7 @@ static void begin_start(struct node *node, bool fresh)
         welcome_settled(node);
         break;
     case START_TAKE:
-        take_start(node);
+        taking_begins(node, fresh);
         break;
     case START_FOUND:
         flights_found(node);

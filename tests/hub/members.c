@@ -31,7 +31,6 @@ static void another_founds_when_the_founder_leaves(void)
     bench_open(bench);
     a = guest_comes(bench, "a");
     b = guest_comes(bench, "b");
-    guest_delivers(bench, &a, 0, 0, 1);
     guest_breaks(bench, &a);
     CHECK_EQUAL(START_FOUND,
                 guest_heard(bench, &b, MSG_WELCOME)->welcome.start);

@@ -1,0 +1,263 @@
+/* Parameters that a node gives: the first ones, or those that it keeps.
+ *
+ * What has come of the first ones is worth waiting for: on a link that is away
+ * for some seconds now and then, or breaks, all of it would else never come. */
+#include <stdlib.h>
+
+#include "hub/state.h"
+
+/* Who is to give the first parameters and sends none of them for so long is
+ * passed over, though it is heard of: a chunk of 1 MiB takes as long at
+ * 0.14 Mbit/s. */
+#define FOUNDER_PATIENCE (60 * SECOND)
+#define SAID_EVERY (60 * SECOND)
+
+void gift_drop(struct hub *hub)
+{
+    for (uint32_t i = 0; i < hub->gift.count; i++)
+        blob_unref(&hub->gift.chunks[i]);
+    free((void *)hub->gift.chunks);
+    free(hub->gift.given);
+    hub->gift = (struct gift){0};
+}
+
+/* Whose it is: if that node comes back, it goes on with it. */
+static void sign(struct gift *gift, const struct member *member,
+                 enum start start)
+{
+    gift->start = start;
+    gift->place = member->place;
+    gift->incarnation = member->incarnation;
+    gift->run = member->run;
+    gift->lineage = member->lineage;
+    gift->base_version = member->base_version;
+}
+
+void gift_ask(struct hub *hub, struct member *member, enum start start)
+{
+    struct gift *gift = &hub->gift;
+
+    gift_drop(hub);
+    hub->recovery.progress = hub->now;
+    hub->founder = member->place;
+    sign(gift, member, start);
+    gift->chunk_elements = start == START_GIVE ? member->keeps_chunk
+                                               : hub->config.chunk_elements;
+    gift->count = chunks_of(hub->schema->elements, gift->chunk_elements);
+    gift->loan.left = gift->count;
+    gift->first_job = hub->next_job;
+    gift->given = calloc(gift->count, sizeof *gift->given);
+    gift->chunks = calloc(gift->count, sizeof(struct blob *));
+    if (!gift->given || !gift->chunks)
+        abort();
+    member->asked++;
+    member_start(hub, member, start);
+    flow_open(hub, member, 0, &hub->gift.loan);
+}
+
+/* Who began it, here or away, as it was then; NULL: nobody can go on. */
+static struct member *giver_of(const struct hub *hub)
+{
+    const struct gift *gift = &hub->gift;
+    struct member *member =
+        gift->here && gift->start == START_FOUND ? hub->members[gift->place]
+                                                 : NULL;
+
+    return member && !member->mistrusted &&
+                   member->incarnation == gift->incarnation &&
+                   member->run == gift->run &&
+                   member->lineage == gift->lineage &&
+                   member->base_version == gift->base_version
+               ? member
+               : NULL;
+}
+
+/* It is back after a break: the chunks that are here it need not give again. */
+static void gift_resume(struct hub *hub, struct member *member)
+{
+    struct gift *gift = &hub->gift;
+
+    hub->recovery.progress = hub->now;
+    hub->founder = member->place;
+    gift->resumed = true;
+    gift->first_job = hub->next_job;
+    gift->loan = (struct loan){.left = gift->count - gift->here};
+    member->asked++;
+    member_start(hub, member, START_FOUND);
+    for (uint32_t i = 0; i < gift->count; i++) {
+        gift->given[i] = gift->chunks[i] != NULL;
+        if (gift->given[i])
+            verdict_send(hub, member, 0, i, 1, VERDICT_MERGED);
+    }
+    flow_open(hub, member, 0, &gift->loan);
+}
+
+void gift_again(struct hub *hub, struct member *member, uint64_t bytes)
+{
+    struct gift *gift = &hub->gift;
+
+    if (!gift->resumed || !flow_allows(hub, &gift->loan))
+        return;
+    gift->loan.bytes += (int64_t)bytes;
+    gift->loan.came++;
+    flow_return(hub, member, 0, &gift->loan, bytes);
+}
+
+void gift_forget(struct hub *hub, const struct member *member)
+{
+    if (hub->gift.count && hub->gift.place == member->place &&
+        !hub->recovery.on)
+        gift_drop(hub);
+}
+
+void gift_begins(struct hub *hub)
+{
+    hub->gift.begun = true;
+    hub->recovery.progress = hub->now;
+}
+
+/* Nothing has come for longer than others wait for it. */
+static bool is_overdue(const struct hub *hub)
+{
+    return hub->now - hub->recovery.progress >= FOUNDER_PATIENCE;
+}
+
+static bool may_found(const struct member *member)
+{
+    return member->present && member->bulk != PEER_NONE && !member->silent;
+}
+
+/* The first that has not been asked in vain; if that is nobody, the first. */
+static struct member *first_of(const struct hub *hub, int except)
+{
+    struct member *first = NULL;
+
+    for (int i = hub->member_count - 1; i >= 0; i--) {
+        struct member *member = hub->members[i];
+
+        if (i != except && may_found(member) &&
+            (!first || first->mistrusted || !member->mistrusted))
+            first = member;
+    }
+    return first;
+}
+
+/* Who has begun to give them has its turn, though it may be away. */
+void gift_choose_founder(struct hub *hub)
+{
+    struct member *giver, *first;
+
+    if (hub->founded || hub->contest || hub->founder >= 0 ||
+        hub->recovery.on)
+        return;
+    giver = giver_of(hub);
+    first = giver && (may_found(giver) || !is_overdue(hub))
+                ? giver
+                : first_of(hub, -1);
+    if (!first || !may_found(first))
+        return;
+    if (!hub->founding)
+        hub->founding = hub->founding_said = hub->now;
+    if (first == giver)
+        gift_resume(hub, first);
+    else
+        gift_ask(hub, first, START_FOUND);
+}
+
+/* It goes on for long: what to do is said once a minute. */
+static void say_slow(struct hub *hub)
+{
+    const struct gift *gift = &hub->gift;
+
+    if (!gift->count || hub->now - hub->founding_said < SAID_EVERY)
+        return;
+    hub->founding_said = hub->now;
+    effects_note(hub->out, NOTE_BARREN, hub->members[gift->place]->name,
+                 "%u of %u chunks of its first parameters are here after "
+                 "%.0f s: its link is slow or breaks. Let a node with a better "
+                 "link join first, or start the hub with a smaller --chunk",
+                 gift->here, gift->count,
+                 (double)(hub->now - hub->founding) / (double)SECOND);
+}
+
+/* Where nobody else could give them, there is no hurry. */
+static void pass_on(struct hub *hub)
+{
+    struct member *founder = hub->members[hub->founder];
+
+    effects_note(hub->out, NOTE_SUSPECT, founder->name,
+                 "was to give the first parameters, and none has come for "
+                 "60 s: another node is asked");
+    founder->mistrusted = true;
+    member_start(hub, founder, START_HOLD);
+    gift_drop(hub);
+    hub->founder = -1;
+}
+
+void gift_hurry(struct hub *hub)
+{
+    if (hub->founded || hub->contest || hub->recovery.on)
+        return;
+    if (hub->founder >= 0 && is_overdue(hub) && first_of(hub, hub->founder))
+        pass_on(hub);
+    gift_choose_founder(hub);
+    say_slow(hub);
+}
+
+/* The centre is there: tells everybody what to do with it. */
+static void founded(struct hub *hub)
+{
+    struct member *founder = hub->members[hub->founder];
+
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        hub->centre[i].theta = blob_ref(hub->gift.chunks[i]);
+    gift_drop(hub);
+    hub->founded = true;
+    hub->lineage = founder->lineage;
+    effects_note(hub->out, NOTE_FOUNDED, founder->name,
+                 "gave the first parameters: %llu in %u chunk%s",
+                 (unsigned long long)hub->schema->elements, hub->chunks,
+                 plural(hub->chunks));
+    for (int i = 0; i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
+
+        if (member->present)
+            member_start(hub, member,
+                         member->lineage == hub->lineage ||
+                                 (centre_is_apart(hub) && member->lineage)
+                             ? START_GO
+                             : START_TAKE);
+    }
+    hub->founder = -1;
+    keeping_begin(hub);
+    snapshot_try(hub);
+    rounds_advance(hub);
+}
+
+void gift_checked(struct hub *hub, struct job *job)
+{
+    uint32_t chunk = (uint32_t)(job->tag[1] >> 16);
+    int place = (int)(job->tag[1] & 0xffff);
+
+    if (hub->founder != place || job->id < hub->gift.first_job ||
+        hub->gift.chunks[chunk] ||
+        hub->members[place]->session != job->tag[3])
+        return;
+    if (hub->recovery.on && job->status != STATUS_OK) {
+        recover_spoiled(hub);
+        return;
+    }
+    if (job->status != STATUS_OK || job->in[0].codec != CODEC_RAW) {
+        member_offends(hub, hub->members[place],
+                       "its first parameters are damaged or not finite");
+        return;
+    }
+    hub->gift.chunks[chunk] = blob_ref(job->out[0]);
+    flow_return(hub, hub->members[place], 0, &hub->gift.loan,
+                job->in[0].blob->wire_bytes);
+    hub->gift.here++;
+    if (hub->recovery.on)
+        recover_complete(hub);
+    else if (hub->gift.here == hub->chunks)
+        founded(hub);
+}

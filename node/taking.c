@@ -1,0 +1,127 @@
+/* The hub's parameters, taken as a whole, and over several sessions: on a link
+ * that breaks before all of them are here, each session brings some more.
+ *
+ * The node says which chunks it has (CLOSE of exchange 0), and the hub which of
+ * them it does not send again (VERDICT): a hub that has gone back meanwhile, or
+ * knows nothing of that, sends all of them. Of first parameters that the node
+ * gives, the hub says so by itself. */
+#include "node/state.h"
+
+/* Chunks that have come one after the other. */
+static uint32_t here(const struct node *node, const struct flight *flight)
+{
+    uint32_t count = 0;
+
+    while (flight && count < node->chunks && flight->chunks[count].result)
+        count++;
+    return count;
+}
+
+static void keep_before(struct node *node)
+{
+    flight_destroy(node, &node->before);
+    node->before = node->taking;
+    node->taking = NULL;
+}
+
+void taking_breaks(struct node *node)
+{
+    if (!node->taking || node->taking->complete)
+        return;
+    if (here(node, node->taking) >= here(node, node->before))
+        keep_before(node);
+    else
+        flight_destroy(node, &node->taking);
+}
+
+void taking_ends(struct node *node)
+{
+    flight_destroy(node, &node->taking);
+    flight_destroy(node, &node->before);
+}
+
+/* What has come before is of the run and the centre that is to be taken. */
+static bool goes_on(const struct node *node, bool fresh)
+{
+    const struct msg_welcome *welcome = &node->welcome;
+
+    return fresh && node->takes == welcome->run &&
+           here(node, node->before) &&
+           node->before->chunks[0].lineage == welcome->lineage;
+}
+
+static void claim(struct node *node)
+{
+    struct msg msg = {.kind = MSG_CLOSE};
+
+    msg.close.chunks = here(node, node->before);
+    node_to_hub(node, &msg, NULL);
+}
+
+void taking_begins(struct node *node, bool fresh)
+{
+    const struct msg_snapshot nothing = {0};
+    const struct msg forget = {.kind = MSG_FORGET};
+    const struct msg ready = {.kind = MSG_CREDIT};
+
+    if (node->taking)
+        keep_before(node);
+    if (goes_on(node, fresh))
+        claim(node);
+    else
+        flight_destroy(node, &node->before);
+    node->takes = node->welcome.run;
+    parting_forgets(node);
+    node_to_trainer(node, &forget, NULL);
+    tasks_fail(node);
+    flights_drop(node);
+    node->taking = flight_new(node, &nothing);
+    node_to_hub(node, &ready, NULL);
+}
+
+void taking_arrives(struct node *node, const struct msg_result *result)
+{
+    if (result->chunk == 0)
+        flight_destroy(node, &node->before);
+}
+
+static void move(struct flight *to, struct flight *from, uint32_t chunk)
+{
+    struct flight_chunk *place = &to->chunks[chunk];
+    struct flight_chunk *other = &from->chunks[chunk];
+
+    if (place->result || !other->result)
+        return;
+    place->result = other->result;
+    other->result = NULL;
+    place->verb = other->verb;
+    place->weight = other->weight;
+    place->version = other->version;
+    place->lineage = other->lineage;
+    place->checksum = other->checksum;
+    to->arrived++;
+}
+
+/* First parameters that the hub has need not be given again. */
+static void give_rest(struct flight *founding, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        founding->chunks[i].judged = true;
+        blob_unref(&founding->chunks[i].encoded);
+    }
+}
+
+void taking_resumes(struct node *node, const struct msg_verdict *verdict,
+                    uint32_t end)
+{
+    if (verdict->verdict != VERDICT_MERGED)
+        return;
+    if (node->founding)
+        give_rest(node->founding, verdict->first, end);
+    if (!node->taking || !node->before)
+        return;
+    for (uint32_t i = verdict->first; i < end; i++)
+        move(node->taking, node->before, i);
+    flight_destroy(node, &node->before);
+    results_advance(node);
+}
