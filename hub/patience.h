@@ -133,6 +133,8 @@ void waits_barren(struct hub *hub, const struct round *round, bool merged);
 /* Seconds that all of the parameters, as they are, may take to a member, by
  * what others upload; infinite while that is not known. */
 double waits_whole(const struct hub *hub, const struct member *member);
+/* The same by what it has uploaded itself. */
+double waits_own(const struct hub *hub, const struct member *member);
 /* Whether the round is open and waits for an offer of the member's. */
 bool waits_for(const struct hub *hub, const struct round *round,
                const struct member *member);
@@ -144,6 +146,8 @@ bool waits_uploads(const struct hub *hub, const struct contribution *one);
 void waits_end(struct hub *hub);
 /* Whether uploads are under way, and not stuck. */
 bool waits_bring(const struct hub *hub);
+/* Whether it is a last offer that still comes. */
+bool waits_last(const struct hub *hub, const struct contribution *one);
 /* What was offered before the last call is waited for no more: others cannot
  * make their last offers while it is, and its node's holds it. Of gradients,
  * which have none, while it is stuck. Whether there was any. */

@@ -216,18 +216,30 @@ static double upload_time(const struct hub *hub,
     return usual > 0 ? SLOWER * chunks * chunk / usual : HUGE_VAL;
 }
 
-double waits_whole(const struct hub *hub, const struct member *member)
+static double whole_time(const struct hub *hub, double rate)
 {
-    struct usual rates = usual_of(hub, upload_rate);
-    double usual = usual_among(&rates, upload_rate(member)), bytes = 0;
+    double bytes = 0;
 
     for (uint32_t i = 0; i < hub->chunks; i++) {
         struct extent extent = centre_extent(hub, i);
 
         bytes += (double)payload_wire_bytes(&extent, CODEC_RAW);
     }
+    return rate > 0 ? SLOWER * bytes / rate : HUGE_VAL;
+}
+
+double waits_whole(const struct hub *hub, const struct member *member)
+{
+    struct usual rates = usual_of(hub, upload_rate);
+    double usual = usual_among(&rates, upload_rate(member));
+
     free(rates.list);
-    return usual > 0 ? SLOWER * bytes / usual : HUGE_VAL;
+    return whole_time(hub, usual);
+}
+
+double waits_own(const struct hub *hub, const struct member *member)
+{
+    return whole_time(hub, upload_rate(member));
 }
 
 /* With --miss cut a node ends its uploads itself, before d of its iterations
@@ -267,6 +279,13 @@ static void cut(struct hub *hub, struct contribution *slow)
     contribution_cut(hub, slow, VERDICT_EXPIRED, false);
 }
 
+/* What its node cannot give again is not lost by some seconds of silence. */
+static bool is_spared(const struct hub *hub, const struct contribution *one)
+{
+    return waits_last(hub, one) &&
+           (hub->ending || !hub->members[one->member]->patience.spent);
+}
+
 /* Nobody waits for whom there is no patience left; and with --miss cut
  * exchanges are bounded in time, but for a node's last one. */
 static bool is_dropped(const struct hub *hub, const struct contribution *slow,
@@ -274,6 +293,8 @@ static bool is_dropped(const struct hub *hub, const struct contribution *slow,
 {
     const struct member *member = hub->members[slow->member];
 
+    if (is_spared(hub, slow))
+        return false;
     return member->silent ||
            (slow->loan.prompt && !slow->offer.last && still >= SECOND) ||
            (member->patience.spent && !ends_itself(hub, slow));
@@ -332,7 +353,7 @@ void waits_skip(struct hub *hub, const struct round *round)
     for (unsigned i = 0; round && round->closed && i < round->count; i++) {
         struct contribution *slow = round->list[i];
 
-        if (waits_uploads(hub, slow) &&
+        if (waits_uploads(hub, slow) && !is_spared(hub, slow) &&
             is_skipped(hub->members[slow->member]) &&
             !ends_itself(hub, slow) && is_behind(hub, round, slow))
             contribution_cut(hub, slow, VERDICT_EXPIRED, false);

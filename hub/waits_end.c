@@ -1,12 +1,19 @@
 /* Whom the end of a run waits for: last offers, and gradients under way. */
+#include <math.h>
+
 #include "hub/state.h"
 
 /* Of a last offer that was granted something comes in so long, or it is not
  * waited for. */
 #define FIRST_BYTES LAST_CALL
-/* And of one of which something has come this long at least: a packet that is
- * lost is sent again. */
-#define NEXT_BYTES (2 * SECOND)
+/* And of one of which something has come this long at least: links are away for
+ * some seconds now and then. */
+#define NEXT_BYTES (5 * SECOND)
+/* All of it may take so long, or three times as long as its node's link has
+ * been seen to need for all parameters as they are; but nobody holds up the end
+ * of a run for longer than that. */
+#define LAST_UPLOAD (120 * SECOND)
+#define LAST_MOST (1800 * SECOND)
 
 void waits_end(struct hub *hub)
 {
@@ -29,13 +36,41 @@ static bool brings(const struct hub *hub, const struct contribution *one)
     return still <= NEXT_BYTES || still <= 3 * taken / (nanos)one->loan.came;
 }
 
+/* How long all of it may take, by what its node, or else others, or else it
+ * itself has needed. */
+static nanos most_of(const struct hub *hub, const struct contribution *one)
+{
+    const struct member *member = hub->members[one->member];
+    double most = waits_own(hub, member);
+
+    if (most >= HUGE_VAL)
+        most = waits_whole(hub, member);
+    if (most >= HUGE_VAL && one->loan.came)
+        most = SLOWER * patience_seconds(one->progress - one->began) *
+               hub->chunks / one->loan.came;
+    if (!(most < patience_seconds(LAST_MOST)))
+        return LAST_MOST;
+    return most > patience_seconds(LAST_UPLOAD)
+               ? (nanos)(most * (double)SECOND)
+               : LAST_UPLOAD;
+}
+
+static bool still_comes(const struct hub *hub, const struct contribution *one)
+{
+    return brings(hub, one) && hub->now - one->began < most_of(hub, one);
+}
+
+bool waits_last(const struct hub *hub, const struct contribution *one)
+{
+    return one->offer.last && still_comes(hub, one);
+}
+
 bool waits_bring(const struct hub *hub)
 {
     for (const struct round *round = hub->rounds; round; round = round->next)
         for (unsigned i = 0; i < round->count; i++)
             if (waits_uploads(hub, round->list[i]) &&
-                !hub->members[round->list[i]->member]->silent &&
-                brings(hub, round->list[i]))
+                still_comes(hub, round->list[i]))
                 return true;
     return false;
 }

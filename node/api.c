@@ -14,6 +14,9 @@
 /* The way back to a hub that was lost may take 10 s, its last round as long,
  * twice that where a member keeps it waiting; then it must save. */
 #define GOODBYE (34 * SECOND)
+/* As long as its hub is there and takes what the node has learnt, no longer
+ * than this from one sign of it to the next: a chunk may take minutes. */
+#define GIVING (600 * SECOND)
 
 /* What a program should exit with after a farewell. */
 static const enum status farewell_status[FAREWELL_COUNT] = {
@@ -325,6 +328,13 @@ static void wait_until_over(struct star_link *link, nanos longest)
                                              &time);
 }
 
+/* On a slow link the last offer, which is as it is, takes long. */
+static void wait_while_giving(struct star_link *link)
+{
+    while (!link->over && link->gives && net_now() - link->taken < GIVING)
+        wait_until_over(link, SECOND);
+}
+
 /* Leaves with a last offer; where nobody takes it in time, without. */
 static void say_goodbye(struct star_link *link)
 {
@@ -336,6 +346,7 @@ static void say_goodbye(struct star_link *link)
         (void)agenda_offer(&link->agenda, true, &exchange);
         link_offer(link, exchange, true);
         wait_until_over(link, GOODBYE);
+        wait_while_giving(link);
     }
     if (!link->over) {
         link_offer(link, 0, true);

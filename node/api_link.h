@@ -54,6 +54,8 @@ struct star_link {
     uint64_t offered, applied;
 
     _Atomic uint64_t bytes_up, bytes_down; /* the network's thread counts */
+    _Atomic bool gives;   /* what is offered is on its way to the hub, */
+    _Atomic nanos taken;  /* which last said something of it then */
 };
 
 /* api.c */

@@ -27,6 +27,14 @@ enum status link_record(struct star_link *link, struct why *why)
                             &link->record, why);
 }
 
+/* Whether the hub says something of an exchange. */
+static bool is_sign(const struct event *event)
+{
+    return event->kind == EVENT_MESSAGE && event->peer != PEER_TRAINER &&
+           (event->msg->kind == MSG_GRANT || event->msg->kind == MSG_CREDIT ||
+            event->msg->kind == MSG_VERDICT || event->msg->kind == MSG_RESULT);
+}
+
 void link_watch(void *self, const struct event *event,
                 const struct effects *effects)
 {
@@ -42,5 +50,8 @@ void link_watch(void *self, const struct event *event,
             effect->payload)
             link->bytes_up += effect->payload->size;
     }
+    link->gives = node_gives(link->node);
+    if (is_sign(event))
+        link->taken = net_now();
     record_step(link->record, event, effects);
 }

@@ -286,6 +286,15 @@ bool node_ended(const struct node *node)
     return node->ended;
 }
 
+bool node_gives(const struct node *node)
+{
+    const struct flight *flight = node->flights;
+
+    while (flight && flight->stage != FLIGHT_GRANTED)
+        flight = flight->next;
+    return flight && node->leaving && node->hub == HUB_MEMBER && !node->ended;
+}
+
 void node_look(const struct node *node, struct node_view *view)
 {
     memset(view, 0, sizeof *view);

@@ -45,6 +45,8 @@ struct machine node_machine(struct node *node);
 void node_look(const struct node *node, struct node_view *view);
 /* Said goodbye, or was refused: the driver may stop. */
 bool node_ended(const struct node *node);
+/* It leaves, and what it has offered is on its way to a hub that is there. */
+bool node_gives(const struct node *node);
 /* Broken invariants, as a sentence, or NULL. */
 const char *node_check(const struct node *node);
 /* 1 + the version of the centre that it keeps, 0: none; its run and epoch. */

@@ -10,6 +10,9 @@
 #                                      1, 2 and 5 Mbit/s, 2 and 4 nodes, then
 #                                      each policy at 0.5; about an hour
 #     tests/e2e/slow_links.sh one RATE NODES VERSIONS SECONDS OPTION...
+#     tests/e2e/slow_links.sh flaps    at 1 Mbit/s, away for 3 s of every 20,
+#                                      one node gives the first parameters, a
+#                                      node stops, and its learning is merged
 #     tests/e2e/slow_links.sh barren   links that carry too little for anything:
 #                                      hub and node say what to do
 set -eu
@@ -106,6 +109,36 @@ barren() {
     until_ 500 "a node warns" barren_node
     grep -h '"nothing_merged"' "$here"/*.err
 }
+# flap N: its port is down for 3 s of every 20.
+flap() {
+    sleep $((7 * $1))
+    while sleep 17; do
+        ip -n "$star-switch" link set "port-$1" down 2>/dev/null || return
+        sleep 3
+        ip -n "$star-switch" link set "port-$1" up 2>/dev/null || return
+    done
+}
+
+# Two nodes with a million parameters, no tournament.
+flaps() {
+    local i began
+    network_make "$star" 2 "${1:-1mbit}" || return 1
+    slow_hub 2 --insecure --init hub
+    slow_nodes 2
+    for i in 0 1; do
+        [ "${2:-}" = steady ] || flap $i &
+    done
+    began=$(now)
+    until_ 400 "the centre is founded" told h centre_founded
+    echo "    founded after $((($(now) - began) / 100)) s"
+    until_ 400 "a first version" at_least h version 1
+    began=$(now)
+    send TERM n0
+    ends n0 0 400
+    echo "    n0 has left after $((($(now) - began) / 100)) s"
+    ! told n0 last_offer_lost || failed "n0 has lost its last offer"
+}
+
 barren_node() { told n0 nothing_merged || told n1 nothing_merged; }
 
 # A link of a telephone: bursts, and at times nothing for some seconds.
@@ -193,6 +226,11 @@ one)
     shift
     step=100ms least='' model=mlp:6-1000-1000-3,batch=1
     one "$@"
+    ;;
+flaps)
+    shift
+    step=100ms model=mlp:6-1000-1000-3,batch=1
+    flaps "$@"
     ;;
 barren) barren ;;
 long) long ;;

@@ -90,6 +90,77 @@ static void a_last_offer_that_has_begun_to_come_may_pause(void)
     bench_destroy(&pair.bench);
 }
 
+/* 45 s for a chunk, and of these the link is away for 25 s. */
+static void a_last_offer_may_take_as_long_as_its_link_needs(void)
+{
+    const struct msg_offer offer = {.exchange = 1, .samples = 1, .last = 1};
+    struct pair pair = pair_with("mean", 8 * BENCH_CHUNK_BYTES);
+
+    bench_stop(pair.bench);
+    guest_offer(pair.bench, &pair.honest, &offer);
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
+        for (unsigned j = 1; j <= 8; j++) {
+            struct msg msg = {.kind = MSG_ARRIVING,
+                              .arriving = {UINT64_C(2) * j, BENCH_CHUNK_BYTES}};
+
+            hand_say(&pair.bench->hand, pair.honest.bulk, &msg, NULL);
+            both_live(&pair, 2500 * MILLISECOND);
+        }
+        for (unsigned j = 0; j < 25; j++) {
+            hand_wait(&pair.bench->hand, SECOND);
+            guest_pings(pair.bench, &pair.idle, 1);
+        }
+        guest_delivers(pair.bench, &pair.honest, 1, i, 1);
+    }
+    CHECK(ends_within(&pair, 5 * SECOND));
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i++)
+        CHECK_EQUAL(VERDICT_MERGED,
+                    guest_verdict(pair.bench, &pair.honest, 1, i));
+    bench_destroy(&pair.bench);
+}
+
+/* Of a run that goes on: the other is through, and the link away for 5 s. */
+static void a_node_that_leaves_may_be_silent_while_it_gives(void)
+{
+    const struct msg_offer offer = {.exchange = 1, .samples = 1, .last = 1};
+    struct pair pair = pair_with("mean", 8 * BENCH_CHUNK_BYTES);
+
+    guest_offers(pair.bench, &pair.idle, 1);
+    guest_offer(pair.bench, &pair.honest, &offer);
+    both_live(&pair, 2 * SECOND);
+    guest_delivers(pair.bench, &pair.honest, 1, 0, 1);
+    guest_delivers_all(pair.bench, &pair.idle, 1, 3);
+    for (unsigned i = 0; i < 10; i++) {
+        hand_wait(&pair.bench->hand, 500 * MILLISECOND);
+        guest_pings(pair.bench, &pair.idle, 1);
+    }
+    guest_delivers(pair.bench, &pair.honest, 1, 1, 1);
+    guest_delivers(pair.bench, &pair.honest, 1, 2, 1);
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i++)
+        CHECK_EQUAL(VERDICT_MERGED,
+                    guest_verdict(pair.bench, &pair.honest, 1, i));
+    bench_destroy(&pair.bench);
+}
+
+/* One that never comes to an end holds the end up for half an hour at most. */
+static void a_last_offer_that_drips_is_cut(void)
+{
+    const struct msg_offer offer = {.exchange = 1, .samples = 1, .last = 1};
+    struct pair pair = pair_with("mean", 8 * BENCH_CHUNK_BYTES);
+
+    bench_stop(pair.bench);
+    guest_offer(pair.bench, &pair.honest, &offer);
+    for (unsigned i = 0; i < 140 && !hub_ended(pair.bench->hub); i++) {
+        struct msg msg = {.kind = MSG_ARRIVING,
+                          .arriving = {1 + i % 16, BENCH_CHUNK_BYTES}};
+
+        hand_say(&pair.bench->hand, pair.honest.bulk, &msg, NULL);
+        both_live(&pair, 15 * SECOND);
+    }
+    CHECK(hub_ended(pair.bench->hub));
+    bench_destroy(&pair.bench);
+}
+
 /* Where offers are chosen before they are granted, those that are there when
  * the time is up are. */
 static void what_is_chosen_when_the_time_is_up_may_still_come(void)
@@ -143,6 +214,9 @@ void add_hub_finish_held_tests(CU_pSuite suite)
 {
     TEST(an_exchange_that_never_comes_keeps_nobody_from_its_last_offer);
     TEST(a_last_offer_that_has_begun_to_come_may_pause);
+    TEST(a_last_offer_may_take_as_long_as_its_link_needs);
+    TEST(a_node_that_leaves_may_be_silent_while_it_gives);
+    TEST(a_last_offer_that_drips_is_cut);
     TEST(what_is_chosen_when_the_time_is_up_may_still_come);
     TEST(who_is_new_and_brings_nothing_takes_nothing_from_last_offers);
 }

@@ -37,6 +37,26 @@ static void who_leaves_waits_for_what_was_offered_before(void)
     desk_destroy(&desk);
 }
 
+static void who_leaves_gives_until_all_has_its_verdict(void)
+{
+    struct desk *desk = desk_member();
+
+    desk->ungranted = true;
+    CHECK(!node_gives(desk->node));
+    desk_leaves(desk, 1, 2);
+    CHECK(!node_gives(desk->node));
+    desk_grants(desk, 1, 1);
+    CHECK(node_gives(desk->node));
+    desk_breaks(desk);
+    CHECK(!node_gives(desk->node));
+    desk_rejoins(desk);
+    desk_grants(desk, 2, DESK_CHUNKS);
+    CHECK(node_gives(desk->node));
+    desk_judges(desk, 2, 0, 3, VERDICT_MERGED);
+    CHECK(!node_gives(desk->node));
+    desk_destroy(&desk);
+}
+
 /* What the hub gives back is in the last offer, and so are its samples. */
 static void the_last_offer_holds_what_was_given_back(void)
 {
@@ -242,6 +262,7 @@ void add_node_leaving_tests(CU_pSuite suite)
 {
     TEST(who_leaves_gives_its_last_progress_and_says_goodbye);
     TEST(who_leaves_waits_for_what_was_offered_before);
+    TEST(who_leaves_gives_until_all_has_its_verdict);
     TEST(the_last_offer_holds_what_was_given_back);
     TEST(who_leaves_with_nothing_waits_for_what_was_offered_before);
     TEST(who_will_not_wait_says_so_once_more);
