@@ -382,20 +382,3 @@ void waits_tick(struct hub *hub)
     merge_try_all(hub);
     rounds_advance(hub);
 }
-
-void waits_barren(struct hub *hub, const struct round *round, bool merged)
-{
-    bool late = false;
-
-    for (unsigned i = 0; i < round->count; i++)
-        for (uint32_t j = 0; j < hub->chunks; j++)
-            late |= round->list[i]->chunks[j].verdict == VERDICT_EXPIRED;
-    if (merged)
-        hub->barren = 0;
-    else if (late && ++hub->barren % BARREN_ROUNDS == 0)
-        effects_note(hub->out, NOTE_BARREN, "",
-                     "%u rounds in a row have brought nothing in time: links "
-                     "are too slow or break too often. Start the hub with a "
-                     "larger --every, --codec-up int4 and --fragments 8%s",
-                     hub->barren, hub->contest ? ", and --init hub" : "");
-}

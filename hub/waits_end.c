@@ -1,4 +1,5 @@
-/* Whom the end of a run waits for: last offers, and gradients under way. */
+/* Whom the end of a run waits for: last offers, and gradients under way; and
+ * what is said of rounds that bring nothing. */
 #include <math.h>
 
 #include "hub/state.h"
@@ -93,4 +94,27 @@ bool waits_free(struct hub *hub)
     merge_try_all(hub);
     rounds_advance(hub);
     return any;
+}
+
+/* The link was too slow for it, or broke. */
+static bool is_late(enum verdict verdict)
+{
+    return verdict == VERDICT_EXPIRED || verdict == VERDICT_LOST;
+}
+
+void waits_barren(struct hub *hub, const struct round *round, bool merged)
+{
+    bool late = false;
+
+    for (unsigned i = 0; i < round->count; i++)
+        for (uint32_t j = 0; j < hub->chunks; j++)
+            late |= is_late(contribution_fate(round->list[i], j));
+    if (merged)
+        hub->barren = 0;
+    else if (late && ++hub->barren % BARREN_ROUNDS == 0)
+        effects_note(hub->out, NOTE_BARREN, "",
+                     "%u rounds in a row have brought nothing in time: links "
+                     "are too slow or break too often. Start the hub with a "
+                     "larger --every, --codec-up int4 and --fragments 8%s",
+                     hub->barren, hub->contest ? ", and --init hub" : "");
 }

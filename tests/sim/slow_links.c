@@ -229,6 +229,33 @@ static void a_run_is_founded_on_links_that_break_now_and_then(void)
     }
 }
 
+static void count_warnings(struct lab *lab, const struct world_step *step)
+{
+    unsigned *count = lab->own;
+
+    for (unsigned i = 0; i < step->effects->count; i++) {
+        const struct effect *effect = &step->effects->list[i];
+
+        *count += effect->kind == EFFECT_NOTE &&
+                  effect->note.kind == NOTE_BARREN &&
+                  strstr(effect->note.text, "--init hub") != NULL;
+    }
+}
+
+/* It needs all of a node's parameters in one piece. */
+static void a_tournament_on_links_that_break_is_warned_of(void)
+{
+    struct lab *lab = lab_with("diloco", 125000);
+    unsigned warnings = 0;
+
+    lab->own = &warnings;
+    lab->after_step = count_warnings;
+    begin(lab, 2);
+    break_links(lab, 2, 5 * MINUTE);
+    CHECK(warnings > 0 || lab_look(lab)->founded);
+    lab_destroy(&lab);
+}
+
 void add_sim_slow_links_tests(CU_pSuite suite)
 {
     TEST(the_default_begins_and_goes_on_at_half_a_megabit);
@@ -237,4 +264,5 @@ void add_sim_slow_links_tests(CU_pSuite suite)
     TEST(links_may_be_away_for_some_seconds);
     TEST(a_run_is_founded_on_links_that_are_away_now_and_then);
     TEST(a_run_is_founded_on_links_that_break_now_and_then);
+    TEST(a_tournament_on_links_that_break_is_warned_of);
 }
