@@ -10,6 +10,7 @@
  * passed over, though it is heard of: a chunk of 1 MiB takes as long at
  * 0.14 Mbit/s. */
 #define FOUNDER_PATIENCE (60 * SECOND)
+#define AWAY_PATIENCE (10 * SECOND)
 #define SAID_EVERY (60 * SECOND)
 
 void gift_drop(struct hub *hub)
@@ -122,6 +123,13 @@ static bool is_overdue(const struct hub *hub)
     return hub->now - hub->recovery.progress >= FOUNDER_PATIENCE;
 }
 
+/* Who has begun to give them, and is away, may be back at once. */
+static bool is_back_soon(const struct hub *hub, const struct member *giver)
+{
+    return !is_overdue(hub) &&
+           (!giver->lost || hub->now - giver->lost < AWAY_PATIENCE);
+}
+
 static bool may_found(const struct member *member)
 {
     return member->present && member->bulk != PEER_NONE && !member->silent;
@@ -151,7 +159,7 @@ void gift_choose_founder(struct hub *hub)
         hub->recovery.on)
         return;
     giver = giver_of(hub);
-    first = giver && (may_found(giver) || !is_overdue(hub))
+    first = giver && (may_found(giver) || is_back_soon(hub, giver))
                 ? giver
                 : first_of(hub, -1);
     if (!first || !may_found(first))

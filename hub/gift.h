@@ -52,7 +52,7 @@ void gift_drop(struct hub *hub);
 void gift_forget(struct hub *hub, const struct member *member);
 
 /* Asks somebody for the first parameters, if that is due: who has begun to give
- * them before, where that is not 60 s ago. */
+ * them before, where that is not 60 s ago, nor it away for 10 s. */
 void gift_choose_founder(struct hub *hub);
 /* From time to time: who gives nothing is passed over, where another could. */
 void gift_hurry(struct hub *hub);

@@ -275,10 +275,9 @@ static void offer(struct node *node, struct flight *flight)
     flight_order(node, flight);
     msg.offer.exchange = snapshot->exchange;
     msg.offer.iteration = snapshot->iteration;
-    /* What a hub that went back has not got it has had put back. */
-    msg.offer.base_version = flight->base_version < node->hub_version
-                                 ? flight->base_version
-                                 : node->hub_version;
+    msg.offer.base_version = flight->base_version;
+    if (msg.offer.base_version > node->hub_version) /* since then it went back */
+        msg.offer.base_version = node->hub_version;
     msg.offer.samples = snapshot->samples;
     msg.offer.score = snapshot->score;
     msg.offer.norm = sqrt(flight->squares);

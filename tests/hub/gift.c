@@ -51,7 +51,7 @@ static void a_founder_that_is_back_goes_on_with_what_is_left(void)
     const struct msg *verdict;
 
     guest_breaks(both.bench, &both.a);
-    guest_lives(both.bench, &both.b, 20 * SECOND);
+    guest_lives(both.bench, &both.b, 9 * SECOND);
     CHECK_EQUAL(START_HOLD, start_of(&both, &both.b));
     guest_comes_again(both.bench, &both.a);
     CHECK_EQUAL(START_FOUND, start_of(&both, &both.a));
@@ -91,8 +91,20 @@ static void another_founds_when_nothing_has_come_for_a_minute(void)
 {
     struct both both = founding();
 
-    guest_breaks(both.bench, &both.a);
     guest_lives(both.bench, &both.b, 59 * SECOND);
+    CHECK_EQUAL(START_HOLD, start_of(&both, &both.b));
+    guest_lives(both.bench, &both.b, 2 * SECOND);
+    CHECK_EQUAL(START_FOUND, start_of(&both, &both.b));
+    guest_founds(both.bench, &both.b, 2);
+    bench_destroy(&both.bench);
+}
+
+static void another_founds_when_the_founder_stays_away(void)
+{
+    struct both both = founding();
+
+    guest_breaks(both.bench, &both.a);
+    guest_lives(both.bench, &both.b, 9 * SECOND);
     CHECK_EQUAL(START_HOLD, start_of(&both, &both.b));
     guest_lives(both.bench, &both.b, 2 * SECOND);
     CHECK_EQUAL(START_FOUND, start_of(&both, &both.b));
@@ -244,6 +256,7 @@ void add_hub_gift_tests(CU_pSuite suite)
     TEST(a_founder_that_is_back_goes_on_with_what_is_left);
     TEST(a_founder_may_give_once_more_what_is_here);
     TEST(another_founds_when_nothing_has_come_for_a_minute);
+    TEST(another_founds_when_the_founder_stays_away);
     TEST(another_founds_at_once_when_the_founder_says_goodbye);
     TEST(who_is_not_as_it_was_begins_anew);
     TEST(a_founding_that_goes_on_for_long_is_told_of_once_a_minute);
