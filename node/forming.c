@@ -276,7 +276,7 @@ static void offer(struct node *node, struct flight *flight)
     msg.offer.exchange = snapshot->exchange;
     msg.offer.iteration = snapshot->iteration;
     msg.offer.base_version = flight->base_version;
-    if (msg.offer.base_version > node->hub_version) /* since then it went back */
+    if (msg.offer.base_version > node->hub_version) /* it went back */
         msg.offer.base_version = node->hub_version;
     msg.offer.samples = snapshot->samples;
     msg.offer.score = snapshot->score;
