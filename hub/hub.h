@@ -59,6 +59,7 @@ struct hub_config {
     nanos wait;
     unsigned nodes; /* members needed before the first round */
     unsigned most;  /* that there may be; 0: HUB_MAX_NODES */
+    unsigned port;  /* the hub's first one, for texts; 0: not known */
     uint32_t chunk_elements;
     uint32_t scale; /* see struct extent */
     uint64_t window; /* bytes in flight per node and direction; 0: as its

@@ -78,6 +78,9 @@ void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,
                    struct blob *payload);
 void hub_on_stray(struct hub *hub, struct peer *peer, const struct msg *msg,
                   struct blob *payload);
+/* A first word of the control channel, on the other one. */
+void hub_on_misled(struct hub *hub, struct peer *peer, const struct msg *msg,
+                   struct blob *payload);
 void hub_on_bye(struct hub *hub, struct peer *peer, const struct msg *msg,
                 struct blob *payload);
 

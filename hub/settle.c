@@ -275,6 +275,7 @@ enum status hub_settle(const struct options *options,
     config->chunk_elements = (uint32_t)(options->chunk / sizeof(float));
     config->window = options->window;
     config->budget = options->budget;
+    config->port = options->listen.port;
     config->up = options->hub_up;
     config->down = options->hub_down;
     config->staleness = options->staleness;

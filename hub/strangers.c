@@ -3,6 +3,8 @@
  * within half a minute is cut, or one host with a key could hold so many that
  * nobody else has room. They stand in a line, the oldest first, so that looking
  * costs nothing however many there are. */
+#include <stdio.h>
+
 #include "hub/state.h"
 
 /* So long from its first word, or since it has been nobody's again. A node says
@@ -71,4 +73,24 @@ void strangers_tick(struct hub *hub)
                      "%u cut that in 30 s had become neither a node's "
                      "connection nor the group's",
                      cut);
+}
+
+/* Somebody has been given a wrong number, which is no attack. */
+void hub_on_misled(struct hub *hub, struct peer *peer, const struct msg *msg,
+                   struct blob *payload)
+{
+    char first[32] = "its first one", text[MSG_TEXT_BYTES];
+
+    (void)payload;
+    if (hub->config.port)
+        (void)snprintf(first, sizeof first, ":%u, its first",
+                       hub->config.port);
+    (void)snprintf(text, sizeof text,
+                   "that is the hub's second port: give %s", first);
+    effects_note(hub->out, NOTE_REFUSED,
+                 msg->kind == MSG_HELLO ? msg->hello.name : "",
+                 "came to the hub's second port: it is to be given %s", first);
+    bye_to(hub, peer->id, FAREWELL_PORT, text);
+    effects_drop(hub->out, peer->id);
+    peer_remove(hub, peer);
 }

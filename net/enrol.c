@@ -108,7 +108,8 @@ static enum enrol_state read_answer(const struct msg *msg, struct why *why)
 {
     if (msg->kind == MSG_ENROLLED)
         return ENROL_DONE;
-    if (msg->kind != MSG_BYE || msg->bye.farewell != FAREWELL_KEY)
+    if (msg->kind != MSG_BYE || (msg->bye.farewell != FAREWELL_KEY &&
+                                 msg->bye.farewell != FAREWELL_PORT))
         return ENROL_WAITS;
     explain(why, "%s", msg->bye.text);
     return ENROL_REFUSED;

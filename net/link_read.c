@@ -14,6 +14,17 @@ enum {
 };
 #define ARRIVING_INTERVAL (500 * MILLISECOND)
 
+/* Whether somebody has been given the hub's second port as its first, who is
+ * to be told: no offender. */
+static bool is_misled(const struct link *link, const struct msg *msg)
+{
+    const struct channel_plan *plan = &link->station->plan;
+
+    return plan->binds && plan->channel == CHANNEL_BULK && !link->announced &&
+           (msg->kind == MSG_HELLO || msg->kind == MSG_ENROL ||
+            msg->kind == MSG_JOIN);
+}
+
 /* Reads the header and says what is wrong with the message, or NULL. */
 static const char *judge(const struct link *link, struct msg *msg)
 {
@@ -23,7 +34,7 @@ static const char *judge(const struct link *link, struct msg *msg)
     if (msg_decode(zmtp->header, zmtp->header_size, msg) != STATUS_OK)
         return "sent bytes that are no message";
     info = msg_info(msg->kind);
-    if (info->channel != link->station->plan.channel)
+    if (info->channel != link->station->plan.channel && !is_misled(link, msg))
         return "sent a message on the wrong channel";
     if ((info->payload != PAYLOAD_NONE) != (zmtp->payload != NULL))
         return "sent a message without its payload, or with one too many";

@@ -30,6 +30,7 @@ static const enum status farewell_status[FAREWELL_COUNT] = {
     [FAREWELL_STRANGER] = STATUS_BUG,
     [FAREWELL_KEY] = STATUS_REFUSED,
     [FAREWELL_SUPERSEDED] = STATUS_AGAIN,
+    [FAREWELL_PORT] = STATUS_CONFIG,
 };
 
 /* How star_attach says that this was the matter. */

@@ -55,7 +55,11 @@ until_ 20 "the hub is there" is_taken $((port + 1))
 port=$((first + 1))
 node second
 port=$first
-says second "127.0.0.1:$((port + 1)) answers there"
+ends second 78 20
+said second "that is the hub's second port: give :$port, its first" ||
+    failed "second is not told what its mistake is"
+told h node_refused second || failed "the hub does not say who came wrongly"
+! told h offence || failed "a wrong number is taken for an attack"
 send TERM h
 ends h 0 30
 

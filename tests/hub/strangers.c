@@ -46,6 +46,30 @@ static void who_says_everything_but_hello_is_cut_in_time(void)
     }
 }
 
+static void who_was_given_the_second_port_is_told_and_no_offender(void)
+{
+    static const enum msg_kind words[] = {MSG_HELLO, MSG_ENROL, MSG_JOIN};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct bench *bench = bench_new();
+        const struct hand_sent *bye;
+
+        bench->config.port = 7541;
+        bench_open(bench);
+        hand_join(&bench->hand, FIRST, CHANNEL_BULK);
+        says(bench, FIRST, words[i]);
+        bye = hand_last(&bench->hand, FIRST, MSG_BYE);
+        CHECK(bye != NULL);
+        if (bye)
+            CHECK_EQUAL(FAREWELL_PORT, bye->msg.bye.farewell);
+        if (bye)
+            CHECK_CONTAINS("give :7541", bye->msg.bye.text);
+        CHECK(hand_dropped(&bench->hand, FIRST));
+        CHECK(hand_note(&bench->hand, NOTE_OFFENCE) == NULL);
+        bench_destroy(&bench);
+    }
+}
+
 static void who_has_become_a_node_is_not(void)
 {
     struct bench *bench = open_bench();
@@ -159,6 +183,7 @@ static void a_crowd_of_strangers_leaves_room_again(void)
 void add_hub_strangers_tests(CU_pSuite suite)
 {
     TEST(who_says_everything_but_hello_is_cut_in_time);
+    TEST(who_was_given_the_second_port_is_told_and_no_offender);
     TEST(who_has_become_a_node_is_not);
     TEST(who_must_attach_again_has_the_same_time);
     TEST(who_has_no_seat_in_the_group_is_cut);
