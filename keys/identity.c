@@ -15,6 +15,7 @@
 #include <xxhash.h>
 
 #include "keys/places.h"
+#include "store/owner.h"
 
 enum {
     MOST_BESIDE = 4096, /* of one PC and kind at once */
@@ -89,6 +90,7 @@ static enum status take_place(struct identity *identity, const char *folder,
                           S_IRUSR | S_IWUSR);
     if (identity->lock < 0)
         return file_failed("open", path, why);
+    owner_give(identity->lock, path);
     if (flock(identity->lock, LOCK_EX | LOCK_NB) == 0 &&
         fstat(identity->lock, &found) == 0 && S_ISREG(found.st_mode) &&
         take_uuid(identity))

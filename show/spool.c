@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "store/file.h"
+#include "store/owner.h"
 
 enum { BUFFER_BYTES = 1 << 18 };
 
@@ -28,6 +29,7 @@ static FILE *open_private(const char *path)
 
     if (file < 0)
         return NULL;
+    owner_give(file, path);
     if (fstat(file, &found) == 0 &&
         (!S_ISREG(found.st_mode) || fchmod(file, S_IRUSR | S_IWUSR) == 0))
         stream = fdopen(file, "w");

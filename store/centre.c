@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/owner.h"
+
 #define LOCK_FILE "lock"
 #define LIVES_FILE "lives"
 
@@ -19,8 +21,7 @@ const char *const centre_planes[POLICY_PLANES] = {"outer.safetensors",
 
 enum {
     LIVES_BYTES = 32,
-    BLIND_STEP = 1 << 16, /* lives that are left out at most, where the last one
-                             could not be written */
+    BLIND_STEP = 1 << 16, /* lives left out at most: the last is not known */
     LIFE_SHIFT = 32, /* an epoch is life << 32 and what is counted in it */
     STATE_MOST_BYTES = 64 << 20
 };
@@ -62,6 +63,7 @@ static enum status lock_directory(struct centre_store *store, struct why *why)
         return file_failed("open", path, why);
     /* Whoever could read it could lock it. */
     (void)fchmod(store->lock, S_IRUSR | S_IWUSR);
+    owner_give(store->lock, path);
     if (flock(store->lock, LOCK_EX | LOCK_NB) == 0)
         return STATUS_OK;
     if (errno == EWOULDBLOCK)
@@ -121,8 +123,7 @@ static bool write_over(const char *path, const char *text, size_t size)
     return written;
 }
 
-static enum status write_life(const char *path, uint64_t life,
-                              struct why *why)
+static enum status write_life(const char *path, uint64_t life, struct why *why)
 {
     char text[LIVES_BYTES];
     size_t size =

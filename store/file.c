@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/text.h"
+#include "store/owner.h"
 
 /* Linux writes at most 2 GiB at once; smaller steps cost nothing. */
 #define WRITE_AT_ONCE ((size_t)1 << 28)
@@ -76,6 +77,7 @@ static enum status fill(int file, const char *path, const struct part *parts,
 
     if (file < 0)
         return file_failed("write", path, why);
+    owner_give(file, path);
     if (!write_parts(file, parts, count, care))
         status = file_failed("write", path, why);
     if (close(file) != 0 && status == STATUS_OK)
@@ -348,7 +350,7 @@ static bool make_folder(const char *path)
 {
     struct stat found;
 
-    if (mkdir(path, 0777) == 0)
+    if (owner_make_folder(path))
         return true;
     if (errno != EEXIST || stat(path, &found) != 0)
         return false;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "store/generation.h"
+#include "store/owner.h"
 
 enum status generation_begin(struct generation *generation,
                              const char *directory, struct why *why)
@@ -22,7 +23,7 @@ enum status generation_begin(struct generation *generation,
         return status;
     generation_half_path(directory, generation->number, generation->folder);
     folder_discard(generation->folder);
-    if (mkdir(generation->folder, 0777) != 0)
+    if (!owner_make_folder(generation->folder))
         return file_failed("make the folder", generation->folder, why);
     return STATUS_OK;
 }
