@@ -123,6 +123,17 @@ void node_key_print(const struct key *key, char text[NODE_KEY_BYTES])
     encode('N', key->bytes, KEY_BYTES, text);
 }
 
+/* Whether a service manager has given it to this service alone; for that it may
+ * have set rights of its own, of which a mode tells only half. */
+static bool is_credential(const char *path)
+{
+    const char *folder = getenv("CREDENTIALS_DIRECTORY");
+    size_t length = folder ? strlen(folder) : 0;
+
+    return length && strncmp(path, folder, length) == 0 &&
+           path[length] == '/' && !strstr(path, "/../");
+}
+
 enum status invitation_file(const char *path, char word[INVITATION_BYTES],
                             struct why *why)
 {
@@ -132,7 +143,7 @@ enum status invitation_file(const char *path, char word[INVITATION_BYTES],
     enum status status;
 
     if (stat(path, &found) == 0 && S_ISREG(found.st_mode) &&
-        (found.st_mode & (S_IRWXG | S_IRWXO)))
+        (found.st_mode & (S_IRWXG | S_IRWXO)) && !is_credential(path))
         return because(why, STATUS_CONFIG,
                        "%.150s: others may read this key; say chmod 600 of it, "
                        "or, if somebody did, have the hub make a new one "

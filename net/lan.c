@@ -11,7 +11,8 @@
  * mask are 0. */
 static bool default_device(char device[LAN_DEVICE_BYTES])
 {
-    FILE *table = fopen("/proc/net/route", "re");
+    /* A service may see no more of /proc than what is of processes. */
+    FILE *table = fopen("/proc/self/net/route", "re");
     char line[256], destination[16];
     bool found = false;
 

@@ -1,9 +1,25 @@
 #include "node/main_key.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "keys/invitation.h"
 #include "net/service.h"
+
+/* What the service manager has been told to pass on, where nothing is said. */
+static void take_credential(struct options *options)
+{
+    const char *folder = getenv("CREDENTIALS_DIRECTORY");
+    char path[sizeof options->key_file];
+
+    if (folder && folder[0] &&
+        snprintf(path, sizeof path, "%s/starswitch-node.key", folder) <
+            (int)sizeof path &&
+        access(path, F_OK) == 0)
+        memcpy(options->key_file, path, sizeof path);
+}
 
 enum status main_key_read(struct options *options, struct why *why)
 {
@@ -16,6 +32,8 @@ enum status main_key_read(struct options *options, struct why *why)
                       "starswitch-node: other users of this PC may have seen "
                       "--key: next time put the key into a file of mode 0600 "
                       "and say --key-file FILE\n");
+    if (!options->key[0] && !options->key_file[0])
+        take_credential(options);
     if (!options->key_file[0])
         return STATUS_OK;
     service_hide();

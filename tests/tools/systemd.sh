@@ -38,3 +38,17 @@ exposed() {
 }
 exposed starswitch-hub.service 15
 exposed starswitch-node.service 18
+# What it is told to do is enough: a network with keys, and a key that the user
+# it runs as may read.
+units=$root/lib/systemd/system
+grep -q '^LoadCredential=starswitch-node.key$' \
+    "$units/starswitch-node.service" || {
+    echo "FAILED: the node's unit is given no key"
+    exit 1
+}
+for words in 'STARSWITCH_LAN=yes' '/etc/credstore/starswitch-node.key'; do
+    grep -q "$words" README.md && grep -rq "$words" "$units" || {
+        echo "FAILED: README and units do not both say $words"
+        exit 1
+    }
+done
