@@ -14,21 +14,29 @@ data=${DATA:-/usr/share/datasets/fashion-mnist}
 step=4ms  # two cores cannot be four PCs; nodes that rest can
 most=40000 # iterations of a node: however slow this PC is, it has so many
 nodes="n1 n2 n3 n4"
-stopped=
+stopped= asked=0
 
 # ---- programs ----
 
 # Runs in the background; pid and exit code go to files of its name. Ctrl-C
-# does not reach it: it is this script that ends the run.
+# does not reach it, nor a signal to all of this script's processes end who
+# waits for it: it is this script that ends the run.
 begin() { # NAME COMMAND...
     name=$1
     shift
     rm -f "$out/$name.pid" "$out/$name.code"
     (
         trap '' INT
+        trap : TERM HUP
         setsid "$@" &
+        code=0
         echo $! >"$out/$name.pid"
-        wait $! && echo 0 >"$out/$name.code" || echo $? >"$out/$name.code"
+        wait $! || code=$?
+        while kill -0 $! 2>/dev/null; do # it was a signal that ended waiting
+            code=0
+            wait $! || code=$?
+        done
+        echo $code >"$out/$name.code"
     ) &
 }
 
@@ -59,7 +67,7 @@ finish() {
         send KILL $name
     done
     wait
-    rm -f $out/*.pid $out/*.code
+    rm -f "$out"/*.pid "$out"/*.code
 }
 
 fail() {
@@ -70,9 +78,9 @@ fail() {
 # Something ended that should not have: says which, and its last words.
 check() {
     for name in $nodes; do
-        ! is_over $name || [ "$(cat $out/$name.code)" = 0 ] ||
-            fail "node $name ended with code $(cat $out/$name.code):" \
-                "$(tail -n 1 $out/$name.log) (all of it: $out/$name.log)"
+        ! is_over $name || [ "$(cat "$out/$name.code")" = 0 ] ||
+            fail "node $name ended with code $(cat "$out/$name.code"):" \
+                "$(tail -n 1 "$out/$name.log") (all of it: $out/$name.log)"
     done
 }
 
@@ -91,8 +99,17 @@ stop() {
     [ -z "$stopped" ] || exit 130
     stopped=1
     echo "Ending the run: last offers, a last save. Ctrl-C again: at once."
-    "$bin/starswitch-hub" ctl end --directory "$out" >/dev/null 2>&1 ||
+}
+
+# Once it has been stopped, each tenth of a second: the hub may just be starting.
+end_run() {
+    [ "$asked" -lt 20 ] || return 0
+    asked=$((asked + 1))
+    if "$bin/starswitch-hub" ctl end --directory "$out" >/dev/null 2>&1; then
+        asked=20
+    elif [ "$asked" = 20 ]; then
         send TERM hub
+    fi
 }
 
 # ---- faults ----
@@ -113,49 +130,7 @@ hit() {
     rm -f "$out/$1.code" "$out/$1.pid"
 }
 
-# ---- the run ----
-
-[ -x "$bin/starswitch-hub" ] || fail "there is no $bin/starswitch-hub: try make"
-[ -e "$data" ] || fail "$data is not there: try make demo, which installs it"
-[ ! -e "$out" ] || [ -e "$out/n1.log" ] ||
-    fail "$out is there, and is not an earlier demo's: name another OUT"
-rm -rf "$out"
-mkdir -p "$out"
-free_port
-trap finish EXIT
-trap stop INT TERM HUP
-
-echo "starswitch: a hub and four nodes on this PC, real training." \
-    "Ctrl-C stops all."
-begin hub "$bin/starswitch-hub" --listen "127.0.0.1:$port" --nodes 4 \
-    --policy "$policy" --every 20 --delay 4 --goal "$goal" \
-    --iterations $most --tournament 50 --model "$model" --data "$data" \
-    --directory $out \
-    --report $out/report.html --record $out/run.recording
-for name in $nodes; do
-    begin_node $name
-done
-
-tenths=0
-until is_over hub; do
-    [ "$stopped" ] || check
-    [ -z "${CHAOS:-}" ] || [ "$stopped" ] || chaos $tenths
-    sleep 0.1 || true
-    tenths=$((tenths + 1))
-done
-code=$(cat $out/hub.code)
-case $code in
-0 | 1) ;; # 1: without its goal
-*) fail "the hub ended with code $code" ;;
-esac
-for name in $nodes; do
-    [ -z "$stopped" ] || send TERM $name
-    [ ! -s "$out/$name.pid" ] || wait_for $name ||
-        fail "node $name did not end with the hub"
-done
-[ -z "$stopped" ] || exit 130
-check
-[ "$code" = 0 ] || fail "$goal was not reached in $most iterations"
+# ---- words ----
 
 # A word for a shell.
 quoted() {
@@ -166,10 +141,68 @@ quoted() {
     esac
 }
 
-echo "and then four nodes, which the hub waits for, each in a terminal:
+# Behind the hub's line that goes on with the run.
+go_on() {
+    [ ! -e "$out/current" ] || echo \
+"and then four nodes, which the hub waits for, each in a terminal:
     cd $(quoted "$PWD") && $(quoted "$bin/starswitch-node") \
---hub 127.0.0.1:$port --model $(quoted "$model") --data $(quoted "$data")
-In $PWD:"
+--hub 127.0.0.1:$port --model $(quoted "$model") --data $(quoted "$data")"
+}
+
+# ---- the run ----
+
+[ -x "$bin/starswitch-hub" ] || fail "there is no $bin/starswitch-hub: try make"
+[ -e "$data" ] || fail "$data is not there: try make demo, which installs it"
+[ ! -e "$out" ] || [ -e "$out/n1.log" ] || [ -z "$(ls -A "$out")" ] ||
+    fail "there are other files than a demo's in $out/, which each demo" \
+        "empties: name another folder, as in make demo OUT=demo2"
+rm -rf "$out"
+mkdir -p "$out"
+: >"$out/n1.log" # so that it is known for a demo's
+free_port
+trap finish EXIT
+trap stop INT TERM HUP
+
+echo "starswitch: a hub and four nodes on this PC, real training." \
+    "Ctrl-C stops all."
+begin hub "$bin/starswitch-hub" --listen "127.0.0.1:$port" --nodes 4 \
+    --policy "$policy" --every 20 --delay 4 --goal "$goal" \
+    --iterations $most --tournament 50 --model "$model" --data "$data" \
+    --directory "$out" \
+    --report "$out/report.html" --record "$out/run.recording"
+for name in $nodes; do
+    [ "$stopped" ] || begin_node $name
+done
+
+tenths=0
+until is_over hub; do
+    if [ "$stopped" ]; then end_run; else check; fi
+    [ -z "${CHAOS:-}" ] || [ "$stopped" ] || chaos $tenths
+    sleep 0.1 || true
+    tenths=$((tenths + 1))
+done
+code=$(cat "$out/hub.code")
+case $code in
+0 | 1) ;; # 1: without its goal
+*) [ -z "$stopped" ] || exit 130
+    fail "the hub ended with code $code" ;;
+esac
+for name in $nodes; do
+    [ -z "$stopped" ] || send TERM $name
+    [ ! -s "$out/$name.pid" ] || wait_for $name ||
+        fail "node $name did not end with the hub"
+done
+if [ "$stopped" ]; then
+    go_on
+    exit 130
+fi
+check
+if [ "$code" != 0 ]; then
+    go_on
+    fail "$goal was not reached in $most iterations"
+fi
+go_on
+echo "In $PWD:"
 [ -n "${CHAOS:-}" ] ||
     echo "    make demo CHAOS=1             kills two nodes on the way"
 echo "    xdg-open $(quoted "$out/report.html")     the same with curves

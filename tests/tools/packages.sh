@@ -33,6 +33,11 @@ case "$*" in
 esac
 echo "$*" >>"$0.asked"
 for line in $(seq 300); do echo "Unpacking $line ..."; done
+[ ! -e "$0.cut" ] || {
+    echo "E: dpkg was interrupted, you must manually run" \
+        "'dpkg --configure -a' to correct the problem."
+    exit 100
+}
 [ ! -e "$0.broken" ] || { echo "E: the disk is full"; exit 100; }
 END
 # Whoever is not root asks sudo.
@@ -57,3 +62,11 @@ for each in "the disk is full" "As root, type: apt-get update"; do
     grep -q "$each" "$here/said" || failed "no word of $each"
 done
 echo "says what apt said when that failed"
+
+rm "$here/apt-get.broken"
+touch "$here/apt-get.cut"
+! PATH=$here:$PATH tools/install build >"$here/said" 2>&1 ||
+    failed "it did not notice that dpkg was interrupted"
+grep -q "As root, type: dpkg --configure -a" "$here/said" ||
+    failed "it does not say what to do"
+echo "says what to do when dpkg was interrupted"
