@@ -382,8 +382,7 @@ int main(int argc, char **argv)
         net_run(server.net);
         hub_look(server.hub, net_now(), &view);
         status = display_end(&server.display, net_now(), &view, &why);
-        if (status == STATUS_OK)
-            status = end_of_run(&server.options, &view, &why);
+        status = end_of_run(&server.options, &view, status, &why);
     }
     if (status != STATUS_OK)
         (void)fprintf(stderr, "starswitch-hub: %s\n", why.text);

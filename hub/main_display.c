@@ -191,16 +191,20 @@ static void say_name(const char *what, const char *path)
 }
 
 /* The line that goes on with the run, as it was typed and where; what has ended
- * the run would end it again, and files of this part be replaced. */
-static void say_next(const struct options *options, bool stopped)
+ * the run would end it again, and files of this part be replaced. A goal that
+ * is not reached is still one. */
+static void say_next(const struct options *options,
+                     const struct hub_view *view)
 {
     char bytes[2048 + 4 * FILE_PATH_BYTES], folder[FILE_PATH_BYTES];
     struct options next = *options;
     struct text line;
 
-    if (!stopped)
-        next.given.goal = next.given.time = next.given.iterations =
-            next.given.epochs = OPTION_DEFAULT;
+    if (!view->stopping)
+        next.given.time = next.given.iterations = next.given.epochs =
+            OPTION_DEFAULT;
+    if (!view->stopping && view->reached)
+        next.given.goal = OPTION_DEFAULT;
     next.given.report = next.given.record = next.given.journal =
         OPTION_DEFAULT;
     next.given.directory = OPTION_ARGUMENT;
@@ -216,7 +220,7 @@ static void say_next(const struct options *options, bool stopped)
 }
 
 static void say_where(const struct options *options, bool reported,
-                      bool stopped)
+                      const struct hub_view *view)
 {
     bool model = say_file("model", options->directory,
                           "current/centre.safetensors");
@@ -226,7 +230,7 @@ static void say_where(const struct options *options, bool reported,
     say_name("record", options->record);
     say_name("journal", options->journal);
     if (model)
-        say_next(options, stopped);
+        say_next(options, view);
     (void)fflush(stdout);
 }
 
@@ -259,7 +263,7 @@ enum status display_end(struct display *display, nanos now,
     text_init(&text, summary, sizeof summary);
     report_text(&report, &text);
     (void)fputs(summary, stdout);
-    say_where(display->options, status == STATUS_OK, view->stopping);
+    say_where(display->options, status == STATUS_OK, view);
     return status;
 }
 

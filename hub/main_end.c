@@ -26,7 +26,8 @@ static enum status unsaved(const char *directory, const struct hub_view *view,
 }
 
 enum status end_of_run(const struct options *options,
-                       const struct hub_view *view, struct why *why)
+                       const struct hub_view *view, enum status reported,
+                       struct why *why)
 {
     const char *directory = options->directory;
 
@@ -38,6 +39,8 @@ enum status end_of_run(const struct options *options,
                        directory);
     if (view->unsaved)
         return unsaved(directory, view, why);
+    if (reported != STATUS_OK)
+        return reported;
     if (!view->version && !view->founded && !view->stopping)
         return because(why, STATUS_SHORT,
                        "the run has ended before it had a centre: no model is "

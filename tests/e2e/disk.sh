@@ -96,7 +96,7 @@ if [ "$mounted" ]; then
     while port=$((port + 2)) && is_taken $port || is_taken $((port + 1)); do
         :
     done
-    run last "$disk/run"
+    run last "$disk/run" --report "$disk/report.html"
     node n2
     saves_again last
     dd if=/dev/zero of="$disk/filler" bs=4k 2>/dev/null || true
