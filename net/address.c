@@ -6,12 +6,17 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "net/name.h"
+
+/* So long a program that starts waits for its resolver. */
+#define PATIENCE (2 * SECOND)
+
 /* Looks `host` up; 0 and a numeric address, or the resolver's error. */
-static int look_up(const char *host, bool passive, char numeric[NI_MAXHOST])
+static int look_up(const char *host, char numeric[NI_MAXHOST])
 {
     struct addrinfo hints = {.ai_family = AF_UNSPEC,
                              .ai_socktype = SOCK_STREAM,
-                             .ai_flags = passive ? AI_PASSIVE : 0};
+                             .ai_flags = AI_PASSIVE};
     struct addrinfo *found = NULL, *chosen;
     int error = getaddrinfo(host, NULL, &hints, &found);
 
@@ -33,6 +38,7 @@ static void write_address(const char *host, const char *place, unsigned port,
     (void)snprintf(out->host, sizeof out->host, "%.255s", host);
     (void)snprintf(out->place, sizeof out->place, "%.255s", place);
     out->port = port;
+    out->unanswered = false;
 }
 
 static enum status check_port(unsigned port, struct why *why)
@@ -70,7 +76,7 @@ enum status address_to_bind(const char *host, unsigned port,
     if (check_port(port, why) != STATUS_OK)
         return STATUS_USAGE;
     if (*host && strcmp(host, "*") != 0)
-        error = look_up(host, true, numeric);
+        error = look_up(host, numeric);
     if (error)
         return unknown(host, error, why);
     write_address(host, numeric, port, out);
@@ -80,14 +86,15 @@ enum status address_to_bind(const char *host, unsigned port,
 enum status address_to_reach(const char *host, unsigned port,
                              struct address *out, struct why *why)
 {
-    char numeric[NI_MAXHOST];
     int error;
 
     if (check_port(port, why) != STATUS_OK)
         return STATUS_USAGE;
-    error = look_up(host, false, numeric);
-    if (error && error != EAI_AGAIN && error != EAI_SYSTEM)
+    error = name_ask(host, PATIENCE);
+    if (error && error != EAI_AGAIN && error != EAI_SYSTEM &&
+        error != EAI_INPROGRESS)
         return unknown(host, error, why);
     write_address(host, host, port, out);
+    out->unanswered = error == EAI_INPROGRESS;
     return STATUS_OK;
 }

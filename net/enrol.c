@@ -43,6 +43,8 @@ enum status enrol_open(const struct enrol_plan *plan, struct enrol **out,
                  ? hubs_open(&enrol->hubs, &enrol->config, net_now(), why)
                  : because(why, STATUS_NO_MEMORY, "no memory to enrol");
     if (status == STATUS_OK)
+        trouble_look_up(&enrol->trouble, hubs_address(&enrol->hubs));
+    if (status == STATUS_OK)
         *out = enrol;
     else
         enrol_close(&enrol);

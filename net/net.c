@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "net/driver.h"
+#include "net/trouble.h"
 
 static struct net *net_new(struct machine machine, struct pool *pool,
                            const struct net_owner *owner)
@@ -64,6 +65,8 @@ static enum status open_lanes(struct net *net, const struct net_config *config,
         status = lane_open(&net->lanes[i], &plan, net->pool, &net->door,
                            &net->bell, why);
     }
+    if (status == STATUS_OK && !binds)
+        trouble_look_up(&net->lanes[CHANNEL_CONTROL].trouble, &control);
     return status;
 }
 

@@ -19,7 +19,8 @@ void trouble_add(struct net_trouble *trouble, const struct notice *notice,
     const char *words = "";
 
     if (notice->error)
-        words = notice->hindrance == HINDRANCE_NAME
+        words = notice->hindrance == HINDRANCE_NAME ||
+                        notice->hindrance == HINDRANCE_RESOLVER
                     ? gai_strerror(notice->error)
                     : strerror(notice->error);
     *trouble = (struct net_trouble){.hindrance = notice->hindrance,
@@ -28,6 +29,15 @@ void trouble_add(struct net_trouble *trouble, const struct notice *notice,
     (void)snprintf(trouble->host, sizeof trouble->host, "%.255s",
                    address->host);
     (void)snprintf(trouble->system, sizeof trouble->system, "%.79s", words);
+}
+
+void trouble_look_up(struct net_trouble *trouble,
+                     const struct address *address)
+{
+    const struct notice notice = {.hindrance = HINDRANCE_LOOK_UP};
+
+    if (address->unanswered)
+        trouble_add(trouble, &notice, address);
 }
 
 bool net_trouble_is_sure(const struct net_trouble *trouble)

@@ -10,4 +10,8 @@
 void trouble_add(struct net_trouble *trouble, const struct notice *notice,
                  const struct address *address);
 
+/* Where its name was not looked up in time, that is what is said first. */
+void trouble_look_up(struct net_trouble *trouble,
+                     const struct address *address);
+
 #endif

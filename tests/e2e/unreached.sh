@@ -80,4 +80,19 @@ END
     hub_address=127.0.0.1
     node vanished
     says vanished "the hub at 127.0.0.1:$port does not answer"
+    # A resolver that says nothing holds nobody up.
+    cat >"$here/deaf" <<'END'
+ip link set lo up
+iptables -w -A INPUT -p udp -j DROP
+mount --bind "${0%/*}/resolv.conf" /etc/resolv.conf
+exec "$@"
+END
+    echo "nameserver 127.0.0.1" >"$here/resolv.conf"
+    inside="unshare -n -m sh $here/deaf"
+    hub_address=hub.test
+    begun=$(now)
+    node asking
+    until_ 20 "asking trains" at_least asking iteration 10
+    [ $(($(now) - begun)) -lt 500 ] || failed "asking waits for its resolver"
+    says asking "the hub at hub.test:$port has a name that is still being"
 fi
