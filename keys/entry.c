@@ -5,6 +5,10 @@
 
 /* Of several hubs one is tried after the other, each with its own reason. */
 #define TELL_EVERY (10 * SECOND)
+/* The same reason again, while nobody mends it: after one minute, then
+ * two, four and so on. */
+#define TELL_AGAIN (60 * SECOND)
+#define TELL_LONGEST (64 * TELL_AGAIN)
 
 void entry_note(const struct entry *entry, const struct note *note)
 {
@@ -46,13 +50,14 @@ static void tell_trouble(struct entry *entry, const struct net *net, nanos now)
 
     if (!is_same(trouble, &entry->trouble)) {
         entry->trouble = *trouble;
-        entry->told = false;
+        entry->told = 0;
     }
-    if (entry->told || now < entry->tell_at || !net_trouble_is_sure(trouble))
+    if (now < entry->tell_at + entry->told || !net_trouble_is_sure(trouble))
         return;
     net_trouble_print(trouble, true, text, sizeof text);
     entry_tell(entry, NOTE_UNREACHED, text);
-    entry->told = true;
+    if (entry->told < TELL_LONGEST)
+        entry->told = entry->told ? 2 * entry->told : TELL_AGAIN;
     entry->tell_at = now + TELL_EVERY;
 }
 

@@ -15,8 +15,8 @@ struct entry {
     const char *name; /* borrowed: who it is */
     struct credentials own;
     struct net_trouble trouble; /* what was said of it last */
-    bool told;     /* there is nothing to be told, */
-    nanos tell_at; /* and not before that */
+    nanos tell_at; /* another thing is not told before, */
+    nanos told;    /* the same not for so much longer; 0: it is not told */
 };
 
 /* On any thread. */

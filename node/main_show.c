@@ -270,9 +270,13 @@ void node_show_end(struct node_show *show, nanos elapsed,
                      100 * state->inside / seconds, state->waited);
     }
     if (!show->json && state->missed && !state->applied)
-        (void)printf("No result came: rounds wait for the others, at first for "
-                     "as many as the hub's --nodes says; ctl status at the "
-                     "hub says for whom.\n");
+        (void)printf("No result came%s; ctl status at the hub says for "
+                     "whom.\n",
+                     state->shards > 1
+                         ? ": rounds wait for the others, at first for as many "
+                           "as the hub's --nodes says"
+                         : ", and no other node was there: a hub whose --nodes "
+                           "asks for more waits for them");
     else if (!show->json && state->missed * 2 > state->applied)
         (void)printf("Late: not there --delay iterations after its offer, and "
                      "applied when it came. Where most are, the network, or "

@@ -101,7 +101,7 @@ stop() {
     echo "Ending the run: last offers, a last save. Ctrl-C again: at once."
 }
 
-# Once it has been stopped, each tenth of a second: the hub may just be starting.
+# Once it has been stopped, each tenth of a second: the hub may just start.
 end_run() {
     [ "$asked" -lt 20 ] || return 0
     asked=$((asked + 1))

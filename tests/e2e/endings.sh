@@ -58,7 +58,7 @@ send TERM lonely
 ends lonely 0
 send TERM lonely-1
 ends lonely-1 0 30
-said lonely-1 "No result came: rounds wait for the others" ||
+said lonely-1 "No result came, and no other node was there" ||
     failed "who waits for others is not told so"
 ! said lonely-1 slower || failed "who waits for others is told it is slow"
 
