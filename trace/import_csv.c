@@ -3,9 +3,10 @@
  * have the units of a trace; without one they are in the unit that was said,
  * else seconds, bytes per second or parts of 1, unless that is not likely.
  * Times may be dates as ISO 8601 has them. A first line of words is passed
- * over. */
+ * over, but for a unit that heads the values; so is the mark of UTF-8. */
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "trace/date.h"
 #include "trace/importing.h"
@@ -24,6 +25,7 @@ struct table {
     enum trace_measure measure;
     unsigned columns[2]; /* of time and value, from 0 */
     bool named;          /* they are names, to be found in the first line */
+    const char *unit;    /* of values without one, or NULL */
     bool plain;          /* a time had no unit, and none was said */
     uint64_t rows;
     nanos first, last, before; /* times of rows: of the first one, relative
@@ -55,6 +57,43 @@ static unsigned cut_cells(struct line *line, char *cells[CELLS])
     while (count < CELLS && (cell = next_cell(&rest)) != NULL)
         cells[count++] = cell;
     return count;
+}
+
+/* As other tools write them, in any case, and as traces do. */
+static const char *const written[][2] = {
+    {"kbps", "kbit"},   {"kbit/s", "kbit"}, {"kbit", "kbit"},
+    {"Mbps", "Mbit"},   {"Mbit/s", "Mbit"}, {"Mbit", "Mbit"},
+    {"Gbps", "Gbit"},   {"Gbit/s", "Gbit"}, {"Gbit", "Gbit"},
+    {"bytes/s", "B"},   {"ms", "ms"},       {"us", "us"},
+};
+/* Where a bit and a byte differ in nothing but their case. */
+static const char *const exact[][2] = {
+    {"B/s", "B"}, {"kB/s", "kB"}, {"MB/s", "MB"}, {"GB/s", "GB"}};
+
+static const char *known_unit(const char *word)
+{
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+        if (strcasecmp(word, written[i][0]) == 0)
+            return written[i][1];
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
+        if (strcmp(word, exact[i][0]) == 0)
+            return exact[i][1];
+    return NULL;
+}
+
+/* A column may be headed by its unit. */
+static void take_unit(struct table *table, const char *head)
+{
+    int64_t ignored;
+    char one[32];
+    struct text text;
+
+    if (table->unit || !known_unit(head))
+        return;
+    text_init(&text, one, sizeof one);
+    text_add(&text, "1%s", known_unit(head));
+    if (trace_measure_read(table->measure, one, &ignored, NULL) == STATUS_OK)
+        table->unit = known_unit(head);
 }
 
 /* ---- which columns ---- */
@@ -95,6 +134,21 @@ static enum status choose_columns(struct table *table, struct why *why)
     return STATUS_OK;
 }
 
+static enum status no_column(const char *word, size_t length,
+                             char *const *cells, unsigned count,
+                             struct why *why)
+{
+    char room[120], shown[SHOWN_BYTES];
+    struct text text;
+
+    text_init(&text, room, sizeof room);
+    for (unsigned i = 0; i < count && i < 8; i++)
+        text_add(&text, "%s%s", i ? ", " : "", line_shown(cells[i], shown));
+    return because(why, STATUS_MALFORMED, "line 1: there is no column "
+                   "'%.*s'; its columns are %s",
+                   (int)(length < 60 ? length : 60), word, room);
+}
+
 /* The first line has the names. */
 static enum status find_names(struct table *table, char *const *cells,
                               unsigned count, struct why *why)
@@ -109,14 +163,15 @@ static enum status find_names(struct table *table, char *const *cells,
         if (is_number(word, length))
             continue;
         while (place < count && (strlen(cells[place]) != length ||
-                                 strncmp(cells[place], word, length) != 0))
+                                 strncasecmp(cells[place], word, length) != 0))
             place++;
         if (place == count)
-            return because(why, STATUS_MALFORMED, "line 1: there is no column "
-                           "'%.*s'", (int)(length < 60 ? length : 60), word);
+            return no_column(word, length, cells, count, why);
         table->columns[i] = place;
     }
     table->named = false;
+    if (table->columns[1] < count)
+        take_unit(table, cells[table->columns[1]]);
     return STATUS_OK;
 }
 
@@ -178,7 +233,7 @@ static bool has_unit(const char *cell)
 static enum status read_value(const struct table *table, const char *cell,
                               int64_t *out, struct why *why)
 {
-    const char *unit = table->importing.options->unit, *at = cell;
+    const char *unit = table->unit, *at = cell;
     struct decimal decimal;
     enum status status;
 
@@ -279,8 +334,10 @@ static enum status read_row(void *of, struct line *line, struct why *why)
         return too_few(table, line, count, why);
     time = cells[table->columns[0]];
     value = cells[table->columns[1]];
-    if (line->number == 1 && is_word(time))
+    if (line->number == 1 && is_word(time)) {
+        take_unit(table, value);
         return STATUS_OK;
+    }
     if (read_time(table, time, &at, &reason) != STATUS_OK)
         return wrong(line, time, &reason, why);
     if (read_value(table, value, &number, &reason) != STATUS_OK)
@@ -322,8 +379,13 @@ enum status import_csv(const char *text, size_t size,
                        struct trace **out, struct why *why)
 {
     struct table table = {.measure = MEASURES};
-    struct lines lines = lines_of(text, size);
+    bool marked = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+    struct lines lines = lines_of(text + 3 * marked, size - 3 * marked);
     enum status status;
+
+    if (options->unit)
+        table.unit = known_unit(options->unit) ? known_unit(options->unit)
+                                               : options->unit;
 
     for (unsigned i = 0; i < QUANTITIES; i++)
         if (options->quantities & 1U << i)

@@ -206,8 +206,29 @@ static void columns_are_chosen_by_name_or_number(void)
                "0.5s n1 delay 11123457ns\nend\n", text);
     free(text);
     text = imported("csv", wide, &none);
-    CHECK_CONTAINS("line 1: there is no column 'speed'", text);
+    CHECK_CONTAINS("line 1: there is no column 'speed'; its columns are "
+                   "when, up (Mbit), round trip", text);
     free(text);
+}
+
+static void tables_as_other_programs_write_them_are_read(void)
+{
+    static const char wanted[] = "starswitch-trace 1\nspan 2s\n"
+                                 "0s * down 10Mbit\n1s * down 20Mbit\nend\n";
+    static const char *const tables[] = {
+        "time,Mbps\n0,10\n1,20\n", "\xef\xbb\xbftime;Mbit/s\n0;10\n1;20\n",
+        "Time,mbps\n0,10\n1,20\n"};
+    static const struct import_options ways[] = {
+        {TRACE_ALL, 1U << QUANTITY_DOWN, NULL, NULL, NULL},
+        {TRACE_ALL, 1U << QUANTITY_DOWN, NULL, NULL, "mbps"},
+        {TRACE_ALL, 1U << QUANTITY_DOWN, "TIME,2", NULL, NULL}};
+
+    for (size_t i = 0; i < 9; i++) {
+        char *text = imported("csv", tables[i / 3], &ways[i % 3]);
+
+        CHECK_TEXT(wanted, text);
+        free(text);
+    }
 }
 
 static void what_has_no_unit_has_the_one_that_was_said(void)
@@ -294,6 +315,7 @@ void add_trace_import_tests(CU_pSuite suite)
     TEST(a_rate_is_of_both_directions);
     TEST(what_is_no_table_is_refused_by_its_line);
     TEST(columns_are_chosen_by_name_or_number);
+    TEST(tables_as_other_programs_write_them_are_read);
     TEST(what_has_no_unit_has_the_one_that_was_said);
     TEST(two_files_become_one_trace);
     TEST(quantities_are_named_as_in_a_trace);
