@@ -1,8 +1,12 @@
 #include "core/goal.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/decimal.h"
+
+/* A whole number from here to 100 is rather an accuracy without its sign. */
+#define PERCENT_LEAST 10
 
 static enum status expected(struct why *why, const char *what)
 {
@@ -16,7 +20,7 @@ enum status goal_parse(const char *text, struct goal *out, struct why *why)
     struct goal goal;
     struct decimal decimal;
     double number;
-    bool accuracy;
+    bool accuracy, whole = !strpbrk(text, ".eE");
 
     if (!decimal_read(&text, &decimal))
         return expected(why, wanted);
@@ -29,6 +33,10 @@ enum status goal_parse(const char *text, struct goal *out, struct why *why)
         return expected(why, wanted);
     if (accuracy && number > 1)
         return expected(why, "at most 100%");
+    if (!accuracy && whole && number >= PERCENT_LEAST && number <= 100)
+        return because(why, STATUS_USAGE,
+                       "%.0f alone is a loss: say %.0f%% for an accuracy, or "
+                       "%.0f.0 if a loss is meant", number, number, number);
     memset(&goal, 0, sizeof goal);
     goal.kind = accuracy ? GOAL_ACCURACY : GOAL_LOSS;
     goal.value = number;
@@ -41,5 +49,9 @@ void goal_print(const struct goal *goal, struct text *out)
     bool accuracy = goal->kind == GOAL_ACCURACY;
 
     number_print(goal->value, accuracy ? 100 : 1, out);
-    text_add(out, "%s", accuracy ? "%" : "");
+    if (accuracy)
+        text_add(out, "%%");
+    else if (goal->value >= PERCENT_LEAST && goal->value <= 100 &&
+             floor(goal->value) >= goal->value)
+        text_add(out, ".0");
 }

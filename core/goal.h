@@ -12,7 +12,8 @@ struct goal {
     double value; /* loss at most; or accuracy at least, 0..1 */
 };
 
-/* Reads 87% or 0.35. USAGE with what was expected; then `out` is unchanged. */
+/* Reads 87% or 0.35; 87 is neither. USAGE with what was expected; then `out` is
+ * unchanged. */
 enum status goal_parse(const char *text, struct goal *out,
                        struct why *why) MUST_CHECK;
 /* Adds it as goal_parse reads it. */

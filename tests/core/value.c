@@ -329,6 +329,10 @@ static void a_goal_is_an_accuracy_or_a_loss(void)
     CHECK_NEAR(0.35, value.goal.value, 0);
     printed(VALUE_GOAL, "56.10%", "56.1%");
     printed(VALUE_GOAL, "100%", "100%");
+    printed(VALUE_GOAL, "88.0", "88.0");
+    printed(VALUE_GOAL, "9", "9");
+    refused(VALUE_GOAL, "88", "88 alone is a loss: say 88% for an accuracy, or "
+            "88.0 if a loss is meant");
     refused(VALUE_GOAL, "high", goal);
     refused(VALUE_GOAL, "0%", goal);
     refused(VALUE_GOAL, "-1", goal);
