@@ -203,11 +203,11 @@ static void wait_for_the_others(struct star_group *group)
 void star_group_leave(struct star_group **reference)
 {
     const struct msg_ask ask = {.ask = ASK_LEAVE, .limit = SECOND};
-    struct star_group *group = *reference;
+    struct star_group *group = reference ? *reference : NULL;
 
-    *reference = NULL;
     if (!group)
         return;
+    *reference = NULL;
     wait_for_the_others(group);
     (void)group_ask(group, &ask, NULL);
     net_stop(group->net);

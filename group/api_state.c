@@ -93,6 +93,8 @@ void star_group_look(struct star_group *group, struct star_group_state *state)
 {
     const struct msg_told *told = &group->told;
 
+    if (!state)
+        return;
     memset(state, 0, sizeof *state);
     (void)pthread_mutex_lock(&group->lock);
     state->rank = told->rank;

@@ -197,12 +197,13 @@ STAR_API enum star_next star_task_next(struct star_link *link,
  * this process is lost before, it is given to another node. */
 STAR_API void star_task_done(struct star_link *link, uint64_t id, int ok);
 
+/* A NULL state is ignored. */
 STAR_API void star_look(struct star_link *link, struct star_state *state);
 
 /* Offers the last progress, says goodbye and frees the link; waits for that,
  * at most 35 s, and 10 s for a hub that it has lost; longer only while its hub
  * takes that over a slow link, a chunk in ten minutes at least. Accepts a
- * NULL link. */
+ * NULL link, and NULL. */
 STAR_API void star_detach(struct star_link **link);
 
 #ifdef __cplusplus

@@ -288,6 +288,8 @@ void star_look(struct star_link *link, struct star_state *state)
 {
     const struct msg_schedule *schedule;
 
+    if (!state)
+        return;
     memset(state, 0, sizeof *state);
     if (!link) {
         (void)snprintf(state->text, sizeof state->text, "training alone");
@@ -358,11 +360,11 @@ static void say_goodbye(struct star_link *link)
 
 void star_detach(struct star_link **reference)
 {
-    struct star_link *link = *reference;
+    struct star_link *link = reference ? *reference : NULL;
 
-    *reference = NULL;
     if (!link)
         return;
+    *reference = NULL;
     say_goodbye(link);
     net_stop(link->net);
     (void)pthread_join(link->thread, NULL);

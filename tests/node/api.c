@@ -259,7 +259,9 @@ static void a_loop_without_a_link_trains_alone(void)
     star_look(NULL, &state);
     CHECK_EQUAL(0, state.attached);
     CHECK_TEXT("training alone", state.text);
+    star_look(NULL, NULL);
     star_detach(&link);
+    star_detach(NULL);
 }
 
 /* ---- with a hub ---- */
