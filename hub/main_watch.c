@@ -22,10 +22,12 @@ enum { SIGNAL_EXIT = 128 };
 static const int passed_on[] = {SIGTERM, SIGINT,  SIGQUIT,
                                 SIGHUP,  SIGUSR1, SIGUSR2};
 
+/* Who wants a hub to end asks it, or kills who watches it: SIGKILL is what the
+ * system does that is short of memory. */
 static bool is_crash(int status)
 {
     static const int crashes[] = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE,
-                                  SIGSYS,  SIGTRAP};
+                                  SIGSYS,  SIGTRAP, SIGKILL};
 
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         if (WIFSIGNALED(status) && WTERMSIG(status) == crashes[i])
@@ -110,8 +112,11 @@ void watch_over(void)
         if (net_now() - begun > HEALTHY)
             pause = FIRST_PAUSE;
         (void)fprintf(stderr, "starswitch-hub: crashed (%s); it starts again "
-                      "from what was saved; please report this\n",
-                      strsignal(WTERMSIG(status)));
+                      "from what was saved; %s\n",
+                      strsignal(WTERMSIG(status)),
+                      WTERMSIG(status) == SIGKILL
+                          ? "was this PC out of memory?"
+                          : "please report this");
         rest(pause);
         pause = 2 * pause < LONGEST_PAUSE ? 2 * pause : LONGEST_PAUSE;
     }

@@ -20,7 +20,7 @@ is_other() { # PID: there is a child, and not this one
 hub h --supervise --policy mean --save 100ms
 node n1
 goes_on 20 n1
-for signal in ABRT SEGV; do
+for signal in ABRT SEGV KILL; do
     before=$(child)
     kill -$signal "$before"
     until_ 10 "another hub after SIG$signal" is_other "$before"
