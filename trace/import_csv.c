@@ -6,7 +6,6 @@
  * over, but for a unit that heads the values; so is the mark of UTF-8. */
 #include <inttypes.h>
 #include <string.h>
-#include <strings.h>
 
 #include "trace/date.h"
 #include "trace/importing.h"
@@ -73,7 +72,7 @@ static const char *const exact[][2] = {
 static const char *known_unit(const char *word)
 {
     for (size_t i = 0; i < sizeof written / sizeof *written; i++)
-        if (strcasecmp(word, written[i][0]) == 0)
+        if (line_is_like(word, written[i][0], strlen(written[i][0])))
             return written[i][1];
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
         if (strcmp(word, exact[i][0]) == 0)
@@ -162,8 +161,7 @@ static enum status find_names(struct table *table, char *const *cells,
 
         if (is_number(word, length))
             continue;
-        while (place < count && (strlen(cells[place]) != length ||
-                                 strncasecmp(cells[place], word, length) != 0))
+        while (place < count && !line_is_like(cells[place], word, length))
             place++;
         if (place == count)
             return no_column(word, length, cells, count, why);
@@ -379,8 +377,8 @@ enum status import_csv(const char *text, size_t size,
                        struct trace **out, struct why *why)
 {
     struct table table = {.measure = MEASURES};
-    bool marked = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
-    struct lines lines = lines_of(text + 3 * marked, size - 3 * marked);
+    size_t mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    struct lines lines = lines_of(text + mark, size - mark);
     enum status status;
 
     if (options->unit)

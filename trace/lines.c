@@ -135,3 +135,18 @@ const char *line_shown(const char *words, char room[SHOWN_BYTES])
     (void)quote_plain(&text, words, 32);
     return room;
 }
+
+static char small(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+bool line_is_like(const char *text, const char *word, size_t length)
+{
+    if (strlen(text) != length || strlen(word) < length)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (small(text[i]) != small(word[i]))
+            return false;
+    return true;
+}

@@ -58,4 +58,8 @@ const char *line_shown(const char *words, char room[SHOWN_BYTES]);
  * not compressed. */
 const char *lines_unpacker(const char *text, size_t size);
 
+/* Whether it is the first `length` characters of the word, in any case of the
+ * letters of ASCII. */
+bool line_is_like(const char *text, const char *word, size_t length);
+
 #endif
