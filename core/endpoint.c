@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* The bulk socket needs the port behind it. */
-enum { PORT_MAX = 65534 };
+enum { PORT_MAX = 65534, FREE_PORT = 1024 /* the first for everybody */ };
 
 static bool read_port(const char *text, uint16_t *out)
 {
@@ -35,7 +35,7 @@ enum status endpoint_parse(const char *text, struct endpoint *out,
     const char *host = text + bracket;
     size_t length = strcspn(host, bracket ? "]" : ":");
     const char *rest = host + length;
-    uint16_t port = DEFAULT_PORT;
+    uint16_t port = DEFAULT_PORT, alone = 0;
 
     if (bracket && *rest)
         rest++;
@@ -46,6 +46,12 @@ enum status endpoint_parse(const char *text, struct endpoint *out,
         return because(why, STATUS_USAGE,
                        "expected a host such as 192.168.1.10, pc0:7541 or "
                        "[fe80::1]:7541");
+    if (!bracket && !*rest && read_port(text, &alone) &&
+        alone >= FREE_PORT)
+        return because(why, STATUS_USAGE,
+                       "%u is a port without its host: say 127.0.0.1:%u for "
+                       "this PC alone, or its address on the network",
+                       alone, alone);
     if (*rest && !read_port(rest + 1, &port))
         return because(why, STATUS_USAGE,
                        "expected a port from 1 to 65534 behind the colon");

@@ -20,7 +20,7 @@ enum status goal_parse(const char *text, struct goal *out, struct why *why)
     struct goal goal;
     struct decimal decimal;
     double number;
-    bool accuracy;
+    bool accuracy, whole = !strchr(text, '.');
 
     if (!decimal_read(&text, &decimal))
         return expected(why, wanted);
@@ -33,7 +33,7 @@ enum status goal_parse(const char *text, struct goal *out, struct why *why)
         return expected(why, wanted);
     if (accuracy && number > 1)
         return expected(why, "at most 100%");
-    if (!accuracy && decimal.exponent == 0 && number >= PERCENT_LEAST && number <= 100)
+    if (!accuracy && whole && number >= PERCENT_LEAST && number <= 100)
         return because(why, STATUS_USAGE,
                        "%.0f alone is a loss: say %.0f%% for an accuracy, or "
                        "%.0f.0 if a loss is meant", number, number, number);

@@ -218,11 +218,24 @@ static enum status check_bounds(const struct option *row,
     return STATUS_OK;
 }
 
+/* Whether two letters side by side have changed their places. */
+static bool is_swapped(const char *name, const char *known)
+{
+    size_t at = 0;
+
+    while (name[at] && name[at] == known[at])
+        at++;
+    return name[at] && known[at] && name[at] == known[at + 1] &&
+           name[at + 1] == known[at] &&
+           strcmp(name + at + 2, known + at + 2) == 0;
+}
+
 /* Whether `known` is what somebody who wrote `name` may have meant; the less,
  * the likelier. A beginning is as good as one wrong letter. */
 static unsigned doubt(const char *name, const char *known)
 {
-    if (*name && strncmp(known, name, strlen(name)) == 0)
+    if ((*name && strncmp(known, name, strlen(name)) == 0) ||
+        is_swapped(name, known))
         return 1;
     return spelling_distance(name, known);
 }

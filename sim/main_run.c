@@ -364,5 +364,9 @@ int sim_run(int count, char **words)
         print_all(&run, &outcome);
     scene_close(&scene);
     course_destroy(&run.course);
-    return status == STATUS_OK ? 0 : run_fail(status, &why);
+    if (status != STATUS_OK)
+        return run_fail(status, &why);
+    return options.goal.kind != GOAL_NONE && !outcome.reached
+               ? status_exit_code(STATUS_SHORT)
+               : 0;
 }

@@ -1,5 +1,6 @@
 #include "study/measures.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,7 +292,7 @@ static void end_nodes(struct measures *measures)
     measures->idle = time > 0 ? waited / time : 0;
     measures->step =
         measures->rate > 0 ? (1 - measures->idle) / measures->rate : 0;
-    measures->late = measures->offers > 0 ? missed / measures->offers : 0;
+    measures->late = missed > 0 ? missed / fmax(missed, measures->offers) : 0;
 }
 
 void measures_end(struct measures *measures)

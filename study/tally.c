@@ -1,5 +1,6 @@
 #include "study/tally.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,7 +135,8 @@ static void sum_nodes(const struct tally *tally, const struct hub_view *view,
     if (tally->ending > 0)
         out->rate = tally->iterations / nodes / seconds(tally->ending);
     out->idle = waited / (nodes * span);
-    out->late = tally->offers ? missed / (double)tally->offers : 0;
+    /* An offer that never came to the hub is late, too. */
+    out->late = missed > 0 ? missed / fmax(missed, (double)tally->offers) : 0;
 }
 
 void tally_end(struct tally *tally, struct outcome *out)

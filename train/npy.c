@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { MAGIC_BYTES = 8, HEADER_BYTES_MAX = 4096, DIMENSIONS_MAX = 4 };
@@ -117,6 +118,19 @@ static const char *value_of(const char *text, const char *key)
     return at + 1 + strspn(at + 1, " ");
 }
 
+/* Names a type that holds the same values, if it is known which they are. */
+static enum status bad_type(struct array *array, const char *type)
+{
+    size_t length = strcspn(type, ",}");
+    bool whole = length > 3 && strchr("iub", type[2]);
+
+    return because(array->why, STATUS_MALFORMED,
+                   "%s: byte %d: its elements are %.*s, and none of <f4 <f8 "
+                   "<i4 <i8 |u1: save it as numpy.save(file, a.astype('%s'))",
+                   array->path, MAGIC_BYTES, (int)(length < 20 ? length : 20),
+                   type, whole ? "<i8" : "<f4");
+}
+
 static enum status read_type(struct array *array, const char *text)
 {
     const char *type = value_of(text, "'descr'");
@@ -132,10 +146,7 @@ static enum status read_type(struct array *array, const char *text)
         if (type[0] == '\'' && strncmp(type + 1, elements[i].name, 3) == 0 &&
             type[4] == '\'')
             array->element = &elements[i];
-    if (!array->element)
-        return bad_header(array, MAGIC_BYTES,
-                          "its elements are none of <f4 <f8 <i4 <i8 |u1");
-    return STATUS_OK;
+    return array->element ? STATUS_OK : bad_type(array, type);
 }
 
 /* One decimal dimension, at most `limit`; 0 if there is none. */

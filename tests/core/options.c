@@ -101,6 +101,7 @@ static void a_bound_itself_is_allowed(void)
 
 static void an_unknown_option_names_the_one_that_was_meant(void)
 {
+    refused("hlep", "1", "unknown option --hlep; did you mean --help?");
     refused("evry", "1", "unknown option --evry; did you mean --every?");
     refused("eval", "1s", "unknown option --eval; did you mean --evaluate?");
     refused("outer_lr", "1",

@@ -280,6 +280,8 @@ static void what_is_no_endpoint_is_refused(void)
         refused(VALUE_ENDPOINT, hosts[i], host);
     for (size_t i = 0; i < sizeof ports / sizeof *ports; i++)
         refused(VALUE_ENDPOINT, ports[i], port);
+    refused(VALUE_ENDPOINT, "22600", "22600 is a port without its host: say "
+            "127.0.0.1:22600 for this PC alone, or its address on the network");
 }
 
 static void several_endpoints_have_commas_between_them(void)

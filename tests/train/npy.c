@@ -130,6 +130,8 @@ static void headers_that_lie_are_refused_before_memory_is_taken(void)
     check_header_refused("<f4", "(1, 1, 1, 3, 2)", "does not fit");
     check_header_refused("<f4", "(6", "does not fit");
     check_header_refused(">f4", "(3, 2)", "none of <f4");
+    check_header_refused(">f4", "(3, 2)", "save(file, a.astype('<f4'))");
+    check_header_refused("<i2", "(3, 2)", "save(file, a.astype('<i8'))");
     check_header_refused("<c8", "(3, 1)", "none of <f4");
 }
 
