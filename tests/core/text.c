@@ -78,6 +78,13 @@ static void items_stand_between_commas(void)
     CHECK_TEXT("one, two, three", bytes);
 }
 
+static void one_of_a_thing_is_no_plural(void)
+{
+    CHECK_TEXT("s", plural(0));
+    CHECK_TEXT("", plural(1));
+    CHECK_TEXT("s", plural(2));
+}
+
 void add_core_text_tests(CU_pSuite suite)
 {
     TEST(pieces_make_one_text);
@@ -87,4 +94,5 @@ void add_core_text_tests(CU_pSuite suite)
     TEST(words_are_wrapped_between_blanks);
     TEST(a_word_too_long_stands_out);
     TEST(items_stand_between_commas);
+    TEST(one_of_a_thing_is_no_plural);
 }

@@ -122,6 +122,8 @@ node dry --dry-run
 ends dry 0 10
 said dry "key     none, which will do for a hub that listens on this PC" ||
     failed "--dry-run does not say what of the key"
+said dry "raw: the hub's codecs decide" ||
+    failed "--dry-run does not say that its bytes are raw"
 node dry --dry-run --key "$key"
 ends dry 0 10
 said dry "key     has the form of one" || failed "--dry-run doubts the key"

@@ -30,6 +30,10 @@ refused() {
     rm "$here"/refused.*
 }
 
+sim help 0 --help
+prints help "  mahimahi "
+prints help "What a --scenario may say"
+
 # check NAME PROGRAM: python looks at its lines of JSON, `lines`.
 check() {
     python3 -c "

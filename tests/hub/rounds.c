@@ -155,6 +155,10 @@ static void an_exchange_is_taken_once(void)
                 guest_verdict(pair.bench, &pair.a, 1, 0));
     CHECK(guest_heard(pair.bench, &pair.a, MSG_GRANT) == NULL);
     CHECK_TEXT("duplicate", bench_look(pair.bench)->nodes[0].why);
+    guest_returns(pair.bench, &pair.a, 1);
+    guest_gives(pair.bench, &pair.a, 2, 0.5);
+    guest_gives(pair.bench, &pair.b, 1, 0.5);
+    CHECK_TEXT("", bench_look(pair.bench)->nodes[0].why);
     bench_destroy(&pair.bench);
 }
 

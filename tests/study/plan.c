@@ -312,6 +312,23 @@ static void ap_13_from_that_k_on_nobody_stalls(void)
     CHECK(plan.stall > 0);
 }
 
+/* 2 (N - 1) / N of 4 MB over each link, in 2 (N - 1) trips; the hub's port is
+ * no matter. */
+static void all_reduce_is_a_ring(void)
+{
+    struct plan_star star = star_of(8, 1e6, 0.1);
+    struct plan plan;
+
+    star.link = 1e6;
+    star.port = 1;
+    star.latency = 0.01;
+    plan_ring(&star, &plan);
+    CHECK_NEAR(7e6, plan.up, 1);
+    CHECK_NEAR(7e6, plan.down, 1);
+    CHECK_NEAR(7 + 0.14, plan.exchange, 1e-9);
+    CHECK_NEAR(0.1 / (0.1 + plan.stall), plan.used, 1e-9);
+}
+
 void add_study_plan_tests(CU_pSuite suite)
 {
     TEST(exchanges_take_what_the_table_says);
@@ -331,4 +348,5 @@ void add_study_plan_tests(CU_pSuite suite)
     TEST(one_node_is_worth_less_than_itself_and_eight_less_than_eight);
     TEST(ap_13_the_least_k_is_that_of_the_table);
     TEST(ap_13_from_that_k_on_nobody_stalls);
+    TEST(all_reduce_is_a_ring);
 }
