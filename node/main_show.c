@@ -230,46 +230,33 @@ static void add_made_up(struct trainer *trainer, const char *before,
     quote_json(out, words);
 }
 
-void node_show_end(struct node_show *show, nanos elapsed,
-                   const struct star_state *state, struct trainer *trainer)
+static void end_as_json(const struct node_show *show, double seconds,
+                        const struct star_state *state, const char *made_up)
 {
-    double seconds = in_seconds(elapsed);
-    char bytes[LINE_BYTES], made_up[LINE_BYTES];
-    struct text line, words;
+    char bytes[LINE_BYTES];
+    struct text line;
 
-    text_init(&words, made_up, sizeof made_up);
-    if (state->iteration)
-        add_made_up(trainer, show->json ? ",\"text\":" : "It writes: ", &words);
     text_init(&line, bytes, sizeof bytes);
-    if (show->drawn)
-        (void)printf("\n");
-    if (show->json) {
-        text_add(&line, "{\"time\":\"");
-        stamp_add(&line, wall_clock());
-        text_add(&line, "\",\"event\":\"end\",\"name\":");
-        quote_json(&line, state->name);
-        (void)printf("%s,\"end\":true,\"seconds\":%.3f,"
-                     "\"iterations\":%" PRIu64 ",\"offered\":%" PRIu64
-                     ",\"applied\":%" PRIu64 ",\"missed\":%" PRIu64
-                     ",\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64
-                     ",\"inside\":%.6f,\"waited\":%.6f,"
-                     "\"overruns\":%" PRIu64 "%s}\n",
-                     bytes, seconds, state->iteration, state->offered,
-                     state->applied, state->missed, state->bytes_up,
-                     state->bytes_down, state->inside, state->waited,
-                     show->overruns, made_up);
-    } else {
-        (void)printf("%s: %" PRIu64 " iteration%s in %.1f s; "
-                     "%" PRIu64 " result%s applied, %" PRIu64 " late; %.1f MB "
-                     "up, %.1f MB down; %.2f %% of the time in the library, "
-                     "%.1f s waited\n",
-                     state->name, state->iteration, plural(state->iteration),
-                     seconds, state->applied, plural(state->applied),
-                     state->missed, (double)state->bytes_up / MEGA,
-                     (double)state->bytes_down / MEGA,
-                     100 * state->inside / seconds, state->waited);
-    }
-    if (!show->json && state->missed && !state->applied)
+    text_add(&line, "{\"time\":\"");
+    stamp_add(&line, wall_clock());
+    text_add(&line, "\",\"event\":\"end\",\"name\":");
+    quote_json(&line, state->name);
+    (void)printf("%s,\"end\":true,\"seconds\":%.3f,"
+                 "\"iterations\":%" PRIu64 ",\"offered\":%" PRIu64
+                 ",\"applied\":%" PRIu64 ",\"missed\":%" PRIu64
+                 ",\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64
+                 ",\"inside\":%.6f,\"waited\":%.6f,"
+                 "\"overruns\":%" PRIu64 "%s}\n",
+                 bytes, seconds, state->iteration, state->offered,
+                 state->applied, state->missed, state->bytes_up,
+                 state->bytes_down, state->inside, state->waited,
+                 show->overruns, made_up);
+}
+
+/* Why results came late, or none at all. */
+static void say_late(const struct star_state *state)
+{
+    if (state->missed && !state->applied)
         (void)printf("No result came%s; ctl status at the hub says for "
                      "whom.\n",
                      state->shards > 1
@@ -277,18 +264,50 @@ void node_show_end(struct node_show *show, nanos elapsed,
                            "as the hub's --nodes says"
                          : ", and no other node was there: a hub whose --nodes "
                            "asks for more waits for them");
-    else if (!show->json && state->missed * 2 > state->applied)
+    else if (state->missed * 2 > state->applied)
         (void)printf("Late: not there --delay iterations after its offer, and "
                      "applied when it came. Where most are, the network, or "
                      "another node that a round waits for, is slower than the "
                      "hub's --every and --delay expect; starswitch-sim tune "
                      "finds others.\n");
-    if (show->step_time && !show->json)
+}
+
+static void end_as_words(const struct node_show *show, double seconds,
+                         const struct star_state *state, const char *made_up)
+{
+    (void)printf("%s: %" PRIu64 " iteration%s in %.1f s; "
+                 "%" PRIu64 " result%s applied, %" PRIu64 " late; %.1f MB "
+                 "up, %.1f MB down; %.2f %% of the time in the library, "
+                 "%.1f s waited\n",
+                 state->name, state->iteration, plural(state->iteration),
+                 seconds, state->applied, plural(state->applied),
+                 state->missed, (double)state->bytes_up / MEGA,
+                 (double)state->bytes_down / MEGA,
+                 100 * state->inside / seconds, state->waited);
+    say_late(state);
+    if (show->step_time)
         (void)printf("%" PRIu64 " of %" PRIu64 " step%s took longer than "
                      "--step-time\n", show->overruns, state->iteration,
                      plural(state->iteration));
-    if (made_up[0] && !show->json)
+    if (made_up[0])
         (void)printf("%s\n", made_up);
+}
+
+void node_show_end(struct node_show *show, nanos elapsed,
+                   const struct star_state *state, struct trainer *trainer)
+{
+    char made_up[LINE_BYTES];
+    struct text words;
+
+    text_init(&words, made_up, sizeof made_up);
+    if (state->iteration)
+        add_made_up(trainer, show->json ? ",\"text\":" : "It writes: ", &words);
+    if (show->drawn)
+        (void)printf("\n");
+    if (show->json)
+        end_as_json(show, in_seconds(elapsed), state, made_up);
+    else
+        end_as_words(show, in_seconds(elapsed), state, made_up);
     (void)fflush(stdout);
 }
 
