@@ -12,7 +12,8 @@ Of each node the p of all rounds must be its steps: nothing is short, nothing is
 there twice. A node that was killed has made more; there, what was merged must
 be offers of its log, in their order, all that it was told are merged among
 them. And the centre must be the sum of all moves, worked out with the p as
-whole numbers, to 1e-6; w is looked at where nobody was killed, which may part
+whole numbers and rounded to float32 after each round, as a centre is, to 1e-6;
+w is looked at where nobody was killed, which may part
 the chunks of an exchange."""
 import json
 import os
@@ -138,7 +139,7 @@ by_node = {c: [] for c in nodes}
 for p, weight in rounds(tensors["b"].astype(float)):
     count += 1
     if p.any():
-        total += p * weight / weight.sum()
+        total = (total + p * weight / weight.sum()).astype("<f4").astype(float)
     for c in nodes:
         if p[c]:
             by_node[c].append(int(p[c]))
