@@ -74,19 +74,6 @@ void meet_as(struct stranger *stranger, const struct toy *hub,
     connect_to(stranger, hub, channel);
 }
 
-bool is_refused(struct stranger *stranger)
-{
-    zmq_pollitem_t item = {stranger->monitor, 0, ZMQ_POLLIN, 0};
-    unsigned char frame[6];
-    uint16_t event;
-
-    if (zmq_poll(&item, 1, 20000) != 1 ||
-        zmq_recv(stranger->monitor, frame, sizeof frame, 0) < 0)
-        return false;
-    memcpy(&event, frame, sizeof event);
-    return event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-}
-
 void part(struct stranger *stranger)
 {
     (void)zmq_close(stranger->socket);

@@ -23,8 +23,6 @@ void meet_now(struct stranger *stranger, const struct toy *hub,
 void part(struct stranger *stranger);
 /* Waits until the hub has cut it; false after 20 s. */
 bool is_cut(struct stranger *stranger);
-/* Waits until the hub has refused its key; false when that does not happen. */
-bool is_refused(struct stranger *stranger);
 
 /* A TCP connection to this machine, or -1. */
 int plain_connection(unsigned port);
