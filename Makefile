@@ -1,12 +1,11 @@
 # starswitch. `make help` lists what can be asked for.
 #
 # Nothing is listed here that can be found: a folder (docs/layers.txt names
-# them) is a library of its .c files, and its main.c is the program of its
-# name. A variant is the same build elsewhere:
+# them) is a library of its .c files, and hub/program/main.c is starswitch-hub.
+# A variant is the same build elsewhere:
 # make BUILD=build/asan SAN=-fsanitize=address.
 
-FOLDERS := $(filter-out include examples pure,\
-	$(shell sed -n 's/^\([a-z]*\):.*/\1/p' docs/layers.txt))
+FOLDERS := $(filter-out include examples,$(shell tools/layers --folders))
 
 BUILD ?= $(if $(filter cc gcc,$(CC)),build,build/$(notdir $(CC)))
 JOBS ?= 2
@@ -40,15 +39,15 @@ ZMQ_LIBS = $(call once,ZMQ_LIBS,pkg-config --libs libzmq libczmq)
 CUNIT_LIBS = $(call once,CUNIT_LIBS,pkg-config --libs cunit)
 
 object = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $1))
-LIBRARIES = $(FOLDERS:%=$(BUILD)/lib%.a)
+LIBRARIES = $(foreach f,$(FOLDERS),$(BUILD)/lib$(subst /,-,$f).a)
 GROUP = -Wl,--as-needed -Wl,--start-group $(LIBRARIES) -Wl,--end-group
 LINK = $(CC) $(SAN) $(LDFLAGS) -pthread -o $@ $(filter %.o,$^) $(GROUP)
 LINK_ALL = $(LINK) $(PACKAGE_LIBS) -lm
 Q = $(if $(V),,@)
 
-PROGRAMS = $(patsubst %/main.c,$(BUILD)/starswitch-%,\
+PROGRAMS = $(patsubst %/program/main.c,$(BUILD)/starswitch-%,\
 	$(wildcard $(FOLDERS:=/main.c)))
-API = $(call object,node/api*.c group/api*.c)
+API = $(call object,node/library/*.c)
 LIBSTAR = $(if $(API),$(BUILD)/libstarswitch.a $(BUILD)/libstarswitch.so)
 EXAMPLES = $(patsubst %.c,$(BUILD)/%,\
 	$(filter-out %_trainer.c,$(wildcard examples/*.c))) \
@@ -60,12 +59,13 @@ ATTACK = $(if $(wildcard tests/attack),$(BUILD)/star-attack)
 TABLES = $(patsubst tools/%.c,$(BUILD)/star-%,\
 	$(wildcard tools/tables.c tools/formats.c tools/vectors.c))
 TESTS = $(BUILD)/run-tests
+TEST_SOURCES = $(wildcard tests/*.c tests/*/*.c tests/*/*/*.c)
 TEST_OBJECTS = $(call object,\
 	$(filter-out tests/replay.c tests/chaos/main.c tests/attack/% \
-	tests/fuzz/% tests/preload/%,$(wildcard tests/*.c tests/*/*.c)))
+	tests/fuzz/% tests/preload/%,$(TEST_SOURCES)))
 PRELOADS = $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/preload/*.c))
 REPLAYS = $(FUZZ:%=$(BUILD)/replay-%)
-SOURCES = $(wildcard $(FOLDERS:=/*.c) tests/*.c tests/*/*.c \
+SOURCES = $(wildcard $(FOLDERS:=/*.c) $(TEST_SOURCES) \
 	bench/*.c bench/convergence/*.c bench/kit/*.c tools/*.c examples/*.c)
 
 all: $(PROGRAMS) $(LIBSTAR) ## the programs and the library (the default)
@@ -87,13 +87,14 @@ $(BUILD)/core/floats.o $(BUILD)/policies/%.o $(BUILD)/node/inbox.o \
 
 # The folder itself is a prerequisite: a file removed leaves its library.
 define library
-$(BUILD)/lib$1.a: $(call object,$(filter-out $1/main.c,$(wildcard $1/*.c))) \
+$(BUILD)/lib$(subst /,-,$1).a: \
+		$(call object,$(filter-out $1/main.c,$(wildcard $1/*.c))) \
 		$(wildcard $1)
 	$Qmkdir -p $$(@D) && rm -f $$@ && ar rcs $$@ $$(filter %.o,$$^)
 endef
 $(foreach f,$(FOLDERS),$(eval $(call library,$f)))
 
-$(PROGRAMS): $(BUILD)/starswitch-%: $(BUILD)/%/main.o $(LIBRARIES)
+$(PROGRAMS): $(BUILD)/starswitch-%: $(BUILD)/%/program/main.o $(LIBRARIES)
 	$Q$(LINK_ALL)
 $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(call object,bench/kit/*.c) $(LIBRARIES)
 	$Q$(LINK_ALL) $(ZMQ_LIBS)
@@ -240,16 +241,17 @@ sanitize: ## the tests and the fuzz corpora under ASan and UBSan (clang)
 	@$(STILL) $(VARIANT) TEST_SECONDS=1200 BUILD=build/asan SAN="$(ASAN)" \
 		test replay
 tsan: ## the tests of threads under TSan
-	@$(if $(wildcard tests/net/*.c tests/node/api*.c),,exit 0;) \
-	TSAN_OPTIONS="suppressions=tests/tsan.txt $$TSAN_OPTIONS" \
+	@TSAN_OPTIONS="suppressions=tests/tsan.txt $$TSAN_OPTIONS" \
 	$(STILL) $(VARIANT) BUILD=build/tsan \
 		SAN="-fsanitize=thread $(FAILING)" \
-		SUITES="net/ node/api group/api group/mail" test
+		SUITES="net/ node/library/ collectives/api \
+			collectives/mail" test
 valgrind: $(EXAMPLES) $(TESTS) ## the tests of the pure folders under valgrind
 	@STAR_BUILD=$(BUILD) STAR_SLOW=1 timeout -k 10 1200 \
 		valgrind -q --error-exitcode=1 \
 		--leak-check=full --errors-for-leak-kinds=definite \
-		$(TESTS) core/ codec/ policies/ trace/ group/ hub/ node/
+		$(TESTS) core/ codec/ policies/ sim/trace/ collectives/ \
+		hub/ node/
 coverage: ## which lines the tests reach: build/coverage/index.html
 	@$(MAKE) --no-print-directory -j$(JOBS) BUILD=build/coverage \
 		CFLAGS="-O0 -g" SAN=--coverage test

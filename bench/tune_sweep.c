@@ -8,7 +8,7 @@
 #include "bench/kit/kit.h"
 #include "codec/codec.h"
 #include "core/options.h"
-#include "study/tune.h"
+#include "sim/study/tune.h"
 
 static const unsigned ks[] = {5, 10, 20, 50, 100, 200};
 static const double delays[] = {0, 0.1, 0.25, 0.5}; /* of k */

@@ -1,4 +1,4 @@
-/* What the operator may ask of the hub while it runs: hub/main_ctl.h. */
+/* What the operator may ask of the hub while it runs: hub/program/ctl.h. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@
 #include "core/bucket.h"
 #include "core/fragment.h"
 #include "core/index.h"
-#include "group/board.h"
+#include "collectives/board.h"
 #include "hub/gift.h"
 #include "hub/hub.h"
 #include "hub/ledger.h"

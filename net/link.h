@@ -5,7 +5,7 @@
 
 #include "net/notices.h"
 #include "net/origin.h"
-#include "zmtp/zmtp.h"
+#include "net/zmtp/zmtp.h"
 
 struct station;
 struct host;

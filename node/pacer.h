@@ -1,6 +1,6 @@
 /* The training thread's side of an exchange: what to do at iteration i.
  *
- * Pure bookkeeping, used by the library (node/api.c) in real time and by the
+ * Pure bookkeeping, used by the library (node/library) in real time and by the
  * simulated trainer in virtual time. At the end of iteration i the trainer
  * asks, in this order: what is due (until the answer is GO), then whether to
  * offer, and after an offer with d = 0 what is due again. A result is never

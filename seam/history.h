@@ -1,7 +1,7 @@
 /* The history of a run: one hash of all that its machines were told and did.
  *
  * Equal histories have equal hashes, and two runs that differ in anything that
- * a transcript (seam/trace.h) would show have different ones. No line is
+ * a transcript (seam/transcript.h) would show have different ones. No line is
  * written for it, so that it costs next to nothing. */
 #ifndef SEAM_HISTORY_H
 #define SEAM_HISTORY_H

@@ -1,5 +1,5 @@
 /* Tasks of a simulated trainer: one in hand while it works on another, as in
- * node/api_tasks.c. */
+ * node/library/tasks.c. */
 #include "sim/trainer_inside.h"
 
 static void post_want(struct trainer *trainer)

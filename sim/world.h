@@ -34,7 +34,7 @@
 #include "hub/hub.h"
 #include "node/node.h"
 #include "sim/trainer.h"
-#include "trace/trace.h"
+#include "sim/trace/trace.h"
 
 /* Stands for the hub where a process is asked for. */
 #define WORLD_HUB UINT32_MAX

@@ -7,7 +7,7 @@
 
 #include "core/prng.h"
 #include "seam/history.h"
-#include "seam/trace.h"
+#include "seam/transcript.h"
 #include "sim/port.h"
 #include "sim/queue.h"
 #include "sim/world.h"

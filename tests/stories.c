@@ -5,7 +5,7 @@
  *     set k 4                 before the rest: k d required iterations save
  *     nodes 2                 n1 and n2, not started
  *     odd                     another node, of another model
- *     at 2.5s crash hub       what study/acts.h reads
+ *     at 2.5s crash hub       what sim/study/acts.h reads
  *     until 10s
  *     expect
  *     hub node_joined n1      a note: who says it, which, about whom
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/acts.h"
+#include "sim/study/acts.h"
 #include "tests/check.h"
 #include "tests/sim/lab.h"
 

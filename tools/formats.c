@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/export.h"
-#include "trace/import.h"
+#include "sim/trace/export.h"
+#include "sim/trace/import.h"
 
 #define PAGE "docs/man/starswitch-trace.5"
 

@@ -1,16 +1,9 @@
 # docs/layers.txt first, then the files; see tools/layers.
 
-function rule_of(file,    i)
-{
-    for (i = 1; i <= patterns; i++)
-        if (file ~ pattern[i])
-            return pattern[i]
-    return folder_of(file)
-}
-
 function folder_of(file)
 {
-    return substr(file, 1, index(file, "/") - 1)
+    sub(/\/[^\/]*$/, "", file)
+    return file
 }
 
 function exists(path,    line, found)
@@ -25,21 +18,22 @@ function included_folder(name)
 {
     if (name ~ /\// && exists(name))
         return folder_of(name)
-    return exists("include/" name) ? "include" : folder_of(name)
+    return exists("include/" name) ? "include" : name ~ /\// ? folder_of(name) \
+                                                             : ""
 }
 
-function read_rule(    name)
+# A line that begins with blanks goes on with the folders of the one before.
+function read_rule(    first)
 {
-    name = $1
-    sub(/:.*/, "", name)
-    if (name ~ /\//) {
-        gsub(/\*/, "[^/]*", name)
-        name = "^" name "$"
-        pattern[++patterns] = name
+    first = 1
+    if (/^[a-z]/) {
+        rule = $1
+        sub(/:.*/, "", rule)
+        rules[rule] = " "
+        first = 2
     }
-    rules[name] = " "
-    for (i = 2; i <= NF; i++)
-        rules[name] = rules[name] $i " "
+    for (i = first; i <= NF; i++)
+        rules[rule] = rules[rule] $i " "
 }
 
 function offence(words)
@@ -49,16 +43,15 @@ function offence(words)
 }
 
 FILENAME == ARGV[1] {
-    if (/^[a-z]/)
+    if (/^[a-z ]/)
         read_rule()
     next
 }
 
 FNR == 1 {
-    rule = rule_of(FILENAME)
     own = folder_of(FILENAME)
-    pure = rule == own && index(rules["pure"], " " own " ")
-    if (mode == "--pure" && pure && FILENAME ~ /\.c$/)
+    if (mode == "--pure" && FILENAME ~ /\.c$/ &&
+        index(rules["pure"], " " own " "))
         print FILENAME
 }
 
@@ -67,7 +60,7 @@ mode == "" && /^[ \t]*#[ \t]*include[ \t]*"/ {
     folder = included_folder(quoted[2])
     if (folder == "")
         offence("\"" quoted[2] "\" must be named with its folder")
-    else if (folder != own && !index(rules[rule], " " folder " "))
+    else if (folder != own && !index(rules[own], " " folder " "))
         offence(own " may not include \"" quoted[2] "\" (docs/layers.txt)")
 }
 

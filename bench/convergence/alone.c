@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/convergence/outcome.h"
-#include "study/pupil.h"
+#include "sim/study/pupil.h"
 
 /* An arm under way. */
 struct alone {

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "study/crew.h"
+#include "sim/study/crew.h"
 
 static double seconds(void)
 {

@@ -3,7 +3,7 @@
 #define BENCH_CONVERGENCE_FINDINGS_H
 
 #include "bench/convergence/outcome.h"
-#include "study/statistics.h"
+#include "sim/study/statistics.h"
 
 /* Of one arm; the same seeds, in the same order, for all arms of a workload. */
 struct series {

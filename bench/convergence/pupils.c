@@ -5,7 +5,7 @@
 
 #include "bench/convergence/outcome.h"
 #include "core/prng.h"
-#include "study/pupil.h"
+#include "sim/study/pupil.h"
 #include "train/trainer.h"
 
 struct pupil *task_pupil(const struct task *task, enum role role,

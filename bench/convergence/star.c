@@ -7,7 +7,7 @@
 
 #include "bench/convergence/outcome.h"
 #include "sim/world.h"
-#include "study/pupil.h"
+#include "sim/study/pupil.h"
 
 #define ATTACK_FACTOR 10.0F
 #define GIANT_FACTOR 1e6F

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "core/prng.h"
-#include "study/statistics.h"
+#include "sim/study/statistics.h"
 
 enum { DRIFTS = 4096, EXIT_WRONG_USE = 64 };
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "core/prng.h"
-#include "zmtp/zmtp.h"
+#include "net/zmtp/zmtp.h"
 
 enum { HELD_MAX = 10000, ADDRESSES = 16 };
 

@@ -4,7 +4,7 @@
 
 #include "codec/msg.h"
 #include "tests/attack/attack.h"
-#include "zmtp/inside.h"
+#include "net/zmtp/inside.h"
 
 enum { VOLLEY_BYTES = 65536, VOLLEY_FRAMES = 1024 };
 

@@ -156,7 +156,7 @@ grep -q "For the others give --seed 10[0-9]5 --seeds 99[89][0-9]*" \
 sim words 0 soak --seeds 2 --seed 9
 prints words "2 seeds from 9 on, each twice"
 prints words "violations: 0"
-sim story 0 soak --scenario tests/study/lives/former_session.story \
+sim story 0 soak --scenario tests/sim/study/lives/former_session.story \
     --record "$here/story.txt"
 prints story "nothing is wrong with it"
 grep -q "^hub " "$here/story.txt" || failed "no transcript"

@@ -4,7 +4,7 @@
  * (acts[] below), its upper half on which connection; its arguments follow. */
 #include <string.h>
 
-#include "group/board.h"
+#include "collectives/board.h"
 #include "tests/fuzz/session.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

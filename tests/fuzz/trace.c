@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/export.h"
-#include "trace/import.h"
+#include "sim/trace/export.h"
+#include "sim/trace/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

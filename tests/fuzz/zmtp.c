@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "tests/fuzz/session.h"
-#include "zmtp/inside.h"
+#include "net/zmtp/inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

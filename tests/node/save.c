@@ -1,5 +1,5 @@
 /* What a node leaves where --save says. */
-#include "node/main_save.h"
+#include "node/program/save.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/prng.h"
-#include "study/soak_count.h"
+#include "sim/study/soak_count.h"
 #include "tests/check.h"
 #include "tests/sim/lab.h"
 

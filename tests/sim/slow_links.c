@@ -6,7 +6,7 @@
 #include "core/text.h"
 #include "tests/check.h"
 #include "tests/sim/lab.h"
-#include "trace/trace.h"
+#include "sim/trace/trace.h"
 
 enum { ELEMENTS = 16, SCALE = 65536, NODES = 4, RATES = 4 };
 

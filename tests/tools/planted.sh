@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 unset MAKEFLAGS MAKELEVEL MFLAGS BUILD WERROR SAN SUITES
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-folders=$(sed -n 's/^\([a-z]*\):.*/\1/p' docs/layers.txt)
+folders=$(tools/layers --folders | tr ' ' '\n' | cut -d/ -f1 | sort -u)
 
 # The objects come along, so that only what is planted must be compiled.
 mkdir -p "$copy/build"
@@ -17,7 +17,7 @@ cp -a "${STAR_BUILD:=build}/ready" "$copy/build"
 (cd "$STAR_BUILD" && find . -path ./tests -prune -o -name "*.[oad]" -print0 |
     tar --null -T - -cf -) | tar -C "$copy/build" -xf -
 cd "$copy"
-mkdir -p core policies hub node train net sim
+mkdir -p core policies hub/program node train net sim
 
 # The folder must hold planted.c already; the gate must name it, and be
 # content once it is gone.
@@ -43,7 +43,7 @@ must_catch() { # GATE FILE
 echo '#include "net/loop.h"' >hub/planted.c
 must_catch layers hub/planted.c
 
-echo '#include "hub/main_view.h"' >node/planted.h
+echo '#include "hub/program/watch.h"' >node/planted.h
 must_catch layers node/planted.h
 
 cat >core/planted.c <<'END'
@@ -60,7 +60,7 @@ cp clock.c policies/planted.c
 must_catch banned policies/planted.c
 
 # In a file that joins machines to the world, a clock may be read.
-cat >hub/main_planted.c <<'END'
+cat >hub/program/planted.c <<'END'
 #include <time.h>
 int star_planted(struct timespec *now);
 int star_planted(struct timespec *now)
@@ -69,7 +69,7 @@ int star_planted(struct timespec *now)
 }
 END
 make -s CC=gcc BUILD=build purity banned
-mv hub/main_planted.c hub/planted.c
+mv hub/program/planted.c hub/planted.c
 must_catch purity hub/planted.c
 
 long_function() { # LINES

@@ -1,0 +1,66 @@
+/* The hub's side of collectives, as a machine: who is in the group, which
+ * calls are under way, and what they led to.
+ *
+ * A member has a connection per channel. It says JOIN on control, is told
+ * JOINED, says SIT on bulk. CALL brings it to a collective; whoever has
+ * something to contribute is given credit and sends PARTs; each part is
+ * reduced as soon as everybody's is there, in rank order, and goes out as a
+ * PIECE on the receiver's credit, while later parts come in.
+ *
+ * A call is known by its era and its sequence number in the era. In an elastic
+ * group the era is the epoch of the membership: whoever comes or goes begins a
+ * new one, and a call of an old era fails unless it had begun before somebody
+ * came, or is complete. In a patient group the era is the version, the number
+ * of checkpoints: results are kept until the next checkpoint and given again,
+ * bit for bit, to a member that was lost and does its work again; the others
+ * wait for it for as long as they said in JOIN, then go on without it.
+ *
+ * Everything is in memory and bounded; what is too much is refused. */
+#ifndef COLLECTIVES_BOARD_H
+#define COLLECTIVES_BOARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "seam/machine.h"
+
+enum { BOARD_SEATS = 64, BOARD_NAME_BYTES = 40 };
+
+/* A member that says nothing for so long is lost. */
+#define BOARD_LEASE (20 * SECOND)
+/* And after so long its place is no longer held against another process. */
+#define BOARD_SILENT (2 * SECOND)
+
+struct board_config {
+    uint64_t run;        /* not 0 */
+    uint32_t part_bytes; /* a multiple of 8 */
+    uint32_t window;     /* parts in flight per member and direction */
+    uint64_t limit;      /* bytes of results and models that are kept */
+};
+
+struct board_view {
+    enum manner manner;
+    uint64_t epoch, version, averages;
+    unsigned members; /* listed; patient: also those that are away */
+    unsigned present; /* connected */
+    unsigned calls;   /* under way or kept */
+    uint64_t held;    /* bytes of results and models */
+};
+
+struct board;
+
+/* The configuration is copied; `pool` must outlive the board. */
+struct board *board_new(const struct board_config *config, struct pool *pool);
+void board_destroy(struct board **board);
+/* A peer is new to it with its JOIN or SIT; EVENT_JOIN says nothing to it.
+ * Messages bear the key of their connection. */
+struct machine board_machine(struct board *board);
+/* Whether the peer is a member's. */
+bool board_knows(const struct board *board, peer_id peer);
+/* Whether a job is one of its own. */
+bool board_does(const struct work *work);
+void board_look(const struct board *board, struct board_view *view);
+/* Broken invariants, as a sentence, or NULL. */
+const char *board_check(const struct board *board);
+
+#endif

@@ -1,0 +1,382 @@
+/* From CALL to OUTCOME: who meets whom, in which call. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/text.h"
+#include "collectives/inside.h"
+
+/* "allreduce sum of 40 bytes f32" */
+static void describe(const struct msg_call *spec, char *text, size_t size)
+{
+    struct text out;
+
+    text_init(&out, text, size);
+    text_add(&out, "%s", collective_words[spec->collective].text);
+    if (spec->collective == COLLECTIVE_ALLREDUCE)
+        text_add(&out, " %s", reduction_words[spec->reduction].text);
+    text_add(&out, " of %" PRIu64 " bytes", spec->bytes);
+    if (spec->collective == COLLECTIVE_ALLREDUCE)
+        text_add(&out, " %s", scalar_words[spec->scalar].text);
+    if (spec->collective == COLLECTIVE_BROADCAST)
+        text_add(&out, " from rank %u", spec->root);
+}
+
+void calls_on_give_up(struct board *board, struct seat *seat,
+                      const struct event *event)
+{
+    const struct msg_give_up *give_up = &event->msg->give_up;
+    int place = (int)(seat - board->seats);
+    char text[MSG_TEXT_BYTES];
+
+    seat->calling = false;
+    seat->call = NULL;
+    if (board->manner == MANNER_PATIENT || give_up->era != board->epoch ||
+        !seat->listed)
+        return;
+    (void)snprintf(text, sizeof text, "%s: %.70s", seat->name, give_up->text);
+    roster_renew(board);
+    calls_fail(board, place, ENDING_FAIL, text);
+}
+
+/* ---- coming to a call ---- */
+
+/* Why a call of this kind cannot be, or NULL. */
+static const char *nonsense(const struct board *board,
+                            const struct msg_call *spec)
+{
+    bool patient = board->manner == MANNER_PATIENT;
+
+    if (spec->bytes > board->config.limit)
+        return "more than the hub keeps: send less";
+    if (spec->collective >= COLLECTIVE_CHECKPOINT && !patient)
+        return "only a patient group has checkpoints";
+    if (spec->collective == COLLECTIVE_STOP && patient)
+        return "only an elastic group can be stopped";
+    if (spec->collective == COLLECTIVE_CHECKPOINT && spec->bytes == 0)
+        return "a checkpoint of zero bytes";
+    if (spec->collective != COLLECTIVE_ALLREDUCE)
+        return NULL;
+    if (!reduction_fits(spec->reduction, spec->scalar))
+        return "this reduction is not defined for such numbers";
+    if (spec->bytes % scalar_bytes(spec->scalar) != 0)
+        return "half a number";
+    return NULL;
+}
+
+/* Whether two calls are one and the same collective. */
+static bool agree(const struct msg_call *one, const struct msg_call *other)
+{
+    bool same = one->collective == other->collective;
+
+    if (one->collective != COLLECTIVE_ALLGATHER &&
+        one->collective != COLLECTIVE_LAZY)
+        same = same && one->bytes == other->bytes;
+    if (one->collective == COLLECTIVE_ALLREDUCE)
+        same = same && one->scalar == other->scalar &&
+               one->reduction == other->reduction;
+    if (one->collective == COLLECTIVE_BROADCAST)
+        same = same && one->root == other->root;
+    return same;
+}
+
+static void mismatch(struct board *board, struct seat *seat,
+                     struct call *call)
+{
+    char text[MSG_TEXT_BYTES], ours[64], first[64];
+    struct text out;
+
+    describe(&seat->request, ours, sizeof ours);
+    describe(&call->spec, first, sizeof first);
+    text_init(&out, text, sizeof text);
+    text_add(&out, "call %" PRIu64 ": %s here, %s at %s", call->sequence, ours,
+             first, call->first);
+    seat_told(board, seat, ENDING_ABORT, text);
+    if (board->manner == MANNER_ELASTIC && !call->complete) {
+        roster_renew(board);
+        call_fail(board, call, ENDING_ABORT, text);
+    }
+}
+
+/* Whether the call follows those of its era that there are, all of them done;
+ * of an elastic group what is done is gone, and each is the next. */
+static const char *out_of_order(const struct board *board,
+                                const struct msg_call *spec)
+{
+    bool elastic = board->manner == MANNER_ELASTIC;
+    uint64_t next = 0;
+
+    for (const struct call *call = board->calls; call; call = call->next) {
+        if (call->retired || call->era != spec->era || call == board->model)
+            continue;
+        if (!call->complete)
+            return "the call before this one is not done";
+        if (call->sequence >= next && call != board->kept)
+            next = call->sequence + 1;
+    }
+    return !elastic && spec->sequence > next
+               ? "calls before this one were left out"
+               : NULL;
+}
+
+/* Why there cannot be such a new call now; NULL: there can. */
+static const char *too_early(const struct board *board,
+                             const struct seat *seat)
+{
+    const struct msg_call *spec = &seat->request;
+
+    if (board->manner == MANNER_ELASTIC)
+        return spec->era != board->epoch || !seat->listed
+                   ? "the membership has changed"
+                   : out_of_order(board, spec);
+    if (spec->era != board->version)
+        return "the group is at another version: load its checkpoint first";
+    if (spec->sequence >= BOARD_CALLS)
+        return "more calls than the hub keeps: checkpoint more often";
+    return out_of_order(board, spec);
+}
+
+static struct call *call_begin(struct board *board, struct seat *seat)
+{
+    const struct msg_call *spec = &seat->request;
+    const char *words = too_early(board, seat);
+    struct call *call;
+
+    if (words) {
+        seat_told(board, seat,
+                  board->manner == MANNER_ELASTIC ? ENDING_FAIL
+                                                  : ENDING_ABORT,
+                  words);
+        return NULL;
+    }
+    if (!board_has_room(board, spec->bytes)) {
+        seat_told(board, seat, ENDING_ABORT,
+                  "more than the hub keeps: checkpoint more often, or send "
+                  "less");
+        return NULL;
+    }
+    if (spec->collective == COLLECTIVE_BROADCAST && spec->root >= board->size) {
+        seat_told(board, seat, ENDING_ABORT, "no member has the root's rank");
+        return NULL;
+    }
+    call = call_new(board, spec, seat->name);
+    if (spec->collective != COLLECTIVE_ALLGATHER)
+        pieces_lay(board, call);
+    return call;
+}
+
+void call_attend(struct board *board, struct seat *seat, struct call *call)
+{
+    seat->call = call;
+    seat->next = 0;
+    seat->credit = board->config.window;
+    if (call->complete) {
+        send_outcome(board, seat, ENDING_SUCCESS, call, "");
+        seat->calling = false;
+    }
+    pieces_deliver(board, seat);
+}
+
+/* Of a number of bytes that has been checked against the limit. */
+static uint32_t parts_in(const struct board *board, uint64_t bytes)
+{
+    return (uint32_t)((bytes + board->config.part_bytes - 1) /
+                      board->config.part_bytes);
+}
+
+bool entry_fill(struct board *board, struct call *call, struct entry *entry,
+                const struct msg_call *spec)
+{
+    if (entry->entered)
+        return true;
+    if (call->spec.collective == COLLECTIVE_ALLGATHER) {
+        if (!board_has_room(board, spec->bytes))
+            return false;
+        call->bytes += spec->bytes;
+        board->held += spec->bytes;
+    }
+    entry->entered = true;
+    entry->bytes = spec->bytes;
+    entry->count =
+        call->spec.collective == COLLECTIVE_LAZY ? 0
+                                                 : parts_in(board, spec->bytes);
+    entry->parts = calloc(entry->count ? entry->count : 1,
+                          sizeof *entry->parts);
+    if (!entry->parts)
+        abort();
+    return true;
+}
+
+/* With what this member contributes the result is more than there is room for:
+ * there will be none. */
+static void outgrown(struct board *board, struct seat *seat, struct call *call)
+{
+    char text[MSG_TEXT_BYTES];
+
+    (void)snprintf(text, sizeof text,
+                   "with %.30s's %" PRIu64 " bytes more than the hub keeps, "
+                   "%" PRIu64 ": send less at a time",
+                   seat->name, seat->request.bytes, board->config.limit);
+    seat_told(board, seat, ENDING_ABORT, text);
+    call_fail(board, call, ENDING_ABORT, text);
+}
+
+/* Whether the member is to get the result: one that sends it has it. */
+static bool takes(const struct call *call, const struct entry *entry)
+{
+    switch ((enum collective)call->spec.collective) {
+    case COLLECTIVE_ALLREDUCE:
+    case COLLECTIVE_ALLGATHER:
+        return true;
+    case COLLECTIVE_BROADCAST:
+        return call->complete || !entry || !entry_gives(call, entry);
+    default:
+        return false;
+    }
+}
+
+/* A new call while others stop: nobody else will come to it. */
+static bool is_stopped(struct board *board, struct seat *seat)
+{
+    if (seat->request.collective == COLLECTIVE_STOP && !board->stopping) {
+        board->stopping = true;
+        calls_fail(board, -1, ENDING_NO_NEED, "the group stops");
+    }
+    if (!board->stopping || seat->request.collective == COLLECTIVE_STOP)
+        return false;
+    seat_told(board, seat, ENDING_NO_NEED, "the group stops");
+    return true;
+}
+
+static void enter(struct board *board, struct seat *seat)
+{
+    struct call *call = call_find(board, &seat->request);
+    struct entry *entry;
+
+    if (!call)
+        call = call_begin(board, seat);
+    if (!call)
+        return;
+    if (!agree(&seat->request, &call->spec)) {
+        mismatch(board, seat, call);
+        return;
+    }
+    entry = call_entry(call, board, seat);
+    if (entry && !entry_fill(board, call, entry, &seat->request)) {
+        outgrown(board, seat, call);
+        return;
+    }
+    if (entry && seat->request.bytes != entry->bytes) {
+        mismatch(board, seat, call);
+        return;
+    }
+    seat->takes = takes(call, entry);
+    call_attend(board, seat, call);
+    if (call->complete)
+        return;
+    if (entry)
+        entry_open(board, seat, call, entry);
+    call_advance(board, call);
+}
+
+static void calls_enter(struct board *board, struct seat *seat)
+{
+    bool patient = board->manner == MANNER_PATIENT;
+    const char *words = nonsense(board, &seat->request);
+
+    if (!seat->calling || seat->call || (patient && !board->begun))
+        return;
+    if (words)
+        seat_told(board, seat, ENDING_ABORT, words);
+    else if (seat->request.collective == COLLECTIVE_LOAD)
+        models_load(board, seat);
+    else if (!is_stopped(board, seat))
+        enter(board, seat);
+}
+
+void calls_enter_all(struct board *board)
+{
+    for (unsigned i = 0; i < BOARD_SEATS; i++)
+        if (board->seats[i].present)
+            calls_enter(board, &board->seats[i]);
+    for (struct call *call = board->calls; call; call = call->next)
+        if (!call->retired)
+            call_advance(board, call);
+}
+
+/* Who leaves a call of an elastic group before it is done fails it. */
+void calls_on_call(struct board *board, struct seat *seat,
+                   const struct event *event)
+{
+    struct call *left = seat->calling ? seat->call : NULL;
+
+    if (event->msg->call.collective == COLLECTIVE_MODEL) {
+        models_bring(board, seat, &event->msg->call);
+        return;
+    }
+    seat->call = NULL;
+    seat->calling = false;
+    if (left && board->manner == MANNER_ELASTIC) {
+        roster_renew(board);
+        call_fail(board, left, ENDING_FAIL, "a member has left the call");
+    }
+    seat->request = event->msg->call;
+    seat->calling = true;
+    calls_enter(board, seat);
+}
+
+/* ---- completing ---- */
+
+static void complete(struct board *board, struct call *call)
+{
+    bool stops = call->spec.collective == COLLECTIVE_STOP;
+
+    call->complete = true;
+    call->retired = board->manner == MANNER_ELASTIC;
+    board->averages += call->retired && !stops;
+    for (unsigned i = 0; i < call->size; i++) {
+        free(call->entries[i].parts); /* all of them are in the pieces */
+        call->entries[i].parts = NULL;
+    }
+    if (call->spec.collective == COLLECTIVE_CHECKPOINT ||
+        call->spec.collective == COLLECTIVE_LAZY)
+        models_commit(board, call);
+    for (unsigned i = 0; i < BOARD_SEATS; i++)
+        if (board->seats[i].call == call) {
+            send_outcome(board, &board->seats[i], ENDING_SUCCESS, call, "");
+            board->seats[i].calling = false;
+        }
+    pieces_deliver_all(board, call);
+    if (call->spec.collective == COLLECTIVE_MODEL)
+        models_fetched(board, call);
+    if (stops) {
+        board->stopping = false;
+        roster_renew(board);
+    }
+}
+
+static bool all_entered(const struct board *board, const struct call *call)
+{
+    if (call->spec.collective == COLLECTIVE_CHECKPOINT ||
+        call->spec.collective == COLLECTIVE_LAZY)
+        return models_all_here(board, call);
+    if (call->spec.collective == COLLECTIVE_MODEL)
+        return true;
+    for (unsigned i = 0; i < call->size; i++)
+        if (!call->entries[i].entered)
+            return false;
+    return true;
+}
+
+void call_advance(struct board *board, struct call *call)
+{
+    if (call->complete || call->retired || !all_entered(board, call))
+        return;
+    if (!call->laid)
+        pieces_lay(board, call);
+    if (call->spec.collective == COLLECTIVE_CHECKPOINT &&
+        models_choose_giver(board, call))
+        return;
+    if (call->ready == call->count)
+        complete(board, call);
+}

@@ -1,0 +1,109 @@
+/* A group's inside: what the program's thread and the network's thread share.
+ *
+ * The program's thread posts ASK and waits; while it waits it gives what WANT
+ * asks for. The network's thread owns the machine and drops its messages here.
+ * Everything below `lock` is under it. */
+#ifndef NODE_LIBRARY_GROUP_H
+#define NODE_LIBRARY_GROUP_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <starswitch_group.h>
+
+#include "collectives/client.h"
+#include "keys/entry.h"
+#include "keys/identity.h"
+#include "net/net.h"
+
+/* A part of what travels as one vector. */
+struct span {
+    void *bytes;
+    size_t size;
+};
+
+/* A piece of a result, until all have come. */
+struct gain {
+    struct blob *blob;
+    uint64_t offset;
+};
+
+/* What a call contributes, and where its result goes. */
+struct cargo {
+    const struct span *in; /* NULL: nothing */
+    size_t in_count;
+    const struct span *out; /* NULL: it stays in group->gains */
+    size_t out_count;
+    void (*prepare)(void *argument);
+    void *argument;
+};
+
+/* A send or receive under way. */
+struct star_request {
+    struct star_request *next;
+    uint64_t number; /* among those of ASK */
+    bool done;
+    enum ending outcome;
+    char text[MSG_TEXT_BYTES];
+    unsigned char *place; /* of a receive */
+    size_t bytes;
+};
+
+/* A message that nobody has asked for yet. */
+struct waiting {
+    struct waiting *next;
+    struct msg_mail mail;
+};
+
+struct star_group {
+    struct star_group_options options;
+    struct identity identity;
+    nanos timeout;
+    struct pool *pool;
+    struct client *client;
+    struct net *net;
+    struct entry entry; /* the network's thread's */
+    pthread_t thread;
+    void *loaded;      /* the model that was given out last */
+    struct span lazy;  /* the model of the last lazy checkpoint */
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint64_t request; /* the newest number; that of the call under way is: */
+    uint64_t asked;
+    struct star_request *requests;
+    struct waiting *waiting; /* oldest first */
+    bool done, wants, wants_model;
+    struct msg_told told;
+    struct gain *gains;
+    size_t gain_count, gain_room;
+};
+
+/* api.c */
+/* Takes a message of the machine; on the network's thread. */
+void group_local(void *self, const struct msg *msg, struct blob *payload);
+/* Asks, gives what is wanted, waits for the answer: in group->told. */
+enum star_group_status group_ask(struct star_group *group,
+                                 const struct msg_ask *ask,
+                                 const struct cargo *cargo);
+/* group_mail.c, with the lock held */
+void mail_take_gain(struct star_group *group, const struct msg_gain *gain,
+                    const struct blob *payload);
+void mail_delivered(struct star_group *group,
+                    const struct msg_delivered *delivered);
+void mail_add(struct star_group *group, const struct msg_mail *mail);
+void mail_withdraw(struct star_group *group,
+                   const struct msg_withdraw *withdraw);
+void mail_free(struct star_group *group);
+
+/* api.c */
+/* Takes a message of the machine; on the network's thread. */
+void group_local(void *self, const struct msg *msg, struct blob *payload);
+void gains_drop(struct star_group *group);
+/* Copies the result's bytes into the spans, one after the other. */
+void gains_copy(const struct star_group *group, const struct span *spans,
+                size_t count);
+/* A span that is only read from. */
+struct span span_of(const void *bytes, size_t size);
+size_t spans_size(const struct span *spans, size_t count);
+
+#endif

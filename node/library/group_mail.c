@@ -1,0 +1,249 @@
+/* libstarswitch's groups: messages from one member to another. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "node/library/group.h"
+
+/* ---- on the network's thread ---- */
+
+static struct star_request *request_find(struct star_group *group,
+                                         uint64_t number)
+{
+    for (struct star_request *each = group->requests; each; each = each->next)
+        if (each->number == number)
+            return each;
+    return NULL;
+}
+
+void mail_take_gain(struct star_group *group, const struct msg_gain *gain,
+                    const struct blob *payload)
+{
+    struct star_request *request = request_find(group, gain->request);
+
+    if (request && request->place && gain->offset <= request->bytes &&
+        payload->size <= request->bytes - gain->offset)
+        memcpy(request->place + gain->offset, payload->bytes, payload->size);
+}
+
+void mail_delivered(struct star_group *group,
+                    const struct msg_delivered *delivered)
+{
+    struct star_request *request = request_find(group, delivered->request);
+
+    if (!request)
+        return;
+    request->done = true;
+    request->outcome = delivered->outcome;
+    memcpy(request->text, delivered->text, sizeof request->text);
+}
+
+void mail_add(struct star_group *group, const struct msg_mail *mail)
+{
+    struct waiting **link = &group->waiting;
+    struct waiting *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return; /* its sender waits */
+    made->mail = *mail;
+    while (*link)
+        link = &(*link)->next;
+    *link = made;
+}
+
+static void waiting_remove(struct waiting **link)
+{
+    struct waiting *gone = *link;
+
+    *link = gone->next;
+    free(gone);
+}
+
+void mail_withdraw(struct star_group *group,
+                   const struct msg_withdraw *withdraw)
+{
+    for (struct waiting **link = &group->waiting; *link; link = &(*link)->next)
+        if ((*link)->mail.id == withdraw->id) {
+            waiting_remove(link);
+            return;
+        }
+}
+
+void mail_free(struct star_group *group)
+{
+    struct star_request *next;
+
+    while (group->waiting)
+        waiting_remove(&group->waiting);
+    for (struct star_request *each = group->requests; each; each = next) {
+        next = each->next;
+        free(each);
+    }
+    group->requests = NULL;
+}
+
+/* ---- on the program's ---- */
+
+static struct timespec later(double seconds)
+{
+    nanos until = net_now() + (nanos)(seconds * (double)SECOND);
+
+    return (struct timespec){until / SECOND, until % SECOND};
+}
+
+static struct star_request *request_add(struct star_group *group)
+{
+    struct star_request *made = calloc(1, sizeof *made);
+
+    if (!made)
+        return NULL;
+    (void)pthread_mutex_lock(&group->lock);
+    made->number = ++group->request;
+    made->next = group->requests;
+    group->requests = made;
+    (void)pthread_mutex_unlock(&group->lock);
+    return made;
+}
+
+struct star_request *star_group_isend(struct star_group *group,
+                                      const void *data, size_t bytes,
+                                      unsigned to, int tag)
+{
+    struct star_request *request = request_add(group);
+    struct span span = span_of(data, bytes);
+    struct msg msg = {.kind = MSG_POST};
+
+    if (!request)
+        return NULL;
+    msg.post.request = request->number;
+    msg.post.to = to;
+    msg.post.tag = (uint32_t)tag;
+    net_post(group->net, &msg,
+             blob_wrap(group->pool, span.bytes, span.size, NULL, NULL));
+    return request;
+}
+
+/* With the lock held. */
+static bool probe(struct star_group *group, int source, int tag,
+                  struct star_message *message)
+{
+    struct waiting **link = &group->waiting;
+    const struct msg_mail *mail;
+
+    while (*link &&
+           ((source != STAR_ANY && (int)(*link)->mail.from != source) ||
+            (tag != STAR_ANY && (int)(*link)->mail.tag != tag)))
+        link = &(*link)->next;
+    if (!*link)
+        return false;
+    mail = &(*link)->mail;
+    *message = (struct star_message){(int)mail->from, (int)mail->tag,
+                                     (size_t)mail->bytes, mail->id};
+    waiting_remove(link);
+    return true;
+}
+
+int star_group_improbe(struct star_group *group, int source, int tag,
+                       struct star_message *message)
+{
+    return star_group_mprobe(group, source, tag, 0, message);
+}
+
+int star_group_mprobe(struct star_group *group, int source, int tag,
+                      double seconds, struct star_message *message)
+{
+    struct timespec time = later(seconds);
+    int waiting = seconds > 0 ? 0 : ETIMEDOUT;
+    bool found;
+
+    (void)pthread_mutex_lock(&group->lock);
+    while (!(found = probe(group, source, tag, message)) &&
+           waiting != ETIMEDOUT)
+        waiting =
+            pthread_cond_timedwait(&group->changed, &group->lock, &time);
+    if (!found && seconds > 0)
+        (void)snprintf(group->told.text, sizeof group->told.text,
+                       "waited %.1f s for a message", seconds);
+    (void)pthread_mutex_unlock(&group->lock);
+    return found;
+}
+
+struct star_request *star_group_imrecv(struct star_group *group,
+                                       const struct star_message *message,
+                                       void *place, size_t bytes)
+{
+    struct star_request *request = request_add(group);
+    struct msg msg = {.kind = MSG_FETCH};
+
+    if (!request)
+        return NULL;
+    request->place = place;
+    request->bytes = message->bytes;
+    if (bytes < message->bytes) {
+        request->done = true;
+        request->outcome = ENDING_FAIL;
+        (void)snprintf(request->text, sizeof request->text,
+                       "the message has %zu bytes, its place %zu",
+                       message->bytes, bytes);
+        return request;
+    }
+    msg.fetch.request = request->number;
+    msg.fetch.id = message->id;
+    msg.fetch.bytes = message->bytes;
+    net_post(group->net, &msg, NULL);
+    return request;
+}
+
+/* With the lock held: frees what is done. */
+static bool finish(struct star_group *group, struct star_request **reference,
+                   enum star_group_status *status)
+{
+    struct star_request *request = *reference;
+    struct star_request **link = &group->requests;
+
+    if (!request->done)
+        return false;
+    *status = request->outcome == ENDING_SUCCESS ? STAR_GROUP_SUCCESS
+                                                  : STAR_GROUP_FAIL;
+    if (*status != STAR_GROUP_SUCCESS)
+        memcpy(group->told.text, request->text, sizeof request->text);
+    while (*link != request)
+        link = &(*link)->next;
+    *link = request->next;
+    free(request);
+    *reference = NULL;
+    return true;
+}
+
+int star_group_test(struct star_group *group, struct star_request **request,
+                    enum star_group_status *status)
+{
+    bool done;
+
+    (void)pthread_mutex_lock(&group->lock);
+    done = finish(group, request, status);
+    (void)pthread_mutex_unlock(&group->lock);
+    return done;
+}
+
+enum star_group_status star_group_wait(struct star_group *group,
+                                       struct star_request **request,
+                                       double seconds)
+{
+    struct timespec time = later(seconds);
+    enum star_group_status status = STAR_GROUP_FAIL;
+    int waiting = 0;
+
+    (void)pthread_mutex_lock(&group->lock);
+    while (!finish(group, request, &status) && waiting != ETIMEDOUT)
+        waiting =
+            pthread_cond_timedwait(&group->changed, &group->lock, &time);
+    if (*request)
+        (void)snprintf(group->told.text, sizeof group->told.text,
+                       "waited %.1f s for a message to be %s", seconds,
+                       (*request)->place ? "received" : "taken");
+    (void)pthread_mutex_unlock(&group->lock);
+    return status;
+}

@@ -1,0 +1,105 @@
+/* A link's inside: what the training thread and the network's thread share.
+ *
+ * The training thread owns the tensors and works through the agenda; the
+ * network's thread owns the machine and drops its messages here. Everything
+ * below `lock` is under it. Neither waits for the other longer than it takes
+ * to apply a result or to copy the tensors. */
+#ifndef NODE_LIBRARY_INSIDE_H
+#define NODE_LIBRARY_INSIDE_H
+
+#include <pthread.h>
+#include <starswitch.h>
+
+#include "core/schema.h"
+#include "keys/entry.h"
+#include "keys/identity.h"
+#include "net/net.h"
+#include "node/agenda.h"
+#include "node/node.h"
+#include "record/record.h"
+
+struct star_link {
+    struct star_options options;
+    struct schema *schema;
+    size_t count;
+    struct span *values, *gradients; /* count each, or gradients NULL */
+    struct pool *pool;
+    struct node *node;
+    struct net *net;
+    struct record *record; /* or NULL; the network's thread writes it */
+    struct entry entry;     /* the network's thread's */
+    pthread_t thread;
+    struct identity identity;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct agenda agenda;
+    struct msg_ended ended; /* text empty: not ended */
+    bool stopping;          /* the hub asks for the last offer */
+    bool over;              /* nothing more will come */
+    struct net_trouble trouble; /* what keeps the link from its hub */
+    struct star_task task;  /* in hand; parts 0: none */
+    bool task_wanted;       /* the machine knows that the hand is empty */
+    uint64_t examined;      /* number of what is to be evaluated */
+    struct blob *to_examine; /* NULL: nothing */
+
+    /* Only the training thread's. */
+    struct blob *start; /* the starting parameters, until it is known whether
+                           there is an anchor */
+    float *anchor;      /* what to be pulled to, or NULL */
+    double loss; /* smoothed; NaN: none yet */
+    double accuracy;
+    nanos posted, inside, waited;
+    nanos examining; /* time spent evaluating */
+    uint64_t offered, applied;
+
+    _Atomic uint64_t bytes_up, bytes_down; /* the network's thread counts */
+    _Atomic bool gives;   /* what is offered is on its way to the hub, */
+    _Atomic nanos taken;  /* which last said something of it then */
+};
+
+/* api.c */
+/* What the machine sends to the trainer; on the network's thread. */
+void link_local(void *link, const struct msg *msg, struct blob *payload);
+
+/* enrol.c; on the network's thread */
+void link_note(void *link, nanos now, const struct note *note);
+/* Says what lets this node in, once the hub has refused its key. */
+void link_tell_key(const struct star_link *link);
+bool link_tick(void *link, nanos now);
+
+/* step.c */
+/* Gives the node the starting parameters. */
+void link_found(struct star_link *link);
+/* Copies what is to be offered of the tensors, or the mean gradient, and posts
+ * it; exchange 0: nothing. */
+void link_offer(struct star_link *link, uint64_t exchange, bool last);
+void link_progress(struct star_link *link, bool blocked);
+
+/* tensors.c */
+/* Schema and spans of the tensors. USAGE: they cannot be right. */
+enum status link_describe(struct star_link *link,
+                          const struct star_tensor *tensors,
+                          struct why *why) MUST_CHECK;
+
+/* record.c */
+/* Begins the recording, if one is wanted. IO. */
+enum status link_record(struct star_link *link, struct why *why) MUST_CHECK;
+/* Adds a step to it, and counts what travels; on the network's thread. */
+void link_watch(void *self, const struct event *event,
+                const struct effects *effects);
+
+/* tasks.c */
+/* A task has come, for the hand; on the network's thread, under the lock. */
+void link_take_task(struct star_link *link, const struct msg_assign *assign);
+
+/* review.c */
+/* Parameters have come to be evaluated; on the network's thread, under the
+ * lock. */
+void link_take_review(struct star_link *link, uint64_t number,
+                      struct blob *values);
+/* Evaluates them, if there are any, without the lock: what it guards may be
+ * other then; returns whether. On the training thread. */
+bool link_review(struct star_link *link);
+
+#endif

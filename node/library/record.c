@@ -1,0 +1,57 @@
+/* What a link's machine was told and did: its recording, with the times of the
+ * network's thread, and how much has travelled. */
+#include <stdio.h>
+
+#include "node/library/inside.h"
+
+static void complain(void *self, const char *sentence)
+{
+    const struct star_link *link = self;
+
+    if (link->options.log)
+        link->options.log(link->options.context, STAR_ERROR, "record_failed",
+                          sentence);
+    else
+        (void)fprintf(stderr, "starswitch %s: %s\n", link->identity.name,
+                      sentence);
+}
+
+enum status link_record(struct star_link *link, struct why *why)
+{
+    const char *path = link->options.record;
+
+    if (!path || !path[0])
+        return STATUS_OK;
+    return record_open_node(path, link->identity.name,
+                            (struct spool_complaint){complain, link},
+                            &link->record, why);
+}
+
+/* Whether the hub says something of an exchange. */
+static bool is_sign(const struct event *event)
+{
+    return event->kind == EVENT_MESSAGE && event->peer != PEER_TRAINER &&
+           (event->msg->kind == MSG_GRANT || event->msg->kind == MSG_CREDIT ||
+            event->msg->kind == MSG_VERDICT || event->msg->kind == MSG_RESULT);
+}
+
+void link_watch(void *self, const struct event *event,
+                const struct effects *effects)
+{
+    struct star_link *link = self;
+
+    if (event->kind == EVENT_MESSAGE && event->peer != PEER_TRAINER &&
+        event->payload)
+        link->bytes_down += event->payload->size;
+    for (unsigned i = 0; i < effects->count; i++) {
+        const struct effect *effect = &effects->list[i];
+
+        if (effect->kind == EFFECT_SEND && effect->peer != PEER_TRAINER &&
+            effect->payload)
+            link->bytes_up += effect->payload->size;
+    }
+    link->gives = node_gives(link->node);
+    if (is_sign(event))
+        link->taken = net_now();
+    record_step(link->record, event, effects);
+}

@@ -1,0 +1,32 @@
+/* Reviews on the training thread: parameters of others, evaluated between two
+ * iterations or while there is nothing else to do. */
+#include "node/library/inside.h"
+
+void link_take_review(struct star_link *link, uint64_t number,
+                      struct blob *values)
+{
+    blob_unref(&link->to_examine);
+    link->to_examine = blob_ref(values);
+    link->examined = number;
+}
+
+bool link_review(struct star_link *link)
+{
+    struct msg msg = {.kind = MSG_EXAMINED};
+    struct blob *values = link->to_examine;
+    nanos begin = net_now();
+
+    if (!values)
+        return false;
+    link->to_examine = NULL;
+    msg.examined.number = link->examined;
+    (void)pthread_mutex_unlock(&link->lock);
+    msg.examined.made =
+        link->options.evaluate(link->options.context, blob_floats(values),
+                               &msg.examined.loss, &msg.examined.error) == 0;
+    blob_unref(&values);
+    net_post(link->net, &msg, NULL);
+    (void)pthread_mutex_lock(&link->lock);
+    link->examining += net_now() - begin;
+    return true;
+}

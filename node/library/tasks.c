@@ -1,0 +1,53 @@
+/* Tasks on the training thread: one in hand, nothing waited for. */
+#include "node/library/inside.h"
+
+void link_take_task(struct star_link *link, const struct msg_assign *assign)
+{
+    link->task_wanted = false;
+    link->task.id = assign->task;
+    link->task.epoch = assign->epoch;
+    link->task.part = assign->part;
+    link->task.parts = assign->parts;
+}
+
+/* Has the empty hand filled. */
+static void want(struct star_link *link)
+{
+    struct msg msg = {.kind = MSG_IDLE};
+
+    if (link->task_wanted || link->task.parts)
+        return;
+    link->task_wanted = true;
+    msg.idle.iteration = link->agenda.pacer.iteration;
+    net_post(link->net, &msg, NULL);
+}
+
+enum star_next star_task_next(struct star_link *link, struct star_task *task)
+{
+    enum star_next next = STAR_NO_TASK;
+
+    if (!link)
+        return next;
+    (void)pthread_mutex_lock(&link->lock);
+    if (link->stopping || link->over) {
+        next = STAR_TASKS_OVER;
+    } else if (link->task.parts) {
+        *task = link->task;
+        link->task.parts = 0;
+        next = STAR_TASK;
+    }
+    if (next != STAR_TASKS_OVER)
+        want(link);
+    (void)pthread_mutex_unlock(&link->lock);
+    return next;
+}
+
+void star_task_done(struct star_link *link, uint64_t id, int ok)
+{
+    struct msg msg = {.kind = MSG_FINISH};
+
+    msg.finish.task = id;
+    msg.finish.done = ok != 0;
+    if (link)
+        net_post(link->net, &msg, NULL);
+}

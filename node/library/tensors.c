@@ -1,0 +1,93 @@
+/* The tensors that a program gives a link: described once, and no two of them
+ * in the same place. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "node/library/inside.h"
+
+static uint64_t tensor_elements(const struct star_tensor *tensor)
+{
+    uint64_t elements = 1;
+
+    for (int i = 0; i < tensor->rank; i++)
+        elements *= tensor->shape[i];
+    return elements;
+}
+
+/* What a tensor's values, or its gradient's, take. */
+struct place {
+    const float *begin, *end;
+    size_t tensor;
+};
+
+static int by_begin(const void *one, const void *other)
+{
+    const struct place *a = one, *b = other;
+
+    return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+/* Values are moved and gradients are read: what two tensors share would be
+ * moved twice. */
+static enum status check_memory(const struct star_link *link,
+                                const struct star_tensor *tensors,
+                                struct why *why)
+{
+    struct place *places = NULL;
+    enum status status = STATUS_OK;
+    size_t count = 0;
+
+    assert(link->count);
+    places = calloc(2 * link->count, sizeof *places);
+    if (!places)
+        return because(why, STATUS_NO_MEMORY, "not enough memory");
+    for (size_t i = 0; i < link->count; i++) {
+        const struct span *value = &link->values[i];
+        const float *gradient = tensors[i].gradient;
+
+        places[count++] = (struct place){value->values,
+                                         value->values + value->count, i};
+        if (gradient)
+            places[count++] =
+                (struct place){gradient, gradient + value->count, i};
+    }
+    qsort(places, count, sizeof *places, by_begin);
+    for (size_t i = 1; i < count && status == STATUS_OK; i++)
+        if (places[i].begin < places[i - 1].end)
+            status = because(why, STATUS_USAGE,
+                             "the tensors %.60s and %.60s share memory: give "
+                             "each parameter once",
+                             tensors[places[i - 1].tensor].name,
+                             tensors[places[i].tensor].name);
+    free(places);
+    return status;
+}
+
+enum status link_describe(struct star_link *link,
+                          const struct star_tensor *tensors, struct why *why)
+{
+    bool gradients = true;
+
+    for (size_t i = 0; i < link->count; i++) {
+        const struct star_tensor *tensor = &tensors[i];
+        enum status status;
+
+        if (!tensor->name || !tensor->value || tensor->rank < 0)
+            return because(why, STATUS_USAGE,
+                           "tensor %zu has no name or no values", i);
+        status = schema_add(link->schema, tensor->name,
+                            (unsigned)tensor->rank, tensor->shape, why);
+        if (status != STATUS_OK)
+            return status;
+        link->values[i].values = tensor->value;
+        link->values[i].count = (size_t)tensor_elements(tensor);
+        link->gradients[i].values = tensor->gradient;
+        link->gradients[i].count = link->values[i].count;
+        gradients &= tensor->gradient != NULL;
+    }
+    if (!gradients) {
+        free(link->gradients);
+        link->gradients = NULL;
+    }
+    return check_memory(link, tensors, why);
+}

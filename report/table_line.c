@@ -1,0 +1,254 @@
+/* The table for programs and for files: one line per moment. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "core/quote.h"
+#include "report/stamp.h"
+#include "report/table.h"
+
+/* What all nodes are and have done together. */
+struct sums {
+    unsigned here, silent, gone;
+    uint64_t iterations;
+    double rate, up, down; /* iterations per second, MB */
+};
+
+static struct sums sum_up(const struct hub_view *view)
+{
+    struct sums sums = {0};
+
+    for (unsigned i = 0; i < view->count; i++) {
+        const struct hub_node_view *node = &view->nodes[i];
+
+        sums.gone += node->gone;
+        sums.silent += !node->gone && node->silent;
+        sums.here += !node->gone;
+        sums.iterations += node->iteration;
+        sums.rate += node->gone ? 0 : node->rate;
+        sums.up += (double)node->up_bytes / 1e6;
+        sums.down += (double)node->down_bytes / 1e6;
+    }
+    return sums;
+}
+
+static void add_value(struct text *out, const char *key, double value)
+{
+    if (isfinite(value) && value < NO_SCORE)
+        text_add(out, " %s=%.4f", key, value);
+}
+
+void table_line(const struct table *table, struct text *out)
+{
+    const struct hub_view *view = table->view;
+    const struct sums sums = sum_up(view);
+
+    text_add(out, "time=%.0f version=%" PRIu64 " rounds=%" PRIu64,
+             (double)table->elapsed / (double)SECOND, view->version,
+             view->rounds);
+    add_value(out, "loss", view->score);
+    add_value(out, "loss_error", view->error > 0 ? view->error : NAN);
+    add_value(out, "accuracy", view->accuracy < 0 ? NAN : view->accuracy);
+    add_value(out, "best_loss", view->best_score);
+    add_value(out, "best_accuracy",
+              view->best_accuracy < 0 ? NAN : view->best_accuracy);
+    text_add(out, " nodes=%u silent=%u gone=%u iterations=%" PRIu64,
+             sums.here, sums.silent, sums.gone, sums.iterations);
+    text_add(out, " pending=%.1f training=%.1f",
+             (double)view->pending / (double)SECOND,
+             (double)view->training / (double)SECOND);
+    if (view->tasks)
+        text_add(out, " epoch=%" PRIu64 " tasks_done=%u tasks=%u",
+                 view->task_epoch, view->tasks_done, view->tasks);
+    text_add(out, " rate=%.1f up_mb=%.1f down_mb=%.1f state=\"", sums.rate,
+             sums.up, sums.down);
+    (void)quote_plain(out, view->state, sizeof view->state);
+    text_add(out, "\"\n");
+}
+
+/* ---- JSON ---- */
+
+static void add_key(struct text *out, const char *key)
+{
+    text_add(out, ",\"%s\":", key);
+}
+
+static void add_whole(struct text *out, const char *key, uint64_t value)
+{
+    text_add(out, ",\"%s\":%" PRIu64, key, value);
+}
+
+/* null where there is no number. */
+static void add_number(struct text *out, const char *key, double value)
+{
+    add_key(out, key);
+    quote_json_number(out, value < NO_SCORE ? value : NAN);
+}
+
+static void add_accuracy(struct text *out, double accuracy)
+{
+    add_number(out, "accuracy", accuracy < 0 ? NAN : accuracy);
+}
+
+static void add_words(struct text *out, const char *key, const char *words)
+{
+    add_key(out, key);
+    quote_json(out, words);
+}
+
+static void add_flag(struct text *out, const char *key, bool flag)
+{
+    add_key(out, key);
+    text_add(out, "%s", flag ? "true" : "false");
+}
+
+/* Chunks by what became of them. */
+static void add_verdicts(struct text *out, const struct hub_view *view)
+{
+    add_key(out, "chunks");
+    for (unsigned i = 0; i < VERDICT_COUNT; i++)
+        text_add(out, "%c\"%s\":%" PRIu64, i ? ',' : '{',
+                 verdict_words[i].text, view->verdicts[i]);
+    text_add(out, "}");
+}
+
+static void add_node(struct text *out, const struct hub_node_view *node)
+{
+    text_add(out, "{\"name\":");
+    quote_json(out, node->name);
+    add_whole(out, "iterations", node->iteration);
+    add_number(out, "rate", node->rate);
+    add_number(out, "loss", node->iteration ? node->loss : NAN);
+    add_accuracy(out, node->accuracy);
+    add_whole(out, "lag", node->lag);
+    add_whole(out, "exchanges", node->exchanges);
+    add_whole(out, "missed", node->missed);
+    add_whole(out, "up_bytes", node->up_bytes);
+    add_whole(out, "down_bytes", node->down_bytes);
+    add_number(out, "round_trip", (double)node->round_trip / (double)SECOND);
+    add_number(out, "waited", (double)node->waited / (double)SECOND);
+    add_words(out, "activity", activity_words[node->activity].text);
+    add_flag(out, "silent", node->silent);
+    add_flag(out, "quarantined", node->quarantined);
+    add_flag(out, "leaving", node->drained);
+    add_flag(out, "pinned", node->pinned);
+    add_flag(out, "gone", node->gone);
+    add_flag(out, "best", node->best);
+    add_words(out, "last_offer", node->why);
+    text_add(out, "}");
+}
+
+/* How it goes, as members of an object. */
+static void add_course(struct text *out, const struct table *table)
+{
+    const struct hub_view *view = table->view;
+
+    add_number(out, "elapsed", (double)table->elapsed / (double)SECOND);
+    add_number(out, "pending", (double)view->pending / (double)SECOND);
+    add_number(out, "training", (double)view->training / (double)SECOND);
+    add_whole(out, "version", view->version);
+    add_whole(out, "rounds", view->rounds);
+    add_words(out, "loss_of", view->tested ? "test data" : "training data");
+    add_number(out, "loss", view->score);
+    add_number(out, "loss_error", view->error > 0 ? view->error : NAN);
+    add_accuracy(out, view->accuracy);
+    add_number(out, "best_loss", view->best_score);
+    add_number(out, "best_accuracy",
+               view->best_accuracy < 0 ? NAN : view->best_accuracy);
+    add_whole(out, "best_version", view->best_version);
+    add_verdicts(out, view);
+    add_whole(out, "preempted", view->preempted);
+    add_whole(out, "rollbacks", view->rollbacks);
+    if (view->tasks) {
+        add_whole(out, "epoch", view->task_epoch);
+        add_whole(out, "tasks", view->tasks);
+        add_whole(out, "tasks_doing", view->tasks_doing);
+        add_whole(out, "tasks_done", view->tasks_done);
+    }
+    add_words(out, "state", view->state);
+}
+
+static void add_nodes(struct text *out, const struct hub_view *view,
+                      unsigned most)
+{
+    unsigned count = view->count < most ? view->count : most;
+
+    text_add(out, ",\"nodes\":[");
+    for (unsigned i = 0; i < count; i++) {
+        text_add(out, i ? "," : "");
+        add_node(out, &view->nodes[i]);
+    }
+    text_add(out, "]");
+    if (view->count > count)
+        add_whole(out, "more_nodes", view->count - count);
+    text_add(out, "}\n");
+}
+
+static void begin(struct text *out, const struct table *table,
+                  const char *event)
+{
+    text_add(out, "{\"time\":\"");
+    stamp_add(out, table->wall);
+    text_add(out, "\",\"event\":\"%s\"", event);
+}
+
+void table_json(const struct table *table, struct text *out)
+{
+    begin(out, table, "status");
+    add_course(out, table);
+    add_nodes(out, table->view, TABLE_NODES);
+}
+
+/* One that is not 0; `any`: others are before it. */
+static void add_count(struct text *out, bool *any, const char *name,
+                      uint64_t count)
+{
+    if (!count)
+        return;
+    text_add(out, "%c\"%s\":%" PRIu64, *any ? ',' : '{', name, count);
+    *any = true;
+}
+
+/* What the log has told, also what it withheld. */
+static void add_notes(struct text *out, const uint64_t *notes)
+{
+    bool any = false;
+
+    add_key(out, "events");
+    for (unsigned i = 0; i < NOTE_KINDS; i++)
+        add_count(out, &any, note_name((enum note_kind)i), notes[i]);
+    text_add(out, any ? "}" : "{}");
+}
+
+static void add_refusals(struct text *out,
+                         const struct table_process *process)
+{
+    bool any = false;
+
+    add_key(out, "refused");
+    for (unsigned i = 0; i < process->reasons; i++)
+        add_count(out, &any, process->refusals[i].name,
+                  process->refusals[i].count);
+    text_add(out, any ? "}" : "{}");
+}
+
+void table_state(const struct table *table, const struct table_process *process,
+                 unsigned nodes, struct text *out)
+{
+    const struct hub_view *view = table->view;
+
+    begin(out, table, "state");
+    text_add(out, ",\"level\":\"info\",\"subject\":\"\",\"run\":\"%016"
+             PRIx64 "\"", view->run);
+    add_whole(out, "run_epoch", view->epoch);
+    add_whole(out, "offered", view->offered);
+    add_whole(out, "open", process->uploads.open);
+    add_whole(out, "open_rounds", process->uploads.rounds);
+    add_whole(out, "uploads", process->uploads.partial);
+    add_whole(out, "upload_bytes", process->uploads.held);
+    add_whole(out, "resident_bytes", process->resident);
+    add_whole(out, "pool_bytes", process->pool);
+    add_notes(out, process->notes);
+    add_refusals(out, process);
+    add_course(out, table);
+    add_nodes(out, view, nodes);
+}

@@ -1,8 +1,0 @@
-/* The end of --help: options alone do not know what there is. */
-#ifndef SHOW_NAMES_H
-#define SHOW_NAMES_H
-
-/* Prints all codecs and policies on stdout. */
-void names_print(void);
-
-#endif

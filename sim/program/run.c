@@ -1,0 +1,372 @@
+/* starswitch-sim run: one play of a scene, with all that can be seen of it. */
+#include "sim/program/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/score.h"
+#include "policies/pages.h"
+#include "record/record.h"
+#include "report/report.h"
+#include "sim/program/program.h"
+#include "store/file.h"
+#include "sim/trace/export.h"
+#include "sim/trace/import.h"
+
+enum { SAY_EVERY = 5 /* real seconds */, LINES_BYTES = 4096 };
+/* Curves have a point each so many virtual nanoseconds at least. */
+#define LOOK_EVERY (200 * MILLISECOND)
+
+struct run {
+    const struct scene *scene;
+    struct course *course;
+    struct record *record;
+    char recording[VALUE_TEXT_BYTES + 16]; /* empty: none */
+    struct hub_view view;
+    struct timespec began;
+    double said;
+    enum status reported; /* what the report has come to */
+    struct why why;
+};
+
+/* ---- while it runs ---- */
+
+static double real_seconds(const struct run *run)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - run->began.tv_sec) +
+           1e-9 * (double)(now.tv_nsec - run->began.tv_nsec);
+}
+
+/* How far it is, and when it may be over: where nobody has said how long it
+ * lasts, nobody knows. */
+static void say(struct run *run, nanos now)
+{
+    double real = real_seconds(run), past = (double)now / (double)SECOND;
+    double all = (double)scene_options(run->scene)->time / (double)SECOND;
+
+    if (real - run->said < SAY_EVERY)
+        return;
+    run->said = real;
+    (void)fprintf(stderr, "%.0f s simulated in %.0f s", past, real);
+    if (run->view.score < NO_SCORE)
+        (void)fprintf(stderr, ", loss %.4g", run->view.score);
+    if (past > 0 && scene_options(run->scene)->time < LONGEST_RUN)
+        (void)fprintf(stderr, ", at most %.0f s to go",
+                      real / past * (all - past > 0 ? all - past : 0));
+    (void)fprintf(stderr, "\n");
+}
+
+static void on_look(void *of, struct world *world)
+{
+    struct run *run = of;
+
+    if (!world_hub(world))
+        return;
+    hub_look(world_hub(world), world_now(world), &run->view);
+    course_look(run->course, world_now(world), &run->view);
+    say(run, world_now(world));
+}
+
+static void on_step(void *of, const struct world_step *step, nanos now)
+{
+    struct run *run = of;
+
+    if (step->process != WORLD_HUB)
+        return;
+    record_step(run->record, step->event, step->effects);
+    for (unsigned i = 0; i < step->effects->count; i++)
+        if (step->effects->list[i].kind == EFFECT_NOTE)
+            course_note(run->course, now, &step->effects->list[i].note);
+}
+
+/* ---- files ---- */
+
+static void complain(void *of, const char *sentence)
+{
+    (void)of;
+    (void)fprintf(stderr, "starswitch-sim: %s\n", sentence);
+}
+
+/* A hub's recording does not know its star; that of a simulated one says what
+ * it was, chosen or not, so that the same can be simulated again. */
+static void record_scene(struct record *record, const struct scene *scene)
+{
+    struct options options = *scene_options(scene);
+
+    options.compute = scene_compute(scene);
+    options.given.compute = options.given.params = OPTION_CONFIG;
+    options.given.rate = options.given.port = OPTION_CONFIG;
+    options.given.latency = options.given.jitter = OPTION_CONFIG;
+    options.given.step_time = OPTION_CONFIG;
+    record_set(record, &options, PROGRAM_SIM);
+}
+
+/* A timeline is made of a recording, be it wanted or not. */
+static enum status open_record(struct run *run, struct why *why)
+{
+    const struct options *options = scene_options(run->scene);
+    const struct spool_complaint complaint = {complain, NULL};
+    enum status status;
+
+    if (options->record[0])
+        (void)snprintf(run->recording, sizeof run->recording, "%s",
+                       options->record);
+    else if (options->timeline[0])
+        (void)snprintf(run->recording, sizeof run->recording, "%s.record",
+                       options->timeline);
+    else
+        return STATUS_OK;
+    status = record_open(run->recording, "hub", complaint, &run->record, why);
+    if (status == STATUS_OK)
+        record_scene(run->record, run->scene);
+    return status;
+}
+
+static bool put(void *of, const char *text, size_t length)
+{
+    return fwrite(text, 1, length, of) == length;
+}
+
+static enum status write_timeline(const char *path, const struct trace *trace,
+                                  struct why *why)
+{
+    FILE *file = fopen(path, "we");
+    const struct trace_sink sink = {put, file};
+    enum status status;
+
+    if (!file)
+        return file_failed("write", path, why);
+    status = export_timeline(trace, &sink, why);
+    if (fclose(file) != 0 || status == STATUS_IO)
+        return file_failed("write", path, why);
+    return status;
+}
+
+static enum status make_timeline(const struct run *run, struct why *why)
+{
+    const struct options *options = scene_options(run->scene);
+    struct import_options import = {.node = TRACE_ALL};
+    struct trace *trace = NULL;
+    char *text = NULL;
+    size_t size;
+    enum status status;
+
+    if (!options->timeline[0])
+        return STATUS_OK;
+    status = file_read(run->recording, SIZE_MAX, &text, &size, why);
+    if (status == STATUS_OK)
+        status = import_record(text, size, &import, &trace, why);
+    if (status == STATUS_OK)
+        status = write_timeline(options->timeline, trace, why);
+    if (!options->record[0])
+        (void)unlink(run->recording);
+    trace_destroy(&trace);
+    free(text);
+    return status;
+}
+
+/* Since 1970 UTC. */
+static nanos wall_now(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (nanos)now.tv_sec * SECOND + now.tv_nsec;
+}
+
+static enum status make_report(const struct run *run, nanos elapsed,
+                               struct why *why)
+{
+    static char page[OPTIONS_PAGE_BYTES], policy[512], model[300], goal[64];
+    const struct options *options = scene_options(run->scene);
+    struct setting settings[REPORT_SETTINGS];
+    struct table_head head = {.title = "simulated star", .policy = policy};
+    struct report report = {.head = &head,
+                            .view = &run->view,
+                            .course = run->course,
+                            .elapsed = elapsed,
+                            .wall = wall_now(),
+                            .goal = options->goal,
+                            .settings = settings};
+    struct text text;
+
+    if (!options->report[0])
+        return STATUS_OK;
+    text_init(&text, policy, sizeof policy);
+    text_add(&text, "%s k=%llu d=%llu", options->policy,
+             (unsigned long long)options->every,
+             (unsigned long long)options->delay);
+    policy_describe(&scene_hub(run->scene)->policy, &text);
+    text_init(&text, model, sizeof model);
+    text_add(&text, "%s compute, ",
+             compute_words[scene_compute(run->scene)].text);
+    if (options->model[0])
+        text_add(&text, "%s", options->model);
+    else
+        text_add(&text, "%.4g M parameters", (double)options->params / 1e6);
+    head.model = model;
+    text_init(&text, goal, sizeof goal);
+    run_goal(options, &text);
+    head.goal = goal[0] ? goal : NULL;
+    report.setting_count =
+        report_settings(options, PROGRAM_SIM, page, settings);
+    return report_write(&report, options->report, why);
+}
+
+/* ---- at its end ---- */
+
+/* Seconds as people write them. */
+static void add_seconds(double seconds, struct text *out)
+{
+    text_add(out, seconds < 1e4 ? "%.4g s" : "%.0f s", seconds);
+}
+
+static void print_end(const struct outcome *outcome,
+                      const struct options *options, struct text *out)
+{
+    char goal[64];
+    struct text words;
+
+    text_init(&words, goal, sizeof goal);
+    run_goal(options, &words);
+    if (goal[0]) {
+        text_add(out, " goal     %s %s ", goal,
+                 outcome->reached ? "reached after" : "NOT reached within");
+        add_seconds(outcome->time, out);
+        text_add(out, "\n");
+    }
+    text_add(out, " centre   ");
+    if (outcome->loss < NO_SCORE)
+        text_add(out, "loss %.4g", outcome->loss);
+    else
+        text_add(out, "not scored yet (--evaluate)");
+    if (outcome->accuracy >= 0)
+        text_add(out, ", test accuracy %.2f %%", 100 * outcome->accuracy);
+    text_add(out, " after ");
+    add_seconds(outcome->time, out);
+    text_add(out, "\n");
+}
+
+static void print_outcome(const struct outcome *outcome,
+                          const struct options *options, uint64_t seed,
+                          struct text *out)
+{
+    print_end(outcome, options, out);
+    text_add(out,
+             " rounds   %llu, one in %.4g s; results late %.3g %%, "
+             "staleness p95 %.0f\n",
+             (unsigned long long)outcome->rounds, outcome->round_time,
+             100 * outcome->late, outcome->staleness);
+    text_add(out,
+             " a node   %.0f iterations, %.4g a second, waited %.3g %% of the "
+             "time; up ",
+             outcome->iterations, outcome->rate,
+             100 * outcome->idle);
+    text_add_bytes(out, outcome->up);
+    text_add(out, ", down ");
+    text_add_bytes(out, outcome->down);
+    text_add(out, "\n took     %.3g s for %.3g million steps of machines, "
+             "seed %llu\n",
+             outcome->cost, 1e-6 * (double)outcome->steps,
+             (unsigned long long)seed);
+}
+
+static void print_all(const struct run *run, const struct outcome *outcome)
+{
+    const struct options *options = scene_options(run->scene);
+    char bytes[LINES_BYTES];
+    struct text text;
+
+    text_init(&text, bytes, sizeof bytes);
+    if (options->json) {
+        text_add(&text, "{\"run\":\"simulated\",\"compute\":\"%s\",\"seed\":"
+                 "%llu,",
+                 compute_words[scene_compute(run->scene)].text,
+                 (unsigned long long)options->seed);
+        run_json(outcome, &text);
+        text_add(&text, "}\n");
+    } else {
+        run_describe(run->scene, &text);
+        print_outcome(outcome, options, options->seed, &text);
+        if (options->report[0])
+            text_add(&text, " report   %s\n", options->report);
+        if (options->record[0])
+            text_add(&text, " record   %s\n", options->record);
+        if (options->timeline[0])
+            text_add(&text, " timeline %s, for ui.perfetto.dev\n",
+                     options->timeline);
+        text_add(&text, "Next, with the same options behind it: "
+                 "starswitch-sim compare --policy mean,diloco,easgd\n");
+    }
+    (void)fputs(bytes, stdout);
+}
+
+/* The view that the report shows is the hub's own. */
+static void on_end(void *of, const struct outcome *outcome)
+{
+    struct run *run = of;
+
+    if (outcome->done)
+        run->reported =
+            make_report(run, (nanos)(outcome->time * 1e9), &run->why);
+}
+
+static enum status play(struct run *run, struct outcome *outcome,
+                        struct why *why)
+{
+    const struct options *options = scene_options(run->scene);
+    const struct scene_watcher watcher = {.of = run,
+                                          .step = on_step,
+                                          .interval = LOOK_EVERY,
+                                          .look = on_look,
+                                          .end = on_end};
+    enum status status = open_record(run, why);
+
+    if (status != STATUS_OK)
+        return status;
+    scene_play(run->scene, options->seed, &watcher, outcome);
+    record_close(&run->record);
+    if (!outcome->done)
+        return because(why, STATUS_BUG, "%s", outcome->trouble);
+    status = make_timeline(run, why);
+    if (status == STATUS_OK && run->reported != STATUS_OK)
+        return because(why, run->reported, "%s", run->why.text);
+    return status;
+}
+
+int sim_run(int count, char **words)
+{
+    struct run run = {.course = course_new()};
+    struct scene *scene = NULL;
+    struct outcome outcome = {0};
+    struct options options;
+    struct why why = {""};
+    enum status status;
+    int code;
+
+    if (!run_options(count, words, &options, &code)) {
+        course_destroy(&run.course);
+        return code;
+    }
+    (void)clock_gettime(CLOCK_MONOTONIC, &run.began);
+    status = run.course ? scene_open(&options, &scene, &why)
+                        : because(&why, STATUS_NO_MEMORY, "no memory");
+    run.scene = scene;
+    if (status == STATUS_OK)
+        status = play(&run, &outcome, &why);
+    if (status == STATUS_OK)
+        print_all(&run, &outcome);
+    scene_close(&scene);
+    course_destroy(&run.course);
+    if (status != STATUS_OK)
+        return run_fail(status, &why);
+    return options.goal.kind != GOAL_NONE && !outcome.reached
+               ? status_exit_code(STATUS_SHORT)
+               : 0;
+}

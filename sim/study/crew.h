@@ -1,0 +1,32 @@
+/* Runs many things in processes of their own, some at a time, and brings their
+ * results home. What one does to its memory nobody else sees, so a job that
+ * dies costs nothing but itself. */
+#ifndef SIM_STUDY_CREW_H
+#define SIM_STUDY_CREW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A result must fit in what a pipe takes at once. */
+enum { CREW_RESULT_BYTES = 4096, CREW_WORKERS = 64 };
+
+struct crew {
+    unsigned count;   /* jobs, which are numbers from 0 */
+    unsigned workers; /* at a time; 0: as many as there are cores */
+    size_t size;      /* bytes of a result, at most CREW_RESULT_BYTES */
+    void *of;
+    /* In the child: does job `number` and fills `result`, zeroed before. */
+    void (*run)(void *of, unsigned number, void *result);
+    /* In the parent, whenever a job is done: its result, or NULL if its process
+     * died. May be NULL. */
+    void (*done)(void *of, unsigned number, const void *result);
+    /* Says on standard error every few seconds how far it is: "12 of 50 NOUN
+     * in 8 s, 25 s to go". NULL: says nothing. */
+    const char *noun;
+};
+
+/* results[i * size ...] is that of job i; zeros if its process died or it was
+ * not begun. After SIGINT or SIGTERM no more are begun; then false. */
+bool crew_run(const struct crew *crew, void *results);
+
+#endif

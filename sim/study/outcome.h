@@ -1,0 +1,34 @@
+/* What became of one simulated run: numbers only, so that it can go from a
+ * process to another as it is. */
+#ifndef SIM_STUDY_OUTCOME_H
+#define SIM_STUDY_OUTCOME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TROUBLE_BYTES = 320 }; /* of a struct why */
+
+struct outcome {
+    bool done;    /* else `trouble` says why not */
+    bool reached; /* the goal */
+    double time;  /* virtual seconds from the start to the goal, or to the
+                     end */
+    double loss, accuracy; /* of the centre at the end; NO_SCORE and -1: none */
+    uint64_t rounds;
+    double round_time; /* virtual seconds of a round: from the first centre to
+                          the last one, by how many there were between */
+    double iterations; /* of a node, the mean */
+    double rate;       /* the same, a virtual second, until the end began */
+    double up, down;   /* bytes on the wire, of a node, the mean */
+    double idle;       /* share of the time that trainers were blocked */
+    double staleness;  /* 95th percentile of the versions that merged offers
+                          lagged behind */
+    double late;       /* share of results that were not there at i+d */
+    uint64_t steps;    /* of machines */
+    uint64_t history;  /* seam/history.h */
+    double cost;       /* real seconds, the only number that another run of the
+                          same seed may not have */
+    char trouble[TROUBLE_BYTES];
+};
+
+#endif

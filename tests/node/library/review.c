@@ -1,0 +1,185 @@
+/* Reviews on somebody's training thread, asked for by a hub that is a toy. */
+#include <time.h>
+
+#include <starswitch.h>
+
+#include "tests/check.h"
+#include "tests/node/tutor.h"
+
+#define PATIENCE (30 * SECOND)
+#define EVALUATION (20 * MILLISECOND)
+
+static void keep_quiet(void *context, enum star_level level,
+                       const char *event, const char *sentence)
+{
+    (void)context;
+    (void)level;
+    (void)event;
+    (void)sentence;
+}
+
+/* Somebody who trains: the parameters, and what was asked of them. */
+struct person {
+    float values[TUTOR_ELEMENTS];
+    struct star_link *link;
+    struct star_state state;
+    int evaluated;
+    int outcome; /* of an evaluation */
+};
+
+/* The sum of all parameters; takes its time. */
+static int evaluate(void *context, const float *values, double *loss,
+                    double *error)
+{
+    const struct timespec time = {0, EVALUATION};
+    struct person *person = context;
+
+    person->evaluated++;
+    (void)nanosleep(&time, NULL);
+    *loss = *error = 0;
+    for (int i = 0; i < TUTOR_ELEMENTS; i++)
+        *loss += (double)values[i];
+    return person->outcome;
+}
+
+static void attach(struct person *person, struct tutor *tutor, bool judges)
+{
+    const struct star_tensor tensor = {
+        "w", 1, {TUTOR_ELEMENTS}, person->values, NULL};
+    struct star_options options = {
+        .hub = tutor->hub, .log = keep_quiet, .context = person};
+    char error[256];
+
+    if (judges)
+        options.evaluate = evaluate;
+    CHECK_EQUAL(STAR_OK, star_attach(&options, &tensor, 1, &person->link,
+                                     error, sizeof error));
+    CHECK(tutor_wait(tutor, &tutor->bulk, 1));
+}
+
+static void step(struct person *person)
+{
+    const struct timespec moment = {0, 1000000};
+
+    (void)nanosleep(&moment, NULL);
+    CHECK_EQUAL(STAR_GO, star_step(person->link, NULL));
+    star_look(person->link, &person->state);
+}
+
+static struct tutor *tutor_that_shows(uint64_t delay, bool mute)
+{
+    struct tutor *tutor = tutor_new();
+
+    tutor->shows = true;
+    tutor->mute = mute;
+    tutor->value = 3;
+    tutor->welcome.delay = delay;
+    tutor->welcome.wait = PATIENCE;
+    tutor_start(tutor);
+    return tutor;
+}
+
+static bool has(struct tutor *tutor, const uint64_t *counter)
+{
+    bool has;
+
+    (void)pthread_mutex_lock(&tutor->toy->lock);
+    has = *counter > 0;
+    (void)pthread_mutex_unlock(&tutor->toy->lock);
+    return has;
+}
+
+static void train_until(struct person *person, struct tutor *tutor,
+                        const uint64_t *counter)
+{
+    nanos until = net_now() + PATIENCE;
+
+    while (!has(tutor, counter) && net_now() < until)
+        step(person);
+    CHECK(has(tutor, counter));
+}
+
+static void end(struct person *person, struct tutor *tutor)
+{
+    star_detach(&person->link);
+    tutor_destroy(&tutor);
+}
+
+static void others_are_evaluated_between_two_iterations(void)
+{
+    struct person person = {.outcome = 0};
+    struct tutor *tutor = tutor_that_shows(2, false);
+
+    attach(&person, tutor, true);
+    train_until(&person, tutor, &tutor->made);
+    CHECK_NEAR(3 * TUTOR_ELEMENTS, tutor->loss, 0);
+    CHECK(person.evaluated > 0);
+    CHECK(person.state.inside >= (double)EVALUATION / (double)SECOND);
+    end(&person, tutor);
+}
+
+/* The hub grants nothing before the review is made, and the trainer waits for
+ * its result: the review must be made while it does. */
+static void who_waits_evaluates_meanwhile(void)
+{
+    struct person person = {.outcome = 0};
+    struct tutor *tutor = tutor_that_shows(0, true);
+
+    attach(&person, tutor, true);
+    train_until(&person, tutor, &tutor->chunks);
+    CHECK_EQUAL(0, person.state.missed);
+    CHECK(person.evaluated > 0);
+    CHECK(person.state.inside >= (double)EVALUATION / (double)SECOND);
+    end(&person, tutor);
+}
+
+/* Its last offer is not granted before it has judged another one. */
+static void who_leaves_evaluates_until_it_is_over(void)
+{
+    struct person person = {.outcome = 0};
+    struct tutor *tutor = tutor_that_shows(2, true);
+
+    tutor->welcome.every = 1000000;
+    attach(&person, tutor, true);
+    step(&person);
+    for (nanos until = net_now() + PATIENCE;
+         !person.state.attached && net_now() < until;)
+        step(&person);
+    CHECK_EQUAL(0, person.evaluated);
+    star_detach(&person.link);
+    CHECK_EQUAL(1, person.evaluated);
+    CHECK(has(tutor, &tutor->made));
+    tutor_destroy(&tutor);
+}
+
+static void who_cannot_says_so(void)
+{
+    struct person person = {.outcome = 1};
+    struct tutor *tutor = tutor_that_shows(2, false);
+
+    attach(&person, tutor, true);
+    train_until(&person, tutor, &tutor->reviewed);
+    CHECK(!has(tutor, &tutor->made));
+    end(&person, tutor);
+}
+
+static void who_judges_nobody_says_so(void)
+{
+    struct person person = {.outcome = 0};
+    struct tutor *tutor = tutor_that_shows(2, false);
+
+    attach(&person, tutor, false);
+    train_until(&person, tutor, &tutor->reviewed);
+    CHECK(!has(tutor, &tutor->made));
+    CHECK_EQUAL(0, person.evaluated);
+    end(&person, tutor);
+}
+
+void add_node_library_review_tests(CU_pSuite suite)
+{
+    TEST(others_are_evaluated_between_two_iterations);
+    TEST(who_waits_evaluates_meanwhile);
+    TEST(who_leaves_evaluates_until_it_is_over);
+    TEST(who_cannot_says_so);
+    TEST(who_judges_nobody_says_so);
+}

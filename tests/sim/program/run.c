@@ -1,0 +1,85 @@
+/* Reports that starswitch-sim writes, of one run and of several: they are made
+ * while the simulated star is there, and say what its nodes were called. */
+#include "sim/program/program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/check.h"
+#include "tests/sim/command.h"
+
+#define STAR "--nodes 3 --params 100k --step-time 50ms --goal 0.2"
+
+static void check_report(int (*command)(int count, char **words),
+                         const char *line, int code,
+                         const char *const words[])
+{
+    struct folder folder;
+    struct command left;
+    char whole[600], *page;
+    size_t size = 0;
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    (void)snprintf(whole, sizeof whole, "%s --report %s", line,
+                   folder_file(&folder, "page.html"));
+    left = command_line(&folder, command, whole);
+    CHECK_EQUAL(code, left.code);
+    page = file_content(folder_file(&folder, "page.html"), &size);
+    for (; page && *words; words++)
+        CHECK_CONTAINS(*words, page);
+    CHECK(page != NULL && strstr(page, "</html>") != NULL);
+    free(page);
+    command_free(&left);
+    folder_remove(&folder);
+}
+
+static void the_report_of_a_run_names_its_nodes(void)
+{
+    static const char *const words[] = {"n1", "n2", "n3", "<svg", NULL};
+
+    check_report(sim_run, "run " STAR, 0, words);
+}
+
+static void the_report_of_a_run_by_scenario_does_too(void)
+{
+    static const char *const words[] = {"n1", "n2", "n3", "<svg", NULL};
+    static const char acts[] = "at 3s leave n3\n"
+                               "at 5s crash hub\n"
+                               "at 7s start hub\n";
+    struct folder folder;
+    char line[400];
+
+    if (!CHECK(folder_new(&folder)))
+        return;
+    CHECK(file_fill(folder_file(&folder, "scenario"), acts, strlen(acts)));
+    (void)snprintf(line, sizeof line, "run " STAR " --scenario %s",
+                   folder_file(&folder, "scenario"));
+    check_report(sim_run, line, 1, words); /* without its goal */
+    folder_remove(&folder);
+}
+
+static void the_report_of_a_comparison_names_the_policies(void)
+{
+    static const char *const words[] = {"mean", "easgd", "<svg", NULL};
+
+    check_report(sim_compare, "compare --policy mean,easgd --seeds 2 " STAR,
+                 0, words);
+}
+
+static void the_report_of_a_sweep_names_the_settings(void)
+{
+    static const char *const words[] = {"every", "10", "20", "<svg", NULL};
+
+    check_report(sim_sweep, "sweep --over every=10,20 --seeds 2 " STAR,
+                 0, words);
+}
+
+void add_sim_program_run_tests(CU_pSuite suite)
+{
+    TEST(the_report_of_a_run_names_its_nodes);
+    TEST(the_report_of_a_run_by_scenario_does_too);
+    TEST(the_report_of_a_comparison_names_the_policies);
+    TEST(the_report_of_a_sweep_names_the_settings);
+}
