@@ -176,7 +176,7 @@ static void copy(struct job *job)
     blob_seal(job->out[0]);
 }
 
-const struct work work_part_check = {"part_check", check};
-const struct work work_part_copy = {"part_copy", copy};
-const struct work work_part_seal = {"part_seal", seal};
-const struct work work_part_reduce = {"part_reduce", reduce};
+const struct work work_part_check = {"part_check", check, NULL};
+const struct work work_part_copy = {"part_copy", copy, NULL};
+const struct work work_part_seal = {"part_seal", seal, NULL};
+const struct work work_part_reduce = {"part_reduce", reduce, NULL};

@@ -213,4 +213,4 @@ static void judge(struct job *job)
     free(heap.rows);
 }
 
-const struct work work_judge = {"judge", judge};
+const struct work work_judge = {"judge", judge, NULL};

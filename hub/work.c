@@ -252,11 +252,11 @@ static void hint(struct job *job)
     (void)job;
 }
 
-const struct work work_manifest = {"manifest", make_manifest};
-const struct work work_proof = {"proof", prove};
-const struct work work_kept = {"kept", check_kept};
-const struct work work_hint = {"hint", hint};
-const struct work work_form = {"form", form};
-const struct work work_check = {"check", check};
-const struct work work_shade = {"shade", shade};
-const struct work work_merge = {"merge", merge};
+const struct work work_manifest = {"manifest", make_manifest, NULL};
+const struct work work_proof = {"proof", prove, NULL};
+const struct work work_kept = {"kept", check_kept, NULL};
+const struct work work_hint = {"hint", hint, NULL};
+const struct work work_form = {"form", form, NULL};
+const struct work work_check = {"check", check, NULL};
+const struct work work_shade = {"shade", shade, NULL};
+const struct work work_merge = {"merge", merge, NULL};

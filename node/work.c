@@ -177,9 +177,9 @@ static void seal(struct job *job)
     blob_seal(job->in[0].blob);
 }
 
-const struct work work_delta = {"delta", delta};
-const struct work work_fold = {"fold", delta};
-const struct work work_correct = {"correct", correct};
-const struct work work_decode = {"decode", decode};
-const struct work work_gather = {"gather", gather};
-const struct work work_seal = {"seal", seal};
+const struct work work_delta = {"delta", delta, NULL};
+const struct work work_fold = {"fold", delta, NULL};
+const struct work work_correct = {"correct", correct, NULL};
+const struct work work_decode = {"decode", decode, NULL};
+const struct work work_gather = {"gather", gather, NULL};
+const struct work work_seal = {"seal", seal, NULL};

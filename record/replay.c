@@ -27,7 +27,7 @@ static void do_nothing(struct job *job)
 
 static const struct work *stand_in(struct work *work, const char *name)
 {
-    *work = (struct work){name, do_nothing};
+    *work = (struct work){name, do_nothing, NULL};
     return name[0] ? work : NULL;
 }
 

@@ -31,16 +31,27 @@ enum level note_level(enum note_kind note)
     return notes[note].level;
 }
 
-struct job *job_new(const struct work *work, struct pool *pool, unsigned inputs)
+void *job_make(const struct work *work, size_t size, struct pool *pool,
+               unsigned inputs)
 {
-    struct job *job = calloc(1, sizeof *job + inputs * sizeof(struct input));
+    size_t past = size % _Alignof(struct input);
+    size_t at = past ? size + _Alignof(struct input) - past : size;
+    unsigned char *bytes = calloc(1, at + inputs * sizeof(struct input));
+    struct job *job = (struct job *)(void *)bytes;
 
+    assert(size >= sizeof *job);
     if (!job)
         abort();
     job->work = work;
     job->pool = pool;
     job->inputs = inputs;
+    job->in = (struct input *)(void *)(bytes + at);
     return job;
+}
+
+struct job *job_new(const struct work *work, struct pool *pool, unsigned inputs)
+{
+    return job_make(work, sizeof(struct job), pool, inputs);
 }
 
 void job_destroy(struct job **reference)

@@ -45,10 +45,13 @@ struct event {
     struct job *job;       /* borrowed: the driver destroys it afterwards */
 };
 
-/* Kinds of work, const tables beside their functions. */
+/* A kind of work: a const row beside its functions. */
 struct work {
     const char *name;
     void (*run)(struct job *job); /* pure on the job; any thread */
+    /* Tells the machine that began the job what came of it, within the step of
+     * its EVENT_DONE. NULL: that machine asks for the work by its address. */
+    void (*done)(void *machine, struct job *job);
 };
 
 struct input {
@@ -60,7 +63,18 @@ struct input {
 enum { JOB_OUTPUTS = 3, JOB_NUMBERS = 6, JOB_TAGS = 4 };
 
 /* One piece of work. `run` reads in[] and numbers, and sets out[], numbers and
- * status; it allocates from `pool`. The rest is for the machine. */
+ * status; it allocates from `pool`. The rest is for the machine.
+ *
+ * A kind of work with values of its own is a struct that begins with the job,
+ * and has no need of number[] and tag[]:
+ *
+ *     struct segment_check {
+ *         struct job job;
+ *         uint64_t checksum;
+ *     };
+ *     struct segment_check *check = job_make(&row, sizeof *check, pool, 1);
+ *
+ * `run` and `done` get &check->job, and cast it back. */
 struct job {
     const struct work *work;
     uint64_t id;
@@ -72,10 +86,14 @@ struct job {
     struct blob *out[JOB_OUTPUTS];
     uint64_t tag[JOB_TAGS]; /* the machine's own notes */
     unsigned inputs;
-    struct input in[];
+    struct input *in; /* behind the struct that the job is the head of */
 };
 
-/* A job with room for `inputs` blobs, all empty. */
+/* A job of a struct that is `size` bytes long and begins with a struct job,
+ * all zero but for what is said here, with room for `inputs` blobs. */
+void *job_make(const struct work *work, size_t size, struct pool *pool,
+               unsigned inputs);
+/* One that has nothing beyond a struct job. */
 struct job *job_new(const struct work *work, struct pool *pool,
                     unsigned inputs);
 /* Releases its blobs too. */

@@ -75,8 +75,8 @@ static void score(struct job *job)
     free(theta);
 }
 
-const struct work work_remember = {"save", remember};
-const struct work work_score = {"evaluate", score};
+const struct work work_remember = {"save", remember, NULL};
+const struct work work_score = {"evaluate", score, NULL};
 
 void memory_restore(struct world *world)
 {

@@ -260,4 +260,4 @@ static void run_save(struct job *job)
         memcpy(job->out[0]->bytes, why.text, job->out[0]->size);
 }
 
-const struct work centre_save = {"save", run_save};
+const struct work centre_save = {"save", run_save, NULL};

@@ -101,4 +101,4 @@ static void score(struct job *job)
         job->number[3] = result.deviation / sqrt((double)result.samples);
 }
 
-const struct work score_centre = {"score", score};
+const struct work score_centre = {"score", score, NULL};

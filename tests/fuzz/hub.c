@@ -243,8 +243,8 @@ static void score(struct job *job)
     job->number[2] = job->number[0] / 100;
 }
 
-static const struct work work_save = {"save", save};
-static const struct work work_score = {"score", score};
+static const struct work work_save = {"save", save, NULL};
+static const struct work work_score = {"score", score, NULL};
 
 static const char *check(const void *self)
 {

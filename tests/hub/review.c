@@ -161,7 +161,7 @@ static void score(struct job *job)
 
 static void a_hub_with_data_asks_nobody(void)
 {
-    static const struct work evaluate = {"score", score};
+    static const struct work evaluate = {"score", score, NULL};
     static const double shift[2] = {-1, 0.5};
     struct bench *bench = bench_new();
     struct party party;

@@ -70,8 +70,8 @@ static void score(struct job *job)
     job->number[3] = store->error;
 }
 
-static const struct work work_save = {"save", save};
-static const struct work work_score = {"score", score};
+static const struct work work_save = {"save", save, NULL};
+static const struct work work_score = {"score", score, NULL};
 
 void store_lend(struct store *store, struct bench *bench)
 {

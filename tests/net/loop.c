@@ -100,7 +100,7 @@ static void double_it(struct job *job)
     job->out[0] = blob_new(job->pool, 64);
 }
 
-static const struct work doubling = {"double", double_it};
+static const struct work doubling = {"double", double_it, NULL};
 
 /* Issues JOBS jobs when the first event comes; each may come back once. */
 static void work_hard(struct toy *toy, const struct event *event,

@@ -26,8 +26,8 @@ static void wait_at_the_gate(struct job *job)
         (void)poll(NULL, 0, 1);
 }
 
-static const struct work noting = {"note", note_the_thread};
-static const struct work waiting = {"wait", wait_at_the_gate};
+static const struct work noting = {"note", note_the_thread, NULL};
+static const struct work waiting = {"wait", wait_at_the_gate, NULL};
 
 static struct job *next_done(struct workers *workers, const struct bell *bell)
 {

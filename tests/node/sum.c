@@ -11,7 +11,7 @@ static void adding_up(struct job *job)
     job->number[0] = into[0];
 }
 
-static const struct work work_adding_up = {"adding up", adding_up};
+static const struct work work_adding_up = {"adding up", adding_up, NULL};
 
 /* The first of the four values of `factor` times the sum. */
 static double value_of(const struct sum *sum, double factor,

@@ -9,7 +9,7 @@ static void nothing(struct job *job)
     (void)job;
 }
 
-static const struct work merging = {"merge", nothing};
+static const struct work merging = {"merge", nothing, NULL};
 
 /* A step of which each thing can be changed alone. */
 struct step {

@@ -11,7 +11,7 @@ static void double_it(struct job *job)
     job->number[0] = 2 * job->in[0].weight;
 }
 
-static const struct work doubling = {"double", double_it};
+static const struct work doubling = {"double", double_it, NULL};
 
 static void a_job_runs_and_releases_what_it_holds(void)
 {
@@ -28,6 +28,49 @@ static void a_job_runs_and_releases_what_it_holds(void)
     CHECK_EQUAL(100, job->out[0]->size);
     job_destroy(&job);
     CHECK(job == NULL);
+    job_destroy(&job);
+    pool_destroy(&pool);
+}
+
+/* A kind of work with values of its own, that leave its inputs unaligned. */
+struct addition {
+    struct job job;
+    uint32_t numbers[3];
+    uint32_t sum;
+    char note[3];
+};
+
+static void add_numbers(struct job *job)
+{
+    struct addition *addition = (struct addition *)job;
+
+    for (unsigned i = 0; i < 3; i++)
+        addition->sum += addition->numbers[i];
+}
+
+static void tell_sum(void *machine, struct job *job)
+{
+    *(uint32_t *)machine = ((struct addition *)job)->sum;
+}
+
+static void a_job_has_values_of_its_own(void)
+{
+    static const struct work adding = {"add", add_numbers, tell_sum};
+    struct pool *pool = pool_new();
+    struct addition *made = job_make(&adding, sizeof *made, pool, 2);
+    struct job *job = &made->job;
+    uint32_t told = 0;
+
+    CHECK_EQUAL(0, (uintptr_t)job->in % _Alignof(struct input));
+    CHECK((unsigned char *)job->in >= (unsigned char *)made + sizeof *made);
+    CHECK_EQUAL(0, made->sum);
+    CHECK(!job->in[0].blob && !job->in[1].blob);
+    job->in[1].blob = blob_new(pool, 8);
+    for (uint32_t i = 0; i < 3; i++)
+        made->numbers[i] = 10 + i;
+    job_run(job);
+    job->work->done(&told, job);
+    CHECK_EQUAL(33, told);
     job_destroy(&job);
     pool_destroy(&pool);
 }
@@ -144,6 +187,7 @@ static void every_note_has_a_name_and_a_level(void)
 void add_seam_machine_tests(CU_pSuite suite)
 {
     TEST(a_job_runs_and_releases_what_it_holds);
+    TEST(a_job_has_values_of_its_own);
     TEST(effects_come_in_order);
     TEST(effects_hold_a_reference_until_they_are_cleared);
     TEST(a_job_that_was_taken_is_not_destroyed);

@@ -11,7 +11,7 @@ static void nothing(struct job *job)
     (void)job;
 }
 
-static const struct work merging = {"merge", nothing};
+static const struct work merging = {"merge", nothing, NULL};
 
 /* Static, as one test looks at one line. */
 static const char *line_of(const struct event *event)
