@@ -46,6 +46,17 @@ must_catch layers hub/planted.c
 echo '#include "hub/program/watch.h"' >node/planted.h
 must_catch layers node/planted.h
 
+# Two that call each other.
+circle() { # OWN OTHER
+    echo "int $1(int x);"
+    echo "int $2(int x);"
+    echo "int $1(int x) { return x ? $2(x - 1) : 0; }"
+}
+circle star_planted star_other >policies/planted.c
+circle star_other star_planted >policies/other.c
+must_catch cycles policies/planted.c
+rm policies/other.c
+
 cat >core/planted.c <<'END'
 #include <time.h>
 time_t star_planted(void);
@@ -83,6 +94,11 @@ long_function 61 >train/planted.c
 must_catch size train/planted.c
 yes 'extern int planted;' | head -n 401 >net/planted.h
 must_catch size net/planted.h
+yes 'extern int planted;' | head -n 701 >core/planted.h
+must_catch size core/planted.h
+yes 'extern int planted;' | head -n 700 >core/planted.h
+make -s CC=gcc BUILD=build size
+rm core/planted.h
 printf '/* %078d */\n' 1 >sim/planted.h
 must_catch size sim/planted.h
 long_function 60 >train/planted.c
