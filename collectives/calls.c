@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/text.h"
 #include "collectives/inside.h"
+#include "core/text.h"
 
 /* "allreduce sum of 40 bytes f32" */
 static void describe(const struct msg_call *spec, char *text, size_t size)
@@ -22,32 +22,32 @@ static void describe(const struct msg_call *spec, char *text, size_t size)
         text_add(&out, " from rank %u", spec->root);
 }
 
-void calls_on_give_up(struct board *board, struct seat *seat,
+void calls_on_give_up(struct coordinator *coordinator, struct seat *seat,
                       const struct event *event)
 {
     const struct msg_give_up *give_up = &event->msg->give_up;
-    int place = (int)(seat - board->seats);
+    int place = (int)(seat - coordinator->seats);
     char text[MSG_TEXT_BYTES];
 
     seat->calling = false;
     seat->call = NULL;
-    if (board->manner == MANNER_PATIENT || give_up->era != board->epoch ||
-        !seat->listed)
+    if (coordinator->manner == MANNER_PATIENT ||
+        give_up->era != coordinator->epoch || !seat->listed)
         return;
     (void)snprintf(text, sizeof text, "%s: %.70s", seat->name, give_up->text);
-    roster_renew(board);
-    calls_fail(board, place, ENDING_FAIL, text);
+    roster_renew(coordinator);
+    calls_fail(coordinator, place, ENDING_FAIL, text);
 }
 
 /* ---- coming to a call ---- */
 
 /* Why a call of this kind cannot be, or NULL. */
-static const char *nonsense(const struct board *board,
+static const char *nonsense(const struct coordinator *coordinator,
                             const struct msg_call *spec)
 {
-    bool patient = board->manner == MANNER_PATIENT;
+    bool patient = coordinator->manner == MANNER_PATIENT;
 
-    if (spec->bytes > board->config.limit)
+    if (spec->bytes > coordinator->config.limit)
         return "more than the hub keeps: send less";
     if (spec->collective >= COLLECTIVE_CHECKPOINT && !patient)
         return "only a patient group has checkpoints";
@@ -80,7 +80,7 @@ static bool agree(const struct msg_call *one, const struct msg_call *other)
     return same;
 }
 
-static void mismatch(struct board *board, struct seat *seat,
+static void mismatch(struct coordinator *coordinator, struct seat *seat,
                      struct call *call)
 {
     char text[MSG_TEXT_BYTES], ours[64], first[64];
@@ -91,27 +91,29 @@ static void mismatch(struct board *board, struct seat *seat,
     text_init(&out, text, sizeof text);
     text_add(&out, "call %" PRIu64 ": %s here, %s at %s", call->sequence, ours,
              first, call->first);
-    seat_told(board, seat, ENDING_ABORT, text);
-    if (board->manner == MANNER_ELASTIC && !call->complete) {
-        roster_renew(board);
-        call_fail(board, call, ENDING_ABORT, text);
+    seat_told(coordinator, seat, ENDING_ABORT, text);
+    if (coordinator->manner == MANNER_ELASTIC && !call->complete) {
+        roster_renew(coordinator);
+        call_fail(coordinator, call, ENDING_ABORT, text);
     }
 }
 
 /* Whether the call follows those of its era that there are, all of them done;
  * of an elastic group what is done is gone, and each is the next. */
-static const char *out_of_order(const struct board *board,
+static const char *out_of_order(const struct coordinator *coordinator,
                                 const struct msg_call *spec)
 {
-    bool elastic = board->manner == MANNER_ELASTIC;
+    bool elastic = coordinator->manner == MANNER_ELASTIC;
     uint64_t next = 0;
 
-    for (const struct call *call = board->calls; call; call = call->next) {
-        if (call->retired || call->era != spec->era || call == board->model)
+    for (const struct call *call = coordinator->calls; call;
+         call = call->next) {
+        if (call->retired || call->era != spec->era ||
+            call == coordinator->model)
             continue;
         if (!call->complete)
             return "the call before this one is not done";
-        if (call->sequence >= next && call != board->kept)
+        if (call->sequence >= next && call != coordinator->kept)
             next = call->sequence + 1;
     }
     return !elastic && spec->sequence > next
@@ -120,88 +122,92 @@ static const char *out_of_order(const struct board *board,
 }
 
 /* Why there cannot be such a new call now; NULL: there can. */
-static const char *too_early(const struct board *board,
+static const char *too_early(const struct coordinator *coordinator,
                              const struct seat *seat)
 {
     const struct msg_call *spec = &seat->request;
 
-    if (board->manner == MANNER_ELASTIC)
-        return spec->era != board->epoch || !seat->listed
+    if (coordinator->manner == MANNER_ELASTIC)
+        return spec->era != coordinator->epoch || !seat->listed
                    ? "the membership has changed"
-                   : out_of_order(board, spec);
-    if (spec->era != board->version)
+                   : out_of_order(coordinator, spec);
+    if (spec->era != coordinator->version)
         return "the group is at another version: load its checkpoint first";
-    if (spec->sequence >= BOARD_CALLS)
+    if (spec->sequence >= COORDINATOR_CALLS)
         return "more calls than the hub keeps: checkpoint more often";
-    return out_of_order(board, spec);
+    return out_of_order(coordinator, spec);
 }
 
-static struct call *call_begin(struct board *board, struct seat *seat)
+static struct call *call_begin(struct coordinator *coordinator,
+                               struct seat *seat)
 {
     const struct msg_call *spec = &seat->request;
-    const char *words = too_early(board, seat);
+    const char *words = too_early(coordinator, seat);
     struct call *call;
 
     if (words) {
-        seat_told(board, seat,
-                  board->manner == MANNER_ELASTIC ? ENDING_FAIL
-                                                  : ENDING_ABORT,
+        seat_told(coordinator, seat,
+                  coordinator->manner == MANNER_ELASTIC ? ENDING_FAIL
+                                                        : ENDING_ABORT,
                   words);
         return NULL;
     }
-    if (!board_has_room(board, spec->bytes)) {
-        seat_told(board, seat, ENDING_ABORT,
+    if (!coordinator_has_room(coordinator, spec->bytes)) {
+        seat_told(coordinator, seat, ENDING_ABORT,
                   "more than the hub keeps: checkpoint more often, or send "
                   "less");
         return NULL;
     }
-    if (spec->collective == COLLECTIVE_BROADCAST && spec->root >= board->size) {
-        seat_told(board, seat, ENDING_ABORT, "no member has the root's rank");
+    if (spec->collective == COLLECTIVE_BROADCAST &&
+        spec->root >= coordinator->size) {
+        seat_told(coordinator, seat, ENDING_ABORT,
+                  "no member has the root's rank");
         return NULL;
     }
-    call = call_new(board, spec, seat->name);
+    call = call_new(coordinator, spec, seat->name);
     if (spec->collective != COLLECTIVE_ALLGATHER)
-        pieces_lay(board, call);
+        pieces_lay(coordinator, call);
     return call;
 }
 
-void call_attend(struct board *board, struct seat *seat, struct call *call)
+void call_attend(struct coordinator *coordinator, struct seat *seat,
+                 struct call *call)
 {
     seat->call = call;
     seat->next = 0;
-    seat->credit = board->config.window;
+    seat->credit = coordinator->config.window;
     if (call->complete) {
-        send_outcome(board, seat, ENDING_SUCCESS, call, "");
+        send_outcome(coordinator, seat, ENDING_SUCCESS, call, "");
         seat->calling = false;
     }
-    pieces_deliver(board, seat);
+    pieces_deliver(coordinator, seat);
 }
 
 /* Of a number of bytes that has been checked against the limit. */
-static uint32_t parts_in(const struct board *board, uint64_t bytes)
+static uint32_t parts_in(const struct coordinator *coordinator, uint64_t bytes)
 {
-    return (uint32_t)((bytes + board->config.part_bytes - 1) /
-                      board->config.part_bytes);
+    return (uint32_t)((bytes + coordinator->config.part_bytes - 1) /
+                      coordinator->config.part_bytes);
 }
 
-bool entry_fill(struct board *board, struct call *call, struct entry *entry,
-                const struct msg_call *spec)
+bool entry_fill(struct coordinator *coordinator, struct call *call,
+                struct entry *entry, const struct msg_call *spec)
 {
     if (entry->entered)
         return true;
     if (call->spec.collective == COLLECTIVE_ALLGATHER) {
-        if (!board_has_room(board, spec->bytes))
+        if (!coordinator_has_room(coordinator, spec->bytes))
             return false;
         call->bytes += spec->bytes;
-        board->held += spec->bytes;
+        coordinator->held += spec->bytes;
     }
     entry->entered = true;
     entry->bytes = spec->bytes;
-    entry->count =
-        call->spec.collective == COLLECTIVE_LAZY ? 0
-                                                 : parts_in(board, spec->bytes);
-    entry->parts = calloc(entry->count ? entry->count : 1,
-                          sizeof *entry->parts);
+    entry->count = call->spec.collective == COLLECTIVE_LAZY
+                       ? 0
+                       : parts_in(coordinator, spec->bytes);
+    entry->parts =
+        calloc(entry->count ? entry->count : 1, sizeof *entry->parts);
     if (!entry->parts)
         abort();
     return true;
@@ -209,16 +215,17 @@ bool entry_fill(struct board *board, struct call *call, struct entry *entry,
 
 /* With what this member contributes the result is more than there is room for:
  * there will be none. */
-static void outgrown(struct board *board, struct seat *seat, struct call *call)
+static void outgrown(struct coordinator *coordinator, struct seat *seat,
+                     struct call *call)
 {
     char text[MSG_TEXT_BYTES];
 
     (void)snprintf(text, sizeof text,
                    "with %.30s's %" PRIu64 " bytes more than the hub keeps, "
                    "%" PRIu64 ": send less at a time",
-                   seat->name, seat->request.bytes, board->config.limit);
-    seat_told(board, seat, ENDING_ABORT, text);
-    call_fail(board, call, ENDING_ABORT, text);
+                   seat->name, seat->request.bytes, coordinator->config.limit);
+    seat_told(coordinator, seat, ENDING_ABORT, text);
+    call_fail(coordinator, call, ENDING_ABORT, text);
 }
 
 /* Whether the member is to get the result: one that sends it has it. */
@@ -236,130 +243,132 @@ static bool takes(const struct call *call, const struct entry *entry)
 }
 
 /* A new call while others stop: nobody else will come to it. */
-static bool is_stopped(struct board *board, struct seat *seat)
+static bool is_stopped(struct coordinator *coordinator, struct seat *seat)
 {
-    if (seat->request.collective == COLLECTIVE_STOP && !board->stopping) {
-        board->stopping = true;
-        calls_fail(board, -1, ENDING_NO_NEED, "the group stops");
+    if (seat->request.collective == COLLECTIVE_STOP && !coordinator->stopping) {
+        coordinator->stopping = true;
+        calls_fail(coordinator, -1, ENDING_NO_NEED, "the group stops");
     }
-    if (!board->stopping || seat->request.collective == COLLECTIVE_STOP)
+    if (!coordinator->stopping || seat->request.collective == COLLECTIVE_STOP)
         return false;
-    seat_told(board, seat, ENDING_NO_NEED, "the group stops");
+    seat_told(coordinator, seat, ENDING_NO_NEED, "the group stops");
     return true;
 }
 
-static void enter(struct board *board, struct seat *seat)
+static void enter(struct coordinator *coordinator, struct seat *seat)
 {
-    struct call *call = call_find(board, &seat->request);
+    struct call *call = call_find(coordinator, &seat->request);
     struct entry *entry;
 
     if (!call)
-        call = call_begin(board, seat);
+        call = call_begin(coordinator, seat);
     if (!call)
         return;
     if (!agree(&seat->request, &call->spec)) {
-        mismatch(board, seat, call);
+        mismatch(coordinator, seat, call);
         return;
     }
-    entry = call_entry(call, board, seat);
-    if (entry && !entry_fill(board, call, entry, &seat->request)) {
-        outgrown(board, seat, call);
+    entry = call_entry(call, coordinator, seat);
+    if (entry && !entry_fill(coordinator, call, entry, &seat->request)) {
+        outgrown(coordinator, seat, call);
         return;
     }
     if (entry && seat->request.bytes != entry->bytes) {
-        mismatch(board, seat, call);
+        mismatch(coordinator, seat, call);
         return;
     }
     seat->takes = takes(call, entry);
-    call_attend(board, seat, call);
+    call_attend(coordinator, seat, call);
     if (call->complete)
         return;
     if (entry)
-        entry_open(board, seat, call, entry);
-    call_advance(board, call);
+        entry_open(coordinator, seat, call, entry);
+    call_advance(coordinator, call);
 }
 
-static void calls_enter(struct board *board, struct seat *seat)
+static void calls_enter(struct coordinator *coordinator, struct seat *seat)
 {
-    bool patient = board->manner == MANNER_PATIENT;
-    const char *words = nonsense(board, &seat->request);
+    bool patient = coordinator->manner == MANNER_PATIENT;
+    const char *words = nonsense(coordinator, &seat->request);
 
-    if (!seat->calling || seat->call || (patient && !board->begun))
+    if (!seat->calling || seat->call || (patient && !coordinator->begun))
         return;
     if (words)
-        seat_told(board, seat, ENDING_ABORT, words);
+        seat_told(coordinator, seat, ENDING_ABORT, words);
     else if (seat->request.collective == COLLECTIVE_LOAD)
-        models_load(board, seat);
-    else if (!is_stopped(board, seat))
-        enter(board, seat);
+        models_load(coordinator, seat);
+    else if (!is_stopped(coordinator, seat))
+        enter(coordinator, seat);
 }
 
-void calls_enter_all(struct board *board)
+void calls_enter_all(struct coordinator *coordinator)
 {
-    for (unsigned i = 0; i < BOARD_SEATS; i++)
-        if (board->seats[i].present)
-            calls_enter(board, &board->seats[i]);
-    for (struct call *call = board->calls; call; call = call->next)
+    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
+        if (coordinator->seats[i].present)
+            calls_enter(coordinator, &coordinator->seats[i]);
+    for (struct call *call = coordinator->calls; call; call = call->next)
         if (!call->retired)
-            call_advance(board, call);
+            call_advance(coordinator, call);
 }
 
 /* Who leaves a call of an elastic group before it is done fails it. */
-void calls_on_call(struct board *board, struct seat *seat,
+void calls_on_call(struct coordinator *coordinator, struct seat *seat,
                    const struct event *event)
 {
     struct call *left = seat->calling ? seat->call : NULL;
 
     if (event->msg->call.collective == COLLECTIVE_MODEL) {
-        models_bring(board, seat, &event->msg->call);
+        models_bring(coordinator, seat, &event->msg->call);
         return;
     }
     seat->call = NULL;
     seat->calling = false;
-    if (left && board->manner == MANNER_ELASTIC) {
-        roster_renew(board);
-        call_fail(board, left, ENDING_FAIL, "a member has left the call");
+    if (left && coordinator->manner == MANNER_ELASTIC) {
+        roster_renew(coordinator);
+        call_fail(coordinator, left, ENDING_FAIL, "a member has left the call");
     }
     seat->request = event->msg->call;
     seat->calling = true;
-    calls_enter(board, seat);
+    calls_enter(coordinator, seat);
 }
 
 /* ---- completing ---- */
 
-static void complete(struct board *board, struct call *call)
+static void complete(struct coordinator *coordinator, struct call *call)
 {
     bool stops = call->spec.collective == COLLECTIVE_STOP;
 
     call->complete = true;
-    call->retired = board->manner == MANNER_ELASTIC;
-    board->averages += call->retired && !stops;
+    call->retired = coordinator->manner == MANNER_ELASTIC;
+    coordinator->averages += call->retired && !stops;
     for (unsigned i = 0; i < call->size; i++) {
         free(call->entries[i].parts); /* all of them are in the pieces */
         call->entries[i].parts = NULL;
     }
     if (call->spec.collective == COLLECTIVE_CHECKPOINT ||
         call->spec.collective == COLLECTIVE_LAZY)
-        models_commit(board, call);
-    for (unsigned i = 0; i < BOARD_SEATS; i++)
-        if (board->seats[i].call == call) {
-            send_outcome(board, &board->seats[i], ENDING_SUCCESS, call, "");
-            board->seats[i].calling = false;
+        models_commit(coordinator, call);
+    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
+        if (coordinator->seats[i].call == call) {
+            send_outcome(coordinator, &coordinator->seats[i], ENDING_SUCCESS,
+                         call, "");
+            coordinator->seats[i].calling = false;
         }
-    pieces_deliver_all(board, call);
+    pieces_deliver_all(coordinator, call);
     if (call->spec.collective == COLLECTIVE_MODEL)
-        models_fetched(board, call);
+        models_fetched(coordinator, call);
     if (stops) {
-        board->stopping = false;
-        roster_renew(board);
+        coordinator->stopping = false;
+        roster_renew(coordinator);
     }
 }
 
-static bool all_entered(const struct board *board, const struct call *call)
+static bool all_entered(const struct coordinator *coordinator,
+                        const struct call *call)
 {
     if (call->spec.collective == COLLECTIVE_CHECKPOINT ||
         call->spec.collective == COLLECTIVE_LAZY)
-        return models_all_here(board, call);
+        return models_all_here(coordinator, call);
     if (call->spec.collective == COLLECTIVE_MODEL)
         return true;
     for (unsigned i = 0; i < call->size; i++)
@@ -368,15 +377,15 @@ static bool all_entered(const struct board *board, const struct call *call)
     return true;
 }
 
-void call_advance(struct board *board, struct call *call)
+void call_advance(struct coordinator *coordinator, struct call *call)
 {
-    if (call->complete || call->retired || !all_entered(board, call))
+    if (call->complete || call->retired || !all_entered(coordinator, call))
         return;
     if (!call->laid)
-        pieces_lay(board, call);
+        pieces_lay(coordinator, call);
     if (call->spec.collective == COLLECTIVE_CHECKPOINT &&
-        models_choose_giver(board, call))
+        models_choose_giver(coordinator, call))
         return;
     if (call->ready == call->count)
-        complete(board, call);
+        complete(coordinator, call);
 }

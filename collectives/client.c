@@ -5,8 +5,7 @@
 
 #include "collectives/client_inside.h"
 
-struct client *client_new(const struct client_config *config,
-                          struct pool *pool)
+struct client *client_new(const struct client_config *config, struct pool *pool)
 {
     struct client *client = calloc(1, sizeof *client);
 

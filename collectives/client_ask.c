@@ -170,9 +170,8 @@ static void confirm(struct client *client, enum stage stage)
 
 static void answer(struct client *client)
 {
-    bool yes = client->ask.ask == ASK_SKIP
-                   ? client->skip
-                   : client->built && !client->newcomer;
+    bool yes = client->ask.ask == ASK_SKIP ? client->skip
+                                           : client->built && !client->newcomer;
 
     tell(client, ENDING_SUCCESS, yes, "");
 }

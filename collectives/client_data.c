@@ -123,8 +123,8 @@ void data_check(struct client *client, const struct msg_piece *piece,
 void data_on_piece(struct client *client, const struct msg_piece *piece,
                    struct blob *payload)
 {
-    if (!mail_on_piece(client, piece, payload) &&
-        client->stage == STAGE_CALL && piece->number == client->call.number)
+    if (!mail_on_piece(client, piece, payload) && client->stage == STAGE_CALL &&
+        piece->number == client->call.number)
         data_check(client, piece, payload);
 }
 

@@ -38,7 +38,7 @@ struct dispatch {
     uint64_t *checksums;  /* of its parts, as far as they are done */
     bool marked;          /* incoming: the end mark has come: */
     uint64_t end;
-    bool failed;          /* outgoing: is told when nothing reads any more */
+    bool failed; /* outgoing: is told when nothing reads any more */
     char text[MSG_TEXT_BYTES]; /* why */
 };
 
@@ -49,12 +49,12 @@ struct client {
     struct effects *out; /* of the step under way */
     nanos now;
 
-    bool control, bulk;       /* connections */
-    bool joined;              /* the hub has taken us in */
+    bool control, bulk; /* connections */
+    bool joined;        /* the hub has taken us in */
     bool refused, left;
     char refusal[MSG_TEXT_BYTES];
-    struct msg_joined hub;    /* what it said then */
-    uint64_t run;             /* 0: none yet */
+    struct msg_joined hub;  /* what it said then */
+    uint64_t run;           /* 0: none yet */
     nanos heard, next_ping; /* next_ping: NEVER while not connected */
 
     bool built, skip, newcomer, reported; /* FTLib's flags */

@@ -162,8 +162,7 @@ bool mail_on_credit(struct client *client, const struct msg_credit *credit)
     return true;
 }
 
-static void copied(struct client *client, struct dispatch *one,
-                   struct job *job)
+static void copied(struct client *client, struct dispatch *one, struct job *job)
 {
     struct msg msg = {.kind = MSG_PART};
 

@@ -1,19 +1,20 @@
-/* The board's inside, shared by board.c seats.c call.c calls.c parts.c
- * models.c and mails.c. */
+/* The coordinator's inside, shared by coordinator.c seats.c call.c calls.c
+ * parts.c models.c and mails.c. */
 #ifndef COLLECTIVES_INSIDE_H
 #define COLLECTIVES_INSIDE_H
 
-#include "collectives/board.h"
+#include "collectives/coordinator.h"
 #include "collectives/roster.h"
 #include "collectives/work.h"
 
-#define BOARD_TICK (250 * MILLISECOND)
+#define COORDINATOR_TICK (250 * MILLISECOND)
 
 enum {
-    BOARD_CALLS = 1 << 14, /* that are kept of a version */
-    BOARD_ON_THEIR_WAY = 4 * BOARD_SEATS, /* parts, of all in a call */
-    BOARD_MAILS = 256,     /* that wait, from a member or for one */
-    MAIL_WINDOW = 4        /* parts of a message in flight */
+    COORDINATOR_CALLS = 1 << 14, /* that are kept of a version */
+    COORDINATOR_ON_THEIR_WAY =
+        4 * COORDINATOR_SEATS, /* parts, of all in a call */
+    COORDINATOR_MAILS = 256,   /* that wait, from a member or for one */
+    MAIL_WINDOW = 4            /* parts of a message in flight */
 };
 
 enum part_state {
@@ -33,7 +34,7 @@ struct entry {
     int seat; /* its place; -1: it has left for good, its share is whole */
     bool entered;
     uint64_t bytes;
-    uint32_t count, here; /* parts in all, and checked */
+    uint32_t count, here;  /* parts in all, and checked */
     struct part_of *parts; /* count of them; NULL until it has entered */
 };
 
@@ -46,17 +47,17 @@ struct piece {
 struct call {
     struct call *next;
     uint64_t id, era, sequence;
-    struct msg_call spec; /* as the first to come said it */
-    char first[BOARD_NAME_BYTES]; /* who that was */
-    struct entry *entries; /* by rank; `size` of them */
+    struct msg_call spec;               /* as the first to come said it */
+    char first[COORDINATOR_NAME_BYTES]; /* who that was */
+    struct entry *entries;              /* by rank; `size` of them */
     unsigned size;
-    int giver;             /* of a model: its rank, or -1 */
-    struct piece *pieces;  /* in the order they are sent */
+    int giver;            /* of a model: its rank, or -1 */
+    struct piece *pieces; /* in the order they are sent */
     uint32_t count, ready;
-    uint64_t bytes;        /* of all pieces, as far as they are known */
-    bool laid;             /* pieces are allocated */
+    uint64_t bytes; /* of all pieces, as far as they are known */
+    bool laid;      /* pieces are allocated */
     bool complete;
-    bool retired;          /* nobody new comes: goes when all have it */
+    bool retired; /* nobody new comes: goes when all have it */
 };
 
 /* A member, or the place of one that a patient group waits for. */
@@ -64,16 +65,16 @@ struct seat {
     bool used, present, listed;
     uint64_t high, low, incarnation, session, since;
     uint64_t key; /* whose it is, as event.key; KEY_NONE: nobody's */
-    char name[BOARD_NAME_BYTES]; /* without control characters */
+    char name[COORDINATOR_NAME_BYTES]; /* without control characters */
     peer_id control, bulk;
     nanos heard, lost;   /* when last; when its connection went */
     uint64_t confirming; /* number of a WHO that waits, or 0 */
     uint64_t version;    /* checkpoints it has taken part in or loaded */
     bool calling;        /* `request` has no outcome yet */
     struct msg_call request;
-    struct call *call;   /* whose result it is getting, or NULL */
-    bool takes;          /* it wants the result's pieces */
-    uint32_t upload;     /* parts that it may send */
+    struct call *call;     /* whose result it is getting, or NULL */
+    bool takes;            /* it wants the result's pieces */
+    uint32_t upload;       /* parts that it may send */
     uint32_t next, credit; /* next piece; pieces that may be sent */
 };
 
@@ -88,28 +89,28 @@ struct mail {
     uint32_t credit; /* parts that the sender may send */
 };
 
-struct board {
-    struct board_config config;
+struct coordinator {
+    struct coordinator_config config;
     struct pool *pool;
     struct effects *out; /* of the step under way */
     nanos now;
     uint64_t next_id, next_session, next_job;
-    struct seat seats[BOARD_SEATS];
+    struct seat seats[COORDINATOR_SEATS];
 
-    bool open;           /* the first member has said how it is to be */
+    bool open; /* the first member has said how it is to be */
     enum manner manner;
-    unsigned wanted;     /* members before the first call */
+    unsigned wanted; /* members before the first call */
     nanos patience;
-    bool begun;          /* they have been there */
+    bool begun; /* they have been there */
     uint64_t epoch, averages, version;
-    bool stopping;       /* somebody has come to STOP */
-    int roster[BOARD_SEATS]; /* seats by rank */
+    bool stopping;                 /* somebody has come to STOP */
+    int roster[COORDINATOR_SEATS]; /* seats by rank */
     unsigned size;
 
-    struct call *calls;  /* under way and kept, newest first */
-    struct call *kept;   /* the model of `version`, NULL: members keep it */
-    struct call *model;  /* by which it is being fetched, or NULL */
-    int server;          /* the seat that was asked for it, or -1 */
+    struct call *calls;    /* under way and kept, newest first */
+    struct call *kept;     /* the model of `version`, NULL: members keep it */
+    struct call *model;    /* by which it is being fetched, or NULL */
+    int server;            /* the seat that was asked for it, or -1 */
     uint64_t model_number; /* of the server's call */
     uint32_t model_upload; /* parts of it that it may send */
     uint64_t held;
@@ -119,124 +120,131 @@ struct board {
 };
 
 /* seats.c: who is here */
-struct seat *seat_of(struct board *board, peer_id peer);
-void seats_on_join(struct board *board, struct seat *seat,
+struct seat *seat_of(struct coordinator *coordinator, peer_id peer);
+void seats_on_join(struct coordinator *coordinator, struct seat *seat,
                    const struct event *event);
-void seats_on_sit(struct board *board, struct seat *seat,
+void seats_on_sit(struct coordinator *coordinator, struct seat *seat,
                   const struct event *event);
-void seats_on_confirm(struct board *board, struct seat *seat,
+void seats_on_confirm(struct coordinator *coordinator, struct seat *seat,
                       const struct event *event);
-void seats_on_ping(struct board *board, struct seat *seat,
+void seats_on_ping(struct coordinator *coordinator, struct seat *seat,
                    const struct event *event);
-void seats_on_say(struct board *board, struct seat *seat,
+void seats_on_say(struct coordinator *coordinator, struct seat *seat,
                   const struct event *event);
-void seats_on_bye(struct board *board, struct seat *seat,
+void seats_on_bye(struct coordinator *coordinator, struct seat *seat,
                   const struct event *event);
-void seats_leave(struct board *board, peer_id peer);
+void seats_leave(struct coordinator *coordinator, peer_id peer);
 /* Cuts its connections; elastic, or `for_good`: it is no member any more. */
-void seat_lost(struct board *board, struct seat *seat, const char *why,
-               bool for_good);
-void seats_tick(struct board *board);
+void seat_lost(struct coordinator *coordinator, struct seat *seat,
+               const char *why, bool for_good);
+void seats_tick(struct coordinator *coordinator);
 /* Puts the roster together anew; elastic: a new epoch. */
-void roster_renew(struct board *board);
-unsigned seat_rank(const struct board *board, const struct seat *seat);
+void roster_renew(struct coordinator *coordinator);
+unsigned seat_rank(const struct coordinator *coordinator,
+                   const struct seat *seat);
 
 /* call.c: a call's life */
-struct call *call_new(struct board *board, const struct msg_call *spec,
-                      const char *first);
+struct call *call_new(struct coordinator *coordinator,
+                      const struct msg_call *spec, const char *first);
 /* Whether there is room for so many bytes more. */
-bool board_has_room(const struct board *board, uint64_t bytes);
+bool coordinator_has_room(const struct coordinator *coordinator,
+                          uint64_t bytes);
 /* The call that is meant, NULL: there is none yet. Everybody meets in STOP,
  * wherever they were. */
-struct call *call_find(const struct board *board, const struct msg_call *spec);
+struct call *call_find(const struct coordinator *coordinator,
+                       const struct msg_call *spec);
 /* The seat's entry, NULL: it has none. */
-struct entry *call_entry(struct call *call, const struct board *board,
+struct entry *call_entry(struct call *call,
+                         const struct coordinator *coordinator,
                          const struct seat *seat);
 /* Tells all that are in it; nobody comes to it again. */
-void call_fail(struct board *board, struct call *call, enum ending outcome,
-               const char *text);
+void call_fail(struct coordinator *coordinator, struct call *call,
+               enum ending outcome, const char *text);
 /* Fails the calls that are not complete and wait for this seat, or with -1
  * all; patient: unless they have all that they need of it. */
-void calls_fail(struct board *board, int seat, enum ending outcome,
+void calls_fail(struct coordinator *coordinator, int seat, enum ending outcome,
                 const char *text);
 /* Says OUTCOME; `call` is the one that succeeded, or NULL. */
-void send_outcome(struct board *board, struct seat *seat, enum ending outcome,
-                  const struct call *call, const char *text);
+void send_outcome(struct coordinator *coordinator, struct seat *seat,
+                  enum ending outcome, const struct call *call,
+                  const char *text);
 /* Answers its CALL with something else than a result. */
-void seat_told(struct board *board, struct seat *seat, enum ending outcome,
-               const char *text);
+void seat_told(struct coordinator *coordinator, struct seat *seat,
+               enum ending outcome, const char *text);
 /* Frees what is retired and was delivered. */
-void calls_sweep(struct board *board);
-void calls_forget(struct board *board);
+void calls_sweep(struct coordinator *coordinator);
+void calls_forget(struct coordinator *coordinator);
 
 /* calls.c: from CALL to OUTCOME */
-void calls_on_call(struct board *board, struct seat *seat,
+void calls_on_call(struct coordinator *coordinator, struct seat *seat,
                    const struct event *event);
-void calls_on_give_up(struct board *board, struct seat *seat,
+void calls_on_give_up(struct coordinator *coordinator, struct seat *seat,
                       const struct event *event);
 /* A CALL that has waited for something is looked at again. */
-void calls_enter_all(struct board *board);
+void calls_enter_all(struct coordinator *coordinator);
 /* Notes what the member has to give; false: there is no room for it. */
-bool entry_fill(struct board *board, struct call *call, struct entry *entry,
-                const struct msg_call *spec);
+bool entry_fill(struct coordinator *coordinator, struct call *call,
+                struct entry *entry, const struct msg_call *spec);
 /* The seat begins to wait for the call's result. */
-void call_attend(struct board *board, struct seat *seat, struct call *call);
+void call_attend(struct coordinator *coordinator, struct seat *seat,
+                 struct call *call);
 /* After an entry, a part or a leave: is it complete? */
-void call_advance(struct board *board, struct call *call);
+void call_advance(struct coordinator *coordinator, struct call *call);
 
 /* parts.c: data up and down */
-void parts_on_part(struct board *board, struct seat *seat,
+void parts_on_part(struct coordinator *coordinator, struct seat *seat,
                    const struct event *event);
-void parts_on_credit(struct board *board, struct seat *seat,
+void parts_on_credit(struct coordinator *coordinator, struct seat *seat,
                      const struct event *event);
-void parts_done(struct board *board, struct job *job);
+void parts_done(struct coordinator *coordinator, struct job *job);
 /* Whether this entry has something to send. */
 bool entry_gives(const struct call *call, const struct entry *entry);
 /* Lets the seat send what is missing of its contribution. */
-void entry_open(struct board *board, struct seat *seat, struct call *call,
-                struct entry *entry);
+void entry_open(struct coordinator *coordinator, struct seat *seat,
+                struct call *call, struct entry *entry);
 /* Allocates the pieces, once their number is known. */
-void pieces_lay(struct board *board, struct call *call);
-void pieces_deliver(struct board *board, struct seat *seat);
-void pieces_deliver_all(struct board *board, struct call *call);
+void pieces_lay(struct coordinator *coordinator, struct call *call);
+void pieces_deliver(struct coordinator *coordinator, struct seat *seat);
+void pieces_deliver_all(struct coordinator *coordinator, struct call *call);
 
 /* mails.c: from one member to another */
-void mails_on_send(struct board *board, struct seat *seat,
+void mails_on_send(struct coordinator *coordinator, struct seat *seat,
                    const struct event *event);
-void mails_on_take(struct board *board, struct seat *seat,
+void mails_on_take(struct coordinator *coordinator, struct seat *seat,
                    const struct event *event);
-void mails_on_end(struct board *board, struct seat *seat,
+void mails_on_end(struct coordinator *coordinator, struct seat *seat,
                   const struct event *event);
-void mails_on_received(struct board *board, struct seat *seat,
+void mails_on_received(struct coordinator *coordinator, struct seat *seat,
                        const struct event *event);
 /* A part of a message, or credit for one; what is of none is forgotten. */
-void mails_on_part(struct board *board, struct seat *seat,
+void mails_on_part(struct coordinator *coordinator, struct seat *seat,
                    const struct event *event);
-void mails_on_credit(struct board *board, struct seat *seat,
+void mails_on_credit(struct coordinator *coordinator, struct seat *seat,
                      const struct msg_credit *credit);
 /* Lets the message flow that the seat took first; one at a time, so that what
  * is on its way to it is bounded. */
-void mails_flow(struct board *board, int to);
+void mails_flow(struct coordinator *coordinator, int to);
 /* The seat is lost: so are its messages, and those for it. */
-void mails_forget(struct board *board, const struct seat *seat);
-void mails_free(struct board *board);
+void mails_forget(struct coordinator *coordinator, const struct seat *seat);
+void mails_free(struct coordinator *coordinator);
 
 /* models.c: checkpoints of a patient group */
 /* The seat asks for the newest model, or brings one. */
-void models_load(struct board *board, struct seat *seat);
-void models_bring(struct board *board, struct seat *seat,
+void models_load(struct coordinator *coordinator, struct seat *seat);
+void models_bring(struct coordinator *coordinator, struct seat *seat,
                   const struct msg_call *spec);
 /* Whether everybody that must come to this checkpoint has. */
-bool models_all_here(const struct board *board, const struct call *call);
+bool models_all_here(const struct coordinator *coordinator,
+                     const struct call *call);
 /* Chooses who sends the model of a checkpoint; false: nobody has to. */
-bool models_choose_giver(struct board *board, struct call *call);
+bool models_choose_giver(struct coordinator *coordinator, struct call *call);
 /* A checkpoint, or the fetching of a model, is complete. */
-void models_commit(struct board *board, struct call *call);
-void models_fetched(struct board *board, struct call *call);
+void models_commit(struct coordinator *coordinator, struct call *call);
+void models_fetched(struct coordinator *coordinator, struct call *call);
 /* Somebody has come or gone: asks another for the model, if it has to. */
-void models_look(struct board *board);
+void models_look(struct coordinator *coordinator);
 
-/* board.c */
-void board_job(struct board *board, struct job *job);
+/* coordinator.c */
+void coordinator_job(struct coordinator *coordinator, struct job *job);
 
 #endif

@@ -5,49 +5,51 @@
 #include "collectives/inside.h"
 
 /* Whether it has the model of this version, or has nothing to have. */
-static bool holds(const struct board *board, const struct seat *seat)
+static bool holds(const struct coordinator *coordinator,
+                  const struct seat *seat)
 {
     bool loading = seat->calling && seat->request.collective == COLLECTIVE_LOAD;
 
-    return seat->present && seat->version == board->version &&
-           !(loading && board->version);
+    return seat->present && seat->version == coordinator->version &&
+           !(loading && coordinator->version);
 }
 
 /* One that is away may still be at work on this version. One that has come
  * back without it does not belong to it, and loads what follows. */
-bool models_all_here(const struct board *board, const struct call *call)
+bool models_all_here(const struct coordinator *coordinator,
+                     const struct call *call)
 {
     bool somebody = false;
 
-    for (unsigned i = 0; i < BOARD_SEATS; i++) {
-        const struct seat *seat = &board->seats[i];
+    for (unsigned i = 0; i < COORDINATOR_SEATS; i++) {
+        const struct seat *seat = &coordinator->seats[i];
 
         if (!seat->listed)
             continue;
-        if (!seat->present || (holds(board, seat) && seat->call != call))
+        if (!seat->present || (holds(coordinator, seat) && seat->call != call))
             return false;
         somebody |= seat->call == call;
     }
     return somebody;
 }
 
-bool models_choose_giver(struct board *board, struct call *call)
+bool models_choose_giver(struct coordinator *coordinator, struct call *call)
 {
     if (call->ready == call->count)
         return false;
     if (call->giver >= 0) {
         int place = call->entries[call->giver].seat;
 
-        if (place >= 0 && board->seats[place].call == call)
+        if (place >= 0 && coordinator->seats[place].call == call)
             return true;
     }
     for (unsigned i = 0; i < call->size; i++) {
         struct entry *entry = &call->entries[i];
 
-        if (entry->seat < 0 || board->seats[entry->seat].call != call)
+        if (entry->seat < 0 || coordinator->seats[entry->seat].call != call)
             continue;
         call->giver = (int)i;
-        entry_open(board, &board->seats[entry->seat], call, entry);
+        entry_open(coordinator, &coordinator->seats[entry->seat], call, entry);
         break;
     }
     return true;
@@ -55,12 +57,12 @@ bool models_choose_giver(struct board *board, struct call *call)
 
 /* ---- keeping ---- */
 
-static void forget_fetching(struct board *board)
+static void forget_fetching(struct coordinator *coordinator)
 {
-    if (board->model)
-        board->model->retired = true;
-    board->model = NULL;
-    board->server = -1;
+    if (coordinator->model)
+        coordinator->model->retired = true;
+    coordinator->model = NULL;
+    coordinator->server = -1;
 }
 
 static bool is_loading(const struct seat *seat)
@@ -69,117 +71,121 @@ static bool is_loading(const struct seat *seat)
            seat->request.collective == COLLECTIVE_LOAD;
 }
 
-static void serve_all(struct board *board)
+static void serve_all(struct coordinator *coordinator)
 {
-    for (unsigned i = 0; i < BOARD_SEATS; i++)
-        if (is_loading(&board->seats[i]))
-            models_load(board, &board->seats[i]);
+    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
+        if (is_loading(&coordinator->seats[i]))
+            models_load(coordinator, &coordinator->seats[i]);
 }
 
-void models_commit(struct board *board, struct call *call)
+void models_commit(struct coordinator *coordinator, struct call *call)
 {
-    board->version++;
-    for (unsigned i = 0; i < BOARD_SEATS; i++)
-        if (board->seats[i].call == call)
-            board->seats[i].version = board->version;
-    forget_fetching(board);
-    for (struct call *old = board->calls; old; old = old->next)
+    coordinator->version++;
+    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
+        if (coordinator->seats[i].call == call)
+            coordinator->seats[i].version = coordinator->version;
+    forget_fetching(coordinator);
+    for (struct call *old = coordinator->calls; old; old = old->next)
         old->retired = true;
-    board->kept = call->spec.collective == COLLECTIVE_LAZY ? NULL : call;
-    serve_all(board);
+    coordinator->kept = call->spec.collective == COLLECTIVE_LAZY ? NULL : call;
+    serve_all(coordinator);
 }
 
 /* ---- fetching what the members keep ---- */
 
-static bool somebody_loads(const struct board *board)
+static bool somebody_loads(const struct coordinator *coordinator)
 {
-    for (unsigned i = 0; i < BOARD_SEATS; i++)
-        if (is_loading(&board->seats[i]))
+    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
+        if (is_loading(&coordinator->seats[i]))
             return true;
     return false;
 }
 
-static void nobody_has_it(struct board *board)
+static void nobody_has_it(struct coordinator *coordinator)
 {
     char text[MSG_TEXT_BYTES];
 
     (void)snprintf(text, sizeof text,
                    "version %llu was kept by its members only, and they are "
                    "all lost",
-                   (unsigned long long)board->version);
-    for (unsigned i = 0; i < BOARD_SEATS; i++)
-        if (is_loading(&board->seats[i]))
-            seat_told(board, &board->seats[i], ENDING_ABORT, text);
+                   (unsigned long long)coordinator->version);
+    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
+        if (is_loading(&coordinator->seats[i]))
+            seat_told(coordinator, &coordinator->seats[i], ENDING_ABORT, text);
 }
 
-void models_look(struct board *board)
+void models_look(struct coordinator *coordinator)
 {
     struct msg msg = {.kind = MSG_SERVE};
 
-    if (board->server >= 0 && !holds(board, &board->seats[board->server]))
-        forget_fetching(board);
-    if (board->manner != MANNER_PATIENT || board->kept || !board->version ||
-        board->server >= 0 || !somebody_loads(board))
+    if (coordinator->server >= 0 &&
+        !holds(coordinator, &coordinator->seats[coordinator->server]))
+        forget_fetching(coordinator);
+    if (coordinator->manner != MANNER_PATIENT || coordinator->kept ||
+        !coordinator->version || coordinator->server >= 0 ||
+        !somebody_loads(coordinator))
         return;
-    for (unsigned i = 0; i < board->size && board->server < 0; i++)
-        if (holds(board, &board->seats[board->roster[i]]))
-            board->server = board->roster[i];
-    if (board->server < 0) {
-        nobody_has_it(board);
+    for (unsigned i = 0; i < coordinator->size && coordinator->server < 0; i++)
+        if (holds(coordinator, &coordinator->seats[coordinator->roster[i]]))
+            coordinator->server = coordinator->roster[i];
+    if (coordinator->server < 0) {
+        nobody_has_it(coordinator);
         return;
     }
-    msg.serve.version = board->version;
-    effects_send(board->out, board->seats[board->server].control, &msg, NULL);
+    msg.serve.version = coordinator->version;
+    effects_send(coordinator->out,
+                 coordinator->seats[coordinator->server].control, &msg, NULL);
 }
 
-void models_load(struct board *board, struct seat *seat)
+void models_load(struct coordinator *coordinator, struct seat *seat)
 {
-    if (!board->version) {
-        seat_told(board, seat, ENDING_SUCCESS, "");
-    } else if (board->kept) {
+    if (!coordinator->version) {
+        seat_told(coordinator, seat, ENDING_SUCCESS, "");
+    } else if (coordinator->kept) {
         seat->takes = true;
-        seat->version = board->version;
-        call_attend(board, seat, board->kept);
+        seat->version = coordinator->version;
+        call_attend(coordinator, seat, coordinator->kept);
     } else {
-        models_look(board);
+        models_look(coordinator);
     }
 }
 
-void models_bring(struct board *board, struct seat *seat,
+void models_bring(struct coordinator *coordinator, struct seat *seat,
                   const struct msg_call *spec)
 {
-    int place = (int)(seat - board->seats);
+    int place = (int)(seat - coordinator->seats);
     struct entry *entry;
 
-    if (place != board->server || board->model ||
-        spec->era != board->version || !spec->bytes)
+    if (place != coordinator->server || coordinator->model ||
+        spec->era != coordinator->version || !spec->bytes)
         return;
-    if (!board_has_room(board, spec->bytes)) {
-        for (unsigned i = 0; i < BOARD_SEATS; i++)
-            if (is_loading(&board->seats[i]))
-                seat_told(board, &board->seats[i], ENDING_ABORT,
+    if (!coordinator_has_room(coordinator, spec->bytes)) {
+        for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
+            if (is_loading(&coordinator->seats[i]))
+                seat_told(coordinator, &coordinator->seats[i], ENDING_ABORT,
                           "the model is more than the hub keeps");
         return;
     }
-    board->model = call_new(board, spec, seat->name);
-    board->model_number = spec->number;
-    board->model->giver = (int)seat_rank(board, seat);
-    entry = &board->model->entries[board->model->giver];
-    (void)entry_fill(board, board->model, entry, spec);
-    pieces_lay(board, board->model);
-    entry_open(board, seat, board->model, entry);
+    coordinator->model = call_new(coordinator, spec, seat->name);
+    coordinator->model_number = spec->number;
+    coordinator->model->giver = (int)seat_rank(coordinator, seat);
+    entry = &coordinator->model->entries[coordinator->model->giver];
+    (void)entry_fill(coordinator, coordinator->model, entry, spec);
+    pieces_lay(coordinator, coordinator->model);
+    entry_open(coordinator, seat, coordinator->model, entry);
 }
 
-void models_fetched(struct board *board, struct call *call)
+void models_fetched(struct coordinator *coordinator, struct call *call)
 {
     struct msg msg = {.kind = MSG_OUTCOME};
 
-    msg.outcome.number = board->model_number;
-    msg.outcome.version = board->version;
-    msg.outcome.size = board->size;
-    effects_send(board->out, board->seats[board->server].control, &msg, NULL);
-    board->kept = call;
-    board->model = NULL;
-    board->server = -1;
-    serve_all(board);
+    msg.outcome.number = coordinator->model_number;
+    msg.outcome.version = coordinator->version;
+    msg.outcome.size = coordinator->size;
+    effects_send(coordinator->out,
+                 coordinator->seats[coordinator->server].control, &msg, NULL);
+    coordinator->kept = call;
+    coordinator->model = NULL;
+    coordinator->server = -1;
+    serve_all(coordinator);
 }

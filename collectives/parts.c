@@ -30,35 +30,41 @@ static bool is_reduced(const struct call *call)
 }
 
 /* Bytes of part `part` of a contribution. */
-static uint64_t part_size(const struct board *board, const struct entry *entry,
-                          uint32_t part)
+static uint64_t part_size(const struct coordinator *coordinator,
+                          const struct entry *entry, uint32_t part)
 {
-    uint64_t left = entry->bytes - (uint64_t)part * board->config.part_bytes;
+    uint64_t left =
+        entry->bytes - (uint64_t)part * coordinator->config.part_bytes;
 
-    return left < board->config.part_bytes ? left : board->config.part_bytes;
+    return left < coordinator->config.part_bytes
+               ? left
+               : coordinator->config.part_bytes;
 }
 
 /* Parts of this call that the seat may send: a member brings a model while it
  * is in another call. */
-static uint32_t *upload_of(struct board *board, struct seat *seat,
+static uint32_t *upload_of(struct coordinator *coordinator, struct seat *seat,
                            const struct call *call)
 {
-    return call == board->model ? &board->model_upload : &seat->upload;
+    return call == coordinator->model ? &coordinator->model_upload
+                                      : &seat->upload;
 }
 
 /* Parts of a member that may be on their way: all members share a bound. */
-static uint32_t window_of(const struct board *board, const struct call *call)
+static uint32_t window_of(const struct coordinator *coordinator,
+                          const struct call *call)
 {
-    uint32_t share = BOARD_ON_THEIR_WAY / call->size;
+    uint32_t share = COORDINATOR_ON_THEIR_WAY / call->size;
 
-    return share < board->config.window ? share : board->config.window;
+    return share < coordinator->config.window ? share
+                                              : coordinator->config.window;
 }
 
-static void send_credit(struct board *board, struct seat *seat,
+static void send_credit(struct coordinator *coordinator, struct seat *seat,
                         const struct call *call, uint32_t parts)
 {
-    uint32_t *upload = upload_of(board, seat, call);
-    uint32_t window = window_of(board, call);
+    uint32_t *upload = upload_of(coordinator, seat, call);
+    uint32_t window = window_of(coordinator, call);
     struct msg msg = {.kind = MSG_CREDIT};
 
     if (*upload >= window)
@@ -66,35 +72,35 @@ static void send_credit(struct board *board, struct seat *seat,
     if (parts > window - *upload)
         parts = window - *upload;
     *upload += parts;
-    msg.credit.exchange =
-        call == board->model ? board->model_number : seat->request.number;
+    msg.credit.exchange = call == coordinator->model ? coordinator->model_number
+                                                     : seat->request.number;
     msg.credit.more = parts;
-    effects_send(board->out, seat->control, &msg, NULL);
+    effects_send(coordinator->out, seat->control, &msg, NULL);
 }
 
-void entry_open(struct board *board, struct seat *seat, struct call *call,
-                struct entry *entry)
+void entry_open(struct coordinator *coordinator, struct seat *seat,
+                struct call *call, struct entry *entry)
 {
-    *upload_of(board, seat, call) = 0;
+    *upload_of(coordinator, seat, call) = 0;
     if (entry_gives(call, entry) && entry->here < entry->count)
-        send_credit(board, seat, call, board->config.window);
+        send_credit(coordinator, seat, call, coordinator->config.window);
 }
 
 /* ---- pieces ---- */
 
 /* Of a reduction piece i is of all parts i; otherwise there is a piece for
  * each part, in the order of the ranks. */
-void pieces_lay(struct board *board, struct call *call)
+void pieces_lay(struct coordinator *coordinator, struct call *call)
 {
     bool gathers = is_gathered(call);
-    uint32_t size = board->config.part_bytes;
+    uint32_t size = coordinator->config.part_bytes;
     uint64_t offset = 0;
     uint32_t at = 0;
 
     if (!gathers) {
         call->bytes =
             call->spec.collective == COLLECTIVE_LAZY ? 0 : call->spec.bytes;
-        board->held += call->bytes;
+        coordinator->held += call->bytes;
     }
     call->count = (uint32_t)((call->bytes + size - 1) / size);
     if (gathers)
@@ -132,7 +138,7 @@ static struct piece *piece_of(struct call *call, const struct entry *entry,
     return &call->pieces[at];
 }
 
-void pieces_deliver(struct board *board, struct seat *seat)
+void pieces_deliver(struct coordinator *coordinator, struct seat *seat)
 {
     struct call *call = seat->call;
     struct msg msg = {.kind = MSG_PIECE};
@@ -147,108 +153,112 @@ void pieces_deliver(struct board *board, struct seat *seat)
         msg.piece.number = seat->request.number;
         msg.piece.offset = piece->offset;
         msg.piece.checksum = piece->blob->checksum;
-        effects_send(board->out, seat->bulk, &msg, piece->blob);
+        effects_send(coordinator->out, seat->bulk, &msg, piece->blob);
     }
     if (call->complete && (!seat->takes || seat->next == call->count))
         seat->call = NULL;
 }
 
-void pieces_deliver_all(struct board *board, struct call *call)
+void pieces_deliver_all(struct coordinator *coordinator, struct call *call)
 {
-    for (unsigned i = 0; i < BOARD_SEATS; i++)
-        if (board->seats[i].call == call)
-            pieces_deliver(board, &board->seats[i]);
+    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
+        if (coordinator->seats[i].call == call)
+            pieces_deliver(coordinator, &coordinator->seats[i]);
 }
 
-void parts_on_credit(struct board *board, struct seat *seat,
+void parts_on_credit(struct coordinator *coordinator, struct seat *seat,
                      const struct event *event)
 {
     const struct msg_credit *credit = &event->msg->credit;
 
     if (!seat->call || credit->exchange != seat->request.number) {
-        mails_on_credit(board, seat, credit);
+        mails_on_credit(coordinator, seat, credit);
         return;
     }
-    if (credit->more > board->config.window - seat->credit) {
-        seat_lost(board, seat, "it gives more credit than was agreed", false);
+    if (credit->more > coordinator->config.window - seat->credit) {
+        seat_lost(coordinator, seat, "it gives more credit than was agreed",
+                  false);
         return;
     }
     seat->credit += (uint32_t)credit->more;
-    pieces_deliver(board, seat);
+    pieces_deliver(coordinator, seat);
 }
 
 /* ---- parts ---- */
 
-static void check(struct board *board, struct call *call,
+static void check(struct coordinator *coordinator, struct call *call,
                   const struct entry *entry, const struct msg_part *part,
                   struct blob *payload)
 {
-    struct job *job = job_new(&work_part_check, board->pool, 1);
+    struct job *job = job_new(&work_part_check, coordinator->pool, 1);
 
     job->in[0].blob = blob_ref(payload);
     job->tag[0] = call->id;
     job->tag[1] = (uint64_t)(entry - call->entries) << 32 | part->part;
     job->tag[2] = part->checksum;
-    board_job(board, job);
+    coordinator_job(coordinator, job);
 }
 
 /* The call that the seat means by this number, NULL: none any more. */
-static struct call *call_of(struct board *board, const struct seat *seat,
-                            uint64_t number)
+static struct call *call_of(struct coordinator *coordinator,
+                            const struct seat *seat, uint64_t number)
 {
     if (seat->call && number == seat->request.number)
         return seat->call;
-    return board->server == (int)(seat - board->seats) &&
-                   number == board->model_number
-               ? board->model
+    return coordinator->server == (int)(seat - coordinator->seats) &&
+                   number == coordinator->model_number
+               ? coordinator->model
                : NULL;
 }
 
-void parts_on_part(struct board *board, struct seat *seat,
+void parts_on_part(struct coordinator *coordinator, struct seat *seat,
                    const struct event *event)
 {
     const struct msg_part *part = &event->msg->part;
-    struct call *call = call_of(board, seat, part->number);
-    struct entry *entry = call ? call_entry(call, board, seat) : NULL;
+    struct call *call = call_of(coordinator, seat, part->number);
+    struct entry *entry = call ? call_entry(call, coordinator, seat) : NULL;
 
     if (!call)
-        mails_on_part(board, seat, event);
+        mails_on_part(coordinator, seat, event);
     if (!entry || call->complete)
         return; /* the call has failed meanwhile */
     if (!entry_gives(call, entry) || part->part >= entry->count ||
-        !*upload_of(board, seat, call) ||
-        event->payload->size != part_size(board, entry, part->part)) {
-        seat_lost(board, seat, "it sent a part that nobody wanted", false);
+        !*upload_of(coordinator, seat, call) ||
+        event->payload->size != part_size(coordinator, entry, part->part)) {
+        seat_lost(coordinator, seat, "it sent a part that nobody wanted",
+                  false);
         return;
     }
-    --*upload_of(board, seat, call);
+    --*upload_of(coordinator, seat, call);
     if (entry->parts[part->part].state != PART_MISSING) {
-        send_credit(board, seat, call, 1); /* it does it again */
+        send_credit(coordinator, seat, call, 1); /* it does it again */
         return;
     }
     entry->parts[part->part].state = PART_CHECKING;
-    check(board, call, entry, part, event->payload);
+    check(coordinator, call, entry, part, event->payload);
 }
 
-static struct call *call_by_id(struct board *board, uint64_t id)
+static struct call *call_by_id(struct coordinator *coordinator, uint64_t id)
 {
-    for (struct call *call = board->calls; call; call = call->next)
+    for (struct call *call = coordinator->calls; call; call = call->next)
         if (call->id == id && !call->retired)
             return call;
     return NULL;
 }
 
-static struct seat *seat_in(struct board *board, const struct call *call,
-                            const struct entry *entry)
+static struct seat *seat_in(struct coordinator *coordinator,
+                            const struct call *call, const struct entry *entry)
 {
     struct seat *seat =
-        entry->seat >= 0 ? &board->seats[entry->seat] : NULL;
+        entry->seat >= 0 ? &coordinator->seats[entry->seat] : NULL;
 
-    return seat && (seat->call == call || call == board->model) ? seat : NULL;
+    return seat && (seat->call == call || call == coordinator->model) ? seat
+                                                                      : NULL;
 }
 
 /* Everybody's part is here: reduces them, in rank order. */
-static void reduce(struct board *board, struct call *call, uint32_t part)
+static void reduce(struct coordinator *coordinator, struct call *call,
+                   uint32_t part)
 {
     struct job *job;
 
@@ -258,7 +268,7 @@ static void reduce(struct board *board, struct call *call, uint32_t part)
         if (!call->entries[i].entered ||
             call->entries[i].parts[part].state != PART_HERE)
             return;
-    job = job_new(&work_part_reduce, board->pool, call->size);
+    job = job_new(&work_part_reduce, coordinator->pool, call->size);
     for (unsigned i = 0; i < call->size; i++) {
         job->in[i].blob = call->entries[i].parts[part].blob;
         call->entries[i].parts[part].blob = NULL;
@@ -269,85 +279,88 @@ static void reduce(struct board *board, struct call *call, uint32_t part)
     job->tag[0] = call->id;
     job->tag[1] = part;
     call->pieces[part].busy = true;
-    board_job(board, job);
+    coordinator_job(coordinator, job);
 }
 
 /* A piece is there: sends it to those who wait for it. */
-static void piece_ready(struct board *board, struct call *call)
+static void piece_ready(struct coordinator *coordinator, struct call *call)
 {
     call->ready++;
-    pieces_deliver_all(board, call);
-    call_advance(board, call);
+    pieces_deliver_all(coordinator, call);
+    call_advance(coordinator, call);
 }
 
 /* Another giver of a checkpoint may have brought this piece already. */
-static void place(struct board *board, struct call *call, struct piece *piece,
-                  struct blob **blob)
+static void place(struct coordinator *coordinator, struct call *call,
+                  struct piece *piece, struct blob **blob)
 {
     if (piece->blob) {
         blob_unref(blob);
-        call_advance(board, call);
+        call_advance(coordinator, call);
         return;
     }
     piece->blob = *blob;
     *blob = NULL;
-    piece_ready(board, call);
+    piece_ready(coordinator, call);
 }
 
-static void checked(struct board *board, struct call *call, struct job *job)
+static void checked(struct coordinator *coordinator, struct call *call,
+                    struct job *job)
 {
     struct entry *entry = &call->entries[job->tag[1] >> 32];
     uint32_t part = (uint32_t)job->tag[1];
-    struct seat *seat = seat_in(board, call, entry);
+    struct seat *seat = seat_in(coordinator, call, entry);
 
     if (job->status != STATUS_OK) {
         entry->parts[part].state = PART_MISSING;
         if (seat)
-            seat_lost(board, seat, "a part did not match its checksum", false);
+            seat_lost(coordinator, seat, "a part did not match its checksum",
+                      false);
         return;
     }
     entry->parts[part].state = PART_HERE;
     entry->parts[part].blob = blob_ref(job->in[0].blob);
     entry->here++;
     if (is_reduced(call)) {
-        reduce(board, call, part);
+        reduce(coordinator, call, part);
         return;
     }
     if (seat)
-        send_credit(board, seat, call, 1);
+        send_credit(coordinator, seat, call, 1);
     if (!call->laid)
         return;
     entry->parts[part].state = PART_DONE;
-    place(board, call, piece_of(call, entry, part), &entry->parts[part].blob);
+    place(coordinator, call, piece_of(call, entry, part),
+          &entry->parts[part].blob);
 }
 
-static void reduced(struct board *board, struct call *call, struct job *job)
+static void reduced(struct coordinator *coordinator, struct call *call,
+                    struct job *job)
 {
     uint32_t part = (uint32_t)job->tag[1];
 
     if (job->status != STATUS_OK) {
-        calls_fail(board, -1, ENDING_ABORT,
-                   status_words(job->status));
+        calls_fail(coordinator, -1, ENDING_ABORT, status_words(job->status));
         return;
     }
     call->pieces[part].blob = blob_ref(job->out[0]);
     for (unsigned i = 0; i < call->size; i++) {
-        struct seat *seat = seat_in(board, call, &call->entries[i]);
+        struct seat *seat = seat_in(coordinator, call, &call->entries[i]);
 
         if (seat)
-            send_credit(board, seat, call, 1);
+            send_credit(coordinator, seat, call, 1);
     }
-    piece_ready(board, call);
+    piece_ready(coordinator, call);
 }
 
-void parts_done(struct board *board, struct job *job)
+void parts_done(struct coordinator *coordinator, struct job *job)
 {
-    struct call *call = call_by_id(board, job->tag[0]);
+    struct call *call = call_by_id(coordinator, job->tag[0]);
 
     if (!call || call->complete)
         return;
     if (job->work == &work_part_reduce)
-        reduced(board, call, job);
+        reduced(coordinator, call, job);
     else
-        checked(board, call, job);
+        checked(coordinator, call, job);
 }

@@ -1,4 +1,4 @@
-/* The work of collectives on payloads, for board and client. */
+/* The work of collectives on payloads, for coordinator and client. */
 #ifndef COLLECTIVES_WORK_H
 #define COLLECTIVES_WORK_H
 

@@ -14,7 +14,8 @@
 typedef void handler(struct hub *hub, struct peer *peer,
                      const struct msg *msg, struct blob *payload);
 
-/* Whatever a peer of the group says is for the board, from its first word. */
+/* All that a peer of the group says is for the coordinator, from the first word.
+ */
 static void hub_on_group(struct hub *hub, struct peer *peer,
                          const struct msg *msg, struct blob *payload)
 {
@@ -57,20 +58,20 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
 };
 
 /* Collectives travel in parts of a chunk's size. */
-static struct board *hub_board(const struct hub_config *config,
-                               struct pool *pool)
+static struct coordinator *new_coordinator(const struct hub_config *config,
+                                           struct pool *pool)
 {
-    struct board_config board = {.run = config->run ? config->run : 1,
-                                 .limit = GROUP_LIMIT};
+    struct coordinator_config made = {.run = config->run ? config->run : 1,
+                                      .limit = GROUP_LIMIT};
     uint64_t bytes = (uint64_t)config->chunk_elements * sizeof(float) / 8 * 8;
 
-    board.part_bytes = bytes >= 8 ? (uint32_t)bytes : 8;
-    board.window = GROUP_WINDOW;
-    if (config->window && config->window / board.part_bytes < GROUP_WINDOW)
-        board.window = (uint32_t)(config->window / board.part_bytes);
-    if (!board.window)
-        board.window = 1;
-    return board_new(&board, pool);
+    made.part_bytes = bytes >= 8 ? (uint32_t)bytes : 8;
+    made.window = GROUP_WINDOW;
+    if (config->window && config->window / made.part_bytes < GROUP_WINDOW)
+        made.window = (uint32_t)(config->window / made.part_bytes);
+    if (!made.window)
+        made.window = 1;
+    return coordinator_new(&made, pool);
 }
 
 struct hub *hub_new(const struct hub_config *config, struct pool *pool)
@@ -84,7 +85,7 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
         hub->config.most = HUB_MAX_NODES;
     hub->pool = pool;
     hub->policy = &hub->config.policy;
-    hub->board = hub_board(config, pool);
+    hub->coordinator = new_coordinator(config, pool);
     hub->next_job = hub->next_session = 1;
     hub->epoch = config->life << 32;
     hub->founder = hub->pinned = -1;
@@ -114,7 +115,7 @@ void hub_destroy(struct hub **reference)
     roll_free(hub);
     centre_free(hub);
     ledger_free(&hub->ledger);
-    board_destroy(&hub->board);
+    coordinator_destroy(&hub->coordinator);
     free(hub);
 }
 
@@ -163,21 +164,21 @@ static void offence(struct hub *hub, struct peer *peer,
     peer_remove(hub, peer);
 }
 
-static void board_step(struct hub *hub, const struct event *event)
+static void coordinator_step(struct hub *hub, const struct event *event)
 {
-    struct machine board = board_machine(hub->board);
+    struct machine coordinator = coordinator_machine(hub->coordinator);
 
-    board.step(board.self, event, hub->out);
+    coordinator.step(coordinator.self, event, hub->out);
 }
 
-/* The board asks whose key it is with each message. */
-static void board_hears(struct hub *hub, const struct peer *peer,
-                        const struct event *event)
+/* The coordinator asks whose key it is with each message. */
+static void coordinator_hears(struct hub *hub, const struct peer *peer,
+                              const struct event *event)
 {
     struct event heard = *event;
 
     heard.key = peer->key;
-    board_step(hub, &heard);
+    coordinator_step(hub, &heard);
 }
 
 static void on_message(struct hub *hub, const struct event *event)
@@ -203,15 +204,15 @@ static void on_message(struct hub *hub, const struct event *event)
     if (handle)
         handle(hub, peer, event->msg, event->payload);
     if (peer->state == PEER_GROUP)
-        board_hears(hub, peer, event);
+        coordinator_hears(hub, peer, event);
 }
 
 static void on_done(struct hub *hub, const struct event *event)
 {
     struct job *job = event->job;
 
-    if (board_does(job->work)) {
-        board_step(hub, event);
+    if (coordinator_does(job->work)) {
+        coordinator_step(hub, event);
         return;
     }
     hub->jobs--;
@@ -241,7 +242,7 @@ static void on_wake(struct hub *hub)
 {
     struct event wake = {.now = hub->now, .kind = EVENT_WAKE};
 
-    board_step(hub, &wake);
+    coordinator_step(hub, &wake);
     flow_tick(hub);
     strangers_tick(hub);
     members_tick(hub);
@@ -293,7 +294,7 @@ static void step(void *self, const struct event *event, struct effects *out)
         peer_joins(hub, event);
         break;
     case EVENT_LEAVE:
-        board_step(hub, event);
+        coordinator_step(hub, event);
         peer_leaves(hub, event->peer);
         break;
     case EVENT_MESSAGE:

@@ -375,5 +375,5 @@ const char *hub_check(const struct hub *hub)
         words = review_check(hub);
     if (!words)
         words = ledger_check(&hub->ledger);
-    return words ? words : board_check(hub->board);
+    return words ? words : coordinator_check(hub->coordinator);
 }

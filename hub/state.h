@@ -16,7 +16,7 @@
 #include "core/bucket.h"
 #include "core/fragment.h"
 #include "core/index.h"
-#include "collectives/board.h"
+#include "collectives/coordinator.h"
 #include "hub/gift.h"
 #include "hub/hub.h"
 #include "hub/ledger.h"
@@ -308,7 +308,7 @@ struct hub {
 
     struct flow flow;
     struct newcomers newcomers;
-    struct board *board; /* of collectives; it knows its peers itself */
+    struct coordinator *coordinator; /* of collectives; knows its own peers */
     struct index peers;       /* struct peer, by id; strangers included */
     struct peer *spare_peers; /* gone, to be used again */
     struct peer *strangers, *last_stranger; /* oldest first (strangers.c) */

@@ -47,7 +47,8 @@ static bool is_nobodys(const struct hub *hub, const struct peer *peer)
     return peer->state == PEER_STRANGER ||
            peer->state == PEER_STRANGER_BULK ||
            peer->state == PEER_ENROLLER ||
-           (peer->state == PEER_GROUP && !board_knows(hub->board, peer->id));
+           (peer->state == PEER_GROUP &&
+            !coordinator_knows(hub->coordinator, peer->id));
 }
 
 /* Who has become a node's is looked at once and no more; who has a seat in the

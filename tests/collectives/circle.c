@@ -5,12 +5,13 @@
 
 #include "tests/check.h"
 
-enum { BOARD = CIRCLE_MEMBERS }; /* the board, among the members' places */
+/* The coordinator, among the members' places. */
+enum { COORDINATOR = CIRCLE_MEMBERS };
 
 struct circle_post {
     struct circle_post *next;
     nanos due;
-    unsigned to;          /* a member, or BOARD */
+    unsigned to;          /* a member, or COORDINATOR */
     uint64_t incarnation; /* of the member that it is for */
     struct event event;   /* its msg points here */
     struct msg msg;
@@ -28,7 +29,7 @@ void circle_post(struct circle *circle, unsigned to, nanos due,
     made->due = due;
     made->to = to;
     made->incarnation =
-        to == BOARD ? 0 : circle->members[to].config.incarnation;
+        to == COORDINATOR ? 0 : circle->members[to].config.incarnation;
     made->event = *event;
     if (event->msg)
         made->msg = *event->msg;
@@ -62,14 +63,14 @@ static nanos arrival(struct circle *circle, struct circle_member *member,
 
 /* ---- connections ---- */
 
-static void board_hears_leave(struct circle *circle,
-                              struct circle_member *member, nanos due)
+static void coordinator_hears_leave(struct circle *circle,
+                                    struct circle_member *member, nanos due)
 {
     for (unsigned i = 0; i < 2; i++) {
         struct event leave = {.kind = EVENT_LEAVE, .peer = member->peers[i]};
 
         if (member->peers[i] != PEER_NONE)
-            circle_post(circle, BOARD, due, &leave);
+            circle_post(circle, COORDINATOR, due, &leave);
         member->peers[i] = PEER_NONE;
     }
 }
@@ -82,7 +83,7 @@ void circle_cut(struct circle *circle, unsigned place)
 
     if (member->peers[0] == PEER_NONE)
         return;
-    board_hears_leave(circle, member, circle->now + circle->latency);
+    coordinator_hears_leave(circle, member, circle->now + circle->latency);
     for (unsigned i = 0; i < 2 && member->client; i++)
         circle_post(circle, place, circle->now, &leaves[i]);
     member->connect_at =
@@ -109,7 +110,7 @@ static unsigned whose(const struct circle *circle, peer_id peer)
         if (circle->members[i].peers[0] == peer ||
             circle->members[i].peers[1] == peer)
             return i;
-    return BOARD;
+    return COORDINATOR;
 }
 
 /* ---- what machines do ---- */
@@ -129,8 +130,8 @@ static void send_up(struct circle *circle, unsigned place,
                     struct effect *effect)
 {
     struct circle_member *member = &circle->members[place];
-    enum channel channel = effect->peer == PEER_BULK ? CHANNEL_BULK
-                                                     : CHANNEL_CONTROL;
+    enum channel channel =
+        effect->peer == PEER_BULK ? CHANNEL_BULK : CHANNEL_CONTROL;
     struct event event = {.kind = EVENT_MESSAGE,
                           .peer = member->peers[channel],
                           .channel = channel,
@@ -147,7 +148,8 @@ static void send_up(struct circle *circle, unsigned place,
         if (circle->spoil)
             event.payload = copy = spoilt(circle, effect->payload);
     }
-    circle_post(circle, BOARD, arrival(circle, member, true, channel), &event);
+    circle_post(circle, COORDINATOR, arrival(circle, member, true, channel),
+                &event);
     blob_unref(&copy);
 }
 
@@ -162,7 +164,7 @@ static void send_down(struct circle *circle, struct effect *effect)
                           .msg = &effect->msg,
                           .payload = effect->payload};
 
-    if (place == BOARD || member->deaf || !member->client)
+    if (place == COORDINATOR || member->deaf || !member->client)
         return;
     circle->pieces += effect->msg.kind == MSG_PIECE;
     circle_post(circle, place, arrival(circle, member, false, channel), &event);
@@ -184,13 +186,14 @@ static void carry_out(struct circle *circle, unsigned place)
 
     for (unsigned i = 0; i < effects.count; i++) {
         struct effect *effect = &effects.list[i];
-        unsigned at = place == BOARD ? whose(circle, effect->peer) : place;
+        unsigned at =
+            place == COORDINATOR ? whose(circle, effect->peer) : place;
 
         if (effect->kind == EFFECT_JOB)
             run_job(circle, place, effect);
-        else if (effect->kind == EFFECT_DROP && at != BOARD)
+        else if (effect->kind == EFFECT_DROP && at != COORDINATOR)
             circle_cut(circle, at);
-        else if (effect->kind == EFFECT_SEND && place == BOARD)
+        else if (effect->kind == EFFECT_SEND && place == COORDINATOR)
             send_down(circle, effect);
         else if (effect->kind == EFFECT_SEND && effect->peer == PEER_TRAINER)
             circle_hear(circle, place, effect);
@@ -202,17 +205,16 @@ static void carry_out(struct circle *circle, unsigned place)
 
 void circle_step(struct circle *circle, unsigned place, struct event *event)
 {
-    struct machine machine = place == BOARD
-                                 ? circle->machine
-                                 : client_machine(
-                                       circle->members[place].client);
+    struct machine machine =
+        place == COORDINATOR ? circle->machine
+                             : client_machine(circle->members[place].client);
     const char *broken;
 
     event->now = circle->now;
     machine.step(machine.self, event, &circle->effects);
     history_add(&circle->history, machine.name, event, &circle->effects);
     carry_out(circle, place);
-    broken = board_check(circle->board);
+    broken = coordinator_check(circle->coordinator);
     if (broken)
         CHECK_TEXT(NULL, broken);
 }
@@ -224,13 +226,12 @@ static bool can_hear(const struct circle *circle,
 {
     const struct circle_member *member;
 
-    if (first->to == BOARD)
+    if (first->to == COORDINATOR)
         return true;
     member = &circle->members[first->to];
     return member->client && member->config.incarnation == first->incarnation &&
            (first->event.kind != EVENT_MESSAGE ||
-            first->event.peer == PEER_TRAINER ||
-            member->peers[0] != PEER_NONE);
+            first->event.peer == PEER_TRAINER || member->peers[0] != PEER_NONE);
 }
 
 static void deliver(struct circle *circle)
@@ -250,8 +251,8 @@ static nanos next_time(const struct circle *circle)
 {
     nanos next = circle->posts ? circle->posts->due : NEVER;
 
-    if (circle->board_wake < next)
-        next = circle->board_wake;
+    if (circle->coordinator_wake < next)
+        next = circle->coordinator_wake;
     for (unsigned i = 0; i < circle->count; i++) {
         const struct circle_member *member = &circle->members[i];
         nanos due = NEVER;
@@ -271,9 +272,9 @@ static void wake(struct circle *circle)
 {
     struct event event = {.kind = EVENT_WAKE};
 
-    if (circle->board_wake <= circle->now) {
-        circle_step(circle, BOARD, &event);
-        circle->board_wake = circle->now + 250 * MILLISECOND;
+    if (circle->coordinator_wake <= circle->now) {
+        circle_step(circle, COORDINATOR, &event);
+        circle->coordinator_wake = circle->now + 250 * MILLISECOND;
     }
     for (unsigned i = 0; i < circle->count; i++) {
         struct circle_member *member = &circle->members[i];
@@ -348,7 +349,7 @@ void circle_destroy(struct circle **reference)
     effects_free(&circle->effects);
     for (unsigned i = 0; i < circle->count; i++)
         client_destroy(&circle->members[i].client);
-    board_destroy(&circle->board);
+    coordinator_destroy(&circle->coordinator);
     pool_destroy(&circle->pool);
     free(circle);
 }

@@ -1,4 +1,5 @@
-/* A board and its members around it, in virtual time: no thread, no socket.
+/* A coordinator and its members around it, in virtual time: no thread, no
+ * socket.
  *
  *     struct circle *circle = circle_new(MANNER_ELASTIC, 3);
  *     circle_start_all(circle);
@@ -14,9 +15,9 @@
 #ifndef TESTS_COLLECTIVES_CIRCLE_H
 #define TESTS_COLLECTIVES_CIRCLE_H
 
-#include "core/prng.h"
-#include "collectives/board.h"
 #include "collectives/client.h"
+#include "collectives/coordinator.h"
+#include "core/prng.h"
 #include "seam/history.h"
 
 enum { CIRCLE_MEMBERS = 12, CIRCLE_BYTES = 1 << 16, CIRCLE_PART = 64 };
@@ -25,13 +26,13 @@ struct circle_member {
     struct client *client; /* NULL: no process */
     struct client_config config;
     char name[16];
-    nanos connect_at;    /* NEVER: it is connected, or there is no process */
-    peer_id peers[2];    /* at the board, by channel; PEER_NONE: none */
-    nanos last[2][2];    /* when the last message arrives: up/down, channel */
-    nanos bulk_later;    /* what bulk takes more than control */
-    bool deaf;           /* nothing gets through, in either direction */
-    unsigned prepared;   /* WANTs for a contribution so far */
-    unsigned served;     /* and for a model */
+    nanos connect_at;  /* NEVER: it is connected, or there is no process */
+    peer_id peers[2];  /* at the coordinator, by channel; PEER_NONE: none */
+    nanos last[2][2];  /* when the last message arrives: up/down, channel */
+    nanos bulk_later;  /* what bulk takes more than control */
+    bool deaf;         /* nothing gets through, in either direction */
+    unsigned prepared; /* WANTs for a contribution so far */
+    unsigned served;   /* and for a model */
     unsigned char in[CIRCLE_BYTES], out[CIRCLE_BYTES], model[CIRCLE_BYTES];
     size_t in_bytes, model_bytes;
     uint64_t request;
@@ -47,20 +48,20 @@ struct circle_post;
 
 struct circle {
     struct pool *pool;
-    struct board *board;
-    struct board_config config;
-    struct machine machine; /* the board's */
+    struct coordinator *coordinator;
+    struct coordinator_config config;
+    struct machine machine; /* the coordinator's */
     struct effects effects;
     struct circle_member members[CIRCLE_MEMBERS];
     unsigned count;
-    nanos now, board_wake;
-    nanos latency;      /* of each message; plus up to `jitter` */
+    nanos now, coordinator_wake;
+    nanos latency; /* of each message; plus up to `jitter` */
     nanos jitter;
     struct prng prng;
     peer_id next_peer;
     struct circle_post *posts; /* on their way, by arrival */
     uint64_t order;
-    uint64_t parts, pieces; /* that the board was sent, and sent */
+    uint64_t parts, pieces; /* that the coordinator was sent, and sent */
     bool spoil, spoil_end;  /* the next PART, or END, is changed on its way */
     struct history history;
 };
@@ -106,6 +107,6 @@ void circle_run(struct circle *circle, nanos span);
 /* Until no program waits; false: somebody still does after `limit`. */
 bool circle_settle(struct circle *circle, nanos limit);
 float circle_float(const struct circle *circle, unsigned member, unsigned at);
-struct board_view circle_view(const struct circle *circle);
+struct coordinator_view circle_view(const struct circle *circle);
 
 #endif

@@ -29,14 +29,12 @@ struct circle *circle_new(enum manner manner, unsigned count)
     if (!circle)
         abort();
     circle->pool = pool_new();
-    circle->config = (struct board_config){.run = 7,
-                                           .part_bytes = CIRCLE_PART,
-                                           .window = 2,
-                                           .limit = 1 << 20};
-    circle->board = board_new(&circle->config, circle->pool);
-    circle->machine = board_machine(circle->board);
+    circle->config = (struct coordinator_config){
+        .run = 7, .part_bytes = CIRCLE_PART, .window = 2, .limit = 1 << 20};
+    circle->coordinator = coordinator_new(&circle->config, circle->pool);
+    circle->machine = coordinator_machine(circle->coordinator);
     circle->now = SECOND;
-    circle->board_wake = circle->now;
+    circle->coordinator_wake = circle->now;
     circle->latency = MILLISECOND;
     circle->next_peer = 10;
     prng_seed(&circle->prng, 1);
@@ -76,8 +74,7 @@ static void give(struct circle *circle, unsigned place,
 {
     struct circle_member *member = &circle->members[place];
     size_t size = want->model ? member->model_bytes : member->in_bytes;
-    struct msg msg = {.kind = MSG_GIVE,
-                      .give = {want->request, want->model}};
+    struct msg msg = {.kind = MSG_GIVE, .give = {want->request, want->model}};
     struct event event = {.kind = EVENT_MESSAGE,
                           .peer = PEER_TRAINER,
                           .channel = CHANNEL_LOCAL,
@@ -190,10 +187,10 @@ float circle_float(const struct circle *circle, unsigned place, unsigned at)
     return value;
 }
 
-struct board_view circle_view(const struct circle *circle)
+struct coordinator_view circle_view(const struct circle *circle)
 {
-    struct board_view view;
+    struct coordinator_view view;
 
-    board_look(circle->board, &view);
+    coordinator_look(circle->coordinator, &view);
     return view;
 }

@@ -1,10 +1,10 @@
-/* Fuzzes the board of collectives: the input is a session of up to 16
+/* Fuzzes the coordinator of collectives: the input is a session of up to 16
  * connections. After each step its invariants must hold, and what it sends
  * must be fit to be sent. Each byte is an act: its lower half says which
  * (acts[] below), its upper half on which connection; its arguments follow. */
 #include <string.h>
 
-#include "collectives/board.h"
+#include "collectives/coordinator.h"
 #include "tests/fuzz/session.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -117,7 +117,7 @@ static void (*const acts[SLOTS])(struct session *session, struct slot *slot) = {
 
 static const char *check(const void *self)
 {
-    return board_check(self);
+    return coordinator_check(self);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -129,11 +129,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                               .pool = pool_new(),
                               .next_peer = FIRST_PEER,
                               .check = check};
-    const struct board_config config = {
+    const struct coordinator_config config = {
         .run = 7, .part_bytes = PART_BYTES, .window = 2, .limit = 4096};
-    struct board *board = board_new(&config, session.pool);
+    struct coordinator *coordinator = coordinator_new(&config, session.pool);
 
-    session.machine = board_machine(board);
+    session.machine = coordinator_machine(coordinator);
     while (session.left && session.steps < MOST_STEPS) {
         uint8_t byte = next(&session);
 
@@ -144,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     }
     run_jobs(&session);
     effects_free(&session.effects);
-    board_destroy(&board);
+    coordinator_destroy(&coordinator);
     pool_destroy(&session.pool);
     return 0;
 }

@@ -24,21 +24,21 @@
 
 #include "seam/machine.h"
 
-enum { BOARD_SEATS = 64, BOARD_NAME_BYTES = 40 };
+enum { COORDINATOR_SEATS = 64, COORDINATOR_NAME_BYTES = 40 };
 
 /* A member that says nothing for so long is lost. */
-#define BOARD_LEASE (20 * SECOND)
+#define COORDINATOR_LEASE (20 * SECOND)
 /* And after so long its place is no longer held against another process. */
-#define BOARD_SILENT (2 * SECOND)
+#define COORDINATOR_SILENT (2 * SECOND)
 
-struct board_config {
+struct coordinator_config {
     uint64_t run;        /* not 0 */
     uint32_t part_bytes; /* a multiple of 8 */
     uint32_t window;     /* parts in flight per member and direction */
     uint64_t limit;      /* bytes of results and models that are kept */
 };
 
-struct board_view {
+struct coordinator_view {
     enum manner manner;
     uint64_t epoch, version, averages;
     unsigned members; /* listed; patient: also those that are away */
@@ -47,20 +47,22 @@ struct board_view {
     uint64_t held;    /* bytes of results and models */
 };
 
-struct board;
+struct coordinator;
 
-/* The configuration is copied; `pool` must outlive the board. */
-struct board *board_new(const struct board_config *config, struct pool *pool);
-void board_destroy(struct board **board);
+/* The configuration is copied; `pool` must outlive the coordinator. */
+struct coordinator *coordinator_new(const struct coordinator_config *config,
+                                    struct pool *pool);
+void coordinator_destroy(struct coordinator **coordinator);
 /* A peer is new to it with its JOIN or SIT; EVENT_JOIN says nothing to it.
  * Messages bear the key of their connection. */
-struct machine board_machine(struct board *board);
+struct machine coordinator_machine(struct coordinator *coordinator);
 /* Whether the peer is a member's. */
-bool board_knows(const struct board *board, peer_id peer);
+bool coordinator_knows(const struct coordinator *coordinator, peer_id peer);
 /* Whether a job is one of its own. */
-bool board_does(const struct work *work);
-void board_look(const struct board *board, struct board_view *view);
+bool coordinator_does(const struct work *work);
+void coordinator_look(const struct coordinator *coordinator,
+                      struct coordinator_view *view);
 /* Broken invariants, as a sentence, or NULL. */
-const char *board_check(const struct board *board);
+const char *coordinator_check(const struct coordinator *coordinator);
 
 #endif

@@ -1,0 +1,204 @@
+#include "collectives/coordinator.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "collectives/inside.h"
+
+typedef void handler(struct coordinator *coordinator, struct seat *seat,
+                     const struct event *event);
+
+enum role { ROLE_STRANGER, ROLE_CONTROL, ROLE_BULK, ROLES };
+
+/* That it is heard is all. */
+static void on_arriving(struct coordinator *coordinator, struct seat *seat,
+                        const struct event *event)
+{
+    (void)coordinator;
+    (void)seat;
+    (void)event;
+}
+
+/* What a message of each kind does, by whom it comes from. What is absent is
+ * an offence. */
+static handler *const handlers[ROLES][MSG_KINDS] = {
+    [ROLE_STRANGER] = {[MSG_JOIN] = seats_on_join, [MSG_SIT] = seats_on_sit},
+    [ROLE_CONTROL] = {[MSG_WHO] = seats_on_confirm,
+                      [MSG_CALL] = calls_on_call,
+                      [MSG_GIVE_UP] = calls_on_give_up,
+                      [MSG_CREDIT] = parts_on_credit,
+                      [MSG_PING] = seats_on_ping,
+                      [MSG_SAY] = seats_on_say,
+                      [MSG_SEND] = mails_on_send,
+                      [MSG_TAKE] = mails_on_take,
+                      [MSG_END] = mails_on_end,
+                      [MSG_RECEIVED] = mails_on_received,
+                      [MSG_BYE] = seats_on_bye},
+    [ROLE_BULK] = {[MSG_PART] = parts_on_part, [MSG_ARRIVING] = on_arriving},
+};
+
+struct coordinator *coordinator_new(const struct coordinator_config *config,
+                                    struct pool *pool)
+{
+    struct coordinator *coordinator = calloc(1, sizeof *coordinator);
+
+    if (!coordinator)
+        abort();
+    assert(config->part_bytes && config->part_bytes % 8 == 0);
+    coordinator->config = *config;
+    coordinator->pool = pool;
+    coordinator->next_id = coordinator->next_session = coordinator->next_job =
+        1;
+    coordinator->server = -1;
+    return coordinator;
+}
+
+void coordinator_destroy(struct coordinator **reference)
+{
+    struct coordinator *coordinator = *reference;
+
+    *reference = NULL;
+    if (!coordinator)
+        return;
+    calls_forget(coordinator);
+    mails_free(coordinator);
+    free(coordinator);
+}
+
+bool coordinator_does(const struct work *work)
+{
+    return work == &work_part_check || work == &work_part_reduce;
+}
+
+void coordinator_job(struct coordinator *coordinator, struct job *job)
+{
+    job->id = coordinator->next_job++;
+    job->pool = coordinator->pool;
+    effects_job(coordinator->out, job);
+}
+
+static void on_message(struct coordinator *coordinator,
+                       const struct event *event)
+{
+    struct seat *seat = seat_of(coordinator, event->peer);
+    enum role role = !seat                          ? ROLE_STRANGER
+                     : seat->control == event->peer ? ROLE_CONTROL
+                                                    : ROLE_BULK;
+    handler *handle = handlers[role][event->msg->kind];
+
+    if (handle && (!msg_info(event->msg->kind)->payload || event->payload)) {
+        if (seat)
+            seat->heard = coordinator->now;
+        handle(coordinator, seat, event);
+        return;
+    }
+    effects_note(coordinator->out, NOTE_OFFENCE, seat ? seat->name : "",
+                 "%s makes no sense here", msg_info(event->msg->kind)->name);
+    if (seat)
+        seat_lost(coordinator, seat, "cut for an offence", false);
+    else
+        effects_drop(coordinator->out, event->peer);
+}
+
+static void step(void *self, const struct event *event, struct effects *out)
+{
+    struct coordinator *coordinator = self;
+
+    coordinator->now = event->now;
+    coordinator->out = out;
+    if (event->kind == EVENT_MESSAGE)
+        on_message(coordinator, event);
+    else if (event->kind == EVENT_LEAVE)
+        seats_leave(coordinator, event->peer);
+    else if (event->kind == EVENT_DONE)
+        parts_done(coordinator, event->job);
+    else if (event->kind == EVENT_WAKE)
+        seats_tick(coordinator);
+    calls_sweep(coordinator);
+    coordinator->out = NULL;
+}
+
+static nanos deadline(const void *self)
+{
+    const struct coordinator *coordinator = self;
+
+    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
+        if (coordinator->seats[i].used)
+            return coordinator->now + COORDINATOR_TICK;
+    return NEVER;
+}
+
+struct machine coordinator_machine(struct coordinator *coordinator)
+{
+    return (struct machine){coordinator, "coordinator", step, deadline};
+}
+
+void coordinator_look(const struct coordinator *coordinator,
+                      struct coordinator_view *view)
+{
+    *view = (struct coordinator_view){.manner = coordinator->manner,
+                                      .epoch = coordinator->epoch,
+                                      .version = coordinator->version,
+                                      .averages = coordinator->averages,
+                                      .held = coordinator->held};
+    for (unsigned i = 0; i < COORDINATOR_SEATS; i++) {
+        view->members += coordinator->seats[i].listed;
+        view->present += coordinator->seats[i].present;
+    }
+    for (const struct call *call = coordinator->calls; call; call = call->next)
+        view->calls++;
+}
+
+bool coordinator_knows(const struct coordinator *coordinator, peer_id peer)
+{
+    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
+        if (coordinator->seats[i].control == peer ||
+            coordinator->seats[i].bulk == peer)
+            return true;
+    return false;
+}
+
+static const char *check_seat(const struct coordinator *coordinator,
+                              const struct seat *seat)
+{
+    if (seat->present && !seat->used)
+        return "somebody is here without a seat";
+    if (seat->used && !seat->present && coordinator->manner == MANNER_ELASTIC)
+        return "an elastic group keeps a seat for somebody who is lost";
+    if (seat->call && !seat->present)
+        return "a result is delivered to somebody who is not here";
+    if (seat->credit > coordinator->config.window ||
+        seat->upload > coordinator->config.window)
+        return "more credit than the window";
+    if (seat->version > coordinator->version)
+        return "a member is ahead of the group's version";
+    return NULL;
+}
+
+static const char *check_call(const struct call *call)
+{
+    if (call->ready > call->count)
+        return "a call has more pieces than it can have";
+    if (call->complete && call->ready != call->count)
+        return "a call is complete and has not all its pieces";
+    return NULL;
+}
+
+const char *coordinator_check(const struct coordinator *coordinator)
+{
+    const char *broken = NULL;
+    uint64_t held = 0;
+
+    for (unsigned i = 0; i < COORDINATOR_SEATS && !broken; i++)
+        broken = check_seat(coordinator, &coordinator->seats[i]);
+    for (const struct call *call = coordinator->calls; call && !broken;
+         call = call->next) {
+        held += call->bytes;
+        broken = check_call(call);
+    }
+    if (!broken && held != coordinator->held)
+        broken = "the bytes that are held are not those that are counted";
+    if (coordinator->held > coordinator->config.limit)
+        broken = "more is held than allowed";
+    return broken;
+}
