@@ -6,31 +6,31 @@
 
 /* ---- telling ---- */
 
-void send_outcome(struct coordinator *coordinator, struct seat *seat,
+void send_outcome(struct coordinator *coordinator, struct member *member,
                   enum ending outcome, const struct call *call,
                   const char *text)
 {
     struct msg msg = {.kind = MSG_OUTCOME};
 
-    msg.outcome.number = seat->request.number;
+    msg.outcome.number = member->request.number;
     msg.outcome.outcome = outcome;
-    msg.outcome.bytes = call && seat->takes ? call->bytes : 0;
+    msg.outcome.bytes = call && member->takes ? call->bytes : 0;
     msg.outcome.version = coordinator->version;
     msg.outcome.averages = coordinator->averages;
-    msg.outcome.rank = seat_rank(coordinator, seat);
+    msg.outcome.rank = member_rank(coordinator, member);
     msg.outcome.size = call ? call->size : coordinator->size;
     (void)snprintf(msg.outcome.text, sizeof msg.outcome.text, "%s", text);
-    effects_send(coordinator->out, seat->control, &msg, NULL);
+    effects_send(coordinator->out, member->control, &msg, NULL);
 }
 
-void seat_told(struct coordinator *coordinator, struct seat *seat,
-               enum ending outcome, const char *text)
+void member_told(struct coordinator *coordinator, struct member *member,
+                 enum ending outcome, const char *text)
 {
-    if (!seat->calling)
+    if (!member->calling)
         return;
-    send_outcome(coordinator, seat, outcome, NULL, text);
-    seat->calling = false;
-    seat->call = NULL;
+    send_outcome(coordinator, member, outcome, NULL, text);
+    member->calling = false;
+    member->call = NULL;
 }
 
 /* ---- the list of calls ---- */
@@ -58,7 +58,7 @@ struct call *call_new(struct coordinator *coordinator,
     call->size = coordinator->size;
     call->giver = -1;
     for (unsigned i = 0; i < call->size; i++)
-        call->entries[i].seat = coordinator->roster[i];
+        call->entries[i].member = coordinator->roster[i];
     call->next = coordinator->calls;
     coordinator->calls = call;
     return call;
@@ -86,8 +86,8 @@ static bool is_used(const struct coordinator *coordinator,
 {
     if (call == coordinator->kept || call == coordinator->model)
         return true;
-    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
-        if (coordinator->seats[i].call == call)
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
+        if (coordinator->members[i].call == call)
             return true;
     return false;
 }
@@ -112,8 +112,8 @@ void calls_sweep(struct coordinator *coordinator)
 
 void calls_forget(struct coordinator *coordinator)
 {
-    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
-        coordinator->seats[i].call = NULL;
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
+        coordinator->members[i].call = NULL;
     for (struct call *call = coordinator->calls; call; call = call->next)
         call->retired = true;
     coordinator->kept = coordinator->model = NULL;
@@ -136,10 +136,10 @@ struct call *call_find(const struct coordinator *coordinator,
 
 struct entry *call_entry(struct call *call,
                          const struct coordinator *coordinator,
-                         const struct seat *seat)
+                         const struct member *member)
 {
     for (unsigned i = 0; i < call->size; i++)
-        if (call->entries[i].seat == (int)(seat - coordinator->seats))
+        if (call->entries[i].member == (int)(member - coordinator->members))
             return &call->entries[i];
     return NULL;
 }
@@ -150,36 +150,36 @@ void call_fail(struct coordinator *coordinator, struct call *call,
                enum ending outcome, const char *text)
 {
     call->retired = true;
-    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
-        if (coordinator->seats[i].call == call)
-            seat_told(coordinator, &coordinator->seats[i], outcome, text);
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
+        if (coordinator->members[i].call == call)
+            member_told(coordinator, &coordinator->members[i], outcome, text);
 }
 
-/* Whether the call still needs something of this seat, which is gone: what a
+/* Whether the call still needs something of this member, which is gone: what a
  * patient group has got from it already is as good as ever. */
 static bool misses(const struct coordinator *coordinator, struct call *call,
-                   int seat)
+                   int member)
 {
-    bool missed = seat < 0;
+    bool missed = member < 0;
 
     for (unsigned i = 0; i < call->size; i++) {
         struct entry *entry = &call->entries[i];
         bool whole = entry->entered &&
                      (entry->here == entry->count || !entry_gives(call, entry));
 
-        if (entry->seat != seat)
+        if (entry->member != member)
             continue;
-        entry->seat = -1;
+        entry->member = -1;
         missed |= !whole || coordinator->manner == MANNER_ELASTIC;
     }
     return missed;
 }
 
-void calls_fail(struct coordinator *coordinator, int seat, enum ending outcome,
-                const char *text)
+void calls_fail(struct coordinator *coordinator, int member,
+                enum ending outcome, const char *text)
 {
     for (struct call *call = coordinator->calls; call; call = call->next)
-        if (misses(coordinator, call, seat) && !call->complete &&
+        if (misses(coordinator, call, member) && !call->complete &&
             !call->retired && call != coordinator->model)
             call_fail(coordinator, call, outcome, text);
 }

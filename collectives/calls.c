@@ -22,19 +22,19 @@ static void describe(const struct msg_call *spec, char *text, size_t size)
         text_add(&out, " from rank %u", spec->root);
 }
 
-void calls_on_give_up(struct coordinator *coordinator, struct seat *seat,
+void calls_on_give_up(struct coordinator *coordinator, struct member *member,
                       const struct event *event)
 {
     const struct msg_give_up *give_up = &event->msg->give_up;
-    int place = (int)(seat - coordinator->seats);
+    int place = (int)(member - coordinator->members);
     char text[MSG_TEXT_BYTES];
 
-    seat->calling = false;
-    seat->call = NULL;
+    member->calling = false;
+    member->call = NULL;
     if (coordinator->manner == MANNER_PATIENT ||
-        give_up->era != coordinator->epoch || !seat->listed)
+        give_up->era != coordinator->epoch || !member->listed)
         return;
-    (void)snprintf(text, sizeof text, "%s: %.70s", seat->name, give_up->text);
+    (void)snprintf(text, sizeof text, "%s: %.70s", member->name, give_up->text);
     roster_renew(coordinator);
     calls_fail(coordinator, place, ENDING_FAIL, text);
 }
@@ -80,18 +80,18 @@ static bool agree(const struct msg_call *one, const struct msg_call *other)
     return same;
 }
 
-static void mismatch(struct coordinator *coordinator, struct seat *seat,
+static void mismatch(struct coordinator *coordinator, struct member *member,
                      struct call *call)
 {
     char text[MSG_TEXT_BYTES], ours[64], first[64];
     struct text out;
 
-    describe(&seat->request, ours, sizeof ours);
+    describe(&member->request, ours, sizeof ours);
     describe(&call->spec, first, sizeof first);
     text_init(&out, text, sizeof text);
     text_add(&out, "call %" PRIu64 ": %s here, %s at %s", call->sequence, ours,
              first, call->first);
-    seat_told(coordinator, seat, ENDING_ABORT, text);
+    member_told(coordinator, member, ENDING_ABORT, text);
     if (coordinator->manner == MANNER_ELASTIC && !call->complete) {
         roster_renew(coordinator);
         call_fail(coordinator, call, ENDING_ABORT, text);
@@ -123,12 +123,12 @@ static const char *out_of_order(const struct coordinator *coordinator,
 
 /* Why there cannot be such a new call now; NULL: there can. */
 static const char *too_early(const struct coordinator *coordinator,
-                             const struct seat *seat)
+                             const struct member *member)
 {
-    const struct msg_call *spec = &seat->request;
+    const struct msg_call *spec = &member->request;
 
     if (coordinator->manner == MANNER_ELASTIC)
-        return spec->era != coordinator->epoch || !seat->listed
+        return spec->era != coordinator->epoch || !member->listed
                    ? "the membership has changed"
                    : out_of_order(coordinator, spec);
     if (spec->era != coordinator->version)
@@ -139,48 +139,48 @@ static const char *too_early(const struct coordinator *coordinator,
 }
 
 static struct call *call_begin(struct coordinator *coordinator,
-                               struct seat *seat)
+                               struct member *member)
 {
-    const struct msg_call *spec = &seat->request;
-    const char *words = too_early(coordinator, seat);
+    const struct msg_call *spec = &member->request;
+    const char *words = too_early(coordinator, member);
     struct call *call;
 
     if (words) {
-        seat_told(coordinator, seat,
-                  coordinator->manner == MANNER_ELASTIC ? ENDING_FAIL
-                                                        : ENDING_ABORT,
-                  words);
+        member_told(coordinator, member,
+                    coordinator->manner == MANNER_ELASTIC ? ENDING_FAIL
+                                                          : ENDING_ABORT,
+                    words);
         return NULL;
     }
     if (!coordinator_has_room(coordinator, spec->bytes)) {
-        seat_told(coordinator, seat, ENDING_ABORT,
-                  "more than the hub keeps: checkpoint more often, or send "
-                  "less");
+        member_told(coordinator, member, ENDING_ABORT,
+                    "more than the hub keeps: checkpoint more often, or send "
+                    "less");
         return NULL;
     }
     if (spec->collective == COLLECTIVE_BROADCAST &&
         spec->root >= coordinator->size) {
-        seat_told(coordinator, seat, ENDING_ABORT,
-                  "no member has the root's rank");
+        member_told(coordinator, member, ENDING_ABORT,
+                    "no member has the root's rank");
         return NULL;
     }
-    call = call_new(coordinator, spec, seat->name);
+    call = call_new(coordinator, spec, member->name);
     if (spec->collective != COLLECTIVE_ALLGATHER)
         pieces_lay(coordinator, call);
     return call;
 }
 
-void call_attend(struct coordinator *coordinator, struct seat *seat,
+void call_attend(struct coordinator *coordinator, struct member *member,
                  struct call *call)
 {
-    seat->call = call;
-    seat->next = 0;
-    seat->credit = coordinator->config.window;
+    member->call = call;
+    member->next = 0;
+    member->credit = coordinator->config.window;
     if (call->complete) {
-        send_outcome(coordinator, seat, ENDING_SUCCESS, call, "");
-        seat->calling = false;
+        send_outcome(coordinator, member, ENDING_SUCCESS, call, "");
+        member->calling = false;
     }
-    pieces_deliver(coordinator, seat);
+    pieces_deliver(coordinator, member);
 }
 
 /* Of a number of bytes that has been checked against the limit. */
@@ -215,7 +215,7 @@ bool entry_fill(struct coordinator *coordinator, struct call *call,
 
 /* With what this member contributes the result is more than there is room for:
  * there will be none. */
-static void outgrown(struct coordinator *coordinator, struct seat *seat,
+static void outgrown(struct coordinator *coordinator, struct member *member,
                      struct call *call)
 {
     char text[MSG_TEXT_BYTES];
@@ -223,8 +223,9 @@ static void outgrown(struct coordinator *coordinator, struct seat *seat,
     (void)snprintf(text, sizeof text,
                    "with %.30s's %" PRIu64 " bytes more than the hub keeps, "
                    "%" PRIu64 ": send less at a time",
-                   seat->name, seat->request.bytes, coordinator->config.limit);
-    seat_told(coordinator, seat, ENDING_ABORT, text);
+                   member->name, member->request.bytes,
+                   coordinator->config.limit);
+    member_told(coordinator, member, ENDING_ABORT, text);
     call_fail(coordinator, call, ENDING_ABORT, text);
 }
 
@@ -243,93 +244,94 @@ static bool takes(const struct call *call, const struct entry *entry)
 }
 
 /* A new call while others stop: nobody else will come to it. */
-static bool is_stopped(struct coordinator *coordinator, struct seat *seat)
+static bool is_stopped(struct coordinator *coordinator, struct member *member)
 {
-    if (seat->request.collective == COLLECTIVE_STOP && !coordinator->stopping) {
+    if (member->request.collective == COLLECTIVE_STOP &&
+        !coordinator->stopping) {
         coordinator->stopping = true;
         calls_fail(coordinator, -1, ENDING_NO_NEED, "the group stops");
     }
-    if (!coordinator->stopping || seat->request.collective == COLLECTIVE_STOP)
+    if (!coordinator->stopping || member->request.collective == COLLECTIVE_STOP)
         return false;
-    seat_told(coordinator, seat, ENDING_NO_NEED, "the group stops");
+    member_told(coordinator, member, ENDING_NO_NEED, "the group stops");
     return true;
 }
 
-static void enter(struct coordinator *coordinator, struct seat *seat)
+static void enter(struct coordinator *coordinator, struct member *member)
 {
-    struct call *call = call_find(coordinator, &seat->request);
+    struct call *call = call_find(coordinator, &member->request);
     struct entry *entry;
 
     if (!call)
-        call = call_begin(coordinator, seat);
+        call = call_begin(coordinator, member);
     if (!call)
         return;
-    if (!agree(&seat->request, &call->spec)) {
-        mismatch(coordinator, seat, call);
+    if (!agree(&member->request, &call->spec)) {
+        mismatch(coordinator, member, call);
         return;
     }
-    entry = call_entry(call, coordinator, seat);
-    if (entry && !entry_fill(coordinator, call, entry, &seat->request)) {
-        outgrown(coordinator, seat, call);
+    entry = call_entry(call, coordinator, member);
+    if (entry && !entry_fill(coordinator, call, entry, &member->request)) {
+        outgrown(coordinator, member, call);
         return;
     }
-    if (entry && seat->request.bytes != entry->bytes) {
-        mismatch(coordinator, seat, call);
+    if (entry && member->request.bytes != entry->bytes) {
+        mismatch(coordinator, member, call);
         return;
     }
-    seat->takes = takes(call, entry);
-    call_attend(coordinator, seat, call);
+    member->takes = takes(call, entry);
+    call_attend(coordinator, member, call);
     if (call->complete)
         return;
     if (entry)
-        entry_open(coordinator, seat, call, entry);
+        entry_open(coordinator, member, call, entry);
     call_advance(coordinator, call);
 }
 
-static void calls_enter(struct coordinator *coordinator, struct seat *seat)
+static void calls_enter(struct coordinator *coordinator, struct member *member)
 {
     bool patient = coordinator->manner == MANNER_PATIENT;
-    const char *words = nonsense(coordinator, &seat->request);
+    const char *words = nonsense(coordinator, &member->request);
 
-    if (!seat->calling || seat->call || (patient && !coordinator->begun))
+    if (!member->calling || member->call || (patient && !coordinator->begun))
         return;
     if (words)
-        seat_told(coordinator, seat, ENDING_ABORT, words);
-    else if (seat->request.collective == COLLECTIVE_LOAD)
-        models_load(coordinator, seat);
-    else if (!is_stopped(coordinator, seat))
-        enter(coordinator, seat);
+        member_told(coordinator, member, ENDING_ABORT, words);
+    else if (member->request.collective == COLLECTIVE_LOAD)
+        models_load(coordinator, member);
+    else if (!is_stopped(coordinator, member))
+        enter(coordinator, member);
 }
 
 void calls_enter_all(struct coordinator *coordinator)
 {
-    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
-        if (coordinator->seats[i].present)
-            calls_enter(coordinator, &coordinator->seats[i]);
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
+        if (coordinator->members[i].present)
+            calls_enter(coordinator, &coordinator->members[i]);
     for (struct call *call = coordinator->calls; call; call = call->next)
         if (!call->retired)
             call_advance(coordinator, call);
 }
 
 /* Who leaves a call of an elastic group before it is done fails it. */
-void calls_on_call(struct coordinator *coordinator, struct seat *seat,
+void calls_on_call(struct coordinator *coordinator, struct member *member,
                    const struct event *event)
 {
-    struct call *left = seat->calling ? seat->call : NULL;
+    struct call *left = member->calling ? member->call : NULL;
 
     if (event->msg->call.collective == COLLECTIVE_MODEL) {
-        models_bring(coordinator, seat, &event->msg->call);
+        models_bring(coordinator, member, &event->msg->call);
         return;
     }
-    seat->call = NULL;
-    seat->calling = false;
+    member->call = NULL;
+    member->calling = false;
     if (left && coordinator->manner == MANNER_ELASTIC) {
         roster_renew(coordinator);
         call_fail(coordinator, left, ENDING_FAIL, "a member has left the call");
     }
-    seat->request = event->msg->call;
-    seat->calling = true;
-    calls_enter(coordinator, seat);
+    member->request = event->msg->call;
+    member->calling = true;
+    calls_enter(coordinator, member);
 }
 
 /* ---- completing ---- */
@@ -348,11 +350,11 @@ static void complete(struct coordinator *coordinator, struct call *call)
     if (call->spec.collective == COLLECTIVE_CHECKPOINT ||
         call->spec.collective == COLLECTIVE_LAZY)
         models_commit(coordinator, call);
-    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
-        if (coordinator->seats[i].call == call) {
-            send_outcome(coordinator, &coordinator->seats[i], ENDING_SUCCESS,
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
+        if (coordinator->members[i].call == call) {
+            send_outcome(coordinator, &coordinator->members[i], ENDING_SUCCESS,
                          call, "");
-            coordinator->seats[i].calling = false;
+            coordinator->members[i].calling = false;
         }
     pieces_deliver_all(coordinator, call);
     if (call->spec.collective == COLLECTIVE_MODEL)

@@ -63,7 +63,7 @@ static void join(struct client *client)
     client_say(client, &msg);
 }
 
-/* Says SIT once bulk is there, too; then the member has its seat. */
+/* Says SIT once bulk is there, too; then it is a member. */
 static void sit(struct client *client)
 {
     struct msg msg = {.kind = MSG_SIT};

@@ -5,35 +5,35 @@
 
 #include "collectives/inside.h"
 
-typedef void handler(struct coordinator *coordinator, struct seat *seat,
+typedef void handler(struct coordinator *coordinator, struct member *member,
                      const struct event *event);
 
 enum role { ROLE_STRANGER, ROLE_CONTROL, ROLE_BULK, ROLES };
 
 /* That it is heard is all. */
-static void on_arriving(struct coordinator *coordinator, struct seat *seat,
+static void on_arriving(struct coordinator *coordinator, struct member *member,
                         const struct event *event)
 {
     (void)coordinator;
-    (void)seat;
+    (void)member;
     (void)event;
 }
 
 /* What a message of each kind does, by whom it comes from. What is absent is
  * an offence. */
 static handler *const handlers[ROLES][MSG_KINDS] = {
-    [ROLE_STRANGER] = {[MSG_JOIN] = seats_on_join, [MSG_SIT] = seats_on_sit},
-    [ROLE_CONTROL] = {[MSG_WHO] = seats_on_confirm,
+    [ROLE_STRANGER] = {[MSG_JOIN] = group_on_join, [MSG_SIT] = group_on_sit},
+    [ROLE_CONTROL] = {[MSG_WHO] = group_on_confirm,
                       [MSG_CALL] = calls_on_call,
                       [MSG_GIVE_UP] = calls_on_give_up,
                       [MSG_CREDIT] = parts_on_credit,
-                      [MSG_PING] = seats_on_ping,
-                      [MSG_SAY] = seats_on_say,
+                      [MSG_PING] = group_on_ping,
+                      [MSG_SAY] = group_on_say,
                       [MSG_SEND] = mails_on_send,
                       [MSG_TAKE] = mails_on_take,
                       [MSG_END] = mails_on_end,
                       [MSG_RECEIVED] = mails_on_received,
-                      [MSG_BYE] = seats_on_bye},
+                      [MSG_BYE] = group_on_bye},
     [ROLE_BULK] = {[MSG_PART] = parts_on_part, [MSG_ARRIVING] = on_arriving},
 };
 
@@ -80,22 +80,22 @@ void coordinator_job(struct coordinator *coordinator, struct job *job)
 static void on_message(struct coordinator *coordinator,
                        const struct event *event)
 {
-    struct seat *seat = seat_of(coordinator, event->peer);
-    enum role role = !seat                          ? ROLE_STRANGER
-                     : seat->control == event->peer ? ROLE_CONTROL
-                                                    : ROLE_BULK;
+    struct member *member = member_of(coordinator, event->peer);
+    enum role role = !member                          ? ROLE_STRANGER
+                     : member->control == event->peer ? ROLE_CONTROL
+                                                      : ROLE_BULK;
     handler *handle = handlers[role][event->msg->kind];
 
     if (handle && (!msg_info(event->msg->kind)->payload || event->payload)) {
-        if (seat)
-            seat->heard = coordinator->now;
-        handle(coordinator, seat, event);
+        if (member)
+            member->heard = coordinator->now;
+        handle(coordinator, member, event);
         return;
     }
-    effects_note(coordinator->out, NOTE_OFFENCE, seat ? seat->name : "",
+    effects_note(coordinator->out, NOTE_OFFENCE, member ? member->name : "",
                  "%s makes no sense here", msg_info(event->msg->kind)->name);
-    if (seat)
-        seat_lost(coordinator, seat, "cut for an offence", false);
+    if (member)
+        member_lost(coordinator, member, "cut for an offence", false);
     else
         effects_drop(coordinator->out, event->peer);
 }
@@ -109,11 +109,11 @@ static void step(void *self, const struct event *event, struct effects *out)
     if (event->kind == EVENT_MESSAGE)
         on_message(coordinator, event);
     else if (event->kind == EVENT_LEAVE)
-        seats_leave(coordinator, event->peer);
+        group_leave(coordinator, event->peer);
     else if (event->kind == EVENT_DONE)
         parts_done(coordinator, event->job);
     else if (event->kind == EVENT_WAKE)
-        seats_tick(coordinator);
+        group_tick(coordinator);
     calls_sweep(coordinator);
     coordinator->out = NULL;
 }
@@ -122,8 +122,8 @@ static nanos deadline(const void *self)
 {
     const struct coordinator *coordinator = self;
 
-    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
-        if (coordinator->seats[i].used)
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
+        if (coordinator->members[i].used)
             return coordinator->now + COORDINATOR_TICK;
     return NEVER;
 }
@@ -141,9 +141,9 @@ void coordinator_look(const struct coordinator *coordinator,
                                       .version = coordinator->version,
                                       .averages = coordinator->averages,
                                       .held = coordinator->held};
-    for (unsigned i = 0; i < COORDINATOR_SEATS; i++) {
-        view->members += coordinator->seats[i].listed;
-        view->present += coordinator->seats[i].present;
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++) {
+        view->members += coordinator->members[i].listed;
+        view->present += coordinator->members[i].present;
     }
     for (const struct call *call = coordinator->calls; call; call = call->next)
         view->calls++;
@@ -151,26 +151,27 @@ void coordinator_look(const struct coordinator *coordinator,
 
 bool coordinator_knows(const struct coordinator *coordinator, peer_id peer)
 {
-    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
-        if (coordinator->seats[i].control == peer ||
-            coordinator->seats[i].bulk == peer)
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
+        if (coordinator->members[i].control == peer ||
+            coordinator->members[i].bulk == peer)
             return true;
     return false;
 }
 
-static const char *check_seat(const struct coordinator *coordinator,
-                              const struct seat *seat)
+static const char *check_member(const struct coordinator *coordinator,
+                                const struct member *member)
 {
-    if (seat->present && !seat->used)
-        return "somebody is here without a seat";
-    if (seat->used && !seat->present && coordinator->manner == MANNER_ELASTIC)
-        return "an elastic group keeps a seat for somebody who is lost";
-    if (seat->call && !seat->present)
+    if (member->present && !member->used)
+        return "somebody is here without being a member";
+    if (member->used && !member->present &&
+        coordinator->manner == MANNER_ELASTIC)
+        return "an elastic group keeps the place of a member that is lost";
+    if (member->call && !member->present)
         return "a result is delivered to somebody who is not here";
-    if (seat->credit > coordinator->config.window ||
-        seat->upload > coordinator->config.window)
+    if (member->credit > coordinator->config.window ||
+        member->upload > coordinator->config.window)
         return "more credit than the window";
-    if (seat->version > coordinator->version)
+    if (member->version > coordinator->version)
         return "a member is ahead of the group's version";
     return NULL;
 }
@@ -189,8 +190,8 @@ const char *coordinator_check(const struct coordinator *coordinator)
     const char *broken = NULL;
     uint64_t held = 0;
 
-    for (unsigned i = 0; i < COORDINATOR_SEATS && !broken; i++)
-        broken = check_seat(coordinator, &coordinator->seats[i]);
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS && !broken; i++)
+        broken = check_member(coordinator, &coordinator->members[i]);
     for (const struct call *call = coordinator->calls; call && !broken;
          call = call->next) {
         held += call->bytes;

@@ -24,7 +24,7 @@
 
 #include "seam/machine.h"
 
-enum { COORDINATOR_SEATS = 64, COORDINATOR_NAME_BYTES = 40 };
+enum { COORDINATOR_MEMBERS = 64, COORDINATOR_NAME_BYTES = 40 };
 
 /* A member that says nothing for so long is lost. */
 #define COORDINATOR_LEASE (20 * SECOND)

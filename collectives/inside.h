@@ -1,4 +1,4 @@
-/* The coordinator's inside, shared by coordinator.c seats.c call.c calls.c
+/* The coordinator's inside, shared by coordinator.c group.c call.c calls.c
  * parts.c models.c and mails.c. */
 #ifndef COLLECTIVES_INSIDE_H
 #define COLLECTIVES_INSIDE_H
@@ -12,9 +12,9 @@
 enum {
     COORDINATOR_CALLS = 1 << 14, /* that are kept of a version */
     COORDINATOR_ON_THEIR_WAY =
-        4 * COORDINATOR_SEATS, /* parts, of all in a call */
-    COORDINATOR_MAILS = 256,   /* that wait, from a member or for one */
-    MAIL_WINDOW = 4            /* parts of a message in flight */
+        4 * COORDINATOR_MEMBERS, /* parts, of all in a call */
+    COORDINATOR_MAILS = 256,     /* that wait, from a member or for one */
+    MAIL_WINDOW = 4              /* parts of a message in flight */
 };
 
 enum part_state {
@@ -31,7 +31,7 @@ struct part_of {
 
 /* A member's share in a call. */
 struct entry {
-    int seat; /* its place; -1: it has left for good, its share is whole */
+    int member; /* its place; -1: it has left for good, its share is whole */
     bool entered;
     uint64_t bytes;
     uint32_t count, here;  /* parts in all, and checked */
@@ -61,7 +61,7 @@ struct call {
 };
 
 /* A member, or the place of one that a patient group waits for. */
-struct seat {
+struct member {
     bool used, present, listed;
     uint64_t high, low, incarnation, session, since;
     uint64_t key; /* whose it is, as event.key; KEY_NONE: nobody's */
@@ -82,7 +82,7 @@ struct seat {
 struct mail {
     struct mail *next;
     uint64_t id, turn; /* turn: when it was taken, 0: not yet */
-    int from, to;      /* seats */
+    int from, to;      /* members */
     uint64_t number_from, number_to;
     uint64_t bytes;
     bool active;     /* its data flow; of one receiver one at a time */
@@ -95,7 +95,7 @@ struct coordinator {
     struct effects *out; /* of the step under way */
     nanos now;
     uint64_t next_id, next_session, next_job;
-    struct seat seats[COORDINATOR_SEATS];
+    struct member members[COORDINATOR_MEMBERS];
 
     bool open; /* the first member has said how it is to be */
     enum manner manner;
@@ -103,14 +103,14 @@ struct coordinator {
     nanos patience;
     bool begun; /* they have been there */
     uint64_t epoch, averages, version;
-    bool stopping;                 /* somebody has come to STOP */
-    int roster[COORDINATOR_SEATS]; /* seats by rank */
+    bool stopping;                   /* somebody has come to STOP */
+    int roster[COORDINATOR_MEMBERS]; /* members by rank */
     unsigned size;
 
     struct call *calls;    /* under way and kept, newest first */
     struct call *kept;     /* the model of `version`, NULL: members keep it */
     struct call *model;    /* by which it is being fetched, or NULL */
-    int server;            /* the seat that was asked for it, or -1 */
+    int server;            /* the member that was asked for it, or -1 */
     uint64_t model_number; /* of the server's call */
     uint32_t model_upload; /* parts of it that it may send */
     uint64_t held;
@@ -119,29 +119,29 @@ struct coordinator {
     uint64_t next_turn;
 };
 
-/* seats.c: who is here */
-struct seat *seat_of(struct coordinator *coordinator, peer_id peer);
-void seats_on_join(struct coordinator *coordinator, struct seat *seat,
+/* group.c: who is here */
+struct member *member_of(struct coordinator *coordinator, peer_id peer);
+void group_on_join(struct coordinator *coordinator, struct member *member,
                    const struct event *event);
-void seats_on_sit(struct coordinator *coordinator, struct seat *seat,
+void group_on_sit(struct coordinator *coordinator, struct member *member,
                   const struct event *event);
-void seats_on_confirm(struct coordinator *coordinator, struct seat *seat,
+void group_on_confirm(struct coordinator *coordinator, struct member *member,
                       const struct event *event);
-void seats_on_ping(struct coordinator *coordinator, struct seat *seat,
+void group_on_ping(struct coordinator *coordinator, struct member *member,
                    const struct event *event);
-void seats_on_say(struct coordinator *coordinator, struct seat *seat,
+void group_on_say(struct coordinator *coordinator, struct member *member,
                   const struct event *event);
-void seats_on_bye(struct coordinator *coordinator, struct seat *seat,
+void group_on_bye(struct coordinator *coordinator, struct member *member,
                   const struct event *event);
-void seats_leave(struct coordinator *coordinator, peer_id peer);
+void group_leave(struct coordinator *coordinator, peer_id peer);
 /* Cuts its connections; elastic, or `for_good`: it is no member any more. */
-void seat_lost(struct coordinator *coordinator, struct seat *seat,
-               const char *why, bool for_good);
-void seats_tick(struct coordinator *coordinator);
+void member_lost(struct coordinator *coordinator, struct member *member,
+                 const char *why, bool for_good);
+void group_tick(struct coordinator *coordinator);
 /* Puts the roster together anew; elastic: a new epoch. */
 void roster_renew(struct coordinator *coordinator);
-unsigned seat_rank(const struct coordinator *coordinator,
-                   const struct seat *seat);
+unsigned member_rank(const struct coordinator *coordinator,
+                     const struct member *member);
 
 /* call.c: a call's life */
 struct call *call_new(struct coordinator *coordinator,
@@ -153,85 +153,85 @@ bool coordinator_has_room(const struct coordinator *coordinator,
  * wherever they were. */
 struct call *call_find(const struct coordinator *coordinator,
                        const struct msg_call *spec);
-/* The seat's entry, NULL: it has none. */
+/* The member's entry, NULL: it has none. */
 struct entry *call_entry(struct call *call,
                          const struct coordinator *coordinator,
-                         const struct seat *seat);
+                         const struct member *member);
 /* Tells all that are in it; nobody comes to it again. */
 void call_fail(struct coordinator *coordinator, struct call *call,
                enum ending outcome, const char *text);
-/* Fails the calls that are not complete and wait for this seat, or with -1
+/* Fails the calls that are not complete and wait for this member, or with -1
  * all; patient: unless they have all that they need of it. */
-void calls_fail(struct coordinator *coordinator, int seat, enum ending outcome,
-                const char *text);
+void calls_fail(struct coordinator *coordinator, int member,
+                enum ending outcome, const char *text);
 /* Says OUTCOME; `call` is the one that succeeded, or NULL. */
-void send_outcome(struct coordinator *coordinator, struct seat *seat,
+void send_outcome(struct coordinator *coordinator, struct member *member,
                   enum ending outcome, const struct call *call,
                   const char *text);
 /* Answers its CALL with something else than a result. */
-void seat_told(struct coordinator *coordinator, struct seat *seat,
-               enum ending outcome, const char *text);
+void member_told(struct coordinator *coordinator, struct member *member,
+                 enum ending outcome, const char *text);
 /* Frees what is retired and was delivered. */
 void calls_sweep(struct coordinator *coordinator);
 void calls_forget(struct coordinator *coordinator);
 
 /* calls.c: from CALL to OUTCOME */
-void calls_on_call(struct coordinator *coordinator, struct seat *seat,
+void calls_on_call(struct coordinator *coordinator, struct member *member,
                    const struct event *event);
-void calls_on_give_up(struct coordinator *coordinator, struct seat *seat,
+void calls_on_give_up(struct coordinator *coordinator, struct member *member,
                       const struct event *event);
 /* A CALL that has waited for something is looked at again. */
 void calls_enter_all(struct coordinator *coordinator);
 /* Notes what the member has to give; false: there is no room for it. */
 bool entry_fill(struct coordinator *coordinator, struct call *call,
                 struct entry *entry, const struct msg_call *spec);
-/* The seat begins to wait for the call's result. */
-void call_attend(struct coordinator *coordinator, struct seat *seat,
+/* The member begins to wait for the call's result. */
+void call_attend(struct coordinator *coordinator, struct member *member,
                  struct call *call);
 /* After an entry, a part or a leave: is it complete? */
 void call_advance(struct coordinator *coordinator, struct call *call);
 
 /* parts.c: data up and down */
-void parts_on_part(struct coordinator *coordinator, struct seat *seat,
+void parts_on_part(struct coordinator *coordinator, struct member *member,
                    const struct event *event);
-void parts_on_credit(struct coordinator *coordinator, struct seat *seat,
+void parts_on_credit(struct coordinator *coordinator, struct member *member,
                      const struct event *event);
 void parts_done(struct coordinator *coordinator, struct job *job);
 /* Whether this entry has something to send. */
 bool entry_gives(const struct call *call, const struct entry *entry);
-/* Lets the seat send what is missing of its contribution. */
-void entry_open(struct coordinator *coordinator, struct seat *seat,
+/* Lets the member send what is missing of its contribution. */
+void entry_open(struct coordinator *coordinator, struct member *member,
                 struct call *call, struct entry *entry);
 /* Allocates the pieces, once their number is known. */
 void pieces_lay(struct coordinator *coordinator, struct call *call);
-void pieces_deliver(struct coordinator *coordinator, struct seat *seat);
+void pieces_deliver(struct coordinator *coordinator, struct member *member);
 void pieces_deliver_all(struct coordinator *coordinator, struct call *call);
 
 /* mails.c: from one member to another */
-void mails_on_send(struct coordinator *coordinator, struct seat *seat,
+void mails_on_send(struct coordinator *coordinator, struct member *member,
                    const struct event *event);
-void mails_on_take(struct coordinator *coordinator, struct seat *seat,
+void mails_on_take(struct coordinator *coordinator, struct member *member,
                    const struct event *event);
-void mails_on_end(struct coordinator *coordinator, struct seat *seat,
+void mails_on_end(struct coordinator *coordinator, struct member *member,
                   const struct event *event);
-void mails_on_received(struct coordinator *coordinator, struct seat *seat,
+void mails_on_received(struct coordinator *coordinator, struct member *member,
                        const struct event *event);
 /* A part of a message, or credit for one; what is of none is forgotten. */
-void mails_on_part(struct coordinator *coordinator, struct seat *seat,
+void mails_on_part(struct coordinator *coordinator, struct member *member,
                    const struct event *event);
-void mails_on_credit(struct coordinator *coordinator, struct seat *seat,
+void mails_on_credit(struct coordinator *coordinator, struct member *member,
                      const struct msg_credit *credit);
-/* Lets the message flow that the seat took first; one at a time, so that what
+/* Lets the message flow that the member took first; one at a time, so that what
  * is on its way to it is bounded. */
 void mails_flow(struct coordinator *coordinator, int to);
-/* The seat is lost: so are its messages, and those for it. */
-void mails_forget(struct coordinator *coordinator, const struct seat *seat);
+/* The member is lost: so are its messages, and those for it. */
+void mails_forget(struct coordinator *coordinator, const struct member *member);
 void mails_free(struct coordinator *coordinator);
 
 /* models.c: checkpoints of a patient group */
-/* The seat asks for the newest model, or brings one. */
-void models_load(struct coordinator *coordinator, struct seat *seat);
-void models_bring(struct coordinator *coordinator, struct seat *seat,
+/* The member asks for the newest model, or brings one. */
+void models_load(struct coordinator *coordinator, struct member *member);
+void models_bring(struct coordinator *coordinator, struct member *member,
                   const struct msg_call *spec);
 /* Whether everybody that must come to this checkpoint has. */
 bool models_all_here(const struct coordinator *coordinator,

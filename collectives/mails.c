@@ -7,13 +7,13 @@
 #include "collectives/inside.h"
 
 static int place_of(const struct coordinator *coordinator,
-                    const struct seat *seat)
+                    const struct member *member)
 {
-    return (int)(seat - coordinator->seats);
+    return (int)(member - coordinator->members);
 }
 
 static void tell_sender(struct coordinator *coordinator,
-                        const struct seat *seat, uint64_t number,
+                        const struct member *member, uint64_t number,
                         enum ending outcome, const char *text)
 {
     struct msg msg = {.kind = MSG_OUTCOME};
@@ -21,25 +21,25 @@ static void tell_sender(struct coordinator *coordinator,
     msg.outcome.number = number;
     msg.outcome.outcome = outcome;
     (void)snprintf(msg.outcome.text, sizeof msg.outcome.text, "%s", text);
-    effects_send(coordinator->out, seat->control, &msg, NULL);
+    effects_send(coordinator->out, member->control, &msg, NULL);
 }
 
 /* The message that this member sends, or receives, under this number. */
 static struct mail *mail_from(struct coordinator *coordinator,
-                              const struct seat *seat, uint64_t number)
+                              const struct member *member, uint64_t number)
 {
     for (struct mail *mail = coordinator->mails; mail; mail = mail->next)
-        if (mail->from == place_of(coordinator, seat) &&
+        if (mail->from == place_of(coordinator, member) &&
             mail->number_from == number)
             return mail;
     return NULL;
 }
 
 static struct mail *mail_to(struct coordinator *coordinator,
-                            const struct seat *seat, uint64_t number)
+                            const struct member *member, uint64_t number)
 {
     for (struct mail *mail = coordinator->mails; mail; mail = mail->next)
-        if (mail->to == place_of(coordinator, seat) && mail->turn &&
+        if (mail->to == place_of(coordinator, member) && mail->turn &&
             mail->number_to == number)
             return mail;
     return NULL;
@@ -53,15 +53,15 @@ static void send_credit(struct coordinator *coordinator, struct mail *mail,
     mail->credit += parts;
     msg.credit.exchange = mail->number_from;
     msg.credit.more = parts;
-    effects_send(coordinator->out, coordinator->seats[mail->from].control, &msg,
-                 NULL);
+    effects_send(coordinator->out, coordinator->members[mail->from].control,
+                 &msg, NULL);
 }
 
 void mails_flow(struct coordinator *coordinator, int to)
 {
     struct mail *first = NULL;
 
-    if (coordinator->seats[to].bulk == PEER_NONE)
+    if (coordinator->members[to].bulk == PEER_NONE)
         return; /* its SIT may come after its TAKE */
 
     for (struct mail *mail = coordinator->mails; mail; mail = mail->next) {
@@ -122,22 +122,22 @@ static struct mail *mail_add(struct coordinator *coordinator)
     return *link;
 }
 
-void mails_on_send(struct coordinator *coordinator, struct seat *seat,
+void mails_on_send(struct coordinator *coordinator, struct member *member,
                    const struct event *event)
 {
     const struct msg_send *send = &event->msg->send;
-    int from = place_of(coordinator, seat);
+    int from = place_of(coordinator, member);
     int to = send->to < coordinator->size ? coordinator->roster[send->to] : -1;
     struct msg msg = {.kind = MSG_MAIL};
     struct mail *mail;
 
-    if (to < 0 || !coordinator->seats[to].present || !seat->listed) {
-        tell_sender(coordinator, seat, send->number, ENDING_FAIL,
+    if (to < 0 || !coordinator->members[to].present || !member->listed) {
+        tell_sender(coordinator, member, send->number, ENDING_FAIL,
                     "no member that is here has the receiver's rank");
         return;
     }
     if (is_full(coordinator, from, to)) {
-        tell_sender(coordinator, seat, send->number, ENDING_FAIL,
+        tell_sender(coordinator, member, send->number, ENDING_FAIL,
                     "too many messages wait to be received");
         return;
     }
@@ -147,17 +147,18 @@ void mails_on_send(struct coordinator *coordinator, struct seat *seat,
     mail->number_from = send->number;
     mail->bytes = send->bytes;
     msg.mail.id = mail->id;
-    msg.mail.from = seat_rank(coordinator, seat);
+    msg.mail.from = member_rank(coordinator, member);
     msg.mail.tag = send->tag;
     msg.mail.bytes = send->bytes;
-    effects_send(coordinator->out, coordinator->seats[to].control, &msg, NULL);
+    effects_send(coordinator->out, coordinator->members[to].control, &msg,
+                 NULL);
 }
 
-void mails_on_take(struct coordinator *coordinator, struct seat *seat,
+void mails_on_take(struct coordinator *coordinator, struct member *member,
                    const struct event *event)
 {
     const struct msg_take *take = &event->msg->take;
-    int to = place_of(coordinator, seat);
+    int to = place_of(coordinator, member);
 
     for (struct mail *mail = coordinator->mails; mail; mail = mail->next)
         if (mail->id == take->id && mail->to == to && !mail->turn) {
@@ -166,15 +167,15 @@ void mails_on_take(struct coordinator *coordinator, struct seat *seat,
             mails_flow(coordinator, to);
             return;
         }
-    tell_sender(coordinator, seat, take->number, ENDING_FAIL,
+    tell_sender(coordinator, member, take->number, ENDING_FAIL,
                 "the message has been withdrawn");
 }
 
-void mails_on_part(struct coordinator *coordinator, struct seat *seat,
+void mails_on_part(struct coordinator *coordinator, struct member *member,
                    const struct event *event)
 {
     const struct msg_part *part = &event->msg->part;
-    struct mail *mail = mail_from(coordinator, seat, part->number);
+    struct mail *mail = mail_from(coordinator, member, part->number);
     uint64_t offset = (uint64_t)part->part * coordinator->config.part_bytes;
     uint64_t size = event->payload->size;
     struct msg msg = {.kind = MSG_PIECE};
@@ -183,52 +184,53 @@ void mails_on_part(struct coordinator *coordinator, struct seat *seat,
         return; /* it has been received, or is lost */
     if (!mail->credit || offset >= mail->bytes ||
         size > coordinator->config.part_bytes || size > mail->bytes - offset) {
-        seat_lost(coordinator, seat, "it sent a part that nobody wanted",
-                  false);
+        member_lost(coordinator, member, "it sent a part that nobody wanted",
+                    false);
         return;
     }
     mail->credit--;
     msg.piece.number = mail->number_to;
     msg.piece.offset = offset;
     msg.piece.checksum = part->checksum;
-    effects_send(coordinator->out, coordinator->seats[mail->to].bulk, &msg,
+    effects_send(coordinator->out, coordinator->members[mail->to].bulk, &msg,
                  event->payload);
 }
 
-void mails_on_credit(struct coordinator *coordinator, struct seat *seat,
+void mails_on_credit(struct coordinator *coordinator, struct member *member,
                      const struct msg_credit *credit)
 {
-    struct mail *mail = mail_to(coordinator, seat, credit->exchange);
+    struct mail *mail = mail_to(coordinator, member, credit->exchange);
 
     if (mail && mail->active && credit->more <= MAIL_WINDOW - mail->credit)
         send_credit(coordinator, mail, (uint32_t)credit->more);
 }
 
-void mails_on_end(struct coordinator *coordinator, struct seat *seat,
+void mails_on_end(struct coordinator *coordinator, struct member *member,
                   const struct event *event)
 {
-    struct mail *mail = mail_from(coordinator, seat, event->msg->end.number);
+    struct mail *mail = mail_from(coordinator, member, event->msg->end.number);
     struct msg msg = {.kind = MSG_END};
 
     if (!mail || !mail->active)
         return;
     msg.end.number = mail->number_to;
     msg.end.checksum = event->msg->end.checksum;
-    effects_send(coordinator->out, coordinator->seats[mail->to].control, &msg,
+    effects_send(coordinator->out, coordinator->members[mail->to].control, &msg,
                  NULL);
 }
 
-void mails_on_received(struct coordinator *coordinator, struct seat *seat,
+void mails_on_received(struct coordinator *coordinator, struct member *member,
                        const struct event *event)
 {
-    struct mail *mail = mail_to(coordinator, seat, event->msg->received.number);
+    struct mail *mail =
+        mail_to(coordinator, member, event->msg->received.number);
     bool good = event->msg->received.good;
-    int to = place_of(coordinator, seat);
+    int to = place_of(coordinator, member);
 
     if (!mail)
         return;
-    tell_sender(coordinator, &coordinator->seats[mail->from], mail->number_from,
-                good ? ENDING_SUCCESS : ENDING_FAIL,
+    tell_sender(coordinator, &coordinator->members[mail->from],
+                mail->number_from, good ? ENDING_SUCCESS : ENDING_FAIL,
                 good ? "" : "it did not match its checksum at the receiver");
     mail_free(coordinator, mail);
     mails_flow(coordinator, to);
@@ -242,14 +244,14 @@ static void withdraw(struct coordinator *coordinator, const struct mail *mail)
 
     msg.withdraw.id = mail->id;
     msg.withdraw.number = mail->turn ? mail->number_to : 0;
-    effects_send(coordinator->out, coordinator->seats[mail->to].control, &msg,
+    effects_send(coordinator->out, coordinator->members[mail->to].control, &msg,
                  NULL);
 }
 
-void mails_forget(struct coordinator *coordinator, const struct seat *seat)
+void mails_forget(struct coordinator *coordinator, const struct member *member)
 {
     struct mail *mail = coordinator->mails, *next;
-    int place = place_of(coordinator, seat);
+    int place = place_of(coordinator, member);
 
     for (; mail; mail = next) {
         int to = mail->to;
@@ -259,7 +261,7 @@ void mails_forget(struct coordinator *coordinator, const struct seat *seat)
         if (mail->from != place && to != place)
             continue;
         if (mail->from != place)
-            tell_sender(coordinator, &coordinator->seats[mail->from],
+            tell_sender(coordinator, &coordinator->members[mail->from],
                         mail->number_from, ENDING_FAIL, "the receiver is lost");
         else if (to != place)
             withdraw(coordinator, mail);

@@ -6,11 +6,12 @@
 
 /* Whether it has the model of this version, or has nothing to have. */
 static bool holds(const struct coordinator *coordinator,
-                  const struct seat *seat)
+                  const struct member *member)
 {
-    bool loading = seat->calling && seat->request.collective == COLLECTIVE_LOAD;
+    bool loading =
+        member->calling && member->request.collective == COLLECTIVE_LOAD;
 
-    return seat->present && seat->version == coordinator->version &&
+    return member->present && member->version == coordinator->version &&
            !(loading && coordinator->version);
 }
 
@@ -21,14 +22,15 @@ bool models_all_here(const struct coordinator *coordinator,
 {
     bool somebody = false;
 
-    for (unsigned i = 0; i < COORDINATOR_SEATS; i++) {
-        const struct seat *seat = &coordinator->seats[i];
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++) {
+        const struct member *member = &coordinator->members[i];
 
-        if (!seat->listed)
+        if (!member->listed)
             continue;
-        if (!seat->present || (holds(coordinator, seat) && seat->call != call))
+        if (!member->present ||
+            (holds(coordinator, member) && member->call != call))
             return false;
-        somebody |= seat->call == call;
+        somebody |= member->call == call;
     }
     return somebody;
 }
@@ -38,18 +40,20 @@ bool models_choose_giver(struct coordinator *coordinator, struct call *call)
     if (call->ready == call->count)
         return false;
     if (call->giver >= 0) {
-        int place = call->entries[call->giver].seat;
+        int place = call->entries[call->giver].member;
 
-        if (place >= 0 && coordinator->seats[place].call == call)
+        if (place >= 0 && coordinator->members[place].call == call)
             return true;
     }
     for (unsigned i = 0; i < call->size; i++) {
         struct entry *entry = &call->entries[i];
 
-        if (entry->seat < 0 || coordinator->seats[entry->seat].call != call)
+        if (entry->member < 0 ||
+            coordinator->members[entry->member].call != call)
             continue;
         call->giver = (int)i;
-        entry_open(coordinator, &coordinator->seats[entry->seat], call, entry);
+        entry_open(coordinator, &coordinator->members[entry->member], call,
+                   entry);
         break;
     }
     return true;
@@ -65,25 +69,25 @@ static void forget_fetching(struct coordinator *coordinator)
     coordinator->server = -1;
 }
 
-static bool is_loading(const struct seat *seat)
+static bool is_loading(const struct member *member)
 {
-    return seat->calling && !seat->call &&
-           seat->request.collective == COLLECTIVE_LOAD;
+    return member->calling && !member->call &&
+           member->request.collective == COLLECTIVE_LOAD;
 }
 
 static void serve_all(struct coordinator *coordinator)
 {
-    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
-        if (is_loading(&coordinator->seats[i]))
-            models_load(coordinator, &coordinator->seats[i]);
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
+        if (is_loading(&coordinator->members[i]))
+            models_load(coordinator, &coordinator->members[i]);
 }
 
 void models_commit(struct coordinator *coordinator, struct call *call)
 {
     coordinator->version++;
-    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
-        if (coordinator->seats[i].call == call)
-            coordinator->seats[i].version = coordinator->version;
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
+        if (coordinator->members[i].call == call)
+            coordinator->members[i].version = coordinator->version;
     forget_fetching(coordinator);
     for (struct call *old = coordinator->calls; old; old = old->next)
         old->retired = true;
@@ -95,8 +99,8 @@ void models_commit(struct coordinator *coordinator, struct call *call)
 
 static bool somebody_loads(const struct coordinator *coordinator)
 {
-    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
-        if (is_loading(&coordinator->seats[i]))
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
+        if (is_loading(&coordinator->members[i]))
             return true;
     return false;
 }
@@ -109,9 +113,10 @@ static void nobody_has_it(struct coordinator *coordinator)
                    "version %llu was kept by its members only, and they are "
                    "all lost",
                    (unsigned long long)coordinator->version);
-    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
-        if (is_loading(&coordinator->seats[i]))
-            seat_told(coordinator, &coordinator->seats[i], ENDING_ABORT, text);
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
+        if (is_loading(&coordinator->members[i]))
+            member_told(coordinator, &coordinator->members[i], ENDING_ABORT,
+                        text);
 }
 
 void models_look(struct coordinator *coordinator)
@@ -119,14 +124,14 @@ void models_look(struct coordinator *coordinator)
     struct msg msg = {.kind = MSG_SERVE};
 
     if (coordinator->server >= 0 &&
-        !holds(coordinator, &coordinator->seats[coordinator->server]))
+        !holds(coordinator, &coordinator->members[coordinator->server]))
         forget_fetching(coordinator);
     if (coordinator->manner != MANNER_PATIENT || coordinator->kept ||
         !coordinator->version || coordinator->server >= 0 ||
         !somebody_loads(coordinator))
         return;
     for (unsigned i = 0; i < coordinator->size && coordinator->server < 0; i++)
-        if (holds(coordinator, &coordinator->seats[coordinator->roster[i]]))
+        if (holds(coordinator, &coordinator->members[coordinator->roster[i]]))
             coordinator->server = coordinator->roster[i];
     if (coordinator->server < 0) {
         nobody_has_it(coordinator);
@@ -134,45 +139,45 @@ void models_look(struct coordinator *coordinator)
     }
     msg.serve.version = coordinator->version;
     effects_send(coordinator->out,
-                 coordinator->seats[coordinator->server].control, &msg, NULL);
+                 coordinator->members[coordinator->server].control, &msg, NULL);
 }
 
-void models_load(struct coordinator *coordinator, struct seat *seat)
+void models_load(struct coordinator *coordinator, struct member *member)
 {
     if (!coordinator->version) {
-        seat_told(coordinator, seat, ENDING_SUCCESS, "");
+        member_told(coordinator, member, ENDING_SUCCESS, "");
     } else if (coordinator->kept) {
-        seat->takes = true;
-        seat->version = coordinator->version;
-        call_attend(coordinator, seat, coordinator->kept);
+        member->takes = true;
+        member->version = coordinator->version;
+        call_attend(coordinator, member, coordinator->kept);
     } else {
         models_look(coordinator);
     }
 }
 
-void models_bring(struct coordinator *coordinator, struct seat *seat,
+void models_bring(struct coordinator *coordinator, struct member *member,
                   const struct msg_call *spec)
 {
-    int place = (int)(seat - coordinator->seats);
+    int place = (int)(member - coordinator->members);
     struct entry *entry;
 
     if (place != coordinator->server || coordinator->model ||
         spec->era != coordinator->version || !spec->bytes)
         return;
     if (!coordinator_has_room(coordinator, spec->bytes)) {
-        for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
-            if (is_loading(&coordinator->seats[i]))
-                seat_told(coordinator, &coordinator->seats[i], ENDING_ABORT,
-                          "the model is more than the hub keeps");
+        for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
+            if (is_loading(&coordinator->members[i]))
+                member_told(coordinator, &coordinator->members[i], ENDING_ABORT,
+                            "the model is more than the hub keeps");
         return;
     }
-    coordinator->model = call_new(coordinator, spec, seat->name);
+    coordinator->model = call_new(coordinator, spec, member->name);
     coordinator->model_number = spec->number;
-    coordinator->model->giver = (int)seat_rank(coordinator, seat);
+    coordinator->model->giver = (int)member_rank(coordinator, member);
     entry = &coordinator->model->entries[coordinator->model->giver];
     (void)entry_fill(coordinator, coordinator->model, entry, spec);
     pieces_lay(coordinator, coordinator->model);
-    entry_open(coordinator, seat, coordinator->model, entry);
+    entry_open(coordinator, member, coordinator->model, entry);
 }
 
 void models_fetched(struct coordinator *coordinator, struct call *call)
@@ -183,7 +188,7 @@ void models_fetched(struct coordinator *coordinator, struct call *call)
     msg.outcome.version = coordinator->version;
     msg.outcome.size = coordinator->size;
     effects_send(coordinator->out,
-                 coordinator->seats[coordinator->server].control, &msg, NULL);
+                 coordinator->members[coordinator->server].control, &msg, NULL);
     coordinator->kept = call;
     coordinator->model = NULL;
     coordinator->server = -1;

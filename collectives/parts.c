@@ -41,13 +41,13 @@ static uint64_t part_size(const struct coordinator *coordinator,
                : coordinator->config.part_bytes;
 }
 
-/* Parts of this call that the seat may send: a member brings a model while it
+/* Parts of this call that the member may send: a member brings a model while it
  * is in another call. */
-static uint32_t *upload_of(struct coordinator *coordinator, struct seat *seat,
-                           const struct call *call)
+static uint32_t *upload_of(struct coordinator *coordinator,
+                           struct member *member, const struct call *call)
 {
     return call == coordinator->model ? &coordinator->model_upload
-                                      : &seat->upload;
+                                      : &member->upload;
 }
 
 /* Parts of a member that may be on their way: all members share a bound. */
@@ -60,10 +60,10 @@ static uint32_t window_of(const struct coordinator *coordinator,
                                               : coordinator->config.window;
 }
 
-static void send_credit(struct coordinator *coordinator, struct seat *seat,
+static void send_credit(struct coordinator *coordinator, struct member *member,
                         const struct call *call, uint32_t parts)
 {
-    uint32_t *upload = upload_of(coordinator, seat, call);
+    uint32_t *upload = upload_of(coordinator, member, call);
     uint32_t window = window_of(coordinator, call);
     struct msg msg = {.kind = MSG_CREDIT};
 
@@ -73,17 +73,17 @@ static void send_credit(struct coordinator *coordinator, struct seat *seat,
         parts = window - *upload;
     *upload += parts;
     msg.credit.exchange = call == coordinator->model ? coordinator->model_number
-                                                     : seat->request.number;
+                                                     : member->request.number;
     msg.credit.more = parts;
-    effects_send(coordinator->out, seat->control, &msg, NULL);
+    effects_send(coordinator->out, member->control, &msg, NULL);
 }
 
-void entry_open(struct coordinator *coordinator, struct seat *seat,
+void entry_open(struct coordinator *coordinator, struct member *member,
                 struct call *call, struct entry *entry)
 {
-    *upload_of(coordinator, seat, call) = 0;
+    *upload_of(coordinator, member, call) = 0;
     if (entry_gives(call, entry) && entry->here < entry->count)
-        send_credit(coordinator, seat, call, coordinator->config.window);
+        send_credit(coordinator, member, call, coordinator->config.window);
 }
 
 /* ---- pieces ---- */
@@ -138,50 +138,50 @@ static struct piece *piece_of(struct call *call, const struct entry *entry,
     return &call->pieces[at];
 }
 
-void pieces_deliver(struct coordinator *coordinator, struct seat *seat)
+void pieces_deliver(struct coordinator *coordinator, struct member *member)
 {
-    struct call *call = seat->call;
+    struct call *call = member->call;
     struct msg msg = {.kind = MSG_PIECE};
 
     if (!call || !call->laid)
         return;
-    while (seat->takes && seat->bulk != PEER_NONE && seat->credit &&
-           seat->next < call->count && call->pieces[seat->next].blob) {
-        const struct piece *piece = &call->pieces[seat->next++];
+    while (member->takes && member->bulk != PEER_NONE && member->credit &&
+           member->next < call->count && call->pieces[member->next].blob) {
+        const struct piece *piece = &call->pieces[member->next++];
 
-        seat->credit--;
-        msg.piece.number = seat->request.number;
+        member->credit--;
+        msg.piece.number = member->request.number;
         msg.piece.offset = piece->offset;
         msg.piece.checksum = piece->blob->checksum;
-        effects_send(coordinator->out, seat->bulk, &msg, piece->blob);
+        effects_send(coordinator->out, member->bulk, &msg, piece->blob);
     }
-    if (call->complete && (!seat->takes || seat->next == call->count))
-        seat->call = NULL;
+    if (call->complete && (!member->takes || member->next == call->count))
+        member->call = NULL;
 }
 
 void pieces_deliver_all(struct coordinator *coordinator, struct call *call)
 {
-    for (unsigned i = 0; i < COORDINATOR_SEATS; i++)
-        if (coordinator->seats[i].call == call)
-            pieces_deliver(coordinator, &coordinator->seats[i]);
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
+        if (coordinator->members[i].call == call)
+            pieces_deliver(coordinator, &coordinator->members[i]);
 }
 
-void parts_on_credit(struct coordinator *coordinator, struct seat *seat,
+void parts_on_credit(struct coordinator *coordinator, struct member *member,
                      const struct event *event)
 {
     const struct msg_credit *credit = &event->msg->credit;
 
-    if (!seat->call || credit->exchange != seat->request.number) {
-        mails_on_credit(coordinator, seat, credit);
+    if (!member->call || credit->exchange != member->request.number) {
+        mails_on_credit(coordinator, member, credit);
         return;
     }
-    if (credit->more > coordinator->config.window - seat->credit) {
-        seat_lost(coordinator, seat, "it gives more credit than was agreed",
-                  false);
+    if (credit->more > coordinator->config.window - member->credit) {
+        member_lost(coordinator, member, "it gives more credit than was agreed",
+                    false);
         return;
     }
-    seat->credit += (uint32_t)credit->more;
-    pieces_deliver(coordinator, seat);
+    member->credit += (uint32_t)credit->more;
+    pieces_deliver(coordinator, member);
 }
 
 /* ---- parts ---- */
@@ -199,39 +199,39 @@ static void check(struct coordinator *coordinator, struct call *call,
     coordinator_job(coordinator, job);
 }
 
-/* The call that the seat means by this number, NULL: none any more. */
+/* The call that the member means by this number, NULL: none any more. */
 static struct call *call_of(struct coordinator *coordinator,
-                            const struct seat *seat, uint64_t number)
+                            const struct member *member, uint64_t number)
 {
-    if (seat->call && number == seat->request.number)
-        return seat->call;
-    return coordinator->server == (int)(seat - coordinator->seats) &&
+    if (member->call && number == member->request.number)
+        return member->call;
+    return coordinator->server == (int)(member - coordinator->members) &&
                    number == coordinator->model_number
                ? coordinator->model
                : NULL;
 }
 
-void parts_on_part(struct coordinator *coordinator, struct seat *seat,
+void parts_on_part(struct coordinator *coordinator, struct member *member,
                    const struct event *event)
 {
     const struct msg_part *part = &event->msg->part;
-    struct call *call = call_of(coordinator, seat, part->number);
-    struct entry *entry = call ? call_entry(call, coordinator, seat) : NULL;
+    struct call *call = call_of(coordinator, member, part->number);
+    struct entry *entry = call ? call_entry(call, coordinator, member) : NULL;
 
     if (!call)
-        mails_on_part(coordinator, seat, event);
+        mails_on_part(coordinator, member, event);
     if (!entry || call->complete)
         return; /* the call has failed meanwhile */
     if (!entry_gives(call, entry) || part->part >= entry->count ||
-        !*upload_of(coordinator, seat, call) ||
+        !*upload_of(coordinator, member, call) ||
         event->payload->size != part_size(coordinator, entry, part->part)) {
-        seat_lost(coordinator, seat, "it sent a part that nobody wanted",
-                  false);
+        member_lost(coordinator, member, "it sent a part that nobody wanted",
+                    false);
         return;
     }
-    --*upload_of(coordinator, seat, call);
+    --*upload_of(coordinator, member, call);
     if (entry->parts[part->part].state != PART_MISSING) {
-        send_credit(coordinator, seat, call, 1); /* it does it again */
+        send_credit(coordinator, member, call, 1); /* it does it again */
         return;
     }
     entry->parts[part->part].state = PART_CHECKING;
@@ -246,14 +246,16 @@ static struct call *call_by_id(struct coordinator *coordinator, uint64_t id)
     return NULL;
 }
 
-static struct seat *seat_in(struct coordinator *coordinator,
-                            const struct call *call, const struct entry *entry)
+static struct member *member_in(struct coordinator *coordinator,
+                                const struct call *call,
+                                const struct entry *entry)
 {
-    struct seat *seat =
-        entry->seat >= 0 ? &coordinator->seats[entry->seat] : NULL;
+    struct member *member =
+        entry->member >= 0 ? &coordinator->members[entry->member] : NULL;
 
-    return seat && (seat->call == call || call == coordinator->model) ? seat
-                                                                      : NULL;
+    return member && (member->call == call || call == coordinator->model)
+               ? member
+               : NULL;
 }
 
 /* Everybody's part is here: reduces them, in rank order. */
@@ -309,13 +311,13 @@ static void checked(struct coordinator *coordinator, struct call *call,
 {
     struct entry *entry = &call->entries[job->tag[1] >> 32];
     uint32_t part = (uint32_t)job->tag[1];
-    struct seat *seat = seat_in(coordinator, call, entry);
+    struct member *member = member_in(coordinator, call, entry);
 
     if (job->status != STATUS_OK) {
         entry->parts[part].state = PART_MISSING;
-        if (seat)
-            seat_lost(coordinator, seat, "a part did not match its checksum",
-                      false);
+        if (member)
+            member_lost(coordinator, member,
+                        "a part did not match its checksum", false);
         return;
     }
     entry->parts[part].state = PART_HERE;
@@ -325,8 +327,8 @@ static void checked(struct coordinator *coordinator, struct call *call,
         reduce(coordinator, call, part);
         return;
     }
-    if (seat)
-        send_credit(coordinator, seat, call, 1);
+    if (member)
+        send_credit(coordinator, member, call, 1);
     if (!call->laid)
         return;
     entry->parts[part].state = PART_DONE;
@@ -345,10 +347,10 @@ static void reduced(struct coordinator *coordinator, struct call *call,
     }
     call->pieces[part].blob = blob_ref(job->out[0]);
     for (unsigned i = 0; i < call->size; i++) {
-        struct seat *seat = seat_in(coordinator, call, &call->entries[i]);
+        struct member *member = member_in(coordinator, call, &call->entries[i]);
 
-        if (seat)
-            send_credit(coordinator, seat, call, 1);
+        if (member)
+            send_credit(coordinator, member, call, 1);
     }
     piece_ready(coordinator, call);
 }

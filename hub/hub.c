@@ -14,8 +14,8 @@
 typedef void handler(struct hub *hub, struct peer *peer,
                      const struct msg *msg, struct blob *payload);
 
-/* All that a peer of the group says is for the coordinator, from the first word.
- */
+/* All that a peer of the group says is for the coordinator, from the first
+ * word. */
 static void hub_on_group(struct hub *hub, struct peer *peer,
                          const struct msg *msg, struct blob *payload)
 {

@@ -51,8 +51,8 @@ static bool is_nobodys(const struct hub *hub, const struct peer *peer)
             !coordinator_knows(hub->coordinator, peer->id));
 }
 
-/* Who has become a node's is looked at once and no more; who has a seat in the
- * group may lose it, and is looked at again. */
+/* Who has become a node's is looked at once and no more; a member of the
+ * group may cease to be one, and is looked at again. */
 void strangers_tick(struct hub *hub)
 {
     struct peer *peer;

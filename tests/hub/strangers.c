@@ -117,7 +117,7 @@ static void joins(struct bench *bench, peer_id peer, uint64_t uuid,
     hand_say(&bench->hand, peer, &msg, NULL);
 }
 
-static void who_has_no_seat_in_the_group_is_cut(void)
+static void who_is_no_member_of_the_group_is_cut(void)
 {
     struct bench *bench = open_bench();
     struct msg sit = {.kind = MSG_SIT};
@@ -186,7 +186,7 @@ void add_hub_strangers_tests(CU_pSuite suite)
     TEST(who_was_given_the_second_port_is_told_and_no_offender);
     TEST(who_has_become_a_node_is_not);
     TEST(who_must_attach_again_has_the_same_time);
-    TEST(who_has_no_seat_in_the_group_is_cut);
+    TEST(who_is_no_member_of_the_group_is_cut);
     TEST(who_waits_for_the_operator_is_not_cut);
     TEST(a_crowd_of_strangers_leaves_room_again);
 }

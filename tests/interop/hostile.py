@@ -194,7 +194,7 @@ def giant(options):
             "worst PONG": worst}
 
 
-class Seat:
+class Member:
     """A member of the group for collectives."""
 
     def __init__(self, port, number, size):
@@ -205,7 +205,7 @@ class Seat:
             protocol_max=wire.VECTORS["protocol"][1], node_high=55,
             node_low=number, incarnation=time.time_ns(),
             manner=wire.word("manner", "patient"), size=size,
-            patience=30 * 10**9, name=f"seat{number}"))
+            patience=30 * 10**9, name=f"member{number}"))
         self.joined = self.control.hears("JOINED")
         if self.joined:
             self.bulk.send(message("SIT", session=self.joined.session))
@@ -249,15 +249,15 @@ class Seat:
 def gathers(options):
     """An allgather that all but one have come to, each with a third of what
     the hub keeps."""
-    seats = [Seat(options.port, i, 6) for i in range(6)]
+    members = [Member(options.port, i, 6) for i in range(6)]
     size, given = 600 << 20, 0
-    for seat in seats[:3]:
-        seat.gathers(size)
-        given += seat.gives(options.many, seats)
-    seats[3].gathers(size)
-    words = seats[3].refused()
-    for seat in seats:
-        seat.close()
+    for member in members[:3]:
+        member.gathers(size)
+        given += member.gives(options.many, members)
+    members[3].gathers(size)
+    words = members[3].refused()
+    for member in members:
+        member.close()
     return {"refused": "more than the hub keeps" in words, "words": words,
             "parts": given}
 
