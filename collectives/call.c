@@ -69,15 +69,15 @@ static void call_free(struct coordinator *coordinator, struct call *call)
     for (unsigned i = 0; i < call->size; i++) {
         struct entry *entry = &call->entries[i];
 
-        for (uint32_t j = 0; entry->parts && j < entry->count; j++)
-            blob_unref(&entry->parts[j].blob);
-        free(entry->parts);
+        for (uint32_t j = 0; entry->segments && j < entry->count; j++)
+            blob_unref(&entry->segments[j].blob);
+        free(entry->segments);
     }
     for (uint32_t i = 0; i < call->count; i++)
-        blob_unref(&call->pieces[i].blob);
+        blob_unref(&call->results[i].blob);
     coordinator->held -= call->bytes;
     free(call->entries);
-    free(call->pieces);
+    free(call->results);
     free(call);
 }
 

@@ -166,7 +166,7 @@ static struct call *call_begin(struct coordinator *coordinator,
     }
     call = call_new(coordinator, spec, member->name);
     if (spec->collective != COLLECTIVE_ALLGATHER)
-        pieces_lay(coordinator, call);
+        results_lay(coordinator, call);
     return call;
 }
 
@@ -180,14 +180,15 @@ void call_attend(struct coordinator *coordinator, struct member *member,
         send_outcome(coordinator, member, ENDING_SUCCESS, call, "");
         member->calling = false;
     }
-    pieces_deliver(coordinator, member);
+    results_deliver(coordinator, member);
 }
 
 /* Of a number of bytes that has been checked against the limit. */
-static uint32_t parts_in(const struct coordinator *coordinator, uint64_t bytes)
+static uint32_t segments_in(const struct coordinator *coordinator,
+                            uint64_t bytes)
 {
-    return (uint32_t)((bytes + coordinator->config.part_bytes - 1) /
-                      coordinator->config.part_bytes);
+    return (uint32_t)((bytes + coordinator->config.segment_bytes - 1) /
+                      coordinator->config.segment_bytes);
 }
 
 bool entry_fill(struct coordinator *coordinator, struct call *call,
@@ -205,10 +206,10 @@ bool entry_fill(struct coordinator *coordinator, struct call *call,
     entry->bytes = spec->bytes;
     entry->count = call->spec.collective == COLLECTIVE_LAZY
                        ? 0
-                       : parts_in(coordinator, spec->bytes);
-    entry->parts =
-        calloc(entry->count ? entry->count : 1, sizeof *entry->parts);
-    if (!entry->parts)
+                       : segments_in(coordinator, spec->bytes);
+    entry->segments =
+        calloc(entry->count ? entry->count : 1, sizeof *entry->segments);
+    if (!entry->segments)
         abort();
     return true;
 }
@@ -344,8 +345,9 @@ static void complete(struct coordinator *coordinator, struct call *call)
     call->retired = coordinator->manner == MANNER_ELASTIC;
     coordinator->averages += call->retired && !stops;
     for (unsigned i = 0; i < call->size; i++) {
-        free(call->entries[i].parts); /* all of them are in the pieces */
-        call->entries[i].parts = NULL;
+        free(call->entries[i]
+                 .segments); /* all of them are in the result segments */
+        call->entries[i].segments = NULL;
     }
     if (call->spec.collective == COLLECTIVE_CHECKPOINT ||
         call->spec.collective == COLLECTIVE_LAZY)
@@ -356,7 +358,7 @@ static void complete(struct coordinator *coordinator, struct call *call)
                          call, "");
             coordinator->members[i].calling = false;
         }
-    pieces_deliver_all(coordinator, call);
+    results_deliver_all(coordinator, call);
     if (call->spec.collective == COLLECTIVE_MODEL)
         models_fetched(coordinator, call);
     if (stops) {
@@ -384,7 +386,7 @@ void call_advance(struct coordinator *coordinator, struct call *call)
     if (call->complete || call->retired || !all_entered(coordinator, call))
         return;
     if (!call->laid)
-        pieces_lay(coordinator, call);
+        results_lay(coordinator, call);
     if (call->spec.collective == COLLECTIVE_CHECKPOINT &&
         models_choose_giver(coordinator, call))
         return;

@@ -1,6 +1,6 @@
 /* A member's side of collectives, as a machine. Its trainer is the program: it
  * asks (ASK), is asked for its data when they are needed (WANT, GIVE), gets
- * pieces of the result (GAIN), and is told how it ended (TOLD).
+ * segments of the result (GAIN), and is told how it ended (TOLD).
  *
  * In an elastic group it is FTLib's wrapper around a collective:
  *   alone                      -> NO_NEED

@@ -1,4 +1,4 @@
-/* A member's data: up in parts, down in pieces. */
+/* A member's data: input segments up, result segments down. */
 #include "collectives/client_inside.h"
 #include "collectives/work.h"
 
@@ -16,14 +16,14 @@ void upload_start(struct upload *upload, uint64_t number, bool again)
     upload->next = upload->credit = 0;
 }
 
-/* Has the next parts sealed, as many as there is credit for. */
+/* Has the next segments sealed, as many as there is credit for. */
 static void pump(struct client *client, struct upload *upload)
 {
     uint32_t size = client->hub.part_bytes;
 
     while (upload->whole && upload->credit &&
            (uint64_t)upload->next * size < upload->whole->size) {
-        struct job *job = job_new(&work_part_seal, client->pool, 1);
+        struct job *job = job_new(&work_segment_seal, client->pool, 1);
         uint64_t offset = (uint64_t)upload->next * size;
         uint64_t left = upload->whole->size - offset;
 
@@ -110,7 +110,7 @@ void data_on_give(struct client *client, const struct msg_give *give,
 void data_check(struct client *client, const struct msg_piece *piece,
                 struct blob *payload)
 {
-    struct job *job = job_new(&work_part_check, client->pool, 1);
+    struct job *job = job_new(&work_segment_check, client->pool, 1);
 
     job->pool = client->pool;
     job->in[0].blob = blob_ref(payload);
@@ -137,7 +137,7 @@ static void gained(struct client *client, struct job *job)
         return;
     if (job->status != STATUS_OK) {
         effects_note(client->out, NOTE_OFFENCE, client->name,
-                     "a piece of a result did not match its checksum");
+                     "a segment of a result did not match its checksum");
         client_reconnect(client);
         return;
     }
@@ -169,7 +169,7 @@ void data_done(struct client *client, struct job *job)
 {
     if (mail_done(client, job))
         return;
-    if (job->work == &work_part_seal)
+    if (job->work == &work_segment_seal)
         sealed(client, job);
     else
         gained(client, job);

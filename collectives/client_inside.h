@@ -31,12 +31,12 @@ struct dispatch {
     struct dispatch *next;
     bool incoming;
     uint64_t number, request, bytes;
-    uint32_t parts, done; /* in all; sent, or received and checked */
-    uint32_t asked;       /* of an outgoing one: jobs begun */
-    unsigned busy;        /* jobs that read the program's memory */
-    struct blob *whole;   /* outgoing: the program's memory */
-    uint64_t *checksums;  /* of its parts, as far as they are done */
-    bool marked;          /* incoming: the end mark has come: */
+    uint32_t segments, done; /* in all; sent, or received and checked */
+    uint32_t asked;          /* of an outgoing one: jobs begun */
+    unsigned busy;           /* jobs that read the program's memory */
+    struct blob *whole;      /* outgoing: the program's memory */
+    uint64_t *checksums;     /* of its segments, as far as they are done */
+    bool marked;             /* incoming: the end mark has come: */
     uint64_t end;
     bool failed; /* outgoing: is told when nothing reads any more */
     char text[MSG_TEXT_BYTES]; /* why */
@@ -96,7 +96,7 @@ void data_on_give(struct client *client, const struct msg_give *give,
                   struct blob *payload);
 void data_on_piece(struct client *client, const struct msg_piece *piece,
                    struct blob *payload);
-/* Has a piece of an answer or of mail checked. */
+/* Has a segment of a result or of mail checked. */
 void data_check(struct client *client, const struct msg_piece *piece,
                 struct blob *payload);
 void data_done(struct client *client, struct job *job);

@@ -1,5 +1,5 @@
 /* A member's messages to and from others. What it sends stays in the program's
- * memory, and is copied part by part as the receiver takes it. */
+ * memory, and is copied segment by segment as the receiver takes it. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "collectives/client_inside.h"
 #include "collectives/work.h"
 
-static uint32_t parts_in(const struct client *client, uint64_t bytes)
+static uint32_t segments_in(const struct client *client, uint64_t bytes)
 {
     uint32_t size = client->hub.part_bytes;
 
@@ -27,8 +27,9 @@ static struct dispatch *dispatch_add(struct client *client, bool incoming,
     made->number = client->next_number++;
     made->request = request;
     made->bytes = bytes;
-    made->parts = parts_in(client, bytes);
-    made->checksums = calloc(made->parts ? made->parts : 1, sizeof(uint64_t));
+    made->segments = segments_in(client, bytes);
+    made->checksums =
+        calloc(made->segments ? made->segments : 1, sizeof(uint64_t));
     if (!made->checksums)
         abort();
     made->next = client->dispatches;
@@ -100,10 +101,10 @@ void mail_fail_all(struct client *client, const char *text)
     }
 }
 
-/* The end mark: vouches for all parts and their order. */
+/* The end mark: vouches for all segments and their order. */
 static uint64_t checksum_of(const struct dispatch *one)
 {
-    return XXH3_64bits(one->checksums, one->parts * sizeof(uint64_t));
+    return XXH3_64bits(one->checksums, one->segments * sizeof(uint64_t));
 }
 
 /* ---- sending ---- */
@@ -143,11 +144,11 @@ bool mail_on_credit(struct client *client, const struct msg_credit *credit)
 
     if (!one)
         return false;
-    if (!one->parts)
+    if (!one->segments)
         send_end(client, one);
     for (uint32_t i = 0;
-         i < credit->more && one->asked < one->parts && !one->failed; i++) {
-        struct job *job = job_new(&work_part_copy, client->pool, 1);
+         i < credit->more && one->asked < one->segments && !one->failed; i++) {
+        struct job *job = job_new(&work_segment_copy, client->pool, 1);
         uint64_t offset = (uint64_t)one->asked * size;
         uint64_t left = one->bytes - offset;
 
@@ -177,7 +178,7 @@ static void copied(struct client *client, struct dispatch *one, struct job *job)
     msg.part.part = (uint32_t)job->tag[1];
     msg.part.checksum = job->out[0]->checksum;
     effects_send(client->out, PEER_BULK, &msg, job->out[0]);
-    if (++one->done == one->parts)
+    if (++one->done == one->segments)
         send_end(client, one);
 }
 
@@ -221,10 +222,11 @@ static void received(struct client *client, struct dispatch *one, bool good)
         good ? "" : "the message does not match its checksum");
 }
 
-/* It is complete with its last part and its end mark, whichever comes last. */
+/* It is complete with its last segment and its end mark, whichever comes last.
+ */
 static void look(struct client *client, struct dispatch *one)
 {
-    if (one->marked && one->done == one->parts)
+    if (one->marked && one->done == one->segments)
         received(client, one, checksum_of(one) == one->end);
 }
 
@@ -287,9 +289,9 @@ bool mail_done(struct client *client, struct job *job)
 {
     struct dispatch *one = dispatch_find(client, job->tag[0]);
 
-    if (one && job->work == &work_part_copy)
+    if (one && job->work == &work_segment_copy)
         copied(client, one, job);
-    else if (one && one->incoming && job->work == &work_part_check)
+    else if (one && one->incoming && job->work == &work_segment_check)
         checked(client, one, job);
-    return one != NULL || job->work == &work_part_copy;
+    return one != NULL || job->work == &work_segment_copy;
 }

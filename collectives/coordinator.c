@@ -26,7 +26,7 @@ static handler *const handlers[ROLES][MSG_KINDS] = {
     [ROLE_CONTROL] = {[MSG_WHO] = group_on_confirm,
                       [MSG_CALL] = calls_on_call,
                       [MSG_GIVE_UP] = calls_on_give_up,
-                      [MSG_CREDIT] = parts_on_credit,
+                      [MSG_CREDIT] = segments_on_credit,
                       [MSG_PING] = group_on_ping,
                       [MSG_SAY] = group_on_say,
                       [MSG_SEND] = mails_on_send,
@@ -34,7 +34,7 @@ static handler *const handlers[ROLES][MSG_KINDS] = {
                       [MSG_END] = mails_on_end,
                       [MSG_RECEIVED] = mails_on_received,
                       [MSG_BYE] = group_on_bye},
-    [ROLE_BULK] = {[MSG_PART] = parts_on_part, [MSG_ARRIVING] = on_arriving},
+    [ROLE_BULK] = {[MSG_PART] = segments_on_part, [MSG_ARRIVING] = on_arriving},
 };
 
 struct coordinator *coordinator_new(const struct coordinator_config *config,
@@ -44,7 +44,7 @@ struct coordinator *coordinator_new(const struct coordinator_config *config,
 
     if (!coordinator)
         abort();
-    assert(config->part_bytes && config->part_bytes % 8 == 0);
+    assert(config->segment_bytes && config->segment_bytes % 8 == 0);
     coordinator->config = *config;
     coordinator->pool = pool;
     coordinator->next_id = coordinator->next_session = coordinator->next_job =
@@ -67,7 +67,7 @@ void coordinator_destroy(struct coordinator **reference)
 
 bool coordinator_does(const struct work *work)
 {
-    return work == &work_part_check || work == &work_part_reduce;
+    return work == &work_segment_check || work == &work_segment_reduce;
 }
 
 void coordinator_job(struct coordinator *coordinator, struct job *job)
@@ -111,7 +111,7 @@ static void step(void *self, const struct event *event, struct effects *out)
     else if (event->kind == EVENT_LEAVE)
         group_leave(coordinator, event->peer);
     else if (event->kind == EVENT_DONE)
-        parts_done(coordinator, event->job);
+        segments_done(coordinator, event->job);
     else if (event->kind == EVENT_WAKE)
         group_tick(coordinator);
     calls_sweep(coordinator);
@@ -179,9 +179,9 @@ static const char *check_member(const struct coordinator *coordinator,
 static const char *check_call(const struct call *call)
 {
     if (call->ready > call->count)
-        return "a call has more pieces than it can have";
+        return "a call has more result segments than it can have";
     if (call->complete && call->ready != call->count)
-        return "a call is complete and has not all its pieces";
+        return "a call is complete and has not all its result segments";
     return NULL;
 }
 

@@ -3,9 +3,9 @@
  *
  * A member has a connection per channel. It says JOIN on control, is told
  * JOINED, says SIT on bulk. CALL brings it to a collective; whoever has
- * something to contribute is given credit and sends PARTs; each part is
+ * something to contribute is given credit and sends PARTs; each segment is
  * reduced as soon as everybody's is there, in rank order, and goes out as a
- * PIECE on the receiver's credit, while later parts come in.
+ * PIECE on the receiver's credit, while later segments come in.
  *
  * A call is known by its era and its sequence number in the era. In an elastic
  * group the era is the epoch of the membership: whoever comes or goes begins a
@@ -32,10 +32,10 @@ enum { COORDINATOR_MEMBERS = 64, COORDINATOR_NAME_BYTES = 40 };
 #define COORDINATOR_SILENT (2 * SECOND)
 
 struct coordinator_config {
-    uint64_t run;        /* not 0 */
-    uint32_t part_bytes; /* a multiple of 8 */
-    uint32_t window;     /* parts in flight per member and direction */
-    uint64_t limit;      /* bytes of results and models that are kept */
+    uint64_t run;           /* not 0 */
+    uint32_t segment_bytes; /* a multiple of 8 */
+    uint32_t window;        /* segments in flight per member and direction */
+    uint64_t limit;         /* bytes of results and models that are kept */
 };
 
 struct coordinator_view {

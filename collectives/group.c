@@ -259,7 +259,7 @@ static void member_take(struct coordinator *coordinator, struct member *member,
     msg.joined.protocol = PROTOCOL_MAX;
     msg.joined.run = coordinator->config.run;
     msg.joined.session = member->session;
-    msg.joined.part_bytes = coordinator->config.part_bytes;
+    msg.joined.part_bytes = coordinator->config.segment_bytes;
     msg.joined.window = coordinator->config.window;
     effects_send(coordinator->out, event->peer, &msg, NULL);
     if (coordinator->manner == MANNER_PATIENT)
@@ -336,7 +336,7 @@ void group_on_sit(struct coordinator *coordinator, struct member *nobody,
             member->key != event->key)
             continue;
         member->bulk = event->peer;
-        pieces_deliver(coordinator, member);
+        results_deliver(coordinator, member);
         mails_flow(coordinator, (int)i);
         return;
     }

@@ -1,5 +1,5 @@
 /* The coordinator's inside, shared by coordinator.c group.c call.c calls.c
- * parts.c models.c and mails.c. */
+ * segments.c models.c and mails.c. */
 #ifndef COLLECTIVES_INSIDE_H
 #define COLLECTIVES_INSIDE_H
 
@@ -12,20 +12,20 @@
 enum {
     COORDINATOR_CALLS = 1 << 14, /* that are kept of a version */
     COORDINATOR_ON_THEIR_WAY =
-        4 * COORDINATOR_MEMBERS, /* parts, of all in a call */
+        4 * COORDINATOR_MEMBERS, /* segments, of all in a call */
     COORDINATOR_MAILS = 256,     /* that wait, from a member or for one */
-    MAIL_WINDOW = 4              /* parts of a message in flight */
+    MAIL_WINDOW = 4              /* segments of a message in flight */
 };
 
-enum part_state {
-    PART_MISSING,
-    PART_CHECKING,
-    PART_HERE, /* good, waits for the others' */
-    PART_DONE  /* in the result */
+enum segment_state {
+    SEGMENT_MISSING,
+    SEGMENT_CHECKING,
+    SEGMENT_CHECKED, /* good, waits for the others' */
+    SEGMENT_USED     /* in the result */
 };
 
-struct part_of {
-    enum part_state state;
+struct input_segment {
+    enum segment_state state;
     struct blob *blob; /* while HERE */
 };
 
@@ -34,11 +34,12 @@ struct entry {
     int member; /* its place; -1: it has left for good, its share is whole */
     bool entered;
     uint64_t bytes;
-    uint32_t count, here;  /* parts in all, and checked */
-    struct part_of *parts; /* count of them; NULL until it has entered */
+    uint32_t count, here; /* segments in all, and checked */
+    struct input_segment
+        *segments; /* count of them; NULL until it has entered */
 };
 
-struct piece {
+struct result_segment {
     struct blob *blob; /* NULL: not there yet */
     uint64_t offset;
     bool busy; /* a reduction is under way */
@@ -51,11 +52,11 @@ struct call {
     char first[COORDINATOR_NAME_BYTES]; /* who that was */
     struct entry *entries;              /* by rank; `size` of them */
     unsigned size;
-    int giver;            /* of a model: its rank, or -1 */
-    struct piece *pieces; /* in the order they are sent */
+    int giver;                      /* of a model: its rank, or -1 */
+    struct result_segment *results; /* in the order they are sent */
     uint32_t count, ready;
-    uint64_t bytes; /* of all pieces, as far as they are known */
-    bool laid;      /* pieces are allocated */
+    uint64_t bytes; /* of all result segments, as far as they are known */
+    bool laid;      /* result segments are allocated */
     bool complete;
     bool retired; /* nobody new comes: goes when all have it */
 };
@@ -72,10 +73,11 @@ struct member {
     uint64_t version;    /* checkpoints it has taken part in or loaded */
     bool calling;        /* `request` has no outcome yet */
     struct msg_call request;
-    struct call *call;     /* whose result it is getting, or NULL */
-    bool takes;            /* it wants the result's pieces */
-    uint32_t upload;       /* parts that it may send */
-    uint32_t next, credit; /* next piece; pieces that may be sent */
+    struct call *call; /* whose result it is getting, or NULL */
+    bool takes;        /* it wants the result */
+    uint32_t upload;   /* segments that it may send */
+    uint32_t next;     /* the next result segment */
+    uint32_t credit;   /* result segments that may be sent */
 };
 
 /* A message from one member to another: the hub keeps none of its data. */
@@ -86,7 +88,7 @@ struct mail {
     uint64_t number_from, number_to;
     uint64_t bytes;
     bool active;     /* its data flow; of one receiver one at a time */
-    uint32_t credit; /* parts that the sender may send */
+    uint32_t credit; /* segments that the sender may send */
 };
 
 struct coordinator {
@@ -112,7 +114,7 @@ struct coordinator {
     struct call *model;    /* by which it is being fetched, or NULL */
     int server;            /* the member that was asked for it, or -1 */
     uint64_t model_number; /* of the server's call */
-    uint32_t model_upload; /* parts of it that it may send */
+    uint32_t model_upload; /* segments of it that it may send */
     uint64_t held;
 
     struct mail *mails; /* oldest first */
@@ -188,24 +190,24 @@ bool entry_fill(struct coordinator *coordinator, struct call *call,
 /* The member begins to wait for the call's result. */
 void call_attend(struct coordinator *coordinator, struct member *member,
                  struct call *call);
-/* After an entry, a part or a leave: is it complete? */
+/* After an entry, a segment or a leave: is it complete? */
 void call_advance(struct coordinator *coordinator, struct call *call);
 
-/* parts.c: data up and down */
-void parts_on_part(struct coordinator *coordinator, struct member *member,
-                   const struct event *event);
-void parts_on_credit(struct coordinator *coordinator, struct member *member,
-                     const struct event *event);
-void parts_done(struct coordinator *coordinator, struct job *job);
+/* segments.c: data up and down */
+void segments_on_part(struct coordinator *coordinator, struct member *member,
+                      const struct event *event);
+void segments_on_credit(struct coordinator *coordinator, struct member *member,
+                        const struct event *event);
+void segments_done(struct coordinator *coordinator, struct job *job);
 /* Whether this entry has something to send. */
 bool entry_gives(const struct call *call, const struct entry *entry);
 /* Lets the member send what is missing of its contribution. */
 void entry_open(struct coordinator *coordinator, struct member *member,
                 struct call *call, struct entry *entry);
-/* Allocates the pieces, once their number is known. */
-void pieces_lay(struct coordinator *coordinator, struct call *call);
-void pieces_deliver(struct coordinator *coordinator, struct member *member);
-void pieces_deliver_all(struct coordinator *coordinator, struct call *call);
+/* Allocates the result segments, once their number is known. */
+void results_lay(struct coordinator *coordinator, struct call *call);
+void results_deliver(struct coordinator *coordinator, struct member *member);
+void results_deliver_all(struct coordinator *coordinator, struct call *call);
 
 /* mails.c: from one member to another */
 void mails_on_send(struct coordinator *coordinator, struct member *member,
@@ -216,7 +218,7 @@ void mails_on_end(struct coordinator *coordinator, struct member *member,
                   const struct event *event);
 void mails_on_received(struct coordinator *coordinator, struct member *member,
                        const struct event *event);
-/* A part of a message, or credit for one; what is of none is forgotten. */
+/* A segment of a message, or credit for one; what is of none is forgotten. */
 void mails_on_part(struct coordinator *coordinator, struct member *member,
                    const struct event *event);
 void mails_on_credit(struct coordinator *coordinator, struct member *member,

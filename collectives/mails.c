@@ -1,6 +1,6 @@
 /* Messages from one member to another. A sender announces one, and its data
- * flow once the receiver has a place for it: part by part, on the receiver's
- * credit, through the hub, which neither keeps nor reads them. */
+ * flow once the receiver has a place for it: segment by segment, on the
+ * receiver's credit, through the hub, which neither keeps nor reads them. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -46,13 +46,13 @@ static struct mail *mail_to(struct coordinator *coordinator,
 }
 
 static void send_credit(struct coordinator *coordinator, struct mail *mail,
-                        uint32_t parts)
+                        uint32_t segments)
 {
     struct msg msg = {.kind = MSG_CREDIT};
 
-    mail->credit += parts;
+    mail->credit += segments;
     msg.credit.exchange = mail->number_from;
-    msg.credit.more = parts;
+    msg.credit.more = segments;
     effects_send(coordinator->out, coordinator->members[mail->from].control,
                  &msg, NULL);
 }
@@ -176,15 +176,16 @@ void mails_on_part(struct coordinator *coordinator, struct member *member,
 {
     const struct msg_part *part = &event->msg->part;
     struct mail *mail = mail_from(coordinator, member, part->number);
-    uint64_t offset = (uint64_t)part->part * coordinator->config.part_bytes;
+    uint64_t offset = (uint64_t)part->part * coordinator->config.segment_bytes;
     uint64_t size = event->payload->size;
     struct msg msg = {.kind = MSG_PIECE};
 
     if (!mail)
         return; /* it has been received, or is lost */
     if (!mail->credit || offset >= mail->bytes ||
-        size > coordinator->config.part_bytes || size > mail->bytes - offset) {
-        member_lost(coordinator, member, "it sent a part that nobody wanted",
+        size > coordinator->config.segment_bytes ||
+        size > mail->bytes - offset) {
+        member_lost(coordinator, member, "it sent a segment that nobody wanted",
                     false);
         return;
     }

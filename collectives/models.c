@@ -176,7 +176,7 @@ void models_bring(struct coordinator *coordinator, struct member *member,
     coordinator->model->giver = (int)member_rank(coordinator, member);
     entry = &coordinator->model->entries[coordinator->model->giver];
     (void)entry_fill(coordinator, coordinator->model, entry, spec);
-    pieces_lay(coordinator, coordinator->model);
+    results_lay(coordinator, coordinator->model);
     entry_open(coordinator, member, coordinator->model, entry);
 }
 

@@ -176,7 +176,7 @@ static void copy(struct job *job)
     blob_seal(job->out[0]);
 }
 
-const struct work work_part_check = {"part_check", check, NULL};
-const struct work work_part_copy = {"part_copy", copy, NULL};
-const struct work work_part_seal = {"part_seal", seal, NULL};
-const struct work work_part_reduce = {"part_reduce", reduce, NULL};
+const struct work work_segment_check = {"segment_check", check, NULL};
+const struct work work_segment_copy = {"segment_copy", copy, NULL};
+const struct work work_segment_seal = {"segment_seal", seal, NULL};
+const struct work work_segment_reduce = {"segment_reduce", reduce, NULL};

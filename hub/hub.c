@@ -57,7 +57,7 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
     [PEER_ENROLLER] = {[MSG_ENROL] = hub_on_enrol},
 };
 
-/* Collectives travel in parts of a chunk's size. */
+/* Collectives travel in segments of a chunk's size. */
 static struct coordinator *new_coordinator(const struct hub_config *config,
                                            struct pool *pool)
 {
@@ -65,10 +65,10 @@ static struct coordinator *new_coordinator(const struct hub_config *config,
                                       .limit = GROUP_LIMIT};
     uint64_t bytes = (uint64_t)config->chunk_elements * sizeof(float) / 8 * 8;
 
-    made.part_bytes = bytes >= 8 ? (uint32_t)bytes : 8;
+    made.segment_bytes = bytes >= 8 ? (uint32_t)bytes : 8;
     made.window = GROUP_WINDOW;
-    if (config->window && config->window / made.part_bytes < GROUP_WINDOW)
-        made.window = (uint32_t)(config->window / made.part_bytes);
+    if (config->window && config->window / made.segment_bytes < GROUP_WINDOW)
+        made.window = (uint32_t)(config->window / made.segment_bytes);
     if (!made.window)
         made.window = 1;
     return coordinator_new(&made, pool);

@@ -35,7 +35,7 @@ enum {
     MAX_REMEMBERED = 2 * MAX_OFFERS, /* of one node, for when it is back */
     MAX_CHECKPOINTS = 16,        /* orders that wait for a save */
     MAX_ENROLLING = 64,          /* nodes that wait for the operator */
-    GROUP_WINDOW = 16            /* parts in flight of a member of the group */
+    GROUP_WINDOW = 16            /* segments in flight per group member */
 };
 
 /* Results and checkpoints of the group that are kept. */

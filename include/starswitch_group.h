@@ -231,8 +231,8 @@ STAR_API enum star_group_status star_group_execute(struct star_group *group,
  *
  * Nothing of a message moves before its receiver has a place for it, so that
  * none needs memory on its way. Messages from one member to another come in
- * the order they were sent. Each is checked: begin mark, a checksum per part,
- * and an end mark with one over all of them. */
+ * the order they were sent. Each is checked: begin mark, a checksum per
+ * segment, and an end mark with one over all of them. */
 
 enum { STAR_ANY = -1 }; /* source or tag */
 

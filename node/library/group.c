@@ -89,7 +89,7 @@ size_t spans_size(const struct span *spans, size_t count)
     return size;
 }
 
-/* The part of a piece that lies in the span that begins at `start`. */
+/* What of a segment lies in the span that begins at `start`. */
 static void copy_into(const struct span *span, uint64_t start,
                       const struct gain *gain)
 {

@@ -15,13 +15,13 @@
 #include "keys/identity.h"
 #include "net/net.h"
 
-/* A part of what travels as one vector. */
+/* A stretch of memory; several may travel as one vector. */
 struct span {
     void *bytes;
     size_t size;
 };
 
-/* A piece of a result, until all have come. */
+/* A segment of a result, until all have come. */
 struct gain {
     struct blob *blob;
     uint64_t offset;

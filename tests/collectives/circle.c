@@ -115,7 +115,7 @@ static unsigned whose(const struct circle *circle, peer_id peer)
 
 /* ---- what machines do ---- */
 
-/* Somebody changes a byte of a part on its way. */
+/* Somebody changes a byte of a segment on its way. */
 static struct blob *spoilt(struct circle *circle, struct blob *payload)
 {
     struct blob *copy = blob_new(circle->pool, payload->size);
@@ -144,7 +144,7 @@ static void send_up(struct circle *circle, unsigned place,
     if (effect->msg.kind == MSG_END)
         effect->msg.end.checksum += circle->spoil_end;
     if (effect->msg.kind == MSG_PART) {
-        circle->parts++;
+        circle->inputs++;
         if (circle->spoil)
             event.payload = copy = spoilt(circle, effect->payload);
     }
@@ -166,7 +166,7 @@ static void send_down(struct circle *circle, struct effect *effect)
 
     if (place == COORDINATOR || member->deaf || !member->client)
         return;
-    circle->pieces += effect->msg.kind == MSG_PIECE;
+    circle->results += effect->msg.kind == MSG_PIECE;
     circle_post(circle, place, arrival(circle, member, false, channel), &event);
 }
 

@@ -20,7 +20,7 @@
 #include "core/prng.h"
 #include "seam/history.h"
 
-enum { CIRCLE_MEMBERS = 12, CIRCLE_BYTES = 1 << 16, CIRCLE_PART = 64 };
+enum { CIRCLE_MEMBERS = 12, CIRCLE_BYTES = 1 << 16, CIRCLE_SEGMENT = 64 };
 
 struct circle_member {
     struct client *client; /* NULL: no process */
@@ -61,7 +61,7 @@ struct circle {
     peer_id next_peer;
     struct circle_post *posts; /* on their way, by arrival */
     uint64_t order;
-    uint64_t parts, pieces; /* that the coordinator was sent, and sent */
+    uint64_t inputs, results; /* segments to and from the coordinator */
     bool spoil, spoil_end;  /* the next PART, or END, is changed on its way */
     struct history history;
 };

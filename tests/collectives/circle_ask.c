@@ -29,8 +29,11 @@ struct circle *circle_new(enum manner manner, unsigned count)
     if (!circle)
         abort();
     circle->pool = pool_new();
-    circle->config = (struct coordinator_config){
-        .run = 7, .part_bytes = CIRCLE_PART, .window = 2, .limit = 1 << 20};
+    circle->config =
+        (struct coordinator_config){.run = 7,
+                                    .segment_bytes = CIRCLE_SEGMENT,
+                                    .window = 2,
+                                    .limit = 1 << 20};
     circle->coordinator = coordinator_new(&circle->config, circle->pool);
     circle->machine = coordinator_machine(circle->coordinator);
     circle->now = SECOND;

@@ -16,7 +16,7 @@ static struct circle *built(enum manner manner, unsigned count)
     return circle;
 }
 
-static void an_allreduce_averages_in_parts(void)
+static void an_allreduce_averages_in_segments(void)
 {
     struct circle *circle = built(MANNER_ELASTIC, 3);
 
@@ -31,7 +31,7 @@ static void an_allreduce_averages_in_parts(void)
         CHECK_NEAR(2, (double)circle_float(circle, i, 0), 0);
         CHECK_NEAR(2, (double)circle_float(circle, i, 99), 0);
     }
-    CHECK_EQUAL(3 * 7, circle->parts);
+    CHECK_EQUAL(3 * 7, circle->inputs);
     circle_run(circle, SECOND);
     CHECK_EQUAL(0, circle_view(circle).held);
     circle_destroy(&circle);
@@ -91,7 +91,7 @@ static void an_allgather_is_in_rank_order_with_any_sizes(void)
     circle_destroy(&circle);
 }
 
-static void a_spoilt_part_is_noticed_and_sent_again(void)
+static void a_spoilt_segment_is_noticed_and_sent_again(void)
 {
     struct circle *circle = built(MANNER_PATIENT, 2);
 
@@ -214,11 +214,11 @@ static void a_wait_ends_at_its_limit_and_says_for_what(void)
 
 void add_collectives_collective_tests(CU_pSuite suite)
 {
-    TEST(an_allreduce_averages_in_parts);
+    TEST(an_allreduce_averages_in_segments);
     TEST(a_barrier_waits_for_the_last);
     TEST(a_broadcast_comes_from_its_root);
     TEST(an_allgather_is_in_rank_order_with_any_sizes);
-    TEST(a_spoilt_part_is_noticed_and_sent_again);
+    TEST(a_spoilt_segment_is_noticed_and_sent_again);
     TEST(the_same_seed_gives_the_same_history);
     TEST(calls_that_do_not_agree_are_refused_by_name);
     TEST(what_is_more_than_the_hub_keeps_is_refused);

@@ -119,7 +119,7 @@ static void ft_05_allreduce_average_3_rank_0_fails_for_a_newcomer(void)
     CHECK(!circle->members[0].asking); /* at once, before anything is sent */
     CHECK_EQUAL(ENDING_FAIL, elastic_told(circle, 0)->outcome);
     CHECK_TEXT("a new member has joined", elastic_told(circle, 0)->text);
-    CHECK_EQUAL(0, circle->parts);
+    CHECK_EQUAL(0, circle->inputs);
     circle_destroy(&circle);
 }
 

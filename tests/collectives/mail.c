@@ -67,14 +67,14 @@ static void ap_12_a_message_moves_once_its_receiver_has_a_place(void)
     CHECK_EQUAL(0, members[2].mail.from);
     CHECK_EQUAL(5, members[2].mail.tag);
     CHECK_EQUAL(BYTES, members[2].mail.bytes);
-    CHECK_EQUAL(0, circle->parts); /* nothing moves before it is taken */
+    CHECK_EQUAL(0, circle->inputs); /* nothing moves before it is taken */
     take(circle, 2);
     circle_run(circle, SECOND);
     CHECK_EQUAL(ENDING_SUCCESS, members[0].delivered.outcome);
     CHECK_EQUAL(ENDING_SUCCESS, members[2].delivered.outcome);
     CHECK_EQUAL(1, members[0].deliveries);
     CHECK_EQUAL(0, memcmp(members[0].in, members[2].out, BYTES));
-    CHECK_EQUAL(16, circle->parts);
+    CHECK_EQUAL(16, circle->inputs);
     circle_destroy(&circle);
 }
 
@@ -108,7 +108,7 @@ static void one_message_flows_to_a_receiver_at_a_time(void)
     circle_run(circle, 2 * MILLISECOND);
     take(circle, 2);
     circle_run(circle, 2 * MILLISECOND);
-    CHECK_EQUAL(4, circle->parts); /* the window of the first */
+    CHECK_EQUAL(4, circle->inputs); /* the window of the first */
     circle_run(circle, SECOND);
     CHECK_EQUAL(2, circle->members[2].deliveries);
     CHECK_EQUAL(0, memcmp(circle->members[1].in, circle->members[2].out,

@@ -44,7 +44,7 @@ static void rb_06_what_was_whole_is_not_needed_again(void)
 {
     struct circle *circle = patient_new(2);
 
-    circle_floats(circle, 0, 30, 1); /* two parts: a window */
+    circle_floats(circle, 0, 30, 1); /* two segments: a window */
     circle_floats(circle, 1, 30, 4);
     circle_call(circle, 1, COLLECTIVE_ALLREDUCE);
     circle_run(circle, SECOND);

@@ -13,7 +13,7 @@ enum { INPUTS = 5, ELEMENTS = 5000 };
 static struct job *reduced(struct pool *pool, enum scalar scalar,
                            enum reduction reduction, size_t bytes)
 {
-    struct job *job = job_new(&work_part_reduce, pool, INPUTS);
+    struct job *job = job_new(&work_segment_reduce, pool, INPUTS);
     struct prng prng;
 
     prng_seed(&prng, 17);
@@ -144,7 +144,7 @@ static void rb_12_max_min_sum_and_mean_of_floats(void)
 static void rb_12_floats_are_added_in_double(void)
 {
     struct pool *pool = pool_new();
-    struct job *job = job_new(&work_part_reduce, pool, 3);
+    struct job *job = job_new(&work_segment_reduce, pool, 3);
     const float values[] = {1e8f, 1, -1e8f};
 
     for (unsigned i = 0; i < 3; i++) {

@@ -130,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                               .next_peer = FIRST_PEER,
                               .check = check};
     const struct coordinator_config config = {
-        .run = 7, .part_bytes = PART_BYTES, .window = 2, .limit = 4096};
+        .run = 7, .segment_bytes = PART_BYTES, .window = 2, .limit = 4096};
     struct coordinator *coordinator = coordinator_new(&config, session.pool);
 
     session.machine = coordinator_machine(coordinator);

@@ -1,4 +1,5 @@
-/* Data: contributions come up in parts, results go down in pieces. */
+/* Data: what members bring comes up in input segments, results go down in
+ * result segments. */
 #include <stdlib.h>
 
 #include "collectives/inside.h"
@@ -29,16 +30,16 @@ static bool is_reduced(const struct call *call)
     return call->spec.collective == COLLECTIVE_ALLREDUCE;
 }
 
-/* Bytes of part `part` of a contribution. */
-static uint64_t part_size(const struct coordinator *coordinator,
-                          const struct entry *entry, uint32_t part)
+/* Bytes of an input segment. */
+static uint64_t segment_size(const struct coordinator *coordinator,
+                             const struct entry *entry, uint32_t segment)
 {
     uint64_t left =
-        entry->bytes - (uint64_t)part * coordinator->config.part_bytes;
+        entry->bytes - (uint64_t)segment * coordinator->config.segment_bytes;
 
-    return left < coordinator->config.part_bytes
+    return left < coordinator->config.segment_bytes
                ? left
-               : coordinator->config.part_bytes;
+               : coordinator->config.segment_bytes;
 }
 
 /* Parts of this call that the member may send: a member brings a model while it
@@ -61,7 +62,7 @@ static uint32_t window_of(const struct coordinator *coordinator,
 }
 
 static void send_credit(struct coordinator *coordinator, struct member *member,
-                        const struct call *call, uint32_t parts)
+                        const struct call *call, uint32_t segments)
 {
     uint32_t *upload = upload_of(coordinator, member, call);
     uint32_t window = window_of(coordinator, call);
@@ -69,12 +70,12 @@ static void send_credit(struct coordinator *coordinator, struct member *member,
 
     if (*upload >= window)
         return;
-    if (parts > window - *upload)
-        parts = window - *upload;
-    *upload += parts;
+    if (segments > window - *upload)
+        segments = window - *upload;
+    *upload += segments;
     msg.credit.exchange = call == coordinator->model ? coordinator->model_number
                                                      : member->request.number;
-    msg.credit.more = parts;
+    msg.credit.more = segments;
     effects_send(coordinator->out, member->control, &msg, NULL);
 }
 
@@ -86,14 +87,14 @@ void entry_open(struct coordinator *coordinator, struct member *member,
         send_credit(coordinator, member, call, coordinator->config.window);
 }
 
-/* ---- pieces ---- */
+/* ---- result segments ---- */
 
-/* Of a reduction piece i is of all parts i; otherwise there is a piece for
- * each part, in the order of the ranks. */
-void pieces_lay(struct coordinator *coordinator, struct call *call)
+/* A reduction has one result segment for all input segments of one place;
+ * otherwise there is one for each, in the order of the ranks. */
+void results_lay(struct coordinator *coordinator, struct call *call)
 {
     bool gathers = is_gathered(call);
-    uint32_t size = coordinator->config.part_bytes;
+    uint32_t size = coordinator->config.segment_bytes;
     uint64_t offset = 0;
     uint32_t at = 0;
 
@@ -107,38 +108,40 @@ void pieces_lay(struct coordinator *coordinator, struct call *call)
         call->count = 0;
     for (unsigned i = 0; gathers && i < call->size; i++)
         call->count += call->entries[i].count;
-    call->pieces = calloc(call->count ? call->count : 1, sizeof *call->pieces);
-    if (!call->pieces)
+    call->results =
+        calloc(call->count ? call->count : 1, sizeof *call->results);
+    if (!call->results)
         abort();
     call->laid = true;
     for (uint32_t i = 0; !gathers && i < call->count; i++)
-        call->pieces[i].offset = (uint64_t)i * size;
+        call->results[i].offset = (uint64_t)i * size;
     for (unsigned i = 0; gathers && i < call->size; i++) {
         struct entry *entry = &call->entries[i];
 
         for (uint32_t j = 0; j < entry->count; j++, at++) {
-            call->pieces[at].offset = offset + (uint64_t)j * size;
-            call->pieces[at].blob = entry->parts[j].blob;
-            call->ready += entry->parts[j].blob != NULL;
-            entry->parts[j].blob = NULL;
+            call->results[at].offset = offset + (uint64_t)j * size;
+            call->results[at].blob = entry->segments[j].blob;
+            call->ready += entry->segments[j].blob != NULL;
+            entry->segments[j].blob = NULL;
         }
         offset += entry->bytes;
     }
 }
 
-/* The piece that a part of this entry becomes, if it is not reduced. */
-static struct piece *piece_of(struct call *call, const struct entry *entry,
-                              uint32_t part)
+/* The result segment that an input segment becomes, if it is not
+ * reduced. */
+static struct result_segment *
+result_of(struct call *call, const struct entry *entry, uint32_t segment)
 {
-    uint32_t at = part;
+    uint32_t at = segment;
 
     if (is_gathered(call))
         for (const struct entry *each = call->entries; each < entry; each++)
             at += each->count;
-    return &call->pieces[at];
+    return &call->results[at];
 }
 
-void pieces_deliver(struct coordinator *coordinator, struct member *member)
+void results_deliver(struct coordinator *coordinator, struct member *member)
 {
     struct call *call = member->call;
     struct msg msg = {.kind = MSG_PIECE};
@@ -146,28 +149,28 @@ void pieces_deliver(struct coordinator *coordinator, struct member *member)
     if (!call || !call->laid)
         return;
     while (member->takes && member->bulk != PEER_NONE && member->credit &&
-           member->next < call->count && call->pieces[member->next].blob) {
-        const struct piece *piece = &call->pieces[member->next++];
+           member->next < call->count && call->results[member->next].blob) {
+        const struct result_segment *segment = &call->results[member->next++];
 
         member->credit--;
         msg.piece.number = member->request.number;
-        msg.piece.offset = piece->offset;
-        msg.piece.checksum = piece->blob->checksum;
-        effects_send(coordinator->out, member->bulk, &msg, piece->blob);
+        msg.piece.offset = segment->offset;
+        msg.piece.checksum = segment->blob->checksum;
+        effects_send(coordinator->out, member->bulk, &msg, segment->blob);
     }
     if (call->complete && (!member->takes || member->next == call->count))
         member->call = NULL;
 }
 
-void pieces_deliver_all(struct coordinator *coordinator, struct call *call)
+void results_deliver_all(struct coordinator *coordinator, struct call *call)
 {
     for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
         if (coordinator->members[i].call == call)
-            pieces_deliver(coordinator, &coordinator->members[i]);
+            results_deliver(coordinator, &coordinator->members[i]);
 }
 
-void parts_on_credit(struct coordinator *coordinator, struct member *member,
-                     const struct event *event)
+void segments_on_credit(struct coordinator *coordinator, struct member *member,
+                        const struct event *event)
 {
     const struct msg_credit *credit = &event->msg->credit;
 
@@ -181,16 +184,16 @@ void parts_on_credit(struct coordinator *coordinator, struct member *member,
         return;
     }
     member->credit += (uint32_t)credit->more;
-    pieces_deliver(coordinator, member);
+    results_deliver(coordinator, member);
 }
 
-/* ---- parts ---- */
+/* ---- input segments ---- */
 
 static void check(struct coordinator *coordinator, struct call *call,
                   const struct entry *entry, const struct msg_part *part,
                   struct blob *payload)
 {
-    struct job *job = job_new(&work_part_check, coordinator->pool, 1);
+    struct job *job = job_new(&work_segment_check, coordinator->pool, 1);
 
     job->in[0].blob = blob_ref(payload);
     job->tag[0] = call->id;
@@ -211,8 +214,8 @@ static struct call *call_of(struct coordinator *coordinator,
                : NULL;
 }
 
-void parts_on_part(struct coordinator *coordinator, struct member *member,
-                   const struct event *event)
+void segments_on_part(struct coordinator *coordinator, struct member *member,
+                      const struct event *event)
 {
     const struct msg_part *part = &event->msg->part;
     struct call *call = call_of(coordinator, member, part->number);
@@ -224,17 +227,17 @@ void parts_on_part(struct coordinator *coordinator, struct member *member,
         return; /* the call has failed meanwhile */
     if (!entry_gives(call, entry) || part->part >= entry->count ||
         !*upload_of(coordinator, member, call) ||
-        event->payload->size != part_size(coordinator, entry, part->part)) {
-        member_lost(coordinator, member, "it sent a part that nobody wanted",
+        event->payload->size != segment_size(coordinator, entry, part->part)) {
+        member_lost(coordinator, member, "it sent a segment that nobody wanted",
                     false);
         return;
     }
     --*upload_of(coordinator, member, call);
-    if (entry->parts[part->part].state != PART_MISSING) {
+    if (entry->segments[part->part].state != SEGMENT_MISSING) {
         send_credit(coordinator, member, call, 1); /* it does it again */
         return;
     }
-    entry->parts[part->part].state = PART_CHECKING;
+    entry->segments[part->part].state = SEGMENT_CHECKING;
     check(coordinator, call, entry, part, event->payload);
 }
 
@@ -258,110 +261,112 @@ static struct member *member_in(struct coordinator *coordinator,
                : NULL;
 }
 
-/* Everybody's part is here: reduces them, in rank order. */
+/* Reduces the members' segments of one place in rank order, once all are here.
+ */
 static void reduce(struct coordinator *coordinator, struct call *call,
-                   uint32_t part)
+                   uint32_t segment)
 {
     struct job *job;
 
-    if (call->pieces[part].busy || call->pieces[part].blob)
+    if (call->results[segment].busy || call->results[segment].blob)
         return;
     for (unsigned i = 0; i < call->size; i++)
         if (!call->entries[i].entered ||
-            call->entries[i].parts[part].state != PART_HERE)
+            call->entries[i].segments[segment].state != SEGMENT_CHECKED)
             return;
-    job = job_new(&work_part_reduce, coordinator->pool, call->size);
+    job = job_new(&work_segment_reduce, coordinator->pool, call->size);
     for (unsigned i = 0; i < call->size; i++) {
-        job->in[i].blob = call->entries[i].parts[part].blob;
-        call->entries[i].parts[part].blob = NULL;
-        call->entries[i].parts[part].state = PART_DONE;
+        job->in[i].blob = call->entries[i].segments[segment].blob;
+        call->entries[i].segments[segment].blob = NULL;
+        call->entries[i].segments[segment].state = SEGMENT_USED;
     }
     job->number[0] = (double)call->spec.scalar;
     job->number[1] = (double)call->spec.reduction;
     job->tag[0] = call->id;
-    job->tag[1] = part;
-    call->pieces[part].busy = true;
+    job->tag[1] = segment;
+    call->results[segment].busy = true;
     coordinator_job(coordinator, job);
 }
 
-/* A piece is there: sends it to those who wait for it. */
-static void piece_ready(struct coordinator *coordinator, struct call *call)
+/* A result segment is there: sends it to those who wait for it. */
+static void result_ready(struct coordinator *coordinator, struct call *call)
 {
     call->ready++;
-    pieces_deliver_all(coordinator, call);
+    results_deliver_all(coordinator, call);
     call_advance(coordinator, call);
 }
 
-/* Another giver of a checkpoint may have brought this piece already. */
+/* Another giver of a checkpoint may have brought this result segment already.
+ */
 static void place(struct coordinator *coordinator, struct call *call,
-                  struct piece *piece, struct blob **blob)
+                  struct result_segment *segment, struct blob **blob)
 {
-    if (piece->blob) {
+    if (segment->blob) {
         blob_unref(blob);
         call_advance(coordinator, call);
         return;
     }
-    piece->blob = *blob;
+    segment->blob = *blob;
     *blob = NULL;
-    piece_ready(coordinator, call);
+    result_ready(coordinator, call);
 }
 
 static void checked(struct coordinator *coordinator, struct call *call,
                     struct job *job)
 {
     struct entry *entry = &call->entries[job->tag[1] >> 32];
-    uint32_t part = (uint32_t)job->tag[1];
+    uint32_t segment = (uint32_t)job->tag[1];
     struct member *member = member_in(coordinator, call, entry);
 
     if (job->status != STATUS_OK) {
-        entry->parts[part].state = PART_MISSING;
+        entry->segments[segment].state = SEGMENT_MISSING;
         if (member)
             member_lost(coordinator, member,
-                        "a part did not match its checksum", false);
+                        "a segment did not match its checksum", false);
         return;
     }
-    entry->parts[part].state = PART_HERE;
-    entry->parts[part].blob = blob_ref(job->in[0].blob);
+    entry->segments[segment].state = SEGMENT_CHECKED;
+    entry->segments[segment].blob = blob_ref(job->in[0].blob);
     entry->here++;
     if (is_reduced(call)) {
-        reduce(coordinator, call, part);
+        reduce(coordinator, call, segment);
         return;
     }
     if (member)
         send_credit(coordinator, member, call, 1);
     if (!call->laid)
         return;
-    entry->parts[part].state = PART_DONE;
-    place(coordinator, call, piece_of(call, entry, part),
-          &entry->parts[part].blob);
+    entry->segments[segment].state = SEGMENT_USED;
+    place(coordinator, call, result_of(call, entry, segment),
+          &entry->segments[segment].blob);
 }
 
 static void reduced(struct coordinator *coordinator, struct call *call,
                     struct job *job)
 {
-    uint32_t part = (uint32_t)job->tag[1];
+    uint32_t segment = (uint32_t)job->tag[1];
 
     if (job->status != STATUS_OK) {
         calls_fail(coordinator, -1, ENDING_ABORT, status_words(job->status));
         return;
     }
-    call->pieces[part].blob = blob_ref(job->out[0]);
+    call->results[segment].blob = blob_ref(job->out[0]);
     for (unsigned i = 0; i < call->size; i++) {
         struct member *member = member_in(coordinator, call, &call->entries[i]);
 
         if (member)
             send_credit(coordinator, member, call, 1);
     }
-    piece_ready(coordinator, call);
+    result_ready(coordinator, call);
 }
 
-void parts_done(struct coordinator *coordinator, struct job *job)
+void segments_done(struct coordinator *coordinator, struct job *job)
 {
     struct call *call = call_by_id(coordinator, job->tag[0]);
 
     if (!call || call->complete)
         return;
-    if (job->work == &work_part_reduce)
+    if (job->work == &work_segment_reduce)
         reduced(coordinator, call, job);
     else
         checked(coordinator, call, job);
