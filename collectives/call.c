@@ -56,7 +56,7 @@ struct call *call_new(struct coordinator *coordinator,
     call->spec = *spec;
     (void)snprintf(call->first, sizeof call->first, "%s", first);
     call->size = coordinator->size;
-    call->giver = -1;
+    call->source = -1;
     for (unsigned i = 0; i < call->size; i++)
         call->entries[i].member = coordinator->roster[i];
     call->next = coordinator->calls;
@@ -84,7 +84,7 @@ static void call_free(struct coordinator *coordinator, struct call *call)
 static bool is_used(const struct coordinator *coordinator,
                     const struct call *call)
 {
-    if (call == coordinator->kept || call == coordinator->model)
+    if (call == coordinator->checkpoint || call == coordinator->fetch)
         return true;
     for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
         if (coordinator->members[i].call == call)
@@ -116,8 +116,8 @@ void calls_forget(struct coordinator *coordinator)
         coordinator->members[i].call = NULL;
     for (struct call *call = coordinator->calls; call; call = call->next)
         call->retired = true;
-    coordinator->kept = coordinator->model = NULL;
-    coordinator->server = -1;
+    coordinator->checkpoint = coordinator->fetch = NULL;
+    coordinator->holder = -1;
     calls_sweep(coordinator);
 }
 
@@ -180,6 +180,6 @@ void calls_fail(struct coordinator *coordinator, int member,
 {
     for (struct call *call = coordinator->calls; call; call = call->next)
         if (misses(coordinator, call, member) && !call->complete &&
-            !call->retired && call != coordinator->model)
+            !call->retired && call != coordinator->fetch)
             call_fail(coordinator, call, outcome, text);
 }

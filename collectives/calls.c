@@ -109,11 +109,11 @@ static const char *out_of_order(const struct coordinator *coordinator,
     for (const struct call *call = coordinator->calls; call;
          call = call->next) {
         if (call->retired || call->era != spec->era ||
-            call == coordinator->model)
+            call == coordinator->fetch)
             continue;
         if (!call->complete)
             return "the call before this one is not done";
-        if (call->sequence >= next && call != coordinator->kept)
+        if (call->sequence >= next && call != coordinator->checkpoint)
             next = call->sequence + 1;
     }
     return !elastic && spec->sequence > next
@@ -299,7 +299,7 @@ static void calls_enter(struct coordinator *coordinator, struct member *member)
     if (words)
         member_told(coordinator, member, ENDING_ABORT, words);
     else if (member->request.collective == COLLECTIVE_LOAD)
-        models_load(coordinator, member);
+        checkpoint_load(coordinator, member);
     else if (!is_stopped(coordinator, member))
         enter(coordinator, member);
 }
@@ -321,7 +321,7 @@ void calls_on_call(struct coordinator *coordinator, struct member *member,
     struct call *left = member->calling ? member->call : NULL;
 
     if (event->msg->call.collective == COLLECTIVE_MODEL) {
-        models_bring(coordinator, member, &event->msg->call);
+        checkpoint_on_model(coordinator, member, &event->msg->call);
         return;
     }
     member->call = NULL;
@@ -351,7 +351,7 @@ static void complete(struct coordinator *coordinator, struct call *call)
     }
     if (call->spec.collective == COLLECTIVE_CHECKPOINT ||
         call->spec.collective == COLLECTIVE_LAZY)
-        models_commit(coordinator, call);
+        checkpoint_commit(coordinator, call);
     for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
         if (coordinator->members[i].call == call) {
             send_outcome(coordinator, &coordinator->members[i], ENDING_SUCCESS,
@@ -360,7 +360,7 @@ static void complete(struct coordinator *coordinator, struct call *call)
         }
     results_deliver_all(coordinator, call);
     if (call->spec.collective == COLLECTIVE_MODEL)
-        models_fetched(coordinator, call);
+        checkpoint_fetched(coordinator, call);
     if (stops) {
         coordinator->stopping = false;
         roster_renew(coordinator);
@@ -372,7 +372,7 @@ static bool all_entered(const struct coordinator *coordinator,
 {
     if (call->spec.collective == COLLECTIVE_CHECKPOINT ||
         call->spec.collective == COLLECTIVE_LAZY)
-        return models_all_here(coordinator, call);
+        return checkpoint_all_here(coordinator, call);
     if (call->spec.collective == COLLECTIVE_MODEL)
         return true;
     for (unsigned i = 0; i < call->size; i++)
@@ -388,7 +388,7 @@ void call_advance(struct coordinator *coordinator, struct call *call)
     if (!call->laid)
         results_lay(coordinator, call);
     if (call->spec.collective == COLLECTIVE_CHECKPOINT &&
-        models_choose_giver(coordinator, call))
+        checkpoint_choose_source(coordinator, call))
         return;
     if (call->ready == call->count)
         complete(coordinator, call);

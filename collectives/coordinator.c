@@ -49,7 +49,7 @@ struct coordinator *coordinator_new(const struct coordinator_config *config,
     coordinator->pool = pool;
     coordinator->next_id = coordinator->next_session = coordinator->next_job =
         1;
-    coordinator->server = -1;
+    coordinator->holder = -1;
     return coordinator;
 }
 

@@ -101,7 +101,7 @@ void member_lost(struct coordinator *coordinator, struct member *member,
             calls_fail(coordinator, place, ENDING_FAIL, text);
         }
     }
-    models_look(coordinator);
+    checkpoint_look(coordinator);
     calls_enter_all(coordinator);
     close_if_empty(coordinator);
 }

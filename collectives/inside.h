@@ -1,5 +1,5 @@
 /* The coordinator's inside, shared by coordinator.c group.c call.c calls.c
- * segments.c models.c and mails.c. */
+ * segments.c checkpoint.c and mails.c. */
 #ifndef COLLECTIVES_INSIDE_H
 #define COLLECTIVES_INSIDE_H
 
@@ -52,7 +52,7 @@ struct call {
     char first[COORDINATOR_NAME_BYTES]; /* who that was */
     struct entry *entries;              /* by rank; `size` of them */
     unsigned size;
-    int giver;                      /* of a model: its rank, or -1 */
+    int source;                     /* of a model: its rank, or -1 */
     struct result_segment *results; /* in the order they are sent */
     uint32_t count, ready;
     uint64_t bytes; /* of all result segments, as far as they are known */
@@ -109,12 +109,12 @@ struct coordinator {
     int roster[COORDINATOR_MEMBERS]; /* members by rank */
     unsigned size;
 
-    struct call *calls;    /* under way and kept, newest first */
-    struct call *kept;     /* the model of `version`, NULL: members keep it */
-    struct call *model;    /* by which it is being fetched, or NULL */
-    int server;            /* the member that was asked for it, or -1 */
-    uint64_t model_number; /* of the server's call */
-    uint32_t model_upload; /* segments of it that it may send */
+    struct call *calls;      /* under way and kept, newest first */
+    struct call *checkpoint; /* the model of `version`, NULL: members keep it */
+    struct call *fetch;      /* by which it is being fetched, or NULL */
+    int holder;              /* the member that was asked for it, or -1 */
+    uint64_t fetch_number;   /* of the holder's call */
+    uint32_t fetch_upload;   /* segments of it that it may send */
     uint64_t held;
 
     struct mail *mails; /* oldest first */
@@ -230,21 +230,22 @@ void mails_flow(struct coordinator *coordinator, int to);
 void mails_forget(struct coordinator *coordinator, const struct member *member);
 void mails_free(struct coordinator *coordinator);
 
-/* models.c: checkpoints of a patient group */
+/* checkpoint.c: checkpoints of a patient group */
 /* The member asks for the newest model, or brings one. */
-void models_load(struct coordinator *coordinator, struct member *member);
-void models_bring(struct coordinator *coordinator, struct member *member,
-                  const struct msg_call *spec);
+void checkpoint_load(struct coordinator *coordinator, struct member *member);
+void checkpoint_on_model(struct coordinator *coordinator, struct member *member,
+                         const struct msg_call *spec);
 /* Whether everybody that must come to this checkpoint has. */
-bool models_all_here(const struct coordinator *coordinator,
-                     const struct call *call);
+bool checkpoint_all_here(const struct coordinator *coordinator,
+                         const struct call *call);
 /* Chooses who sends the model of a checkpoint; false: nobody has to. */
-bool models_choose_giver(struct coordinator *coordinator, struct call *call);
+bool checkpoint_choose_source(struct coordinator *coordinator,
+                              struct call *call);
 /* A checkpoint, or the fetching of a model, is complete. */
-void models_commit(struct coordinator *coordinator, struct call *call);
-void models_fetched(struct coordinator *coordinator, struct call *call);
+void checkpoint_commit(struct coordinator *coordinator, struct call *call);
+void checkpoint_fetched(struct coordinator *coordinator, struct call *call);
 /* Somebody has come or gone: asks another for the model, if it has to. */
-void models_look(struct coordinator *coordinator);
+void checkpoint_look(struct coordinator *coordinator);
 
 /* coordinator.c */
 void coordinator_job(struct coordinator *coordinator, struct job *job);

@@ -14,7 +14,7 @@ bool entry_gives(const struct call *call, const struct entry *entry)
         return (uint32_t)(entry - call->entries) == call->spec.root;
     case COLLECTIVE_CHECKPOINT:
     case COLLECTIVE_MODEL:
-        return (int)(entry - call->entries) == call->giver;
+        return (int)(entry - call->entries) == call->source;
     default:
         return false;
     }
@@ -47,7 +47,7 @@ static uint64_t segment_size(const struct coordinator *coordinator,
 static uint32_t *upload_of(struct coordinator *coordinator,
                            struct member *member, const struct call *call)
 {
-    return call == coordinator->model ? &coordinator->model_upload
+    return call == coordinator->fetch ? &coordinator->fetch_upload
                                       : &member->upload;
 }
 
@@ -73,7 +73,7 @@ static void send_credit(struct coordinator *coordinator, struct member *member,
     if (segments > window - *upload)
         segments = window - *upload;
     *upload += segments;
-    msg.credit.exchange = call == coordinator->model ? coordinator->model_number
+    msg.credit.exchange = call == coordinator->fetch ? coordinator->fetch_number
                                                      : member->request.number;
     msg.credit.more = segments;
     effects_send(coordinator->out, member->control, &msg, NULL);
@@ -208,9 +208,9 @@ static struct call *call_of(struct coordinator *coordinator,
 {
     if (member->call && number == member->request.number)
         return member->call;
-    return coordinator->server == (int)(member - coordinator->members) &&
-                   number == coordinator->model_number
-               ? coordinator->model
+    return coordinator->holder == (int)(member - coordinator->members) &&
+                   number == coordinator->fetch_number
+               ? coordinator->fetch
                : NULL;
 }
 
@@ -256,7 +256,7 @@ static struct member *member_in(struct coordinator *coordinator,
     struct member *member =
         entry->member >= 0 ? &coordinator->members[entry->member] : NULL;
 
-    return member && (member->call == call || call == coordinator->model)
+    return member && (member->call == call || call == coordinator->fetch)
                ? member
                : NULL;
 }
@@ -296,7 +296,7 @@ static void result_ready(struct coordinator *coordinator, struct call *call)
     call_advance(coordinator, call);
 }
 
-/* Another giver of a checkpoint may have brought this result segment already.
+/* Another source of a checkpoint may have brought this result segment already.
  */
 static void place(struct coordinator *coordinator, struct call *call,
                   struct result_segment *segment, struct blob **blob)

@@ -17,8 +17,8 @@ static bool holds(const struct coordinator *coordinator,
 
 /* One that is away may still be at work on this version. One that has come
  * back without it does not belong to it, and loads what follows. */
-bool models_all_here(const struct coordinator *coordinator,
-                     const struct call *call)
+bool checkpoint_all_here(const struct coordinator *coordinator,
+                         const struct call *call)
 {
     bool somebody = false;
 
@@ -35,12 +35,13 @@ bool models_all_here(const struct coordinator *coordinator,
     return somebody;
 }
 
-bool models_choose_giver(struct coordinator *coordinator, struct call *call)
+bool checkpoint_choose_source(struct coordinator *coordinator,
+                              struct call *call)
 {
     if (call->ready == call->count)
         return false;
-    if (call->giver >= 0) {
-        int place = call->entries[call->giver].member;
+    if (call->source >= 0) {
+        int place = call->entries[call->source].member;
 
         if (place >= 0 && coordinator->members[place].call == call)
             return true;
@@ -51,7 +52,7 @@ bool models_choose_giver(struct coordinator *coordinator, struct call *call)
         if (entry->member < 0 ||
             coordinator->members[entry->member].call != call)
             continue;
-        call->giver = (int)i;
+        call->source = (int)i;
         entry_open(coordinator, &coordinator->members[entry->member], call,
                    entry);
         break;
@@ -63,10 +64,10 @@ bool models_choose_giver(struct coordinator *coordinator, struct call *call)
 
 static void forget_fetching(struct coordinator *coordinator)
 {
-    if (coordinator->model)
-        coordinator->model->retired = true;
-    coordinator->model = NULL;
-    coordinator->server = -1;
+    if (coordinator->fetch)
+        coordinator->fetch->retired = true;
+    coordinator->fetch = NULL;
+    coordinator->holder = -1;
 }
 
 static bool is_loading(const struct member *member)
@@ -79,10 +80,10 @@ static void serve_all(struct coordinator *coordinator)
 {
     for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
         if (is_loading(&coordinator->members[i]))
-            models_load(coordinator, &coordinator->members[i]);
+            checkpoint_load(coordinator, &coordinator->members[i]);
 }
 
-void models_commit(struct coordinator *coordinator, struct call *call)
+void checkpoint_commit(struct coordinator *coordinator, struct call *call)
 {
     coordinator->version++;
     for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
@@ -91,7 +92,8 @@ void models_commit(struct coordinator *coordinator, struct call *call)
     forget_fetching(coordinator);
     for (struct call *old = coordinator->calls; old; old = old->next)
         old->retired = true;
-    coordinator->kept = call->spec.collective == COLLECTIVE_LAZY ? NULL : call;
+    coordinator->checkpoint =
+        call->spec.collective == COLLECTIVE_LAZY ? NULL : call;
     serve_all(coordinator);
 }
 
@@ -119,49 +121,49 @@ static void nobody_has_it(struct coordinator *coordinator)
                         text);
 }
 
-void models_look(struct coordinator *coordinator)
+void checkpoint_look(struct coordinator *coordinator)
 {
     struct msg msg = {.kind = MSG_SERVE};
 
-    if (coordinator->server >= 0 &&
-        !holds(coordinator, &coordinator->members[coordinator->server]))
+    if (coordinator->holder >= 0 &&
+        !holds(coordinator, &coordinator->members[coordinator->holder]))
         forget_fetching(coordinator);
-    if (coordinator->manner != MANNER_PATIENT || coordinator->kept ||
-        !coordinator->version || coordinator->server >= 0 ||
+    if (coordinator->manner != MANNER_PATIENT || coordinator->checkpoint ||
+        !coordinator->version || coordinator->holder >= 0 ||
         !somebody_loads(coordinator))
         return;
-    for (unsigned i = 0; i < coordinator->size && coordinator->server < 0; i++)
+    for (unsigned i = 0; i < coordinator->size && coordinator->holder < 0; i++)
         if (holds(coordinator, &coordinator->members[coordinator->roster[i]]))
-            coordinator->server = coordinator->roster[i];
-    if (coordinator->server < 0) {
+            coordinator->holder = coordinator->roster[i];
+    if (coordinator->holder < 0) {
         nobody_has_it(coordinator);
         return;
     }
     msg.serve.version = coordinator->version;
     effects_send(coordinator->out,
-                 coordinator->members[coordinator->server].control, &msg, NULL);
+                 coordinator->members[coordinator->holder].control, &msg, NULL);
 }
 
-void models_load(struct coordinator *coordinator, struct member *member)
+void checkpoint_load(struct coordinator *coordinator, struct member *member)
 {
     if (!coordinator->version) {
         member_told(coordinator, member, ENDING_SUCCESS, "");
-    } else if (coordinator->kept) {
+    } else if (coordinator->checkpoint) {
         member->takes = true;
         member->version = coordinator->version;
-        call_attend(coordinator, member, coordinator->kept);
+        call_attend(coordinator, member, coordinator->checkpoint);
     } else {
-        models_look(coordinator);
+        checkpoint_look(coordinator);
     }
 }
 
-void models_bring(struct coordinator *coordinator, struct member *member,
-                  const struct msg_call *spec)
+void checkpoint_on_model(struct coordinator *coordinator, struct member *member,
+                         const struct msg_call *spec)
 {
     int place = (int)(member - coordinator->members);
     struct entry *entry;
 
-    if (place != coordinator->server || coordinator->model ||
+    if (place != coordinator->holder || coordinator->fetch ||
         spec->era != coordinator->version || !spec->bytes)
         return;
     if (!coordinator_has_room(coordinator, spec->bytes)) {
@@ -171,26 +173,26 @@ void models_bring(struct coordinator *coordinator, struct member *member,
                             "the model is more than the hub keeps");
         return;
     }
-    coordinator->model = call_new(coordinator, spec, member->name);
-    coordinator->model_number = spec->number;
-    coordinator->model->giver = (int)member_rank(coordinator, member);
-    entry = &coordinator->model->entries[coordinator->model->giver];
-    (void)entry_fill(coordinator, coordinator->model, entry, spec);
-    results_lay(coordinator, coordinator->model);
-    entry_open(coordinator, member, coordinator->model, entry);
+    coordinator->fetch = call_new(coordinator, spec, member->name);
+    coordinator->fetch_number = spec->number;
+    coordinator->fetch->source = (int)member_rank(coordinator, member);
+    entry = &coordinator->fetch->entries[coordinator->fetch->source];
+    (void)entry_fill(coordinator, coordinator->fetch, entry, spec);
+    results_lay(coordinator, coordinator->fetch);
+    entry_open(coordinator, member, coordinator->fetch, entry);
 }
 
-void models_fetched(struct coordinator *coordinator, struct call *call)
+void checkpoint_fetched(struct coordinator *coordinator, struct call *call)
 {
     struct msg msg = {.kind = MSG_OUTCOME};
 
-    msg.outcome.number = coordinator->model_number;
+    msg.outcome.number = coordinator->fetch_number;
     msg.outcome.version = coordinator->version;
     msg.outcome.size = coordinator->size;
     effects_send(coordinator->out,
-                 coordinator->members[coordinator->server].control, &msg, NULL);
-    coordinator->kept = call;
-    coordinator->model = NULL;
-    coordinator->server = -1;
+                 coordinator->members[coordinator->holder].control, &msg, NULL);
+    coordinator->checkpoint = call;
+    coordinator->fetch = NULL;
+    coordinator->holder = -1;
     serve_all(coordinator);
 }
