@@ -47,8 +47,8 @@ struct call *call_new(struct coordinator *coordinator,
 
     if (!call)
         abort();
-    call->entries = calloc(coordinator->size, sizeof *call->entries);
-    if (!call->entries)
+    call->participants = calloc(coordinator->size, sizeof *call->participants);
+    if (!call->participants)
         abort();
     call->id = coordinator->next_id++;
     call->era = spec->era;
@@ -58,7 +58,7 @@ struct call *call_new(struct coordinator *coordinator,
     call->size = coordinator->size;
     call->source = -1;
     for (unsigned i = 0; i < call->size; i++)
-        call->entries[i].member = coordinator->roster[i];
+        call->participants[i].member = coordinator->roster[i];
     call->next = coordinator->calls;
     coordinator->calls = call;
     return call;
@@ -67,16 +67,17 @@ struct call *call_new(struct coordinator *coordinator,
 static void call_free(struct coordinator *coordinator, struct call *call)
 {
     for (unsigned i = 0; i < call->size; i++) {
-        struct entry *entry = &call->entries[i];
+        struct participant *participant = &call->participants[i];
 
-        for (uint32_t j = 0; entry->segments && j < entry->count; j++)
-            blob_unref(&entry->segments[j].blob);
-        free(entry->segments);
+        for (uint32_t j = 0; participant->segments && j < participant->count;
+             j++)
+            blob_unref(&participant->segments[j].blob);
+        free(participant->segments);
     }
     for (uint32_t i = 0; i < call->count; i++)
         blob_unref(&call->results[i].blob);
     coordinator->held -= call->bytes;
-    free(call->entries);
+    free(call->participants);
     free(call->results);
     free(call);
 }
@@ -134,13 +135,14 @@ struct call *call_find(const struct coordinator *coordinator,
     return NULL;
 }
 
-struct entry *call_entry(struct call *call,
-                         const struct coordinator *coordinator,
-                         const struct member *member)
+struct participant *call_participant(struct call *call,
+                                     const struct coordinator *coordinator,
+                                     const struct member *member)
 {
     for (unsigned i = 0; i < call->size; i++)
-        if (call->entries[i].member == (int)(member - coordinator->members))
-            return &call->entries[i];
+        if (call->participants[i].member ==
+            (int)(member - coordinator->members))
+            return &call->participants[i];
     return NULL;
 }
 
@@ -163,13 +165,14 @@ static bool misses(const struct coordinator *coordinator, struct call *call,
     bool missed = member < 0;
 
     for (unsigned i = 0; i < call->size; i++) {
-        struct entry *entry = &call->entries[i];
-        bool whole = entry->entered &&
-                     (entry->here == entry->count || !entry_gives(call, entry));
+        struct participant *participant = &call->participants[i];
+        bool whole =
+            participant->entered && (participant->here == participant->count ||
+                                     !participant_gives(call, participant));
 
-        if (entry->member != member)
+        if (participant->member != member)
             continue;
-        entry->member = -1;
+        participant->member = -1;
         missed |= !whole || coordinator->manner == MANNER_ELASTIC;
     }
     return missed;

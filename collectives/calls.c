@@ -191,10 +191,11 @@ static uint32_t segments_in(const struct coordinator *coordinator,
                       coordinator->config.segment_bytes);
 }
 
-bool entry_fill(struct coordinator *coordinator, struct call *call,
-                struct entry *entry, const struct msg_call *spec)
+bool participant_fill(struct coordinator *coordinator, struct call *call,
+                      struct participant *participant,
+                      const struct msg_call *spec)
 {
-    if (entry->entered)
+    if (participant->entered)
         return true;
     if (call->spec.collective == COLLECTIVE_ALLGATHER) {
         if (!coordinator_has_room(coordinator, spec->bytes))
@@ -202,14 +203,14 @@ bool entry_fill(struct coordinator *coordinator, struct call *call,
         call->bytes += spec->bytes;
         coordinator->held += spec->bytes;
     }
-    entry->entered = true;
-    entry->bytes = spec->bytes;
-    entry->count = call->spec.collective == COLLECTIVE_LAZY
-                       ? 0
-                       : segments_in(coordinator, spec->bytes);
-    entry->segments =
-        calloc(entry->count ? entry->count : 1, sizeof *entry->segments);
-    if (!entry->segments)
+    participant->entered = true;
+    participant->bytes = spec->bytes;
+    participant->count = call->spec.collective == COLLECTIVE_LAZY
+                             ? 0
+                             : segments_in(coordinator, spec->bytes);
+    participant->segments = calloc(participant->count ? participant->count : 1,
+                                   sizeof *participant->segments);
+    if (!participant->segments)
         abort();
     return true;
 }
@@ -231,14 +232,16 @@ static void outgrown(struct coordinator *coordinator, struct member *member,
 }
 
 /* Whether the member is to get the result: one that sends it has it. */
-static bool takes(const struct call *call, const struct entry *entry)
+static bool takes(const struct call *call,
+                  const struct participant *participant)
 {
     switch ((enum collective)call->spec.collective) {
     case COLLECTIVE_ALLREDUCE:
     case COLLECTIVE_ALLGATHER:
         return true;
     case COLLECTIVE_BROADCAST:
-        return call->complete || !entry || !entry_gives(call, entry);
+        return call->complete || !participant ||
+               !participant_gives(call, participant);
     default:
         return false;
     }
@@ -261,7 +264,7 @@ static bool is_stopped(struct coordinator *coordinator, struct member *member)
 static void enter(struct coordinator *coordinator, struct member *member)
 {
     struct call *call = call_find(coordinator, &member->request);
-    struct entry *entry;
+    struct participant *participant;
 
     if (!call)
         call = call_begin(coordinator, member);
@@ -271,21 +274,22 @@ static void enter(struct coordinator *coordinator, struct member *member)
         mismatch(coordinator, member, call);
         return;
     }
-    entry = call_entry(call, coordinator, member);
-    if (entry && !entry_fill(coordinator, call, entry, &member->request)) {
+    participant = call_participant(call, coordinator, member);
+    if (participant &&
+        !participant_fill(coordinator, call, participant, &member->request)) {
         outgrown(coordinator, member, call);
         return;
     }
-    if (entry && member->request.bytes != entry->bytes) {
+    if (participant && member->request.bytes != participant->bytes) {
         mismatch(coordinator, member, call);
         return;
     }
-    member->takes = takes(call, entry);
+    member->takes = takes(call, participant);
     call_attend(coordinator, member, call);
     if (call->complete)
         return;
-    if (entry)
-        entry_open(coordinator, member, call, entry);
+    if (participant)
+        participant_open(coordinator, member, call, participant);
     call_advance(coordinator, call);
 }
 
@@ -345,9 +349,9 @@ static void complete(struct coordinator *coordinator, struct call *call)
     call->retired = coordinator->manner == MANNER_ELASTIC;
     coordinator->averages += call->retired && !stops;
     for (unsigned i = 0; i < call->size; i++) {
-        free(call->entries[i]
+        free(call->participants[i]
                  .segments); /* all of them are in the result segments */
-        call->entries[i].segments = NULL;
+        call->participants[i].segments = NULL;
     }
     if (call->spec.collective == COLLECTIVE_CHECKPOINT ||
         call->spec.collective == COLLECTIVE_LAZY)
@@ -376,7 +380,7 @@ static bool all_entered(const struct coordinator *coordinator,
     if (call->spec.collective == COLLECTIVE_MODEL)
         return true;
     for (unsigned i = 0; i < call->size; i++)
-        if (!call->entries[i].entered)
+        if (!call->participants[i].entered)
             return false;
     return true;
 }

@@ -41,20 +41,21 @@ bool checkpoint_choose_source(struct coordinator *coordinator,
     if (call->ready == call->count)
         return false;
     if (call->source >= 0) {
-        int place = call->entries[call->source].member;
+        int place = call->participants[call->source].member;
 
         if (place >= 0 && coordinator->members[place].call == call)
             return true;
     }
     for (unsigned i = 0; i < call->size; i++) {
-        struct entry *entry = &call->entries[i];
+        struct participant *participant = &call->participants[i];
 
-        if (entry->member < 0 ||
-            coordinator->members[entry->member].call != call)
+        if (participant->member < 0 ||
+            coordinator->members[participant->member].call != call)
             continue;
         call->source = (int)i;
-        entry_open(coordinator, &coordinator->members[entry->member], call,
-                   entry);
+        participant_open(coordinator,
+                         &coordinator->members[participant->member], call,
+                         participant);
         break;
     }
     return true;
@@ -161,7 +162,7 @@ void checkpoint_on_model(struct coordinator *coordinator, struct member *member,
                          const struct msg_call *spec)
 {
     int place = (int)(member - coordinator->members);
-    struct entry *entry;
+    struct participant *participant;
 
     if (place != coordinator->holder || coordinator->fetch ||
         spec->era != coordinator->version || !spec->bytes)
@@ -176,10 +177,10 @@ void checkpoint_on_model(struct coordinator *coordinator, struct member *member,
     coordinator->fetch = call_new(coordinator, spec, member->name);
     coordinator->fetch_number = spec->number;
     coordinator->fetch->source = (int)member_rank(coordinator, member);
-    entry = &coordinator->fetch->entries[coordinator->fetch->source];
-    (void)entry_fill(coordinator, coordinator->fetch, entry, spec);
+    participant = &coordinator->fetch->participants[coordinator->fetch->source];
+    (void)participant_fill(coordinator, coordinator->fetch, participant, spec);
     results_lay(coordinator, coordinator->fetch);
-    entry_open(coordinator, member, coordinator->fetch, entry);
+    participant_open(coordinator, member, coordinator->fetch, participant);
 }
 
 void checkpoint_fetched(struct coordinator *coordinator, struct call *call)

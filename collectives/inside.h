@@ -30,7 +30,7 @@ struct input_segment {
 };
 
 /* A member's share in a call. */
-struct entry {
+struct participant {
     int member; /* its place; -1: it has left for good, its share is whole */
     bool entered;
     uint64_t bytes;
@@ -50,7 +50,7 @@ struct call {
     uint64_t id, era, sequence;
     struct msg_call spec;               /* as the first to come said it */
     char first[COORDINATOR_NAME_BYTES]; /* who that was */
-    struct entry *entries;              /* by rank; `size` of them */
+    struct participant *participants;   /* by rank; `size` of them */
     unsigned size;
     int source;                     /* of a model: its rank, or -1 */
     struct result_segment *results; /* in the order they are sent */
@@ -155,10 +155,10 @@ bool coordinator_has_room(const struct coordinator *coordinator,
  * wherever they were. */
 struct call *call_find(const struct coordinator *coordinator,
                        const struct msg_call *spec);
-/* The member's entry, NULL: it has none. */
-struct entry *call_entry(struct call *call,
-                         const struct coordinator *coordinator,
-                         const struct member *member);
+/* The member as a participant of the call; NULL: it is none. */
+struct participant *call_participant(struct call *call,
+                                     const struct coordinator *coordinator,
+                                     const struct member *member);
 /* Tells all that are in it; nobody comes to it again. */
 void call_fail(struct coordinator *coordinator, struct call *call,
                enum ending outcome, const char *text);
@@ -185,12 +185,13 @@ void calls_on_give_up(struct coordinator *coordinator, struct member *member,
 /* A CALL that has waited for something is looked at again. */
 void calls_enter_all(struct coordinator *coordinator);
 /* Notes what the member has to give; false: there is no room for it. */
-bool entry_fill(struct coordinator *coordinator, struct call *call,
-                struct entry *entry, const struct msg_call *spec);
+bool participant_fill(struct coordinator *coordinator, struct call *call,
+                      struct participant *participant,
+                      const struct msg_call *spec);
 /* The member begins to wait for the call's result. */
 void call_attend(struct coordinator *coordinator, struct member *member,
                  struct call *call);
-/* After an entry, a segment or a leave: is it complete? */
+/* After a participant has come, a segment, or a leave: is it complete? */
 void call_advance(struct coordinator *coordinator, struct call *call);
 
 /* segments.c: data up and down */
@@ -199,11 +200,12 @@ void segments_on_part(struct coordinator *coordinator, struct member *member,
 void segments_on_credit(struct coordinator *coordinator, struct member *member,
                         const struct event *event);
 void segments_done(struct coordinator *coordinator, struct job *job);
-/* Whether this entry has something to send. */
-bool entry_gives(const struct call *call, const struct entry *entry);
+/* Whether this participant has something to send. */
+bool participant_gives(const struct call *call,
+                       const struct participant *participant);
 /* Lets the member send what is missing of its contribution. */
-void entry_open(struct coordinator *coordinator, struct member *member,
-                struct call *call, struct entry *entry);
+void participant_open(struct coordinator *coordinator, struct member *member,
+                      struct call *call, struct participant *participant);
 /* Allocates the result segments, once their number is known. */
 void results_lay(struct coordinator *coordinator, struct call *call);
 void results_deliver(struct coordinator *coordinator, struct member *member);

@@ -4,17 +4,18 @@
 
 #include "collectives/inside.h"
 
-bool entry_gives(const struct call *call, const struct entry *entry)
+bool participant_gives(const struct call *call,
+                       const struct participant *participant)
 {
     switch ((enum collective)call->spec.collective) {
     case COLLECTIVE_ALLREDUCE:
     case COLLECTIVE_ALLGATHER:
         return true;
     case COLLECTIVE_BROADCAST:
-        return (uint32_t)(entry - call->entries) == call->spec.root;
+        return (uint32_t)(participant - call->participants) == call->spec.root;
     case COLLECTIVE_CHECKPOINT:
     case COLLECTIVE_MODEL:
-        return (int)(entry - call->entries) == call->source;
+        return (int)(participant - call->participants) == call->source;
     default:
         return false;
     }
@@ -32,10 +33,11 @@ static bool is_reduced(const struct call *call)
 
 /* Bytes of an input segment. */
 static uint64_t segment_size(const struct coordinator *coordinator,
-                             const struct entry *entry, uint32_t segment)
+                             const struct participant *participant,
+                             uint32_t segment)
 {
-    uint64_t left =
-        entry->bytes - (uint64_t)segment * coordinator->config.segment_bytes;
+    uint64_t left = participant->bytes -
+                    (uint64_t)segment * coordinator->config.segment_bytes;
 
     return left < coordinator->config.segment_bytes
                ? left
@@ -79,11 +81,12 @@ static void send_credit(struct coordinator *coordinator, struct member *member,
     effects_send(coordinator->out, member->control, &msg, NULL);
 }
 
-void entry_open(struct coordinator *coordinator, struct member *member,
-                struct call *call, struct entry *entry)
+void participant_open(struct coordinator *coordinator, struct member *member,
+                      struct call *call, struct participant *participant)
 {
     *upload_of(coordinator, member, call) = 0;
-    if (entry_gives(call, entry) && entry->here < entry->count)
+    if (participant_gives(call, participant) &&
+        participant->here < participant->count)
         send_credit(coordinator, member, call, coordinator->config.window);
 }
 
@@ -107,7 +110,7 @@ void results_lay(struct coordinator *coordinator, struct call *call)
     if (gathers)
         call->count = 0;
     for (unsigned i = 0; gathers && i < call->size; i++)
-        call->count += call->entries[i].count;
+        call->count += call->participants[i].count;
     call->results =
         calloc(call->count ? call->count : 1, sizeof *call->results);
     if (!call->results)
@@ -116,27 +119,29 @@ void results_lay(struct coordinator *coordinator, struct call *call)
     for (uint32_t i = 0; !gathers && i < call->count; i++)
         call->results[i].offset = (uint64_t)i * size;
     for (unsigned i = 0; gathers && i < call->size; i++) {
-        struct entry *entry = &call->entries[i];
+        struct participant *participant = &call->participants[i];
 
-        for (uint32_t j = 0; j < entry->count; j++, at++) {
+        for (uint32_t j = 0; j < participant->count; j++, at++) {
             call->results[at].offset = offset + (uint64_t)j * size;
-            call->results[at].blob = entry->segments[j].blob;
-            call->ready += entry->segments[j].blob != NULL;
-            entry->segments[j].blob = NULL;
+            call->results[at].blob = participant->segments[j].blob;
+            call->ready += participant->segments[j].blob != NULL;
+            participant->segments[j].blob = NULL;
         }
-        offset += entry->bytes;
+        offset += participant->bytes;
     }
 }
 
 /* The result segment that an input segment becomes, if it is not
  * reduced. */
-static struct result_segment *
-result_of(struct call *call, const struct entry *entry, uint32_t segment)
+static struct result_segment *result_of(struct call *call,
+                                        const struct participant *participant,
+                                        uint32_t segment)
 {
     uint32_t at = segment;
 
     if (is_gathered(call))
-        for (const struct entry *each = call->entries; each < entry; each++)
+        for (const struct participant *each = call->participants;
+             each < participant; each++)
             at += each->count;
     return &call->results[at];
 }
@@ -190,14 +195,15 @@ void segments_on_credit(struct coordinator *coordinator, struct member *member,
 /* ---- input segments ---- */
 
 static void check(struct coordinator *coordinator, struct call *call,
-                  const struct entry *entry, const struct msg_part *part,
-                  struct blob *payload)
+                  const struct participant *participant,
+                  const struct msg_part *part, struct blob *payload)
 {
     struct job *job = job_new(&work_segment_check, coordinator->pool, 1);
 
     job->in[0].blob = blob_ref(payload);
     job->tag[0] = call->id;
-    job->tag[1] = (uint64_t)(entry - call->entries) << 32 | part->part;
+    job->tag[1] =
+        (uint64_t)(participant - call->participants) << 32 | part->part;
     job->tag[2] = part->checksum;
     coordinator_job(coordinator, job);
 }
@@ -219,26 +225,29 @@ void segments_on_part(struct coordinator *coordinator, struct member *member,
 {
     const struct msg_part *part = &event->msg->part;
     struct call *call = call_of(coordinator, member, part->number);
-    struct entry *entry = call ? call_entry(call, coordinator, member) : NULL;
+    struct participant *participant =
+        call ? call_participant(call, coordinator, member) : NULL;
 
     if (!call)
         mails_on_part(coordinator, member, event);
-    if (!entry || call->complete)
+    if (!participant || call->complete)
         return; /* the call has failed meanwhile */
-    if (!entry_gives(call, entry) || part->part >= entry->count ||
+    if (!participant_gives(call, participant) ||
+        part->part >= participant->count ||
         !*upload_of(coordinator, member, call) ||
-        event->payload->size != segment_size(coordinator, entry, part->part)) {
+        event->payload->size !=
+            segment_size(coordinator, participant, part->part)) {
         member_lost(coordinator, member, "it sent a segment that nobody wanted",
                     false);
         return;
     }
     --*upload_of(coordinator, member, call);
-    if (entry->segments[part->part].state != SEGMENT_MISSING) {
+    if (participant->segments[part->part].state != SEGMENT_MISSING) {
         send_credit(coordinator, member, call, 1); /* it does it again */
         return;
     }
-    entry->segments[part->part].state = SEGMENT_CHECKING;
-    check(coordinator, call, entry, part, event->payload);
+    participant->segments[part->part].state = SEGMENT_CHECKING;
+    check(coordinator, call, participant, part, event->payload);
 }
 
 static struct call *call_by_id(struct coordinator *coordinator, uint64_t id)
@@ -251,10 +260,11 @@ static struct call *call_by_id(struct coordinator *coordinator, uint64_t id)
 
 static struct member *member_in(struct coordinator *coordinator,
                                 const struct call *call,
-                                const struct entry *entry)
+                                const struct participant *participant)
 {
-    struct member *member =
-        entry->member >= 0 ? &coordinator->members[entry->member] : NULL;
+    struct member *member = participant->member >= 0
+                                ? &coordinator->members[participant->member]
+                                : NULL;
 
     return member && (member->call == call || call == coordinator->fetch)
                ? member
@@ -271,14 +281,14 @@ static void reduce(struct coordinator *coordinator, struct call *call,
     if (call->results[segment].busy || call->results[segment].blob)
         return;
     for (unsigned i = 0; i < call->size; i++)
-        if (!call->entries[i].entered ||
-            call->entries[i].segments[segment].state != SEGMENT_CHECKED)
+        if (!call->participants[i].entered ||
+            call->participants[i].segments[segment].state != SEGMENT_CHECKED)
             return;
     job = job_new(&work_segment_reduce, coordinator->pool, call->size);
     for (unsigned i = 0; i < call->size; i++) {
-        job->in[i].blob = call->entries[i].segments[segment].blob;
-        call->entries[i].segments[segment].blob = NULL;
-        call->entries[i].segments[segment].state = SEGMENT_USED;
+        job->in[i].blob = call->participants[i].segments[segment].blob;
+        call->participants[i].segments[segment].blob = NULL;
+        call->participants[i].segments[segment].state = SEGMENT_USED;
     }
     job->number[0] = (double)call->spec.scalar;
     job->number[1] = (double)call->spec.reduction;
@@ -314,20 +324,20 @@ static void place(struct coordinator *coordinator, struct call *call,
 static void checked(struct coordinator *coordinator, struct call *call,
                     struct job *job)
 {
-    struct entry *entry = &call->entries[job->tag[1] >> 32];
+    struct participant *participant = &call->participants[job->tag[1] >> 32];
     uint32_t segment = (uint32_t)job->tag[1];
-    struct member *member = member_in(coordinator, call, entry);
+    struct member *member = member_in(coordinator, call, participant);
 
     if (job->status != STATUS_OK) {
-        entry->segments[segment].state = SEGMENT_MISSING;
+        participant->segments[segment].state = SEGMENT_MISSING;
         if (member)
             member_lost(coordinator, member,
                         "a segment did not match its checksum", false);
         return;
     }
-    entry->segments[segment].state = SEGMENT_CHECKED;
-    entry->segments[segment].blob = blob_ref(job->in[0].blob);
-    entry->here++;
+    participant->segments[segment].state = SEGMENT_CHECKED;
+    participant->segments[segment].blob = blob_ref(job->in[0].blob);
+    participant->here++;
     if (is_reduced(call)) {
         reduce(coordinator, call, segment);
         return;
@@ -336,9 +346,9 @@ static void checked(struct coordinator *coordinator, struct call *call,
         send_credit(coordinator, member, call, 1);
     if (!call->laid)
         return;
-    entry->segments[segment].state = SEGMENT_USED;
-    place(coordinator, call, result_of(call, entry, segment),
-          &entry->segments[segment].blob);
+    participant->segments[segment].state = SEGMENT_USED;
+    place(coordinator, call, result_of(call, participant, segment),
+          &participant->segments[segment].blob);
 }
 
 static void reduced(struct coordinator *coordinator, struct call *call,
@@ -352,7 +362,8 @@ static void reduced(struct coordinator *coordinator, struct call *call,
     }
     call->results[segment].blob = blob_ref(job->out[0]);
     for (unsigned i = 0; i < call->size; i++) {
-        struct member *member = member_in(coordinator, call, &call->entries[i]);
+        struct member *member =
+            member_in(coordinator, call, &call->participants[i]);
 
         if (member)
             send_credit(coordinator, member, call, 1);
