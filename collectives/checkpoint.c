@@ -1,199 +1,224 @@
-/* Checkpoints of a patient group: who must come to one, who has the model, and
- * how a member that was lost gets it. */
+#include "collectives/checkpoint.h"
+
+#include <inttypes.h>
 #include <stdio.h>
 
-#include "collectives/inside.h"
+#include "collectives/segment.h"
+#include "collectives/state.h"
+
+static bool is_loading(const struct member *member)
+{
+    return member->request.state == REQUEST_WAITING &&
+           member->request.spec.collective == COLLECTIVE_LOAD;
+}
 
 /* Whether it has the model of this version, or has nothing to have. */
-static bool holds(const struct coordinator *coordinator,
-                  const struct member *member)
+static bool has_model(const struct coordinator *coordinator,
+                      const struct member *member)
 {
-    bool loading =
-        member->calling && member->request.collective == COLLECTIVE_LOAD;
-
-    return member->present && member->version == coordinator->version &&
-           !(loading && coordinator->version);
+    return is_here(member) &&
+           member->version == coordinator->checkpoint.version &&
+           !(is_loading(member) && member->version);
 }
+
+/* ---- the checkpoint as a call ---- */
 
 /* One that is away may still be at work on this version. One that has come
  * back without it does not belong to it, and loads what follows. */
-bool checkpoint_all_here(const struct coordinator *coordinator,
-                         const struct call *call)
+bool checkpoint_has_all(const struct coordinator *coordinator,
+                        const struct call *call)
 {
     bool somebody = false;
 
-    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++) {
-        const struct member *member = &coordinator->members[i];
+    for (unsigned i = 0; i < coordinator->group.size; i++) {
+        const struct member *member = coordinator->group.roster[i];
+        bool came = member->request.call == call;
 
-        if (!member->listed)
-            continue;
-        if (!member->present ||
-            (holds(coordinator, member) && member->call != call))
+        if (!is_here(member) || (has_model(coordinator, member) && !came))
             return false;
-        somebody |= member->call == call;
+        somebody |= came;
     }
     return somebody;
 }
 
-bool checkpoint_choose_source(struct coordinator *coordinator,
-                              struct call *call)
+/* Whether the participant is in the call. */
+static bool is_in(const struct call *call,
+                  const struct participant *participant)
+{
+    return participant->member && participant->member->request.call == call;
+}
+
+bool checkpoint_needs_source(struct coordinator *coordinator, struct call *call)
 {
     if (call->ready == call->count)
         return false;
-    if (call->source >= 0) {
-        int place = call->participants[call->source].member;
-
-        if (place >= 0 && coordinator->members[place].call == call)
-            return true;
-    }
+    if (call->source >= 0 && is_in(call, &call->participants[call->source]))
+        return true;
     for (unsigned i = 0; i < call->size; i++) {
         struct participant *participant = &call->participants[i];
 
-        if (participant->member < 0 ||
-            coordinator->members[participant->member].call != call)
+        if (!is_in(call, participant))
             continue;
         call->source = (int)i;
-        participant_open(coordinator,
-                         &coordinator->members[participant->member], call,
-                         participant);
+        input_open(coordinator, participant->member, call, participant);
         break;
     }
     return true;
 }
 
-/* ---- keeping ---- */
-
-static void forget_fetching(struct coordinator *coordinator)
+static void forget_fetch(struct coordinator *coordinator)
 {
-    if (coordinator->fetch)
-        coordinator->fetch->retired = true;
-    coordinator->fetch = NULL;
-    coordinator->holder = -1;
-}
+    struct checkpoint *checkpoint = &coordinator->checkpoint;
 
-static bool is_loading(const struct member *member)
-{
-    return member->calling && !member->call &&
-           member->request.collective == COLLECTIVE_LOAD;
-}
-
-static void serve_all(struct coordinator *coordinator)
-{
-    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
-        if (is_loading(&coordinator->members[i]))
-            checkpoint_load(coordinator, &coordinator->members[i]);
+    if (checkpoint->fetch)
+        checkpoint->fetch->state = CALL_CLOSED;
+    checkpoint->fetch = NULL;
+    checkpoint->holder = NULL;
 }
 
 void checkpoint_commit(struct coordinator *coordinator, struct call *call)
 {
-    coordinator->version++;
+    struct checkpoint *checkpoint = &coordinator->checkpoint;
+
+    checkpoint->version++;
     for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
-        if (coordinator->members[i].call == call)
-            coordinator->members[i].version = coordinator->version;
-    forget_fetching(coordinator);
-    for (struct call *old = coordinator->calls; old; old = old->next)
-        old->retired = true;
-    coordinator->checkpoint =
-        call->spec.collective == COLLECTIVE_LAZY ? NULL : call;
-    serve_all(coordinator);
+        if (coordinator->group.members[i].request.call == call)
+            coordinator->group.members[i].version = checkpoint->version;
+    forget_fetch(coordinator);
+    calls_close_kept(coordinator);
+    checkpoint->call = call->spec.collective == COLLECTIVE_LAZY ? NULL : call;
+    coordinator->dirty |= DIRTY_REQUESTS;
 }
 
-/* ---- fetching what the members keep ---- */
+void checkpoint_forget(struct coordinator *coordinator)
+{
+    forget_fetch(coordinator);
+    coordinator->checkpoint.call = NULL;
+    coordinator->checkpoint.version = 0;
+}
+
+/* ---- loading ---- */
+
+void checkpoint_load(struct coordinator *coordinator, struct member *member)
+{
+    const struct checkpoint *checkpoint = &coordinator->checkpoint;
+
+    if (!checkpoint->version) {
+        request_end(coordinator, member, ENDING_SUCCESS, "");
+    } else if (checkpoint->call) {
+        member->request.takes = true;
+        member->version = checkpoint->version;
+        request_attend(coordinator, member, checkpoint->call);
+    } else {
+        coordinator->dirty |= DIRTY_CALLS | DIRTY_CHECKPOINT;
+    }
+}
+
+/* Whoever waits for a model is told that it cannot have it. */
+static void refuse_all(struct coordinator *coordinator, const char *text)
+{
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++) {
+        struct member *member = &coordinator->group.members[i];
+
+        if (is_loading(member))
+            request_end(coordinator, member, ENDING_ABORT, text);
+    }
+}
+
+/* ---- fetching what the members hold ---- */
 
 static bool somebody_loads(const struct coordinator *coordinator)
 {
     for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
-        if (is_loading(&coordinator->members[i]))
+        if (is_loading(&coordinator->group.members[i]))
             return true;
     return false;
 }
 
-static void nobody_has_it(struct coordinator *coordinator)
+static struct member *find_holder(const struct coordinator *coordinator)
 {
-    char text[MSG_TEXT_BYTES];
+    const struct group *group = &coordinator->group;
 
-    (void)snprintf(text, sizeof text,
-                   "version %llu was kept by its members only, and they are "
-                   "all lost",
-                   (unsigned long long)coordinator->version);
-    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
-        if (is_loading(&coordinator->members[i]))
-            member_told(coordinator, &coordinator->members[i], ENDING_ABORT,
-                        text);
+    for (unsigned i = 0; i < group->size; i++)
+        if (has_model(coordinator, group->roster[i]))
+            return group->roster[i];
+    return NULL;
 }
 
-void checkpoint_look(struct coordinator *coordinator)
+static void ask_holder(struct coordinator *coordinator, struct member *holder)
 {
     struct msg msg = {.kind = MSG_SERVE};
 
-    if (coordinator->holder >= 0 &&
-        !holds(coordinator, &coordinator->members[coordinator->holder]))
-        forget_fetching(coordinator);
-    if (coordinator->manner != MANNER_PATIENT || coordinator->checkpoint ||
-        !coordinator->version || coordinator->holder >= 0 ||
-        !somebody_loads(coordinator))
-        return;
-    for (unsigned i = 0; i < coordinator->size && coordinator->holder < 0; i++)
-        if (holds(coordinator, &coordinator->members[coordinator->roster[i]]))
-            coordinator->holder = coordinator->roster[i];
-    if (coordinator->holder < 0) {
-        nobody_has_it(coordinator);
-        return;
-    }
-    msg.serve.version = coordinator->version;
-    effects_send(coordinator->out,
-                 coordinator->members[coordinator->holder].control, &msg, NULL);
+    coordinator->checkpoint.holder = holder;
+    msg.serve.version = coordinator->checkpoint.version;
+    effects_send(coordinator->out, holder->control, &msg, NULL);
 }
 
-void checkpoint_load(struct coordinator *coordinator, struct member *member)
+void checkpoint_settle(struct coordinator *coordinator)
 {
-    if (!coordinator->version) {
-        member_told(coordinator, member, ENDING_SUCCESS, "");
-    } else if (coordinator->checkpoint) {
-        member->takes = true;
-        member->version = coordinator->version;
-        call_attend(coordinator, member, coordinator->checkpoint);
-    } else {
-        checkpoint_look(coordinator);
+    struct checkpoint *checkpoint = &coordinator->checkpoint;
+    char text[MSG_TEXT_BYTES];
+    struct member *holder;
+
+    if (checkpoint->holder && !has_model(coordinator, checkpoint->holder))
+        forget_fetch(coordinator);
+    if (checkpoint->holder || checkpoint->call || !checkpoint->version ||
+        !somebody_loads(coordinator))
+        return;
+    holder = find_holder(coordinator);
+    if (holder) {
+        ask_holder(coordinator, holder);
+        return;
     }
+    (void)snprintf(text, sizeof text,
+                   "version %" PRIu64 " was kept by its members only, and they "
+                   "are all lost",
+                   checkpoint->version);
+    refuse_all(coordinator, text);
+}
+
+void checkpoint_drop(struct coordinator *coordinator,
+                     const struct member *member)
+{
+    if (coordinator->checkpoint.holder == member)
+        forget_fetch(coordinator);
 }
 
 void checkpoint_on_model(struct coordinator *coordinator, struct member *member,
-                         const struct msg_call *spec)
+                         const struct event *event)
 {
-    int place = (int)(member - coordinator->members);
+    const struct msg_call *spec = &event->msg->call;
+    struct checkpoint *checkpoint = &coordinator->checkpoint;
     struct participant *participant;
+    struct call *fetch;
 
-    if (place != coordinator->holder || coordinator->fetch ||
-        spec->era != coordinator->version || !spec->bytes)
+    if (member != checkpoint->holder || checkpoint->fetch ||
+        spec->era != checkpoint->version || !spec->bytes)
         return;
-    if (!coordinator_has_room(coordinator, spec->bytes)) {
-        for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
-            if (is_loading(&coordinator->members[i]))
-                member_told(coordinator, &coordinator->members[i], ENDING_ABORT,
-                            "the model is more than the hub keeps");
+    if (!calls_have_room(coordinator, spec->bytes)) {
+        refuse_all(coordinator, "the model is more than the hub keeps");
         return;
     }
-    coordinator->fetch = call_new(coordinator, spec, member->name);
-    coordinator->fetch_number = spec->number;
-    coordinator->fetch->source = (int)member_rank(coordinator, member);
-    participant = &coordinator->fetch->participants[coordinator->fetch->source];
-    (void)participant_fill(coordinator, coordinator->fetch, participant, spec);
-    results_lay(coordinator, coordinator->fetch);
-    participant_open(coordinator, member, coordinator->fetch, participant);
+    fetch = checkpoint->fetch = call_new(coordinator, spec, member->name);
+    fetch->source = (int)group_rank(coordinator, member);
+    participant = &fetch->participants[fetch->source];
+    (void)participant_fill(coordinator, fetch, participant, spec);
+    results_lay(coordinator, fetch);
+    checkpoint->upload.number = spec->number;
+    input_open(coordinator, member, fetch, participant);
 }
 
 void checkpoint_fetched(struct coordinator *coordinator, struct call *call)
 {
+    struct checkpoint *checkpoint = &coordinator->checkpoint;
     struct msg msg = {.kind = MSG_OUTCOME};
 
-    msg.outcome.number = coordinator->fetch_number;
-    msg.outcome.version = coordinator->version;
-    msg.outcome.size = coordinator->size;
-    effects_send(coordinator->out,
-                 coordinator->members[coordinator->holder].control, &msg, NULL);
-    coordinator->checkpoint = call;
-    coordinator->fetch = NULL;
-    coordinator->holder = -1;
-    serve_all(coordinator);
+    msg.outcome.number = checkpoint->upload.number;
+    msg.outcome.version = checkpoint->version;
+    msg.outcome.size = coordinator->group.size;
+    effects_send(coordinator->out, checkpoint->holder->control, &msg, NULL);
+    checkpoint->call = call;
+    checkpoint->fetch = NULL;
+    checkpoint->holder = NULL;
+    coordinator->dirty |= DIRTY_REQUESTS;
 }

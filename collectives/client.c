@@ -30,7 +30,7 @@ void client_destroy(struct client **reference)
         return;
     upload_stop(&client->call);
     upload_stop(&client->model);
-    mail_free_all(client);
+    transfer_free_all(client);
     free(client);
 }
 
@@ -192,16 +192,16 @@ static void on_message(struct client *client, const struct event *event)
         effects_send(client->out, PEER_TRAINER, msg, NULL);
         break;
     case MSG_WITHDRAW:
-        mail_on_withdraw(client, msg);
+        transfer_on_withdraw(client, msg);
         break;
     case MSG_END:
-        mail_on_end(client, &msg->end);
+        transfer_on_end(client, &msg->end);
         break;
     case MSG_POST:
-        mail_on_post(client, &msg->post, event->payload);
+        transfer_on_post(client, &msg->post, event->payload);
         break;
     case MSG_FETCH:
-        mail_on_fetch(client, &msg->fetch);
+        transfer_on_fetch(client, &msg->fetch);
         break;
     case MSG_SAY:
         if (client->joined && event->peer == PEER_TRAINER)

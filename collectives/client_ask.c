@@ -131,7 +131,7 @@ void ask_look(struct client *client)
 
 void ask_on_outcome(struct client *client, const struct msg_outcome *outcome)
 {
-    if (mail_on_outcome(client, outcome))
+    if (transfer_on_outcome(client, outcome))
         return;
     if (outcome->number && outcome->number == client->model.number) {
         upload_stop(&client->model);
@@ -328,7 +328,7 @@ void ask_resume(struct client *client)
 
 void ask_interrupt(struct client *client)
 {
-    mail_fail_all(client, "the connection to the hub was lost");
+    transfer_fail_all(client, "the connection to the hub was lost");
     upload_stop(&client->model);
     client->serve = 0;
     if (is_elastic(client)) {

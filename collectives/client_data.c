@@ -55,7 +55,7 @@ void data_on_credit(struct client *client, const struct msg_credit *credit)
                                 ? &client->call
                                 : &client->model;
 
-    if (mail_on_credit(client, credit) || !credit->exchange ||
+    if (transfer_on_credit(client, credit) || !credit->exchange ||
         upload->number != credit->exchange)
         return;
     upload->credit += (uint32_t)credit->more;
@@ -123,8 +123,8 @@ void data_check(struct client *client, const struct msg_piece *piece,
 void data_on_piece(struct client *client, const struct msg_piece *piece,
                    struct blob *payload)
 {
-    if (!mail_on_piece(client, piece, payload) && client->stage == STAGE_CALL &&
-        piece->number == client->call.number)
+    if (!transfer_on_piece(client, piece, payload) &&
+        client->stage == STAGE_CALL && piece->number == client->call.number)
         data_check(client, piece, payload);
 }
 
@@ -167,7 +167,7 @@ static void sealed(struct client *client, struct job *job)
 
 void data_done(struct client *client, struct job *job)
 {
-    if (mail_done(client, job))
+    if (transfer_done(client, job))
         return;
     if (job->work == &work_segment_seal)
         sealed(client, job);

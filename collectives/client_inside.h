@@ -27,8 +27,8 @@ struct upload {
 };
 
 /* A message to another member, or from one. */
-struct dispatch {
-    struct dispatch *next;
+struct transfer {
+    struct transfer *next;
     bool incoming;
     uint64_t number, request, bytes;
     uint32_t segments, done; /* in all; sent, or received and checked */
@@ -71,7 +71,7 @@ struct client {
     struct msg_outcome outcome;
     uint64_t gained; /* bytes of the result so far */
     uint64_t serve;  /* version of the model that the hub wants, or 0 */
-    struct dispatch *dispatches;
+    struct transfer *transfers;
 };
 
 /* client_ask.c: the program's requests */
@@ -107,20 +107,21 @@ void upload_stop(struct upload *upload);
 void data_serve(struct client *client);
 
 /* client_mail.c: messages from one member to another */
-void mail_on_post(struct client *client, const struct msg_post *post,
-                  struct blob *payload);
-void mail_on_fetch(struct client *client, const struct msg_fetch *fetch);
-void mail_on_end(struct client *client, const struct msg_end *end);
-void mail_on_withdraw(struct client *client, const struct msg *msg);
+void transfer_on_post(struct client *client, const struct msg_post *post,
+                      struct blob *payload);
+void transfer_on_fetch(struct client *client, const struct msg_fetch *fetch);
+void transfer_on_end(struct client *client, const struct msg_end *end);
+void transfer_on_withdraw(struct client *client, const struct msg *msg);
 /* False when it is for none of them. */
-bool mail_on_credit(struct client *client, const struct msg_credit *credit);
-bool mail_on_piece(struct client *client, const struct msg_piece *piece,
-                   struct blob *payload);
-bool mail_on_outcome(struct client *client, const struct msg_outcome *outcome);
-bool mail_done(struct client *client, struct job *job);
+bool transfer_on_credit(struct client *client, const struct msg_credit *credit);
+bool transfer_on_piece(struct client *client, const struct msg_piece *piece,
+                       struct blob *payload);
+bool transfer_on_outcome(struct client *client,
+                         const struct msg_outcome *outcome);
+bool transfer_done(struct client *client, struct job *job);
 /* The connection is lost: so are they. */
-void mail_fail_all(struct client *client, const char *text);
-void mail_free_all(struct client *client);
+void transfer_fail_all(struct client *client, const char *text);
+void transfer_free_all(struct client *client);
 
 /* client.c */
 void client_say(struct client *client, const struct msg *msg);

@@ -16,10 +16,10 @@ static uint32_t segments_in(const struct client *client, uint64_t bytes)
 }
 
 /* A new one at the head of the list. */
-static struct dispatch *dispatch_add(struct client *client, bool incoming,
+static struct transfer *transfer_add(struct client *client, bool incoming,
                                      uint64_t request, uint64_t bytes)
 {
-    struct dispatch *made = calloc(1, sizeof *made);
+    struct transfer *made = calloc(1, sizeof *made);
 
     if (!made)
         abort();
@@ -32,22 +32,22 @@ static struct dispatch *dispatch_add(struct client *client, bool incoming,
         calloc(made->segments ? made->segments : 1, sizeof(uint64_t));
     if (!made->checksums)
         abort();
-    made->next = client->dispatches;
-    client->dispatches = made;
+    made->next = client->transfers;
+    client->transfers = made;
     return made;
 }
 
-static struct dispatch *dispatch_find(struct client *client, uint64_t number)
+static struct transfer *transfer_find(struct client *client, uint64_t number)
 {
-    for (struct dispatch *each = client->dispatches; each; each = each->next)
+    for (struct transfer *each = client->transfers; each; each = each->next)
         if (each->number == number)
             return each;
     return NULL;
 }
 
-static void dispatch_free(struct client *client, struct dispatch *gone)
+static void transfer_free(struct client *client, struct transfer *gone)
 {
-    struct dispatch **link = &client->dispatches;
+    struct transfer **link = &client->transfers;
 
     while (*link != gone)
         link = &(*link)->next;
@@ -57,10 +57,10 @@ static void dispatch_free(struct client *client, struct dispatch *gone)
     free(gone);
 }
 
-void mail_free_all(struct client *client)
+void transfer_free_all(struct client *client)
 {
-    while (client->dispatches)
-        dispatch_free(client, client->dispatches);
+    while (client->transfers)
+        transfer_free(client, client->transfers);
 }
 
 static void tell(struct client *client, uint64_t request, enum ending outcome,
@@ -74,15 +74,15 @@ static void tell(struct client *client, uint64_t request, enum ending outcome,
     effects_send(client->out, PEER_TRAINER, &msg, NULL);
 }
 
-static void end(struct client *client, struct dispatch *one,
+static void end(struct client *client, struct transfer *one,
                 enum ending outcome, const char *text)
 {
     tell(client, one->request, outcome, text);
-    dispatch_free(client, one);
+    transfer_free(client, one);
 }
 
 /* Not before nothing reads the program's memory any more. */
-static void fail(struct client *client, struct dispatch *one, const char *text)
+static void fail(struct client *client, struct transfer *one, const char *text)
 {
     one->failed = true;
     (void)snprintf(one->text, sizeof one->text, "%s", text);
@@ -90,11 +90,11 @@ static void fail(struct client *client, struct dispatch *one, const char *text)
         end(client, one, ENDING_FAIL, one->text);
 }
 
-void mail_fail_all(struct client *client, const char *text)
+void transfer_fail_all(struct client *client, const char *text)
 {
-    struct dispatch *next;
+    struct transfer *next;
 
-    for (struct dispatch *each = client->dispatches; each; each = next) {
+    for (struct transfer *each = client->transfers; each; each = next) {
         next = each->next;
         if (!each->failed)
             fail(client, each, text);
@@ -102,24 +102,24 @@ void mail_fail_all(struct client *client, const char *text)
 }
 
 /* The end mark: vouches for all segments and their order. */
-static uint64_t checksum_of(const struct dispatch *one)
+static uint64_t checksum_of(const struct transfer *one)
 {
     return XXH3_64bits(one->checksums, one->segments * sizeof(uint64_t));
 }
 
 /* ---- sending ---- */
 
-void mail_on_post(struct client *client, const struct msg_post *post,
-                  struct blob *payload)
+void transfer_on_post(struct client *client, const struct msg_post *post,
+                      struct blob *payload)
 {
     struct msg msg = {.kind = MSG_SEND};
-    struct dispatch *made;
+    struct transfer *made;
 
     if (!client->joined) {
         tell(client, post->request, ENDING_FAIL, "there is no hub");
         return;
     }
-    made = dispatch_add(client, false, post->request, payload->size);
+    made = transfer_add(client, false, post->request, payload->size);
     made->whole = blob_ref(payload);
     msg.send.number = made->number;
     msg.send.to = post->to;
@@ -128,7 +128,7 @@ void mail_on_post(struct client *client, const struct msg_post *post,
     client_say(client, &msg);
 }
 
-static void send_end(struct client *client, const struct dispatch *one)
+static void send_end(struct client *client, const struct transfer *one)
 {
     struct msg msg = {.kind = MSG_END};
 
@@ -137,9 +137,9 @@ static void send_end(struct client *client, const struct dispatch *one)
     client_say(client, &msg);
 }
 
-bool mail_on_credit(struct client *client, const struct msg_credit *credit)
+bool transfer_on_credit(struct client *client, const struct msg_credit *credit)
 {
-    struct dispatch *one = dispatch_find(client, credit->exchange);
+    struct transfer *one = transfer_find(client, credit->exchange);
     uint32_t size = client->hub.part_bytes;
 
     if (!one)
@@ -163,7 +163,7 @@ bool mail_on_credit(struct client *client, const struct msg_credit *credit)
     return true;
 }
 
-static void copied(struct client *client, struct dispatch *one, struct job *job)
+static void copied(struct client *client, struct transfer *one, struct job *job)
 {
     struct msg msg = {.kind = MSG_PART};
 
@@ -182,9 +182,10 @@ static void copied(struct client *client, struct dispatch *one, struct job *job)
         send_end(client, one);
 }
 
-bool mail_on_outcome(struct client *client, const struct msg_outcome *outcome)
+bool transfer_on_outcome(struct client *client,
+                         const struct msg_outcome *outcome)
 {
-    struct dispatch *one = dispatch_find(client, outcome->number);
+    struct transfer *one = transfer_find(client, outcome->number);
 
     if (!one)
         return false;
@@ -197,7 +198,7 @@ bool mail_on_outcome(struct client *client, const struct msg_outcome *outcome)
 
 /* ---- receiving ---- */
 
-void mail_on_fetch(struct client *client, const struct msg_fetch *fetch)
+void transfer_on_fetch(struct client *client, const struct msg_fetch *fetch)
 {
     struct msg msg = {.kind = MSG_TAKE};
 
@@ -207,11 +208,11 @@ void mail_on_fetch(struct client *client, const struct msg_fetch *fetch)
     }
     msg.take.id = fetch->id;
     msg.take.number =
-        dispatch_add(client, true, fetch->request, fetch->bytes)->number;
+        transfer_add(client, true, fetch->request, fetch->bytes)->number;
     client_say(client, &msg);
 }
 
-static void received(struct client *client, struct dispatch *one, bool good)
+static void received(struct client *client, struct transfer *one, bool good)
 {
     struct msg msg = {.kind = MSG_RECEIVED};
 
@@ -224,15 +225,15 @@ static void received(struct client *client, struct dispatch *one, bool good)
 
 /* It is complete with its last segment and its end mark, whichever comes last.
  */
-static void look(struct client *client, struct dispatch *one)
+static void look(struct client *client, struct transfer *one)
 {
     if (one->marked && one->done == one->segments)
         received(client, one, checksum_of(one) == one->end);
 }
 
-void mail_on_end(struct client *client, const struct msg_end *mark)
+void transfer_on_end(struct client *client, const struct msg_end *mark)
 {
-    struct dispatch *one = dispatch_find(client, mark->number);
+    struct transfer *one = transfer_find(client, mark->number);
 
     if (!one || !one->incoming)
         return;
@@ -242,19 +243,19 @@ void mail_on_end(struct client *client, const struct msg_end *mark)
 }
 
 /* Is told to the program as well, which may not have taken it yet. */
-void mail_on_withdraw(struct client *client, const struct msg *msg)
+void transfer_on_withdraw(struct client *client, const struct msg *msg)
 {
-    struct dispatch *one = dispatch_find(client, msg->withdraw.number);
+    struct transfer *one = transfer_find(client, msg->withdraw.number);
 
     if (one && one->incoming)
         fail(client, one, "the sender is lost");
     effects_send(client->out, PEER_TRAINER, msg, NULL);
 }
 
-bool mail_on_piece(struct client *client, const struct msg_piece *piece,
-                   struct blob *payload)
+bool transfer_on_piece(struct client *client, const struct msg_piece *piece,
+                       struct blob *payload)
 {
-    struct dispatch *one = dispatch_find(client, piece->number);
+    struct transfer *one = transfer_find(client, piece->number);
 
     if (!one || !one->incoming || piece->offset >= one->bytes ||
         piece->offset % client->hub.part_bytes != 0 ||
@@ -264,7 +265,7 @@ bool mail_on_piece(struct client *client, const struct msg_piece *piece,
     return true;
 }
 
-static void checked(struct client *client, struct dispatch *one,
+static void checked(struct client *client, struct transfer *one,
                     struct job *job)
 {
     struct msg msg = {.kind = MSG_GAIN};
@@ -285,9 +286,9 @@ static void checked(struct client *client, struct dispatch *one,
     look(client, one);
 }
 
-bool mail_done(struct client *client, struct job *job)
+bool transfer_done(struct client *client, struct job *job)
 {
-    struct dispatch *one = dispatch_find(client, job->tag[0]);
+    struct transfer *one = transfer_find(client, job->tag[0]);
 
     if (one && job->work == &work_segment_copy)
         copied(client, one, job);

@@ -16,8 +16,8 @@
  * wait for it for as long as they said in JOIN, then go on without it.
  *
  * Everything is in memory and bounded; what is too much is refused. */
-#ifndef COLLECTIVES_BOARD_H
-#define COLLECTIVES_BOARD_H
+#ifndef COLLECTIVES_COORDINATOR_H
+#define COLLECTIVES_COORDINATOR_H
 
 #include <stdbool.h>
 #include <stdint.h>

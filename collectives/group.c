@@ -1,52 +1,76 @@
-/* Who is in the group: JOIN, SIT, WHO, PING, BYE, loss and ranks. */
+#include "collectives/group.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "collectives/inside.h"
+#include "collectives/roster.h"
+#include "collectives/state.h"
 #include "core/quote.h"
 
-struct member *member_of(struct coordinator *coordinator, peer_id peer)
+/* ---- members and ranks ---- */
+
+struct member *group_find(struct coordinator *coordinator, peer_id peer)
 {
-    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
-        if (peer != PEER_NONE && (coordinator->members[i].control == peer ||
-                                  coordinator->members[i].bulk == peer))
-            return &coordinator->members[i];
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++) {
+        struct member *member = &coordinator->group.members[i];
+
+        if (peer != PEER_NONE &&
+            (member->control == peer || member->bulk == peer))
+            return member;
+    }
     return NULL;
 }
 
-unsigned member_rank(const struct coordinator *coordinator,
-                     const struct member *member)
+unsigned group_rank(const struct coordinator *coordinator,
+                    const struct member *member)
 {
-    for (unsigned i = 0; i < coordinator->size; i++)
-        if (&coordinator->members[coordinator->roster[i]] == member)
-            return i;
-    return coordinator->size;
+    const struct group *group = &coordinator->group;
+    unsigned rank = 0;
+
+    while (rank < group->size && group->roster[rank] != member)
+        rank++;
+    return rank;
 }
 
-void roster_renew(struct coordinator *coordinator)
+void group_renew(struct coordinator *coordinator)
 {
+    struct group *group = &coordinator->group;
     struct entrant list[COORDINATOR_MEMBERS];
     unsigned count = 0;
 
-    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
-        if (coordinator->members[i].listed)
-            list[count++] = (struct entrant){coordinator->members[i].since,
-                                             coordinator->members[i].high,
-                                             coordinator->members[i].low};
-    for (int i = 0; i < COORDINATOR_MEMBERS; i++) {
-        const struct member *member = &coordinator->members[i];
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++) {
+        const struct member *member = &group->members[i];
 
-        if (member->listed)
-            coordinator
-                ->roster[roster_rank(list, count, member->high, member->low)] =
-                i;
+        if (is_listed(member))
+            list[count++] =
+                (struct entrant){member->since, member->high, member->low};
     }
-    coordinator->size = count;
-    coordinator->epoch++;
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++) {
+        struct member *member = &group->members[i];
+
+        if (is_listed(member))
+            group->roster[roster_rank(list, count, member->high, member->low)] =
+                member;
+    }
+    group->size = count;
+    group->epoch++;
 }
 
-static void say_bye(struct coordinator *coordinator, peer_id peer,
-                    enum farewell farewell, const char *text)
+bool group_is_empty(const struct coordinator *coordinator)
+{
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
+        if (coordinator->group.members[i].state != MEMBER_NONE)
+            return false;
+    return true;
+}
+
+void group_close(struct coordinator *coordinator)
+{
+    coordinator->group.phase = GROUP_CLOSED;
+}
+
+static void send_bye(struct coordinator *coordinator, peer_id peer,
+                     enum farewell farewell, const char *text)
 {
     struct msg bye = {.kind = MSG_BYE};
 
@@ -57,58 +81,57 @@ static void say_bye(struct coordinator *coordinator, peer_id peer,
 
 /* ---- losing ---- */
 
-/* The last one has left: the next to come says how the group is to be. */
-static void close_if_empty(struct coordinator *coordinator)
+static void lose(struct coordinator *coordinator, struct member *member,
+                 const char *why, bool for_good)
 {
-    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++)
-        if (coordinator->members[i].used)
-            return;
-    calls_forget(coordinator);
-    coordinator->open = coordinator->begun = coordinator->stopping = false;
-    coordinator->averages = coordinator->version = 0;
+    if (member->loss[0])
+        return;
+    (void)snprintf(member->loss, sizeof member->loss, "%s", why);
+    member->lost_for_good = for_good;
+    coordinator->dirty |= DIRTY_MEMBERS;
 }
 
-static void member_cut(struct coordinator *coordinator, struct member *member)
+void group_lose(struct coordinator *coordinator, struct member *member,
+                const char *why)
 {
-    mails_forget(coordinator, member);
+    lose(coordinator, member, why, false);
+}
+
+static void cut(struct coordinator *coordinator, struct member *member)
+{
     if (member->control != PEER_NONE)
         effects_drop(coordinator->out, member->control);
     if (member->bulk != PEER_NONE)
         effects_drop(coordinator->out, member->bulk);
     member->control = member->bulk = PEER_NONE;
-    member->present = member->calling = false;
-    member->confirming = 0;
-    member->call = NULL;
-    member->upload = member->credit = 0;
+    member->session = member->confirming = 0;
     member->lost = coordinator->now;
+    member->loss[0] = '\0';
 }
 
-void member_lost(struct coordinator *coordinator, struct member *member,
-                 const char *why, bool for_good)
+bool group_remove(struct coordinator *coordinator, struct member *member)
 {
-    int place = (int)(member - coordinator->members);
-    bool listed = member->listed;
-    char text[MSG_TEXT_BYTES];
+    bool listed = is_listed(member);
+    bool gone =
+        member->lost_for_good || coordinator->group.manner == MANNER_ELASTIC;
 
-    (void)snprintf(text, sizeof text, "%s: %s", member->name, why);
-    effects_note(coordinator->out, for_good ? NOTE_LEFT : NOTE_LOST,
-                 member->name, "%s, of the group for collectives", why);
-    member_cut(coordinator, member);
-    if (coordinator->manner == MANNER_ELASTIC || for_good) {
-        memset(member, 0, sizeof *member);
-        if (listed) {
-            roster_renew(coordinator);
-            calls_fail(coordinator, place, ENDING_FAIL, text);
-        }
+    effects_note(coordinator->out,
+                 member->lost_for_good ? NOTE_LEFT : NOTE_LOST, member->name,
+                 "%s, of the group for collectives", member->loss);
+    cut(coordinator, member);
+    if (!gone) {
+        member->state = MEMBER_AWAY;
+        return false;
     }
-    checkpoint_look(coordinator);
-    calls_enter_all(coordinator);
-    close_if_empty(coordinator);
+    *member = (struct member){.state = MEMBER_NONE};
+    if (listed)
+        group_renew(coordinator);
+    return listed;
 }
 
-void group_leave(struct coordinator *coordinator, peer_id peer)
+void group_on_leave(struct coordinator *coordinator, peer_id peer)
 {
-    struct member *member = member_of(coordinator, peer);
+    struct member *member = group_find(coordinator, peer);
 
     if (!member)
         return;
@@ -116,15 +139,37 @@ void group_leave(struct coordinator *coordinator, peer_id peer)
         member->control = PEER_NONE;
     else
         member->bulk = PEER_NONE;
-    member_lost(coordinator, member, "connection lost", false);
+    group_lose(coordinator, member, "connection lost");
 }
 
 void group_on_bye(struct coordinator *coordinator, struct member *member,
                   const struct event *event)
 {
-    member_lost(coordinator, member,
-                farewell_words[event->msg->bye.farewell].doc, true);
+    lose(coordinator, member, farewell_words[event->msg->bye.farewell].doc,
+         true);
 }
+
+void group_expire(struct coordinator *coordinator)
+{
+    const struct group *group = &coordinator->group;
+    char text[MSG_TEXT_BYTES];
+
+    (void)snprintf(text, sizeof text,
+                   "not back within %lld s; the group goes on without",
+                   (long long)(group->patience / SECOND));
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++) {
+        struct member *member = &coordinator->group.members[i];
+
+        if (is_here(member) &&
+            coordinator->now - member->heard >= COORDINATOR_LEASE)
+            group_lose(coordinator, member, "silent for 20 s");
+        else if (member->state == MEMBER_AWAY &&
+                 coordinator->now - member->lost >= group->patience)
+            lose(coordinator, member, text, true);
+    }
+}
+
+/* ---- what members say of themselves ---- */
 
 void group_on_say(struct coordinator *coordinator, struct member *member,
                   const struct event *event)
@@ -139,131 +184,49 @@ void group_on_ping(struct coordinator *coordinator, struct member *member,
     struct msg pong = {.kind = MSG_PONG};
 
     pong.pong.sent = event->msg->ping.sent;
-    pong.pong.version = coordinator->version;
+    pong.pong.version = coordinator->checkpoint.version;
     effects_send(coordinator->out, member->control, &pong, NULL);
-}
-
-/* Looks who is silent, and who has been away for too long. */
-void group_tick(struct coordinator *coordinator)
-{
-    char text[MSG_TEXT_BYTES];
-
-    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++) {
-        struct member *member = &coordinator->members[i];
-
-        if (member->present &&
-            coordinator->now - member->heard >= COORDINATOR_LEASE) {
-            member_lost(coordinator, member, "silent for 20 s", false);
-        } else if (member->used && !member->present &&
-                   coordinator->now - member->lost >= coordinator->patience) {
-            (void)snprintf(text, sizeof text,
-                           "not back within %lld s; the group goes on without",
-                           (long long)(coordinator->patience / SECOND));
-            member_lost(coordinator, member, text, true);
-        }
-    }
 }
 
 /* ---- coming ---- */
 
 /* Why this member cannot come in, or NULL. */
-static const char *refusal(const struct coordinator *coordinator,
+static const char *refusal(const struct group *group,
                            const struct msg_join *join)
 {
     if (join->protocol_min > PROTOCOL_MAX || join->protocol_max < PROTOCOL_MIN)
         return "the hub speaks another protocol: install the same release";
     if (join->size > COORDINATOR_MEMBERS)
         return "a group has at most 64 members";
-    if (!coordinator->open)
+    if (group->phase == GROUP_CLOSED)
         return NULL;
-    if (coordinator->manner != join->manner)
+    if (group->manner != join->manner)
         return "the group is of the other kind (elastic or patient)";
-    if (coordinator->wanted != (join->size ? join->size : 1))
+    if (group->wanted != (join->size ? join->size : 1))
         return "the group was begun with another number of members";
     return NULL;
 }
 
-/* The member of this id, a free one, or NULL. A patient group has as many as it
- * was begun with. */
-static struct member *member_find(struct coordinator *coordinator,
-                                  const struct msg_join *join)
+/* The place of the member with this id, a free one, or NULL. A patient group
+ * has as many as it was begun with. */
+static struct member *find_place(struct group *group,
+                                 const struct msg_join *join)
 {
     struct member *vacant = NULL;
 
     for (unsigned i = COORDINATOR_MEMBERS; i > 0; i--) {
-        struct member *member = &coordinator->members[i - 1];
+        struct member *member = &group->members[i - 1];
 
-        if (member->used && member->high == join->node_high &&
-            member->low == join->node_low)
-            return member;
-        if (!member->used)
+        if (member->state == MEMBER_NONE)
             vacant = member;
+        else if (member->high == join->node_high &&
+                 member->low == join->node_low)
+            return member;
     }
-    return coordinator->open && coordinator->manner == MANNER_PATIENT &&
-                   coordinator->size >= coordinator->wanted
+    return group->phase != GROUP_CLOSED && group->manner == MANNER_PATIENT &&
+                   group->size >= group->wanted
                ? NULL
                : vacant;
-}
-
-static void member_name(struct member *member, const char *name)
-{
-    struct text text;
-
-    text_init(&text, member->name, sizeof member->name);
-    quote_visible(&text, name[0] ? name : "member");
-}
-
-static void open_group(struct coordinator *coordinator,
-                       const struct msg_join *join)
-{
-    coordinator->open = true;
-    coordinator->manner = join->manner;
-    coordinator->wanted = join->size ? join->size : 1;
-    coordinator->patience = join->patience;
-}
-
-/* Becomes a member: of the founders, or of the epoch that begins with it. */
-static void member_list(struct coordinator *coordinator, struct member *member)
-{
-    if (member->listed)
-        return;
-    member->listed = true;
-    member->since = coordinator->begun ? coordinator->epoch + 1 : 0;
-    roster_renew(coordinator);
-    if (coordinator->size >= coordinator->wanted)
-        coordinator->begun = true;
-}
-
-static void member_take(struct coordinator *coordinator, struct member *member,
-                        const struct event *event, const struct msg_join *join)
-{
-    bool again = member->used;
-    struct msg msg = {.kind = MSG_JOINED};
-
-    if (!again || member->incarnation != join->incarnation)
-        member->version = join->version;
-    if (member->version > coordinator->version)
-        member->version = 0;
-    member->used = member->present = true;
-    member->key = event->key;
-    member->high = join->node_high;
-    member->low = join->node_low;
-    member->incarnation = join->incarnation;
-    member->session = coordinator->next_session++;
-    member->control = event->peer;
-    member->heard = coordinator->now;
-    member_name(member, join->name);
-    effects_note(coordinator->out, again ? NOTE_REJOINED : NOTE_JOINED,
-                 member->name, "in the group for collectives (%s)",
-                 manner_words[coordinator->manner].text);
-    msg.joined.protocol = PROTOCOL_MAX;
-    msg.joined.run = coordinator->config.run;
-    msg.joined.session = member->session;
-    msg.joined.part_bytes = coordinator->config.segment_bytes;
-    msg.joined.window = coordinator->config.window;
-    effects_send(coordinator->out, event->peer, &msg, NULL);
-    if (coordinator->manner == MANNER_PATIENT)
-        member_list(coordinator, member);
 }
 
 /* Whether another process of this name is here to stay: a lower incarnation is
@@ -271,57 +234,146 @@ static void member_take(struct coordinator *coordinator, struct member *member,
 static bool is_taken(const struct coordinator *coordinator,
                      const struct member *member, const struct msg_join *join)
 {
-    return member->present &&
+    return is_here(member) &&
            coordinator->now - member->heard < COORDINATOR_SILENT &&
            join->incarnation < member->incarnation;
 }
 
 /* With keys a member is its key, whatever it says of itself. */
-static struct msg identified(const struct event *event)
+static struct msg_join identified(const struct event *event)
 {
-    struct msg msg = *event->msg;
+    struct msg_join join = event->msg->join;
 
     if (event->key != KEY_NONE) {
-        msg.join.node_high = event->key;
-        msg.join.node_low = 0;
+        join.node_high = event->key;
+        join.node_low = 0;
     }
-    return msg;
+    return join;
+}
+
+/* A newer connection of a member replaces the one that it has. */
+static void replace(struct coordinator *coordinator, struct member *member,
+                    const struct msg_join *join)
+{
+    if (join->incarnation != member->incarnation)
+        send_bye(coordinator, member->control, FAREWELL_REPLACED,
+                 "a newer member of this name has joined");
+    group_lose(coordinator, member, "replaced by a newer connection");
 }
 
 void group_on_join(struct coordinator *coordinator, struct member *nobody,
                    const struct event *event)
 {
-    const struct msg msg = identified(event);
-    const struct msg_join *join = &msg.join;
-    const char *words = refusal(coordinator, join);
-    struct member *member = words ? NULL : member_find(coordinator, join);
+    struct group *group = &coordinator->group;
+    struct msg_join join = identified(event);
+    const char *words = refusal(group, &join);
+    struct member *member = words ? NULL : find_place(group, &join);
 
     (void)nobody;
     if (words) {
-        effects_note(coordinator->out, NOTE_REFUSED, join->name, "%s", words);
-        say_bye(coordinator, event->peer, FAREWELL_OFFENCE, words);
+        effects_note(coordinator->out, NOTE_REFUSED, join.name, "%s", words);
+        send_bye(coordinator, event->peer, FAREWELL_OFFENCE, words);
+    } else if (!member) {
+        send_bye(coordinator, event->peer, FAREWELL_FULL, "the group is full");
+    } else if (is_taken(coordinator, member, &join)) {
+        send_bye(coordinator, event->peer, FAREWELL_REPLACED,
+                 "a newer member of this name is here");
+    } else {
+        if (is_here(member))
+            replace(coordinator, member, &join);
+        group->admission =
+            (struct admission){member, event->peer, join, event->key};
+        coordinator->dirty |= DIRTY_MEMBERS;
+    }
+}
+
+static void open_group(struct group *group, const struct msg_join *join)
+{
+    group->phase = GROUP_FORMING;
+    group->manner = join->manner;
+    group->wanted = join->size ? join->size : 1;
+    group->patience = join->patience;
+}
+
+/* The member is in the roster: a founder, or of the epoch that it begins. */
+static void enlist(struct coordinator *coordinator, struct member *member)
+{
+    struct group *group = &coordinator->group;
+
+    member->state = MEMBER_LISTED;
+    member->since = group->phase == GROUP_FORMED ? group->epoch + 1 : 0;
+    group_renew(coordinator);
+    if (group->size >= group->wanted)
+        group->phase = GROUP_FORMED;
+}
+
+static void send_joined(struct coordinator *coordinator,
+                        const struct member *member)
+{
+    struct msg msg = {.kind = MSG_JOINED};
+
+    msg.joined.protocol = PROTOCOL_MAX;
+    msg.joined.run = coordinator->config.run;
+    msg.joined.session = member->session;
+    msg.joined.part_bytes = coordinator->config.segment_bytes;
+    msg.joined.window = coordinator->config.window;
+    effects_send(coordinator->out, member->control, &msg, NULL);
+}
+
+static void set_name(struct member *member, const char *name)
+{
+    struct text text;
+
+    text_init(&text, member->name, sizeof member->name);
+    quote_visible(&text, name[0] ? name : "member");
+}
+
+/* What is known of a member, from its JOIN and from before. */
+static void identify(struct coordinator *coordinator, struct member *member,
+                     const struct admission *admission)
+{
+    const struct msg_join *join = &admission->join;
+    uint64_t version = coordinator->checkpoint.version;
+
+    if (member->state == MEMBER_NONE ||
+        member->incarnation != join->incarnation)
+        member->version = join->version;
+    if (member->version > version)
+        member->version = 0;
+    member->high = join->node_high;
+    member->low = join->node_low;
+    member->incarnation = join->incarnation;
+    member->key = admission->key;
+    member->session = ++coordinator->group.next_session;
+    member->control = admission->peer;
+    member->heard = coordinator->now;
+    set_name(member, join->name);
+}
+
+void group_admit(struct coordinator *coordinator)
+{
+    struct group *group = &coordinator->group;
+    struct admission admission = group->admission;
+    struct member *member = admission.member;
+    bool again;
+
+    group->admission.member = NULL;
+    if (!member)
         return;
-    }
-    if (!member) {
-        say_bye(coordinator, event->peer, FAREWELL_FULL, "the group is full");
-        return;
-    }
-    if (is_taken(coordinator, member, join)) {
-        say_bye(coordinator, event->peer, FAREWELL_REPLACED,
-                "a newer member of this name is here");
-        return;
-    }
-    if (member->present) {
-        if (join->incarnation != member->incarnation)
-            say_bye(coordinator, member->control, FAREWELL_REPLACED,
-                    "a newer member of this name has joined");
-        member_lost(coordinator, member, "replaced by a newer connection",
-                    false);
-    }
-    if (!coordinator->open)
-        open_group(coordinator, join);
-    member_take(coordinator, member, event, join);
-    calls_enter_all(coordinator);
+    again = member->state == MEMBER_AWAY;
+    if (group->phase == GROUP_CLOSED)
+        open_group(group, &admission.join);
+    identify(coordinator, member, &admission);
+    effects_note(coordinator->out, again ? NOTE_REJOINED : NOTE_JOINED,
+                 member->name, "in the group for collectives (%s)",
+                 manner_words[group->manner].text);
+    send_joined(coordinator, member);
+    if (again)
+        member->state = MEMBER_LISTED;
+    else if (group->manner == MANNER_PATIENT)
+        enlist(coordinator, member);
+    else
+        member->state = MEMBER_ADMITTED;
 }
 
 void group_on_sit(struct coordinator *coordinator, struct member *nobody,
@@ -329,21 +381,20 @@ void group_on_sit(struct coordinator *coordinator, struct member *nobody,
 {
     (void)nobody;
     for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++) {
-        struct member *member = &coordinator->members[i];
+        struct member *member = &coordinator->group.members[i];
 
-        if (!member->present || member->bulk != PEER_NONE ||
+        if (!is_here(member) || member->bulk != PEER_NONE ||
             member->session != event->msg->sit.session ||
             member->key != event->key)
             continue;
         member->bulk = event->peer;
-        results_deliver(coordinator, member);
-        mails_flow(coordinator, (int)i);
+        coordinator->dirty |= DIRTY_MAIL | DIRTY_DELIVERY;
         return;
     }
     effects_drop(coordinator->out, event->peer);
 }
 
-/* ---- who is here ---- */
+/* ---- who is in the group ---- */
 
 static void send_roster(struct coordinator *coordinator,
                         const struct member *member, uint64_t number)
@@ -351,42 +402,43 @@ static void send_roster(struct coordinator *coordinator,
     struct msg msg = {.kind = MSG_ROSTER};
 
     msg.roster.number = number;
-    msg.roster.epoch = coordinator->epoch;
-    msg.roster.rank = member_rank(coordinator, member);
-    msg.roster.size = coordinator->size;
-    msg.roster.averages = coordinator->averages;
+    msg.roster.epoch = coordinator->group.epoch;
+    msg.roster.rank = group_rank(coordinator, member);
+    msg.roster.size = coordinator->group.size;
+    msg.roster.averages = coordinator->calls.averages;
     effects_send(coordinator->out, member->control, &msg, NULL);
-}
-
-static void answer_confirms(struct coordinator *coordinator)
-{
-    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++) {
-        struct member *member = &coordinator->members[i];
-
-        if (!member->confirming || (!coordinator->begun && member->listed))
-            continue;
-        send_roster(coordinator, member, member->confirming);
-        member->confirming = 0;
-    }
 }
 
 /* A member that has missed what the others have done is told so, by a roster
  * that it is not on. */
-void group_on_confirm(struct coordinator *coordinator, struct member *member,
-                      const struct event *event)
+void group_on_who(struct coordinator *coordinator, struct member *member,
+                  const struct event *event)
 {
-    const struct msg_who *confirm = &event->msg->who;
-    struct member *master = coordinator->begun && coordinator->size
-                                ? &coordinator->members[coordinator->roster[0]]
-                                : NULL;
-    bool behind =
-        confirm->averages && confirm->averages < coordinator->averages;
+    const struct msg_who *who = &event->msg->who;
+    struct group *group = &coordinator->group;
+    const struct member *master =
+        group->phase == GROUP_FORMED && group->size ? group->roster[0] : NULL;
+    bool behind = who->averages && who->averages < coordinator->calls.averages;
 
-    member->confirming = confirm->number;
-    if (!member->listed && !behind) {
-        member_list(coordinator, member);
-        if (confirm->reports && master)
+    member->confirming = who->number;
+    if (!is_listed(member) && !behind) {
+        enlist(coordinator, member);
+        if (who->reports && master)
             send_roster(coordinator, master, 0);
     }
-    answer_confirms(coordinator);
+    coordinator->dirty |= DIRTY_DELIVERY;
+}
+
+void group_answer(struct coordinator *coordinator)
+{
+    bool formed = coordinator->group.phase == GROUP_FORMED;
+
+    for (unsigned i = 0; i < COORDINATOR_MEMBERS; i++) {
+        struct member *member = &coordinator->group.members[i];
+
+        if (!member->confirming || (!formed && is_listed(member)))
+            continue;
+        send_roster(coordinator, member, member->confirming);
+        member->confirming = 0;
+    }
 }

@@ -123,10 +123,9 @@ static void reduce_tile(struct job *job, enum scalar scalar,
     row->store(&sum, count, job->out[0]->bytes + offset);
 }
 
-static void reduce(struct job *job)
+void reduce_inputs(struct job *job, enum scalar scalar,
+                   enum reduction reduction)
 {
-    enum scalar scalar = (enum scalar)job->number[0];
-    enum reduction reduction = (enum reduction)job->number[1];
     size_t bytes = job->in[0].blob->size;
     size_t elements = bytes / scalars[scalar].bytes;
 
@@ -148,22 +147,22 @@ static void reduce(struct job *job)
     blob_seal(job->out[0]);
 }
 
-static void check(struct job *job)
+void check_input(struct job *job, uint64_t checksum)
 {
     struct blob *payload = job->in[0].blob;
 
     if (!payload->checksum)
         blob_seal(payload);
-    if (payload->checksum != job->tag[2])
+    if (payload->checksum != checksum)
         job->status = STATUS_MALFORMED;
 }
 
-static void seal(struct job *job)
+void seal_input(struct job *job)
 {
     blob_seal(job->in[0].blob);
 }
 
-static void copy(struct job *job)
+void copy_input(struct job *job)
 {
     const struct blob *from = job->in[0].blob;
 
@@ -176,7 +175,11 @@ static void copy(struct job *job)
     blob_seal(job->out[0]);
 }
 
+static void check(struct job *job)
+{
+    check_input(job, job->tag[2]);
+}
+
 const struct work work_segment_check = {"segment_check", check, NULL};
-const struct work work_segment_copy = {"segment_copy", copy, NULL};
-const struct work work_segment_seal = {"segment_seal", seal, NULL};
-const struct work work_segment_reduce = {"segment_reduce", reduce, NULL};
+const struct work work_segment_copy = {"segment_copy", copy_input, NULL};
+const struct work work_segment_seal = {"segment_seal", seal_input, NULL};

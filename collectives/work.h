@@ -1,4 +1,4 @@
-/* The work of collectives on payloads, for coordinator and client. */
+/* Arithmetic of collectives on payloads: the insides of jobs. */
 #ifndef COLLECTIVES_WORK_H
 #define COLLECTIVES_WORK_H
 
@@ -10,17 +10,25 @@ unsigned scalar_bytes(enum scalar scalar);
  * BITOR of integers only. */
 bool reduction_fits(enum reduction reduction, enum scalar scalar);
 
-/* Input 0 must have the checksum in tag[2]; MALFORMED if not. */
-extern const struct work work_segment_check;
+/* What the machines' jobs run. */
+
+/* Input 0 must have this checksum; MALFORMED if not. */
+void check_input(struct job *job, uint64_t checksum);
 /* Seals input 0. */
-extern const struct work work_segment_seal;
+void seal_input(struct job *job);
 /* out[0], sealed = a copy of input 0. */
-extern const struct work work_segment_copy;
+void copy_input(struct job *job);
 /* out[0], sealed = the inputs reduced elementwise, in their order: equal bits
  * on every machine. Floats are added in double, and rounded once; integers
  * wrap; MAX and MIN keep the earlier of equals, and a NaN only where it is the
- * first. number[0] = enum scalar, number[1] = enum reduction; MEAN divides by
- * the number of inputs. MALFORMED when sizes differ or hold half a scalar. */
-extern const struct work work_segment_reduce;
+ * first. MEAN divides by the number of inputs. MALFORMED when sizes differ or
+ * hold half a scalar. */
+void reduce_inputs(struct job *job, enum scalar scalar,
+                   enum reduction reduction);
+
+/* Of clients: input 0 must have the checksum in tag[2]. */
+extern const struct work work_segment_check;
+extern const struct work work_segment_seal;
+extern const struct work work_segment_copy;
 
 #endif

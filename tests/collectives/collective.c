@@ -51,6 +51,23 @@ static void a_barrier_waits_for_the_last(void)
     circle_destroy(&circle);
 }
 
+/* A founder that has joined is there, whether it builds or not. */
+static void a_build_is_answered_when_the_last_founder_joins(void)
+{
+    struct circle *circle = circle_new(MANNER_PATIENT, 3);
+
+    circle_start(circle, 0);
+    circle_start(circle, 1);
+    circle_ask(circle, 0, ASK_BUILD);
+    circle_run(circle, SECOND);
+    CHECK(circle->members[0].asking);
+    circle_start(circle, 2);
+    CHECK(circle_settle(circle, SECOND));
+    CHECK_EQUAL(ENDING_SUCCESS, circle->members[0].told.outcome);
+    CHECK_EQUAL(3, circle->members[0].told.size);
+    circle_destroy(&circle);
+}
+
 static void a_broadcast_comes_from_its_root(void)
 {
     struct circle *circle = built(MANNER_PATIENT, 3);
@@ -216,6 +233,7 @@ void add_collectives_collective_tests(CU_pSuite suite)
 {
     TEST(an_allreduce_averages_in_segments);
     TEST(a_barrier_waits_for_the_last);
+    TEST(a_build_is_answered_when_the_last_founder_joins);
     TEST(a_broadcast_comes_from_its_root);
     TEST(an_allgather_is_in_rank_order_with_any_sizes);
     TEST(a_spoilt_segment_is_noticed_and_sent_again);

@@ -112,6 +112,17 @@ static void start(struct job_of_all *all, unsigned place)
     come(all, place);
 }
 
+/* Whether somebody but this worker lives and has the newest model: of a lazy
+ * one that is who can bring it back. */
+static bool is_spare(const struct job_of_all *all, unsigned place)
+{
+    for (unsigned i = 0; i < WORKERS; i++)
+        if (i != place && all->circle->members[i].client &&
+            !all->workers[i].loading)
+            return true;
+    return !all->lazy;
+}
+
 /* Somebody dies now and then, nobody more than four times, and nobody who has
  * its model and waits for the others to leave. */
 static void kill_somebody(struct job_of_all *all)
@@ -121,7 +132,7 @@ static void kill_somebody(struct job_of_all *all)
     struct worker *worker = &all->workers[place];
 
     if (prng_below(&circle->prng, 20) || !circle->members[place].client ||
-        worker->deaths == 4 ||
+        worker->deaths == 4 || !is_spare(all, place) ||
         (worker->version == VERSIONS && !worker->loading))
         return;
     worker->deaths++;

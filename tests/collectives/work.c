@@ -9,11 +9,18 @@
 
 enum { INPUTS = 5, ELEMENTS = 5000 };
 
+static void nothing(struct job *job)
+{
+    (void)job;
+}
+
+static const struct work reducing = {"reduce", nothing, NULL};
+
 /* Reduces `inputs` blobs of `bytes` bytes, each filled by `fill`. */
 static struct job *reduced(struct pool *pool, enum scalar scalar,
                            enum reduction reduction, size_t bytes)
 {
-    struct job *job = job_new(&work_segment_reduce, pool, INPUTS);
+    struct job *job = job_new(&reducing, pool, INPUTS);
     struct prng prng;
 
     prng_seed(&prng, 17);
@@ -25,9 +32,7 @@ static struct job *reduced(struct pool *pool, enum scalar scalar,
     for (unsigned i = 0; i < INPUTS; i++)
         for (size_t j = 0; scalar == SCALAR_F32 && j < bytes / 4; j++)
             blob_floats(job->in[i].blob)[j] = (float)prng_normal(&prng);
-    job->number[0] = (double)scalar;
-    job->number[1] = (double)reduction;
-    job_run(job);
+    reduce_inputs(job, scalar, reduction);
     return job;
 }
 
@@ -144,16 +149,14 @@ static void rb_12_max_min_sum_and_mean_of_floats(void)
 static void rb_12_floats_are_added_in_double(void)
 {
     struct pool *pool = pool_new();
-    struct job *job = job_new(&work_segment_reduce, pool, 3);
+    struct job *job = job_new(&reducing, pool, 3);
     const float values[] = {1e8f, 1, -1e8f};
 
     for (unsigned i = 0; i < 3; i++) {
         job->in[i].blob = blob_new(pool, sizeof(float));
         *blob_floats(job->in[i].blob) = values[i];
     }
-    job->number[0] = (double)SCALAR_F32;
-    job->number[1] = (double)REDUCTION_SUM;
-    job_run(job);
+    reduce_inputs(job, SCALAR_F32, REDUCTION_SUM);
     CHECK_NEAR(1, (double)float_of(job->out[0], 0), 0);
     job_destroy(&job);
     pool_destroy(&pool);
