@@ -21,7 +21,7 @@ enum request_state {
 };
 
 /* What a member may send. */
-struct upload {
+struct allowance {
     uint64_t number; /* of its CALL, as it counts them */
     uint32_t credit; /* segments that it may send */
     uint32_t due;    /* more that it is to be told of with the delivery */
@@ -31,7 +31,7 @@ struct request {
     enum request_state state;
     struct msg_call spec;
     struct call *call; /* while CALLING and RECEIVING, else NULL */
-    struct upload upload;
+    struct allowance allowance;
     bool takes;            /* wants the result */
     uint32_t next, credit; /* next result segment; how many may be sent */
 };

@@ -204,7 +204,7 @@ void checkpoint_on_model(struct coordinator *coordinator, struct member *member,
     participant = &fetch->participants[fetch->source];
     (void)participant_fill(coordinator, fetch, participant, spec);
     results_lay(coordinator, fetch);
-    checkpoint->upload.number = spec->number;
+    checkpoint->allowance.number = spec->number;
     input_open(coordinator, member, fetch, participant);
 }
 
@@ -213,7 +213,7 @@ void checkpoint_fetched(struct coordinator *coordinator, struct call *call)
     struct checkpoint *checkpoint = &coordinator->checkpoint;
     struct msg msg = {.kind = MSG_OUTCOME};
 
-    msg.outcome.number = checkpoint->upload.number;
+    msg.outcome.number = checkpoint->allowance.number;
     msg.outcome.version = checkpoint->version;
     msg.outcome.size = coordinator->group.size;
     effects_send(coordinator->out, checkpoint->holder->control, &msg, NULL);

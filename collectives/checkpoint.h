@@ -12,9 +12,9 @@
 struct checkpoint {
     uint64_t version;  /* checkpoints so far */
     struct call *call; /* whose result is the model; NULL: members hold it */
-    struct member *holder; /* that was asked for it, or NULL */
-    struct call *fetch;    /* by which it brings the model, or NULL */
-    struct upload upload;  /* of the fetch */
+    struct member *holder;      /* that was asked for it, or NULL */
+    struct call *fetch;         /* by which it brings the model, or NULL */
+    struct allowance allowance; /* of the fetch */
 };
 
 /* A request to load the newest model: is answered, or goes on waiting. */

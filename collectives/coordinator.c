@@ -287,7 +287,7 @@ static const char *check_request(const struct coordinator *coordinator,
     if (request->state == REQUEST_CALLING && request->call->state != CALL_OPEN)
         return "the outcome of a call was not told";
     if (request->credit > coordinator->config.window ||
-        request->upload.credit > coordinator->config.window)
+        request->allowance.credit > coordinator->config.window)
         return "more credit than the window";
     return NULL;
 }

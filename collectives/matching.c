@@ -32,7 +32,7 @@ void matching_on_call(struct coordinator *coordinator, struct member *member,
         call_fail(coordinator, left, ENDING_FAIL, "a member has left the call");
     }
     request->spec = event->msg->call;
-    request->upload.number = request->spec.number;
+    request->allowance.number = request->spec.number;
     request->state = REQUEST_WAITING;
     coordinator->dirty |= DIRTY_REQUESTS;
 }

@@ -27,23 +27,24 @@ static void begin_job(struct coordinator *coordinator, struct job *job)
 /* ---- credit for input segments ---- */
 
 /* A holder of a model brings it while it is in another call. */
-static struct upload *upload_of(struct coordinator *coordinator,
-                                struct member *member, const struct call *call)
+static struct allowance *allowance_of(struct coordinator *coordinator,
+                                      struct member *member,
+                                      const struct call *call)
 {
     return call == coordinator->checkpoint.fetch
-               ? &coordinator->checkpoint.upload
-               : &member->request.upload;
+               ? &coordinator->checkpoint.allowance
+               : &member->request.allowance;
 }
 
 void input_open(struct coordinator *coordinator, struct member *member,
                 struct call *call, const struct participant *participant)
 {
-    struct upload *upload = upload_of(coordinator, member, call);
+    struct allowance *allowance = allowance_of(coordinator, member, call);
     bool gives = participant_gives(call, participant) &&
                  participant->checked < participant->count;
 
-    upload->credit = 0;
-    upload->due = gives ? coordinator->config.window : 0;
+    allowance->credit = 0;
+    allowance->due = gives ? coordinator->config.window : 0;
     coordinator->dirty |= DIRTY_DELIVERY;
 }
 
@@ -57,25 +58,25 @@ static void input_done(struct coordinator *coordinator, struct call *call,
     if (!member ||
         (member->request.call != call && call != coordinator->checkpoint.fetch))
         return;
-    upload_of(coordinator, member, call)->due++;
+    allowance_of(coordinator, member, call)->due++;
     coordinator->dirty |= DIRTY_DELIVERY;
 }
 
 static void grant(struct coordinator *coordinator, const struct member *member,
-                  struct upload *upload, const struct call *call)
+                  struct allowance *allowance, const struct call *call)
 {
     uint32_t share = ON_THEIR_WAY / call->size;
     uint32_t window =
         share < coordinator->config.window ? share : coordinator->config.window;
-    uint32_t room = upload->credit < window ? window - upload->credit : 0;
-    uint32_t more = upload->due < room ? upload->due : room;
+    uint32_t room = allowance->credit < window ? window - allowance->credit : 0;
+    uint32_t more = allowance->due < room ? allowance->due : room;
     struct msg msg = {.kind = MSG_CREDIT};
 
-    upload->due = 0;
+    allowance->due = 0;
     if (!more)
         return;
-    upload->credit += more;
-    msg.credit.exchange = upload->number;
+    allowance->credit += more;
+    msg.credit.exchange = allowance->number;
     msg.credit.more = more;
     effects_send(coordinator->out, member->control, &msg, NULL);
 }
@@ -89,10 +90,10 @@ void inputs_grant(struct coordinator *coordinator)
         struct request *request = &member->request;
 
         if (request->call)
-            grant(coordinator, member, &request->upload, request->call);
+            grant(coordinator, member, &request->allowance, request->call);
     }
     if (checkpoint->fetch)
-        grant(coordinator, checkpoint->holder, &checkpoint->upload,
+        grant(coordinator, checkpoint->holder, &checkpoint->allowance,
               checkpoint->fetch);
 }
 
@@ -402,7 +403,8 @@ struct call *input_call(const struct coordinator *coordinator,
 
     if (member->request.call && number == member->request.spec.number)
         return member->request.call;
-    return checkpoint->holder == member && number == checkpoint->upload.number
+    return checkpoint->holder == member &&
+                   number == checkpoint->allowance.number
                ? checkpoint->fetch
                : NULL;
 }
@@ -421,18 +423,18 @@ void input_on_part(struct coordinator *coordinator, struct member *member,
                    struct call *call, const struct event *event)
 {
     struct participant *participant = call_participant(call, member);
-    struct upload *upload = upload_of(coordinator, member, call);
+    struct allowance *allowance = allowance_of(coordinator, member, call);
     uint32_t segment = event->msg->part.part;
 
     if (!participant || call->state != CALL_OPEN)
         return; /* it is complete, or has failed meanwhile */
     if (!participant_gives(call, participant) ||
-        segment >= participant->count || !upload->credit ||
+        segment >= participant->count || !allowance->credit ||
         event->payload->size != input_size(coordinator, participant, segment)) {
         group_lose(coordinator, member, "it sent a segment that nobody wanted");
         return;
     }
-    upload->credit--;
+    allowance->credit--;
     if (participant->segments[segment].state != SEGMENT_MISSING) {
         input_done(coordinator, call, participant); /* does its work again */
         return;

@@ -174,12 +174,3 @@ void copy_input(struct job *job)
     memcpy(job->out[0]->bytes, from->bytes, from->size);
     blob_seal(job->out[0]);
 }
-
-static void check(struct job *job)
-{
-    check_input(job, job->tag[2]);
-}
-
-const struct work work_segment_check = {"segment_check", check, NULL};
-const struct work work_segment_copy = {"segment_copy", copy_input, NULL};
-const struct work work_segment_seal = {"segment_seal", seal_input, NULL};

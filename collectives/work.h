@@ -26,9 +26,4 @@ void copy_input(struct job *job);
 void reduce_inputs(struct job *job, enum scalar scalar,
                    enum reduction reduction);
 
-/* Of clients: input 0 must have the checksum in tag[2]. */
-extern const struct work work_segment_check;
-extern const struct work work_segment_seal;
-extern const struct work work_segment_copy;
-
 #endif

@@ -152,6 +152,23 @@ static void the_same_seed_gives_the_same_history(void)
     CHECK(hash[0] == hash[1]);
 }
 
+static void a_hub_with_segments_of_no_bytes_is_left(void)
+{
+    struct circle *circle = built(MANNER_ELASTIC, 2);
+    struct msg msg = {.kind = MSG_JOINED,
+                      .joined = {.run = 7, .session = 5, .window = 2}};
+    struct event event = {
+        .kind = EVENT_MESSAGE, .peer = PEER_CONTROL, .msg = &msg};
+
+    circle_step(circle, 0, &event);
+    CHECK_EQUAL(PEER_NONE, circle->members[0].peers[0]);
+    circle_run(circle, SECOND); /* it comes back, and is told better */
+    circle_ask_all(circle, ASK_BUILD);
+    CHECK(circle_settle(circle, SECOND));
+    CHECK_EQUAL(ENDING_SUCCESS, circle->members[0].told.outcome);
+    circle_destroy(&circle);
+}
+
 static void calls_that_do_not_agree_are_refused_by_name(void)
 {
     struct circle *circle = built(MANNER_ELASTIC, 2);
@@ -238,6 +255,7 @@ void add_collectives_collective_tests(CU_pSuite suite)
     TEST(an_allgather_is_in_rank_order_with_any_sizes);
     TEST(a_spoilt_segment_is_noticed_and_sent_again);
     TEST(the_same_seed_gives_the_same_history);
+    TEST(a_hub_with_segments_of_no_bytes_is_left);
     TEST(calls_that_do_not_agree_are_refused_by_name);
     TEST(what_is_more_than_the_hub_keeps_is_refused);
     TEST(an_allgather_has_the_room_that_is_left);

@@ -150,6 +150,25 @@ static void ap_12_so_is_a_wrong_end_mark(void)
     circle_destroy(&circle);
 }
 
+/* Nothing of it is here to be sent. */
+static void credit_for_a_message_that_comes_is_nobodys(void)
+{
+    struct circle *circle = built(2);
+    struct msg msg = {.kind = MSG_CREDIT,
+                      .credit = {.exchange = 1, .more = 3}};
+    struct event event = {
+        .kind = EVENT_MESSAGE, .peer = PEER_CONTROL, .msg = &msg};
+
+    send(circle, 0, 1, 0);
+    circle_run(circle, SECOND);
+    take(circle, 1); /* its number is 1: it has made no call */
+    circle_step(circle, 1, &event);
+    circle_run(circle, SECOND);
+    CHECK_EQUAL(ENDING_SUCCESS, circle->members[1].delivered.outcome);
+    CHECK_EQUAL(1, circle->members[0].deliveries);
+    circle_destroy(&circle);
+}
+
 static void ap_12_who_is_lost_keeps_nobody_waiting(void)
 {
     struct circle *circle = built(4);
@@ -250,6 +269,7 @@ void add_collectives_mail_tests(CU_pSuite suite)
     TEST(a_message_waits_for_the_receivers_bulk);
     TEST(ap_12_a_wrong_checksum_is_reported_at_both_ends);
     TEST(ap_12_so_is_a_wrong_end_mark);
+    TEST(credit_for_a_message_that_comes_is_nobodys);
     TEST(ap_12_who_is_lost_keeps_nobody_waiting);
     TEST(ap_12_isend_test_improbe_imrecv_by_source_and_tag);
 }

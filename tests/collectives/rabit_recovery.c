@@ -206,6 +206,34 @@ static void a_stranger_gets_a_place_that_is_free(void)
     circle_destroy(&circle);
 }
 
+/* A hub that was started again has lost what they did: there is no way back,
+ * whichever of its connections comes last. */
+static void who_is_refused_does_not_sit_down_later(void)
+{
+    struct circle *circle = patient_new(2);
+    struct msg msg = {.kind = MSG_JOINED,
+                      .joined = {.run = 8, .session = 1, .part_bytes = 64}};
+    struct event control = {.kind = EVENT_JOIN, .peer = PEER_CONTROL};
+    struct event joined = {
+        .kind = EVENT_MESSAGE, .peer = PEER_CONTROL, .msg = &msg};
+    struct event bulk = {.kind = EVENT_JOIN, .peer = PEER_BULK};
+
+    patient_sum_all(circle, 1);
+    circle_cut(circle, 0);
+    circle_run(circle, 10 * MILLISECOND);
+    circle->members[0].connect_at = NEVER;
+    circle_step(circle, 0, &control);
+    circle_step(circle, 0, &joined);
+    circle_step(circle, 0, &bulk);
+    patient_sum(circle, 0, 1);
+    CHECK_EQUAL(ENDING_ABORT, patient_told(circle, 0)->outcome);
+    CHECK_EQUAL(0, patient_told(circle, 0)->joined);
+    CHECK_TEXT("the hub was started again, and has lost the group's results "
+               "and checkpoints",
+               patient_told(circle, 0)->text);
+    circle_destroy(&circle);
+}
+
 static void a_lost_connection_is_nobodys_business(void)
 {
     struct circle *circle = patient_new(3);
@@ -233,5 +261,6 @@ void add_collectives_rabit_recovery_tests(CU_pSuite suite)
     TEST(rb_08_prepare_runs_only_for_what_cannot_be_replayed);
     TEST(rb_11_who_does_not_come_back_in_time_is_given_up);
     TEST(a_stranger_gets_a_place_that_is_free);
+    TEST(who_is_refused_does_not_sit_down_later);
     TEST(a_lost_connection_is_nobodys_business);
 }
