@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "tests/check.h"
-#include "tests/collectives/station.h"
+#include "tests/collectives/threaded_hub.h"
 
 static const struct star_group_options elastic = {.manner = STAR_ELASTIC};
 static const struct star_group_options patient = {.manner = STAR_PATIENT,
@@ -14,8 +14,8 @@ static const struct star_group_options patient = {.manner = STAR_PATIENT,
 
 static void ft_02_names_that_ftlib_does_not_know_are_refused(void)
 {
-    struct station *station = station_new();
-    struct star_group *group = station_join(station, "alone", &elastic);
+    struct threaded_hub *hub = threaded_new();
+    struct star_group *group = threaded_join(hub, "alone", &elastic);
     struct star_group_state state;
 
     CHECK_EQUAL(STAR_REBUILD_ABORT, star_group_init(group, "raft", "NCCL"));
@@ -31,7 +31,7 @@ static void ft_02_names_that_ftlib_does_not_know_are_refused(void)
     CHECK_EQUAL(0, star_group_rank(group));
     CHECK_EQUAL(1, star_group_size(group));
     star_group_leave(&group);
-    station_destroy(&station);
+    threaded_destroy(&hub);
 }
 
 static int times_two(void *argument)
@@ -65,9 +65,9 @@ static int execute_twice(struct program *program)
 
 static void ft_09_execute_manual_join_consensus_joined(void)
 {
-    struct station *station = station_new();
-    struct program programs[STATION_MEMBERS];
-    struct star_group *group = station_join(station, "alone", &elastic);
+    struct threaded_hub *hub = threaded_new();
+    struct program programs[THREADED_MEMBERS];
+    struct star_group *group = threaded_join(hub, "alone", &elastic);
     struct star_group_options nowhere = {.timeout = 0.2};
     int number = 1, result = 0;
 
@@ -79,8 +79,8 @@ static void ft_09_execute_manual_join_consensus_joined(void)
                 star_group_execute(group, times_two, &number, &result));
     CHECK_EQUAL(2, number);
     star_group_leave(&group);
-    CHECK_EQUAL(0, station_run(station, 2, &elastic, execute_twice, programs));
-    station_destroy(&station);
+    CHECK_EQUAL(0, threaded_run(hub, 2, &elastic, execute_twice, programs));
+    threaded_destroy(&hub);
     CHECK_EQUAL(STAR_OK, star_group_join("127.0.0.1:1", "lost", &nowhere,
                                          &group, NULL, 0));
     CHECK(!star_group_manual_join(group, 0.1));
@@ -133,10 +133,10 @@ static int facade(struct program *program)
 
 static void ed_01_three_calls_two_statuses_no_list_of_addresses(void)
 {
-    struct station *station = station_new();
-    struct program programs[STATION_MEMBERS];
+    struct threaded_hub *hub = threaded_new();
+    struct program programs[THREADED_MEMBERS];
 
-    CHECK_EQUAL(0, station_run(station, 3, &elastic, facade, programs));
+    CHECK_EQUAL(0, threaded_run(hub, 3, &elastic, facade, programs));
     for (unsigned i = 0; i < 3; i++) {
         const float *values = programs[i].values;
 
@@ -145,7 +145,7 @@ static void ed_01_three_calls_two_statuses_no_list_of_addresses(void)
         CHECK_NEAR(i + 1, (double)values[4], 0); /* between them: untouched */
         CHECK_NEAR(2, (double)values[5], 0);
     }
-    station_destroy(&station);
+    threaded_destroy(&hub);
 }
 
 /* ---- Rabit ---- */
@@ -223,18 +223,18 @@ static int rabit(struct program *program)
 
 static void rb_13_rabits_calls_in_c(void)
 {
-    struct station *station = station_new();
-    struct program programs[STATION_MEMBERS];
+    struct threaded_hub *hub = threaded_new();
+    struct program programs[THREADED_MEMBERS];
 
-    CHECK_EQUAL(0, station_run(station, 3, &patient, rabit, programs));
-    CHECK_EQUAL(3, station_notes(station, NOTE_SAID));
-    CHECK_TEXT("one version is done", station->said);
-    station_destroy(&station);
+    CHECK_EQUAL(0, threaded_run(hub, 3, &patient, rabit, programs));
+    CHECK_EQUAL(3, threaded_notes(hub, NOTE_SAID));
+    CHECK_TEXT("one version is done", hub->said);
+    threaded_destroy(&hub);
 }
 
 static void rb_12_rabits_arguments_and_gathered_slices(void)
 {
-    struct station *station = station_new();
+    struct threaded_hub *hub = threaded_new();
     char uri[] = "rabit_tracker_uri=127.0.0.1", port[40] = "";
     char task[] = "rabit_task_id=seven", mock[] = "mock=0,0,0,0";
     char size[] = "rabit_world_size=1", debug[] = "rabit_debug=1";
@@ -243,7 +243,7 @@ static void rb_12_rabits_arguments_and_gathered_slices(void)
     char error[256];
 
     (void)snprintf(port, sizeof port, "rabit_tracker_port=%s",
-                   strrchr(station->address, ':') + 1);
+                   strrchr(hub->address, ':') + 1);
     CHECK_EQUAL(STAR_OK, star_group_join_arguments(6, arguments, &group, error,
                                                    sizeof error));
     CHECK(star_group_manual_join(group, 15));
@@ -251,16 +251,16 @@ static void rb_12_rabits_arguments_and_gathered_slices(void)
     CHECK_EQUAL(STAR_REBUILD_SUCCESS, star_group_init(group, NULL, NULL));
     CHECK(!star_group_is_distributed(group));
     star_group_leave(&group);
-    station_destroy(&station);
+    threaded_destroy(&hub);
 }
 
 /* ---- what a call leaves behind ---- */
 
 static void a_call_that_fails_changes_nothing(void)
 {
-    struct station *station = station_new();
+    struct threaded_hub *hub = threaded_new();
     struct star_group_options two = {.size = 2, .timeout = 0.3};
-    struct star_group *group = station_join(station, "one", &two);
+    struct star_group *group = threaded_join(hub, "one", &two);
     float values[3] = {1, 2, 3};
     const struct star_group_tensor tensor = {values, 3};
     struct star_group_state state;
@@ -275,7 +275,7 @@ static void a_call_that_fails_changes_nothing(void)
                 star_group_allreduce(group, values, 3, STAR_F32, STAR_BITOR,
                                      NULL, NULL));
     star_group_leave(&group);
-    station_destroy(&station);
+    threaded_destroy(&hub);
 }
 
 void add_collectives_api_tests(CU_pSuite suite)

@@ -17,8 +17,8 @@ struct worker {
     nanos back; /* when it starts again, if it is dead */
 };
 
-struct job_of_all {
-    struct circle *circle;
+struct cluster {
+    struct virtual_group *group;
     struct worker workers[WORKERS];
     bool lazy;
 };
@@ -29,11 +29,11 @@ static float number(unsigned element, unsigned place, unsigned version)
 }
 
 /* Comes to its next call. */
-static void come(struct job_of_all *all, unsigned place)
+static void come(struct cluster *cluster, unsigned place)
 {
-    struct circle *circle = all->circle;
-    struct worker *worker = &all->workers[place];
-    struct circle_member *member = &circle->members[place];
+    struct virtual_group *group = cluster->group;
+    struct worker *worker = &cluster->workers[place];
+    struct virtual_member *member = &group->members[place];
     struct msg_ask ask = {.ask = ASK_COLLECTIVE,
                           .scalar = SCALAR_F32,
                           .bytes = sizeof worker->model,
@@ -56,21 +56,21 @@ static void come(struct job_of_all *all, unsigned place)
         ask.bytes = 0;
     if (ask.collective == COLLECTIVE_CHECKPOINT) {
         memcpy(values, worker->model, sizeof values);
-        if (all->lazy)
+        if (cluster->lazy)
             ask.collective = COLLECTIVE_LAZY;
     }
-    circle_give(circle, place, values, sizeof values);
+    virtual_give(group, place, values, sizeof values);
     memcpy(member->model, worker->model, sizeof worker->model);
     member->model_bytes = sizeof worker->model;
-    circle_request(circle, place, &ask);
+    virtual_request(group, place, &ask);
 }
 
 /* What its last call gave. */
-static void take(struct job_of_all *all, unsigned place)
+static void take(struct cluster *cluster, unsigned place)
 {
-    const struct msg_told *told = patient_told(all->circle, place);
-    const unsigned char *out = all->circle->members[place].out;
-    struct worker *worker = &all->workers[place];
+    const struct msg_told *told = patient_told(cluster->group, place);
+    const unsigned char *out = cluster->group->members[place].out;
+    struct worker *worker = &cluster->workers[place];
     float most[ELEMENTS];
 
     CHECK_EQUAL(ENDING_SUCCESS, told->outcome);
@@ -89,7 +89,7 @@ static void take(struct job_of_all *all, unsigned place)
     if (worker->sequence == 1 && told->bytes)
         memcpy(worker->word, out, sizeof worker->word);
     if (worker->sequence == 1 && !told->bytes) /* it is the root */
-        memcpy(worker->word, all->circle->members[place].in,
+        memcpy(worker->word, cluster->group->members[place].in,
                sizeof worker->word);
     if (worker->sequence == 2) {
         memcpy(most, out, sizeof most);
@@ -103,60 +103,61 @@ static void take(struct job_of_all *all, unsigned place)
     }
 }
 
-static void start(struct job_of_all *all, unsigned place)
+static void start(struct cluster *cluster, unsigned place)
 {
-    unsigned deaths = all->workers[place].deaths;
+    unsigned deaths = cluster->workers[place].deaths;
 
-    all->workers[place] = (struct worker){.loading = true, .deaths = deaths};
-    circle_start(all->circle, place);
-    come(all, place);
+    cluster->workers[place] =
+        (struct worker){.loading = true, .deaths = deaths};
+    virtual_start(cluster->group, place);
+    come(cluster, place);
 }
 
 /* Whether somebody but this worker lives and has the newest model: of a lazy
  * one that is who can bring it back. */
-static bool is_spare(const struct job_of_all *all, unsigned place)
+static bool is_spare(const struct cluster *cluster, unsigned place)
 {
     for (unsigned i = 0; i < WORKERS; i++)
-        if (i != place && all->circle->members[i].client &&
-            !all->workers[i].loading)
+        if (i != place && cluster->group->members[i].client &&
+            !cluster->workers[i].loading)
             return true;
-    return !all->lazy;
+    return !cluster->lazy;
 }
 
 /* Somebody dies now and then, nobody more than four times, and nobody who has
  * its model and waits for the others to leave. */
-static void kill_somebody(struct job_of_all *all)
+static void kill_somebody(struct cluster *cluster)
 {
-    struct circle *circle = all->circle;
-    unsigned place = (unsigned)prng_below(&circle->prng, WORKERS);
-    struct worker *worker = &all->workers[place];
+    struct virtual_group *group = cluster->group;
+    unsigned place = (unsigned)prng_below(&group->prng, WORKERS);
+    struct worker *worker = &cluster->workers[place];
 
-    if (prng_below(&circle->prng, 20) || !circle->members[place].client ||
-        worker->deaths == 4 || !is_spare(all, place) ||
+    if (prng_below(&group->prng, 20) || !group->members[place].client ||
+        worker->deaths == 4 || !is_spare(cluster, place) ||
         (worker->version == VERSIONS && !worker->loading))
         return;
     worker->deaths++;
     worker->back =
-        circle->now + (nanos)prng_below(&circle->prng, 100) * MILLISECOND;
-    circle_kill(circle, place);
+        group->now + (nanos)prng_below(&group->prng, 100) * MILLISECOND;
+    virtual_kill(group, place);
 }
 
 /* One look at everybody; true when all are done. */
-static bool turn(struct job_of_all *all)
+static bool turn(struct cluster *cluster)
 {
-    struct circle *circle = all->circle;
+    struct virtual_group *group = cluster->group;
     bool done = true;
 
     for (unsigned i = 0; i < WORKERS; i++) {
-        struct worker *worker = &all->workers[i];
+        struct worker *worker = &cluster->workers[i];
 
-        if (!circle->members[i].client && worker->back <= circle->now) {
-            start(all, i);
-        } else if (circle->members[i].client && !circle->members[i].asking &&
+        if (!group->members[i].client && worker->back <= group->now) {
+            start(cluster, i);
+        } else if (group->members[i].client && !group->members[i].asking &&
                    !worker->done) {
-            take(all, i);
+            take(cluster, i);
             if (!worker->done)
-                come(all, i);
+                come(cluster, i);
         }
         done = done && worker->done;
     }
@@ -174,28 +175,28 @@ static bool same(const float *one, const float *other)
 /* Runs until all are done, into `model` (that of each must be the same). */
 static void run(uint64_t seed, bool lazy, bool deadly, float *model)
 {
-    struct job_of_all all = {.circle = circle_new(MANNER_PATIENT, WORKERS),
-                             .lazy = lazy};
-    nanos until = all.circle->now + 600 * SECOND;
+    struct cluster cluster = {.group = virtual_new(MANNER_PATIENT, WORKERS),
+                              .lazy = lazy};
+    nanos until = cluster.group->now + 600 * SECOND;
     bool done = false;
 
-    prng_seed(&all.circle->prng, seed);
-    all.circle->jitter = 2 * MILLISECOND;
+    prng_seed(&cluster.group->prng, seed);
+    cluster.group->jitter = 2 * MILLISECOND;
     for (unsigned i = 0; i < WORKERS; i++) {
-        all.circle->members[i].config.patience = 3600 * SECOND;
-        start(&all, i);
+        cluster.group->members[i].config.patience = 3600 * SECOND;
+        start(&cluster, i);
     }
-    while (!done && all.circle->now < until) {
-        done = turn(&all);
+    while (!done && cluster.group->now < until) {
+        done = turn(&cluster);
         if (deadly && !done)
-            kill_somebody(&all);
-        circle_run(all.circle, MILLISECOND);
+            kill_somebody(&cluster);
+        virtual_run(cluster.group, MILLISECOND);
     }
     CHECK(done);
-    memcpy(model, all.workers[0].model, sizeof all.workers[0].model);
+    memcpy(model, cluster.workers[0].model, sizeof cluster.workers[0].model);
     for (unsigned i = 1; i < WORKERS; i++)
-        CHECK(same(model, all.workers[i].model));
-    circle_destroy(&all.circle);
+        CHECK(same(model, cluster.workers[i].model));
+    virtual_destroy(&cluster.group);
 }
 
 static void rb_14_whoever_dies_whenever_the_same_bytes(void)

@@ -2,55 +2,56 @@
 
 #include "tests/check.h"
 
-const struct msg_told *elastic_told(const struct circle *circle, unsigned place)
+const struct msg_told *elastic_told(const struct virtual_group *group,
+                                    unsigned place)
 {
-    return &circle->members[place].told;
+    return &group->members[place].told;
 }
 
-struct circle *elastic_started(unsigned count, bool active)
+struct virtual_group *elastic_started(unsigned count, bool active)
 {
-    struct circle *circle = circle_new(MANNER_ELASTIC, count);
+    struct virtual_group *group = virtual_new(MANNER_ELASTIC, count);
 
     for (unsigned i = 0; i < count; i++)
-        circle->members[i].config.active = active;
-    circle_start_all(circle);
-    return circle;
+        group->members[i].config.active = active;
+    virtual_start_all(group);
+    return group;
 }
 
-struct circle *elastic_built(unsigned count, bool active)
+struct virtual_group *elastic_built(unsigned count, bool active)
 {
-    struct circle *circle = elastic_started(count, active);
+    struct virtual_group *group = elastic_started(count, active);
 
-    circle_ask_all(circle, ASK_BUILD);
-    CHECK(circle_settle(circle, 10 * SECOND));
-    return circle;
+    virtual_ask_all(group, ASK_BUILD);
+    CHECK(virtual_settle(group, 10 * SECOND));
+    return group;
 }
 
-void elastic_average(struct circle *circle, unsigned place)
+void elastic_average(struct virtual_group *group, unsigned place)
 {
-    circle_floats(circle, place, 20, place + 1);
-    circle_call(circle, place, COLLECTIVE_ALLREDUCE);
+    virtual_floats(group, place, 20, place + 1);
+    virtual_call(group, place, COLLECTIVE_ALLREDUCE);
 }
 
 /* Everybody averages its place plus one. */
-void elastic_average_all(struct circle *circle)
+void elastic_average_all(struct virtual_group *group)
 {
-    for (unsigned i = 0; i < circle->count; i++)
-        if (circle->members[i].client)
-            elastic_average(circle, i);
-    CHECK(circle_settle(circle, 100 * SECOND));
+    for (unsigned i = 0; i < group->count; i++)
+        if (group->members[i].client)
+            elastic_average(group, i);
+    CHECK(virtual_settle(group, 100 * SECOND));
 }
 
-void elastic_check_all(const struct circle *circle, enum ending outcome)
+void elastic_check_all(const struct virtual_group *group, enum ending outcome)
 {
-    for (unsigned i = 0; i < circle->count; i++)
-        if (circle->members[i].client)
-            CHECK_EQUAL(outcome, elastic_told(circle, i)->outcome);
+    for (unsigned i = 0; i < group->count; i++)
+        if (group->members[i].client)
+            CHECK_EQUAL(outcome, elastic_told(group, i)->outcome);
 }
 
-bool elastic_asks(struct circle *circle, unsigned place, enum ask ask)
+bool elastic_asks(struct virtual_group *group, unsigned place, enum ask ask)
 {
-    circle_ask(circle, place, ask);
-    CHECK(circle_settle(circle, 100 * SECOND));
-    return elastic_told(circle, place)->yes;
+    virtual_ask(group, place, ask);
+    CHECK(virtual_settle(group, 100 * SECOND));
+    return elastic_told(group, place)->yes;
 }

@@ -3,26 +3,26 @@
 #include <string.h>
 
 #include "tests/check.h"
-#include "tests/collectives/circle.h"
-#include "tests/collectives/station.h"
+#include "tests/collectives/threaded_hub.h"
+#include "tests/collectives/virtual_group.h"
 
 enum { BYTES = 1000 };
 
-static struct circle *built(unsigned count)
+static struct virtual_group *built(unsigned count)
 {
-    struct circle *circle = circle_new(MANNER_ELASTIC, count);
+    struct virtual_group *group = virtual_new(MANNER_ELASTIC, count);
 
-    circle_start_all(circle);
-    circle_ask_all(circle, ASK_BUILD);
-    CHECK(circle_settle(circle, SECOND));
+    virtual_start_all(group);
+    virtual_ask_all(group, ASK_BUILD);
+    CHECK(virtual_settle(group, SECOND));
     for (unsigned i = 0; i < count; i++)
         for (unsigned j = 0; j < BYTES; j++)
-            circle->members[i].in[j] = (unsigned char)(i * 100 + j * 7);
-    return circle;
+            group->members[i].in[j] = (unsigned char)(i * 100 + j * 7);
+    return group;
 }
 
-static void tell(struct circle *circle, unsigned place, const struct msg *msg,
-                 struct blob *payload)
+static void tell(struct virtual_group *group, unsigned place,
+                 const struct msg *msg, struct blob *payload)
 {
     struct event event = {.kind = EVENT_MESSAGE,
                           .peer = PEER_TRAINER,
@@ -30,176 +30,174 @@ static void tell(struct circle *circle, unsigned place, const struct msg *msg,
                           .msg = msg,
                           .payload = payload};
 
-    circle_step(circle, place, &event);
+    virtual_step(group, place, &event);
 }
 
-static void send(struct circle *circle, unsigned from, unsigned to,
+static void send(struct virtual_group *group, unsigned from, unsigned to,
                  uint32_t tag)
 {
-    struct circle_member *member = &circle->members[from];
+    struct virtual_member *member = &group->members[from];
     struct msg msg = {.kind = MSG_POST, .post = {++member->request, to, tag}};
-    struct blob *blob = blob_wrap(circle->pool, member->in, BYTES, NULL, NULL);
+    struct blob *blob = blob_wrap(group->pool, member->in, BYTES, NULL, NULL);
 
-    tell(circle, from, &msg, blob);
+    tell(group, from, &msg, blob);
     blob_unref(&blob);
 }
 
 /* Takes the last message that was announced. */
-static void take(struct circle *circle, unsigned place)
+static void take(struct virtual_group *group, unsigned place)
 {
-    struct circle_member *member = &circle->members[place];
+    struct virtual_member *member = &group->members[place];
     struct msg msg = {.kind = MSG_FETCH};
 
     msg.fetch.request = ++member->request;
     msg.fetch.id = member->mail.id;
     msg.fetch.bytes = member->mail.bytes;
-    tell(circle, place, &msg, NULL);
+    tell(group, place, &msg, NULL);
 }
 
 static void ap_12_a_message_moves_once_its_receiver_has_a_place(void)
 {
-    struct circle *circle = built(3);
-    struct circle_member *members = circle->members;
+    struct virtual_group *group = built(3);
+    struct virtual_member *members = group->members;
 
-    send(circle, 0, 2, 5);
-    circle_run(circle, SECOND);
+    send(group, 0, 2, 5);
+    virtual_run(group, SECOND);
     CHECK_EQUAL(1, members[2].mails);
     CHECK_EQUAL(0, members[2].mail.from);
     CHECK_EQUAL(5, members[2].mail.tag);
     CHECK_EQUAL(BYTES, members[2].mail.bytes);
-    CHECK_EQUAL(0, circle->inputs); /* nothing moves before it is taken */
-    take(circle, 2);
-    circle_run(circle, SECOND);
+    CHECK_EQUAL(0, group->inputs); /* nothing moves before it is taken */
+    take(group, 2);
+    virtual_run(group, SECOND);
     CHECK_EQUAL(ENDING_SUCCESS, members[0].delivered.outcome);
     CHECK_EQUAL(ENDING_SUCCESS, members[2].delivered.outcome);
     CHECK_EQUAL(1, members[0].deliveries);
     CHECK_EQUAL(0, memcmp(members[0].in, members[2].out, BYTES));
-    CHECK_EQUAL(16, circle->inputs);
-    circle_destroy(&circle);
+    CHECK_EQUAL(16, group->inputs);
+    virtual_destroy(&group);
 }
 
 /* TAKE may overtake SIT, which travels on the other connection. */
 static void a_message_waits_for_the_receivers_bulk(void)
 {
-    struct circle *circle = circle_new(MANNER_ELASTIC, 2);
+    struct virtual_group *group = virtual_new(MANNER_ELASTIC, 2);
 
-    circle->members[1].bulk_later = 100 * MILLISECOND;
-    circle_start_all(circle);
-    circle_ask_all(circle, ASK_BUILD);
-    CHECK(circle_settle(circle, 50 * MILLISECOND));
-    send(circle, 0, 1, 5);
-    circle_run(circle, 10 * MILLISECOND);
-    take(circle, 1);
-    circle_run(circle, 10 * SECOND);
-    CHECK_EQUAL(1, circle->members[0].deliveries);
-    CHECK_EQUAL(ENDING_SUCCESS, circle->members[1].delivered.outcome);
-    circle_destroy(&circle);
+    group->members[1].bulk_later = 100 * MILLISECOND;
+    virtual_start_all(group);
+    virtual_ask_all(group, ASK_BUILD);
+    CHECK(virtual_settle(group, 50 * MILLISECOND));
+    send(group, 0, 1, 5);
+    virtual_run(group, 10 * MILLISECOND);
+    take(group, 1);
+    virtual_run(group, 10 * SECOND);
+    CHECK_EQUAL(1, group->members[0].deliveries);
+    CHECK_EQUAL(ENDING_SUCCESS, group->members[1].delivered.outcome);
+    virtual_destroy(&group);
 }
 
 /* What is on its way to one receiver is bounded, whoever sends. */
 static void one_message_flows_to_a_receiver_at_a_time(void)
 {
-    struct circle *circle = built(3);
+    struct virtual_group *group = built(3);
 
-    send(circle, 0, 2, 1);
-    circle_run(circle, 10 * MILLISECOND);
-    take(circle, 2);
-    send(circle, 1, 2, 1);
-    circle_run(circle, 2 * MILLISECOND);
-    take(circle, 2);
-    circle_run(circle, 2 * MILLISECOND);
-    CHECK_EQUAL(4, circle->inputs); /* the window of the first */
-    circle_run(circle, SECOND);
-    CHECK_EQUAL(2, circle->members[2].deliveries);
-    CHECK_EQUAL(0, memcmp(circle->members[1].in, circle->members[2].out,
-                          BYTES));
-    circle_destroy(&circle);
+    send(group, 0, 2, 1);
+    virtual_run(group, 10 * MILLISECOND);
+    take(group, 2);
+    send(group, 1, 2, 1);
+    virtual_run(group, 2 * MILLISECOND);
+    take(group, 2);
+    virtual_run(group, 2 * MILLISECOND);
+    CHECK_EQUAL(4, group->inputs); /* the window of the first */
+    virtual_run(group, SECOND);
+    CHECK_EQUAL(2, group->members[2].deliveries);
+    CHECK_EQUAL(0, memcmp(group->members[1].in, group->members[2].out, BYTES));
+    virtual_destroy(&group);
 }
 
 static void ap_12_a_wrong_checksum_is_reported_at_both_ends(void)
 {
-    struct circle *circle = built(2);
-    struct circle_member *members = circle->members;
+    struct virtual_group *group = built(2);
+    struct virtual_member *members = group->members;
 
-    circle->spoil = true;
-    send(circle, 0, 1, 0);
-    circle_run(circle, SECOND);
-    take(circle, 1);
-    circle_run(circle, SECOND);
+    group->spoil = true;
+    send(group, 0, 1, 0);
+    virtual_run(group, SECOND);
+    take(group, 1);
+    virtual_run(group, SECOND);
     CHECK_EQUAL(ENDING_FAIL, members[1].delivered.outcome);
     CHECK_TEXT("the message does not match its checksum",
                members[1].delivered.text);
     CHECK_EQUAL(ENDING_FAIL, members[0].delivered.outcome);
     CHECK_TEXT("it did not match its checksum at the receiver",
                members[0].delivered.text);
-    circle_destroy(&circle);
+    virtual_destroy(&group);
 }
 
 /* An end mark that vouches for something else is noticed, too. */
 static void ap_12_so_is_a_wrong_end_mark(void)
 {
-    struct circle *circle = built(2);
+    struct virtual_group *group = built(2);
 
-    circle->spoil_end = true;
-    send(circle, 0, 1, 0);
-    circle_run(circle, SECOND);
-    take(circle, 1);
-    circle_run(circle, SECOND);
-    CHECK_EQUAL(ENDING_FAIL, circle->members[0].delivered.outcome);
-    CHECK_EQUAL(ENDING_FAIL, circle->members[1].delivered.outcome);
-    circle_destroy(&circle);
+    group->spoil_end = true;
+    send(group, 0, 1, 0);
+    virtual_run(group, SECOND);
+    take(group, 1);
+    virtual_run(group, SECOND);
+    CHECK_EQUAL(ENDING_FAIL, group->members[0].delivered.outcome);
+    CHECK_EQUAL(ENDING_FAIL, group->members[1].delivered.outcome);
+    virtual_destroy(&group);
 }
 
 /* Nothing of it is here to be sent. */
 static void credit_for_a_message_that_comes_is_nobodys(void)
 {
-    struct circle *circle = built(2);
-    struct msg msg = {.kind = MSG_CREDIT,
-                      .credit = {.exchange = 1, .more = 3}};
+    struct virtual_group *group = built(2);
+    struct msg msg = {.kind = MSG_CREDIT, .credit = {.exchange = 1, .more = 3}};
     struct event event = {
         .kind = EVENT_MESSAGE, .peer = PEER_CONTROL, .msg = &msg};
 
-    send(circle, 0, 1, 0);
-    circle_run(circle, SECOND);
-    take(circle, 1); /* its number is 1: it has made no call */
-    circle_step(circle, 1, &event);
-    circle_run(circle, SECOND);
-    CHECK_EQUAL(ENDING_SUCCESS, circle->members[1].delivered.outcome);
-    CHECK_EQUAL(1, circle->members[0].deliveries);
-    circle_destroy(&circle);
+    send(group, 0, 1, 0);
+    virtual_run(group, SECOND);
+    take(group, 1); /* its number is 1: it has made no call */
+    virtual_step(group, 1, &event);
+    virtual_run(group, SECOND);
+    CHECK_EQUAL(ENDING_SUCCESS, group->members[1].delivered.outcome);
+    CHECK_EQUAL(1, group->members[0].deliveries);
+    virtual_destroy(&group);
 }
 
 static void ap_12_who_is_lost_keeps_nobody_waiting(void)
 {
-    struct circle *circle = built(4);
-    struct circle_member *members = circle->members;
+    struct virtual_group *group = built(4);
+    struct virtual_member *members = group->members;
 
-    send(circle, 0, 1, 0); /* the receiver is lost before it takes it */
-    circle_run(circle, SECOND);
-    circle_kill(circle, 1);
-    circle_run(circle, SECOND);
+    send(group, 0, 1, 0); /* the receiver is lost before it takes it */
+    virtual_run(group, SECOND);
+    virtual_kill(group, 1);
+    virtual_run(group, SECOND);
     CHECK_EQUAL(ENDING_FAIL, members[0].delivered.outcome);
     CHECK_TEXT("the receiver is lost", members[0].delivered.text);
-    send(circle, 0, 9, 0); /* nobody has that rank */
-    circle_run(circle, SECOND);
+    send(group, 0, 9, 0); /* nobody has that rank */
+    virtual_run(group, SECOND);
     CHECK_EQUAL(2, members[0].deliveries);
     CHECK_EQUAL(ENDING_FAIL, members[0].delivered.outcome);
-    send(circle, 0, 1, 0); /* now the rank of member 2; the sender is lost */
-    circle_run(circle, SECOND);
+    send(group, 0, 1, 0); /* now the rank of member 2; the sender is lost */
+    virtual_run(group, SECOND);
     CHECK_EQUAL(1, members[2].mails);
-    take(circle, 2);
-    circle_run(circle, 3 * MILLISECOND);
-    circle_kill(circle, 0);
-    circle_run(circle, SECOND);
+    take(group, 2);
+    virtual_run(group, 3 * MILLISECOND);
+    virtual_kill(group, 0);
+    virtual_run(group, SECOND);
     CHECK_EQUAL(ENDING_FAIL, members[2].delivered.outcome);
     CHECK_TEXT("the sender is lost", members[2].delivered.text);
-    send(circle, 3, 0, 0); /* withdrawn before it was taken */
-    circle_run(circle, SECOND);
+    send(group, 3, 0, 0); /* withdrawn before it was taken */
+    virtual_run(group, SECOND);
     CHECK_EQUAL(1, members[2].mails);
-    circle_kill(circle, 3);
-    circle_run(circle, SECOND);
+    virtual_kill(group, 3);
+    virtual_run(group, SECOND);
     CHECK_EQUAL(0, members[2].mails);
-    circle_destroy(&circle);
+    virtual_destroy(&group);
 }
 
 /* ---- with a real hub ---- */
@@ -254,12 +252,12 @@ static int exchange(struct program *program)
 
 static void ap_12_isend_test_improbe_imrecv_by_source_and_tag(void)
 {
-    struct station *station = station_new();
+    struct threaded_hub *hub = threaded_new();
     const struct star_group_options elastic = {.manner = STAR_ELASTIC};
-    struct program programs[STATION_MEMBERS];
+    struct program programs[THREADED_MEMBERS];
 
-    CHECK_EQUAL(0, station_run(station, 3, &elastic, exchange, programs));
-    station_destroy(&station);
+    CHECK_EQUAL(0, threaded_run(hub, 3, &elastic, exchange, programs));
+    threaded_destroy(&hub);
 }
 
 void add_collectives_mail_tests(CU_pSuite suite)

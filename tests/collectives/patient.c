@@ -4,20 +4,21 @@
 
 #include "tests/check.h"
 
-const struct msg_told *patient_told(const struct circle *circle, unsigned place)
+const struct msg_told *patient_told(const struct virtual_group *group,
+                                    unsigned place)
 {
-    return &circle->members[place].told;
+    return &group->members[place].told;
 }
 
-struct circle *patient_new(unsigned count)
+struct virtual_group *patient_new(unsigned count)
 {
-    struct circle *circle = circle_new(MANNER_PATIENT, count);
+    struct virtual_group *group = virtual_new(MANNER_PATIENT, count);
 
-    circle_start_all(circle);
-    return circle;
+    virtual_start_all(group);
+    return group;
 }
 
-void patient_sum(struct circle *circle, unsigned place, double value)
+void patient_sum(struct virtual_group *group, unsigned place, double value)
 {
     struct msg_ask ask = {.ask = ASK_COLLECTIVE,
                           .collective = COLLECTIVE_ALLREDUCE,
@@ -25,59 +26,60 @@ void patient_sum(struct circle *circle, unsigned place, double value)
                           .reduction = REDUCTION_SUM,
                           .bytes = 160};
 
-    circle_floats(circle, place, 40, value);
-    circle_request(circle, place, &ask);
+    virtual_floats(group, place, 40, value);
+    virtual_request(group, place, &ask);
 }
 
-void patient_settle(struct circle *circle)
+void patient_settle(struct virtual_group *group)
 {
-    CHECK(circle_settle(circle, 10 * SECOND));
+    CHECK(virtual_settle(group, 10 * SECOND));
 }
 
-void patient_sum_all(struct circle *circle, double value)
+void patient_sum_all(struct virtual_group *group, double value)
 {
-    for (unsigned i = 0; i < circle->count; i++)
-        patient_sum(circle, i, value + i);
-    patient_settle(circle);
+    for (unsigned i = 0; i < group->count; i++)
+        patient_sum(group, i, value + i);
+    patient_settle(group);
 }
 
-void patient_check_all(const struct circle *circle, enum ending outcome)
+void patient_check_all(const struct virtual_group *group, enum ending outcome)
 {
-    for (unsigned i = 0; i < circle->count; i++)
-        CHECK_EQUAL(outcome, patient_told(circle, i)->outcome);
+    for (unsigned i = 0; i < group->count; i++)
+        CHECK_EQUAL(outcome, patient_told(group, i)->outcome);
 }
 
 /* A checkpoint of floats that are all `value`. */
-void patient_checkpoint(struct circle *circle, unsigned place, double value)
+void patient_checkpoint(struct virtual_group *group, unsigned place,
+                        double value)
 {
-    circle_floats(circle, place, 50, value);
-    circle_call(circle, place, COLLECTIVE_CHECKPOINT);
+    virtual_floats(group, place, 50, value);
+    virtual_call(group, place, COLLECTIVE_CHECKPOINT);
 }
 
-void patient_checkpoint_all(struct circle *circle, double value)
+void patient_checkpoint_all(struct virtual_group *group, double value)
 {
-    for (unsigned i = 0; i < circle->count; i++)
-        patient_checkpoint(circle, i, value);
-    patient_settle(circle);
-    patient_check_all(circle, ENDING_SUCCESS);
+    for (unsigned i = 0; i < group->count; i++)
+        patient_checkpoint(group, i, value);
+    patient_settle(group);
+    patient_check_all(group, ENDING_SUCCESS);
 }
 
-void patient_lazy_all(struct circle *circle, double value)
+void patient_lazy_all(struct virtual_group *group, double value)
 {
-    for (unsigned i = 0; i < circle->count; i++) {
-        circle_floats(circle, i, 50, value);
-        circle_call(circle, i, COLLECTIVE_LAZY);
+    for (unsigned i = 0; i < group->count; i++) {
+        virtual_floats(group, i, 50, value);
+        virtual_call(group, i, COLLECTIVE_LAZY);
     }
-    patient_settle(circle);
-    patient_check_all(circle, ENDING_SUCCESS);
-    for (unsigned i = 0; i < circle->count; i++) {
-        memcpy(circle->members[i].model, circle->members[i].in, 200);
-        circle->members[i].model_bytes = 200;
+    patient_settle(group);
+    patient_check_all(group, ENDING_SUCCESS);
+    for (unsigned i = 0; i < group->count; i++) {
+        memcpy(group->members[i].model, group->members[i].in, 200);
+        group->members[i].model_bytes = 200;
     }
 }
 
-void patient_load(struct circle *circle, unsigned place)
+void patient_load(struct virtual_group *group, unsigned place)
 {
-    memset(circle->members[place].out, 0xee, 8);
-    circle_call(circle, place, COLLECTIVE_LOAD);
+    memset(group->members[place].out, 0xee, 8);
+    virtual_call(group, place, COLLECTIVE_LOAD);
 }
