@@ -66,8 +66,8 @@ void connection_on_joined(struct client *client, const struct event *event)
     struct connection *connection = &client->connection;
     bool again = connection->run && connection->run != joined->run;
 
-    if (is_over(connection))
-        return;
+    if (connection->state != CONNECTION_NONE)
+        return; /* it is no answer to JOIN, or too late */
     if (!joined->part_bytes) {
         effects_note(client->out, NOTE_OFFENCE, client->name,
                      "segments of no bytes make no sense");

@@ -160,6 +160,10 @@ static void a_hub_with_segments_of_no_bytes_is_left(void)
     struct event event = {
         .kind = EVENT_MESSAGE, .peer = PEER_CONTROL, .msg = &msg};
 
+    virtual_step(group, 0, &event); /* what nobody has asked for is nothing */
+    CHECK(group->members[0].peers[0] != PEER_NONE);
+    virtual_cut(group, 0);
+    virtual_run(group, 251 * MILLISECOND); /* it has said JOIN */
     virtual_step(group, 0, &event);
     CHECK_EQUAL(PEER_NONE, group->members[0].peers[0]);
     virtual_run(group, SECOND); /* it comes back, and is told better */

@@ -111,9 +111,29 @@ static void ping(struct session *session, struct slot *slot)
     say(session, slot, &msg, NULL);
 }
 
+/* What becomes of a message from one member to another. */
+static void mail(struct session *session, struct slot *slot)
+{
+    static const enum msg_kind kinds[] = {MSG_SEND, MSG_TAKE, MSG_END,
+                                          MSG_RECEIVED};
+    uint8_t bits = next(session);
+    struct msg msg = {.kind = kinds[bits & 3]};
+
+    if (msg.kind == MSG_SEND)
+        msg.send = (struct msg_send){next(session), bits >> 2 & 3, 0,
+                                     bits >> 4};
+    if (msg.kind == MSG_TAKE)
+        msg.take = (struct msg_take){bits >> 2, next(session)};
+    if (msg.kind == MSG_END)
+        msg.end.number = next(session);
+    if (msg.kind == MSG_RECEIVED)
+        msg.received = (struct msg_received){next(session), bits >> 2 & 1};
+    say(session, slot, &msg, NULL);
+}
+
 static void (*const acts[SLOTS])(struct session *session, struct slot *slot) = {
     connect, leave,  join, sit, who,       call,         give_up,
-    part,    credit, ping, bye, pass_time, run_some_job, hold};
+    part,    credit, ping, bye, pass_time, run_some_job, hold, mail};
 
 static const char *check(const void *self)
 {
