@@ -30,6 +30,7 @@ void centre_free(struct hub *hub)
     snapshot_drop(hub, &hub->best);
     rollback_forget(hub);
     chunks_free(hub);
+    bitset_free(&hub->ready);
     hub->centre = NULL;
     hub->chunks = 0;
     exempt_destroy(&hub->exempt);
@@ -44,21 +45,6 @@ static void centre_allocate(struct hub *hub)
     hub->exempt = exempt_new(hub->schema);
     if (!hub->centre || !hub->exempt)
         abort();
-}
-
-static struct extent extent_in(const struct hub *hub, uint32_t chunk_elements,
-                               uint32_t chunk)
-{
-    struct extent extent = extent_of(hub->exempt, hub->schema->elements,
-                                     chunk_elements, chunk);
-
-    extent.scale = hub->config.scale;
-    return extent;
-}
-
-struct extent centre_extent(const struct hub *hub, uint32_t chunk)
-{
-    return extent_in(hub, hub->config.chunk_elements, chunk);
 }
 
 /* What members are remembered for is of as many chunks as the centre. */
@@ -158,15 +144,4 @@ enum status centre_shape(struct hub *hub, const char *text, size_t size,
                          SCHEMA_MAX_CHUNKS);
     schema_destroy(&theirs);
     return status;
-}
-
-bool centre_is_apart(const struct hub *hub)
-{
-    return hub->config.init == INIT_POPULATION ||
-           hub->config.init == INIT_ELASTIC;
-}
-
-struct extent gift_extent(const struct hub *hub, uint32_t chunk)
-{
-    return extent_in(hub, hub->gift.chunk_elements, chunk);
 }

@@ -235,6 +235,61 @@ static void say_too_few(struct hub *hub, const struct round *round,
     hub->too_few = count < least;
 }
 
+static struct round *round_of(struct hub *hub, uint64_t number)
+{
+    struct round *round = hub->rounds;
+
+    while (round && round->number != number)
+        round = round->next;
+    return round;
+}
+
+static void take_judgement(struct hub *hub, const struct round *round,
+                           struct contribution *contribution,
+                           const struct candidate *candidate, double weight)
+{
+    struct member *member = hub->members[contribution->member];
+
+    contribution->judged = true;
+    contribution->candidate = *candidate;
+    if (weight > 0)
+        return;
+    effects_note(hub->out, NOTE_DECLINED, member->name,
+                 "exchange %llu: %s",
+                 (unsigned long long)contribution->offer.exchange,
+                 boasts(hub, round, contribution)
+                     ? "nobody could test it, and it is far beyond all others"
+                     : round->policy->reduce->refusal);
+    decline(hub, contribution, VERDICT_REFUTED);
+}
+
+static void judged(void *machine, struct job *job)
+{
+    struct hub *hub = machine;
+    const struct judge_order *order =
+        (const struct judge_order *)(const void *)job->in[0].blob->bytes;
+    struct round *round = round_of(hub, order->round);
+    unsigned at = 0;
+
+    if (!round)
+        return;
+    round->judging = false;
+    for (unsigned i = 0; i < round->count; i++) {
+        struct contribution *contribution = round->list[i];
+
+        if (!is_to_be_judged(hub, contribution) || at == order->count ||
+            order->one[at].candidate.node != contribution->candidate.node)
+            continue;
+        take_judgement(hub, round, contribution,
+                       &order->one[at].candidate,
+                       job->status == STATUS_OK ? order->one[at].weight : 0);
+        at++;
+    }
+    hub->dirty |= DIRTY_ROUNDS;
+}
+
+const struct work work_judge = {"judge", judge_whole, judged};
+
 static void judge_start(struct hub *hub, struct round *round, unsigned count)
 {
     uint64_t inputs = 1 + (uint64_t)hub->chunks * (1 + count);
@@ -249,6 +304,7 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
         abort();
     order = (struct judge_order *)(void *)job->in[0].blob->bytes;
     *order = (struct judge_order){
+        .round = round->number,
         .policy = round->policy,
         .standing = hub_standing(hub, round->live),
         .evaluate = hub->config.evaluate,
@@ -274,7 +330,6 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
     review_close(hub, round, order);
     job->extent.exempt = hub->exempt;
     job->extent.elements = (size_t)hub->schema->elements;
-    job->number[0] = (double)round->number;
     round->judging = true;
     say_too_few(hub, round, count);
     hub_job(hub, job);
@@ -345,56 +400,4 @@ void choice_advance(struct hub *hub, struct round *round)
     keep_best(hub, round);
     if (donors_are_here(hub, round))
         settle(hub, round);
-}
-
-static struct round *round_of(struct hub *hub, double number)
-{
-    struct round *round = hub->rounds;
-
-    while (round && (double)round->number != number)
-        round = round->next;
-    return round;
-}
-
-static void take_judgement(struct hub *hub, const struct round *round,
-                           struct contribution *contribution,
-                           const struct candidate *candidate, double weight)
-{
-    struct member *member = hub->members[contribution->member];
-
-    contribution->judged = true;
-    contribution->candidate = *candidate;
-    if (weight > 0)
-        return;
-    effects_note(hub->out, NOTE_DECLINED, member->name,
-                 "exchange %llu: %s",
-                 (unsigned long long)contribution->offer.exchange,
-                 boasts(hub, round, contribution)
-                     ? "nobody could test it, and it is far beyond all others"
-                     : round->policy->reduce->refusal);
-    decline(hub, contribution, VERDICT_REFUTED);
-}
-
-void choice_judged(struct hub *hub, struct job *job)
-{
-    struct round *round = round_of(hub, job->number[0]);
-    const struct judge_order *order =
-        (const struct judge_order *)(const void *)job->in[0].blob->bytes;
-    unsigned at = 0;
-
-    if (!round)
-        return;
-    round->judging = false;
-    for (unsigned i = 0; i < round->count; i++) {
-        struct contribution *contribution = round->list[i];
-
-        if (!is_to_be_judged(hub, contribution) || at == order->count ||
-            order->one[at].candidate.node != contribution->candidate.node)
-            continue;
-        take_judgement(hub, round, contribution,
-                       &order->one[at].candidate,
-                       job->status == STATUS_OK ? order->one[at].weight : 0);
-        at++;
-    }
-    rounds_settle(hub);
 }

@@ -10,18 +10,7 @@
 
 #include "hub/state.h"
 
-enum { LEAST = 50, RUNGS = 3, TESTS = 3 /* of a rung: one may boast */ };
-
-uint64_t contest_every(const struct hub *hub)
-{
-    uint64_t whole = hub->config.tournament;
-
-    if (!whole)
-        whole = hub->config.iterations / 100;
-    if (!hub->config.tournament && whole < LEAST)
-        whole = LEAST;
-    return hub->rung < RUNGS - 1 ? (whole + 3) / 4 : (whole + 1) / 2;
-}
+enum { TESTS = 3 /* of a rung: one may boast */ };
 
 void contest_open(struct hub *hub)
 {
@@ -63,7 +52,7 @@ void contest_choose(struct hub *hub, const struct round *round)
 {
     if (!hub->contest)
         return;
-    hub->policy = hub->rung + 1 >= RUNGS || hub->ending ||
+    hub->policy = hub->rung + 1 >= CONTEST_RUNGS || run_is_ending(hub) ||
                           is_decided(round)
                       ? &hub->final_policy
                       : &hub->contest_policy;
@@ -146,7 +135,8 @@ static void turn_down(struct hub *hub, int place)
         verdict_send(hub, member, offer->exchange, 0, hub->chunks,
                      VERDICT_SUPERSEDED);
     }
-    rounds_forget(hub, place, VERDICT_SUPERSEDED, true);
+    offers_forget(hub, member, VERDICT_SUPERSEDED, true);
+    member_changes(hub, member, CHANGE_SILENT);
 }
 
 static void tell_winner(struct hub *hub, const struct round *round,
@@ -180,7 +170,7 @@ static void decided(struct hub *hub, const struct round *round,
         hub->centre[i].turn = 0;
     tell_winner(hub, round, winner);
     for (int i = 0; i < hub->member_count; i++) {
-        if (!hub->members[i]->present)
+        if (!member_is_here(hub->members[i]))
             continue;
         hub->members[i]->patience.proved = true;
         turn_down(hub, i);
@@ -203,6 +193,6 @@ void contest_judge(struct hub *hub, const struct round *round)
             decided(hub, round, winner);
         return;
     }
-    if (++hub->rung == RUNGS - 1)
+    if (++hub->rung == CONTEST_RUNGS - 1)
         members_tune(hub);
 }

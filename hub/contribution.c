@@ -4,29 +4,6 @@
 
 #include "hub/state.h"
 
-void verdict_send(struct hub *hub, struct member *member, uint64_t exchange,
-                  uint32_t first, uint32_t count, enum verdict verdict)
-{
-    struct msg msg = {.kind = MSG_VERDICT};
-
-    msg.verdict.exchange = exchange;
-    msg.verdict.first = first;
-    msg.verdict.chunks = count;
-    msg.verdict.verdict = verdict;
-    msg.verdict.version = hub->version;
-    member_send(hub, member, &msg);
-}
-
-struct member *contribution_member(struct hub *hub,
-                                   const struct contribution *contribution)
-{
-    struct member *member = hub->members[contribution->member];
-
-    return member->present && member->session == contribution->connection
-               ? member
-               : NULL;
-}
-
 void contribution_destroy(struct hub *hub, struct contribution **reference)
 {
     struct contribution *contribution = *reference;
@@ -61,7 +38,8 @@ static void say_why(struct hub *hub, const struct contribution *contribution,
 
     if (member->session == contribution->connection)
         (void)snprintf(member->why, sizeof member->why, "%s",
-                       verdict_words[verdict].text);
+                       verdict == VERDICT_MERGED ? ""
+                                                 : verdict_words[verdict].text);
 }
 
 void contribution_decline(struct hub *hub, struct contribution *contribution,
@@ -171,12 +149,7 @@ void contribution_close(struct hub *hub, struct contribution *contribution,
     blob_unref(&place->payload);
     hub->verdicts[verdict]++;
     contribution->merged += verdict == VERDICT_MERGED;
-    if (hub->members[contribution->member]->session ==
-        contribution->connection)
-        (void)snprintf(hub->members[contribution->member]->why,
-                       sizeof hub->members[0]->why, "%s",
-                       verdict == VERDICT_MERGED ? ""
-                                                 : verdict_words[verdict].text);
+    say_why(hub, contribution, verdict);
 }
 
 struct contribution *contribution_find(struct hub *hub, int member,
@@ -200,6 +173,7 @@ void contribution_cut(struct hub *hub, struct contribution *contribution,
             contribution_close(hub, contribution, i, verdict);
     }
     contribution->delivered = hub->chunks;
+    hub->dirty |= DIRTY_ROUNDS;
 }
 
 void contribution_end(struct hub *hub, struct contribution *contribution,
@@ -208,6 +182,7 @@ void contribution_end(struct hub *hub, struct contribution *contribution,
     for (uint32_t i = 0; i < hub->chunks; i++)
         contribution_close(hub, contribution, i, verdict);
     contribution->delivered = hub->chunks;
+    hub->dirty |= DIRTY_ROUNDS;
 }
 
 enum verdict contribution_verdict(const struct contribution *contribution,
@@ -253,7 +228,7 @@ void contribution_retire(struct hub *hub, struct contribution *contribution)
             member->exchanges++;
         if (contribution_member(hub, contribution))
             member->finished |= contribution->offer.last;
-        hub->want_save |= contribution->offer.last && !hub->ending &&
+        hub->want_save |= contribution->offer.last && !run_is_ending(hub) &&
                           hub->config.save; /* nobody can give it again */
         member_recount(hub, member);
         if (contribution->merged < hub->chunks) {
@@ -265,4 +240,57 @@ void contribution_retire(struct hub *hub, struct contribution *contribution)
             member->merged = exchange;
     }
     contribution_destroy(hub, &contribution);
+}
+
+/* Whether a rule is still to see it as a whole. */
+static bool is_unsettled(const struct hub *hub, const struct round *round)
+{
+    const struct policy *policy = round->closed ? round->policy : hub->policy;
+
+    return policy->reduce->judge && !round->settled;
+}
+
+static bool is_to_merge(const struct hub *hub, const struct contribution *one)
+{
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        if (one->chunks[i].state != CHUNK_CLOSED)
+            return one->merges;
+    return false;
+}
+
+void rounds_recall(struct hub *hub, struct member *member)
+{
+    for (unsigned i = 0; i < MAX_REMEMBERED; i++)
+        if (member->remembered[i])
+            verdicts_tell(hub, member, member->remembered[i]);
+    for (struct contribution *one = member->open; one; one = one->next) {
+        if (one->incarnation != member->incarnation)
+            continue;
+        if (is_unsettled(hub, one->round))
+            contribution_end(hub, one, VERDICT_LOST);
+        one->round->told |= is_to_merge(hub, one);
+        verdicts_tell(hub, member, one);
+    }
+}
+
+void offers_forget(struct hub *hub, struct member *member,
+                   enum verdict verdict, bool gone)
+{
+    for (unsigned i = 0; gone && i < member->waiting_count; i++) {
+        contribution_decline(hub, member->waiting[i], verdict);
+        contribution_retire(hub, member->waiting[i]);
+    }
+    if (gone) {
+        member->waiting_count = 0;
+        bitset_set(&hub->waiting, member->place, false);
+    }
+    for (struct contribution *one = member->open; one; one = one->next)
+        contribution_cut(hub, one, verdict, gone);
+}
+
+void rounds_discard(struct hub *hub)
+{
+    for (struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; i < round->count; i++)
+            contribution_end(hub, round->list[i], VERDICT_SUPERSEDED);
 }

@@ -3,8 +3,8 @@
 
 #include "hub/state.h"
 
-void delivery_sent(struct hub *hub, struct member *member,
-                   const struct msg *msg, struct blob *payload)
+static void delivery_sent(struct hub *hub, struct member *member,
+                          const struct msg *msg, struct blob *payload)
 {
     if (!member->delivery.out)
         waits_sent(hub, member, false);
@@ -12,6 +12,14 @@ void delivery_sent(struct hub *hub, struct member *member,
     member->delivery.moved = hub->now;
     member->down_bytes += payload->wire_bytes;
     effects_send(hub->out, member->bulk, msg, payload);
+}
+
+static void review_send(struct hub *hub, struct member *member)
+{
+    struct msg msg;
+    struct blob *payload = review_take(hub, member, &msg);
+
+    delivery_sent(hub, member, &msg, payload);
 }
 
 static void parcel_send(struct hub *hub, struct member *member,
@@ -82,7 +90,11 @@ static void parcel_next(struct hub *hub, struct member *member)
     parcel_free(parcel);
 }
 
-enum passage delivery_next(struct hub *hub, struct member *member)
+/* Sends the next payload, if there is one, the member has credit, and the
+ * rates allow it; else the hub wakes when they do. SPENT: it is the hub's. */
+enum passage { PASSAGE_SENT, PASSAGE_NOTHING, PASSAGE_SPENT };
+
+static enum passage delivery_next(struct hub *hub, struct member *member)
 {
     struct delivery *delivery = &member->delivery;
     const struct blob *payload;
@@ -113,13 +125,44 @@ enum passage delivery_next(struct hub *hub, struct member *member)
     return PASSAGE_SENT;
 }
 
-void delivery_flush(struct hub *hub, struct member *member)
+/* To those of whom something has changed. Under a rate each has its turn. */
+static void send_to_stirred(struct hub *hub)
 {
-    if (hub->flow.up.rate)
-        flow_stir(hub); /* it must be its turn */
-    else
-        while (delivery_next(hub, member) == PASSAGE_SENT)
+    for (int i = bitset_next(&hub->stirred, 0); i >= 0;
+         i = bitset_next(&hub->stirred, i + 1)) {
+        bitset_set(&hub->stirred, i, false);
+        while (delivery_next(hub, hub->members[i]) == PASSAGE_SENT)
             continue;
+    }
+}
+
+/* In turn, a payload each. */
+static void send_in_turn(struct hub *hub)
+{
+    for (int idle = 0; idle < hub->member_count; hub->flow.turn++) {
+        struct member *member =
+            hub->members[hub->flow.turn % (unsigned)hub->member_count];
+
+        switch (delivery_next(hub, member)) {
+        case PASSAGE_SENT:
+            idle = 0;
+            break;
+        case PASSAGE_NOTHING:
+            idle++;
+            break;
+        case PASSAGE_SPENT:
+            return;
+        }
+    }
+}
+
+void delivery_settle(struct hub *hub)
+{
+    bool due = flow_advance(hub);
+
+    send_to_stirred(hub);
+    if (due)
+        send_in_turn(hub);
 }
 
 /* ---- newest wins ---- */
@@ -249,8 +292,12 @@ static void pass_over(struct hub *hub, struct member *member,
 
 void delivery_end(struct hub *hub, struct member *member)
 {
-    const struct parcel *parcel = member->delivery.first;
+    const struct parcel *parcel;
 
+    while (!hub->flow.up.rate &&
+           delivery_next(hub, member) == PASSAGE_SENT)
+        continue;
+    parcel = member->delivery.first;
     while (parcel) {
         const struct msg_result *first = &parcel->result;
         uint32_t count = 0;
@@ -291,7 +338,7 @@ void delivery_add(struct hub *hub, struct contribution *contribution,
         delivery->first = parcel;
     delivery->last = parcel;
     delivery->count++;
-    delivery_flush(hub, member);
+    delivery_stir(hub, member);
 }
 
 void delivery_attach(struct hub *hub, struct member *member)
@@ -304,7 +351,7 @@ void delivery_attach(struct hub *hub, struct member *member)
         free(delivery->holds);
         delivery->holds = NULL;
     }
-    delivery_flush(hub, member);
+    delivery_stir(hub, member);
 }
 
 void delivery_clear(struct delivery *delivery)
@@ -353,7 +400,7 @@ static void take_begin(struct hub *hub, struct member *member)
     member->takes = true;
     member->taken = member->took_version;
     take_ends(hub, member);
-    delivery_flush(hub, member);
+    delivery_stir(hub, member);
 }
 
 void hub_on_credit(struct hub *hub, struct peer *peer, const struct msg *msg,
@@ -378,7 +425,7 @@ void hub_on_credit(struct hub *hub, struct peer *peer, const struct msg *msg,
     if (msg->credit.exchange == 0 && member->took < hub->chunks)
         member->took++;
     member->delivery.moved = hub->now;
-    delivery_flush(hub, member);
+    delivery_stir(hub, member);
     if (!member->delivery.out && msg->credit.more)
         waits_sent(hub, member, true);
 }

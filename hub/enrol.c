@@ -201,12 +201,11 @@ void hub_on_revoked(struct hub *hub, struct peer *operator,
         if (member->key != msg->revoked.key)
             continue;
         member->key = KEY_NONE;
-        if (!member->present)
+        if (!member_is_here(member))
             continue;
         bye_to(hub, member->control, FAREWELL_KEY,
                "this node's key has been revoked by the hub's operator");
         member_gone(hub, member, "its key has been revoked", false);
-        finish_judge(hub);
     }
 }
 

@@ -19,30 +19,22 @@ static bool is_founding(struct hub *hub)
     return hub->now < hub->found_until;
 }
 
-void finish_call(struct hub *hub, struct member *member)
-{
-    struct msg msg = {.kind = MSG_STOP};
-
-    (void)snprintf(msg.stop.reason, sizeof msg.stop.reason, "%s", hub->reason);
-    member_send(hub, member, &msg);
-}
-
 /* There is a reason. What waits for others, in a round that has not closed,
  * goes back to the nodes: their last offers hold it. */
 static void begin(struct hub *hub)
 {
-    if (hub->ending || hub->recovery.on || is_founding(hub))
+    if (is_founding(hub))
         return;
-    hub->ending = true;
+    hub->phase = PHASE_CALLED;
     hub->last_call = hub->now + LAST_CALL;
     effects_note(hub->out, NOTE_ENDING, "", "%s", hub->reason);
     for (int i = 0; i < hub->member_count; i++) {
-        finish_call(hub, hub->members[i]);
+        member_call(hub, hub->members[i], hub->reason);
         if (gate_gathers(hub))
             offers_return(hub, hub->members[i]);
     }
     waits_end(hub);
-    rounds_advance(hub);
+    hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
 }
 
 void hub_on_stop(struct hub *hub, struct peer *peer, const struct msg *msg,
@@ -54,9 +46,7 @@ void hub_on_stop(struct hub *hub, struct peer *peer, const struct msg *msg,
         (void)snprintf(hub->reason, sizeof hub->reason, "%s",
                        msg->stop.reason[0] ? msg->stop.reason
                                            : "ended by hand");
-    begin(hub);
-    finish_judge(hub);
-    finish_advance(hub);
+    hub->dirty |= DIRTY_PHASE;
 }
 
 /* People and nodes are told what the run has come to. */
@@ -74,26 +64,24 @@ static void say_unsaved(struct hub *hub)
 
 void finish_resume(struct hub *hub)
 {
-    hub->ending = hub->closing = hub->freed = hub->late = false;
     if (hub->reason[0])
         begin(hub);
 }
 
 static void goodbye(struct hub *hub)
 {
-    struct msg bye = {.kind = MSG_BYE};
-
     if (hub->unsaved)
         say_unsaved(hub);
-    (void)snprintf(bye.bye.text, sizeof bye.bye.text, "%s", hub->reason);
-    bye.bye.farewell = FAREWELL_DONE;
     for (int i = 0; i < hub->member_count; i++) {
+        const struct member *member = hub->members[i];
+
         delivery_end(hub, hub->members[i]);
-        member_send(hub, hub->members[i], &bye);
+        if (member_is_here(member))
+            bye_to(hub, member->control, FAREWELL_DONE, hub->reason);
     }
     effects_note(hub->out, NOTE_ENDED, "", "%s; version %llu",
                  hub->reason, (unsigned long long)hub->version);
-    hub->ended = true;
+    hub->phase = PHASE_ENDED;
 }
 
 /* What is to be saved before the end. */
@@ -118,48 +106,44 @@ static void stop_advance(struct hub *hub)
 {
     bool merging = is_merging(hub);
 
-    if (hub->ended || hub->saving || (merging && hub->now < hub->last_call))
+    if (hub->saving || (merging && hub->now < hub->last_call))
         return;
     if (hub->founded && hub->config.save && !hub->unsaved && !merging &&
         hub->saved_version != hub->version) {
         hub->want_save = !hub->save_until || hub->now >= hub->next_save;
-        snapshot_try(hub);
+        hub->dirty |= DIRTY_MEMORY;
         return;
     }
     effects_note(hub->out, NOTE_STOPPED, "", "version %llu; nodes train alone "
                  "until it is started again", (unsigned long long)hub->version);
-    hub->ended = true;
+    hub->phase = PHASE_STOPPED;
 }
 
 void finish_stop(struct hub *hub)
 {
-    if (hub->ending || hub->stopping)
+    if (hub->phase >= PHASE_CALLED)
         return;
-    hub->stopping = true;
-    hub->last_call = hub->now + LAST_CALL;
-    if (hub->recovery.on) {
-        hub->ended = true; /* what the disk has not, the nodes keep */
+    if (hub->phase == PHASE_RECOVERING) {
+        hub->phase = PHASE_STOPPED; /* what the disk has not, the nodes keep */
         return;
     }
+    hub->phase = PHASE_STOPPING;
+    hub->last_call = hub->now + LAST_CALL;
     for (const struct round *round = hub->rounds; round; round = round->next)
         for (unsigned i = 0; round->closed && i < round->count; i++)
             contribution_cut(hub, round->list[i], VERDICT_EXPIRED, false);
     for (int i = 0; i < hub->member_count; i++)
-        review_forget(hub, i);
-    rounds_settle(hub);
-    merge_try_all(hub);
-    snapshot_try(hub);
-    stop_advance(hub);
+        member_changes(hub, hub->members[i], CHANGE_SILENT);
+    hub->dirty |= DIRTY_PHASE | DIRTY_MEMORY | DIRTY_ROUNDS;
 }
 
-void finish_advance(struct hub *hub)
+/* Goes on with the end: last score, last save, goodbye. */
+static void advance(struct hub *hub)
 {
-    if (hub->stopping) {
+    if (hub->phase == PHASE_STOPPING)
         stop_advance(hub);
-        return;
-    }
-    if (!hub->closing || hub->ended || hub->rounds || hub->evaluating ||
-        hub->saving || hub->recovery.on)
+    if (hub->phase != PHASE_CLOSING || hub->rounds || hub->evaluating ||
+        hub->saving)
         return;
     if (hub->founded && hub->config.evaluate &&
         hub->scored_version != hub->version) {
@@ -170,7 +154,12 @@ void finish_advance(struct hub *hub)
         goodbye(hub);
         return;
     }
-    snapshot_try(hub);
+    hub->dirty |= DIRTY_MEMORY;
+}
+
+static bool is_last_call(const struct hub *hub)
+{
+    return hub->phase >= PHASE_CALLED && hub->phase <= PHASE_LATE;
 }
 
 /* Whether some node still has its last offer to make. */
@@ -189,7 +178,7 @@ static bool goal_reached(const struct hub *hub)
            told_goal(hub);
 }
 
-/* Why the run is over, its time left aside; false, and empty: it is not. */
+/* Why the run is over; false, and empty: it is not. */
 static bool find_reason(const struct hub *hub, char reason[MSG_TEXT_BYTES])
 {
     const size_t size = MSG_TEXT_BYTES;
@@ -209,72 +198,65 @@ static bool find_reason(const struct hub *hub, char reason[MSG_TEXT_BYTES])
         (void)snprintf(reason, size, "%llu epoch%s done",
                        (unsigned long long)hub->config.epochs,
                        plural(hub->config.epochs));
+    else if (hub->config.time && hub_time(hub) >= hub->config.time)
+        (void)snprintf(reason, size, "the time is over");
     return reason[0] != '\0';
-}
-
-nanos hub_time(const struct hub *hub)
-{
-    return hub->former + (hub->begun ? hub->now - hub->started : 0);
-}
-
-static bool is_time_over(const struct hub *hub)
-{
-    return hub->config.time && hub_time(hub) >= hub->config.time;
 }
 
 bool finish_is_due(const struct hub *hub)
 {
     char reason[MSG_TEXT_BYTES];
 
-    return hub->reason[0] || find_reason(hub, reason) || is_time_over(hub);
+    return hub->reason[0] || find_reason(hub, reason);
 }
 
-void finish_judge(struct hub *hub)
+/* Is it over? */
+static void judge(struct hub *hub)
 {
     hub->reached |= goal_reached(hub);
-    if (hub->recovery.on || hub->stopping)
-        return;
-    if (!hub->ending) {
+    if (hub->phase == PHASE_RUNNING) {
         if (hub->reason[0] || find_reason(hub, hub->reason))
             begin(hub);
-    } else if (!hub->closing && !anybody_left(hub)) {
-        hub->closing = true;
-        finish_advance(hub);
+    } else if (is_last_call(hub) && !anybody_left(hub)) {
+        hub->phase = PHASE_CLOSING;
+        hub->dirty |= DIRTY_MEMORY;
     }
+}
+
+void finish_settle(struct hub *hub)
+{
+    judge(hub);
+    advance(hub);
 }
 
 /* The time for last offers is over. Members may never finish: what they have
  * offered before keeps the others from theirs, who have as long from then on;
  * and where the policy chooses among last offers, those that have come are
- * granted only now. */
+ * granted only now, and looked at in the next tick. */
 static void time_is_up(struct hub *hub)
 {
-    if (!hub->freed) {
-        hub->freed = true;
+    if (hub->phase == PHASE_CALLED) {
+        hub->phase = PHASE_FREED;
         if (waits_free(hub))
             hub->last_call = hub->now + LAST_CALL;
     }
     if (hub->now < hub->last_call)
         return;
-    hub->late = true;
-    rounds_advance(hub);
-    if (waits_bring(hub)) /* links may be slow */
+    hub->dirty |= DIRTY_ROUNDS;
+    if (hub->phase != PHASE_LATE || waits_bring(hub)) { /* on slow links */
+        hub->phase = PHASE_LATE;
         return;
-    hub->closing = true;
-    for (int i = 0; i < hub->member_count; i++)
-        rounds_forget(hub, i, VERDICT_EXPIRED, false);
+    }
+    hub->phase = PHASE_CLOSING;
+    for (int i = 0; i < hub->member_count; i++) {
+        offers_forget(hub, hub->members[i], VERDICT_EXPIRED, false);
+        member_changes(hub, hub->members[i], CHANGE_SILENT);
+    }
 }
 
 void finish_tick(struct hub *hub)
 {
-    if (hub->recovery.on)
-        return;
-    finish_judge(hub);
-    if (!hub->ending && !hub->stopping && is_time_over(hub)) {
-        (void)snprintf(hub->reason, sizeof hub->reason, "the time is over");
-        begin(hub);
-    }
-    if (hub->ending && !hub->closing && hub->now >= hub->last_call)
+    hub->dirty |= DIRTY_PHASE;
+    if (is_last_call(hub) && hub->now >= hub->last_call)
         time_is_up(hub);
-    finish_advance(hub);
 }

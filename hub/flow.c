@@ -154,7 +154,7 @@ void flow_tick(struct hub *hub)
         struct member *member = hub->members[i];
         double trip = (double)member->stats.round_trip / (double)SECOND;
 
-        if (!member->present)
+        if (!member_is_here(member))
             continue;
         pace_look(&member->up, member->up_bytes, span);
         pace_look(&member->down, member->down_bytes, span);
@@ -346,39 +346,28 @@ static void lend_all(struct hub *hub)
                 return;
 }
 
-/* ---- results ---- */
-
-static void send_all(struct hub *hub)
+void delivery_stir(struct hub *hub, struct member *member)
 {
-    for (int idle = 0; idle < hub->member_count; hub->flow.turn++) {
-        struct member *member =
-            hub->members[hub->flow.turn % (unsigned)hub->member_count];
-
-        switch (delivery_next(hub, member)) {
-        case PASSAGE_SENT:
-            idle = 0;
-            break;
-        case PASSAGE_NOTHING:
-            idle++;
-            break;
-        case PASSAGE_SPENT:
-            return;
-        }
-    }
+    if (hub->flow.up.rate)
+        flow_stir(hub);
+    else
+        bitset_set(&hub->stirred, member->place, true);
+    hub->dirty |= DIRTY_DELIVERY;
 }
 
 void flow_stir(struct hub *hub)
 {
     if (hub->flow.up.rate || hub->flow.down.rate)
         hub->flow.wake = hub->now;
+    hub->dirty |= DIRTY_DELIVERY;
 }
 
-void flow_advance(struct hub *hub)
+bool flow_advance(struct hub *hub)
 {
     if (hub->flow.wake > hub->now)
-        return;
+        return false;
     hub->flow.wake = NEVER;
     if (hub->flow.down.rate)
         lend_all(hub);
-    send_all(hub);
+    return true;
 }

@@ -20,11 +20,6 @@ unsigned round_wants(const struct round *round, const struct member *member)
     return place;
 }
 
-bool gate_gathers(const struct hub *hub)
-{
-    return hub->policy->gate->batch;
-}
-
 /* A node that has gone on to another fragment will not offer this one. */
 static unsigned round_passed(const struct hub *hub, const struct round *round)
 {
@@ -78,7 +73,7 @@ unsigned gate_nodes(const struct hub *hub)
     if (hub->rounds_here)
         return 1;
     for (int i = 0; i < hub->member_count; i++)
-        arrived += hub->members[i]->used && hub->members[i]->arrived;
+        arrived += hub->members[i]->arrived;
     return arrived < hub->config.nodes ? hub->config.nodes : 1;
 }
 
@@ -87,13 +82,13 @@ unsigned gate_nodes(const struct hub *hub)
  * of one because nobody has attached yet. */
 static bool may_close(const struct hub *hub, const struct gate_state *state)
 {
-    if (hub->closing || hub->late)
+    if (hub->phase >= PHASE_LATE)
         return true;
-    if (hub->ending && gate_gathers(hub) && members_return(hub))
+    if (run_is_ending(hub) && gate_gathers(hub) && members_return(hub))
         return false;
     if (!state->live)
         return !hub->tally.attaching;
-    if (hub->ending && gate_gathers(hub) && state->offered < state->live)
+    if (run_is_ending(hub) && gate_gathers(hub) && state->offered < state->live)
         return false;
     return hub->policy->gate->closes(state);
 }
@@ -119,7 +114,8 @@ bool gate_closes(const struct hub *hub, const struct round *round)
         .numbers = &hub->policy->numbers,
     };
 
-    if ((hub->ending || has_last(round)) && state.required > state.live)
+    if ((run_is_ending(hub) || has_last(round)) && state.required > state.live)
         state.required = state.live;
-    return !hub->stopping && round->count && may_close(hub, &state);
+    return hub->phase != PHASE_STOPPING && round->count &&
+           may_close(hub, &state);
 }

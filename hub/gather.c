@@ -8,32 +8,95 @@
 
 static const char too_many[] = "is more than the model has";
 
-/* What a node has kept is checked against its manifest, too. */
-static void check_start(struct hub *hub, int member,
-                        const struct msg_chunk *chunk, struct blob *payload)
-{
-    bool kept = !chunk->exchange && hub->recovery.on;
-    struct job *job = job_new(kept ? &work_kept : &work_check, hub->pool,
-                              kept ? 2 : 1);
-
-    if (kept)
-        job->in[1].blob = blob_ref(hub->recovery.manifest);
-    job->in[0] = (struct input){blob_ref(payload), 1, chunk->codec};
-    job->extent = chunk->exchange ? centre_extent(hub, chunk->chunk)
-                                  : gift_extent(hub, chunk->chunk);
-    job->tag[0] = chunk->exchange;
-    job->tag[1] = (uint64_t)chunk->chunk << 16 | (uint64_t)member;
-    job->tag[2] = chunk->checksum;
-    job->tag[3] = hub->members[member]->session;
-    hub_job(hub, job);
-}
-
 /* A chunk that the node had no right to send. */
 static void offend(struct hub *hub, struct member *member,
                    const struct msg_chunk *chunk, const char *what)
 {
     member_offends(hub, member, "chunk %u of exchange %llu %s", chunk->chunk,
                    (unsigned long long)chunk->exchange, what);
+}
+
+/* Weights follow the announced norm, so that it must hold. It is that of what
+ * is sent, as it is decoded here. */
+static bool is_too_large(const struct contribution *contribution)
+{
+    double norm = contribution->offer.norm;
+
+    return contribution->squares > NORM_SPARE * norm * norm + NORM_GRAIN;
+}
+
+/* What is wrong with a chunk; MERGED: nothing. Nodes encode as WELCOME said, or
+ * not at all. All that has come of the exchange counts, so that what is merged
+ * of it is never larger than announced, however few of its chunks are. */
+static enum verdict fault_of(const struct hub *hub,
+                             struct contribution *contribution,
+                             const struct chunk_check *check)
+{
+    enum codec_id codec = check->job.in[0].codec;
+
+    if (check->job.status != STATUS_OK)
+        return check->job.status == STATUS_CONFIG ? VERDICT_NONFINITE
+                                                  : VERDICT_CORRUPT;
+    if (codec != CODEC_RAW && codec != hub->config.codec_up)
+        return VERDICT_CORRUPT;
+    contribution->squares += check->squares;
+    return is_too_large(contribution) ? VERDICT_NORM : VERDICT_MERGED;
+}
+
+/* The member may be cut or in quarantine afterwards. */
+static void judge_sender(struct hub *hub, struct contribution *contribution,
+                         const struct job *job, enum verdict fault)
+{
+    bool damaged = job->status == STATUS_AGAIN;
+
+    if (!damaged && fault != VERDICT_MERGED)
+        quarantine_bad(hub, contribution);
+    quarantine_damaged(hub, hub->members[contribution->member], damaged);
+}
+
+static void checked(void *machine, struct job *job)
+{
+    struct hub *hub = machine;
+    const struct chunk_check *check = (struct chunk_check *)job;
+    struct contribution *contribution =
+        contribution_find(hub, check->member, check->exchange);
+    struct contribution_chunk *place;
+    enum verdict fault;
+
+    if (!contribution || contribution->connection != check->session)
+        return;
+    place = &contribution->chunks[check->chunk];
+    if (place->state != CHUNK_CHECKING)
+        return;
+    contribution->delivered++;
+    fault = fault_of(hub, contribution, check);
+    if (fault == VERDICT_MERGED) {
+        chunk_here(hub, contribution, check->chunk);
+        place->state = CHUNK_DELIVERED;
+        place->payload = blob_ref(job->in[0].blob);
+    } else {
+        contribution_close(hub, contribution, check->chunk, fault);
+    }
+    if (contribution->delivered >= hub->chunks) {
+        waits_delivered(hub, contribution);
+        waits_skip(hub, contribution->round);
+        hub->dirty |= DIRTY_ROUNDS;
+    }
+    judge_sender(hub, contribution, job, fault);
+}
+
+static const struct work work_check = {"check", check_chunk, checked};
+
+static void check_start(struct hub *hub, const struct member *member,
+                        const struct msg_chunk *chunk, struct blob *payload)
+{
+    struct chunk_check *check =
+        check_make(&work_check, hub->pool, 1, chunk, payload);
+
+    check->member = member->place;
+    check->session = member->session;
+    check->job.extent = centre_extent(hub, chunk->chunk);
+    hub_job(hub, &check->job);
 }
 
 /* A chunk of the first parameters, or of those that a node has kept. One that
@@ -45,7 +108,7 @@ static void give_with(struct hub *hub, int member,
     struct gift *gift = &hub->gift;
 
     if (hub->founder != member ||
-        (hub->recovery.on && !hub->recovery.manifest))
+        (hub->phase == PHASE_RECOVERING && !hub->recovery.manifest))
         return;
     if (chunk->chunk >= gift->count) {
         offend(hub, hub->members[member], chunk, too_many);
@@ -64,7 +127,7 @@ static void give_with(struct hub *hub, int member,
     gift_begins(hub);
     flow_came(&gift->loan, payload->wire_bytes);
     flow_stir(hub);
-    check_start(hub, member, chunk, payload);
+    gift_check(hub, hub->members[member], chunk, payload);
 }
 
 void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
@@ -101,7 +164,7 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
     if (contribution->loan.prompt)
         flow_return(hub, member, chunk->exchange, &contribution->loan,
                     payload->wire_bytes);
-    check_start(hub, peer->member, chunk, payload);
+    check_start(hub, member, chunk, payload);
 }
 
 void hub_on_close(struct hub *hub, struct peer *peer, const struct msg *msg,
@@ -124,82 +187,5 @@ void hub_on_close(struct hub *hub, struct peer *peer, const struct msg *msg,
         contribution->delivered++;
         contribution->loan.left -= contribution->loan.left > 0;
     }
-    rounds_settle(hub);
-    merge_try_all(hub);
+    hub->dirty |= DIRTY_ROUNDS;
 }
-
-/* Weights follow the announced norm, so that it must hold. It is that of what
- * is sent, as it is decoded here. */
-static bool is_too_large(const struct contribution *contribution)
-{
-    double norm = contribution->offer.norm;
-
-    return contribution->squares > NORM_SPARE * norm * norm + NORM_GRAIN;
-}
-
-/* What is wrong with a chunk; MERGED: nothing. Nodes encode as WELCOME said, or
- * not at all. All that has come of the exchange counts, so that what is merged
- * of it is never larger than announced, however few of its chunks are. */
-static enum verdict fault_of(const struct hub *hub,
-                             struct contribution *contribution,
-                             const struct job *job)
-{
-    enum codec_id codec = job->in[0].codec;
-
-    if (job->status != STATUS_OK)
-        return job->status == STATUS_CONFIG ? VERDICT_NONFINITE
-                                            : VERDICT_CORRUPT;
-    if (codec != CODEC_RAW && codec != hub->config.codec_up)
-        return VERDICT_CORRUPT;
-    contribution->squares += job->number[0];
-    return is_too_large(contribution) ? VERDICT_NORM : VERDICT_MERGED;
-}
-
-/* The member may be cut or in quarantine afterwards. */
-static void judge_sender(struct hub *hub, struct contribution *contribution,
-                         const struct job *job, enum verdict fault)
-{
-    bool damaged = job->status == STATUS_AGAIN;
-
-    if (!damaged && fault != VERDICT_MERGED)
-        quarantine_bad(hub, contribution);
-    quarantine_damaged(hub, hub->members[contribution->member], damaged);
-}
-
-void gather_checked(struct hub *hub, struct job *job)
-{
-    int member = (int)(job->tag[1] & 0xffff);
-    uint32_t chunk = (uint32_t)(job->tag[1] >> 16);
-    struct contribution *contribution;
-    struct contribution_chunk *place;
-    enum verdict fault;
-
-    if (job->tag[0] == 0) {
-        gift_checked(hub, job);
-        return;
-    }
-    contribution = contribution_find(hub, member, job->tag[0]);
-    if (!contribution || contribution->connection != job->tag[3])
-        return;
-    place = &contribution->chunks[chunk];
-    if (place->state != CHUNK_CHECKING)
-        return;
-    contribution->delivered++;
-    fault = fault_of(hub, contribution, job);
-    if (fault == VERDICT_MERGED) {
-        chunk_here(hub, contribution, chunk);
-        place->state = CHUNK_DELIVERED;
-        place->payload = blob_ref(job->in[0].blob);
-    } else {
-        contribution_close(hub, contribution, chunk, fault);
-    }
-    if (contribution->delivered >= hub->chunks) {
-        waits_delivered(hub, contribution);
-        waits_skip(hub, contribution->round);
-        rounds_settle(hub);
-        merge_try_all(hub);
-    }
-    judge_sender(hub, contribution, job, fault);
-    merge_try(hub, chunk);
-}
-

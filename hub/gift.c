@@ -107,7 +107,7 @@ void gift_again(struct hub *hub, struct member *member, uint64_t bytes)
 void gift_forget(struct hub *hub, const struct member *member)
 {
     if (hub->gift.count && hub->gift.place == member->place &&
-        !hub->recovery.on)
+        hub->phase != PHASE_RECOVERING)
         gift_drop(hub);
 }
 
@@ -132,7 +132,7 @@ static bool is_back_soon(const struct hub *hub, const struct member *giver)
 
 static bool may_found(const struct member *member)
 {
-    return member->present && member->bulk != PEER_NONE && !member->silent;
+    return member->state == MEMBER_HERE && member->bulk != PEER_NONE;
 }
 
 /* The first that has not been asked in vain; if that is nobody, the first. */
@@ -151,12 +151,12 @@ static struct member *first_of(const struct hub *hub, int except)
 }
 
 /* Who has begun to give them has its turn, though it may be away. */
-void gift_choose_founder(struct hub *hub)
+static void choose_founder(struct hub *hub)
 {
     struct member *giver, *first;
 
     if (hub->founded || hub->contest || hub->founder >= 0 ||
-        hub->recovery.on)
+        hub->phase == PHASE_RECOVERING)
         return;
     giver = giver_of(hub);
     first = giver && (may_found(giver) || is_back_soon(hub, giver))
@@ -204,11 +204,11 @@ static void pass_on(struct hub *hub)
 
 void gift_hurry(struct hub *hub)
 {
-    if (hub->founded || hub->contest || hub->recovery.on)
+    if (hub->founded || hub->contest || hub->phase == PHASE_RECOVERING)
         return;
     if (hub->founder >= 0 && is_overdue(hub) && first_of(hub, hub->founder))
         pass_on(hub);
-    gift_choose_founder(hub);
+    hub->dirty |= DIRTY_PHASE;
     say_slow(hub);
 }
 
@@ -229,7 +229,7 @@ static void founded(struct hub *hub)
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
-        if (member->present)
+        if (member_is_here(member))
             member_start(hub, member,
                          member->lineage == hub->lineage ||
                                  (centre_is_apart(hub) && member->lineage)
@@ -238,34 +238,57 @@ static void founded(struct hub *hub)
     }
     hub->founder = -1;
     keeping_begin(hub);
-    snapshot_try(hub);
-    rounds_advance(hub);
+    hub->dirty |= DIRTY_ROUNDS;
 }
 
-void gift_checked(struct hub *hub, struct job *job)
+void gift_settle(struct hub *hub)
 {
-    uint32_t chunk = (uint32_t)(job->tag[1] >> 16);
-    int place = (int)(job->tag[1] & 0xffff);
+    if (hub->phase != PHASE_RECOVERING && hub->founder >= 0 &&
+        hub->gift.here == hub->gift.count)
+        founded(hub);
+    choose_founder(hub);
+}
 
-    if (hub->founder != place || job->id < hub->gift.first_job ||
-        hub->gift.chunks[chunk] ||
-        hub->members[place]->session != job->tag[3])
+static void gift_checked(void *machine, struct job *job)
+{
+    struct hub *hub = machine;
+    const struct chunk_check *check = (struct chunk_check *)job;
+    struct member *giver = hub->members[check->member];
+
+    if (hub->founder != giver->place || job->id < hub->gift.first_job ||
+        hub->gift.chunks[check->chunk] || giver->session != check->session)
         return;
-    if (hub->recovery.on && job->status != STATUS_OK) {
-        recover_spoiled(hub);
+    hub->dirty |= DIRTY_PHASE;
+    if (hub->phase == PHASE_RECOVERING && job->status != STATUS_OK) {
+        hub->gift.spoiled = true;
         return;
     }
     if (job->status != STATUS_OK || job->in[0].codec != CODEC_RAW) {
-        member_offends(hub, hub->members[place],
+        member_offends(hub, giver,
                        "its first parameters are damaged or not finite");
         return;
     }
-    hub->gift.chunks[chunk] = blob_ref(job->out[0]);
-    flow_return(hub, hub->members[place], 0, &hub->gift.loan,
+    hub->gift.chunks[check->chunk] = blob_ref(job->out[0]);
+    flow_return(hub, giver, 0, &hub->gift.loan,
                 job->in[0].blob->wire_bytes);
     hub->gift.here++;
-    if (hub->recovery.on)
-        recover_complete(hub);
-    else if (hub->gift.here == hub->chunks)
-        founded(hub);
+}
+
+static const struct work work_given = {"check", check_given, gift_checked};
+static const struct work work_kept = {"kept", check_kept, gift_checked};
+
+void gift_check(struct hub *hub, const struct member *member,
+                const struct msg_chunk *chunk, struct blob *payload)
+{
+    bool kept = hub->phase == PHASE_RECOVERING;
+    struct chunk_check *check = check_make(kept ? &work_kept : &work_given,
+                                           hub->pool, kept ? 2 : 1, chunk,
+                                           payload);
+
+    if (kept)
+        check->job.in[1].blob = blob_ref(hub->recovery.manifest);
+    check->member = member->place;
+    check->session = member->session;
+    check->job.extent = gift_extent(hub, chunk->chunk);
+    hub_job(hub, &check->job);
 }

@@ -14,14 +14,13 @@ enum { STEPS = 16 };
 void member_heard(struct hub *hub, struct member *member)
 {
     member->heard = hub->now;
-    if (!member->silent)
+    if (member->state != MEMBER_SILENT)
         return;
-    member->silent = false;
+    member->state = MEMBER_HERE;
     recover_heard(hub, member);
     member_recount(hub, member);
     effects_note(hub->out, NOTE_RECOVERED, member->name, "is heard again");
-    gift_choose_founder(hub);
-    rounds_advance(hub);
+    hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
 }
 
 static void pong(struct hub *hub, struct member *member)
@@ -100,18 +99,17 @@ static void suspect(struct hub *hub, int i)
 {
     struct member *member = hub->members[i];
 
-    member->silent = true;
+    member->state = MEMBER_SILENT;
     member_recount(hub, member);
     effects_note(hub->out, NOTE_SUSPECT, member->name,
                  "nothing heard for %.0f s; rounds go on without it",
                  patience_seconds(silent_after(member)));
-    review_forget(hub, i);
+    member_changes(hub, member, CHANGE_SILENT);
     if (hub->founder == i && !hub->gift.begun) { /* it may as well be gone */
         hub->founder = -1;
         member_start(hub, member, START_HOLD);
     }
-    gift_choose_founder(hub);
-    rounds_advance(hub);
+    hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
 }
 
 void members_tick(struct hub *hub)
@@ -122,14 +120,15 @@ void members_tick(struct hub *hub)
         struct member *member = hub->members[i];
         nanos quiet = hub->now - member->heard;
 
-        if (!member->present || hub->ended)
+        if (!member_is_here(member) || hub->phase >= PHASE_ENDED)
             continue;
         if (member->bulk_lost && member->bulk == PEER_NONE &&
             hub->now - member->bulk_lost >= MOURNING) {
             member_gone(hub, member, "bulk connection lost", false);
         } else if (quiet >= LEASE) {
             member_gone(hub, member, "silent for 60 s", false);
-        } else if (quiet >= silent_after(member) && !member->silent) {
+        } else if (quiet >= silent_after(member) &&
+                   member->state == MEMBER_HERE) {
             suspect(hub, i);
         }
     }

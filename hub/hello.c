@@ -1,5 +1,67 @@
-/* HELLO: whether a node may come in, where its place is, what it does first. */
+/* HELLO and ATTACH: whether a node may come in, where its place is, what it is
+ * called, what it does first. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/quote.h"
 #include "hub/state.h"
+
+/* ---- what nodes are called ---- */
+
+/* No two have one name, so that an order, a line of a log and a key's file mean
+ * one node: whom others precede has some digits of its uuid behind it, the same
+ * ones whenever it comes. A name that the operator knows a key by is that
+ * key's, whoever else has taken it. */
+enum { DIGITS = 4, DIGITS_MOST = 16 };
+
+static struct member *other_of_name(const struct hub *hub,
+                                    const struct member *member,
+                                    const char *name)
+{
+    for (int i = 0; i < hub->member_count; i++)
+        if (hub->members[i] != member &&
+            hub->members[i]->state != MEMBER_NOBODY &&
+            strcmp(hub->members[i]->name, name) == 0)
+            return hub->members[i];
+    return NULL;
+}
+
+static void add_digits(const struct hub *hub, struct member *member,
+                       const char *name)
+{
+    char *own = member->name;
+
+    for (unsigned digits = DIGITS; digits <= DIGITS_MOST; digits += DIGITS) {
+        (void)snprintf(own, NODE_NAME_BYTES, "%.*s-%0*" PRIx64,
+                       (int)(NODE_NAME_BYTES - 2 - digits), name, (int)digits,
+                       member->uuid_high >> (64 - 4 * digits));
+        if (!other_of_name(hub, member, own))
+            return;
+    }
+}
+
+/* Gives it this name, if nobody else has it, or else one like it. */
+static void member_name(struct hub *hub, struct member *member,
+                        const char *name)
+{
+    char plain[NODE_NAME_BYTES];
+    struct member *other;
+    struct text text;
+
+    text_init(&text, plain, sizeof plain);
+    quote_visible(&text, name[0] ? name : "node");
+    other = other_of_name(hub, member, plain);
+    if (other && !key_is_known(hub, member->key)) {
+        add_digits(hub, member, plain);
+        return;
+    }
+    (void)snprintf(member->name, sizeof member->name, "%s", plain);
+    if (other)
+        add_digits(hub, other, plain);
+}
+
+/* ---- who may come in ---- */
 
 /* What a former process of the node did is no matter of the new one. */
 static void member_forget_past(struct hub *hub, struct member *member)
@@ -18,7 +80,7 @@ static struct member *member_to_forget(const struct hub *hub)
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
-        if (member->present)
+        if (member_is_here(member))
             continue;
         if (!quarantine_holds(member))
             return member;
@@ -42,35 +104,12 @@ static struct member *member_place(struct hub *hub,
     place = member_to_forget(hub);
     if (place) {
         member_forget_past(hub, place);
+        lengths_forget(place);
         member_clear(hub, place);
         if (hub->pinned == place->place)
             hub->pinned = -1;
     }
     return place;
-}
-
-/* What a node that has just come must do first. One whose parameters are not
- * finite any more names no lineage: it needs others. */
-enum start member_first_thing(const struct hub *hub,
-                              const struct member *member)
-{
-    bool same = member->run == hub->config.run && member->run != 0;
-
-    if (hub->recovery.on)
-        return START_HOLD;
-    if (member->doubt.asked)
-        return START_GIVE;
-    if (hub->contest)
-        return member->lineage ? START_GO : START_HOLD;
-    if (!hub->founded)
-        return START_HOLD;
-    if (centre_is_apart(hub))
-        return member->lineage ? START_GO : START_TAKE;
-    if (member->lineage != hub->lineage)
-        return START_TAKE;
-    if (same && members_may_lag(hub, member->base_version))
-        return START_GO;
-    return hub->version == 0 ? START_GO : START_TAKE;
 }
 
 /* VERSION: it speaks another protocol; MALFORMED: its schema is not that of
@@ -121,7 +160,7 @@ static bool is_of(const struct member *member, const struct msg_hello *hello)
 static void member_enter(struct hub *hub, struct member *member,
                          const struct msg_hello *hello, struct peer *peer)
 {
-    bool again = member->used;
+    bool again = member->state != MEMBER_NOBODY;
     bool same = again && member->incarnation == hello->incarnation;
 
     if (again && !same)
@@ -129,8 +168,8 @@ static void member_enter(struct hub *hub, struct member *member,
     member_name_is(hub, member, hello->node_high, hello->node_low);
     if (peer->key != KEY_NONE)
         member->key = peer->key;
-    member->present = true;
-    member->silent = member->finished = member->takes = false;
+    member->state = MEMBER_HERE;
+    member->finished = member->takes = false;
     member->drained &= same;
     member->incarnation = hello->incarnation;
     member->lineage = hello->lineage;
@@ -177,13 +216,6 @@ static void bulk_becomes_stranger(struct hub *hub, struct member *member)
     }
 }
 
-/* HELLO once more, over the same connection. */
-static void member_begins_anew(struct hub *hub, struct member *member)
-{
-    bulk_becomes_stranger(hub, member);
-    member_forget(hub, member);
-}
-
 /* Whether another process of this name is here to stay. Incarnations come
  * from the nodes' clocks, which may have been set back between two starts: so a
  * lower one is older only beside a process that is heard
@@ -191,7 +223,7 @@ static void member_begins_anew(struct hub *hub, struct member *member)
 static bool is_taken(const struct member *member,
                      const struct msg_hello *hello)
 {
-    return member->present && !member->silent &&
+    return member->state == MEMBER_HERE &&
            hello->incarnation < member->incarnation;
 }
 
@@ -210,15 +242,6 @@ static bool may_enter(struct hub *hub, const struct member *member,
     else
         return true;
     return false;
-}
-
-/* For its last offer, which it may not have heard of, or not made. */
-static void call_again(struct hub *hub, struct member *member)
-{
-    if (hub->ending)
-        finish_call(hub, member);
-    else if (member->drained && !hub->recovery.on)
-        orders_call(hub, member);
 }
 
 void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
@@ -243,20 +266,38 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
     }
     if (!may_enter(hub, member, hello, peer))
         return;
-    if (member->present && member->control != peer->id) {
+    if (member_is_here(member) && member->control != peer->id) {
         if (hello->incarnation != member->incarnation) {
             bye_to(hub, member->control, FAREWELL_REPLACED,
                    "a newer node of this name has joined");
             quarantine_flap(hub, member);
         }
         member_gone(hub, member, "replaced by a newer connection", false);
-    } else if (member->present) {
-        member_begins_anew(hub, member);
+    } else if (member_is_here(member)) { /* over this connection, once more */
+        bulk_becomes_stranger(hub, member);
+        member_changes(hub, member, CHANGE_LOST);
     }
     member_enter(hub, member, hello, peer);
-    if (!hub->recovery.on) /* else it is not known what the centre has */
-        rounds_recall(hub, member);
-    member_welcome(hub, member);
-    call_again(hub, member);
-    view_push(hub);
+    member_changes(hub, member, CHANGE_ENTERED);
+}
+
+void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,
+                   struct blob *payload)
+{
+    struct member *member = member_of_session(hub, msg->attach.session);
+
+    (void)payload;
+    if (!member || !member_is_here(member) || member->bulk != PEER_NONE ||
+        !key_attaches(hub, peer, member)) {
+        effects_drop(hub->out, peer->id);
+        peer_remove(hub, peer);
+        return;
+    }
+    member->bulk = peer->id;
+    member->doubt.unattached = false;
+    member_recount(hub, member);
+    peer->state = PEER_MEMBER_BULK;
+    peer->member = member->place;
+    delivery_attach(hub, member);
+    hub->dirty |= DIRTY_PHASE;
 }

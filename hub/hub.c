@@ -6,13 +6,17 @@
 
 #include "hub/state.h"
 
+/* Segments in flight per member of the group; bytes of results and checkpoints
+ * of it that are kept. */
+enum { GROUP_WINDOW = 16 };
+#define GROUP_LIMIT ((uint64_t)2 << 30)
+
 /* A tick that comes so late is one after a sleep. */
 #define SLEEP SECOND
 
-/* What a message of each kind does to a peer in each state. What is absent is
- * an offence; only this file drops peers for it. */
-typedef void handler(struct hub *hub, struct peer *peer,
-                     const struct msg *msg, struct blob *payload);
+/* A stage is run a few times in a step, and for each round that merges nothing:
+ * that is over at once, and the next offer of a member may make another. */
+enum { STAGE_RUNS = 16 };
 
 /* All that a peer of the group says is for the coordinator, from the first
  * word. */
@@ -25,6 +29,8 @@ static void hub_on_group(struct hub *hub, struct peer *peer,
     peer->state = PEER_GROUP;
 }
 
+/* What a message of each kind does to a peer in each state. What is absent is
+ * an offence; only this file drops peers for it. */
 static handler *const handlers[PEER_STATES][MSG_KINDS] = {
     [PEER_STRANGER] = {[MSG_HELLO] = hub_on_hello,
                        [MSG_JOIN] = hub_on_group},
@@ -98,6 +104,16 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
     return hub;
 }
 
+static void member_free(struct hub *hub, struct member *member)
+{
+    delivery_clear(&member->delivery);
+    lengths_forget(member);
+    for (unsigned i = 0; i < member->waiting_count; i++)
+        contribution_destroy(hub, &member->waiting[i]);
+    contributions_forget(hub, member);
+    free(member);
+}
+
 void hub_destroy(struct hub **reference)
 {
     struct hub *hub = *reference;
@@ -112,32 +128,14 @@ void hub_destroy(struct hub **reference)
             contribution_destroy(hub, &round->list[i]);
         round_destroy(hub, &round);
     }
+    for (int i = 0; i < hub->member_count; i++)
+        member_free(hub, hub->members[i]);
     roll_free(hub);
+    known_free(hub);
     centre_free(hub);
     ledger_free(&hub->ledger);
     coordinator_destroy(&hub->coordinator);
     free(hub);
-}
-
-struct member *hub_member(struct hub *hub, const struct peer *peer)
-{
-    assert(peer->member >= 0);
-    return hub->members[peer->member];
-}
-
-unsigned hub_planes(const struct hub *hub)
-{
-    const struct policy *policy = &hub->config.policy;
-
-    return policy->merge->planes ? policy->merge->planes(&policy->numbers)
-                                 : 0;
-}
-
-void hub_job(struct hub *hub, struct job *job)
-{
-    job->id = hub->next_job++;
-    hub->jobs++;
-    effects_job(hub->out, job);
 }
 
 /* A peer that says what it must not: a member is gone, a bulk connection of
@@ -216,38 +214,30 @@ static void on_done(struct hub *hub, const struct event *event)
         return;
     }
     hub->jobs--;
-    if (job->work == &work_check)
-        gather_checked(hub, job);
-    else if (job->work == &work_merge)
-        merge_done(hub, job);
-    else if (job->work == &work_shade)
-        merge_shaded(hub, job);
-    else if (job->work == &work_kept)
-        gift_checked(hub, job);
-    else if (job->work == &work_proof)
-        recover_proved(hub, job);
-    else if (job->work == &work_manifest)
-        keeping_made(hub, job);
-    else if (job->work == &work_judge)
-        choice_judged(hub, job);
-    else if (job->work == &work_form)
-        review_formed(hub, job);
-    else if (job->work == hub->config.evaluate || job->work == &work_hint)
+    if (job->work->done)
+        job->work->done(hub, job);
+    else if (job->work == hub->config.evaluate)
         snapshot_scored(hub, job);
-    else if (job->work == hub->config.save)
+    else
         snapshot_saved(hub, job);
 }
 
 static void on_wake(struct hub *hub)
 {
     struct event wake = {.now = hub->now, .kind = EVENT_WAKE};
+    nanos span = hub->now - hub->waited;
 
+    hub->waited = hub->now;
+    if (span > 2 * HUB_TICK)
+        span = 2 * HUB_TICK;
     coordinator_step(hub, &wake);
     flow_tick(hub);
     strangers_tick(hub);
     members_tick(hub);
     superseded_tick(hub);
-    waits_tick(hub);
+    review_tick(hub, span);
+    review_warn(hub);
+    waits_tick(hub, span);
     tasks_tick(hub);
     snapshot_tick(hub);
     orders_tick(hub);
@@ -255,12 +245,58 @@ static void on_wake(struct hub *hub)
     hub->next_tick = hub->now + HUB_TICK;
 }
 
+/* ---- the settle pass ---- */
+
+/* Where the hub stands: it looks for its centre, is given one, or ends. */
+static void settle_phase(struct hub *hub)
+{
+    if (recover_settle(hub)) {
+        orders_resume(hub);
+        finish_resume(hub);
+    }
+    gift_settle(hub);
+    finish_settle(hub);
+}
+
+static void settle_centre(struct hub *hub)
+{
+    merge_ready(hub);
+    rounds_finish(hub);
+}
+
+static const struct {
+    enum dirty dirty;
+    void (*settle)(struct hub *hub);
+} stages[] = {
+    {DIRTY_ROLL, changes_settle},      {DIRTY_PHASE, settle_phase},
+    {DIRTY_MEMORY, snapshot_settle},   {DIRTY_ROUNDS, rounds_settle},
+    {DIRTY_CENTRE, settle_centre},     {DIRTY_DELIVERY, delivery_settle},
+};
+
+/* Runs the first stage that has something to do until none has: members before
+ * all that asks for them, a version that is complete before the rounds that
+ * would change it, and what goes out once all else is settled. */
+static void settle(struct hub *hub)
+{
+    uint64_t most = STAGE_RUNS * (1 + (uint64_t)hub->member_count * MAX_OFFERS);
+
+    for (uint64_t runs = 0; hub->dirty; runs++) {
+        unsigned i = 0;
+
+        assert(runs < most);
+        while (!(hub->dirty & stages[i].dirty))
+            i++;
+        hub->dirty &= ~(unsigned)stages[i].dirty;
+        stages[i].settle(hub);
+    }
+}
+
 /* When training together began, and when the run was over. */
 static void note_times(struct hub *hub)
 {
     if (!hub->began && hub->rounds_here)
         hub->began = hub->now;
-    if (!hub->finished && hub->ended)
+    if (!hub->finished && hub->phase >= PHASE_ENDED)
         hub->finished = hub->now;
 }
 
@@ -304,14 +340,20 @@ static void step(void *self, const struct event *event, struct effects *out)
         on_done(hub, event);
         break;
     case EVENT_WAKE:
+        hub->dirty |= DIRTY_ROUNDS; /* a gate's time may have come */
+        break;
     case EVENT_KINDS:
         break;
     }
-    if (hub->now >= hub->next_tick)
+    if (hub->phase == PHASE_RECOVERING)
+        hub->dirty |= DIRTY_PHASE;
+    if (hub->flow.wake <= hub->now)
+        hub->dirty |= DIRTY_DELIVERY;
+    settle(hub);
+    if (hub->now >= hub->next_tick) {
         on_wake(hub);
-    recover_advance(hub);
-    rounds_sweep(hub);
-    flow_advance(hub);
+        settle(hub);
+    }
     note_times(hub);
     hub->out = NULL;
 }
@@ -332,17 +374,13 @@ struct machine hub_machine(struct hub *hub)
 
 bool hub_ended(const struct hub *hub)
 {
-    return hub->ended;
-}
-
-uint64_t hub_chunk_bytes(const struct hub *hub)
-{
-    return (uint64_t)hub->config.chunk_elements * sizeof(float);
+    return hub->phase >= PHASE_ENDED;
 }
 
 uint64_t hub_longest_payload(const struct hub *hub)
 {
-    bool looks = hub->begun ? hub->recovery.on : hub->config.recovery > 0;
+    bool looks = hub->begun ? hub->phase == PHASE_RECOVERING
+                            : hub->config.recovery > 0;
 
     return looks && !hub->recovery.resumed ? 0 : hub_chunk_bytes(hub);
 }

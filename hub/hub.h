@@ -36,6 +36,29 @@ struct hub_seal {
                   what another hub has sealed, too */
 };
 
+/* Jobs of the work that main lends to the machine, see hub_config.
+ * save: in[] = centre chunks, then those of each plane of the merge rule (an
+ *   empty input: zeros), then those of the best centre, if that is not saved
+ *   yet, then the state as text. All of it is saved, or nothing. On failure
+ *   out[0] may hold a sentence with its NUL. */
+struct save_job {
+    struct job job;
+    uint64_t version, best_version;
+    unsigned planes;
+    bool has_best, over; /* over: the run is */
+};
+/* evaluate: in[] = centre chunks. Parameters that are compared have been scored
+ *   on the same samples, so that the error of their difference, the paired one,
+ *   is smaller than sqrt(a^2 + b^2), the more the two are alike. It would need
+ *   the loss of each sample; this one is the conservative one: whoever decides
+ *   by it rather does nothing. */
+struct score_job {
+    struct job job;
+    uint64_t version;
+    double loss, accuracy, error; /* out: accuracy below 0: none; error, the
+                                     standard one of the loss, 0: not known */
+};
+
 struct hub_config {
     struct policy policy;
     enum init init;
@@ -75,20 +98,8 @@ struct hub_config {
     uint32_t tasks;      /* that an epoch is cut into; 0: nodes have shards */
     uint64_t epochs;     /* of all tasks, 0: no bound */
     nanos task_time;     /* longest for one task, 0: no limit */
-    /* Work that main lends to the machine, NULL where there is none.
-     * save: in[] = centre chunks, then those of each plane of the merge rule
-     *   (an empty input: zeros), then those of the best centre, if that is not
-     *   saved yet, then the state as text; number[0] = version, number[1] =
-     *   planes, number[2] = 1 if the run is over, number[3] = the best one's
-     *   version, below 0: it is not here. All of it is saved, or nothing. On
-     *   failure out[0] may hold a sentence with its NUL.
-     * evaluate: in[] = centre chunks; number[0] = version; sets number[1] =
-     *   loss, number[2] = accuracy (below 0: none), number[3] = standard error
-     *   of the loss (0: not known). Parameters that are compared have been
-     *   scored on the same samples, so that the error of their difference, the
-     *   paired one, is smaller than sqrt(a^2 + b^2), the more the two are
-     *   alike. It would need the loss of each sample; this one is the
-     *   conservative one: whoever decides by it rather does nothing. */
+    /* Work that main lends to the machine, on struct save_job and score_job;
+     * NULL where there is none. */
     const struct work *save, *evaluate;
     const void *save_context, *evaluate_context;
     nanos save_interval, evaluate_interval;

@@ -6,6 +6,7 @@
 
 #include "codec/payload.h"
 #include "core/schema.h"
+#include "hub/hub.h"
 #include "hub/work.h"
 
 /* A pile of float32 vectors: the centre, then the contributions. */
@@ -95,6 +96,7 @@ static double loss(const struct pile *pile, const double *weights,
 {
     const struct heap *heap = heap_of(pile);
     const struct judge_order *order = heap->order;
+    struct score_job *scored;
     struct blob *whole;
     struct job *job;
     double score = NO_SCORE;
@@ -103,7 +105,9 @@ static double loss(const struct pile *pile, const double *weights,
     if (!heap->job->in[1].blob && !any(weights, pile->count))
         return NO_SCORE; /* there is no centre yet */
     whole = blob_new(heap->job->pool, pile->elements * sizeof(float));
-    job = job_new(order->evaluate, heap->job->pool, order->chunks);
+    scored = job_make(order->evaluate, sizeof *scored, heap->job->pool,
+                      order->chunks);
+    job = &scored->job;
     job->context = order->evaluate_context;
     job->extent.elements = pile->elements;
     if (whole) {
@@ -114,10 +118,10 @@ static double loss(const struct pile *pile, const double *weights,
                 chunk_length(pile->elements, order->chunk_elements, i) *
                     sizeof(float));
         job_run(job);
-        if (job->status == STATUS_OK && isfinite(job->number[1]))
-            score = job->number[1];
-        if (job->status == STATUS_OK && isfinite(job->number[3]))
-            *error = job->number[3];
+        if (job->status == STATUS_OK && isfinite(scored->loss))
+            score = scored->loss;
+        if (job->status == STATUS_OK && isfinite(scored->error))
+            *error = scored->error;
     }
     job_destroy(&job);
     blob_unref(&whole);
@@ -188,7 +192,7 @@ static void ask_rule(const struct heap *heap, struct judge_order *order)
     free(list);
 }
 
-static void judge(struct job *job)
+void judge_whole(struct job *job)
 {
     struct judge_order *order =
         (struct judge_order *)(void *)job->in[0].blob->bytes;
@@ -212,5 +216,3 @@ static void judge(struct job *job)
     ask_rule(&heap, order);
     free(heap.rows);
 }
-
-const struct work work_judge = {"judge", judge, NULL};

@@ -36,26 +36,17 @@ static bool is_due(const struct hub *hub)
         KEEP_EVERY + (nanos)hub->tally.present * KEEP_EVERY_NODE;
 
     return is_sent_out(hub) && !keeping->busy && !keeping->too_large &&
-           !hub->closing && !hub->recovery.on &&
+           hub->phase != PHASE_RECOVERING && hub->phase != PHASE_CLOSING &&
            (hub->rounds_here || keeping->first) &&
            (!keeping->made || (hub->now - keeping->at >= every &&
                                keeping->version != hub->version));
-}
-
-bool keeping_wants(const struct hub *hub)
-{
-    return hub->keeping.wanted;
-}
-
-bool keeping_holds(const struct hub *hub)
-{
-    return hub->keeping.first;
 }
 
 void keeping_begin(struct hub *hub)
 {
     hub->keeping.first = hub->keeping.wanted = true;
     hub->keeping.since = hub->now;
+    hub->dirty |= DIRTY_MEMORY;
 }
 
 /* Whether `bytes` more are little beside what it is sent. */
@@ -77,7 +68,7 @@ static bool is_affordable(const struct hub *hub, const struct member *member,
 static bool is_keeper(const struct hub *hub, const struct member *member,
                       uint64_t bytes)
 {
-    return member->present && member->bulk != PEER_NONE &&
+    return member_is_here(member) && member->bulk != PEER_NONE &&
            member->start == START_GO && is_affordable(hub, member, bytes);
 }
 
@@ -105,7 +96,7 @@ void keeping_saved(struct hub *hub)
     for (int i = 0; i < hub->member_count; i++) {
         const struct member *member = hub->members[i];
 
-        if (!member->present || member->bulk == PEER_NONE)
+        if (!member_is_here(member) || member->bulk == PEER_NONE)
             continue;
         msg.saving.merged = last_retired(member);
         effects_send(hub->out, member->bulk, &msg, NULL);
@@ -174,6 +165,26 @@ static void tell(struct hub *hub, const struct keeper *keeper,
     effects_send(hub->out, member->bulk, &msg, manifest);
 }
 
+static void made(void *machine, struct job *job)
+{
+    struct hub *hub = machine;
+    struct keeping *keeping = &hub->keeping;
+    const struct manifest_job *of = (struct manifest_job *)job;
+    struct msg_keep keep = {.epoch = of->epoch, .version = of->version};
+
+    keeping->busy = false;
+    if (job->status == STATUS_OK)
+        keeping->bytes = job->out[0]->size;
+    for (unsigned i = 0; job->status == STATUS_OK && i < keeping->count; i++)
+        tell(hub, &keeping->list[i], keep, job->out[0]);
+    if (!keeping->first)
+        return;
+    keeping->first = false;
+    hub->dirty |= DIRTY_MEMORY | DIRTY_ROUNDS;
+}
+
+const struct work work_manifest = {"manifest", make_manifest, made};
+
 /* What any bulk connection carries. */
 static bool is_carried(const struct hub *hub, size_t state_bytes)
 {
@@ -188,6 +199,7 @@ static bool is_carried(const struct hub *hub, size_t state_bytes)
 static struct job *manifest_job(struct hub *hub)
 {
     struct keeping *keeping = &hub->keeping;
+    struct manifest_job *made;
     struct job *job;
 
     if (!is_due(hub))
@@ -195,15 +207,16 @@ static struct job *manifest_job(struct hub *hub)
     choose_keepers(hub);
     if (!keeping->count)
         return NULL;
-    job = job_new(&work_manifest, hub->pool, hub->chunks + 1);
+    made = job_make(&work_manifest, sizeof *made, hub->pool, hub->chunks + 1);
+    job = &made->job;
     for (uint32_t i = 0; i < hub->chunks; i++) {
         job->in[i].blob = blob_ref(shadow_of(&hub->centre[i]));
         job->in[i].weight = (double)hub->centre[i].changed;
     }
     job->in[hub->chunks].blob = saved_write(hub);
     job->context = &hub->config.seal;
-    job->tag[0] = hub->version;
-    job->tag[1] = hub->epoch;
+    made->version = hub->version;
+    made->epoch = hub->epoch;
     if (!is_carried(hub, job->in[hub->chunks].blob->size)) {
         keeping->too_large = true;
         effects_note(hub->out, NOTE_KEPT, "",
@@ -232,21 +245,4 @@ void keeping_start(struct hub *hub)
     keeping->version = hub->version;
     keeping->at = hub->now;
     hub_job(hub, job);
-}
-
-void keeping_made(struct hub *hub, struct job *job)
-{
-    struct keeping *keeping = &hub->keeping;
-    struct msg_keep keep = {.epoch = job->tag[1], .version = job->tag[0]};
-
-    keeping->busy = false;
-    if (job->status == STATUS_OK)
-        keeping->bytes = job->out[0]->size;
-    for (unsigned i = 0; job->status == STATUS_OK && i < keeping->count; i++)
-        tell(hub, &keeping->list[i], keep, job->out[0]);
-    if (!keeping->first)
-        return;
-    keeping->first = false;
-    snapshot_try(hub);
-    rounds_advance(hub);
 }

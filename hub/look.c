@@ -39,10 +39,10 @@ static void look_at(const struct hub *hub, const struct member *member,
     view->exchanges = member->exchanges;
     view->up_bytes = member->up_bytes;
     view->down_bytes = member->down_bytes;
-    view->silent = member->silent;
+    view->silent = member->state == MEMBER_SILENT;
     view->quarantined = quarantine_holds(member);
     view->best = false;
-    view->gone = !member->present;
+    view->gone = !member_is_here(member);
     if (member->patience.spent)
         (void)snprintf(view->why, sizeof view->why,
                        "too slow: rounds do not wait for it");
@@ -167,22 +167,25 @@ static void say_work(const struct hub *hub, nanos now, struct hub_view *view)
         say_offered(hub, now, offered, view);
 }
 
+/* Where nothing is said, the hub works: say_work. */
+static const char *const phase_words[] = {
+    [PHASE_RECOVERING] = "asking the nodes for the newest centre",
+    [PHASE_CALLED] = "waiting for the nodes' last offers",
+    [PHASE_FREED] = "waiting for the nodes' last offers",
+    [PHASE_LATE] = "waiting for the nodes' last offers",
+    [PHASE_STOPPING] = "saving the model",
+    [PHASE_CLOSING] = "saving the model",
+    [PHASE_ENDED] = "done",
+    [PHASE_STOPPED] = "stopped",
+    [PHASE_SUPERSEDED] = "another hub has taken the run over",
+};
+
 static void say_state(const struct hub *hub, nanos now, struct hub_view *view)
 {
-    const char *words = NULL;
+    const char *words = phase_words[hub->phase];
 
-    if (hub->recovery.superseded)
-        words = "another hub has taken the run over";
-    else if (hub->recovery.on)
-        words = "asking the nodes for the newest centre";
-    else if (hub->ended)
-        words = hub->stopping ? "stopped" : "done";
-    else if (hub->save_until)
+    if (hub->save_until && hub->phase < PHASE_ENDED)
         words = "the model cannot be saved: it is tried again";
-    else if (hub->closing || hub->stopping)
-        words = "saving the model";
-    else if (hub->ending)
-        words = "waiting for the nodes' last offers";
     if (words)
         (void)snprintf(view->state, sizeof view->state, "%s", words);
     else
@@ -259,12 +262,13 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     view->from = hub->recovery.epoch;
     view->rounds = hub->rounds_done;
     view->founded = hub->founded;
-    view->ending = hub->ending;
-    view->stopping = hub->stopping;
+    view->ending = run_is_ending(hub);
+    view->stopping =
+        hub->phase == PHASE_STOPPING || hub->phase == PHASE_STOPPED;
     view->reached = hub->reached;
-    view->ended = hub->ended;
-    view->recovering = hub->recovery.on;
-    view->superseded = hub->recovery.superseded;
+    view->ended = hub->phase >= PHASE_ENDED;
+    view->recovering = hub->phase == PHASE_RECOVERING;
+    view->superseded = hub->phase == PHASE_SUPERSEDED;
     view->unsaved = hub->unsaved ? hub->save_failure.text : NULL;
     view->tested = hub->config.evaluate != NULL;
     view->score = hub->score;
@@ -334,7 +338,7 @@ static const char *check_members(const struct hub *hub)
         const struct member *member = hub->members[i];
 
         if (member->waiting_count &&
-            (!member->present || member->start != START_GO))
+            (!member_is_here(member) || member->start != START_GO))
             return "an offer of a node that takes no part waits for a round";
     }
     return NULL;
@@ -373,6 +377,8 @@ const char *hub_check(const struct hub *hub)
         words = roll_check(hub);
     if (!words)
         words = review_check(hub);
+    if (!words && hub->begun && hub->dirty)
+        words = "something was left to be settled";
     if (!words)
         words = ledger_check(&hub->ledger);
     return words ? words : coordinator_check(hub->coordinator);

@@ -81,6 +81,32 @@ static void chunk_finished(struct hub *hub, struct round *round,
     release(hub, round, chunk);
 }
 
+/* Its job has ended: the round that it was for. */
+static struct round *chunk_is_free(struct hub *hub, uint32_t chunk)
+{
+    struct centre_chunk *centre = &hub->centre[chunk];
+    struct round *round = centre->round;
+
+    centre->busy = false;
+    centre->round = NULL;
+    if (centre->ready)
+        bitset_set(&hub->ready, (int)chunk, true);
+    hub->dirty |= DIRTY_CENTRE | DIRTY_MEMORY;
+    return round;
+}
+
+static void shaded(void *machine, struct job *job)
+{
+    struct hub *hub = machine;
+    uint32_t chunk = ((struct chunk_shade *)job)->chunk;
+    struct round *round = chunk_is_free(hub, chunk);
+
+    shadow_done(hub, chunk, job);
+    chunk_finished(hub, round, chunk);
+}
+
+static const struct work work_shade = {"shade", shade_chunk, shaded};
+
 /* The centre is where the round leaves it; what nodes hold follows it. */
 static void chunk_merged(struct hub *hub, struct round *round, uint32_t chunk)
 {
@@ -90,8 +116,36 @@ static void chunk_merged(struct hub *hub, struct round *round, uint32_t chunk)
     }
     hub->centre[chunk].busy = true;
     hub->centre[chunk].round = round;
-    shadow_start(hub, chunk);
+    shadow_start(hub, &work_shade, chunk);
 }
+
+static void merged(void *machine, struct job *job)
+{
+    struct hub *hub = machine;
+    uint32_t chunk = ((struct chunk_merge *)job)->chunk;
+    struct centre_chunk *centre = &hub->centre[chunk];
+    struct round *round = chunk_is_free(hub, chunk);
+
+    if (job->status == STATUS_OK) {
+        if (round->policy->merge->former)
+            centre->former = blob_ref(centre->theta);
+        shadow_keep(hub, round, chunk);
+        blob_unref(&centre->theta);
+        centre->theta = blob_ref(job->out[0]);
+        for (unsigned i = 0; i < POLICY_PLANES && job->out[1 + i]; i++) {
+            blob_unref(&centre->plane[i]);
+            centre->plane[i] = blob_ref(job->out[1 + i]);
+        }
+    } else {
+        for (unsigned i = 0; i < round->count; i++)
+            contribution_close(hub, round->list[i], chunk, VERDICT_LOST);
+        effects_note(hub->out, NOTE_OFFENCE, "", "a merge failed: %s",
+                     status_words(job->status));
+    }
+    chunk_merged(hub, round, chunk);
+}
+
+const struct work work_merge = {"merge", merge_chunk, merged};
 
 /* The contributions that have delivered this chunk, with their shares. */
 struct delivered {
@@ -168,8 +222,10 @@ static struct job *merge_job(struct hub *hub, struct round *round,
                              uint32_t chunk,
                              const struct delivered *delivered)
 {
-    struct job *job =
-        job_new(&work_merge, hub->pool, MERGE_FROM + delivered->count);
+    struct chunk_merge *merge =
+        job_make(&work_merge, sizeof *merge, hub->pool,
+                 MERGE_FROM + delivered->count);
+    struct job *job = &merge->job;
     struct centre_chunk *centre = &hub->centre[chunk];
 
     job->in[MERGE_THETA].blob = blob_ref(centre->theta);
@@ -182,13 +238,13 @@ static struct job *merge_job(struct hub *hub, struct round *round,
                                                        : delivered->share[i],
                            delivered->place[i]->codec};
     job->extent = centre_extent(hub, chunk);
-    job->number[MERGE_WHOLE] = delivered->whole;
-    job->number[MERGE_LIVE] = round->live;
-    job->number[MERGE_TURN] = (double)centre->turn;
-    job->number[MERGE_LOST] = lost_share(hub, round, centre);
+    merge->chunk = chunk;
+    merge->live = round->live;
+    merge->turn = centre->turn;
+    merge->whole = delivered->whole;
+    merge->lost = lost_share(hub, round, centre);
     centre->live = hub->merged_live = round->live;
     job->context = round->policy;
-    job->tag[1] = chunk;
     return job;
 }
 
@@ -210,58 +266,16 @@ static void merge_start(struct hub *hub, struct round *round, uint32_t chunk)
     delivered_free(&delivered);
 }
 
-void merge_try(struct hub *hub, uint32_t chunk)
+/* What comes while a chunk is busy is looked at again when it is not. */
+void merge_ready(struct hub *hub)
 {
     struct round *round;
 
-    while (!hub->centre[chunk].busy &&
-           (round = chunk_next(hub, chunk)) != NULL)
-        merge_start(hub, round, chunk);
-}
-
-void merge_try_all(struct hub *hub)
-{
-    for (uint32_t i = 0; i < hub->chunks && hub->ready; i++)
-        merge_try(hub, i);
-}
-
-void merge_done(struct hub *hub, struct job *job)
-{
-    uint32_t chunk = (uint32_t)job->tag[1];
-    struct centre_chunk *centre = &hub->centre[chunk];
-    struct round *round = centre->round;
-
-    centre->busy = false;
-    centre->round = NULL;
-    if (job->status == STATUS_OK) {
-        if (round->policy->merge->former)
-            centre->former = blob_ref(centre->theta);
-        shadow_keep(hub, round, chunk);
-        blob_unref(&centre->theta);
-        centre->theta = blob_ref(job->out[0]);
-        for (unsigned i = 0; i < POLICY_PLANES && job->out[1 + i]; i++) {
-            blob_unref(&centre->plane[i]);
-            centre->plane[i] = blob_ref(job->out[1 + i]);
-        }
-    } else {
-        for (unsigned i = 0; i < round->count; i++)
-            contribution_close(hub, round->list[i], chunk, VERDICT_LOST);
-        effects_note(hub->out, NOTE_OFFENCE, "", "a merge failed: %s",
-                     status_words(job->status));
+    for (int i = bitset_next(&hub->ready, 0); i >= 0;
+         i = bitset_next(&hub->ready, i + 1)) {
+        bitset_set(&hub->ready, i, false);
+        while (!hub->centre[i].busy &&
+               (round = chunk_next(hub, (uint32_t)i)) != NULL)
+            merge_start(hub, round, (uint32_t)i);
     }
-    chunk_merged(hub, round, chunk);
-    merge_try(hub, chunk);
-}
-
-void merge_shaded(struct hub *hub, struct job *job)
-{
-    uint32_t chunk = (uint32_t)job->tag[1];
-    struct centre_chunk *centre = &hub->centre[chunk];
-    struct round *round = centre->round;
-
-    centre->busy = false;
-    centre->round = NULL;
-    shadow_done(hub, job);
-    chunk_finished(hub, round, chunk);
-    merge_try(hub, chunk);
 }

@@ -20,16 +20,6 @@ static void offer_decline(struct hub *hub, struct member *member,
     verdict_send(hub, member, offer->exchange, 0, hub->chunks, verdict);
 }
 
-uint32_t offers_fragments(const struct hub *hub)
-{
-    uint32_t fragments = hub->config.fragments;
-
-    if (hub->contest || hub->policy->exchange == EXCHANGE_GRADIENT ||
-        fragments < 2)
-        return 1;
-    return hub->chunks && hub->chunks < fragments ? hub->chunks : fragments;
-}
-
 /* Whether it departs from parameters that the centre can be moved by. In the
  * tournament there is no centre yet. */
 static enum verdict base_judge(const struct hub *hub,
@@ -76,7 +66,7 @@ static bool has_made_its_last(const struct member *member)
 static bool is_too_late(const struct hub *hub, const struct member *member,
                         const struct msg_offer *offer)
 {
-    return (hub->ending || member->drained) && gate_gathers(hub) &&
+    return (run_is_ending(hub) || member->drained) && gate_gathers(hub) &&
            (!offer->last || offer->kind == EXCHANGE_GRADIENT);
 }
 
@@ -193,7 +183,6 @@ static void member_finishes(struct hub *hub, struct member *member)
 {
     member->finished = true;
     member_recount(hub, member);
-    rounds_advance(hub);
 }
 
 /* Declines it, and tells its node what to do instead. */
@@ -232,7 +221,7 @@ static void offer_accept(struct hub *hub, struct member *member,
     hub->offered_chunks += hub->chunks;
     if (offer->last)
         offers_return(hub, member);
-    rounds_advance(hub);
+    hub->dirty |= DIRTY_ROUNDS;
 }
 
 void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
@@ -246,7 +235,7 @@ void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
     if (offer->iteration > member->iteration)
         member->iteration = offer->iteration;
     member_recount(hub, member);
-    if ((!hub->founded && !hub->contest) || hub->recovery.on ||
+    if ((!hub->founded && !hub->contest) || hub->phase == PHASE_RECOVERING ||
         offer->exchange == 0) {
         verdict_send(hub, member, offer->exchange, 0, hub->chunks,
                      VERDICT_SUPERSEDED);

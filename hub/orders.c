@@ -40,7 +40,7 @@ static void list_members(const struct hub *hub, char *bytes, size_t room)
     for (int i = 0; i < hub->member_count; i++) {
         const struct member *member = hub->members[i];
 
-        if (!member->present)
+        if (!member_is_here(member))
             continue;
         if (text.length + strlen(member->name) + AND_MORE > room)
             more++;
@@ -56,7 +56,7 @@ static void list_members(const struct hub *hub, char *bytes, size_t room)
 /* Or it was, seconds ago, and may come back. */
 static bool is_here(const struct hub *hub, const struct member *member)
 {
-    return member->present ||
+    return member_is_here(member) ||
            (member->lost && hub->now - member->lost < LAST_CALL);
 }
 
@@ -103,13 +103,14 @@ static void checkpoint_order(struct hub *hub, const struct msg_order *order)
         hub->checkpoints[hub->checkpoint_count++] =
             (struct checkpoint){order->ticket, hub->version};
         hub->want_save = true;
-        snapshot_try(hub);
+        hub->dirty |= DIRTY_MEMORY;
     }
 }
 
-void orders_saved(struct hub *hub, const struct job *job)
+void orders_saved(struct hub *hub, const struct save_job *save)
 {
-    uint64_t version = (uint64_t)job->number[0];
+    enum status status = save->job.status;
+    uint64_t version = save->version;
     unsigned left = 0;
 
     for (unsigned i = 0; i < hub->checkpoint_count; i++) {
@@ -117,11 +118,11 @@ void orders_saved(struct hub *hub, const struct job *job)
 
         if (one->version > version)
             hub->checkpoints[left++] = *one;
-        else if (job->status == STATUS_OK)
+        else if (status == STATUS_OK)
             answer(hub, one->ticket, STATUS_OK, "saved version %" PRIu64,
                    version);
         else
-            answer(hub, one->ticket, job->status,
+            answer(hub, one->ticket, status,
                    "version %" PRIu64 " could not be saved: the hub's log "
                    "says why", version);
     }
@@ -130,13 +131,9 @@ void orders_saved(struct hub *hub, const struct job *job)
 
 void orders_call(struct hub *hub, struct member *member)
 {
-    struct msg stop = {.kind = MSG_STOP};
-
     if (!member->last_call)
         member->last_call = hub->now + LAST_CALL;
-    (void)snprintf(stop.stop.reason, sizeof stop.stop.reason,
-                   "drained by the hub's operator");
-    member_send(hub, member, &stop);
+    member_call(hub, member, "drained by the hub's operator");
     if (gate_gathers(hub))
         offers_return(hub, member);
 }
@@ -148,10 +145,10 @@ static void drain_order(struct hub *hub, const struct msg_order *order)
 
     if (!member)
         return;
-    if (!member->drained && !hub->ending) {
+    if (!member->drained && !run_is_ending(hub)) {
         member->drained = true;
         member->last_call = 0;
-        if (!hub->recovery.on)
+        if (hub->phase != PHASE_RECOVERING)
             orders_call(hub, member);
     }
     answer(hub, order->ticket, STATUS_OK, "%s makes its last offer and leaves",
@@ -161,7 +158,7 @@ static void drain_order(struct hub *hub, const struct msg_order *order)
 void orders_resume(struct hub *hub)
 {
     for (int i = 0; i < hub->member_count; i++)
-        if (hub->members[i]->present && hub->members[i]->drained)
+        if (member_is_here(hub->members[i]) && hub->members[i]->drained)
             orders_call(hub, hub->members[i]);
 }
 
@@ -170,7 +167,7 @@ void orders_resume(struct hub *hub)
 bool orders_awaits(const struct hub *hub, const struct member *member)
 {
     return member->drained && !member->finished && !quarantine_holds(member) &&
-           (hub->recovery.on || !member->last_call ||
+           (hub->phase == PHASE_RECOVERING || !member->last_call ||
             hub->now < member->last_call);
 }
 
@@ -178,16 +175,17 @@ bool orders_awaits(const struct hub *hub, const struct member *member)
  * them. */
 void orders_tick(struct hub *hub)
 {
-    for (int i = 0; i < hub->member_count && !hub->recovery.on; i++) {
+    for (int i = 0; i < hub->member_count && hub->phase != PHASE_RECOVERING;
+         i++) {
         struct member *member = hub->members[i];
 
-        if (!member->present || !member->drained || hub->ended ||
+        if (!member_is_here(member) || !member->drained ||
+            hub->phase >= PHASE_ENDED ||
             (member->start == START_GO && orders_awaits(hub, member)))
             continue;
         bye_to(hub, member->control, FAREWELL_DONE,
                "drained by the hub's operator");
         member_gone(hub, member, "drained", true);
-        finish_judge(hub);
     }
 }
 
@@ -220,7 +218,7 @@ static void rollback_by_order(struct hub *hub, const struct msg_order *order)
     }
     answer(hub, order->ticket, STATUS_OK,
            "the centre becomes version %" PRIu64 " again", good);
-    snapshot_try(hub);
+    hub->dirty |= DIRTY_MEMORY;
 }
 
 /* Whoever took the order has done it. */
@@ -231,7 +229,7 @@ static void reload_order(struct hub *hub, const struct msg_order *order)
 
 static void end_order(struct hub *hub, const struct msg_order *order)
 {
-    struct msg stop = {.kind = MSG_STOP};
+    const struct msg stop = {.kind = MSG_STOP};
 
     answer(hub, order->ticket, STATUS_OK,
            "the run ends with the nodes' last offers");
@@ -241,7 +239,7 @@ static void end_order(struct hub *hub, const struct msg_order *order)
 static void stop_order(struct hub *hub, const struct msg_order *order)
 {
     answer(hub, order->ticket, STATUS_OK,
-           hub->ending ? "the run is ending, and the hub with it"
+           run_is_ending(hub) ? "the run is ending, and the hub with it"
                        : "the hub saves and stops; its nodes train alone "
                          "until it is started again");
     finish_stop(hub);

@@ -14,7 +14,8 @@ nanos patience_took(const struct hub *hub, nanos since)
     return hub->now > since ? hub->now - since : 1;
 }
 
-double patience_most(const struct patience *patience)
+/* Seconds of it, when none is used up. */
+static double patience_most(const struct patience *patience)
 {
     return PATIENCE_FIRST + patience->more;
 }
@@ -69,7 +70,7 @@ void patience_return(struct hub *hub, struct member *member, nanos span)
         return;
     patience->spent = false;
     member_recount(hub, member);
-    if (member->present)
+    if (member_is_here(member))
         effects_note(hub->out, NOTE_RECOVERED, member->name,
                      "rounds wait for it again");
 }
@@ -99,7 +100,7 @@ struct usual usual_of(const struct hub *hub,
     for (int i = 0; i < hub->member_count; i++) {
         double value = of(hub->members[i]);
 
-        if (hub->members[i]->present && value > 0)
+        if (member_is_here(hub->members[i]) && value > 0)
             usual.list[usual.count++] = value;
     }
     qsort(usual.list, usual.count, sizeof *usual.list, usual_by_size);

@@ -75,8 +75,6 @@ struct contribution;
 double patience_seconds(nanos span);
 /* Since then; never nothing, which stands for unknown. */
 nanos patience_took(const struct hub *hub, nanos since);
-/* Seconds of it, when none is used up. */
-double patience_most(const struct patience *patience);
 /* Others have waited so long for the member, which does `what`; whether they do
  * not any more. */
 bool patience_use(struct hub *hub, struct member *member, nanos span,
@@ -117,7 +115,8 @@ bool told_goal(const struct hub *hub);
 bool told_done(const struct hub *hub);
 
 /* waits.c */
-void waits_tick(struct hub *hub);
+/* So long has passed since the last time. */
+void waits_tick(struct hub *hub, nanos span);
 /* It has made an offer. */
 void waits_offered(struct member *member);
 /* It is sent something after it had all; it has all that it was sent. */
@@ -133,21 +132,16 @@ void waits_barren(struct hub *hub, const struct round *round, bool merged);
 /* Seconds that all of the parameters, as they are, may take to a member, by
  * what others upload; infinite while that is not known. */
 double waits_whole(const struct hub *hub, const struct member *member);
-/* The same by what it has uploaded itself. */
-double waits_own(const struct hub *hub, const struct member *member);
 /* Whether the round is open and waits for an offer of the member's. */
 bool waits_for(const struct hub *hub, const struct round *round,
                const struct member *member);
 /* Whether it was granted, and something of it is still to come. */
 bool waits_uploads(const struct hub *hub, const struct contribution *one);
 
-/* waits_end.c */
 /* The run ends: last offers are waited for by its own bounds. */
 void waits_end(struct hub *hub);
 /* Whether uploads are under way, and not stuck. */
 bool waits_bring(const struct hub *hub);
-/* Whether it is a last offer that still comes. */
-bool waits_last(const struct hub *hub, const struct contribution *one);
 /* What was offered before the last call is waited for no more: others cannot
  * make their last offers while it is, and its node's holds it. Of gradients,
  * which have none, while it is stuck. Whether there was any. */

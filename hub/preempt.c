@@ -98,7 +98,7 @@ void preempt_round(struct hub *hub, const struct round *round)
     struct contestant *list;
     double best = NO_SCORE;
 
-    if (!rule->judge || hub->contest || hub->ending)
+    if (!rule->judge || hub->contest || run_is_ending(hub))
         return;
     list = calloc(round->count, sizeof *list);
     if (!list)

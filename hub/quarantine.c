@@ -4,11 +4,6 @@
 
 #include "hub/state.h"
 
-bool quarantine_holds(const struct member *member)
-{
-    return member->conduct.left > 0;
-}
-
 void quarantine_serve(struct hub *hub, struct member *member)
 {
     struct conduct *conduct = &member->conduct;
@@ -47,8 +42,6 @@ static uint64_t next_term(const struct member *member)
     return 2 * conduct->term < TERM_MOST ? 2 * conduct->term : TERM_MOST;
 }
 
-/* What waits is turned down, what has not come is not waited for; what was good
- * and is here is merged. */
 static void begin(struct hub *hub, struct member *member, const char *why)
 {
     struct conduct *conduct = &member->conduct;
@@ -61,12 +54,8 @@ static void begin(struct hub *hub, struct member *member, const char *why)
                  "%s: its next %llu exchange%s turned down", why,
                  (unsigned long long)conduct->left,
                  conduct->left == 1 ? " is" : "s are");
-    if (!member->present)
-        return;
-    offers_withdraw_all(hub, member, VERDICT_QUARANTINED);
-    tasks_withdraw(hub, member);
-    rounds_forget(hub, member->place, VERDICT_QUARANTINED, false);
-    rounds_advance(hub);
+    if (member_is_here(member))
+        member_changes(hub, member, CHANGE_QUARANTINED);
 }
 
 void quarantine_bad(struct hub *hub, struct contribution *contribution)

@@ -49,7 +49,6 @@ struct conduct {
     double told; /* the last one */
 };
 
-bool quarantine_holds(const struct member *member);
 /* An offer is here, the first that says so: one less to be turned down. */
 void quarantine_serve(struct hub *hub, struct member *member);
 /* A chunk of it held bad numbers. */

@@ -11,7 +11,8 @@ static void enqueue(struct hub *hub, struct round *round, uint32_t chunk)
         link = &(*link)->chunks[chunk].next;
     round->chunks[chunk].next = *link;
     *link = round;
-    hub->ready++;
+    bitset_set(&hub->ready, (int)chunk, true);
+    hub->dirty |= DIRTY_CENTRE;
 }
 
 static bool is_awaited(const struct contribution *contribution,
@@ -49,7 +50,6 @@ struct round *chunk_next(struct hub *hub, uint32_t chunk)
     if (!round)
         return NULL;
     hub->centre[chunk].ready = round->chunks[chunk].next;
-    hub->ready--;
     return round;
 }
 
@@ -65,4 +65,5 @@ void chunk_done(struct hub *hub, struct round *round, uint32_t chunk)
         link = &(*link)->next_over;
     round->next_over = *link;
     *link = round;
+    hub->dirty |= DIRTY_CENTRE;
 }

@@ -15,25 +15,153 @@
 /* After so long only those are asked who have proved what they say. */
 #define SEARCH_MOST (60 * SECOND)
 
-void recover_resume(struct hub *hub, uint64_t epoch)
-{
-    struct recovery *recovery = &hub->recovery;
+/* ---- what nodes say that they keep ---- */
 
-    recovery->on = recovery->resumed = true;
-    recovery->run = hub->config.run;
-    recovery->epoch = epoch;
-    recovery->version = hub->version;
-    hub->epoch = 0;
-    life_after(hub, epoch);
-    life_after(hub, hub->config.life << 32);
+/* Who keeps the newest version and has no bulk connection is waited for so much
+ * longer, from when it came: the loss of that one is noticed later than that of
+ * the other. */
+#define BULK_PATIENCE (5 * SECOND)
+
+/* A hub with nothing takes any run: who says it has one must prove it. */
+bool recover_looks_for(const struct hub *hub, uint64_t run)
+{
+    return run && (!hub->recovery.resumed || run == hub->recovery.run);
 }
+
+/* Lives come one after the other, and each begins with a version of the one
+ * before: what that had beyond it was given again since, and would count twice.
+ * So an earlier life's higher version is not newer. */
+bool recover_outdoes(const struct hub *hub, uint64_t run, uint64_t life,
+                     uint64_t version)
+{
+    uint64_t has = epoch_life(hub->recovery.epoch);
+
+    return run != hub->config.run || life > has ||
+           (life == has && version > hub->version);
+}
+
+/* A run is cut for good: who keeps a centre of this hub's keeps it cut as that
+ * is. */
+static bool is_cut_well(const struct hub *hub, uint32_t chunk_elements)
+{
+    return hub->recovery.resumed
+               ? chunk_elements == hub->config.chunk_elements
+               : chunks_fit(hub->schema->elements, chunk_elements);
+}
+
+/* Silence is no reason yet: it may be the hub that has slept. */
+static bool claims(const struct hub *hub, const struct member *member)
+{
+    return member_is_here(member) && !member->mistrusted &&
+           !member->doubt.unattached && member->keeps &&
+           is_cut_well(hub, member->keeps_chunk) &&
+           recover_looks_for(hub, member->run) &&
+           recover_outdoes(hub, member->run, member->keeps_life,
+                           member->keeps - 1);
+}
+
+/* Whether one keeps what is newer than what the other does, of one run. */
+static bool is_newer(const struct member *one, const struct member *other)
+{
+    return one->keeps_life > other->keeps_life ||
+           (one->keeps_life == other->keeps_life && one->keeps > other->keeps);
+}
+
+/* The run of which there is the highest version, 0: none. Nothing else tells
+ * runs apart. */
+static uint64_t longest_run(const struct hub *hub)
+{
+    uint64_t run = 0, most = 0;
+
+    for (int i = 0; i < hub->member_count; i++) {
+        const struct member *member = hub->members[i];
+
+        if (member->keeps > most && claims(hub, member)) {
+            run = member->run;
+            most = member->keeps;
+        }
+    }
+    return run;
+}
+
+/* Who says that it keeps the newest that is newer than what the hub has: of the
+ * latest life, and in that the highest version; of several runs that of the
+ * highest version. NULL: nobody. */
+static struct member *newest(const struct hub *hub)
+{
+    struct member *best = NULL;
+    uint64_t run = longest_run(hub);
+
+    for (int i = 0; run && i < hub->member_count; i++) {
+        struct member *member = hub->members[i];
+
+        if (member->run == run && claims(hub, member) &&
+            (!best || is_newer(member, best)))
+            best = member;
+    }
+    return best;
+}
+
+void recover_heard(struct hub *hub, struct member *member)
+{
+    if (hub->phase == PHASE_RECOVERING && member->bulk == PEER_NONE)
+        member->doubt.since = hub->now;
+}
+
+/* Whether its bulk connection may still come: it has come late itself, was
+ * silent, or that has broken since it was asked. */
+static bool may_attach(const struct hub *hub, const struct member *member)
+{
+    nanos since = hub->recovery.until;
+
+    if (member->doubt.since > since)
+        since = member->doubt.since;
+    return hub->now < since + BULK_PATIENCE;
+}
+
+/* Whether a node was told, when the hub went on from less, that what it has
+ * given was not merged. It has put that back among what it is to offer. */
+static bool gives_again(const struct member *member)
+{
+    bool again = member->settled && member->settled <= member->merged;
+
+    for (unsigned i = 0; member->settled && i < MAX_REMEMBERED; i++) {
+        const struct contribution *one = member->remembered[i];
+
+        again |= one && one->merged && one->offer.exchange >= member->settled;
+    }
+    return again;
+}
+
+/* What a node must do first once the hub knows what it goes on from. Where that
+ * has been taken from a node, what another gives again that it has already
+ * would count twice: that one takes the centre. */
+static enum start first_thing(const struct hub *hub,
+                              const struct member *member, bool taken)
+{
+    enum start start = member_first_thing(hub, member);
+    bool again = taken && gives_again(member);
+
+    return start == START_GO && again ? START_TAKE : start;
+}
+
+void recover_slept(struct hub *hub, nanos time)
+{
+    hub->recovery.until += time;
+    hub->recovery.progress += time;
+    for (int i = 0; i < hub->member_count; i++)
+        hub->members[i]->doubt.since += time;
+}
+
+/* ---- the search ---- */
 
 void recover_begin(struct hub *hub)
 {
     struct recovery *recovery = &hub->recovery;
 
     recovery->life = epoch_life(hub->epoch);
-    recovery->on |= hub->config.recovery > 0;
+    if (hub->config.recovery > 0)
+        hub->phase = PHASE_RECOVERING;
     recovery->until =
         hub->now +
         (recovery->resumed ? HUB_RECOVERY : hub->config.recovery);
@@ -46,7 +174,7 @@ static bool everybody_here(const struct hub *hub)
     if (!hub->recovery.resumed)
         return false;
     for (int i = 0; i < hub->member_count; i++)
-        if (hub->members[i]->used && !hub->members[i]->present &&
+        if (hub->members[i]->state == MEMBER_AWAY &&
             !hub->members[i]->drained)
             return false;
     return true;
@@ -68,7 +196,7 @@ static void ask_others(struct hub *hub)
         struct member *member = hub->members[i];
 
         if (i == hub->founder || member->doubt.asked ||
-            !recover_claims(hub, member) || member->bulk == PEER_NONE)
+            !claims(hub, member) || member->bulk == PEER_NONE)
             continue;
         member->doubt = (struct doubt){.asked = true, .since = hub->now};
         member_start(hub, member, START_GIVE);
@@ -88,24 +216,20 @@ static void ask(struct hub *hub, struct member *member)
 static void finish(struct hub *hub, bool taken)
 {
     forget_gift(hub);
-    hub->recovery.on = false;
+    hub->phase = PHASE_RUNNING;
     hub->rounds_here = 0; /* if any, they were of a run that is given up */
     hub->next_save = hub->now + hub->config.save_interval;
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
         member->took = 0; /* it may have been of another centre */
-        if (!member->present)
+        if (!member_is_here(member))
             continue;
         member->doubt = (struct doubt){0};
         rounds_recall(hub, member); /* before it is told what is merged */
-        member_start(hub, member,
-                     recover_first_thing(hub, member, taken));
+        member_start(hub, member, first_thing(hub, member, taken));
     }
-    gift_choose_founder(hub);
-    rounds_advance(hub);
-    orders_resume(hub);
-    finish_resume(hub);
+    hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
 }
 
 static void mistrust(struct hub *hub, struct member *member, const char *why)
@@ -130,7 +254,7 @@ static void mistrust_liars(struct hub *hub)
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
-        if (i == hub->founder || !recover_claims(hub, member) ||
+        if (i == hub->founder || !claims(hub, member) ||
             !member->doubt.asked || member->doubt.answered ||
             hub->now - member->doubt.since < GIVE_PATIENCE)
             continue;
@@ -149,121 +273,6 @@ static bool is_giving(struct hub *hub)
         return true;
     mistrust(hub, hub->members[hub->founder], "it sends nothing");
     return false;
-}
-
-/* Nodes may need longer than that to notice a hub that is back, and while
- * nobody is there nothing is merged. */
-static void wait_for_the_first(struct hub *hub)
-{
-    struct recovery *recovery = &hub->recovery;
-
-    if (recovery->on && recovery->resumed && !hub->tally.present &&
-        !finish_is_due(hub))
-        recovery->until = hub->now + HUB_RECOVERY;
-}
-
-void recover_advance(struct hub *hub)
-{
-    const struct recovery *recovery = &hub->recovery;
-    struct member *next;
-
-    recover_complete(hub);
-    wait_for_the_first(hub);
-    if (recovery->on && is_giving(hub)) {
-        ask_others(hub);
-        return;
-    }
-    if (!recovery->on ||
-        (hub->now < recovery->until && !everybody_here(hub)))
-        return;
-    mistrust_liars(hub);
-    while ((next = recover_newest(hub)) != NULL) {
-        if (hub->now >= recovery->until + SEARCH_MOST &&
-            !next->doubt.answered) {
-            mistrust(hub, next, "it came too late with it");
-            continue;
-        }
-        if (next->bulk != PEER_NONE) {
-            ask(hub, next);
-            return;
-        }
-        if (recover_may_attach(hub, next))
-            return;
-        pass_over(hub, next);
-    }
-    if (!hub->rounds)
-        finish(hub, false);
-}
-
-/* ---- what it gives ---- */
-
-/* Whether the member was asked for it, and has not sent it before. */
-static bool is_awaited(struct hub *hub, struct member *member,
-                       struct blob *payload)
-{
-    struct recovery *recovery = &hub->recovery;
-
-    if (!recovery->on || hub->founder != member->place) {
-        bool awaited = member->doubt.asked && !member->doubt.answered;
-
-        member->doubt.answered = member->doubt.asked;
-        return awaited;
-    }
-    if (recovery->manifest)
-        return false;
-    recovery->manifest = blob_ref(payload);
-    recovery->progress = hub->now;
-    return true;
-}
-
-void hub_on_kept(struct hub *hub, struct peer *peer, const struct msg *msg,
-                 struct blob *payload)
-{
-    struct member *member = hub_member(hub, peer);
-    struct job *job;
-
-    if (!is_awaited(hub, member, payload))
-        return;
-    job = job_new(&work_proof, hub->pool, 1);
-    job->in[0].blob = blob_ref(payload);
-    job->context = &hub->config.seal;
-    job->tag[0] = msg->kept.version;
-    job->tag[1] = (uint64_t)member->place;
-    job->tag[3] = member->session;
-    hub_job(hub, job);
-}
-
-/* Why the hub does not take what is in the manifest, which is its own; NULL:
- * nothing is wrong. */
-static const char *fault_of(const struct hub *hub,
-                            const struct manifest *manifest,
-                            const struct saved *saved,
-                            const struct member *giver)
-{
-    if (saved->run != hub->recovery.run ||
-        saved->version != giver->keeps - 1 ||
-        epoch_life(saved->epoch) != giver->keeps_life)
-        return "what it keeps is not what it said";
-    if (manifest->chunks != hub->gift.count ||
-        saved->chunk_elements != hub->gift.chunk_elements)
-        return "what it keeps is cut otherwise than it said";
-    return NULL;
-}
-
-/* Why the hub does not take what another has sealed; NULL: it does, as it has
- * no keys and nothing of its own, so that it would take the first parameters
- * from anybody, too. */
-static const char *fault_of_other(const struct hub *hub, const struct job *job,
-                                  const struct saved *saved)
-{
-    if (job->number[PROOF_GENUINE] > 0)
-        return NULL;
-    if (hub->recovery.resumed)
-        return "it is of a hub with another --directory: to go on from that, "
-               "start this one with an empty one";
-    return life_is_near(hub, saved->epoch)
-               ? NULL
-               : "no hub has had so many lives";
 }
 
 /* Takes the centre that is all here. */
@@ -304,17 +313,17 @@ static void take(struct hub *hub)
 static bool is_outdone(const struct hub *hub)
 {
     const struct member *giver = hub->members[hub->founder];
-    const struct member *newest = recover_newest(hub);
+    const struct member *other = newest(hub);
 
-    return newest && (newest->run != giver->run ||
-                      recover_is_newer(newest, giver));
+    return other && (other->run != giver->run || is_newer(other, giver));
 }
 
-void recover_complete(struct hub *hub)
+/* All that it was asked for is here. */
+static void complete(struct hub *hub)
 {
     const struct recovery *recovery = &hub->recovery;
 
-    if (!recovery->on || !recovery->state || hub->rounds ||
+    if (!recovery->state || hub->rounds ||
         hub->founder < 0 || hub->gift.here < hub->gift.count)
         return;
     if (is_outdone(hub)) {
@@ -325,20 +334,133 @@ void recover_complete(struct hub *hub)
     }
 }
 
-/* The proof of one that is not asked for its centre yet. */
-static void other_proved(struct hub *hub, const struct job *job)
+/* Nodes may need longer than that to notice a hub that is back, and while
+ * nobody is there nothing is merged. */
+static void wait_for_the_first(struct hub *hub)
 {
-    struct member *member = hub->members[job->tag[1]];
+    struct recovery *recovery = &hub->recovery;
 
-    if (!member->present || member->session != job->tag[3] ||
-        job->status == STATUS_OK)
+    if (hub->phase == PHASE_RECOVERING && recovery->resumed &&
+        !hub->tally.present && !finish_is_due(hub))
+        recovery->until = hub->now + HUB_RECOVERY;
+}
+
+/* Asks the next one, once there has been time for all to come; nobody is left:
+ * the hub goes on with what it has. */
+static void search(struct hub *hub)
+{
+    const struct recovery *recovery = &hub->recovery;
+    struct member *next;
+
+    if (hub->now < recovery->until && !everybody_here(hub))
+        return;
+    mistrust_liars(hub);
+    while ((next = newest(hub)) != NULL) {
+        if (hub->now >= recovery->until + SEARCH_MOST &&
+            !next->doubt.answered) {
+            mistrust(hub, next, "it came too late with it");
+            continue;
+        }
+        if (next->bulk != PEER_NONE) {
+            ask(hub, next);
+            return;
+        }
+        if (may_attach(hub, next))
+            return;
+        pass_over(hub, next);
+    }
+    if (!hub->rounds)
+        finish(hub, false);
+}
+
+bool recover_settle(struct hub *hub)
+{
+    if (hub->phase != PHASE_RECOVERING)
+        return false;
+    if (hub->gift.spoiled)
+        mistrust(hub, hub->members[hub->founder],
+                 "a chunk is not as the hub had sent it");
+    complete(hub);
+    wait_for_the_first(hub);
+    if (hub->phase != PHASE_RECOVERING)
+        return true;
+    if (is_giving(hub))
+        ask_others(hub);
+    else
+        search(hub);
+    return hub->phase != PHASE_RECOVERING;
+}
+
+/* ---- what it gives ---- */
+
+/* Whether the member was asked for it, and has not sent it before. */
+static bool is_awaited(struct hub *hub, struct member *member,
+                       struct blob *payload)
+{
+    struct recovery *recovery = &hub->recovery;
+
+    if (hub->phase != PHASE_RECOVERING || hub->founder != member->place) {
+        bool awaited = member->doubt.asked && !member->doubt.answered;
+
+        member->doubt.answered = member->doubt.asked;
+        return awaited;
+    }
+    if (recovery->manifest)
+        return false;
+    recovery->manifest = blob_ref(payload);
+    recovery->progress = hub->now;
+    return true;
+}
+
+/* Why the hub does not take what is in the manifest, which is its own; NULL:
+ * nothing is wrong. */
+static const char *fault_of(const struct hub *hub,
+                            const struct manifest *manifest,
+                            const struct saved *saved,
+                            const struct member *giver)
+{
+    if (saved->run != hub->recovery.run ||
+        saved->version != giver->keeps - 1 ||
+        epoch_life(saved->epoch) != giver->keeps_life)
+        return "what it keeps is not what it said";
+    if (manifest->chunks != hub->gift.count ||
+        saved->chunk_elements != hub->gift.chunk_elements)
+        return "what it keeps is cut otherwise than it said";
+    return NULL;
+}
+
+/* Why the hub does not take what another has sealed; NULL: it does, as it has
+ * no keys and nothing of its own, so that it would take the first parameters
+ * from anybody, too. */
+static const char *fault_of_other(const struct hub *hub, const struct job *job,
+                                  const struct saved *saved)
+{
+    if (job->status == STATUS_OK)
+        return NULL;
+    if (hub->recovery.resumed)
+        return "it is of a hub with another --directory: to go on from that, "
+               "start this one with an empty one";
+    return life_is_near(hub, saved->epoch)
+               ? NULL
+               : "no hub has had so many lives";
+}
+
+/* The proof of one that is not asked for its centre yet. */
+static void other_proved(struct hub *hub, const struct proof_job *proof)
+{
+    struct member *member = hub->members[proof->member];
+
+    if (!member_is_here(member) || member->session != proof->session ||
+        proof->job.status == STATUS_OK || proof->job.status == STATUS_CONFIG)
         return;
     member->mistrusted = true;
     member_offends(hub, member, "what it keeps is not this hub's");
 }
 
-void recover_proved(struct hub *hub, struct job *job)
+static void proved(void *machine, struct job *job)
 {
+    struct hub *hub = machine;
+    const struct proof_job *proof = (struct proof_job *)job;
     struct recovery *recovery = &hub->recovery;
     struct member *giver =
         hub->founder < 0 ? NULL : hub->members[hub->founder];
@@ -346,18 +468,18 @@ void recover_proved(struct hub *hub, struct job *job)
     struct saved saved;
     const char *fault;
 
-    if (!recovery->on) {
-        superseded_proved(hub, job);
+    if (hub->phase != PHASE_RECOVERING) {
+        superseded_proved(hub, proof);
         return;
     }
-    if (!giver || giver->place != (int)job->tag[1]) {
-        other_proved(hub, job);
+    if (!giver || giver->place != proof->member) {
+        other_proved(hub, proof);
         return;
     }
-    if (giver->session != job->tag[3] || recovery->manifest != job->in[0].blob)
+    if (giver->session != proof->session ||
+        recovery->manifest != job->in[0].blob)
         return;
-    if (job->status != STATUS_OK ||
-        (job->number[PROOF_GENUINE] <= 0 && job->number[PROOF_OPEN] <= 0)) {
+    if (job->status != STATUS_OK && job->status != STATUS_CONFIG) {
         mistrust(hub, giver, "what it keeps is not this hub's");
         member_gone(hub, giver, "cut for an offence", false);
         return;
@@ -380,11 +502,23 @@ void recover_proved(struct hub *hub, struct job *job)
     else
         life_after_loss(hub, saved.epoch);
     recovery->state = blob_ref(job->out[0]);
-    recover_complete(hub);
 }
 
-void recover_spoiled(struct hub *hub)
+const struct work work_proof = {"proof", prove_manifest, proved};
+
+void hub_on_kept(struct hub *hub, struct peer *peer, const struct msg *msg,
+                 struct blob *payload)
 {
-    mistrust(hub, hub->members[hub->founder],
-             "a chunk is not as the hub had sent it");
+    struct member *member = hub_member(hub, peer);
+    struct proof_job *proof;
+
+    (void)msg;
+    if (!is_awaited(hub, member, payload))
+        return;
+    proof = job_make(&work_proof, sizeof *proof, hub->pool, 1);
+    proof->job.in[0].blob = blob_ref(payload);
+    proof->job.context = &hub->config.seal;
+    proof->member = member->place;
+    proof->session = member->session;
+    hub_job(hub, &proof->job);
 }

@@ -5,7 +5,7 @@
  * version keeps them and the manifest. Only where results are the centre: else
  * nobody is sent all of it.
  *
- * Recovering (recover.c, recover_hello.c, recover_claims.c). A hub that starts
+ * Recovering (recover.c, recover_hello.c). A hub that starts
  * again does not begin before nodes have had time to come back and to say what
  * they keep. Who has a newer version than the disk is asked for it; what it
  * gives is checked against the manifest, and that against the hub's key. The
@@ -60,7 +60,6 @@ struct doubt {
 };
 
 struct recovery {
-    bool on;
     bool resumed;   /* the hub has a centre from its disk */
     uint64_t run;   /* of its disk, or of the node that gives */
     uint64_t epoch; /* of the centre that it goes on from; 0: of none */
@@ -71,20 +70,10 @@ struct recovery {
     unsigned searches; /* that have begun because of who came late */
     struct blob *manifest; /* what it gave first, or NULL */
     struct blob *state;    /* in that, once it is known to be the hub's own */
-    bool superseded;       /* another hub has taken the run over */
 };
 
-struct centre_chunk;
 struct hub;
-struct job;
 struct member;
-
-/* ---- centre.c ---- */
-
-/* The chunks, cut as the gift is and the hub's from now on, are its centre. */
-void centre_replace(struct hub *hub, struct centre_chunk *chunks);
-
-/* ---- recover_claims.c ---- */
 
 /* Whether what a node of this run keeps may be of use while it recovers. */
 bool recover_looks_for(const struct hub *hub, uint64_t run);
@@ -92,23 +81,7 @@ bool recover_looks_for(const struct hub *hub, uint64_t run);
  * has from its disk or a node. */
 bool recover_outdoes(const struct hub *hub, uint64_t run, uint64_t life,
                      uint64_t version);
-/* Whether it says that it keeps such a version. */
-bool recover_claims(const struct hub *hub, const struct member *member);
-/* Whether one keeps what is newer than what the other does, of one run. */
-bool recover_is_newer(const struct member *one, const struct member *other);
-/* Who says that it keeps the newest that is newer than what the hub has: of the
- * latest life, and in that the highest version; of several runs that of the
- * highest version. NULL: nobody. */
-struct member *recover_newest(const struct hub *hub);
-/* Whether its bulk connection may still come: it has come late itself, was
- * silent, or that has broken since it was asked. */
-bool recover_may_attach(const struct hub *hub, const struct member *member);
 /* It was silent: it has as long to attach as one that has just come. */
 void recover_heard(struct hub *hub, struct member *member);
-/* What a node must do first once the hub knows what it goes on from. Where that
- * has been taken from a node, what another gives again that it has already
- * would count twice: that one takes the centre. */
-enum start recover_first_thing(const struct hub *hub,
-                               const struct member *member, bool taken);
 
 #endif

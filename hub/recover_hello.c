@@ -32,13 +32,14 @@ static void hold_all(struct hub *hub)
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
-        if (!member->present)
+        if (!member_is_here(member))
             continue;
         offers_withdraw_all(hub, member, VERDICT_SUPERSEDED);
         delivery_clear(&member->delivery);
         member->takes = false;
         member_start(hub, member, START_HOLD);
-        rounds_forget(hub, i, VERDICT_SUPERSEDED, true);
+        offers_forget(hub, member, VERDICT_SUPERSEDED, true);
+        member_changes(hub, member, CHANGE_SILENT);
     }
 }
 
@@ -47,7 +48,7 @@ static void look_around(struct hub *hub)
 {
     struct recovery *recovery = &hub->recovery;
 
-    recovery->on = true;
+    hub->phase = PHASE_RECOVERING;
     recovery->until = hub->now + HUB_RECOVERY;
     hub->founder = -1;
     gift_drop(hub);
@@ -58,7 +59,8 @@ bool recover_doubts(const struct hub *hub, const struct msg_hello *hello)
 {
     return hello->run && hello->run == hub->config.run &&
            epoch_life(hello->epoch) > epoch_life(hub->epoch) &&
-           !hub->recovery.on && (hub->recovery.resumed || is_late(hub));
+           hub->phase != PHASE_RECOVERING &&
+           (hub->recovery.resumed || is_late(hub));
 }
 
 /* Whether the node keeps what this hub lacks: another run, or, of its own, what
@@ -81,8 +83,8 @@ static void meet_late(struct hub *hub, const struct msg_hello *hello)
     const struct member *known =
         member_named(hub, hello->node_high, hello->node_low);
 
-    if (!is_late(hub) && recover_looks_for(hub, hello->run) &&
-        !(known && known->mistrusted) &&
+    if (hub->phase < PHASE_STOPPING && !is_late(hub) &&
+        recover_looks_for(hub, hello->run) && !(known && known->mistrusted) &&
         hub->recovery.searches++ < SEARCHES_MOST)
         look_around(hub);
     else
@@ -98,9 +100,9 @@ bool recover_meets(struct hub *hub, peer_id peer,
 {
     if (recover_doubts(hub, hello))
         return superseded_meets(hub, peer, hello);
-    if (!hub->recovery.on && has_more(hub, hello))
+    if (hub->phase != PHASE_RECOVERING && has_more(hub, hello))
         meet_late(hub, hello);
-    if (hub->recovery.on && recover_looks_for(hub, hello->run))
+    if (hub->phase == PHASE_RECOVERING && recover_looks_for(hub, hello->run))
         life_claimed(hub, hello);
     return true;
 }

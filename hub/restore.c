@@ -105,7 +105,7 @@ static void take_node(struct hub *hub, struct member *member,
     if (member->last_exchange < node->merged)
         member->last_exchange = node->merged;
     member->drained =
-        node->drained || (member->present && member->drained);
+        node->drained || (member_is_here(member) && member->drained);
     if (node->pinned)
         hub->pinned = member->place;
     for (unsigned i = 0; i < node->parts; i++) {
@@ -137,6 +137,20 @@ static enum status read_lengths(struct hub *hub, const struct saved *saved,
                    "the saved lengths of contributions are damaged");
 }
 
+static void recover_resume(struct hub *hub, uint64_t epoch)
+{
+    struct recovery *recovery = &hub->recovery;
+
+    hub->phase = PHASE_RECOVERING;
+    recovery->resumed = true;
+    recovery->run = hub->config.run;
+    recovery->epoch = epoch;
+    recovery->version = hub->version;
+    hub->epoch = 0;
+    life_after(hub, epoch);
+    life_after(hub, hub->config.life << 32);
+}
+
 /* All lines have been read before. A node that is here may be another process
  * of it by now, which is no end of a quarantine. */
 static void take_nodes(struct hub *hub, const char *text)
@@ -149,7 +163,7 @@ static void take_nodes(struct hub *hub, const char *text)
 
         if (!member)
             member = new_member(hub, &node);
-        same = member->present ? member->incarnation == node.incarnation
+        same = member_is_here(member) ? member->incarnation == node.incarnation
                                : member->incarnation <= node.incarnation;
         if (same)
             take_node(hub, member, &node);

@@ -1,10 +1,45 @@
 #include "hub/review.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/prng.h"
-#include "hub/review_inside.h"
+#include "hub/state.h"
+
+enum stage {
+    STAGE_NONE, /* not asked */
+    STAGE_OPEN, /* to be asked */
+    STAGE_SENT, /* asked */
+    STAGE_MADE, /* has answered */
+    STAGE_VOID  /* will not answer */
+};
+
+struct opinion {
+    enum stage stage;
+    double loss, error;
+};
+
+/* What is evaluated: first the centre, then the contributions. */
+struct subject {
+    const struct contribution *contribution; /* NULL: the centre */
+    uint32_t formed;                         /* chunks */
+    struct opinion *by; /* of each place */
+};
+
+struct review {
+    uint64_t number;           /* ordinal, of reviews */
+    nanos began;
+    int places;                /* of members, taken or not, when it began */
+    int *circle;               /* these, in random order */
+    struct opinion *opinions;  /* count * places */
+    unsigned open;             /* opinions that are OPEN or SENT */
+    unsigned forming;          /* jobs under way */
+    bool centred;              /* there is a centre */
+    unsigned count;            /* subjects */
+    struct blob **chunks;      /* count * hub->chunks, float32, sealed */
+    struct subject subject[];
+};
 
 void review_destroy(struct hub *hub, struct review **reference)
 {
@@ -134,7 +169,7 @@ static void ask(struct hub *hub)
             reviewer->subject = subject;
             reviewer->next = 0;
             reviewer->began = hub->now;
-            delivery_flush(hub, hub->members[i]);
+            delivery_stir(hub, hub->members[i]);
         }
 }
 
@@ -156,19 +191,43 @@ const struct blob *review_next(struct hub *hub,
     return next_chunk(hub, &member->reviewer);
 }
 
-void review_send(struct hub *hub, struct member *member)
+struct blob *review_take(struct hub *hub, struct member *member,
+                         struct msg *msg)
 {
     struct reviewer *reviewer = &member->reviewer;
-    struct msg msg = {.kind = MSG_REVIEW};
     struct blob *chunk = next_chunk(hub, reviewer);
 
-    msg.review.review = reviewer->asked;
-    msg.review.chunk = reviewer->next++;
-    msg.review.checksum = chunk->checksum;
-    delivery_sent(hub, member, &msg, chunk);
+    *msg = (struct msg){.kind = MSG_REVIEW};
+    msg->review.review = reviewer->asked;
+    msg->review.chunk = reviewer->next++;
+    msg->review.checksum = chunk->checksum;
+    return chunk;
 }
 
 /* ---- what is evaluated ---- */
+
+static void formed(void *machine, struct job *job)
+{
+    struct hub *hub = machine;
+    const struct form_job *made = (struct form_job *)job;
+    struct review *review = review_find(hub, made->review);
+
+    if (!review)
+        return;
+    review->forming--;
+    if (job->status == STATUS_OK) {
+        review->chunks[(size_t)made->subject * hub->chunks + made->chunk] =
+            blob_ref(job->out[0]);
+        review->subject[made->subject].formed++;
+        ask(hub);
+    } else {
+        for (int i = 0; i < review->places; i++)
+            set_stage(review, made->subject, i, STAGE_VOID);
+    }
+    hub->dirty |= DIRTY_ROUNDS;
+}
+
+static const struct work work_form = {"form", form_chunk, formed};
 
 /* Starts to decode the chunks of a contribution. */
 static void form(struct hub *hub, const struct round *round, unsigned subject)
@@ -178,7 +237,9 @@ static void form(struct hub *hub, const struct round *round, unsigned subject)
     bool displaced = round->policy->exchange == EXCHANGE_DELTA;
 
     for (uint32_t i = 0; i < hub->chunks; i++) {
-        struct job *job = job_new(&work_form, hub->pool, 2);
+        struct form_job *made =
+            job_make(&work_form, sizeof *made, hub->pool, 2);
+        struct job *job = &made->job;
 
         job->in[0] = (struct input){blob_ref(contribution->chunks[i].payload),
                                     1, contribution->chunks[i].codec};
@@ -187,32 +248,12 @@ static void form(struct hub *hub, const struct round *round, unsigned subject)
                                         CODEC_RAW};
         job->inputs = displaced ? 2 : 1;
         job->extent = centre_extent(hub, i);
-        job->tag[0] = round->review->number;
-        job->tag[1] = subject;
-        job->tag[2] = i;
+        made->review = round->review->number;
+        made->subject = subject;
+        made->chunk = i;
         round->review->forming++;
         hub_job(hub, job);
     }
-}
-
-void review_formed(struct hub *hub, struct job *job)
-{
-    struct review *review = review_find(hub, job->tag[0]);
-    unsigned subject = (unsigned)job->tag[1];
-
-    if (!review)
-        return;
-    review->forming--;
-    if (job->status == STATUS_OK) {
-        review->chunks[job->tag[1] * hub->chunks + job->tag[2]] =
-            blob_ref(job->out[0]);
-        review->subject[subject].formed++;
-        ask(hub);
-    } else {
-        for (int i = 0; i < review->places; i++)
-            set_stage(review, subject, i, STAGE_VOID);
-    }
-    rounds_settle(hub);
 }
 
 static void take_centre(struct hub *hub, struct review *review)
@@ -344,7 +385,7 @@ void hub_on_reviewed(struct hub *hub, struct peer *peer, const struct msg *msg,
         reviewer->asked = 0;
         ask(hub);
     }
-    rounds_settle(hub);
+    hub->dirty |= DIRTY_ROUNDS;
 }
 
 void review_forget(struct hub *hub, int member)
@@ -395,6 +436,182 @@ void review_tick(struct hub *hub, nanos span)
         withdraw(hub, i, false);
         effects_note(hub->out, NOTE_REVIEW_LATE, member->name,
                      "is late with a review; it counts without");
-        rounds_settle(hub);
+        hub->dirty |= DIRTY_ROUNDS;
     }
+}
+
+/* ---- what the answers come to: medians of paired differences ---- */
+
+/* Of an even number the higher one of the middle two: a contribution is not
+ * good before most say so. */
+static double median(double *values, unsigned count)
+{
+    for (unsigned i = 1; i < count; i++) {
+        double value = values[i];
+        unsigned j = i;
+
+        for (; j > 0 && values[j - 1] > value; j--)
+            values[j] = values[j - 1];
+        values[j] = value;
+    }
+    return values[count / 2];
+}
+
+/* Room for a number of each member; the caller frees it. */
+static double *numbers_of(const struct review *review)
+{
+    double *numbers = calloc((size_t)review->places, sizeof *numbers);
+
+    if (!numbers)
+        abort();
+    return numbers;
+}
+
+static double centre_loss(const struct review *review)
+{
+    double *losses = numbers_of(review), loss = NO_SCORE;
+    unsigned count = 0;
+
+    for (int i = 0; i < review->places; i++)
+        if (review->subject[0].by[i].stage == STAGE_MADE)
+            losses[count++] = review->subject[0].by[i].loss;
+    if (count)
+        loss = median(losses, count);
+    free(losses);
+    return loss;
+}
+
+/* The centre's loss and the median of the differences to it. */
+static struct reviewed score_of(const struct review *review,
+                                const struct subject *subject, double centre)
+{
+    struct reviewed reviewed = {.loss = NO_SCORE};
+    double *losses = numbers_of(review), *errors = numbers_of(review);
+
+    for (int i = 0; i < review->places; i++) {
+        const struct opinion *opinion = &subject->by[i];
+
+        if (opinion->stage != STAGE_MADE)
+            continue;
+        losses[reviewed.answers] = opinion->loss;
+        if (review->centred)
+            losses[reviewed.answers] -= review->subject[0].by[i].loss;
+        errors[reviewed.answers++] = opinion->error;
+    }
+    if (reviewed.answers) {
+        reviewed.loss = median(losses, reviewed.answers);
+        if (review->centred)
+            reviewed.loss += centre;
+        if (!score_known(reviewed.loss))
+            reviewed.loss = NO_SCORE;
+        reviewed.error = median(errors, reviewed.answers);
+    }
+    free(errors);
+    free(losses);
+    return reviewed;
+}
+
+static bool was_asked(const struct review *review,
+                      const struct subject *subject)
+{
+    bool asked = false;
+
+    for (int i = 0; i < review->places; i++)
+        asked |= subject->by[i].stage != STAGE_NONE;
+    return asked;
+}
+
+/* `asked`: some node should have evaluated it. */
+static void tell(struct hub *hub, const struct contribution *contribution,
+                 const struct reviewed *reviewed, double centre, bool asked)
+{
+    const char *name = hub->members[contribution->member]->name;
+    unsigned long long exchange = contribution->offer.exchange;
+
+    if (reviewed->answers)
+        effects_note(hub->out, NOTE_REVIEWED, name,
+                     "exchange %llu: loss %.4g by %u node%s; the "
+                     "centre's: %.4g",
+                     exchange, reviewed->loss, reviewed->answers,
+                     plural(reviewed->answers), centre);
+    else if (!hub->unreviewed && asked)
+        effects_note(hub->out, NOTE_UNREVIEWED, name,
+                     "exchange %llu: no other node could test it; what its "
+                     "own node says of it counts, unless it is far better "
+                     "than what all others say",
+                     exchange);
+    hub->unreviewed = !reviewed->answers;
+}
+
+void review_close(struct hub *hub, struct round *round,
+                  struct judge_order *order)
+{
+    const struct review *review = round->review;
+    unsigned at = 0;
+
+    if (!review)
+        return;
+    order->centre = centre_loss(review);
+    for (unsigned i = 1; i < review->count; i++) {
+        const struct subject *subject = &review->subject[i];
+
+        if (!subject->contribution->merges)
+            continue; /* lost meanwhile */
+        order->one[at].review = score_of(review, subject, order->centre);
+        order->reviewed |= order->one[at].review.answers > 0;
+        tell(hub, subject->contribution, &order->one[at++].review,
+             order->centre, was_asked(review, subject));
+    }
+    assert(at == order->count);
+    review_destroy(hub, &round->review);
+}
+
+void review_tell(const struct round *round, nanos now, struct text *out)
+{
+    const struct review *review = round->review;
+
+    if (review)
+        text_add(out, "; waits for %u test%s of parameters by nodes, for "
+                 "%.0f s", review->open, plural(review->open),
+                 (double)(now - review->began) / (double)SECOND);
+}
+
+void review_warn(struct hub *hub)
+{
+    for (const struct round *round = hub->rounds;
+         round && !hub->slow_reviews; round = round->next) {
+        if (!round->review ||
+            hub->now - round->review->began < REVIEW_NOTICED)
+            continue;
+        hub->slow_reviews = true;
+        effects_note(hub->out, NOTE_REVIEW_SLOW, "",
+                     "nodes take more than %.0f s to test a round's "
+                     "parameters. Start the hub with --model and --data, so "
+                     "that it tests them itself, or with %s",
+                     (double)REVIEW_NOTICED / (double)SECOND,
+                     hub->contest ? "--init hub"
+                                  : "a larger --every or --policy diloco");
+    }
+}
+
+const char *review_check(const struct hub *hub)
+{
+    unsigned busy = 0, sent = 0;
+
+    for (int i = 0; i < hub->member_count; i++)
+        busy += hub->members[i]->reviewer.asked != 0;
+    for (const struct round *round = hub->rounds; round; round = round->next) {
+        unsigned open = 0;
+
+        for (unsigned i = 0; round->review && i < round->review->count; i++)
+            for (int j = 0; j < round->review->places; j++) {
+                enum stage stage = round->review->subject[i].by[j].stage;
+
+                open += stage == STAGE_OPEN || stage == STAGE_SENT;
+                sent += stage == STAGE_SENT;
+            }
+        if (round->review && open != round->review->open)
+            return "open reviews are counted wrong";
+    }
+    return busy == sent ? NULL : "a node has more than one review, or none";
 }

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "core/time.h"
+#include "hub/handler.h"
 #include "hub/work.h"
 
 enum { REVIEWERS = 3 };
@@ -38,9 +39,7 @@ enum { REVIEWERS = 3 };
 /* The operator is told of a review that takes longer. */
 #define REVIEW_NOTICED (60 * SECOND)
 
-struct hub;
 struct member;
-struct peer;
 struct review;
 struct round;
 struct text;
@@ -67,12 +66,10 @@ void review_close(struct hub *hub, struct round *round,
 /* The next chunk for a member, borrowed; NULL: there is none. */
 const struct blob *review_next(struct hub *hub,
                                const struct member *member);
-/* Sends it. */
-void review_send(struct hub *hub, struct member *member);
-/* Parameters of a contribution have been decoded. */
-void review_formed(struct hub *hub, struct job *job);
-void hub_on_reviewed(struct hub *hub, struct peer *peer, const struct msg *msg,
-                     struct blob *payload);
+/* It is about to be sent, with this message. */
+struct blob *review_take(struct hub *hub, struct member *member,
+                         struct msg *msg);
+handler hub_on_reviewed;
 /* Nothing is to be expected from the member any more. */
 void review_forget(struct hub *hub, int member);
 /* So long has passed since the last time. */

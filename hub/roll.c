@@ -1,4 +1,5 @@
 /* The tables of connections and members: places, lookups, and counts. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,35 @@ _Static_assert(HUB_MAX_NODES <= 1 << 16, "places of members fit 16 bits");
 struct peer *peer_find(struct hub *hub, peer_id id)
 {
     return id == PEER_NONE ? NULL : index_find(&hub->peers, id, 0);
+}
+
+void stranger_leaves(struct hub *hub, struct peer *peer)
+{
+    if (!peer->waits)
+        return;
+    if (peer->former)
+        peer->former->next = peer->next;
+    else
+        hub->strangers = peer->next;
+    if (peer->next)
+        peer->next->former = peer->former;
+    else
+        hub->last_stranger = peer->former;
+    peer->next = peer->former = NULL;
+    peer->waits = false;
+}
+
+void stranger_waits(struct hub *hub, struct peer *peer)
+{
+    stranger_leaves(hub, peer);
+    peer->waits = true;
+    peer->since = hub->now;
+    peer->former = hub->last_stranger;
+    if (peer->former)
+        peer->former->next = peer;
+    else
+        hub->strangers = peer;
+    hub->last_stranger = peer;
 }
 
 struct peer *peer_add(struct hub *hub, peer_id id)
@@ -73,9 +103,10 @@ struct member *member_add(struct hub *hub)
 void member_name_is(struct hub *hub, struct member *member, uint64_t high,
                     uint64_t low)
 {
-    if (member->used)
+    if (member->state != MEMBER_NOBODY)
         index_remove(&hub->uuids, member->uuid_high, member->uuid_low);
-    member->used = true;
+    else
+        member->state = MEMBER_AWAY;
     member->uuid_high = high;
     member->uuid_low = low;
     index_put(&hub->uuids, high, low, member);
@@ -100,21 +131,16 @@ struct member *member_of_session(const struct hub *hub, uint64_t session)
     return index_find(&hub->sessions, session, 0);
 }
 
-static void member_free(struct hub *hub, struct member *member)
+struct member *hub_member(struct hub *hub, const struct peer *peer)
 {
-    delivery_clear(&member->delivery);
-    lengths_forget(member);
-    for (unsigned i = 0; i < member->waiting_count; i++)
-        contribution_destroy(hub, &member->waiting[i]);
-    contributions_forget(hub, member);
-    free(member);
+    assert(peer->member >= 0);
+    return hub->members[peer->member];
 }
 
 void member_clear(struct hub *hub, struct member *member)
 {
     struct member kept = *member;
 
-    lengths_forget(member);
     index_remove(&hub->uuids, member->uuid_high, member->uuid_low);
     index_remove(&hub->sessions, member->session, 0);
     memset(member, 0, sizeof *member);
@@ -129,8 +155,6 @@ void roll_free(struct hub *hub)
 {
     struct peer *next;
 
-    for (int i = 0; i < hub->member_count; i++)
-        member_free(hub, hub->members[i]);
     free((void *)hub->members);
     for (uint32_t i = 0; i < hub->peers.room; i++)
         free(hub->peers.slots[i].value);
@@ -139,22 +163,33 @@ void roll_free(struct hub *hub)
         free(peer);
     }
     index_free(&hub->peers);
-    known_free(hub);
     index_free(&hub->uuids);
     index_free(&hub->sessions);
     bitset_free(&hub->waiting);
     bitset_free(&hub->asking);
+    bitset_free(&hub->changed);
+    bitset_free(&hub->stirred);
     free(hub->shown);
 }
 
 /* ---- how many are what ---- */
 
+bool quarantine_holds(const struct member *member)
+{
+    return member->conduct.left > 0;
+}
+
 /* But for its bulk connection. */
 static bool takes_part(const struct member *member)
 {
-    return member->present && !member->silent && !member->finished &&
+    return member->state == MEMBER_HERE && !member->finished &&
            !member->patience.spent && member->start == START_GO &&
            !quarantine_holds(member);
+}
+
+bool member_is_here(const struct member *member)
+{
+    return member->state >= MEMBER_SILENT;
 }
 
 bool member_live(const struct member *member)
@@ -168,14 +203,14 @@ static struct tally tally_of(const struct hub *hub,
     uint64_t bound = hub->config.iterations;
 
     return (struct tally){
-        .present = member->present,
+        .present = member_is_here(member),
         .live = member_live(member),
         .attaching = member->bulk == PEER_NONE && takes_part(member),
-        .awaited = member->present && !member->finished && !member->silent &&
+        .awaited = member->state == MEMBER_HERE && !member->finished &&
                    member->start == START_GO && !quarantine_holds(member),
-        .finished = member->present && member->finished,
-        .held = member->present && member->start == START_HOLD,
-        .done = member->present && bound &&
+        .finished = member_is_here(member) && member->finished,
+        .held = member_is_here(member) && member->start == START_HOLD,
+        .done = member_is_here(member) && bound &&
                 member->stats.iteration >= bound,
         .iterations = member->iteration};
 }
@@ -202,9 +237,49 @@ void member_recount(struct hub *hub, struct member *member)
     for (struct contribution *one = member->open; change && one;
          one = one->next)
         one->round->offers += change;
+    if (now.live != member->tally.live ||
+        now.attaching != member->tally.attaching ||
+        now.awaited != member->tally.awaited)
+        hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
     tally_move(&hub->tally, &member->tally, &now);
     member->tally = now;
     member->arrived |= now.live > 0;
+}
+
+unsigned members_live(const struct hub *hub)
+{
+    return (unsigned)hub->tally.live;
+}
+
+bool members_return(const struct hub *hub)
+{
+    for (int i = 0; i < hub->member_count; i++) {
+        const struct member *member = hub->members[i];
+
+        if (member->lost && member->state == MEMBER_AWAY && !member->finished &&
+            !quarantine_holds(member) && member->start == START_GO &&
+            hub->now - member->lost < LAST_CALL)
+            return true;
+    }
+    return false;
+}
+
+struct member *contribution_member(struct hub *hub,
+                                   const struct contribution *contribution)
+{
+    struct member *member = hub->members[contribution->member];
+
+    return member_is_here(member) && member->session == contribution->connection
+               ? member
+               : NULL;
+}
+
+void member_changes(struct hub *hub, struct member *member,
+                    enum change change)
+{
+    member->changes |= change;
+    bitset_set(&hub->changed, member->place, true);
+    hub->dirty |= DIRTY_ROLL;
 }
 
 const char *roll_check(const struct hub *hub)

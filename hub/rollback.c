@@ -21,6 +21,7 @@
  * that no correction of it would help. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hub/state.h"
@@ -38,6 +39,25 @@ static bool is_bad(const struct hub *hub)
     return good->in_a_row < IN_A_ROW &&
            worse > hub->policy->numbers.rollback * fabs(good->score) &&
            worse > ERRORS * hypot(good->error, hub->error);
+}
+
+struct blob **snapshot_keep(const struct hub *hub, const struct input *chunks)
+{
+    struct blob **kept = calloc(hub->chunks, sizeof(struct blob *));
+
+    if (!kept)
+        abort();
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        kept[i] = blob_ref(chunks[i].blob);
+    return kept;
+}
+
+void snapshot_drop(const struct hub *hub, struct blob ***chunks)
+{
+    for (uint32_t i = 0; *chunks && i < hub->chunks; i++)
+        blob_unref(&(*chunks)[i]);
+    free((void *)*chunks);
+    *chunks = NULL;
 }
 
 void rollback_forget(struct hub *hub)
@@ -90,17 +110,6 @@ enum status rollback_order(struct hub *hub, struct why *why)
     return STATUS_OK;
 }
 
-void rounds_discard(struct hub *hub)
-{
-    for (struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; i < round->count; i++) {
-            for (uint32_t j = 0; j < hub->chunks; j++)
-                contribution_close(hub, round->list[i], j,
-                                   VERDICT_SUPERSEDED);
-            round->list[i]->delivered = hub->chunks;
-        }
-}
-
 /* All who are here take the centre. Who is taking it already would get parts of
  * two versions: it ends what it does and, like those who are away, is told by
  * its next offer, whose base is behind `turned`. */
@@ -112,15 +121,14 @@ static void replace_all(struct hub *hub)
         struct member *member = hub->members[i];
 
         hub->members[i]->trial = (struct trial){.score = NO_SCORE};
-        if (!member->present || member->finished || hub->closing ||
-            member->start != START_GO || member->takes)
+        if (!member_is_here(member) || member->finished ||
+            hub->phase == PHASE_CLOSING || member->start != START_GO ||
+            member->takes)
             continue;
         delivery_clear(&member->delivery);
         (void)snprintf(member->why, sizeof member->why, "rolled back");
         member_start(hub, member, START_TAKE);
     }
-    rounds_settle(hub);
-    merge_try_all(hub);
 }
 
 static void restore_centre(struct hub *hub)

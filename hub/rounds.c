@@ -133,18 +133,6 @@ static int by_member(const void *one, const void *other)
     return a->offer.exchange < b->offer.exchange ? -1 : 1;
 }
 
-struct standing hub_standing(const struct hub *hub, unsigned live)
-{
-    return (struct standing){.numbers = &hub->policy->numbers,
-                             .live = live,
-                             .score = hub->score,
-                             .error = hub->error,
-                             .staleness = hub->config.staleness,
-                             .round = hub->rounds_done,
-                             .seed = hub->config.seed,
-                             .pinned = hub->pinned};
-}
-
 /* People are told how much of it is lost. */
 static void say_late(struct hub *hub, const struct contribution *contribution)
 {
@@ -180,20 +168,6 @@ static void candidate_fill(struct hub *hub, struct contribution *contribution)
     say_late(hub, contribution);
 }
 
-void rounds_settle(struct hub *hub)
-{
-    bool settled = false;
-
-    for (struct round *round = hub->rounds; round && hub->unsettled;
-         round = round->next)
-        if (round->closed && !round->settled) {
-            choice_advance(hub, round);
-            settled |= round->settled;
-        }
-    if (settled)
-        merge_try_all(hub);
-}
-
 /* Closes the round if its gate says so: from now on chunks may merge, in the
  * rank order of the members. */
 static void round_try_close(struct hub *hub, struct round *round)
@@ -201,7 +175,7 @@ static void round_try_close(struct hub *hub, struct round *round)
     if (round->closed || !gate_closes(hub, round))
         return;
     round->closed = true;
-    round->last = hub->ending;
+    round->last = run_is_ending(hub);
     hub->unsettled++;
     round->live = members_counted(hub);
     round->usual = lengths_usual(hub, round);
@@ -212,8 +186,6 @@ static void round_try_close(struct hub *hub, struct round *round)
     contest_choose(hub, round);
     choice_make(hub, round);
     waits_skip(hub, round);
-    rounds_settle(hub);
-    merge_try_all(hub);
 }
 
 /* Puts a member's oldest offer of what the open round merges into it: one, so
@@ -236,7 +208,7 @@ static void rounds_fill(struct hub *hub)
          i = bitset_next(&hub->waiting, i + 1)) {
         struct member *member = hub->members[i];
 
-        if (member->silent)
+        if (member->state == MEMBER_SILENT)
             continue;
         if (gate_gathers(hub))
             fill_sync(hub, member);
@@ -245,10 +217,19 @@ static void rounds_fill(struct hub *hub)
     }
 }
 
-void rounds_advance(struct hub *hub)
+/* Goes on with rounds whose data have come, or will not come any more. */
+static void rounds_choose(struct hub *hub)
+{
+    for (struct round *round = hub->rounds; round && hub->unsettled;
+         round = round->next)
+        choice_advance(hub, round);
+}
+
+void rounds_settle(struct hub *hub)
 {
     struct round *next;
 
+    rounds_choose(hub);
     rounds_fill(hub);
     for (struct round *round = hub->open; round; round = next) {
         next = round->next;
@@ -257,57 +238,6 @@ void rounds_advance(struct hub *hub)
     }
     while (hub->open && hub->open->closed)
         hub->open = hub->open->next;
-}
-
-void rounds_forget(struct hub *hub, int place, enum verdict verdict,
-                   bool gone)
-{
-    struct member *member = hub->members[place];
-
-    for (unsigned i = 0; gone && i < member->waiting_count; i++) {
-        contribution_decline(hub, member->waiting[i], verdict);
-        contribution_retire(hub, member->waiting[i]);
-    }
-    if (gone) {
-        member->waiting_count = 0;
-        bitset_set(&hub->waiting, place, false);
-    }
-    for (struct contribution *one = member->open; one; one = one->next)
-        contribution_cut(hub, one, verdict, gone);
-    review_forget(hub, place);
-    rounds_settle(hub);
-    merge_try_all(hub);
-}
-
-/* Whether a rule is still to see it as a whole. */
-static bool is_unsettled(const struct hub *hub, const struct round *round)
-{
-    const struct policy *policy = round->closed ? round->policy : hub->policy;
-
-    return policy->reduce->judge && !round->settled;
-}
-
-static bool is_to_merge(const struct hub *hub, const struct contribution *one)
-{
-    for (uint32_t i = 0; i < hub->chunks; i++)
-        if (one->chunks[i].state != CHUNK_CLOSED)
-            return one->merges;
-    return false;
-}
-
-void rounds_recall(struct hub *hub, struct member *member)
-{
-    for (unsigned i = 0; i < MAX_REMEMBERED; i++)
-        if (member->remembered[i])
-            verdicts_tell(hub, member, member->remembered[i]);
-    for (struct contribution *one = member->open; one; one = one->next) {
-        if (one->incarnation != member->incarnation)
-            continue;
-        if (is_unsettled(hub, one->round))
-            contribution_end(hub, one, VERDICT_LOST);
-        one->round->told |= is_to_merge(hub, one);
-        verdicts_tell(hub, member, one);
-    }
 }
 
 /* Tells those who got no result what became of their offers. A verdict may
@@ -349,10 +279,8 @@ static void round_finish(struct hub *hub, struct round *round)
     round_destroy(hub, &round);
 }
 
-void rounds_sweep(struct hub *hub)
+void rounds_finish(struct hub *hub)
 {
-    if (!hub->over)
-        return;
     while (hub->over) {
         struct round *round = hub->over;
 
@@ -360,8 +288,6 @@ void rounds_sweep(struct hub *hub)
         hub->merging--;
         round_remove(hub, round);
         round_finish(hub, round);
+        hub->dirty |= DIRTY_PHASE | DIRTY_MEMORY | DIRTY_ROUNDS;
     }
-    snapshot_try(hub);
-    finish_judge(hub);
-    rounds_advance(hub);
 }

@@ -131,27 +131,10 @@ struct blob *saved_write(struct hub *hub)
     if (hub->ledger.parts)
         at += ledger_print(&hub->ledger, text + at, size - at);
     for (int i = 0; i < hub->member_count; i++)
-        if (hub->members[i]->used)
+        if (hub->members[i]->state != MEMBER_NOBODY)
             at += print_node(hub, hub->members[i], text + at, size - at);
     blob->size = at;
     return blob;
-}
-
-bool saved_number(const char **text, const char *key, uint64_t *out)
-{
-    size_t length = strlen(key);
-    char *end;
-
-    if (strncmp(*text, key, length) != 0)
-        return false;
-    *text += length;
-    if (**text == ' ')
-        ++*text;
-    if (**text < '0' || **text > '9')
-        return false;
-    *out = strtoull(*text, &end, 10);
-    *text = end;
-    return true;
 }
 
 static void next_line(const char **text)

@@ -1,6 +1,7 @@
 /* The saved state's lines about exchanges that were not merged as a whole. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hub/saved.h"
@@ -95,6 +96,23 @@ static size_t print_part(const struct hub *hub, const struct part *part,
             at += (size_t)snprintf(text + at, size - at, "%u", i - first);
     }
     return at + (size_t)snprintf(text + at, size - at, "\n");
+}
+
+bool saved_number(const char **text, const char *key, uint64_t *out)
+{
+    size_t length = strlen(key);
+    char *end;
+
+    if (strncmp(*text, key, length) != 0)
+        return false;
+    *text += length;
+    if (**text == ' ')
+        ++*text;
+    if (**text < '0' || **text > '9')
+        return false;
+    *out = strtoull(*text, &end, 10);
+    *text = end;
+    return true;
 }
 
 size_t saved_print_parts(const struct hub *hub, const struct member *member,

@@ -51,23 +51,25 @@ void shadow_keep(struct hub *hub, const struct round *round, uint32_t chunk)
         centre->shadow = blob_ref(centre->theta);
 }
 
-void shadow_start(struct hub *hub, uint32_t chunk)
+void shadow_start(struct hub *hub, const struct work *work, uint32_t chunk)
 {
     struct centre_chunk *centre = &hub->centre[chunk];
-    struct job *job = job_new(&work_shade, hub->pool, SHADE_INPUTS);
+    struct chunk_shade *shade =
+        job_make(work, sizeof *shade, hub->pool, SHADE_INPUTS);
+    struct job *job = &shade->job;
 
     job->in[SHADE_THETA].blob = blob_ref(centre->theta);
     job->in[SHADE_SHADOW].blob = blob_ref(shadow_of(centre));
     job->in[SHADE_CHANGE].codec = hub->config.codec_down;
     job->extent = centre_extent(hub, chunk);
-    job->tag[1] = chunk;
+    shade->chunk = chunk;
     hub_job(hub, job);
 }
 
 /* Where there is no change everybody is sent values: theta itself. */
-void shadow_done(struct hub *hub, struct job *job)
+void shadow_done(struct hub *hub, uint32_t chunk, const struct job *job)
 {
-    struct centre_chunk *centre = &hub->centre[job->tag[1]];
+    struct centre_chunk *centre = &hub->centre[chunk];
     uint64_t before = centre->since;
 
     shadow_drop(centre, centre->version + 1);

@@ -24,25 +24,6 @@ static bool is_complete(const struct hub *hub)
     return hub->founded;
 }
 
-struct blob **snapshot_keep(const struct hub *hub, const struct input *chunks)
-{
-    struct blob **kept = calloc(hub->chunks, sizeof(struct blob *));
-
-    if (!kept)
-        abort();
-    for (uint32_t i = 0; i < hub->chunks; i++)
-        kept[i] = blob_ref(chunks[i].blob);
-    return kept;
-}
-
-void snapshot_drop(const struct hub *hub, struct blob ***chunks)
-{
-    for (uint32_t i = 0; *chunks && i < hub->chunks; i++)
-        blob_unref(&(*chunks)[i]);
-    free((void *)*chunks);
-    *chunks = NULL;
-}
-
 /* What "best" means, lower is better: the goal's measure where there is one. */
 static double measure(const struct hub *hub)
 {
@@ -64,34 +45,78 @@ static void keep_best(struct hub *hub, uint64_t version,
                  (unsigned long long)version, hub->best_score);
 }
 
-static struct job *snapshot_job(struct hub *hub, const struct work *work,
-                                unsigned extra)
+/* Of the centre as it is. */
+static void fill(const struct hub *hub, struct job *job, const void *context)
 {
-    struct job *job = job_new(work, hub->pool, hub->chunks + extra);
-
     for (uint32_t i = 0; i < hub->chunks; i++)
         job->in[i].blob = blob_ref(hub->centre[i].theta);
-    job->context = work == hub->config.save ? hub->config.save_context
-                                            : hub->config.evaluate_context;
+    job->context = context;
     job->extent.elements = (size_t)hub->schema->elements;
-    job->number[0] = (double)hub->version;
-    return job;
 }
+
+void snapshot_scored(struct hub *hub, struct job *job)
+{
+    const struct score_job *scored = (struct score_job *)job;
+    uint64_t version = scored->version;
+
+    hub->evaluating = false;
+    hub->dirty |= DIRTY_PHASE | DIRTY_MEMORY;
+    if (job->id < hub->first_score)
+        return;
+    hub->scored_version = version;
+    if (job->status != STATUS_OK) {
+        effects_note(hub->out, NOTE_SCORED, "", "scoring failed: %s",
+                     status_words(job->status));
+        return;
+    }
+    hub->score = scored->loss;
+    hub->accuracy = scored->accuracy;
+    hub->error = scored->error;
+    if (hub->accuracy >= 0)
+        effects_note(hub->out, NOTE_SCORED, "",
+                     "version %llu: loss %.9g, test accuracy %.2f %%",
+                     (unsigned long long)version, hub->score,
+                     100 * hub->accuracy);
+    else
+        effects_note(hub->out, NOTE_SCORED, "", "version %llu: loss %.9g",
+                     (unsigned long long)version, hub->score);
+    if (measure(hub) < hub->best_measure)
+        keep_best(hub, version, job->in);
+    rollback_judge(hub, version, job->in);
+}
+
+static void hinted(void *machine, struct job *job)
+{
+    snapshot_scored(machine, job);
+}
+
+/* Stands for scoring where the hub cannot score: the score is what the nodes
+ * said, and is in the job already. */
+static void hint(struct job *job)
+{
+    (void)job;
+}
+
+static const struct work work_hint = {"hint", hint, hinted};
 
 static void score_start(struct hub *hub)
 {
     const struct work *evaluate = hub->config.evaluate;
-    struct job *job = snapshot_job(hub, evaluate ? evaluate : &work_hint, 0);
+    struct score_job *score =
+        job_make(evaluate ? evaluate : &work_hint, sizeof *score, hub->pool,
+                 hub->chunks);
 
+    fill(hub, &score->job, hub->config.evaluate_context);
+    score->version = hub->version;
+    score->loss = hub->hint;
+    score->accuracy = -1;
     if (hub->ledger.parts)
         (void)ledger_print(&hub->ledger, hub->back.scored,
                            sizeof hub->back.scored);
     hub->want_evaluate = false;
     hub->next_evaluate = hub->now + hub->config.evaluate_interval;
     hub->evaluating = true;
-    job->number[1] = hub->hint;
-    job->number[2] = -1;
-    hub_job(hub, job);
+    hub_job(hub, &score->job);
 }
 
 /* Planes to be saved: none as long as no chunk has any. */
@@ -116,19 +141,24 @@ static void save_start(struct hub *hub)
 {
     unsigned planes = planes_moved(hub);
     unsigned vectors = planes + (hub->best ? 1 : 0);
-    struct job *job =
-        snapshot_job(hub, hub->config.save, vectors * hub->chunks + 1);
+    struct save_job *save =
+        job_make(hub->config.save, sizeof *save, hub->pool,
+                 (1 + vectors) * hub->chunks + 1);
+    struct job *job = &save->job;
     uint32_t at = hub->chunks;
 
+    fill(hub, job, hub->config.save_context);
+    save->version = hub->version;
+    save->planes = planes;
+    save->over = hub->phase == PHASE_CLOSING;
+    save->has_best = hub->best != NULL;
+    save->best_version = hub->best_version;
     for (unsigned plane = 0; plane < planes; plane++)
         for (uint32_t i = 0; i < hub->chunks; i++)
             job->in[at++].blob = blob_ref(hub->centre[i].plane[plane]);
     if (hub->best)
         at = add_chunks(hub, job, hub->best, at);
     job->in[at].blob = saved_write(hub);
-    job->number[1] = planes;
-    job->number[2] = hub->closing;
-    job->number[3] = hub->best ? (double)hub->best_version : -1;
     hub->want_save = false;
     hub->saving = true;
     hub->next_save = hub->now + hub->config.save_interval;
@@ -146,30 +176,32 @@ static void take_now(struct hub *hub)
     keeping_start(hub);
 }
 
-void snapshot_try(struct hub *hub)
+void snapshot_settle(struct hub *hub)
 {
-    bool wanted;
+    bool wanted, fenced = hub->fence;
 
     if (hub->back.wanted && !hub->evaluating && is_complete(hub))
         rollback_do(hub);
     wanted = hub->want_evaluate || hub->want_save || hub->back.wanted ||
-             keeping_wants(hub);
+             hub->keeping.wanted;
     if (is_complete(hub)) {
         take_now(hub);
         wanted = false;
     }
     /* Last offers do not wait for one of them that never comes: what is saved
      * at the end has them all. */
-    wanted &= hub->founded && (!hub->ending || hub->back.wanted);
-    hub->fence = hub->closing || hub->stopping || keeping_holds(hub) || wanted;
+    wanted &= hub->founded && (!run_is_ending(hub) || hub->back.wanted);
+    hub->fence = hub->phase >= PHASE_STOPPING || hub->keeping.first || wanted;
+    if (fenced && !hub->fence)
+        hub->dirty |= DIRTY_ROUNDS;
 }
 
 void snapshot_tick(struct hub *hub)
 {
     const struct hub_config *config = &hub->config;
 
-    if (!hub->founded || hub->closing || hub->stopping || hub->ended ||
-        hub->recovery.on)
+    if (!hub->founded || hub->phase >= PHASE_STOPPING ||
+        hub->phase == PHASE_RECOVERING)
         return;
     keeping_tick(hub);
     if (!hub->evaluating && hub->now >= hub->next_evaluate &&
@@ -179,7 +211,7 @@ void snapshot_tick(struct hub *hub)
     if (config->save && !hub->saving && hub->now >= hub->next_save &&
         hub->saved_version != hub->version)
         hub->want_save = true;
-    snapshot_try(hub);
+    hub->dirty |= DIRTY_MEMORY;
 }
 
 void snapshot_unscored(struct hub *hub)
@@ -192,41 +224,6 @@ void snapshot_unscored(struct hub *hub)
     hub->best_score = hub->best_measure = NO_SCORE;
     hub->accuracy = hub->best_accuracy = -1;
     hub->error = 0;
-}
-
-void snapshot_scored(struct hub *hub, struct job *job)
-{
-    uint64_t version = (uint64_t)job->number[0];
-
-    hub->evaluating = false;
-    if (job->id < hub->first_score) {
-        finish_advance(hub);
-        return;
-    }
-    hub->scored_version = version;
-    if (job->status != STATUS_OK) {
-        effects_note(hub->out, NOTE_SCORED, "", "scoring failed: %s",
-                     status_words(job->status));
-        finish_advance(hub);
-        return;
-    }
-    hub->score = job->number[1];
-    hub->accuracy = job->number[2];
-    hub->error = job->number[3];
-    if (hub->accuracy >= 0)
-        effects_note(hub->out, NOTE_SCORED, "",
-                     "version %llu: loss %.9g, test accuracy %.2f %%",
-                     (unsigned long long)version, hub->score,
-                     100 * hub->accuracy);
-    else
-        effects_note(hub->out, NOTE_SCORED, "", "version %llu: loss %.9g",
-                     (unsigned long long)version, hub->score);
-    if (measure(hub) < hub->best_measure)
-        keep_best(hub, version, job->in);
-    rollback_judge(hub, version, job->in);
-    snapshot_try(hub);
-    finish_judge(hub);
-    finish_advance(hub);
 }
 
 /* The last save is tried again: a full disk may be cleared. Returns what
@@ -243,11 +240,12 @@ static const char *last_failed(struct hub *hub)
 }
 
 /* The same again and again is said now and then, with how often. */
-static void save_failed(struct hub *hub, const struct job *job)
+static void save_failed(struct hub *hub, const struct save_job *save)
 {
+    const struct job *job = &save->job;
     const char *words = job->out[0] ? (const char *)job->out[0]->bytes
                                     : status_words(job->status);
-    const char *next = hub->closing || hub->stopping
+    const char *next = hub->phase >= PHASE_STOPPING
                            ? last_failed(hub)
                            : "serving goes on, and saving is tried again";
     char times[32] = "";
@@ -263,17 +261,17 @@ static void save_failed(struct hub *hub, const struct job *job)
         (void)snprintf(times, sizeof times, ", %u saves in a row",
                        hub->saves_failed);
     effects_note(hub->out, NOTE_SAVE_FAILED, "", "version %llu: %s; %s%s",
-                 (unsigned long long)job->number[0], hub->save_failure.text,
+                 (unsigned long long)save->version, hub->save_failure.text,
                  next, times);
 }
 
-static void save_went_well(struct hub *hub, const struct job *job)
+static void save_went_well(struct hub *hub, const struct save_job *save)
 {
-    uint64_t version = (uint64_t)job->number[0];
+    uint64_t version = save->version;
 
     hub->saved_version = version;
     hub->save_until = hub->say_failure = 0;
-    if (job->number[3] >= 0 && (uint64_t)job->number[3] == hub->best_version)
+    if (save->has_best && save->best_version == hub->best_version)
         snapshot_drop(hub, &hub->best);
     if (hub->saves_failed)
         effects_note(hub->out, NOTE_SAVED, "",
@@ -289,12 +287,13 @@ static void save_went_well(struct hub *hub, const struct job *job)
 
 void snapshot_saved(struct hub *hub, struct job *job)
 {
+    const struct save_job *save = (struct save_job *)job;
+
     hub->saving = false;
     if (job->status == STATUS_OK)
-        save_went_well(hub, job);
+        save_went_well(hub, save);
     else
-        save_failed(hub, job);
-    orders_saved(hub, job);
-    snapshot_try(hub);
-    finish_advance(hub);
+        save_failed(hub, save);
+    orders_saved(hub, save);
+    hub->dirty |= DIRTY_PHASE | DIRTY_MEMORY;
 }

@@ -1,8 +1,8 @@
-/* Connections that are nobody's. A first word makes a connection one that the
- * hub knows, whatever it says; but who has not become a node's or a group's
- * within half a minute is cut, or one host with a key could hold so many that
- * nobody else has room. They stand in a line, the oldest first, so that looking
- * costs nothing however many there are. */
+/* Connections come and go, and are nobody's at first. A first word makes a
+ * connection one that the hub knows, whatever it says; but who has not become a
+ * node's or a group's within half a minute is cut, or one host with a key could
+ * hold so many that nobody else has room. They stand in a line, the oldest
+ * first, so that looking costs nothing however many there are. */
 #include <stdio.h>
 
 #include "hub/state.h"
@@ -12,35 +12,6 @@
 #define STRANGER_MOST (30 * SECOND)
 
 enum { CUT_AT_ONCE = 256 /* per look: each is an event for the driver */ };
-
-void stranger_leaves(struct hub *hub, struct peer *peer)
-{
-    if (!peer->waits)
-        return;
-    if (peer->former)
-        peer->former->next = peer->next;
-    else
-        hub->strangers = peer->next;
-    if (peer->next)
-        peer->next->former = peer->former;
-    else
-        hub->last_stranger = peer->former;
-    peer->next = peer->former = NULL;
-    peer->waits = false;
-}
-
-void stranger_waits(struct hub *hub, struct peer *peer)
-{
-    stranger_leaves(hub, peer);
-    peer->waits = true;
-    peer->since = hub->now;
-    peer->former = hub->last_stranger;
-    if (peer->former)
-        peer->former->next = peer;
-    else
-        hub->strangers = peer;
-    hub->last_stranger = peer;
-}
 
 static bool is_nobodys(const struct hub *hub, const struct peer *peer)
 {
@@ -74,6 +45,65 @@ void strangers_tick(struct hub *hub)
                      "%u cut that in 30 s had become neither a node's "
                      "connection nor the group's",
                      cut);
+}
+
+/* What a former session sent before it knew that it was over. */
+void hub_on_stray(struct hub *hub, struct peer *peer, const struct msg *msg,
+                  struct blob *payload)
+{
+    (void)hub;
+    (void)peer;
+    (void)msg;
+    (void)payload;
+}
+
+void hub_on_bye(struct hub *hub, struct peer *peer, const struct msg *msg,
+                struct blob *payload)
+{
+    (void)payload;
+    member_gone(hub, hub_member(hub, peer),
+                farewell_words[msg->bye.farewell].doc, true);
+}
+
+void peer_joins(struct hub *hub, const struct event *event)
+{
+    bool bulk = event->channel == CHANNEL_BULK;
+    struct peer *peer = peer_add(hub, event->peer);
+
+    if (peer) {
+        peer->key = event->key;
+        peer->state = event->key == KEY_ENROLS ? PEER_ENROLLER
+                      : bulk                   ? PEER_STRANGER_BULK
+                                               : PEER_STRANGER;
+        return;
+    }
+    effects_note(hub->out, NOTE_REFUSED, "",
+                 "too many connections (%u); one was cut", hub->peers.count);
+    effects_drop(hub->out, event->peer);
+}
+
+/* After the run has ended nodes leave as they should: no news. A lost bulk
+ * connection alone may be the first sign of a goodbye, which comes on the
+ * other one: it is looked at again after MOURNING. */
+void peer_leaves(struct hub *hub, peer_id id)
+{
+    struct peer *peer = peer_find(hub, id);
+    int place;
+
+    enrol_leaves(hub, id);
+    if (!peer)
+        return;
+    place = peer->member;
+    peer_remove(hub, peer);
+    if (place < 0 || hub->phase >= PHASE_ENDED)
+        return;
+    if (peer->state == PEER_MEMBER_BULK) {
+        hub->members[place]->bulk = PEER_NONE;
+        hub->members[place]->bulk_lost = hub->now;
+        member_recount(hub, hub->members[place]);
+    } else {
+        member_gone(hub, hub->members[place], "connection lost", false);
+    }
 }
 
 /* Somebody has been given a wrong number, which is no attack. */

@@ -41,11 +41,11 @@ void superseded_tick(struct hub *hub)
     for (int i = 0; i < hub->member_count; i++) {
         struct member *member = hub->members[i];
 
-        if (!hub->recovery.on && member->present && member->doubt.asked &&
-            !member->doubt.answered &&
+        if (hub->phase != PHASE_RECOVERING && member_is_here(member) &&
+            member->doubt.asked && !member->doubt.answered &&
             hub->now - member->doubt.since >= PROOF_PATIENCE)
-            member_gone(hub, member,
-                        "no proof of another hub came within 10 s", false);
+            member_gone(hub, member, "no proof of another hub came within 10 s",
+                        false);
     }
 }
 
@@ -58,13 +58,13 @@ static void step_down(struct hub *hub, const struct member *witness,
                  "it proves epoch %llu of this run, this hub is at %llu: "
                  "another hub has taken over",
                  (unsigned long long)epoch, (unsigned long long)hub->epoch);
-    hub->recovery.superseded = hub->ended = true;
+    hub->phase = PHASE_SUPERSEDED;
     for (int i = 0; i < hub->member_count; i++) {
         const struct member *member = hub->members[i];
 
-        if (member->present)
+        if (member_is_here(member))
             effects_drop(hub->out, member->control);
-        if (member->present && member->bulk != PEER_NONE)
+        if (member_is_here(member) && member->bulk != PEER_NONE)
             effects_drop(hub->out, member->bulk);
     }
 }
@@ -72,18 +72,18 @@ static void step_down(struct hub *hub, const struct member *witness,
 /* What is of the run's key, but of no later life, is no offence: a node knows
  * of a life before it keeps anything of it. Without keys another hub of the run
  * may have a seal of its own, which proves nothing here. */
-void superseded_proved(struct hub *hub, struct job *job)
+void superseded_proved(struct hub *hub, const struct proof_job *proof)
 {
-    struct member *member = hub->members[job->tag[1]];
+    struct member *member = hub->members[proof->member];
+    const struct job *job = &proof->job;
     struct saved saved;
 
-    if (!member->present || !member->doubt.answered || hub->ended ||
-        member->session != job->tag[3])
+    if (!member_is_here(member) || !member->doubt.answered ||
+        hub->phase >= PHASE_ENDED || member->session != proof->session)
         return;
-    if (job->status != STATUS_OK ||
-        (job->number[PROOF_GENUINE] <= 0 && job->number[PROOF_OPEN] <= 0)) {
+    if (job->status != STATUS_OK && job->status != STATUS_CONFIG) {
         member_offends(hub, member, "what it keeps is not this run's");
-    } else if (job->number[PROOF_GENUINE] > 0 &&
+    } else if (job->status == STATUS_OK &&
                saved_read(&saved, (const char *)job->out[0]->bytes, NULL) ==
                    STATUS_OK &&
                saved.run == hub->config.run &&

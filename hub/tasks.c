@@ -4,7 +4,7 @@
 /* Its parameters are the run's: what it trains now can be merged. */
 static bool may_have_tasks(const struct member *member)
 {
-    return member->present && !member->silent && !member->finished &&
+    return member->state == MEMBER_HERE && !member->finished &&
            member->start == START_GO && !quarantine_holds(member);
 }
 
@@ -30,7 +30,7 @@ static void give(struct hub *hub, struct member *member,
 /* Gives out what is todo, one task to each node that has room, in turn. */
 static void give_all(struct hub *hub)
 {
-    bool gave = !hub->ending;
+    bool gave = !run_is_ending(hub);
     struct task task;
 
     while (gave && hub->ledger.count[TASK_TODO]) {
@@ -66,7 +66,7 @@ void hub_on_report(struct hub *hub, struct peer *peer, const struct msg *msg,
     (void)payload;
     (void)ledger_report(&hub->ledger, (unsigned)peer->member,
                         msg->report.task, msg->report.done);
-    finish_judge(hub);
+    hub->dirty |= DIRTY_PHASE;
     give_all(hub);
 }
 

@@ -32,7 +32,7 @@ double told_median(const struct hub *hub)
     for (int i = 0; i < hub->member_count; i++) {
         const struct member *member = hub->members[i];
 
-        if (member->present && member->conduct.tells)
+        if (member_is_here(member) && member->conduct.tells)
             list[count++] = member->conduct.told;
     }
     qsort(list, count, sizeof *list, usual_by_size);

@@ -5,6 +5,18 @@
 
 #include "hub/state.h"
 
+/* Of a last offer that was granted something comes in so long, or it is not
+ * waited for. */
+#define FIRST_BYTES LAST_CALL
+/* And of one of which something has come this long at least: links are away for
+ * some seconds now and then. */
+#define NEXT_BYTES (5 * SECOND)
+/* All of it may take so long, or three times as long as its node's link has
+ * been seen to need for all parameters as they are; but nobody holds up the end
+ * of a run for longer than that. */
+#define LAST_UPLOAD (120 * SECOND)
+#define LAST_MOST (1800 * SECOND)
+
 /* ---- what nodes need ---- */
 
 void waits_offered(struct member *member)
@@ -97,7 +109,7 @@ static void look_at_offers(struct hub *hub, nanos span)
     const struct round *round = hub->open;
     struct usual steps, fetch;
 
-    if (!round || round->closed || !round->count || hub->ending ||
+    if (!round || round->closed || !round->count || run_is_ending(hub) ||
         members_live(hub) < gate_nodes(hub))
         return;
     steps = usual_of(hub, steps_time);
@@ -142,7 +154,7 @@ static unsigned all_uploads(const struct hub *hub)
 /* Nobody waits for it. */
 static bool is_skipped(const struct member *member)
 {
-    return member->silent || member->patience.spent;
+    return member->state == MEMBER_SILENT || member->patience.spent;
 }
 
 /* Which of a member's the others are sent behind; NULL: it uploads nothing. */
@@ -237,7 +249,7 @@ double waits_whole(const struct hub *hub, const struct member *member)
     return whole_time(hub, usual);
 }
 
-double waits_own(const struct hub *hub, const struct member *member)
+static double own_time(const struct hub *hub, const struct member *member)
 {
     return whole_time(hub, upload_rate(member));
 }
@@ -279,11 +291,52 @@ static void cut(struct hub *hub, struct contribution *slow)
     contribution_cut(hub, slow, VERDICT_EXPIRED, false);
 }
 
+/* Something has come of it, and more may be on its way: three times as long as
+ * its chunks have taken so far has not passed. */
+static bool brings(const struct hub *hub, const struct contribution *one)
+{
+    nanos taken = one->progress - one->began;
+    nanos still = flow_still(hub, one);
+
+    if (!one->loan.came)
+        return still < (taken ? STUCK : FIRST_BYTES);
+    return still <= NEXT_BYTES || still <= 3 * taken / (nanos)one->loan.came;
+}
+
+/* How long all of it may take, by what its node, or else others, or else it
+ * itself has needed. */
+static nanos most_of(const struct hub *hub, const struct contribution *one)
+{
+    const struct member *member = hub->members[one->member];
+    double most = own_time(hub, member);
+
+    if (most >= HUGE_VAL)
+        most = waits_whole(hub, member);
+    if (most >= HUGE_VAL && one->loan.came)
+        most = SLOWER * patience_seconds(one->progress - one->began) *
+               hub->chunks / one->loan.came;
+    if (!(most < patience_seconds(LAST_MOST)))
+        return LAST_MOST;
+    return most > patience_seconds(LAST_UPLOAD)
+               ? (nanos)(most * (double)SECOND)
+               : LAST_UPLOAD;
+}
+
+static bool still_comes(const struct hub *hub, const struct contribution *one)
+{
+    return brings(hub, one) && hub->now - one->began < most_of(hub, one);
+}
+
+static bool is_last_offer(const struct hub *hub, const struct contribution *one)
+{
+    return one->offer.last && still_comes(hub, one);
+}
+
 /* What its node cannot give again is not lost by some seconds of silence. */
 static bool is_spared(const struct hub *hub, const struct contribution *one)
 {
-    return waits_last(hub, one) &&
-           (hub->ending || !hub->members[one->member]->patience.spent);
+    return is_last_offer(hub, one) &&
+           (run_is_ending(hub) || !hub->members[one->member]->patience.spent);
 }
 
 /* Nobody waits for whom there is no patience left; and with --miss cut
@@ -295,7 +348,7 @@ static bool is_dropped(const struct hub *hub, const struct contribution *slow,
 
     if (is_spared(hub, slow))
         return false;
-    return member->silent ||
+    return member->state == MEMBER_SILENT ||
            (slow->loan.prompt && !slow->offer.last && still >= SECOND) ||
            (member->patience.spent && !ends_itself(hub, slow));
 }
@@ -312,7 +365,8 @@ static void look_at_upload(struct hub *hub, const struct round *round,
     if (still >= STUCK * (nanos)all_uploads(hub))
         (void)patience_use(hub, member, still, "nothing comes of its upload");
     else if (!(behind && is_dropped(hub, slow, still)) &&
-             !(!hub->ending && holds_up(hub, round, slow, behind, rates) &&
+             !(!run_is_ending(hub) &&
+               holds_up(hub, round, slow, behind, rates) &&
                patience_use(hub, member, span, "its upload is too slow")))
         return;
     cut(hub, slow);
@@ -362,23 +416,77 @@ void waits_skip(struct hub *hub, const struct round *round)
 
 /* ---- all of it ---- */
 
-void waits_tick(struct hub *hub)
+void waits_tick(struct hub *hub, nanos span)
 {
-    nanos span = hub->now - hub->waited;
-
-    hub->waited = hub->now;
-    if (span > 2 * HUB_TICK)
-        span = 2 * HUB_TICK;
     for (int i = 0; i < hub->member_count; i++)
         patience_return(hub, hub->members[i], span);
     hub->newcomers.used -= PATIENCE_BACK * patience_seconds(span);
     if (hub->newcomers.used < 0)
         hub->newcomers.used = 0;
-    review_tick(hub, span);
-    review_warn(hub);
     look_at_offers(hub, span);
     look_at_uploads(hub, span);
-    rounds_settle(hub);
-    merge_try_all(hub);
-    rounds_advance(hub);
+    hub->dirty |= DIRTY_ROUNDS;
+}
+
+/* ---- the end of a run ---- */
+
+void waits_end(struct hub *hub)
+{
+    for (int i = 0; i < hub->member_count; i++) {
+        hub->members[i]->patience.used = 0;
+        hub->members[i]->patience.spent = false;
+        member_recount(hub, hub->members[i]);
+    }
+}
+
+bool waits_bring(const struct hub *hub)
+{
+    for (const struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; i < round->count; i++)
+            if (waits_uploads(hub, round->list[i]) &&
+                still_comes(hub, round->list[i]))
+                return true;
+    return false;
+}
+
+bool waits_free(struct hub *hub)
+{
+    bool any = false;
+
+    for (struct round *round = hub->rounds; round; round = round->next)
+        for (unsigned i = 0; i < round->count; i++) {
+            struct contribution *one = round->list[i];
+
+            if (one->offer.last || !waits_uploads(hub, one) ||
+                (one->offer.kind == EXCHANGE_GRADIENT && brings(hub, one)))
+                continue;
+            contribution_cut(hub, one, VERDICT_EXPIRED, false);
+            any = true;
+        }
+    return any;
+}
+
+/* ---- rounds that bring nothing ---- */
+
+/* The link was too slow for it, or broke. */
+static bool is_late(enum verdict verdict)
+{
+    return verdict == VERDICT_EXPIRED || verdict == VERDICT_LOST;
+}
+
+void waits_barren(struct hub *hub, const struct round *round, bool merged)
+{
+    bool late = false;
+
+    for (unsigned i = 0; i < round->count; i++)
+        for (uint32_t j = 0; j < hub->chunks; j++)
+            late |= is_late(contribution_fate(round->list[i], j));
+    if (merged)
+        hub->barren = 0;
+    else if (late && ++hub->barren % BARREN_ROUNDS == 0)
+        effects_note(hub->out, NOTE_BARREN, "",
+                     "%u rounds in a row have brought nothing in time: links "
+                     "are too slow or break too often. Start the hub with a "
+                     "larger --every, --codec-up int4 and --fragments 8%s",
+                     hub->barren, hub->contest ? ", and --init hub" : "");
 }

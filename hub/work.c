@@ -9,25 +9,42 @@
 #include "core/floats.h"
 #include "hub/hub.h"
 
-static void check(struct job *job)
+struct chunk_check *check_make(const struct work *work, struct pool *pool,
+                               unsigned inputs, const struct msg_chunk *chunk,
+                               struct blob *payload)
 {
+    struct chunk_check *check = job_make(work, sizeof *check, pool, inputs);
+
+    check->job.in[0] = (struct input){blob_ref(payload), 1, chunk->codec};
+    check->exchange = chunk->exchange;
+    check->chunk = chunk->chunk;
+    check->checksum = chunk->checksum;
+    return check;
+}
+
+void check_chunk(struct job *job)
+{
+    struct chunk_check *check = (struct chunk_check *)job;
     struct blob *payload = job->in[0].blob;
-    double squares;
 
     if (!payload_fits(&job->extent, job->in[0].codec, payload->bytes,
                       payload->size)) {
         blob_seal(payload);
-        job->status = payload->checksum == job->tag[2] ? STATUS_MALFORMED
-                                                       : STATUS_AGAIN;
+        job->status = payload->checksum == check->checksum ? STATUS_MALFORMED
+                                                           : STATUS_AGAIN;
         return;
     }
-    squares = job_measure(job, 0);
-    if (payload->checksum != job->tag[2])
+    check->squares = job_measure(job, 0);
+    if (payload->checksum != check->checksum)
         job->status = STATUS_AGAIN;
-    else if (!(squares <= MOST_SQUARES_TAKEN))
+    else if (!(check->squares <= MOST_SQUARES_TAKEN))
         job->status = STATUS_CONFIG;
-    job->number[0] = squares;
-    if (job->status == STATUS_OK && !job->tag[0] && job->inputs == 1)
+}
+
+void check_given(struct job *job)
+{
+    check_chunk(job);
+    if (job->status == STATUS_OK)
         (void)job_add_up(job, 0, job->inputs, 0, true);
 }
 
@@ -65,6 +82,7 @@ static void reduce_rows(struct job *job, const struct policy *policy,
                         double **rows, size_t first, size_t count,
                         double *value)
 {
+    double whole = ((const struct chunk_merge *)job)->whole;
     unsigned contributed = job->inputs - MERGE_FROM;
 
     for (unsigned i = 0; i < contributed; i++)
@@ -72,8 +90,8 @@ static void reduce_rows(struct job *job, const struct policy *policy,
                 rows[i]);
     policy->reduce->rows((const double *const *)rows, contributed, count,
                          &policy->numbers, value);
-    if (job->number[MERGE_WHOLE] != 1)
-        floats_divide(value, count, job->number[MERGE_WHOLE]);
+    if (whole != 1)
+        floats_divide(value, count, whole);
 }
 
 static void reduce(struct job *job, const struct policy *policy,
@@ -84,20 +102,21 @@ static void reduce(struct job *job, const struct policy *policy,
         return;
     }
     job_sum(job, MERGE_FROM, job->inputs, first, count, value);
-    floats_divide(value, count, job->number[MERGE_WHOLE]);
+    floats_divide(value, count, ((const struct chunk_merge *)job)->whole);
 }
 
 static void merge_tiles(struct job *job, const struct policy *policy,
                         double **rows)
 {
+    const struct chunk_merge *merge = (const struct chunk_merge *)job;
     double value[CODEC_GRAIN];
     struct merge_tile tile = {
         .value = value,
         .sign = policy->exchange == EXCHANGE_GRADIENT ? -1 : 1,
         .contributed = job->inputs - MERGE_FROM,
-        .live = (unsigned)job->number[MERGE_LIVE],
-        .turn = (uint64_t)job->number[MERGE_TURN],
-        .lost = job->number[MERGE_LOST],
+        .live = merge->live,
+        .turn = merge->turn,
+        .lost = merge->lost,
         .numbers = &policy->numbers};
     size_t most = job_tile(job);
     struct sealing sealing;
@@ -117,7 +136,7 @@ static void merge_tiles(struct job *job, const struct policy *policy,
     sealing_end(&sealing, job->out[0]);
 }
 
-static void merge(struct job *job)
+void merge_chunk(struct job *job)
 {
     const struct policy *policy = job->context;
     unsigned contributed = job->inputs - MERGE_FROM;
@@ -142,13 +161,13 @@ static void merge(struct job *job)
     free(space);
 }
 
-static void form(struct job *job)
+void form_chunk(struct job *job)
 {
     (void)job_add_up(job, 0, job->inputs, 0, true);
 }
 
 /* The difference is encoded, and what it decodes to added. */
-static void shade(struct job *job)
+void shade_chunk(struct job *job)
 {
     struct input *shadow = &job->in[SHADE_SHADOW];
     struct input *change = &job->in[SHADE_CHANGE];
@@ -178,7 +197,7 @@ static void shade(struct job *job)
     blob_unref(&difference);
 }
 
-static void make_manifest(struct job *job)
+void make_manifest(struct job *job)
 {
     const struct hub_seal *seal = job->context;
     uint32_t chunks = job->inputs - 1;
@@ -199,7 +218,7 @@ static void make_manifest(struct job *job)
     job->out[0] = out;
 }
 
-static void prove(struct job *job)
+void prove_manifest(struct job *job)
 {
     const struct hub_seal *seal = job->context;
     const struct blob *payload = job->in[0].blob;
@@ -210,8 +229,11 @@ static void prove(struct job *job)
         job->status = STATUS_MALFORMED;
         return;
     }
-    job->number[PROOF_GENUINE] = manifest_is_genuine(&manifest, seal->key);
-    job->number[PROOF_OPEN] = seal->open;
+    if (!manifest_is_genuine(&manifest, seal->key)) {
+        job->status = seal->open ? STATUS_CONFIG : STATUS_MALFORMED;
+        if (!seal->open)
+            return;
+    }
     job->out[0] = blob_new(job->pool, (size_t)manifest.state_bytes + 1);
     if (!job->out[0]) {
         job->status = STATUS_NO_MEMORY;
@@ -223,14 +245,14 @@ static void prove(struct job *job)
 
 /* The bits are copied, not added up, as nodes hold them: -0 stays what it is.
  */
-static void check_kept(struct job *job)
+void check_kept(struct job *job)
 {
     const struct blob *payload = job->in[0].blob;
     const struct blob *proof = job->in[1].blob;
-    uint32_t chunk = (uint32_t)(job->tag[1] >> 16);
+    uint32_t chunk = ((const struct chunk_check *)job)->chunk;
     struct manifest manifest;
 
-    check(job);
+    check_chunk(job);
     if (job->status != STATUS_OK)
         return;
     if (job->in[0].codec != CODEC_RAW ||
@@ -246,17 +268,3 @@ static void check_kept(struct job *job)
     memcpy(job->out[0]->bytes, payload->bytes, payload->size);
     blob_seal(job->out[0]);
 }
-
-static void hint(struct job *job)
-{
-    (void)job;
-}
-
-const struct work work_manifest = {"manifest", make_manifest, NULL};
-const struct work work_proof = {"proof", prove, NULL};
-const struct work work_kept = {"kept", check_kept, NULL};
-const struct work work_hint = {"hint", hint, NULL};
-const struct work work_form = {"form", form, NULL};
-const struct work work_check = {"check", check, NULL};
-const struct work work_shade = {"shade", shade, NULL};
-const struct work work_merge = {"merge", merge, NULL};

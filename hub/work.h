@@ -1,51 +1,96 @@
-/* The hub's work on payloads. */
+/* The hub's work on payloads: what its jobs are, and the pure functions that
+ * they run. The row of each kind is beside the function that takes its end. */
 #ifndef HUB_WORK_H
 #define HUB_WORK_H
 
+#include "codec/msg.h"
 #include "policies/policy.h"
 #include "seam/machine.h"
 
-/* Where a merge's inputs and numbers stand. */
-enum { MERGE_THETA, MERGE_PLANES, MERGE_FROM = MERGE_PLANES + POLICY_PLANES };
-enum { MERGE_WHOLE, MERGE_LIVE, MERGE_TURN, MERGE_LOST };
-/* number[] of a proof: the hub itself made it; the hub has no keys. */
-enum { PROOF_GENUINE, PROOF_OPEN };
-enum { SHADE_THETA, SHADE_SHADOW, SHADE_CHANGE, SHADE_INPUTS };
+/* A chunk that a member has sent: of an exchange, or (0) parameters. Input 0
+ * must have the checksum (AGAIN), fit `elements` of its codec (MALFORMED) and
+ * be finite (CONFIG). */
+struct chunk_check {
+    struct job job;
+    int member;
+    uint64_t session, exchange, checksum;
+    uint32_t chunk;
+    double squares; /* out: its squared norm */
+};
+/* Borrows the payload; who sent it is the caller's to say. */
+struct chunk_check *check_make(const struct work *work, struct pool *pool,
+                               unsigned inputs, const struct msg_chunk *chunk,
+                               struct blob *payload);
+void check_chunk(struct job *job);
+/* For first parameters: out[0] = its values, in a blob of the pool: it stays,
+ * and would keep what the network takes its buffers from from being used again.
+ */
+void check_given(struct job *job);
+/* One that a node has kept: in[1] = the manifest that must hold it (MALFORMED).
+ * out[0] = its bits. */
+void check_kept(struct job *job);
 
-/* Input 0 must have the checksum in tag[2] (AGAIN), fit `elements` of its codec
- * (MALFORMED) and be finite (CONFIG). number[0] = its squared norm. For
- * exchange 0 (tag[0]) out[0] = its values, in a blob of the pool: it stays, and
- * would keep what the network takes its buffers from from being used again. */
-extern const struct work work_check;
-/* in[] = theta, planes (or empty), contributions with their shares; number[]
- * = what their sum is divided by, nodes that are live, contributions before,
- * the share of the momentum that is lost;
- * context = struct policy. out[] = the new theta, sealed; the new planes. */
+/* in[] = theta, planes (or empty), contributions with their shares; context =
+ * struct policy. out[] = the new theta, sealed; the new planes. */
+struct chunk_merge {
+    struct job job;
+    uint32_t chunk;
+    unsigned live;      /* nodes */
+    uint64_t turn;      /* contributions before */
+    double whole, lost; /* what their sum is divided by; the share of the
+                           momentum that is lost */
+};
+enum { MERGE_THETA, MERGE_PLANES, MERGE_FROM = MERGE_PLANES + POLICY_PLANES };
+void merge_chunk(struct job *job);
 extern const struct work work_merge;
-/* in[] = chunks as nodes hold them, each with the version at which it changed
- * as its weight, then the state as text; context = the key. out[0] = the
- * manifest. */
-extern const struct work work_manifest;
-/* in[0] = a manifest from outside, context = the key. out[0] = its state, with
- * a NUL. MALFORMED: it is not of who has the key. */
-extern const struct work work_proof;
-/* A chunk that a node has kept: as work_check, and in[1] = the manifest that
- * must hold it (MALFORMED). out[0] = its bits. */
-extern const struct work work_kept;
+
 /* What nodes hold of a chunk follows the centre. in[] = theta, the shadow, and
  * an empty input that names the codec. out[] = the new shadow, which is the old
  * one changed by what the other output, the change, decodes to: nodes add the
  * same, and get the same to the last bit. Both are sealed. CONFIG when some
  * value of theta or of the new shadow is not finite. */
-extern const struct work work_shade;
-/* The whole of contributions is judged by a STAGED rule. in[] = the order, a
- * struct judge_order, in which weights and scores are written; chunks of theta
- * (or empty), then the chunks of each contribution. number[0] is the caller's.
- */
-extern const struct work work_judge;
+struct chunk_shade {
+    struct job job;
+    uint32_t chunk;
+};
+enum { SHADE_THETA, SHADE_SHADOW, SHADE_CHANGE, SHADE_INPUTS };
+void shade_chunk(struct job *job);
+
+/* in[] = chunks as nodes hold them, each with the version at which it changed
+ * as its weight, then the state as text; context = the key. out[0] = the
+ * manifest. */
+struct manifest_job {
+    struct job job;
+    uint64_t epoch, version;
+};
+void make_manifest(struct job *job);
+extern const struct work work_manifest;
+
+/* in[0] = a manifest from outside, context = the key. out[0] = its state, with
+ * a NUL. MALFORMED: it is not of who has the key; CONFIG: nor is it, but the
+ * hub has no keys. */
+struct proof_job {
+    struct job job;
+    int member;
+    uint64_t session;
+};
+void prove_manifest(struct job *job);
+extern const struct work work_proof;
 
 /* out[0] = the sum of all inputs as float32, sealed. */
-extern const struct work work_form;
+struct form_job {
+    struct job job;
+    uint64_t review;
+    unsigned subject;
+    uint32_t chunk;
+};
+void form_chunk(struct job *job);
+
+/* The whole of contributions is judged by a STAGED rule. in[] = the order, a
+ * struct judge_order, in which weights and scores are written; chunks of theta
+ * (or empty), then the chunks of each contribution. */
+void judge_whole(struct job *job);
+extern const struct work work_judge;
 
 /* What other nodes say of a contribution. */
 struct reviewed {
@@ -54,6 +99,7 @@ struct reviewed {
 };
 
 struct judge_order {
+    uint64_t round; /* its number */
     const struct policy *policy;
     struct standing standing;
     const struct work *evaluate; /* or NULL */
@@ -70,9 +116,5 @@ struct judge_order {
         struct reviewed review;
     } one[];
 };
-
-/* Stands for scoring where the hub cannot score: the score is what the nodes
- * said, and is in number[1] already. */
-extern const struct work work_hint;
 
 #endif

@@ -127,10 +127,16 @@ static void add_judgement(struct form *form, const struct job *job)
     }
 }
 
-static void add_output(struct form *form, const struct job *job)
+static void add_scores(struct form *form, const struct score_job *score)
 {
-    for (unsigned i = 0; i < JOB_NUMBERS; i++)
-        form_real(form, job->number[i]);
+    form_real(form, score->loss);
+    form_real(form, score->accuracy);
+    form_real(form, score->error);
+}
+
+static void add_output(const struct journal *journal, struct form *form,
+                       const struct job *job)
+{
     for (unsigned i = 0; i < JOB_OUTPUTS; i++) {
         const struct blob *out = job->out[i];
 
@@ -140,6 +146,8 @@ static void add_output(struct form *form, const struct job *job)
     }
     if (job->work == &work_judge)
         add_judgement(form, job);
+    if (job->work == journal->evaluate)
+        add_scores(form, (const struct score_job *)job);
 }
 
 static void add_job(struct journal *journal, const struct job *job)
@@ -152,7 +160,7 @@ static void add_job(struct journal *journal, const struct job *job)
     form_number(form, job->status);
     form_number(form, given);
     if (given)
-        add_output(form, job);
+        add_output(journal, form, job);
 }
 
 static void add_event(struct journal *journal, const struct event *event)

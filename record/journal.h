@@ -5,7 +5,7 @@
  * other programs: here are the bytes of all payloads, and so a journal is as
  * large as what nodes have sent.
  *
- * A file is the line `starswitch-journal 3` and frames. A frame is three
+ * A file is the line `starswitch-journal 4` and frames. A frame is three
  * numbers, the bytes of its body, those of its payload and a checksum; then the
  * body and the payload. Numbers have 8 bytes, little-endian. The checksum is
  * XXH3-64 of the body, seeded with the frame's number from 0, and of the
@@ -33,7 +33,7 @@
 #include "record/form.h"
 #include "record/spool.h"
 
-#define JOURNAL_FORMAT "starswitch-journal 3"
+#define JOURNAL_FORMAT "starswitch-journal 4"
 
 struct journal;
 
@@ -98,8 +98,10 @@ const struct journal_head *journal_head(const struct journal_reader *reader);
  * breaks off. */
 enum status journal_next(struct journal_reader *reader, struct pool *pool,
                          struct journal_step *out, struct why *why) MUST_CHECK;
-/* Gives the job what came out of it; false: it is not that job's. */
-bool journal_give(const struct journal_step *step, struct job *job);
+/* Gives the job what came out of it, of `evaluate` a score too; false: it is
+ * not that job's. */
+bool journal_give(const struct journal_step *step, const struct work *evaluate,
+                  struct job *job);
 /* NULL is passed over. */
 void journal_read_close(struct journal_reader **reader);
 

@@ -249,8 +249,11 @@ const struct journal_head *journal_head(const struct journal_reader *reader)
 
 /* ---- steps ---- */
 
-static void read_job(struct formed *body, struct journal_step *step)
+static void read_job(const struct journal_reader *reader, struct formed *body,
+                     struct journal_step *step)
 {
+    uint64_t left = 0; /* of values */
+
     formed_text(body, step->work, sizeof step->work);
     step->job = formed_number(body);
     step->status = (enum status)formed_below(body, STATUSES);
@@ -258,17 +261,17 @@ static void read_job(struct formed *body, struct journal_step *step)
     step->output = *body;
     if (!step->given)
         return;
-    for (unsigned i = 0; i < JOB_NUMBERS; i++)
-        (void)formed_real(body);
     for (unsigned i = 0; i < JOB_OUTPUTS; i++) {
         size_t size;
 
         if (formed_below(body, 2))
             (void)formed_string(body, &size);
     }
-    if (strcmp(step->work, work_judge.name) != 0)
-        return;
-    for (uint64_t left = formed_number(body); left && !body->bad; left--)
+    if (strcmp(step->work, work_judge.name) == 0)
+        left = formed_number(body);
+    else if (strcmp(step->work, reader->head.evaluate) == 0)
+        left = 1;
+    for (; left && !body->bad; left--)
         for (unsigned i = 0; i < 3; i++)
             (void)formed_number(body);
 }
@@ -293,7 +296,7 @@ static void read_event(struct journal_reader *reader, struct formed *body,
         event->msg = &step->msg;
     }
     if (event->kind == EVENT_DONE)
-        read_job(body, step);
+        read_job(reader, body, step);
     step->lines = (const char *)formed_string(body, &step->size);
 }
 
@@ -343,13 +346,19 @@ static void give_judgement(struct formed *output, struct job *job)
     }
 }
 
-bool journal_give(const struct journal_step *step, struct job *job)
+static void give_scores(struct formed *output, struct score_job *score)
+{
+    score->loss = formed_real(output);
+    score->accuracy = formed_real(output);
+    score->error = formed_real(output);
+}
+
+bool journal_give(const struct journal_step *step, const struct work *evaluate,
+                  struct job *job)
 {
     struct formed output = step->output;
 
     job->status = step->status;
-    for (unsigned i = 0; i < JOB_NUMBERS; i++)
-        job->number[i] = formed_real(&output);
     for (unsigned i = 0; i < JOB_OUTPUTS; i++) {
         size_t size;
         const unsigned char *bytes;
@@ -365,6 +374,8 @@ bool journal_give(const struct journal_step *step, struct job *job)
     }
     if (job->work == &work_judge)
         give_judgement(&output, job);
+    if (job->work == evaluate)
+        give_scores(&output, (struct score_job *)job);
     return !output.bad;
 }
 

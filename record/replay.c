@@ -11,6 +11,7 @@
 /* A hub that does it again. */
 struct again {
     struct hub *hub;
+    const struct work *evaluate;
     struct effects effects;
     struct form lines;
     struct job **jobs; /* that it wants done */
@@ -150,7 +151,7 @@ static enum status do_job(struct again *again, struct journal_step *step,
         return differs(again, step, "a job is done that the hub has not begun",
                        why);
     }
-    if (step->given && !journal_give(step, job))
+    if (step->given && !journal_give(step, again->evaluate, job))
         return differs(again, step, "what a job came to is not that job's",
                        why);
     if (!step->given) {
@@ -217,7 +218,9 @@ enum status replay_run(struct journal_reader *reader,
                        struct replay *out, struct why *why)
 {
     const struct hub_saved *saved = &journal_head(reader)->saved;
-    struct again again = {.hub = hub_new(config, pool), .out = out};
+    struct again again = {.hub = hub_new(config, pool),
+                          .evaluate = config->evaluate,
+                          .out = out};
     struct journal_step step;
     enum status status = STATUS_OK;
 

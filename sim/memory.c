@@ -39,20 +39,21 @@ static void replace(float **old, float *values)
 
 static void remember(struct job *job)
 {
+    const struct save_job *save = (const struct save_job *)job;
     struct world *world = (struct world *)job->context;
     struct world_saved *saved = &world->saved;
     const struct blob *state = job->in[job->inputs - 1].blob;
     unsigned chunks =
         chunks_of(job->extent.elements, world->config.hub.chunk_elements);
-    unsigned planes = (unsigned)job->number[1];
+    unsigned planes = save->planes;
 
-    if (job->number[3] >= 0) {
+    if (save->has_best) {
         replace(&saved->best, gather(world, job, (1 + planes) * chunks));
-        saved->best_version = (uint64_t)job->number[3];
+        saved->best_version = save->best_version;
     }
     saved->count++;
-    saved->last = job->number[2] > 0;
-    saved->version = (uint64_t)job->number[0];
+    saved->last = save->over;
+    saved->version = save->version;
     saved->elements = job->extent.elements;
     replace(&saved->theta, gather(world, job, 0));
     for (unsigned i = 0; i < POLICY_PLANES; i++) {
@@ -66,12 +67,13 @@ static void remember(struct job *job)
 
 static void score(struct job *job)
 {
+    struct score_job *score = (struct score_job *)job;
     const struct world *world = job->context;
     const struct world_hooks *hooks = &world->config.hooks;
     float *theta = gather(world, job, 0);
 
     hooks->evaluate(hooks->context, theta, job->extent.elements,
-                    &job->number[1], &job->number[2]);
+                    &score->loss, &score->accuracy);
     free(theta);
 }
 

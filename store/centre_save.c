@@ -197,6 +197,7 @@ static enum status write_snapshot(const struct snapshot *snapshot,
  * all elements. */
 static void split_inputs(const struct job *job, struct snapshot *out)
 {
+    const struct save_job *save = (const struct save_job *)job;
     uint64_t size = 0, wanted = out->store->schema->elements * sizeof(float);
 
     while (size < wanted) {
@@ -204,9 +205,9 @@ static void split_inputs(const struct job *job, struct snapshot *out)
         size += job->in[out->chunks++].blob->size;
     }
     assert(size == wanted && out->chunks > 0);
-    out->planes = (unsigned)job->number[1];
-    out->has_best = job->number[3] > NONE;
-    out->best_version = out->has_best ? (uint64_t)job->number[3] : 0;
+    out->planes = save->planes;
+    out->has_best = save->has_best;
+    out->best_version = save->has_best ? save->best_version : 0;
     assert(out->planes <= POLICY_PLANES);
     assert(job->inputs ==
            (1 + out->planes + (out->has_best ? 1 : 0)) * out->chunks + 1);
@@ -235,7 +236,8 @@ static enum status gather_parts(const struct job *job, struct snapshot *out,
 static enum status save(struct job *job, struct why *why)
 {
     struct snapshot snapshot = {.store = job->context,
-                                .version = (uint64_t)job->number[0]};
+                                .version =
+                                    ((const struct save_job *)job)->version};
     enum status status;
 
     assert(snapshot.store->schema && snapshot.store->best > 0);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hub/hub.h"
 #include "train/trainer.h"
 
 static enum status describe(struct scorer *scorer, struct why *why)
@@ -79,6 +80,7 @@ void scorer_close(struct scorer *scorer)
 static void score(struct job *job)
 {
     struct scorer *scorer = (struct scorer *)job->context;
+    struct score_job *score = (struct score_job *)job;
     struct star_evaluation result = {0};
     float *to = scorer->values;
     struct why why;
@@ -95,10 +97,10 @@ static void score(struct job *job)
     job->status =
         trainer_evaluate(scorer->trainer, scorer->values, 0, &result, &why);
     (void)pthread_mutex_unlock(&scorer->lock);
-    job->number[1] = result.loss;
-    job->number[2] = result.accuracy;
+    score->loss = result.loss;
+    score->accuracy = result.accuracy;
     if (result.samples)
-        job->number[3] = result.deviation / sqrt((double)result.samples);
+        score->error = result.deviation / sqrt((double)result.samples);
 }
 
 const struct work score_centre = {"score", score, NULL};

@@ -238,9 +238,12 @@ static void save(struct job *job)
  * good as its first value is low. */
 static void score(struct job *job)
 {
-    job->number[1] = job->number[0] > 0 ? -job->number[0]
-                                        : blob_floats(job->in[0].blob)[0];
-    job->number[2] = job->number[0] / 100;
+    struct score_job *score = (struct score_job *)job;
+    double version = (double)score->version;
+
+    score->loss =
+        version > 0 ? -version : (double)blob_floats(job->in[0].blob)[0];
+    score->accuracy = version / 100;
 }
 
 static const struct work work_save = {"save", save, NULL};

@@ -156,7 +156,8 @@ static void answers_to_what_was_not_asked_change_nothing(void)
 
 static void score(struct job *job)
 {
-    job->number[1] = fabs((double)blob_floats(job->in[0].blob)[0] - 3);
+    ((struct score_job *)job)->loss =
+        fabs((double)blob_floats(job->in[0].blob)[0] - 3);
 }
 
 static void a_hub_with_data_asks_nobody(void)

@@ -303,7 +303,8 @@ static void t20_changes_that_were_never_sent_are_not_held(void)
 /* A job of this kind on chunks of these values. */
 static struct job *shade_of(struct pool *pool, double theta, double shadow)
 {
-    struct job *job = job_new(&work_shade, pool, SHADE_INPUTS);
+    static const struct work row = {"shade", shade_chunk, NULL};
+    struct job *job = job_new(&row, pool, SHADE_INPUTS);
 
     job->in[SHADE_THETA].blob = hand_floats(pool, 4, theta);
     job->in[SHADE_SHADOW].blob = hand_floats(pool, 4, shadow);

@@ -29,6 +29,7 @@ static void copy_chunks(const struct job *job, unsigned first, float *to)
 
 static void save(struct job *job)
 {
+    const struct save_job *save = (struct save_job *)job;
     struct store *store = store_of(job);
     const struct blob *text = job->in[job->inputs - 1].blob;
 
@@ -37,18 +38,18 @@ static void save(struct job *job)
         job->status = STATUS_IO;
         return;
     }
-    store->planes = (unsigned)job->number[1];
-    if (job->number[3] >= 0) {
+    store->planes = save->planes;
+    if (save->has_best) {
         const struct input *best =
             &job->in[(size_t)(1 + store->planes) * BENCH_CHUNKS];
 
         store->bests++;
-        store->best_version = (uint64_t)job->number[3];
+        store->best_version = save->best_version;
         store->best_first = hand_float(best->blob, 0);
     }
     store->saves++;
-    store->finals += job->number[2] > 0;
-    store->version = (uint64_t)job->number[0];
+    store->finals += save->over;
+    store->version = save->version;
     copy_chunks(job, 0, store->theta);
     for (unsigned i = 0; i < store->planes; i++)
         copy_chunks(job, (1 + i) * BENCH_CHUNKS, store->plane[i]);
@@ -58,6 +59,7 @@ static void save(struct job *job)
 
 static void score(struct job *job)
 {
+    struct score_job *score = (struct score_job *)job;
     struct store *store = store_of(job);
 
     if (store->fails) {
@@ -65,9 +67,9 @@ static void score(struct job *job)
         return;
     }
     store->scores++;
-    job->number[1] = store->loss;
-    job->number[2] = store->accuracy;
-    job->number[3] = store->error;
+    score->loss = store->loss;
+    score->accuracy = store->accuracy;
+    score->error = store->error;
 }
 
 static const struct work work_save = {"save", save, NULL};

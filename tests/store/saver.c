@@ -65,8 +65,9 @@ struct job *saver_job_best(struct saver *saver, double version, float value,
                            unsigned planes, double best)
 {
     unsigned vectors = 1 + planes + (best >= 0 ? 1 : 0);
-    struct job *job =
-        job_new(&centre_save, saver->pool, vectors * SAVER_CHUNKS + 1);
+    struct save_job *save = job_make(&centre_save, sizeof *save, saver->pool,
+                                     vectors * SAVER_CHUNKS + 1);
+    struct job *job = &save->job;
     char state[STATE_BYTES];
 
     (void)snprintf(state, sizeof state, state_format, version, best);
@@ -78,9 +79,10 @@ struct job *saver_job_best(struct saver *saver, double version, float value,
     job->in[(size_t)vectors * SAVER_CHUNKS].blob = blob_of(saver, state);
     job->context = &saver->store;
     job->extent.elements = SAVER_ELEMENTS;
-    job->number[0] = version;
-    job->number[1] = planes;
-    job->number[3] = best;
+    save->version = (uint64_t)version;
+    save->planes = planes;
+    save->has_best = best >= 0;
+    save->best_version = best >= 0 ? (uint64_t)best : 0;
     return job;
 }
 

@@ -1,0 +1,140 @@
+/* One exchange of a node: its chunks, its credit, its outcome. */
+#ifndef HUB_OFFER_H
+#define HUB_OFFER_H
+
+#include "codec/msg.h"
+#include "core/fragment.h"
+#include "core/words.h"
+#include "hub/handler.h"
+#include "policies/policy.h"
+
+struct member;
+
+enum {
+    MAX_OFFERS = 64, /* of one node that wait for a round */
+    MAX_REMEMBERED = 2 * MAX_OFFERS /* of one node, for when it is back */
+};
+
+enum chunk_state {
+    CHUNK_EXPECTED,  /* not here yet */
+    CHUNK_CHECKING,  /* here, being checked */
+    CHUNK_DELIVERED, /* good, waits for its merge */
+    CHUNK_CLOSED     /* has its verdict */
+};
+
+struct contribution_chunk {
+    enum chunk_state state;
+    enum verdict verdict;
+    enum codec_id codec;
+    struct blob *payload;
+    uint64_t bytes; /* of the payload, once it came */
+};
+
+/* The credit of an upload. */
+struct loan {
+    bool whole;     /* all of it is asked for at once */
+    bool prompt;    /* what has come is done with, merged or not */
+    uint32_t left;  /* chunks that have not come */
+    uint32_t came;  /* chunks that have */
+    int64_t bytes;  /* of those */
+    int64_t given;  /* bytes of credit, ever; less than came: some is owed */
+    int64_t done;   /* bytes that the hub is done with */
+    nanos since;    /* when it last was given some after having none */
+};
+
+/* An offer, from its arrival to its last verdict. */
+struct contribution {
+    int member;
+    uint64_t incarnation, connection; /* whose; connection = session */
+    struct msg_offer offer;
+    struct candidate candidate; /* the same for the policy, at the close */
+    struct fragment part; /* its chunks; the others are closed */
+    uint32_t foreign;     /* how many others */
+    bool passed_over; /* its node gets a newer result, or wants none any more */
+    bool granted, uploads; /* and counts for the budget */
+    struct loan loan;
+    bool merges;  /* it is to be merged, once it is here */
+    bool donates; /* others get it as it is */
+    bool judged;  /* by a STAGED rule */
+    bool refused; /* by it, or it never came */
+    int donor;    /* place in the round of whose it gets, or RECEIVE_... */
+    uint32_t delivered, merged, answered; /* chunks; results sent */
+    struct round *round;       /* that it is in, until that is over */
+    struct contribution *next; /* of its member, in rounds */
+    uint64_t ordinal; /* of its node's offers that were taken */
+    double squares; /* of what has been delivered */
+    nanos began, progress; /* when it was granted; when the last chunk came */
+    nanos behind; /* for how long the others have been ahead of it */
+    struct contribution_chunk *chunks; /* NULL: all of them are as `all` */
+    enum verdict all;
+};
+
+/* offers.c */
+/* If it still waits for a round it is none any more, and the verdict says so:
+ * the node's next one, which holds the same, need not wait behind it. */
+bool offers_withdraw(struct hub *hub, struct member *member,
+                     uint64_t exchange, enum verdict verdict);
+/* So with all of the member's that are in no round that has closed, but for its
+ * last one: that holds what they did. */
+void offers_return(struct hub *hub, struct member *member);
+void offers_withdraw_all(struct hub *hub, struct member *member,
+                         enum verdict verdict);
+handler hub_on_offer;
+
+/* contribution.c */
+/* Nothing that is under way is merged. */
+void rounds_discard(struct hub *hub);
+/* Closes what the member has not delivered; `gone`: also the offers that wait,
+ * and what is being checked. */
+void offers_forget(struct hub *hub, struct member *member,
+                   enum verdict verdict, bool gone);
+/* Tells a node that is back what became of what it sent before. */
+void rounds_recall(struct hub *hub, struct member *member);
+/* Asks for its data, once. */
+void contribution_grant(struct hub *hub, struct contribution *contribution);
+/* It is in a round now, and each of its chunks has a life of its own. */
+void contribution_spread(struct hub *hub, struct contribution *contribution);
+/* The verdict of all its chunks, as long as it waits for a round. */
+void contribution_decline(struct hub *hub, struct contribution *contribution,
+                          enum verdict verdict);
+/* What a chunk was given. */
+enum verdict contribution_fate(const struct contribution *contribution,
+                               uint32_t chunk);
+/* Gives a chunk its verdict. */
+void contribution_close(struct hub *hub, struct contribution *contribution,
+                        uint32_t chunk, enum verdict verdict);
+/* Closes the chunks that are not delivered; `gone`: nor checked. */
+void contribution_cut(struct hub *hub, struct contribution *contribution,
+                      enum verdict verdict, bool gone);
+/* Closes all that is not merged yet, whatever has come of it. */
+void contribution_end(struct hub *hub, struct contribution *contribution,
+                      enum verdict verdict);
+/* Of a chunk that is closed, or is about to be: what is delivered is as good
+ * as merged, if it is to be merged. */
+enum verdict contribution_verdict(const struct contribution *contribution,
+                                  uint32_t chunk);
+/* Says all its verdicts to the member, run by run. */
+void verdicts_tell(struct hub *hub, struct member *member,
+                   const struct contribution *contribution);
+/* All is judged: keeps what a node that is away must be told when it is back,
+ * and frees the rest. */
+void contribution_retire(struct hub *hub, struct contribution *contribution);
+void contribution_destroy(struct hub *hub,
+                          struct contribution **contribution);
+/* Nobody is told any more what became of the member's former exchanges. */
+/* Where one is remembered that was not merged as a whole; what was there is
+ * gone. */
+struct contribution **contribution_place(struct hub *hub,
+                                         struct member *member,
+                                         uint64_t exchange);
+void contributions_forget(struct hub *hub, struct member *member);
+/* Of a round under way and of the member's session; or NULL. */
+struct contribution *contribution_find(struct hub *hub, int member,
+                                       uint64_t exchange);
+
+/* gather.c */
+handler hub_on_chunk;
+/* Some of its chunks do not come: they are merged without it. */
+handler hub_on_close;
+
+#endif

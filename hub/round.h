@@ -1,0 +1,113 @@
+/* Which offers go together, and which of them count: the gate closes a round
+ * (gate.c), the policy chooses (choice.c), chunks are merged in turn (queue.c).
+ * The tournament (contest.c) is rounds of a policy of its own. */
+#ifndef HUB_ROUND_H
+#define HUB_ROUND_H
+
+#include "core/fragment.h"
+#include "policies/claims.h"
+#include "policies/policy.h"
+
+struct hub;
+struct member;
+
+enum { CONTEST_RUNGS = 3 /* of a tournament */ };
+
+/* A chunk of a round. */
+struct round_chunk {
+    unsigned awaited;   /* contributions that may still deliver it, since the
+                           round has been settled */
+    bool done;
+    struct round *next; /* the next one that may merge this chunk */
+};
+
+struct round {
+    uint64_t number; /* ordinal of this hub's life */
+    const struct policy *policy; /* when it closed */
+    struct contribution **list;
+    unsigned count, room;
+    unsigned offers; /* of live nodes */
+    nanos opened;
+    struct fragment part; /* of the model that it merges */
+    bool closed;       /* its list is complete */
+    bool last;         /* the run was ending then */
+    bool takes_all;    /* nobody is chosen */
+    bool judging;      /* a STAGED rule is at work */
+    bool gives;        /* it is known who gets whose */
+    bool settled;      /* what is merged is known: chunks may merge */
+    bool gathers;      /* its chunks know who is awaited */
+    bool empty;        /* nothing is */
+    bool discarded;    /* its run is given up: nothing may be */
+    bool told;         /* somebody was, what will be merged of it */
+    unsigned *order; /* the policy's, places in list; NULL: not closed */
+    unsigned choices, next_choice, wanted;
+    uint32_t merged; /* chunks that are done */
+    unsigned live;   /* nodes, when it closed, */
+    double usual;    /* and length of what had been merged lately, */
+    struct claims claims; /* and what they claimed */
+    struct review *review; /* by other nodes, under way; or NULL */
+    struct round_chunk *chunks;
+    struct round *next, *former, *next_over; /* over: its chunks are done */
+};
+
+/* rounds.c */
+/* Takes a contribution out of its round, which is open; without any the round
+ * is none. */
+void round_let_go(struct hub *hub, struct contribution *contribution);
+/* Without its contributions. */
+void round_destroy(struct hub *hub, struct round **round);
+/* Fills, closes and chooses: of the settle pass. */
+void rounds_settle(struct hub *hub);
+/* Completes the rounds whose chunks are all done. */
+void rounds_finish(struct hub *hub);
+
+/* gate.c */
+/* Nodes that must take part before a round closes. */
+unsigned gate_nodes(const struct hub *hub);
+/* Whether the round's list is complete. */
+bool gate_closes(const struct hub *hub, const struct round *round);
+/* When the gate wants to be asked again, `latest` at the latest. */
+nanos gate_deadline(const struct hub *hub, nanos latest);
+/* Iterations of all nodes together, as far as they have said. */
+uint64_t gate_iterations(const struct hub *hub);
+bool round_has(const struct round *round, const struct member *member);
+/* The place of the member's oldest offer of what the round merges, or of none
+ * (waiting_count). */
+unsigned round_wants(const struct round *round, const struct member *member);
+
+/* choice.c */
+/* Whether each offer is granted at once. */
+bool choice_takes_all(const struct hub *hub);
+/* The round has closed: asks for the data that the policy wants. */
+void choice_make(struct hub *hub, struct round *round);
+/* Goes on when data have come or will not come any more. */
+void choice_advance(struct hub *hub, struct round *round);
+
+/* queue.c: which round merges a chunk next */
+/* The round is settled: its chunks may merge once nobody delivers them. */
+void round_gather(struct hub *hub, struct round *round);
+/* The chunk of a contribution has come, or will not come any more. */
+void chunk_here(struct hub *hub, struct contribution *contribution,
+                uint32_t chunk);
+/* The oldest round that may merge the chunk, and has not been told so before;
+ * NULL: none. */
+struct round *chunk_next(struct hub *hub, uint32_t chunk);
+/* The chunk of the round is done. */
+void chunk_done(struct hub *hub, struct round *round, uint32_t chunk);
+
+/* contest.c */
+void contest_open(struct hub *hub);
+/* A round of it is closing: by which policy. */
+void contest_choose(struct hub *hub, const struct round *round);
+/* How many of its offers are to be tested, now that some have been: another
+ * one where the best of them belies what its node has claimed. Of those that
+ * were, the best is to be merged: its place, or -1 where there is no choice. */
+unsigned contest_wants(const struct hub *hub, const struct round *round);
+int contest_best(const struct hub *hub, const struct round *round);
+/* It is over: is there a winner? */
+void contest_judge(struct hub *hub, const struct round *round);
+
+/* preempt.c */
+void preempt_round(struct hub *hub, const struct round *round);
+
+#endif
