@@ -15,7 +15,8 @@ FUZZ ?= $(filter-out session,$(patsubst tests/fuzz/%.c,%,\
 	$(wildcard tests/fuzz/*.c)))
 VERSION := $(or $(shell sed -n 's/^\#define STAR_VERSION "\(.*\)"/\1/p' \
 	include/starswitch.h 2>/dev/null),0.0.0)
-SO = libstarswitch.so.$(firstword $(subst ., ,$(VERSION)))
+SO = libstarswitch.so.$(or $(shell sed -n 's/^\#define STAR_ABI //p' \
+	include/starswitch.h 2>/dev/null),0)
 
 # ---- compiling ----
 
@@ -116,10 +117,12 @@ $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tests/fuzz/session.o \
 		$(LIBRARIES)
 	$Q$(LINK_ALL) -fsanitize=fuzzer
 
-# ---- the library: */api*.c and what it needs; star_ is all one sees ----
+# ---- the library: node/library and what it needs; star_ is all one sees ----
 
-$(BUILD)/libstarswitch.so: $(API) $(LIBRARIES)
+SYMBOLS = node/library/symbols.map
+$(BUILD)/libstarswitch.so: $(API) $(LIBRARIES) $(SYMBOLS)
 	$Q$(LINK_ALL) -shared -Wl,-soname,$(SO) \
+		-Wl,--version-script=$(SYMBOLS) \
 		$(if $(SAN),,-Wl,--no-undefined -Wl,--exclude-libs,ALL)
 	$Qln -sf $(@F) $(BUILD)/$(SO)
 $(BUILD)/libstarswitch.a: $(API) $(LIBRARIES)
@@ -139,7 +142,7 @@ $(BUILD)/examples/%: $(BUILD)/examples/%.o $(BUILD)/libstarswitch.so
 	$Q$(CC) $(SAN) -pthread -o $@ $< -L$(BUILD) -lstarswitch -lm \
 		-Wl,-rpath,'$$ORIGIN/..'
 
-INSTALL_TREE = $(BUILD) "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(MODULES)
+INSTALL_TREE = $(BUILD) "$(DESTDIR)" "$(PREFIX)" $(VERSION) $(SO) $(MODULES)
 install: all ## programs, library, man pages, units (PREFIX, DESTDIR)
 	@tools/install-tree install $(INSTALL_TREE)
 uninstall: ## takes away what install has put there

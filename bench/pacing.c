@@ -210,11 +210,12 @@ static _Noreturn void be_hub(const struct bench *bench, const char *directory)
 static _Noreturn void be_node(const struct bench *bench, unsigned number)
 {
     float *values = pages(bench->elements * sizeof *values);
-    const struct star_tensor tensor = {
-        "w", 2, {2, bench->elements / 2}, values, NULL};
+    const struct star_tensor tensor =
+        STAR_TENSOR("w", 2, values, NULL, 2, bench->elements / 2);
     char hub[32], name[16], error[256];
-    struct star_options options = {.hub = hub, .name = name};
-    struct star_state state = {0};
+    struct star_options options = {
+        .size = sizeof options, .hub = hub, .name = name};
+    struct star_state state = {.size = sizeof state};
     struct star_link *link;
 
     (void)snprintf(hub, sizeof hub, "127.0.0.1:%u", bench->port);

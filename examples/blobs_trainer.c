@@ -16,7 +16,7 @@ enum { TRAINING = 10000, HELD_OUT = 1000, BATCH = 32 };
 
 struct blobs {
     float values[3], gradients[3]; /* two weights, then the bias */
-    struct star_tensor tensors[2];
+    struct star_trainer_tensor tensors[2];
     uint64_t shard, shards, drawn;
 };
 
@@ -73,9 +73,9 @@ blobs_create(const struct star_trainer_settings *settings, void **self,
         free(blobs);
         return STAR_TRAINER_MISFIT;
     }
-    blobs->tensors[0] =
-        (struct star_tensor){"weight", 1, {2}, blobs->values, blobs->gradients};
-    blobs->tensors[1] = (struct star_tensor){
+    blobs->tensors[0] = (struct star_trainer_tensor){
+        "weight", 1, {2}, blobs->values, blobs->gradients};
+    blobs->tensors[1] = (struct star_trainer_tensor){
         "bias", 1, {1}, blobs->values + 2, blobs->gradients + 2};
     *self = blobs;
     return STAR_TRAINER_OK;

@@ -26,7 +26,7 @@ struct worker {
 
 static void fail(struct worker *worker, const char *what)
 {
-    struct star_group_state state;
+    struct star_group_state state = {.size = sizeof state};
 
     star_group_look(worker->group, &state);
     (void)fprintf(stderr, "rank %u: %s: %s\n", worker->rank, what, state.text);
@@ -151,8 +151,10 @@ static void save(const struct worker *worker, const char *path)
 
 int main(int argc, char **argv)
 {
-    struct star_group_options options = {
-        .manner = STAR_PATIENT, .timeout = 60, .patience = 30};
+    struct star_group_options options = {.size = sizeof options,
+                                         .manner = STAR_PATIENT,
+                                         .timeout = 60,
+                                         .patience = 30};
     struct worker worker = {0};
     char error[256];
     int versions;
@@ -162,7 +164,7 @@ int main(int argc, char **argv)
                               "global|lazy TRIAL FILE [mock=...]\n");
         return 64;
     }
-    options.size = worker.size = (unsigned)strtoul(argv[2], NULL, 10);
+    options.members = worker.size = (unsigned)strtoul(argv[2], NULL, 10);
     worker.elements = (size_t)strtoul(argv[3], NULL, 10);
     versions = (int)strtol(argv[4], NULL, 10);
     worker.lazy = strcmp(argv[5], "lazy") == 0;

@@ -49,11 +49,12 @@ static double train(int cloud)
 int main(int argc, char **argv)
 {
     const int cloud = argc > 1 && argv[1][0] == '1';
-    const struct star_tensor tensors[] = {{"weight", 1, {2}, w, NULL},
-                                          {"bias", 1, {1}, w + 2, NULL}};
-    struct star_progress progress = {0, BATCH, -1};
+    const struct star_tensor tensors[] = {
+        STAR_TENSOR("weight", 1, w, NULL, 2),
+        STAR_TENSOR("bias", 1, w + 2, NULL, 1)};
+    struct star_progress progress = {sizeof progress, 0, BATCH, -1};
     struct star_link *link;
-    struct star_state state;
+    struct star_state state = {.size = sizeof state};
     char error[256];
     double x[2];
     int right = 0;

@@ -17,7 +17,7 @@ static struct star_group *group;
 
 static void fail(const char *what)
 {
-    struct star_group_state state;
+    struct star_group_state state = {.size = sizeof state};
 
     star_group_look(group, &state);
     (void)fprintf(stderr, "rank %u: %s: %s\n", state.rank, what, state.text);
@@ -45,7 +45,7 @@ static struct star_request *send(int *data, size_t count, unsigned to)
 static void receive(int *place, size_t count, int source)
 {
     unsigned rank = star_group_rank(group);
-    struct star_message message;
+    struct star_message message = {.size = sizeof message};
     struct star_request *request;
 
     if (!star_group_mprobe(group, source, 7, SECONDS, &message))
@@ -94,18 +94,19 @@ static void all_to_all(int *data, int *place, size_t count)
 
 int main(int argc, char **argv)
 {
-    struct star_group_options options = {.manner = STAR_ELASTIC, .timeout = 60};
+    struct star_group_options options = {
+        .size = sizeof options, .manner = STAR_ELASTIC, .timeout = 60};
     size_t count = argc > 3 ? (size_t)strtod(argv[3], NULL) : 0;
     int all = argc > 4 && strcmp(argv[4], "all") == 0;
     char error[256];
     int *data;
 
-    options.size = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
-    if (argc != 5 || options.size < 2 || options.size > PEERS) {
+    options.members = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
+    if (argc != 5 || options.members < 2 || options.members > PEERS) {
         (void)fprintf(stderr, "mail NAME PEERS INTS ring|all\n");
         return 64;
     }
-    data = malloc(((all ? options.size : 1) + 1) * count * sizeof *data);
+    data = malloc(((all ? options.members : 1) + 1) * count * sizeof *data);
     if (!data)
         return 70;
     if (star_group_join(NULL, argv[1], &options, &group, error,
@@ -117,11 +118,11 @@ int main(int argc, char **argv)
     if (star_group_init(group, NULL, NULL) != STAR_REBUILD_SUCCESS)
         fail("init");
     if (all)
-        all_to_all(data, data + options.size * count, count);
+        all_to_all(data, data + options.members * count, count);
     else
         ring(data, data + count, count);
     (void)printf("rank %u: %u messages of %zu ints each way, all right\n",
-                 star_group_rank(group), all ? options.size - 1 : 1, count);
+                 star_group_rank(group), all ? options.members - 1 : 1, count);
     if (star_group_barrier(group) != STAR_GROUP_SUCCESS)
         fail("barrier");
     star_group_leave(&group);

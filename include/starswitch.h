@@ -20,13 +20,22 @@
  * from one thread at a time. It installs no signal handlers. After fork, only
  * the process that attached may use it.
  *
+ * Every struct begins with its size, `sizeof` of what the program was compiled
+ * with: a program works with a library whose structs have grown, and with an
+ * older one as long as what that does not know is 0 (docs/decisions).
+ *
  * C99, C++-safe. Link with -lstarswitch (pkg-config starswitch). */
 #ifndef STARSWITCH_H
 #define STARSWITCH_H
 
-#include <starswitch_trainer.h> /* struct star_tensor */
+#include <stddef.h>
+#include <stdint.h>
 
+/* Of this header. */
 #define STAR_VERSION "0.1.0"
+/* The number behind libstarswitch.so: it rises when a function or a member goes
+ * away or means something else, and not when some are added. */
+#define STAR_ABI 1
 
 #if defined(__GNUC__)
 #define STAR_API __attribute__((visibility("default")))
@@ -39,6 +48,9 @@ extern "C" {
 #endif
 
 struct star_link;
+
+/* Of the library that is loaded, "0.1.0". */
+STAR_API const char *star_version(void);
 
 /* How a call ended. */
 enum star_status {
@@ -58,8 +70,27 @@ enum star_advice {
 
 enum star_level { STAR_DEBUG, STAR_INFO, STAR_WARNING, STAR_ERROR };
 
-/* All members may be 0 or NULL. The functions must not call the link's. */
+enum { STAR_RANK_MAX = 8 };
+
+struct star_tensor {
+    uint32_t size;    /* sizeof(struct star_tensor), in each of a list */
+    int rank;         /* 0 (a scalar) to STAR_RANK_MAX */
+    const char *name; /* unique, e.g. "layer1.weight" */
+    uint64_t shape[STAR_RANK_MAX]; /* row-major; the first `rank` */
+    float *value;
+    float *gradient; /* as value; NULL where none are exchanged */
+};
+
+/* One of a list: STAR_TENSOR("layer1.weight", 2, value, NULL, 784, 128). */
+#define STAR_TENSOR(name, rank, value, gradient, ...)                          \
+    {                                                                          \
+        sizeof(struct star_tensor), rank, name, {__VA_ARGS__}, value, gradient \
+    }
+
+/* All members but `size` may be 0 or NULL. The functions must not call the
+ * link's. */
 struct star_options {
+    uint32_t size;    /* sizeof(struct star_options) */
     const char *hub;  /* "host" or "host:port", or up to 8 with commas between
                          them, of which the next is tried when one cannot be
                          reached for 3 s; NULL: $STARSWITCH_HUB, or
@@ -123,13 +154,15 @@ struct star_options {
 
 /* What an iteration was like. */
 struct star_progress {
+    uint32_t size;    /* sizeof(struct star_progress) */
     double loss;      /* of this iteration's samples; NaN: not known */
     uint64_t samples; /* how many they were */
-    double accuracy;  /* on held-out data, 0..1; below 0: not known */
+    double accuracy;  /* on held-out data, 0..1; below 0 or NaN: not known */
 };
 
 /* Where the link stands. Times in seconds. */
 struct star_state {
+    uint32_t size;        /* sizeof(struct star_state) */
     int attached;         /* a hub has taken us in */
     uint64_t iteration;   /* calls of star_step */
     uint64_t offered;     /* exchanges begun */
@@ -163,8 +196,9 @@ STAR_API enum star_status star_attach(const struct star_options *options,
                                       char *error, size_t error_size);
 
 /* To be called at the end of each iteration, after the optimizer's step. May
- * change the tensors. `progress` may be NULL. This and what follows accept a
- * NULL link, for a loop that trains alone: then there is nothing to do. */
+ * change the tensors. `progress` may be NULL; one whose size is not set says
+ * nothing, and the event progress_unread says so. This and what follows accept
+ * a NULL link, for a loop that trains alone: then there is nothing to do. */
 STAR_API enum star_advice star_step(struct star_link *link,
                                     const struct star_progress *progress);
 
@@ -176,6 +210,7 @@ STAR_API int star_wants_gradient(struct star_link *link);
  * `parts` equal parts in the same way on every node; of n in a row, part p is
  * [n p / parts, n (p + 1) / parts). */
 struct star_task {
+    uint32_t size; /* sizeof(struct star_task) */
     uint64_t id;
     uint64_t epoch;       /* of the run, from 0 */
     uint32_t part, parts; /* part < parts */
@@ -197,13 +232,14 @@ STAR_API enum star_next star_task_next(struct star_link *link,
  * this process is lost before, it is given to another node. */
 STAR_API void star_task_done(struct star_link *link, uint64_t id, int ok);
 
-/* A NULL state is ignored. */
-STAR_API void star_look(struct star_link *link, struct star_state *state);
+/* Where the link stands; BAD_ARGUMENT: the size is not set. */
+STAR_API enum star_status star_look(struct star_link *link,
+                                    struct star_state *state);
 
 /* Offers the last progress, says goodbye and frees the link; waits for that,
  * at most 35 s, and 10 s for a hub that it has lost; longer only while its hub
- * takes that over a slow link, a chunk in ten minutes at least. Accepts a
- * NULL link, and NULL. */
+ * takes that over a slow link, a chunk in ten minutes at least. Accepts NULL,
+ * and a link that is NULL. */
 STAR_API void star_detach(struct star_link **link);
 
 #ifdef __cplusplus

@@ -90,11 +90,12 @@ enum star_dtype {
     STAR_F64
 };
 
-/* All members may be 0. */
+/* All members but `size` may be 0. */
 struct star_group_options {
+    uint32_t size; /* sizeof(struct star_group_options) */
     enum star_manner manner;
     enum star_consensus_mode mode;
-    unsigned size;   /* members before the first call; all must say the same */
+    unsigned members; /* before the first call; all must say the same */
     double timeout;  /* seconds; 0: 60, patient: 60 more than patience */
     double patience; /* seconds; 0: 1800 */
     /* Events, in words; from the group's thread. NULL: warnings and errors go
@@ -110,12 +111,14 @@ struct star_group_options {
 
 /* A vector that is averaged in place. */
 struct star_group_tensor {
+    uint32_t size; /* sizeof(struct star_group_tensor), in each of a list */
     float *values;
     size_t count;
 };
 
 struct star_group_state {
-    unsigned rank, size;
+    uint32_t size; /* sizeof(struct star_group_state) */
+    unsigned rank, members;
     uint64_t epoch;    /* grows when the membership changes */
     uint64_t averages; /* collectives done */
     uint64_t version;  /* checkpoints done */
@@ -164,8 +167,9 @@ STAR_API int star_group_skip_allreduce(struct star_group *group);
 STAR_API int star_group_manual_join(struct star_group *group, double seconds);
 STAR_API int star_group_consensus_joined(struct star_group *group);
 
-STAR_API void star_group_look(struct star_group *group,
-                              struct star_group_state *state);
+/* BAD_ARGUMENT: the size is not set. */
+STAR_API enum star_status star_group_look(struct star_group *group,
+                                          struct star_group_state *state);
 STAR_API unsigned star_group_rank(struct star_group *group);
 STAR_API unsigned star_group_size(struct star_group *group);
 STAR_API int star_group_is_distributed(struct star_group *group);
@@ -239,6 +243,7 @@ enum { STAR_ANY = -1 }; /* source or tag */
 struct star_request; /* a send or receive under way */
 
 struct star_message {
+    uint32_t size;   /* sizeof(struct star_message) */
     int source, tag; /* rank of the sender; what the sender said */
     size_t bytes;
     uint64_t id; /* the library's */

@@ -31,7 +31,7 @@ extern "C" {
 
 /* Changes whenever anything below changes its layout or meaning. */
 #define STAR_TRAINER_ABI 3u
-#define STAR_TENSOR_RANK_MAX 8
+#define STAR_TRAINER_RANK_MAX 8
 
 enum star_trainer_outcome {
     STAR_TRAINER_OK = 0,
@@ -43,10 +43,10 @@ enum star_trainer_outcome {
     STAR_TRAINER_FAILED /* anything else */
 };
 
-struct star_tensor {
+struct star_trainer_tensor {
     const char *name;                     /* unique, e.g. "layer1.weight" */
     int rank;                             /* 0 (a scalar) to RANK_MAX */
-    uint64_t shape[STAR_TENSOR_RANK_MAX]; /* row-major; the first `rank` */
+    uint64_t shape[STAR_TRAINER_RANK_MAX]; /* row-major; the first `rank` */
     float *value;                         /* inside the flat values */
     float *gradient;                      /* at the same place of gradients */
 };
@@ -64,7 +64,7 @@ struct star_trainer_settings {
 
 /* What was made. All of it stays valid and in place until destroy(). */
 struct star_trainer_model {
-    const struct star_tensor *tensors;
+    const struct star_trainer_tensor *tensors;
     size_t tensor_count;
     float *values;       /* all tensors end to end, in order, without gaps */
     float *gradients;    /* the same for the gradients */

@@ -12,7 +12,7 @@ void classifier_free(struct classifier *classifier)
 
 static void add_tensors(struct classifier *classifier, const struct spec *spec)
 {
-    const struct star_tensor *own = &classifier->source.own;
+    const struct star_trainer_tensor *own = &classifier->source.own;
     struct learner *learner = &classifier->learner;
     const size_t *width = spec->widths;
     char name[LEARNER_NAME_BYTES];

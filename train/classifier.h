@@ -12,7 +12,8 @@
 struct source {
     const void *of;              /* first argument of the functions */
     uint64_t training, held_out; /* places in the two parts, each a sample */
-    struct star_tensor own;      /* its parameters, a matrix; no name: none */
+    struct star_trainer_tensor own; /* its parameters, a matrix; no name:
+                                       none */
     /* Writes the batch, count x inputs, and the classes. */
     void (*load)(const void *of, const struct batch *batch,
                  const float *own_values, float *inputs, int32_t *labels);

@@ -13,7 +13,7 @@ void learner_add(struct learner *learner, enum role role, const char *name,
                  size_t rows, size_t columns)
 {
     unsigned i = learner->tensor_count++;
-    struct star_tensor *tensor = &learner->tensors[i];
+    struct star_trainer_tensor *tensor = &learner->tensors[i];
     struct optimizer_part *part = &learner->parts[i];
 
     assert(i < LEARNER_TENSORS_MAX && strlen(name) < LEARNER_NAME_BYTES);

@@ -57,7 +57,7 @@ struct learner {
     uint64_t *places; /* scratch: network.most of them */
     int32_t *labels;  /* scratch: as many guesses as they have */
     unsigned tensor_count;
-    struct star_tensor tensors[LEARNER_TENSORS_MAX];
+    struct star_trainer_tensor tensors[LEARNER_TENSORS_MAX];
     struct optimizer_part parts[LEARNER_TENSORS_MAX]; /* the same tensors */
     char names[LEARNER_TENSORS_MAX][LEARNER_NAME_BYTES];
     char summary[LEARNER_SUMMARY_BYTES];

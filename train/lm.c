@@ -72,7 +72,7 @@ static enum status lm_init(void *self,
         return status;
     lm->context = (size_t)spec.number[SPEC_CONTEXT];
     lm->width = (size_t)spec.number[SPEC_EMBEDDING];
-    source.own = (struct star_tensor){
+    source.own = (struct star_trainer_tensor){
         .name = "embedding", .rank = 2, .shape = {BYTES, lm->width}};
     status = spec_complete(&spec, lm->context * lm->width, BYTES, why);
     if (status)

@@ -97,13 +97,13 @@ void plugin_close(void **library)
 
 /* The tensor's floats, or 0 if it is not where `offset` says. */
 static uint64_t tensor_elements(const struct star_trainer_model *model,
-                                const struct star_tensor *tensor,
+                                const struct star_trainer_tensor *tensor,
                                 uint64_t offset)
 {
     uint64_t product = 1, left = model->elements - offset;
 
     if (!tensor->name || tensor->rank < 0 ||
-        tensor->rank > STAR_TENSOR_RANK_MAX ||
+        tensor->rank > STAR_TRAINER_RANK_MAX ||
         tensor->value != model->values + offset ||
         tensor->gradient != model->gradients + offset)
         return 0;

@@ -112,11 +112,13 @@ void star_clean(const struct crew *crew)
 void star_node_attach(struct star_node *node, const struct post *post)
 {
     struct star_tensor tensor = {
+        .size = sizeof tensor,
         .name = "parameters",
         .rank = 2,
         .shape = {STAR_ROWS, post->elements / STAR_ROWS}};
     char address[ADDRESS], name[32], identity[PATH], error[256];
-    struct star_options options = {.hub = address, .name = name};
+    struct star_options options = {
+        .size = sizeof options, .hub = address, .name = name};
 
     (void)snprintf(address, sizeof address, "%s:%u", post->address, post->port);
     (void)snprintf(name, sizeof name, "node-%u", post->node);
@@ -127,6 +129,7 @@ void star_node_attach(struct star_node *node, const struct post *post)
         options.identity = identity;
     }
     memset(node, 0, sizeof *node);
+    node->state.size = sizeof node->state;
     node->post = post;
     node->values = pages(post->elements * sizeof *node->values);
     tensor.value = node->values;
@@ -138,6 +141,7 @@ void star_node_attach(struct star_node *node, const struct post *post)
 void star_node_step(struct star_node *node)
 {
     struct star_progress progress = {
+        .size = sizeof progress,
         .loss = node->post->scores ? 1 + node->post->node : (double)NAN,
         .samples = 32,
         .accuracy = -1};

@@ -11,6 +11,16 @@ void link_note(void *self, nanos now, const struct note *note)
     entry_note(&link->entry, note);
 }
 
+void link_complain(const struct star_link *link, const char *event,
+                   const char *sentence)
+{
+    if (link->options.log)
+        link->options.log(link->options.context, STAR_ERROR, event, sentence);
+    else
+        (void)fprintf(stderr, "starswitch %s: %s\n", link->identity.name,
+                      sentence);
+}
+
 void link_tell_key(const struct star_link *link)
 {
     char text[NOTE_BYTES];

@@ -14,6 +14,7 @@
 #include "keys/entry.h"
 #include "keys/identity.h"
 #include "net/net.h"
+#include "node/library/sized.h"
 
 /* A stretch of memory; several may travel as one vector. */
 struct span {

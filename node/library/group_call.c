@@ -25,12 +25,27 @@ static enum star_group_status refuse(struct star_group *group,
                                      const char *text)
 {
     (void)pthread_mutex_lock(&group->lock);
-    (void)snprintf(group->told.text, sizeof group->told.text, "%s", text);
+    (void)snprintf(group->told.text, sizeof group->told.text, "%.119s", text);
     (void)pthread_mutex_unlock(&group->lock);
     return STAR_GROUP_ABORT;
 }
 
 /* ---- data ---- */
+
+static enum status read_spans(const struct star_group_tensor *tensors,
+                              size_t count, struct span *spans, struct why *why)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct star_group_tensor tensor;
+        enum status status = sized_read_at(&tensor, sizeof tensor, tensors, i,
+                                           "star_group_tensor", why);
+
+        if (status != STATUS_OK)
+            return status;
+        spans[i] = (struct span){tensor.values, tensor.count * sizeof(float)};
+    }
+    return STATUS_OK;
+}
 
 enum star_group_status
 star_group_allreduce_average(struct star_group *group,
@@ -43,14 +58,16 @@ star_group_allreduce_average(struct star_group *group,
     struct span *spans = calloc(count ? count : 1, sizeof *spans);
     struct cargo cargo = {spans, count, spans, count, NULL, NULL};
     enum star_group_status status;
+    struct why why;
 
     if (!spans)
         return refuse(group, "not enough memory");
-    for (size_t i = 0; i < count; i++)
-        spans[i] = (struct span){tensors[i].values,
-                                 tensors[i].count * sizeof(float)};
-    ask.bytes = spans_size(spans, count);
-    status = call(group, &ask, &cargo);
+    if (read_spans(tensors, count, spans, &why) == STATUS_OK) {
+        ask.bytes = spans_size(spans, count);
+        status = call(group, &ask, &cargo);
+    } else {
+        status = refuse(group, why.text);
+    }
     free(spans);
     return status;
 }

@@ -33,7 +33,7 @@ static void make_client(struct star_group *group)
         .low = group->identity.low,
         .manner = patient ? MANNER_PATIENT : MANNER_ELASTIC,
         .active = options->mode == STAR_ACTIVE,
-        .size = options->size ? options->size : 1,
+        .size = options->members ? options->members : 1,
         .patience = (nanos)(patience * (double)SECOND)};
     struct timespec time;
 
@@ -167,12 +167,15 @@ enum star_status star_group_join(const char *hub, const char *name,
         free(group);
         return failure(error, error_size, STAR_NO_MEMORY, "not enough memory");
     }
-    if (options)
-        group->options = *options;
     prepare_locks(group);
     identity_open(name, "member", &group->identity);
-    make_client(group);
-    status = open_net(group, hub, &why);
+    status = options ? sized_read(&group->options, sizeof group->options,
+                                  options, "star_group_options", &why)
+                     : STATUS_OK;
+    if (status == STATUS_OK) {
+        make_client(group);
+        status = open_net(group, hub, &why);
+    }
     if (status != STATUS_OK) {
         group_free(group);
         return failure(error, error_size,

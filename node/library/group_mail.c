@@ -130,6 +130,7 @@ static bool probe(struct star_group *group, int source, int tag,
                   struct star_message *message)
 {
     struct waiting **link = &group->waiting;
+    struct star_message found = {.size = sizeof found};
     const struct msg_mail *mail;
 
     while (*link &&
@@ -139,8 +140,12 @@ static bool probe(struct star_group *group, int source, int tag,
     if (!*link)
         return false;
     mail = &(*link)->mail;
-    *message = (struct star_message){(int)mail->from, (int)mail->tag,
-                                     (size_t)mail->bytes, mail->id};
+    found.source = (int)mail->from;
+    found.tag = (int)mail->tag;
+    found.bytes = (size_t)mail->bytes;
+    found.id = mail->id;
+    if (sized_write(message, &found, sizeof found) != STATUS_OK)
+        return false;
     waiting_remove(link);
     return true;
 }
@@ -171,27 +176,36 @@ int star_group_mprobe(struct star_group *group, int source, int tag,
 }
 
 struct star_request *star_group_imrecv(struct star_group *group,
-                                       const struct star_message *message,
+                                       const struct star_message *given,
                                        void *place, size_t bytes)
 {
     struct star_request *request = request_add(group);
     struct msg msg = {.kind = MSG_FETCH};
+    struct star_message message = {.size = sizeof message};
+    struct why why;
 
     if (!request)
         return NULL;
+    if (sized_read(&message, sizeof message, given, "star_message", &why) !=
+        STATUS_OK) {
+        request->done = true;
+        request->outcome = ENDING_FAIL;
+        (void)snprintf(request->text, sizeof request->text, "%.119s", why.text);
+        return request;
+    }
     request->place = place;
-    request->bytes = message->bytes;
-    if (bytes < message->bytes) {
+    request->bytes = message.bytes;
+    if (bytes < message.bytes) {
         request->done = true;
         request->outcome = ENDING_FAIL;
         (void)snprintf(request->text, sizeof request->text,
                        "the message has %zu bytes, its place %zu",
-                       message->bytes, bytes);
+                       message.bytes, bytes);
         return request;
     }
     msg.fetch.request = request->number;
-    msg.fetch.id = message->id;
-    msg.fetch.bytes = message->bytes;
+    msg.fetch.id = message.id;
+    msg.fetch.bytes = message.bytes;
     net_post(group->net, &msg, NULL);
     return request;
 }

@@ -89,47 +89,50 @@ enum star_group_status star_group_execute(struct star_group *group,
     return STAR_GROUP_FAIL;
 }
 
-void star_group_look(struct star_group *group, struct star_group_state *state)
+static struct star_group_state state_of(struct star_group *group)
 {
-    const struct msg_told *told = &group->told;
+    struct star_group_state state = {.members = 1};
+    const struct msg_told *told;
 
-    if (!state)
-        return;
-    memset(state, 0, sizeof *state);
+    if (!group)
+        return state;
+    told = &group->told;
     (void)pthread_mutex_lock(&group->lock);
-    state->rank = told->rank;
-    state->size = told->size ? told->size : 1;
-    state->epoch = told->epoch;
-    state->averages = told->averages;
-    state->version = told->version;
-    state->joined = told->joined != 0;
-    state->exit_code = (int)told->exit;
-    (void)snprintf(state->text, sizeof state->text, "%s", told->text);
+    state.rank = told->rank;
+    state.members = told->size ? told->size : 1;
+    state.epoch = told->epoch;
+    state.averages = told->averages;
+    state.version = told->version;
+    state.joined = told->joined != 0;
+    state.exit_code = (int)told->exit;
+    (void)snprintf(state.text, sizeof state.text, "%s", told->text);
     (void)pthread_mutex_unlock(&group->lock);
+    return state;
+}
+
+enum star_status star_group_look(struct star_group *group,
+                                 struct star_group_state *out)
+{
+    struct star_group_state state = state_of(group);
+
+    return !out || sized_write(out, &state, sizeof state) == STATUS_OK
+               ? STAR_OK
+               : STAR_BAD_ARGUMENT;
 }
 
 unsigned star_group_rank(struct star_group *group)
 {
-    struct star_group_state state;
-
-    star_group_look(group, &state);
-    return state.rank;
+    return state_of(group).rank;
 }
 
 unsigned star_group_size(struct star_group *group)
 {
-    struct star_group_state state;
-
-    star_group_look(group, &state);
-    return state.size;
+    return state_of(group).members;
 }
 
 uint64_t star_group_version_number(struct star_group *group)
 {
-    struct star_group_state state;
-
-    star_group_look(group, &state);
-    return state.version;
+    return state_of(group).version;
 }
 
 int star_group_is_distributed(struct star_group *group)
@@ -165,7 +168,8 @@ enum star_status star_group_join_arguments(int argc, char **argv,
                                            struct star_group **group,
                                            char *error, size_t error_size)
 {
-    struct star_group_options options = {.manner = STAR_PATIENT};
+    struct star_group_options options = {.size = sizeof options,
+                                         .manner = STAR_PATIENT};
     const char *host = argument_of(argc, argv, "rabit_tracker_uri");
     const char *port = argument_of(argc, argv, "rabit_tracker_port");
     const char *size = argument_of(argc, argv, "rabit_world_size");
@@ -176,7 +180,7 @@ enum star_status star_group_join_arguments(int argc, char **argv,
         (void)snprintf(hub, sizeof hub, "%.255s%s%.8s", host, port ? ":" : "",
                        port ? port : "");
     if (size)
-        options.size = (unsigned)strtoul(size, NULL, 10);
+        options.members = (unsigned)strtoul(size, NULL, 10);
     if (patience)
         options.patience = strtod(patience, NULL);
     return star_group_join(host ? hub : NULL,

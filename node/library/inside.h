@@ -15,6 +15,7 @@
 #include "keys/identity.h"
 #include "net/net.h"
 #include "node/agenda.h"
+#include "node/library/sized.h"
 #include "node/node.h"
 #include "record/record.h"
 
@@ -62,7 +63,11 @@ struct star_link {
 /* What the machine sends to the trainer; on the network's thread. */
 void link_local(void *link, const struct msg *msg, struct blob *payload);
 
-/* enrol.c; on the network's thread */
+/* enrol.c */
+/* Says an error, on any thread. */
+void link_complain(const struct star_link *link, const char *event,
+                   const char *sentence);
+/* On the network's thread. */
 void link_note(void *link, nanos now, const struct note *note);
 /* Says what lets this node in, once the hub has refused its key. */
 void link_tell_key(const struct star_link *link);

@@ -82,6 +82,11 @@ static void *run(void *self)
 
 /* ---- attaching ---- */
 
+const char *star_version(void)
+{
+    return STAR_VERSION;
+}
+
 static enum star_status failure(char *error, size_t size,
                                 enum star_status status, const char *text)
 {
@@ -183,15 +188,12 @@ static int start(struct star_link *link)
     return failed;
 }
 
-static struct star_link *link_new(const struct star_options *options,
-                                  size_t count)
+static struct star_link *link_new(size_t count)
 {
     struct star_link *link = calloc(1, sizeof *link);
 
     if (!link)
         return NULL;
-    if (options)
-        link->options = *options;
     link->count = count;
     link->loss = (double)NAN;
     link->accuracy = -1;
@@ -218,12 +220,17 @@ enum star_status star_attach(const struct star_options *options,
     if (!tensors || !count || !out)
         return failure(error, size, STAR_BAD_ARGUMENT,
                        "there are no tensors to attach");
-    link = link_new(options, count);
+    link = link_new(count);
     if (!link)
         return failure(error, size, STAR_NO_MEMORY, "not enough memory");
-    if (link_describe(link, tensors, &why) != STATUS_OK) {
+    status = options ? sized_read(&link->options, sizeof link->options, options,
+                                  "star_options", &why)
+                     : STATUS_OK;
+    if (status == STATUS_OK)
+        status = link_describe(link, tensors, &why);
+    if (status != STATUS_OK) {
         link_free(link);
-        return failure(error, size, STAR_BAD_ARGUMENT, why.text);
+        return failure(error, size, failures[status], why.text);
     }
     agenda_init(&link->agenda, (size_t)link->schema->elements);
     identity_open(link->options.name, "node", &link->identity);
@@ -284,19 +291,11 @@ static void say(const struct star_link *link, char *out, size_t size)
                            : "training; exchanging first parameters");
 }
 
-void star_look(struct star_link *link, struct star_state *state)
+static void look(struct star_link *link, struct star_state *state)
 {
-    const struct msg_schedule *schedule;
+    const struct msg_schedule *schedule = &link->agenda.pacer.schedule;
 
-    if (!state)
-        return;
-    memset(state, 0, sizeof *state);
-    if (!link) {
-        (void)snprintf(state->text, sizeof state->text, "training alone");
-        return;
-    }
     (void)pthread_mutex_lock(&link->lock);
-    schedule = &link->agenda.pacer.schedule;
     state->attached = schedule->attached != 0;
     state->iteration = link->agenda.pacer.iteration;
     state->offered = link->offered;
@@ -315,6 +314,17 @@ void star_look(struct star_link *link, struct star_state *state)
     memcpy(state->name, link->identity.name, sizeof state->name);
     say(link, state->text, sizeof state->text);
     (void)pthread_mutex_unlock(&link->lock);
+}
+
+enum star_status star_look(struct star_link *link, struct star_state *out)
+{
+    struct star_state state = {.text = "training alone"};
+
+    if (link)
+        look(link, &state);
+    return !out || sized_write(out, &state, sizeof state) == STATUS_OK
+               ? STAR_OK
+               : STAR_BAD_ARGUMENT;
 }
 
 /* Waits until the link is over, at most so long, and makes the reviews that

@@ -1,19 +1,10 @@
 /* What a link's machine was told and did: its recording, with the times of the
  * network's thread, and how much has travelled. */
-#include <stdio.h>
-
 #include "node/library/inside.h"
 
 static void complain(void *self, const char *sentence)
 {
-    const struct star_link *link = self;
-
-    if (link->options.log)
-        link->options.log(link->options.context, STAR_ERROR, "record_failed",
-                          sentence);
-    else
-        (void)fprintf(stderr, "starswitch %s: %s\n", link->identity.name,
-                      sentence);
+    link_complain(self, "record_failed", sentence);
 }
 
 enum status link_record(struct star_link *link, struct why *why)

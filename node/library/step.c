@@ -189,19 +189,22 @@ static void apply_due(struct star_link *link)
 }
 
 static void note_iteration(struct star_link *link,
-                           const struct star_progress *progress)
+                           const struct star_progress *given)
 {
-    if (progress) {
-        if (progress->accuracy > 0)
-            link->accuracy = progress->accuracy;
-        if (isfinite(progress->loss))
-            link->loss = isnan(link->loss)
-                             ? progress->loss
-                             : link->loss + LOSS_SHARE * (progress->loss -
-                                                          link->loss);
-    }
-    agenda_step(&link->agenda, progress ? progress->samples : 0,
-                link->gradients);
+    struct star_progress progress = {.loss = (double)NAN, .accuracy = -1};
+    struct why why;
+
+    if (given && sized_read(&progress, sizeof progress, given, "star_progress",
+                            &why) != STATUS_OK)
+        link_complain(link, "progress_unread", why.text);
+    if (progress.accuracy >= 0)
+        link->accuracy = progress.accuracy;
+    if (isfinite(progress.loss))
+        link->loss =
+            isnan(link->loss)
+                ? progress.loss
+                : link->loss + LOSS_SHARE * (progress.loss - link->loss);
+    agenda_step(&link->agenda, progress.samples, link->gradients);
 }
 
 /* Pulls to the anchor, which begins as the starting parameters; as the present

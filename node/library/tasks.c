@@ -26,13 +26,16 @@ enum star_next star_task_next(struct star_link *link, struct star_task *task)
 {
     enum star_next next = STAR_NO_TASK;
 
-    if (!link)
+    if (!link || !task)
         return next;
     (void)pthread_mutex_lock(&link->lock);
     if (link->stopping || link->over) {
         next = STAR_TASKS_OVER;
+    } else if (link->task.parts &&
+               sized_write(task, &link->task, sizeof *task) != STATUS_OK) {
+        link_complain(link, "task_unwritten",
+                      "the size of struct star_task is not set");
     } else if (link->task.parts) {
-        *task = link->task;
         link->task.parts = 0;
         next = STAR_TASK;
     }

@@ -29,27 +29,24 @@ static int by_begin(const void *one, const void *other)
 
 /* Values are moved and gradients are read: what two tensors share would be
  * moved twice. */
-static enum status check_memory(const struct star_link *link,
-                                const struct star_tensor *tensors,
-                                struct why *why)
+static enum status check_memory(const struct star_tensor *tensors,
+                                size_t tensor_count, struct why *why)
 {
     struct place *places = NULL;
     enum status status = STATUS_OK;
     size_t count = 0;
 
-    assert(link->count);
-    places = calloc(2 * link->count, sizeof *places);
+    assert(tensor_count);
+    places = calloc(2 * tensor_count, sizeof *places);
     if (!places)
         return because(why, STATUS_NO_MEMORY, "not enough memory");
-    for (size_t i = 0; i < link->count; i++) {
-        const struct span *value = &link->values[i];
-        const float *gradient = tensors[i].gradient;
+    for (size_t i = 0; i < tensor_count; i++) {
+        size_t elements = (size_t)tensor_elements(&tensors[i]);
+        const float *value = tensors[i].value, *gradient = tensors[i].gradient;
 
-        places[count++] = (struct place){value->values,
-                                         value->values + value->count, i};
+        places[count++] = (struct place){value, value + elements, i};
         if (gradient)
-            places[count++] =
-                (struct place){gradient, gradient + value->count, i};
+            places[count++] = (struct place){gradient, gradient + elements, i};
     }
     qsort(places, count, sizeof *places, by_begin);
     for (size_t i = 1; i < count && status == STATUS_OK; i++)
@@ -63,8 +60,8 @@ static enum status check_memory(const struct star_link *link,
     return status;
 }
 
-enum status link_describe(struct star_link *link,
-                          const struct star_tensor *tensors, struct why *why)
+static enum status describe(struct star_link *link,
+                            const struct star_tensor *tensors, struct why *why)
 {
     bool gradients = true;
 
@@ -89,5 +86,32 @@ enum status link_describe(struct star_link *link,
         free(link->gradients);
         link->gradients = NULL;
     }
-    return check_memory(link, tensors, why);
+    return check_memory(tensors, link->count, why);
+}
+
+/* The program's tensors as ours; NULL: they cannot be. */
+static struct star_tensor *read_all(const struct star_tensor *given,
+                                    size_t count, enum status *status,
+                                    struct why *why)
+{
+    struct star_tensor *tensors = calloc(count, sizeof *tensors);
+
+    if (!tensors)
+        *status = because(why, STATUS_NO_MEMORY, "not enough memory");
+    for (size_t i = 0; tensors && *status == STATUS_OK && i < count; i++)
+        *status = sized_read_at(&tensors[i], sizeof *tensors, given, i,
+                                "star_tensor", why);
+    return tensors;
+}
+
+enum status link_describe(struct star_link *link,
+                          const struct star_tensor *given, struct why *why)
+{
+    enum status status = STATUS_OK;
+    struct star_tensor *tensors = read_all(given, link->count, &status, why);
+
+    if (status == STATUS_OK)
+        status = describe(link, tensors, why);
+    free(tensors);
+    return status;
 }

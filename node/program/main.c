@@ -13,6 +13,7 @@
 #include "net/net.h"
 #include "net/service.h"
 #include "net/settings.h"
+#include "node/program/attach.h"
 #include "node/program/find.h"
 #include "node/program/key.h"
 #include "node/program/save.h"
@@ -133,15 +134,12 @@ static int hurry(void *context)
 
 static enum status attach(struct training *training, struct why *why)
 {
-    static const enum status meanings[] = {
-        [STAR_BAD_ARGUMENT] = STATUS_CONFIG, [STAR_NO_FILE] = STATUS_IO,
-        [STAR_NO_MEMORY] = STATUS_NO_MEMORY,
-        [STAR_NO_NETWORK] = STATUS_UNAVAILABLE};
     const struct options *options = &training->options;
     const struct star_trainer_model *model = &training->trainer->model;
     char hub[ENDPOINTS_TEXT_BYTES];
     struct text text;
-    struct star_options link = {.hub = hub,
+    struct star_options link = {.size = sizeof link,
+                                .hub = hub,
                                 .name = options->name,
                                 .log = take_note,
                                 .step = take_gradient,
@@ -162,9 +160,8 @@ static enum status attach(struct training *training, struct why *why)
         service_hide();
     text_init(&text, hub, sizeof hub);
     endpoints_print(&options->hubs, &text);
-    status = meanings[star_attach(&link, model->tensors, model->tensor_count,
-                                  &training->link, why->text,
-                                  sizeof why->text)];
+    status =
+        main_attach(&link, &training->trainer->model, &training->link, why);
     explicit_bzero(training->options.key, sizeof training->options.key);
     return status;
 }
@@ -305,6 +302,9 @@ static int train(struct training *training, struct why *why)
     int code;
 
     training->begun = net_now();
+    training->state.size = sizeof training->state;
+    training->task.size = sizeof training->task;
+    training->progress.size = sizeof training->progress;
     training->progress.accuracy = -1;
     while (status == STATUS_OK && advice == STAR_GO && !is_done(training)) {
         status = iterate(training, &advice, why);

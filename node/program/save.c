@@ -14,7 +14,7 @@ static enum status describe(const struct star_trainer_model *model,
     enum status status = STATUS_OK;
 
     for (size_t i = 0; i < model->tensor_count && status == STATUS_OK; i++) {
-        const struct star_tensor *tensor = &model->tensors[i];
+        const struct star_trainer_tensor *tensor = &model->tensors[i];
 
         status = schema_add(schema, tensor->name, (unsigned)tensor->rank,
                             tensor->shape, why);

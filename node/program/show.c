@@ -326,7 +326,7 @@ void node_show_plan(const struct trainer *trainer,
                  (double)codec_int8_bound((size_t)model->elements) / MEGA,
                  (double)model->elements * sizeof(float) / MEGA);
     for (size_t i = 0; i < model->tensor_count; i++) {
-        const struct star_tensor *tensor = &model->tensors[i];
+        const struct star_trainer_tensor *tensor = &model->tensors[i];
 
         (void)printf("        %-20s f32", tensor->name);
         for (int j = 0; j < tensor->rank; j++)

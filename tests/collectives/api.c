@@ -6,9 +6,10 @@
 #include "tests/check.h"
 #include "tests/collectives/threaded_hub.h"
 
-static const struct star_group_options elastic = {.manner = STAR_ELASTIC};
-static const struct star_group_options patient = {.manner = STAR_PATIENT,
-                                                  .patience = 10};
+static const struct star_group_options elastic = {.size = sizeof elastic,
+                                                  .manner = STAR_ELASTIC};
+static const struct star_group_options patient = {
+    .size = sizeof patient, .manner = STAR_PATIENT, .patience = 10};
 
 /* ---- FTLib ---- */
 
@@ -16,7 +17,7 @@ static void ft_02_names_that_ftlib_does_not_know_are_refused(void)
 {
     struct threaded_hub *hub = threaded_new();
     struct star_group *group = threaded_join(hub, "alone", &elastic);
-    struct star_group_state state;
+    struct star_group_state state = {.size = sizeof state};
 
     CHECK_EQUAL(STAR_REBUILD_ABORT, star_group_init(group, "raft", "NCCL"));
     star_group_look(group, &state);
@@ -68,7 +69,8 @@ static void ft_09_execute_manual_join_consensus_joined(void)
     struct threaded_hub *hub = threaded_new();
     struct program programs[THREADED_MEMBERS];
     struct star_group *group = threaded_join(hub, "alone", &elastic);
-    struct star_group_options nowhere = {.timeout = 0.2};
+    struct star_group_options nowhere = {.size = sizeof nowhere,
+                                         .timeout = 0.2};
     int number = 1, result = 0;
 
     CHECK(star_group_manual_join(group, 15));
@@ -95,7 +97,8 @@ static void ft_09_execute_manual_join_consensus_joined(void)
 
 static void a_word_that_is_no_key_is_refused_before_anything_is_sent(void)
 {
-    struct star_group_options options = {.key = "Enough"};
+    struct star_group_options options = {.size = sizeof options,
+                                         .key = "Enough"};
     struct star_group *group = NULL;
     char error[256] = "";
 
@@ -112,7 +115,8 @@ static int facade(struct program *program)
 {
     struct star_group *group = program->group;
     float *values = program->values;
-    struct star_group_tensor tensors[2] = {{values, 3}, {values + 10, 30}};
+    struct star_group_tensor tensors[2] = {{sizeof *tensors, values, 3},
+                                           {sizeof *tensors, values + 10, 30}};
 
     for (unsigned i = 0; i < 40; i++)
         values[i] = (float)(program->place + 1);
@@ -259,11 +263,12 @@ static void rb_12_rabits_arguments_and_gathered_slices(void)
 static void a_call_that_fails_changes_nothing(void)
 {
     struct threaded_hub *hub = threaded_new();
-    struct star_group_options two = {.size = 2, .timeout = 0.3};
+    struct star_group_options two = {
+        .size = sizeof two, .members = 2, .timeout = 0.3};
     struct star_group *group = threaded_join(hub, "one", &two);
     float values[3] = {1, 2, 3};
-    const struct star_group_tensor tensor = {values, 3};
-    struct star_group_state state;
+    const struct star_group_tensor tensor = {sizeof tensor, values, 3};
+    struct star_group_state state = {.size = sizeof state};
 
     CHECK_EQUAL(STAR_GROUP_ABORT,
                 star_group_allreduce_average(group, &tensor, 1));

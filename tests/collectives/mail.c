@@ -205,7 +205,7 @@ static void ap_12_who_is_lost_keeps_nobody_waiting(void)
 /* Takes one message, and looks what is in it. */
 static int take_one(struct star_group *group, int source, int tag)
 {
-    struct star_message message;
+    struct star_message message = {.size = sizeof message};
     struct star_request *request;
     int place[300];
 
@@ -228,7 +228,7 @@ static int exchange(struct program *program)
 {
     struct star_group *group = program->group;
     struct star_request *sends[6];
-    struct star_message message;
+    struct star_message message = {.size = sizeof message};
     int data[300], result = 0;
 
     if (star_group_init(group, NULL, NULL) != STAR_REBUILD_SUCCESS)
@@ -253,7 +253,8 @@ static int exchange(struct program *program)
 static void ap_12_isend_test_improbe_imrecv_by_source_and_tag(void)
 {
     struct threaded_hub *hub = threaded_new();
-    const struct star_group_options elastic = {.manner = STAR_ELASTIC};
+    const struct star_group_options elastic = {.size = sizeof elastic,
+                                               .manner = STAR_ELASTIC};
     struct program programs[THREADED_MEMBERS];
 
     CHECK_EQUAL(0, threaded_run(hub, 3, &elastic, exchange, programs));

@@ -131,7 +131,7 @@ int threaded_run(struct threaded_hub *hub, unsigned count,
     for (unsigned i = 0; i < count; i++) {
         programs[i] = (struct program){
             .hub = hub, .options = *options, .place = i, .run = run};
-        programs[i].options.size = count;
+        programs[i].options.members = count;
         if (pthread_create(&threads[i], NULL, play, &programs[i]) != 0)
             abort();
     }

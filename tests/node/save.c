@@ -9,9 +9,9 @@
 #include "tests/check.h"
 #include "tests/store/folder.h"
 
-static const struct star_tensor tensor = {.name = "w", .rank = 1,
-                                          .shape = {3}};
-static const struct star_state state = {.iteration = 7};
+static const struct star_trainer_tensor tensor = {
+    .name = "w", .rank = 1, .shape = {3}};
+static const struct star_state state = {.size = sizeof state, .iteration = 7};
 static struct options options;
 static struct why why;
 

@@ -15,7 +15,7 @@ enum { ROWS = 8, COLUMNS = 300, W = ROWS * COLUMNS, ELEMENTS = W + ROWS };
 
 struct counting {
     float values[ELEMENTS], gradients[ELEMENTS];
-    struct star_tensor tensors[2];
+    struct star_trainer_tensor tensors[2];
     unsigned long coordinate, steps;
     char path[200];
 };
@@ -37,9 +37,9 @@ counting_create(const struct star_trainer_settings *settings, void **self,
     }
     if (*rest == ',')
         (void)snprintf(counting->path, sizeof counting->path, "%s", rest + 1);
-    counting->tensors[0] = (struct star_tensor){
+    counting->tensors[0] = (struct star_trainer_tensor){
         "w", 2, {ROWS, COLUMNS}, counting->values, counting->gradients};
-    counting->tensors[1] = (struct star_tensor){
+    counting->tensors[1] = (struct star_trainer_tensor){
         "b", 1, {ROWS}, counting->values + W, counting->gradients + W};
     *self = counting;
     return STAR_TRAINER_OK;

@@ -160,7 +160,7 @@ static void check_moves(const char *optimizer, const struct golden *golden)
         CHECK_OK(trainer_step(trainer, &why));
     }
     for (size_t i = 0; i < trainer->model.tensor_count; i++) {
-        const struct star_tensor *tensor = &trainer->model.tensors[i];
+        const struct star_trainer_tensor *tensor = &trainer->model.tensors[i];
         uint64_t count = tensor->shape[0];
 
         count *= tensor->rank == 2 ? tensor->shape[1] : 1;

@@ -151,7 +151,7 @@ void check_tensors(const struct trainer *trainer)
     const float *next = model->values;
 
     for (size_t i = 0; i < model->tensor_count; i++) {
-        const struct star_tensor *tensor = &model->tensors[i];
+        const struct star_trainer_tensor *tensor = &model->tensors[i];
         uint64_t size = 1;
 
         CHECK(tensor->value == next);

@@ -115,13 +115,15 @@ static void ef_01_a_model_and_its_gradient_is_all_that_a_user_writes(void)
 
 /* A model of two tensors, with 2 x 3 and 1 floats. */
 static float values[8], gradients[8];
-static struct star_tensor tensors[2];
+static struct star_trainer_tensor tensors[2];
 static struct star_trainer_model model;
 
 static void set_up_model(void)
 {
-    tensors[0] = (struct star_tensor){"a", 2, {2, 3}, values, gradients};
-    tensors[1] = (struct star_tensor){"b", 0, {0}, values + 6, gradients + 6};
+    tensors[0] =
+        (struct star_trainer_tensor){"a", 2, {2, 3}, values, gradients};
+    tensors[1] =
+        (struct star_trainer_tensor){"b", 0, {0}, values + 6, gradients + 6};
     model = (struct star_trainer_model){.tensors = tensors,
                                         .tensor_count = 2,
                                         .values = values,

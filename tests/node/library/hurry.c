@@ -18,21 +18,25 @@ static void who_is_in_a_hurry_waits_no_longer(void)
 {
     struct tutor *tutor = tutor_new();
     float values[TUTOR_ELEMENTS] = {0};
-    const struct star_tensor tensor = {"w", 1, {TUTOR_ELEMENTS}, values, NULL};
+    const struct star_tensor tensor =
+        STAR_TENSOR("w", 1, values, NULL, TUTOR_ELEMENTS);
     unsigned asked = 0;
     nanos began = net_now();
     struct star_link *link;
-    struct star_state state = {0};
+    struct star_state state = {.size = sizeof state};
     char error[256];
 
     tutor->mute = true;
     tutor->welcome.delay = 0;
     tutor->welcome.wait = 4 * PATIENCE;
     tutor_start(tutor);
-    CHECK_EQUAL(STAR_OK, star_attach(&(struct star_options){.hub = tutor->hub,
-                                                            .hurry = soon,
-                                                            .context = &asked},
-                                     &tensor, 1, &link, error, sizeof error));
+    CHECK_EQUAL(
+        STAR_OK,
+        star_attach(&(struct star_options){.size = sizeof(struct star_options),
+                                           .hub = tutor->hub,
+                                           .hurry = soon,
+                                           .context = &asked},
+                    &tensor, 1, &link, error, sizeof error));
     CHECK(tutor_wait(tutor, &tutor->bulk, 1));
     while (!state.missed && net_now() - began < PATIENCE) {
         CHECK_EQUAL(STAR_GO, star_step(link, NULL));

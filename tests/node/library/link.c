@@ -124,9 +124,9 @@ static void keep_quiet(void *context, enum star_level level,
 static enum star_status attach(const char *hub, const char *name, float *w,
                                struct star_link **link)
 {
-    const struct star_tensor tensor = {"w", 1, {ELEMENTS}, w, NULL};
+    const struct star_tensor tensor = STAR_TENSOR("w", 1, w, NULL, ELEMENTS);
     const struct star_options options = {
-        .hub = hub, .name = name, .log = keep_quiet};
+        .size = sizeof options, .hub = hub, .name = name, .log = keep_quiet};
     char error[256];
 
     return star_attach(&options, &tensor, 1, link, error, sizeof error);
@@ -144,7 +144,7 @@ static void rest(void)
 static void without_a_hub_the_loop_goes_on(void)
 {
     struct star_link *link = NULL;
-    struct star_state state;
+    struct star_state state = {.size = sizeof state};
     float w[ELEMENTS] = {1};
     char hub[32];
     nanos begin = net_now();
@@ -174,7 +174,8 @@ static void without_a_hub_the_loop_goes_on(void)
 static void check_refused(const struct star_tensor *tensors, size_t count,
                           const char *part)
 {
-    const struct star_options options = {.log = keep_quiet};
+    const struct star_options options = {.size = sizeof options,
+                                         .log = keep_quiet};
     struct star_link *link = NULL;
     char error[256] = "";
 
@@ -189,16 +190,16 @@ static void tensors_that_cannot_be_are_refused_with_a_sentence(void)
 {
     static float w[4];
     static const struct star_tensor wrong[] = {
-        {NULL, 1, {4}, w, NULL},
-        {"w", 1, {4}, NULL, NULL},
-        {"w", -1, {4}, w, NULL},
-        {"w", STAR_TENSOR_RANK_MAX + 1, {4}, w, NULL},
-        {"w", 1, {0}, w, NULL},
-        {"", 1, {4}, w, NULL},
-        {"two words", 1, {4}, w, NULL},
-        {"w", 2, {UINT64_MAX, 2}, w, NULL}};
-    const struct star_tensor twice[] = {{"w", 1, {4}, w, NULL},
-                                        {"w", 1, {4}, w, NULL}};
+        STAR_TENSOR(NULL, 1, w, NULL, 4),
+        STAR_TENSOR("w", 1, NULL, NULL, 4),
+        STAR_TENSOR("w", -1, w, NULL, 4),
+        STAR_TENSOR("w", STAR_RANK_MAX + 1, w, NULL, 4),
+        STAR_TENSOR("w", 1, w, NULL, 0),
+        STAR_TENSOR("", 1, w, NULL, 4),
+        STAR_TENSOR("two words", 1, w, NULL, 4),
+        STAR_TENSOR("w", 2, w, NULL, UINT64_MAX, 2)};
+    const struct star_tensor twice[] = {STAR_TENSOR("w", 1, w, NULL, 4),
+                                        STAR_TENSOR("w", 1, w, NULL, 4)};
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         check_refused(&wrong[i], 1, "tensor");
@@ -210,8 +211,8 @@ static void tensors_that_cannot_be_are_refused_with_a_sentence(void)
 static void a_hub_that_cannot_be_is_refused_with_a_sentence(void)
 {
     float w[ELEMENTS];
-    const struct star_tensor tensor = {"w", 1, {ELEMENTS}, w, NULL};
-    struct star_options options = {.hub = "host:99999"};
+    const struct star_tensor tensor = STAR_TENSOR("w", 1, w, NULL, ELEMENTS);
+    struct star_options options = {.size = sizeof options, .hub = "host:99999"};
     struct star_link *link = NULL;
     char error[256] = "", tiny[4];
 
@@ -229,13 +230,13 @@ static void a_hub_that_cannot_be_is_refused_with_a_sentence(void)
 static void tensors_that_share_memory_are_refused(void)
 {
     static float w[6], g[6];
-    const struct star_tensor over[] = {{"a", 1, {4}, w, g},
-                                       {"b", 1, {3}, w + 3, NULL}};
-    const struct star_tensor gradient[] = {{"a", 1, {3}, w, w + 2}};
-    const struct star_tensor beside[] = {{"a", 1, {3}, w + 3, g + 3},
-                                         {"b", 1, {3}, w, g}};
-    const struct star_options options = {.hub = "127.0.0.1:1",
-                                         .log = keep_quiet};
+    const struct star_tensor over[] = {STAR_TENSOR("a", 1, w, g, 4),
+                                       STAR_TENSOR("b", 1, w + 3, NULL, 3)};
+    const struct star_tensor gradient[] = {STAR_TENSOR("a", 1, w, w + 2, 3)};
+    const struct star_tensor beside[] = {STAR_TENSOR("a", 1, w + 3, g + 3, 3),
+                                         STAR_TENSOR("b", 1, w, g, 3)};
+    const struct star_options options = {
+        .size = sizeof options, .hub = "127.0.0.1:1", .log = keep_quiet};
     struct star_link *link = NULL;
     char error[256] = "";
 
@@ -249,17 +250,17 @@ static void tensors_that_share_memory_are_refused(void)
 static void a_loop_without_a_link_trains_alone(void)
 {
     struct star_link *link = NULL;
-    struct star_state state = {.attached = 1};
-    struct star_task task;
+    struct star_state state = {.size = sizeof state, .attached = 1};
+    struct star_task task = {.size = sizeof task};
 
     CHECK_EQUAL(STAR_GO, star_step(NULL, NULL));
     CHECK_EQUAL(0, star_wants_gradient(NULL));
     CHECK_EQUAL(STAR_NO_TASK, star_task_next(NULL, &task));
     star_task_done(NULL, 1, 1);
-    star_look(NULL, &state);
+    CHECK_EQUAL(STAR_OK, star_look(NULL, &state));
     CHECK_EQUAL(0, state.attached);
     CHECK_TEXT("training alone", state.text);
-    star_look(NULL, NULL);
+    CHECK_EQUAL(STAR_OK, star_look(NULL, NULL));
     star_detach(&link);
     star_detach(NULL);
 }
@@ -280,7 +281,7 @@ static void two_loops_with_different_aims_agree(void)
     struct server *server = server_new();
     float w[2][ELEMENTS] = {{0}};
     struct star_link *links[2];
-    struct star_state state = {0};
+    struct star_state state = {.size = sizeof state};
     nanos until = net_now() + PATIENCE;
     pthread_t leaving;
 
@@ -320,7 +321,7 @@ static void with_a_delay_of_zero_a_step_waits_for_its_result(void)
     struct server *server = server_new();
     float w[ELEMENTS] = {0};
     struct star_link *link;
-    struct star_state state = {0};
+    struct star_state state = {.size = sizeof state};
     nanos until = net_now() + PATIENCE;
 
     server->config.every = 1;
@@ -345,10 +346,11 @@ static void another_model_is_refused_and_the_loop_is_told(void)
 {
     struct server *server = server_new();
     float w[ELEMENTS] = {0};
-    const struct star_tensor other = {"v", 1, {3}, w, NULL};
-    struct star_options options = {.name = "b", .log = keep_quiet};
+    const struct star_tensor other = STAR_TENSOR("v", 1, w, NULL, 3);
+    struct star_options options = {
+        .size = sizeof options, .name = "b", .log = keep_quiet};
     struct star_link *first, *link;
-    struct star_state state = {0};
+    struct star_state state = {.size = sizeof state};
     nanos until = net_now() + PATIENCE;
     enum star_advice advice = STAR_GO;
 

@@ -27,9 +27,13 @@ static enum star_status attach(const char *hub, const char *record,
                                struct star_link **link, char error[256])
 {
     static float values[TUTOR_ELEMENTS];
-    const struct star_tensor tensor = {"w", 1, {TUTOR_ELEMENTS}, values, NULL};
-    const struct star_options options = {
-        .hub = hub, .name = "my \"PC\"", .log = take_note, .record = record};
+    const struct star_tensor tensor =
+        STAR_TENSOR("w", 1, values, NULL, TUTOR_ELEMENTS);
+    const struct star_options options = {.size = sizeof options,
+                                         .hub = hub,
+                                         .name = "my \"PC\"",
+                                         .log = take_note,
+                                         .record = record};
 
     told[0] = '\0';
     return star_attach(&options, &tensor, 1, link, error, 256);
@@ -40,7 +44,7 @@ static void train(struct star_link **link)
 {
     const struct timespec moment = {0, 1000000};
     const nanos until = net_now() + PATIENCE;
-    struct star_state state = {.applied = 0};
+    struct star_state state = {.size = sizeof state, .applied = 0};
 
     while (state.applied < 3 && net_now() < until) {
         (void)nanosleep(&moment, NULL);

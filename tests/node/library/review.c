@@ -44,10 +44,12 @@ static int evaluate(void *context, const float *values, double *loss,
 
 static void attach(struct person *person, struct tutor *tutor, bool judges)
 {
-    const struct star_tensor tensor = {
-        "w", 1, {TUTOR_ELEMENTS}, person->values, NULL};
-    struct star_options options = {
-        .hub = tutor->hub, .log = keep_quiet, .context = person};
+    const struct star_tensor tensor =
+        STAR_TENSOR("w", 1, person->values, NULL, TUTOR_ELEMENTS);
+    struct star_options options = {.size = sizeof options,
+                                   .hub = tutor->hub,
+                                   .log = keep_quiet,
+                                   .context = person};
     char error[256];
 
     if (judges)
@@ -107,7 +109,8 @@ static void end(struct person *person, struct tutor *tutor)
 
 static void others_are_evaluated_between_two_iterations(void)
 {
-    struct person person = {.outcome = 0};
+    struct person person = {.outcome = 0,
+                            .state = {.size = sizeof person.state}};
     struct tutor *tutor = tutor_that_shows(2, false);
 
     attach(&person, tutor, true);
@@ -122,7 +125,8 @@ static void others_are_evaluated_between_two_iterations(void)
  * its result: the review must be made while it does. */
 static void who_waits_evaluates_meanwhile(void)
 {
-    struct person person = {.outcome = 0};
+    struct person person = {.outcome = 0,
+                            .state = {.size = sizeof person.state}};
     struct tutor *tutor = tutor_that_shows(0, true);
 
     attach(&person, tutor, true);
@@ -136,7 +140,8 @@ static void who_waits_evaluates_meanwhile(void)
 /* Its last offer is not granted before it has judged another one. */
 static void who_leaves_evaluates_until_it_is_over(void)
 {
-    struct person person = {.outcome = 0};
+    struct person person = {.outcome = 0,
+                            .state = {.size = sizeof person.state}};
     struct tutor *tutor = tutor_that_shows(2, true);
 
     tutor->welcome.every = 1000000;
@@ -154,7 +159,8 @@ static void who_leaves_evaluates_until_it_is_over(void)
 
 static void who_cannot_says_so(void)
 {
-    struct person person = {.outcome = 1};
+    struct person person = {.outcome = 1,
+                            .state = {.size = sizeof person.state}};
     struct tutor *tutor = tutor_that_shows(2, false);
 
     attach(&person, tutor, true);
@@ -165,7 +171,8 @@ static void who_cannot_says_so(void)
 
 static void who_judges_nobody_says_so(void)
 {
-    struct person person = {.outcome = 0};
+    struct person person = {.outcome = 0,
+                            .state = {.size = sizeof person.state}};
     struct tutor *tutor = tutor_that_shows(2, false);
 
     attach(&person, tutor, false);

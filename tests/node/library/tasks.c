@@ -22,9 +22,10 @@ static void keep_quiet(void *context, enum star_level level,
 static struct star_link *attach(struct tutor *tutor,
                                 float values[TUTOR_ELEMENTS])
 {
-    const struct star_tensor tensor = {
-        "w", 1, {TUTOR_ELEMENTS}, values, NULL};
-    struct star_options options = {.hub = tutor->hub, .log = keep_quiet};
+    const struct star_tensor tensor =
+        STAR_TENSOR("w", 1, values, NULL, TUTOR_ELEMENTS);
+    struct star_options options = {
+        .size = sizeof options, .hub = tutor->hub, .log = keep_quiet};
     struct star_link *link = NULL;
     char error[256];
 
@@ -79,7 +80,7 @@ static void ef_08_a_task_comes_while_training_goes_on(void)
 {
     struct tutor *tutor = tutor_new();
     float values[TUTOR_ELEMENTS];
-    struct star_task first = {0}, second = {0};
+    struct star_task first = {.size = sizeof first}, second = first;
     struct star_link *link;
 
     tutor_start(tutor);
@@ -111,7 +112,7 @@ static void without_a_hub_there_is_no_task(void)
 {
     struct tutor *tutor = tutor_new();
     float values[TUTOR_ELEMENTS];
-    struct star_task task;
+    struct star_task task = {.size = sizeof task};
     struct star_link *link;
 
     (void)snprintf(tutor->hub, sizeof tutor->hub, "127.0.0.1:1");
@@ -129,7 +130,7 @@ static void the_last_offer_holds_the_last_task(void)
 {
     struct tutor *tutor = tutor_new();
     float values[TUTOR_ELEMENTS];
-    struct star_task task = {0};
+    struct star_task task = {.size = sizeof task};
     struct star_link *link;
 
     tutor->welcome.every = 1000000;

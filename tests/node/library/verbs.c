@@ -58,16 +58,17 @@ static void attach(struct model *model, struct tutor *tutor,
                    bool with_optimizer)
 {
     const struct star_tensor tensors[] = {
-        {"one", 1, {6}, model->one, NULL},
-        {"other", 2, {2, 2}, model->other[0], NULL}};
-    struct star_options options = {
-        .hub = tutor->hub,
-        .log = keep_quiet,
-        .replaced = note_replaced,
-        .context = model};
+        STAR_TENSOR("one", 1, model->one, NULL, 6),
+        STAR_TENSOR("other", 2, model->other[0], NULL, 2, 2)};
+    struct star_options options = {.size = sizeof options,
+                                   .hub = tutor->hub,
+                                   .log = keep_quiet,
+                                   .replaced = note_replaced,
+                                   .context = model};
     char error[256];
 
-    *model = (struct model){.between = 77};
+    *model =
+        (struct model){.between = 77, .state = {.size = sizeof model->state}};
     if (with_optimizer)
         options.step = take_step;
     fill(model, 1);
