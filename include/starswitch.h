@@ -58,7 +58,9 @@ enum star_status {
     STAR_BAD_ARGUMENT, /* a tensor or an option cannot be right */
     STAR_NO_MEMORY,
     STAR_NO_NETWORK, /* sockets or threads cannot be made */
-    STAR_NO_FILE     /* a file of the options cannot be read or written */
+    STAR_NO_FILE,    /* a file of the options cannot be read or written */
+    STAR_TIMEOUT,    /* the time given is over */
+    STAR_CLOSED      /* the hub will not have us, or the run is over */
 };
 
 /* What the training loop should do after a step. */
@@ -87,10 +89,20 @@ struct star_tensor {
         sizeof(struct star_tensor), rank, name, {__VA_ARGS__}, value, gradient \
     }
 
+/* What has happened, in words. The library keeps the newest 64. */
+struct star_event {
+    uint32_t size; /* sizeof(struct star_event) */
+    enum star_level level;
+    uint64_t lost;  /* before it, as nobody asked in time */
+    char event[32]; /* a name for programs, such as "hub_unreached" */
+    char text[256]; /* a sentence for people */
+};
+
 /* All members but `size` may be 0 or NULL. The functions must not call the
  * link's. */
 struct star_options {
     uint32_t size;    /* sizeof(struct star_options) */
+    int quiet;        /* not 0: without `log` nothing goes to stderr */
     const char *hub;  /* "host" or "host:port", or up to 8 with commas between
                          them, of which the next is tried when one cannot be
                          reached for 3 s; NULL: $STARSWITCH_HUB, or
@@ -101,8 +113,8 @@ struct star_options {
                          in $XDG_STATE_HOME/starswitch (~/.local/state) keeps
                          it apart from that of a PC of the same name. With a
                          key the node is its key, whatever its name. */
-    /* Events, in words; from the link's thread. NULL: warnings and errors go
-     * to stderr. */
+    /* Events as they happen, mostly from the link's thread. NULL: warnings and
+     * errors go to stderr, unless `quiet`. Either way star_poll has them. */
     void (*log)(void *context, enum star_level level, const char *event,
                 const char *sentence);
     /* Takes a merged gradient for elements [first, first + count) of the flat
@@ -236,11 +248,26 @@ STAR_API void star_task_done(struct star_link *link, uint64_t id, int ok);
 STAR_API enum star_status star_look(struct star_link *link,
                                     struct star_state *state);
 
+/* Waits until a hub has taken us in, at most so many seconds (below 0: as long
+ * as it takes). STAR_TIMEOUT: they are over, or `hurry` said so, or the link is
+ * NULL; STAR_CLOSED: it will not happen. */
+STAR_API enum star_status star_wait(struct star_link *link, double seconds);
+
+/* The oldest event that was not asked for yet: 1; 0: there is none, or the
+ * event's size is not set. Never waits; on any thread, but not in `log`. */
+STAR_API int star_poll(struct star_link *link, struct star_event *event);
+
 /* Offers the last progress, says goodbye and frees the link; waits for that,
  * at most 35 s, and 10 s for a hub that it has lost; longer only while its hub
  * takes that over a slow link, a chunk in ten minutes at least. Accepts NULL,
  * and a link that is NULL. */
 STAR_API void star_detach(struct star_link **link);
+/* The same within so many seconds, of which a quarter (1 s at most) is for the
+ * goodbye; 0: at once. STAR_TIMEOUT: the last progress was not taken in time.
+ * None of the options' functions is called any more, and the tensors are not
+ * touched; what the link's thread is still busy with it ends and frees. */
+STAR_API enum star_status star_detach_within(struct star_link **link,
+                                             double seconds);
 
 #ifdef __cplusplus
 }

@@ -93,13 +93,14 @@ enum star_dtype {
 /* All members but `size` may be 0. */
 struct star_group_options {
     uint32_t size; /* sizeof(struct star_group_options) */
+    int quiet;     /* not 0: without `log` nothing goes to stderr */
     enum star_manner manner;
     enum star_consensus_mode mode;
     unsigned members; /* before the first call; all must say the same */
     double timeout;  /* seconds; 0: 60, patient: 60 more than patience */
     double patience; /* seconds; 0: 1800 */
-    /* Events, in words; from the group's thread. NULL: warnings and errors go
-     * to stderr. */
+    /* Events as they happen, from the group's thread. NULL: warnings and errors
+     * go to stderr, unless `quiet`. Either way star_group_poll has them. */
     void (*log)(void *context, enum star_level level, const char *event,
                 const char *sentence);
     void *context;
@@ -170,6 +171,9 @@ STAR_API int star_group_consensus_joined(struct star_group *group);
 /* BAD_ARGUMENT: the size is not set. */
 STAR_API enum star_status star_group_look(struct star_group *group,
                                           struct star_group_state *state);
+/* As star_poll. */
+STAR_API int star_group_poll(struct star_group *group,
+                             struct star_event *event);
 STAR_API unsigned star_group_rank(struct star_group *group);
 STAR_API unsigned star_group_size(struct star_group *group);
 STAR_API int star_group_is_distributed(struct star_group *group);

@@ -12,13 +12,8 @@
 
 void entry_note(const struct entry *entry, const struct note *note)
 {
-    enum level level = note_level(note->kind);
-
-    if (entry->log)
-        entry->log(entry->context, (enum star_level)level,
-                   note_name(note->kind), note->text);
-    else if (level >= LEVEL_WARNING)
-        (void)fprintf(stderr, "starswitch %s: %s\n", entry->name, note->text);
+    entry->log(entry->context, (enum star_level)note_level(note->kind),
+               note_name(note->kind), note->text);
 }
 
 void entry_tell(const struct entry *entry, enum note_kind kind,

@@ -10,9 +10,8 @@
 
 struct entry {
     void (*log)(void *context, enum star_level level, const char *event,
-                const char *text); /* NULL: warnings go to stderr */
+                const char *text);
     void *context;
-    const char *name; /* borrowed: who it is */
     struct credentials own;
     struct net_trouble trouble; /* what was said of it last */
     nanos tell_at; /* another thing is not told before, */

@@ -8,25 +8,15 @@ void link_note(void *self, nanos now, const struct note *note)
     const struct star_link *link = self;
 
     (void)now;
-    entry_note(&link->entry, note);
-}
-
-void link_complain(const struct star_link *link, const char *event,
-                   const char *sentence)
-{
-    if (link->options.log)
-        link->options.log(link->options.context, STAR_ERROR, event, sentence);
-    else
-        (void)fprintf(stderr, "starswitch %s: %s\n", link->identity.name,
-                      sentence);
+    entry_note(&link->shell.entry, note);
 }
 
 void link_tell_key(const struct star_link *link)
 {
     char text[NOTE_BYTES];
 
-    credentials_say(&link->entry.own, text);
-    entry_tell(&link->entry, NOTE_WAITING, text);
+    credentials_say(&link->shell.entry.own, text);
+    entry_tell(&link->shell.entry, NOTE_WAITING, text);
 }
 
 /* The hub will not have this node: nothing more comes of it. */
@@ -46,10 +36,11 @@ bool link_tick(void *self, nanos now)
     struct star_link *link = self;
     struct why why = {""};
 
-    if (entry_tick(&link->entry, link->net, now, &why) == ENROL_REFUSED)
+    if (entry_tick(&link->shell.entry, link->shell.net, now, &why) ==
+        ENROL_REFUSED)
         refused(link, why.text);
-    (void)pthread_mutex_lock(&link->lock);
-    link->trouble = *entry_trouble(&link->entry, link->net);
-    (void)pthread_mutex_unlock(&link->lock);
+    (void)pthread_mutex_lock(&link->shell.lock);
+    link->trouble = *entry_trouble(&link->shell.entry, link->shell.net);
+    (void)pthread_mutex_unlock(&link->shell.lock);
     return true;
 }

@@ -1,9 +1,7 @@
 /* libstarswitch's groups: how a call waits, and gets what it waits for. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "node/library/group.h"
 
@@ -47,7 +45,7 @@ void group_local(void *self, const struct msg *msg, struct blob *payload)
 {
     struct star_group *group = self;
 
-    (void)pthread_mutex_lock(&group->lock);
+    (void)pthread_mutex_lock(&group->shell.lock);
     if (msg->kind == MSG_WANT && msg->want.request == group->asked) {
         take_want(group, &msg->want);
     } else if (msg->kind == MSG_GAIN && msg->gain.request == group->asked) {
@@ -64,8 +62,8 @@ void group_local(void *self, const struct msg *msg, struct blob *payload)
     } else if (msg->kind == MSG_WITHDRAW) {
         mail_withdraw(group, &msg->withdraw);
     }
-    (void)pthread_cond_broadcast(&group->changed);
-    (void)pthread_mutex_unlock(&group->lock);
+    (void)pthread_cond_broadcast(&group->shell.changed);
+    (void)pthread_mutex_unlock(&group->shell.lock);
 }
 
 /* ---- a call ---- */
@@ -128,7 +126,7 @@ static void give(struct star_group *group, const struct span *spans,
                  size_t count, bool model)
 {
     struct msg msg = {.kind = MSG_GIVE};
-    struct blob *blob = blob_new(group->pool, spans_size(spans, count));
+    struct blob *blob = blob_new(group->shell.pool, spans_size(spans, count));
     unsigned char *at;
 
     if (!blob)
@@ -141,7 +139,7 @@ static void give(struct star_group *group, const struct span *spans,
     }
     msg.give.request = group->asked;
     msg.give.model = model;
-    net_post(group->net, &msg, blob);
+    net_post(group->shell.net, &msg, blob);
 }
 
 /* With the lock held, which it lets go: what the machine wants. */
@@ -150,7 +148,7 @@ static void provide(struct star_group *group, const struct cargo *cargo)
     bool wants = group->wants, wants_model = group->wants_model;
 
     group->wants = group->wants_model = false;
-    (void)pthread_mutex_unlock(&group->lock);
+    (void)pthread_mutex_unlock(&group->shell.lock);
     if (wants && cargo && cargo->in) {
         if (cargo->prepare)
             cargo->prepare(cargo->argument);
@@ -158,22 +156,20 @@ static void provide(struct star_group *group, const struct cargo *cargo)
     }
     if (wants_model && group->lazy.bytes)
         give(group, &group->lazy, 1, true);
-    (void)pthread_mutex_lock(&group->lock);
+    (void)pthread_mutex_lock(&group->shell.lock);
 }
 
 static void wait_until_done(struct star_group *group, nanos limit,
                             const struct cargo *cargo)
 {
     nanos until = net_now() + limit + SPARE;
-    struct timespec time = {until / SECOND, until % SECOND};
-    int waiting = 0;
+    bool waits = true;
 
-    while (!group->done && waiting != ETIMEDOUT) {
+    while (!group->done && waits) {
         if (group->wants || group->wants_model)
             provide(group, cargo);
         else
-            waiting = pthread_cond_timedwait(&group->changed, &group->lock,
-                                             &time);
+            waits = shell_wait(&group->shell, until);
     }
 }
 
@@ -184,7 +180,7 @@ enum star_group_status group_ask(struct star_group *group,
     struct msg msg = {.kind = MSG_ASK, .ask = *ask};
     enum star_group_status status;
 
-    (void)pthread_mutex_lock(&group->lock);
+    (void)pthread_mutex_lock(&group->shell.lock);
     gains_drop(group);
     free(group->loaded);
     group->loaded = NULL;
@@ -192,7 +188,7 @@ enum star_group_status group_ask(struct star_group *group,
     if (!msg.ask.limit)
         msg.ask.limit = group->timeout;
     group->done = group->wants = group->wants_model = false;
-    net_post(group->net, &msg, NULL);
+    net_post(group->shell.net, &msg, NULL);
     wait_until_done(group, msg.ask.limit, cargo);
     if (!group->done) {
         group->told.outcome = ENDING_ABORT;
@@ -203,6 +199,6 @@ enum star_group_status group_ask(struct star_group *group,
     status = statuses[group->told.outcome];
     if (status == STAR_GROUP_SUCCESS && cargo && cargo->out)
         gains_copy(group, cargo->out, cargo->out_count);
-    (void)pthread_mutex_unlock(&group->lock);
+    (void)pthread_mutex_unlock(&group->shell.lock);
     return status;
 }

@@ -1,19 +1,16 @@
 /* A group's inside: what the program's thread and the network's thread share.
  *
  * The program's thread posts ASK and waits; while it waits it gives what WANT
- * asks for. The network's thread owns the machine and drops its messages here.
- * Everything below `lock` is under it. */
+ * asks for. The network's thread owns the machine and drops its messages
+ * here. */
 #ifndef NODE_LIBRARY_GROUP_H
 #define NODE_LIBRARY_GROUP_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <starswitch_group.h>
 
 #include "collectives/client.h"
-#include "keys/entry.h"
-#include "keys/identity.h"
-#include "net/net.h"
+#include "node/library/shell.h"
 #include "node/library/sized.h"
 
 /* A stretch of memory; several may travel as one vector. */
@@ -56,19 +53,14 @@ struct waiting {
 };
 
 struct star_group {
+    struct shell shell;
     struct star_group_options options;
-    struct identity identity;
     nanos timeout;
-    struct pool *pool;
     struct client *client;
-    struct net *net;
-    struct entry entry; /* the network's thread's */
-    pthread_t thread;
     void *loaded;      /* the model that was given out last */
     struct span lazy;  /* the model of the last lazy checkpoint */
 
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    /* Behind shell.lock. */
     uint64_t request; /* the newest number; that of the call under way is: */
     uint64_t asked;
     struct star_request *requests;

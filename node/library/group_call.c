@@ -24,9 +24,9 @@ static enum star_group_status call(struct star_group *group,
 static enum star_group_status refuse(struct star_group *group,
                                      const char *text)
 {
-    (void)pthread_mutex_lock(&group->lock);
+    (void)pthread_mutex_lock(&group->shell.lock);
     (void)snprintf(group->told.text, sizeof group->told.text, "%.119s", text);
-    (void)pthread_mutex_unlock(&group->lock);
+    (void)pthread_mutex_unlock(&group->shell.lock);
     return STAR_GROUP_ABORT;
 }
 

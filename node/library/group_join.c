@@ -4,19 +4,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/endpoint.h"
 #include "node/library/group.h"
 
+/* What was sent last gets out meanwhile. */
+#define CLOSING (3 * SECOND)
 #define DEFAULT_TIMEOUT 60.0
 #define DEFAULT_PATIENCE 1800.0
-
-static void *run(void *self)
-{
-    struct star_group *group = self;
-
-    net_run(group->net);
-    return NULL;
-}
 
 static void make_client(struct star_group *group)
 {
@@ -28,9 +21,9 @@ static void make_client(struct star_group *group)
                      : patient            ? DEFAULT_TIMEOUT + patience
                                           : DEFAULT_TIMEOUT;
     struct client_config config = {
-        .name = group->identity.name,
-        .high = group->identity.high,
-        .low = group->identity.low,
+        .name = group->shell.identity.name,
+        .high = group->shell.identity.high,
+        .low = group->shell.identity.low,
         .manner = patient ? MANNER_PATIENT : MANNER_ELASTIC,
         .active = options->mode == STAR_ACTIVE,
         .size = options->members ? options->members : 1,
@@ -41,7 +34,7 @@ static void make_client(struct star_group *group)
     config.incarnation =
         (uint64_t)time.tv_sec * (uint64_t)SECOND + (uint64_t)time.tv_nsec;
     group->timeout = (nanos)(timeout * (double)SECOND);
-    group->client = client_new(&config, group->pool);
+    group->client = client_new(&config, group->shell.pool);
 }
 
 /* ---- the network's thread ---- */
@@ -51,7 +44,7 @@ static void say_note(void *self, nanos now, const struct note *note)
     const struct star_group *group = self;
 
     (void)now;
-    entry_note(&group->entry, note);
+    entry_note(&group->shell.entry, note);
 }
 
 /* All that is asked of the group gets this answer. */
@@ -61,7 +54,7 @@ static void refused(struct star_group *group, const struct why *why)
 
     (void)snprintf(bye.bye.text, sizeof bye.bye.text, "%.*s",
                    (int)sizeof bye.bye.text - 1, why->text);
-    net_post(group->net, &bye, NULL);
+    net_post(group->shell.net, &bye, NULL);
 }
 
 static bool tick(void *self, nanos now)
@@ -69,89 +62,66 @@ static bool tick(void *self, nanos now)
     struct star_group *group = self;
     struct why why = {""};
 
-    if (entry_tick(&group->entry, group->net, now, &why) == ENROL_REFUSED)
+    if (entry_tick(&group->shell.entry, group->shell.net, now, &why) ==
+        ENROL_REFUSED)
         refused(group, &why);
     return true;
 }
 
 /* ---- joining ---- */
 
-static enum status open_net(struct star_group *group, const char *hub,
-                            struct why *why)
+static void group_free(void *self)
 {
-    struct net_owner owner = {
-        .self = group, .local = group_local, .note = say_note,
-        .tick = tick};
-    struct net_config config = {.workers = 1};
-    enum status status;
+    struct star_group *group = self;
 
-    group->entry.log = group->options.log;
-    group->entry.context = group->options.context;
-    group->entry.name = group->identity.name;
-    if (!hub)
-        hub = getenv("STARSWITCH_HUB");
-    status = endpoints_parse(hub && hub[0] ? hub : "127.0.0.1", &config.hubs,
-                             why);
-    if (status == STATUS_OK)
-        status = credentials_open(&group->entry.own, group->options.key,
-                                  group->options.identity, group->identity.name,
-                                  &config, why);
-    group->options.key = NULL; /* the caller's, who may wipe it */
-    if (status != STATUS_OK)
-        return status;
-    (void)sigemptyset(&config.signals);
-    status = net_open_node(&config, client_machine(group->client), group->pool,
-                           &owner, &group->net, why);
-    explicit_bzero(&config.keys, sizeof config.keys);
-    return status;
-}
-
-static void prepare_locks(struct star_group *group)
-{
-    pthread_condattr_t monotonic;
-
-    (void)pthread_mutex_init(&group->lock, NULL);
-    (void)pthread_condattr_init(&monotonic);
-    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&group->changed, &monotonic);
-    (void)pthread_condattr_destroy(&monotonic);
-}
-
-static void group_free(struct star_group *group)
-{
-    net_close(&group->net);
-    credentials_close(&group->entry.own);
-    identity_close(&group->identity);
+    shell_free(&group->shell);
     client_destroy(&group->client);
     mail_free(group);
     gains_drop(group);
     free(group->gains);
     free(group->loaded);
-    pool_destroy(&group->pool);
-    (void)pthread_mutex_destroy(&group->lock);
-    (void)pthread_cond_destroy(&group->changed);
+    pool_destroy(&group->shell.pool);
     free(group);
 }
 
-/* Starts the network's thread, which leaves all signals to others. */
-static int start(struct star_group *group)
+static enum status open_shell(struct star_group *group, const char *hub,
+                              struct why *why)
 {
-    sigset_t all, before;
-    int failed;
+    const struct star_group_options *options = &group->options;
+    const struct shell_plan plan = {.hub = hub,
+                                    .key = options->key,
+                                    .identity = options->identity,
+                                    .log = options->log,
+                                    .context = options->context,
+                                    .quiet = options->quiet != 0,
+                                    .release = group_free,
+                                    .of = group};
+    const struct net_owner owner = {
+        .self = group, .local = group_local, .note = say_note, .tick = tick};
+    enum status status = shell_open(&group->shell, &plan,
+                                    client_machine(group->client), &owner, why);
 
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&group->thread, NULL, run, group);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed;
+    group->options.key = NULL; /* the caller's, who may wipe it */
+    return status;
 }
 
-static enum star_status failure(char *error, size_t size,
-                                enum star_status status, const char *text)
+static enum status prepare(struct star_group *group, const char *hub,
+                           const char *name,
+                           const struct star_group_options *options,
+                           struct why *why)
 {
-    if (error && size)
-        (void)snprintf(error, size, "%s", text);
-    return status;
+    enum status status =
+        options ? sized_read(&group->options, sizeof group->options, options,
+                             "star_group_options", why)
+                : STATUS_OK;
+
+    if (status == STATUS_OK)
+        status = shell_init(&group->shell, "member", name, why);
+    if (status != STATUS_OK)
+        return status;
+    make_client(group);
+    status = open_shell(group, hub, why);
+    return status == STATUS_OK ? shell_start(&group->shell, why) : status;
 }
 
 enum star_status star_group_join(const char *hub, const char *name,
@@ -163,34 +133,25 @@ enum star_status star_group_join(const char *hub, const char *name,
     struct why why = {""};
     enum status status;
 
-    if (!group || !(group->pool = pool_new())) {
+    if (!group || !out) {
         free(group);
-        return failure(error, error_size, STAR_NO_MEMORY, "not enough memory");
+        return shell_failure(
+            error, error_size, out ? STATUS_NO_MEMORY : STATUS_USAGE,
+            out ? "not enough memory" : "there is no place for the group");
     }
-    prepare_locks(group);
-    identity_open(name, "member", &group->identity);
-    status = options ? sized_read(&group->options, sizeof group->options,
-                                  options, "star_group_options", &why)
-                     : STATUS_OK;
-    if (status == STATUS_OK) {
-        make_client(group);
-        status = open_net(group, hub, &why);
-    }
+    shell_ready(&group->shell);
+    status = prepare(group, hub, name, options, &why);
     if (status != STATUS_OK) {
         group_free(group);
-        return failure(error, error_size,
-                       status == STATUS_USAGE || status == STATUS_CONFIG
-                           ? STAR_BAD_ARGUMENT
-                           : STAR_NO_NETWORK,
-                       why.text);
-    }
-    if (start(group) != 0) {
-        group_free(group);
-        return failure(error, error_size, STAR_NO_NETWORK,
-                       "no thread can be made for the network");
+        return shell_failure(error, error_size, status, why.text);
     }
     *out = group;
     return STAR_OK;
+}
+
+int star_group_poll(struct star_group *group, struct star_event *event)
+{
+    return group && event && shell_poll(&group->shell, event);
 }
 
 /* Somebody who was lost may still need the model that only we have. */
@@ -213,7 +174,5 @@ void star_group_leave(struct star_group **reference)
     *reference = NULL;
     wait_for_the_others(group);
     (void)group_ask(group, &ask, NULL);
-    net_stop(group->net);
-    (void)pthread_join(group->thread, NULL);
-    group_free(group);
+    shell_stop(&group->shell, net_now() + CLOSING);
 }

@@ -1,9 +1,7 @@
 /* libstarswitch's groups: messages from one member to another. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "node/library/group.h"
 
@@ -86,24 +84,17 @@ void mail_free(struct star_group *group)
 
 /* ---- on the program's ---- */
 
-static struct timespec later(double seconds)
-{
-    nanos until = net_now() + (nanos)(seconds * (double)SECOND);
-
-    return (struct timespec){until / SECOND, until % SECOND};
-}
-
 static struct star_request *request_add(struct star_group *group)
 {
     struct star_request *made = calloc(1, sizeof *made);
 
     if (!made)
         return NULL;
-    (void)pthread_mutex_lock(&group->lock);
+    (void)pthread_mutex_lock(&group->shell.lock);
     made->number = ++group->request;
     made->next = group->requests;
     group->requests = made;
-    (void)pthread_mutex_unlock(&group->lock);
+    (void)pthread_mutex_unlock(&group->shell.lock);
     return made;
 }
 
@@ -120,8 +111,8 @@ struct star_request *star_group_isend(struct star_group *group,
     msg.post.request = request->number;
     msg.post.to = to;
     msg.post.tag = (uint32_t)tag;
-    net_post(group->net, &msg,
-             blob_wrap(group->pool, span.bytes, span.size, NULL, NULL));
+    net_post(group->shell.net, &msg,
+             blob_wrap(group->shell.pool, span.bytes, span.size, NULL, NULL));
     return request;
 }
 
@@ -159,19 +150,16 @@ int star_group_improbe(struct star_group *group, int source, int tag,
 int star_group_mprobe(struct star_group *group, int source, int tag,
                       double seconds, struct star_message *message)
 {
-    struct timespec time = later(seconds);
-    int waiting = seconds > 0 ? 0 : ETIMEDOUT;
-    bool found;
+    nanos until = shell_limit(seconds, NEVER);
+    bool waits = seconds > 0, found;
 
-    (void)pthread_mutex_lock(&group->lock);
-    while (!(found = probe(group, source, tag, message)) &&
-           waiting != ETIMEDOUT)
-        waiting =
-            pthread_cond_timedwait(&group->changed, &group->lock, &time);
+    (void)pthread_mutex_lock(&group->shell.lock);
+    while (!(found = probe(group, source, tag, message)) && waits)
+        waits = shell_wait(&group->shell, until);
     if (!found && seconds > 0)
         (void)snprintf(group->told.text, sizeof group->told.text,
                        "waited %.1f s for a message", seconds);
-    (void)pthread_mutex_unlock(&group->lock);
+    (void)pthread_mutex_unlock(&group->shell.lock);
     return found;
 }
 
@@ -206,7 +194,7 @@ struct star_request *star_group_imrecv(struct star_group *group,
     msg.fetch.request = request->number;
     msg.fetch.id = message.id;
     msg.fetch.bytes = message.bytes;
-    net_post(group->net, &msg, NULL);
+    net_post(group->shell.net, &msg, NULL);
     return request;
 }
 
@@ -236,9 +224,9 @@ int star_group_test(struct star_group *group, struct star_request **request,
 {
     bool done;
 
-    (void)pthread_mutex_lock(&group->lock);
+    (void)pthread_mutex_lock(&group->shell.lock);
     done = finish(group, request, status);
-    (void)pthread_mutex_unlock(&group->lock);
+    (void)pthread_mutex_unlock(&group->shell.lock);
     return done;
 }
 
@@ -246,18 +234,17 @@ enum star_group_status star_group_wait(struct star_group *group,
                                        struct star_request **request,
                                        double seconds)
 {
-    struct timespec time = later(seconds);
+    nanos until = shell_limit(seconds, NEVER);
     enum star_group_status status = STAR_GROUP_FAIL;
-    int waiting = 0;
+    bool waits = true;
 
-    (void)pthread_mutex_lock(&group->lock);
-    while (!finish(group, request, &status) && waiting != ETIMEDOUT)
-        waiting =
-            pthread_cond_timedwait(&group->changed, &group->lock, &time);
+    (void)pthread_mutex_lock(&group->shell.lock);
+    while (!finish(group, request, &status) && waits)
+        waits = shell_wait(&group->shell, until);
     if (*request)
         (void)snprintf(group->told.text, sizeof group->told.text,
                        "waited %.1f s for a message to be %s", seconds,
                        (*request)->place ? "received" : "taken");
-    (void)pthread_mutex_unlock(&group->lock);
+    (void)pthread_mutex_unlock(&group->shell.lock);
     return status;
 }

@@ -26,11 +26,11 @@ enum star_rebuild_status star_group_init(struct star_group *group,
     bool known = is_known(consensus, consensuses);
 
     if (!known || !is_known(library, libraries)) {
-        (void)pthread_mutex_lock(&group->lock);
+        (void)pthread_mutex_lock(&group->shell.lock);
         (void)snprintf(group->told.text, sizeof group->told.text,
                        "there is no %s %.60s", known ? "library" : "consensus",
                        known ? library : consensus);
-        (void)pthread_mutex_unlock(&group->lock);
+        (void)pthread_mutex_unlock(&group->shell.lock);
         return STAR_REBUILD_ABORT;
     }
     return (enum star_rebuild_status)group_ask(group, &ask, NULL);
@@ -97,7 +97,7 @@ static struct star_group_state state_of(struct star_group *group)
     if (!group)
         return state;
     told = &group->told;
-    (void)pthread_mutex_lock(&group->lock);
+    (void)pthread_mutex_lock(&group->shell.lock);
     state.rank = told->rank;
     state.members = told->size ? told->size : 1;
     state.epoch = told->epoch;
@@ -106,7 +106,7 @@ static struct star_group_state state_of(struct star_group *group)
     state.joined = told->joined != 0;
     state.exit_code = (int)told->exit;
     (void)snprintf(state.text, sizeof state.text, "%s", told->text);
-    (void)pthread_mutex_unlock(&group->lock);
+    (void)pthread_mutex_unlock(&group->shell.lock);
     return state;
 }
 
@@ -142,7 +142,7 @@ int star_group_is_distributed(struct star_group *group)
 
 const char *star_group_processor_name(struct star_group *group)
 {
-    return group->identity.name;
+    return group->shell.identity.name;
 }
 
 void star_group_tracker_print(struct star_group *group, const char *text)
@@ -150,7 +150,7 @@ void star_group_tracker_print(struct star_group *group, const char *text)
     struct msg msg = {.kind = MSG_SAY};
 
     (void)snprintf(msg.say.text, sizeof msg.say.text, "%s", text);
-    net_post(group->net, &msg, NULL);
+    net_post(group->shell.net, &msg, NULL);
 }
 
 /* The value of argument `name`, NULL: it is not given. */

@@ -1,39 +1,31 @@
 /* A link's inside: what the training thread and the network's thread share.
  *
  * The training thread owns the tensors and works through the agenda; the
- * network's thread owns the machine and drops its messages here. Everything
- * below `lock` is under it. Neither waits for the other longer than it takes
- * to apply a result or to copy the tensors. */
+ * network's thread owns the machine and drops its messages here. Neither waits
+ * for the other longer than it takes to apply a result or to copy the tensors.
+ */
 #ifndef NODE_LIBRARY_INSIDE_H
 #define NODE_LIBRARY_INSIDE_H
 
-#include <pthread.h>
 #include <starswitch.h>
 
 #include "core/schema.h"
-#include "keys/entry.h"
-#include "keys/identity.h"
-#include "net/net.h"
 #include "node/agenda.h"
+#include "node/library/shell.h"
 #include "node/library/sized.h"
 #include "node/node.h"
 #include "record/record.h"
 
 struct star_link {
+    struct shell shell;
     struct star_options options;
     struct schema *schema;
     size_t count;
     struct span *values, *gradients; /* count each, or gradients NULL */
-    struct pool *pool;
     struct node *node;
-    struct net *net;
     struct record *record; /* or NULL; the network's thread writes it */
-    struct entry entry;     /* the network's thread's */
-    pthread_t thread;
-    struct identity identity;
 
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    /* Behind shell.lock. */
     struct agenda agenda;
     struct msg_ended ended; /* text empty: not ended */
     bool stopping;          /* the hub asks for the last offer */
@@ -63,11 +55,7 @@ struct star_link {
 /* What the machine sends to the trainer; on the network's thread. */
 void link_local(void *link, const struct msg *msg, struct blob *payload);
 
-/* enrol.c */
-/* Says an error, on any thread. */
-void link_complain(const struct star_link *link, const char *event,
-                   const char *sentence);
-/* On the network's thread. */
+/* enrol.c; on the network's thread */
 void link_note(void *link, nanos now, const struct note *note);
 /* Says what lets this node in, once the hub has refused its key. */
 void link_tell_key(const struct star_link *link);
@@ -80,6 +68,11 @@ void link_found(struct star_link *link);
  * it; exchange 0: nothing. */
 void link_offer(struct star_link *link, uint64_t exchange, bool last);
 void link_progress(struct star_link *link, bool blocked);
+/* With the lock held: blocks until something comes, or for a moment; false: it
+ * is `until`. */
+bool link_wait_a_moment(struct star_link *link, nanos until);
+/* Whether the program is to wait no longer. */
+bool link_is_hurried(const struct star_link *link);
 
 /* tensors.c */
 /* Schema and spans of the tensors. USAGE: they cannot be right. */

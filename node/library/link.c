@@ -1,5 +1,4 @@
 /* libstarswitch: attaching a training loop to a run, and leaving it. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,8 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/endpoint.h"
-#include "net/memory.h"
 #include "node/library/inside.h"
 
 /* The way back to a hub that was lost may take 10 s, its last round as long,
@@ -17,6 +14,8 @@
 /* As long as its hub is there and takes what the node has learnt, no longer
  * than this from one sign of it to the next: a chunk may take minutes. */
 #define GIVING (600 * SECOND)
+/* What was sent last gets out meanwhile. */
+#define CLOSING (3 * SECOND)
 
 /* What a program should exit with after a farewell. */
 static const enum status farewell_status[FAREWELL_COUNT] = {
@@ -33,28 +32,13 @@ static const enum status farewell_status[FAREWELL_COUNT] = {
     [FAREWELL_PORT] = STATUS_CONFIG,
 };
 
-/* How star_attach says that this was the matter. */
-static const enum star_status failures[STATUSES] = {
-    [STATUS_SHORT] = STAR_NO_NETWORK,
-    [STATUS_USAGE] = STAR_BAD_ARGUMENT,
-    [STATUS_UNAVAILABLE] = STAR_NO_NETWORK,
-    [STATUS_BUG] = STAR_NO_NETWORK,
-    [STATUS_NO_MEMORY] = STAR_NO_MEMORY,
-    [STATUS_IO] = STAR_NO_FILE,
-    [STATUS_AGAIN] = STAR_NO_NETWORK,
-    [STATUS_VERSION] = STAR_NO_NETWORK,
-    [STATUS_REFUSED] = STAR_NO_NETWORK,
-    [STATUS_CONFIG] = STAR_BAD_ARGUMENT,
-    [STATUS_MALFORMED] = STAR_NO_FILE,
-};
-
 /* ---- the network's thread ---- */
 
 void link_local(void *self, const struct msg *msg, struct blob *payload)
 {
     struct star_link *link = self;
 
-    (void)pthread_mutex_lock(&link->lock);
+    (void)pthread_mutex_lock(&link->shell.lock);
     agenda_take(&link->agenda, msg, payload);
     if (msg->kind == MSG_ASSIGN) {
         link_take_task(link, &msg->assign);
@@ -65,19 +49,11 @@ void link_local(void *self, const struct msg *msg, struct blob *payload)
         link->stopping = !msg->ended.refused;
         link->over = msg->ended.final;
     }
-    (void)pthread_cond_broadcast(&link->changed);
-    (void)pthread_mutex_unlock(&link->lock);
+    (void)pthread_cond_broadcast(&link->shell.changed);
+    (void)pthread_mutex_unlock(&link->shell.lock);
     if (msg->kind == MSG_ENDED && msg->ended.farewell == FAREWELL_KEY &&
-        link->entry.own.certificate.has_secret)
+        link->shell.entry.own.certificate.has_secret)
         link_tell_key(link);
-}
-
-static void *run(void *self)
-{
-    struct star_link *link = self;
-
-    net_run(link->net);
-    return NULL;
 }
 
 /* ---- attaching ---- */
@@ -87,19 +63,11 @@ const char *star_version(void)
     return STAR_VERSION;
 }
 
-static enum star_status failure(char *error, size_t size,
-                                enum star_status status, const char *text)
-{
-    if (error && size)
-        (void)snprintf(error, size, "%s", text);
-    return status;
-}
-
 static void make_node(struct star_link *link)
 {
-    struct node_config config = {.name = link->identity.name,
-                                 .uuid_high = link->identity.high,
-                                 .uuid_low = link->identity.low,
+    struct node_config config = {.name = link->shell.identity.name,
+                                 .uuid_high = link->shell.identity.high,
+                                 .uuid_low = link->shell.identity.low,
                                  .schema = link->schema,
                                  .reviews = link->options.evaluate != NULL,
                                  .up = link->options.up,
@@ -109,83 +77,25 @@ static void make_node(struct star_link *link)
     (void)clock_gettime(CLOCK_REALTIME, &time);
     config.incarnation =
         (uint64_t)time.tv_sec * (uint64_t)SECOND + (uint64_t)time.tv_nsec;
-    link->node = node_new(&config, link->pool);
+    link->node = node_new(&config, link->shell.pool);
 }
 
-static enum status open_net(struct star_link *link, struct why *why)
+static void link_free(void *self)
 {
-    const char *hub = link->options.hub ? link->options.hub
-                                        : getenv("STARSWITCH_HUB");
-    struct net_owner owner = {.self = link, .local = link_local,
-                              .note = link_note,
-                              .watch = link_watch,
-                              .tick = link_tick};
-    struct net_config config = {.workers = 1};
-    enum status status = endpoints_parse(hub && hub[0] ? hub : "127.0.0.1",
-                                         &config.hubs, why);
+    struct star_link *link = self;
 
-    if (status == STATUS_OK && link->options.cores)
-        status = cores_read(link->options.cores, &config.cores, why);
-    if (status == STATUS_OK)
-        status = credentials_open(&link->entry.own, link->options.key,
-                                  link->options.identity, link->identity.name,
-                                  &config, why);
-    if (status != STATUS_OK)
-        return status;
-    link->options.key = NULL; /* the caller's, who may wipe it */
-    (void)sigemptyset(&config.signals);
-    memory_grow();
-    status = net_open_node(&config, node_machine(link->node), link->pool,
-                           &owner, &link->net, why);
-    explicit_bzero(&config.keys, sizeof config.keys);
-    if (status == STATUS_OK && link->entry.own.enrol)
-        entry_tell(&link->entry, NOTE_WAITING,
-                   "waiting for the hub to enrol this node; training alone");
-    return status;
-}
-
-static void prepare_locks(struct star_link *link)
-{
-    pthread_condattr_t monotonic;
-
-    (void)pthread_mutex_init(&link->lock, NULL);
-    (void)pthread_condattr_init(&monotonic);
-    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&link->changed, &monotonic);
-    (void)pthread_condattr_destroy(&monotonic);
-}
-
-static void link_free(struct star_link *link)
-{
-    net_close(&link->net);
-    credentials_close(&link->entry.own);
-    identity_close(&link->identity);
+    shell_free(&link->shell);
     record_close(&link->record);
     node_destroy(&link->node);
     agenda_free(&link->agenda);
     blob_unref(&link->start);
     blob_unref(&link->to_examine);
-    pool_destroy(&link->pool);
+    pool_destroy(&link->shell.pool);
     schema_destroy(&link->schema);
-    (void)pthread_mutex_destroy(&link->lock);
-    (void)pthread_cond_destroy(&link->changed);
     free(link->values);
     free(link->gradients);
     free(link->anchor);
     free(link);
-}
-
-/* Starts the network's thread, which leaves all signals to others. */
-static int start(struct star_link *link)
-{
-    sigset_t all, before;
-    int failed;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&link->thread, NULL, run, link);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed;
 }
 
 static struct star_link *link_new(size_t count)
@@ -194,19 +104,67 @@ static struct star_link *link_new(size_t count)
 
     if (!link)
         return NULL;
+    shell_ready(&link->shell);
     link->count = count;
     link->loss = (double)NAN;
     link->accuracy = -1;
-    link->identity.lock = -1;
-    prepare_locks(link);
     link->values = calloc(count, sizeof *link->values);
     link->gradients = calloc(count, sizeof *link->gradients);
-    link->pool = pool_new();
     link->schema = schema_new();
-    if (link->values && link->gradients && link->pool && link->schema)
+    if (link->values && link->gradients && link->schema)
         return link;
     link_free(link);
     return NULL;
+}
+
+static enum status open_shell(struct star_link *link, struct why *why)
+{
+    const struct star_options *options = &link->options;
+    const struct shell_plan plan = {.hub = options->hub,
+                                    .key = options->key,
+                                    .identity = options->identity,
+                                    .cores = options->cores,
+                                    .log = options->log,
+                                    .context = options->context,
+                                    .quiet = options->quiet != 0,
+                                    .release = link_free,
+                                    .of = link};
+    const struct net_owner owner = {.self = link,
+                                    .local = link_local,
+                                    .note = link_note,
+                                    .watch = link_watch,
+                                    .tick = link_tick};
+    enum status status =
+        shell_open(&link->shell, &plan, node_machine(link->node), &owner, why);
+
+    link->options.key = NULL; /* the caller's, who may wipe it */
+    return status;
+}
+
+static enum status prepare(struct star_link *link,
+                           const struct star_options *options,
+                           const struct star_tensor *tensors, struct why *why)
+{
+    enum status status = options
+                             ? sized_read(&link->options, sizeof link->options,
+                                          options, "star_options", why)
+                             : STATUS_OK;
+
+    if (status == STATUS_OK)
+        status = link_describe(link, tensors, why);
+    if (status == STATUS_OK)
+        status = shell_init(&link->shell, "node", link->options.name, why);
+    if (status != STATUS_OK)
+        return status;
+    agenda_init(&link->agenda, (size_t)link->schema->elements);
+    make_node(link);
+    status = link_record(link, why);
+    if (status == STATUS_OK)
+        status = open_shell(link, why);
+    if (status != STATUS_OK)
+        return status;
+    link_found(link);
+    return shell_start(&link->shell, why);
 }
 
 enum star_status star_attach(const struct star_options *options,
@@ -218,40 +176,16 @@ enum star_status star_attach(const struct star_options *options,
     enum status status;
 
     if (!tensors || !count || !out)
-        return failure(error, size, STAR_BAD_ARGUMENT,
-                       "there are no tensors to attach");
+        return shell_failure(error, size, STATUS_USAGE,
+                             "there are no tensors to attach");
     link = link_new(count);
     if (!link)
-        return failure(error, size, STAR_NO_MEMORY, "not enough memory");
-    status = options ? sized_read(&link->options, sizeof link->options, options,
-                                  "star_options", &why)
-                     : STATUS_OK;
-    if (status == STATUS_OK)
-        status = link_describe(link, tensors, &why);
+        return shell_failure(error, size, STATUS_NO_MEMORY,
+                             "not enough memory");
+    status = prepare(link, options, tensors, &why);
     if (status != STATUS_OK) {
         link_free(link);
-        return failure(error, size, failures[status], why.text);
-    }
-    agenda_init(&link->agenda, (size_t)link->schema->elements);
-    identity_open(link->options.name, "node", &link->identity);
-    link->entry.log = link->options.log;
-    link->entry.context = link->options.context;
-    link->entry.name = link->identity.name;
-    make_node(link);
-    status = link_record(link, &why);
-    if (status == STATUS_OK)
-        status = open_net(link, &why);
-    if (status != STATUS_OK) {
-        link_free(link);
-        return failure(error, size, failures[status], why.text);
-    }
-    if (link->identity.doubt.text[0])
-        entry_tell(&link->entry, NOTE_NAMELESS, link->identity.doubt.text);
-    link_found(link);
-    if (start(link) != 0) {
-        link_free(link);
-        return failure(error, size, STAR_NO_NETWORK,
-                       "no thread can be made for the network");
+        return shell_failure(error, size, status, why.text);
     }
     *out = link;
     return STAR_OK;
@@ -295,7 +229,7 @@ static void look(struct star_link *link, struct star_state *state)
 {
     const struct msg_schedule *schedule = &link->agenda.pacer.schedule;
 
-    (void)pthread_mutex_lock(&link->lock);
+    (void)pthread_mutex_lock(&link->shell.lock);
     state->attached = schedule->attached != 0;
     state->iteration = link->agenda.pacer.iteration;
     state->offered = link->offered;
@@ -311,9 +245,9 @@ static void look(struct star_link *link, struct star_state *state)
     state->waited = (double)link->waited / (double)SECOND;
     state->exit_code =
         status_exit_code(farewell_status[link->ended.farewell]);
-    memcpy(state->name, link->identity.name, sizeof state->name);
+    memcpy(state->name, link->shell.identity.name, sizeof state->name);
     say(link, state->text, sizeof state->text);
-    (void)pthread_mutex_unlock(&link->lock);
+    (void)pthread_mutex_unlock(&link->shell.lock);
 }
 
 enum star_status star_look(struct star_link *link, struct star_state *out)
@@ -327,45 +261,72 @@ enum star_status star_look(struct star_link *link, struct star_state *out)
                : STAR_BAD_ARGUMENT;
 }
 
-/* Waits until the link is over, at most so long, and makes the reviews that
- * others wait for meanwhile. */
-static void wait_until_over(struct star_link *link, nanos longest)
+enum star_status star_wait(struct star_link *link, double seconds)
 {
-    nanos until = net_now() + longest;
-    struct timespec time = {until / SECOND, until % SECOND};
-    int waiting = 0;
+    enum star_status status = STAR_TIMEOUT;
+    nanos until = shell_limit(seconds, NEVER);
 
-    while (!link->over && waiting != ETIMEDOUT)
+    if (!link)
+        return status;
+    (void)pthread_mutex_lock(&link->shell.lock);
+    while (!link->over && !link->agenda.pacer.schedule.attached &&
+           !link_is_hurried(link) && link_wait_a_moment(link, until))
+        continue;
+    if (link->over)
+        status = STAR_CLOSED;
+    else if (link->agenda.pacer.schedule.attached)
+        status = STAR_OK;
+    (void)pthread_mutex_unlock(&link->shell.lock);
+    return status;
+}
+
+int star_poll(struct star_link *link, struct star_event *event)
+{
+    return link && event && shell_poll(&link->shell, event);
+}
+
+/* Waits until the link is over, and makes the reviews that others wait for
+ * meanwhile. */
+static void wait_until_over(struct star_link *link, nanos until)
+{
+    bool waits = true;
+
+    while (!link->over && waits)
         if (!link_review(link))
-            waiting = pthread_cond_timedwait(&link->changed, &link->lock,
-                                             &time);
+            waits = shell_wait(&link->shell, until);
 }
 
 /* On a slow link the last offer, which is as it is, takes long. */
 static void wait_while_giving(struct star_link *link)
 {
     while (!link->over && link->gives && net_now() - link->taken < GIVING)
-        wait_until_over(link, SECOND);
+        wait_until_over(link, net_now() + SECOND);
 }
 
-/* Leaves with a last offer; where nobody takes it in time, without. */
-static void say_goodbye(struct star_link *link)
+/* Leaves with a last offer, which has until then, or as long as its hub takes
+ * it; where nobody does, says only goodbye. Returns whether it was taken. */
+static bool say_goodbye(struct star_link *link, nanos until, nanos farewell,
+                        bool patient)
 {
     uint64_t exchange = 0;
+    bool taken;
 
-    (void)pthread_mutex_lock(&link->lock);
+    (void)pthread_mutex_lock(&link->shell.lock);
     link_progress(link, false);
     if (!link->over) {
         (void)agenda_offer(&link->agenda, true, &exchange);
         link_offer(link, exchange, true);
-        wait_until_over(link, GOODBYE);
-        wait_while_giving(link);
+        wait_until_over(link, until);
+        if (patient)
+            wait_while_giving(link);
     }
+    taken = link->over;
     if (!link->over) {
         link_offer(link, 0, true);
-        wait_until_over(link, SECOND);
+        wait_until_over(link, net_now() + farewell);
     }
-    (void)pthread_mutex_unlock(&link->lock);
+    (void)pthread_mutex_unlock(&link->shell.lock);
+    return taken;
 }
 
 void star_detach(struct star_link **reference)
@@ -375,8 +336,22 @@ void star_detach(struct star_link **reference)
     if (!link)
         return;
     *reference = NULL;
-    say_goodbye(link);
-    net_stop(link->net);
-    (void)pthread_join(link->thread, NULL);
-    link_free(link);
+    (void)say_goodbye(link, net_now() + GOODBYE, SECOND, true);
+    shell_stop(&link->shell, net_now() + CLOSING);
+}
+
+enum star_status star_detach_within(struct star_link **reference,
+                                    double seconds)
+{
+    struct star_link *link = reference ? *reference : NULL;
+    nanos now = net_now(), end = shell_limit(seconds, GOODBYE);
+    nanos farewell = (end - now) / 4 < SECOND ? (end - now) / 4 : SECOND;
+    bool taken;
+
+    if (!link)
+        return STAR_OK;
+    *reference = NULL;
+    taken = say_goodbye(link, end - farewell, farewell / 2, false);
+    shell_stop(&link->shell, end);
+    return taken ? STAR_OK : STAR_TIMEOUT;
 }

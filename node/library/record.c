@@ -4,7 +4,9 @@
 
 static void complain(void *self, const char *sentence)
 {
-    link_complain(self, "record_failed", sentence);
+    struct star_link *link = self;
+
+    shell_tell(&link->shell, STAR_ERROR, "record_failed", sentence);
 }
 
 enum status link_record(struct star_link *link, struct why *why)
@@ -13,7 +15,7 @@ enum status link_record(struct star_link *link, struct why *why)
 
     if (!path || !path[0])
         return STATUS_OK;
-    return record_open_node(path, link->identity.name,
+    return record_open_node(path, link->shell.identity.name,
                             (struct spool_complaint){complain, link},
                             &link->record, why);
 }

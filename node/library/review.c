@@ -20,13 +20,13 @@ bool link_review(struct star_link *link)
         return false;
     link->to_examine = NULL;
     msg.examined.number = link->examined;
-    (void)pthread_mutex_unlock(&link->lock);
+    (void)pthread_mutex_unlock(&link->shell.lock);
     msg.examined.made =
         link->options.evaluate(link->options.context, blob_floats(values),
                                &msg.examined.loss, &msg.examined.error) == 0;
     blob_unref(&values);
-    net_post(link->net, &msg, NULL);
-    (void)pthread_mutex_lock(&link->lock);
+    net_post(link->shell.net, &msg, NULL);
+    (void)pthread_mutex_lock(&link->shell.lock);
     link->examining += net_now() - begin;
     return true;
 }

@@ -31,13 +31,13 @@ void link_offer(struct star_link *link, uint64_t exchange, bool last)
     struct blob *blob = NULL;
 
     if (exchange) {
-        blob = blob_new(link->pool,
+        blob = blob_new(link->shell.pool,
                         agenda_elements(&link->agenda) * sizeof(float));
         if (blob)
             agenda_copy(&link->agenda, link->values, blob_floats(blob));
     } else if (last && !agenda_wants_gradients(&link->agenda)) {
-        blob = blob_new(link->pool, (size_t)link->schema->elements *
-                                        sizeof(float));
+        blob = blob_new(link->shell.pool,
+                        (size_t)link->schema->elements * sizeof(float));
         if (blob) /* once the hub is back */
             copy_all(link, blob_floats(blob));
     }
@@ -46,7 +46,7 @@ void link_offer(struct star_link *link, uint64_t exchange, bool last)
     msg.snapshot.score = isfinite(link->loss) ? link->loss : NO_SCORE;
     msg.snapshot.last = last;
     link->offered += blob != NULL;
-    net_post(link->net, &msg, blob);
+    net_post(link->shell.net, &msg, blob);
 }
 
 void link_found(struct star_link *link)
@@ -54,11 +54,11 @@ void link_found(struct star_link *link)
     struct msg msg = {.kind = MSG_SNAPSHOT};
 
     msg.snapshot.score = NO_SCORE;
-    link->start =
-        blob_new(link->pool, (size_t)link->schema->elements * sizeof(float));
+    link->start = blob_new(link->shell.pool,
+                           (size_t)link->schema->elements * sizeof(float));
     if (link->start)
         copy_all(link, blob_floats(link->start));
-    net_post(link->net, &msg, blob_ref(link->start));
+    net_post(link->shell.net, &msg, blob_ref(link->start));
 }
 
 void link_progress(struct star_link *link, bool blocked)
@@ -71,7 +71,7 @@ void link_progress(struct star_link *link, bool blocked)
     msg.progress.missed = link->agenda.pacer.missed;
     msg.progress.waited = link->waited;
     msg.progress.blocked = blocked;
-    net_post(link->net, &msg, NULL);
+    net_post(link->shell.net, &msg, NULL);
     link->posted = net_now();
 }
 
@@ -83,7 +83,7 @@ static void post_applied(struct star_link *link, uint64_t exchange,
     msg.applied.exchange = exchange;
     msg.applied.iteration = link->agenda.pacer.iteration;
     msg.applied.skipped = skipped;
-    net_post(link->net, &msg, NULL);
+    net_post(link->shell.net, &msg, NULL);
 }
 
 static void post_cut(struct star_link *link, uint64_t exchange, bool final)
@@ -92,7 +92,7 @@ static void post_cut(struct star_link *link, uint64_t exchange, bool final)
 
     msg.cut.exchange = exchange;
     msg.cut.final = final;
-    net_post(link->net, &msg, NULL);
+    net_post(link->shell.net, &msg, NULL);
 }
 
 static void optimize(void *context, const float *gradient, size_t first,
@@ -118,22 +118,18 @@ static void apply(struct star_link *link, uint64_t exchange)
     post_applied(link, exchange, false);
 }
 
-static bool is_hurried(const struct star_link *link)
+bool link_is_hurried(const struct star_link *link)
 {
     return link->stopping ||
            (link->options.hurry && link->options.hurry(link->options.context));
 }
 
-/* Blocks until something comes, or for a moment; false: the time is over. */
-static bool wait_for_change(struct star_link *link, nanos until)
+bool link_wait_a_moment(struct star_link *link, nanos until)
 {
     nanos moment = net_now() + HURRIED_EVERY;
-    nanos next = moment < until ? moment : until;
-    struct timespec time = {next / SECOND, next % SECOND};
 
-    return pthread_cond_timedwait(&link->changed, &link->lock, &time) !=
-               ETIMEDOUT ||
-           next < until;
+    return shell_wait(&link->shell, moment < until ? moment : until) ||
+           moment < until;
 }
 
 static void wait_for(struct star_link *link, uint64_t exchange)
@@ -147,8 +143,8 @@ static void wait_for(struct star_link *link, uint64_t exchange)
     link_progress(link, true);
     while (!link->over && agenda_due(&link->agenda, &still) == PACER_WAIT &&
            still == exchange)
-        if (is_hurried(link) ||
-            (!link_review(link) && !wait_for_change(link, until))) {
+        if (link_is_hurried(link) ||
+            (!link_review(link) && !link_wait_a_moment(link, until))) {
             pacer_give_up(&link->agenda.pacer, exchange);
             break;
         }
@@ -196,7 +192,7 @@ static void note_iteration(struct star_link *link,
 
     if (given && sized_read(&progress, sizeof progress, given, "star_progress",
                             &why) != STATUS_OK)
-        link_complain(link, "progress_unread", why.text);
+        shell_tell(&link->shell, STAR_ERROR, "progress_unread", why.text);
     if (progress.accuracy >= 0)
         link->accuracy = progress.accuracy;
     if (isfinite(progress.loss))
@@ -238,7 +234,7 @@ enum star_advice star_step(struct star_link *link,
 
     if (!link)
         return STAR_GO;
-    (void)pthread_mutex_lock(&link->lock);
+    (void)pthread_mutex_lock(&link->shell.lock);
     note_iteration(link, progress);
     pull(link);
     apply_due(link);
@@ -254,7 +250,7 @@ enum star_advice star_step(struct star_link *link,
         advice = STAR_REFUSED;
     else if (link->stopping || link->over)
         advice = STAR_STOP;
-    (void)pthread_mutex_unlock(&link->lock);
+    (void)pthread_mutex_unlock(&link->shell.lock);
     link->inside += net_now() - begin - (link->waited - waited);
     return advice;
 }
@@ -265,8 +261,8 @@ int star_wants_gradient(struct star_link *link)
 
     if (!link)
         return 0;
-    (void)pthread_mutex_lock(&link->lock);
+    (void)pthread_mutex_lock(&link->shell.lock);
     wants = exchanges_gradients(link);
-    (void)pthread_mutex_unlock(&link->lock);
+    (void)pthread_mutex_unlock(&link->shell.lock);
     return wants;
 }

@@ -19,7 +19,7 @@ static void want(struct star_link *link)
         return;
     link->task_wanted = true;
     msg.idle.iteration = link->agenda.pacer.iteration;
-    net_post(link->net, &msg, NULL);
+    net_post(link->shell.net, &msg, NULL);
 }
 
 enum star_next star_task_next(struct star_link *link, struct star_task *task)
@@ -28,20 +28,20 @@ enum star_next star_task_next(struct star_link *link, struct star_task *task)
 
     if (!link || !task)
         return next;
-    (void)pthread_mutex_lock(&link->lock);
+    (void)pthread_mutex_lock(&link->shell.lock);
     if (link->stopping || link->over) {
         next = STAR_TASKS_OVER;
     } else if (link->task.parts &&
                sized_write(task, &link->task, sizeof *task) != STATUS_OK) {
-        link_complain(link, "task_unwritten",
-                      "the size of struct star_task is not set");
+        shell_tell(&link->shell, STAR_ERROR, "task_unwritten",
+                   "the size of struct star_task is not set");
     } else if (link->task.parts) {
         link->task.parts = 0;
         next = STAR_TASK;
     }
     if (next != STAR_TASKS_OVER)
         want(link);
-    (void)pthread_mutex_unlock(&link->lock);
+    (void)pthread_mutex_unlock(&link->shell.lock);
     return next;
 }
 
@@ -52,5 +52,5 @@ void star_task_done(struct star_link *link, uint64_t id, int ok)
     msg.finish.task = id;
     msg.finish.done = ok != 0;
     if (link)
-        net_post(link->net, &msg, NULL);
+        net_post(link->shell.net, &msg, NULL);
 }

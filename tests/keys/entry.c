@@ -22,7 +22,7 @@ static void what_is_not_mended_is_told_again_later_and_later(void)
     static const unsigned times[] = {1, 2, 2, 3, 3, 4};
     unsigned told = 0;
     struct why why = {""};
-    struct entry entry = {.log = count, .context = &told, .name = "n"};
+    struct entry entry = {.log = count, .context = &told};
     struct enrol_plan plan = {.name = "n"};
     nanos start = net_now();
 
