@@ -38,42 +38,28 @@ static void start_step(struct trainer *trainer)
     trainer->wake = trainer->now + span;
 }
 
-static void smooth(struct trainer *trainer, double loss)
-{
-    if (!isfinite(loss) || fabs(loss) >= NO_SCORE)
-        return;
-    if (!trainer->started_loss)
-        trainer->loss = loss;
-    trainer->started_loss = true;
-    trainer->loss += SMOOTHING * (loss - trainer->loss);
-}
-
 /* The gradient lives no longer than this, so that all trainers of a world have
  * theirs in the same memory, which is in the cache. */
 static void descend(struct trainer *trainer)
 {
     const struct trainer_config *config = &trainer->config;
     float *gradient = malloc(config->elements * sizeof *gradient);
+    double loss;
 
     if (!gradient)
         abort();
-    smooth(trainer,
-           config->gradient(config->context, trainer->agenda.pacer.iteration,
-                            trainer->x, config->elements, gradient));
-    if (!agenda_wants_gradients(&trainer->agenda))
+    loss = config->gradient(config->context, trainer_iteration(trainer),
+                            trainer->x, config->elements, gradient);
+    if (!agenda_wants_gradients(&trainer->training.agenda))
         trainer_optimize(trainer, gradient, 0, config->elements);
-    agenda_step(&trainer->agenda, config->samples,
-                &(struct span){gradient, config->elements});
+    training_iterated(&trainer->training, loss, config->samples,
+                      &(struct span){gradient, config->elements});
     free(gradient);
 }
 
 static void end_step(struct trainer *trainer)
 {
-    const struct trainer_config *config = &trainer->config;
-
     descend(trainer);
-    inbox_pull(&trainer->agenda.inbox, &trainer->agenda.pacer.schedule,
-               &(struct span){trainer->x, config->elements}, trainer->anchor);
     trainer_look(trainer, TRAINER_STEPPED, 0);
     trainer_task_step(trainer);
     trainer->phase = PHASE_DUE;
@@ -98,11 +84,10 @@ static void go_on(struct trainer *trainer)
     }
     if (trainer->phase != PHASE_AFTER)
         return;
-    if (trainer->agenda.pacer.schedule.delay == 0 &&
+    if (trainer->training.agenda.pacer.schedule.delay == 0 &&
         !trainer_apply_due(trainer))
         return;
-    if (trainer->now >= trainer->next_progress)
-        trainer_post_progress(trainer);
+    training_report_if_due(&trainer->training, trainer->now);
     if (trainer->leaving && !trainer->offered_last)
         trainer_offer(trainer); /* it was told while it waited */
     if (trainer->leaving)
@@ -116,7 +101,7 @@ static void take_ended(struct trainer *trainer, const struct msg_ended *ended)
     trainer->leaving = trainer->called = true;
     if (!ended->final)
         return;
-    trainer_wait_ends(trainer);
+    training_wait_ends(&trainer->training, trainer->now);
     stop(trainer);
 }
 
@@ -138,7 +123,7 @@ static void take_message(struct trainer *trainer, const struct msg *msg,
     else if (msg->kind == MSG_ENDED)
         take_ended(trainer, &msg->ended);
     else
-        agenda_take(&trainer->agenda, msg, payload);
+        agenda_take(&trainer->training.agenda, msg, payload);
 }
 
 static void trainer_step(void *self, const struct event *event,
@@ -149,7 +134,7 @@ static void trainer_step(void *self, const struct event *event,
     trainer->out = out;
     trainer->now = event->now;
     if (event->kind == EVENT_JOIN && trainer->phase == PHASE_IDLE) {
-        trainer_found(trainer);
+        training_found(&trainer->training);
         start_step(trainer);
     } else if (event->kind == EVENT_MESSAGE) {
         take_message(trainer, event->msg, event->payload);
@@ -170,6 +155,7 @@ struct trainer *trainer_new(const struct trainer_config *config,
 {
     struct trainer *trainer = calloc(1, sizeof *trainer);
     size_t bytes = config->elements * sizeof(float);
+    struct training_owner owner;
 
     if (!trainer)
         abort();
@@ -177,14 +163,15 @@ struct trainer *trainer_new(const struct trainer_config *config,
     trainer->pool = pool;
     trainer->wake = NEVER;
     trainer->x = malloc(bytes);
-    trainer->anchor = malloc(bytes);
-    if (!trainer->x || !trainer->anchor)
+    if (!trainer->x)
         abort();
     memcpy(trainer->x, config->start, bytes);
-    memcpy(trainer->anchor, config->start, bytes);
+    trainer->span = (struct span){trainer->x, config->elements};
     for (size_t i = 0; i + 1 < NAME_BYTES && config->name[i]; i++)
         trainer->name[i] = config->name[i];
-    agenda_init(&trainer->agenda, config->elements);
+    owner = trainer_owner(trainer);
+    training_init(&trainer->training, &owner, pool, config->elements);
+    trainer->training.values = &trainer->span;
     prng_seed(&trainer->prng, config->seed);
     return trainer;
 }
@@ -196,10 +183,9 @@ void trainer_destroy(struct trainer **reference)
     *reference = NULL;
     if (!trainer)
         return;
-    agenda_free(&trainer->agenda);
+    training_free(&trainer->training);
     blob_unref(&trainer->to_examine);
     free(trainer->x);
-    free(trainer->anchor);
     free(trainer);
 }
 
@@ -228,19 +214,17 @@ const float *trainer_values(const struct trainer *trainer)
 
 uint64_t trainer_iteration(const struct trainer *trainer)
 {
-    return trainer->agenda.pacer.iteration;
+    return trainer->training.agenda.pacer.iteration;
 }
 
 uint64_t trainer_missed(const struct trainer *trainer)
 {
-    return trainer->agenda.pacer.missed;
+    return trainer->training.agenda.pacer.missed;
 }
 
 nanos trainer_waited(const struct trainer *trainer)
 {
-    return trainer->waiting
-               ? trainer->waited + trainer->now - trainer->wait_began
-               : trainer->waited;
+    return training_waited(&trainer->training, trainer->now);
 }
 
 bool trainer_stopped(const struct trainer *trainer)

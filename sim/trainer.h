@@ -1,7 +1,7 @@
 /* A simulated trainer: a vector of parameters that takes a step of gradient
  * descent each iteration, in virtual time.
  *
- * It is a machine as hub and node are, and follows node/pacer.h exactly as the
+ * It is a machine as hub and node are, and trains by node/training.h, as the
  * library does on a user's training thread: at the end of an iteration it
  * applies what is due, then offers, and with d = 0 waits for the answer. Its
  * only peer is its node, PEER_TRAINER on both ends. EVENT_JOIN starts it. */

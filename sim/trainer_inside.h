@@ -4,13 +4,10 @@
 #define SIM_TRAINER_INSIDE_H
 
 #include "core/prng.h"
-#include "node/agenda.h"
+#include "node/training.h"
 #include "sim/trainer.h"
 
 enum { NAME_BYTES = 48 };
-#define PROGRESS_INTERVAL (200 * MILLISECOND)
-/* Of the loss, per iteration. */
-#define SMOOTHING 0.1
 
 enum phase {
     PHASE_IDLE,  /* not started */
@@ -28,14 +25,11 @@ struct trainer {
     nanos now, wake;
     struct prng prng;
     enum phase phase;
-    struct agenda agenda;
+    struct training training;
+    struct span span; /* x */
     float *x;
-    float *anchor;    /* at first the starting parameters */
-    double loss;
-    bool started_loss, leaving, offered_last;
+    bool leaving, offered_last;
     bool called; /* the hub wants its last offer: it waits for no result */
-    uint64_t waiting; /* exchange it is blocked for, 0: none */
-    nanos wait_began, waited, next_progress;
     struct msg_assign task, in_hand; /* parts 0: none */
     uint64_t task_left;              /* iterations */
     bool task_wanted;
@@ -49,15 +43,12 @@ void trainer_look(struct trainer *trainer, enum trainer_moment moment,
 /* The own optimizer; `context` is the trainer. */
 void trainer_optimize(void *context, const float *gradient, size_t first,
                       size_t count);
-/* Gives the node the starting parameters. */
-void trainer_found(struct trainer *trainer);
-void trainer_post_progress(struct trainer *trainer);
-/* Offers if it is time for it, or the last time; then, if no offer is wanted,
- * says so without one. */
+/* What it is to the part that it has in common with the library. */
+struct training_owner trainer_owner(struct trainer *trainer);
+/* Offers if it is time for it, or the last time. */
 void trainer_offer(struct trainer *trainer);
 /* Applies all that is due; false: blocked until `wake` or a message. */
 bool trainer_apply_due(struct trainer *trainer);
-void trainer_wait_ends(struct trainer *trainer);
 /* Evaluates what the node has asked for. */
 void trainer_examine(struct trainer *trainer);
 void trainer_task_take(struct trainer *trainer,

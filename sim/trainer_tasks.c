@@ -7,7 +7,7 @@ static void post_want(struct trainer *trainer)
     struct msg msg = {.kind = MSG_IDLE};
 
     trainer->task_wanted = true;
-    msg.idle.iteration = trainer->agenda.pacer.iteration;
+    msg.idle.iteration = trainer->training.agenda.pacer.iteration;
     effects_send(trainer->out, PEER_TRAINER, &msg, NULL);
 }
 

@@ -1,6 +1,6 @@
 /* A link's inside: what the training thread and the network's thread share.
  *
- * The training thread owns the tensors and works through the agenda; the
+ * The training thread owns the tensors and trains by node/training.h; the
  * network's thread owns the machine and drops its messages here. Neither waits
  * for the other longer than it takes to apply a result or to copy the tensors.
  */
@@ -10,10 +10,10 @@
 #include <starswitch.h>
 
 #include "core/schema.h"
-#include "node/agenda.h"
 #include "node/library/shell.h"
 #include "node/library/sized.h"
 #include "node/node.h"
+#include "node/training.h"
 #include "record/record.h"
 
 struct star_link {
@@ -26,7 +26,7 @@ struct star_link {
     struct record *record; /* or NULL; the network's thread writes it */
 
     /* Behind shell.lock. */
-    struct agenda agenda;
+    struct training training;
     struct msg_ended ended; /* text empty: not ended */
     bool stopping;          /* the hub asks for the last offer */
     bool over;              /* nothing more will come */
@@ -37,14 +37,7 @@ struct star_link {
     struct blob *to_examine; /* NULL: nothing */
 
     /* Only the training thread's. */
-    struct blob *start; /* the starting parameters, until it is known whether
-                           there is an anchor */
-    float *anchor;      /* what to be pulled to, or NULL */
-    double loss; /* smoothed; NaN: none yet */
-    double accuracy;
-    nanos posted, inside, waited;
-    nanos examining; /* time spent evaluating */
-    uint64_t offered, applied;
+    nanos inside, examining; /* time spent in star_step, and evaluating */
 
     _Atomic uint64_t bytes_up, bytes_down; /* the network's thread counts */
     _Atomic bool gives;   /* what is offered is on its way to the hub, */
@@ -62,12 +55,7 @@ void link_tell_key(const struct star_link *link);
 bool link_tick(void *link, nanos now);
 
 /* step.c */
-/* Gives the node the starting parameters. */
-void link_found(struct star_link *link);
-/* Copies what is to be offered of the tensors, or the mean gradient, and posts
- * it; exchange 0: nothing. */
-void link_offer(struct star_link *link, uint64_t exchange, bool last);
-void link_progress(struct star_link *link, bool blocked);
+struct training_owner link_owner(struct star_link *link);
 /* With the lock held: blocks until something comes, or for a moment; false: it
  * is `until`. */
 bool link_wait_a_moment(struct star_link *link, nanos until);

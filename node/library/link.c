@@ -1,6 +1,5 @@
 /* libstarswitch: attaching a training loop to a run, and leaving it. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +38,7 @@ void link_local(void *self, const struct msg *msg, struct blob *payload)
     struct star_link *link = self;
 
     (void)pthread_mutex_lock(&link->shell.lock);
-    agenda_take(&link->agenda, msg, payload);
+    agenda_take(&link->training.agenda, msg, payload);
     if (msg->kind == MSG_ASSIGN) {
         link_take_task(link, &msg->assign);
     } else if (msg->kind == MSG_EXAMINE) {
@@ -87,14 +86,12 @@ static void link_free(void *self)
     shell_free(&link->shell);
     record_close(&link->record);
     node_destroy(&link->node);
-    agenda_free(&link->agenda);
-    blob_unref(&link->start);
+    training_free(&link->training);
     blob_unref(&link->to_examine);
     pool_destroy(&link->shell.pool);
     schema_destroy(&link->schema);
     free(link->values);
     free(link->gradients);
-    free(link->anchor);
     free(link);
 }
 
@@ -106,8 +103,6 @@ static struct star_link *link_new(size_t count)
         return NULL;
     shell_ready(&link->shell);
     link->count = count;
-    link->loss = (double)NAN;
-    link->accuracy = -1;
     link->values = calloc(count, sizeof *link->values);
     link->gradients = calloc(count, sizeof *link->gradients);
     link->schema = schema_new();
@@ -145,6 +140,7 @@ static enum status prepare(struct star_link *link,
                            const struct star_options *options,
                            const struct star_tensor *tensors, struct why *why)
 {
+    struct training_owner owner;
     enum status status = options
                              ? sized_read(&link->options, sizeof link->options,
                                           options, "star_options", why)
@@ -156,14 +152,17 @@ static enum status prepare(struct star_link *link,
         status = shell_init(&link->shell, "node", link->options.name, why);
     if (status != STATUS_OK)
         return status;
-    agenda_init(&link->agenda, (size_t)link->schema->elements);
+    owner = link_owner(link);
+    training_init(&link->training, &owner, link->shell.pool,
+                  (size_t)link->schema->elements);
+    link->training.values = link->values;
     make_node(link);
     status = link_record(link, why);
     if (status == STATUS_OK)
         status = open_shell(link, why);
     if (status != STATUS_OK)
         return status;
-    link_found(link);
+    training_found(&link->training);
     return shell_start(&link->shell, why);
 }
 
@@ -205,8 +204,8 @@ static uint64_t lateness(const struct pacer *pacer)
 
 static void say(const struct star_link *link, char *out, size_t size)
 {
-    const struct msg_schedule *schedule = &link->agenda.pacer.schedule;
-    uint64_t late = lateness(&link->agenda.pacer);
+    const struct msg_schedule *schedule = &link->training.agenda.pacer.schedule;
+    uint64_t late = lateness(&link->training.agenda.pacer);
     char reason[MSG_TEXT_BYTES] = "looking for the hub";
 
     if (net_trouble_is_sure(&link->trouble))
@@ -227,14 +226,14 @@ static void say(const struct star_link *link, char *out, size_t size)
 
 static void look(struct star_link *link, struct star_state *state)
 {
-    const struct msg_schedule *schedule = &link->agenda.pacer.schedule;
+    const struct msg_schedule *schedule = &link->training.agenda.pacer.schedule;
 
     (void)pthread_mutex_lock(&link->shell.lock);
     state->attached = schedule->attached != 0;
-    state->iteration = link->agenda.pacer.iteration;
-    state->offered = link->offered;
-    state->applied = link->applied;
-    state->missed = link->agenda.pacer.missed;
+    state->iteration = link->training.agenda.pacer.iteration;
+    state->offered = link->training.offered;
+    state->applied = link->training.applied;
+    state->missed = link->training.agenda.pacer.missed;
     state->every = schedule->every;
     state->delay = schedule->delay;
     state->shard = schedule->shard;
@@ -242,7 +241,7 @@ static void look(struct star_link *link, struct star_state *state)
     state->bytes_up = link->bytes_up;
     state->bytes_down = link->bytes_down;
     state->inside = (double)link->inside / (double)SECOND;
-    state->waited = (double)link->waited / (double)SECOND;
+    state->waited = (double)link->training.waited / (double)SECOND;
     state->exit_code =
         status_exit_code(farewell_status[link->ended.farewell]);
     memcpy(state->name, link->shell.identity.name, sizeof state->name);
@@ -269,12 +268,12 @@ enum star_status star_wait(struct star_link *link, double seconds)
     if (!link)
         return status;
     (void)pthread_mutex_lock(&link->shell.lock);
-    while (!link->over && !link->agenda.pacer.schedule.attached &&
+    while (!link->over && !link->training.agenda.pacer.schedule.attached &&
            !link_is_hurried(link) && link_wait_a_moment(link, until))
         continue;
     if (link->over)
         status = STAR_CLOSED;
-    else if (link->agenda.pacer.schedule.attached)
+    else if (link->training.agenda.pacer.schedule.attached)
         status = STAR_OK;
     (void)pthread_mutex_unlock(&link->shell.lock);
     return status;
@@ -308,21 +307,19 @@ static void wait_while_giving(struct star_link *link)
 static bool say_goodbye(struct star_link *link, nanos until, nanos farewell,
                         bool patient)
 {
-    uint64_t exchange = 0;
     bool taken;
 
     (void)pthread_mutex_lock(&link->shell.lock);
-    link_progress(link, false);
+    training_report(&link->training, net_now());
     if (!link->over) {
-        (void)agenda_offer(&link->agenda, true, &exchange);
-        link_offer(link, exchange, true);
+        training_offer(&link->training, true);
         wait_until_over(link, until);
         if (patient)
             wait_while_giving(link);
     }
     taken = link->over;
     if (!link->over) {
-        link_offer(link, 0, true);
+        training_farewell(&link->training);
         wait_until_over(link, net_now() + farewell);
     }
     (void)pthread_mutex_unlock(&link->shell.lock);

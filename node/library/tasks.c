@@ -18,7 +18,7 @@ static void want(struct star_link *link)
     if (link->task_wanted || link->task.parts)
         return;
     link->task_wanted = true;
-    msg.idle.iteration = link->agenda.pacer.iteration;
+    msg.idle.iteration = link->training.agenda.pacer.iteration;
     net_post(link->shell.net, &msg, NULL);
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/schema.h"
 #include "tests/hand.h"
@@ -61,12 +62,14 @@ static void take_review(struct tutor *tutor,
     grant(tutor, out);
 }
 
-static void take_offer(struct tutor *tutor, uint64_t exchange,
+static void take_offer(struct tutor *tutor, const struct msg_offer *offer,
                        struct effects *out)
 {
     const struct msg stop = {.kind = MSG_STOP};
+    uint64_t exchange = offer->exchange;
 
     tutor->last_offer = exchange;
+    tutor->heard[exchange % TUTOR_HEARD].offer = *offer;
     if (tutor->shows)
         show(tutor, exchange, out);
     grant(tutor, out);
@@ -101,6 +104,7 @@ static void take_report(struct tutor *tutor, const struct msg_report *report)
 static void answer(struct tutor *tutor, const struct msg_chunk *chunk,
                    struct blob *payload, struct effects *out)
 {
+    size_t first = (size_t)chunk->chunk * CHUNK_ELEMENTS;
     struct msg msg = {.kind = MSG_RESULT};
     struct blob *result =
         hand_floats(tutor->toy->pool,
@@ -110,6 +114,9 @@ static void answer(struct tutor *tutor, const struct msg_chunk *chunk,
 
     tutor->chunks++;
     tutor->offered = hand_float(payload, 0);
+    if (payload->size <= (TUTOR_ELEMENTS - first) * sizeof(float))
+        memcpy(&tutor->heard[chunk->exchange % TUTOR_HEARD].values[first],
+               payload->bytes, payload->size);
     msg.result.exchange = chunk->exchange;
     msg.result.chunk = chunk->chunk;
     msg.result.verb = tutor->verb;
@@ -133,7 +140,7 @@ static void teach(struct toy *toy, const struct event *event,
     else if (event->msg->kind == MSG_ATTACH)
         tutor->bulk = event->peer;
     else if (event->msg->kind == MSG_OFFER)
-        take_offer(tutor, event->msg->offer.exchange, out);
+        take_offer(tutor, &event->msg->offer, out);
     else if (event->msg->kind == MSG_CHUNK)
         answer(tutor, &event->msg->chunk, event->payload, out);
     else if (event->msg->kind == MSG_PING)

@@ -14,7 +14,13 @@
 
 #include "tests/net/toys.h"
 
-enum { TUTOR_ELEMENTS = 10, TUTOR_CHUNKS = 3 };
+enum { TUTOR_ELEMENTS = 10, TUTOR_CHUNKS = 3, TUTOR_HEARD = 64 };
+
+/* An offer as it came, with its data. */
+struct tutor_heard {
+    struct msg_offer offer;
+    float values[TUTOR_ELEMENTS];
+};
 
 struct tutor {
     struct msg_welcome welcome;
@@ -32,6 +38,7 @@ struct tutor {
     double offered; /* first value of the last chunk */
     uint64_t reviewed, made; /* reviews that were answered, and made */
     double loss;             /* of the last one */
+    struct tutor_heard heard[TUTOR_HEARD]; /* by exchange, from 1 */
 };
 
 struct tutor *tutor_new(void);

@@ -1,0 +1,281 @@
+#include "node/training.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The hub's table wants to know about this often. */
+#define REPORT_EVERY (200 * MILLISECOND)
+/* Weight of an iteration in the smoothed loss. */
+#define LOSS_SHARE 0.1
+
+void training_init(struct training *training,
+                   const struct training_owner *owner, struct pool *pool,
+                   size_t elements)
+{
+    *training = (struct training){.owner = *owner,
+                                  .pool = pool,
+                                  .loss = (double)NAN,
+                                  .accuracy = -1,
+                                  .reported = -REPORT_EVERY};
+    agenda_init(&training->agenda, elements);
+}
+
+void training_free(struct training *training)
+{
+    agenda_free(&training->agenda);
+    blob_unref(&training->start);
+    free(training->anchor);
+    training->anchor = NULL;
+}
+
+static void post(struct training *training, const struct msg *msg,
+                 struct blob *payload)
+{
+    training->owner.post(training->owner.self, msg, payload);
+}
+
+static void tell(struct training *training, enum training_moment moment,
+                 uint64_t exchange)
+{
+    if (training->owner.told)
+        training->owner.told(training->owner.self, moment, exchange);
+}
+
+static double score_of(const struct training *training)
+{
+    return isfinite(training->loss) ? training->loss : NO_SCORE;
+}
+
+/* ---- offering ---- */
+
+/* A copy of all parameters; NULL: no memory. */
+static struct blob *copy_all(const struct training *training)
+{
+    size_t elements = training->agenda.inbox.elements;
+    struct blob *blob = blob_new(training->pool, elements * sizeof(float));
+
+    if (blob)
+        fragment_copy(fragment_of(0, 1), elements, UINT32_MAX, training->values,
+                      blob_floats(blob));
+    return blob;
+}
+
+static void post_snapshot(struct training *training, uint64_t exchange,
+                          bool last, struct blob *blob)
+{
+    struct msg msg = {.kind = MSG_SNAPSHOT};
+
+    agenda_describe(&training->agenda, &msg.snapshot);
+    msg.snapshot.exchange = exchange;
+    msg.snapshot.score = score_of(training);
+    msg.snapshot.last = last;
+    training->offered += blob && (exchange || last);
+    post(training, &msg, blob);
+}
+
+void training_found(struct training *training)
+{
+    training->start = copy_all(training);
+    post_snapshot(training, 0, false, blob_ref(training->start));
+}
+
+/* Copies what is to be offered; where there is no memory for that, nothing has
+ * been begun. */
+static void offer(struct training *training, uint64_t exchange, bool last)
+{
+    struct agenda *agenda = &training->agenda;
+    struct blob *blob;
+
+    tell(training, TRAINING_OFFERED, exchange);
+    blob = blob_new(training->pool, agenda_elements(agenda) * sizeof(float));
+    if (blob) {
+        agenda_copy(agenda, training->values, blob_floats(blob));
+        post_snapshot(training, exchange, last, blob);
+    } else {
+        pacer_forget(&agenda->pacer, exchange, exchange);
+    }
+}
+
+void training_farewell(struct training *training)
+{
+    post_snapshot(
+        training, 0, true,
+        agenda_wants_gradients(&training->agenda) ? NULL : copy_all(training));
+}
+
+void training_offer(struct training *training, bool last)
+{
+    bool offered = false;
+    uint64_t exchange;
+
+    while (!(last && offered) &&
+           agenda_offer(&training->agenda, last, &exchange)) {
+        offer(training, exchange, last);
+        offered = true;
+    }
+    if (last && !offered) /* once the hub is back */
+        training_farewell(training);
+}
+
+/* ---- telling ---- */
+
+nanos training_waited(const struct training *training, nanos now)
+{
+    return training->waiting ? training->waited + now - training->wait_began
+                             : training->waited;
+}
+
+void training_report(struct training *training, nanos now)
+{
+    struct msg msg = {.kind = MSG_PROGRESS};
+
+    msg.progress.iteration = training->agenda.pacer.iteration;
+    msg.progress.loss = score_of(training);
+    msg.progress.accuracy = training->accuracy;
+    msg.progress.missed = training->agenda.pacer.missed;
+    msg.progress.waited = training_waited(training, now);
+    msg.progress.blocked = training->waiting > 0;
+    post(training, &msg, NULL);
+    training->reported = now;
+}
+
+void training_report_if_due(struct training *training, nanos now)
+{
+    if (now - training->reported >= REPORT_EVERY)
+        training_report(training, now);
+}
+
+static void post_applied(struct training *training, uint64_t exchange,
+                         bool skipped)
+{
+    struct msg msg = {.kind = MSG_APPLIED};
+
+    msg.applied.exchange = exchange;
+    msg.applied.iteration = training->agenda.pacer.iteration;
+    msg.applied.skipped = skipped;
+    post(training, &msg, NULL);
+    tell(training, skipped ? TRAINING_SKIPPED : TRAINING_APPLIED, exchange);
+}
+
+static void post_cut(struct training *training, uint64_t exchange, bool final)
+{
+    struct msg msg = {.kind = MSG_CUT};
+
+    msg.cut.exchange = exchange;
+    msg.cut.final = final;
+    post(training, &msg, NULL);
+}
+
+/* ---- an iteration ---- */
+
+/* Pulls to the anchor, which begins as the starting parameters; as the present
+ * ones, where these are gone. Without memory for it there is no pull. */
+static void pull(struct training *training)
+{
+    const struct msg_schedule *schedule = &training->agenda.pacer.schedule;
+    size_t elements = training->agenda.inbox.elements;
+
+    if (!schedule->attached)
+        return;
+    if (schedule->anchor > 0 && !training->anchor) {
+        training->anchor = malloc(elements * sizeof *training->anchor);
+        if (training->anchor && training->start)
+            memcpy(training->anchor, training->start->bytes,
+                   training->start->size);
+        else if (training->anchor)
+            fragment_copy(fragment_of(0, 1), elements, UINT32_MAX,
+                          training->values, training->anchor);
+    }
+    if (schedule->anchor <= 0 || training->anchor)
+        blob_unref(&training->start);
+    if (training->anchor)
+        inbox_pull(&training->agenda.inbox, schedule, training->values,
+                   training->anchor);
+}
+
+void training_iterated(struct training *training, double loss, uint64_t samples,
+                       const struct span *gradients)
+{
+    if (isfinite(loss) && fabs(loss) < NO_SCORE)
+        training->loss =
+            isnan(training->loss)
+                ? loss
+                : training->loss + LOSS_SHARE * (loss - training->loss);
+    agenda_step(&training->agenda, samples, gradients);
+    pull(training);
+}
+
+/* ---- applying ---- */
+
+static void apply(struct training *training, uint64_t exchange)
+{
+    const struct inbox_optimizer optimizer = {training->owner.optimize,
+                                              training->owner.self};
+    bool replaced;
+
+    (void)agenda_apply(&training->agenda, exchange, training->values,
+                       training->anchor, &optimizer, &replaced);
+    training->applied++;
+    if (replaced)
+        tell(training, TRAINING_REPLACED, exchange);
+    post_applied(training, exchange, false);
+}
+
+void training_wait_ends(struct training *training, nanos now)
+{
+    training->waited = training_waited(training, now);
+    training->waiting = 0;
+}
+
+/* Whether it is blocked now for this exchange. */
+static bool waits(struct training *training, uint64_t exchange, nanos now,
+                  bool hurried)
+{
+    nanos longest = training->agenda.pacer.schedule.wait;
+
+    if (training->waiting != exchange) {
+        training_wait_ends(training, now);
+        training->waiting = exchange;
+        training->wait_began = now;
+        training->wait_until = longest < NEVER - now ? now + longest : NEVER;
+        tell(training, TRAINING_BLOCKED, exchange);
+        training_report(training, now);
+    }
+    if (now < training->wait_until && !hurried)
+        return true;
+    training_wait_ends(training, now);
+    pacer_give_up(&training->agenda.pacer, exchange);
+    return false;
+}
+
+bool training_apply(struct training *training, nanos now, bool hurried)
+{
+    uint64_t exchange = 0;
+
+    for (;;) {
+        switch (agenda_due(&training->agenda, &exchange)) {
+        case PACER_APPLY:
+            apply(training, exchange);
+            break;
+        case PACER_SKIP:
+            agenda_skip(&training->agenda, exchange);
+            post_applied(training, exchange, true);
+            break;
+        case PACER_CLOSE:
+            post_cut(training, exchange, false);
+            break;
+        case PACER_CUT:
+            post_cut(training, exchange, true);
+            break;
+        case PACER_WAIT:
+            if (waits(training, exchange, now, hurried))
+                return false;
+            break;
+        case PACER_GO:
+        default:
+            training_wait_ends(training, now);
+            return true;
+        }
+    }
+}

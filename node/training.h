@@ -1,0 +1,84 @@
+/* A training loop's side of a run, the same for the library on somebody's
+ * training thread in real time and for the simulated trainer in virtual time:
+ * what an iteration was like, what is to be applied and offered after it, what
+ * is told to the node, and how one leaves.
+ *
+ *     training_iterated(...)      at the end of an iteration, then
+ *     training_apply(...)         until it no longer has to wait, then
+ *     training_offer(..., false)
+ *     training_apply(...)         again where d = 0, then
+ *     training_report_if_due(...)
+ *     training_offer(..., true)   once, to leave
+ *
+ * Pure; what the owner's functions are told is borrowed for the call. */
+#ifndef NODE_TRAINING_H
+#define NODE_TRAINING_H
+
+#include "core/time.h"
+#include "node/agenda.h"
+
+enum training_moment {
+    TRAINING_OFFERED,  /* the parameters are about to be copied */
+    TRAINING_REPLACED, /* the parameters, by others; APPLIED comes as well */
+    TRAINING_APPLIED,  /* exchange 0: what it was to take at first */
+    TRAINING_SKIPPED,
+    TRAINING_BLOCKED
+};
+
+struct training_owner {
+    void *self;
+    /* Takes over one reference of `payload`, or NULL. */
+    void (*post)(void *self, const struct msg *msg, struct blob *payload);
+    /* As inbox_optimizer's. */
+    void (*optimize)(void *self, const float *gradient, size_t first,
+                     size_t count);
+    void (*told)(void *self, enum training_moment moment, uint64_t exchange);
+};
+
+struct training {
+    struct agenda agenda;
+    struct training_owner owner;
+    struct pool *pool;
+    const struct span *values; /* the parameters, the owner's */
+    struct blob *start; /* the starting parameters, until it is known whether
+                           there is an anchor */
+    float *anchor;      /* what to be pulled to, or NULL */
+    double loss;        /* smoothed; NaN: none yet */
+    double accuracy;    /* below 0: not known */
+    uint64_t offered, applied;
+    uint64_t waiting; /* exchange it is blocked for, 0: none */
+    nanos wait_began, wait_until, waited, reported;
+};
+
+/* For a vector of so many elements, which lies in `values` once there is a
+ * vector. */
+void training_init(struct training *training,
+                   const struct training_owner *owner, struct pool *pool,
+                   size_t elements);
+void training_free(struct training *training);
+/* Gives the node the starting parameters. */
+void training_found(struct training *training);
+
+/* An iteration is done, on so many samples; its gradient lies in spans, NULL:
+ * it has none to give. A loss that is not finite is none. */
+void training_iterated(struct training *training, double loss, uint64_t samples,
+                       const struct span *gradients);
+/* Applies all that is due. False: it has to wait, until a message comes or it
+ * is `wait_until`, and is to ask again then. Who is hurried waits for nothing.
+ */
+bool training_apply(struct training *training, nanos now, bool hurried);
+/* The wait is over for other reasons. */
+void training_wait_ends(struct training *training, nanos now);
+nanos training_waited(const struct training *training, nanos now);
+/* Offers if it is time for it. `last`: offers all that there is, out of turn,
+ * and says goodbye: with nothing, where no offer is wanted. Gradients have no
+ * last offer, as a step that not all have made is not taken: what was summed
+ * since the last one is left out. */
+void training_offer(struct training *training, bool last);
+/* Says goodbye once more, and waits for no offer. */
+void training_farewell(struct training *training);
+void training_report(struct training *training, nanos now);
+/* The same where the last one is 200 ms ago. */
+void training_report_if_due(struct training *training, nanos now);
+
+#endif
