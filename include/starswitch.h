@@ -1,12 +1,30 @@
 /* libstarswitch: two calls that let a training loop take part in a run.
  *
- *     struct star_link *link;
- *     char error[256];
- *     if (star_attach(NULL, tensors, count, &link, error, sizeof error))
- *         ...
- *     while (star_step(link, &progress) == STAR_GO)
- *         ... one more iteration of your own ...
- *     star_detach(&link);
+ *     #include <starswitch.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void)
+ *     {
+ *         float w[4] = {0};
+ *         const struct star_tensor tensors[] = {
+ *             STAR_TENSOR("w", 1, w, NULL, 4)};
+ *         struct star_progress progress = {sizeof progress, 0, 32, -1};
+ *         struct star_link *link;
+ *         char error[256];
+ *
+ *         if (star_attach(NULL, tensors, 1, &link, error, sizeof error)) {
+ *             fprintf(stderr, "%s\n", error);
+ *             return 1;
+ *         }
+ *         do { // one iteration of your own, such as
+ *             for (int i = 0; i < 4; i++)
+ *                 w[i] += 0.1f * ((float)i - w[i]);
+ *             progress.loss = (3 - w[3]) * (3 - w[3]);
+ *         } while (star_step(link, &progress) == STAR_GO);
+ *         star_detach(&link);
+ *         printf("%.3f\n", w[3]);
+ *         return 0;
+ *     }
  *
  * The link trains as if it were alone: star_step never waits for the network
  * (unless the hub's settings say so: --delay 0 or --miss wait, each with a

@@ -232,6 +232,11 @@ static void train_by_hand(const struct script *script, struct tutor *tutor)
 
 /* ---- both ---- */
 
+static bool same_bits(const void *one, const void *other, size_t bytes)
+{
+    return memcmp(one, other, bytes) == 0;
+}
+
 static void check_twins(const struct script *script, uint64_t offers)
 {
     static struct tutor_heard heard[TUTOR_HEARD];
@@ -251,10 +256,9 @@ static void check_twins(const struct script *script, uint64_t offers)
 
         CHECK_EQUAL(heard[i].offer.iteration, other->offer.iteration);
         CHECK_EQUAL(heard[i].offer.samples, other->offer.samples);
-        CHECK(memcmp(&heard[i].offer.score, &other->offer.score,
-                     sizeof other->offer.score) == 0);
-        CHECK(memcmp(heard[i].values, other->values, sizeof other->values) ==
-              0);
+        CHECK(same_bits(&heard[i].offer.score, &other->offer.score,
+                        sizeof other->offer.score));
+        CHECK(same_bits(heard[i].values, other->values, sizeof other->values));
     }
     tutor_destroy(&tutor);
 }
