@@ -182,7 +182,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "%s\n", error);
         return 69;
     }
-    if (star_group_init(worker.group, NULL, NULL) != STAR_REBUILD_SUCCESS)
+    if (star_group_build(worker.group) != STAR_GROUP_SUCCESS)
         fail(&worker, "init");
     worker.rank = star_group_rank(worker.group);
     load(&worker);

@@ -115,7 +115,7 @@ int main(int argc, char **argv)
         free(data);
         return 69;
     }
-    if (star_group_init(group, NULL, NULL) != STAR_REBUILD_SUCCESS)
+    if (star_group_build(group) != STAR_GROUP_SUCCESS)
         fail("init");
     if (all)
         all_to_all(data, data + options.members * count, count);

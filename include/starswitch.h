@@ -33,7 +33,8 @@
  * star_step and by nothing else. Without a hub it does nothing, keeps looking
  * for one, and joins when it is there.
  *
- * Memory: the tensors stay yours and must stay in place until star_detach.
+ * Memory: the tensors stay yours and must stay in place until star_detach, or
+ * star_retarget says where they are.
  * Threads: a link has a thread of its own for the network; call its functions
  * from one thread at a time. It installs no signal handlers. After fork, only
  * the process that attached may use it.
@@ -232,6 +233,24 @@ STAR_API enum star_status star_attach(const struct star_options *options,
 STAR_API enum star_advice star_step(struct star_link *link,
                                     const struct star_progress *progress);
 
+/* What the next star_step will do, as far as that is known now; for programs
+ * whose parameters are elsewhere, such as on a GPU, and are to be brought in
+ * time. What comes meanwhile may add to it. */
+enum star_due {
+    STAR_DUE_OFFER = 1, /* read the tensors, to offer what they hold */
+    STAR_DUE_RESULT = 2 /* change the tensors, or wait to do so */
+};
+STAR_API unsigned star_due(struct star_link *link);
+
+/* The tensors have moved: the same names and shapes, in the same order, and
+ * gradients as before, lie at other places from now on, which hold what the
+ * old ones held. BAD_ARGUMENT, NO_MEMORY: nothing has changed, and a sentence
+ * is in `error`. */
+STAR_API enum star_status star_retarget(struct star_link *link,
+                                        const struct star_tensor *tensors,
+                                        size_t count, char *error,
+                                        size_t error_size);
+
 /* Whether the run exchanges gradients: then compute them, leave out your own
  * optimizer's step, and let star_step move the tensors. */
 STAR_API int star_wants_gradient(struct star_link *link);
@@ -246,6 +265,8 @@ struct star_task {
     uint32_t part, parts; /* part < parts */
 };
 
+enum { STAR_TASKS_MAX = 64 }; /* given out and not done */
+
 enum star_next {
     STAR_TASK,      /* *task is the caller's until star_task_done */
     STAR_NO_TASK,   /* none now: train on your shard and ask again */
@@ -259,8 +280,9 @@ STAR_API enum star_next star_task_next(struct star_link *link,
 /* Says what became of a task: ok, its samples have all been trained on; not
  * ok, somebody else must. Call it before the star_step of its last iteration.
  * It counts as done once its progress has been merged; when the connection or
- * this process is lost before, it is given to another node. */
-STAR_API void star_task_done(struct star_link *link, uint64_t id, int ok);
+ * this process is lost before, it is given to another node. 0: this link has
+ * given out no such task, or was told already; 1: it has. */
+STAR_API int star_task_done(struct star_link *link, uint64_t id, int ok);
 
 /* Where the link stands; BAD_ARGUMENT: the size is not set. */
 STAR_API enum star_status star_look(struct star_link *link,

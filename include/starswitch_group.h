@@ -33,6 +33,8 @@
  * Ranks: those who have been members for longest come first, founders in the
  * order of a 128-bit hash of their names; so rank 0 is never a newcomer.
  *
+ * FTLib's and Rabit's names for all of this are in starswitch_ancestors.h.
+ *
  * Threads: call a group's functions from one thread at a time; it has a thread
  * of its own for the network. C99, C++-safe. */
 #ifndef STARSWITCH_GROUP_H
@@ -53,23 +55,6 @@ enum star_group_status {
     STAR_GROUP_FAIL = 1, /* not done, and nothing changed; the next may be */
     STAR_GROUP_ABORT = 2 /* cannot be done: see star_group_look */
 };
-
-/* How building the group ended. */
-enum star_rebuild_status {
-    STAR_REBUILD_SKIP_ALLREDUCE = -1, /* the only member: rank 0 of 1 */
-    STAR_REBUILD_SUCCESS = 0,
-    STAR_REBUILD_FAIL = 1,
-    STAR_REBUILD_ABORT = 2
-};
-
-/* What FTLib's consensus and communication libraries say; ours never leave
- * this process. */
-enum star_consensus_status {
-    STAR_CONSENSUS_SKIP_ALLREDUCE = -1,
-    STAR_CONSENSUS_SUCCESS = 0,
-    STAR_CONSENSUS_FAIL = 1
-};
-enum star_commlib_status { STAR_COMMLIB_SUCCESS = 0, STAR_COMMLIB_FAIL = 1 };
 
 /* Whether a member of an elastic group asks the hub who is there before each
  * collective, which costs a round trip and saves the batch that would fail. */
@@ -140,33 +125,10 @@ STAR_API enum star_status
 star_group_join(const char *hub, const char *name,
                 const struct star_group_options *options,
                 struct star_group **group, char *error, size_t error_size);
-/* As Rabit's programs are started, with "name=value": rabit_tracker_uri,
- * rabit_tracker_port, rabit_task_id (the name), rabit_world_size,
- * rabit_timeout_sec. What begins with rabit_ is taken, other arguments are left
- * alone; sizes of buffers and rings mean nothing to a hub. A patient group. */
-STAR_API enum star_status star_group_join_arguments(int argc, char **argv,
-                                                    struct star_group **group,
-                                                    char *error,
-                                                    size_t error_size);
 /* Says goodbye and frees; after a lazy checkpoint, waits before until all have
  * come to leave, as one who was lost may still need the model. Accepts a NULL
  * group. */
 STAR_API void star_group_leave(struct star_group **group);
-
-/* Learns who is there. The names are FTLib's (consensus "shared_storage" or
- * "gossip", library "NCCL", "dummy_NCCL" or "pytorch"; NULL: "hub"); all mean
- * the hub, and names that FTLib does not know are refused: ABORT. */
-STAR_API enum star_rebuild_status star_group_init(struct star_group *group,
-                                                  const char *consensus,
-                                                  const char *library);
-/* Whether the members are those that the group was built of, as far as this
- * one knows; an active one asks. */
-STAR_API int star_group_initialized(struct star_group *group);
-/* Whether this is the only member. */
-STAR_API int star_group_skip_allreduce(struct star_group *group);
-/* Waits until the hub has taken us in, at most so many seconds (0: 15). */
-STAR_API int star_group_manual_join(struct star_group *group, double seconds);
-STAR_API int star_group_consensus_joined(struct star_group *group);
 
 /* BAD_ARGUMENT: the size is not set. */
 STAR_API enum star_status star_group_look(struct star_group *group,
@@ -176,11 +138,10 @@ STAR_API int star_group_poll(struct star_group *group,
                              struct star_event *event);
 STAR_API unsigned star_group_rank(struct star_group *group);
 STAR_API unsigned star_group_size(struct star_group *group);
-STAR_API int star_group_is_distributed(struct star_group *group);
-STAR_API const char *star_group_processor_name(struct star_group *group);
-/* A line in the hub's log, of at most 119 bytes. */
-STAR_API void star_group_tracker_print(struct star_group *group,
-                                       const char *text);
+/* Learns who is there. A call does that by itself when it is needed. */
+STAR_API enum star_group_status star_group_build(struct star_group *group);
+/* Waits until the hub has taken us in, at most so many seconds (0: 15). */
+STAR_API int star_group_wait_joined(struct star_group *group, double seconds);
 
 /* ---- collectives; all members call the same one ---- */
 
@@ -190,11 +151,6 @@ STAR_API enum star_group_status
 star_group_allreduce_average(struct star_group *group,
                              const struct star_group_tensor *tensors,
                              size_t count);
-/* The same, under the name that FTLib had for it. */
-STAR_API enum star_group_status
-star_group_wait_weights_ready(struct star_group *group,
-                              const struct star_group_tensor *tensors,
-                              size_t count);
 /* `bytes` of the root's data to all, in place. */
 STAR_API enum star_group_status star_group_broadcast(struct star_group *group,
                                                      void *data, size_t bytes,
@@ -222,13 +178,6 @@ star_group_allgather(struct star_group *group, const void *own, size_t bytes,
  * now on; waits until everybody has come here. Then they work again, for a last
  * average of the parameters. */
 STAR_API enum star_group_status star_group_stop(struct star_group *group);
-/* Calls `act` in a group that is built: rebuilds before if need be. What it
- * returns is stored in `result`; if that is not 0, the group is built anew
- * before the next collective. */
-STAR_API enum star_group_status star_group_execute(struct star_group *group,
-                                                   int (*act)(void *argument),
-                                                   void *argument, int *result);
-
 /* ---- from one member to another, through the hub ----
  *
  *     request = star_group_isend(group, data, bytes, to, tag);

@@ -220,6 +220,35 @@ bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange)
     return true;
 }
 
+bool pacer_will_offer(const struct pacer *pacer)
+{
+    struct pacer next = *pacer;
+    enum pacer_act act;
+    uint64_t exchange;
+
+    pacer_tick(&next);
+    while ((act = pacer_due(&next, &exchange)) != PACER_GO)
+        if (act == PACER_APPLY || act == PACER_WAIT) /* it will have come */
+            pacer_done(&next, exchange);
+        else if (act == PACER_SKIP)
+            pacer_skip(&next, exchange);
+    return pacer_offer(&next, false, &exchange);
+}
+
+bool pacer_will_apply(const struct pacer *pacer)
+{
+    struct pacer next = *pacer;
+    enum pacer_act act;
+    uint64_t exchange;
+
+    pacer_tick(&next);
+    while ((act = pacer_due(&next, &exchange)) == PACER_SKIP ||
+           act == PACER_CLOSE || act == PACER_CUT)
+        if (act == PACER_SKIP)
+            pacer_skip(&next, exchange);
+    return act != PACER_GO;
+}
+
 void pacer_ready(struct pacer *pacer, uint64_t exchange)
 {
     struct pacer_exchange *found = find(pacer, exchange);

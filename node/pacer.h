@@ -94,6 +94,10 @@ void pacer_skip(struct pacer *pacer, uint64_t exchange);
  * them at once and out of turn, whatever is in flight; gradients
  * have no last offer: a step that not all have made is not taken. */
 bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange);
+/* What the end of the next iteration will bring, as far as that is known now:
+ * whether it offers; whether it applies a result, or waits for one. */
+bool pacer_will_offer(const struct pacer *pacer);
+bool pacer_will_apply(const struct pacer *pacer);
 /* The whole result of an exchange has come. */
 void pacer_ready(struct pacer *pacer, uint64_t exchange);
 /* Nothing will come for these exchanges; what has come is void. */

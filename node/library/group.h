@@ -6,8 +6,8 @@
 #ifndef NODE_LIBRARY_GROUP_H
 #define NODE_LIBRARY_GROUP_H
 
+#include <starswitch_ancestors.h>
 #include <stdbool.h>
-#include <starswitch_group.h>
 
 #include "collectives/client.h"
 #include "node/library/shell.h"

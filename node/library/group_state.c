@@ -14,6 +14,13 @@ static bool is_known(const char *name, const char *const *known)
     return !name;
 }
 
+enum star_group_status star_group_build(struct star_group *group)
+{
+    const struct msg_ask ask = {.ask = ASK_BUILD};
+
+    return group_ask(group, &ask, NULL);
+}
+
 enum star_rebuild_status star_group_init(struct star_group *group,
                                          const char *consensus,
                                          const char *library)
@@ -22,7 +29,6 @@ enum star_rebuild_status star_group_init(struct star_group *group,
                                               "gossip", NULL};
     static const char *const libraries[] = {"hub", "NCCL", "dummy_NCCL",
                                             "pytorch", NULL};
-    const struct msg_ask ask = {.ask = ASK_BUILD};
     bool known = is_known(consensus, consensuses);
 
     if (!known || !is_known(library, libraries)) {
@@ -33,7 +39,7 @@ enum star_rebuild_status star_group_init(struct star_group *group,
         (void)pthread_mutex_unlock(&group->shell.lock);
         return STAR_REBUILD_ABORT;
     }
-    return (enum star_rebuild_status)group_ask(group, &ask, NULL);
+    return (enum star_rebuild_status)star_group_build(group);
 }
 
 static int is_yes(struct star_group *group, enum ask what)
@@ -54,13 +60,18 @@ int star_group_skip_allreduce(struct star_group *group)
     return is_yes(group, ASK_SKIP);
 }
 
-int star_group_manual_join(struct star_group *group, double seconds)
+int star_group_wait_joined(struct star_group *group, double seconds)
 {
     const struct msg_ask ask = {
         .ask = ASK_ATTACH,
         .limit = (nanos)((seconds > 0 ? seconds : 15.0) * (double)SECOND)};
 
     return group_ask(group, &ask, NULL) == STAR_GROUP_SUCCESS;
+}
+
+int star_group_manual_join(struct star_group *group, double seconds)
+{
+    return star_group_wait_joined(group, seconds);
 }
 
 int star_group_consensus_joined(struct star_group *group)

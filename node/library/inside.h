@@ -33,6 +33,8 @@ struct star_link {
     struct net_trouble trouble; /* what keeps the link from its hub */
     struct star_task task;  /* in hand; parts 0: none */
     bool task_wanted;       /* the machine knows that the hand is empty */
+    uint64_t given[STAR_TASKS_MAX]; /* what the program trains on: ids */
+    unsigned given_count;
     uint64_t examined;      /* number of what is to be evaluated */
     struct blob *to_examine; /* NULL: nothing */
 

@@ -115,6 +115,27 @@ enum star_advice star_step(struct star_link *link,
     return advice;
 }
 
+unsigned star_due(struct star_link *link)
+{
+    const struct agenda *agenda;
+    unsigned due = 0;
+    bool offers;
+
+    if (!link)
+        return 0;
+    agenda = &link->training.agenda;
+    (void)pthread_mutex_lock(&link->shell.lock);
+    offers = !link->stopping && pacer_will_offer(&agenda->pacer);
+    if (offers)
+        due |= STAR_DUE_OFFER;
+    if (inbox_complete(&agenda->inbox, 0) || pacer_will_apply(&agenda->pacer) ||
+        (offers && agenda->pacer.schedule.delay == 0) ||
+        (agenda->pacer.schedule.offering && agenda->pacer.schedule.anchor > 0))
+        due |= STAR_DUE_RESULT;
+    (void)pthread_mutex_unlock(&link->shell.lock);
+    return due;
+}
+
 int star_wants_gradient(struct star_link *link)
 {
     int wants;

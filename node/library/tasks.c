@@ -31,11 +31,12 @@ enum star_next star_task_next(struct star_link *link, struct star_task *task)
     (void)pthread_mutex_lock(&link->shell.lock);
     if (link->stopping || link->over) {
         next = STAR_TASKS_OVER;
-    } else if (link->task.parts &&
+    } else if (link->task.parts && link->given_count < STAR_TASKS_MAX &&
                sized_write(task, &link->task, sizeof *task) != STATUS_OK) {
         shell_tell(&link->shell, STAR_ERROR, "task_unwritten",
                    "the size of struct star_task is not set");
-    } else if (link->task.parts) {
+    } else if (link->task.parts && link->given_count < STAR_TASKS_MAX) {
+        link->given[link->given_count++] = link->task.id;
         link->task.parts = 0;
         next = STAR_TASK;
     }
@@ -45,12 +46,30 @@ enum star_next star_task_next(struct star_link *link, struct star_task *task)
     return next;
 }
 
-void star_task_done(struct star_link *link, uint64_t id, int ok)
+/* Whether it was among them. */
+static bool forget_given(struct star_link *link, uint64_t id)
+{
+    for (unsigned i = 0; i < link->given_count; i++)
+        if (link->given[i] == id) {
+            link->given[i] = link->given[--link->given_count];
+            return true;
+        }
+    return false;
+}
+
+int star_task_done(struct star_link *link, uint64_t id, int ok)
 {
     struct msg msg = {.kind = MSG_FINISH};
+    bool known;
 
+    if (!link)
+        return 0;
+    (void)pthread_mutex_lock(&link->shell.lock);
+    known = forget_given(link, id);
+    (void)pthread_mutex_unlock(&link->shell.lock);
     msg.finish.task = id;
     msg.finish.done = ok != 0;
-    if (link)
+    if (known)
         net_post(link->shell.net, &msg, NULL);
+    return known;
 }

@@ -2,6 +2,7 @@
  * in the same place. */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "node/library/inside.h"
 
@@ -114,4 +115,63 @@ enum status link_describe(struct star_link *link,
         status = describe(link, tensors, why);
     free(tensors);
     return status;
+}
+
+/* ---- moving ---- */
+
+static enum status check_same(const struct star_link *link,
+                              const struct star_tensor *tensors,
+                              struct why *why)
+{
+    for (size_t i = 0; i < link->count; i++) {
+        const struct tensor *known = &link->schema->tensors[i];
+        const struct star_tensor *tensor = &tensors[i];
+
+        if (!tensor->name || strcmp(tensor->name, known->name) != 0 ||
+            tensor->rank != (int)known->rank ||
+            memcmp(tensor->shape, known->shape,
+                   known->rank * sizeof *known->shape) != 0)
+            return because(why, STATUS_USAGE,
+                           "tensor %zu is not the one that was attached, %s", i,
+                           known->name);
+        if (!tensor->value || (link->gradients && !tensor->gradient))
+            return because(why, STATUS_USAGE,
+                           "tensor %s has no values, or no gradient any more",
+                           known->name);
+    }
+    return check_memory(tensors, link->count, why);
+}
+
+static void move(struct star_link *link, const struct star_tensor *tensors)
+{
+    (void)pthread_mutex_lock(&link->shell.lock);
+    for (size_t i = 0; i < link->count; i++) {
+        link->values[i].values = tensors[i].value;
+        if (link->gradients)
+            link->gradients[i].values = tensors[i].gradient;
+    }
+    (void)pthread_mutex_unlock(&link->shell.lock);
+}
+
+enum star_status star_retarget(struct star_link *link,
+                               const struct star_tensor *given, size_t count,
+                               char *error, size_t size)
+{
+    enum status status = STATUS_OK;
+    struct star_tensor *tensors;
+    struct why why = {""};
+
+    if (!link)
+        return STAR_OK;
+    if (!given || count != link->count)
+        return shell_failure(error, size, STATUS_USAGE,
+                             "there are more or fewer tensors than attached");
+    tensors = read_all(given, count, &status, &why);
+    if (status == STATUS_OK)
+        status = check_same(link, tensors, &why);
+    if (status == STATUS_OK)
+        move(link, tensors);
+    free(tensors);
+    return status == STATUS_OK ? STAR_OK
+                               : shell_failure(error, size, status, why.text);
 }

@@ -1,5 +1,5 @@
 /* FTLib's criteria on a hub: the wrapper around a collective. */
-#include <starswitch_group.h>
+#include <starswitch_ancestors.h>
 
 #include "tests/check.h"
 #include "tests/collectives/elastic.h"

@@ -3,7 +3,7 @@
 #ifndef TESTS_COLLECTIVES_THREADED_HUB_H
 #define TESTS_COLLECTIVES_THREADED_HUB_H
 
-#include <starswitch_group.h>
+#include <starswitch_ancestors.h>
 
 #include "hub/hub.h"
 #include "net/net.h"

@@ -171,43 +171,6 @@ static void without_a_hub_the_loop_goes_on(void)
     star_detach(&link);
 }
 
-static void check_refused(const struct star_tensor *tensors, size_t count,
-                          const char *part)
-{
-    const struct star_options options = {.size = sizeof options,
-                                         .log = keep_quiet};
-    struct star_link *link = NULL;
-    char error[256] = "";
-
-    CHECK_EQUAL(STAR_BAD_ARGUMENT,
-                star_attach(&options, tensors, count, &link, error,
-                            sizeof error));
-    CHECK_CONTAINS(part, error);
-    CHECK(link == NULL);
-}
-
-static void tensors_that_cannot_be_are_refused_with_a_sentence(void)
-{
-    static float w[4];
-    static const struct star_tensor wrong[] = {
-        STAR_TENSOR(NULL, 1, w, NULL, 4),
-        STAR_TENSOR("w", 1, NULL, NULL, 4),
-        STAR_TENSOR("w", -1, w, NULL, 4),
-        STAR_TENSOR("w", STAR_RANK_MAX + 1, w, NULL, 4),
-        STAR_TENSOR("w", 1, w, NULL, 0),
-        STAR_TENSOR("", 1, w, NULL, 4),
-        STAR_TENSOR("two words", 1, w, NULL, 4),
-        STAR_TENSOR("w", 2, w, NULL, UINT64_MAX, 2)};
-    const struct star_tensor twice[] = {STAR_TENSOR("w", 1, w, NULL, 4),
-                                        STAR_TENSOR("w", 1, w, NULL, 4)};
-
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        check_refused(&wrong[i], 1, "tensor");
-    check_refused(twice, 2, "w");
-    check_refused(wrong, 0, "no tensors");
-    check_refused(NULL, 3, "no tensors");
-}
-
 static void a_hub_that_cannot_be_is_refused_with_a_sentence(void)
 {
     float w[ELEMENTS];
@@ -227,26 +190,6 @@ static void a_hub_that_cannot_be_is_refused_with_a_sentence(void)
     CHECK(link == NULL);
 }
 
-static void tensors_that_share_memory_are_refused(void)
-{
-    static float w[6], g[6];
-    const struct star_tensor over[] = {STAR_TENSOR("a", 1, w, g, 4),
-                                       STAR_TENSOR("b", 1, w + 3, NULL, 3)};
-    const struct star_tensor gradient[] = {STAR_TENSOR("a", 1, w, w + 2, 3)};
-    const struct star_tensor beside[] = {STAR_TENSOR("a", 1, w + 3, g + 3, 3),
-                                         STAR_TENSOR("b", 1, w, g, 3)};
-    const struct star_options options = {
-        .size = sizeof options, .hub = "127.0.0.1:1", .log = keep_quiet};
-    struct star_link *link = NULL;
-    char error[256] = "";
-
-    check_refused(over, 2, "a and b share memory");
-    check_refused(gradient, 1, "share memory");
-    CHECK_EQUAL(STAR_OK, star_attach(&options, beside, 2, &link, error,
-                                     sizeof error));
-    star_detach(&link);
-}
-
 static void a_loop_without_a_link_trains_alone(void)
 {
     struct star_link *link = NULL;
@@ -256,7 +199,9 @@ static void a_loop_without_a_link_trains_alone(void)
     CHECK_EQUAL(STAR_GO, star_step(NULL, NULL));
     CHECK_EQUAL(0, star_wants_gradient(NULL));
     CHECK_EQUAL(STAR_NO_TASK, star_task_next(NULL, &task));
-    star_task_done(NULL, 1, 1);
+    CHECK_EQUAL(0, star_task_done(NULL, 1, 1));
+    CHECK_EQUAL(0, star_due(NULL));
+    CHECK_EQUAL(STAR_OK, star_retarget(NULL, NULL, 0, NULL, 0));
     CHECK_EQUAL(STAR_OK, star_look(NULL, &state));
     CHECK_EQUAL(0, state.attached);
     CHECK_TEXT("training alone", state.text);
@@ -376,8 +321,6 @@ static void another_model_is_refused_and_the_loop_is_told(void)
 void add_node_library_link_tests(CU_pSuite suite)
 {
     TEST(without_a_hub_the_loop_goes_on);
-    TEST(tensors_that_cannot_be_are_refused_with_a_sentence);
-    TEST(tensors_that_share_memory_are_refused);
     TEST(a_loop_without_a_link_trains_alone);
     TEST(a_hub_that_cannot_be_is_refused_with_a_sentence);
     TEST(two_loops_with_different_aims_agree);

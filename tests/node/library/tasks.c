@@ -96,7 +96,9 @@ static void ef_08_a_task_comes_while_training_goes_on(void)
         step(link);
     CHECK_EQUAL(2, look(tutor, &tutor->asked));
     CHECK_EQUAL(0, look(tutor, &tutor->reported));
-    star_task_done(link, first.id, 1);
+    CHECK_EQUAL(1, star_task_done(link, first.id, 1));
+    CHECK_EQUAL(0, star_task_done(link, first.id, 1));
+    CHECK_EQUAL(0, star_task_done(link, 99, 1));
     train_until_reported(link, tutor, 1);
     CHECK_EQUAL(1, look(tutor, &tutor->done));
     CHECK_EQUAL(STAR_TASK, train_until_task(link, &second));

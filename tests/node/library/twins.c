@@ -1,7 +1,8 @@
 /* The library and the simulated trainer are one: both go through the same
  * script, at the same hub that is a toy, and what they offer is the same, bit
  * for bit. The library does so over the network and in real time, where the hub
- * has it wait for each result that is due; the simulated one by hand. */
+ * has it wait for each result that is due, and with its parameters at another
+ * place after each iteration; the simulated one by hand. */
 #include <math.h>
 #include <string.h>
 
@@ -74,10 +75,69 @@ static void begin(float x[TUTOR_ELEMENTS])
 
 /* ---- the library ---- */
 
+static bool same_bits(const void *one, const void *other, size_t bytes)
+{
+    return memcmp(one, other, bytes) == 0;
+}
+
+/* Parameters that move from one place to another and back. */
+struct mover {
+    float x[2][TUTOR_ELEMENTS], by[2][TUTOR_ELEMENTS];
+    unsigned place;
+    struct star_link *link;
+    struct star_state state;
+};
+
 static void take_step(void *context, const float *by, size_t first,
                       size_t count)
 {
-    descend(context, by, first, count);
+    struct mover *mover = context;
+
+    descend(mover->x[mover->place], by, first, count);
+}
+
+static enum star_status attach(struct mover *mover, struct tutor *tutor)
+{
+    float *x = mover->x[mover->place], *by = mover->by[mover->place];
+    const struct star_tensor tensors[] = {
+        STAR_TENSOR("a", 1, x, by, 3),
+        STAR_TENSOR("b", 1, x + 3, by + 3, TUTOR_ELEMENTS - 3)};
+    const struct star_options options = {.size = sizeof options,
+                                         .quiet = 1,
+                                         .hub = tutor->hub,
+                                         .step = take_step,
+                                         .context = mover};
+
+    return mover->link
+               ? star_retarget(mover->link, tensors, 2, NULL, 0)
+               : star_attach(&options, tensors, 2, &mover->link, NULL, 0);
+}
+
+static void move(struct mover *mover)
+{
+    float *from = mover->x[mover->place];
+
+    mover->place = !mover->place;
+    memcpy(mover->x[mover->place], from, sizeof mover->x[0]);
+    CHECK_EQUAL(STAR_OK, attach(mover, NULL));
+    for (int i = 0; i < TUTOR_ELEMENTS; i++)
+        from[i] = (float)NAN;
+}
+
+/* What it does is what it has said that it would do. */
+static void step(struct mover *mover, const struct star_progress *progress)
+{
+    const float *x = mover->x[mover->place];
+    unsigned due = star_due(mover->link);
+    uint64_t offered = mover->state.offered;
+    float before[TUTOR_ELEMENTS];
+
+    memcpy(before, x, sizeof before);
+    CHECK_EQUAL(STAR_GO, star_step(mover->link, progress));
+    CHECK_EQUAL(STAR_OK, star_look(mover->link, &mover->state));
+    CHECK_EQUAL(mover->state.offered > offered, (due & STAR_DUE_OFFER) != 0);
+    if (!(due & STAR_DUE_RESULT))
+        CHECK(same_bits(before, x, sizeof before));
 }
 
 static void wait_until_offering(struct star_link *link)
@@ -94,31 +154,23 @@ static void wait_until_offering(struct star_link *link)
 
 static void train_in_earnest(const struct script *script, struct tutor *tutor)
 {
-    float x[TUTOR_ELEMENTS], by[TUTOR_ELEMENTS];
-    const struct star_tensor tensors[] = {
-        STAR_TENSOR("a", 1, x, by, 3),
-        STAR_TENSOR("b", 1, x + 3, by + 3, TUTOR_ELEMENTS - 3)};
-    const struct star_options options = {.size = sizeof options,
-                                         .quiet = 1,
-                                         .hub = tutor->hub,
-                                         .step = take_step,
-                                         .context = x};
+    struct mover mover = {.state = {.size = sizeof mover.state}};
     struct star_progress progress = {sizeof progress, 0, SAMPLES, -1};
-    struct star_link *link = NULL;
-    char error[256];
 
-    begin(x);
+    begin(mover.x[0]);
     tutor_start(tutor);
-    CHECK_EQUAL(STAR_OK,
-                star_attach(&options, tensors, 2, &link, error, sizeof error));
-    wait_until_offering(link);
+    CHECK_EQUAL(STAR_OK, attach(&mover, tutor));
+    wait_until_offering(mover.link);
     for (uint64_t i = 0; i < script->iterations; i++) {
+        float *x = mover.x[mover.place], *by = mover.by[mover.place];
+
         progress.loss = gradient(NULL, i, x, TUTOR_ELEMENTS, by);
-        if (!star_wants_gradient(link))
+        if (!star_wants_gradient(mover.link))
             descend(x, by, 0, TUTOR_ELEMENTS);
-        CHECK_EQUAL(STAR_GO, star_step(link, &progress));
+        step(&mover, &progress);
+        move(&mover);
     }
-    star_detach(&link);
+    star_detach(&mover.link);
 }
 
 /* ---- the simulated one ---- */
@@ -231,11 +283,6 @@ static void train_by_hand(const struct script *script, struct tutor *tutor)
 }
 
 /* ---- both ---- */
-
-static bool same_bits(const void *one, const void *other, size_t bytes)
-{
-    return memcmp(one, other, bytes) == 0;
-}
 
 static void check_twins(const struct script *script, uint64_t offers)
 {
