@@ -63,7 +63,7 @@ TESTS = $(BUILD)/run-tests
 TEST_SOURCES = $(wildcard tests/*.c tests/*/*.c tests/*/*/*.c)
 TEST_OBJECTS = $(call object,\
 	$(filter-out tests/replay.c tests/chaos/main.c tests/attack/% \
-	tests/fuzz/% tests/preload/%,$(TEST_SOURCES)))
+	tests/fuzz/% tests/host/% tests/preload/%,$(TEST_SOURCES)))
 PRELOADS = $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/preload/*.c))
 REPLAYS = $(FUZZ:%=$(BUILD)/replay-%)
 SOURCES = $(wildcard $(FOLDERS:=/*.c) $(TEST_SOURCES) \

@@ -10,7 +10,7 @@ struct client *client_new(const struct client_config *config, struct pool *pool)
     struct client *client = calloc(1, sizeof *client);
 
     if (!client)
-        abort();
+        return NULL;
     client->config = *config;
     (void)snprintf(client->name, sizeof client->name, "%s", config->name);
     client->config.name = client->name;

@@ -7,6 +7,7 @@
 
 #include "collectives/client_state.h"
 #include "collectives/work.h"
+#include "core/need.h"
 
 enum transfer_state {
     TRANSFER_FLOWS,
@@ -42,19 +43,14 @@ static uint32_t segments_in(const struct client *client, uint64_t bytes)
 static struct transfer *transfer_new(struct client *client, bool incoming,
                                      uint64_t request, uint64_t bytes)
 {
-    struct transfer *made = calloc(1, sizeof *made);
-
-    if (!made)
-        abort();
+    struct transfer *made = need_memory(1, sizeof *made);
     made->incoming = incoming;
     made->number = client->next_number++;
     made->request = request;
     made->bytes = bytes;
     made->segments = segments_in(client, bytes);
     made->checksums =
-        calloc(made->segments ? made->segments : 1, sizeof(uint64_t));
-    if (!made->checksums)
-        abort();
+        need_memory(made->segments ? made->segments : 1, sizeof(uint64_t));
     made->next = client->transfers;
     client->transfers = made;
     return made;

@@ -1,5 +1,7 @@
 #include "core/bitset.h"
 
+#include "core/need.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +15,7 @@ void bitset_free(struct bitset *set)
 
 static void grow(struct bitset *set, uint32_t room)
 {
-    set->words = realloc(set->words, room * sizeof *set->words);
-    if (!set->words)
-        abort();
+    set->words = need_more(set->words, room * sizeof *set->words);
     memset(set->words + set->room, 0,
            (room - set->room) * sizeof *set->words);
     set->room = room;

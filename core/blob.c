@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "core/need.h"
+
 #define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 #ifdef __x86_64__
@@ -149,13 +151,11 @@ static void give_back(struct pool *pool, struct blob *blob)
         blob_free(blob);
 }
 
-/* A blob whose `capacity` bytes, which may be none, are the pool's. */
-static struct blob *blob_make(struct pool *pool, void *bytes, size_t capacity)
+/* Makes of `blob`, which is zeroed, one whose `capacity` bytes, which may be
+ * none, are the pool's. */
+static struct blob *blob_make(struct blob *blob, struct pool *pool, void *bytes,
+                              size_t capacity)
 {
-    struct blob *blob = calloc(1, sizeof *blob);
-
-    if (!blob)
-        abort();
     blob->bytes = bytes;
     blob->capacity = capacity;
     (void)pthread_mutex_lock(&pool->lock);
@@ -193,18 +193,34 @@ struct blob *blob_new(struct pool *pool, size_t size)
     blob = take_spare(pool, class);
     if (!blob) {
         bytes = aligned_alloc(ALIGNMENT, capacity);
-        if (!bytes)
+        blob = calloc(1, sizeof *blob);
+        if (!bytes || !blob) {
+            free(bytes);
+            free(blob);
             return NULL;
-        blob = blob_make(pool, bytes, capacity);
+        }
+        (void)blob_make(blob, pool, bytes, capacity);
     }
     return blob_start(blob, pool, size);
+}
+
+struct blob *blob_need(struct pool *pool, size_t size)
+{
+    struct blob *blob;
+
+    while (!(blob = blob_new(pool, size)))
+        need_wait();
+    return blob;
 }
 
 struct blob *blob_wrap(struct pool *pool, void *bytes, size_t size,
                        void (*release)(void *of), void *of)
 {
-    struct blob *blob = blob_start(blob_make(pool, bytes, 0), pool, size);
+    struct blob *blob = calloc(1, sizeof *blob);
 
+    if (!blob)
+        return NULL;
+    (void)blob_start(blob_make(blob, pool, bytes, 0), pool, size);
     blob->release = release;
     blob->of = of;
     return blob;
@@ -216,7 +232,9 @@ struct blob *blob_slice(struct blob *whole, size_t offset, size_t size)
     struct blob *blob;
 
     assert(offset <= whole->size && size <= whole->size - offset);
-    blob = blob_start(blob_make(pool, whole->bytes + offset, 0), pool, size);
+    blob = need_memory(1, sizeof *blob);
+    (void)blob_start(blob_make(blob, pool, whole->bytes + offset, 0), pool,
+                     size);
     blob->parent = blob_ref(whole);
     return blob;
 }

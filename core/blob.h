@@ -39,8 +39,11 @@ size_t pool_bytes(struct pool *pool);
 /* A blob of `size` bytes, not initialised, aligned to 64; one reference, the
  * caller's. NULL when there is no memory, or for more than 1 TiB. */
 struct blob *blob_new(struct pool *pool, size_t size);
+/* The same for what cannot be done without: core/need.h. */
+struct blob *blob_need(struct pool *pool, size_t size);
 /* Wraps foreign bytes; `release(of)`, unless it is NULL, is called once, when
- * the last reference goes, on the thread that lets it go. */
+ * the last reference goes, on the thread that lets it go. NULL when there is no
+ * memory. */
 struct blob *blob_wrap(struct pool *pool, void *bytes, size_t size,
                        void (*release)(void *of), void *of);
 /* A part of a blob, keeping the whole alive. */

@@ -1,5 +1,7 @@
 #include "core/index.h"
 
+#include "core/need.h"
+
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -42,9 +44,7 @@ static void grow(struct index *index)
     struct index old = *index;
 
     index->room = old.room ? 2 * old.room : FIRST_ROOM;
-    index->slots = calloc(index->room, sizeof *index->slots);
-    if (!index->slots)
-        abort();
+    index->slots = need_memory(index->room, sizeof *index->slots);
     for (uint32_t i = 0; i < old.room; i++) {
         const struct index_slot *slot = &old.slots[i];
 

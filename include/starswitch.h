@@ -39,6 +39,12 @@
  * from one thread at a time. It installs no signal handlers. After fork, only
  * the process that attached may use it.
  *
+ * Out of memory: star_attach fails; a link that is attached leaves out what it
+ * cannot do, trains on alone, says so (the event no_memory, `status` of
+ * star_state), and goes on when there is memory again. Nothing ends the
+ * program. Environment variables are read by star_attach only, and each option
+ * says which.
+ *
  * Every struct begins with its size, `sizeof` of what the program was compiled
  * with: a program works with a library whose structs have grown, and with an
  * older one as long as what that does not know is 0 (docs/decisions).
@@ -211,6 +217,8 @@ struct star_state {
                              room, 75 replaced by a newer node of its name,
                              76 protocol version, 77 its key, 78 another
                              model */
+    enum star_status status; /* STAR_NO_MEMORY: it was missing at the last
+                                step, and the link trains on alone */
     char name[40];        /* of this node; a hub may know it by another */
     char text[128];       /* what it is doing or waiting for */
 };

@@ -1,4 +1,5 @@
 #include "net/guests.h"
+#include "core/need.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +27,8 @@ void guests_free(struct guests *guests)
 void guests_allow(struct guests *guests, const struct key *keys,
                   unsigned count, const struct key *enrolment)
 {
-    struct guest_row *rows = calloc(count ? count : 1, sizeof *rows), *before;
-
-    if (!rows)
-        abort();
+    struct guest_row *rows = need_memory(count ? count : 1, sizeof *rows),
+                     *before;
     for (unsigned i = 0; i < count; i++)
         rows[i] = (struct guest_row){key_hash(&keys[i]), keys[i]};
     qsort(rows, count, sizeof *rows, compare_rows);

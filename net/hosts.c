@@ -1,4 +1,5 @@
 #include "net/hosts.h"
+#include "core/need.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +31,7 @@ struct host *hosts_find(struct hosts *hosts, const struct origin *origin,
         return host;
     if (hosts->count == HOSTS_MAX)
         return &hosts->others;
-    host = calloc(1, sizeof *host);
-    if (!host)
-        abort();
+    host = need_memory(1, sizeof *host);
     *host = (struct host){
         .name = name, .next = hosts->all, .tokens = HOST_BURST, .at = now};
     hosts->all = host;

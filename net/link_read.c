@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "core/need.h"
 #include "net/keys.h"
 #include "net/station_inside.h"
 
@@ -150,9 +151,7 @@ static void keep(struct link *link, const unsigned char *bytes, size_t size)
 {
     if (!size)
         return;
-    link->stash = malloc(size);
-    if (!link->stash)
-        abort();
+    link->stash = need_memory(1, size);
     memcpy(link->stash, bytes, size);
     link->stash_bytes = size;
 }

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "core/need.h"
 #include "net/link.h"
 
 enum {
@@ -21,9 +22,7 @@ struct parcel *parcel_new(uint64_t number, const unsigned char *header,
 
     if (payload)
         other = zmtp_head(false, payload->size, second);
-    parcel = malloc(sizeof *parcel + first + size + other);
-    if (!parcel)
-        abort();
+    parcel = need_memory(1, sizeof *parcel + first + size + other);
     *parcel = (struct parcel){.number = number,
                               .payload = blob_ref(payload),
                               .lead_bytes = first + size + other,

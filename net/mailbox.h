@@ -1,7 +1,9 @@
 /* Messages from the program around the loop, posted by any thread.
  *
  * Posting takes a lock that is held for a few instructions, never the network.
- * The mailbox has no bound of its own: it holds what this process posts. */
+ * The mailbox has no bound of its own: it holds what this process posts. Some
+ * letters are there in advance, for when there is no memory: who posts is
+ * somebody's program, and is not to end or wait. */
 #ifndef NET_MAILBOX_H
 #define NET_MAILBOX_H
 
@@ -19,6 +21,8 @@ struct letter {
 struct mailbox {
     pthread_mutex_t lock;
     struct letter *first, **end; /* in the order they were posted */
+    struct letter *spares;
+    unsigned spare_count;
     const struct bell *bell;     /* rung with each letter */
 };
 
@@ -26,8 +30,9 @@ struct mailbox {
 void mailbox_init(struct mailbox *mailbox, const struct bell *bell);
 /* Destroys the letters that nobody took. */
 void mailbox_free(struct mailbox *mailbox);
-/* Copies the message and takes over one reference of `payload`. */
-void mailbox_post(struct mailbox *mailbox, const struct msg *msg,
+/* Copies the message and takes over one reference of `payload`. False: there is
+ * no memory for it, and it is lost. */
+bool mailbox_post(struct mailbox *mailbox, const struct msg *msg,
                   struct blob *payload);
 /* All letters in order, linked by `next` and now the caller's; or NULL. */
 struct letter *mailbox_take(struct mailbox *mailbox);

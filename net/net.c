@@ -62,6 +62,7 @@ static enum status open_lanes(struct net *net, const struct net_config *config,
             channel_plan(config, (enum channel)i, binds, &control,
                          net->keys.on ? &net->keys : NULL);
 
+        plan.waits = true;
         status = lane_open(&net->lanes[i], &plan, net->pool, &net->door,
                            &net->bell, why);
     }
@@ -82,6 +83,9 @@ static enum status open_parts(struct net *net, const struct net_config *config,
     status = open_lanes(net, config, binds, why);
     if (status == STATUS_OK)
         status = workers_new(config->workers, &net->bell, &net->workers, why);
+    /* Last, as a thread that waits for memory cannot be ended. */
+    for (unsigned i = 0; i < LANES && status == STATUS_OK; i++)
+        status = station_start(net->lanes[i].station, why);
     return status;
 }
 
@@ -181,7 +185,7 @@ nanos net_stalled(const struct net *net, nanos now)
     return workers_stalled(net->workers, now);
 }
 
-void net_post(struct net *net, const struct msg *msg, struct blob *payload)
+bool net_post(struct net *net, const struct msg *msg, struct blob *payload)
 {
-    mailbox_post(&net->mailbox, msg, payload);
+    return mailbox_post(&net->mailbox, msg, payload);
 }

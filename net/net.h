@@ -138,8 +138,9 @@ void net_stop(struct net *net);
  * What is too long depends on the jobs. */
 nanos net_stalled(const struct net *net, nanos now);
 /* From any thread, without blocking on the network: hands the machine a
- * message from PEER_TRAINER. Takes over one reference of `payload`. */
-void net_post(struct net *net, const struct msg *msg, struct blob *payload);
+ * message from PEER_TRAINER. Takes over one reference of `payload`. False:
+ * there is no memory for it. */
+bool net_post(struct net *net, const struct msg *msg, struct blob *payload);
 
 /* Of a node that is held, on the loop's thread: it connects from now on. */
 void net_connect(struct net *net);

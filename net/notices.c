@@ -3,14 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *allocate(size_t size)
-{
-    void *memory = calloc(1, size);
-
-    if (!memory)
-        abort();
-    return memory;
-}
+#include "core/need.h"
 
 void notices_init(struct notices *notices, size_t limit, size_t each,
                 const struct bell *reader, const struct bell *writer)
@@ -26,7 +19,7 @@ void notices_init(struct notices *notices, size_t limit, size_t each,
 
 struct notice *notice_new(enum notice_kind kind)
 {
-    struct notice *notice = allocate(sizeof *notice);
+    struct notice *notice = need_memory(1, sizeof *notice);
 
     notice->kind = kind;
     return notice;
@@ -142,7 +135,7 @@ struct notice *notices_take(struct notices *notices)
 
 struct meter *meter_new(void *link)
 {
-    struct meter *meter = allocate(sizeof *meter);
+    struct meter *meter = need_memory(1, sizeof *meter);
 
     meter->references = 1;
     meter->link = link;

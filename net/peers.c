@@ -1,4 +1,5 @@
 #include "net/peers.h"
+#include "core/need.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,19 +19,14 @@ void peers_free(struct peers *peers)
 static void grow(struct peers *peers)
 {
     peers->room = peers->room ? 2 * peers->room : FIRST_ROOM;
-    peers->list = realloc((void *)peers->list,
-                          peers->room * sizeof(struct connection *));
-    if (!peers->list)
-        abort();
+    peers->list = need_more((void *)peers->list,
+                            peers->room * sizeof(struct connection *));
 }
 
 struct connection *peers_add(struct peers *peers, peer_id peer,
                              uint64_t number)
 {
-    struct connection *connection = calloc(1, sizeof *connection);
-
-    if (!connection)
-        abort();
+    struct connection *connection = need_memory(1, sizeof *connection);
     if (peers->count == peers->room)
         grow(peers);
     connection->ordinal = peers->came++;

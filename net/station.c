@@ -257,7 +257,7 @@ static enum status make_sets(struct station *station, struct why *why)
                : no_thread(why);
 }
 
-static enum status start(struct station *station, struct why *why)
+enum status station_start(struct station *station, struct why *why)
 {
     sigset_t all, before;
 
@@ -284,9 +284,14 @@ static struct station *station_new(const struct channel_plan *plan,
                                    struct pool *pool, struct door *door)
 {
     struct station *station = calloc(1, sizeof *station);
+    struct order *last = calloc(1, sizeof *last);
 
-    if (!station)
+    if (!station || !last) {
+        free(station);
+        free(last);
         return NULL;
+    }
+    station->last = last;
     station->plan = *plan;
     station->pool = pool;
     station->door = door;
@@ -328,8 +333,8 @@ enum status station_open(const struct channel_plan *plan, struct pool *pool,
         status = tcp_listen(&plan->address, &station->listener, why);
     if (status == STATUS_OK)
         status = make_sets(station, why);
-    if (status == STATUS_OK)
-        status = start(station, why);
+    if (status == STATUS_OK && !plan->waits)
+        status = station_start(station, why);
     *out = station;
     if (status != STATUS_OK)
         station_close(out);
@@ -353,6 +358,7 @@ void station_close(struct station **reference)
         station_stop(station);
         (void)pthread_join(station->thread, NULL);
     }
+    free(station->last);
     orders_discard(station);
     notices_free(&station->notices);
     hosts_free(&station->hosts);

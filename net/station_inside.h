@@ -43,6 +43,7 @@ struct station {
     pthread_t thread;
     bool runs;
     pthread_mutex_t lock;
+    struct order *last; /* made in advance, so that it can always be ended */
     struct order *orders, **orders_end;
     /* The thread's own. */
     struct zmtp_keys keys;

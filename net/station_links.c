@@ -5,6 +5,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "core/need.h"
 #include "net/station_inside.h"
 
 #define DROP_GRACE SECOND
@@ -25,10 +26,7 @@ struct link *station_add(struct station *station, int fd,
                              .admit = gate_admit,
                              .self = station};
     unsigned char random[ZMTP_RANDOM_BYTES] = {0};
-    struct link *link = calloc(1, sizeof *link);
-
-    if (!link)
-        abort();
+    struct link *link = need_memory(1, sizeof *link);
     if (plan.keys && getrandom(random, sizeof random, 0) != sizeof random)
         abort();
     link->number = station->next_number;

@@ -2,18 +2,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/need.h"
 #include "net/station_inside.h"
 
 #define LINGER (2 * SECOND)
 
-static void give(struct station *station, const struct order *what)
+static void put(struct station *station, struct order *order)
 {
-    struct order *order = malloc(sizeof *order);
     bool was_empty;
 
-    if (!order)
-        abort();
-    *order = *what;
     order->next = NULL;
     (void)pthread_mutex_lock(&station->lock);
     was_empty = !station->orders;
@@ -22,6 +19,14 @@ static void give(struct station *station, const struct order *what)
     (void)pthread_mutex_unlock(&station->lock);
     if (was_empty)
         bell_ring(&station->bell);
+}
+
+static void give(struct station *station, const struct order *what)
+{
+    struct order *order = need_memory(1, sizeof *order);
+
+    *order = *what;
+    put(station, order);
 }
 
 void station_send(struct station *station, uint64_t number,
@@ -47,10 +52,8 @@ void station_cut(struct station *station, uint64_t number, bool gently)
 void station_connect(struct station *station, const struct address *address)
 {
     struct order order = {.kind = ORDER_GO,
-                          .address = malloc(sizeof *order.address)};
+                          .address = need_memory(1, sizeof *order.address)};
 
-    if (!order.address)
-        abort();
     *order.address = *address;
     give(station, &order);
 }
@@ -71,10 +74,13 @@ void station_sweep(struct station *station)
 
 void station_stop(struct station *station)
 {
-    struct order order = {.kind = ORDER_STOP};
+    struct order *order = station && station->runs ? station->last : NULL;
 
-    if (station && station->runs)
-        give(station, &order);
+    if (!order)
+        return;
+    station->last = NULL;
+    order->kind = ORDER_STOP;
+    put(station, order);
 }
 
 struct notice *station_take(struct station *station)

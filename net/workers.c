@@ -1,4 +1,5 @@
 #include "net/workers.h"
+#include "core/need.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -29,10 +30,7 @@ struct workers {
 static void queue_grow(struct queue *queue)
 {
     unsigned capacity = queue->capacity ? 2 * queue->capacity : 64;
-    struct job **slots = malloc(capacity * sizeof(struct job *));
-
-    if (!slots)
-        abort();
+    struct job **slots = need_memory(1, capacity * sizeof(struct job *));
     for (unsigned i = 0; i < queue->count; i++)
         slots[i] = queue->slots[(queue->first + i) % queue->capacity];
     free(queue->slots);

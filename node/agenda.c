@@ -23,7 +23,7 @@ static void forget(struct agenda *agenda, uint64_t first, uint64_t last)
     inbox_forget(&agenda->inbox, first, last);
 }
 
-void agenda_take(struct agenda *agenda, const struct msg *msg,
+bool agenda_take(struct agenda *agenda, const struct msg *msg,
                  struct blob *payload)
 {
     if (msg->kind == MSG_SCHEDULE) {
@@ -31,10 +31,12 @@ void agenda_take(struct agenda *agenda, const struct msg *msg,
     } else if (msg->kind == MSG_FORGET) {
         forget(agenda, msg->forget.first, msg->forget.last);
     } else if (msg->kind == MSG_APPLY) {
-        inbox_take(&agenda->inbox, &msg->apply, payload);
+        if (!inbox_take(&agenda->inbox, &msg->apply, payload))
+            return false;
         if (inbox_complete(&agenda->inbox, msg->apply.exchange))
             pacer_ready(&agenda->pacer, msg->apply.exchange);
     }
+    return true;
 }
 
 bool agenda_wants_gradients(const struct agenda *agenda)
@@ -43,7 +45,7 @@ bool agenda_wants_gradients(const struct agenda *agenda)
            agenda->pacer.schedule.exchange == EXCHANGE_GRADIENT;
 }
 
-/* The mean is taken when it is offered. */
+/* The mean is taken when it is offered. Without memory there is none. */
 static void sum_gradient(struct agenda *agenda, const struct span *gradients)
 {
     size_t elements = agenda->inbox.elements, count;
@@ -51,7 +53,7 @@ static void sum_gradient(struct agenda *agenda, const struct span *gradients)
     if (!agenda->sum)
         agenda->sum = calloc(elements, sizeof *agenda->sum);
     if (!agenda->sum)
-        abort();
+        return;
     for (size_t at = 0; at < elements; at += count) {
         const float *part;
 

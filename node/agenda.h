@@ -26,8 +26,9 @@ struct agenda {
 /* For a vector of so many elements. */
 void agenda_init(struct agenda *agenda, size_t elements);
 void agenda_free(struct agenda *agenda);
-/* Takes SCHEDULE, APPLY and FORGET; nothing else concerns it. */
-void agenda_take(struct agenda *agenda, const struct msg *msg,
+/* Takes SCHEDULE, APPLY and FORGET; nothing else concerns it. False: there is
+ * no memory for it, and it is to be said again. */
+bool agenda_take(struct agenda *agenda, const struct msg *msg,
                  struct blob *payload);
 /* Whether gradients are offered instead of parameters or their progress. */
 bool agenda_wants_gradients(const struct agenda *agenda);

@@ -8,6 +8,7 @@
  * each brings something, however short the time. */
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "node/state.h"
 
 enum { MOST_RUNS = 64 };
@@ -34,10 +35,8 @@ void flight_order(struct node *node, struct flight *flight)
     if (node->welcome.miss != MISS_CUT || flight->order ||
         flight->snapshot.kind != EXCHANGE_DELTA)
         return;
-    ranks = calloc(flight->parts, sizeof *ranks);
-    flight->order = calloc(flight->parts, sizeof *flight->order);
-    if (!ranks || !flight->order)
-        abort();
+    ranks = need_memory(flight->parts, sizeof *ranks);
+    flight->order = need_memory(flight->parts, sizeof *flight->order);
     for (uint32_t i = flight->part.first; i < node->chunks;
          i += flight->part.stride)
         ranks[count++] = (struct rank){flight->chunks[i].squares, i};

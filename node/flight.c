@@ -1,6 +1,7 @@
 /* An offer on its way: granted, sent, judged. */
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "node/state.h"
 
 /* More than any exchange takes, so that sums do not overflow. */
@@ -15,10 +16,7 @@ struct flight *flight_new(struct node *node,
                           const struct msg_snapshot *snapshot)
 {
     struct flight *flight =
-        calloc(1, sizeof *flight + node->chunks * sizeof *flight->chunks);
-
-    if (!flight)
-        abort();
+        need_memory(1, sizeof *flight + node->chunks * sizeof *flight->chunks);
     flight->snapshot = *snapshot;
     flight->part = fragment_of(snapshot->fragment, snapshot->fragments);
     flight->parts = fragment_chunks(flight->part, node->chunks);

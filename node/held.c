@@ -1,4 +1,5 @@
 #include "node/held.h"
+#include "core/need.h"
 
 #include <stdlib.h>
 
@@ -77,10 +78,7 @@ static void decode_next(struct node *node, uint32_t chunk)
 static void arrival_add(struct node *node, struct held *held,
                         const struct msg_result *result, struct blob *payload)
 {
-    struct arrival *arrival = calloc(1, sizeof *arrival);
-
-    if (!arrival)
-        abort();
+    struct arrival *arrival = need_memory(1, sizeof *arrival);
     arrival->result = *result;
     arrival->payload = blob_ref(payload);
     if (held->last)
@@ -100,9 +98,7 @@ void held_arrives(struct node *node, const struct msg_result *result,
     struct held *held;
 
     if (!node->held)
-        node->held = calloc(node->chunks, sizeof *node->held);
-    if (!node->held)
-        abort();
+        node->held = need_memory(node->chunks, sizeof *node->held);
     held = &node->held[result->chunk];
     if (result->base != result->version &&
         !(held->any && held->version == result->base)) {

@@ -82,7 +82,7 @@ static bool has_room(struct inbox_exchange *entry, uint32_t chunk)
     return true;
 }
 
-void inbox_take(struct inbox *inbox, const struct msg_apply *apply,
+bool inbox_take(struct inbox *inbox, const struct msg_apply *apply,
                 struct blob *payload)
 {
     size_t count = payload ? payload->size / sizeof(float) : 0;
@@ -91,17 +91,19 @@ void inbox_take(struct inbox *inbox, const struct msg_apply *apply,
 
     if (count == 0 || count > inbox->elements ||
         apply->first > inbox->elements - count || apply->chunk > apply->first)
-        return;
+        return true;
     entry = place(inbox, apply->exchange);
-    if (!entry || !has_room(entry, apply->chunk))
-        return;
+    if (!entry)
+        return true;
+    if (!has_room(entry, apply->chunk))
+        return false;
     part = &entry->parts[apply->chunk];
     if (part->payload)
-        return;
+        return true;
     if (apply->anchor) {
         blob_unref(&part->anchor);
         part->anchor = blob_ref(payload);
-        return;
+        return true;
     }
     part->payload = blob_ref(payload);
     part->first = (size_t)apply->first;
@@ -109,6 +111,7 @@ void inbox_take(struct inbox *inbox, const struct msg_apply *apply,
     part->weight = apply->weight;
     entry->expected = apply->parts;
     entry->arrived++;
+    return true;
 }
 
 bool inbox_complete(const struct inbox *inbox, uint64_t exchange)

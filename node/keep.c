@@ -1,4 +1,5 @@
 #include "node/keep.h"
+#include "core/need.h"
 
 #include <stdlib.h>
 
@@ -140,9 +141,7 @@ static struct newest *newest_list(struct node *node)
     struct keep *keep = &node->keep;
 
     if (!keep->newest)
-        keep->newest = calloc(node->chunks, sizeof *keep->newest);
-    if (!keep->newest)
-        abort();
+        keep->newest = need_memory(node->chunks, sizeof *keep->newest);
     return keep->newest;
 }
 
@@ -244,9 +243,7 @@ void node_on_keep(struct node *node, const struct msg *msg,
     keep->coming.version = msg->keep.version;
     keep->coming.merged = msg->keep.merged;
     keep->coming.missing = node->chunks;
-    keep->coming.chunks = calloc(node->chunks, sizeof(struct blob *));
-    if (!keep->coming.chunks)
-        abort();
+    keep->coming.chunks = need_memory(node->chunks, sizeof(struct blob *));
     if (!collect(node, &manifest))
         kept_clear(node, &keep->coming);
     else if (!keep->coming.missing)

@@ -41,29 +41,6 @@ static handler *const handlers[PEERS][MSG_KINDS] = {
                    [MSG_REVIEW] = node_on_review},
 };
 
-struct node *node_new(const struct node_config *config, struct pool *pool)
-{
-    struct node *node = calloc(1, sizeof *node);
-
-    if (!node)
-        abort();
-    node->config = *config;
-    node->pool = pool;
-    (void)snprintf(node->name, sizeof node->name, "%.39s", config->name);
-    node->schema_text = blob_new(pool, SCHEMA_MAX_TEXT_BYTES);
-    node->exempt = exempt_new(config->schema);
-    if (!node->schema_text || !node->exempt)
-        abort();
-    node->schema_text->size =
-        schema_print(config->schema, (char *)node->schema_text->bytes,
-                     SCHEMA_MAX_TEXT_BYTES);
-    node->schema_text->wire_bytes = node->schema_text->size;
-    node->send_at = node->spread_at = NEVER;
-    node->progress.loss = NO_SCORE;
-    node->progress.accuracy = -1;
-    return node;
-}
-
 void node_destroy(struct node **reference)
 {
     struct node *node = *reference;
@@ -89,6 +66,31 @@ void node_destroy(struct node **reference)
     blob_unref(&node->schema_text);
     exempt_destroy(&node->exempt);
     free(node);
+}
+
+struct node *node_new(const struct node_config *config, struct pool *pool)
+{
+    struct node *node = calloc(1, sizeof *node);
+
+    if (!node)
+        return NULL;
+    node->config = *config;
+    node->pool = pool;
+    (void)snprintf(node->name, sizeof node->name, "%.39s", config->name);
+    node->schema_text = blob_new(pool, SCHEMA_MAX_TEXT_BYTES);
+    node->exempt = exempt_new(config->schema);
+    if (!node->schema_text || !node->exempt) {
+        node_destroy(&node);
+        return NULL;
+    }
+    node->schema_text->size =
+        schema_print(config->schema, (char *)node->schema_text->bytes,
+                     SCHEMA_MAX_TEXT_BYTES);
+    node->schema_text->wire_bytes = node->schema_text->size;
+    node->send_at = node->spread_at = NEVER;
+    node->progress.loss = NO_SCORE;
+    node->progress.accuracy = -1;
+    return node;
 }
 
 void node_job(struct node *node, struct job *job)

@@ -39,6 +39,7 @@ struct node_view {
 
 struct node;
 
+/* NULL: there is no memory. */
 struct node *node_new(const struct node_config *config, struct pool *pool);
 void node_destroy(struct node **node);
 struct machine node_machine(struct node *node);

@@ -278,6 +278,13 @@ void pacer_forget(struct pacer *pacer, uint64_t first, uint64_t last)
     pacer->count = kept;
 }
 
+void pacer_take_back(struct pacer *pacer, uint64_t exchange)
+{
+    pacer_forget(pacer, exchange, exchange);
+    if (pacer->next_exchange == exchange + 1)
+        pacer->next_exchange = exchange;
+}
+
 void pacer_done(struct pacer *pacer, uint64_t exchange)
 {
     pacer_forget(pacer, exchange, exchange);

@@ -98,6 +98,8 @@ bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange);
  * whether it offers; whether it applies a result, or waits for one. */
 bool pacer_will_offer(const struct pacer *pacer);
 bool pacer_will_apply(const struct pacer *pacer);
+/* The exchange that was begun last is none: there was no memory for it. */
+void pacer_take_back(struct pacer *pacer, uint64_t exchange);
 /* The whole result of an exchange has come. */
 void pacer_ready(struct pacer *pacer, uint64_t exchange);
 /* Nothing will come for these exchanges; what has come is void. */

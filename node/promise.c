@@ -1,4 +1,5 @@
 #include "node/promise.h"
+#include "core/need.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +10,8 @@ struct promise *promise_new(struct node *node, struct promise **link,
                             uint64_t first, uint64_t exchange,
                             enum exchange kind)
 {
-    struct promise *promise =
-        calloc(1, sizeof *promise + node->chunks * sizeof *promise->chunks);
-
-    if (!promise)
-        abort();
+    struct promise *promise = need_memory(
+        1, sizeof *promise + node->chunks * sizeof *promise->chunks);
     promise->first = first;
     promise->exchange = exchange;
     promise->kind = kind;
@@ -97,9 +95,7 @@ static struct promised *remember(struct node *node,
 static void turn(const struct node *node, struct promised *place)
 {
     place->turn =
-        realloc(place->turn, (place->turns + 1) * sizeof *place->turn);
-    if (!place->turn)
-        abort();
+        need_more(place->turn, (place->turns + 1) * sizeof *place->turn);
     place->turn[place->turns++] = flights_offered(node);
 }
 

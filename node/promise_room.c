@@ -2,6 +2,7 @@
  * forgotten where that is safe. */
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "node/state.h"
 #include "node/work.h"
 
@@ -180,9 +181,7 @@ static void fold(struct node *node, const struct promise *first,
     folding->first = first->first;
     folding->last = last->exchange;
     folding->failed = false;
-    folding->sum = calloc(node->chunks, sizeof *folding->sum);
-    if (!folding->sum)
-        abort();
+    folding->sum = need_memory(node->chunks, sizeof *folding->sum);
     for (uint32_t i = 0; i < node->chunks; i++)
         fold_chunk(node, first, last, i);
     if (!folding->left)

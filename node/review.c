@@ -1,4 +1,5 @@
 #include "node/review.h"
+#include "core/need.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,10 +52,8 @@ static void begin(struct node *node, uint64_t number)
     }
     if (review->chunks)
         return;
-    review->chunks = calloc(node->chunks, sizeof(struct blob *));
-    review->checksums = calloc(node->chunks, sizeof *review->checksums);
-    if (!review->chunks || !review->checksums)
-        abort();
+    review->chunks = need_memory(node->chunks, sizeof(struct blob *));
+    review->checksums = need_memory(node->chunks, sizeof *review->checksums);
 }
 
 /* Puts the chunks end to end, off the machine's thread. */
@@ -64,9 +63,7 @@ static void gather(struct node *node)
     struct job *job = job_new(&work_gather, node->pool, 1 + node->chunks);
     size_t bytes = node->chunks * sizeof *review->checksums;
 
-    job->in[0].blob = blob_new(node->pool, bytes);
-    if (!job->in[0].blob)
-        abort();
+    job->in[0].blob = blob_need(node->pool, bytes);
     memcpy(job->in[0].blob->bytes, review->checksums, bytes);
     for (uint32_t i = 0; i < node->chunks; i++) {
         job->in[1 + i].blob = review->chunks[i];

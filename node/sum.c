@@ -1,4 +1,5 @@
 #include "node/sum.h"
+#include "core/need.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +48,7 @@ void sum_add(struct sum *sum, struct blob *blob, double weight,
         return;
     if (sum->count == sum->capacity) {
         sum->capacity = sum->capacity ? 2 * sum->capacity : 2;
-        sum->term = realloc(sum->term, sum->capacity * sizeof *sum->term);
-        if (!sum->term)
-            abort();
+        sum->term = need_more(sum->term, sum->capacity * sizeof *sum->term);
     }
     sum->term[sum->count++] = (struct input){blob_ref(blob), weight, codec};
 }

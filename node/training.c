@@ -93,7 +93,8 @@ static void offer(struct training *training, uint64_t exchange, bool last)
         agenda_copy(agenda, training->values, blob_floats(blob));
         post_snapshot(training, exchange, last, blob);
     } else {
-        pacer_forget(&agenda->pacer, exchange, exchange);
+        pacer_take_back(&agenda->pacer, exchange);
+        training->left_out++;
     }
 }
 

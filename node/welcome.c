@@ -2,6 +2,7 @@
  * has given, and what is to be done first. */
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "node/state.h"
 
 /* A hub that cuts a run otherwise than it is cut is not asked before. */
@@ -16,10 +17,8 @@ static void cut_reference(struct node *node, const struct msg_welcome *welcome)
     node->cut_run = welcome->run;
     node->chunk_elements = chunk_elements;
     node->chunks = chunks_of(elements, chunk_elements);
-    node->reference = calloc(node->chunks, sizeof *node->reference);
-    node->residual = calloc(node->chunks, sizeof *node->residual);
-    if (!node->reference || !node->residual)
-        abort();
+    node->reference = need_memory(node->chunks, sizeof *node->reference);
+    node->residual = need_memory(node->chunks, sizeof *node->residual);
     for (uint32_t i = 0; i < node->chunks; i++) {
         struct blob *slice = blob_slice(
             node->initial, (size_t)i * chunk_elements * sizeof(float),
@@ -39,9 +38,7 @@ static void join_reference(struct node *node)
     size_t bytes = (size_t)node->config.schema->elements * sizeof(float);
     double values[CODEC_GRAIN];
 
-    node->initial = blob_new(node->pool, bytes);
-    if (!node->initial)
-        abort();
+    node->initial = blob_need(node->pool, bytes);
     for (uint32_t i = 0; i < node->chunks; i++) {
         struct extent extent = node_extent(node, i);
         float *to =

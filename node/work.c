@@ -56,9 +56,9 @@ static double encode(struct job *job, struct blob *values)
     enum codec_id codec = (enum codec_id)job->tag[2];
     size_t bytes = payload_bytes(&job->extent, codec);
 
-    job->out[0] = blob_new(job->pool, bytes);
+    job->out[0] = blob_need(job->pool, bytes);
     if (job->out[0] && job->number[DELTA_KEEPS] != 0)
-        job->out[1] = blob_new(job->pool, values->size);
+        job->out[1] = blob_need(job->pool, values->size);
     if (!job->out[0] || (job->number[DELTA_KEEPS] != 0 && !job->out[1])) {
         job->status = STATUS_NO_MEMORY;
         return 0;
@@ -148,7 +148,7 @@ static void gather(struct job *job)
 {
     unsigned char *to;
 
-    job->out[0] = blob_new(job->pool, job->extent.elements * sizeof(float));
+    job->out[0] = blob_need(job->pool, job->extent.elements * sizeof(float));
     if (!job->out[0]) {
         job->status = STATUS_NO_MEMORY;
         return;

@@ -1,4 +1,5 @@
 #include "seam/machine.h"
+#include "core/need.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -36,12 +37,10 @@ void *job_make(const struct work *work, size_t size, struct pool *pool,
 {
     size_t past = size % _Alignof(struct input);
     size_t at = past ? size + _Alignof(struct input) - past : size;
-    unsigned char *bytes = calloc(1, at + inputs * sizeof(struct input));
+    unsigned char *bytes = need_memory(1, at + inputs * sizeof(struct input));
     struct job *job = (struct job *)(void *)bytes;
 
     assert(size >= sizeof *job);
-    if (!job)
-        abort();
     job->work = work;
     job->pool = pool;
     job->inputs = inputs;
@@ -202,10 +201,7 @@ double job_measure(const struct job *job, unsigned i)
 static void grow(struct effects *out)
 {
     unsigned capacity = out->capacity ? 2 * out->capacity : 16;
-    struct effect *list = realloc(out->list, capacity * sizeof *list);
-
-    if (!list)
-        abort();
+    struct effect *list = need_more(out->list, capacity * sizeof *list);
     out->list = list;
     out->capacity = capacity;
 }

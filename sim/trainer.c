@@ -123,7 +123,7 @@ static void take_message(struct trainer *trainer, const struct msg *msg,
     else if (msg->kind == MSG_ENDED)
         take_ended(trainer, &msg->ended);
     else
-        agenda_take(&trainer->training.agenda, msg, payload);
+        (void)agenda_take(&trainer->training.agenda, msg, payload);
 }
 
 static void trainer_step(void *self, const struct event *event,

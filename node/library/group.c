@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/need.h"
 #include "node/library/group.h"
 
 /* The machine ends a request in time; should it not, this does. */
@@ -17,7 +18,8 @@ static const enum star_group_status statuses[ENDING_COUNT] = {
 
 /* ---- the network's thread ---- */
 
-static void take_gain(struct star_group *group, uint64_t offset,
+/* False: there is no memory for it. */
+static bool take_gain(struct star_group *group, uint64_t offset,
                       struct blob *payload)
 {
     if (group->gain_count == group->gain_room) {
@@ -25,12 +27,13 @@ static void take_gain(struct star_group *group, uint64_t offset,
         struct gain *gains = realloc(group->gains, room * sizeof *gains);
 
         if (!gains)
-            abort();
+            return false;
         group->gains = gains;
         group->gain_room = room;
     }
     group->gains[group->gain_count++] =
         (struct gain){blob_ref(payload), offset};
+    return true;
 }
 
 static void take_want(struct star_group *group, const struct msg_want *want)
@@ -49,7 +52,12 @@ void group_local(void *self, const struct msg *msg, struct blob *payload)
     if (msg->kind == MSG_WANT && msg->want.request == group->asked) {
         take_want(group, &msg->want);
     } else if (msg->kind == MSG_GAIN && msg->gain.request == group->asked) {
-        take_gain(group, msg->gain.offset, payload);
+        while (msg->gain.request == group->asked &&
+               !take_gain(group, msg->gain.offset, payload)) {
+            (void)pthread_mutex_unlock(&group->shell.lock);
+            need_wait();
+            (void)pthread_mutex_lock(&group->shell.lock);
+        }
     } else if (msg->kind == MSG_GAIN) {
         mail_take_gain(group, &msg->gain, payload);
     } else if (msg->kind == MSG_TOLD && msg->told.request == group->asked) {
@@ -139,7 +147,7 @@ static void give(struct star_group *group, const struct span *spans,
     }
     msg.give.request = group->asked;
     msg.give.model = model;
-    net_post(group->shell.net, &msg, blob);
+    shell_post(&group->shell, &msg, blob);
 }
 
 /* With the lock held, which it lets go: what the machine wants. */
@@ -188,12 +196,16 @@ enum star_group_status group_ask(struct star_group *group,
     if (!msg.ask.limit)
         msg.ask.limit = group->timeout;
     group->done = group->wants = group->wants_model = false;
-    net_post(group->shell.net, &msg, NULL);
-    wait_until_done(group, msg.ask.limit, cargo);
+    shell_post(&group->shell, &msg, NULL);
+    (void)shell_tell_memory(&group->shell, false);
+    if (!group->shell.starved)
+        wait_until_done(group, msg.ask.limit, cargo);
     if (!group->done) {
         group->told.outcome = ENDING_ABORT;
         (void)snprintf(group->told.text, sizeof group->told.text,
-                       "the thread for the network does not answer");
+                       group->shell.starved
+                           ? "there was no memory"
+                           : "the thread for the network does not answer");
         group->asked = 0; /* whatever it still says is for nobody */
     }
     status = statuses[group->told.outcome];

@@ -54,7 +54,7 @@ static void refused(struct star_group *group, const struct why *why)
 
     (void)snprintf(bye.bye.text, sizeof bye.bye.text, "%.*s",
                    (int)sizeof bye.bye.text - 1, why->text);
-    net_post(group->shell.net, &bye, NULL);
+    shell_post(&group->shell, &bye, NULL);
 }
 
 static bool tick(void *self, nanos now)
@@ -120,6 +120,8 @@ static enum status prepare(struct star_group *group, const char *hub,
     if (status != STATUS_OK)
         return status;
     make_client(group);
+    if (!group->client)
+        return because(why, STATUS_NO_MEMORY, "not enough memory");
     status = open_shell(group, hub, why);
     return status == STATUS_OK ? shell_start(&group->shell, why) : status;
 }

@@ -105,14 +105,22 @@ struct star_request *star_group_isend(struct star_group *group,
     struct star_request *request = request_add(group);
     struct span span = span_of(data, bytes);
     struct msg msg = {.kind = MSG_POST};
+    struct blob *blob;
 
     if (!request)
         return NULL;
     msg.post.request = request->number;
     msg.post.to = to;
     msg.post.tag = (uint32_t)tag;
-    net_post(group->shell.net, &msg,
-             blob_wrap(group->shell.pool, span.bytes, span.size, NULL, NULL));
+    blob = blob_wrap(group->shell.pool, span.bytes, span.size, NULL, NULL);
+    if (blob) {
+        shell_post(&group->shell, &msg, blob);
+    } else {
+        request->done = true;
+        request->outcome = ENDING_FAIL;
+        (void)snprintf(request->text, sizeof request->text,
+                       "there is no memory");
+    }
     return request;
 }
 
@@ -194,7 +202,7 @@ struct star_request *star_group_imrecv(struct star_group *group,
     msg.fetch.request = request->number;
     msg.fetch.id = message.id;
     msg.fetch.bytes = message.bytes;
-    net_post(group->shell.net, &msg, NULL);
+    shell_post(&group->shell, &msg, NULL);
     return request;
 }
 

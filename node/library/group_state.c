@@ -161,7 +161,7 @@ void star_group_tracker_print(struct star_group *group, const char *text)
     struct msg msg = {.kind = MSG_SAY};
 
     (void)snprintf(msg.say.text, sizeof msg.say.text, "%s", text);
-    net_post(group->shell.net, &msg, NULL);
+    shell_post(&group->shell, &msg, NULL);
 }
 
 /* The value of argument `name`, NULL: it is not given. */

@@ -39,6 +39,8 @@ struct star_link {
     struct blob *to_examine; /* NULL: nothing */
 
     /* Only the training thread's. */
+    bool starving;           /* memory was missing at the last step */
+    uint64_t left_out;       /* offers, when it was told last */
     nanos inside, examining; /* time spent in star_step, and evaluating */
 
     _Atomic uint64_t bytes_up, bytes_down; /* the network's thread counts */

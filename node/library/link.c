@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/need.h"
 #include "node/library/inside.h"
 
 /* The way back to a hub that was lost may take 10 s, its last round as long,
@@ -38,7 +39,11 @@ void link_local(void *self, const struct msg *msg, struct blob *payload)
     struct star_link *link = self;
 
     (void)pthread_mutex_lock(&link->shell.lock);
-    agenda_take(&link->training.agenda, msg, payload);
+    while (!agenda_take(&link->training.agenda, msg, payload)) {
+        (void)pthread_mutex_unlock(&link->shell.lock);
+        need_wait();
+        (void)pthread_mutex_lock(&link->shell.lock);
+    }
     if (msg->kind == MSG_ASSIGN) {
         link_take_task(link, &msg->assign);
     } else if (msg->kind == MSG_EXAMINE) {
@@ -157,6 +162,8 @@ static enum status prepare(struct star_link *link,
                   (size_t)link->schema->elements);
     link->training.values = link->values;
     make_node(link);
+    if (!link->node)
+        return because(why, STATUS_NO_MEMORY, "not enough memory");
     status = link_record(link, why);
     if (status == STATUS_OK)
         status = open_shell(link, why);
@@ -242,6 +249,7 @@ static void look(struct star_link *link, struct star_state *state)
     state->bytes_down = link->bytes_down;
     state->inside = (double)link->inside / (double)SECOND;
     state->waited = (double)link->training.waited / (double)SECOND;
+    state->status = link->starving ? STAR_NO_MEMORY : STAR_OK;
     state->exit_code =
         status_exit_code(farewell_status[link->ended.farewell]);
     memcpy(state->name, link->shell.identity.name, sizeof state->name);

@@ -25,7 +25,7 @@ bool link_review(struct star_link *link)
         link->options.evaluate(link->options.context, blob_floats(values),
                                &msg.examined.loss, &msg.examined.error) == 0;
     blob_unref(&values);
-    net_post(link->shell.net, &msg, NULL);
+    shell_post(&link->shell, &msg, NULL);
     (void)pthread_mutex_lock(&link->shell.lock);
     link->examining += net_now() - begin;
     return true;

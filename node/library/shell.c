@@ -1,12 +1,14 @@
 #include "node/library/shell.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "core/endpoint.h"
+#include "core/need.h"
 #include "net/memory.h"
 
 /* How star_attach says that this was the matter. */
@@ -86,6 +88,48 @@ bool shell_poll(struct shell *shell, struct star_event *out)
     return any;
 }
 
+/* ---- memory ---- */
+
+#define MEMORY_EVERY (10 * MILLISECOND)
+#define MEMORY_TOLD_EVERY (10 * SECOND)
+
+static atomic_uint waiting; /* threads of the library that wait for memory */
+static atomic_ullong waits; /* how often they have had to */
+
+static void wait_for_memory(void)
+{
+    const struct timespec time = {0, MEMORY_EVERY};
+
+    (void)atomic_fetch_add(&waiting, 1);
+    (void)atomic_fetch_add(&waits, 1);
+    (void)nanosleep(&time, NULL);
+    (void)atomic_fetch_sub(&waiting, 1);
+}
+
+void shell_post(struct shell *shell, const struct msg *msg,
+                struct blob *payload)
+{
+    if (!net_post(shell->net, msg, payload))
+        shell->starved = true;
+}
+
+bool shell_tell_memory(struct shell *shell, bool also)
+{
+    uint64_t now_waits = atomic_load(&waits);
+    bool missing = also || now_waits != shell->waits_seen || shell->starved;
+    nanos now = net_now();
+
+    shell->waits_seen = now_waits;
+    if (missing && (!shell->starved_told ||
+                    now - shell->starved_told >= MEMORY_TOLD_EVERY)) {
+        shell->starved_told = now;
+        shell_tell(shell, STAR_WARNING, "no_memory",
+                   "there is not enough memory: training goes on alone until "
+                   "there is");
+    }
+    return missing;
+}
+
 /* ---- coming ---- */
 
 void shell_ready(struct shell *shell)
@@ -104,6 +148,8 @@ void shell_ready(struct shell *shell)
 enum status shell_init(struct shell *shell, const char *kind, const char *name,
                        struct why *why)
 {
+    need_when_missing(wait_for_memory);
+    shell->waits_seen = atomic_load(&waits);
     shell->pool = pool_new();
     if (!shell->pool)
         return because(why, STATUS_NO_MEMORY, "not enough memory");

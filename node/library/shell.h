@@ -4,7 +4,11 @@
  * The program's thread and the network's thread share what lies behind `lock`,
  * and `changed` is told when that has changed. Whoever goes last frees: where
  * the program leaves while the network's thread is still busy (a name being
- * looked up, the last bytes on a slow link), that thread does. */
+ * looked up, the last bytes on a slow link), that thread does.
+ *
+ * Memory: the program's thread does without what it does not get, and is told.
+ * The network's threads wait until there is some (core/need.h), holding nothing
+ * that the program's thread needs. */
 #ifndef NODE_LIBRARY_SHELL_H
 #define NODE_LIBRARY_SHELL_H
 
@@ -45,6 +49,9 @@ struct shell {
 
     pthread_mutex_t telling; /* held while the program's `log` is called */
     bool silent;             /* the program has gone */
+    bool starved; /* what the program says cannot be passed on any more */
+    nanos starved_told;
+    uint64_t waits_seen;     /* for memory, by threads of the library */
     unsigned first, count;   /* of the events, which are a ring */
     uint64_t lost;
     struct star_event events[SHELL_EVENTS];
@@ -76,6 +83,13 @@ nanos shell_limit(double seconds, nanos most);
 /* Says something to people, on any thread. */
 void shell_tell(struct shell *shell, enum star_level level, const char *event,
                 const char *sentence);
+/* Passes a message on to the machine, on the program's thread; where there is
+ * no memory even for that, the shell is starved. */
+void shell_post(struct shell *shell, const struct msg *msg,
+                struct blob *payload);
+/* Says so, every ten seconds at most, if memory was missing since the last time
+ * or `also`; returns whether it is missing now. On the program's thread. */
+bool shell_tell_memory(struct shell *shell, bool also);
 /* The oldest event that the program has not had; false: none. */
 bool shell_poll(struct shell *shell, struct star_event *out);
 /* Puts the sentence where the program wants it, and says how it ended. */

@@ -10,7 +10,7 @@ static void post(void *self, const struct msg *msg, struct blob *payload)
 {
     struct star_link *link = self;
 
-    net_post(link->shell.net, msg, payload);
+    shell_post(&link->shell, msg, payload);
 }
 
 static void optimize(void *context, const float *gradient, size_t first,
@@ -89,6 +89,22 @@ static void note_iteration(struct star_link *link,
                       link->gradients);
 }
 
+/* Says that memory is missing; where not even the node can be told anything any
+ * more, nothing will come of it. */
+static void tell_memory(struct star_link *link)
+{
+    uint64_t left_out = link->training.left_out;
+
+    link->starving =
+        shell_tell_memory(&link->shell, left_out != link->left_out);
+    link->left_out = left_out;
+    if (!link->shell.starved || link->over)
+        return;
+    link->over = true;
+    (void)snprintf(link->ended.text, sizeof link->ended.text,
+                   "training alone: there was no memory");
+}
+
 enum star_advice star_step(struct star_link *link,
                            const struct star_progress *progress)
 {
@@ -106,9 +122,10 @@ enum star_advice star_step(struct star_link *link,
         apply_due(link);
     (void)link_review(link);
     training_report_if_due(&link->training, begin);
+    tell_memory(link);
     if (link->ended.refused)
         advice = STAR_REFUSED;
-    else if (link->stopping || link->over)
+    else if (link->stopping || (link->over && !link->shell.starved))
         advice = STAR_STOP;
     (void)pthread_mutex_unlock(&link->shell.lock);
     link->inside += net_now() - begin - (link->training.waited - waited);

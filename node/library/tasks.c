@@ -19,7 +19,7 @@ static void want(struct star_link *link)
         return;
     link->task_wanted = true;
     msg.idle.iteration = link->training.agenda.pacer.iteration;
-    net_post(link->shell.net, &msg, NULL);
+    shell_post(&link->shell, &msg, NULL);
 }
 
 enum star_next star_task_next(struct star_link *link, struct star_task *task)
@@ -70,6 +70,6 @@ int star_task_done(struct star_link *link, uint64_t id, int ok)
     msg.finish.task = id;
     msg.finish.done = ok != 0;
     if (known)
-        net_post(link->shell.net, &msg, NULL);
+        shell_post(&link->shell, &msg, NULL);
     return known;
 }

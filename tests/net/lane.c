@@ -129,7 +129,7 @@ static void a_node_that_goes_is_gone_at_once_but_its_bye_is_heard_first(void)
     node->react = greet_and_go;
     toy_start(node);
     CHECK(toy_wait_number(node, &node->received, 2));
-    net_post(node->net, &order, NULL);
+    (void)net_post(node->net, &order, NULL);
     (void)pthread_join(node->thread, NULL);
     left = net_now();
     net_close(&node->net);

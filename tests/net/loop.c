@@ -165,7 +165,8 @@ static void *post_many(void *of)
 
         msg.snapshot.exchange = i;
         msg.snapshot.last = poster->thread;
-        net_post(poster->toy->net, &msg, blob_new(poster->toy->pool, 100));
+        (void)net_post(poster->toy->net, &msg,
+                       blob_new(poster->toy->pool, 100));
     }
     return NULL;
 }

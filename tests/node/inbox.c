@@ -46,7 +46,7 @@ static void take(struct bench *bench, uint64_t exchange, uint32_t chunk,
 
     for (size_t i = 0; i < count; i++)
         blob_floats(blob)[i] = (float)(2 * (size_t)chunk + i + 1);
-    inbox_take(&bench->inbox, &apply, blob);
+    (void)inbox_take(&bench->inbox, &apply, blob);
     blob_unref(&blob);
 }
 
