@@ -30,7 +30,8 @@ struct parcel *parcel_new(uint64_t number, const unsigned char *header,
                               .header_bytes = size};
     memcpy(parcel->lead, head, first);
     memcpy(parcel->lead + first, header, size);
-    memcpy(parcel->lead + first + size, second, other);
+    if (other)
+        memcpy(parcel->lead + first + size, second, other);
     return parcel;
 }
 

@@ -96,7 +96,8 @@ static void take_step(void *context, const float *by, size_t first,
     descend(mover->x[mover->place], by, first, count);
 }
 
-static enum star_status attach(struct mover *mover, struct tutor *tutor)
+/* `hub`: NULL where it is attached, and its tensors move. */
+static enum star_status attach(struct mover *mover, const char *hub)
 {
     float *x = mover->x[mover->place], *by = mover->by[mover->place];
     const struct star_tensor tensors[] = {
@@ -104,7 +105,7 @@ static enum star_status attach(struct mover *mover, struct tutor *tutor)
         STAR_TENSOR("b", 1, x + 3, by + 3, TUTOR_ELEMENTS - 3)};
     const struct star_options options = {.size = sizeof options,
                                          .quiet = 1,
-                                         .hub = tutor->hub,
+                                         .hub = hub,
                                          .step = take_step,
                                          .context = mover};
 
@@ -159,7 +160,7 @@ static void train_in_earnest(const struct script *script, struct tutor *tutor)
 
     begin(mover.x[0]);
     tutor_start(tutor);
-    CHECK_EQUAL(STAR_OK, attach(&mover, tutor));
+    CHECK_EQUAL(STAR_OK, attach(&mover, tutor->hub));
     wait_until_offering(mover.link);
     for (uint64_t i = 0; i < script->iterations; i++) {
         float *x = mover.x[mover.place], *by = mover.by[mover.place];
