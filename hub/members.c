@@ -75,9 +75,12 @@ static void member_cut(struct hub *hub, struct member *member)
 void member_gone(struct hub *hub, struct member *member, const char *why,
                  bool clean)
 {
+    bool silent = member->state == MEMBER_SILENT &&
+                  hub->now - member->heard >= LAST_CALL;
+
     if (!member_is_here(member))
         return;
-    member->lost = clean || member->state == MEMBER_SILENT ? 0 : hub->now;
+    member->lost = clean || silent ? 0 : hub->now;
     member->state = MEMBER_AWAY;
     member_cut(hub, member);
     member_recount(hub, member);

@@ -251,14 +251,22 @@ unsigned members_live(const struct hub *hub)
     return (unsigned)hub->tally.live;
 }
 
+/* 0: it is here, or has said goodbye. */
+static nanos missed_since(const struct member *member)
+{
+    if (member->state == MEMBER_SILENT)
+        return member->heard;
+    return member->state == MEMBER_AWAY ? member->lost : 0;
+}
+
 bool members_return(const struct hub *hub)
 {
     for (int i = 0; i < hub->member_count; i++) {
         const struct member *member = hub->members[i];
+        nanos since = missed_since(member);
 
-        if (member->lost && member->state == MEMBER_AWAY && !member->finished &&
-            !quarantine_holds(member) && member->start == START_GO &&
-            hub->now - member->lost < LAST_CALL)
+        if (since && !member->finished && !quarantine_holds(member) &&
+            member->start == START_GO && hub->now - since < LAST_CALL)
             return true;
     }
     return false;

@@ -186,8 +186,8 @@ void stranger_waits(struct hub *hub, struct peer *peer);
 /* It need not any more. */
 void stranger_leaves(struct hub *hub, struct peer *peer);
 unsigned members_live(const struct hub *hub);
-/* Whether somebody who was lost seconds ago, without a goodbye, may come back
- * with its last offer. */
+/* Whether somebody who was lost seconds ago, without a goodbye, or was heard
+ * last then, may come back with its last offer. */
 bool members_return(const struct hub *hub);
 /* The member whose results go out for it, NULL when it is away. */
 struct member *contribution_member(struct hub *hub,

@@ -228,18 +228,6 @@ static void the_last_of_all_offers_weighs_no_more_than_the_others(void)
     bench_destroy(&bench);
 }
 
-static void a_silent_node_is_not_waited_for(void)
-{
-    struct bench *bench = bench_new();
-    struct guest a = guest_alone(bench);
-
-    hand_wait(&bench->hand, 3 * SECOND);
-    bench_stop(bench);
-    CHECK(hub_ended(bench->hub));
-    CHECK(guest_heard(bench, &a, MSG_BYE) != NULL);
-    bench_destroy(&bench);
-}
-
 static void the_run_ends_when_the_goal_is_reached(void)
 {
     struct bench *bench = bench_new();
@@ -354,7 +342,6 @@ void add_hub_finish_tests(CU_pSuite suite)
     TEST(a_last_offer_that_is_refused_is_not_waited_for);
     TEST(last_offers_are_merged_together_whatever_the_grace);
     TEST(the_last_of_all_offers_weighs_no_more_than_the_others);
-    TEST(a_silent_node_is_not_waited_for);
     TEST(the_run_ends_when_the_goal_is_reached);
     TEST(the_run_ends_when_the_loss_is_low_enough);
     TEST(the_run_ends_when_a_node_has_done_its_iterations);
