@@ -66,7 +66,7 @@ static void member_name(struct hub *hub, struct member *member,
 /* What a former process of the node did is no matter of the new one. */
 static void member_forget_past(struct hub *hub, struct member *member)
 {
-    member->last_exchange = member->merged = member->settled = 0;
+    member->last_exchange = member->merged = 0;
     member->took = 0;
     contributions_forget(hub, member);
 }

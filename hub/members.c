@@ -189,7 +189,6 @@ static void member_follows(struct hub *hub, struct member *member)
         member->base_version = hub->version;
     }
     member->run = member->start == START_GO ? run : 0;
-    member->settled = 1 + member->merged;
     if (member->start == START_TAKE)
         member->lineage = 0;
 }

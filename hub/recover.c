@@ -119,32 +119,6 @@ static bool may_attach(const struct hub *hub, const struct member *member)
     return hub->now < since + BULK_PATIENCE;
 }
 
-/* Whether a node was told, when the hub went on from less, that what it has
- * given was not merged. It has put that back among what it is to offer. */
-static bool gives_again(const struct member *member)
-{
-    bool again = member->settled && member->settled <= member->merged;
-
-    for (unsigned i = 0; member->settled && i < MAX_REMEMBERED; i++) {
-        const struct contribution *one = member->remembered[i];
-
-        again |= one && one->merged && one->offer.exchange >= member->settled;
-    }
-    return again;
-}
-
-/* What a node must do first once the hub knows what it goes on from. Where that
- * has been taken from a node, what another gives again that it has already
- * would count twice: that one takes the centre. */
-static enum start first_thing(const struct hub *hub,
-                              const struct member *member, bool taken)
-{
-    enum start start = member_first_thing(hub, member);
-    bool again = taken && gives_again(member);
-
-    return start == START_GO && again ? START_TAKE : start;
-}
-
 void recover_slept(struct hub *hub, nanos time)
 {
     hub->recovery.until += time;
@@ -213,9 +187,10 @@ static void ask(struct hub *hub, struct member *member)
 }
 
 /* All is well: everybody is told what to do with what the hub has. */
-static void finish(struct hub *hub, bool taken)
+static void finish(struct hub *hub)
 {
     forget_gift(hub);
+    hub->recovery.told = 1 + epoch_life(hub->epoch);
     hub->phase = PHASE_RUNNING;
     hub->rounds_here = 0; /* if any, they were of a run that is given up */
     hub->next_save = hub->now + hub->config.save_interval;
@@ -227,7 +202,7 @@ static void finish(struct hub *hub, bool taken)
             continue;
         member->doubt = (struct doubt){0};
         rounds_recall(hub, member); /* before it is told what is merged */
-        member_start(hub, member, first_thing(hub, member, taken));
+        member_start(hub, member, member_first_thing(hub, member));
     }
     hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
 }
@@ -275,6 +250,14 @@ static bool is_giving(struct hub *hub)
     return false;
 }
 
+/* What nodes were told before of what this centre has of theirs is true no
+ * more, also for those that are away: to them it is another life's. */
+static void begin_life(struct hub *hub)
+{
+    if (hub->recovery.told == 1 + epoch_life(hub->epoch))
+        life_after(hub, hub->epoch);
+}
+
 /* Takes the centre that is all here. */
 static void take(struct hub *hub)
 {
@@ -305,8 +288,9 @@ static void take(struct hub *hub)
                  (unsigned long long)hub->version, instead, cut,
                  hub_planes(hub) ? "; the state of the merge rule is lost"
                                  : "");
+    begin_life(hub);
     hub->want_save = hub->config.save != NULL;
-    finish(hub, true);
+    finish(hub);
 }
 
 /* Somebody with a newer version has come meanwhile. */
@@ -370,7 +354,7 @@ static void search(struct hub *hub)
         pass_over(hub, next);
     }
     if (!hub->rounds)
-        finish(hub, false);
+        finish(hub);
 }
 
 bool recover_settle(struct hub *hub)

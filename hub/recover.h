@@ -65,6 +65,8 @@ struct recovery {
     uint64_t epoch; /* of the centre that it goes on from; 0: of none */
     uint64_t version; /* and that one's */
     uint64_t life;  /* that the hub began in */
+    uint64_t told;  /* 1 + that in which nodes were told what it has of theirs;
+                       0: they were not */
     nanos until;    /* nodes have time to come back */
     nanos progress; /* of who gives: when something last came */
     unsigned searches; /* that have begun because of who came late */

@@ -107,7 +107,7 @@ struct member {
     uint64_t iteration; /* of its newest offer or PING */
     struct msg_ping stats;
     uint64_t last_exchange; /* newest that was offered */
-    uint64_t merged, settled; /* hub/saved.c: MERGED; 1 + what it was told */
+    uint64_t merged; /* hub/saved.c: MERGED */
     uint64_t base_version, run; /* run: that it is in; 0: none yet */
     uint64_t keeps, keeps_life; /* 1 + version of that, 0: none; hub's life */
     uint32_t keeps_chunk; /* elements of a chunk of it */

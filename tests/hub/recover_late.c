@@ -1,6 +1,7 @@
 /* Who comes to a hub that has looked for its newest centre already. */
 #include <stdio.h>
 
+#include "codec/manifest.h"
 #include "tests/check.h"
 #include "tests/hub/treasure.h"
 
@@ -47,6 +48,35 @@ static void who_has_more_is_asked_as_long_as_nothing_is_merged(void)
     CHECK_EQUAL(4, bench_look(bench)->version);
     CHECK_EQUAL(START_TAKE, treasure_start(bench, &b));
     bench_destroy(&bench);
+}
+
+static uint64_t life_told(const struct bench *bench, const struct guest *guest)
+{
+    return epoch_life(guest_heard(bench, guest, MSG_WELCOME)->welcome.epoch);
+}
+
+/* So that a node looks again at what it was told of its exchanges, also one
+ * that is away when the hub finds the newer centre. */
+static void a_newer_centre_is_another_lifes_to_who_was_told_of_less(void)
+{
+    for (unsigned away = 0; away < 2; away++) {
+        struct treasure treasure;
+        struct guest a, b;
+        struct bench *bench = go_on_with(&a, &b, &treasure);
+        uint64_t before = life_told(bench, &b);
+
+        if (away)
+            guest_breaks(bench, &b);
+        guest_comes_again(bench, &a);
+        if (away)
+            guest_lives(bench, &a, HUB_RECOVERY + SECOND);
+        treasure_given(bench, &a, &treasure);
+        CHECK_EQUAL(4, bench_look(bench)->version);
+        if (away)
+            guest_comes_again(bench, &b);
+        CHECK_EQUAL(before + 1, life_told(bench, &b));
+        bench_destroy(&bench);
+    }
 }
 
 static void once_something_is_merged_what_is_lost_is_told(void)
@@ -250,6 +280,7 @@ void add_hub_recover_late_tests(CU_pSuite suite)
 {
     TEST(the_first_node_may_come_late);
     TEST(who_has_more_is_asked_as_long_as_nothing_is_merged);
+    TEST(a_newer_centre_is_another_lifes_to_who_was_told_of_less);
     TEST(who_comes_late_has_time_to_attach);
     TEST(who_was_silent_has_time_to_attach);
     TEST(a_hub_that_has_slept_reads_before_it_gives_up);
