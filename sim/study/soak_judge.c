@@ -87,6 +87,18 @@ static void settle(struct life *life, struct soak_fate *fate)
     fate->owed = false;
 }
 
+/* Whether the hub may not say so after what it said before. Of what it was lost
+ * with nothing is known for good: another life may go on from a newer centre,
+ * which has it. */
+static bool contradicts(const struct life *life, const struct soak_fate *fate,
+                        uint32_t chunk, enum verdict verdict)
+{
+    if (!fate->judged[chunk] || fate->verdict[chunk] == verdict)
+        return false;
+    return fate->life[chunk] == life->judge.lives ||
+           (verdict == VERDICT_MERGED && fate->verdict[chunk] != VERDICT_LOST);
+}
+
 /* A chunk has one verdict, however often it is told. */
 static void judge_chunk(struct life *life,
                         const struct world_message *message,
@@ -102,8 +114,7 @@ static void judge_chunk(struct life *life,
                       life->chunks);
         return;
     }
-    if (fate->judged[chunk] && fate->verdict[chunk] != verdict &&
-        (fate->life[chunk] == life->judge.lives || verdict == VERDICT_MERGED))
+    if (contradicts(life, fate, chunk, verdict))
         life_complain(life, "n%u's exchange %llu chunk %u is %s, and was %s",
                       message->node + 1, (ull)exchange, chunk,
                       verdict_words[verdict].text,

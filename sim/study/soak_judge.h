@@ -2,12 +2,14 @@
  * project's invariants. Honest nodes only, except where the hub is meant.
  *
  * N1 no silent loss: offered chunks = verdicts + open ones (hub_check, at every
- *    step); a chunk is never told two verdicts by one life of the hub, nor
- *    MERGED by a later one of which another has said otherwise; what is offered
- *    after the last fault has one for each of its chunks within SOAK_RECOVERY
- *    where a later one of them has its result (WELCOME is an answer to all that
- *    was offered before). A later one may well be first: it waits for a grant
- *    behind others, for a review, for its share of the hub's rate.
+ *    step); a chunk is never told two verdicts by one life of the hub (a hub
+ *    that gives way to a newer centre than it had begins another), nor MERGED
+ *    by a later one of which another has said otherwise, but that it was lost:
+ *    a newer centre may have it; what is offered after the last fault has one
+ *    for each of its chunks within SOAK_RECOVERY where a later one of them has
+ *    its result (WELCOME is an answer to all that was offered before). A later
+ *    one may well be first: it waits for a grant behind others, for a review,
+ *    for its share of the hub's rate.
  *    What was merged after the centre was last saved is lost with a hub that
  *    crashes, though its nodes were told: they hold it, and the hub says which
  *    version it is back at.

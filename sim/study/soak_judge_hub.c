@@ -136,6 +136,8 @@ void judge_hub_step(struct life *life)
     if (view.epoch < judge->epoch)
         life_complain(life, "the epoch goes back from %llu to %llu",
                       (ull)judge->epoch, (ull)view.epoch);
+    if (epoch_life(view.epoch) != epoch_life(judge->epoch))
+        judge->lives++;
     if (saved->version < judge->saved)
         life_complain(life, "version %llu is saved after %llu",
                       (ull)saved->version, (ull)judge->saved);
