@@ -39,30 +39,43 @@ static void parts_add(struct parts *parts, const struct contribution *one,
     parts->list[at] = (struct part){one, waits};
 }
 
-/* What is in no round that is over, and older than what was merged. */
-static void parts_wait(struct parts *parts, const struct member *member,
-                       const struct contribution *one)
+/* The newest exchange of which something was merged: its node takes all before
+ * it for merged that it is not told of. */
+static uint64_t newest_merged(const struct member *member)
 {
-    if (one->incarnation == member->incarnation &&
-        one->offer.exchange < member->merged)
-        parts_add(parts, one, true);
-}
+    uint64_t newest = member->merged;
 
-static void parts_list(const struct member *member, struct parts *parts)
-{
-    parts->count = 0;
     for (unsigned i = 0; i < MAX_REMEMBERED; i++) {
         const struct contribution *one = member->remembered[i];
 
         if (one && one->incarnation == member->incarnation &&
-            (one->merged != one->foreign ||
-             one->offer.exchange < member->merged))
-            parts_add(parts, one, false);
+            one->merged != one->foreign && one->offer.exchange > newest)
+            newest = one->offer.exchange;
     }
+    return newest;
+}
+
+static void parts_take(struct parts *parts, const struct member *member,
+                       const struct contribution *one, uint64_t newest,
+                       bool waits)
+{
+    if (one && one->incarnation == member->incarnation &&
+        one->offer.exchange <= newest)
+        parts_add(parts, one, waits);
+}
+
+/* Of what waits in a round, or for one, nothing is in this version. */
+static void parts_list(const struct member *member, struct parts *parts)
+{
+    uint64_t newest = newest_merged(member);
+
+    parts->count = 0;
+    for (unsigned i = 0; i < MAX_REMEMBERED; i++)
+        parts_take(parts, member, member->remembered[i], newest, false);
     for (unsigned i = 0; i < member->waiting_count; i++)
-        parts_wait(parts, member, member->waiting[i]);
+        parts_take(parts, member, member->waiting[i], newest, true);
     for (const struct contribution *one = member->open; one; one = one->next)
-        parts_wait(parts, member, one);
+        parts_take(parts, member, one, newest, true);
 }
 
 static enum verdict fate_of(const struct part *part, uint32_t chunk)

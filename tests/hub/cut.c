@@ -2,7 +2,9 @@
 #include <math.h>
 
 #include "tests/check.h"
-#include "tests/hub/bench.h"
+#include "tests/hub/store.h"
+
+static struct store store;
 
 static void closes(struct bench *bench, struct guest *guest,
                    uint64_t exchange, uint32_t first, uint32_t chunks)
@@ -24,14 +26,10 @@ static void waives(struct bench *bench, struct guest *guest, uint64_t exchange)
 }
 
 /* Two guests, whose offers have been granted; all of the centre is 1. */
-static struct bench *bench_of_two(struct guest *a, struct guest *b,
-                                  uint64_t window)
+static void bench_two(struct bench *bench, struct guest *a, struct guest *b)
 {
-    struct bench *bench = bench_new();
-
     bench->config.miss = MISS_CUT;
     bench->config.nodes = 2;
-    bench->config.window = window;
     bench_open(bench);
     *a = guest_comes(bench, "a");
     *b = guest_comes(bench, "b");
@@ -39,6 +37,15 @@ static struct bench *bench_of_two(struct guest *a, struct guest *b,
     guest_offers(bench, a, 1);
     guest_offers(bench, b, 1);
     hand_forget(&bench->hand);
+}
+
+static struct bench *bench_of_two(struct guest *a, struct guest *b,
+                                  uint64_t window)
+{
+    struct bench *bench = bench_new();
+
+    bench->config.window = window;
+    bench_two(bench, a, b);
     return bench;
 }
 
@@ -206,6 +213,64 @@ static void what_was_merged_in_part_and_is_forgotten_was_merged(void)
     bench_destroy(&bench);
 }
 
+static void offers_fragment(struct bench *bench, struct guest *guest,
+                            uint64_t exchange, uint32_t fragment)
+{
+    struct msg_offer offer = {.exchange = exchange, .fragment = fragment};
+
+    guest_offer(bench, guest, &offer);
+}
+
+/* The round of fragment 0 that is saved has b's exchange 3, but for chunk 2;
+ * its exchange 2, of fragment 1, waits for the next. */
+static struct guest save_with_one_that_waits(void)
+{
+    struct bench *bench = bench_new();
+    struct guest a, b;
+
+    bench->config.fragments = 2;
+    store_lend(&store, bench);
+    bench_two(bench, &a, &b);
+    offers_fragment(bench, &a, 2, 0);
+    offers_fragment(bench, &b, 2, 1);
+    offers_fragment(bench, &b, 3, 0);
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i += 2) {
+        guest_delivers(bench, &a, 1, i, 0.5);
+        guest_delivers(bench, &b, 1, i, 0.5);
+    }
+    for (uint32_t i = 0; i < BENCH_CHUNKS; i += 2)
+        guest_delivers(bench, &a, 2, i, 0.5);
+    guest_delivers(bench, &b, 3, 0, 0.5);
+    closes(bench, &b, 3, 2, 1);
+    (void)bench_order(bench, COMMAND_CHECKPOINT, "");
+    CHECK_EQUAL(2, store.version);
+    CHECK_EQUAL(VERDICT_COUNT, guest_verdict(bench, &b, 2, 1));
+    bench_destroy(&bench);
+    b.hello.run = 7;
+    return b;
+}
+
+/* Else its node would take it for merged, as what it offered later is. */
+static void what_waits_behind_what_was_merged_in_part_is_lost(void)
+{
+    struct guest b = save_with_one_that_waits();
+    struct bench *bench = bench_new();
+    const struct hub_saved saved = {.schema = bench->schema,
+                                    .theta = store.theta,
+                                    .state = store.state};
+    struct why why;
+
+    bench_open(bench);
+    CHECK_OK(hub_restore(bench->hub, &saved, &why));
+    guest_comes_again(bench, &b);
+    guest_lives(bench, &b, 3 * SECOND);
+    CHECK_EQUAL(1, guest_heard(bench, &b, MSG_WELCOME)->welcome.merged);
+    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &b, 3, 0));
+    CHECK_EQUAL(VERDICT_EXPIRED, guest_verdict(bench, &b, 3, 2));
+    CHECK_EQUAL(VERDICT_LOST, guest_verdict(bench, &b, 2, 1));
+    bench_destroy(&bench);
+}
+
 static void what_nobody_knows_is_neither_closed_nor_waived(void)
 {
     struct guest a, b;
@@ -234,5 +299,6 @@ void add_hub_cut_tests(CU_pSuite suite)
     TEST(an_offer_that_waits_for_a_round_is_withdrawn);
     TEST(a_last_offer_may_pause);
     TEST(what_was_merged_in_part_and_is_forgotten_was_merged);
+    TEST(what_waits_behind_what_was_merged_in_part_is_lost);
     TEST(what_nobody_knows_is_neither_closed_nor_waived);
 }
