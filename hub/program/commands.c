@@ -5,7 +5,7 @@
 
 #include "core/quote.h"
 #include "core/words.h"
-#include "net/settings.h"
+#include "hub/program/command_line.h"
 
 #define ACTION_HUB(verb) {#verb, command_##verb},
 #define ACTION_SIM(verb)
@@ -62,55 +62,4 @@ bool command_run(int argc, char **argv, int *code)
         return true;
     }
     return false;
-}
-
-static bool is_taken(const char *const *taken, const char *name)
-{
-    while (*taken && strcmp(*taken, name) != 0)
-        taken++;
-    return *taken || strcmp(name, "config") == 0 || strcmp(name, "help") == 0;
-}
-
-static enum status check_given(const struct options *options,
-                               const char *command, const char *const *taken,
-                               struct why *why)
-{
-    char bytes[80] = "";
-    struct text names;
-    size_t count;
-    const struct option *rows = options_rows(&count);
-
-    text_init(&names, bytes, sizeof bytes);
-    for (const char *const *name = taken; *name; name++)
-        text_add(&names, "%s--%s", name == taken ? "" : ", ", *name);
-    for (size_t i = 0; i < count; i++)
-        if (*((const unsigned char *)options + rows[i].given) ==
-                OPTION_ARGUMENT &&
-            !is_taken(taken, rows[i].name))
-            return because(why, STATUS_USAGE,
-                           "--%s is for a hub that starts; %s takes %s",
-                           rows[i].name, command,
-                           *bytes ? bytes : "no options");
-    return STATUS_OK;
-}
-
-enum status command_read(int count, char *const *words,
-                         const char *const *taken, struct options *out,
-                         int *plain, struct why *why)
-{
-    enum status status;
-
-    for (*plain = 1; *plain < count && words[*plain][0] != '-';)
-        ++*plain;
-    status = settings_read(out, PROGRAM_HUB, count - *plain + 1,
-                           words + *plain - 1, why);
-    return status == STATUS_OK ? check_given(out, words[0], taken, why)
-                               : status;
-}
-
-int command_end(enum status status, const struct why *why)
-{
-    if (status != STATUS_OK)
-        (void)fprintf(stderr, "starswitch-hub: %s\n", why->text);
-    return status_exit_code(status);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/quote.h"
+#include "hub/program/command_line.h"
 #include "hub/program/commands.h"
 #include "hub/program/ctl.h"
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hub/program/command_line.h"
 #include "hub/program/commands.h"
 #include "hub/program/ctl.h"
 #include "hub/program/keys.h"

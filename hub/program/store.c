@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hub/program/command_line.h"
 #include "hub/program/commands.h"
 #include "store/centre.h"
 
