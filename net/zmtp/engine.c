@@ -18,35 +18,6 @@ const char *zmtp_fault_words(enum zmtp_fault fault)
     return words[fault];
 }
 
-static void expect(struct zmtp *zmtp, enum zmtp_at at,
-                   unsigned char *target, size_t need)
-{
-    zmtp->at = at;
-    zmtp->target = target;
-    zmtp->have = 0;
-    zmtp->need = need;
-}
-
-void zmtp_expect_frame(struct zmtp *zmtp)
-{
-    expect(zmtp, ZMTP_AT_HEAD, zmtp->small, 1);
-}
-
-enum zmtp_event zmtp_fail(struct zmtp *zmtp, enum zmtp_fault fault)
-{
-    zmtp->fault = fault;
-    expect(zmtp, ZMTP_AT_END, NULL, 0);
-    return ZMTP_FAILED;
-}
-
-bool zmtp_is_named(const unsigned char *body, size_t size, const char *name)
-{
-    size_t length = strlen(name);
-
-    return size > length && body[0] == length &&
-           memcmp(body + 1, name, length) == 0;
-}
-
 /* Commands that are not known here are read over, as RFC 37 wants. */
 static enum zmtp_event take_command(struct zmtp *zmtp,
                                     const unsigned char *body, size_t size)
@@ -135,19 +106,19 @@ static enum zmtp_event plain_frame(struct zmtp *zmtp, uint64_t size)
     if (zmtp->flags & FLAG_COMMAND) {
         if (!size || size > ZMTP_COMMAND_BYTES)
             return zmtp_fail(zmtp, ZMTP_FAULT_COMMAND);
-        expect(zmtp, ZMTP_AT_BODY, zmtp->small, size);
+        zmtp_expect(zmtp, ZMTP_AT_BODY, zmtp->small, size);
     } else if (!zmtp->more) {
         if (!size)
             return zmtp_fail(zmtp, ZMTP_FAULT_EMPTY);
         if (size > ZMTP_HEADER_BYTES)
             return zmtp_fail(zmtp, ZMTP_FAULT_HEADER);
-        expect(zmtp, ZMTP_AT_BODY, zmtp->header, size);
+        zmtp_expect(zmtp, ZMTP_AT_BODY, zmtp->header, size);
     } else {
         if (zmtp->flags & FLAG_MORE)
             return zmtp_fail(zmtp, ZMTP_FAULT_FRAMES);
         if (size > zmtp->plan.payload_bytes)
             return zmtp_fail(zmtp, ZMTP_FAULT_PAYLOAD);
-        expect(zmtp, ZMTP_AT_ROOM, NULL, size);
+        zmtp_expect(zmtp, ZMTP_AT_ROOM, NULL, size);
         return ZMTP_ROOM;
     }
     return ZMTP_WANTS;
@@ -163,12 +134,12 @@ static enum zmtp_event sealed_frame(struct zmtp *zmtp, uint64_t size)
     if (!zmtp->more) {
         if (size > ZMTP_SEAL_BYTES + ZMTP_HEADER_BYTES)
             return zmtp_fail(zmtp, ZMTP_FAULT_HEADER);
-        expect(zmtp, ZMTP_AT_BODY, zmtp->small, size);
+        zmtp_expect(zmtp, ZMTP_AT_BODY, zmtp->small, size);
         return ZMTP_WANTS;
     }
     if (size - ZMTP_SEAL_BYTES > zmtp->plan.payload_bytes)
         return zmtp_fail(zmtp, ZMTP_FAULT_PAYLOAD);
-    expect(zmtp, ZMTP_AT_ROOM, NULL, size);
+    zmtp_expect(zmtp, ZMTP_AT_ROOM, NULL, size);
     return ZMTP_ROOM;
 }
 
@@ -178,7 +149,7 @@ static enum zmtp_event handshake_frame(struct zmtp *zmtp, uint64_t size)
         return zmtp_fail(zmtp, ZMTP_FAULT_ORDER);
     if (!size || size > ZMTP_HANDSHAKE_BYTES)
         return zmtp_fail(zmtp, ZMTP_FAULT_HANDSHAKE);
-    expect(zmtp, ZMTP_AT_BODY, zmtp->small, size);
+    zmtp_expect(zmtp, ZMTP_AT_BODY, zmtp->small, size);
     return ZMTP_WANTS;
 }
 
@@ -197,7 +168,7 @@ static enum zmtp_event frame_flags(struct zmtp *zmtp)
         (flags & (FLAG_MORE | FLAG_COMMAND)) == (FLAG_MORE | FLAG_COMMAND))
         return zmtp_fail(zmtp, ZMTP_FAULT_FLAGS);
     zmtp->flags = flags;
-    expect(zmtp, ZMTP_AT_SIZE, zmtp->small, flags & FLAG_LONG ? 8 : 1);
+    zmtp_expect(zmtp, ZMTP_AT_SIZE, zmtp->small, flags & FLAG_LONG ? 8 : 1);
     return ZMTP_WANTS;
 }
 
@@ -224,7 +195,7 @@ void zmtp_init(struct zmtp *zmtp, const struct zmtp_plan *plan,
     zmtp->plan = *plan;
     memcpy(zmtp->random, random, sizeof zmtp->random);
     zmtp_put_greeting(zmtp);
-    expect(zmtp, ZMTP_AT_GREETING, zmtp->small, GREETING_BYTES);
+    zmtp_expect(zmtp, ZMTP_AT_GREETING, zmtp->small, GREETING_BYTES);
 }
 
 void zmtp_free(struct zmtp *zmtp)
@@ -304,6 +275,6 @@ enum zmtp_event zmtp_give(struct zmtp *zmtp, struct blob *blob)
 
     assert(zmtp->at == ZMTP_AT_ROOM && blob->size == zmtp_room(zmtp));
     zmtp->body = blob;
-    expect(zmtp, ZMTP_AT_BODY, target, zmtp->need);
+    zmtp_expect(zmtp, ZMTP_AT_BODY, target, zmtp->need);
     return zmtp->need ? ZMTP_WANTS : body(zmtp);
 }

@@ -21,9 +21,12 @@ enum {
     BOX_AT = BOX_ROOM - ZMTP_SEAL_BYTES
 };
 
-enum zmtp_event zmtp_fail(struct zmtp *zmtp, enum zmtp_fault fault);
-
+/* Waits for `need` bytes, which go to the target; for a frame; for nothing any
+ * more. */
+void zmtp_expect(struct zmtp *zmtp, enum zmtp_at at, unsigned char *target,
+                 size_t need);
 void zmtp_expect_frame(struct zmtp *zmtp);
+enum zmtp_event zmtp_fail(struct zmtp *zmtp, enum zmtp_fault fault);
 /* Whether a command has this name. */
 bool zmtp_is_named(const unsigned char *body, size_t size, const char *name);
 
