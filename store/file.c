@@ -27,7 +27,8 @@ enum status file_failed(const char *verb, const char *path, struct why *why)
                    strerror_r(errno, words, sizeof words));
 }
 
-bool file_write_all(int file, const struct part *part)
+/* False, and errno says why. */
+static bool write_all(int file, const struct part *part)
 {
     const unsigned char *bytes = part->bytes;
     size_t left = part->size;
@@ -64,7 +65,7 @@ static bool write_parts(int file, const struct part *parts, size_t count,
     if (!reserve(file, parts, count))
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!file_write_all(file, &parts[i]))
+        if (!write_all(file, &parts[i]))
             return false;
     return care == CARE_LITTLE || fsync(file) == 0;
 }
@@ -139,15 +140,66 @@ static enum status move(const char *from, const char *to, struct why *why)
     return sync_folder_of(to, why);
 }
 
+/* Whether what is at `path`, links followed, is to be written to as it is: a
+ * pipe or a device without a size. IO: a folder, a disk or a socket. */
+static enum status look(const char *path, bool *stream, struct why *why)
+{
+    struct stat there;
+
+    *stream = false;
+    if (stat(path, &there) != 0 || S_ISREG(there.st_mode))
+        return STATUS_OK;
+    *stream = S_ISCHR(there.st_mode) || S_ISFIFO(there.st_mode);
+    if (*stream)
+        return STATUS_OK;
+    if (S_ISDIR(there.st_mode)) {
+        errno = EISDIR;
+        return file_failed("write", path, why);
+    }
+    return because(why, STATUS_IO, "cannot write %s: it is a disk or a "
+                   "socket, name a file", path);
+}
+
+/* Opened without waiting for who reads a pipe, written with it. */
+static int stream_open(const char *path)
+{
+    int file = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int flags = file < 0 ? -1 : fcntl(file, F_GETFL);
+
+    if (flags >= 0)
+        (void)fcntl(file, F_SETFL, flags & ~O_NONBLOCK);
+    return file;
+}
+
+/* Nobody who would read from a pipe: IO. */
+static enum status write_stream(const char *path, const struct part *parts,
+                                size_t count, struct why *why)
+{
+    int file = stream_open(path);
+    enum status status = STATUS_OK;
+
+    if (file < 0 && errno == ENXIO)
+        return because(why, STATUS_IO, "cannot write %s: it is a pipe that "
+                       "nobody reads", path);
+    if (file < 0)
+        return file_failed("write", path, why);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++)
+        if (!write_all(file, &parts[i]))
+            status = file_failed("write", path, why);
+    if (close(file) != 0 && status == STATUS_OK)
+        status = file_failed("write", path, why);
+    return status;
+}
+
 static enum status replace(const char *path, const struct part *parts,
                            size_t count, enum care care, struct why *why)
 {
     char beside[FILE_PATH_BYTES];
     bool stream;
-    enum status status = file_look(path, &stream, why);
+    enum status status = look(path, &stream, why);
 
     if (status == STATUS_OK && stream)
-        return file_stream(path, parts, count, why);
+        return write_stream(path, parts, count, why);
     if (status == STATUS_OK)
         status = name_beside(path, beside, why);
     if (status != STATUS_OK)
@@ -222,6 +274,41 @@ enum status file_create_private(const char *path, const struct part *parts,
         status = file_failed("write", path, why);
     (void)unlink(beside);
     return status == STATUS_OK ? sync_folder_of(path, why) : status;
+}
+
+/* The folder that is not there is what has to be made. */
+static enum status cannot(const char *path, struct why *why)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (errno != ENOENT || !slash)
+        return file_failed("write", path, why);
+    return because(why, STATUS_IO, "cannot write %s: there is no folder "
+                   "%.*s, make it first", path, (int)(slash - path), path);
+}
+
+enum status file_try(const char *path, struct why *why)
+{
+    char beside[FILE_PATH_BYTES];
+    bool stream;
+    enum status status = look(path, &stream, why);
+    int file;
+
+    if (status != STATUS_OK)
+        return status;
+    if (stream)
+        return access(path, W_OK) == 0 ? STATUS_OK
+                                       : file_failed("write", path, why);
+    status = name_beside(path, beside, why);
+    if (status != STATUS_OK)
+        return status;
+    (void)unlink(beside);
+    file = file_new(beside);
+    if (file < 0)
+        return cannot(path, why);
+    (void)close(file);
+    (void)unlink(beside);
+    return STATUS_OK;
 }
 
 bool link_is(const char *path, const char *target)

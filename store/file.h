@@ -46,16 +46,6 @@ enum status file_create_private(const char *path, const struct part *parts,
  * at `path` stays as it is. IO. */
 enum status file_try(const char *path, struct why *why) MUST_CHECK;
 
-/* Whether what is at `path`, links followed, is to be written to as it is: a
- * pipe or a device without a size. IO: a folder, a disk or a socket. */
-enum status file_look(const char *path, bool *stream,
-                      struct why *why) MUST_CHECK;
-/* Writes to such a one; nobody who would read from a pipe: IO. */
-enum status file_stream(const char *path, const struct part *parts,
-                        size_t count, struct why *why) MUST_CHECK;
-/* Writes all of it to an open file; false, and errno says why. */
-bool file_write_all(int file, const struct part *part) MUST_CHECK;
-
 /* Writes a new file, in place of one of that name, and brings it to the disk;
  * the folder is not. IO: it is not
  * there, or not to be trusted, and must not be written to again. */
