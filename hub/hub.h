@@ -8,6 +8,7 @@
 #ifndef HUB_HUB_H
 #define HUB_HUB_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@
 #include "core/time.h"
 #include "policies/policy.h"
 #include "seam/machine.h"
+#include "seam/saved.h"
 
 /* Nodes try to connect once a second at least (net/sockets.c). */
 #define HUB_RECOVERY (1500 * MILLISECOND)
@@ -36,18 +38,11 @@ struct hub_seal {
                   what another hub has sealed, too */
 };
 
-/* Jobs of the work that main lends to the machine, see hub_config.
- * save: in[] = centre chunks, then those of each plane of the merge rule (an
- *   empty input: zeros), then those of the best centre, if that is not saved
- *   yet, then the state as text. All of it is saved, or nothing. On failure
- *   out[0] may hold a sentence with its NUL. */
-struct save_job {
-    struct job job;
-    uint64_t version, best_version;
-    unsigned planes;
-    bool has_best, over; /* over: the run is */
-};
-/* evaluate: in[] = centre chunks. Parameters that are compared have been scored
+static_assert((int)SAVED_PLANES == (int)POLICY_PLANES,
+              "what merge rules keep can be saved");
+
+/* A job of the work that main lends to the machine, see hub_config.
+ * evaluate: in[] = centre chunks. Parameters that are compared have been scored
  *   on the same samples, so that the error of their difference, the paired one,
  *   is smaller than sqrt(a^2 + b^2), the more the two are alike. It would need
  *   the loss of each sample; this one is the conservative one: whoever decides
@@ -103,14 +98,6 @@ struct hub_config {
     const struct work *save, *evaluate;
     const void *save_context, *evaluate_context;
     nanos save_interval, evaluate_interval;
-};
-
-/* What a saved centre needs to go on: text lines `key value`. */
-struct hub_saved {
-    struct schema *schema;
-    const float *theta; /* schema->elements values */
-    const float *plane[POLICY_PLANES]; /* as many; or NULL: zeros */
-    const char *state; /* the text that `save` was given */
 };
 
 struct hub_node_view {

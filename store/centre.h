@@ -22,8 +22,7 @@
 
 #include "core/schema.h"
 #include "core/status.h"
-#include "hub/hub.h"
-#include "seam/machine.h"
+#include "seam/saved.h"
 #include "store/generation.h"
 #include "store/safetensors.h"
 
@@ -34,7 +33,7 @@
 enum { CENTRE_BEST_DEFAULT = 3, CENTRE_BEST_MOST = 16 };
 
 /* Of each plane of the merge rule. */
-extern const char *const centre_planes[POLICY_PLANES];
+extern const char *const centre_planes[SAVED_PLANES];
 
 /* The context of the job. The owner sets `schema` as soon as the hub has one
  * and before it saves (hub_schema; net's `watch` comes in time); the schema is
@@ -57,16 +56,16 @@ enum status centre_open(struct centre_store *store, const char *directory,
 /* Lets the directory go; all jobs must have ended. A store of zeros is fine. */
 void centre_close(struct centre_store *store);
 
-/* hub.h's `save`: makes a generation. On failure the job's status says so, and
- * out[0] holds the sentence, with its NUL; what was there before is still
- * there. One at a time; any thread. */
+/* The hub's `save` (seam/saved.h): makes a generation. On failure the job's
+ * status says so, and out[0] holds the sentence, with its NUL; what was there
+ * before is still there. One at a time; any thread. */
 extern const struct work centre_save;
 
 /* What was loaded; `saved` points into the rest. */
 struct centre_loaded {
     struct hub_saved saved;
     uint64_t run, version, generation;
-    struct safetensors *centre, *outer[POLICY_PLANES];
+    struct safetensors *centre, *outer[SAVED_PLANES];
     char *state;
 };
 

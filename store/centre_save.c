@@ -208,7 +208,7 @@ static void split_inputs(const struct job *job, struct snapshot *out)
     out->planes = save->planes;
     out->has_best = save->has_best;
     out->best_version = save->has_best ? save->best_version : 0;
-    assert(out->planes <= POLICY_PLANES);
+    assert(out->planes <= SAVED_PLANES);
     assert(job->inputs ==
            (1 + out->planes + (out->has_best ? 1 : 0)) * out->chunks + 1);
 }
