@@ -26,9 +26,14 @@ void item_free(struct world *world, struct item *item)
 {
     blob_unref(&item->payload);
     job_destroy(&item->job);
-    star_release(world, item->connection);
+    connection_release(world, item->connection);
     item->next = world->spare;
     world->spare = item;
+}
+
+void item_put(struct world *world, nanos at, struct item *item)
+{
+    queue_put(&world->queue, at > world->now ? at : world->now, item);
 }
 
 void waiting_add(struct waiting *waiting, struct item *item)
@@ -38,19 +43,6 @@ void waiting_add(struct waiting *waiting, struct item *item)
     item->next = NULL;
     *waiting->end = item;
     waiting->end = &item->next;
-}
-
-void waiting_release(struct world *world, struct waiting *waiting)
-{
-    struct item *item = waiting->first;
-
-    waiting->first = NULL;
-    while (item) {
-        struct item *next = item->next;
-
-        world_happen(world, item);
-        item = next;
-    }
 }
 
 void waiting_drop(struct world *world, struct waiting *waiting)

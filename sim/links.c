@@ -1,27 +1,6 @@
 /* What the links of nodes and the hub's port are now: as they were described,
  * or as the trace has it. */
-#include "sim/loss.h"
 #include "sim/world_inside.h"
-
-nanos link_latency(struct world *world, unsigned node)
-{
-    const struct world_link *link = &world->nodes[node].link;
-
-    return link->latency + world_random(world, link->jitter);
-}
-
-uint64_t link_rate(const struct world *world, unsigned node, enum end from)
-{
-    const struct star_node *of = &world->nodes[node];
-    uint64_t rate = from == END_NODE ? of->link.up : of->link.down;
-    uint64_t most = loss_ceiling(&of->link);
-
-    if (of->dead)
-        return PORT_STOPPED;
-    return !rate || (most && most < rate) ? most : rate;
-}
-
-/* ---- following the trace ---- */
 
 static bool is_set(const struct world_link *link)
 {
@@ -100,7 +79,7 @@ static void put_change(struct world *world, unsigned place,
         return;
     item = item_new(world, ITEM_TRACE, place);
     item->quantity = quantity;
-    world_put(world, next, item);
+    item_put(world, next, item);
 }
 
 void links_begin(struct world *world, unsigned number)
@@ -141,16 +120,4 @@ void links_change(struct world *world, const struct item *due)
     wire_limit(world, number);
     if (world->nodes[number].trainer)
         trainer_pace(world->nodes[number].trainer, world->nodes[number].step);
-    link_release(world, number);
-}
-
-bool link_carries(const struct world *world, unsigned node)
-{
-    return !world->nodes[node].silent && !world->nodes[node].dead;
-}
-
-void link_release(struct world *world, unsigned node)
-{
-    if (link_carries(world, node))
-        waiting_release(world, &world->nodes[node].held);
 }

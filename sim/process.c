@@ -158,7 +158,7 @@ static void start_node(struct world *world, unsigned number)
     start->event = EVENT_JOIN;
     start->peer = PEER_TRAINER;
     start->channel = CHANNEL_LOCAL;
-    world_put(world, world->now, start);
+    item_put(world, world->now, start);
     star_connect_at(world, number, CHANNEL_CONTROL,
                     world->now + world_random(world, CONNECT_SPREAD));
     star_connect_at(world, number, CHANNEL_BULK,
@@ -212,7 +212,7 @@ void world_leave(struct world *world, unsigned process)
     item->peer = PEER_OPERATOR;
     item->channel = CHANNEL_LOCAL;
     item->msg = (struct msg){.kind = MSG_STOP};
-    world_put(world, world->now, item);
+    item_put(world, world->now, item);
 }
 
 static void set_frozen(struct world *world, unsigned process, bool frozen)
@@ -234,11 +234,11 @@ void world_thaw(struct world *world, unsigned process)
 {
     set_frozen(world, process, false);
     if (process == WORLD_HUB) {
-        waiting_release(world, &world->places[PLACE_HUB].held);
+        world_release(world, &world->places[PLACE_HUB].held);
         return;
     }
-    waiting_release(world, &world->places[place_of_node(process)].held);
-    waiting_release(world, &world->places[place_of_trainer(process)].held);
+    world_release(world, &world->places[place_of_node(process)].held);
+    world_release(world, &world->places[place_of_trainer(process)].held);
 }
 
 void world_cut(struct world *world, unsigned number, bool silent)
@@ -259,7 +259,7 @@ void world_repair(struct world *world, unsigned number)
     struct star_node *node = &world->nodes[number];
 
     node->cut = node->silent = false;
-    link_release(world, number);
+    world_release_link(world, number);
 }
 
 void world_say(struct world *world, unsigned number, const struct msg *msg,
@@ -279,7 +279,7 @@ void world_at(struct world *world, nanos at,
 
     item->act = act;
     item->context = context;
-    world_put(world, at, item);
+    item_put(world, at, item);
 }
 
 /* ---- looking ---- */

@@ -5,9 +5,6 @@
 
 #include "sim/world_inside.h"
 
-/* Peer numbers at the hub begin here. */
-enum { FIRST_PEER = 100 };
-
 /* ---- connecting ---- */
 
 void star_connect_at(struct world *world, unsigned node, enum channel channel,
@@ -16,7 +13,7 @@ void star_connect_at(struct world *world, unsigned node, enum channel channel,
     struct item *item = item_new(world, ITEM_CONNECT, place_of_node(node));
 
     item->channel = channel;
-    world_put(world, at, item);
+    item_put(world, at, item);
 }
 
 static void reconnect(struct world *world, unsigned node, enum channel channel)
@@ -34,58 +31,10 @@ static void put_event(struct world *world, struct connection *connection,
     struct item *item = item_new(world, ITEM_EVENT, star_place(connection, to));
 
     item->event = event;
-    item->connection = star_hold(connection);
+    item->connection = connection_hold(connection);
     item->channel = connection->channel;
     item->peer = star_peer(connection, to);
-    world_put(world, at, item);
-}
-
-static struct connection *connection_new(struct world *world, unsigned node)
-{
-    struct connection *connection = calloc(1, sizeof *connection);
-    struct connection **link = &world->nodes[node].connections;
-    size_t bytes;
-
-    if (world->connection_count == world->connection_room) {
-        world->connection_room = 2 * world->connection_room + 16;
-        bytes = world->connection_room * sizeof(struct connection *);
-        world->connections = realloc(world->connections, bytes);
-    }
-    if (!connection || !world->connections)
-        abort();
-    connection->id = FIRST_PEER + world->connection_count;
-    world->connections[world->connection_count++] = connection;
-    connection->node = node;
-    while (*link)
-        link = &(*link)->next;
-    *link = connection;
-    return connection;
-}
-
-static void connection_free(struct world *world, struct connection *connection)
-{
-    struct connection **link = &world->nodes[connection->node].connections;
-
-    while (*link != connection)
-        link = &(*link)->next;
-    *link = connection->next;
-    world->connections[connection->id - FIRST_PEER] = NULL;
-    for (int end = 0; end < ENDS; end++)
-        stream_close(world->ports[end], &connection->stream[end]);
-    free(connection);
-}
-
-struct connection *star_hold(struct connection *connection)
-{
-    connection->held++;
-    return connection;
-}
-
-void star_release(struct world *world, struct connection *connection)
-{
-    if (connection && !--connection->held && !connection->open[END_HUB] &&
-        !connection->open[END_NODE])
-        connection_free(world, connection);
+    item_put(world, at, item);
 }
 
 /* The last trip is that of what is said then. */
@@ -94,7 +43,7 @@ static nanos handshake(struct world *world, unsigned node)
     nanos time = 0;
 
     for (int i = 1; i < WORLD_GREETING_TRIPS; i++)
-        time += link_latency(world, node);
+        time += wire_latency(world, node);
     return time;
 }
 
@@ -116,7 +65,7 @@ void star_connect(struct world *world, struct item *item)
     connection->open[END_HUB] = connection->open[END_NODE] = true;
     for (int end = 0; end < ENDS; end++)
         connection->stream[end] = stream_open(
-            world->ports[end], link_rate(world, number, (enum end)end));
+            world->ports[end], wire_rate(world, number, (enum end)end));
     node->up[item->channel] = connection;
     connection->joins_at[END_HUB] = connection->joins_at[END_NODE] =
         world->now + handshake(world, number);
@@ -126,20 +75,6 @@ void star_connect(struct world *world, struct item *item)
               connection->joins_at[END_HUB]);
     put_event(world, connection, END_NODE, EVENT_JOIN,
               connection->joins_at[END_NODE]);
-}
-
-struct connection *star_find(struct world *world, unsigned place, peer_id peer)
-{
-    struct connection *connection;
-
-    if (place != PLACE_HUB) {
-        assert(peer == PEER_CONTROL || peer == PEER_BULK);
-        return world->nodes[node_of_place(place)]
-            .up[peer == PEER_CONTROL ? CHANNEL_CONTROL : CHANNEL_BULK];
-    }
-    assert(peer >= FIRST_PEER && peer - FIRST_PEER < world->connection_count);
-    connection = world->connections[peer - FIRST_PEER];
-    return connection && connection->open[END_HUB] ? connection : NULL;
 }
 
 void star_free(struct world *world)
@@ -184,7 +119,7 @@ void star_close(struct world *world, struct connection *connection,
     struct item *own;
 
     last->event = EVENT_LEAVE;
-    last->connection = star_hold(connection);
+    last->connection = connection_hold(connection);
     last->channel = connection->channel;
     last->peer = star_peer(connection, other);
     last->fate.copies = 1;
@@ -192,7 +127,7 @@ void star_close(struct world *world, struct connection *connection,
     own = item_new(world, ITEM_EVENT, star_place(connection, end));
     own->event = EVENT_LEAVE;
     own->peer = star_peer(connection, end);
-    world_put(world, world->now, own);
+    item_put(world, world->now, own);
     close_end(world, connection, end);
 }
 
@@ -201,7 +136,7 @@ static void put_reset(struct world *world, struct connection *connection,
                       enum end end)
 {
     enum end other = end == END_HUB ? END_NODE : END_HUB;
-    nanos at = world->now + link_latency(world, connection->node);
+    nanos at = world->now + wire_latency(world, connection->node);
 
     if (at < connection->joins_at[other])
         at = connection->joins_at[other];
@@ -213,14 +148,14 @@ static void put_reset(struct world *world, struct connection *connection,
 static void reset(struct world *world, struct connection *connection,
                   enum end end, bool silent)
 {
-    (void)star_hold(connection);
+    (void)connection_hold(connection);
     connection->open[end] = false;
     connection->reset[end] = true;
     connection->reset_at[end] = world->now;
     wire_lose(world, connection, end);
     if (!silent)
         put_reset(world, connection, end);
-    star_release(world, connection);
+    connection_release(world, connection);
 }
 
 void star_reset_hub(struct world *world, bool silent)

@@ -12,6 +12,24 @@ enum { FRAMING_BYTES = 16 };
 enum { LARGE_BYTES = 64 << 10 };
 #define ARRIVING_AFTER (10 * SECOND)
 
+nanos wire_latency(struct world *world, unsigned node)
+{
+    const struct world_link *link = &world->nodes[node].link;
+
+    return link->latency + world_random(world, link->jitter);
+}
+
+uint64_t wire_rate(const struct world *world, unsigned node, enum end from)
+{
+    const struct star_node *of = &world->nodes[node];
+    uint64_t rate = from == END_NODE ? of->link.up : of->link.down;
+    uint64_t most = loss_ceiling(&of->link);
+
+    if (of->dead)
+        return PORT_STOPPED;
+    return !rate || (most && most < rate) ? most : rate;
+}
+
 /* The message as the other side reads it; returns its size on the wire. */
 static size_t encode(const struct world *world, const struct msg *msg,
                      struct msg *out)
@@ -51,7 +69,7 @@ static struct item *item_copy(struct world *world, const struct item *item)
 
     *copy = *item;
     (void)blob_ref(copy->payload);
-    (void)star_hold(copy->connection);
+    (void)connection_hold(copy->connection);
     return copy;
 }
 
@@ -61,7 +79,7 @@ static void ship(struct world *world, struct item *item)
     struct connection *connection = item->connection;
     enum end from = item->place == PLACE_HUB ? END_NODE : END_HUB;
     struct world_fate fate = item->fate;
-    nanos at = world->now + link_latency(world, connection->node);
+    nanos at = world->now + wire_latency(world, connection->node);
 
     at += loss_delay(&world->prng, &world->nodes[connection->node].link,
                      item->bytes, stream_is_empty(connection->stream[from]));
@@ -78,9 +96,9 @@ static void ship(struct world *world, struct item *item)
         return;
     }
     item->sent = world->now;
-    world_put(world, at, item);
+    item_put(world, at, item);
     for (unsigned i = 1; i < fate.copies; i++)
-        world_put(world, at + (nanos)i * fate.apart, item_copy(world, item));
+        item_put(world, at + (nanos)i * fate.apart, item_copy(world, item));
 }
 
 void wire_note(struct world *world, enum end from)
@@ -106,7 +124,7 @@ void wire_take(struct world *world, enum end from)
 void wire_limit(struct world *world, unsigned number)
 {
     for (int end = 0; end < ENDS; end++) {
-        uint64_t rate = link_rate(world, number, (enum end)end);
+        uint64_t rate = wire_rate(world, number, (enum end)end);
 
         for (struct connection *connection = world->nodes[number].connections;
              connection; connection = connection->next)
@@ -122,7 +140,7 @@ static bool is_unlimited(const struct world *world,
                          const struct connection *connection, enum end from)
 {
     return !world->config.trace && !world->config.port_bytes_per_second &&
-           !link_rate(world, connection->node, from);
+           !wire_rate(world, connection->node, from);
 }
 
 /* As net/ does: the machine is told how much is here of what takes long. */
@@ -142,7 +160,7 @@ static void tell_arriving(struct world *world, struct connection *connection,
                        world->now);
     item = item_new(world, ITEM_EVENT, star_place(connection, to));
     item->event = EVENT_MESSAGE;
-    item->connection = star_hold(connection);
+    item->connection = connection_hold(connection);
     item->channel = connection->channel;
     item->peer = star_peer(connection, to);
     item->sent = world->now;
@@ -150,7 +168,7 @@ static void tell_arriving(struct world *world, struct connection *connection,
     item->msg.kind = MSG_ARRIVING;
     item->msg.arriving.bytes = sent;
     item->msg.arriving.whole = head->bytes;
-    world_put(world, world->now, item);
+    item_put(world, world->now, item);
 }
 
 static void look_later(struct world *world, struct connection *connection);
@@ -178,8 +196,8 @@ static void look_later(struct world *world, struct connection *connection)
     connection->looking = true;
     item = item_new(world, ITEM_ACT, PLACE_HUB);
     item->act = look;
-    item->context = item->connection = star_hold(connection);
-    world_put(world, world->now + ARRIVING_AFTER, item);
+    item->context = item->connection = connection_hold(connection);
+    item_put(world, world->now + ARRIVING_AFTER, item);
 }
 
 void wire_put(struct world *world, enum end from, struct item *item)
@@ -224,7 +242,7 @@ void wire_send(struct world *world, struct connection *connection,
     item->bytes = encode(world, msg, &item->msg) + FRAMING_BYTES;
     item->bytes += payload ? payload->wire_bytes : 0;
     item->event = EVENT_MESSAGE;
-    item->connection = star_hold(connection);
+    item->connection = connection_hold(connection);
     item->channel = connection->channel;
     item->peer = star_peer(connection, to);
     item->payload = blob_ref(payload);

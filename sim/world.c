@@ -5,16 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void world_put(struct world *world, nanos at, struct item *item)
-{
-    queue_put(&world->queue, at > world->now ? at : world->now, item);
-}
-
-nanos world_random(struct world *world, nanos bound)
-{
-    return bound > 0 ? (nanos)prng_below(&world->prng, (uint64_t)bound) : 0;
-}
-
 /* What an ended node's bulk connection lingers. */
 #define GOODBYE (200 * MILLISECOND)
 
@@ -32,7 +22,7 @@ void world_set_wake(struct world *world, unsigned number)
     item = item_new(world, ITEM_EVENT, number);
     item->event = EVENT_WAKE;
     item->sent = wake;
-    world_put(world, wake, item);
+    item_put(world, wake, item);
 }
 
 /* ---- effects ---- */
@@ -47,7 +37,7 @@ static void send_local(struct world *world, unsigned place,
     item->channel = CHANNEL_LOCAL;
     item->msg = effect->msg;
     item->payload = blob_ref(effect->payload);
-    world_put(world, world->now, item);
+    item_put(world, world->now, item);
 }
 
 static void send(struct world *world, unsigned place,
@@ -61,7 +51,7 @@ static void send(struct world *world, unsigned place,
         send_local(world, is_trainer(place) ? place - 1 : place + 1, effect);
         return;
     }
-    connection = star_find(world, place, effect->peer);
+    connection = connection_find(world, place, effect->peer);
     if (!connection)
         return;
     assert(msg_info(effect->msg.kind)->channel == connection->channel);
@@ -71,7 +61,7 @@ static void send(struct world *world, unsigned place,
 
 static void drop(struct world *world, unsigned place, peer_id peer)
 {
-    struct connection *connection = star_find(world, place, peer);
+    struct connection *connection = connection_find(world, place, peer);
 
     if (connection)
         star_close(world, connection,
@@ -88,10 +78,10 @@ static void run_job(struct world *world, unsigned place,
     item->job = effect->job;
     effect->job = NULL;
     job_run(item->job);
-    world_put(world,
-              world->now + config->job +
-                  world_random(world, config->job_jitter),
-              item);
+    item_put(world,
+             world->now + config->job +
+                 world_random(world, config->job_jitter),
+             item);
 }
 
 static void take_effects(struct world *world, unsigned place)
@@ -215,8 +205,8 @@ static void close_later(struct world *world, struct connection *connection)
     struct item *item = item_new(world, ITEM_ACT, PLACE_HUB);
 
     item->act = close_late;
-    item->context = item->connection = star_hold(connection);
-    world_put(world, world->now + GOODBYE, item);
+    item->context = item->connection = connection_hold(connection);
+    item_put(world, world->now + GOODBYE, item);
 }
 
 /* A node that has said goodbye leaves the star; what it has learnt stays. The
@@ -237,13 +227,18 @@ static void after_end(struct world *world, unsigned place)
     node->up[CHANNEL_CONTROL] = node->up[CHANNEL_BULK] = NULL;
 }
 
+static bool carries(const struct world *world, unsigned node)
+{
+    return !world->nodes[node].silent && !world->nodes[node].dead;
+}
+
 /* Whether the item must wait; then it does. */
 static bool is_held(struct world *world, struct item *item)
 {
     struct place *place = &world->places[item->place];
 
     if (item->connection && !item->arrived &&
-        !link_carries(world, item->connection->node)) {
+        !carries(world, item->connection->node)) {
         waiting_add(&world->nodes[item->connection->node].held, item);
         return true;
     }
@@ -267,15 +262,12 @@ static bool is_true(struct world *world, struct item *item)
     return !item->connection || star_deliver(world, item);
 }
 
-void world_happen(struct world *world, struct item *item)
+/* All that happens to the item's machine now. */
+static void happen(struct world *world, struct item *item)
 {
     struct place *place = &world->places[item->place];
 
-    if (item->kind == ITEM_ACT) {
-        item->act(item->context, world);
-    } else if (item->kind == ITEM_TRACE) {
-        links_change(world, item);
-    } else if (place->machine.self && place->life == item->life) {
+    if (place->machine.self && place->life == item->life) {
         if (is_held(world, item))
             return;
         if (item->kind == ITEM_CONNECT) {
@@ -284,6 +276,44 @@ void world_happen(struct world *world, struct item *item)
             take_step(world, item);
             after_end(world, item->place);
         }
+    }
+    item_free(world, item);
+}
+
+void world_release(struct world *world, struct waiting *waiting)
+{
+    struct item *item = waiting->first;
+
+    waiting->first = NULL;
+    while (item) {
+        struct item *next = item->next;
+
+        happen(world, item);
+        item = next;
+    }
+}
+
+void world_release_link(struct world *world, unsigned node)
+{
+    if (carries(world, node))
+        world_release(world, &world->nodes[node].held);
+}
+
+static void happen_due(struct world *world, struct item *item)
+{
+    switch (item->kind) {
+    case ITEM_ACT:
+        item->act(item->context, world);
+        break;
+    case ITEM_TRACE:
+        links_change(world, item);
+        if (item->place != PLACE_HUB)
+            world_release_link(world, node_of_place(item->place));
+        break;
+    case ITEM_EVENT:
+    case ITEM_CONNECT:
+        happen(world, item);
+        return;
     }
     item_free(world, item);
 }
@@ -318,7 +348,7 @@ static bool happen_next(struct world *world, nanos until)
     }
     if (queue_next(&world->queue) > until)
         return false;
-    world_happen(world, queue_take(&world->queue, &world->now));
+    happen_due(world, queue_take(&world->queue, &world->now));
     return true;
 }
 

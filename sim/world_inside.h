@@ -1,7 +1,8 @@
-/* The world's inside: world.c (time, steps and effects), items.c (what will
- * happen), star.c (connections), wire.c (messages on their way), links.c (what
- * links are now), process.c (starting and failing), memory.c (what the hub
- * saves). */
+/* The world's inside, each file on those after it: process.c (starting and
+ * failing), world.c (time, steps and effects), star.c (how connections come and
+ * break), links.c (what links are now), wire.c (messages on their way), items.c
+ * (what will happen), connection.c (the list of connections). Beside these:
+ * memory.c (what the hub saves). */
 #ifndef SIM_WORLD_INSIDE_H
 #define SIM_WORLD_INSIDE_H
 
@@ -158,54 +159,40 @@ static inline peer_id star_peer(const struct connection *connection,
     return connection->channel == CHANNEL_CONTROL ? PEER_CONTROL : PEER_BULK;
 }
 
+/* A number in [0, bound), 0 if bound is 0. */
+static inline nanos world_random(struct world *world, nanos bound)
+{
+    return bound > 0 ? (nanos)prng_below(&world->prng, (uint64_t)bound) : 0;
+}
+
+/* ---- connection.c ---- */
+
+struct connection *connection_new(struct world *world, unsigned node);
+void connection_free(struct world *world, struct connection *connection);
+struct connection *connection_hold(struct connection *connection);
+/* NULL: nothing to do. */
+void connection_release(struct world *world, struct connection *connection);
+struct connection *connection_find(struct world *world, unsigned place,
+                                   peer_id peer);
+
 /* ---- items.c ---- */
 
 /* An item for a machine, all else zero but for its message. */
 struct item *item_new(struct world *world, enum item_kind kind,
                       unsigned place);
 void item_free(struct world *world, struct item *item);
+/* It happens at a time that is not before now. */
+void item_put(struct world *world, nanos at, struct item *item);
 /* Keeps the item until later. */
 void waiting_add(struct waiting *waiting, struct item *item);
-/* Lets everything that waits happen, in order. */
-void waiting_release(struct world *world, struct waiting *waiting);
 void waiting_drop(struct world *world, struct waiting *waiting);
-
-/* ---- world.c ---- */
-
-void world_put(struct world *world, nanos at, struct item *item);
-/* A number in [0, bound), 0 if bound is 0. */
-nanos world_random(struct world *world, nanos bound);
-/* All that happens to the item's machine now. */
-void world_happen(struct world *world, struct item *item);
-/* Puts the machine's deadline into the queue. */
-void world_set_wake(struct world *world, unsigned place);
-
-/* ---- star.c ---- */
-
-/* The node tries to connect this channel at a time. */
-void star_connect_at(struct world *world, unsigned node,
-                     enum channel channel, nanos at);
-void star_connect(struct world *world, struct item *item);
-void star_free(struct world *world);
-struct connection *star_hold(struct connection *connection);
-/* NULL: nothing to do. */
-void star_release(struct world *world, struct connection *connection);
-/* This end closes the connection, after all that it has sent. */
-void star_close(struct world *world, struct connection *connection,
-                enum end end);
-/* The hub, or a node, has died: what it had not sent is lost. Silent: nobody
- * is told. */
-void star_reset_hub(struct world *world, bool silent);
-void star_reset_node(struct world *world, unsigned node, bool silent);
-/* Both ends lose each other and all that is on its way. */
-void star_break(struct world *world, struct connection *connection);
-/* Whether this event really reaches its machine; notes what it changes. */
-bool star_deliver(struct world *world, struct item *item);
-struct connection *star_find(struct world *world, unsigned place,
-                             peer_id peer);
 
 /* ---- wire.c ---- */
 
+/* How long a message is on its way now. */
+nanos wire_latency(struct world *world, unsigned node);
+/* What this end of a connection may send, as a rate of sim/port.h. */
+uint64_t wire_rate(const struct world *world, unsigned node, enum end from);
 /* Sends from one end; the payload is referenced. */
 void wire_send(struct world *world, struct connection *connection,
                enum end from, const struct msg *msg, struct blob *payload);
@@ -226,19 +213,38 @@ void wire_take(struct world *world, enum end from);
 
 /* ---- links.c ---- */
 
-/* How long a message is on its way now. */
-nanos link_latency(struct world *world, unsigned node);
-
 /* A node that was added; the hub's port. They follow the trace from now on. */
 void links_begin(struct world *world, unsigned node);
 void links_begin_port(struct world *world);
 void links_change(struct world *world, const struct item *due);
-/* What this end of a connection may send, as a rate of sim/port.h. */
-uint64_t link_rate(const struct world *world, unsigned node, enum end from);
-/* False: it is down and nobody was told, so what is sent waits. */
-bool link_carries(const struct world *world, unsigned node);
-/* The link may be up again: what has waited for that comes. */
-void link_release(struct world *world, unsigned node);
+
+/* ---- star.c ---- */
+
+/* The node tries to connect this channel at a time. */
+void star_connect_at(struct world *world, unsigned node,
+                     enum channel channel, nanos at);
+void star_connect(struct world *world, struct item *item);
+void star_free(struct world *world);
+/* This end closes the connection, after all that it has sent. */
+void star_close(struct world *world, struct connection *connection,
+                enum end end);
+/* The hub, or a node, has died: what it had not sent is lost. Silent: nobody
+ * is told. */
+void star_reset_hub(struct world *world, bool silent);
+void star_reset_node(struct world *world, unsigned node, bool silent);
+/* Both ends lose each other and all that is on its way. */
+void star_break(struct world *world, struct connection *connection);
+/* Whether this event really reaches its machine; notes what it changes. */
+bool star_deliver(struct world *world, struct item *item);
+
+/* ---- world.c ---- */
+
+/* Lets everything that waits happen, in order. */
+void world_release(struct world *world, struct waiting *waiting);
+/* The node's link may be up again: what has waited for that comes. */
+void world_release_link(struct world *world, unsigned node);
+/* Puts the machine's deadline into the queue. */
+void world_set_wake(struct world *world, unsigned place);
 
 /* ---- memory.c ---- */
 
