@@ -53,36 +53,6 @@ void arms_destroy(struct arms **reference)
     free(arms);
 }
 
-void arms_options(const struct arms *arms, unsigned place, struct options *out)
-{
-    *out = arms->options;
-    grid_apply(arms->grid, place, out);
-}
-
-/* Runs are numbered seed by seed, so that when they are interrupted all arms
- * have had the same. */
-const struct arm_run *arms_run(const struct arms *arms, unsigned place,
-                               unsigned seed)
-{
-    return &arms->runs[(size_t)seed * arms->count + place];
-}
-
-bool arms_have_goal(const struct arms *arms)
-{
-    return arms->options.goal.kind != GOAL_NONE;
-}
-
-double arms_result(const struct arms *arms, const struct arm_run *run)
-{
-    const struct outcome *outcome = &run->outcome;
-
-    if (!outcome->done)
-        return INFINITY;
-    if (arms_have_goal(arms))
-        return outcome->reached ? outcome->time : INFINITY;
-    return score_known(outcome->loss) ? outcome->loss : INFINITY;
-}
-
 /* ---- curves ---- */
 
 /* Every `stride`th look becomes a point. */

@@ -1,24 +1,11 @@
 /* A life: its plan is played, healed and ended. */
 #include "sim/study/soak.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/study/soak_inside.h"
-
-void life_complain(struct life *life, const char *format, ...)
-{
-    va_list arguments;
-
-    if (life->out->complaint[0])
-        return;
-    va_start(arguments, format);
-    (void)vsnprintf(life->out->complaint, sizeof life->out->complaint, format,
-                    arguments);
-    va_end(arguments);
-}
 
 static bool is_wrong(const struct life *life)
 {

@@ -33,7 +33,7 @@ struct life {
     struct soak_liars liars;
 };
 
-/* The first complaint is the one that stays. */
+/* soak_complain.c: the first complaint is the one that stays. */
 void life_complain(struct life *life, const char *format, ...) FORMAT(2, 3);
 
 /* soak_star.c: a world with all nodes, nothing running; and its end. */
