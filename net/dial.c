@@ -90,6 +90,8 @@ void dial(struct station *station)
     struct tcp_place place;
     int error, fd;
 
+    if (station->dial_at == NEVER)
+        try_later(station);
     if (station->held || station->dialled || station->now < station->dial_at)
         return;
     error = tcp_look_up(&station->plan.address, station->turn++, &place);
@@ -109,12 +111,6 @@ void dial(struct station *station)
     station->dialled = station_add(station, fd, LINK_CONNECTING);
     station->dialled->origin = origin_from(&place.address);
     station_watch(station->dialled);
-}
-
-void dial_ended(struct link *link)
-{
-    link->station->dialled = NULL;
-    try_later(link->station);
 }
 
 void dial_go(struct station *station, const struct address *address)

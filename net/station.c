@@ -269,10 +269,16 @@ enum status station_start(struct station *station, struct why *why)
     return station->runs ? STATUS_OK : no_thread(why);
 }
 
-static void copy_keys(struct station *station)
+static void plan_links(struct station *station)
 {
     const struct net_keys *keys = station->plan.keys;
 
+    station->zmtp =
+        (struct zmtp_plan){.server = station->plan.binds,
+                           .keys = keys ? &station->keys : NULL,
+                           .payload_bytes = station->plan.payload_bytes,
+                           .admit = gate_admit,
+                           .self = station};
     if (!keys)
         return;
     memcpy(station->keys.shown, keys->own.shown.bytes, KEY_BYTES);
@@ -308,7 +314,7 @@ static struct station *station_new(const struct channel_plan *plan,
     station->waiting_end = &station->waiting;
     (void)pthread_mutex_init(&station->lock, NULL);
     hosts_init(&station->hosts);
-    copy_keys(station);
+    plan_links(station);
     return station;
 }
 

@@ -47,6 +47,7 @@ struct station {
     struct order *orders, **orders_end;
     /* The thread's own. */
     struct zmtp_keys keys;
+    struct zmtp_plan zmtp; /* of each link that comes */
     int set, strangers; /* epoll: all, and of these one that has strangers */
     int listener;
     nanos now;
@@ -67,7 +68,7 @@ struct station {
     bool listening;      /* the listener is in the set */
     /* Where it connects. */
     bool held;
-    nanos dial_at; /* when it connects next */
+    nanos dial_at; /* when it connects next; NEVER: it has ended just now */
     nanos pause;   /* after the next failure */
     unsigned turn; /* which of the hub's addresses */
     uint64_t spread; /* state of a small generator */
@@ -118,10 +119,9 @@ enum zmtp_fault gate_admit(void *self, const unsigned char *key);
 /* Connects, when it is time. */
 void dial(struct station *station);
 void dial_go(struct station *station, const struct address *address);
-/* The connection is there; hands are shaken; it has ended. */
+/* The connection is there; hands are shaken. */
 void dial_connected(struct link *link);
 void dial_shaken(struct link *link);
-void dial_ended(struct link *link);
 void dial_failed(struct link *link, enum zmtp_fault fault);
 /* It may have taken too long. */
 void dial_guard(struct station *station);

@@ -19,15 +19,11 @@
 struct link *station_add(struct station *station, int fd,
                          enum link_stage stage)
 {
-    struct zmtp_plan plan = {.server = station->plan.binds,
-                             .keys = station->plan.keys ? &station->keys
-                                                        : NULL,
-                             .payload_bytes = station->plan.payload_bytes,
-                             .admit = gate_admit,
-                             .self = station};
     unsigned char random[ZMTP_RANDOM_BYTES] = {0};
     struct link *link = need_memory(1, sizeof *link);
-    if (plan.keys && getrandom(random, sizeof random, 0) != sizeof random)
+
+    if (station->zmtp.keys &&
+        getrandom(random, sizeof random, 0) != sizeof random)
         abort();
     link->number = station->next_number;
     station->next_number += 2;
@@ -37,7 +33,7 @@ struct link *station_add(struct station *station, int fd,
     link->since = station->now;
     link->end = &link->first;
     link->meter = meter_new(link);
-    zmtp_init(&link->zmtp, &plan, random);
+    zmtp_init(&link->zmtp, &station->zmtp, random);
     explicit_bzero(random, sizeof random);
     link->previous = station->newest;
     if (link->previous)
@@ -191,8 +187,10 @@ void station_end(struct link *link, bool gently)
 
     if (link->stage == LINK_DEAD || (gently && link->stage == LINK_ENDING))
         return;
-    if (link == station->dialled)
-        dial_ended(link);
+    if (link == station->dialled) {
+        station->dialled = NULL;
+        station->dial_at = NEVER;
+    }
     station_release(link);
     forget_stranger(link);
     if (!gently || link->broken || link->stage == LINK_CONNECTING) {

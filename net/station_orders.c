@@ -125,7 +125,7 @@ static void cut(struct station *station, const struct order *order)
 /* What is coming already is not looked at again. */
 static void limit(struct station *station, size_t bytes)
 {
-    station->plan.payload_bytes = bytes;
+    station->zmtp.payload_bytes = bytes;
     for (struct link *link = station->oldest; link; link = link->next)
         link->zmtp.plan.payload_bytes = bytes;
 }

@@ -92,8 +92,8 @@ long_function() { # LINES
 }
 long_function 61 >train/planted.c
 must_catch size train/planted.c
-yes 'extern int planted;' | head -n 401 >net/planted.h
-must_catch size net/planted.h
+yes 'extern int planted;' | head -n 401 >tools/planted.h
+must_catch size tools/planted.h
 yes 'extern int planted;' | head -n 701 >core/planted.h
 must_catch size core/planted.h
 yes 'extern int planted;' | head -n 700 >core/planted.h
