@@ -6,7 +6,7 @@
 #include "core/options.h"
 #include "hub/hub.h"
 #include "hub/program/admit.h"
-#include "net/lan.h"
+#include "hub/program/lan.h"
 #include "net/net.h"
 
 struct hub_keys {

@@ -1,6 +1,6 @@
 /* Which address this machine has on its network. */
-#ifndef NET_LAN_H
-#define NET_LAN_H
+#ifndef HUB_PROGRAM_LAN_H
+#define HUB_PROGRAM_LAN_H
 
 #include "core/endpoint.h"
 #include "core/status.h"

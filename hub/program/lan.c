@@ -1,4 +1,4 @@
-#include "net/lan.h"
+#include "hub/program/lan.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
