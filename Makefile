@@ -250,7 +250,7 @@ tsan: ## the tests of threads under TSan
 	@TSAN_OPTIONS="suppressions=tests/tsan.txt $$TSAN_OPTIONS" \
 	$(STILL) $(VARIANT) BUILD=build/tsan \
 		SAN="-fsanitize=thread $(FAILING)" \
-		SUITES="net/ node/library/ collectives/api \
+		SUITES="net/ node/library/ keys/enrol collectives/api \
 			collectives/mail" test
 valgrind: $(EXAMPLES) $(TESTS) ## the tests of the pure folders under valgrind
 	@STAR_BUILD=$(BUILD) STAR_SLOW=1 timeout -k 10 1200 \

@@ -4,7 +4,7 @@
 #define KEYS_CREDENTIALS_H
 
 #include "keys/certificate.h"
-#include "net/enrol.h"
+#include "keys/enrol.h"
 #include "store/file.h"
 
 struct credentials {

@@ -1,5 +1,5 @@
 /* Enrolling, and what is said while that does not come about. */
-#include "net/enrol.h"
+#include "keys/enrol.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -71,7 +71,7 @@ static void a_hub_that_is_not_there_is_told_while_a_node_would_enrol(void)
     enrol_close(&enrol);
 }
 
-void add_net_enrol_tests(CU_pSuite suite)
+void add_keys_enrol_tests(CU_pSuite suite)
 {
     TEST(a_hub_with_other_keys_than_the_line_names_is_told);
     TEST(a_hub_that_is_not_there_is_told_while_a_node_would_enrol);

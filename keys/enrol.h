@@ -2,8 +2,8 @@
  * enrolment key, and hears ENROLLED or BYE. Nothing waits: whoever runs the
  * loop asks about ten times a second how it stands. Of several hubs one is
  * tried after the other; one that does not answer, again and again. */
-#ifndef NET_ENROL_H
-#define NET_ENROL_H
+#ifndef KEYS_ENROL_H
+#define KEYS_ENROL_H
 
 #include "core/endpoint.h"
 #include "net/keys.h"

@@ -1,4 +1,4 @@
-#include "net/enrol.h"
+#include "keys/enrol.h"
 
 #include <stdio.h>
 #include <stdlib.h>
