@@ -3,7 +3,7 @@
  *
  * Settings come from the command line, the environment, a config file and the
  * table's defaults; the first of these that has one wins, whatever order they
- * are read in. Reading them from the world is net/settings.h; here is only
+ * are read in. Reading them from the world is program/settings.h; here is only
  * text. A program calls options_defaults, then parses, then uses members:
  *
  *     if (options.given.outer_lr) outer.lr = options.outer_lr;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "net/settings.h"
+#include "program/settings.h"
 
 static bool is_taken(const char *const *taken, const char *name)
 {

@@ -8,7 +8,7 @@
 #include "hub/program/ctl.h"
 #include "hub/program/keys.h"
 #include "keys/invitation.h"
-#include "net/service.h"
+#include "program/service.h"
 
 /* A command with its folder, and the options that say where a hub listens. */
 struct request {

@@ -8,7 +8,7 @@
 
 #include <sodium/crypto_generichash.h>
 
-#include "net/service.h"
+#include "program/service.h"
 #include "store/seal.h"
 
 enum status hub_keys_folder(const struct options *options,

@@ -18,10 +18,9 @@
 #include "hub/program/state.h"
 #include "hub/program/watch.h"
 #include "hub/settle.h"
-#include "net/memory.h"
 #include "net/net.h"
-#include "net/service.h"
-#include "net/settings.h"
+#include "program/service.h"
+#include "program/settings.h"
 #include "report/names.h"
 #include "store/centre.h"
 
@@ -357,7 +356,7 @@ int main(int argc, char **argv)
     enum status status;
     int code;
 
-    memory_keep();
+    service_keep_memory();
     if (command_run(argc, argv, &code))
         return code;
     service_begin(&server.service);

@@ -6,7 +6,7 @@
 #include "core/blob.h"
 #include "hub/program/display.h"
 #include "net/net.h"
-#include "net/service.h"
+#include "program/service.h"
 
 /* Says a line of JSON, and writes the same with all nodes to
  * DIRECTORY/state.json: whole, or as it was. */

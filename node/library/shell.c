@@ -9,7 +9,7 @@
 
 #include "core/endpoint.h"
 #include "core/need.h"
-#include "net/memory.h"
+#include "node/library/memory.h"
 
 /* How star_attach says that this was the matter. */
 static const enum star_status failures[STATUSES] = {

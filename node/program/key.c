@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "keys/invitation.h"
-#include "net/service.h"
+#include "program/service.h"
 
 /* What the service manager has been told to pass on, where nothing is said. */
 static void take_credential(struct options *options)

@@ -9,15 +9,14 @@
 #include <starswitch.h>
 
 #include "core/prng.h"
-#include "net/memory.h"
 #include "net/net.h"
-#include "net/service.h"
-#include "net/settings.h"
 #include "node/program/attach.h"
 #include "node/program/find.h"
 #include "node/program/key.h"
 #include "node/program/save.h"
 #include "node/program/show.h"
+#include "program/service.h"
+#include "program/settings.h"
 #include "train/trainer.h"
 
 /* Enough to see progress, cheap enough to do every few seconds; and to be
@@ -380,7 +379,7 @@ int main(int argc, char **argv)
     struct why why = {""};
     enum status status;
 
-    memory_keep();
+    service_keep_memory();
     service_begin(&training.service);
     status = settings_read(&training.options, PROGRAM_NODE, argc, argv, &why);
     if (status != STATUS_OK)

@@ -7,8 +7,8 @@
 
 #include "codec/pages.h"
 #include "core/score.h"
-#include "net/settings.h"
 #include "policies/pages.h"
+#include "program/settings.h"
 #include "report/names.h"
 #include "sim/program/run.h"
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "net/settings.h"
 #include "net/signals.h"
+#include "program/settings.h"
 #include "sim/shim/loop.h"
 #include "sim/study/files.h"
 

@@ -1,7 +1,8 @@
-#include "net/service.h"
+#include "program/service.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -12,6 +13,11 @@
 #define STATUS_INTERVAL (5 * SECOND)
 /* To end: more is asked for in time. */
 #define EXTENSION (30 * SECOND)
+
+enum {
+    MAPPED_BYTES = 32 << 20, /* what is larger comes from the system */
+    KEPT_BYTES = 16 << 20    /* unused memory at the end of a heap */
+};
 
 static void secure_streams(void)
 {
@@ -33,6 +39,12 @@ void service_begin(struct service *service)
     *service = (struct service){0};
     if (sd_watchdog_enabled(0, &usec) > 0)
         service->pulse = (nanos)(usec / 2) * MICROSECOND;
+}
+
+void service_keep_memory(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+    (void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 }
 
 void service_hide(void)

@@ -7,8 +7,8 @@
  *     if (options.help || options.version) return 0;
  *
  * What they may say is core/options.h. */
-#ifndef NET_SETTINGS_H
-#define NET_SETTINGS_H
+#ifndef PROGRAM_SETTINGS_H
+#define PROGRAM_SETTINGS_H
 
 #include "core/options.h"
 

@@ -1,4 +1,4 @@
-#include "net/settings.h"
+#include "program/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static void a_wrong_variable_is_named(void)
                why.text);
 }
 
-void add_net_settings_tests(CU_pSuite suite)
+void add_program_settings_tests(CU_pSuite suite)
 {
     TEST(the_file_the_environment_and_the_arguments_are_read);
     TEST(an_error_in_the_file_names_it);

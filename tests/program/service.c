@@ -1,4 +1,4 @@
-#include "net/service.h"
+#include "program/service.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -136,7 +136,7 @@ static void who_has_keys_leaves_no_core(void)
     (void)setrlimit(RLIMIT_CORE, &before);
 }
 
-void add_net_service_tests(CU_pSuite suite)
+void add_program_service_tests(CU_pSuite suite)
 {
     TEST(without_a_manager_nothing_happens);
     TEST(a_manager_hears_how_it_is);

@@ -1,4 +1,4 @@
-#include "net/settings.h"
+#include "program/settings.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * protocol of sd_notify), and how it looks after itself as a process.
  *
  * Without a manager the calls do nothing. For programs only; one thread. */
-#ifndef NET_SERVICE_H
-#define NET_SERVICE_H
+#ifndef PROGRAM_SERVICE_H
+#define PROGRAM_SERVICE_H
 
 #include <stdbool.h>
 
@@ -18,6 +18,9 @@ struct service {
  * output and error becomes /dev/null, so that no file or socket gets its
  * number. */
 void service_begin(struct service *service);
+/* Lets malloc keep what is freed: fresh pages cost more than copying what goes
+ * into them. */
+void service_keep_memory(void);
 /* From now on no core and no debugger shows this process's memory. For
  * programs that hold a key; others stay easy to debug. */
 void service_hide(void);
