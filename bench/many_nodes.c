@@ -24,6 +24,7 @@
 #include "bench/kit/crowd.h"
 #include "bench/kit/kit.h"
 #include "hub/hub.h"
+#include "keys/key.h"
 #include "net/net.h"
 
 enum {

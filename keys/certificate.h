@@ -12,7 +12,7 @@
 #ifndef KEYS_CERTIFICATE_H
 #define KEYS_CERTIFICATE_H
 
-#include "net/keys.h"
+#include "keys/key.h"
 
 enum { KEY_NAME_BYTES = 40, KEY_TIME_BYTES = 32 };
 

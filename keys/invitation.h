@@ -9,7 +9,7 @@
 #ifndef KEYS_INVITATION_H
 #define KEYS_INVITATION_H
 
-#include "net/keys.h"
+#include "keys/key.h"
 
 enum { INVITATION_BYTES = 88, NODE_KEY_BYTES = 45 /* each with its NUL */ };
 

@@ -3,6 +3,7 @@
 #ifndef TESTS_NET_STRANGERS_H
 #define TESTS_NET_STRANGERS_H
 
+#include "keys/key.h"
 #include "tests/net/toys.h"
 
 /* A plain DEALER that reads nothing, with a monitor. */
