@@ -48,18 +48,6 @@ struct origin origin_from(const struct sockaddr_storage *address)
     return origin;
 }
 
-struct origin origin_parse(const char *text)
-{
-    struct origin origin = {.port = 0};
-    struct in_addr four;
-
-    if (inet_pton(AF_INET, text, &four) == 1)
-        set_four(&origin, &four);
-    else if (inet_pton(AF_INET6, text, origin.address) != 1)
-        memset(origin.address, 0, sizeof origin.address);
-    return origin;
-}
-
 bool origin_is_local(const struct origin *origin)
 {
     static const struct in6_addr loopback = IN6ADDR_LOOPBACK_INIT;

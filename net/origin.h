@@ -19,8 +19,6 @@ struct origin {
 
 /* Of the other end of a connection, as the system writes it: IPv4 or IPv6. */
 struct origin origin_from(const struct sockaddr_storage *address);
-/* From an address as people write it. */
-struct origin origin_parse(const char *text);
 
 /* Whether it is this machine, or unknown. */
 bool origin_is_local(const struct origin *origin);

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "tests/check.h"
+#include "tests/net/origins.h"
 
 static struct door door;
 static unsigned said;
@@ -28,9 +29,9 @@ static void set_up(void)
 
 static void an_origin_is_printed_as_people_write_it(void)
 {
-    struct origin four = origin_parse("192.0.2.77");
-    struct origin six = origin_parse("2001:db8:1:2:3:4:5:6");
-    struct origin none = origin_parse("nonsense");
+    struct origin four = origin_of("192.0.2.77");
+    struct origin six = origin_of("2001:db8:1:2:3:4:5:6");
+    struct origin none = origin_of("nonsense");
     char text[ORIGIN_TEXT_BYTES];
 
     four.port = 80;
@@ -46,12 +47,12 @@ static void an_origin_is_printed_as_people_write_it(void)
 
 static void a_host_is_an_address_or_the_first_half_of_one(void)
 {
-    struct origin one = origin_parse("192.0.2.77");
-    struct origin near = origin_parse("192.0.2.78");
-    struct origin mapped = origin_parse("::ffff:192.0.2.77");
-    struct origin six = origin_parse("2001:db8::1");
-    struct origin same = origin_parse("2001:db8::ffff:1");
-    struct origin other = origin_parse("2001:db8:0:1::1");
+    struct origin one = origin_of("192.0.2.77");
+    struct origin near = origin_of("192.0.2.78");
+    struct origin mapped = origin_of("::ffff:192.0.2.77");
+    struct origin six = origin_of("2001:db8::1");
+    struct origin same = origin_of("2001:db8::ffff:1");
+    struct origin other = origin_of("2001:db8:0:1::1");
 
     CHECK(origin_host(&one) != origin_host(&near));
     CHECK_EQUAL(origin_prefix(&one), origin_prefix(&near));
@@ -68,12 +69,12 @@ static void this_machine_is_local_and_no_other(void)
                                       "fe80::1"};
 
     for (size_t i = 0; i < sizeof local / sizeof *local; i++) {
-        struct origin origin = origin_parse(local[i]);
+        struct origin origin = origin_of(local[i]);
 
         CHECK(origin_is_local(&origin));
     }
     for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
-        struct origin origin = origin_parse(far[i]);
+        struct origin origin = origin_of(far[i]);
 
         CHECK(!origin_is_local(&origin));
     }
@@ -81,8 +82,8 @@ static void this_machine_is_local_and_no_other(void)
 
 static void three_offences_ban_a_host_and_one_line_says_it(void)
 {
-    struct origin from = origin_parse("192.0.2.1");
-    struct origin near = origin_parse("192.0.2.2");
+    struct origin from = origin_of("192.0.2.1");
+    struct origin near = origin_of("192.0.2.2");
 
     set_up();
     for (int i = 0; i < 10; i++)
@@ -98,7 +99,7 @@ static void three_offences_ban_a_host_and_one_line_says_it(void)
 
 static void nobody_on_this_machine_is_banned(void)
 {
-    struct origin from = origin_parse("127.0.0.1");
+    struct origin from = origin_of("127.0.0.1");
 
     set_up();
     for (int i = 0; i < 10; i++)
@@ -110,9 +111,9 @@ static void nobody_on_this_machine_is_banned(void)
 
 static void a_prefix_is_complained_of_once_in_ten_seconds(void)
 {
-    struct origin from = origin_parse("192.0.2.1");
-    struct origin near = origin_parse("192.0.2.2");
-    struct origin far = origin_parse("198.51.100.1");
+    struct origin from = origin_of("192.0.2.1");
+    struct origin near = origin_of("192.0.2.2");
+    struct origin far = origin_of("198.51.100.1");
 
     set_up();
     for (unsigned i = 0; i < 100; i++) {
@@ -133,7 +134,7 @@ static void of_many_prefixes_at_once_only_some_are_complained_of(void)
 {
     set_up();
     for (unsigned i = 0; i < 10000; i++) {
-        struct origin from = origin_parse("10.0.0.1");
+        struct origin from = origin_of("10.0.0.1");
 
         from.address[13] = (uint8_t)(i >> 8);
         from.address[14] = (uint8_t)i;
@@ -145,7 +146,7 @@ static void of_many_prefixes_at_once_only_some_are_complained_of(void)
 
 static void refusals_are_counted_by_reason_and_said_once_each(void)
 {
-    struct origin from = origin_parse("192.0.2.1");
+    struct origin from = origin_of("192.0.2.1");
 
     set_up();
     for (unsigned i = 0; i < 50; i++) {

@@ -2,10 +2,11 @@
 #include "net/hosts.h"
 
 #include "tests/check.h"
+#include "tests/net/origins.h"
 
 static struct host *find(struct hosts *hosts, const char *address, nanos now)
 {
-    struct origin origin = origin_parse(address);
+    struct origin origin = origin_of(address);
 
     return hosts_find(hosts, &origin, now);
 }
@@ -67,7 +68,7 @@ static void addresses_are_forgotten_when_they_owe_nothing(void)
 static void more_addresses_than_there_are_places_share_one(void)
 {
     struct hosts hosts;
-    struct origin origin = origin_parse("10.0.0.0");
+    struct origin origin = origin_of("10.0.0.0");
 
     hosts_init(&hosts);
     for (unsigned i = 0; i < HOSTS_MAX; i++) {
