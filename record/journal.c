@@ -185,7 +185,7 @@ static void add_event(struct journal *journal, const struct event *event)
 
 void journal_lines(const struct effects *effects, struct form *out)
 {
-    char line[TRACE_BYTES];
+    char line[TRANSCRIPT_BYTES];
 
     for (unsigned i = 0; i < effects->count; i++) {
         struct effect effect = effects->list[i];
@@ -199,7 +199,7 @@ void journal_lines(const struct effects *effects, struct form *out)
                                               effect.payload->size);
             effect.payload = &sealed;
         }
-        form_bytes(out, line, trace_effect(&effect, line, sizeof line));
+        form_bytes(out, line, transcript_effect(&effect, line, sizeof line));
         form_bytes(out, "\n", 1);
     }
 }

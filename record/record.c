@@ -43,7 +43,7 @@ enum status record_open_node(const char *path, const char *name,
                              struct spool_complaint complaint,
                              struct record **out, struct why *why)
 {
-    char machine[TRACE_BYTES];
+    char machine[TRANSCRIPT_BYTES];
     struct text text;
 
     text_init(&text, machine, sizeof machine);
@@ -87,14 +87,14 @@ void record_step(void *of, const struct event *event,
                  const struct effects *effects)
 {
     struct record *record = of;
-    char line[TRACE_BYTES];
+    char line[TRANSCRIPT_BYTES];
 
     if (!record || !spool_works(record->spool))
         return;
-    (void)trace_event(event, line, sizeof line);
+    (void)transcript_event(event, line, sizeof line);
     write_line(record, line);
     for (unsigned i = 0; i < effects->count; i++) {
-        (void)trace_effect(&effects->list[i], line, sizeof line);
+        (void)transcript_effect(&effects->list[i], line, sizeof line);
         write_line(record, line);
     }
     spool_step(record->spool);

@@ -107,12 +107,12 @@ static enum status differs(const struct again *again,
 
 /* The line at `from` of text that is `size` long, or words for none. */
 static void copy_line(const char *text, size_t size, size_t from,
-                      char out[TRACE_BYTES])
+                      char out[TRANSCRIPT_BYTES])
 {
     const char *end = from < size ? memchr(text + from, '\n', size - from)
                                   : NULL;
 
-    (void)snprintf(out, TRACE_BYTES, "%.*s",
+    (void)snprintf(out, TRANSCRIPT_BYTES, "%.*s",
                    end ? (int)(end - text - (ptrdiff_t)from) : 7,
                    end ? text + from : "nothing");
 }
@@ -144,10 +144,12 @@ static enum status do_job(struct again *again, struct journal_step *step,
     enum status status = STATUS_OK;
 
     step->event.job = job;
-    (void)snprintf(again->out->said, TRACE_BYTES, "done %s #%" PRIu64 " %s",
-                   step->work, step->job, status_name(step->status));
+    (void)snprintf(again->out->said, sizeof again->out->said,
+                   "done %s #%" PRIu64 " %s", step->work, step->job,
+                   status_name(step->status));
     if (!job) {
-        (void)snprintf(again->out->done, TRACE_BYTES, "it was never begun");
+        (void)snprintf(again->out->done, sizeof again->out->done,
+                       "it was never begun");
         return differs(again, step, "a job is done that the hub has not begun",
                        why);
     }
@@ -158,8 +160,9 @@ static enum status do_job(struct again *again, struct journal_step *step,
         job_run(job);
         again->out->jobs++;
     }
-    (void)snprintf(again->out->done, TRACE_BYTES, "done %s #%" PRIu64 " %s",
-                   step->work, step->job, status_name(job->status));
+    (void)snprintf(again->out->done, sizeof again->out->done,
+                   "done %s #%" PRIu64 " %s", step->work, step->job,
+                   status_name(job->status));
     if (job->status != step->status)
         status = differs(again, step, "a job has ended otherwise", why);
     return status;
@@ -187,7 +190,7 @@ static enum status do_step(struct again *again, struct journal_step *step,
     if (step->event.kind == EVENT_DONE)
         status = do_job(again, step, why);
     if (step->event.kind != EVENT_DONE || step->event.job)
-        (void)trace_event(&step->event, out->event, sizeof out->event);
+        (void)transcript_event(&step->event, out->event, sizeof out->event);
     if (status == STATUS_OK) {
         machine.step(machine.self, &step->event, &again->effects);
         take_effects(again);

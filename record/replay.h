@@ -18,8 +18,8 @@ struct replay {
     uint64_t jobs;           /* that were done again */
     uint64_t bytes;          /* of payloads that nodes had sent */
     nanos first, last;       /* time of the first event, and of the last */
-    char event[TRACE_BYTES]; /* the step's, as a line */
-    char said[TRACE_BYTES], done[TRACE_BYTES];
+    char event[TRANSCRIPT_BYTES]; /* the step's, as a line */
+    char said[TRANSCRIPT_BYTES], done[TRANSCRIPT_BYTES];
 };
 
 /* The configuration that the journal's settings stand for, with work of the

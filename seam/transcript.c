@@ -25,7 +25,7 @@ static void add_time(struct text *out, nanos time)
 static void add_message(struct text *out, const struct msg *msg,
                         const struct blob *payload)
 {
-    char line[TRACE_BYTES];
+    char line[TRANSCRIPT_BYTES];
 
     (void)msg_print(msg, line, sizeof line);
     text_add(out, " %s", line);
@@ -91,7 +91,7 @@ static const struct {
     [EVENT_DONE] = {"done", add_done},
 };
 
-size_t trace_event(const struct event *event, char *text, size_t size)
+size_t transcript_event(const struct event *event, char *text, size_t size)
 {
     struct text out;
 
@@ -138,7 +138,7 @@ static const struct {
     [EFFECT_NOTE] = {"note", add_note},
 };
 
-size_t trace_effect(const struct effect *effect, char *text, size_t size)
+size_t transcript_effect(const struct effect *effect, char *text, size_t size)
 {
     struct text out;
 

@@ -23,11 +23,11 @@
 #include "seam/machine.h"
 
 /* Room for any line. */
-enum { TRACE_BYTES = 2048 };
+enum { TRANSCRIPT_BYTES = 2048 };
 
 /* Write one line, cut to `size` >= 1, and return its length. That of an effect
  * is indented by two blanks. */
-size_t trace_event(const struct event *event, char *text, size_t size);
-size_t trace_effect(const struct effect *effect, char *text, size_t size);
+size_t transcript_event(const struct event *event, char *text, size_t size);
+size_t transcript_effect(const struct effect *effect, char *text, size_t size);
 
 #endif

@@ -111,7 +111,7 @@ static void take_effects(struct world *world, unsigned place)
 static void tell_line(struct world *world, const char *name,
                       const char *line)
 {
-    char text[TRACE_BYTES + NODE_NAME_BYTES + 16];
+    char text[TRANSCRIPT_BYTES + NODE_NAME_BYTES + 16];
     const struct world_hooks *hooks = &world->config.hooks;
 
     (void)snprintf(text, sizeof text, "%s %s", name, line);
@@ -128,11 +128,11 @@ static void tell_effects(struct world *world, const struct event *event,
         .trainer = is_trainer(place),
         .event = event,
         .effects = &world->effects};
-    char line[TRACE_BYTES];
+    char line[TRANSCRIPT_BYTES];
 
     history_add(&world->history, name, event, &world->effects);
     for (unsigned i = 0; hooks->line && i < world->effects.count; i++) {
-        (void)trace_effect(&world->effects.list[i], line, sizeof line);
+        (void)transcript_effect(&world->effects.list[i], line, sizeof line);
         tell_line(world, name, line);
     }
     if (hooks->after_step)
@@ -175,13 +175,13 @@ static void take_step(struct world *world, struct item *item)
                           .channel = item->channel,
                           .payload = item->payload,
                           .job = item->job};
-    char line[TRACE_BYTES];
+    char line[TRANSCRIPT_BYTES];
 
     if (item->event == EVENT_MESSAGE)
         event.msg = &item->msg;
     count_step(world);
     if (world->config.hooks.line) {
-        (void)trace_event(&event, line, sizeof line);
+        (void)transcript_event(&event, line, sizeof line);
         tell_line(world, machine->name, line);
     }
     machine->step(machine->self, &event, &world->effects);

@@ -64,7 +64,7 @@ static double seconds_of(const struct replay *replay)
 static void print_json(const struct replay *replay, enum status status,
                        const struct why *why)
 {
-    char line[4 * TRACE_BYTES];
+    char line[4 * TRANSCRIPT_BYTES];
     struct text text;
 
     text_init(&text, line, sizeof line);

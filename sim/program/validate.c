@@ -208,16 +208,16 @@ static enum status read_recording(struct validation *of, struct why *why)
 static void on_step(void *context, const struct world_step *step, nanos now)
 {
     struct validation *of = context;
-    char line[TRACE_BYTES];
+    char line[TRANSCRIPT_BYTES];
 
     (void)now;
     if (step->process != WORLD_HUB)
         return;
     record_step(of->record, step->event, step->effects);
-    (void)trace_event(step->event, line, sizeof line);
+    (void)transcript_event(step->event, line, sizeof line);
     measures_take(&of->simulated, line);
     for (unsigned i = 0; i < step->effects->count; i++) {
-        (void)trace_effect(&step->effects->list[i], line, sizeof line);
+        (void)transcript_effect(&step->effects->list[i], line, sizeof line);
         measures_take(&of->simulated, line);
     }
 }

@@ -16,8 +16,8 @@ static const struct work merging = {"merge", nothing, NULL};
 /* Static, as one test looks at one line. */
 static const char *line_of(const struct event *event)
 {
-    static char line[TRACE_BYTES];
-    size_t length = trace_event(event, line, sizeof line);
+    static char line[TRANSCRIPT_BYTES];
+    size_t length = transcript_event(event, line, sizeof line);
 
     CHECK_EQUAL(strlen(line), length);
     return line;
@@ -25,8 +25,8 @@ static const char *line_of(const struct event *event)
 
 static const char *effect_line_of(const struct effect *effect)
 {
-    static char line[TRACE_BYTES];
-    size_t length = trace_effect(effect, line, sizeof line);
+    static char line[TRANSCRIPT_BYTES];
+    size_t length = transcript_effect(effect, line, sizeof line);
 
     CHECK_EQUAL(strlen(line), length);
     return line;
@@ -129,7 +129,7 @@ static void the_longest_line_has_room(void)
 
     memset(effect.note.subject, 1, SUBJECT_BYTES - 1);
     memset(effect.note.text, 1, NOTE_BYTES - 1);
-    CHECK(strlen(effect_line_of(&effect)) < TRACE_BYTES - 1);
+    CHECK(strlen(effect_line_of(&effect)) < TRANSCRIPT_BYTES - 1);
     for (enum msg_kind kind = 0; kind < MSG_KINDS; kind++) {
         const struct msg_info *info = msg_info(kind);
         struct event event = {
@@ -141,7 +141,7 @@ static void the_longest_line_has_room(void)
             if (info->fields[i].type == FIELD_TEXT)
                 ((char *)&msg)[info->fields[i].offset + MSG_TEXT_BYTES - 1] = 0;
         event.msg = &msg;
-        CHECK(strlen(line_of(&event)) < TRACE_BYTES - 100);
+        CHECK(strlen(line_of(&event)) < TRANSCRIPT_BYTES - 100);
     }
 }
 
@@ -150,7 +150,7 @@ static void a_line_is_cut_to_fit(void)
     struct event event = {.now = 5 * SECOND, .kind = EVENT_WAKE};
     char line[4] = "!!!";
 
-    CHECK_EQUAL(2, trace_event(&event, line, 3));
+    CHECK_EQUAL(2, transcript_event(&event, line, 3));
     CHECK_TEXT("5 ", line);
 }
 
