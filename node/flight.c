@@ -1,4 +1,17 @@
-/* An offer on its way: granted, sent, judged. */
+/* An offer on its way: granted, sent, judged; and cut, when its time is up.
+ *
+ * The deadline cut: what matters most is sent first; what has not been sent
+ * when the trainer says so stays here, and what is here of the result at i+d is
+ * all that is applied of it. What had been sent is merged or not, as the hub's
+ * verdict says. A result that is void changes nothing; the next one of that
+ * chunk carries it. An offer of which nothing could be sent yet is closed
+ * behind its first chunk, so that each brings something, however short the
+ * time.
+ *
+ * Gradients owe e: what a codec has left out, or nobody has merged. One that a
+ * break has taken is offered again, with the next one. One that comes too late,
+ * or is not wanted, is dropped, as it is of a step that others have made
+ * without it; what it carries of those before is not. */
 #include <stdlib.h>
 
 #include "core/need.h"
@@ -9,6 +22,7 @@
 /* A fragment is sent over so much of the time that there is for it. */
 #define SPREAD 0.9
 /* A hub is patient for longer than this. */
+enum { MOST_RUNS = 64 };
 enum { LATE_OFFERS = 3 }; /* in a row, before that is said */
 #define MOST_SPACING (500 * MILLISECOND)
 
@@ -48,7 +62,6 @@ void flight_destroy(struct node *node, struct flight **reference)
     }
     if (flight)
         free(flight->order);
-    node->judged -= flight && flight->stage == FLIGHT_JUDGED;
     free(flight);
 }
 
@@ -59,8 +72,17 @@ void flight_forget(struct node *node, struct flight *flight)
     if (flight->skipped)
         return;
     flight->skipped = true;
+    node->dirty |= DIRTY_RESULTS | DIRTY_OVER;
     msg.forget.first = msg.forget.last = flight->snapshot.exchange;
     node_to_trainer(node, &msg, NULL);
+}
+
+void flight_settled(struct node *node, struct flight *flight)
+{
+    if (!flight->awaited || flight->stage != FLIGHT_JUDGED)
+        return;
+    flight->skipped = flight->awaited = false;
+    flight_forget(node, flight);
 }
 
 /* Whether progress that got this verdict is to be offered again. What the
@@ -105,6 +127,22 @@ static bool is_adrift(const struct node *node, const struct flight *flight,
             node->start != START_GO);
 }
 
+static void judge_gradient(struct node *node, const struct flight *flight,
+                           uint32_t chunk, enum verdict verdict)
+{
+    const struct flight_chunk *place = &flight->chunks[chunk];
+    struct sum *residual = &node->residual[chunk];
+    bool again = verdict == VERDICT_LOST || verdict == VERDICT_CORRUPT;
+
+    if (flight->snapshot.kind != EXCHANGE_GRADIENT || flight->obsolete ||
+        !place->encoded || verdict == VERDICT_MERGED ||
+        (!again && !place->taken))
+        return;
+    sum_add(residual, place->encoded, 1, flight->codec);
+    if (!again)
+        sum_add(residual, place->taken, -1, CODEC_RAW);
+}
+
 void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
                   enum verdict verdict, double share)
 {
@@ -123,7 +161,7 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
     if (is_kept(flight, chunk, verdict) && place->encoded)
         sum_add(&node->reference[chunk], place->encoded, -share,
                 flight->codec);
-    gradient_judged(node, flight, chunk, verdict);
+    judge_gradient(node, flight, chunk, verdict);
     blob_unref(&place->encoded);
     blob_unref(&place->taken);
     flight->merged |= verdict == VERDICT_MERGED;
@@ -133,7 +171,7 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
     flight->kept |= is_kept(flight, chunk, verdict);
     if (flight->judged == flight->parts) {
         flight->stage = FLIGHT_JUDGED;
-        node->judged++;
+        node->dirty |= DIRTY_OFFERS | DIRTY_OVER | DIRTY_PARTING;
         flight_settled(node, flight);
         say_late(node, flight);
         if (flight->kept && !flight->merged && !flight->obsolete)
@@ -146,21 +184,6 @@ void flight_judge_rest(struct node *node, struct flight *flight,
 {
     for (uint32_t i = 0; i < node->chunks; i++)
         flight_judge(node, flight, i, verdict, 1);
-}
-
-void flights_lost(struct node *node, uint64_t merged)
-{
-    for (struct flight *flight = node->flights; flight;
-         flight = flight->next) {
-        if (flight->stage == FLIGHT_FORMING)
-            continue;
-        flight_judge_rest(node, flight,
-                          flight->snapshot.exchange <= merged
-                              ? VERDICT_MERGED
-                              : VERDICT_LOST);
-        if (!flight->complete)
-            flight_forget(node, flight);
-    }
 }
 
 void flights_drop(struct node *node)
@@ -176,15 +199,6 @@ void flights_drop(struct node *node)
     }
 }
 
-void flights_obsolete(struct node *node)
-{
-    for (struct flight *flight = node->flights; flight;
-         flight = flight->next) {
-        flight->obsolete = true;
-        flight_forget(node, flight);
-    }
-}
-
 bool flights_judged(const struct node *node)
 {
     for (const struct flight *flight = node->flights; flight;
@@ -192,33 +206,6 @@ bool flights_judged(const struct node *node)
         if (flight->stage != FLIGHT_JUDGED)
             return false;
     return true;
-}
-
-/* Whether nothing more can come of it: judged, and the trainer is through. The
- * last one ends the node's part, and so waits for all verdicts. */
-static bool is_over(const struct node *node, const struct flight *flight)
-{
-    return flight->stage == FLIGHT_JUDGED &&
-           (flight->snapshot.last ? flights_judged(node) : flight->skipped);
-}
-
-void flights_sweep(struct node *node)
-{
-    struct flight **link = &node->flights;
-
-    while (node->judged && *link) {
-        struct flight *flight = *link;
-        bool last = flight->snapshot.last && !flight->adrift;
-
-        if (!is_over(node, flight)) {
-            link = &flight->next;
-            continue;
-        }
-        *link = flight->next;
-        if (last)
-            parting_judged(node, flight);
-        flight_destroy(node, &flight);
-    }
 }
 
 /* Whether the node's rate allows it; else says when. */
@@ -230,11 +217,69 @@ static bool may_send(struct node *node, const struct blob *payload)
     return false;
 }
 
-uint32_t flight_next_chunk(const struct flight *flight)
+void flight_waive(struct node *node, const struct flight *flight)
+{
+    struct msg msg = {.kind = MSG_WAIVE};
+
+    msg.waive.exchange = flight->snapshot.exchange;
+    if (flight->stage == FLIGHT_OFFERED || flight->stage == FLIGHT_GRANTED)
+        node_to_hub(node, &msg, NULL);
+}
+
+static uint32_t next_chunk(const struct flight *flight)
 {
     return flight->order
                ? flight->order[flight->to_send]
                : flight->part.first + flight->to_send * flight->part.stride;
+}
+
+/* Says to the hub what will not come, run by run. Control takes few messages
+ * at a time: the last one may name some that are on their way, which are then
+ * left out, too. */
+static void say_closed(struct node *node, const struct flight *flight)
+{
+    struct msg msg = {.kind = MSG_CLOSE};
+    unsigned runs = 0;
+
+    msg.close.exchange = flight->snapshot.exchange;
+    for (uint32_t i = flight->part.first; i < node->chunks;
+         i += flight->part.stride) {
+        const struct flight_chunk *place = &flight->chunks[i];
+        bool closed = place->judged && place->verdict == VERDICT_EXPIRED;
+
+        if (closed && !msg.close.chunks)
+            msg.close.first = i;
+        if (closed)
+            msg.close.chunks = i - msg.close.first + 1;
+        if (closed || !msg.close.chunks || runs == MOST_RUNS)
+            continue;
+        node_to_hub(node, &msg, NULL);
+        msg.close.chunks = 0;
+        runs++;
+    }
+    if (msg.close.chunks)
+        node_to_hub(node, &msg, NULL);
+}
+
+void flight_close(struct node *node, struct flight *flight)
+{
+    if (!flight->closing || !flight->to_send ||
+        flight->to_send == flight->parts)
+        return;
+    for (; flight->to_send < flight->parts; flight->to_send++)
+        flight_judge(node, flight, next_chunk(flight), VERDICT_EXPIRED, 1);
+    say_closed(node, flight);
+}
+
+/* The hub may have let in as of this session what was offered in one before,
+ * which the node has taken back when that broke. */
+static void say_none(struct node *node, uint64_t exchange)
+{
+    struct msg msg = {.kind = MSG_CLOSE};
+
+    msg.close.exchange = exchange;
+    msg.close.chunks = node->chunks;
+    node_to_hub(node, &msg, NULL);
 }
 
 /* Between two chunks, so that fragments are even traffic: each has the time up
@@ -262,7 +307,8 @@ static bool is_time(struct node *node, const struct flight *flight)
     return false;
 }
 
-void flight_send(struct node *node, struct flight *flight)
+/* Sends what there is credit for, as far as the node's rate allows. */
+static void send_chunks(struct node *node, struct flight *flight)
 {
     struct msg msg = {.kind = MSG_CHUNK};
 
@@ -270,7 +316,7 @@ void flight_send(struct node *node, struct flight *flight)
         node->send_at < NEVER)
         return;
     while (flight->credit > 0 && flight->to_send < flight->parts) {
-        uint32_t chunk = flight_next_chunk(flight);
+        uint32_t chunk = next_chunk(flight);
         struct flight_chunk *place = &flight->chunks[chunk];
 
         if (place->encoded &&
@@ -292,18 +338,16 @@ void flight_send(struct node *node, struct flight *flight)
         keep_gave(node);
 }
 
-void flights_advance(struct node *node)
+void flights_settle(struct node *node)
 {
-    if (node->send_at > node->now && node->spread_at > node->now)
-        return;
     if (node->send_at <= node->now)
         node->send_at = NEVER;
     node->spread_at = NEVER;
     if (node->founding)
-        flight_send(node, node->founding);
+        send_chunks(node, node->founding);
     for (struct flight *flight = node->flights; flight;
          flight = flight->next)
-        flight_send(node, flight);
+        send_chunks(node, flight);
 }
 
 static void credit(struct flight *flight, uint64_t bytes)
@@ -325,7 +369,7 @@ void node_on_grant(struct node *node, const struct msg *msg,
 
     (void)payload;
     if (msg->grant.exchange && (!flight || flight->stage == FLIGHT_JUDGED))
-        flight_none(node, msg->grant.exchange);
+        say_none(node, msg->grant.exchange);
     if (!flight || flight->stage == FLIGHT_JUDGED ||
         (flight->snapshot.exchange && flight->stage == FLIGHT_FORMING))
         return;
@@ -335,7 +379,7 @@ void node_on_grant(struct node *node, const struct msg *msg,
         flight->next_at = node->now;
     }
     credit(flight, msg->grant.credit);
-    flight_send(node, flight);
+    node->dirty |= DIRTY_CHUNKS;
 }
 
 void node_on_credit(struct node *node, const struct msg *msg,
@@ -347,40 +391,47 @@ void node_on_credit(struct node *node, const struct msg *msg,
     if (!flight)
         return;
     credit(flight, msg->credit.more);
-    flight_send(node, flight);
+    node->dirty |= DIRTY_CHUNKS;
 }
 
-void node_on_verdict(struct node *node, const struct msg *msg,
-                    struct blob *payload)
+void node_on_cut(struct node *node, const struct msg *msg, struct blob *payload)
 {
-    const struct msg_verdict *verdict = &msg->verdict;
-    struct flight *flight = flight_find(node, verdict->exchange);
-    uint32_t end;
+    struct flight *flight = flight_find(node, msg->cut.exchange);
 
     (void)payload;
-    if (verdict->first >= node->chunks)
+    if (!flight || flight->snapshot.kind != EXCHANGE_DELTA ||
+        flight->snapshot.last || flight->complete || flight->skipped)
         return;
-    end = verdict->chunks < node->chunks - verdict->first
-              ? verdict->first + verdict->chunks
-              : node->chunks;
-    if (!verdict->exchange) {
-        taking_resumes(node, verdict, end);
+    flight->closing = true;
+    flight->cut = msg->cut.final;
+    flight_close(node, flight);
+    if (!flight->cut)
         return;
-    }
-    if (flight && flight->stage == FLIGHT_FORMING)
-        flight = NULL;
-    for (uint32_t i = verdict->first; flight && i < end; i++)
-        flight_judge(node, flight, i, verdict->verdict, 1);
-    promises_recall(node, verdict, end);
-    if (!flight)
-        return;
-    if ((verdict->verdict == VERDICT_MERGED ||
-         verdict->verdict == VERDICT_DECLINED) &&
-        flight->snapshot.kind == EXCHANGE_PARAMETERS &&
-        verdict->version > node->base_version)
-        node->base_version = verdict->version;
-    node_hub_is_at(node, verdict->version);
-    if (flight->arrived < flight->parts && !flight->complete && !flight->cut)
+    flight_waive(node, flight);
+    if (!flight->arrived)
         flight_forget(node, flight);
-    results_advance(node);
+    node->dirty |= DIRTY_RESULTS;
+}
+
+double node_owes(const struct node *node, uint64_t element)
+{
+    uint32_t length = node->chunk_elements;
+    uint32_t chunk = length ? (uint32_t)(element / length) : 0;
+    size_t at = length ? (size_t)(element % length) : 0;
+    struct extent extent;
+    double owed;
+
+    if (!node->residual)
+        return 0;
+    extent = node_extent(node, chunk);
+    owed = sum_at(&node->residual[chunk], &extent, at);
+    for (const struct flight *flight = node->flights; flight;
+         flight = flight->next) {
+        struct input given = {flight->chunks[chunk].encoded, 1, flight->codec};
+        struct sum sum = {.count = 1, .term = &given};
+
+        if (given.blob && flight->snapshot.kind == EXCHANGE_GRADIENT)
+            owed += sum_at(&sum, &extent, at);
+    }
+    return owed;
 }

@@ -1,6 +1,8 @@
 /* An offer that is being made: the snapshot, what is to be given, OFFER. */
 #include <math.h>
+#include <stdlib.h>
 
+#include "core/need.h"
 #include "node/state.h"
 #include "node/work.h"
 
@@ -76,6 +78,22 @@ static struct job *whole(struct node *node, struct flight *flight,
     return job;
 }
 
+/* The newest exchange that holds some of the chunk back while this one is made:
+ * what is under way is not in what comes later, whatever becomes of it. */
+static uint64_t beside(const struct node *node, const struct flight *flight,
+                       uint32_t chunk)
+{
+    uint64_t newest = 0;
+
+    for (const struct flight *other = node->flights; other != flight;
+         other = other->next)
+        if (other->begun && !other->obsolete &&
+            other->snapshot.kind == flight->snapshot.kind &&
+            fragment_holds(other->part, chunk) && !other->chunks[chunk].judged)
+            newest = other->snapshot.exchange;
+    return newest;
+}
+
 static void begin(struct node *node, struct flight *flight)
 {
     flight->begun = true;
@@ -88,7 +106,7 @@ static void begin(struct node *node, struct flight *flight)
                               ? difference(node, flight, i)
                               : whole(node, flight, i);
 
-        flight->chunks[i].beside = promise_beside(node, flight, i);
+        flight->chunks[i].beside = beside(node, flight, i);
         if (!carries)
             blob_unref(&flight->chunks[i].taken);
         delta_start(node, flight, i, job);
@@ -153,15 +171,6 @@ static void found(struct node *node)
     }
 }
 
-void flights_begin(struct node *node)
-{
-    for (struct flight *flight = node->flights; flight; flight = flight->next)
-        if (!flight->begun && !must_wait(node, flight))
-            begin(node, flight);
-    if (may_found(node))
-        found(node);
-}
-
 /* Gradients are taken while x does not move on its own, so that x_sent = r. */
 static void take(struct node *node, struct flight *flight, uint32_t chunk,
                  struct blob *values)
@@ -189,67 +198,76 @@ static unsigned flights_count(const struct node *node)
     return count;
 }
 
-/* Whether it is what the node was told to ask for, which the trainer may not
- * have heard of yet. */
-static bool is_current(const struct node *node,
-                       const struct msg_snapshot *snapshot,
-                       const struct blob *values)
+/* Whether there is room, and it is what the node was told to ask for, which the
+ * trainer may not have heard of yet. */
+static bool is_wanted(const struct node *node,
+                      const struct msg_snapshot *snapshot,
+                      const struct blob *values)
 {
     uint32_t fragments = node_fragments(node, snapshot->kind);
     struct fragment part = fragment_of(snapshot->fragment, fragments);
 
     return node->hub == HUB_MEMBER && node->start == START_GO &&
-           snapshot->fragments == fragments && values &&
+           snapshot->exchange && snapshot->fragments == fragments && values &&
+           flights_count(node) < NODE_MAX_FLIGHT + (unsigned)snapshot->last &&
            part.first < part.stride &&
-           values->size == sizeof(float) *
-                               fragment_elements(
-                                   part, node->config.schema->elements,
-                                   node->chunk_elements);
+           values->size ==
+               sizeof(float) * fragment_elements(part,
+                                                 node->config.schema->elements,
+                                                 node->chunk_elements);
 }
 
 void flights_take(struct node *node, const struct msg_snapshot *snapshot,
                   struct blob *values)
 {
+    struct msg forget = {.kind = MSG_FORGET};
     struct flight **end = &node->flights;
 
+    if (!is_wanted(node, snapshot, values)) {
+        forget.forget.first = forget.forget.last = snapshot->exchange;
+        node_to_trainer(node, &forget, NULL);
+        return;
+    }
     while (*end)
         end = &(*end)->next;
     *end = flight_new(node, snapshot);
     for (uint32_t i = (*end)->part.first; i < node->chunks;
          i += (*end)->part.stride)
         take(node, *end, i, values);
+    node->dirty |= DIRTY_OFFERS;
 }
 
-void node_on_snapshot(struct node *node, const struct msg *msg,
-                     struct blob *payload)
-{
-    const struct msg_snapshot *snapshot = &msg->snapshot;
-    bool wanted = is_current(node, snapshot, payload) && snapshot->exchange &&
-                  flights_count(node) <
-                      NODE_MAX_FLIGHT + (unsigned)snapshot->last;
-    struct msg forget = {.kind = MSG_FORGET};
+struct rank {
+    double squares;
+    uint32_t chunk;
+};
 
-    if (snapshot->exchange == 0 && !snapshot->last) {
-        joining_begins(node, payload);
+static int by_size(const void *one, const void *other)
+{
+    const struct rank *a = one, *b = other;
+
+    if (a->squares < b->squares || a->squares > b->squares)
+        return a->squares > b->squares ? -1 : 1;
+    return a->chunk < b->chunk ? -1 : 1;
+}
+
+static void order_chunks(struct node *node, struct flight *flight)
+{
+    struct rank *ranks;
+    uint32_t count = 0;
+
+    if (node->welcome.miss != MISS_CUT || flight->order ||
+        flight->snapshot.kind != EXCHANGE_DELTA)
         return;
-    }
-    if (node->leaving && snapshot->last) {
-        parting_at_once(node);
-        return;
-    }
-    if (snapshot->exchange > node->newest)
-        node->newest = snapshot->exchange;
-    node->leaving |= snapshot->last;
-    if (snapshot->last) {
-        parting_begins(node);
-        parting_keeps(node, snapshot, payload);
-    }
-    if (wanted) {
-        flights_take(node, snapshot, payload);
-        return;
-    }
-    forget.forget.first = forget.forget.last = snapshot->exchange;
-    node_to_trainer(node, &forget, NULL);
+    ranks = need_memory(flight->parts, sizeof *ranks);
+    flight->order = need_memory(flight->parts, sizeof *flight->order);
+    for (uint32_t i = flight->part.first; i < node->chunks;
+         i += flight->part.stride)
+        ranks[count++] = (struct rank){flight->chunks[i].squares, i};
+    qsort(ranks, count, sizeof *ranks, by_size);
+    for (uint32_t i = 0; i < count; i++)
+        flight->order[i] = ranks[i].chunk;
+    free(ranks);
 }
 
 static void offer(struct node *node, struct flight *flight)
@@ -265,14 +283,16 @@ static void offer(struct node *node, struct flight *flight)
                               ? VERDICT_SUPERSEDED
                               : VERDICT_LOST);
         flight_forget(node, flight);
-        if (flight->broken && !flight->obsolete)
-            spoiled_offer(node);
+        if (flight->broken && !flight->obsolete) {
+            node->spoiled = SPOILED_OFFER;
+            node->dirty |= DIRTY_HUB;
+        }
         return;
     }
     flight->stage = FLIGHT_OFFERED;
     flight->snapshot.samples += node->samples_back;
     node->samples_back = 0;
-    flight_order(node, flight);
+    order_chunks(node, flight);
     msg.offer.exchange = snapshot->exchange;
     msg.offer.iteration = snapshot->iteration;
     msg.offer.base_version = flight->base_version;
@@ -290,15 +310,6 @@ static void offer(struct node *node, struct flight *flight)
     node_to_hub(node, &msg, NULL);
     if (flight->cut)
         flight_waive(node, flight);
-}
-
-uint64_t flights_offered(const struct node *node)
-{
-    const struct flight *flight = node->flights;
-
-    while (flight && flight->stage != FLIGHT_FORMING)
-        flight = flight->next;
-    return flight ? flight->snapshot.exchange - 1 : node->newest;
 }
 
 /* Jobs end in any order, and the hub takes the numbers of offers as they rise:
@@ -383,18 +394,19 @@ void flight_formed(struct node *node, struct job *job)
     chunk_formed(node, flight, chunk, job);
     if (flight->forming < flight->parts)
         return;
-    if (job->tag[0])
-        offer_formed(node);
-    else if (flight->broken)
-        spoiled_founder(node);
-    else
-        flight_send(node, flight);
+    node->dirty |= DIRTY_OFFERS | DIRTY_CHUNKS;
+    if (!job->tag[0] && flight->broken) {
+        node->spoiled = SPOILED_FOUNDER;
+        node->dirty |= DIRTY_HUB;
+    }
 }
 
-void flights_found(struct node *node)
+void offers_settle(struct node *node)
 {
-    struct msg_snapshot nothing = {0};
-
-    flight_destroy(node, &node->founding);
-    node->founding = flight_new(node, &nothing);
+    offer_formed(node);
+    for (struct flight *flight = node->flights; flight; flight = flight->next)
+        if (!flight->begun && !must_wait(node, flight))
+            begin(node, flight);
+    if (may_found(node))
+        found(node);
 }

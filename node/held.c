@@ -33,7 +33,7 @@ static struct arrival *arrival_first(struct node *node, struct held *held)
     return first;
 }
 
-static void arrival_free(struct arrival *arrival)
+void arrival_free(struct arrival *arrival)
 {
     blob_unref(&arrival->payload);
     free(arrival);
@@ -102,30 +102,30 @@ void held_arrives(struct node *node, const struct msg_result *result,
     held = &node->held[result->chunk];
     if (result->base != result->version &&
         !(held->any && held->version == result->base)) {
-        joining_drop(node, "a result is a change of what this node has not");
+        node_drop(node, "a result is a change of what this node has not");
         return;
     }
     if (node->arrived_bytes >= node->welcome.window ||
         held->waiting == MOST_ARRIVALS) {
-        joining_drop(node, "the hub sends more results than there is room "
-                           "for");
+        node_drop(node, "the hub sends more results than there is room "
+                        "for");
         return;
     }
     arrival_add(node, held, result, payload);
     decode_next(node, result->chunk);
 }
 
-void held_decoded(struct node *node, struct job *job)
+struct arrival *held_decoded(struct node *node, struct job *job)
 {
     uint32_t chunk = (uint32_t)job->tag[1];
     struct held *held;
     struct arrival *arrival;
 
     if (!node->held || job->id <= node->held_since)
-        return;
+        return NULL;
     if (job->status != STATUS_OK) {
-        joining_drop(node, "a result was damaged on its way");
-        return;
+        node_drop(node, "a result was damaged on its way");
+        return NULL;
     }
     held = &node->held[chunk];
     held->busy = false;
@@ -136,9 +136,7 @@ void held_decoded(struct node *node, struct job *job)
     decode_next(node, chunk);
     arrival->result.codec = CODEC_RAW;
     arrival->result.checksum = job->out[0]->checksum;
-    result_credit(node, arrival->result.exchange, arrival->payload);
-    result_arrived(node, &arrival->result, job->out[0]);
-    arrival_free(arrival);
+    return arrival;
 }
 
 bool held_awaits(const struct node *node, uint32_t chunk, uint64_t first,

@@ -35,11 +35,12 @@ struct held {
 
 /* Whether a result must be decoded before it is used. */
 bool held_decodes(const struct node *node, const struct msg_result *result);
-/* Takes such a result; result_arrived follows once it is decoded. Gives credit
- * for it then. Drops the hub when it is a change of what is not held. */
+/* Takes such a result. Drops the hub if it is a change of what is not held. */
 void held_arrives(struct node *node, const struct msg_result *result,
                   struct blob *payload);
-void held_decoded(struct node *node, struct job *job);
+/* The result whose values these are, for the caller to free, or NULL. */
+struct arrival *held_decoded(struct node *node, struct job *job);
+void arrival_free(struct arrival *arrival);
 /* Whether a result of the chunk of one of these versions waits to be decoded.
  */
 bool held_awaits(const struct node *node, uint32_t chunk, uint64_t first,

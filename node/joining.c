@@ -1,9 +1,12 @@
-/* From a connection to membership and back: HELLO, PING, the end. */
+/* From a connection to membership and back: HELLO, PING, the end. Parameters
+ * that hold NaN or infinity nobody gets: the node takes the hub's. */
 #include <stdio.h>
 
 #include "node/state.h"
-#include "node/work.h"
 
+/* A hub that hears of parameters that hold NaN or infinity is asked again after
+ * so long, and the user told. */
+#define SPOILED_WAIT (10 * SECOND)
 #define HELLO_AGAIN (3 * SECOND)
 
 /* A goodbye overtakes results, which come on the other connection: so long they
@@ -76,7 +79,7 @@ static void hello(struct node *node, bool named)
     node_to_hub(node, &msg, node->schema_text);
     node->hello_at = node->now;
     node->named = named;
-    node->promises.former = flights_offered(node);
+    promises_hello(node);
 }
 
 void joining_hello(struct node *node)
@@ -87,18 +90,6 @@ void joining_hello(struct node *node)
 void joining_hello_to_take(struct node *node)
 {
     hello(node, false);
-}
-
-void joining_begins(struct node *node, struct blob *vector)
-{
-    struct job *job;
-
-    if (node->initial || node->reference || !vector)
-        return;
-    node->initial = blob_ref(vector);
-    job = job_new(&work_seal, node->pool, 1);
-    job->in[0].blob = blob_ref(vector);
-    node_job(node, job);
 }
 
 void joining_attach(struct node *node)
@@ -116,7 +107,7 @@ static void attach_late(struct node *node)
     joining_attach(node);
     keep_announce(node);
     node->send_at = node->now;
-    flights_advance(node);
+    node->dirty |= DIRTY_CHUNKS;
 }
 
 void joining_connect(struct node *node, peer_id peer)
@@ -126,7 +117,7 @@ void joining_connect(struct node *node, peer_id peer)
         node->heard = node->now;
         node->unsettled = true;
         promises_doubt(node);
-        joining_hello(node);
+        node->dirty |= DIRTY_HELLO;
     } else if (peer == PEER_BULK) {
         node->bulk_up = true;
         if (node->hub == HUB_MEMBER)
@@ -134,12 +125,55 @@ void joining_connect(struct node *node, peer_id peer)
     }
 }
 
+void joining_disconnect(struct node *node, peer_id peer)
+{
+    if (peer == PEER_CONTROL)
+        node->control_up = false;
+    if (peer == PEER_BULK)
+        node->bulk_up = false;
+    node_lose(node, "the connection is lost");
+}
+
+/* A hub that asks the node to go on, or gives it others that go bad at once, is
+ * asked, and the user told, now and then. */
+static void spoiled_offer(struct node *node)
+{
+    node->diverged = true;
+    if (node->now < node->hello_after)
+        return;
+    effects_note(node->out, NOTE_DECLINED, node->name,
+                 "its parameters hold NaN or infinity; taking the hub's");
+    joining_hello(node);
+    node->hello_after = node->now + SPOILED_WAIT;
+}
+
+/* A run cannot begin with such parameters: somebody else must found it. */
+static void spoiled_founder(struct node *node)
+{
+    struct msg bye = {.kind = MSG_BYE};
+
+    if (node->start == START_GIVE) {
+        keep_spoiled(node);
+        node_drop(node, "the centre that this node keeps holds NaN or "
+                        "infinity");
+        return;
+    }
+    bye.bye.farewell = FAREWELL_LEAVING;
+    node_to_hub(node, &bye, NULL);
+    if (!node->run) {
+        node_end(node, true, FAREWELL_SCHEMA,
+                 "the first parameters hold NaN or infinity");
+        return;
+    }
+    node->diverged = true;
+    node->hello_after = node->now + SPOILED_WAIT;
+    node_drop(node, "the hub wants this node's parameters, and they hold "
+                    "NaN or infinity");
+}
+
 /* The hub is gone: what is in flight has an unknown fate until it is back. */
 static void detach(struct node *node, const char *why)
 {
-    if (node->hub != HUB_MEMBER)
-        return;
-    node->hub = HUB_AWAY;
     effects_note(node->out, NOTE_DETACHED, node->name,
                  "%s; training goes on alone", why);
     for (struct flight *flight = node->flights; flight;
@@ -152,24 +186,22 @@ static void detach(struct node *node, const char *why)
     parting_detached(node, why);
 }
 
-void joining_disconnect(struct node *node, peer_id peer, const char *why)
+void joining_settle(struct node *node)
 {
-    if (peer == PEER_CONTROL)
-        node->control_up = false;
-    if (peer == PEER_BULK) {
-        node->bulk_up = false;
-        held_forget(node);
-    }
-    detach(node, why);
-}
+    enum spoiled spoiled = node->spoiled;
+    const char *why;
 
-void joining_drop(struct node *node, const char *why)
-{
-    effects_drop(node->out, PEER_CONTROL);
-    effects_drop(node->out, PEER_BULK);
-    node->control_up = node->bulk_up = false;
-    held_forget(node);
-    detach(node, why);
+    node->spoiled = SPOILED_NOTHING;
+    if (spoiled == SPOILED_OFFER)
+        spoiled_offer(node);
+    else if (spoiled == SPOILED_FOUNDER)
+        spoiled_founder(node);
+    if (!node->bulk_up)
+        held_forget(node);
+    why = node->lost;
+    node->lost = NULL;
+    if (why)
+        detach(node, why);
 }
 
 void joining_send_on(struct node *node)
@@ -186,7 +218,7 @@ void joining_send_on(struct node *node)
                      "and what this hub lacks is offered again");
         keep_give_up(node);
     }
-    joining_drop(node, farewell_words[FAREWELL_SUPERSEDED].doc);
+    node_drop(node, farewell_words[FAREWELL_SUPERSEDED].doc);
 }
 
 void node_on_view(struct node *node, const struct msg *msg,
@@ -194,13 +226,13 @@ void node_on_view(struct node *node, const struct msg *msg,
 {
     (void)payload;
     if (msg->view.shards && msg->view.shard >= msg->view.shards) {
-        joining_drop(node, "the hub names a part of the data that is none");
+        node_drop(node, "the hub names a part of the data that is none");
         return;
     }
     node->view = msg->view;
     keep_told(node, msg->view.epoch);
     if (node->hub == HUB_MEMBER)
-        joining_schedule(node);
+        node->dirty |= DIRTY_SCHEDULE;
 }
 
 void node_on_tune(struct node *node, const struct msg *msg,
@@ -212,7 +244,7 @@ void node_on_tune(struct node *node, const struct msg *msg,
     node->welcome.every = msg->tune.every;
     node->welcome.exchange = msg->tune.exchange;
     node->welcome.fragments = msg->tune.fragments;
-    joining_schedule(node);
+    node->dirty |= DIRTY_SCHEDULE;
 }
 
 void node_on_pong(struct node *node, const struct msg *msg,
@@ -246,9 +278,9 @@ void node_on_bye(struct node *node, const struct msg *msg,
 
     (void)payload;
     if (bye->farewell == FAREWELL_STRANGER) {
-        detach(node, "the hub was started again");
+        node_lose(node, "the hub was started again");
         if (node->now - node->hello_at >= HELLO_AGAIN / 12)
-            joining_hello(node);
+            node->dirty |= DIRTY_HELLO;
         return;
     }
     if (bye->farewell == FAREWELL_SUPERSEDED) {
@@ -262,13 +294,6 @@ void node_on_bye(struct node *node, const struct msg *msg,
         node->part_at = node->now + PART_PATIENCE;
     else
         node_end(node, true, bye->farewell, node->goodbye);
-}
-
-void joining_part(struct node *node)
-{
-    if (node->part_at && (flights_judged(node) || !node->bulk_up ||
-                          node->now >= node->part_at))
-        node_end(node, false, FAREWELL_DONE, node->goodbye);
 }
 
 static enum activity activity_of(const struct node *node)
@@ -312,12 +337,12 @@ void joining_tick(struct node *node)
     nanos patience = node->hub == HUB_MEMBER ? HUB_SILENT : HUB_DEAF;
 
     if (node->control_up && node->now - node->heard >= patience) {
-        joining_drop(node, "the hub is silent");
+        node_drop(node, "the hub is silent");
         return;
     }
     tasks_ask(node);
     if (node->hub == HUB_MEMBER)
         ping(node);
     else if (node->now - node->hello_at >= HELLO_AGAIN)
-        joining_hello(node);
+        node->dirty |= DIRTY_HELLO;
 }

@@ -227,7 +227,7 @@ void node_on_keep(struct node *node, const struct msg *msg,
     if (!payload ||
         !manifest_read(&manifest, payload->bytes, payload->size) ||
         manifest.chunks != node->chunks || msg->keep.version == UINT64_MAX) {
-        joining_drop(node, "a manifest of the centre makes no sense");
+        node_drop(node, "a manifest of the centre makes no sense");
         return;
     }
     if (node->hub != HUB_MEMBER || node->welcome.run != keep->run ||
@@ -251,15 +251,6 @@ void node_on_keep(struct node *node, const struct msg *msg,
 }
 
 /* ---- giving it ---- */
-
-void keep_give(struct node *node)
-{
-    if (node->keep.whole.manifest)
-        flights_found(node);
-    else
-        joining_drop(node, "the hub asks for a centre, and this node keeps "
-                           "none");
-}
 
 void keep_announce(struct node *node)
 {

@@ -68,8 +68,6 @@ void keep_result(struct node *node, const struct msg_result *result,
                  struct blob *values);
 /* What HELLO says: 1 + the version that is kept, 0: none. */
 uint64_t keep_hello(const struct node *node);
-/* The hub asks for what is kept: see flights_found for the chunks. */
-void keep_give(struct node *node);
 /* Says which version it is, once the connection for it is there. */
 void keep_announce(struct node *node);
 /* No hub goes on from the life that the node knows: it follows any from now

@@ -1,5 +1,6 @@
 #include "node/node.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,16 +8,15 @@
 #include "node/state.h"
 #include "node/work.h"
 
-/* What a message does, by where it comes from. What is absent is ignored from
- * the hub, whose newer releases may say more. */
-typedef void handler(struct node *node, const struct msg *msg,
-                     struct blob *payload);
+/* A stage is run a few times in a step, and for each exchange that is over. */
+enum { STAGE_RUNS = 16 * (NODE_MAX_FLIGHT + 1) };
 
-static void node_on_progress(struct node *node, const struct msg *msg,
-                            struct blob *payload);
+static handler node_on_progress, node_on_snapshot;
 
 enum { PEERS = PEER_BULK + 1 };
 
+/* What a message does, by where it comes from. What is absent is ignored from
+ * the hub, whose newer releases may say more. */
 static handler *const handlers[PEERS][MSG_KINDS] = {
     [PEER_TRAINER] = {[MSG_SNAPSHOT] = node_on_snapshot,
                       [MSG_APPLIED] = node_on_applied,
@@ -93,77 +93,6 @@ struct node *node_new(const struct node_config *config, struct pool *pool)
     return node;
 }
 
-void node_job(struct node *node, struct job *job)
-{
-    job->id = ++node->next_job;
-    effects_job(node->out, job);
-}
-
-void node_to_hub(struct node *node, const struct msg *msg,
-                 struct blob *payload)
-{
-    bool bulk = msg_info(msg->kind)->channel == CHANNEL_BULK;
-
-    if (bulk ? node->bulk_up : node->control_up)
-        effects_send(node->out, bulk ? PEER_BULK : PEER_CONTROL, msg,
-                     payload);
-}
-
-void node_to_trainer(struct node *node, const struct msg *msg,
-                     struct blob *payload)
-{
-    effects_send(node->out, PEER_TRAINER, msg, payload);
-}
-
-size_t node_chunk_length(const struct node *node, uint32_t chunk)
-{
-    return chunk_length(node->config.schema->elements, node->chunk_elements,
-                        chunk);
-}
-
-struct extent node_extent(const struct node *node, uint32_t chunk)
-{
-    struct extent extent =
-        extent_of(node->exempt, node->config.schema->elements,
-                  node->chunk_elements, chunk);
-
-    extent.scale = node->config.scale;
-    return extent;
-}
-
-void node_hub_is_at(struct node *node, uint64_t version)
-{
-    if (version > node->hub_version)
-        node->hub_version = version;
-}
-
-uint32_t node_fragments(const struct node *node, enum exchange kind)
-{
-    uint32_t fragments = node->welcome.fragments;
-
-    if (kind == EXCHANGE_GRADIENT || fragments < 2)
-        return 1;
-    return fragments < node->chunks ? fragments : node->chunks;
-}
-
-void node_end(struct node *node, bool refused, enum farewell farewell,
-              const char *text)
-{
-    struct msg msg = {.kind = MSG_ENDED};
-
-    if (node->ended)
-        return;
-    node->ended = true;
-    node->hub = HUB_OVER;
-    msg.ended.refused = refused;
-    msg.ended.farewell = farewell;
-    msg.ended.final = 1;
-    (void)snprintf(msg.ended.text, sizeof msg.ended.text, "%s", text);
-    node_to_trainer(node, &msg, NULL);
-    effects_note(node->out, refused ? NOTE_REFUSED : NOTE_ENDED, node->name,
-                 "%s", text);
-}
-
 /* The rate is the trainer's own speed: without what it waited for results,
  * which would make all nodes of a run in step look equally fast. It is taken
  * over at least half a second of work, so that it stays calm. */
@@ -192,6 +121,47 @@ static void node_on_progress(struct node *node, const struct msg *msg,
     measure_rate(node);
 }
 
+/* The starting parameters: their hash is the lineage. */
+static void begin(struct node *node, struct blob *vector)
+{
+    struct job *job;
+
+    if (node->initial || node->reference || !vector)
+        return;
+    node->initial = blob_ref(vector);
+    job = job_new(&work_seal, node->pool, 1);
+    job->in[0].blob = blob_ref(vector);
+    node_job(node, job);
+}
+
+static void begun(struct node *node, struct job *job)
+{
+    node->lineage = job->in[0].blob->checksum | 1;
+    node->started = true;
+    node->dirty |= DIRTY_HELLO;
+}
+
+/* The first ones, the last offer, which a second one ends, or any other. */
+static void node_on_snapshot(struct node *node, const struct msg *msg,
+                             struct blob *payload)
+{
+    const struct msg_snapshot *snapshot = &msg->snapshot;
+
+    if (snapshot->exchange == 0 && !snapshot->last) {
+        begin(node, payload);
+        return;
+    }
+    if (node->leaving && snapshot->last) {
+        parting_at_once(node);
+        return;
+    }
+    if (snapshot->exchange > node->newest)
+        node->newest = snapshot->exchange;
+    if (snapshot->last)
+        parting_begins(node, snapshot, payload);
+    flights_take(node, snapshot, payload);
+}
+
 static void on_message(struct node *node, const struct event *event)
 {
     enum msg_kind kind = event->msg->kind;
@@ -205,31 +175,61 @@ static void on_message(struct node *node, const struct event *event)
         handle(node, event->msg, event->payload);
 }
 
+/* What the end of a job does. */
+static const struct {
+    const struct work *work;
+    void (*done)(struct node *node, struct job *job);
+} ends[] = {
+    {&work_seal, begun},            {&work_delta, flight_formed},
+    {&work_decode, result_decoded}, {&work_correct, result_corrected},
+    {&work_fold, promises_folded},  {&work_gather, review_gathered},
+};
+
 static void on_done(struct node *node, struct job *job)
 {
-    if (job->work == &work_seal) {
-        node->lineage = job->in[0].blob->checksum | 1;
-        node->started = true;
-        joining_hello(node);
-    } else if (job->work == &work_delta) {
-        flight_formed(node, job);
-    } else if (job->work == &work_correct) {
-        result_corrected(node, job);
-    } else if (job->work == &work_decode) {
-        held_decoded(node, job);
-    } else if (job->work == &work_fold) {
-        promises_folded(node, job);
-    } else if (job->work == &work_gather) {
-        review_gathered(node, job);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (job->work == ends[i].work)
+            ends[i].done(node, job);
+}
+
+/* ---- the settle pass ---- */
+
+/* What is over is reported before it is freed. */
+static void settle_over(struct node *node)
+{
+    tasks_sweep(node);
+    flights_sweep(node);
+}
+
+static const struct {
+    enum dirty dirty;
+    void (*settle)(struct node *node);
+} stages[] = {
+    {DIRTY_HUB, joining_settle},        {DIRTY_HELLO, joining_hello},
+    {DIRTY_RESULTS, results_settle},    {DIRTY_OFFERS, offers_settle},
+    {DIRTY_CHUNKS, flights_settle},     {DIRTY_OVER, settle_over},
+    {DIRTY_PROMISES, promises_trim},    {DIRTY_PARTING, parting_settle},
+    {DIRTY_SCHEDULE, joining_schedule},
+};
+
+/* Runs the first stage that has something to do until none has: the hub before
+ * all that asks for it, results before the offers that they change, and whether
+ * the node leaves once all else is settled. */
+static void settle(struct node *node)
+{
+    for (unsigned runs = 0; node->dirty; runs++) {
+        unsigned i = 0;
+
+        assert(runs < STAGE_RUNS);
+        while (!(node->dirty & stages[i].dirty))
+            i++;
+        node->dirty &= ~(unsigned)stages[i].dirty;
+        stages[i].settle(node);
     }
 }
 
-static void step(void *self, const struct event *event, struct effects *out)
+static void on_event(struct node *node, const struct event *event)
 {
-    struct node *node = self;
-
-    node->now = event->now;
-    node->out = out;
     switch (event->kind) {
     case EVENT_JOIN:
         if (!node->part_at)
@@ -237,7 +237,7 @@ static void step(void *self, const struct event *event, struct effects *out)
         break;
     case EVENT_LEAVE:
         if (!node->part_at)
-            joining_disconnect(node, event->peer, "the connection is lost");
+            joining_disconnect(node, event->peer);
         else if (event->peer == PEER_BULK)
             node->part_at = node->now;
         break;
@@ -251,17 +251,25 @@ static void step(void *self, const struct event *event, struct effects *out)
     case EVENT_KINDS:
         break;
     }
+}
+
+static void step(void *self, const struct event *event, struct effects *out)
+{
+    struct node *node = self;
+
+    node->now = event->now;
+    node->out = out;
+    on_event(node, event);
     if (node->now >= node->next_tick && !node->ended) {
         node->next_tick = node->now + NODE_TICK;
         if (!node->part_at)
             joining_tick(node);
     }
-    parting_advance(node);
-    flights_begin(node);
-    flights_advance(node);
-    tasks_sweep(node);
-    flights_sweep(node);
-    joining_part(node);
+    if (node->send_at <= node->now || node->spread_at <= node->now)
+        node->dirty |= DIRTY_CHUNKS;
+    if (node->leaving || node->part_at)
+        node->dirty |= DIRTY_PARTING;
+    settle(node);
     node->out = NULL;
 }
 
@@ -322,6 +330,8 @@ const char *node_check(const struct node *node)
 
     if (!broken)
         broken = promises_check(node);
+    if (!broken && node->dirty)
+        broken = "something is left to be settled after a step";
     for (const struct flight *flight = node->flights; flight && !broken;
          flight = flight->next) {
         flights++;

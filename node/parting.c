@@ -25,7 +25,7 @@ static struct flight *newest_before(const struct node *node,
  * a result. Where exchanges are cut, their time is up. The newest first: a
  * result that a later one is a change of goes to the node for as long as that
  * one does. */
-void parting_begins(struct node *node)
+static void hurry(struct node *node)
 {
     bool cut = node->welcome.miss == MISS_CUT;
     struct flight *flight = NULL;
@@ -39,19 +39,19 @@ void parting_begins(struct node *node)
     }
 }
 
-void parting_keeps(struct node *node, const struct msg_snapshot *snapshot,
-                   struct blob *values)
+void parting_begins(struct node *node, const struct msg_snapshot *snapshot,
+                    struct blob *values)
 {
     size_t whole = node->config.schema->elements * sizeof(float);
 
+    node->leaving = true;
+    hurry(node);
     node->return_until =
         (node->control_up ? node->now : node->away) + RETURN_WAIT;
     node->parting = *snapshot;
     if (values && values->size == whole &&
         snapshot->kind != EXCHANGE_GRADIENT)
         node->last = blob_ref(values);
-    else
-        node->empty_handed = true;
 }
 
 /* What no centre has is not gone in silence. */
@@ -64,23 +64,6 @@ static void say_lost(struct node *node, const char *why)
                      "%s: what it has learnt in its last %llu iteration%s is "
                      "in no centre", why, (unsigned long long)(now - then),
                      plural(now - then));
-}
-
-/* A hub that ends its run says goodbye once it has saved that; until then it
- * may be lost, and the next one needs the offer again. */
-void parting_judged(struct node *node, const struct flight *flight)
-{
-    node->given = true;
-    if (flight->kept)
-        say_lost(node, "its last offer was not merged");
-    if (!node->stopping)
-        parting_at_once(node);
-}
-
-void parting_forgets(struct node *node)
-{
-    blob_unref(&node->last);
-    node->empty_handed |= node->leaving;
 }
 
 void parting_at_once(struct node *node)
@@ -99,6 +82,44 @@ void parting_at_once(struct node *node)
                  ? "left the run; its hub was lost before it had said that the "
                    "run is saved"
                  : "left the run");
+}
+
+/* A hub that ends its run says goodbye once it has saved that; until then it
+ * may be lost, and the next one needs the offer again. */
+static void judged(struct node *node, const struct flight *flight)
+{
+    node->given = true;
+    if (flight->kept)
+        say_lost(node, "its last offer was not merged");
+    if (!node->stopping)
+        parting_at_once(node);
+}
+
+/* Whether nothing more can come of it: judged, and the trainer is through. The
+ * last one ends the node's part, and so waits for all verdicts. */
+static bool is_over(const struct node *node, const struct flight *flight)
+{
+    return flight->stage == FLIGHT_JUDGED &&
+           (flight->snapshot.last ? flights_judged(node) : flight->skipped);
+}
+
+void flights_sweep(struct node *node)
+{
+    struct flight **link = &node->flights;
+
+    while (*link) {
+        struct flight *flight = *link;
+        bool last = flight->snapshot.last && !flight->adrift;
+
+        if (!is_over(node, flight)) {
+            link = &flight->next;
+            continue;
+        }
+        *link = flight->next;
+        if (last)
+            judged(node, flight);
+        flight_destroy(node, &flight);
+    }
 }
 
 void parting_detached(struct node *node, const char *why)
@@ -150,15 +171,22 @@ static void wait_or_go(struct node *node)
         parting_at_once(node);
 }
 
-void parting_advance(struct node *node)
+/* Whether the hub has said goodbye and nothing more comes. */
+static bool is_through(const struct node *node)
 {
+    return flights_judged(node) || !node->bulk_up || node->now >= node->part_at;
+}
+
+void parting_settle(struct node *node)
+{
+    if (node->part_at && is_through(node))
+        node_end(node, false, FAREWELL_DONE, node->goodbye);
     if (!node->leaving || node->ended || node->part_at)
         return;
-    if (node->last && node->welcome.exchange == EXCHANGE_GRADIENT)
-        parting_forgets(node);
+    if (node->welcome.exchange == EXCHANGE_GRADIENT)
+        blob_unref(&node->last);
     if (node->last && (node->hub != HUB_MEMBER || !is_made(node)))
         wait_or_go(node);
-    else if (node->empty_handed &&
-             (flights_judged(node) || node->hub != HUB_MEMBER))
+    else if (!node->last && (flights_judged(node) || node->hub != HUB_MEMBER))
         parting_at_once(node);
 }

@@ -92,11 +92,21 @@ static struct promised *remember(struct node *node,
     return &promise->chunks[chunk];
 }
 
+/* The last exchange that the hub, or one before it, has been offered. */
+static uint64_t offered(const struct node *node)
+{
+    const struct flight *flight = node->flights;
+
+    while (flight && flight->stage != FLIGHT_FORMING)
+        flight = flight->next;
+    return flight ? flight->snapshot.exchange - 1 : node->newest;
+}
+
 static void turn(const struct node *node, struct promised *place)
 {
     place->turn =
         need_more(place->turn, (place->turns + 1) * sizeof *place->turn);
-    place->turn[place->turns++] = flights_offered(node);
+    place->turn[place->turns++] = offered(node);
 }
 
 void promise_chunk(struct node *node, const struct flight *flight,
@@ -114,7 +124,7 @@ void promise_chunk(struct node *node, const struct flight *flight,
     place->doubted = place->flown = !merged;
     place->beside = flight->chunks[chunk].beside;
     if (merged)
-        promises_trim(node);
+        node->dirty |= DIRTY_PROMISES;
     else
         turn(node, place);
 }
@@ -155,6 +165,11 @@ void promises_doubt(struct node *node)
             promise->chunks[i].recalled = promise->chunks[i].confirmed = false;
 }
 
+void promises_hello(struct node *node)
+{
+    node->promises.former = offered(node);
+}
+
 void promises_mark(struct marks *marks, uint64_t merged)
 {
     if (merged > marks->newest)
@@ -165,13 +180,25 @@ void promises_kept(struct node *node, uint64_t merged)
 {
     if (merged > node->promises.safe)
         node->promises.safe = merged;
-    promises_trim(node);
+    node->dirty |= DIRTY_PROMISES;
 }
 
 void promises_saved(struct node *node, uint64_t merged)
 {
     promises_mark(&node->promises.saved, merged);
-    promises_trim(node);
+    node->dirty |= DIRTY_PROMISES;
+}
+
+void promises_unfold(struct node *node)
+{
+    struct folding *folding = &node->promises.folding;
+
+    for (uint32_t i = 0; folding->sum && i < node->chunks; i++)
+        blob_unref(&folding->sum[i].blob);
+    free(folding->sum);
+    folding->sum = NULL;
+    folding->left = 0;
+    folding->number++;
 }
 
 void promises_forget(struct node *node)
@@ -373,7 +400,7 @@ void promises_settle(struct node *node, uint64_t merged)
         drop_chunks(node, is_over);
     promises->life = life;
     promises_doubt(node);
-    promises_trim(node);
+    node->dirty |= DIRTY_PROMISES;
 }
 
 const char *promises_check(const struct node *node)

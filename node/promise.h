@@ -106,10 +106,6 @@ struct promises {
  * hub went, that may have merged it, and is given again. */
 void promise_chunk(struct node *node, const struct flight *flight,
                    uint32_t chunk, enum verdict verdict);
-/* The newest exchange that holds some of the chunk back while this one is made:
- * what is under way is not in what comes later, whatever becomes of it. */
-uint64_t promise_beside(const struct node *node, const struct flight *flight,
-                        uint32_t chunk);
 /* A chunk of some has been added up. */
 void promises_folded(struct node *node, struct job *job);
 /* A hub that has not let the node in yet, or looks for its centre once more,
@@ -118,6 +114,8 @@ void promises_folded(struct node *node, struct job *job);
  * those of which it says otherwise. */
 void promises_recall(struct node *node, const struct msg_verdict *verdict,
                      uint32_t end);
+/* The node asks to be let in: what was offered before is a former session's. */
+void promises_hello(struct node *node);
 /* Another hub may be there: what the last one has said of that is void. */
 void promises_doubt(struct node *node);
 /* A version with what is up to this exchange may be gone on from. */
@@ -136,6 +134,8 @@ void promises_taken(struct node *node);
  * be given again: it is not, but for what is offered already. */
 void promises_leave(struct node *node);
 void promises_forget(struct node *node);
+/* Keeps to the room that there is. */
+void promises_trim(struct node *node);
 /* A broken invariant, or NULL. */
 const char *promises_check(const struct node *node);
 
@@ -148,8 +148,6 @@ void promise_free(struct node *node, struct promise **link);
 bool promise_counts(const struct node *node, const struct promise *promise);
 /* Whether a chunk of it has ever been given again. */
 bool promise_turned(const struct node *node, const struct promise *promise);
-/* Keeps to the room that there is. */
-void promises_trim(struct node *node);
 /* What is being added up is not. */
 void promises_unfold(struct node *node);
 

@@ -16,18 +16,6 @@ static uint64_t room(const struct node *node)
     return models > PROMISED_BYTES ? models : PROMISED_BYTES;
 }
 
-void promises_unfold(struct node *node)
-{
-    struct folding *folding = &node->promises.folding;
-
-    for (uint32_t i = 0; folding->sum && i < node->chunks; i++)
-        blob_unref(&folding->sum[i].blob);
-    free(folding->sum);
-    folding->sum = NULL;
-    folding->left = 0;
-    folding->number++;
-}
-
 /* Whether a centre that may be gone on from has the one and not the next. */
 static bool is_between(const struct promises *promises,
                        const struct promise *one)
@@ -41,20 +29,6 @@ static bool is_between(const struct promises *promises,
     return false;
 }
 
-uint64_t promise_beside(const struct node *node, const struct flight *flight,
-                        uint32_t chunk)
-{
-    uint64_t newest = 0;
-
-    for (const struct flight *other = node->flights; other != flight;
-         other = other->next)
-        if (other->begun && !other->obsolete &&
-            other->snapshot.kind == flight->snapshot.kind &&
-            fragment_holds(other->part, chunk) && !other->chunks[chunk].judged)
-            newest = other->snapshot.exchange;
-    return newest;
-}
-
 /* Of an older exchange something may still be merged. */
 static bool is_open(const struct node *node, const struct promise *one)
 {
@@ -66,15 +40,16 @@ static bool is_open(const struct node *node, const struct promise *one)
     return false;
 }
 
-/* The last of those that can be added up with this one. */
+/* The last of those that can be added up with this one. The newest cannot: it
+ * is what a hub that comes back lacks first. */
 static const struct promise *group_end(const struct node *node,
                                        const struct promise *first,
                                        uint64_t *bytes, unsigned *count)
 {
     *bytes = first->bytes;
     *count = 1;
-    while (first->next && first->next->kind == first->kind &&
-           !promise_turned(node, first) &&
+    while (first->next && first->next->next &&
+           first->next->kind == first->kind && !promise_turned(node, first) &&
            !promise_turned(node, first->next) &&
            !is_between(&node->promises, first) && !is_open(node, first->next)) {
         first = first->next;
@@ -284,5 +259,5 @@ void promises_folded(struct node *node, struct job *job)
     if (--folding->left)
         return;
     folded(node);
-    promises_trim(node);
+    node->dirty |= DIRTY_PROMISES;
 }

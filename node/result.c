@@ -3,17 +3,6 @@
 #include "node/state.h"
 #include "node/work.h"
 
-void result_credit(struct node *node, uint64_t exchange,
-                   const struct blob *payload)
-{
-    struct msg msg = {.kind = MSG_CREDIT};
-
-    msg.credit.exchange = exchange;
-    msg.credit.more = payload ? payload->wire_bytes : 0;
-    if (msg.credit.more)
-        node_to_hub(node, &msg, NULL);
-}
-
 static struct flight *flight_of(struct node *node, uint64_t exchange)
 {
     return exchange ? flight_find(node, exchange) : node->taking;
@@ -92,33 +81,65 @@ static void correct(struct node *node, struct flight *flight, uint32_t chunk,
     place->job = job->id;
 }
 
-/* -1: this flight's results must wait. */
-static int may_correct(const struct node *node, const struct flight *flight)
+/* The result itself, which comes raw, to be pulled to. */
+static void hand_anchor(struct node *node, const struct msg *apply,
+                        struct blob *result)
 {
-    return flight == node->taking ? 0
-           : flight->skipped      ? -1
-                                  : corrections_ahead(node, flight);
+    struct msg msg = *apply;
+
+    msg.apply.anchor = 1;
+    if (node->welcome.anchor > 0)
+        node_to_trainer(node, &msg, result);
 }
 
-/* Corrects what had to wait. */
-static void catch_up(struct node *node, struct flight *flight)
+static void hand_over(struct node *node, struct flight *flight)
+{
+    struct msg msg = {.kind = MSG_APPLY};
+
+    flight->complete = flight->rebase = true;
+    msg.apply.exchange = flight->snapshot.exchange;
+    msg.apply.parts = flight->corrected;
+    for (uint32_t i = flight->part.first; i < node->chunks;
+         i += flight->part.stride) {
+        struct flight_chunk *place = &flight->chunks[i];
+
+        if (!place->applied)
+            continue;
+        flight->rebase &= place->verb == VERB_REBASE;
+        msg.apply.chunk = i;
+        msg.apply.first = (uint64_t)i * node->chunk_elements;
+        msg.apply.verb = place->verb;
+        msg.apply.weight = place->weight;
+        hand_anchor(node, &msg, place->result);
+        node_to_trainer(node, &msg, place->applied);
+    }
+    node->dirty |= DIRTY_OVER;
+}
+
+/* Corrects what can be, and gives the trainer all there will be of it. */
+static void advance(struct node *node, struct flight *flight)
 {
     int ahead;
 
-    if (!flight || flight->correcting == flight->arrived)
+    if (!flight || flight->skipped || flight->complete)
         return;
-    ahead = may_correct(node, flight);
+    ahead = flight->correcting == flight->arrived ? -1
+            : flight == node->taking              ? 0
+                                     : corrections_ahead(node, flight);
     for (uint32_t i = flight->part.first; i < node->chunks && ahead >= 0;
          i += flight->part.stride)
         if (flight->chunks[i].result && !flight->chunks[i].job)
             correct(node, flight, i, ahead);
+    if (flight->corrected &&
+        flight->corrected == (flight->cut ? flight->arrived : flight->parts))
+        hand_over(node, flight);
 }
 
-void results_advance(struct node *node)
+void results_settle(struct node *node)
 {
-    catch_up(node, node->taking);
+    advance(node, node->taking);
     for (struct flight *flight = node->flights; flight; flight = flight->next)
-        catch_up(node, flight);
+        advance(node, flight);
 }
 
 /* The share of a chunk that was not merged which is to be offered again: after
@@ -128,12 +149,12 @@ static double put_back(const struct msg_result *result)
     return result->verb == VERB_PULL ? result->weight : 1;
 }
 
-void result_arrived(struct node *node, const struct msg_result *result,
+/* It is here, raw. */
+static void arrived(struct node *node, const struct msg_result *result,
                     struct blob *values)
 {
     struct flight *flight = flight_of(node, result->exchange);
     struct flight_chunk *place;
-    int ahead;
 
     if (values->size !=
         node_chunk_length(node, result->chunk) * sizeof(float))
@@ -156,9 +177,7 @@ void result_arrived(struct node *node, const struct msg_result *result,
     place->lineage = result->lineage;
     place->checksum = result->checksum;
     flight->arrived++;
-    ahead = may_correct(node, flight);
-    if (ahead >= 0)
-        correct(node, flight, result->chunk, ahead);
+    node->dirty |= DIRTY_RESULTS;
     if (result->exchange)
         flight_judge(node, flight, result->chunk, result->verdict,
                      put_back(result));
@@ -170,11 +189,11 @@ void node_on_result(struct node *node, const struct msg *msg,
     const struct msg_result *result = &msg->result;
 
     if (result->weight < 0 || result->weight > 1) {
-        joining_drop(node, "a result has a weight that is none");
+        node_drop(node, "a result has a weight that is none");
         return;
     }
     if (!result->exchange && result->verb != VERB_REPLACE) {
-        joining_drop(node, "parameters to be taken do not replace");
+        node_drop(node, "parameters to be taken do not replace");
         return;
     }
     node_hub_is_at(node, result->version);
@@ -185,46 +204,9 @@ void node_on_result(struct node *node, const struct msg *msg,
         held_arrives(node, result, payload);
         return;
     }
-    result_credit(node, result->exchange, payload);
+    node_credit(node, result->exchange, payload);
     if (payload && result->chunk < node->chunks)
-        result_arrived(node, result, payload);
-}
-
-/* The result itself, which comes raw, to be pulled to. */
-static void hand_anchor(struct node *node, const struct msg *apply,
-                        struct blob *result)
-{
-    struct msg msg = *apply;
-
-    msg.apply.anchor = 1;
-    if (node->welcome.anchor > 0)
-        node_to_trainer(node, &msg, result);
-}
-
-void result_hand_over(struct node *node, struct flight *flight)
-{
-    struct msg msg = {.kind = MSG_APPLY};
-
-    if (flight->corrected < (flight->cut ? flight->arrived : flight->parts))
-        return;
-    flight->complete = flight->rebase = true;
-    msg.apply.exchange = flight->snapshot.exchange;
-    msg.apply.parts = flight->corrected;
-    for (uint32_t i = flight->part.first; i < node->chunks;
-         i += flight->part.stride) {
-        struct flight_chunk *place = &flight->chunks[i];
-
-        if (!place->applied)
-            continue;
-        flight->rebase &= place->verb == VERB_REBASE;
-        msg.apply.chunk = i;
-        msg.apply.first = (uint64_t)i * node->chunk_elements;
-        msg.apply.verb = place->verb;
-        msg.apply.weight = place->weight;
-        hand_anchor(node, &msg, place->result);
-        node_to_trainer(node, &msg, place->applied);
-    }
-    results_advance(node);
+        arrived(node, result, payload);
 }
 
 void result_corrected(struct node *node, struct job *job)
@@ -236,12 +218,23 @@ void result_corrected(struct node *node, struct job *job)
         job->tag[3] != node->welcome.session)
         return;
     if (job->status != STATUS_OK) {
-        joining_drop(node, "a result was damaged on its way");
+        node_drop(node, "a result was damaged on its way");
         return;
     }
     flight->chunks[job->tag[1]].applied = blob_ref(job->out[0]);
     flight->corrected++;
-    result_hand_over(node, flight);
+    node->dirty |= DIRTY_RESULTS;
+}
+
+void result_decoded(struct node *node, struct job *job)
+{
+    struct arrival *arrival = held_decoded(node, job);
+
+    if (!arrival)
+        return;
+    node_credit(node, arrival->result.exchange, arrival->payload);
+    arrived(node, &arrival->result, job->out[0]);
+    arrival_free(arrival);
 }
 
 /* Whether r moves by v - x_sent. A PULL leaves x between where it was and v,
@@ -308,6 +301,15 @@ static void raise_base(struct node *node, const struct flight *flight)
         node->base_version = version;
 }
 
+static void make_obsolete(struct node *node)
+{
+    for (struct flight *flight = node->flights; flight; flight = flight->next) {
+        flight->obsolete = true;
+        flight_forget(node, flight);
+    }
+    node->dirty |= DIRTY_OFFERS;
+}
+
 /* And what that costs: iterations of which nothing was merged. */
 static void say_taken(struct node *node, const struct flight_chunk *taken)
 {
@@ -343,7 +345,7 @@ static void arrive(struct node *node, struct flight *flight)
     promises_taken(node);
     node->lineage = replaced->lineage;
     node->samples_back = 0;
-    flights_obsolete(node);
+    make_obsolete(node);
     say_taken(node, replaced);
 }
 
@@ -351,17 +353,9 @@ static void taken(struct node *node)
 {
     arrive(node, node->taking);
     promises_settle(node, node->welcome.merged);
-    welcome_settled(node);
+    node_starts(node);
     taking_ends(node);
-    joining_schedule(node);
-}
-
-void flight_settled(struct node *node, struct flight *flight)
-{
-    if (!flight->awaited || flight->stage != FLIGHT_JUDGED)
-        return;
-    flight->skipped = flight->awaited = false;
-    flight_forget(node, flight);
+    node->dirty |= DIRTY_SCHEDULE;
 }
 
 void node_on_applied(struct node *node, const struct msg *msg,
@@ -375,7 +369,7 @@ void node_on_applied(struct node *node, const struct msg *msg,
     if (msg->applied.skipped) {
         flight->skipped = flight->awaited = true;
         flight_settled(node, flight);
-        results_advance(node);
+        node->dirty |= DIRTY_RESULTS | DIRTY_OVER;
         return;
     }
     if (!flight->complete)
@@ -385,5 +379,39 @@ void node_on_applied(struct node *node, const struct msg *msg,
         return;
     }
     arrive(node, flight);
-    results_advance(node);
+    node->dirty |= DIRTY_RESULTS | DIRTY_OVER;
+}
+
+void node_on_verdict(struct node *node, const struct msg *msg,
+                     struct blob *payload)
+{
+    const struct msg_verdict *verdict = &msg->verdict;
+    struct flight *flight = flight_find(node, verdict->exchange);
+    uint32_t end;
+
+    (void)payload;
+    if (verdict->first >= node->chunks)
+        return;
+    end = verdict->chunks < node->chunks - verdict->first
+              ? verdict->first + verdict->chunks
+              : node->chunks;
+    if (!verdict->exchange) {
+        taking_resumes(node, verdict, end);
+        return;
+    }
+    if (flight && flight->stage == FLIGHT_FORMING)
+        flight = NULL;
+    for (uint32_t i = verdict->first; flight && i < end; i++)
+        flight_judge(node, flight, i, verdict->verdict, 1);
+    promises_recall(node, verdict, end);
+    if (!flight)
+        return;
+    if ((verdict->verdict == VERDICT_MERGED ||
+         verdict->verdict == VERDICT_DECLINED) &&
+        flight->snapshot.kind == EXCHANGE_PARAMETERS &&
+        verdict->version > node->base_version)
+        node->base_version = verdict->version;
+    node_hub_is_at(node, verdict->version);
+    if (flight->arrived < flight->parts && !flight->complete && !flight->cut)
+        flight_forget(node, flight);
 }

@@ -80,7 +80,7 @@ void node_on_review(struct node *node, const struct msg *msg,
     struct node_review *review = &node->review;
     uint32_t chunk = msg->review.chunk;
 
-    result_credit(node, 0, payload);
+    node_credit(node, 0, payload);
     if (node->hub != HUB_MEMBER || !msg->review.review ||
         chunk >= node->chunks || !payload ||
         payload->size != node_chunk_length(node, chunk) * sizeof(float))
@@ -103,7 +103,7 @@ void review_gathered(struct node *node, struct job *job)
     if (job->tag[0] != node->review.number)
         return;
     if (job->status != STATUS_OK) {
-        joining_drop(node, "parameters to evaluate were damaged on their way");
+        node_drop(node, "parameters to evaluate were damaged on their way");
         return;
     }
     msg.examine.number = node->review.number;

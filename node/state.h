@@ -2,12 +2,16 @@
  *
  * One file per journey: joining.c (from HELLO to being a member, and back),
  * welcome.c (what comes of WELCOME), forming.c (an offer that is being made),
- * parting.c (the last one), flight.c (an offer, up to its last verdict), cut.c
- * (an offer whose time is up), gradient.c (what is owed of gradients),
- * result.c (a result, up to the trainer), held.c
- * (results that are changes), keep.c (the centre, for a hub that loses it),
- * promise.c and promise_room.c (what was merged, until it cannot be lost),
- * tasks.c (what to train on), review.c (what others have trained). */
+ * parting.c (the last one), flight.c (an offer, up to its last verdict, or the
+ * end of its time), result.c (a result, up to the trainer), held.c (results
+ * that are changes), taking.c (the hub's parameters), keep.c (the centre, for a
+ * hub that loses it), promise.c and promise_room.c (what was merged, until it
+ * cannot be lost), tasks.c (what to train on), review.c (what others have
+ * trained).
+ *
+ * A handler, the end of a job and a tick record facts, and mark what has to be
+ * looked at again (enum dirty). What follows from the facts is the settle
+ * pass's, in node.c, and nobody else's. */
 #ifndef NODE_STATE_H
 #define NODE_STATE_H
 
@@ -90,6 +94,24 @@ struct flight {
     struct flight_chunk chunks[];
 };
 
+/* Parameters that hold NaN or infinity: the trainer's, or what the hub is to
+ * begin with. */
+enum spoiled { SPOILED_NOTHING, SPOILED_OFFER, SPOILED_FOUNDER };
+
+/* The stages of the settle pass that have something to do (node.c), in their
+ * order. */
+enum dirty {
+    DIRTY_HUB = 1,       /* it is lost, or not to be given what is spoiled */
+    DIRTY_HELLO = 2,     /* it is to be asked to let the node in */
+    DIRTY_RESULTS = 4,   /* may be corrected, or given to the trainer */
+    DIRTY_OFFERS = 8,    /* may be begun, or made */
+    DIRTY_CHUNKS = 16,   /* may be sent */
+    DIRTY_OVER = 32,     /* exchanges may be, and with them tasks */
+    DIRTY_PROMISES = 64, /* may take more room than there is */
+    DIRTY_PARTING = 128, /* the node may go */
+    DIRTY_SCHEDULE = 256 /* the trainer is to be told another one */
+};
+
 struct node {
     struct node_config config;
     char name[40];
@@ -97,9 +119,12 @@ struct node {
     struct pool *pool;
     struct effects *out;
     nanos now, next_tick, heard, hello_at;
+    unsigned dirty; /* enum dirty; nothing between steps */
     uint64_t next_job;
 
     enum hub_state hub;
+    const char *lost;     /* why, in this step */
+    enum spoiled spoiled; /* what was, in this step */
     bool control_up, bulk_up;
     bool started; /* the trainer's starting parameters are here and hashed */
     struct msg_welcome welcome;
@@ -125,7 +150,6 @@ struct node {
     struct sum *reference;    /* r, per chunk */
     struct sum *residual;     /* e of gradients, per chunk */
     struct flight *flights;   /* oldest first */
-    unsigned judged;          /* flights, also those of exchange 0 */
     uint64_t merged_iteration; /* newest of which something was merged */
     uint64_t samples_back;    /* of what is offered again and of which nothing
                                  was merged: the next offer stands for them */
@@ -150,8 +174,7 @@ struct node {
     unsigned late; /* offers in a row that came too late to be merged */
     nanos round_trip, answered; /* of which PING: when that was sent */
     bool stopping; /* the hub has called for last offers */
-    bool leaving;  /* the trainer has made its last one, */
-    bool empty_handed; /* or has none to make */
+    bool leaving;  /* the trainer has made its last one, or has none */
     bool given;        /* the last one is merged, or turned down */
     struct blob *last; /* x of that, until the node ends; NULL: none */
     struct msg_snapshot parting; /* what it says of that */
@@ -161,10 +184,17 @@ struct node {
     bool ended;
 };
 
-/* node.c */
+/* What a message does. */
+typedef void handler(struct node *node, const struct msg *msg,
+                     struct blob *payload);
+
+/* state.c */
 void node_job(struct node *node, struct job *job);
 void node_to_hub(struct node *node, const struct msg *msg,
                  struct blob *payload);
+/* Has room again for what a payload takes. */
+void node_credit(struct node *node, uint64_t exchange,
+                 const struct blob *payload);
 void node_to_trainer(struct node *node, const struct msg *msg,
                      struct blob *payload);
 size_t node_chunk_length(const struct node *node, uint32_t chunk);
@@ -173,56 +203,42 @@ struct extent node_extent(const struct node *node, uint32_t chunk);
 void node_hub_is_at(struct node *node, uint64_t version);
 /* F for what is offered; gradients are never offered in fragments. */
 uint32_t node_fragments(const struct node *node, enum exchange kind);
+/* The node's parameters are the run's: offers may begin. */
+void node_starts(struct node *node);
+/* The hub is lost: the node is no member from now on, and the settle pass does
+ * what follows. `why` must stay. */
+void node_lose(struct node *node, const char *why);
+/* And its connections are cut. */
+void node_drop(struct node *node, const char *why);
 void node_end(struct node *node, bool refused, enum farewell farewell,
               const char *text);
 
 /* joining.c */
 void joining_connect(struct node *node, peer_id peer);
-void joining_disconnect(struct node *node, peer_id peer, const char *why);
+void joining_disconnect(struct node *node, peer_id peer);
 void joining_tick(struct node *node);
-/* Ends its part when the hub has said goodbye and nothing more comes. */
-void joining_part(struct node *node);
 void joining_hello(struct node *node);
 /* As one that names no lineage: it needs the hub's parameters. */
 void joining_hello_to_take(struct node *node);
-/* The starting parameters: their hash is the lineage. */
-void joining_begins(struct node *node, struct blob *vector);
-void joining_schedule(struct node *node);
-void joining_drop(struct node *node, const char *why);
 /* The hub is of an earlier life of the run than the node knows: it is left for
  * one of the later life. Where none has been found for some seconds, that life
  * is given up. */
 void joining_send_on(struct node *node);
 /* Says on the bulk connection whose it is. */
 void joining_attach(struct node *node);
-void node_on_view(struct node *node, const struct msg *msg,
-                 struct blob *payload);
-void node_on_tune(struct node *node, const struct msg *msg,
-                 struct blob *payload);
-void node_on_pong(struct node *node, const struct msg *msg,
-                 struct blob *payload);
-void node_on_stop(struct node *node, const struct msg *msg,
-                 struct blob *payload);
-void node_on_bye(struct node *node, const struct msg *msg,
-                struct blob *payload);
+/* Tells the trainer what is due when. */
+void joining_schedule(struct node *node);
+void joining_settle(struct node *node);
+handler node_on_view, node_on_tune, node_on_pong, node_on_stop, node_on_bye;
 
 /* welcome.c */
-/* The node's parameters are the run's: offers may begin. */
-void welcome_settled(struct node *node);
-void node_on_welcome(struct node *node, const struct msg *msg,
-                    struct blob *payload);
+handler node_on_welcome;
 
 /* flight.c */
 struct flight *flight_new(struct node *node,
                           const struct msg_snapshot *snapshot);
 struct flight *flight_find(struct node *node, uint64_t exchange);
 void flight_destroy(struct node *node, struct flight **flight);
-/* Which it sends next; there is one. */
-uint32_t flight_next_chunk(const struct flight *flight);
-/* Sends what there is credit for, as far as the node's rate allows. */
-void flight_send(struct node *node, struct flight *flight);
-/* Goes on with it, the oldest first, when the time has come. */
-void flights_advance(struct node *node);
 /* A chunk has its verdict. `share` of what is to be offered again is taken out
  * of the reference: 1, or less when x - r will show the rest of it. */
 void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
@@ -230,62 +246,30 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
 /* All chunks that have none yet. */
 void flight_judge_rest(struct node *node, struct flight *flight,
                        enum verdict verdict);
-/* Puts what has no verdict back into the reference: all that was in flight
- * when the hub went, up to `merged`, which it had merged. */
-void flights_lost(struct node *node, uint64_t merged);
 void flights_drop(struct node *node);
 /* Tells the trainer that no result will come; keeps the verdicts coming. */
 void flight_forget(struct node *node, struct flight *flight);
 /* Tells the trainer that the hub is done with what it has skipped. */
 void flight_settled(struct node *node, struct flight *flight);
-/* The node starts again from other parameters: nothing is applied any more of
- * what is in flight, nor offered again. What the hub grants of it is sent, so
- * that no round waits; its lineage and base say what it is worth. */
-void flights_obsolete(struct node *node);
-/* Frees the flights that are judged and applied. */
-void flights_sweep(struct node *node);
-/* Whether all that was offered has its verdict. */
-bool flights_judged(const struct node *node);
-void node_on_grant(struct node *node, const struct msg *msg,
-                  struct blob *payload);
-void node_on_credit(struct node *node, const struct msg *msg,
-                   struct blob *payload);
-void node_on_verdict(struct node *node, const struct msg *msg,
-                    struct blob *payload);
-
-/* gradient.c */
-/* A chunk of a flight has its verdict; if it is a gradient's, e follows. */
-void gradient_judged(struct node *node, const struct flight *flight,
-                     uint32_t chunk, enum verdict verdict);
-
-/* cut.c */
-/* With MISS_CUT its chunks go in the order of their squared norm, the largest
- * first: what does not come through in time is what matters least. */
-void flight_order(struct node *node, struct flight *flight);
 /* Once its first chunk is sent: the others stay here, if its time is up. */
 void flight_close(struct node *node, struct flight *flight);
 /* The trainer wants no more of its result: says so to the hub, if that knows of
  * it. */
 void flight_waive(struct node *node, const struct flight *flight);
-/* Says to the hub that nothing of an exchange that it has granted comes. */
-void flight_none(struct node *node, uint64_t exchange);
-void node_on_cut(struct node *node, const struct msg *msg,
-                 struct blob *payload);
+/* Whether all that was offered has its verdict. */
+bool flights_judged(const struct node *node);
+/* Sends what may be sent, the oldest first. */
+void flights_settle(struct node *node);
+handler node_on_grant, node_on_credit, node_on_cut;
 
 /* forming.c */
-/* Begins to offer what was taken. */
+/* Begins to offer what was taken, or says that it is not wanted. */
 void flights_take(struct node *node, const struct msg_snapshot *snapshot,
                   struct blob *values);
-/* Begins to make the offers that wait for nothing any more; after each
- * event. */
-void flights_begin(struct node *node);
 void flight_formed(struct node *node, struct job *job);
-/* The last exchange that the hub, or one before it, has been offered. */
-uint64_t flights_offered(const struct node *node);
-/* Founds the hub's centre: with r, or, if asked to give, with what is kept. */
-void flights_found(struct node *node);
-void node_on_snapshot(struct node *node, const struct msg *msg,
-                     struct blob *payload);
+/* Makes the offers that are formed, and begins with those that wait for nothing
+ * any more. */
+void offers_settle(struct node *node);
 
 /* taking.c */
 /* Asks for the hub's parameters, which come on the other connection; in a new
@@ -302,50 +286,31 @@ void taking_arrives(struct node *node, const struct msg_result *result);
 /* Nothing is taken any more. */
 void taking_ends(struct node *node);
 
-/* spoiled.c */
-/* An offer is not made for that: the hub's are taken instead. */
-void spoiled_offer(struct node *node);
-/* What the hub is to begin with, or to go on from, cannot be given. */
-void spoiled_founder(struct node *node);
-
 /* parting.c */
-/* The trainer makes its last offer, or has none to make. */
-void parting_begins(struct node *node);
-/* All of x, as it was when the trainer left. */
-void parting_keeps(struct node *node, const struct msg_snapshot *snapshot,
-                   struct blob *values);
-/* Its last offer has its verdicts. */
-void parting_judged(struct node *node, const struct flight *flight);
-/* There is nothing to offer any more. */
-void parting_forgets(struct node *node);
+/* The trainer makes its last offer, or has none to make; `values` are all of x,
+ * as it was when the trainer left. */
+void parting_begins(struct node *node, const struct msg_snapshot *snapshot,
+                    struct blob *values);
 /* The hub is lost. */
 void parting_detached(struct node *node, const char *why);
 /* Is gone, whatever is under way. */
 void parting_at_once(struct node *node);
-/* Goes on with it; after each event. */
-void parting_advance(struct node *node);
+/* Frees the flights that are judged and applied; with the last one the node's
+ * part ends. */
+void flights_sweep(struct node *node);
+/* Ends its part when its time has come, or goes on with the last offer. */
+void parting_settle(struct node *node);
 
 /* keep.c */
-void node_on_keep(struct node *node, const struct msg *msg,
-                  struct blob *payload);
-void node_on_saving(struct node *node, const struct msg *msg,
-                    struct blob *payload);
+handler node_on_keep, node_on_saving;
 
 /* result.c */
-void node_on_result(struct node *node, const struct msg *msg,
-                   struct blob *payload);
-/* It is here, raw. */
-void result_arrived(struct node *node, const struct msg_result *result,
-                    struct blob *values);
-void node_on_applied(struct node *node, const struct msg *msg,
-                    struct blob *payload);
-/* Has room again for what a payload takes. */
-void result_credit(struct node *node, uint64_t exchange,
-                   const struct blob *payload);
+void result_decoded(struct node *node, struct job *job);
 void result_corrected(struct node *node, struct job *job);
-/* Gives the trainer all there will be of it, once that is corrected. */
-void result_hand_over(struct node *node, struct flight *flight);
-void results_advance(struct node *node);
+/* Has corrected what waits for no other correction, and gives the trainer what
+ * is. */
+void results_settle(struct node *node);
+handler node_on_result, node_on_applied, node_on_verdict;
 
 /* tasks.c */
 /* Asks the hub for what the trainer has room for. */
@@ -356,17 +321,9 @@ void tasks_forget(struct node *node);
 void tasks_fail(struct node *node);
 /* Reports what has been merged; before judged flights are freed. */
 void tasks_sweep(struct node *node);
-void node_on_idle(struct node *node, const struct msg *msg,
-                  struct blob *payload);
-void node_on_task(struct node *node, const struct msg *msg,
-                  struct blob *payload);
-void node_on_finish(struct node *node, const struct msg *msg,
-                    struct blob *payload);
+handler node_on_idle, node_on_task, node_on_finish;
 
 /* review.c */
-void node_on_review(struct node *node, const struct msg *msg,
-                    struct blob *payload);
-void node_on_examined(struct node *node, const struct msg *msg,
-                      struct blob *payload);
+handler node_on_review, node_on_examined;
 
 #endif

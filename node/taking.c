@@ -71,11 +71,12 @@ void taking_begins(struct node *node, bool fresh)
     else
         flight_destroy(node, &node->before);
     node->takes = node->welcome.run;
-    parting_forgets(node);
+    blob_unref(&node->last);
     node_to_trainer(node, &forget, NULL);
     tasks_fail(node);
     flights_drop(node);
     node->taking = flight_new(node, &nothing);
+    node->dirty |= DIRTY_OFFERS; /* none is made now */
     node_to_hub(node, &ready, NULL);
 }
 
@@ -123,5 +124,5 @@ void taking_resumes(struct node *node, const struct msg_verdict *verdict,
     for (uint32_t i = verdict->first; i < end; i++)
         move(node->taking, node->before, i);
     flight_destroy(node, &node->before);
-    results_advance(node);
+    node->dirty |= DIRTY_RESULTS;
 }

@@ -138,6 +138,7 @@ void node_on_idle(struct node *node, const struct msg *msg,
     (void)msg;
     (void)payload;
     node->tasks.wanted = true;
+    node->dirty |= DIRTY_OVER;
     tasks_ask(node);
 }
 
@@ -175,6 +176,7 @@ void node_on_finish(struct node *node, const struct msg *msg,
             continue;
         task->finished = true;
         task->after = newest_exchange(node);
+        node->dirty |= DIRTY_OVER;
         if (!msg->finish.done) {
             report(node, task->id, false);
             task_remove(tasks, task);

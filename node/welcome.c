@@ -78,12 +78,23 @@ static bool cut_anew(struct node *node)
     return true;
 }
 
-void welcome_settled(struct node *node)
+/* Founds the hub's centre: with r, or, if asked to give, with what is kept. */
+static void found(struct node *node)
 {
-    node->run = node->welcome.run;
-    node->takes = 0;
-    node->start = START_GO;
-    node->diverged = false;
+    struct msg_snapshot nothing = {0};
+
+    flight_destroy(node, &node->founding);
+    node->founding = flight_new(node, &nothing);
+    node->dirty |= DIRTY_OFFERS;
+}
+/* What is kept, as the hub asks for it. */
+static void give(struct node *node)
+{
+    if (node->keep.whole.manifest)
+        found(node);
+    else
+        node_drop(node, "the hub asks for a centre, and this node keeps "
+                        "none");
 }
 
 /* Begins what WELCOME says must come first. */
@@ -96,16 +107,16 @@ static void begin_start(struct node *node, bool fresh)
         if (node->run != node->welcome.run ||
             node->base_version > node->welcome.version)
             node->base_version = node->welcome.version;
-        welcome_settled(node);
+        node_starts(node);
         break;
     case START_TAKE:
         taking_begins(node, fresh);
         break;
     case START_FOUND:
-        flights_found(node);
+        found(node);
         break;
     case START_GIVE:
-        keep_give(node);
+        give(node);
         break;
     case START_HOLD:
     case START_COUNT:
@@ -138,6 +149,21 @@ static void leave_run(struct node *node)
     promises_leave(node);
 }
 
+/* Puts back into r what has no verdict: what was in flight when the hub went,
+ * up to `merged`, which it had merged. */
+static void lose_flights(struct node *node, uint64_t merged)
+{
+    for (struct flight *flight = node->flights; flight; flight = flight->next) {
+        if (flight->stage == FLIGHT_FORMING)
+            continue;
+        flight_judge_rest(node, flight,
+                          flight->snapshot.exchange <= merged ? VERDICT_MERGED
+                                                              : VERDICT_LOST);
+        if (!flight->complete)
+            flight_forget(node, flight);
+    }
+}
+
 /* The hub goes on from a centre, or has one founded: what it has of this node's
  * exchanges is known. While it still looks for its centre, it is not. */
 static void settle(struct node *node)
@@ -150,7 +176,7 @@ static void settle(struct node *node)
     leave_run(node);
     keep_enter(node);
     if (node->unsettled)
-        flights_lost(node, welcome->run == node->run ? welcome->merged : 0);
+        lose_flights(node, welcome->run == node->run ? welcome->merged : 0);
     node->unsettled = false;
     if (welcome->start != START_TAKE) /* else once its parameters are taken */
         promises_settle(node, welcome->merged);
@@ -224,9 +250,9 @@ static bool is_miscut(struct node *node)
     if (!is_cut_otherwise(node) || node->cut_run != node->welcome.run)
         return false;
     node->hello_after = node->now + MISCUT_WAIT;
-    joining_drop(node, "the hub cuts this run into other chunks than it has, "
-                       "which no hub of the run does: it is left, and asked "
-                       "again in 3 s");
+    node_drop(node, "the hub cuts this run into other chunks than it has, "
+                    "which no hub of the run does: it is left, and asked "
+                    "again in 3 s");
     return true;
 }
 
@@ -236,8 +262,8 @@ static bool is_cut_alike(struct node *node)
     if (!is_cut_otherwise(node) || cut_anew(node))
         return true;
     node->hello_after = node->now + SECOND;
-    joining_drop(node, "another run is cut into other chunks; the hub is asked "
-                       "again when what is under way is through");
+    node_drop(node, "another run is cut into other chunks; the hub is asked "
+                    "again when what is under way is through");
     return false;
 }
 
@@ -254,7 +280,7 @@ static void welcomed(struct node *node, bool fresh)
         joining_attach(node);
     }
     keep_announce(node);
-    joining_schedule(node);
+    node->dirty |= DIRTY_SCHEDULE;
 }
 
 void node_on_welcome(struct node *node, const struct msg *msg,
@@ -268,7 +294,7 @@ void node_on_welcome(struct node *node, const struct msg *msg,
     if (!node->started || node->hub == HUB_OVER)
         return;
     if (!welcome_fits(node, welcome)) {
-        joining_drop(node, "the hub's settings make no sense");
+        node_drop(node, "the hub's settings make no sense");
         return;
     }
     if (is_superseded(node, welcome)) {
