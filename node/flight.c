@@ -65,24 +65,27 @@ void flight_destroy(struct node *node, struct flight **reference)
     free(flight);
 }
 
-void flight_forget(struct node *node, struct flight *flight)
+/* Tells the trainer that nothing more comes of it. */
+static void end_result(struct node *node, struct flight *flight)
 {
     struct msg msg = {.kind = MSG_FORGET};
 
-    if (flight->skipped)
-        return;
-    flight->skipped = true;
+    flight->result = RESULT_OVER;
     node->dirty |= DIRTY_RESULTS | DIRTY_OVER;
     msg.forget.first = msg.forget.last = flight->snapshot.exchange;
     node_to_trainer(node, &msg, NULL);
 }
 
+void flight_forget(struct node *node, struct flight *flight)
+{
+    if (flight->result < RESULT_SKIPPED)
+        end_result(node, flight);
+}
+
 void flight_settled(struct node *node, struct flight *flight)
 {
-    if (!flight->awaited || flight->stage != FLIGHT_JUDGED)
-        return;
-    flight->skipped = flight->awaited = false;
-    flight_forget(node, flight);
+    if (flight->result == RESULT_SKIPPED && flight->stage == FLIGHT_JUDGED)
+        end_result(node, flight);
 }
 
 /* Whether progress that got this verdict is to be offered again. What the
@@ -192,9 +195,8 @@ void flights_drop(struct node *node)
         struct flight *flight = node->flights;
 
         node->flights = flight->next;
-        flight->skipped &= !flight->awaited;
-        if (node->out)
-            flight_forget(node, flight);
+        if (node->out && flight->result != RESULT_OVER)
+            end_result(node, flight);
         flight_destroy(node, &flight);
     }
 }
@@ -263,8 +265,7 @@ static void say_closed(struct node *node, const struct flight *flight)
 
 void flight_close(struct node *node, struct flight *flight)
 {
-    if (!flight->closing || !flight->to_send ||
-        flight->to_send == flight->parts)
+    if (!flight->cut || !flight->to_send || flight->to_send == flight->parts)
         return;
     for (; flight->to_send < flight->parts; flight->to_send++)
         flight_judge(node, flight, next_chunk(flight), VERDICT_EXPIRED, 1);
@@ -371,7 +372,7 @@ void node_on_grant(struct node *node, const struct msg *msg,
     if (msg->grant.exchange && (!flight || flight->stage == FLIGHT_JUDGED))
         say_none(node, msg->grant.exchange);
     if (!flight || flight->stage == FLIGHT_JUDGED ||
-        (flight->snapshot.exchange && flight->stage == FLIGHT_FORMING))
+        (flight->snapshot.exchange && flight->stage < FLIGHT_OFFERED))
         return;
     if (flight->snapshot.exchange && flight->stage != FLIGHT_GRANTED) {
         flight->stage = FLIGHT_GRANTED;
@@ -400,12 +401,11 @@ void node_on_cut(struct node *node, const struct msg *msg, struct blob *payload)
 
     (void)payload;
     if (!flight || flight->snapshot.kind != EXCHANGE_DELTA ||
-        flight->snapshot.last || flight->complete || flight->skipped)
+        flight->snapshot.last || flight->result != RESULT_COMING)
         return;
-    flight->closing = true;
-    flight->cut = msg->cut.final;
+    flight->cut = msg->cut.final ? CUT_RESULT : CUT_SENDING;
     flight_close(node, flight);
-    if (!flight->cut)
+    if (!msg->cut.final)
         return;
     flight_waive(node, flight);
     if (!flight->arrived)

@@ -87,7 +87,7 @@ static uint64_t beside(const struct node *node, const struct flight *flight,
 
     for (const struct flight *other = node->flights; other != flight;
          other = other->next)
-        if (other->begun && !other->obsolete &&
+        if (other->stage != FLIGHT_TAKEN && !other->obsolete &&
             other->snapshot.kind == flight->snapshot.kind &&
             fragment_holds(other->part, chunk) && !other->chunks[chunk].judged)
             newest = other->snapshot.exchange;
@@ -96,7 +96,7 @@ static uint64_t beside(const struct node *node, const struct flight *flight,
 
 static void begin(struct node *node, struct flight *flight)
 {
-    flight->begun = true;
+    flight->stage = FLIGHT_FORMING;
     flight->codec = choose_codec(node, &flight->snapshot);
     for (uint32_t i = flight->part.first; i < node->chunks;
          i += flight->part.stride) {
@@ -124,14 +124,13 @@ static bool must_wait(const struct node *node, const struct flight *flight)
 
     for (const struct flight *other = node->flights; other != flight;
          other = other->next)
-        if (((last ||
-              (delta && other->snapshot.kind == EXCHANGE_PARAMETERS)) &&
+        if (((last || (delta && other->snapshot.kind == EXCHANGE_PARAMETERS)) &&
              other->stage != FLIGHT_JUDGED && !other->obsolete) ||
-            (other->stage == FLIGHT_FORMING && !other->obsolete &&
+            (other->stage < FLIGHT_OFFERED && !other->obsolete &&
              other->snapshot.kind == flight->snapshot.kind &&
              flight->snapshot.kind != EXCHANGE_PARAMETERS &&
              fragments_meet(other->part, flight->part) &&
-             (!other->begun || is_lossy(other))))
+             (other->stage == FLIGHT_TAKEN || is_lossy(other))))
             return true;
     return false;
 }
@@ -145,18 +144,18 @@ static bool gives(const struct node *node)
  * hub cannot take it: only then is r what the node has given to nobody. */
 static bool may_found(const struct node *node)
 {
-    if (!node->founding || node->founding->begun)
+    if (!node->founding || node->founding->stage != FLIGHT_TAKEN)
         return false;
     for (const struct flight *flight = node->flights; flight && !gives(node);
          flight = flight->next)
-        if (flight->stage == FLIGHT_FORMING)
+        if (flight->stage < FLIGHT_OFFERED)
             return false;
     return true;
 }
 
 static void found(struct node *node)
 {
-    node->founding->begun = true;
+    node->founding->stage = FLIGHT_FORMING;
     for (uint32_t i = 0; i < node->chunks; i++) {
         struct sum *reference = &node->reference[i];
         struct job *job = job_new(&work_delta, node->pool,
@@ -276,7 +275,7 @@ static void offer(struct node *node, struct flight *flight)
     const struct msg_snapshot *snapshot = &flight->snapshot;
 
     if (flight->broken || flight->obsolete || node->hub != HUB_MEMBER ||
-        node->start != START_GO || (node->leaving && !snapshot->last) ||
+        node->start != START_GO || (node->leave && !snapshot->last) ||
         (is_lossy(flight) && flight->codec != node->welcome.codec)) {
         flight_judge_rest(node, flight,
                           snapshot->kind == EXCHANGE_GRADIENT
@@ -308,7 +307,7 @@ static void offer(struct node *node, struct flight *flight)
         flight->part.stride < 2 ? FRAGMENT_ALL : snapshot->fragment;
     msg.offer.lineage = flight->lineage;
     node_to_hub(node, &msg, NULL);
-    if (flight->cut)
+    if (flight->cut == CUT_RESULT)
         flight_waive(node, flight);
 }
 
@@ -320,7 +319,7 @@ static void offer_formed(struct node *node)
 
     for (struct flight *flight = node->flights; flight; flight = next) {
         next = flight->next;
-        if (flight->stage != FLIGHT_FORMING)
+        if (flight->stage >= FLIGHT_OFFERED)
             continue;
         if (flight->forming < flight->parts)
             return;
@@ -405,7 +404,7 @@ void offers_settle(struct node *node)
 {
     offer_formed(node);
     for (struct flight *flight = node->flights; flight; flight = flight->next)
-        if (!flight->begun && !must_wait(node, flight))
+        if (flight->stage == FLIGHT_TAKEN && !must_wait(node, flight))
             begin(node, flight);
     if (may_found(node))
         found(node);

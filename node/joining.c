@@ -53,7 +53,7 @@ static void hello(struct node *node, bool named)
 {
     struct msg msg = {.kind = MSG_HELLO};
 
-    if (!node->started || !node->control_up || node->ended ||
+    if (!node->started || !node->control_up || node->hub == HUB_OVER ||
         node->now < node->hello_after)
         return;
     msg.hello.protocol_min = PROTOCOL_MIN;
@@ -178,7 +178,7 @@ static void detach(struct node *node, const char *why)
                  "%s; training goes on alone", why);
     for (struct flight *flight = node->flights; flight;
          flight = flight->next)
-        if (!flight->complete)
+        if (flight->result == RESULT_COMING)
             flight_forget(node, flight);
     flight_destroy(node, &node->founding);
     taking_breaks(node);

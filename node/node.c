@@ -151,7 +151,7 @@ static void node_on_snapshot(struct node *node, const struct msg *msg,
         begin(node, payload);
         return;
     }
-    if (node->leaving && snapshot->last) {
+    if (node->leave && snapshot->last) {
         parting_at_once(node);
         return;
     }
@@ -260,14 +260,14 @@ static void step(void *self, const struct event *event, struct effects *out)
     node->now = event->now;
     node->out = out;
     on_event(node, event);
-    if (node->now >= node->next_tick && !node->ended) {
+    if (node->now >= node->next_tick && node->hub != HUB_OVER) {
         node->next_tick = node->now + NODE_TICK;
         if (!node->part_at)
             joining_tick(node);
     }
     if (node->send_at <= node->now || node->spread_at <= node->now)
         node->dirty |= DIRTY_CHUNKS;
-    if (node->leaving || node->part_at)
+    if (node->leave || node->part_at)
         node->dirty |= DIRTY_PARTING;
     settle(node);
     node->out = NULL;
@@ -278,7 +278,7 @@ static nanos deadline(const void *self)
     const struct node *node = self;
     nanos next = node->next_tick;
 
-    if (node->ended)
+    if (node->hub == HUB_OVER)
         return NEVER;
     if (node->part_at && node->part_at < next)
         next = node->part_at;
@@ -293,7 +293,7 @@ struct machine node_machine(struct node *node)
 
 bool node_ended(const struct node *node)
 {
-    return node->ended;
+    return node->hub == HUB_OVER;
 }
 
 bool node_gives(const struct node *node)
@@ -302,7 +302,7 @@ bool node_gives(const struct node *node)
 
     while (flight && flight->stage != FLIGHT_GRANTED)
         flight = flight->next;
-    return flight && node->leaving && node->hub == HUB_MEMBER && !node->ended;
+    return flight && node->leave && node->hub == HUB_MEMBER;
 }
 
 void node_look(const struct node *node, struct node_view *view)
@@ -315,12 +315,12 @@ void node_look(const struct node *node, struct node_view *view)
          flight = flight->next)
         view->in_flight++;
     (void)snprintf(view->state, sizeof view->state, "%s",
-                   node->ended          ? "the run is over"
-                   : view->attached     ? start_words[node->start].doc
-                   : node->control_up   ? "training; waiting for the hub's "
-                                          "welcome"
-                                        : "training alone; looking for the "
-                                          "hub");
+                   node->hub == HUB_OVER ? "the run is over"
+                   : view->attached      ? start_words[node->start].doc
+                   : node->control_up    ? "training; waiting for the hub's "
+                                           "welcome"
+                                         : "training alone; looking for the "
+                                           "hub");
 }
 
 const char *node_check(const struct node *node)
@@ -341,7 +341,7 @@ const char *node_check(const struct node *node)
                                 flight->snapshot.exchange)
             return "flights are out of order";
     }
-    if (!broken && flights > NODE_MAX_FLIGHT + (unsigned)node->leaving)
+    if (!broken && flights > NODE_MAX_FLIGHT + (node->leave != LEAVE_NOT))
         broken = "too many exchanges in flight";
     return broken;
 }

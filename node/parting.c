@@ -32,7 +32,8 @@ static void hurry(struct node *node)
 
     while ((flight = newest_before(node, flight)) != NULL) {
         if (cut && flight->snapshot.kind == EXCHANGE_DELTA) {
-            flight->closing = true;
+            if (!flight->cut)
+                flight->cut = CUT_SENDING;
             flight_close(node, flight);
         }
         flight_waive(node, flight);
@@ -44,7 +45,7 @@ void parting_begins(struct node *node, const struct msg_snapshot *snapshot,
 {
     size_t whole = node->config.schema->elements * sizeof(float);
 
-    node->leaving = true;
+    node->leave = LEAVE_WANTED;
     hurry(node);
     node->return_until =
         (node->control_up ? node->now : node->away) + RETURN_WAIT;
@@ -70,15 +71,15 @@ void parting_at_once(struct node *node)
 {
     struct msg bye = {.kind = MSG_BYE};
 
-    if (node->ended)
+    if (node->hub == HUB_OVER)
         return;
     bye.bye.farewell = FAREWELL_LEAVING;
     if (node->hub == HUB_MEMBER)
         node_to_hub(node, &bye, NULL);
-    if (node->last && !node->given)
+    if (node->last && node->leave != LEAVE_GIVEN)
         say_lost(node, "its last offer could not be made");
     node_end(node, false, FAREWELL_LEAVING,
-             node->given && node->stopping
+             node->leave == LEAVE_GIVEN && node->stopping
                  ? "left the run; its hub was lost before it had said that the "
                    "run is saved"
                  : "left the run");
@@ -88,7 +89,7 @@ void parting_at_once(struct node *node)
  * may be lost, and the next one needs the offer again. */
 static void judged(struct node *node, const struct flight *flight)
 {
-    node->given = true;
+    node->leave = LEAVE_GIVEN;
     if (flight->kept)
         say_lost(node, "its last offer was not merged");
     if (!node->stopping)
@@ -100,7 +101,8 @@ static void judged(struct node *node, const struct flight *flight)
 static bool is_over(const struct node *node, const struct flight *flight)
 {
     return flight->stage == FLIGHT_JUDGED &&
-           (flight->snapshot.last ? flights_judged(node) : flight->skipped);
+           (flight->snapshot.last ? flights_judged(node)
+                                  : flight->result >= RESULT_SKIPPED);
 }
 
 void flights_sweep(struct node *node)
@@ -124,18 +126,18 @@ void flights_sweep(struct node *node)
 
 void parting_detached(struct node *node, const char *why)
 {
-    if (!node->superseded || !node->leaving) {
+    if (!node->superseded || !node->leave) {
         node->away = node->now;
         node->return_until = node->now + RETURN_WAIT;
     }
-    if (node->leaving && !node->last)
+    if (node->leave && !node->last)
         node_end(node, false, FAREWELL_LEAVING, why);
 }
 
 /* Whether it is on its way, or through and the hub's to save. */
 static bool is_made(const struct node *node)
 {
-    if (node->given && node->stopping)
+    if (node->leave == LEAVE_GIVEN && node->stopping)
         return true;
     for (const struct flight *flight = node->flights; flight;
          flight = flight->next)
@@ -165,7 +167,7 @@ static void wait_or_go(struct node *node)
 {
     bool trains = node->hub == HUB_MEMBER && node->start == START_GO;
 
-    if (trains && !node->given)
+    if (trains && node->leave != LEAVE_GIVEN)
         offer_kept(node);
     else if (trains || !node->run || node->now >= node->return_until)
         parting_at_once(node);
@@ -181,7 +183,7 @@ void parting_settle(struct node *node)
 {
     if (node->part_at && is_through(node))
         node_end(node, false, FAREWELL_DONE, node->goodbye);
-    if (!node->leaving || node->ended || node->part_at)
+    if (!node->leave || node->hub == HUB_OVER || node->part_at)
         return;
     if (node->welcome.exchange == EXCHANGE_GRADIENT)
         blob_unref(&node->last);

@@ -97,7 +97,7 @@ static uint64_t offered(const struct node *node)
 {
     const struct flight *flight = node->flights;
 
-    while (flight && flight->stage != FLIGHT_FORMING)
+    while (flight && flight->stage >= FLIGHT_OFFERED)
         flight = flight->next;
     return flight ? flight->snapshot.exchange - 1 : node->newest;
 }

@@ -29,9 +29,10 @@ static int corrections_ahead(const struct node *node,
 
     for (const struct flight *other = node->flights; other && other != flight;
          other = other->next) {
-        if (other->skipped || !fragments_meet(other->part, flight->part))
+        if (other->result >= RESULT_SKIPPED ||
+            !fragments_meet(other->part, flight->part))
             continue;
-        if (!other->complete || node->welcome.miss == MISS_SKIP ||
+        if (other->result == RESULT_COMING || node->welcome.miss == MISS_SKIP ||
             !other->rebase)
             return -1;
         ahead++;
@@ -57,7 +58,7 @@ static struct job *correction(struct node *node, struct flight *flight,
     at = sum_into(&place->sent, -weight, job, at);
     for (struct flight *other = node->flights; other != flight;
          other = other->next)
-        if (!other->skipped && other->chunks[chunk].applied &&
+        if (other->result < RESULT_SKIPPED && other->chunks[chunk].applied &&
             moves_along(flight, &other->chunks[chunk]))
             job->in[at++] = (struct input){
                 blob_ref(other->chunks[chunk].applied), -weight, CODEC_RAW};
@@ -96,7 +97,8 @@ static void hand_over(struct node *node, struct flight *flight)
 {
     struct msg msg = {.kind = MSG_APPLY};
 
-    flight->complete = flight->rebase = true;
+    flight->result = RESULT_HANDED;
+    flight->rebase = true;
     msg.apply.exchange = flight->snapshot.exchange;
     msg.apply.parts = flight->corrected;
     for (uint32_t i = flight->part.first; i < node->chunks;
@@ -121,7 +123,7 @@ static void advance(struct node *node, struct flight *flight)
 {
     int ahead;
 
-    if (!flight || flight->skipped || flight->complete)
+    if (!flight || flight->result != RESULT_COMING)
         return;
     ahead = flight->correcting == flight->arrived ? -1
             : flight == node->taking              ? 0
@@ -131,7 +133,8 @@ static void advance(struct node *node, struct flight *flight)
         if (flight->chunks[i].result && !flight->chunks[i].job)
             correct(node, flight, i, ahead);
     if (flight->corrected &&
-        flight->corrected == (flight->cut ? flight->arrived : flight->parts))
+        flight->corrected ==
+            (flight->cut == CUT_RESULT ? flight->arrived : flight->parts))
         hand_over(node, flight);
 }
 
@@ -161,12 +164,12 @@ static void arrived(struct node *node, const struct msg_result *result,
         return;
     keep_result(node, result, values);
     if (!flight || !fragment_holds(flight->part, result->chunk) ||
-        (result->exchange && flight->stage == FLIGHT_FORMING))
+        (result->exchange && flight->stage < FLIGHT_OFFERED))
         return;
     place = &flight->chunks[result->chunk];
     if (place->result)
         return;
-    if (flight->cut || flight->skipped) {
+    if (flight->cut == CUT_RESULT || flight->result >= RESULT_SKIPPED) {
         flight_judge(node, flight, result->chunk, result->verdict, 1);
         return;
     }
@@ -214,8 +217,7 @@ void result_corrected(struct node *node, struct job *job)
     struct flight *flight = flight_of(node, job->tag[0]);
 
     if (!flight || flight->chunks[job->tag[1]].job != job->id ||
-        flight->complete || flight->skipped ||
-        job->tag[3] != node->welcome.session)
+        flight->result != RESULT_COMING || job->tag[3] != node->welcome.session)
         return;
     if (job->status != STATUS_OK) {
         node_drop(node, "a result was damaged on its way");
@@ -337,7 +339,7 @@ static void arrive(struct node *node, struct flight *flight)
             replaced = &flight->chunks[i];
     }
     raise_base(node, flight);
-    flight->skipped = true;
+    flight->result = RESULT_OVER;
     if (!replaced)
         return;
     if (replaced->lineage != node->lineage)
@@ -364,15 +366,15 @@ void node_on_applied(struct node *node, const struct msg *msg,
     struct flight *flight = flight_of(node, msg->applied.exchange);
 
     (void)payload;
-    if (!flight || flight->skipped)
+    if (!flight || flight->result >= RESULT_SKIPPED)
         return;
     if (msg->applied.skipped) {
-        flight->skipped = flight->awaited = true;
+        flight->result = RESULT_SKIPPED;
         flight_settled(node, flight);
         node->dirty |= DIRTY_RESULTS | DIRTY_OVER;
         return;
     }
-    if (!flight->complete)
+    if (flight->result != RESULT_HANDED)
         return;
     if (!msg->applied.exchange) {
         taken(node);
@@ -399,7 +401,7 @@ void node_on_verdict(struct node *node, const struct msg *msg,
         taking_resumes(node, verdict, end);
         return;
     }
-    if (flight && flight->stage == FLIGHT_FORMING)
+    if (flight && flight->stage < FLIGHT_OFFERED)
         flight = NULL;
     for (uint32_t i = verdict->first; flight && i < end; i++)
         flight_judge(node, flight, i, verdict->verdict, 1);
@@ -412,6 +414,7 @@ void node_on_verdict(struct node *node, const struct msg *msg,
         verdict->version > node->base_version)
         node->base_version = verdict->version;
     node_hub_is_at(node, verdict->version);
-    if (flight->arrived < flight->parts && !flight->complete && !flight->cut)
+    if (flight->arrived < flight->parts && flight->cut != CUT_RESULT &&
+        flight->result == RESULT_COMING)
         flight_forget(node, flight);
 }

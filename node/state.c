@@ -69,9 +69,8 @@ void node_end(struct node *node, bool refused, enum farewell farewell,
 {
     struct msg msg = {.kind = MSG_ENDED};
 
-    if (node->ended)
+    if (node->hub == HUB_OVER)
         return;
-    node->ended = true;
     node->hub = HUB_OVER;
     msg.ended.refused = refused;
     msg.ended.farewell = farewell;

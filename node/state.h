@@ -57,10 +57,25 @@ struct flight_chunk {
 };
 
 enum flight_stage {
-    FLIGHT_FORMING,  /* its deltas are being computed */
-    FLIGHT_OFFERED,  /* the hub knows of it */
-    FLIGHT_GRANTED,  /* its chunks are on their way */
-    FLIGHT_JUDGED    /* every chunk has its verdict */
+    FLIGHT_TAKEN,   /* it waits for others */
+    FLIGHT_FORMING, /* what it gives is being computed */
+    FLIGHT_OFFERED, /* the hub knows of it */
+    FLIGHT_GRANTED, /* its chunks are on their way */
+    FLIGHT_JUDGED   /* every chunk has its verdict */
+};
+
+/* At the trainer. */
+enum result_stage {
+    RESULT_COMING,
+    RESULT_HANDED,  /* it has all it is to apply */
+    RESULT_SKIPPED, /* it will not apply it, and waits for its verdicts */
+    RESULT_OVER     /* it has applied it, or was told to forget it */
+};
+
+enum flight_cut {
+    CUT_NOT,
+    CUT_SENDING, /* no more of it is sent, but for a first chunk */
+    CUT_RESULT   /* and what has arrived is all that the trainer gets */
 };
 
 /* An exchange, from the snapshot until it is judged and applied. Number 0
@@ -79,19 +94,22 @@ struct flight {
     int64_t credit; /* bytes that may be sent; below 0: owed */
     nanos spacing;  /* between its chunks */
     nanos next_at;  /* when the next one may be sent */
-    bool begun;      /* what it gives is being computed, or has been */
-    bool closing;    /* no more of it is sent, but for a first chunk */
-    bool cut;        /* what has arrived is all that the trainer gets */
-    bool complete;   /* the trainer has all it is to apply */
-    bool rebase;     /* then: all of that is REBASE */
-    bool skipped;    /* the trainer will not apply it */
-    bool awaited;    /* by the trainer, which has skipped it: its verdicts */
+    enum flight_cut cut;
+    enum result_stage result;
+    bool rebase;     /* all that the trainer is to apply is REBASE */
     bool broken;     /* not finite: it must not be sent */
     bool obsolete;   /* the parameters it was taken from were replaced */
     bool adrift; /* the last one, lost with its connection: it is made again */
     bool merged, kept; /* some of it: is in the centre; is offered again */
     struct flight *next;
     struct flight_chunk chunks[];
+};
+
+/* From the trainer's last offer on. */
+enum leave {
+    LEAVE_NOT,
+    LEAVE_WANTED, /* that is to be made, or there is none */
+    LEAVE_GIVEN   /* it is merged, or turned down */
 };
 
 /* Parameters that hold NaN or infinity: the trainer's, or what the hub is to
@@ -174,14 +192,12 @@ struct node {
     unsigned late; /* offers in a row that came too late to be merged */
     nanos round_trip, answered; /* of which PING: when that was sent */
     bool stopping; /* the hub has called for last offers */
-    bool leaving;  /* the trainer has made its last one, or has none */
-    bool given;        /* the last one is merged, or turned down */
+    enum leave leave;
     struct blob *last; /* x of that, until the node ends; NULL: none */
     struct msg_snapshot parting; /* what it says of that */
     uint64_t newest;   /* exchange that the node has begun */
     nanos away;        /* since then it is no member, if it was one */
     nanos return_until; /* the way back to the hub is waited for */
-    bool ended;
 };
 
 /* What a message does. */

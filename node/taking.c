@@ -26,7 +26,7 @@ static void keep_before(struct node *node)
 
 void taking_breaks(struct node *node)
 {
-    if (!node->taking || node->taking->complete)
+    if (!node->taking || node->taking->result == RESULT_HANDED)
         return;
     if (here(node, node->taking) >= here(node, node->before))
         keep_before(node);

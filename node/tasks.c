@@ -73,7 +73,8 @@ static bool is_merged(const struct node *node, const struct flight *flight)
 /* Whether the trainer is told to begin anew from the hub's parameters. */
 static bool is_replaced(const struct flight *flight)
 {
-    return flight->complete && flight->chunks[0].verb == VERB_REPLACE;
+    return flight->result == RESULT_HANDED &&
+           flight->chunks[0].verb == VERB_REPLACE;
 }
 
 /* Something was not merged. A gradient is lost, and with it the tasks it may

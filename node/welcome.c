@@ -132,7 +132,7 @@ static void leave_flights(struct node *node)
         if (flight->stage != FLIGHT_GRANTED)
             continue;
         flight_judge_rest(node, flight, VERDICT_MERGED);
-        if (!flight->complete)
+        if (flight->result == RESULT_COMING)
             flight_forget(node, flight);
     }
 }
@@ -154,12 +154,12 @@ static void leave_run(struct node *node)
 static void lose_flights(struct node *node, uint64_t merged)
 {
     for (struct flight *flight = node->flights; flight; flight = flight->next) {
-        if (flight->stage == FLIGHT_FORMING)
+        if (flight->stage < FLIGHT_OFFERED)
             continue;
         flight_judge_rest(node, flight,
                           flight->snapshot.exchange <= merged ? VERDICT_MERGED
                                                               : VERDICT_LOST);
-        if (!flight->complete)
+        if (flight->result == RESULT_COMING)
             flight_forget(node, flight);
     }
 }
@@ -216,8 +216,9 @@ static void begin_session(struct node *node, const struct msg_welcome *welcome)
     review_drop(node);
     node->unsettled = true;
     node->hub_version = 0;
-    node->given &= welcome->run == node->run &&
-                   welcome->merged >= node->parting.exchange;
+    if (node->leave == LEAVE_GIVEN &&
+        (welcome->run != node->run || welcome->merged < node->parting.exchange))
+        node->leave = LEAVE_WANTED;
 }
 
 /* Else that is the end: nothing that comes later would fit either. */
