@@ -363,14 +363,13 @@ static struct flight *flight_granted(struct node *node, uint64_t exchange)
     return exchange ? flight_find(node, exchange) : node->founding;
 }
 
-void node_on_grant(struct node *node, const struct msg *msg,
-                  struct blob *payload)
+void node_on_grant(struct node *node, const struct event *event)
 {
-    struct flight *flight = flight_granted(node, msg->grant.exchange);
+    struct flight *flight = flight_granted(node, event->msg->grant.exchange);
 
-    (void)payload;
-    if (msg->grant.exchange && (!flight || flight->stage == FLIGHT_JUDGED))
-        say_none(node, msg->grant.exchange);
+    if (event->msg->grant.exchange &&
+        (!flight || flight->stage == FLIGHT_JUDGED))
+        say_none(node, event->msg->grant.exchange);
     if (!flight || flight->stage == FLIGHT_JUDGED ||
         (flight->snapshot.exchange && flight->stage < FLIGHT_OFFERED))
         return;
@@ -379,33 +378,30 @@ void node_on_grant(struct node *node, const struct msg *msg,
         flight->spacing = spacing_of(node, flight);
         flight->next_at = node->now;
     }
-    credit(flight, msg->grant.credit);
+    credit(flight, event->msg->grant.credit);
     node->dirty |= DIRTY_CHUNKS;
 }
 
-void node_on_credit(struct node *node, const struct msg *msg,
-                   struct blob *payload)
+void node_on_credit(struct node *node, const struct event *event)
 {
-    struct flight *flight = flight_granted(node, msg->credit.exchange);
+    struct flight *flight = flight_granted(node, event->msg->credit.exchange);
 
-    (void)payload;
     if (!flight)
         return;
-    credit(flight, msg->credit.more);
+    credit(flight, event->msg->credit.more);
     node->dirty |= DIRTY_CHUNKS;
 }
 
-void node_on_cut(struct node *node, const struct msg *msg, struct blob *payload)
+void node_on_cut(struct node *node, const struct event *event)
 {
-    struct flight *flight = flight_find(node, msg->cut.exchange);
+    struct flight *flight = flight_find(node, event->msg->cut.exchange);
 
-    (void)payload;
     if (!flight || flight->snapshot.kind != EXCHANGE_DELTA ||
         flight->snapshot.last || flight->result != RESULT_COMING)
         return;
-    flight->cut = msg->cut.final ? CUT_RESULT : CUT_SENDING;
+    flight->cut = event->msg->cut.final ? CUT_RESULT : CUT_SENDING;
     flight_close(node, flight);
-    if (!msg->cut.final)
+    if (!event->msg->cut.final)
         return;
     flight_waive(node, flight);
     if (!flight->arrived)

@@ -221,62 +221,58 @@ void joining_send_on(struct node *node)
     node_drop(node, farewell_words[FAREWELL_SUPERSEDED].doc);
 }
 
-void node_on_view(struct node *node, const struct msg *msg,
-                 struct blob *payload)
+void node_on_view(struct node *node, const struct event *event)
 {
-    (void)payload;
-    if (msg->view.shards && msg->view.shard >= msg->view.shards) {
+    const struct msg_view *view = &event->msg->view;
+
+    if (view->shards && view->shard >= view->shards) {
         node_drop(node, "the hub names a part of the data that is none");
         return;
     }
-    node->view = msg->view;
-    keep_told(node, msg->view.epoch);
+    node->view = *view;
+    keep_told(node, view->epoch);
     if (node->hub == HUB_MEMBER)
         node->dirty |= DIRTY_SCHEDULE;
 }
 
-void node_on_tune(struct node *node, const struct msg *msg,
-                 struct blob *payload)
+void node_on_tune(struct node *node, const struct event *event)
 {
-    (void)payload;
-    if (node->hub != HUB_MEMBER || !msg->tune.every)
+    const struct msg_tune *tune = &event->msg->tune;
+
+    if (node->hub != HUB_MEMBER || !tune->every)
         return;
-    node->welcome.every = msg->tune.every;
-    node->welcome.exchange = msg->tune.exchange;
-    node->welcome.fragments = msg->tune.fragments;
+    node->welcome.every = tune->every;
+    node->welcome.exchange = tune->exchange;
+    node->welcome.fragments = tune->fragments;
     node->dirty |= DIRTY_SCHEDULE;
 }
 
-void node_on_pong(struct node *node, const struct msg *msg,
-                 struct blob *payload)
+void node_on_pong(struct node *node, const struct event *event)
 {
-    (void)payload;
-    node_hub_is_at(node, msg->pong.version);
-    if (msg->pong.sent <= node->answered || msg->pong.sent > node->now)
+    nanos sent = event->msg->pong.sent;
+
+    node_hub_is_at(node, event->msg->pong.version);
+    if (sent <= node->answered || sent > node->now)
         return;
-    node->answered = msg->pong.sent;
-    node->round_trip = node->now - msg->pong.sent;
+    node->answered = sent;
+    node->round_trip = node->now - sent;
 }
 
-void node_on_stop(struct node *node, const struct msg *msg,
-                 struct blob *payload)
+void node_on_stop(struct node *node, const struct event *event)
 {
     struct msg ended = {.kind = MSG_ENDED};
 
-    (void)payload;
     node->stopping = true;
     ended.ended.farewell = FAREWELL_DONE;
     (void)snprintf(ended.ended.text, sizeof ended.ended.text, "%s",
-                   msg->stop.reason);
+                   event->msg->stop.reason);
     node_to_trainer(node, &ended, NULL);
 }
 
-void node_on_bye(struct node *node, const struct msg *msg,
-                struct blob *payload)
+void node_on_bye(struct node *node, const struct event *event)
 {
-    const struct msg_bye *bye = &msg->bye;
+    const struct msg_bye *bye = &event->msg->bye;
 
-    (void)payload;
     if (bye->farewell == FAREWELL_STRANGER) {
         node_lose(node, "the hub was started again");
         if (node->now - node->hello_at >= HELLO_AGAIN / 12)

@@ -211,37 +211,35 @@ static bool is_newer(const struct keep *keep, const struct msg_keep *msg)
            (msg->epoch == whole->epoch && msg->version > whole->version);
 }
 
-void node_on_saving(struct node *node, const struct msg *msg,
-                    struct blob *payload)
+void node_on_saving(struct node *node, const struct event *event)
 {
-    (void)payload;
-    promises_saved(node, msg->saving.merged);
+    promises_saved(node, event->msg->saving.merged);
 }
 
-void node_on_keep(struct node *node, const struct msg *msg,
-                  struct blob *payload)
+void node_on_keep(struct node *node, const struct event *event)
 {
+    const struct msg_keep *told = &event->msg->keep;
+    struct blob *payload = event->payload;
     struct keep *keep = &node->keep;
     struct manifest manifest;
 
-    if (!payload ||
-        !manifest_read(&manifest, payload->bytes, payload->size) ||
-        manifest.chunks != node->chunks || msg->keep.version == UINT64_MAX) {
+    if (!payload || !manifest_read(&manifest, payload->bytes, payload->size) ||
+        manifest.chunks != node->chunks || told->version == UINT64_MAX) {
         node_drop(node, "a manifest of the centre makes no sense");
         return;
     }
     if (node->hub != HUB_MEMBER || node->welcome.run != keep->run ||
         !manifest_is_whole(&manifest))
         return;
-    keep_told(node, msg->keep.epoch);
-    promises_mark(&node->promises.kept, msg->keep.merged);
-    if (!is_newer(keep, &msg->keep))
+    keep_told(node, told->epoch);
+    promises_mark(&node->promises.kept, told->merged);
+    if (!is_newer(keep, told))
         return;
     kept_clear(node, &keep->coming);
     keep->coming.manifest = blob_ref(payload);
-    keep->coming.epoch = msg->keep.epoch;
-    keep->coming.version = msg->keep.version;
-    keep->coming.merged = msg->keep.merged;
+    keep->coming.epoch = told->epoch;
+    keep->coming.version = told->version;
+    keep->coming.merged = told->merged;
     keep->coming.missing = node->chunks;
     keep->coming.chunks = need_memory(node->chunks, sizeof(struct blob *));
     if (!collect(node, &manifest))

@@ -113,11 +113,9 @@ static void measure_rate(struct node *node)
     node->rate_waited = progress->waited;
 }
 
-static void node_on_progress(struct node *node, const struct msg *msg,
-                            struct blob *payload)
+static void node_on_progress(struct node *node, const struct event *event)
 {
-    (void)payload;
-    node->progress = msg->progress;
+    node->progress = event->msg->progress;
     measure_rate(node);
 }
 
@@ -142,13 +140,12 @@ static void begun(struct node *node, struct job *job)
 }
 
 /* The first ones, the last offer, which a second one ends, or any other. */
-static void node_on_snapshot(struct node *node, const struct msg *msg,
-                             struct blob *payload)
+static void node_on_snapshot(struct node *node, const struct event *event)
 {
-    const struct msg_snapshot *snapshot = &msg->snapshot;
+    const struct msg_snapshot *snapshot = &event->msg->snapshot;
 
     if (snapshot->exchange == 0 && !snapshot->last) {
-        begin(node, payload);
+        begin(node, event->payload);
         return;
     }
     if (node->leave && snapshot->last) {
@@ -158,8 +155,8 @@ static void node_on_snapshot(struct node *node, const struct msg *msg,
     if (snapshot->exchange > node->newest)
         node->newest = snapshot->exchange;
     if (snapshot->last)
-        parting_begins(node, snapshot, payload);
-    flights_take(node, snapshot, payload);
+        parting_begins(node, snapshot, event->payload);
+    flights_take(node, snapshot, event->payload);
 }
 
 static void on_message(struct node *node, const struct event *event)
@@ -172,7 +169,7 @@ static void on_message(struct node *node, const struct event *event)
     if (event->peer != PEER_TRAINER)
         node->heard = node->now;
     if (handle)
-        handle(node, event->msg, event->payload);
+        handle(node, event);
 }
 
 /* What the end of a job does. */

@@ -186,10 +186,9 @@ static void arrived(struct node *node, const struct msg_result *result,
                      put_back(result));
 }
 
-void node_on_result(struct node *node, const struct msg *msg,
-                   struct blob *payload)
+void node_on_result(struct node *node, const struct event *event)
 {
-    const struct msg_result *result = &msg->result;
+    const struct msg_result *result = &event->msg->result;
 
     if (result->weight < 0 || result->weight > 1) {
         node_drop(node, "a result has a weight that is none");
@@ -202,14 +201,14 @@ void node_on_result(struct node *node, const struct msg *msg,
     node_hub_is_at(node, result->version);
     if (!result->exchange)
         taking_arrives(node, result);
-    if (payload && result->chunk < node->chunks &&
+    if (event->payload && result->chunk < node->chunks &&
         held_decodes(node, result)) {
-        held_arrives(node, result, payload);
+        held_arrives(node, result, event->payload);
         return;
     }
-    node_credit(node, result->exchange, payload);
-    if (payload && result->chunk < node->chunks)
-        arrived(node, result, payload);
+    node_credit(node, result->exchange, event->payload);
+    if (event->payload && result->chunk < node->chunks)
+        arrived(node, result, event->payload);
 }
 
 void result_corrected(struct node *node, struct job *job)
@@ -360,15 +359,13 @@ static void taken(struct node *node)
     node->dirty |= DIRTY_SCHEDULE;
 }
 
-void node_on_applied(struct node *node, const struct msg *msg,
-                    struct blob *payload)
+void node_on_applied(struct node *node, const struct event *event)
 {
-    struct flight *flight = flight_of(node, msg->applied.exchange);
+    struct flight *flight = flight_of(node, event->msg->applied.exchange);
 
-    (void)payload;
     if (!flight || flight->result >= RESULT_SKIPPED)
         return;
-    if (msg->applied.skipped) {
+    if (event->msg->applied.skipped) {
         flight->result = RESULT_SKIPPED;
         flight_settled(node, flight);
         node->dirty |= DIRTY_RESULTS | DIRTY_OVER;
@@ -376,7 +373,7 @@ void node_on_applied(struct node *node, const struct msg *msg,
     }
     if (flight->result != RESULT_HANDED)
         return;
-    if (!msg->applied.exchange) {
+    if (!event->msg->applied.exchange) {
         taken(node);
         return;
     }
@@ -384,14 +381,12 @@ void node_on_applied(struct node *node, const struct msg *msg,
     node->dirty |= DIRTY_RESULTS | DIRTY_OVER;
 }
 
-void node_on_verdict(struct node *node, const struct msg *msg,
-                     struct blob *payload)
+void node_on_verdict(struct node *node, const struct event *event)
 {
-    const struct msg_verdict *verdict = &msg->verdict;
+    const struct msg_verdict *verdict = &event->msg->verdict;
     struct flight *flight = flight_find(node, verdict->exchange);
     uint32_t end;
 
-    (void)payload;
     if (verdict->first >= node->chunks)
         return;
     end = verdict->chunks < node->chunks - verdict->first

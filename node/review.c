@@ -74,24 +74,23 @@ static void gather(struct node *node)
     node_job(node, job);
 }
 
-void node_on_review(struct node *node, const struct msg *msg,
-                    struct blob *payload)
+void node_on_review(struct node *node, const struct event *event)
 {
     struct node_review *review = &node->review;
-    uint32_t chunk = msg->review.chunk;
+    uint32_t chunk = event->msg->review.chunk;
 
-    node_credit(node, 0, payload);
-    if (node->hub != HUB_MEMBER || !msg->review.review ||
-        chunk >= node->chunks || !payload ||
-        payload->size != node_chunk_length(node, chunk) * sizeof(float))
+    node_credit(node, 0, event->payload);
+    if (node->hub != HUB_MEMBER || !event->msg->review.review ||
+        chunk >= node->chunks || !event->payload ||
+        event->payload->size != node_chunk_length(node, chunk) * sizeof(float))
         return;
-    if (msg->review.review != review->review)
-        begin(node, msg->review.review);
+    if (event->msg->review.review != review->review)
+        begin(node, event->msg->review.review);
     if (!node->config.reviews || review->arrived == node->chunks ||
         review->chunks[chunk])
         return;
-    review->chunks[chunk] = blob_ref(payload);
-    review->checksums[chunk] = msg->review.checksum;
+    review->chunks[chunk] = blob_ref(event->payload);
+    review->checksums[chunk] = event->msg->review.checksum;
     if (++review->arrived == node->chunks)
         gather(node);
 }
@@ -110,12 +109,11 @@ void review_gathered(struct node *node, struct job *job)
     node_to_trainer(node, &msg, job->out[0]);
 }
 
-void node_on_examined(struct node *node, const struct msg *msg,
-                      struct blob *payload)
+void node_on_examined(struct node *node, const struct event *event)
 {
-    (void)payload;
-    if (msg->examined.number != node->review.number || !node->review.review)
+    if (event->msg->examined.number != node->review.number ||
+        !node->review.review)
         return;
-    answer(node, &msg->examined);
+    answer(node, &event->msg->examined);
     review_drop(node);
 }

@@ -201,8 +201,7 @@ struct node {
 };
 
 /* What a message does. */
-typedef void handler(struct node *node, const struct msg *msg,
-                     struct blob *payload);
+typedef void handler(struct node *node, const struct event *event);
 
 /* state.c */
 void node_job(struct node *node, struct job *job);

@@ -133,52 +133,47 @@ void tasks_sweep(struct node *node)
         tasks_fail(node);
 }
 
-void node_on_idle(struct node *node, const struct msg *msg,
-                  struct blob *payload)
+void node_on_idle(struct node *node, const struct event *event)
 {
-    (void)msg;
-    (void)payload;
+    (void)event;
     node->tasks.wanted = true;
     node->dirty |= DIRTY_OVER;
     tasks_ask(node);
 }
 
-void node_on_task(struct node *node, const struct msg *msg,
-                  struct blob *payload)
+void node_on_task(struct node *node, const struct event *event)
 {
     struct node_tasks *tasks = &node->tasks;
     struct msg assign = {.kind = MSG_ASSIGN};
 
-    (void)payload;
-    if (!tasks->wanted || msg->task.part >= msg->task.parts ||
+    if (!tasks->wanted || event->msg->task.part >= event->msg->task.parts ||
         tasks->count == NODE_MAX_TASKS || node->start != START_GO) {
-        report(node, msg->task.task, false);
+        report(node, event->msg->task.task, false);
         return;
     }
     tasks->wanted = tasks->asked = false;
-    tasks->list[tasks->count++] = (struct held_task){.id = msg->task.task};
-    assign.assign.task = msg->task.task;
-    assign.assign.epoch = msg->task.epoch;
-    assign.assign.part = msg->task.part;
-    assign.assign.parts = msg->task.parts;
+    tasks->list[tasks->count++] =
+        (struct held_task){.id = event->msg->task.task};
+    assign.assign.task = event->msg->task.task;
+    assign.assign.epoch = event->msg->task.epoch;
+    assign.assign.part = event->msg->task.part;
+    assign.assign.parts = event->msg->task.parts;
     node_to_trainer(node, &assign, NULL);
 }
 
-void node_on_finish(struct node *node, const struct msg *msg,
-                    struct blob *payload)
+void node_on_finish(struct node *node, const struct event *event)
 {
     struct node_tasks *tasks = &node->tasks;
 
-    (void)payload;
     for (unsigned i = 0; i < tasks->count; i++) {
         struct held_task *task = &tasks->list[i];
 
-        if (task->id != msg->finish.task || task->finished)
+        if (task->id != event->msg->finish.task || task->finished)
             continue;
         task->finished = true;
         task->after = newest_exchange(node);
         node->dirty |= DIRTY_OVER;
-        if (!msg->finish.done) {
+        if (!event->msg->finish.done) {
             report(node, task->id, false);
             task_remove(tasks, task);
         }

@@ -284,14 +284,12 @@ static void welcomed(struct node *node, bool fresh)
     node->dirty |= DIRTY_SCHEDULE;
 }
 
-void node_on_welcome(struct node *node, const struct msg *msg,
-                    struct blob *payload)
+void node_on_welcome(struct node *node, const struct event *event)
 {
-    const struct msg_welcome *welcome = &msg->welcome;
+    const struct msg_welcome *welcome = &event->msg->welcome;
     bool fresh = node->hub != HUB_MEMBER ||
                  welcome->session != node->welcome.session;
 
-    (void)payload;
     if (!node->started || node->hub == HUB_OVER)
         return;
     if (!welcome_fits(node, welcome)) {
