@@ -139,16 +139,4 @@ void promises_trim(struct node *node);
 /* A broken invariant, or NULL. */
 const char *promises_check(const struct node *node);
 
-/* For both files of it. Before *link. */
-struct promise *promise_new(struct node *node, struct promise **link,
-                            uint64_t first, uint64_t exchange,
-                            enum exchange kind);
-void promise_free(struct node *node, struct promise **link);
-/* Whether some of it is not to be given again. */
-bool promise_counts(const struct node *node, const struct promise *promise);
-/* Whether a chunk of it has ever been given again. */
-bool promise_turned(const struct node *node, const struct promise *promise);
-/* What is being added up is not. */
-void promises_unfold(struct node *node);
-
 #endif

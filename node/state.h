@@ -5,9 +5,8 @@
  * parting.c (the last one), flight.c (an offer, up to its last verdict, or the
  * end of its time), result.c (a result, up to the trainer), held.c (results
  * that are changes), taking.c (the hub's parameters), keep.c (the centre, for a
- * hub that loses it), promise.c and promise_room.c (what was merged, until it
- * cannot be lost), tasks.c (what to train on), review.c (what others have
- * trained).
+ * hub that loses it), promise.c (what was merged, until it cannot be lost),
+ * tasks.c (what to train on), review.c (what others have trained).
  *
  * A handler, the end of a job and a tick record facts, and mark what has to be
  * looked at again (enum dirty). What follows from the facts is the settle
