@@ -282,10 +282,8 @@ static void offer(struct node *node, struct flight *flight)
                               ? VERDICT_SUPERSEDED
                               : VERDICT_LOST);
         flight_forget(node, flight);
-        if (flight->broken && !flight->obsolete) {
-            node->spoiled = SPOILED_OFFER;
-            node->dirty |= DIRTY_HUB;
-        }
+        if (flight->broken && !flight->obsolete)
+            node->dirty |= DIRTY_SPOILED;
         return;
     }
     flight->stage = FLIGHT_OFFERED;
@@ -394,10 +392,8 @@ void flight_formed(struct node *node, struct job *job)
     if (flight->forming < flight->parts)
         return;
     node->dirty |= DIRTY_OFFERS | DIRTY_CHUNKS;
-    if (!job->tag[0] && flight->broken) {
-        node->spoiled = SPOILED_FOUNDER;
-        node->dirty |= DIRTY_HUB;
-    }
+    if (!job->tag[0] && flight->broken)
+        node->dirty |= DIRTY_SPOILED;
 }
 
 void offers_settle(struct node *node)

@@ -171,6 +171,14 @@ static void spoiled_founder(struct node *node)
                     "NaN or infinity");
 }
 
+void joining_spoiled(struct node *node)
+{
+    if (node->founding && node->founding->broken)
+        spoiled_founder(node);
+    else
+        spoiled_offer(node);
+}
+
 /* The hub is gone: what is in flight has an unknown fate until it is back. */
 static void detach(struct node *node, const char *why)
 {
@@ -188,18 +196,11 @@ static void detach(struct node *node, const char *why)
 
 void joining_settle(struct node *node)
 {
-    enum spoiled spoiled = node->spoiled;
-    const char *why;
+    const char *why = node->lost;
 
-    node->spoiled = SPOILED_NOTHING;
-    if (spoiled == SPOILED_OFFER)
-        spoiled_offer(node);
-    else if (spoiled == SPOILED_FOUNDER)
-        spoiled_founder(node);
+    node->lost = NULL;
     if (!node->bulk_up)
         held_forget(node);
-    why = node->lost;
-    node->lost = NULL;
     if (why)
         detach(node, why);
 }

@@ -191,22 +191,15 @@ static void on_done(struct node *node, struct job *job)
 
 /* ---- the settle pass ---- */
 
-/* What is over is reported before it is freed. */
-static void settle_over(struct node *node)
-{
-    tasks_sweep(node);
-    flights_sweep(node);
-}
-
 static const struct {
     enum dirty dirty;
     void (*settle)(struct node *node);
 } stages[] = {
-    {DIRTY_HUB, joining_settle},        {DIRTY_HELLO, joining_hello},
-    {DIRTY_RESULTS, results_settle},    {DIRTY_OFFERS, offers_settle},
-    {DIRTY_CHUNKS, flights_settle},     {DIRTY_OVER, settle_over},
-    {DIRTY_PROMISES, promises_trim},    {DIRTY_PARTING, parting_settle},
-    {DIRTY_SCHEDULE, joining_schedule},
+    {DIRTY_SPOILED, joining_spoiled}, {DIRTY_HUB, joining_settle},
+    {DIRTY_HELLO, joining_hello},     {DIRTY_RESULTS, results_settle},
+    {DIRTY_OFFERS, offers_settle},    {DIRTY_CHUNKS, flights_settle},
+    {DIRTY_OVER, flights_sweep},      {DIRTY_PROMISES, promises_trim},
+    {DIRTY_PARTING, parting_settle},  {DIRTY_SCHEDULE, joining_schedule},
 };
 
 /* Runs the first stage that has something to do until none has: the hub before

@@ -109,6 +109,7 @@ void flights_sweep(struct node *node)
 {
     struct flight **link = &node->flights;
 
+    tasks_sweep(node);
     while (*link) {
         struct flight *flight = *link;
         bool last = flight->snapshot.last && !flight->adrift;

@@ -111,22 +111,19 @@ enum leave {
     LEAVE_GIVEN   /* it is merged, or turned down */
 };
 
-/* Parameters that hold NaN or infinity: the trainer's, or what the hub is to
- * begin with. */
-enum spoiled { SPOILED_NOTHING, SPOILED_OFFER, SPOILED_FOUNDER };
-
 /* The stages of the settle pass that have something to do (node.c), in their
  * order. */
 enum dirty {
-    DIRTY_HUB = 1,       /* it is lost, or not to be given what is spoiled */
-    DIRTY_HELLO = 2,     /* it is to be asked to let the node in */
-    DIRTY_RESULTS = 4,   /* may be corrected, or given to the trainer */
-    DIRTY_OFFERS = 8,    /* may be begun, or made */
-    DIRTY_CHUNKS = 16,   /* may be sent */
-    DIRTY_OVER = 32,     /* exchanges may be, and with them tasks */
-    DIRTY_PROMISES = 64, /* may take more room than there is */
-    DIRTY_PARTING = 128, /* the node may go */
-    DIRTY_SCHEDULE = 256 /* the trainer is to be told another one */
+    DIRTY_SPOILED = 1,    /* what is to be given holds NaN or infinity */
+    DIRTY_HUB = 2,        /* it is lost */
+    DIRTY_HELLO = 4,      /* it is to be asked to let the node in */
+    DIRTY_RESULTS = 8,    /* may be corrected, or given to the trainer */
+    DIRTY_OFFERS = 16,    /* may be begun, or made */
+    DIRTY_CHUNKS = 32,    /* may be sent */
+    DIRTY_OVER = 64,      /* exchanges may be, and with them tasks */
+    DIRTY_PROMISES = 128, /* may take more room than there is */
+    DIRTY_PARTING = 256,  /* the node may go */
+    DIRTY_SCHEDULE = 512  /* the trainer is to be told another one */
 };
 
 struct node {
@@ -140,8 +137,7 @@ struct node {
     uint64_t next_job;
 
     enum hub_state hub;
-    const char *lost;     /* why, in this step */
-    enum spoiled spoiled; /* what was, in this step */
+    const char *lost; /* why, in this step */
     bool control_up, bulk_up;
     bool started; /* the trainer's starting parameters are here and hashed */
     struct msg_welcome welcome;
@@ -242,6 +238,9 @@ void joining_send_on(struct node *node);
 void joining_attach(struct node *node);
 /* Tells the trainer what is due when. */
 void joining_schedule(struct node *node);
+/* The trainer's parameters hold NaN or infinity, or those that the hub is to
+ * begin with: the hub's are taken. */
+void joining_spoiled(struct node *node);
 void joining_settle(struct node *node);
 handler node_on_view, node_on_tune, node_on_pong, node_on_stop, node_on_bye;
 
@@ -309,8 +308,8 @@ void parting_begins(struct node *node, const struct msg_snapshot *snapshot,
 void parting_detached(struct node *node, const char *why);
 /* Is gone, whatever is under way. */
 void parting_at_once(struct node *node);
-/* Frees the flights that are judged and applied; with the last one the node's
- * part ends. */
+/* Reports the tasks that are merged, and frees the flights that are judged and
+ * applied; with the last one the node's part ends. */
 void flights_sweep(struct node *node);
 /* Ends its part when its time has come, or goes on with the last offer. */
 void parting_settle(struct node *node);
