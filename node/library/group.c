@@ -76,16 +76,6 @@ void group_local(void *self, const struct msg *msg, struct blob *payload)
 
 /* ---- a call ---- */
 
-struct span span_of(const void *bytes, size_t size)
-{
-    const union {
-        const void *from;
-        void *bytes;
-    } either = {bytes};
-
-    return (struct span){either.bytes, size};
-}
-
 size_t spans_size(const struct span *spans, size_t count)
 {
     size_t size = 0;

@@ -71,7 +71,7 @@ struct star_group {
     size_t gain_count, gain_room;
 };
 
-/* api.c */
+/* group.c */
 /* Takes a message of the machine; on the network's thread. */
 void group_local(void *self, const struct msg *msg, struct blob *payload);
 /* Asks, gives what is wanted, waits for the answer: in group->told. */
@@ -88,15 +88,22 @@ void mail_withdraw(struct star_group *group,
                    const struct msg_withdraw *withdraw);
 void mail_free(struct star_group *group);
 
-/* api.c */
-/* Takes a message of the machine; on the network's thread. */
-void group_local(void *self, const struct msg *msg, struct blob *payload);
+/* group.c */
 void gains_drop(struct star_group *group);
 /* Copies the result's bytes into the spans, one after the other. */
 void gains_copy(const struct star_group *group, const struct span *spans,
                 size_t count);
-/* A span that is only read from. */
-struct span span_of(const void *bytes, size_t size);
 size_t spans_size(const struct span *spans, size_t count);
+
+/* A span that is only read from. */
+static inline struct span span_of(const void *bytes, size_t size)
+{
+    const union {
+        const void *from;
+        void *bytes;
+    } either = {bytes};
+
+    return (struct span){either.bytes, size};
+}
 
 #endif

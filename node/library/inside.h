@@ -48,16 +48,6 @@ struct star_link {
     _Atomic nanos taken;  /* which last said something of it then */
 };
 
-/* api.c */
-/* What the machine sends to the trainer; on the network's thread. */
-void link_local(void *link, const struct msg *msg, struct blob *payload);
-
-/* enrol.c; on the network's thread */
-void link_note(void *link, nanos now, const struct note *note);
-/* Says what lets this node in, once the hub has refused its key. */
-void link_tell_key(const struct star_link *link);
-bool link_tick(void *link, nanos now);
-
 /* step.c */
 struct training_owner link_owner(struct star_link *link);
 /* With the lock held: blocks until something comes, or for a moment; false: it

@@ -34,7 +34,25 @@ static const enum status farewell_status[FAREWELL_COUNT] = {
 
 /* ---- the network's thread ---- */
 
-void link_local(void *self, const struct msg *msg, struct blob *payload)
+static void on_note(void *self, nanos now, const struct note *note)
+{
+    const struct star_link *link = self;
+
+    (void)now;
+    entry_note(&link->shell.entry, note);
+}
+
+/* Says what lets this node in, once the hub has refused its key. */
+static void tell_key(const struct star_link *link)
+{
+    char text[NOTE_BYTES];
+
+    credentials_say(&link->shell.entry.own, text);
+    entry_tell(&link->shell.entry, NOTE_WAITING, text);
+}
+
+/* What the machine sends to the trainer. */
+static void local(void *self, const struct msg *msg, struct blob *payload)
 {
     struct star_link *link = self;
 
@@ -57,7 +75,33 @@ void link_local(void *self, const struct msg *msg, struct blob *payload)
     (void)pthread_mutex_unlock(&link->shell.lock);
     if (msg->kind == MSG_ENDED && msg->ended.farewell == FAREWELL_KEY &&
         link->shell.entry.own.certificate.has_secret)
-        link_tell_key(link);
+        tell_key(link);
+}
+
+/* The hub will not have this node: nothing more comes of it. */
+static void refused(struct star_link *link, const char *text)
+{
+    struct msg msg = {.kind = MSG_ENDED};
+
+    msg.ended.refused = 1;
+    msg.ended.final = 1;
+    msg.ended.farewell = FAREWELL_KEY;
+    (void)snprintf(msg.ended.text, sizeof msg.ended.text, "%s", text);
+    local(link, &msg, NULL);
+}
+
+static bool tick(void *self, nanos now)
+{
+    struct star_link *link = self;
+    struct why why = {""};
+
+    if (entry_tick(&link->shell.entry, link->shell.net, now, &why) ==
+        ENROL_REFUSED)
+        refused(link, why.text);
+    (void)pthread_mutex_lock(&link->shell.lock);
+    link->trouble = *entry_trouble(&link->shell.entry, link->shell.net);
+    (void)pthread_mutex_unlock(&link->shell.lock);
+    return true;
 }
 
 /* ---- attaching ---- */
@@ -130,10 +174,10 @@ static enum status open_shell(struct star_link *link, struct why *why)
                                     .release = link_free,
                                     .of = link};
     const struct net_owner owner = {.self = link,
-                                    .local = link_local,
-                                    .note = link_note,
+                                    .local = local,
+                                    .note = on_note,
                                     .watch = link_watch,
-                                    .tick = link_tick};
+                                    .tick = tick};
     enum status status =
         shell_open(&link->shell, &plan, node_machine(link->node), &owner, why);
 
