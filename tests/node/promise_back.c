@@ -74,6 +74,26 @@ static void what_a_hub_that_looks_once_more_says_is_heard(void)
     desk_destroy(&desk);
 }
 
+/* The newer version has what waited when the older one was saved. */
+static void what_was_lost_and_is_merged_after_all_counts_once(void)
+{
+    struct desk *desk = desk_offering();
+
+    desk_breaks(desk);
+    desk->welcome.epoch += LIFE;
+    desk->welcome.merged = 1;
+    desk_connects(desk);
+    desk_judges(desk, 1, 0, DESK_CHUNKS, VERDICT_LOST);
+    desk_welcomes(desk, START_GO);
+    desk_restarts(desk, START_HOLD);
+    desk->welcome.epoch += LIFE;
+    desk_judges(desk, 1, 0, DESK_CHUNKS, VERDICT_MERGED);
+    desk_restarts(desk, START_GO);
+    desk_offers(desk, 2, 6); /* 3 since */
+    CHECK_NEAR(3, desk_chunk(desk, 2, 0), 0);
+    desk_destroy(&desk);
+}
+
 /* The hub that it was offered to has the last word. */
 static void what_the_same_life_has_not_merged_is_offered_again(void)
 {
@@ -161,6 +181,7 @@ void add_node_promise_back_tests(CU_pSuite suite)
     TEST(what_was_in_flight_counts_once);
     TEST(what_the_next_life_says_was_not_merged_is_offered_again);
     TEST(what_a_hub_that_looks_once_more_says_is_heard);
+    TEST(what_was_lost_and_is_merged_after_all_counts_once);
     TEST(what_the_same_life_has_not_merged_is_offered_again);
     TEST(the_newest_exchange_says_which_branch_it_is);
     TEST(gradients_are_taken_back_too);

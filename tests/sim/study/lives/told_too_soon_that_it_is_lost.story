@@ -1,8 +1,7 @@
 # n3's exchange 3 chunk 1 is merged, and was lost
 set seed 107848
 set nodes 5
-set faults 16s
-set save 1273ms
+set save 1500ms
 set elements 5
 set uneven yes
 set step 162ms
@@ -22,57 +21,49 @@ set delay 5
 set miss cut
 set codec-up top10
 set codec-down raw
-set evaluate 288ms
 at 0s start n1
-at 0.184s start n4
-at 0.289s start hub
+at 0.1s start n4
+at 0.28s start hub
 at 0.8s start n2
-at 1.479s start n5
+at 1s start n5
 at 2s crash n2
-at 2.326s start n2
+at 2.3s start n2
 at 3.068s start n3
 at 3.45s lose n1
 at 3.4s lose n2
-at 3.459s lose n3
-at 3.45s lose n4
+at 3.4s lose n3
+at 3.4s lose n4
 at 3.45s lose n5
-at 4.531s start n1
+at 4s start n1
 at 4.531s start n2
 at 4.531s start n3
-at 4.531s start n4
 at 4.531s start n5
-at 6.37s lose n1
+at 6.3s lose n1
 at 6.37s lose n2
 at 6.37s lose n3
-at 6.37s lose n4
-at 6.37s lose n5
-at 6.97s start hub
-at 8.25s start n1
-at 8.25s start n2
-at 8.25s start n3
-at 8.25s start n4
-at 8.25s start n5
-at 9.02s lose n1
+at 6.3s lose n5
+at 6.9s start hub
+at 8.2s start n1
+at 8.2s start n2
+at 8.2s start n3
+at 8.2s start n4
+at 8.2s start n5
+at 9s lose n1
 at 9s lose n2
 at 9s lose n3
-at 9s lose n4
 at 9s lose n5
-at 10.286s start n1
 at 10.286s start n2
-at 10.286s start n3
+at 9.890s start n3
 at 10.286s start n4
 at 10.286s start n5
-at 11.1s lose n1
-at 11.12s lose n2
+at 11s lose n2
 at 11.1s lose n3
-at 11.1s lose n4
-at 11.1s lose n5
+at 11s lose n4
+at 10.9s lose n5
 at 11.946s start n1
-at 11.946s start n2
-at 11.946s start n3
-at 11.946s start n4
-at 11.946s start n5
-at 14.423s start n2
-at 15.3s lose hub
+at 11.78s start n2
+at 11.9s start n3
+at 11.887s start n4
+at 11.93s start n5
 at 15.4s start hub
 at 15.8s start n4
