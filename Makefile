@@ -194,7 +194,8 @@ scripts: all programs-for-checks ## the tests that are shell scripts
 	@printf '%s\n' $(SCRIPTS) | STAR_BUILD=$(BUILD) xargs -P$(AT_ONCE) -I{} \
 		tools/step 600 {} tools/apart sh {}
 
-GATE = layers cycles purity banned size tidy cppcheck symbols docs-check
+GATE = layers cycles purity banned size formatted tidy cppcheck symbols \
+	docs-check
 gate: $(GATE) ## all static checks
 layers: ## who includes whom: docs/layers.txt
 	@tools/layers
@@ -208,6 +209,13 @@ banned: ## functions nobody calls: tools/banned.txt
 	@tools/banned
 size: ## functions <= 60 lines, files <= 400 or 700, lines <= 80 columns
 	@tools/size
+C_FILES = $(SOURCES) $(wildcard bench/peers/*.c include/*.h \
+	$(addsuffix *.h,$(sort $(dir $(SOURCES)))))
+formatted: ## .c and .h are as make format leaves them
+	@printf '%s\n' $(C_FILES) | \
+		xargs -P$(JOBS) -n100 clang-format --dry-run -Werror
+format: ## lay out all .c and .h anew, by .clang-format
+	@printf '%s\n' $(C_FILES) | xargs -P$(JOBS) -n100 clang-format -i
 symbols: $(LIBSTAR) ## the library shows star_ and nothing else
 	@tools/symbols $^
 # Its analyzer takes most of the time, and leaves out tests: those run under
@@ -315,9 +323,9 @@ help: ## this list
 			printf '  make %-12s %s\n' "$$name" "$$words"; done
 
 .PHONY: all attack examples install uninstall deps demo check test \
-	programs-for-checks scripts gate $(GATE) docs variants sanitize tsan \
-	valgrind valgrind-check coverage replay fuzz run-fuzz bench chaos \
-	hub-kills convergence picture clean help
+	programs-for-checks scripts gate $(GATE) format docs variants \
+	sanitize tsan valgrind valgrind-check coverage replay fuzz run-fuzz \
+	bench chaos hub-kills convergence picture clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
 

@@ -10,7 +10,7 @@ folders=$(tools/layers --folders | tr ' ' '\n' | cut -d/ -f1 | sort -u)
 
 # The objects come along, so that only what is planted must be compiled.
 mkdir -p "$copy/build"
-for folder in Makefile docs tools $folders; do
+for folder in Makefile .clang-format docs tools $folders; do
     [ ! -e "$folder" ] || cp -a "$folder" "$copy"
 done
 cp -a "${STAR_BUILD:=build}/ready" "$copy/build"
@@ -82,6 +82,9 @@ END
 make -s CC=gcc BUILD=build purity banned
 mv hub/program/planted.c hub/planted.c
 must_catch purity hub/planted.c
+
+echo 'extern  int planted;' >core/planted.h
+must_catch formatted core/planted.h
 
 long_function() { # LINES
     echo 'int star_planted(int x)'
