@@ -40,8 +40,7 @@ struct client_config {
 
 struct client;
 
-/* `pool` must outlive the client. */
-/* NULL: there is no memory. */
+/* `pool` must outlive the client. NULL: there is no memory. */
 struct client *client_new(const struct client_config *config,
                           struct pool *pool);
 void client_destroy(struct client **client);

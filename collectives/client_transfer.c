@@ -2,7 +2,6 @@
  * memory, and is copied segment by segment as the receiver takes it. */
 #include <stdio.h>
 #include <stdlib.h>
-
 #include <xxhash.h>
 
 #include "collectives/client_state.h"
@@ -44,13 +43,13 @@ static struct transfer *transfer_new(struct client *client, bool incoming,
                                      uint64_t request, uint64_t bytes)
 {
     struct transfer *made = need_memory(1, sizeof *made);
+
     made->incoming = incoming;
     made->number = client->next_number++;
     made->request = request;
     made->bytes = bytes;
     made->segments = segments_in(client, bytes);
-    made->checksums =
-        need_memory(made->segments ? made->segments : 1, sizeof(uint64_t));
+    made->checksums = need_memory(made->segments, sizeof(uint64_t));
     made->next = client->transfers;
     client->transfers = made;
     return made;

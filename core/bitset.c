@@ -1,9 +1,9 @@
 #include "core/bitset.h"
 
-#include "core/need.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/need.h"
 
 enum { WORD = 64 };
 

@@ -1,11 +1,10 @@
 #include "core/index.h"
 
-#include "core/need.h"
-
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "core/prng.h"
 
 enum { FIRST_ROOM = 16 };

@@ -79,6 +79,7 @@ static void try_next(struct enrol *enrol, nanos now)
     enrol->until = now + enrol->patience;
     plan = channel_plan(&enrol->config, CHANNEL_CONTROL, false,
                         hubs_address(&enrol->hubs), &enrol->config.keys);
+    plan.held = false;
     (void)!station_open(&plan, enrol->pool, NULL, NULL, &enrol->station, NULL);
 }
 

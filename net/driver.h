@@ -23,6 +23,8 @@ struct net {
     struct net_keys keys;
     struct door door;
     struct hubs hubs; /* of a node; a hub has none: count is 0 */
+    bool connects;    /* when it runs and not before, as then its threads may
+                         wait for memory, and cannot be ended meanwhile */
     struct bell bell; /* rung by lanes, mailbox, workers and net_stop */
     struct mailbox mailbox;
     struct workers *workers;

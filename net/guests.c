@@ -1,8 +1,9 @@
 #include "net/guests.h"
-#include "core/need.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/need.h"
 
 static int compare_rows(const void *one, const void *other)
 {
@@ -27,8 +28,8 @@ void guests_free(struct guests *guests)
 void guests_allow(struct guests *guests, const struct key *keys,
                   unsigned count, const struct key *enrolment)
 {
-    struct guest_row *rows = need_memory(count ? count : 1, sizeof *rows),
-                     *before;
+    struct guest_row *rows = need_memory(count, sizeof *rows), *before;
+
     for (unsigned i = 0; i < count; i++)
         rows[i] = (struct guest_row){key_hash(&keys[i]), keys[i]};
     qsort(rows, count, sizeof *rows, compare_rows);

@@ -1,8 +1,9 @@
 #include "net/hosts.h"
-#include "core/need.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/need.h"
 
 void hosts_init(struct hosts *hosts)
 {

@@ -320,6 +320,8 @@ void net_run(struct net *net)
     struct cores before;
 
     cores_enter(&net->cores, &before);
+    if (net->connects)
+        net_connect(net);
     while (!atomic_load(&net->stopping))
         turn(net);
     cores_leave(&before);

@@ -2,52 +2,55 @@
 
 #include <stdlib.h>
 
-enum { SPARE_LETTERS = 128 };
+/* More than a program says while nobody listens, but for PROGRESS: what it
+ * applies, cuts and has done is bounded by what is in flight and given out. */
+enum { SPARE_LETTERS = 256 };
 
-/* Puts one more aside, if there is room and memory. */
-static void spare(struct mailbox *mailbox)
+/* With the lock held, but for the first time. */
+static void put_aside(struct mailbox *mailbox, struct letter *letter)
 {
-    struct letter *letter = NULL;
-
-    if (mailbox->spare_count < SPARE_LETTERS)
-        letter = malloc(sizeof *letter);
-    if (!letter)
-        return;
+    letter->home = mailbox;
     letter->next = mailbox->spares;
     mailbox->spares = letter;
-    mailbox->spare_count++;
 }
 
+/* With the lock held. */
 static struct letter *take_spare(struct mailbox *mailbox)
 {
     struct letter *letter = mailbox->spares;
 
-    if (letter) {
+    if (letter)
         mailbox->spares = letter->next;
-        mailbox->spare_count--;
-    }
     return letter;
 }
 
-void mailbox_init(struct mailbox *mailbox, const struct bell *bell)
+bool mailbox_init(struct mailbox *mailbox, const struct bell *bell)
 {
-    (void)pthread_mutex_init(&mailbox->lock, NULL);
-    mailbox->spares = NULL;
-    mailbox->spare_count = 0;
-    for (unsigned i = 0; i < SPARE_LETTERS; i++)
-        spare(mailbox);
-    mailbox->first = NULL;
+    *mailbox = (struct mailbox){.bell = bell};
     mailbox->end = &mailbox->first;
-    mailbox->bell = bell;
+    (void)pthread_mutex_init(&mailbox->lock, NULL);
+    mailbox->reserve = calloc(SPARE_LETTERS, sizeof *mailbox->reserve);
+    for (unsigned i = 0; mailbox->reserve && i < SPARE_LETTERS; i++)
+        put_aside(mailbox, &mailbox->reserve[i]);
+    return mailbox->reserve;
 }
 
-void letter_destroy(struct letter **letter)
+void letter_destroy(struct letter **reference)
 {
-    if (!*letter)
+    struct letter *letter = *reference;
+    struct mailbox *home = letter ? letter->home : NULL;
+
+    *reference = NULL;
+    if (!letter)
         return;
-    blob_unref(&(*letter)->payload);
-    free(*letter);
-    *letter = NULL;
+    blob_unref(&letter->payload);
+    if (!home) {
+        free(letter);
+        return;
+    }
+    (void)pthread_mutex_lock(&home->lock);
+    put_aside(home, letter);
+    (void)pthread_mutex_unlock(&home->lock);
 }
 
 void mailbox_free(struct mailbox *mailbox)
@@ -60,8 +63,8 @@ void mailbox_free(struct mailbox *mailbox)
         letter_destroy(&letter);
         letter = next;
     }
-    while ((letter = take_spare(mailbox)))
-        free(letter);
+    free(mailbox->reserve);
+    mailbox->reserve = NULL;
     (void)pthread_mutex_destroy(&mailbox->lock);
 }
 
@@ -70,13 +73,15 @@ bool mailbox_post(struct mailbox *mailbox, const struct msg *msg,
 {
     struct letter *letter = malloc(sizeof *letter);
 
-    (void)pthread_mutex_lock(&mailbox->lock);
     if (letter)
-        spare(mailbox);
-    else
+        letter->home = NULL;
+    (void)pthread_mutex_lock(&mailbox->lock);
+    if (!letter && msg->kind != MSG_PROGRESS)
         letter = take_spare(mailbox);
     if (letter) {
-        *letter = (struct letter){.msg = *msg, .payload = payload};
+        letter->next = NULL;
+        letter->msg = *msg;
+        letter->payload = payload;
         *mailbox->end = letter;
         mailbox->end = &letter->next;
     }

@@ -13,13 +13,17 @@ static struct net *net_new(struct machine machine, struct pool *pool,
 
     if (!net)
         return NULL;
+    if (!mailbox_init(&net->mailbox, &net->bell)) {
+        mailbox_free(&net->mailbox);
+        free(net);
+        return NULL;
+    }
     net->machine = machine;
     net->pool = pool;
     net->owner = *owner;
     net->signals.fd = net->bell.fd = -1;
     atomic_init(&net->stopping, false);
     door_init(&net->door, &net->owner);
-    mailbox_init(&net->mailbox, &net->bell);
     return net;
 }
 
@@ -62,7 +66,6 @@ static enum status open_lanes(struct net *net, const struct net_config *config,
             channel_plan(config, (enum channel)i, binds, &control,
                          net->keys.on ? &net->keys : NULL);
 
-        plan.waits = true;
         status = lane_open(&net->lanes[i], &plan, net->pool, &net->door,
                            &net->bell, why);
     }
@@ -83,9 +86,6 @@ static enum status open_parts(struct net *net, const struct net_config *config,
     status = open_lanes(net, config, binds, why);
     if (status == STATUS_OK)
         status = workers_new(config->workers, &net->bell, &net->workers, why);
-    /* Last, as a thread that waits for memory cannot be ended. */
-    for (unsigned i = 0; i < LANES && status == STATUS_OK; i++)
-        status = station_start(net->lanes[i].station, why);
     return status;
 }
 
@@ -98,6 +98,7 @@ static enum status net_open(const struct net_config *config, bool binds,
     if (!net)
         return because(why, STATUS_NO_MEMORY, "no memory for a network loop");
     net->cores = config->cores;
+    net->connects = !binds && !config->held;
     net->keys = config->keys;
     cores_enter(&net->cores, &before);
     status = open_parts(net, config, binds, why);

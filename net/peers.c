@@ -1,8 +1,9 @@
 #include "net/peers.h"
-#include "core/need.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/need.h"
 
 enum { FIRST_ROOM = 16 };
 
@@ -27,6 +28,7 @@ struct connection *peers_add(struct peers *peers, peer_id peer,
                              uint64_t number)
 {
     struct connection *connection = need_memory(1, sizeof *connection);
+
     if (peers->count == peers->room)
         grow(peers);
     connection->ordinal = peers->came++;

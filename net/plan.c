@@ -29,5 +29,5 @@ struct channel_plan channel_plan(const struct net_config *config,
                               : (size_t)CONTROL_BYTES,
         .send_limit = bulk ? 2 * window + BULK_SPARE : CONTROL_LIMIT,
         .keys = keys,
-        .held = !binds && config->held};
+        .held = !binds};
 }

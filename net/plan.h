@@ -22,8 +22,7 @@ struct channel_plan {
     size_t payload_bytes; /* largest payload on this channel */
     unsigned send_limit;  /* messages that may wait for a peer */
     const struct net_keys *keys; /* borrowed; or NULL */
-    bool held;                   /* it is not to connect yet */
-    bool waits; /* its thread is started later, by station_start */
+    bool held; /* it does not connect before it is told to */
 };
 
 /* Bytes that a payload on bulk may have where chunks have so many; 0: it is not

@@ -257,7 +257,7 @@ static enum status make_sets(struct station *station, struct why *why)
                : no_thread(why);
 }
 
-enum status station_start(struct station *station, struct why *why)
+static enum status start(struct station *station, struct why *why)
 {
     sigset_t all, before;
 
@@ -339,8 +339,8 @@ enum status station_open(const struct channel_plan *plan, struct pool *pool,
         status = tcp_listen(&plan->address, &station->listener, why);
     if (status == STATUS_OK)
         status = make_sets(station, why);
-    if (status == STATUS_OK && !plan->waits)
-        status = station_start(station, why);
+    if (status == STATUS_OK)
+        status = start(station, why);
     *out = station;
     if (status != STATUS_OK)
         station_close(out);

@@ -18,8 +18,6 @@
 
 struct station;
 
-/* Begins with what it has to do, where its plan has it wait. */
-enum status station_start(struct station *station, struct why *why) MUST_CHECK;
 /* Binds, or begins to connect, unless the plan is held; `door` is NULL where
  * it does not bind; `bell` is rung with notices. What is borrowed outlives the
  * station. */

@@ -1,8 +1,8 @@
 /* How a station keeps its links; see net/station_inside.h. */
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "core/need.h"
@@ -22,9 +22,8 @@ struct link *station_add(struct station *station, int fd,
     unsigned char random[ZMTP_RANDOM_BYTES] = {0};
     struct link *link = need_memory(1, sizeof *link);
 
-    if (station->zmtp.keys &&
-        getrandom(random, sizeof random, 0) != sizeof random)
-        abort();
+    if (station->zmtp.keys)
+        randombytes_buf(random, sizeof random);
     link->number = station->next_number;
     station->next_number += 2;
     link->station = station;

@@ -1,5 +1,4 @@
 #include "net/workers.h"
-#include "core/need.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -8,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/need.h"
 #include "net/net.h"
 
 /* A ring of jobs that doubles when it is full. */
@@ -30,7 +30,8 @@ struct workers {
 static void queue_grow(struct queue *queue)
 {
     unsigned capacity = queue->capacity ? 2 * queue->capacity : 64;
-    struct job **slots = need_memory(1, capacity * sizeof(struct job *));
+    struct job **slots = need_memory(capacity, sizeof(struct job *));
+
     for (unsigned i = 0; i < queue->count; i++)
         slots[i] = queue->slots[(queue->first + i) % queue->capacity];
     free(queue->slots);

@@ -1,8 +1,8 @@
 #include "node/held.h"
-#include "core/need.h"
 
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "node/state.h"
 #include "node/work.h"
 

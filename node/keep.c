@@ -1,9 +1,9 @@
 #include "node/keep.h"
-#include "core/need.h"
 
 #include <stdlib.h>
 
 #include "codec/manifest.h"
+#include "core/need.h"
 #include "node/state.h"
 
 static void kept_clear(const struct node *node, struct kept *kept)

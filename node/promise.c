@@ -1,9 +1,9 @@
 #include "node/promise.h"
-#include "core/need.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/need.h"
 #include "node/state.h"
 #include "node/work.h"
 

@@ -1,10 +1,10 @@
 #include "node/review.h"
-#include "core/need.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/need.h"
 #include "node/state.h"
 #include "node/work.h"
 

@@ -1,10 +1,10 @@
 #include "node/sum.h"
-#include "core/need.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "codec/payload.h"
+#include "core/need.h"
 
 /* To nothing, that is zero. */
 static void sum_clear(struct sum *sum)

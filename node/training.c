@@ -74,10 +74,12 @@ static void post_snapshot(struct training *training, uint64_t exchange,
     post(training, &msg, blob);
 }
 
-void training_found(struct training *training)
+bool training_found(struct training *training)
 {
     training->start = copy_all(training);
-    post_snapshot(training, 0, false, blob_ref(training->start));
+    if (training->start)
+        post_snapshot(training, 0, false, blob_ref(training->start));
+    return training->start != NULL;
 }
 
 /* Copies what is to be offered; where there is no memory for that, nothing has

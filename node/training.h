@@ -57,8 +57,9 @@ void training_init(struct training *training,
                    const struct training_owner *owner, struct pool *pool,
                    size_t elements);
 void training_free(struct training *training);
-/* Gives the node the starting parameters. */
-void training_found(struct training *training);
+/* Gives the node the starting parameters. False: there is no memory for them,
+ * and without them it will not begin. */
+bool training_found(struct training *training);
 
 /* An iteration is done, on so many samples; its gradient lies in spans, NULL:
  * it has none to give. A loss that is not finite is none. */

@@ -57,12 +57,8 @@ static double encode(struct job *job, struct blob *values)
     size_t bytes = payload_bytes(&job->extent, codec);
 
     job->out[0] = blob_need(job->pool, bytes);
-    if (job->out[0] && job->number[DELTA_KEEPS] != 0)
+    if (job->number[DELTA_KEEPS] != 0)
         job->out[1] = blob_need(job->pool, values->size);
-    if (!job->out[0] || (job->number[DELTA_KEEPS] != 0 && !job->out[1])) {
-        job->status = STATUS_NO_MEMORY;
-        return 0;
-    }
     job_weigh(job, job->out[0], codec);
     payload_encode(&job->extent, codec, blob_floats(values),
                    job->out[0]->bytes);
@@ -149,10 +145,6 @@ static void gather(struct job *job)
     unsigned char *to;
 
     job->out[0] = blob_need(job->pool, job->extent.elements * sizeof(float));
-    if (!job->out[0]) {
-        job->status = STATUS_NO_MEMORY;
-        return;
-    }
     to = job->out[0]->bytes;
     for (unsigned i = 1; i < job->inputs; i++) {
         struct blob *chunk = job->in[i].blob;

@@ -1,5 +1,4 @@
 #include "seam/machine.h"
-#include "core/need.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 
 #include "core/floats.h"
+#include "core/need.h"
 
 struct note_row {
     const char *name;
@@ -201,8 +201,8 @@ double job_measure(const struct job *job, unsigned i)
 static void grow(struct effects *out)
 {
     unsigned capacity = out->capacity ? 2 * out->capacity : 16;
-    struct effect *list = need_more(out->list, capacity * sizeof *list);
-    out->list = list;
+
+    out->list = need_more(out->list, capacity * sizeof *out->list);
     out->capacity = capacity;
 }
 

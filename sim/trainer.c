@@ -134,7 +134,7 @@ static void trainer_step(void *self, const struct event *event,
     trainer->out = out;
     trainer->now = event->now;
     if (event->kind == EVENT_JOIN && trainer->phase == PHASE_IDLE) {
-        training_found(&trainer->training);
+        (void)training_found(&trainer->training);
         start_step(trainer);
     } else if (event->kind == EVENT_MESSAGE) {
         take_message(trainer, event->msg, event->payload);

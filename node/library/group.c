@@ -186,6 +186,7 @@ enum star_group_status group_ask(struct star_group *group,
     if (!msg.ask.limit)
         msg.ask.limit = group->timeout;
     group->done = group->wants = group->wants_model = false;
+    group->shell.starved = false; /* what was lost was of another call */
     shell_post(&group->shell, &msg, NULL);
     (void)shell_tell_memory(&group->shell, false);
     if (!group->shell.starved)

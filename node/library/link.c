@@ -213,7 +213,8 @@ static enum status prepare(struct star_link *link,
         status = open_shell(link, why);
     if (status != STATUS_OK)
         return status;
-    training_found(&link->training);
+    if (!training_found(&link->training))
+        return because(why, STATUS_NO_MEMORY, "not enough memory");
     return shell_start(&link->shell, why);
 }
 

@@ -109,16 +109,20 @@ static void wait_for_memory(void)
 void shell_post(struct shell *shell, const struct msg *msg,
                 struct blob *payload)
 {
-    if (!net_post(shell->net, msg, payload))
-        shell->starved = true;
+    if (net_post(shell->net, msg, payload))
+        return;
+    shell->missing = true;
+    shell->starved |= msg->kind != MSG_PROGRESS;
 }
 
 bool shell_tell_memory(struct shell *shell, bool also)
 {
     uint64_t now_waits = atomic_load(&waits);
-    bool missing = also || now_waits != shell->waits_seen || shell->starved;
+    bool missing = also || shell->missing || atomic_load(&waiting) ||
+                   now_waits != shell->waits_seen;
     nanos now = net_now();
 
+    shell->missing = shell->starved;
     shell->waits_seen = now_waits;
     if (missing && (!shell->starved_told ||
                     now - shell->starved_told >= MEMORY_TOLD_EVERY)) {

@@ -49,7 +49,8 @@ struct shell {
 
     pthread_mutex_t telling; /* held while the program's `log` is called */
     bool silent;             /* the program has gone */
-    bool starved; /* what the program says cannot be passed on any more */
+    bool missing; /* memory, on the program's thread, since it was told */
+    bool starved; /* what the program has said is lost */
     nanos starved_told;
     uint64_t waits_seen;     /* for memory, by threads of the library */
     unsigned first, count;   /* of the events, which are a ring */

@@ -1,6 +1,7 @@
 #!/bin/sh
-# With malloc failing at each of the library's allocations in turn, once and
-# from there on, a host never ends: it trains on alone and is told.
+# With malloc failing at the library's allocations in turn, at one of them and
+# from there on, a host never ends and never waits: it trains on alone, is told,
+# and takes part again once there is memory. `long`: three times over.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/e2e/common
@@ -9,10 +10,16 @@ export STARSWITCH_HUB="$hub_address:$port"
 cc -std=gnu11 -Wall -Iinclude -o "$here/host" tests/host/memory.c \
     -L"$bin" -lstarswitch "$bin/tests/preload/memory.so"
 hub h --policy mean --every 5
-export LD_LIBRARY_PATH="$bin" LD_PRELOAD="$bin/tests/preload/memory.so"
-start host "$here/host" "${STAR_ONCE:-220}" "${STAR_EVER:-190}"
-unset LD_PRELOAD
-ends host 0 120
-echo "    $(cat "$here/host.out")"
+hosts=4 times=1
+[ "${1:-}" != long ] || times=3
+for i in $(seq $hosts); do
+    LD_LIBRARY_PATH="$bin" LD_PRELOAD="$bin/tests/preload/memory.so" \
+        start "host$i" "$here/host" "host$i" \
+        "$i" $hosts "${STAR_LAST:-300}" $times
+done
+for i in $(seq $hosts); do
+    ends "host$i" 0 300
+    echo "    $(cat "$here/host$i.out")"
+done
 send TERM h
 ends h 0

@@ -1,99 +1,150 @@
-/* A host whose library finds no memory, at each of its allocations in turn:
+/* A host that runs out of memory at each of its library's allocations in turn:
  *
- *     LD_PRELOAD=memory.so memory ONCE EVER
+ *     LD_PRELOAD=memory.so memory NAME FIRST STEP LAST TIMES
  *
- * Attaches, trains and leaves, ONCE times with one allocation of the library
- * that fails, the first, the second and so on, and EVER times with all of them
- * from there on. What it does is trained on to the end, and told. */
+ * Takes part in a run under this name, again and again: first with the FIRST
+ * allocation finding no memory, then with all from there on until there is
+ * memory again, then both STEP allocations later, and so on to LAST; all that
+ * TIMES times. Exits with another code than 0 where it is not as starswitch.h
+ * says: it trains to the end alone and is told, the link goes on when there is
+ * memory, and in the end all of it has been freed. */
+#include <limits.h>
 #include <starswitch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { STEPS = 60, ELEMENTS = 64 };
+enum { STEPS = 40, ELEMENTS = 64, PATIENCE = 10000 };
 
 void memory_fails(unsigned long from, unsigned long count);
-unsigned long memory_calls(void);
 unsigned long memory_failed(void);
 unsigned memory_sites(void);
+long memory_blocks(void);
 
-static unsigned long refused, told, quiet;
+static const unsigned long for_ever = 1000000000;
+static unsigned long lives, refused, told, unharmed, unreached;
+static long blocks; /* that stay when a link has gone */
+static float w[ELEMENTS];
+
+static void fail(int code, unsigned long from, const char *what)
+{
+    printf("allocation %lu: %s\n", from, what);
+    exit(code);
+}
 
 static void rest(void)
 {
     const struct timespec moment = {0, 1000000};
 
-    nanosleep(&moment, NULL);
+    (void)nanosleep(&moment, NULL);
 }
 
-/* Whether it was told that memory is missing. */
-static int hear(struct star_link *link)
+/* A millisecond's work; whether the program was told that memory is missing. */
+static int iterate(struct star_link *link, unsigned long from)
 {
+    const struct star_progress progress = {sizeof progress, 1, 1, -1};
     struct star_event event = {sizeof event, STAR_INFO, 0, "", ""};
-    struct star_state state;
+    struct star_state state = {sizeof state, 0};
     int heard = 0;
 
+    w[from % ELEMENTS] += 1;
+    if (star_step(link, &progress) != STAR_GO)
+        fail(4, from, "the loop was to end");
+    rest();
     while (star_poll(link, &event))
         heard |= strcmp(event.event, "no_memory") == 0;
-    memset(&state, 0, sizeof state);
-    state.size = sizeof state;
     if (star_look(link, &state) != STAR_OK)
-        exit(2);
+        fail(2, from, "star_look");
     return heard || state.status == STAR_NO_MEMORY;
 }
 
-static void live(unsigned long from, unsigned long count)
+/* Until results are applied again, which is with others' memory, too. */
+static void go_on(struct star_link *link, unsigned long from)
 {
-    static float w[ELEMENTS];
+    struct star_state state = {sizeof state, 0};
+    uint64_t before;
+
+    (void)star_look(link, &state);
+    before = state.applied;
+    for (int i = 0; i < PATIENCE && state.applied < before + 2; i++) {
+        (void)iterate(link, from);
+        (void)star_look(link, &state);
+    }
+    if (state.applied < before + 2)
+        fail(7, from, state.text);
+}
+
+/* The link's threads may be the last to free it. */
+static void check_blocks(unsigned long from)
+{
+    memory_fails(0, 0);
+    for (int i = 0; i < PATIENCE && memory_blocks() > blocks; i++)
+        rest();
+    if (memory_blocks() > blocks)
+        fail(8, from, "not all was freed");
+}
+
+static void live(const char *name, unsigned long from, unsigned long count)
+{
     const struct star_tensor tensors[] = {
         STAR_TENSOR("w", 1, w, NULL, ELEMENTS)};
-    struct star_options options;
-    struct star_progress progress = {sizeof progress, 1, 1, -1};
+    struct star_options options = {sizeof options, 1};
     struct star_link *link = NULL;
     char error[256] = "";
     int heard = 0;
 
-    memset(&options, 0, sizeof options);
-    options.size = sizeof options;
-    options.name = "host";
-    options.quiet = 1;
+    options.name = name;
+    lives++;
     memory_fails(from, count);
     if (star_attach(&options, tensors, 1, &link, error, sizeof error)) {
         if (!error[0] || link)
-            exit(3);
-        memory_fails(0, 0);
+            fail(3, from, "refused without a word");
+        check_blocks(from);
         refused++;
         return;
     }
-    for (int i = 0; i < STEPS; i++) {
-        w[i % ELEMENTS] += 1;
-        if (star_step(link, &progress) != STAR_GO)
-            exit(4);
-        rest();
-        heard |= hear(link);
-    }
-    if (count > 1 && memory_failed() && !heard)
-        exit(5);
-    told += heard != 0;
-    quiet += memory_failed() && !heard;
-    if (star_detach_within(&link, 0.1) != STAR_OK && count == 0)
-        exit(6);
-    memory_fails(0, 0);
+    for (int i = 0; i < STEPS; i++)
+        heard |= iterate(link, from);
+    for (int i = 0; i < PATIENCE && count > 1 && memory_failed() && !heard; i++)
+        heard = iterate(link, from);
+    if (!memory_failed())
+        unreached++;
+    else if (heard)
+        told++;
+    else if (count > 1)
+        fail(5, from, "it was not told");
+    else
+        unharmed++;
+    if (from % 2)
+        memory_fails(0, 0);
+    if (from % 2)
+        go_on(link, from);
+    (void)star_detach_within(&link, from % 2 ? 5 : 0.1);
+    check_blocks(from);
 }
 
 int main(int argc, char **argv)
 {
-    unsigned long once = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
-    unsigned long ever = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
+    unsigned long first, step, last, times;
 
-    for (unsigned long i = 1; i <= once; i++)
-        live(i, 1);
-    for (unsigned long i = 1; i <= ever; i++)
-        live(i, 1000000000);
+    if (argc < 6)
+        return 1;
+    first = strtoul(argv[2], NULL, 10);
+    step = strtoul(argv[3], NULL, 10);
+    last = strtoul(argv[4], NULL, 10);
+    times = strtoul(argv[5], NULL, 10);
+    blocks = LONG_MAX; /* what the C library keeps comes with the first */
+    live(argv[1], 1, 0);
     rest();
-    printf("%lu runs: %lu refused with a sentence, %lu told, %lu unharmed; "
-           "%u places\n",
-           once + ever, refused, told, quiet, memory_sites());
+    blocks = memory_blocks();
+    for (unsigned long time = 0; time < times; time++)
+        for (unsigned long from = first; from <= last; from += step) {
+            live(argv[1], from, 1);
+            live(argv[1], from, for_ever);
+        }
+    printf("%lu lives: %lu refused with a sentence, %lu told, %lu unharmed, "
+           "%lu without a failure; %u places\n",
+           lives, refused, told, unharmed, unreached, memory_sites());
     return 0;
 }

@@ -137,7 +137,7 @@ static void letters_come_in_the_order_they_were_posted(void)
 
     if (!CHECK_OK(bell_init(&bell, NULL)))
         return;
-    mailbox_init(&mailbox, &bell);
+    CHECK(mailbox_init(&mailbox, &bell));
     CHECK(!mailbox_take(&mailbox));
     for (int round = 0; round < 2; round++)
         for (uint64_t i = 0; i < MANY; i++) {
