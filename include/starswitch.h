@@ -104,7 +104,7 @@ struct star_tensor {
     int rank;         /* 0 (a scalar) to STAR_RANK_MAX */
     const char *name; /* unique, e.g. "layer1.weight" */
     uint64_t shape[STAR_RANK_MAX]; /* row-major; the first `rank` */
-    float *value;
+    float *value;    /* with `change` of the options: a copy's place */
     float *gradient; /* as value; NULL where none are exchanged */
 };
 
@@ -187,6 +187,15 @@ struct star_options {
      * $XDG_CONFIG_HOME or ~/.config, NAME being the host's for a node without
      * a name. */
     const char *identity;
+    /* For parameters that lie elsewhere, as on a GPU: moves elements [first,
+     * first + count) of the flat vector, x = keep x + scale values, where x is
+     * what the parameters are by now. `values` is borrowed for the call. The
+     * link then never writes to the tensors; they are where copies of the
+     * parameters are put: the first before star_attach, the others for
+     * star_offer. From the thread that calls star_step or star_offer. NULL: the
+     * tensors are the parameters. */
+    void (*change)(void *context, double keep, double scale,
+                   const float *values, size_t first, size_t count);
 };
 
 /* What an iteration was like. */
@@ -246,9 +255,31 @@ STAR_API enum star_advice star_step(struct star_link *link,
  * time. What comes meanwhile may add to it. */
 enum star_due {
     STAR_DUE_OFFER = 1, /* read the tensors, to offer what they hold */
-    STAR_DUE_RESULT = 2 /* change the tensors, or wait to do so */
+    STAR_DUE_RESULT = 2, /* change the tensors, or wait to do so */
+    STAR_DUE_COPY = 4    /* nothing; but the last one has begun an offer, which
+                            waits for star_offer: copy the parameters now */
 };
 STAR_API unsigned star_due(struct star_link *link);
+
+/* With `change`: the tensors hold the parameters as they were after star_step
+ * of this iteration, the first being 1. Ends the offer that star_step began
+ * there (STAR_DUE_COPY), from what the tensors hold; with --delay 0 it waits
+ * for the result as star_step would. Until then no other offer is begun; one
+ * whose copy is not there when its result is due, at iteration + d (--miss cut:
+ * 3/4 of d; d = 0: at the next star_step), is left out. Of the newest iteration
+ * it may be called at any time: star_detach offers the last progress only if it
+ * was, and nothing has changed since. BAD_ARGUMENT: nobody waits for a copy of
+ * that iteration, any more or at all.
+ *
+ *     advice = star_step(link, &progress);      iteration i; may call `change`
+ *     if (star_due(link) & STAR_DUE_COPY && !copying)
+ *         copying = i, begin to copy the parameters to the tensors
+ *     ...
+ *     if (copying && the copy is complete)      at a later iteration
+ *         star_offer(link, copying), copying = 0;
+ */
+STAR_API enum star_status star_offer(struct star_link *link,
+                                     uint64_t iteration);
 
 /* The tensors have moved: the same names and shapes, in the same order, and
  * gradients as before, lie at other places from now on, which hold what the

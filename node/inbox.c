@@ -150,6 +150,20 @@ static void apply_piece(const struct inbox_part *part, const float *v, float *x,
     }
 }
 
+/* The same for parameters that lie elsewhere. */
+static void change_piece(const struct inbox_part *part, const float *v,
+                         size_t count, const struct inbox_optimizer *optimizer)
+{
+    double a = part->weight;
+    double keep = part->verb == VERB_REPLACE ? 0
+                  : part->verb == VERB_PULL  ? 1 - a
+                                             : 1;
+    double scale =
+        part->verb == VERB_PULL || part->verb == VERB_ADD ? a : 1;
+
+    optimizer->change(optimizer->context, keep, scale, v, part->first, count);
+}
+
 static size_t apply_part(const struct inbox_part *part,
                          const struct span *spans, float *anchor,
                          const struct inbox_optimizer *optimizer)
@@ -162,7 +176,9 @@ static size_t apply_part(const struct inbox_part *part,
         memcpy(anchor + part->first, part->anchor->bytes, part->anchor->size);
     if (part->verb == VERB_STEP)
         optimizer->step(optimizer->context, v, part->first, count);
-    while (done < count) {
+    else if (optimizer->change)
+        change_piece(part, v, count, optimizer);
+    while (done < count && !optimizer->change) {
         size_t piece = count - done;
         float *x = span_at(spans, part->first + done, &piece);
 
@@ -188,13 +204,19 @@ size_t inbox_apply(struct inbox *inbox, uint64_t exchange,
 }
 
 void inbox_pull(const struct inbox *inbox, const struct msg_schedule *schedule,
-                const struct span *spans, const float *anchor)
+                const struct span *spans, const float *anchor,
+                const struct inbox_optimizer *optimizer)
 {
     double share = schedule->anchor / (double)schedule->every;
     size_t done = 0;
 
     if (!schedule->offering || !(schedule->anchor > 0))
         return;
+    if (optimizer->change) {
+        optimizer->change(optimizer->context, 1 - share, share, anchor, 0,
+                          inbox->elements);
+        return;
+    }
     for (const struct span *span = spans; done < inbox->elements;
          done += span++->count)
         for (size_t i = 0; i < span->count; i++)

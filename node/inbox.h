@@ -46,12 +46,16 @@ struct inbox {
     struct inbox_exchange list[INBOX_EXCHANGES];
 };
 
-/* Takes a part of a merged gradient, elements [first, first + count), to the
- * optimizer; parts come in order, and cover the vector. */
 struct inbox_optimizer {
+    /* Takes a part of a merged gradient, elements [first, first + count), to
+     * the optimizer; parts come in order, and cover the vector. */
     void (*step)(void *context, const float *gradient, size_t first,
                  size_t count);
     void *context;
+    /* Moves parameters that lie elsewhere: x = keep x + scale v for elements
+     * [first, first + count). NULL: they lie in the spans. */
+    void (*change)(void *context, double keep, double scale,
+                   const float *values, size_t first, size_t count);
 };
 
 void inbox_init(struct inbox *inbox, size_t elements);
@@ -75,7 +79,8 @@ bool inbox_replaces(const struct inbox *inbox, uint64_t exchange);
 /* After a local step: x = (1-q)x + q anchor with q = p/k for a schedule's
  * anchor p and period k; nothing at all where p is 0, or no part in a run. */
 void inbox_pull(const struct inbox *inbox, const struct msg_schedule *schedule,
-                const struct span *spans, const float *anchor);
+                const struct span *spans, const float *anchor,
+                const struct inbox_optimizer *optimizer);
 /* Drops what is here of the exchanges first..last. */
 void inbox_forget(struct inbox *inbox, uint64_t first, uint64_t last);
 

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/deferred.h"
+
 /* The hub's table wants to know about this often. */
 #define REPORT_EVERY (200 * MILLISECOND)
 /* Weight of an iteration in the smoothed loss. */
 #define LOSS_SHARE 0.1
 
-void training_init(struct training *training,
+bool training_init(struct training *training,
                    const struct training_owner *owner, struct pool *pool,
                    size_t elements)
 {
@@ -19,6 +21,9 @@ void training_init(struct training *training,
                                   .accuracy = -1,
                                   .reported = -REPORT_EVERY};
     agenda_init(&training->agenda, elements);
+    if (owner->change)
+        training->deferred = calloc(1, sizeof *training->deferred);
+    return training->deferred || !owner->change;
 }
 
 void training_free(struct training *training)
@@ -26,7 +31,9 @@ void training_free(struct training *training)
     agenda_free(&training->agenda);
     blob_unref(&training->start);
     free(training->anchor);
+    free(training->deferred);
     training->anchor = NULL;
+    training->deferred = NULL;
 }
 
 static void post(struct training *training, const struct msg *msg,
@@ -49,11 +56,20 @@ static double score_of(const struct training *training)
 
 /* ---- offering ---- */
 
-/* A copy of all parameters; NULL: no memory. */
+/* Whether `values` holds the parameters as they are. */
+static bool is_fresh(const struct training *training)
+{
+    return !training->deferred ||
+           training->deferred->fresh == training->agenda.pacer.iteration;
+}
+
+/* A copy of all parameters; NULL: no memory, or they lie elsewhere. */
 static struct blob *copy_all(const struct training *training)
 {
     size_t elements = training->agenda.inbox.elements;
-    struct blob *blob = blob_new(training->pool, elements * sizeof(float));
+    struct blob *blob =
+        is_fresh(training) ? blob_new(training->pool, elements * sizeof(float))
+                           : NULL;
 
     if (blob)
         fragment_copy(fragment_of(0, 1), elements, UINT32_MAX, training->values,
@@ -61,15 +77,21 @@ static struct blob *copy_all(const struct training *training)
     return blob;
 }
 
+static void describe(struct training *training, uint64_t exchange, bool last,
+                     struct msg_snapshot *snapshot)
+{
+    agenda_describe(&training->agenda, snapshot);
+    snapshot->exchange = exchange;
+    snapshot->score = score_of(training);
+    snapshot->last = last;
+}
+
 static void post_snapshot(struct training *training, uint64_t exchange,
                           bool last, struct blob *blob)
 {
     struct msg msg = {.kind = MSG_SNAPSHOT};
 
-    agenda_describe(&training->agenda, &msg.snapshot);
-    msg.snapshot.exchange = exchange;
-    msg.snapshot.score = score_of(training);
-    msg.snapshot.last = last;
+    describe(training, exchange, last, &msg.snapshot);
     training->offered += blob && (exchange || last);
     post(training, &msg, blob);
 }
@@ -90,6 +112,13 @@ static void offer(struct training *training, uint64_t exchange, bool last)
     struct blob *blob;
 
     tell(training, TRAINING_OFFERED, exchange);
+    if (training->deferred && !last && !agenda_wants_gradients(agenda)) {
+        struct msg msg = {.kind = MSG_SNAPSHOT};
+
+        describe(training, exchange, false, &msg.snapshot);
+        deferred_begin(training, &msg);
+        return;
+    }
     blob = blob_new(training->pool, agenda_elements(agenda) * sizeof(float));
     if (blob) {
         agenda_copy(agenda, training->values, blob_floats(blob));
@@ -109,10 +138,13 @@ void training_farewell(struct training *training)
 
 void training_offer(struct training *training, bool last)
 {
-    bool offered = false;
+    bool offered = false, may = is_fresh(training) || !last;
     uint64_t exchange;
 
-    while (!(last && offered) &&
+    if (training_awaits(training) && !last)
+        return;
+    deferred_leave_out(training);
+    while (may && !(last && offered) &&
            agenda_offer(&training->agenda, last, &exchange)) {
         offer(training, exchange, last);
         offered = true;
@@ -157,7 +189,7 @@ static void post_applied(struct training *training, uint64_t exchange,
     msg.applied.exchange = exchange;
     msg.applied.iteration = training->agenda.pacer.iteration;
     msg.applied.skipped = skipped;
-    post(training, &msg, NULL);
+    training_say(training, &msg);
     tell(training, skipped ? TRAINING_SKIPPED : TRAINING_APPLIED, exchange);
 }
 
@@ -172,11 +204,20 @@ static void post_cut(struct training *training, uint64_t exchange, bool final)
 
 /* ---- an iteration ---- */
 
+/* Who moves the parameters. */
+static struct inbox_optimizer mover(const struct training *training)
+{
+    return (struct inbox_optimizer){training->owner.optimize,
+                                    training->owner.self,
+                                    training->owner.change};
+}
+
 /* Pulls to the anchor, which begins as the starting parameters; as the present
  * ones, where these are gone. Without memory for it there is no pull. */
 static void pull(struct training *training)
 {
     const struct msg_schedule *schedule = &training->agenda.pacer.schedule;
+    const struct inbox_optimizer optimizer = mover(training);
     size_t elements = training->agenda.inbox.elements;
 
     if (!schedule->attached)
@@ -194,7 +235,7 @@ static void pull(struct training *training)
         blob_unref(&training->start);
     if (training->anchor)
         inbox_pull(&training->agenda.inbox, schedule, training->values,
-                   training->anchor);
+                   training->anchor, &optimizer);
 }
 
 void training_iterated(struct training *training, double loss, uint64_t samples,
@@ -213,10 +254,13 @@ void training_iterated(struct training *training, double loss, uint64_t samples,
 
 static void apply(struct training *training, uint64_t exchange)
 {
-    const struct inbox_optimizer optimizer = {training->owner.optimize,
-                                              training->owner.self};
+    const struct inbox_optimizer optimizer = mover(training);
     bool replaced;
 
+    if (inbox_replaces(&training->agenda.inbox, exchange))
+        deferred_leave_out(training);
+    if (training->deferred)
+        training->deferred->fresh = UINT64_MAX;
     (void)agenda_apply(&training->agenda, exchange, training->values,
                        training->anchor, &optimizer, &replaced);
     training->applied++;
@@ -256,6 +300,11 @@ bool training_apply(struct training *training, nanos now, bool hurried)
 {
     uint64_t exchange = 0;
 
+    deferred_check(training);
+    if (training_awaits(training) && !training->agenda.pacer.schedule.delay) {
+        training_wait_ends(training, now); /* it is training_give that waits */
+        return true;
+    }
     for (;;) {
         switch (agenda_due(&training->agenda, &exchange)) {
         case PACER_APPLY:

@@ -10,6 +10,10 @@
  *     training_report_if_due(...)
  *     training_offer(..., true)   once, to leave
  *
+ * Where the parameters lie elsewhere, as on a GPU, `change` moves them, and an
+ * offer is only begun in its turn: training_give ends it when `values` holds a
+ * copy, at a later iteration.
+ *
  * Pure; what the owner's functions are told is borrowed for the call. */
 #ifndef NODE_TRAINING_H
 #define NODE_TRAINING_H
@@ -33,13 +37,19 @@ struct training_owner {
     void (*optimize)(void *self, const float *gradient, size_t first,
                      size_t count);
     void (*told)(void *self, enum training_moment moment, uint64_t exchange);
+    /* As inbox_optimizer's; NULL: the parameters lie in `values`. */
+    void (*change)(void *self, double keep, double scale, const float *values,
+                   size_t first, size_t count);
 };
+
+struct deferred;
 
 struct training {
     struct agenda agenda;
     struct training_owner owner;
     struct pool *pool;
     const struct span *values; /* the parameters, the owner's */
+    struct deferred *deferred; /* NULL: that is where they lie */
     struct blob *start; /* the starting parameters, until it is known whether
                            there is an anchor */
     float *anchor;      /* what to be pulled to, or NULL */
@@ -52,10 +62,10 @@ struct training {
 };
 
 /* For a vector of so many elements, which lies in `values` once there is a
- * vector. */
-void training_init(struct training *training,
+ * vector. False: there is no memory for parameters that lie elsewhere. */
+bool training_init(struct training *training,
                    const struct training_owner *owner, struct pool *pool,
-                   size_t elements);
+                   size_t elements) MUST_CHECK;
 void training_free(struct training *training);
 /* Gives the node the starting parameters. False: there is no memory for them,
  * and without them it will not begin. */
@@ -75,8 +85,18 @@ nanos training_waited(const struct training *training, nanos now);
 /* Offers if it is time for it. `last`: offers all that there is, out of turn,
  * and says goodbye: with nothing, where no offer is wanted. Gradients have no
  * last offer, as a step that not all have made is not taken: what was summed
- * since the last one is left out. */
+ * since the last one is left out. So are parameters that lie elsewhere, if
+ * training_give was not told that `values` holds them as they are. */
 void training_offer(struct training *training, bool last);
+/* Whether an offer was begun whose parameters have not been given; none is
+ * begun meanwhile. They are to be given before a result of it is due, else it
+ * is left out. */
+bool training_awaits(const struct training *training);
+/* `values` holds the parameters as they were when this iteration was done and
+ * its results were applied. False: nobody waits for them, any more or yet. */
+bool training_give(struct training *training, uint64_t iteration);
+/* Tells the node something that is to come behind what was offered before. */
+void training_say(struct training *training, const struct msg *msg);
 /* Says goodbye once more, and waits for no offer. */
 void training_farewell(struct training *training);
 void training_report(struct training *training, nanos now);

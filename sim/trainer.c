@@ -170,7 +170,8 @@ struct trainer *trainer_new(const struct trainer_config *config,
     for (size_t i = 0; i + 1 < NAME_BYTES && config->name[i]; i++)
         trainer->name[i] = config->name[i];
     owner = trainer_owner(trainer);
-    training_init(&trainer->training, &owner, pool, config->elements);
+    if (!training_init(&trainer->training, &owner, pool, config->elements))
+        abort();
     trainer->training.values = &trainer->span;
     prng_seed(&trainer->prng, config->seed);
     return trainer;

@@ -202,8 +202,9 @@ static enum status prepare(struct star_link *link,
     if (status != STATUS_OK)
         return status;
     owner = link_owner(link);
-    training_init(&link->training, &owner, link->shell.pool,
-                  (size_t)link->schema->elements);
+    if (!training_init(&link->training, &owner, link->shell.pool,
+                       (size_t)link->schema->elements))
+        return because(why, STATUS_NO_MEMORY, "not enough memory");
     link->training.values = link->values;
     make_node(link);
     if (!link->node)

@@ -1,6 +1,7 @@
 /* The training thread's side of a link: star_step and what it does. */
 #include <math.h>
 
+#include "node/deferred.h"
 #include "node/library/inside.h"
 
 /* Who waits is asked so often whether to go on. */
@@ -33,10 +34,23 @@ static void hear(void *self, enum training_moment moment, uint64_t exchange)
         link->options.replaced(link->options.context, reset);
 }
 
+static void change(void *self, double keep, double scale, const float *values,
+                   size_t first, size_t count)
+{
+    const struct star_link *link = self;
+
+    link->options.change(link->options.context, keep, scale, values, first,
+                         count);
+}
+
 struct training_owner link_owner(struct star_link *link)
 {
     return (struct training_owner){
-        .self = link, .post = post, .optimize = optimize, .told = hear};
+        .self = link,
+        .post = post,
+        .optimize = optimize,
+        .told = hear,
+        .change = link->options.change ? change : NULL};
 }
 
 bool link_is_hurried(const struct star_link *link)
@@ -142,15 +156,36 @@ unsigned star_due(struct star_link *link)
         return 0;
     agenda = &link->training.agenda;
     (void)pthread_mutex_lock(&link->shell.lock);
-    offers = !link->stopping && pacer_will_offer(&agenda->pacer);
+    offers = !link->stopping && !training_awaits(&link->training) &&
+             pacer_will_offer(&agenda->pacer);
     if (offers)
         due |= STAR_DUE_OFFER;
+    if (training_awaits(&link->training) &&
+        link->training.deferred->iteration == agenda->pacer.iteration)
+        due |= STAR_DUE_COPY;
     if (inbox_complete(&agenda->inbox, 0) || pacer_will_apply(&agenda->pacer) ||
         (offers && agenda->pacer.schedule.delay == 0) ||
         (agenda->pacer.schedule.offering && agenda->pacer.schedule.anchor > 0))
         due |= STAR_DUE_RESULT;
     (void)pthread_mutex_unlock(&link->shell.lock);
     return due;
+}
+
+enum star_status star_offer(struct star_link *link, uint64_t iteration)
+{
+    nanos begin = net_now(), waited = link ? link->training.waited : 0;
+    bool taken;
+
+    if (!link)
+        return STAR_OK;
+    (void)pthread_mutex_lock(&link->shell.lock);
+    taken = training_give(&link->training, iteration);
+    if (taken && link->training.agenda.pacer.schedule.delay == 0)
+        apply_due(link);
+    tell_memory(link);
+    (void)pthread_mutex_unlock(&link->shell.lock);
+    link->inside += net_now() - begin - (link->training.waited - waited);
+    return taken ? STAR_OK : STAR_BAD_ARGUMENT;
 }
 
 int star_wants_gradient(struct star_link *link)

@@ -66,10 +66,10 @@ int star_task_done(struct star_link *link, uint64_t id, int ok)
         return 0;
     (void)pthread_mutex_lock(&link->shell.lock);
     known = forget_given(link, id);
-    (void)pthread_mutex_unlock(&link->shell.lock);
     msg.finish.task = id;
     msg.finish.done = ok != 0;
     if (known)
-        shell_post(&link->shell, &msg, NULL);
+        training_say(&link->training, &msg);
+    (void)pthread_mutex_unlock(&link->shell.lock);
     return known;
 }

@@ -64,11 +64,12 @@ static void answer(struct bench *bench, uint64_t exchange, enum verb verb)
 
 static bool apply(struct bench *bench, uint64_t exchange)
 {
+    const struct inbox_optimizer nobody = {NULL, NULL, NULL};
     const struct span span = {bench->x, ELEMENTS};
     bool replaced;
 
     CHECK_EQUAL(ELEMENTS, agenda_apply(&bench->agenda, exchange, &span, NULL,
-                                       NULL, &replaced));
+                                       &nobody, &replaced));
     return replaced;
 }
 
@@ -175,7 +176,8 @@ static void what_was_done_with_other_parameters_does_not_count(void)
         agenda_step(&bench.agenda, 1000, &span);
         CHECK_EQUAL(PACER_APPLY, agenda_due(&bench.agenda, &exchange));
         (void)agenda_apply(&bench.agenda, exchange,
-                           &(struct span){bench.x, ELEMENTS}, NULL, NULL,
+                           &(struct span){bench.x, ELEMENTS}, NULL,
+                           &(struct inbox_optimizer){NULL, NULL, NULL},
                            &replaced);
         CHECK(replaced);
         for (int i = 0; i < ELEMENTS; i++)

@@ -61,7 +61,7 @@ static void step(void *context, const float *gradient, size_t first,
 
 static void apply(struct bench *bench, uint64_t exchange)
 {
-    const struct inbox_optimizer optimizer = {step, bench};
+    const struct inbox_optimizer optimizer = {step, bench, NULL};
 
     (void)inbox_apply(&bench->inbox, exchange,
                 &(struct span){bench->x, ELEMENTS}, bench->anchor,
@@ -114,7 +114,7 @@ static void chunks_may_come_in_any_order_and_twice(void)
 
 static void a_vector_may_lie_in_pieces(void)
 {
-    const struct inbox_optimizer optimizer = {step, NULL};
+    const struct inbox_optimizer optimizer = {step, NULL, NULL};
     float head[1] = {10}, middle[3] = {10, 10, 10}, tail[1] = {10};
     const struct span spans[] = {{head, 1}, {middle, 3}, {tail, 1}};
     struct bench bench;
@@ -194,7 +194,8 @@ static void pull(struct bench *bench, double strength, uint64_t every,
 
     for (int i = 0; i < ELEMENTS; i++)
         bench->anchor[i] = (float)anchor;
-    inbox_pull(&bench->inbox, &schedule, spans, bench->anchor);
+    inbox_pull(&bench->inbox, &schedule, spans, bench->anchor,
+               &(struct inbox_optimizer){step, bench, NULL});
 }
 
 static void sd_03_each_step_pulls_to_the_newest_result(void)
@@ -215,7 +216,8 @@ static void sd_03_a_strength_of_zero_is_no_operation(void)
     bench_start(&bench);
     pull(&bench, 0, 2, (double)NAN);
     inbox_pull(&bench.inbox, &(struct msg_schedule){.every = 0},
-               &(struct span){NULL, 0}, NULL);
+               &(struct span){NULL, 0}, NULL,
+               &(struct inbox_optimizer){step, NULL, NULL});
     for (int i = 0; i < ELEMENTS; i++)
         CHECK_NEAR(10, (double)bench.x[i], 0);
     bench_end(&bench);

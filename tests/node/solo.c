@@ -60,7 +60,8 @@ static void apply(struct solo *solo, uint64_t exchange)
 
     CHECK(solo->agenda.pacer.iteration >=
           solo->taken[exchange % SOLO_EXCHANGES] + solo->delay);
-    (void)agenda_apply(&solo->agenda, exchange, &span, NULL, NULL, &replaced);
+    (void)agenda_apply(&solo->agenda, exchange, &span, NULL,
+                       &(struct inbox_optimizer){NULL, NULL, NULL}, &replaced);
     desk_applied(solo->desk, exchange);
     solo->applied++;
     for (unsigned i = 0; i < DESK_CHUNKS; i++) {

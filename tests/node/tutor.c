@@ -110,7 +110,7 @@ static void answer(struct tutor *tutor, const struct msg_chunk *chunk,
         hand_floats(tutor->toy->pool,
                     chunk_length(TUTOR_ELEMENTS, CHUNK_ELEMENTS,
                                  chunk->chunk),
-                    tutor->value);
+                    tutor->value + tutor->rise * (double)chunk->exchange);
 
     tutor->chunks++;
     tutor->offered = hand_float(payload, 0);

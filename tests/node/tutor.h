@@ -26,6 +26,7 @@ struct tutor {
     struct msg_welcome welcome;
     enum verb verb;
     double value, weight;
+    double rise; /* of the value, from one exchange to the next */
     bool mute; /* grants nothing, until tutor_speak and a PING */
     bool calls; /* answers an offer by calling for the last ones */
     bool shows; /* has each offer's node evaluate `value`, and then speaks */

@@ -1,0 +1,131 @@
+#include "node/deferred.h"
+
+#include <assert.h>
+
+static void post(struct training *training, const struct msg *msg,
+                 struct blob *payload)
+{
+    training->owner.post(training->owner.self, msg, payload);
+}
+
+bool training_awaits(const struct training *training)
+{
+    return training->deferred && training->deferred->count;
+}
+
+void deferred_begin(struct training *training, const struct msg *snapshot)
+{
+    const struct pacer *pacer = &training->agenda.pacer;
+    const struct pacer_exchange *begun = &pacer->flight[pacer->count - 1];
+    struct deferred *deferred = training->deferred;
+    uint64_t until =
+        pacer->schedule.miss == MISS_CUT ? begun->closes : begun->due;
+
+    assert(deferred->count < PACER_FLIGHT + 1);
+    deferred->offers[deferred->count++] = *snapshot;
+    deferred->iteration = pacer->iteration;
+    deferred->until = until > pacer->iteration ? until : pacer->iteration + 1;
+}
+
+/* Nothing is awaited any more. */
+static void let_go(struct training *training)
+{
+    struct deferred *deferred = training->deferred;
+
+    deferred->count = 0;
+    for (unsigned i = 0; i < deferred->held; i++)
+        post(training, &deferred->behind[i], NULL);
+    deferred->held = 0;
+}
+
+void deferred_leave_out(struct training *training)
+{
+    struct agenda *agenda = &training->agenda;
+
+    if (!training_awaits(training))
+        return;
+    for (unsigned i = training->deferred->count; i-- > 0;) {
+        const struct msg_snapshot *snapshot =
+            &training->deferred->offers[i].snapshot;
+
+        pacer_take_back(&agenda->pacer, snapshot->exchange);
+        agenda->samples += snapshot->samples;
+    }
+    let_go(training);
+}
+
+void deferred_check(struct training *training)
+{
+    if (training_awaits(training) &&
+        training->agenda.pacer.iteration >= training->deferred->until)
+        deferred_leave_out(training);
+}
+
+void training_say(struct training *training, const struct msg *msg)
+{
+    struct deferred *deferred = training->deferred;
+
+    if (training_awaits(training) && deferred->held < DEFERRED_BEHIND) {
+        deferred->behind[deferred->held++] = *msg;
+        return;
+    }
+    deferred_leave_out(training);
+    post(training, msg, NULL);
+}
+
+/* ---- giving ---- */
+
+/* A copy of what is to be offered; NULL: no memory. */
+static struct blob *copy(const struct training *training,
+                         const struct msg_snapshot *snapshot)
+{
+    size_t elements = training->agenda.inbox.elements;
+    uint32_t chunk = training->agenda.pacer.schedule.chunk_elements;
+    struct fragment part =
+        fragment_of(snapshot->fragment, snapshot->fragments);
+    struct blob *blob =
+        blob_new(training->pool,
+                 fragment_elements(part, elements, chunk) * sizeof(float));
+
+    if (blob)
+        fragment_copy(part, elements, chunk, training->values,
+                      blob_floats(blob));
+    return blob;
+}
+
+/* All of them, or none where there is no memory. */
+static void give(struct training *training)
+{
+    struct deferred *deferred = training->deferred;
+    struct blob *blobs[PACER_FLIGHT + 1] = {NULL};
+    unsigned made = 0;
+
+    while (made < deferred->count &&
+           (blobs[made] = copy(training, &deferred->offers[made].snapshot)))
+        made++;
+    if (made < deferred->count) {
+        while (made > 0)
+            blob_unref(&blobs[--made]);
+        training->left_out++;
+        deferred_leave_out(training);
+        return;
+    }
+    for (unsigned i = 0; i < deferred->count; i++)
+        post(training, &deferred->offers[i], blobs[i]);
+    training->offered += deferred->count;
+    let_go(training);
+}
+
+bool training_give(struct training *training, uint64_t iteration)
+{
+    struct deferred *deferred = training->deferred;
+    bool fresh = deferred && iteration == training->agenda.pacer.iteration;
+    bool awaited =
+        training_awaits(training) && deferred->iteration == iteration;
+
+    if (fresh)
+        deferred->fresh = iteration;
+    if (awaited)
+        give(training);
+    return awaited || fresh;
+}

@@ -1,0 +1,33 @@
+/* Offers that were begun and whose parameters are still on their way to the
+ * trainer's memory, as they are copied from a GPU. What is to reach the node
+ * behind them is held back: the node takes it that the parameters hold what was
+ * applied before them, and nothing else.
+ *
+ * A part of node/training.h, for trainers that have `change`; the functions do
+ * nothing for others. */
+#ifndef NODE_DEFERRED_H
+#define NODE_DEFERRED_H
+
+#include "node/training.h"
+
+/* Results that may be applied and tasks that may be done meanwhile; with more,
+ * the offers are left out. */
+enum { DEFERRED_BEHIND = 2 * PACER_FLIGHT };
+
+struct deferred {
+    uint64_t iteration; /* at whose end they were begun, all of them */
+    uint64_t until;     /* from this one on they are left out */
+    uint64_t fresh; /* whose parameters the memory holds; UINT64_MAX: none */
+    unsigned count, held;
+    struct msg offers[PACER_FLIGHT + 1]; /* SNAPSHOT */
+    struct msg behind[DEFERRED_BEHIND];
+};
+
+/* One more, which the pacer has just begun. */
+void deferred_begin(struct training *training, const struct msg *snapshot);
+/* They have not been begun: their samples go to the next. */
+void deferred_leave_out(struct training *training);
+/* The same if it is too late for them. */
+void deferred_check(struct training *training);
+
+#endif

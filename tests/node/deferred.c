@@ -1,0 +1,226 @@
+#include "node/deferred.h"
+
+#include <string.h>
+
+#include "node/training.h"
+#include "tests/check.h"
+#include "tests/hand.h"
+
+enum { ELEMENTS = 4, SAMPLES = 8, POSTED = 64 };
+
+/* Parameters x that lie elsewhere; copies of them go to `memory`. k = 3, d = 4.
+ */
+struct bench {
+    struct pool *pool;
+    struct training training;
+    struct span span;
+    float x[ELEMENTS], memory[ELEMENTS];
+    struct msg posted[POSTED];
+    double first[POSTED]; /* value of what was posted with it */
+    unsigned count;
+};
+
+static void post(void *self, const struct msg *msg, struct blob *payload)
+{
+    struct bench *bench = self;
+
+    bench->first[bench->count] = payload ? hand_float(payload, 0) : -1;
+    bench->posted[bench->count++] = *msg;
+    blob_unref(&payload);
+}
+
+static void change(void *self, double keep, double scale, const float *values,
+                   size_t first, size_t count)
+{
+    struct bench *bench = self;
+
+    for (size_t i = 0; i < count; i++)
+        bench->x[first + i] = (float)(keep * (double)bench->x[first + i] +
+                                      scale * (double)values[i]);
+}
+
+static void say(struct bench *bench, const struct msg *msg,
+                struct blob *payload)
+{
+    CHECK(agenda_take(&bench->training.agenda, msg, payload));
+}
+
+static void bench_start(struct bench *bench, enum miss miss)
+{
+    const struct training_owner owner = {
+        .self = bench, .post = post, .change = change};
+    const struct msg msg = {.kind = MSG_SCHEDULE,
+                            .schedule = {.attached = 1,
+                                         .offering = 1,
+                                         .every = 3,
+                                         .delay = 4,
+                                         .miss = miss,
+                                         .exchange = EXCHANGE_DELTA,
+                                         .fragments = 1,
+                                         .chunk_elements = ELEMENTS}};
+
+    *bench = (struct bench){.pool = pool_new()};
+    bench->span = (struct span){bench->memory, ELEMENTS};
+    CHECK(training_init(&bench->training, &owner, bench->pool, ELEMENTS));
+    bench->training.values = &bench->span;
+    say(bench, &msg, NULL);
+}
+
+static void bench_end(struct bench *bench)
+{
+    training_free(&bench->training);
+    pool_destroy(&bench->pool);
+}
+
+/* An iteration, which adds one; returns its number. */
+static uint64_t step(struct bench *bench)
+{
+    for (int i = 0; i < ELEMENTS; i++)
+        bench->x[i]++;
+    training_iterated(&bench->training, 1, SAMPLES, NULL);
+    CHECK(training_apply(&bench->training, 0, false));
+    training_offer(&bench->training, false);
+    return bench->training.agenda.pacer.iteration;
+}
+
+static bool give(struct bench *bench, uint64_t iteration)
+{
+    memcpy(bench->memory, bench->x, sizeof bench->x);
+    return training_give(&bench->training, iteration);
+}
+
+static void answer(struct bench *bench, uint64_t exchange, enum verb verb)
+{
+    const struct msg msg = {
+        .kind = MSG_APPLY,
+        .apply = {.exchange = exchange, .parts = 1, .verb = verb}};
+    struct blob *nines = hand_floats(bench->pool, ELEMENTS, 9);
+
+    say(bench, &msg, nines);
+    blob_unref(&nines);
+}
+
+static const struct msg *last(const struct bench *bench)
+{
+    return &bench->posted[bench->count - 1];
+}
+
+static void an_offer_waits_for_its_copy_and_the_next_for_it(void)
+{
+    struct bench bench;
+
+    bench_start(&bench, MISS_WAIT);
+    while (step(&bench) < 3)
+        CHECK(!training_awaits(&bench.training));
+    CHECK(training_awaits(&bench.training));
+    while (step(&bench) < 6)
+        continue;
+    CHECK_EQUAL(0, bench.count);
+    CHECK(give(&bench, 3));
+    CHECK(!training_awaits(&bench.training));
+    CHECK_EQUAL(1, bench.count);
+    CHECK_EQUAL(MSG_SNAPSHOT, last(&bench)->kind);
+    CHECK_EQUAL(1, last(&bench)->snapshot.exchange);
+    CHECK_EQUAL(3, last(&bench)->snapshot.iteration);
+    CHECK_EQUAL(3 * SAMPLES, last(&bench)->snapshot.samples);
+    CHECK(!give(&bench, 3));
+    CHECK(!give(&bench, 2));
+    bench_end(&bench);
+}
+
+static void one_that_is_late_is_left_out_and_its_samples_come_with_the_next(
+    void)
+{
+    static const enum miss misses[] = {MISS_LATE, MISS_WAIT, MISS_SKIP,
+                                       MISS_CUT};
+
+    for (unsigned i = 0; i < 4; i++) {
+        struct bench bench;
+
+        bench_start(&bench, misses[i]);
+        while (step(&bench) < 7)
+            continue;
+        CHECK_EQUAL(misses[i] == MISS_CUT, /* which has begun another at 6 */
+                    training_awaits(&bench.training));
+        CHECK(!give(&bench, 3));
+        while (step(&bench) < 9)
+            continue;
+        CHECK(give(&bench, 9));
+        CHECK_EQUAL(1, bench.count);
+        CHECK_EQUAL(1, last(&bench)->snapshot.exchange);
+        CHECK_EQUAL(9 * SAMPLES, last(&bench)->snapshot.samples);
+        bench_end(&bench);
+    }
+}
+
+static void what_is_applied_meanwhile_is_told_behind_it(void)
+{
+    const struct msg done = {.kind = MSG_FINISH};
+    struct bench bench;
+
+    bench_start(&bench, MISS_LATE);
+    while (step(&bench) < 3)
+        continue;
+    CHECK(give(&bench, 3));
+    while (step(&bench) < 6)
+        continue;
+    answer(&bench, 1, VERB_REBASE);
+    CHECK_EQUAL(7, step(&bench));
+    CHECK_NEAR(16, (double)bench.x[0], 0);
+    training_say(&bench.training, &done);
+    CHECK_EQUAL(1, bench.count);
+    CHECK(training_give(&bench.training, 6));
+    CHECK_EQUAL(4, bench.count);
+    CHECK_EQUAL(2, bench.posted[1].snapshot.exchange);
+    CHECK_EQUAL(MSG_APPLIED, bench.posted[2].kind);
+    CHECK_EQUAL(MSG_FINISH, bench.posted[3].kind);
+    bench_end(&bench);
+}
+
+static void what_replaces_the_parameters_ends_it(void)
+{
+    struct bench bench;
+
+    bench_start(&bench, MISS_LATE);
+    while (step(&bench) < 3)
+        continue;
+    answer(&bench, 0, VERB_REPLACE);
+    CHECK_EQUAL(4, step(&bench));
+    CHECK(!training_awaits(&bench.training));
+    CHECK_EQUAL(MSG_APPLIED, last(&bench)->kind);
+    CHECK_NEAR(9, (double)bench.x[0], 0);
+    while (step(&bench) < 6)
+        continue;
+    CHECK(give(&bench, 6));
+    CHECK_EQUAL(2 * SAMPLES, last(&bench)->snapshot.samples);
+    bench_end(&bench);
+}
+
+static void the_last_offer_is_of_what_was_given_last_or_none(void)
+{
+    for (int fresh = 0; fresh < 2; fresh++) {
+        struct bench bench;
+
+        bench_start(&bench, MISS_LATE);
+        while (step(&bench) < 3)
+            continue;
+        CHECK_EQUAL(4, step(&bench));
+        if (fresh)
+            CHECK(give(&bench, 4));
+        training_offer(&bench.training, true);
+        CHECK_EQUAL(1, bench.count);
+        CHECK(last(&bench)->snapshot.last);
+        CHECK_EQUAL(fresh, last(&bench)->snapshot.exchange);
+        CHECK_NEAR(fresh ? 4 : -1, bench.first[0], 0);
+        bench_end(&bench);
+    }
+}
+
+void add_node_deferred_tests(CU_pSuite suite)
+{
+    TEST(an_offer_waits_for_its_copy_and_the_next_for_it);
+    TEST(one_that_is_late_is_left_out_and_its_samples_come_with_the_next);
+    TEST(what_is_applied_meanwhile_is_told_behind_it);
+    TEST(what_replaces_the_parameters_ends_it);
+    TEST(the_last_offer_is_of_what_was_given_last_or_none);
+}
