@@ -1,5 +1,6 @@
 #include "core/need.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -16,8 +17,7 @@ void need_wait(void)
 {
     void (*act)(void) = atomic_load(&when_missing);
 
-    if (!act)
-        abort();
+    assert(act && "there is memory");
     act();
 }
 

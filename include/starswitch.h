@@ -41,13 +41,18 @@
  *
  * Out of memory: star_attach fails; a link that is attached leaves out what it
  * cannot do, trains on alone, says so (the event no_memory, `status` of
- * star_state), and goes on when there is memory again. Nothing ends the
- * program. Environment variables are read by star_attach only, and each option
- * says which.
+ * star_state), and goes on when there is memory again. The library never ends
+ * the program, but for a bug in it: a check of its own that fails is an assert,
+ * as whoever went on might spoil the parameters. Environment variables are read
+ * by star_attach only, and each option says which.
  *
  * Every struct begins with its size, `sizeof` of what the program was compiled
  * with: a program works with a library whose structs have grown, and with an
- * older one as long as what that does not know is 0 (docs/decisions).
+ * older one as long as what that does not know is 0 (docs/decisions). What is
+ * not set is 0:
+ *
+ *     struct star_options options = {.size = sizeof options};         C
+ *     star_options options{}; options.size = sizeof options;          C++11
  *
  * C99, C++-safe. Link with -lstarswitch (pkg-config starswitch). */
 #ifndef STARSWITCH_H
@@ -178,9 +183,10 @@ struct star_options {
      * `log` and the link goes on. NULL or "": none. */
     const char *record;
     /* What the hub printed for its nodes: who it is, and leave to enrol; NULL
-     * or "": $STARSWITCH_KEY, or what the file $STARSWITCH_KEY_FILE holds; and
-     * without these nothing is encrypted. Not needed
-     * any more once star_attach has returned. */
+     * or "": $STARSWITCH_KEY, or what the file $STARSWITCH_KEY_FILE holds,
+     * which nobody else may read but in $CREDENTIALS_DIRECTORY; and without
+     * these nothing is encrypted. Not needed any more once star_attach has
+     * returned. */
     const char *key;
     /* The file of this node's own key, made when first needed. NULL or "":
      * $STARSWITCH_IDENTITY, or NAME.key_secret in starswitch/ of
