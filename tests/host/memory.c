@@ -44,8 +44,8 @@ static void rest(void)
 static int iterate(struct star_link *link, unsigned long from)
 {
     const struct star_progress progress = {sizeof progress, 1, 1, -1};
-    struct star_event event = {sizeof event, STAR_INFO, 0, "", ""};
-    struct star_state state = {sizeof state, 0};
+    struct star_event event = {.size = sizeof event};
+    struct star_state state = {.size = sizeof state};
     int heard = 0;
 
     w[from % ELEMENTS] += 1;
@@ -62,7 +62,7 @@ static int iterate(struct star_link *link, unsigned long from)
 /* Until results are applied again, which is with others' memory, too. */
 static void go_on(struct star_link *link, unsigned long from)
 {
-    struct star_state state = {sizeof state, 0};
+    struct star_state state = {.size = sizeof state};
     uint64_t before;
 
     (void)star_look(link, &state);
@@ -89,7 +89,7 @@ static void live(const char *name, unsigned long from, unsigned long count)
 {
     const struct star_tensor tensors[] = {
         STAR_TENSOR("w", 1, w, NULL, ELEMENTS)};
-    struct star_options options = {sizeof options, 1};
+    struct star_options options = {.size = sizeof options, .quiet = 1};
     struct star_link *link = NULL;
     char error[256] = "";
     int heard = 0;
