@@ -213,6 +213,8 @@ static void *run(void *self)
     bool abandoned;
 
     net_run(shell->net);
+    (void)pthread_mutex_lock(&shell->lock); /* the program has stopped it */
+    (void)pthread_mutex_unlock(&shell->lock);
     net_close(&shell->net);
     (void)pthread_mutex_lock(&shell->lock);
     shell->ended = true;
