@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/need.h"
 #include "hub/state.h"
 
 /* Parameters have been merged, or are being: the shape stays. */
@@ -41,17 +42,17 @@ static void centre_allocate(struct hub *hub)
 {
     hub->chunks =
         chunks_of(hub->schema->elements, hub->config.chunk_elements);
-    hub->centre = calloc(hub->chunks, sizeof *hub->centre);
+    hub->centre = need_memory(hub->chunks, sizeof *hub->centre);
     hub->exempt = exempt_new(hub->schema);
-    if (!hub->centre || !hub->exempt)
+    if (!hub->exempt)
         abort();
 }
 
 /* What members are remembered for is of as many chunks as the centre. */
 static void remember_nobody(struct hub *hub)
 {
-    for (int i = 0; i < hub->member_count; i++)
-        contributions_forget(hub, hub->members[i]);
+    EACH_MEMBER(hub, member)
+        contributions_forget(hub, member);
 }
 
 static void centre_drop(struct hub *hub)
@@ -65,9 +66,9 @@ static void centre_drop(struct hub *hub)
 static void forget_cut(struct hub *hub)
 {
     remember_nobody(hub);
-    for (int i = 0; i < hub->member_count; i++)
-        if (hub->members[i]->delivery.out)
-            member_gone(hub, hub->members[i],
+    EACH_MEMBER(hub, member)
+        if (member->delivery.out)
+            member_gone(hub, member,
                         "it was sent what is of no run any more", false);
 }
 

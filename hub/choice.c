@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "hub/state.h"
 
 bool choice_takes_all(const struct hub *hub)
@@ -31,8 +32,8 @@ static void ask(struct hub *hub, struct round *round)
 {
     unsigned merging = 0;
 
-    for (unsigned i = 0; i < round->count; i++)
-        merging += round->list[i]->merges;
+    EACH_OFFER(round, one)
+        merging += one->merges;
     while (merging < round->wanted && round->next_choice < round->choices) {
         struct contribution *contribution =
             round->list[round->order[round->next_choice++]];
@@ -50,9 +51,7 @@ static void settle(struct hub *hub, struct round *round)
     round->settled = true;
     hub->unsettled--;
     round->empty = true;
-    for (unsigned i = 0; i < round->count; i++) {
-        struct contribution *contribution = round->list[i];
-
+    EACH_OFFER(round, contribution) {
         if (contribution->merges)
             round->empty = false;
         else if (!contribution->donates)
@@ -107,11 +106,9 @@ static bool boasts(const struct hub *hub, const struct round *round,
 static void choose_donors(struct hub *hub, struct round *round)
 {
     struct standing standing = hub_standing(hub, round->live);
-    struct candidate *list = calloc(round->count, sizeof *list);
-    int *donor = calloc(round->count, sizeof *donor);
+    struct candidate *list = need_memory(round->count, sizeof *list);
+    int *donor = need_memory(round->count, sizeof *donor);
 
-    if (!list || !donor)
-        abort();
     for (unsigned i = 0; i < round->count; i++) {
         const struct contribution *contribution = round->list[i];
 
@@ -144,9 +141,7 @@ static bool donors_are_here(struct hub *hub, struct round *round)
         round->gives = true;
         choose_donors(hub, round);
     }
-    for (unsigned i = 0; i < round->count; i++) {
-        struct contribution *contribution = round->list[i];
-
+    EACH_OFFER(round, contribution) {
         if (contribution->donates)
             contribution_grant(hub, contribution);
         here &= !contribution->donates ||
@@ -162,12 +157,10 @@ static void choose(struct hub *hub, struct round *round)
 {
     struct standing standing = hub_standing(hub, round->live);
     size_t most = round->count ? round->count : 1;
-    struct candidate *list = calloc(most, sizeof *list);
-    unsigned *place = calloc(most, sizeof *place), count = 0;
+    struct candidate *list = need_memory(most, sizeof *list);
+    unsigned *place = need_memory(most, sizeof *place), count = 0;
 
-    round->order = calloc(most, sizeof *round->order);
-    if (!list || !place || !round->order)
-        abort();
+    round->order = need_memory(most, sizeof *round->order);
     for (unsigned i = 0; i < round->count; i++) {
         if (is_lost(hub, round->list[i]))
             continue;
@@ -190,9 +183,9 @@ void choice_make(struct hub *hub, struct round *round)
 {
     round->policy = hub->policy;
     round->takes_all = choice_takes_all(hub);
-    for (unsigned i = 0; i < round->count; i++) {
-        round->list[i]->donor = RECEIVE_CENTRE;
-        round->list[i]->merges = false;
+    EACH_OFFER(round, one) {
+        one->donor = RECEIVE_CENTRE;
+        one->merges = false;
     }
     choose(hub, round);
     ask(hub, round);
@@ -274,9 +267,7 @@ static void judged(void *machine, struct job *job)
     if (!round)
         return;
     round->judging = false;
-    for (unsigned i = 0; i < round->count; i++) {
-        struct contribution *contribution = round->list[i];
-
+    EACH_OFFER(round, contribution) {
         if (!is_to_be_judged(hub, contribution) || at == order->count ||
             order->one[at].candidate.node != contribution->candidate.node)
             continue;
@@ -298,10 +289,8 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
     unsigned at = 1;
 
     assert(inputs <= UINT32_MAX); /* memory for all of it ends before */
-    job->in[0].blob = blob_new(
+    job->in[0].blob = blob_need(
         hub->pool, sizeof *order + count * sizeof *order->one);
-    if (!job->in[0].blob)
-        abort();
     order = (struct judge_order *)(void *)job->in[0].blob->bytes;
     *order = (struct judge_order){
         .round = round->number,
@@ -314,9 +303,7 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
         .displacements = round->policy->exchange == EXCHANGE_DELTA};
     for (uint32_t i = 0; i < hub->chunks; i++)
         job->in[at++].blob = blob_ref(hub->centre[i].theta);
-    for (unsigned i = 0; i < round->count; i++) {
-        struct contribution *contribution = round->list[i];
-
+    EACH_OFFER(round, contribution) {
         if (!is_to_be_judged(hub, contribution))
             continue;
         order->one[order->count++] =
@@ -342,9 +329,7 @@ static bool have_answered(struct hub *hub, struct round *round,
                           unsigned *ready)
 {
     *ready = 0;
-    for (unsigned i = 0; i < round->count; i++) {
-        struct contribution *contribution = round->list[i];
-
+    EACH_OFFER(round, contribution) {
         if (!contribution->merges || contribution->judged)
             continue;
         if (contribution->delivered < hub->chunks)
@@ -359,8 +344,8 @@ static bool have_answered(struct hub *hub, struct round *round,
 
 static bool is_awaited(const struct round *round)
 {
-    for (unsigned i = 0; i < round->count; i++)
-        if (round->list[i]->merges && !round->list[i]->judged)
+    EACH_OFFER(round, one)
+        if (one->merges && !one->judged)
             return true;
     return false;
 }

@@ -101,9 +101,9 @@ int contest_best(const struct hub *hub, const struct round *round)
 static const struct contribution *winner_of(const struct hub *hub,
                                             const struct round *round)
 {
-    for (unsigned i = 0; i < round->count; i++)
-        if (round->list[i]->merged == hub->chunks)
-            return round->list[i];
+    EACH_OFFER(round, one)
+        if (one->merged == hub->chunks)
+            return one;
     return NULL;
 }
 
@@ -123,10 +123,8 @@ static bool has_them(const struct round *round,
 }
 
 /* What a member has offered for the next rung is of no use any more. */
-static void turn_down(struct hub *hub, int place)
+static void turn_down(struct hub *hub, struct member *member)
 {
-    struct member *member = hub->members[place];
-
     for (unsigned i = 0; i < member->waiting_count; i++) {
         const struct msg_offer *offer = &member->waiting[i]->offer;
 
@@ -169,13 +167,11 @@ static void decided(struct hub *hub, const struct round *round,
     for (uint32_t i = 0; i < hub->chunks; i++)
         hub->centre[i].turn = 0;
     tell_winner(hub, round, winner);
-    for (int i = 0; i < hub->member_count; i++) {
-        if (!member_is_here(hub->members[i]))
-            continue;
-        hub->members[i]->patience.proved = true;
-        turn_down(hub, i);
-        if (!has_them(round, winner, i))
-            member_start(hub, hub->members[i], START_TAKE);
+    EACH_HERE(hub, member) {
+        member->patience.proved = true;
+        turn_down(hub, member);
+        if (!has_them(round, winner, member->place))
+            member_start(hub, member, START_TAKE);
     }
     members_tune(hub);
 }

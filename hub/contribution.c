@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "hub/state.h"
 
 void contribution_destroy(struct hub *hub, struct contribution **reference)
@@ -22,9 +23,8 @@ void contribution_destroy(struct hub *hub, struct contribution **reference)
 /* What waits for a round costs next to nothing, however large the model is. */
 void contribution_spread(struct hub *hub, struct contribution *contribution)
 {
-    contribution->chunks = calloc(hub->chunks, sizeof *contribution->chunks);
-    if (!contribution->chunks)
-        abort();
+    contribution->chunks =
+        need_memory(hub->chunks, sizeof *contribution->chunks);
     for (uint32_t i = 0; contribution->foreign && i < hub->chunks; i++)
         if (!fragment_holds(contribution->part, i))
             contribution->chunks[i] = (struct contribution_chunk){
@@ -291,6 +291,6 @@ void offers_forget(struct hub *hub, struct member *member,
 void rounds_discard(struct hub *hub)
 {
     for (struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; i < round->count; i++)
-            contribution_end(hub, round->list[i], VERDICT_SUPERSEDED);
+        EACH_OFFER(round, one)
+            contribution_end(hub, one, VERDICT_SUPERSEDED);
 }

@@ -1,6 +1,7 @@
 /* Results on their way to a node, never more than it has room for. */
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "hub/state.h"
 
 static void delivery_sent(struct hub *hub, struct member *member,
@@ -195,10 +196,8 @@ static uint64_t superfluous(const struct delivery *delivery,
 static uint64_t *newest_changes(const struct hub *hub,
                                 const struct delivery *delivery)
 {
-    uint64_t *newest = calloc(hub->chunks, sizeof *newest);
+    uint64_t *newest = need_memory(hub->chunks, sizeof *newest);
 
-    if (!newest)
-        abort();
     for (const struct parcel *parcel = delivery->first; parcel;
          parcel = parcel->next)
         if (parcel->result.base != parcel->result.version)
@@ -265,10 +264,8 @@ static void pass_over(struct hub *hub, struct member *member,
     struct contribution *contribution = contribution_find(
         hub, member->place, exchange);
     struct parcel *list = take_out(hub, &member->delivery, exchange);
-    unsigned *verdicts = calloc(hub->chunks, sizeof *verdicts);
+    unsigned *verdicts = need_memory(hub->chunks, sizeof *verdicts);
 
-    if (!verdicts)
-        abort();
     for (uint32_t i = 0; i < hub->chunks; i++)
         verdicts[i] = list && fragment_holds(list->part, i) ? TOLD_VERDICT
                                                             : ANY_VERDICT;
@@ -320,11 +317,9 @@ void delivery_add(struct hub *hub, struct contribution *contribution,
 {
     struct member *member = hub->members[contribution->member];
     struct delivery *delivery = &member->delivery;
-    struct parcel *parcel = calloc(1, sizeof *parcel);
+    struct parcel *parcel = need_memory(1, sizeof *parcel);
     uint64_t older;
 
-    if (!parcel)
-        abort();
     parcel->result = *result;
     parcel->payload = blob_ref(payload);
     parcel->part = contribution->part;
@@ -403,40 +398,36 @@ static void take_begin(struct hub *hub, struct member *member)
     delivery_stir(hub, member);
 }
 
-void hub_on_credit(struct hub *hub, struct peer *peer, const struct msg *msg,
-                   struct blob *payload)
+void hub_on_credit(struct hub *hub, const struct incoming *in)
 {
-    struct member *member = hub_member(hub, peer);
+    struct member *member = in->member;
 
-    (void)payload;
-    if (msg->credit.exchange == 0 && msg->credit.more == 0) {
+    if (in->msg->credit.exchange == 0 && in->msg->credit.more == 0) {
         take_begin(hub, member);
         return;
     }
     /* For what a former hub has sent, on a connection that is no more. */
     if (member->bulk == PEER_NONE)
         return;
-    if (msg->credit.more > member->delivery.out) {
+    if (in->msg->credit.more > member->delivery.out) {
         member_offends(hub, member,
                        "gave more credit than it was sent bytes");
         return;
     }
-    member->delivery.out -= msg->credit.more;
-    if (msg->credit.exchange == 0 && member->took < hub->chunks)
+    member->delivery.out -= in->msg->credit.more;
+    if (in->msg->credit.exchange == 0 && member->took < hub->chunks)
         member->took++;
     member->delivery.moved = hub->now;
     delivery_stir(hub, member);
-    if (!member->delivery.out && msg->credit.more)
+    if (!member->delivery.out && in->msg->credit.more)
         waits_sent(hub, member, true);
 }
 
-void hub_on_waive(struct hub *hub, struct peer *peer, const struct msg *msg,
-                  struct blob *payload)
+void hub_on_waive(struct hub *hub, const struct incoming *in)
 {
-    struct member *member = hub_member(hub, peer);
+    struct member *member = in->member;
 
-    (void)payload;
-    if (!offers_withdraw(hub, member, msg->waive.exchange,
+    if (!offers_withdraw(hub, member, in->msg->waive.exchange,
                          VERDICT_EXPIRED))
-        pass_over(hub, member, msg->waive.exchange);
+        pass_over(hub, member, in->msg->waive.exchange);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/need.h"
 #include "core/siphash.h"
 #include "hub/state.h"
 
@@ -41,28 +42,26 @@ static void refuse(struct hub *hub, struct peer *peer, enum farewell farewell,
     peer_remove(hub, peer);
 }
 
-void hub_on_enrol(struct hub *hub, struct peer *peer, const struct msg *msg,
-                  struct blob *payload)
+void hub_on_enrol(struct hub *hub, const struct incoming *in)
 {
     struct msg ask = {.kind = MSG_ADMIT};
     struct enrolling *place;
 
-    (void)payload;
     if (hub->enrolling_count == MAX_ENROLLING) {
-        refuse(hub, peer, FAREWELL_FULL,
+        refuse(hub, in->peer, FAREWELL_FULL,
                "many nodes enrol at this moment: try again");
         return;
     }
     place = &hub->enrolling[hub->enrolling_count++];
-    place->peer = peer->id;
+    place->peer = in->peer->id;
     place->ticket = ++hub->last_ticket;
-    clean(msg->enrol.name, place->name);
-    peer->state = PEER_ENROLLING;
+    clean(in->msg->enrol.name, place->name);
+    in->peer->state = PEER_ENROLLING;
     ask.admit.ticket = place->ticket;
-    ask.admit.key0 = msg->enrol.key0;
-    ask.admit.key1 = msg->enrol.key1;
-    ask.admit.key2 = msg->enrol.key2;
-    ask.admit.key3 = msg->enrol.key3;
+    ask.admit.key0 = in->msg->enrol.key0;
+    ask.admit.key1 = in->msg->enrol.key1;
+    ask.admit.key2 = in->msg->enrol.key2;
+    ask.admit.key3 = in->msg->enrol.key3;
     memcpy(ask.admit.name, place->name, sizeof place->name);
     effects_send(hub->out, PEER_OPERATOR, &ask, NULL);
 }
@@ -102,20 +101,17 @@ static void answer(struct hub *hub, struct peer *peer, const char *name,
     peer_remove(hub, peer);
 }
 
-void hub_on_admitted(struct hub *hub, struct peer *operator,
-                     const struct msg *msg, struct blob *payload)
+void hub_on_admitted(struct hub *hub, const struct incoming *in)
 {
-    (void)operator;
-    (void)payload;
     for (unsigned i = 0; i < hub->enrolling_count; i++) {
         struct enrolling place = hub->enrolling[i];
         struct peer *peer = peer_find(hub, place.peer);
 
-        if (place.ticket != msg->admitted.ticket)
+        if (place.ticket != in->msg->admitted.ticket)
             continue;
         forget(hub, &hub->enrolling[i]);
         if (peer)
-            answer(hub, peer, place.name, &msg->admitted);
+            answer(hub, peer, place.name, &in->msg->admitted);
         return;
     }
 }
@@ -128,22 +124,17 @@ struct known {
     char name[NODE_NAME_BYTES];
 };
 
-void hub_on_known(struct hub *hub, struct peer *operator,
-                  const struct msg *msg, struct blob *payload)
+void hub_on_known(struct hub *hub, const struct incoming *in)
 {
-    struct known *known = index_find(&hub->known, msg->known.key, 0);
+    struct known *known = index_find(&hub->known, in->msg->known.key, 0);
 
-    (void)operator;
-    (void)payload;
     if (!known) {
-        known = calloc(1, sizeof *known);
-        if (!known)
-            abort();
-        known->key = msg->known.key;
+        known = need_memory(1, sizeof *known);
+        known->key = in->msg->known.key;
         index_put(&hub->known, known->key, 0, known);
     }
     (void)snprintf(known->name, sizeof known->name, "%.*s",
-                   NODE_NAME_BYTES - 1, msg->known.name);
+                   NODE_NAME_BYTES - 1, in->msg->known.name);
 }
 
 static void key_unknown(struct hub *hub, uint64_t key)
@@ -189,16 +180,11 @@ bool key_attaches(struct hub *hub, const struct peer *bulk,
     return control && control->key == bulk->key;
 }
 
-void hub_on_revoked(struct hub *hub, struct peer *operator,
-                    const struct msg *msg, struct blob *payload)
+void hub_on_revoked(struct hub *hub, const struct incoming *in)
 {
-    (void)operator;
-    (void)payload;
-    key_unknown(hub, msg->revoked.key);
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
-
-        if (member->key != msg->revoked.key)
+    key_unknown(hub, in->msg->revoked.key);
+    EACH_MEMBER(hub, member) {
+        if (member->key != in->msg->revoked.key)
             continue;
         member->key = KEY_NONE;
         if (!member_is_here(member))

@@ -28,25 +28,26 @@ static void begin(struct hub *hub)
     hub->phase = PHASE_CALLED;
     hub->last_call = hub->now + LAST_CALL;
     effects_note(hub->out, NOTE_ENDING, "", "%s", hub->reason);
-    for (int i = 0; i < hub->member_count; i++) {
-        member_call(hub, hub->members[i], hub->reason);
+    EACH_MEMBER(hub, member) {
+        member_call(hub, member, hub->reason);
         if (gate_gathers(hub))
-            offers_return(hub, hub->members[i]);
+            offers_return(hub, member);
     }
     waits_end(hub);
     hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
 }
 
-void hub_on_stop(struct hub *hub, struct peer *peer, const struct msg *msg,
-                 struct blob *payload)
+void finish_order(struct hub *hub, const char *reason)
 {
-    (void)peer;
-    (void)payload;
     if (!hub->reason[0])
         (void)snprintf(hub->reason, sizeof hub->reason, "%s",
-                       msg->stop.reason[0] ? msg->stop.reason
-                                           : "ended by hand");
+                       reason[0] ? reason : "ended by hand");
     hub->dirty |= DIRTY_PHASE;
+}
+
+void hub_on_stop(struct hub *hub, const struct incoming *in)
+{
+    finish_order(hub, in->msg->stop.reason);
 }
 
 /* People and nodes are told what the run has come to. */
@@ -72,10 +73,8 @@ static void goodbye(struct hub *hub)
 {
     if (hub->unsaved)
         say_unsaved(hub);
-    for (int i = 0; i < hub->member_count; i++) {
-        const struct member *member = hub->members[i];
-
-        delivery_end(hub, hub->members[i]);
+    EACH_MEMBER(hub, member) {
+        delivery_end(hub, member);
         if (member_is_here(member))
             bye_to(hub, member->control, FAREWELL_DONE, hub->reason);
     }
@@ -132,8 +131,8 @@ void finish_stop(struct hub *hub)
     for (const struct round *round = hub->rounds; round; round = round->next)
         for (unsigned i = 0; round->closed && i < round->count; i++)
             contribution_cut(hub, round->list[i], VERDICT_EXPIRED, false);
-    for (int i = 0; i < hub->member_count; i++)
-        member_changes(hub, hub->members[i], CHANGE_SILENT);
+    EACH_MEMBER(hub, member)
+        member_changes(hub, member, CHANGE_SILENT);
     hub->dirty |= DIRTY_PHASE | DIRTY_MEMORY | DIRTY_ROUNDS;
 }
 
@@ -248,9 +247,9 @@ static void time_is_up(struct hub *hub)
         return;
     }
     hub->phase = PHASE_CLOSING;
-    for (int i = 0; i < hub->member_count; i++) {
-        offers_forget(hub, hub->members[i], VERDICT_EXPIRED, false);
-        member_changes(hub, hub->members[i], CHANGE_SILENT);
+    EACH_MEMBER(hub, member) {
+        offers_forget(hub, member, VERDICT_EXPIRED, false);
+        member_changes(hub, member, CHANGE_SILENT);
     }
 }
 

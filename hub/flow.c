@@ -150,12 +150,9 @@ void flow_tick(struct hub *hub)
     if (span <= 0)
         return;
     hub->flow.looked = hub->now;
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
+    EACH_HERE(hub, member) {
         double trip = (double)member->stats.round_trip / (double)SECOND;
 
-        if (!member_is_here(member))
-            continue;
         pace_look(&member->up, member->up_bytes, span);
         pace_look(&member->down, member->down_bytes, span);
         if (trip > 0 && (member->trip <= 0 || trip < member->trip))
@@ -318,9 +315,7 @@ static struct contribution *neediest(struct hub *hub,
 {
     struct contribution *found = NULL;
 
-    for (unsigned i = 0; i < round->count; i++) {
-        struct contribution *one = round->list[i];
-
+    EACH_OFFER(round, one) {
         if (one->granted && one->delivered < hub->chunks &&
             contribution_member(hub, one) &&
             owed(hub, hub->members[one->member], &one->loan) &&

@@ -72,8 +72,8 @@ unsigned gate_nodes(const struct hub *hub)
 
     if (hub->rounds_here)
         return 1;
-    for (int i = 0; i < hub->member_count; i++)
-        arrived += hub->members[i]->arrived;
+    EACH_MEMBER(hub, member)
+        arrived += member->arrived;
     return arrived < hub->config.nodes ? hub->config.nodes : 1;
 }
 
@@ -96,8 +96,8 @@ static bool may_close(const struct hub *hub, const struct gate_state *state)
 /* Whether some node leaves with it, and does not wait for others to come. */
 static bool has_last(const struct round *round)
 {
-    for (unsigned i = 0; i < round->count; i++)
-        if (round->list[i]->offer.last)
+    EACH_OFFER(round, one)
+        if (one->offer.last)
             return true;
     return false;
 }

@@ -130,24 +130,23 @@ static void give_with(struct hub *hub, int member,
     gift_check(hub, hub->members[member], chunk, payload);
 }
 
-void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
-                  struct blob *payload)
+void hub_on_chunk(struct hub *hub, const struct incoming *in)
 {
-    struct member *member = hub_member(hub, peer);
-    const struct msg_chunk *chunk = &msg->chunk;
+    struct member *member = in->member;
+    const struct msg_chunk *chunk = &in->msg->chunk;
     struct contribution *contribution;
 
-    member->up_bytes += payload->wire_bytes;
+    member->up_bytes += in->payload->wire_bytes;
     member->arrival = (struct arrival){0};
     if (chunk->exchange == 0) {
-        give_with(hub, peer->member, chunk, payload);
+        give_with(hub, in->member->place, chunk, in->payload);
         return;
     }
     if (chunk->chunk >= hub->chunks) {
         offend(hub, member, chunk, too_many);
         return;
     }
-    contribution = contribution_find(hub, peer->member, chunk->exchange);
+    contribution = contribution_find(hub, in->member->place, chunk->exchange);
     if (!contribution || !contribution->granted ||
         contribution->chunks[chunk->chunk].state != CHUNK_EXPECTED)
         return;
@@ -157,26 +156,24 @@ void hub_on_chunk(struct hub *hub, struct peer *peer, const struct msg *msg,
     }
     contribution->chunks[chunk->chunk].state = CHUNK_CHECKING;
     contribution->chunks[chunk->chunk].codec = chunk->codec;
-    contribution->chunks[chunk->chunk].bytes = payload->wire_bytes;
+    contribution->chunks[chunk->chunk].bytes = in->payload->wire_bytes;
     contribution->progress = hub->now;
-    flow_came(&contribution->loan, payload->wire_bytes);
+    flow_came(&contribution->loan, in->payload->wire_bytes);
     flow_stir(hub);
     if (contribution->loan.prompt)
         flow_return(hub, member, chunk->exchange, &contribution->loan,
-                    payload->wire_bytes);
-    check_start(hub, member, chunk, payload);
+                    in->payload->wire_bytes);
+    check_start(hub, member, chunk, in->payload);
 }
 
-void hub_on_close(struct hub *hub, struct peer *peer, const struct msg *msg,
-                  struct blob *payload)
+void hub_on_close(struct hub *hub, const struct incoming *in)
 {
-    const struct msg_close *close = &msg->close;
+    const struct msg_close *close = &in->msg->close;
     struct contribution *contribution =
-        contribution_find(hub, peer->member, close->exchange);
+        contribution_find(hub, in->member->place, close->exchange);
 
-    (void)payload;
     if (!close->exchange)
-        delivery_claimed(hub_member(hub, peer), close);
+        delivery_claimed(in->member, close);
     if (!contribution || !contribution->granted)
         return;
     for (uint32_t i = close->first;

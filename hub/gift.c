@@ -4,6 +4,7 @@
  * for some seconds now and then, or breaks, all of it would else never come. */
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "hub/state.h"
 
 /* Who is to give the first parameters and sends none of them for so long is
@@ -47,10 +48,8 @@ void gift_ask(struct hub *hub, struct member *member, enum start start)
     gift->count = chunks_of(hub->schema->elements, gift->chunk_elements);
     gift->loan.left = gift->count;
     gift->first_job = hub->next_job;
-    gift->given = calloc(gift->count, sizeof *gift->given);
-    gift->chunks = calloc(gift->count, sizeof(struct blob *));
-    if (!gift->given || !gift->chunks)
-        abort();
+    gift->given = need_memory(gift->count, sizeof *gift->given);
+    gift->chunks = need_memory(gift->count, sizeof(struct blob *));
     member->asked++;
     member_start(hub, member, start);
     flow_open(hub, member, 0, &hub->gift.loan);
@@ -226,16 +225,12 @@ static void founded(struct hub *hub)
                  "gave the first parameters: %llu in %u chunk%s",
                  (unsigned long long)hub->schema->elements, hub->chunks,
                  plural(hub->chunks));
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
-
-        if (member_is_here(member))
-            member_start(hub, member,
-                         member->lineage == hub->lineage ||
-                                 (centre_is_apart(hub) && member->lineage)
-                             ? START_GO
-                             : START_TAKE);
-    }
+    EACH_HERE(hub, member)
+        member_start(hub, member,
+                     member->lineage == hub->lineage ||
+                             (centre_is_apart(hub) && member->lineage)
+                         ? START_GO
+                         : START_TAKE);
     hub->founder = -1;
     keeping_begin(hub);
     hub->dirty |= DIRTY_ROUNDS;

@@ -4,10 +4,17 @@
 
 struct blob;
 struct hub;
+struct member;
 struct msg;
 struct peer;
 
-typedef void handler(struct hub *hub, struct peer *peer,
-                     const struct msg *msg, struct blob *payload);
+struct incoming {
+    struct peer *peer;
+    struct member *member; /* whose the peer is; NULL: nobody's */
+    const struct msg *msg;
+    struct blob *payload; /* NULL: it has none */
+};
+
+typedef void handler(struct hub *hub, const struct incoming *in);
 
 #endif

@@ -32,15 +32,13 @@ static void pong(struct hub *hub, struct member *member)
     member_send(hub, member, &msg);
 }
 
-void hub_on_ping(struct hub *hub, struct peer *peer, const struct msg *msg,
-                 struct blob *payload)
+void hub_on_ping(struct hub *hub, const struct incoming *in)
 {
-    struct member *member = hub_member(hub, peer);
+    struct member *member = in->member;
 
-    (void)payload;
-    member->stats = msg->ping;
-    if (msg->ping.iteration > member->iteration)
-        member->iteration = msg->ping.iteration;
+    member->stats = in->msg->ping;
+    if (in->msg->ping.iteration > member->iteration)
+        member->iteration = in->msg->ping.iteration;
     member_recount(hub, member);
     pong(hub, member);
 }
@@ -58,14 +56,12 @@ static void progress(struct hub *hub, const struct member *member)
         one->progress = hub->now;
 }
 
-void hub_on_arriving(struct hub *hub, struct peer *peer,
-                     const struct msg *msg, struct blob *payload)
+void hub_on_arriving(struct hub *hub, const struct incoming *in)
 {
-    const struct msg_arriving *arriving = &msg->arriving;
-    struct member *member = hub_member(hub, peer);
+    const struct msg_arriving *arriving = &in->msg->arriving;
+    struct member *member = in->member;
     struct arrival *arrival = &member->arrival;
 
-    (void)payload;
     pong(hub, member); /* its PING is still on its way, and it waits for that */
     if (arriving->bytes < arrival->bytes)
         arrival->counted = 0; /* it is another one */
@@ -95,17 +91,16 @@ static nanos silent_after(const struct member *member)
 }
 
 /* Nothing was heard of it for a while: rounds go on without it. */
-static void suspect(struct hub *hub, int i)
+static void suspect(struct hub *hub, struct member *member)
 {
-    struct member *member = hub->members[i];
-
     member->state = MEMBER_SILENT;
     member_recount(hub, member);
     effects_note(hub->out, NOTE_SUSPECT, member->name,
                  "nothing heard for %.0f s; rounds go on without it",
                  patience_seconds(silent_after(member)));
     member_changes(hub, member, CHANGE_SILENT);
-    if (hub->founder == i && !hub->gift.begun) { /* it may as well be gone */
+    if (hub->founder == member->place &&
+        !hub->gift.begun) { /* it may as well be gone */
         hub->founder = -1;
         member_start(hub, member, START_HOLD);
     }
@@ -116,12 +111,11 @@ void members_tick(struct hub *hub)
 {
     view_tick(hub);
     gift_hurry(hub);
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
+    if (hub->phase >= PHASE_ENDED)
+        return;
+    EACH_HERE(hub, member) {
         nanos quiet = hub->now - member->heard;
 
-        if (!member_is_here(member) || hub->phase >= PHASE_ENDED)
-            continue;
         if (member->bulk_lost && member->bulk == PEER_NONE &&
             hub->now - member->bulk_lost >= MOURNING) {
             member_gone(hub, member, "bulk connection lost", false);
@@ -129,7 +123,7 @@ void members_tick(struct hub *hub)
             member_gone(hub, member, "silent for 60 s", false);
         } else if (quiet >= silent_after(member) &&
                    member->state == MEMBER_HERE) {
-            suspect(hub, i);
+            suspect(hub, member);
         }
     }
 }

@@ -19,11 +19,10 @@ static struct member *other_of_name(const struct hub *hub,
                                     const struct member *member,
                                     const char *name)
 {
-    for (int i = 0; i < hub->member_count; i++)
-        if (hub->members[i] != member &&
-            hub->members[i]->state != MEMBER_NOBODY &&
-            strcmp(hub->members[i]->name, name) == 0)
-            return hub->members[i];
+    EACH_MEMBER(hub, other)
+        if (other != member && other->state != MEMBER_NOBODY &&
+            strcmp(other->name, name) == 0)
+            return other;
     return NULL;
 }
 
@@ -77,9 +76,7 @@ static struct member *member_to_forget(const struct hub *hub)
 {
     struct member *held = NULL;
 
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
-
+    EACH_MEMBER(hub, member) {
         if (member_is_here(member))
             continue;
         if (!quarantine_holds(member))
@@ -244,29 +241,28 @@ static bool may_enter(struct hub *hub, const struct member *member,
     return false;
 }
 
-void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
-                  struct blob *payload)
+void hub_on_hello(struct hub *hub, const struct incoming *in)
 {
-    const struct msg_hello own = key_identify(hub, peer, &msg->hello);
+    const struct msg_hello own = key_identify(hub, in->peer, &in->msg->hello);
     const struct msg_hello *hello = &own;
     struct member *member;
 
-    if (!hello_fits(hub, peer->id, hello, payload))
+    if (!hello_fits(hub, in->peer->id, hello, in->payload))
         return;
-    if (!recover_meets(hub, peer->id, hello))
+    if (!recover_meets(hub, in->peer->id, hello))
         return;
-    if (peer->member >= 0 && !is_of(hub->members[peer->member], hello)) {
-        effects_drop(hub->out, peer->id);
+    if (in->member && !is_of(in->member, hello)) {
+        effects_drop(hub->out, in->peer->id);
         return;
     }
     member = member_place(hub, hello);
     if (!member) {
-        bye_to(hub, peer->id, FAREWELL_FULL, "the hub has no room left");
+        bye_to(hub, in->peer->id, FAREWELL_FULL, "the hub has no room left");
         return;
     }
-    if (!may_enter(hub, member, hello, peer))
+    if (!may_enter(hub, member, hello, in->peer))
         return;
-    if (member_is_here(member) && member->control != peer->id) {
+    if (member_is_here(member) && member->control != in->peer->id) {
         if (hello->incarnation != member->incarnation) {
             bye_to(hub, member->control, FAREWELL_REPLACED,
                    "a newer node of this name has joined");
@@ -277,27 +273,25 @@ void hub_on_hello(struct hub *hub, struct peer *peer, const struct msg *msg,
         bulk_becomes_stranger(hub, member);
         member_changes(hub, member, CHANGE_LOST);
     }
-    member_enter(hub, member, hello, peer);
+    member_enter(hub, member, hello, in->peer);
     member_changes(hub, member, CHANGE_ENTERED);
 }
 
-void hub_on_attach(struct hub *hub, struct peer *peer, const struct msg *msg,
-                   struct blob *payload)
+void hub_on_attach(struct hub *hub, const struct incoming *in)
 {
-    struct member *member = member_of_session(hub, msg->attach.session);
+    struct member *member = member_of_session(hub, in->msg->attach.session);
 
-    (void)payload;
     if (!member || !member_is_here(member) || member->bulk != PEER_NONE ||
-        !key_attaches(hub, peer, member)) {
-        effects_drop(hub->out, peer->id);
-        peer_remove(hub, peer);
+        !key_attaches(hub, in->peer, member)) {
+        effects_drop(hub->out, in->peer->id);
+        peer_remove(hub, in->peer);
         return;
     }
-    member->bulk = peer->id;
+    member->bulk = in->peer->id;
     member->doubt.unattached = false;
     member_recount(hub, member);
-    peer->state = PEER_MEMBER_BULK;
-    peer->member = member->place;
+    in->peer->state = PEER_MEMBER_BULK;
+    in->peer->member = member->place;
     delivery_attach(hub, member);
     hub->dirty |= DIRTY_PHASE;
 }

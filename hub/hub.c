@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/need.h"
 #include "hub/state.h"
 
 /* Segments in flight per member of the group; bytes of results and checkpoints
@@ -20,13 +21,17 @@ enum { STAGE_RUNS = 16 };
 
 /* All that a peer of the group says is for the coordinator, from the first
  * word. */
-static void hub_on_group(struct hub *hub, struct peer *peer,
-                         const struct msg *msg, struct blob *payload)
+static void hub_on_group(struct hub *hub, const struct incoming *in)
 {
     (void)hub;
-    (void)msg;
-    (void)payload;
-    peer->state = PEER_GROUP;
+    in->peer->state = PEER_GROUP;
+}
+
+/* What a former session sent before it knew that it was over. */
+static void hub_on_stray(struct hub *hub, const struct incoming *in)
+{
+    (void)hub;
+    (void)in;
 }
 
 /* What a message of each kind does to a peer in each state. What is absent is
@@ -82,10 +87,8 @@ static struct coordinator *new_coordinator(const struct hub_config *config,
 
 struct hub *hub_new(const struct hub_config *config, struct pool *pool)
 {
-    struct hub *hub = calloc(1, sizeof *hub);
+    struct hub *hub = need_memory(1, sizeof *hub);
 
-    if (!hub)
-        abort();
     hub->config = *config;
     if (!hub->config.most || hub->config.most > HUB_MAX_NODES)
         hub->config.most = HUB_MAX_NODES;
@@ -124,8 +127,8 @@ void hub_destroy(struct hub **reference)
         return;
     for (struct round *round = hub->rounds; round; round = next) {
         next = round->next;
-        for (unsigned i = 0; i < round->count; i++)
-            contribution_destroy(hub, &round->list[i]);
+        EACH_OFFER(round, one)
+            contribution_destroy(hub, &one);
         round_destroy(hub, &round);
     }
     for (int i = 0; i < hub->member_count; i++)
@@ -186,10 +189,12 @@ static void on_message(struct hub *hub, const struct event *event)
     struct peer *peer = event->peer == PEER_OPERATOR
                             ? &orders
                             : peer_find(hub, event->peer);
+    struct member *member;
     handler *handle;
 
     if (!peer)
         return;
+    member = peer->member < 0 ? NULL : hub->members[peer->member];
     handle = handlers[peer->state][event->msg->kind];
     if (peer->state != PEER_GROUP &&
         (!handle ||
@@ -197,10 +202,11 @@ static void on_message(struct hub *hub, const struct event *event)
         offence(hub, peer, event);
         return;
     }
-    if (peer->member >= 0)
-        member_heard(hub, hub->members[peer->member]);
+    if (member)
+        member_heard(hub, member);
     if (handle)
-        handle(hub, peer, event->msg, event->payload);
+        handle(hub, &(struct incoming){peer, member, event->msg,
+                                       event->payload});
     if (peer->state == PEER_GROUP)
         coordinator_hears(hub, peer, event);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codec/payload.h"
+#include "core/need.h"
 #include "core/schema.h"
 #include "hub/hub.h"
 #include "hub/work.h"
@@ -178,10 +179,8 @@ static void ask_rule(const struct heap *heap, struct judge_order *order)
     double *weight;
 
     assert(order->count > 0);
-    list = calloc(order->count, sizeof *list);
-    weight = calloc(order->count, sizeof *weight);
-    if (!list || !weight)
-        abort();
+    list = need_memory(order->count, sizeof *list);
+    weight = need_memory(order->count, sizeof *weight);
     for (unsigned i = 0; i < order->count; i++) {
         list[i] = order->one[i].candidate;
         weight[i] = 1;

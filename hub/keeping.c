@@ -93,10 +93,8 @@ void keeping_saved(struct hub *hub)
 {
     struct msg msg = {.kind = MSG_SAVING};
 
-    for (int i = 0; i < hub->member_count; i++) {
-        const struct member *member = hub->members[i];
-
-        if (!member_is_here(member) || member->bulk == PEER_NONE)
+    EACH_HERE(hub, member) {
+        if (member->bulk == PEER_NONE)
             continue;
         msg.saving.merged = last_retired(member);
         effects_send(hub->out, member->bulk, &msg, NULL);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/need.h"
 #include "core/prng.h"
 
 /* All parts are todo, in the order of the epoch (Fisher and Yates). */
@@ -33,9 +34,7 @@ void ledger_init(struct ledger *ledger, uint32_t parts, uint64_t epochs,
         .parts = parts, .epochs = epochs, .seed = seed, .limit = limit};
     if (!parts)
         return;
-    ledger->tasks = calloc(parts, sizeof *ledger->tasks);
-    if (!ledger->tasks)
-        abort();
+    ledger->tasks = need_memory(parts, sizeof *ledger->tasks);
     begin_epoch(ledger);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/need.h"
 #include "hub/saved.h"
 #include "hub/state.h"
 #include "policies/order.h"
@@ -22,8 +23,8 @@ static double slot_usual(const struct hub *hub, uint32_t slot)
     double middle;
     unsigned count = 0;
 
-    for (int i = 0; i < hub->member_count; i++) {
-        const struct lengths *lengths = hub->members[i]->lengths;
+    EACH_MEMBER(hub, member) {
+        const struct lengths *lengths = member->lengths;
 
         if (lengths && lengths[slot].usual > 0)
             usual[count++] = lengths[slot].usual;
@@ -81,9 +82,7 @@ static void learn(struct hub *hub, struct member *member, uint32_t slot,
 
     if (!member->lengths)
         member->lengths =
-            calloc((size_t)hub->config.fragments + 2, sizeof *lengths);
-    if (!member->lengths)
-        abort();
+            need_memory((size_t)hub->config.fragments + 2, sizeof *lengths);
     lengths = &member->lengths[slot];
     lengths->recent[lengths->count++ % LENGTHS_KEPT] = length;
     count = lengths->count < LENGTHS_KEPT ? lengths->count : LENGTHS_KEPT;

@@ -211,12 +211,12 @@ static uint64_t chunks_open(const struct hub *hub)
     uint64_t open = 0;
 
     for (const struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; i < round->count; i++)
+        EACH_OFFER(round, one)
             for (uint32_t j = 0; j < hub->chunks; j++)
-                open += round->list[i]->chunks[j].state != CHUNK_CLOSED;
-    for (int i = 0; i < hub->member_count; i++)
-        for (unsigned j = 0; j < hub->members[i]->waiting_count; j++)
-            open += hub->chunks - hub->members[i]->waiting[j]->foreign;
+                open += one->chunks[j].state != CHUNK_CLOSED;
+    EACH_MEMBER(hub, member)
+        for (unsigned j = 0; j < member->waiting_count; j++)
+            open += hub->chunks - member->waiting[j]->foreign;
     return open;
 }
 
@@ -225,8 +225,8 @@ void hub_look_at_uploads(const struct hub *hub, struct hub_uploads *out)
     *out = (struct hub_uploads){.open = chunks_open(hub)};
     for (const struct round *round = hub->rounds; round;
          round = round->next, out->rounds++)
-        for (unsigned i = 0; i < round->count; i++) {
-            uint64_t held = bytes_held(hub, round->list[i]);
+        EACH_OFFER(round, one) {
+            uint64_t held = bytes_held(hub, one);
 
             out->held += held;
             out->partial += held > 0;
@@ -285,8 +285,8 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     look_at_tasks(hub, view);
     look_at_times(hub, now, view);
     view->nodes = hub->shown;
-    for (int i = 0; i < hub->member_count; i++)
-        look_at(hub, hub->members[i], &view->nodes[view->count++]);
+    EACH_MEMBER(hub, member)
+        look_at(hub, member, &view->nodes[view->count++]);
     mark_best(view);
     say_state(hub, now, view);
 }
@@ -334,9 +334,7 @@ static const char *check_rounds(const struct hub *hub)
 
 static const char *check_members(const struct hub *hub)
 {
-    for (int i = 0; i < hub->member_count; i++) {
-        const struct member *member = hub->members[i];
-
+    EACH_MEMBER(hub, member) {
         if (member->waiting_count &&
             (!member_is_here(member) || member->start != START_GO))
             return "an offer of a node that takes no part waits for a round";

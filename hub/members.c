@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "hub/state.h"
 #include "policies/pace.h"
 
@@ -17,9 +18,7 @@ unsigned members_counted(const struct hub *hub)
 
     if (!run_is_ending(hub))
         return members_live(hub) + (unsigned)hub->tally.attaching;
-    for (int i = 0; i < hub->member_count; i++) {
-        const struct member *member = hub->members[i];
-
+    EACH_MEMBER(hub, member) {
         count += (member_is_here(member) && member->finished) ||
                  (member_live(member) &&
                   (member->open || !gate_gathers(hub) ||
@@ -38,11 +37,9 @@ static void view_tell(struct hub *hub)
     view.view.epoch = hub->epoch;
     view.view.members = (uint32_t)hub->tally.present;
     view.view.shards = view.view.members;
-    for (int i = 0; i < hub->member_count; i++) {
-        if (!member_is_here(hub->members[i]))
-            continue;
+    EACH_HERE(hub, member) {
         view.view.shard = shard++;
-        member_send(hub, hub->members[i], &view);
+        member_send(hub, member, &view);
     }
 }
 
@@ -116,12 +113,10 @@ static double reference_of(const struct hub *hub)
 
     if (!hub->config.dylu || hub->contest)
         return 0;
-    rates = calloc((size_t)hub->member_count, sizeof *rates);
-    if (!rates)
-        abort();
-    for (int i = 0; i < hub->member_count; i++)
-        if (member_live(hub->members[i]))
-            rates[count++] = hub->members[i]->stats.rate;
+    rates = need_memory((size_t)hub->member_count, sizeof *rates);
+    EACH_MEMBER(hub, member)
+        if (member_live(member))
+            rates[count++] = member->stats.rate;
     reference = pace_reference(rates, count);
     free(rates);
     return reference;
@@ -159,8 +154,8 @@ void members_tune(struct hub *hub)
 {
     double reference = reference_of(hub);
 
-    for (int i = 0; i < hub->member_count; i++)
-        member_tune(hub, hub->members[i], reference);
+    EACH_MEMBER(hub, member)
+        member_tune(hub, member, reference);
 }
 
 void members_pace(struct hub *hub)

@@ -1,6 +1,7 @@
 /* A chunk that is gathered (gather.c) is merged and released. */
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "hub/state.h"
 #include "hub/work.h"
 
@@ -63,10 +64,10 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
             flow_return(hub, member, result.exchange, &contribution->loan,
                         contribution->chunks[chunk].bytes);
     }
-    for (unsigned i = 0; i < round->count; i++)
-        if (round->list[i]->chunks[chunk].state == CHUNK_DELIVERED)
-            contribution_close(hub, round->list[i], chunk,
-                               contribution_verdict(round->list[i], chunk));
+    EACH_OFFER(round, one)
+        if (one->chunks[chunk].state == CHUNK_DELIVERED)
+            contribution_close(hub, one, chunk,
+                               contribution_verdict(one, chunk));
     blob_unref(&hub->centre[chunk].former);
     blob_unref(&hub->centre[chunk].change);
 }
@@ -137,8 +138,8 @@ static void merged(void *machine, struct job *job)
             centre->plane[i] = blob_ref(job->out[1 + i]);
         }
     } else {
-        for (unsigned i = 0; i < round->count; i++)
-            contribution_close(hub, round->list[i], chunk, VERDICT_LOST);
+        EACH_OFFER(round, one)
+            contribution_close(hub, one, chunk, VERDICT_LOST);
         effects_note(hub->out, NOTE_OFFENCE, "", "a merge failed: %s",
                      status_words(job->status));
     }
@@ -158,12 +159,10 @@ struct delivered {
 static struct delivered delivered_new(const struct round *round)
 {
     struct delivered new = {
-        .place = calloc(round->count, sizeof(struct contribution_chunk *)),
-        .list = calloc(round->count, sizeof *new.list),
-        .share = calloc(round->count, sizeof *new.share)};
+        .place = need_memory(round->count, sizeof(struct contribution_chunk *)),
+        .list = need_memory(round->count, sizeof *new.list),
+        .share = need_memory(round->count, sizeof *new.share)};
 
-    if (!new.place || !new.list || !new.share)
-        abort();
     return new;
 }
 
@@ -184,9 +183,7 @@ static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
     struct standing standing = hub_standing(hub, round->live);
 
     standing.usual = round->usual;
-    for (unsigned i = 0; i < round->count; i++) {
-        struct contribution *contribution = round->list[i];
-
+    EACH_OFFER(round, contribution) {
         if (!contribution->merges ||
             contribution->chunks[chunk].state != CHUNK_DELIVERED)
             continue;

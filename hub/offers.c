@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/need.h"
 #include "hub/state.h"
 
 /* Turns an offer down as a whole. */
@@ -203,10 +204,8 @@ static void offer_refuse(struct hub *hub, struct member *member,
 static void offer_accept(struct hub *hub, struct member *member,
                          const struct msg_offer *offer)
 {
-    struct contribution *contribution = calloc(1, sizeof *contribution);
+    struct contribution *contribution = need_memory(1, sizeof *contribution);
 
-    if (!contribution)
-        abort();
     contribution->member = member->place;
     contribution->incarnation = member->incarnation;
     contribution->connection = member->session;
@@ -224,14 +223,12 @@ static void offer_accept(struct hub *hub, struct member *member,
     hub->dirty |= DIRTY_ROUNDS;
 }
 
-void hub_on_offer(struct hub *hub, struct peer *peer, const struct msg *msg,
-                  struct blob *payload)
+void hub_on_offer(struct hub *hub, const struct incoming *in)
 {
-    const struct msg_offer *offer = &msg->offer;
-    struct member *member = hub_member(hub, peer);
+    const struct msg_offer *offer = &in->msg->offer;
+    struct member *member = in->member;
     enum verdict verdict;
 
-    (void)payload;
     if (offer->iteration > member->iteration)
         member->iteration = offer->iteration;
     member_recount(hub, member);

@@ -37,11 +37,7 @@ static void list_members(const struct hub *hub, char *bytes, size_t room)
     struct text text;
 
     text_init(&text, bytes, room);
-    for (int i = 0; i < hub->member_count; i++) {
-        const struct member *member = hub->members[i];
-
-        if (!member_is_here(member))
-            continue;
+    EACH_HERE(hub, member) {
         if (text.length + strlen(member->name) + AND_MORE > room)
             more++;
         else
@@ -66,9 +62,7 @@ static struct member *find_named(struct hub *hub,
 {
     char names[64];
 
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
-
+    EACH_MEMBER(hub, member) {
         if (is_here(hub, member) && strcmp(member->name, order->node) == 0)
             return member;
     }
@@ -157,9 +151,9 @@ static void drain_order(struct hub *hub, const struct msg_order *order)
 
 void orders_resume(struct hub *hub)
 {
-    for (int i = 0; i < hub->member_count; i++)
-        if (member_is_here(hub->members[i]) && hub->members[i]->drained)
-            orders_call(hub, hub->members[i]);
+    EACH_HERE(hub, member)
+        if (member->drained)
+            orders_call(hub, member);
 }
 
 /* It may not have been called yet: by a former life of the hub, or as this one
@@ -229,11 +223,9 @@ static void reload_order(struct hub *hub, const struct msg_order *order)
 
 static void end_order(struct hub *hub, const struct msg_order *order)
 {
-    const struct msg stop = {.kind = MSG_STOP};
-
     answer(hub, order->ticket, STATUS_OK,
            "the run ends with the nodes' last offers");
-    hub_on_stop(hub, NULL, &stop, NULL);
+    finish_order(hub, "");
 }
 
 static void stop_order(struct hub *hub, const struct msg_order *order)
@@ -259,15 +251,12 @@ static order_handler *const orders[COMMAND_COUNT] = {
     [COMMAND_END] = end_order,
 };
 
-void hub_on_order(struct hub *hub, struct peer *peer, const struct msg *msg,
-                  struct blob *payload)
+void hub_on_order(struct hub *hub, const struct incoming *in)
 {
-    enum command command = msg->order.command;
+    enum command command = in->msg->order.command;
 
-    (void)peer;
-    (void)payload;
     if (command != COMMAND_STATUS)
-        effects_note(hub->out, NOTE_ORDERED, msg->order.node, "%s",
+        effects_note(hub->out, NOTE_ORDERED, in->msg->order.node, "%s",
                      command_words[command].text);
-    orders[command](hub, &msg->order);
+    orders[command](hub, &in->msg->order);
 }

@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "hub/state.h"
+#include "policies/order.h"
 
 double patience_seconds(nanos span)
 {
@@ -82,34 +84,22 @@ void patience_grow(struct patience *patience)
         patience->more = PATIENCE_MOST - PATIENCE_FIRST;
 }
 
-int usual_by_size(const void *one, const void *other)
-{
-    double a = *(const double *)one, b = *(const double *)other;
-
-    return (a > b) - (a < b);
-}
-
 struct usual usual_of(const struct hub *hub,
-                             double (*of)(const struct member *))
+                      double (*of)(const struct member *))
 {
     struct usual usual = {
-        .list = calloc((size_t)hub->member_count + 1, sizeof(double))};
+        .list = need_memory((size_t)hub->member_count, sizeof(double))};
 
-    if (!usual.list)
-        abort();
-    for (int i = 0; i < hub->member_count; i++) {
-        double value = of(hub->members[i]);
-
-        if (member_is_here(hub->members[i]) && value > 0)
-            usual.list[usual.count++] = value;
-    }
-    qsort(usual.list, usual.count, sizeof *usual.list, usual_by_size);
+    EACH_HERE(hub, member)
+        if (of(member) > 0)
+            usual.list[usual.count++] = of(member);
+    values_sort(usual.list, usual.count);
     return usual;
 }
 
 double usual_among(const struct usual *usual, double own)
 {
-    size_t count = usual->count - (own > 0), middle;
+    unsigned count = usual->count - (own > 0), middle;
 
     if (!count)
         return 0;

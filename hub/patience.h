@@ -89,11 +89,9 @@ void patience_grow(struct patience *patience);
 /* What the members that are here need, in order; of whom it is known. */
 struct usual {
     double *list; /* to be freed */
-    size_t count;
+    unsigned count;
 };
 
-/* For qsort: doubles, the least first. */
-int usual_by_size(const void *one, const void *other);
 struct usual usual_of(const struct hub *hub,
                       double (*of)(const struct member *));
 /* The lower median of the others, so that a few of many cannot set it; `own` is

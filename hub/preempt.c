@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "hub/state.h"
 
 enum { SLOPE_SHARE = 4 }; /* a new slope counts for 1/4 */
@@ -79,10 +80,10 @@ static void list_contestants(struct hub *hub, const struct round *round,
 {
     uint64_t least = UINT64_MAX;
 
-    for (unsigned i = 0; i < round->count; i++) {
-        struct trial *trial = &hub->members[round->list[i]->member]->trial;
+    EACH_OFFER(round, one) {
+        struct trial *trial = &hub->members[one->member]->trial;
 
-        follow(trial, round->list[i]);
+        follow(trial, one);
         if (trial->samples && trial->samples < least)
             least = trial->samples;
     }
@@ -100,9 +101,7 @@ void preempt_round(struct hub *hub, const struct round *round)
 
     if (!rule->judge || hub->contest || run_is_ending(hub))
         return;
-    list = calloc(round->count, sizeof *list);
-    if (!list)
-        abort();
+    list = need_memory(round->count, sizeof *list);
     list_contestants(hub, round, list);
     rule->judge(list, round->count, &standing);
     for (unsigned i = 0; i < round->count; i++)

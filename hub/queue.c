@@ -25,9 +25,9 @@ static bool is_awaited(const struct contribution *contribution,
 
 void round_gather(struct hub *hub, struct round *round)
 {
-    for (unsigned i = 0; i < round->count; i++)
+    EACH_OFFER(round, one)
         for (uint32_t j = 0; j < hub->chunks; j++)
-            round->chunks[j].awaited += is_awaited(round->list[i], j);
+            round->chunks[j].awaited += is_awaited(one, j);
     for (uint32_t j = 0; j < hub->chunks; j++)
         if (!round->chunks[j].awaited)
             enqueue(hub, round, j);

@@ -73,9 +73,7 @@ static uint64_t longest_run(const struct hub *hub)
 {
     uint64_t run = 0, most = 0;
 
-    for (int i = 0; i < hub->member_count; i++) {
-        const struct member *member = hub->members[i];
-
+    EACH_MEMBER(hub, member) {
         if (member->keeps > most && claims(hub, member)) {
             run = member->run;
             most = member->keeps;
@@ -123,8 +121,8 @@ void recover_slept(struct hub *hub, nanos time)
 {
     hub->recovery.until += time;
     hub->recovery.progress += time;
-    for (int i = 0; i < hub->member_count; i++)
-        hub->members[i]->doubt.since += time;
+    EACH_MEMBER(hub, member)
+        member->doubt.since += time;
 }
 
 /* ---- the search ---- */
@@ -147,9 +145,9 @@ static bool everybody_here(const struct hub *hub)
 {
     if (!hub->recovery.resumed)
         return false;
-    for (int i = 0; i < hub->member_count; i++)
-        if (hub->members[i]->state == MEMBER_AWAY &&
-            !hub->members[i]->drained)
+    EACH_MEMBER(hub, member)
+        if (member->state == MEMBER_AWAY &&
+            !member->drained)
             return false;
     return true;
 }
@@ -166,10 +164,8 @@ static void forget_gift(struct hub *hub)
  * that those who cannot take the time of one. */
 static void ask_others(struct hub *hub)
 {
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
-
-        if (i == hub->founder || member->doubt.asked ||
+    EACH_MEMBER(hub, member) {
+        if (member->place == hub->founder || member->doubt.asked ||
             !claims(hub, member) || member->bulk == PEER_NONE)
             continue;
         member->doubt = (struct doubt){.asked = true, .since = hub->now};
@@ -194,9 +190,7 @@ static void finish(struct hub *hub)
     hub->phase = PHASE_RUNNING;
     hub->rounds_here = 0; /* if any, they were of a run that is given up */
     hub->next_save = hub->now + hub->config.save_interval;
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
-
+    EACH_MEMBER(hub, member) {
         member->took = 0; /* it may have been of another centre */
         if (!member_is_here(member))
             continue;
@@ -226,10 +220,8 @@ static void pass_over(struct hub *hub, struct member *member)
 /* Who has not proved what it says in time cannot. */
 static void mistrust_liars(struct hub *hub)
 {
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
-
-        if (i == hub->founder || !claims(hub, member) ||
+    EACH_MEMBER(hub, member) {
+        if (member->place == hub->founder || !claims(hub, member) ||
             !member->doubt.asked || member->doubt.answered ||
             hub->now - member->doubt.since < GIVE_PATIENCE)
             continue;
@@ -490,17 +482,15 @@ static void proved(void *machine, struct job *job)
 
 const struct work work_proof = {"proof", prove_manifest, proved};
 
-void hub_on_kept(struct hub *hub, struct peer *peer, const struct msg *msg,
-                 struct blob *payload)
+void hub_on_kept(struct hub *hub, const struct incoming *in)
 {
-    struct member *member = hub_member(hub, peer);
+    struct member *member = in->member;
     struct proof_job *proof;
 
-    (void)msg;
-    if (!is_awaited(hub, member, payload))
+    if (!is_awaited(hub, member, in->payload))
         return;
     proof = job_make(&work_proof, sizeof *proof, hub->pool, 1);
-    proof->job.in[0].blob = blob_ref(payload);
+    proof->job.in[0].blob = blob_ref(in->payload);
     proof->job.context = &hub->config.seal;
     proof->member = member->place;
     proof->session = member->session;

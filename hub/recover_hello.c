@@ -29,11 +29,7 @@ static void hold_all(struct hub *hub)
     rounds_discard(hub);
     for (struct round *round = hub->rounds; round; round = round->next)
         round->discarded = round->empty = true;
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
-
-        if (!member_is_here(member))
-            continue;
+    EACH_HERE(hub, member) {
         offers_withdraw_all(hub, member, VERDICT_SUPERSEDED);
         delivery_clear(&member->delivery);
         member->takes = false;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codec/manifest.h"
+#include "core/need.h"
 #include "hub/saved.h"
 #include "hub/state.h"
 
@@ -69,11 +70,8 @@ static void take_part(struct hub *hub, struct member *member,
     uint64_t count;
     uint32_t first = 0;
 
-    one = calloc(1, sizeof *one);
-    if (one)
-        one->chunks = calloc(hub->chunks, sizeof *one->chunks);
-    if (!one || !one->chunks)
-        abort();
+    one = need_memory(1, sizeof *one);
+    one->chunks = need_memory(hub->chunks, sizeof *one->chunks);
     one->member = member->place;
     one->incarnation = member->incarnation;
     one->offer.exchange = part->exchange;
@@ -200,10 +198,8 @@ static struct blob *copy_chunk(struct hub *hub, const float *values,
 {
     uint32_t length = hub->config.chunk_elements;
     size_t count = chunk_length(hub->schema->elements, length, chunk);
-    struct blob *blob = blob_new(hub->pool, count * sizeof *values);
+    struct blob *blob = blob_need(hub->pool, count * sizeof *values);
 
-    if (!blob)
-        abort();
     memcpy(blob->bytes, values + (size_t)chunk * length,
            count * sizeof *values);
     blob_seal(blob);
@@ -242,11 +238,9 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
 {
     char text[SCHEMA_MAX_TEXT_BYTES];
     size_t size = schema_print(saved->schema, text, sizeof text);
-    struct saved *state = calloc(1, sizeof *state);
+    struct saved *state = need_memory(1, sizeof *state);
     enum status status;
 
-    if (!state)
-        abort();
     status = saved_read(state, saved->state, why);
     if (status == STATUS_OK)
         status = read_cut(hub, saved->schema, state, why);
@@ -287,12 +281,10 @@ static void take_gift(struct hub *hub, const struct manifest *manifest)
 enum status restore_gift(struct hub *hub, const struct manifest *manifest,
                          const char *text, struct why *why)
 {
-    struct centre_chunk *chunks = calloc(hub->gift.count, sizeof *chunks);
+    struct centre_chunk *chunks = need_memory(hub->gift.count, sizeof *chunks);
     struct saved saved;
     enum status status = saved_read(&saved, text, why);
 
-    if (!chunks)
-        abort();
     if (status == STATUS_OK)
         status = read_tasks(hub, &saved, why);
     if (status == STATUS_OK)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "core/prng.h"
 #include "hub/state.h"
 
@@ -48,9 +49,9 @@ void review_destroy(struct hub *hub, struct review **reference)
     *reference = NULL;
     if (!review)
         return;
-    for (int i = 0; i < hub->member_count; i++)
-        if (hub->members[i]->reviewer.review == review->number)
-            hub->members[i]->reviewer.asked = 0;
+    EACH_MEMBER(hub, member)
+        if (member->reviewer.review == review->number)
+            member->reviewer.asked = 0;
     for (size_t i = 0; i < (size_t)review->count * hub->chunks; i++)
         blob_unref(&review->chunks[i]);
     free((void *)review->chunks);
@@ -277,23 +278,20 @@ static struct review *review_new(struct hub *hub, const struct round *round)
     unsigned count = 1 + round->count;
     size_t places = (size_t)hub->member_room;
     struct review *review =
-        calloc(1, sizeof *review + count * sizeof review->subject[0]);
+        need_memory(1, sizeof *review + count * sizeof review->subject[0]);
 
-    if (!review)
-        abort();
-    review->chunks = calloc((size_t)count * hub->chunks, sizeof(struct blob *));
-    review->circle = calloc(places, sizeof *review->circle);
-    review->opinions = calloc(count * places, sizeof *review->opinions);
-    if (!review->chunks || !review->circle || !review->opinions)
-        abort();
+    review->chunks =
+        need_memory((size_t)count * hub->chunks, sizeof(struct blob *));
+    review->circle = need_memory(places, sizeof *review->circle);
+    review->opinions = need_memory(count * places, sizeof *review->opinions);
     review->places = (int)places;
     for (unsigned i = 0; i < count; i++)
         review->subject[i].by = review->opinions + i * places;
     review->number = ++hub->last_review;
     review->count = 1;
-    for (unsigned i = 0; i < round->count; i++)
-        if (is_candidate(round->list[i]))
-            review->subject[review->count++].contribution = round->list[i];
+    EACH_OFFER(round, one)
+        if (is_candidate(one))
+            review->subject[review->count++].contribution = one;
     return review;
 }
 
@@ -361,27 +359,25 @@ static void withdraw(struct hub *hub, int member, bool replace)
     ask(hub);
 }
 
-void hub_on_reviewed(struct hub *hub, struct peer *peer, const struct msg *msg,
-                     struct blob *payload)
+void hub_on_reviewed(struct hub *hub, const struct incoming *in)
 {
-    struct member *member = hub_member(hub, peer);
+    struct member *member = in->member;
     struct reviewer *reviewer = &member->reviewer;
     struct review *review;
     struct opinion *opinion;
 
-    (void)payload;
     reviewer->late = false;
-    if (!reviewer->asked || msg->reviewed.review != reviewer->asked)
+    if (!reviewer->asked || in->msg->reviewed.review != reviewer->asked)
         return;
-    if (!msg->reviewed.made || reviewer->next < hub->chunks) {
+    if (!in->msg->reviewed.made || reviewer->next < hub->chunks) {
         reviewer->declines = true;
-        withdraw(hub, peer->member, true);
+        withdraw(hub, in->member->place, true);
     } else {
         review = review_find(hub, reviewer->review);
-        opinion = &review->subject[reviewer->subject].by[peer->member];
-        opinion->loss = msg->reviewed.loss;
-        opinion->error = fabs(msg->reviewed.error);
-        set_stage(review, reviewer->subject, peer->member, STAGE_MADE);
+        opinion = &review->subject[reviewer->subject].by[in->member->place];
+        opinion->loss = in->msg->reviewed.loss;
+        opinion->error = fabs(in->msg->reviewed.error);
+        set_stage(review, reviewer->subject, in->member->place, STAGE_MADE);
         reviewer->asked = 0;
         ask(hub);
     }
@@ -426,14 +422,12 @@ static bool is_slow(struct hub *hub, struct member *member, nanos span)
 
 void review_tick(struct hub *hub, nanos span)
 {
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
-
+    EACH_MEMBER(hub, member) {
         if (!member->reviewer.asked ||
             !(is_late(hub, member) || is_slow(hub, member, span)))
             continue;
         member->reviewer.late = true;
-        withdraw(hub, i, false);
+        withdraw(hub, member->place, false);
         effects_note(hub->out, NOTE_REVIEW_LATE, member->name,
                      "is late with a review; it counts without");
         hub->dirty |= DIRTY_ROUNDS;
@@ -460,10 +454,8 @@ static double median(double *values, unsigned count)
 /* Room for a number of each member; the caller frees it. */
 static double *numbers_of(const struct review *review)
 {
-    double *numbers = calloc((size_t)review->places, sizeof *numbers);
+    double *numbers = need_memory((size_t)review->places, sizeof *numbers);
 
-    if (!numbers)
-        abort();
     return numbers;
 }
 
@@ -598,8 +590,8 @@ const char *review_check(const struct hub *hub)
 {
     unsigned busy = 0, sent = 0;
 
-    for (int i = 0; i < hub->member_count; i++)
-        busy += hub->members[i]->reviewer.asked != 0;
+    EACH_MEMBER(hub, member)
+        busy += member->reviewer.asked != 0;
     for (const struct round *round = hub->rounds; round; round = round->next) {
         unsigned open = 0;
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/need.h"
 #include "hub/state.h"
 
 _Static_assert(HUB_MAX_NODES <= 1 << 16, "places of members fit 16 bits");
@@ -52,9 +53,7 @@ struct peer *peer_add(struct hub *hub, peer_id id)
     if (peer)
         hub->spare_peers = peer->next;
     else
-        peer = malloc(sizeof *peer);
-    if (!peer)
-        abort();
+        peer = need_memory(1, sizeof *peer);
     *peer = (struct peer){.id = id, .member = -1};
     index_put(&hub->peers, id, 0, peer);
     stranger_waits(hub, peer);
@@ -79,19 +78,15 @@ static void members_grow(struct hub *hub)
                                    : (size_t)HUB_FIRST_NODES;
 
     hub->members =
-        realloc((void *)hub->members, room * sizeof(struct member *));
-    hub->shown = realloc(hub->shown, room * sizeof *hub->shown);
-    if (!hub->members || !hub->shown)
-        abort();
+        need_more((void *)hub->members, room * sizeof(struct member *));
+    hub->shown = need_more(hub->shown, room * sizeof *hub->shown);
     hub->member_room = (int)room;
 }
 
 struct member *member_add(struct hub *hub)
 {
-    struct member *member = calloc(1, sizeof *member);
+    struct member *member = need_memory(1, sizeof *member);
 
-    if (!member)
-        abort();
     if (hub->member_count == hub->member_room)
         members_grow(hub);
     member->place = hub->member_count;
@@ -129,12 +124,6 @@ void member_session_is(struct hub *hub, struct member *member,
 struct member *member_of_session(const struct hub *hub, uint64_t session)
 {
     return index_find(&hub->sessions, session, 0);
-}
-
-struct member *hub_member(struct hub *hub, const struct peer *peer)
-{
-    assert(peer->member >= 0);
-    return hub->members[peer->member];
 }
 
 void member_clear(struct hub *hub, struct member *member)
@@ -261,8 +250,7 @@ static nanos missed_since(const struct member *member)
 
 bool members_return(const struct hub *hub)
 {
-    for (int i = 0; i < hub->member_count; i++) {
-        const struct member *member = hub->members[i];
+    EACH_MEMBER(hub, member) {
         nanos since = missed_since(member);
 
         if (since && !member->finished && !quarantine_holds(member) &&
@@ -295,19 +283,19 @@ const char *roll_check(const struct hub *hub)
     struct tally all = {0};
     const struct tally none = {0};
 
-    for (int i = 0; i < hub->member_count; i++) {
-        struct tally one = tally_of(hub, hub->members[i]);
+    EACH_MEMBER(hub, member) {
+        struct tally one = tally_of(hub, member);
 
         tally_move(&all, &none, &one);
-        if ((hub->members[i]->waiting_count > 0) !=
-            (bitset_next(&hub->waiting, i) == i))
+        if ((member->waiting_count > 0) !=
+            (bitset_next(&hub->waiting, member->place) == member->place))
             return "an offer waits, and nobody knows";
     }
     for (const struct round *round = hub->rounds; round; round = round->next) {
         unsigned offers = 0;
 
-        for (unsigned i = 0; i < round->count; i++)
-            offers += member_live(hub->members[round->list[i]->member]);
+        EACH_OFFER(round, one)
+            offers += member_live(hub->members[one->member]);
         if (offers != round->offers)
             return "offers of live nodes are miscounted";
     }

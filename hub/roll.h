@@ -192,7 +192,6 @@ bool members_return(const struct hub *hub);
 /* The member whose results go out for it, NULL when it is away. */
 struct member *contribution_member(struct hub *hub,
                                    const struct contribution *contribution);
-struct member *hub_member(struct hub *hub, const struct peer *peer);
 /* What follows is carried on once the step has all its facts. */
 void member_changes(struct hub *hub, struct member *member,
                     enum change change);
@@ -204,7 +203,6 @@ void changes_settle(struct hub *hub);
 /* strangers.c: connections, which are nobody's for half a minute at most */
 void peer_joins(struct hub *hub, const struct event *event);
 void peer_leaves(struct hub *hub, peer_id id);
-handler hub_on_stray;
 /* Somebody has been given a wrong number, which is no attack. */
 handler hub_on_misled;
 handler hub_on_bye;

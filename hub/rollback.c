@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/need.h"
 #include "hub/state.h"
 
 #define ERRORS 3 /* standard errors that must lie between good and bad */
@@ -43,10 +44,8 @@ static bool is_bad(const struct hub *hub)
 
 struct blob **snapshot_keep(const struct hub *hub, const struct input *chunks)
 {
-    struct blob **kept = calloc(hub->chunks, sizeof(struct blob *));
+    struct blob **kept = need_memory(hub->chunks, sizeof(struct blob *));
 
-    if (!kept)
-        abort();
     for (uint32_t i = 0; i < hub->chunks; i++)
         kept[i] = blob_ref(chunks[i].blob);
     return kept;
@@ -117,10 +116,8 @@ static void replace_all(struct hub *hub)
 {
     hub->back.turned = hub->version;
     rounds_discard(hub);
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
-
-        hub->members[i]->trial = (struct trial){.score = NO_SCORE};
+    EACH_MEMBER(hub, member) {
+        member->trial = (struct trial){.score = NO_SCORE};
         if (!member_is_here(member) || member->finished ||
             hub->phase == PHASE_CLOSING || member->start != START_GO ||
             member->takes)

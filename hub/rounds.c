@@ -4,16 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/need.h"
 #include "hub/state.h"
 
 static struct round *round_open(struct hub *hub)
 {
-    struct round *round = calloc(1, sizeof *round);
+    struct round *round = need_memory(1, sizeof *round);
 
-    if (round)
-        round->chunks = calloc(hub->chunks, sizeof *round->chunks);
-    if (!round || !round->chunks)
-        abort();
+    round->chunks = need_memory(hub->chunks, sizeof *round->chunks);
     round->number = ++hub->next_round;
     round->opened = hub->now;
     round->former = hub->last_round;
@@ -64,8 +62,8 @@ static void round_remove(struct hub *hub, struct round *round)
         round->next->former = round->former;
     else
         hub->last_round = round->former;
-    for (unsigned i = 0; i < round->count; i++)
-        unlink_from_member(hub, round->list[i]);
+    EACH_OFFER(round, one)
+        unlink_from_member(hub, one);
 }
 
 void round_let_go(struct hub *hub, struct contribution *contribution)
@@ -91,10 +89,8 @@ static void round_list(struct round *round, struct contribution *contribution)
 {
     if (round->count == round->room) {
         round->room = round->room ? 2 * round->room : 1;
-        round->list = realloc((void *)round->list,
+        round->list = need_more((void *)round->list,
                               round->room * sizeof *round->list);
-        if (!round->list)
-            abort();
     }
     round->list[round->count++] = contribution;
 }
@@ -180,8 +176,8 @@ static void round_try_close(struct hub *hub, struct round *round)
     round->live = members_counted(hub);
     round->usual = lengths_usual(hub, round);
     qsort(round->list, round->count, sizeof *round->list, by_member);
-    for (unsigned i = 0; i < round->count; i++)
-        candidate_fill(hub, round->list[i]);
+    EACH_OFFER(round, one)
+        candidate_fill(hub, one);
     hub->iterations = gate_iterations(hub);
     contest_choose(hub, round);
     choice_make(hub, round);
@@ -244,8 +240,7 @@ void rounds_settle(struct hub *hub)
  * overtake results, which it would make void. */
 static void round_tell(struct hub *hub, struct round *round)
 {
-    for (unsigned i = 0; i < round->count; i++) {
-        struct contribution *contribution = round->list[i];
+    EACH_OFFER(round, contribution) {
         struct member *member = contribution_member(hub, contribution);
 
         if (member && contribution->answered < hub->chunks)
@@ -260,10 +255,10 @@ static void round_finish(struct hub *hub, struct round *round)
     hub->version += !round->empty;
     hub->rounds_done++;
     hub->rounds_here++;
-    for (unsigned i = 0; i < round->count; i++) {
-        merged += round->list[i]->merged > 0;
-        waits_judged(hub, round->list[i]);
-        told_score(hub, round->list[i]);
+    EACH_OFFER(round, one) {
+        merged += one->merged > 0;
+        waits_judged(hub, one);
+        told_score(hub, one);
     }
     hub->hint = told_median(hub);
     effects_note(hub->out, NOTE_ROUND, "", "version %llu merged %u of %u",
@@ -274,8 +269,8 @@ static void round_finish(struct hub *hub, struct round *round)
     lengths_learn(hub, round);
     preempt_round(hub, round);
     members_pace(hub);
-    for (unsigned i = 0; i < round->count; i++)
-        contribution_retire(hub, round->list[i]);
+    EACH_OFFER(round, one)
+        contribution_retire(hub, one);
     round_destroy(hub, &round);
 }
 

@@ -76,6 +76,8 @@ unsigned hub_planes(const struct hub *hub);
 /* A last save that fails is tried again so often, and for so long. */
 #define SAVE_AGAIN SECOND
 #define LAST_SAVES (30 * SECOND)
+/* The operator wants the run to end; the first reason counts. */
+void finish_order(struct hub *hub, const char *reason);
 handler hub_on_stop;
 /* Ends the hub, not the run: what is under way is merged or left to its nodes,
  * the centre is saved, and nobody is told anything. Nodes train alone until a

@@ -95,20 +95,18 @@ static size_t room_of_nodes(const struct hub *hub)
 {
     size_t bytes = 0;
 
-    for (int i = 0; i < hub->member_count; i++)
-        bytes += NODE_BYTES + saved_room_of_parts(hub, hub->members[i]);
+    EACH_MEMBER(hub, member)
+        bytes += NODE_BYTES + saved_room_of_parts(hub, member);
     return bytes;
 }
 
 struct blob *saved_write(struct hub *hub)
 {
     size_t size = STATE_BYTES + room_of_nodes(hub);
-    struct blob *blob = blob_new(hub->pool, size);
+    struct blob *blob = blob_need(hub->pool, size);
     char *text;
     size_t at;
 
-    if (!blob)
-        abort();
     text = (char *)blob->bytes;
     at = (size_t)snprintf(
         text, size,
@@ -130,9 +128,9 @@ struct blob *saved_write(struct hub *hub)
     at += lengths_print(hub, text + at, size - at);
     if (hub->ledger.parts)
         at += ledger_print(&hub->ledger, text + at, size - at);
-    for (int i = 0; i < hub->member_count; i++)
-        if (hub->members[i]->state != MEMBER_NOBODY)
-            at += print_node(hub, hub->members[i], text + at, size - at);
+    EACH_MEMBER(hub, member)
+        if (member->state != MEMBER_NOBODY)
+            at += print_node(hub, member, text + at, size - at);
     blob->size = at;
     return blob;
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/need.h"
 #include "hub/state.h"
 
 static bool is_kept(const struct hub *hub)
@@ -87,9 +88,7 @@ static uint64_t *holds(const struct hub *hub, struct member *member)
 
     if (delivery->holds)
         return delivery->holds;
-    delivery->holds = malloc(bytes);
-    if (!delivery->holds)
-        abort();
+    delivery->holds = need_memory(1, bytes);
     memset(delivery->holds, 0xff, bytes);
     return delivery->holds;
 }

@@ -15,6 +15,8 @@
 #ifndef HUB_STATE_H
 #define HUB_STATE_H
 
+#include <stddef.h>
+
 #include "collectives/coordinator.h"
 #include "core/bitset.h"
 #include "core/index.h"
@@ -135,5 +137,35 @@ struct hub {
     struct ledger ledger; /* of tasks; without parts: there are none */
     nanos began, finished; /* the first round, and all; 0: not yet */
 };
+
+/* The member at the next place, NULL behind the last; and the next one whose
+ * control connection is there. */
+static inline struct member *member_after(const struct hub *hub, int place)
+{
+    return place + 1 < hub->member_count ? hub->members[place + 1] : NULL;
+}
+
+static inline struct member *here_after(const struct hub *hub, int place)
+{
+    struct member *member = member_after(hub, place);
+
+    while (member && !member_is_here(member))
+        member = member_after(hub, member->place);
+    return member;
+}
+
+/* Loops over all members; over those that are here; over the contributions of
+ * a round. */
+#define EACH_MEMBER(hub, one)                                                \
+    for (struct member *one = member_after(hub, -1); one;                    \
+         one = member_after(hub, one->place))
+#define EACH_HERE(hub, one)                                                  \
+    for (struct member *one = here_after(hub, -1); one;                      \
+         one = here_after(hub, one->place))
+#define EACH_OFFER(round, one)                                               \
+    for (struct contribution **one##_at = (round)->list, *one;               \
+         one##_at - (round)->list < (ptrdiff_t)(round)->count &&             \
+         (one = *one##_at, true);                                            \
+         one##_at++)
 
 #endif

@@ -47,22 +47,10 @@ void strangers_tick(struct hub *hub)
                      cut);
 }
 
-/* What a former session sent before it knew that it was over. */
-void hub_on_stray(struct hub *hub, struct peer *peer, const struct msg *msg,
-                  struct blob *payload)
+void hub_on_bye(struct hub *hub, const struct incoming *in)
 {
-    (void)hub;
-    (void)peer;
-    (void)msg;
-    (void)payload;
-}
-
-void hub_on_bye(struct hub *hub, struct peer *peer, const struct msg *msg,
-                struct blob *payload)
-{
-    (void)payload;
-    member_gone(hub, hub_member(hub, peer),
-                farewell_words[msg->bye.farewell].doc, true);
+    member_gone(hub, in->member,
+                farewell_words[in->msg->bye.farewell].doc, true);
 }
 
 void peer_joins(struct hub *hub, const struct event *event)
@@ -107,21 +95,19 @@ void peer_leaves(struct hub *hub, peer_id id)
 }
 
 /* Somebody has been given a wrong number, which is no attack. */
-void hub_on_misled(struct hub *hub, struct peer *peer, const struct msg *msg,
-                   struct blob *payload)
+void hub_on_misled(struct hub *hub, const struct incoming *in)
 {
     char first[32] = "its first one", text[MSG_TEXT_BYTES];
 
-    (void)payload;
     if (hub->config.port)
         (void)snprintf(first, sizeof first, ":%u, its first",
                        hub->config.port);
     (void)snprintf(text, sizeof text,
                    "that is the hub's second port: give %s", first);
     effects_note(hub->out, NOTE_REFUSED,
-                 msg->kind == MSG_HELLO ? msg->hello.name : "",
+                 in->msg->kind == MSG_HELLO ? in->msg->hello.name : "",
                  "came to the hub's second port: it is to be given %s", first);
-    bye_to(hub, peer->id, FAREWELL_PORT, text);
-    effects_drop(hub->out, peer->id);
-    peer_remove(hub, peer);
+    bye_to(hub, in->peer->id, FAREWELL_PORT, text);
+    effects_drop(hub->out, in->peer->id);
+    peer_remove(hub, in->peer);
 }

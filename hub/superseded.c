@@ -38,15 +38,13 @@ bool superseded_meets(struct hub *hub, peer_id peer,
 
 void superseded_tick(struct hub *hub)
 {
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
-
-        if (hub->phase != PHASE_RECOVERING && member_is_here(member) &&
-            member->doubt.asked && !member->doubt.answered &&
+    if (hub->phase == PHASE_RECOVERING)
+        return;
+    EACH_HERE(hub, member)
+        if (member->doubt.asked && !member->doubt.answered &&
             hub->now - member->doubt.since >= PROOF_PATIENCE)
             member_gone(hub, member, "no proof of another hub came within 10 s",
                         false);
-    }
 }
 
 /* Drops everybody: whoever is told BYE ends, but the nodes are to find the hub
@@ -59,12 +57,9 @@ static void step_down(struct hub *hub, const struct member *witness,
                  "another hub has taken over",
                  (unsigned long long)epoch, (unsigned long long)hub->epoch);
     hub->phase = PHASE_SUPERSEDED;
-    for (int i = 0; i < hub->member_count; i++) {
-        const struct member *member = hub->members[i];
-
-        if (member_is_here(member))
-            effects_drop(hub->out, member->control);
-        if (member_is_here(member) && member->bulk != PEER_NONE)
+    EACH_HERE(hub, member) {
+        effects_drop(hub->out, member->control);
+        if (member->bulk != PEER_NONE)
             effects_drop(hub->out, member->bulk);
     }
 }

@@ -48,24 +48,20 @@ static void give_all(struct hub *hub)
     }
 }
 
-void hub_on_room(struct hub *hub, struct peer *peer, const struct msg *msg,
-                struct blob *payload)
+void hub_on_room(struct hub *hub, const struct incoming *in)
 {
-    struct member *member = hub_member(hub, peer);
+    struct member *member = in->member;
 
-    (void)payload;
     room_is(hub, member,
-            msg->room.tasks < LEDGER_MAX_HELD ? msg->room.tasks
+            in->msg->room.tasks < LEDGER_MAX_HELD ? in->msg->room.tasks
                                               : LEDGER_MAX_HELD);
     give_all(hub);
 }
 
-void hub_on_report(struct hub *hub, struct peer *peer, const struct msg *msg,
-                   struct blob *payload)
+void hub_on_report(struct hub *hub, const struct incoming *in)
 {
-    (void)payload;
-    (void)ledger_report(&hub->ledger, (unsigned)peer->member,
-                        msg->report.task, msg->report.done);
+    (void)ledger_report(&hub->ledger, (unsigned)in->member->place,
+                        in->msg->report.task, in->msg->report.done);
     hub->dirty |= DIRTY_PHASE;
     give_all(hub);
 }

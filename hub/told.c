@@ -3,7 +3,9 @@
  * nobody beside it: what it says must fit the versions that the run has. */
 #include <stdlib.h>
 
+#include "core/need.h"
 #include "hub/state.h"
+#include "policies/order.h"
 
 enum {
     ALONE_TIMES = 2,    /* k iterations that a version stands for, at most */
@@ -23,19 +25,14 @@ void told_score(struct hub *hub, const struct contribution *contribution)
 
 double told_median(const struct hub *hub)
 {
-    double *list = calloc((size_t)hub->member_count + 1, sizeof *list);
+    double *list = need_memory((size_t)hub->member_count, sizeof *list);
     double found = NO_SCORE;
-    size_t count = 0;
+    unsigned count = 0;
 
-    if (!list)
-        abort();
-    for (int i = 0; i < hub->member_count; i++) {
-        const struct member *member = hub->members[i];
-
-        if (member_is_here(member) && member->conduct.tells)
+    EACH_HERE(hub, member)
+        if (member->conduct.tells)
             list[count++] = member->conduct.told;
-    }
-    qsort(list, count, sizeof *list, usual_by_size);
+    values_sort(list, count);
     if (count && 2 * count > hub->tally.present)
         found = list[count / 2];
     free(list);

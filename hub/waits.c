@@ -114,9 +114,7 @@ static void look_at_offers(struct hub *hub, nanos span)
         return;
     steps = usual_of(hub, steps_time);
     fetch = usual_of(hub, fetch_time);
-    for (int i = 0; i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
-
+    EACH_MEMBER(hub, member) {
         if (waits_for(hub, round, member) &&
             patience_seconds(hub->now - awaited_since(hub, round, member)) >
                 offer_time(hub, member, &steps, &fetch))
@@ -137,8 +135,8 @@ static unsigned uploads(const struct hub *hub, const struct round *round)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < round->count; i++)
-        count += waits_uploads(hub, round->list[i]);
+    EACH_OFFER(round, one)
+        count += waits_uploads(hub, one);
     return count;
 }
 
@@ -194,9 +192,7 @@ static bool is_behind(const struct hub *hub, const struct round *round,
 {
     unsigned ahead = 0;
 
-    for (unsigned i = 0; i < round->count; i++) {
-        const struct contribution *other = round->list[i];
-
+    EACH_OFFER(round, other) {
         if (other == slow || !other->granted ||
             (waits_uploads(hub, other) &&
              is_skipped(hub->members[other->member])))
@@ -418,8 +414,8 @@ void waits_skip(struct hub *hub, const struct round *round)
 
 void waits_tick(struct hub *hub, nanos span)
 {
-    for (int i = 0; i < hub->member_count; i++)
-        patience_return(hub, hub->members[i], span);
+    EACH_MEMBER(hub, member)
+        patience_return(hub, member, span);
     hub->newcomers.used -= PATIENCE_BACK * patience_seconds(span);
     if (hub->newcomers.used < 0)
         hub->newcomers.used = 0;
@@ -432,19 +428,19 @@ void waits_tick(struct hub *hub, nanos span)
 
 void waits_end(struct hub *hub)
 {
-    for (int i = 0; i < hub->member_count; i++) {
-        hub->members[i]->patience.used = 0;
-        hub->members[i]->patience.spent = false;
-        member_recount(hub, hub->members[i]);
+    EACH_MEMBER(hub, member) {
+        member->patience.used = 0;
+        member->patience.spent = false;
+        member_recount(hub, member);
     }
 }
 
 bool waits_bring(const struct hub *hub)
 {
     for (const struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; i < round->count; i++)
-            if (waits_uploads(hub, round->list[i]) &&
-                still_comes(hub, round->list[i]))
+        EACH_OFFER(round, one)
+            if (waits_uploads(hub, one) &&
+                still_comes(hub, one))
                 return true;
     return false;
 }
@@ -454,9 +450,7 @@ bool waits_free(struct hub *hub)
     bool any = false;
 
     for (struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; i < round->count; i++) {
-            struct contribution *one = round->list[i];
-
+        EACH_OFFER(round, one) {
             if (one->offer.last || !waits_uploads(hub, one) ||
                 (one->offer.kind == EXCHANGE_GRADIENT && brings(hub, one)))
                 continue;
@@ -478,9 +472,9 @@ void waits_barren(struct hub *hub, const struct round *round, bool merged)
 {
     bool late = false;
 
-    for (unsigned i = 0; i < round->count; i++)
+    EACH_OFFER(round, one)
         for (uint32_t j = 0; j < hub->chunks; j++)
-            late |= is_late(contribution_fate(round->list[i], j));
+            late |= is_late(contribution_fate(one, j));
     if (merged)
         hub->barren = 0;
     else if (late && ++hub->barren % BARREN_ROUNDS == 0)
