@@ -28,8 +28,7 @@ void centre_free(struct hub *hub)
     gift_drop(hub);
     blob_unref(&hub->recovery.manifest);
     blob_unref(&hub->recovery.state);
-    snapshot_drop(hub, &hub->best);
-    rollback_forget(hub);
+    snapshot_forget(hub);
     chunks_free(hub);
     bitset_free(&hub->ready);
     hub->centre = NULL;

@@ -1,5 +1,5 @@
 /* The parameters: chunks and their versions (centre.c), merges (merge.c), and
- * what nodes hold of them (shadow.c). First they come from a node: gift.h. */
+ * what nodes hold of them (shadow.c). First they come from a node: gift.c. */
 #ifndef HUB_CENTRE_H
 #define HUB_CENTRE_H
 
@@ -24,6 +24,22 @@ struct centre_chunk {
     bool busy; /* a merge of it is under way */
     struct round *round; /* that it is for */
     struct round *ready; /* those that may merge it next, oldest first */
+};
+
+/* Parameters on their way from a node to the hub (gift.c), cut as the centre is
+ * going to be. */
+struct gift {
+    enum start start; /* what the node was told: FOUND or GIVE */
+    int place;        /* whose it is, in hub->members; and as it was then */
+    uint64_t incarnation, run, lineage, base_version;
+    bool begun;   /* something of it has come */
+    bool resumed; /* its node was away meanwhile */
+    bool spoiled; /* a chunk is not as the hub had sent it */
+    uint32_t chunk_elements, count, here; /* here: chunks that are checked */
+    uint64_t first_job; /* that may be about them */
+    struct loan loan;
+    bool *given; /* per chunk: it came, at least to be checked */
+    struct blob **chunks;
 };
 
 /* centre.c */
@@ -62,9 +78,25 @@ struct blob *shadow_next(const struct hub *hub, const struct member *member,
 void shadow_shorten(struct hub *hub, struct member *member,
                     struct msg_result *result, struct blob **payload);
 
-/* rollback.c */
-/* References to chunks, and their end. */
-struct blob **snapshot_keep(const struct hub *hub, const struct input *chunks);
-void snapshot_drop(const struct hub *hub, struct blob ***chunks);
+/* gift.c */
+/* Asks a node for them; `start` says where it is to take them from. */
+void gift_ask(struct hub *hub, struct member *member, enum start start);
+/* Something of it comes. */
+void gift_begins(struct hub *hub);
+/* A chunk that is here has come once more: its node did not hear of that. */
+void gift_again(struct hub *hub, struct member *member, uint64_t bytes);
+/* A chunk has come: it is checked, what a node has kept against its manifest,
+ * too. */
+void gift_check(struct hub *hub, const struct member *member,
+                const struct msg_chunk *chunk, struct blob *payload);
+void gift_drop(struct hub *hub);
+/* What has come from this member, which does not come back, is of no use. */
+void gift_forget(struct hub *hub, const struct member *member);
+/* Takes first parameters that are all here; or asks somebody for them, if that
+ * is due: who has begun to give them before, where that is not 60 s ago,
+ * nor it away for 10 s. */
+void gift_settle(struct hub *hub);
+/* From time to time: who gives nothing is passed over, where another could. */
+void gift_hurry(struct hub *hub);
 
 #endif

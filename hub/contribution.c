@@ -163,6 +163,15 @@ struct contribution *contribution_find(struct hub *hub, int member,
     return one;
 }
 
+bool round_has(const struct round *round, const struct member *member)
+{
+    const struct contribution *one = member->open;
+
+    while (one && one->round != round)
+        one = one->next;
+    return one != NULL;
+}
+
 void contribution_cut(struct hub *hub, struct contribution *contribution,
                       enum verdict verdict, bool gone)
 {

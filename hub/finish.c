@@ -167,6 +167,49 @@ static bool anybody_left(const struct hub *hub)
     return hub->tally.awaited || hub->rounds || members_return(hub);
 }
 
+/* ---- what nodes say of themselves ---- */
+
+/* Nobody can check it: of two or more no one alone ends the run. One that is
+ * alone has nobody beside it: what it says must fit the versions that the run
+ * has. */
+enum {
+    ALONE_TIMES = 2,    /* k iterations that a version stands for, at most */
+    ALONE_VERSIONS = 10 /* before what it tells can be the goal */
+};
+
+static bool is_alone(const struct hub *hub)
+{
+    return hub->tally.present < 2;
+}
+
+/* Whether a score may be that of the goal: it was tested, or told by more than
+ * one, or by one that has trained for a while. */
+static bool told_goal(const struct hub *hub)
+{
+    return hub->config.evaluate || !is_alone(hub) ||
+           hub->version >= ALONE_VERSIONS;
+}
+
+/* Versions that the run must have before iterations are believed to be done;
+ * none where nobody offers by itself. */
+static uint64_t versions_due(const struct hub *hub)
+{
+    uint64_t every = hub->config.every;
+
+    return every ? hub->config.iterations / ALONE_TIMES / every : 0;
+}
+
+/* Whether more than half of the nodes that are here say that they have done
+ * the iterations of the run; and if one is alone, the run has as many versions
+ * as that takes, give or take half. */
+static bool told_done(const struct hub *hub)
+{
+    return 2 * hub->tally.done > hub->tally.present &&
+           (!is_alone(hub) || hub->version >= versions_due(hub));
+}
+
+/* ---- is it over? ---- */
+
 static bool goal_reached(const struct hub *hub)
 {
     const struct hub_config *config = &hub->config;

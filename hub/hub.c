@@ -220,12 +220,14 @@ static void on_done(struct hub *hub, const struct event *event)
         return;
     }
     hub->jobs--;
-    if (job->work->done)
+    if (job->work->done) {
         job->work->done(hub, job);
-    else if (job->work == hub->config.evaluate)
+    } else if (job->work == hub->config.evaluate) {
         snapshot_scored(hub, job);
-    else
+    } else {
         snapshot_saved(hub, job);
+        orders_saved(hub, (struct save_job *)job);
+    }
 }
 
 static void on_wake(struct hub *hub)
@@ -253,6 +255,77 @@ static void on_wake(struct hub *hub)
 
 /* ---- the settle pass ---- */
 
+/* What it has under way here ends: offers, results, tasks, founding. */
+static void lose(struct hub *hub, struct member *member)
+{
+    delivery_clear(&member->delivery);
+    offers_forget(hub, member, VERDICT_LOST, true);
+    tasks_lost(hub, member);
+    if (hub->founder == member->place)
+        hub->founder = -1;
+    hub->view_due = true;
+    hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
+}
+
+/* What waits is turned down, what has not come is not waited for; what was good
+ * and is here is merged. */
+static void turn_down(struct hub *hub, struct member *member)
+{
+    offers_withdraw_all(hub, member, VERDICT_QUARANTINED);
+    tasks_withdraw(hub, member);
+    offers_forget(hub, member, VERDICT_QUARANTINED, false);
+}
+
+/* For its last offer, which it may not have heard of, or not made. */
+static void call_again(struct hub *hub, struct member *member)
+{
+    if (run_is_ending(hub))
+        member_call(hub, member, hub->reason);
+    else if (member->drained && hub->phase != PHASE_RECOVERING)
+        orders_call(hub, member);
+}
+
+static void enter(struct hub *hub, struct member *member)
+{
+    /* While the hub recovers it is not known what the centre has. */
+    if (hub->phase != PHASE_RECOVERING)
+        rounds_recall(hub, member);
+    member_welcome(hub, member);
+    call_again(hub, member);
+    hub->view_due = true;
+}
+
+/* Carries on what has become of a member. */
+static void settle_member(struct hub *hub, struct member *member)
+{
+    unsigned changes = member->changes;
+
+    member->changes = 0;
+    if (changes & CHANGE_LOST)
+        lose(hub, member);
+    if (changes & CHANGE_LEFT)
+        gift_forget(hub, member);
+    if (changes & CHANGE_TAKES)
+        offers_forget(hub, member, VERDICT_SUPERSEDED, true);
+    if (changes & CHANGE_QUARANTINED)
+        turn_down(hub, member);
+    if (changes & ~(unsigned)CHANGE_ENTERED)
+        review_forget(hub, member->place);
+    if (changes & CHANGE_ENTERED)
+        enter(hub, member);
+}
+
+static void settle_roll(struct hub *hub)
+{
+    for (int i = bitset_next(&hub->changed, 0); i >= 0;
+         i = bitset_next(&hub->changed, i + 1)) {
+        bitset_set(&hub->changed, i, false);
+        settle_member(hub, hub->members[i]);
+    }
+    if (hub->tally.present <= VIEW_AT_ONCE)
+        view_tick(hub);
+}
+
 /* Where the hub stands: it looks for its centre, is given one, or ends. */
 static void settle_phase(struct hub *hub)
 {
@@ -274,7 +347,7 @@ static const struct {
     enum dirty dirty;
     void (*settle)(struct hub *hub);
 } stages[] = {
-    {DIRTY_ROLL, changes_settle},      {DIRTY_PHASE, settle_phase},
+    {DIRTY_ROLL, settle_roll},      {DIRTY_PHASE, settle_phase},
     {DIRTY_MEMORY, snapshot_settle},   {DIRTY_ROUNDS, rounds_settle},
     {DIRTY_CENTRE, settle_centre},     {DIRTY_DELIVERY, delivery_settle},
 };

@@ -1,7 +1,5 @@
 /* Nodes are told of complete versions of the centre, for a hub that loses its
  * own. */
-#include <stdlib.h>
-
 #include "codec/manifest.h"
 #include "hub/state.h"
 

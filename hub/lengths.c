@@ -1,13 +1,9 @@
 #include "hub/lengths.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/need.h"
-#include "hub/saved.h"
 #include "hub/state.h"
 #include "policies/order.h"
 
@@ -17,7 +13,7 @@ static uint32_t slot_of(const struct round *round)
     return round->part.stride > 1 ? 1 + round->part.first : 0;
 }
 
-static double slot_usual(const struct hub *hub, uint32_t slot)
+double lengths_in(const struct hub *hub, uint32_t slot)
 {
     double *usual = scratch_of((unsigned)hub->member_count + 1, sizeof *usual);
     double middle;
@@ -38,39 +34,7 @@ static double slot_usual(const struct hub *hub, uint32_t slot)
 
 double lengths_usual(const struct hub *hub, const struct round *round)
 {
-    return slot_usual(hub, slot_of(round));
-}
-
-size_t lengths_print(const struct hub *hub, char *text, size_t size)
-{
-    uint32_t slots = hub->config.fragments > 1 ? hub->config.fragments + 1 : 1;
-    size_t at = (size_t)snprintf(text, size, "lengths");
-
-    for (uint32_t i = 0; i < slots && i < LENGTHS_SLOTS; i++) {
-        double usual = slot_usual(hub, i);
-        uint64_t bits;
-
-        memcpy(&bits, &usual, sizeof bits);
-        at += (size_t)snprintf(text + at, size - at, " %" PRIu64, bits);
-    }
-    return at + (size_t)snprintf(text + at, size - at, "\n");
-}
-
-bool lengths_read(struct hub *hub, const char *text)
-{
-    uint64_t bits;
-    bool more = saved_number(&text, "lengths", &bits);
-
-    for (uint32_t i = 0; more && i < LENGTHS_SLOTS; i++) {
-        double length;
-
-        memcpy(&length, &bits, sizeof length);
-        if (!(length >= 0) || isinf(length))
-            return false;
-        hub->former_lengths[i] = length;
-        more = saved_number(&text, "", &bits);
-    }
-    return *text == '\n';
+    return lengths_in(hub, slot_of(round));
 }
 
 static void learn(struct hub *hub, struct member *member, uint32_t slot,

@@ -10,7 +10,7 @@
 #define HUB_LENGTHS_H
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdint.h>
 
 enum { LENGTHS_KEPT = 8, LENGTHS_SLOTS = 65 /* the whole, 64 fragments */ };
 
@@ -30,10 +30,7 @@ double lengths_usual(const struct hub *hub, const struct round *round);
 /* The round is over. */
 void lengths_learn(struct hub *hub, const struct round *round);
 void lengths_forget(struct member *member);
-/* As a line of what is saved: of each slot, as bits. */
-size_t lengths_print(const struct hub *hub, char *text, size_t size);
-/* Of the run's former life: one more vote, so that the first who comes is
- * measured. False: the line makes no sense. */
-bool lengths_read(struct hub *hub, const char *text);
+/* 0: there are none; slot 0 is of the whole model, slot 1 + i of fragment i. */
+double lengths_in(const struct hub *hub, uint32_t slot);
 
 #endif

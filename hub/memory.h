@@ -1,14 +1,100 @@
 /* What survives this hub: complete versions are scored and saved (snapshot.c,
  * saved.c), nodes keep them (keeping.c), and a hub that starts again looks for
- * the newest (restore.c, recover.c, lives.c). */
+ * the newest (restore.c, recover.c, lives.c).
+ *
+ * Keeping (keeping.c). When a version of the centre is complete, a manifest of
+ * it goes to the nodes (codec/manifest.h). Who was sent all chunks of that
+ * version keeps them and the manifest. Only where results are the centre: else
+ * nobody is sent all of it.
+ *
+ * Recovering (recover.c). A hub that starts again does not begin before nodes
+ * have had time to come back and to say what they keep. Who has a newer version
+ * than the disk is asked for it; what it gives is checked against the manifest,
+ * and that against the hub's key. The hub's life is a later one than all it
+ * hears of (lives.c).
+ *
+ * Stepping down (lives.c). A node that knows a later life of the run than
+ * this hub's is asked for the manifest of what it keeps. If that is of a later
+ * life, too, another hub has taken over. Rounds go on until then. Who cannot
+ * prove it is sent on, and gives that life up where it finds no hub of it. */
 #ifndef HUB_MEMORY_H
 #define HUB_MEMORY_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "codec/manifest.h"
+#include "core/blob.h"
 #include "core/status.h"
+#include "core/time.h"
 #include "hub/handler.h"
-#include "hub/rollback.h"
+#include "hub/ledger.h"
 #include "seam/machine.h"
+
+struct member;
+struct proof_job;
+
+/* Back to a good centre when a later one is much worse (snapshot.c). */
+struct rollback {
+    struct blob **chunks; /* the newest good version; NULL: none yet */
+    uint64_t version;
+    double score, accuracy, error;
+    char tasks[LEDGER_TEXT_BYTES]; /* the ledger's line, then */
+    char scored[LEDGER_TEXT_BYTES]; /* the same of what is being scored */
+    bool wanted, ordered; /* ordered: by the operator */
+    unsigned in_a_row; /* times, without a good version in between */
+    uint64_t turned; /* version at the last one: what departs from an older
+                        version is of no use; 0: there was none */
+    uint64_t count;
+};
+
+enum { KEEPERS = 64 }; /* that are told of one version */
+
+struct keeping {
+    bool busy;      /* a manifest is being made */
+    bool wanted;    /* behind the fence of snapshots */
+    bool too_large; /* and it was said */
+    bool first;     /* nothing is kept yet: rounds wait until it is made */
+    bool made;      /* one at least: */
+    uint64_t version; /* of which version, */
+    nanos at;         /* and when */
+    uint64_t bytes;   /* of the last one */
+    nanos since, spent; /* when it was wanted; how long that took */
+    int turn;           /* who is told first the next time */
+    unsigned count;
+    struct keeper {
+        int place;
+        uint64_t session, merged;
+    } list[KEEPERS]; /* whom the one being made is for */
+};
+
+/* What a member was sent to keep, beside down_bytes, and when last. */
+struct told {
+    uint64_t bytes;
+    nanos at;
+};
+
+/* Of a member that says that another hub has taken the run over. */
+struct doubt {
+    bool asked, answered; /* for its proof */
+    bool unattached;      /* not asked until it has a bulk connection */
+    nanos since;          /* it was, or came */
+};
+
+struct recovery {
+    bool resumed;   /* the hub has a centre from its disk */
+    uint64_t run;   /* of its disk, or of the node that gives */
+    uint64_t epoch; /* of the centre that it goes on from; 0: of none */
+    uint64_t version; /* and that one's */
+    uint64_t life;  /* that the hub began in */
+    uint64_t told;  /* 1 + that in which nodes were told what it has of theirs;
+                       0: they were not */
+    nanos until;    /* nodes have time to come back */
+    nanos progress; /* of who gives: when something last came */
+    unsigned searches; /* that have begun because of who came late */
+    struct blob *manifest; /* what it gave first, or NULL */
+    struct blob *state;    /* in that, once it is known to be the hub's own */
+};
 
 /* snapshot.c: scoring and saving complete versions */
 void snapshot_tick(struct hub *hub);
@@ -16,6 +102,12 @@ void snapshot_tick(struct hub *hub);
 void snapshot_settle(struct hub *hub);
 void snapshot_scored(struct hub *hub, struct job *job);
 void snapshot_saved(struct hub *hub, struct job *job);
+/* The operator wants the last good version. CONFIG and AGAIN when there is
+ * nothing to go back to, for good and so far. */
+enum status rollback_order(struct hub *hub, struct why *why) MUST_CHECK;
+/* There is no version to go back to any more; and none that is the best. */
+void rollback_forget(struct hub *hub);
+void snapshot_forget(struct hub *hub);
 /* Nothing of this run has been scored: neither what is under way, nor what is
  * known, is of it. */
 void snapshot_unscored(struct hub *hub);
@@ -47,11 +139,11 @@ void recover_begin(struct hub *hub);
  * has its newest centre now. */
 bool recover_settle(struct hub *hub);
 handler hub_on_kept;
-
+/* It was silent: it has as long to attach as one that has just come. */
+void recover_heard(struct hub *hub, struct member *member);
 /* The hub has done nothing for this time: nobody has had it. */
 void recover_slept(struct hub *hub, nanos time);
 
-/* recover_hello.c */
 /* What a HELLO that fits means for it; false: it is not let in. */
 bool recover_meets(struct hub *hub, peer_id peer,
                    const struct msg_hello *hello);
@@ -67,5 +159,12 @@ void life_after_loss(struct hub *hub, uint64_t epoch);
 bool life_is_near(const struct hub *hub, uint64_t epoch);
 /* A HELLO says so, and proves nothing. */
 void life_claimed(struct hub *hub, const struct msg_hello *hello);
+/* A HELLO says that another hub has taken the run over; false: it can prove
+ * nothing, and is not let in. */
+bool superseded_meets(struct hub *hub, peer_id peer,
+                      const struct msg_hello *hello);
+void superseded_tick(struct hub *hub);
+/* The proof that a member has sent has been checked. */
+void superseded_proved(struct hub *hub, const struct proof_job *proof);
 
 #endif

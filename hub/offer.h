@@ -131,6 +131,8 @@ void contributions_forget(struct hub *hub, struct member *member);
 /* Of a round under way and of the member's session; or NULL. */
 struct contribution *contribution_find(struct hub *hub, int member,
                                        uint64_t exchange);
+/* The member has one in this round. */
+bool round_has(const struct round *round, const struct member *member);
 
 /* gather.c */
 handler hub_on_chunk;

@@ -1,6 +1,5 @@
 /* An offer arrives: may it wait for a round? */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/need.h"

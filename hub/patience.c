@@ -1,7 +1,5 @@
 #include "hub/patience.h"
 
-#include <stdlib.h>
-
 #include "core/need.h"
 #include "hub/state.h"
 #include "policies/order.h"

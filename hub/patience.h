@@ -98,20 +98,6 @@ struct usual usual_of(const struct hub *hub,
  * in the list, or 0. 0: nothing is known of others. */
 double usual_among(const struct usual *usual, double own);
 
-/* told.c */
-/* The score that its node has told with it. */
-void told_score(struct hub *hub, const struct contribution *contribution);
-/* What the nodes that are here have told last: the upper median, once more than
- * half of them have; else NO_SCORE. */
-double told_median(const struct hub *hub);
-/* Whether a score may be that of the goal: it was tested, or told by more than
- * one, or by one that has trained for a while. */
-bool told_goal(const struct hub *hub);
-/* Whether more than half of the nodes that are here say that they have done
- * the iterations of the run; and if one is alone, the run has as many versions
- * as that takes, give or take half. */
-bool told_done(const struct hub *hub);
-
 /* waits.c */
 /* So long has passed since the last time. */
 void waits_tick(struct hub *hub, nanos span);

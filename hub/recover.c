@@ -1,7 +1,6 @@
-/* A hub that starts again finds the newest centre there is: on its disk, or
- * with a node. */
+/* A hub that starts again, or has only just begun, finds the newest centre
+ * there is: on its disk, or with a node, whose HELLO says what it keeps. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "codec/manifest.h"
@@ -22,17 +21,19 @@
  * the other. */
 #define BULK_PATIENCE (5 * SECOND)
 
-/* A hub with nothing takes any run: who says it has one must prove it. */
-bool recover_looks_for(const struct hub *hub, uint64_t run)
+/* Whether what a node of this run keeps may be of use: a hub with nothing takes
+ * any run, and who says it has one must prove it. */
+static bool looks_for(const struct hub *hub, uint64_t run)
 {
     return run && (!hub->recovery.resumed || run == hub->recovery.run);
 }
 
-/* Lives come one after the other, and each begins with a version of the one
- * before: what that had beyond it was given again since, and would count twice.
- * So an earlier life's higher version is not newer. */
-bool recover_outdoes(const struct hub *hub, uint64_t run, uint64_t life,
-                     uint64_t version)
+/* Whether a version that was told of in that life is newer than what the hub
+ * has. Lives come one after the other, and each begins with a version of the
+ * one before: what that had beyond it was given again since, and would count
+ * twice. So an earlier life's higher version is not newer. */
+static bool outdoes(const struct hub *hub, uint64_t run, uint64_t life,
+                    uint64_t version)
 {
     uint64_t has = epoch_life(hub->recovery.epoch);
 
@@ -55,8 +56,8 @@ static bool claims(const struct hub *hub, const struct member *member)
     return member_is_here(member) && !member->mistrusted &&
            !member->doubt.unattached && member->keeps &&
            is_cut_well(hub, member->keeps_chunk) &&
-           recover_looks_for(hub, member->run) &&
-           recover_outdoes(hub, member->run, member->keeps_life,
+           looks_for(hub, member->run) &&
+           outdoes(hub, member->run, member->keeps_life,
                            member->keeps - 1);
 }
 
@@ -365,6 +366,109 @@ bool recover_settle(struct hub *hub)
     else
         search(hub);
     return hub->phase != PHASE_RECOVERING;
+}
+
+/* ---- who comes late ---- */
+
+/* So often who comes late has the hub look again. */
+enum { SEARCHES_MOST = 8 };
+
+/* Something else is merged already, or somebody was told that it is: what a
+ * node keeps is of no use. */
+static bool is_too_late(const struct hub *hub)
+{
+    for (const struct round *round = hub->rounds; round; round = round->next)
+        if (round->told)
+            return true;
+    if (hub->rounds_here || hub->merging ||
+        (hub->version && !hub->recovery.resumed))
+        return true;
+    for (uint32_t i = 0; i < hub->chunks; i++)
+        if (hub->centre[i].busy)
+            return true;
+    return false;
+}
+
+/* Of the run that is given up nothing is merged, and nobody is sent a result.
+ * Who stays in its session is told of all it has offered: what it has in flight
+ * would else be waited for. */
+static void hold_all(struct hub *hub)
+{
+    rounds_discard(hub);
+    for (struct round *round = hub->rounds; round; round = round->next)
+        round->discarded = round->empty = true;
+    EACH_HERE(hub, member) {
+        offers_withdraw_all(hub, member, VERDICT_SUPERSEDED);
+        delivery_clear(&member->delivery);
+        member->takes = false;
+        member_start(hub, member, START_HOLD);
+        offers_forget(hub, member, VERDICT_SUPERSEDED, true);
+        member_changes(hub, member, CHANGE_SILENT);
+    }
+}
+
+/* A node of a former run comes to a hub that has merged nothing yet. */
+static void look_around(struct hub *hub)
+{
+    struct recovery *recovery = &hub->recovery;
+
+    hub->phase = PHASE_RECOVERING;
+    recovery->until = hub->now + HUB_RECOVERY;
+    hub->founder = -1;
+    gift_drop(hub);
+    hold_all(hub);
+}
+
+bool recover_doubts(const struct hub *hub, const struct msg_hello *hello)
+{
+    return hello->run && hello->run == hub->config.run &&
+           epoch_life(hello->epoch) > epoch_life(hub->epoch) &&
+           hub->phase != PHASE_RECOVERING &&
+           (hub->recovery.resumed || is_too_late(hub));
+}
+
+/* Whether the node keeps what this hub lacks: another run, or, of its own, what
+ * is newer than what it has gone on from. */
+static bool has_more(const struct hub *hub, const struct msg_hello *hello)
+{
+    if (!hello->run || !hello->kept)
+        return false;
+    if (hello->run != hub->config.run)
+        return true;
+    return epoch_life(hello->epoch) > epoch_life(hub->epoch) ||
+           (hello->kept_life != epoch_life(hub->epoch) &&
+            outdoes(hub, hello->run, hello->kept_life,
+                            hello->kept - 1));
+}
+
+/* A node comes after the hub has begun. */
+static void meet_late(struct hub *hub, const struct msg_hello *hello)
+{
+    const struct member *known =
+        member_named(hub, hello->node_high, hello->node_low);
+
+    if (hub->phase < PHASE_STOPPING && !is_too_late(hub) &&
+        looks_for(hub, hello->run) && !(known && known->mistrusted) &&
+        hub->recovery.searches++ < SEARCHES_MOST)
+        look_around(hub);
+    else
+        effects_note(hub->out, NOTE_REFUSED, hello->name,
+                     "it keeps version %llu of run %016llx, but this hub has "
+                     "gone on from another",
+                     (unsigned long long)hello->kept - 1,
+                     (unsigned long long)hello->run);
+}
+
+bool recover_meets(struct hub *hub, peer_id peer,
+                   const struct msg_hello *hello)
+{
+    if (recover_doubts(hub, hello))
+        return superseded_meets(hub, peer, hello);
+    if (hub->phase != PHASE_RECOVERING && has_more(hub, hello))
+        meet_late(hub, hello);
+    if (hub->phase == PHASE_RECOVERING && looks_for(hub, hello->run))
+        life_claimed(hub, hello);
+    return true;
 }
 
 /* ---- what it gives ---- */

@@ -3,7 +3,7 @@
  * A connection is a peer (roll.c, strangers.c). A node is a member once it has
  * said HELLO (hello.c), for as long as it is heard (heard.c), and is remembered
  * when it has gone. What has become of one is a change, and what follows from
- * that is the settle pass's (changes.c). Keys and enrolling: enrol.c. */
+ * that is the settle pass's (hub.c). Keys and enrolling: enrol.c. */
 #ifndef HUB_ROLL_H
 #define HUB_ROLL_H
 
@@ -11,10 +11,10 @@
 #include "hub/delivery.h"
 #include "hub/handler.h"
 #include "hub/hub.h"
+#include "hub/memory.h"
 #include "hub/offer.h"
 #include "hub/patience.h"
 #include "hub/quarantine.h"
-#include "hub/recover.h"
 #include "hub/review.h"
 #include "seam/machine.h"
 
@@ -56,7 +56,7 @@ struct peer {
     struct peer *next; /* in that line, or of those that are gone */
 };
 
-/* What has become of a member; what follows is the pass's (changes.c). */
+/* What has become of a member; what follows is the settle pass's (hub.c). */
 enum change {
     CHANGE_LOST = 1,        /* its session is over */
     CHANGE_TAKES = 2,       /* it drops what it has offered */
@@ -195,10 +195,6 @@ struct member *contribution_member(struct hub *hub,
 /* What follows is carried on once the step has all its facts. */
 void member_changes(struct hub *hub, struct member *member,
                     enum change change);
-
-/* changes.c */
-/* Carries on what has become of members. */
-void changes_settle(struct hub *hub);
 
 /* strangers.c: connections, which are nobody's for half a minute at most */
 void peer_joins(struct hub *hub, const struct event *event);

@@ -1,6 +1,6 @@
 /* Which offers go together, and which of them count: the gate closes a round
- * (gate.c), the policy chooses (choice.c), chunks are merged in turn (queue.c).
- * The tournament (contest.c) is rounds of a policy of its own. */
+ * (rounds.c), the policy chooses (choice.c), chunks are merged in turn
+ * (queue.c). The tournament (contest.c) is rounds of a policy of its own. */
 #ifndef HUB_ROUND_H
 #define HUB_ROUND_H
 
@@ -60,20 +60,8 @@ void round_destroy(struct hub *hub, struct round **round);
 void rounds_settle(struct hub *hub);
 /* Completes the rounds whose chunks are all done. */
 void rounds_finish(struct hub *hub);
-
-/* gate.c */
-/* Nodes that must take part before a round closes. */
-unsigned gate_nodes(const struct hub *hub);
-/* Whether the round's list is complete. */
-bool gate_closes(const struct hub *hub, const struct round *round);
 /* When the gate wants to be asked again, `latest` at the latest. */
 nanos gate_deadline(const struct hub *hub, nanos latest);
-/* Iterations of all nodes together, as far as they have said. */
-uint64_t gate_iterations(const struct hub *hub);
-bool round_has(const struct round *round, const struct member *member);
-/* The place of the member's oldest offer of what the round merges, or of none
- * (waiting_count). */
-unsigned round_wants(const struct round *round, const struct member *member);
 
 /* choice.c */
 /* Whether each offer is granted at once. */

@@ -1,11 +1,12 @@
-/* From an offer to its last verdict: who takes part in which round. */
+/* Which offers go together: they are put into rounds, the gate closes those,
+ * and once their chunks are done they are over. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/need.h"
 #include "hub/state.h"
+#include "policies/order.h"
 
 static struct round *round_open(struct hub *hub)
 {
@@ -164,6 +165,100 @@ static void candidate_fill(struct hub *hub, struct contribution *contribution)
     say_late(hub, contribution);
 }
 
+/* ---- when a round closes ---- */
+
+/* The place of the member's oldest offer of what the round merges, or of none
+ * (waiting_count). */
+static unsigned round_wants(const struct round *round,
+                            const struct member *member)
+{
+    unsigned place = 0;
+
+    while (round && place < member->waiting_count &&
+           !fragments_meet(round->part, member->waiting[place]->part))
+        place++;
+    return place;
+}
+
+/* A node that has gone on to another fragment will not offer this one. */
+static unsigned round_passed(const struct hub *hub, const struct round *round)
+{
+    unsigned passed = 0;
+
+    for (int i = bitset_next(&hub->waiting, 0); i >= 0;
+         i = bitset_next(&hub->waiting, i + 1)) {
+        const struct member *member = hub->members[i];
+
+        passed += member_live(member) && !round_has(round, member) &&
+                  round_wants(round, member) == member->waiting_count;
+    }
+    return passed;
+}
+
+/* How many live nodes have offered. What a node offered before it came back
+ * counts too: its next offer goes into the next round. */
+static unsigned round_offered(const struct hub *hub, const struct round *round)
+{
+    return round->offers + (gate_gathers(hub) ? round_passed(hub, round) : 0);
+}
+
+/* In the last round, all last offers are waited for, but not for ever: one
+ * node's progress alone would be the noise of one node. Nor is an offer a round
+ * of one because nobody has attached yet. */
+static bool may_close(const struct hub *hub, const struct gate_state *state)
+{
+    if (hub->phase >= PHASE_LATE)
+        return true;
+    if (run_is_ending(hub) && gate_gathers(hub) && members_return(hub))
+        return false;
+    if (!state->live)
+        return !hub->tally.attaching;
+    if (run_is_ending(hub) && gate_gathers(hub) && state->offered < state->live)
+        return false;
+    return hub->policy->gate->closes(state);
+}
+
+/* Whether some node leaves with it, and does not wait for others to come. */
+static bool has_last(const struct round *round)
+{
+    EACH_OFFER(round, one)
+        if (one->offer.last)
+            return true;
+    return false;
+}
+
+static bool gate_closes(const struct hub *hub, const struct round *round)
+{
+    struct gate_state state = {
+        .live = members_live(hub),
+        .offered = round_offered(hub, round),
+        .required = gate_nodes(hub),
+        .waited = hub->now - round->opened,
+        .iterations = hub->tally.iterations - hub->iterations,
+        .every = hub->config.every,
+        .numbers = &hub->policy->numbers,
+    };
+
+    if ((run_is_ending(hub) || has_last(round)) && state.required > state.live)
+        state.required = state.live;
+    return hub->phase != PHASE_STOPPING && round->count &&
+           may_close(hub, &state);
+}
+
+nanos gate_deadline(const struct hub *hub, nanos latest)
+{
+    const struct policy *policy = hub->policy;
+    const struct round *round = hub->open;
+
+    if (policy->gate->longest && round) {
+        nanos until = round->opened + policy->gate->longest(&policy->numbers);
+
+        if (until > hub->now && until < latest)
+            return until;
+    }
+    return latest;
+}
+
 /* Closes the round if its gate says so: from now on chunks may merge, in the
  * rank order of the members. */
 static void round_try_close(struct hub *hub, struct round *round)
@@ -178,7 +273,7 @@ static void round_try_close(struct hub *hub, struct round *round)
     qsort(round->list, round->count, sizeof *round->list, by_member);
     EACH_OFFER(round, one)
         candidate_fill(hub, one);
-    hub->iterations = gate_iterations(hub);
+    hub->iterations = hub->tally.iterations;
     contest_choose(hub, round);
     choice_make(hub, round);
     waits_skip(hub, round);
@@ -246,6 +341,36 @@ static void round_tell(struct hub *hub, struct round *round)
         if (member && contribution->answered < hub->chunks)
             verdicts_tell(hub, member, contribution);
     }
+}
+
+/* The score that its node has told with it. */
+static void told_score(struct hub *hub, const struct contribution *contribution)
+{
+    struct conduct *conduct = &hub->members[contribution->member]->conduct;
+
+    if (!contribution->offer.samples || !score_known(contribution->offer.score))
+        return;
+    conduct->tells = true;
+    conduct->told = contribution->offer.score;
+}
+
+/* What the nodes that are here have told last, which nobody can check: the
+ * upper median, once more than half of them have; else NO_SCORE. Of two or more
+ * no one alone decides what the centre is judged by. */
+static double told_median(const struct hub *hub)
+{
+    double *list = need_memory((size_t)hub->member_count, sizeof *list);
+    double found = NO_SCORE;
+    unsigned count = 0;
+
+    EACH_HERE(hub, member)
+        if (member->conduct.tells)
+            list[count++] = member->conduct.told;
+    values_sort(list, count);
+    if (count && 2 * count > hub->tally.present)
+        found = list[count / 2];
+    free(list);
+    return found;
 }
 
 static void round_finish(struct hub *hub, struct round *round)

@@ -37,6 +37,19 @@ struct standing hub_standing(const struct hub *hub, unsigned live)
                              .pinned = hub->pinned};
 }
 
+/* Once all have been here, the first round is one as any other: a node that has
+ * diverged at once, or is gone again, keeps nobody from it. */
+unsigned gate_nodes(const struct hub *hub)
+{
+    unsigned arrived = 0;
+
+    if (hub->rounds_here)
+        return 1;
+    EACH_MEMBER(hub, member)
+        arrived += member->arrived;
+    return arrived < hub->config.nodes ? hub->config.nodes : 1;
+}
+
 bool gate_gathers(const struct hub *hub)
 {
     return hub->policy->gate->batch;

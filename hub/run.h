@@ -54,6 +54,8 @@ enum start member_first_thing(const struct hub *hub,
                               const struct member *member);
 /* F of what is offered now. */
 uint32_t offers_fragments(const struct hub *hub);
+/* Nodes that must take part before a round closes. */
+unsigned gate_nodes(const struct hub *hub);
 /* Whether a round gathers the offers of several nodes. */
 bool gate_gathers(const struct hub *hub);
 /* k of the nodes in it. */
@@ -110,13 +112,5 @@ void tasks_lost(struct hub *hub, struct member *member);
 /* Its tasks go to others; it may ask for more later. */
 void tasks_withdraw(struct hub *hub, struct member *member);
 void tasks_tick(struct hub *hub);
-
-/* superseded.c: another hub may have taken the run over */
-/* A HELLO says so; false: it can prove nothing, and is not let in. */
-bool superseded_meets(struct hub *hub, peer_id peer,
-                      const struct msg_hello *hello);
-void superseded_tick(struct hub *hub);
-/* The proof that a member has sent has been checked. */
-void superseded_proved(struct hub *hub, const struct proof_job *proof);
 
 #endif

@@ -48,6 +48,18 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
+/* Of each slot, as bits. */
+static size_t print_lengths(const struct hub *hub, char *text, size_t size)
+{
+    uint32_t slots = hub->config.fragments > 1 ? hub->config.fragments + 1 : 1;
+    size_t at = (size_t)snprintf(text, size, "lengths");
+
+    for (uint32_t i = 0; i < slots && i < LENGTHS_SLOTS; i++)
+        at += (size_t)snprintf(text + at, size - at, " %" PRIu64,
+                               bits_of(lengths_in(hub, i)));
+    return at + (size_t)snprintf(text + at, size - at, "\n");
+}
+
 static size_t print_turns(const struct hub *hub, char *text, size_t size)
 {
     size_t at = (size_t)snprintf(text, size, "merge %s",
@@ -67,6 +79,134 @@ static size_t print_turns(const struct hub *hub, char *text, size_t size)
     return at + (size_t)snprintf(text + at, size - at, "\n");
 }
 
+/* ---- exchanges that were not merged as a whole ---- */
+
+enum {
+    PARTS = MAX_REMEMBERED, /* lines of a node */
+    PART_BYTES = 32         /* of each, without its chunks */
+};
+
+/* An exchange that a later one, or nothing, tells the fate of. */
+struct part {
+    const struct contribution *one;
+    bool waits; /* nothing of it is in this version */
+};
+
+struct parts {
+    unsigned count;
+    struct part list[PARTS]; /* the newest ones, newest first */
+};
+
+static void parts_add(struct parts *parts, const struct contribution *one,
+                      bool waits)
+{
+    unsigned at = parts->count;
+
+    while (at > 0 &&
+           parts->list[at - 1].one->offer.exchange < one->offer.exchange)
+        at--;
+    if (at == PARTS)
+        return;
+    parts->count += parts->count < PARTS;
+    memmove(&parts->list[at + 1], &parts->list[at],
+            (parts->count - 1 - at) * sizeof *parts->list);
+    parts->list[at] = (struct part){one, waits};
+}
+
+/* The newest exchange of which something was merged: its node takes all before
+ * it for merged that it is not told of. */
+static uint64_t newest_merged(const struct member *member)
+{
+    uint64_t newest = member->merged;
+
+    for (unsigned i = 0; i < MAX_REMEMBERED; i++) {
+        const struct contribution *one = member->remembered[i];
+
+        if (one && one->incarnation == member->incarnation &&
+            one->merged != one->foreign && one->offer.exchange > newest)
+            newest = one->offer.exchange;
+    }
+    return newest;
+}
+
+static void parts_take(struct parts *parts, const struct member *member,
+                       const struct contribution *one, uint64_t newest,
+                       bool waits)
+{
+    if (one && one->incarnation == member->incarnation &&
+        one->offer.exchange <= newest)
+        parts_add(parts, one, waits);
+}
+
+/* Of what waits in a round, or for one, nothing is in this version. */
+static void parts_list(const struct member *member, struct parts *parts)
+{
+    uint64_t newest = newest_merged(member);
+
+    parts->count = 0;
+    for (unsigned i = 0; i < MAX_REMEMBERED; i++)
+        parts_take(parts, member, member->remembered[i], newest, false);
+    for (unsigned i = 0; i < member->waiting_count; i++)
+        parts_take(parts, member, member->waiting[i], newest, true);
+    for (const struct contribution *one = member->open; one; one = one->next)
+        parts_take(parts, member, one, newest, true);
+}
+
+static enum verdict fate_of(const struct part *part, uint32_t chunk)
+{
+    return part->waits ? VERDICT_LOST : contribution_fate(part->one, chunk);
+}
+
+/* What was read from a saved state knows no fragment: all are its own. */
+static bool is_own(const struct part *part, uint32_t chunk)
+{
+    return !part->one->part.stride ||
+           fragment_holds(part->one->part, chunk);
+}
+
+static size_t print_part(const struct hub *hub, const struct part *part,
+                         char *text, size_t size)
+{
+    size_t at = (size_t)snprintf(text, size, "parted %" PRIu64 " ",
+                                 part->one->offer.exchange);
+    uint32_t own = part->one->part.first;
+
+    for (uint32_t i = 0, first = 0; first < hub->chunks; first = i) {
+        enum verdict verdict = fate_of(part, first ? first : own);
+
+        for (i = first + 1;
+             i < hub->chunks &&
+             (!is_own(part, i) || fate_of(part, i) == verdict);)
+            i++;
+        text[at++] = (char)('a' + verdict);
+        if (i - first > 1)
+            at += (size_t)snprintf(text + at, size - at, "%u", i - first);
+    }
+    return at + (size_t)snprintf(text + at, size - at, "\n");
+}
+
+static size_t print_parts(const struct hub *hub, const struct member *member,
+                          char *text, size_t size)
+{
+    struct parts parts;
+    size_t at = 0;
+
+    parts_list(member, &parts);
+    for (unsigned i = 0; i < parts.count; i++)
+        at += print_part(hub, &parts.list[i], text + at, size - at);
+    return at;
+}
+
+static size_t room_of_parts(const struct hub *hub, const struct member *member)
+{
+    struct parts parts;
+
+    parts_list(member, &parts);
+    return parts.count * (PART_BYTES + (size_t)hub->chunks);
+}
+
+/* ---- the text ---- */
+
 static size_t print_node(const struct hub *hub, const struct member *member,
                          char *text, size_t size)
 {
@@ -78,7 +218,7 @@ static size_t print_node(const struct hub *hub, const struct member *member,
         member->uuid_high, member->uuid_low, member->incarnation,
         member->merged, member->key, member->name);
 
-    at += saved_print_parts(hub, member, text + at, size - at);
+    at += print_parts(hub, member, text + at, size - at);
     at += (size_t)snprintf(text + at, size - at, "%s%s",
                            member->drained ? "drained\n" : "",
                            hub->pinned == member->place ? "pinned\n" : "");
@@ -96,7 +236,7 @@ static size_t room_of_nodes(const struct hub *hub)
     size_t bytes = 0;
 
     EACH_MEMBER(hub, member)
-        bytes += NODE_BYTES + saved_room_of_parts(hub, member);
+        bytes += NODE_BYTES + room_of_parts(hub, member);
     return bytes;
 }
 
@@ -125,7 +265,7 @@ struct blob *saved_write(struct hub *hub)
     at += (size_t)snprintf(text + at, size - at, "live %" PRIu64
                            "\ntime %" PRIu64 "\n", (uint64_t)hub->merged_live,
                            (uint64_t)hub_time(hub));
-    at += lengths_print(hub, text + at, size - at);
+    at += print_lengths(hub, text + at, size - at);
     if (hub->ledger.parts)
         at += ledger_print(&hub->ledger, text + at, size - at);
     EACH_MEMBER(hub, member)
@@ -133,6 +273,25 @@ struct blob *saved_write(struct hub *hub)
             at += print_node(hub, member, text + at, size - at);
     blob->size = at;
     return blob;
+}
+
+/* ---- read again ---- */
+
+bool saved_number(const char **text, const char *key, uint64_t *out)
+{
+    size_t length = strlen(key);
+    char *end;
+
+    if (strncmp(*text, key, length) != 0)
+        return false;
+    *text += length;
+    if (**text == ' ')
+        ++*text;
+    if (**text < '0' || **text > '9')
+        return false;
+    *out = strtoull(*text, &end, 10);
+    *text = end;
+    return true;
 }
 
 static void next_line(const char **text)

@@ -50,13 +50,4 @@ bool saved_next_verdict(const char **text, enum verdict *verdict,
 /* Reads the word `key`, if there is one, and a number behind it. */
 bool saved_number(const char **text, const char *key, uint64_t *out);
 
-struct hub;
-struct member;
-
-/* saved_parts.c: writes the lines `parted` of a node, for which there is room,
- * and returns their bytes. */
-size_t saved_print_parts(const struct hub *hub, const struct member *member,
-                         char *text, size_t size);
-size_t saved_room_of_parts(const struct hub *hub, const struct member *member);
-
 #endif

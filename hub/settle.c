@@ -1,7 +1,6 @@
 #include "hub/settle.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "codec/codec.h"

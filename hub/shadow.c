@@ -12,7 +12,6 @@
  * connection nor its queue has changed since. A chunk's shadow stays the same
  * over versions that do not send it (other fragments' rounds): those from
  * `since` on. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/need.h"

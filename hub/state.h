@@ -4,10 +4,10 @@
  *     roll.h      connections, members, keys; guests: patience.h, quarantine.h
  *     offer.h     an exchange, its chunks and its credit
  *     round.h     which offers go together; guests: review.h, lengths.h
- *     centre.h    the parameters, merges; guests: gift.h, rollback.h
+ *     centre.h    the parameters, merges
  *     delivery.h  results, credit, rates
  *     run.h       its phase, goal, tasks, orders; guest: ledger.h
- *     memory.h    what survives this hub; guests: recover.h, saved.h
+ *     memory.h    what survives this hub; guest: saved.h
  *
  * A handler, the end of a job and a tick record facts, and mark what has to be
  * looked at again (enum dirty). What follows from the facts is the settle
@@ -22,13 +22,11 @@
 #include "core/index.h"
 #include "hub/centre.h"
 #include "hub/delivery.h"
-#include "hub/gift.h"
 #include "hub/hub.h"
 #include "hub/ledger.h"
 #include "hub/lengths.h"
 #include "hub/memory.h"
 #include "hub/offer.h"
-#include "hub/recover.h"
 #include "hub/roll.h"
 #include "hub/round.h"
 #include "hub/run.h"

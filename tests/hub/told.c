@@ -1,4 +1,4 @@
-/* What nodes say of themselves (hub/told.c). */
+/* What nodes say of themselves (hub/finish.c, hub/rounds.c). */
 #include "tests/check.h"
 #include "tests/hub/bench.h"
 
