@@ -8,42 +8,43 @@
 /* Parameters have been merged, or are being: the shape stays. */
 static bool has_begun(const struct hub *hub)
 {
-    return hub->founded || hub->version || hub->rounds;
+    return centre_is_founded(hub) || hub->centre.version || hub->rounds.first;
 }
 
 static void chunks_free(struct hub *hub)
 {
-    for (uint32_t i = 0; i < hub->chunks; i++) {
-        blob_unref(&hub->centre[i].theta);
-        blob_unref(&hub->centre[i].former);
-        shadow_drop(&hub->centre[i], 0);
+    for (uint32_t i = 0; i < hub->centre.count; i++) {
+        blob_unref(&hub->centre.chunk[i].theta);
+        blob_unref(&hub->centre.chunk[i].former);
+        shadow_drop(&hub->centre.chunk[i], 0);
         for (unsigned j = 0; j < POLICY_PLANES; j++)
-            blob_unref(&hub->centre[i].plane[j]);
+            blob_unref(&hub->centre.chunk[i].plane[j]);
     }
-    free(hub->centre);
+    free(hub->centre.chunk);
 }
 
 void centre_free(struct hub *hub)
 {
     gift_drop(hub);
-    blob_unref(&hub->recovery.manifest);
-    blob_unref(&hub->recovery.state);
+    blob_unref(&hub->memory.recovery.manifest);
+    blob_unref(&hub->memory.recovery.state);
     snapshot_forget(hub);
     chunks_free(hub);
-    bitset_free(&hub->ready);
-    hub->centre = NULL;
-    hub->chunks = 0;
-    exempt_destroy(&hub->exempt);
-    schema_destroy(&hub->schema);
+    bitset_free(&hub->centre.ready);
+    hub->centre.chunk = NULL;
+    hub->centre.count = 0;
+    exempt_destroy(&hub->centre.exempt);
+    schema_destroy(&hub->centre.schema);
 }
 
 static void centre_allocate(struct hub *hub)
 {
-    hub->chunks =
-        chunks_of(hub->schema->elements, hub->config.chunk_elements);
-    hub->centre = need_memory(hub->chunks, sizeof *hub->centre);
-    hub->exempt = exempt_new(hub->schema);
-    if (!hub->exempt)
+    hub->centre.count =
+        chunks_of(hub->centre.schema->elements, hub->config.chunk_elements);
+    hub->centre.chunk =
+        need_memory(hub->centre.count, sizeof *hub->centre.chunk);
+    hub->centre.exempt = exempt_new(hub->centre.schema);
+    if (!hub->centre.exempt)
         abort();
 }
 
@@ -73,20 +74,21 @@ static void forget_cut(struct hub *hub)
 
 void centre_replace(struct hub *hub, struct centre_chunk *chunks)
 {
-    const struct gift *gift = &hub->gift;
+    const struct gift *gift = &hub->centre.gift;
 
     if (hub->config.chunk_elements != gift->chunk_elements)
         forget_cut(hub);
     chunks_free(hub);
-    hub->centre = chunks;
-    hub->chunks = gift->count;
+    hub->centre.chunk = chunks;
+    hub->centre.count = gift->count;
     hub->config.chunk_elements = gift->chunk_elements;
 }
 
 static enum status differ(const struct hub *hub, const struct schema *theirs,
                           struct why *why)
 {
-    return hub->schema ? schema_compare(hub->schema, theirs, why) : STATUS_OK;
+    return hub->centre.schema ? schema_compare(hub->centre.schema, theirs, why)
+                              : STATUS_OK;
 }
 
 /* Whoever comes first, a hub that knows its model has it from the start. */
@@ -95,10 +97,10 @@ static void shape_own(struct hub *hub)
     const struct schema *own = hub->config.schema;
     struct why why = {""};
 
-    if (!own || hub->schema)
+    if (!own || hub->centre.schema)
         return;
-    hub->schema = schema_parse(own->text, own->text_bytes, &why);
-    if (!hub->schema)
+    hub->centre.schema = schema_parse(own->text, own->text_bytes, &why);
+    if (!hub->centre.schema)
         abort();
     centre_allocate(hub);
 }
@@ -112,15 +114,15 @@ static enum status shape_take(struct hub *hub, struct schema **theirs,
     shape_own(hub);
     status = differ(hub, *theirs, why);
     if (status != STATUS_OK && !hub->config.schema && !has_begun(hub) &&
-        !hub->tally.present) {
+        !hub->roll.tally.present) {
         if (hub->jobs)
             return because(why, STATUS_AGAIN,
                            "parameters of another model are being checked");
         centre_drop(hub);
         status = STATUS_OK;
     }
-    if (status == STATUS_OK && !hub->schema) {
-        hub->schema = *theirs;
+    if (status == STATUS_OK && !hub->centre.schema) {
+        hub->centre.schema = *theirs;
         *theirs = NULL;
         centre_allocate(hub);
     }

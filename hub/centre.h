@@ -42,6 +42,27 @@ struct gift {
     struct blob **chunks;
 };
 
+/* Where its first values come from. */
+enum founding {
+    FOUNDING_AWAITED, /* a node that is to give them */
+    FOUNDING_CONTEST, /* the tournament, which goes on */
+    FOUNDING_DONE
+};
+
+struct centre {
+    struct schema *schema;
+    struct exempt *exempt; /* of the schema */
+    enum founding founding;
+    int founder; /* member that sends parameters, new or kept, or -1 */
+    struct gift gift;     /* those */
+    nanos since, said;    /* when a founder was first asked; told; 0: not yet */
+    uint64_t lineage, version;
+    uint32_t count;       /* of chunks */
+    struct centre_chunk *chunk;
+    struct bitset ready;  /* chunks that a round may merge */
+    unsigned merged_live; /* nodes that made the last round, ever */
+};
+
 /* centre.c */
 /* Takes the schema's text as the run's, or compares it with the run's. AGAIN:
  * it may be taken once the jobs under way are done. */

@@ -48,8 +48,7 @@ static void ask(struct hub *hub, struct round *round)
 static void settle(struct hub *hub, struct round *round)
 {
     review_destroy(hub, &round->review); /* if all that it was about is lost */
-    round->settled = true;
-    hub->unsettled--;
+    hub->rounds.unsettled--;
     round->empty = true;
     EACH_OFFER(round, contribution) {
         if (contribution->merges)
@@ -64,7 +63,7 @@ static void settle(struct hub *hub, struct round *round)
 static bool is_lost(const struct hub *hub,
                     const struct contribution *contribution)
 {
-    for (uint32_t i = 0; i < hub->chunks; i++)
+    for (uint32_t i = 0; i < hub->centre.count; i++)
         if (contribution->chunks[i].state != CHUNK_CLOSED)
             return false;
     return true;
@@ -78,7 +77,7 @@ static int donor_of(const struct hub *hub, const struct round *round,
 {
     int best = RECEIVE_NOTHING;
 
-    if (donor < 0 || hub->contest || !round->policy->reduce->by_loss ||
+    if (donor < 0 || contest_goes_on(hub) || !round->policy->reduce->by_loss ||
         round->list[donor]->merges)
         return donor;
     for (unsigned i = 0; i < round->count; i++)
@@ -96,7 +95,7 @@ static bool boasts(const struct hub *hub, const struct round *round,
     const struct candidate *one = &contribution->candidate;
 
     return !round->takes_all && !one->verified &&
-           hub->pinned != (int)one->node &&
+           hub->run.pinned != (int)one->node &&
            claims_boast(&round->claims, one,
                         round->policy->exchange == EXCHANGE_PARAMETERS);
 }
@@ -145,7 +144,7 @@ static bool donors_are_here(struct hub *hub, struct round *round)
         if (contribution->donates)
             contribution_grant(hub, contribution);
         here &= !contribution->donates ||
-                contribution->delivered >= hub->chunks ||
+                contribution->delivered >= hub->centre.count ||
                 !round->policy->reduce->judge;
     }
     return here;
@@ -199,13 +198,13 @@ static bool is_to_be_judged(const struct hub *hub,
                             const struct contribution *contribution)
 {
     return contribution->merges && !contribution->judged &&
-           contribution->delivered >= hub->chunks;
+           contribution->delivered >= hub->centre.count;
 }
 
 static bool is_whole(const struct hub *hub,
                      const struct contribution *contribution)
 {
-    for (uint32_t i = 0; i < hub->chunks; i++)
+    for (uint32_t i = 0; i < hub->centre.count; i++)
         if (contribution->chunks[i].state != CHUNK_DELIVERED)
             return false;
     return true;
@@ -219,18 +218,18 @@ static void say_too_few(struct hub *hub, const struct round *round,
     unsigned least =
         reduce->least ? reduce->least(&round->policy->numbers) : 1;
 
-    if (count < least && !hub->too_few)
+    if (count < least && !hub->rounds.too_few)
         effects_note(hub->out, NOTE_TOO_FEW, "",
                      "--reduce %s compares %u contributions at least, and "
                      "there are %u: all are merged, a bad one too, until more "
                      "nodes are here",
                      reduce->name, least, count);
-    hub->too_few = count < least;
+    hub->rounds.too_few = count < least;
 }
 
 static struct round *round_of(struct hub *hub, uint64_t number)
 {
-    struct round *round = hub->rounds;
+    struct round *round = hub->rounds.first;
 
     while (round && round->number != number)
         round = round->next;
@@ -241,7 +240,7 @@ static void take_judgement(struct hub *hub, const struct round *round,
                            struct contribution *contribution,
                            const struct candidate *candidate, double weight)
 {
-    struct member *member = hub->members[contribution->member];
+    struct member *member = hub->roll.members[contribution->member];
 
     contribution->judged = true;
     contribution->candidate = *candidate;
@@ -266,7 +265,7 @@ static void judged(void *machine, struct job *job)
 
     if (!round)
         return;
-    round->judging = false;
+    round->state = ROUND_CLOSED;
     EACH_OFFER(round, contribution) {
         if (!is_to_be_judged(hub, contribution) || at == order->count ||
             order->one[at].candidate.node != contribution->candidate.node)
@@ -283,7 +282,7 @@ const struct work work_judge = {"judge", judge_whole, judged};
 
 static void judge_start(struct hub *hub, struct round *round, unsigned count)
 {
-    uint64_t inputs = 1 + (uint64_t)hub->chunks * (1 + count);
+    uint64_t inputs = 1 + (uint64_t)hub->centre.count * (1 + count);
     struct job *job = job_new(&work_judge, hub->pool, (unsigned)inputs);
     struct judge_order *order;
     unsigned at = 1;
@@ -298,26 +297,26 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
         .standing = hub_standing(hub, round->live),
         .evaluate = hub->config.evaluate,
         .evaluate_context = hub->config.evaluate_context,
-        .chunks = hub->chunks,
+        .chunks = hub->centre.count,
         .chunk_elements = hub->config.chunk_elements,
         .displacements = round->policy->exchange == EXCHANGE_DELTA};
-    for (uint32_t i = 0; i < hub->chunks; i++)
-        job->in[at++].blob = blob_ref(hub->centre[i].theta);
+    for (uint32_t i = 0; i < hub->centre.count; i++)
+        job->in[at++].blob = blob_ref(hub->centre.chunk[i].theta);
     EACH_OFFER(round, contribution) {
         if (!is_to_be_judged(hub, contribution))
             continue;
         order->one[order->count++] =
             (struct judged){.candidate = contribution->candidate,
                             .boasts = boasts(hub, round, contribution)};
-        for (uint32_t j = 0; j < hub->chunks; j++)
+        for (uint32_t j = 0; j < hub->centre.count; j++)
             job->in[at++] =
                 (struct input){blob_ref(contribution->chunks[j].payload), 1,
                                contribution->chunks[j].codec};
     }
     review_close(hub, round, order);
-    job->extent.exempt = hub->exempt;
-    job->extent.elements = (size_t)hub->schema->elements;
-    round->judging = true;
+    job->extent.exempt = hub->centre.exempt;
+    job->extent.elements = (size_t)hub->centre.schema->elements;
+    round->state = ROUND_JUDGING;
     say_too_few(hub, round, count);
     hub_job(hub, job);
 }
@@ -332,7 +331,7 @@ static bool have_answered(struct hub *hub, struct round *round,
     EACH_OFFER(round, contribution) {
         if (!contribution->merges || contribution->judged)
             continue;
-        if (contribution->delivered < hub->chunks)
+        if (contribution->delivered < hub->centre.count)
             return false;
         if (is_whole(hub, contribution))
             ++*ready;
@@ -364,7 +363,7 @@ void choice_advance(struct hub *hub, struct round *round)
 {
     unsigned ready;
 
-    if (!round->closed || round->settled || round->judging)
+    if (round->state != ROUND_CLOSED)
         return;
     if (!round->policy->reduce->judge) {
         if (donors_are_here(hub, round))

@@ -14,7 +14,7 @@ enum { TESTS = 3 /* of a rung: one may boast */ };
 
 void contest_open(struct hub *hub)
 {
-    struct policy *policy = &hub->contest_policy;
+    struct policy *policy = &hub->rounds.contest_policy;
 
     *policy = (struct policy){.exchange = EXCHANGE_PARAMETERS,
                               .gate = &gate_sync,
@@ -25,9 +25,9 @@ void contest_open(struct hub *hub)
                               .damping = &damping_none,
                               .preempt = &preempt_off,
                               .numbers = hub->config.policy.numbers};
-    hub->final_policy = *policy;
-    hub->final_policy.receive = &receive_leader;
-    hub->contest = true;
+    hub->rounds.final_policy = *policy;
+    hub->rounds.final_policy.receive = &receive_leader;
+    hub->centre.founding = FOUNDING_CONTEST;
     hub->policy = policy;
 }
 
@@ -50,12 +50,12 @@ static bool is_decided(const struct round *round)
 
 void contest_choose(struct hub *hub, const struct round *round)
 {
-    if (!hub->contest)
+    if (!contest_goes_on(hub))
         return;
-    hub->policy = hub->rung + 1 >= CONTEST_RUNGS || run_is_ending(hub) ||
+    hub->policy = hub->rounds.rung + 1 >= CONTEST_RUNGS || run_is_ending(hub) ||
                           is_decided(round)
-                      ? &hub->final_policy
-                      : &hub->contest_policy;
+                      ? &hub->rounds.final_policy
+                      : &hub->rounds.contest_policy;
 }
 
 /* The best of those that are judged, by what others say or, of one that nobody
@@ -83,7 +83,7 @@ unsigned contest_wants(const struct hub *hub, const struct round *round)
     unsigned tested;
     int best = best_judged(round, &tested);
 
-    if (hub->contest && best >= 0 && tested == round->wanted &&
+    if (contest_goes_on(hub) && best >= 0 && tested == round->wanted &&
         tested < TESTS &&
         claims_belied(&round->claims, round->list[best]->candidate.score))
         return tested + 1;
@@ -94,7 +94,7 @@ int contest_best(const struct hub *hub, const struct round *round)
 {
     unsigned tested;
 
-    return hub->contest ? best_judged(round, &tested) : -1;
+    return contest_goes_on(hub) ? best_judged(round, &tested) : -1;
 }
 
 /* Who was merged as a whole, or NULL. */
@@ -102,7 +102,7 @@ static const struct contribution *winner_of(const struct hub *hub,
                                             const struct round *round)
 {
     EACH_OFFER(round, one)
-        if (one->merged == hub->chunks)
+        if (one->merged == hub->centre.count)
             return one;
     return NULL;
 }
@@ -130,7 +130,7 @@ static void turn_down(struct hub *hub, struct member *member)
 
         member->finished |= offer->last;
         member_recount(hub, member);
-        verdict_send(hub, member, offer->exchange, 0, hub->chunks,
+        verdict_send(hub, member, offer->exchange, 0, hub->centre.count,
                      VERDICT_SUPERSEDED);
     }
     offers_forget(hub, member, VERDICT_SUPERSEDED, true);
@@ -145,7 +145,8 @@ static void tell_winner(struct hub *hub, const struct round *round,
     if (round->count > 1)
         (void)snprintf(among, sizeof among, ", the best of %u", round->count);
     if (winner)
-        effects_note(hub->out, NOTE_FOUNDED, hub->members[winner->member]->name,
+        effects_note(hub->out, NOTE_FOUNDED,
+                     hub->roll.members[winner->member]->name,
                      "the run starts from its parameters%s: loss %.4f at "
                      "iteration %llu",
                      among, winner->candidate.score,
@@ -161,11 +162,10 @@ static void tell_winner(struct hub *hub, const struct round *round,
 static void decided(struct hub *hub, const struct round *round,
                     const struct contribution *winner)
 {
-    hub->contest = false;
-    hub->founded = true;
+    hub->centre.founding = FOUNDING_DONE;
     hub->policy = &hub->config.policy;
-    for (uint32_t i = 0; i < hub->chunks; i++)
-        hub->centre[i].turn = 0;
+    for (uint32_t i = 0; i < hub->centre.count; i++)
+        hub->centre.chunk[i].turn = 0;
     tell_winner(hub, round, winner);
     EACH_HERE(hub, member) {
         member->patience.proved = true;
@@ -180,15 +180,15 @@ void contest_judge(struct hub *hub, const struct round *round)
 {
     const struct contribution *winner = winner_of(hub, round);
 
-    if (!hub->contest)
+    if (!contest_goes_on(hub))
         return;
     if (winner)
-        hub->lineage = winner->offer.lineage;
-    if (round->policy == &hub->final_policy) {
-        if (hub->lineage)
+        hub->centre.lineage = winner->offer.lineage;
+    if (round->policy == &hub->rounds.final_policy) {
+        if (hub->centre.lineage)
             decided(hub, round, winner);
         return;
     }
-    if (++hub->rung == CONTEST_RUNGS - 1)
+    if (++hub->rounds.rung == CONTEST_RUNGS - 1)
         members_tune(hub);
 }

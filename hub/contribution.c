@@ -13,7 +13,7 @@ void contribution_destroy(struct hub *hub, struct contribution **reference)
     if (contribution)
         flow_upload(hub, contribution, false);
     for (uint32_t i = 0;
-         contribution && contribution->chunks && i < hub->chunks; i++)
+         contribution && contribution->chunks && i < hub->centre.count; i++)
         blob_unref(&contribution->chunks[i].payload);
     if (contribution)
         free(contribution->chunks);
@@ -24,8 +24,8 @@ void contribution_destroy(struct hub *hub, struct contribution **reference)
 void contribution_spread(struct hub *hub, struct contribution *contribution)
 {
     contribution->chunks =
-        need_memory(hub->chunks, sizeof *contribution->chunks);
-    for (uint32_t i = 0; contribution->foreign && i < hub->chunks; i++)
+        need_memory(hub->centre.count, sizeof *contribution->chunks);
+    for (uint32_t i = 0; contribution->foreign && i < hub->centre.count; i++)
         if (!fragment_holds(contribution->part, i))
             contribution->chunks[i] = (struct contribution_chunk){
                 .state = CHUNK_CLOSED, .verdict = VERDICT_MERGED};
@@ -34,7 +34,7 @@ void contribution_spread(struct hub *hub, struct contribution *contribution)
 static void say_why(struct hub *hub, const struct contribution *contribution,
                     enum verdict verdict)
 {
-    struct member *member = hub->members[contribution->member];
+    struct member *member = hub->roll.members[contribution->member];
 
     if (member->session == contribution->connection)
         (void)snprintf(member->why, sizeof member->why, "%s",
@@ -46,7 +46,7 @@ void contribution_decline(struct hub *hub, struct contribution *contribution,
                           enum verdict verdict)
 {
     contribution->all = verdict;
-    hub->verdicts[verdict] += hub->chunks - contribution->foreign;
+    hub->offers.verdicts[verdict] += hub->centre.count - contribution->foreign;
     say_why(hub, contribution, verdict);
 }
 
@@ -64,7 +64,7 @@ static void contribution_fold(const struct hub *hub,
     const struct fragment part = contribution->part;
 
     for (uint32_t i = part.first + part.stride;
-         contribution->chunks && i < hub->chunks; i += part.stride)
+         contribution->chunks && i < hub->centre.count; i += part.stride)
         if (contribution->chunks[i].verdict !=
             contribution->chunks[part.first].verdict)
             return;
@@ -130,7 +130,7 @@ void contribution_grant(struct hub *hub, struct contribution *contribution)
         .whole = whole,
         .prompt = !whole && hub->config.miss == MISS_CUT &&
                   contribution->offer.kind == EXCHANGE_DELTA,
-        .left = hub->chunks - contribution->foreign};
+        .left = hub->centre.count - contribution->foreign};
     flow_upload(hub, contribution, true);
     flow_open(hub, member, contribution->offer.exchange, &contribution->loan);
 }
@@ -147,7 +147,7 @@ void contribution_close(struct hub *hub, struct contribution *contribution,
     place->state = CHUNK_CLOSED;
     place->verdict = verdict;
     blob_unref(&place->payload);
-    hub->verdicts[verdict]++;
+    hub->offers.verdicts[verdict]++;
     contribution->merged += verdict == VERDICT_MERGED;
     say_why(hub, contribution, verdict);
 }
@@ -155,7 +155,7 @@ void contribution_close(struct hub *hub, struct contribution *contribution,
 struct contribution *contribution_find(struct hub *hub, int member,
                                        uint64_t exchange)
 {
-    struct contribution *one = hub->members[member]->open;
+    struct contribution *one = hub->roll.members[member]->open;
 
     while (one && (one->offer.exchange != exchange ||
                    !contribution_member(hub, one)))
@@ -175,22 +175,22 @@ bool round_has(const struct round *round, const struct member *member)
 void contribution_cut(struct hub *hub, struct contribution *contribution,
                       enum verdict verdict, bool gone)
 {
-    for (uint32_t i = 0; i < hub->chunks; i++) {
+    for (uint32_t i = 0; i < hub->centre.count; i++) {
         enum chunk_state state = contribution->chunks[i].state;
 
         if (state == CHUNK_EXPECTED || (gone && state == CHUNK_CHECKING))
             contribution_close(hub, contribution, i, verdict);
     }
-    contribution->delivered = hub->chunks;
+    contribution->delivered = hub->centre.count;
     hub->dirty |= DIRTY_ROUNDS;
 }
 
 void contribution_end(struct hub *hub, struct contribution *contribution,
                       enum verdict verdict)
 {
-    for (uint32_t i = 0; i < hub->chunks; i++)
+    for (uint32_t i = 0; i < hub->centre.count; i++)
         contribution_close(hub, contribution, i, verdict);
-    contribution->delivered = hub->chunks;
+    contribution->delivered = hub->centre.count;
     hub->dirty |= DIRTY_ROUNDS;
 }
 
@@ -210,14 +210,14 @@ void verdicts_tell(struct hub *hub, struct member *member,
     uint32_t first = 0;
 
     if (!contribution->chunks) {
-        verdict_send(hub, member, contribution->offer.exchange, 0, hub->chunks,
-                     contribution->all);
+        verdict_send(hub, member, contribution->offer.exchange, 0,
+                     hub->centre.count, contribution->all);
         return;
     }
-    for (uint32_t i = 0; i < hub->chunks; i++) {
+    for (uint32_t i = 0; i < hub->centre.count; i++) {
         enum verdict verdict = contribution_verdict(contribution, i);
 
-        if (i + 1 < hub->chunks &&
+        if (i + 1 < hub->centre.count &&
             verdict == contribution_verdict(contribution, i + 1))
             continue;
         verdict_send(hub, member, contribution->offer.exchange, first,
@@ -228,7 +228,7 @@ void verdicts_tell(struct hub *hub, struct member *member,
 
 void contribution_retire(struct hub *hub, struct contribution *contribution)
 {
-    struct member *member = hub->members[contribution->member];
+    struct member *member = hub->roll.members[contribution->member];
     uint64_t exchange = contribution->offer.exchange;
 
     flow_upload(hub, contribution, false);
@@ -237,10 +237,11 @@ void contribution_retire(struct hub *hub, struct contribution *contribution)
             member->exchanges++;
         if (contribution_member(hub, contribution))
             member->finished |= contribution->offer.last;
-        hub->want_save |= contribution->offer.last && !run_is_ending(hub) &&
-                          hub->config.save; /* nobody can give it again */
+        hub->memory.want_save |=
+            contribution->offer.last && !run_is_ending(hub) &&
+            hub->config.save; /* nobody can give it again */
         member_recount(hub, member);
-        if (contribution->merged < hub->chunks) {
+        if (contribution->merged < hub->centre.count) {
             contribution_fold(hub, contribution);
             *contribution_place(hub, member, exchange) = contribution;
             return;
@@ -254,14 +255,15 @@ void contribution_retire(struct hub *hub, struct contribution *contribution)
 /* Whether a rule is still to see it as a whole. */
 static bool is_unsettled(const struct hub *hub, const struct round *round)
 {
-    const struct policy *policy = round->closed ? round->policy : hub->policy;
+    const struct policy *policy =
+        round->state == ROUND_OPEN ? hub->policy : round->policy;
 
-    return policy->reduce->judge && !round->settled;
+    return policy->reduce->judge && round->state != ROUND_SETTLED;
 }
 
 static bool is_to_merge(const struct hub *hub, const struct contribution *one)
 {
-    for (uint32_t i = 0; i < hub->chunks; i++)
+    for (uint32_t i = 0; i < hub->centre.count; i++)
         if (one->chunks[i].state != CHUNK_CLOSED)
             return one->merges;
     return false;
@@ -291,7 +293,7 @@ void offers_forget(struct hub *hub, struct member *member,
     }
     if (gone) {
         member->waiting_count = 0;
-        bitset_set(&hub->waiting, member->place, false);
+        bitset_set(&hub->offers.waiting, member->place, false);
     }
     for (struct contribution *one = member->open; one; one = one->next)
         contribution_cut(hub, one, verdict, gone);
@@ -299,7 +301,7 @@ void offers_forget(struct hub *hub, struct member *member,
 
 void rounds_discard(struct hub *hub)
 {
-    for (struct round *round = hub->rounds; round; round = round->next)
+    EACH_ROUND(hub, round)
         EACH_OFFER(round, one)
             contribution_end(hub, one, VERDICT_SUPERSEDED);
 }

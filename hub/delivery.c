@@ -35,7 +35,7 @@ static void parcel_send(struct hub *hub, struct member *member,
 /* Once all of the centre is sent, the node goes on from that. */
 static void take_ends(struct hub *hub, struct member *member)
 {
-    if (member->delivery.take_next < hub->chunks)
+    if (member->delivery.take_next < hub->centre.count)
         return;
     member->delivery.take_next = member->delivery.take_count = 0;
     member->start = START_GO;
@@ -47,11 +47,11 @@ static void take_send(struct hub *hub, struct member *member)
 {
     struct msg_result result = {.verb = VERB_REPLACE, .weight = 1};
     uint32_t chunk = member->delivery.take_next++;
-    struct centre_chunk *centre = &hub->centre[chunk];
+    struct centre_chunk *centre = &hub->centre.chunk[chunk];
     struct blob *payload = shadow_of(centre);
 
     result.chunk = chunk;
-    result.lineage = hub->lineage;
+    result.lineage = hub->centre.lineage;
     result.version = result.base = centre->version;
     result.checksum = payload->checksum;
     shadow_shorten(hub, member, &result, &payload);
@@ -129,10 +129,10 @@ static enum passage delivery_next(struct hub *hub, struct member *member)
 /* To those of whom something has changed. Under a rate each has its turn. */
 static void send_to_stirred(struct hub *hub)
 {
-    for (int i = bitset_next(&hub->stirred, 0); i >= 0;
-         i = bitset_next(&hub->stirred, i + 1)) {
-        bitset_set(&hub->stirred, i, false);
-        while (delivery_next(hub, hub->members[i]) == PASSAGE_SENT)
+    for (int i = bitset_next(&hub->flow.stirred, 0); i >= 0;
+         i = bitset_next(&hub->flow.stirred, i + 1)) {
+        bitset_set(&hub->flow.stirred, i, false);
+        while (delivery_next(hub, hub->roll.members[i]) == PASSAGE_SENT)
             continue;
     }
 }
@@ -140,9 +140,9 @@ static void send_to_stirred(struct hub *hub)
 /* In turn, a payload each. */
 static void send_in_turn(struct hub *hub)
 {
-    for (int idle = 0; idle < hub->member_count; hub->flow.turn++) {
+    for (int idle = 0; idle < hub->roll.count; hub->flow.turn++) {
         struct member *member =
-            hub->members[hub->flow.turn % (unsigned)hub->member_count];
+            hub->roll.members[hub->flow.turn % (unsigned)hub->roll.count];
 
         switch (delivery_next(hub, member)) {
         case PASSAGE_SENT:
@@ -196,7 +196,7 @@ static uint64_t superfluous(const struct delivery *delivery,
 static uint64_t *newest_changes(const struct hub *hub,
                                 const struct delivery *delivery)
 {
-    uint64_t *newest = need_memory(hub->chunks, sizeof *newest);
+    uint64_t *newest = need_memory(hub->centre.count, sizeof *newest);
 
     for (const struct parcel *parcel = delivery->first; parcel;
          parcel = parcel->next)
@@ -244,8 +244,8 @@ static void tell(struct hub *hub, struct member *member, uint64_t exchange,
 {
     uint32_t first = 0;
 
-    for (uint32_t i = 1; i <= hub->chunks; i++) {
-        if (i < hub->chunks && (verdicts[i] == verdicts[first] ||
+    for (uint32_t i = 1; i <= hub->centre.count; i++) {
+        if (i < hub->centre.count && (verdicts[i] == verdicts[first] ||
                                 verdicts[i] == ANY_VERDICT))
             continue;
         if (verdicts[first] < VERDICT_COUNT)
@@ -264,9 +264,9 @@ static void pass_over(struct hub *hub, struct member *member,
     struct contribution *contribution = contribution_find(
         hub, member->place, exchange);
     struct parcel *list = take_out(hub, &member->delivery, exchange);
-    unsigned *verdicts = need_memory(hub->chunks, sizeof *verdicts);
+    unsigned *verdicts = need_memory(hub->centre.count, sizeof *verdicts);
 
-    for (uint32_t i = 0; i < hub->chunks; i++)
+    for (uint32_t i = 0; i < hub->centre.count; i++)
         verdicts[i] = list && fragment_holds(list->part, i) ? TOLD_VERDICT
                                                             : ANY_VERDICT;
     while (list) {
@@ -315,7 +315,7 @@ void delivery_end(struct hub *hub, struct member *member)
 void delivery_add(struct hub *hub, struct contribution *contribution,
                   const struct msg_result *result, struct blob *payload)
 {
-    struct member *member = hub->members[contribution->member];
+    struct member *member = hub->roll.members[contribution->member];
     struct delivery *delivery = &member->delivery;
     struct parcel *parcel = need_memory(1, sizeof *parcel);
     uint64_t older;
@@ -372,7 +372,7 @@ static uint32_t take_resumes(struct hub *hub, struct member *member)
                                                  : member->took;
 
     member->claims = 0;
-    return member->took_version >= hub->back.turned ? has : 0;
+    return member->took_version >= hub->memory.back.turned ? has : 0;
 }
 
 void delivery_claimed(struct member *member, const struct msg_close *close)
@@ -387,11 +387,11 @@ static void take_begin(struct hub *hub, struct member *member)
     if (member->start != START_TAKE)
         return;
     member->took = member->delivery.take_next = take_resumes(hub, member);
-    member->delivery.take_count = hub->chunks;
+    member->delivery.take_count = hub->centre.count;
     if (member->took)
         verdict_send(hub, member, 0, 0, member->took, VERDICT_MERGED);
     else
-        member->took_version = hub->version;
+        member->took_version = hub->centre.version;
     member->takes = true;
     member->taken = member->took_version;
     take_ends(hub, member);
@@ -415,7 +415,7 @@ void hub_on_credit(struct hub *hub, const struct incoming *in)
         return;
     }
     member->delivery.out -= in->msg->credit.more;
-    if (in->msg->credit.exchange == 0 && member->took < hub->chunks)
+    if (in->msg->credit.exchange == 0 && member->took < hub->centre.count)
         member->took++;
     member->delivery.moved = hub->now;
     delivery_stir(hub, member);

@@ -4,6 +4,7 @@
 #define HUB_DELIVERY_H
 
 #include "codec/msg.h"
+#include "core/bitset.h"
 #include "core/bucket.h"
 #include "core/fragment.h"
 #include "hub/handler.h"
@@ -49,6 +50,7 @@ struct flow {
     nanos looked;     /* at paces */
     unsigned uploads; /* contributions */
     unsigned turn;    /* the member that is next to be sent something */
+    struct bitset stirred; /* places of members: may be sent something */
 };
 
 /* flow.c */

@@ -47,14 +47,14 @@ void hub_on_enrol(struct hub *hub, const struct incoming *in)
     struct msg ask = {.kind = MSG_ADMIT};
     struct enrolling *place;
 
-    if (hub->enrolling_count == MAX_ENROLLING) {
+    if (hub->roll.enrolling_count == MAX_ENROLLING) {
         refuse(hub, in->peer, FAREWELL_FULL,
                "many nodes enrol at this moment: try again");
         return;
     }
-    place = &hub->enrolling[hub->enrolling_count++];
+    place = &hub->roll.enrolling[hub->roll.enrolling_count++];
     place->peer = in->peer->id;
-    place->ticket = ++hub->last_ticket;
+    place->ticket = ++hub->roll.last_ticket;
     clean(in->msg->enrol.name, place->name);
     in->peer->state = PEER_ENROLLING;
     ask.admit.ticket = place->ticket;
@@ -68,14 +68,14 @@ void hub_on_enrol(struct hub *hub, const struct incoming *in)
 
 static void forget(struct hub *hub, struct enrolling *place)
 {
-    *place = hub->enrolling[--hub->enrolling_count];
+    *place = hub->roll.enrolling[--hub->roll.enrolling_count];
 }
 
 void enrol_leaves(struct hub *hub, peer_id peer)
 {
-    for (unsigned i = 0; i < hub->enrolling_count; i++)
-        if (hub->enrolling[i].peer == peer) {
-            forget(hub, &hub->enrolling[i]);
+    for (unsigned i = 0; i < hub->roll.enrolling_count; i++)
+        if (hub->roll.enrolling[i].peer == peer) {
+            forget(hub, &hub->roll.enrolling[i]);
             return;
         }
 }
@@ -103,13 +103,13 @@ static void answer(struct hub *hub, struct peer *peer, const char *name,
 
 void hub_on_admitted(struct hub *hub, const struct incoming *in)
 {
-    for (unsigned i = 0; i < hub->enrolling_count; i++) {
-        struct enrolling place = hub->enrolling[i];
+    for (unsigned i = 0; i < hub->roll.enrolling_count; i++) {
+        struct enrolling place = hub->roll.enrolling[i];
         struct peer *peer = peer_find(hub, place.peer);
 
         if (place.ticket != in->msg->admitted.ticket)
             continue;
-        forget(hub, &hub->enrolling[i]);
+        forget(hub, &hub->roll.enrolling[i]);
         if (peer)
             answer(hub, peer, place.name, &in->msg->admitted);
         return;
@@ -126,12 +126,12 @@ struct known {
 
 void hub_on_known(struct hub *hub, const struct incoming *in)
 {
-    struct known *known = index_find(&hub->known, in->msg->known.key, 0);
+    struct known *known = index_find(&hub->roll.known, in->msg->known.key, 0);
 
     if (!known) {
         known = need_memory(1, sizeof *known);
         known->key = in->msg->known.key;
-        index_put(&hub->known, known->key, 0, known);
+        index_put(&hub->roll.known, known->key, 0, known);
     }
     (void)snprintf(known->name, sizeof known->name, "%.*s",
                    NODE_NAME_BYTES - 1, in->msg->known.name);
@@ -139,23 +139,23 @@ void hub_on_known(struct hub *hub, const struct incoming *in)
 
 static void key_unknown(struct hub *hub, uint64_t key)
 {
-    struct known *known = index_find(&hub->known, key, 0);
+    struct known *known = index_find(&hub->roll.known, key, 0);
 
-    index_remove(&hub->known, key, 0);
+    index_remove(&hub->roll.known, key, 0);
     free(known);
 }
 
 void known_free(struct hub *hub)
 {
-    for (uint32_t i = 0; i < hub->known.room; i++)
-        free(hub->known.slots[i].value);
-    index_free(&hub->known);
+    for (uint32_t i = 0; i < hub->roll.known.room; i++)
+        free(hub->roll.known.slots[i].value);
+    index_free(&hub->roll.known);
 }
 
 struct msg_hello key_identify(const struct hub *hub, const struct peer *peer,
                               const struct msg_hello *hello)
 {
-    const struct known *known = index_find(&hub->known, peer->key, 0);
+    const struct known *known = index_find(&hub->roll.known, peer->key, 0);
     struct msg_hello own = *hello;
 
     if (peer->key == KEY_NONE)
@@ -169,7 +169,7 @@ struct msg_hello key_identify(const struct hub *hub, const struct peer *peer,
 
 bool key_is_known(const struct hub *hub, uint64_t key)
 {
-    return key != KEY_NONE && index_find(&hub->known, key, 0);
+    return key != KEY_NONE && index_find(&hub->roll.known, key, 0);
 }
 
 bool key_attaches(struct hub *hub, const struct peer *bulk,
@@ -198,7 +198,7 @@ void hub_on_revoked(struct hub *hub, const struct incoming *in)
 uint64_t session_secret(struct hub *hub)
 {
     const uint64_t words[] = {hub->config.run, (uint64_t)hub->started,
-                              hub->next_session++};
+                              hub->roll.next_session++};
 
     return siphash(hub->config.secret, words, sizeof words / sizeof *words);
 }

@@ -12,11 +12,12 @@
  * make a last offer, and all would leave with what they have learnt. */
 static bool is_founding(struct hub *hub)
 {
-    if (hub->founded || hub->contest || !hub->tally.present)
+    if (centre_is_founded(hub) || contest_goes_on(hub) ||
+        !hub->roll.tally.present)
         return false;
-    if (!hub->found_until)
-        hub->found_until = hub->now + LAST_CALL;
-    return hub->now < hub->found_until;
+    if (!hub->run.found_until)
+        hub->run.found_until = hub->now + LAST_CALL;
+    return hub->now < hub->run.found_until;
 }
 
 /* There is a reason. What waits for others, in a round that has not closed,
@@ -25,11 +26,11 @@ static void begin(struct hub *hub)
 {
     if (is_founding(hub))
         return;
-    hub->phase = PHASE_CALLED;
-    hub->last_call = hub->now + LAST_CALL;
-    effects_note(hub->out, NOTE_ENDING, "", "%s", hub->reason);
+    hub->run.phase = PHASE_CALLED;
+    hub->run.last_call = hub->now + LAST_CALL;
+    effects_note(hub->out, NOTE_ENDING, "", "%s", hub->run.reason);
     EACH_MEMBER(hub, member) {
-        member_call(hub, member, hub->reason);
+        member_call(hub, member, hub->run.reason);
         if (gate_gathers(hub))
             offers_return(hub, member);
     }
@@ -39,8 +40,8 @@ static void begin(struct hub *hub)
 
 void finish_order(struct hub *hub, const char *reason)
 {
-    if (!hub->reason[0])
-        (void)snprintf(hub->reason, sizeof hub->reason, "%s",
+    if (!hub->run.reason[0])
+        (void)snprintf(hub->run.reason, sizeof hub->run.reason, "%s",
                        reason[0] ? reason : "ended by hand");
     hub->dirty |= DIRTY_PHASE;
 }
@@ -53,48 +54,50 @@ void hub_on_stop(struct hub *hub, const struct incoming *in)
 /* People and nodes are told what the run has come to. */
 static void say_unsaved(struct hub *hub)
 {
-    uint64_t version = hub->saved_version == hub->version ? hub->best_version
-                                                          : hub->version;
+    uint64_t version = hub->memory.saved_version == hub->centre.version
+                           ? hub->memory.best_version
+                           : hub->centre.version;
     char reason[MSG_TEXT_BYTES];
 
-    memcpy(reason, hub->reason, sizeof reason);
-    (void)snprintf(hub->reason, sizeof hub->reason,
+    memcpy(reason, hub->run.reason, sizeof reason);
+    (void)snprintf(hub->run.reason, sizeof hub->run.reason,
                    "%.70s; version %llu is not saved", reason,
                    (unsigned long long)version);
 }
 
 void finish_resume(struct hub *hub)
 {
-    if (hub->reason[0])
+    if (hub->run.reason[0])
         begin(hub);
 }
 
 static void goodbye(struct hub *hub)
 {
-    if (hub->unsaved)
+    if (hub->memory.unsaved)
         say_unsaved(hub);
     EACH_MEMBER(hub, member) {
         delivery_end(hub, member);
         if (member_is_here(member))
-            bye_to(hub, member->control, FAREWELL_DONE, hub->reason);
+            bye_to(hub, member->control, FAREWELL_DONE, hub->run.reason);
     }
     effects_note(hub->out, NOTE_ENDED, "", "%s; version %llu",
-                 hub->reason, (unsigned long long)hub->version);
-    hub->phase = PHASE_ENDED;
+                 hub->run.reason, (unsigned long long)hub->centre.version);
+    hub->run.phase = PHASE_ENDED;
 }
 
 /* What is to be saved before the end. */
 static bool save_wanted(const struct hub *hub)
 {
-    return hub->founded && hub->config.save && !hub->unsaved &&
-           (hub->saved_version != hub->version || hub->best);
+    return centre_is_founded(hub) && hub->config.save && !hub->memory.unsaved &&
+           (hub->memory.saved_version != hub->centre.version ||
+            hub->memory.best);
 }
 
 /* Whether some chunks may have moved that others of their round have not. */
 static bool is_merging(const struct hub *hub)
 {
-    for (const struct round *round = hub->rounds; round; round = round->next)
-        if (round->closed)
+    EACH_ROUND(hub, round)
+        if (round->state != ROUND_OPEN)
             return true;
     return false;
 }
@@ -105,32 +108,37 @@ static void stop_advance(struct hub *hub)
 {
     bool merging = is_merging(hub);
 
-    if (hub->saving || (merging && hub->now < hub->last_call))
+    if (hub->memory.saving || (merging && hub->now < hub->run.last_call))
         return;
-    if (hub->founded && hub->config.save && !hub->unsaved && !merging &&
-        hub->saved_version != hub->version) {
-        hub->want_save = !hub->save_until || hub->now >= hub->next_save;
+    if (centre_is_founded(hub) && hub->config.save && !hub->memory.unsaved &&
+        !merging && hub->memory.saved_version != hub->centre.version) {
+        hub->memory.want_save =
+            !hub->memory.save_until || hub->now >= hub->memory.next_save;
         hub->dirty |= DIRTY_MEMORY;
         return;
     }
-    effects_note(hub->out, NOTE_STOPPED, "", "version %llu; nodes train alone "
-                 "until it is started again", (unsigned long long)hub->version);
-    hub->phase = PHASE_STOPPED;
+    effects_note(hub->out, NOTE_STOPPED, "",
+                 "version %llu; nodes train alone "
+                 "until it is started again",
+                 (unsigned long long)hub->centre.version);
+    hub->run.phase = PHASE_STOPPED;
 }
 
 void finish_stop(struct hub *hub)
 {
-    if (hub->phase >= PHASE_CALLED)
+    if (hub->run.phase >= PHASE_CALLED)
         return;
-    if (hub->phase == PHASE_RECOVERING) {
-        hub->phase = PHASE_STOPPED; /* what the disk has not, the nodes keep */
+    if (hub->run.phase == PHASE_RECOVERING) {
+        hub->run.phase =
+            PHASE_STOPPED; /* what the disk has not, the nodes keep */
         return;
     }
-    hub->phase = PHASE_STOPPING;
-    hub->last_call = hub->now + LAST_CALL;
-    for (const struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; round->closed && i < round->count; i++)
-            contribution_cut(hub, round->list[i], VERDICT_EXPIRED, false);
+    hub->run.phase = PHASE_STOPPING;
+    hub->run.last_call = hub->now + LAST_CALL;
+    EACH_ROUND(hub, round)
+        if (round->state != ROUND_OPEN)
+            EACH_OFFER(round, one)
+                contribution_cut(hub, one, VERDICT_EXPIRED, false);
     EACH_MEMBER(hub, member)
         member_changes(hub, member, CHANGE_SILENT);
     hub->dirty |= DIRTY_PHASE | DIRTY_MEMORY | DIRTY_ROUNDS;
@@ -139,16 +147,17 @@ void finish_stop(struct hub *hub)
 /* Goes on with the end: last score, last save, goodbye. */
 static void advance(struct hub *hub)
 {
-    if (hub->phase == PHASE_STOPPING)
+    if (hub->run.phase == PHASE_STOPPING)
         stop_advance(hub);
-    if (hub->phase != PHASE_CLOSING || hub->rounds || hub->evaluating ||
-        hub->saving)
+    if (hub->run.phase != PHASE_CLOSING || hub->rounds.first ||
+        hub->memory.evaluating || hub->memory.saving)
         return;
-    if (hub->founded && hub->config.evaluate &&
-        hub->scored_version != hub->version) {
-        hub->want_evaluate = true;
+    if (centre_is_founded(hub) && hub->config.evaluate &&
+        hub->memory.scored_version != hub->centre.version) {
+        hub->memory.want_evaluate = true;
     } else if (save_wanted(hub)) {
-        hub->want_save = !hub->save_until || hub->now >= hub->next_save;
+        hub->memory.want_save =
+            !hub->memory.save_until || hub->now >= hub->memory.next_save;
     } else {
         goodbye(hub);
         return;
@@ -158,13 +167,13 @@ static void advance(struct hub *hub)
 
 static bool is_last_call(const struct hub *hub)
 {
-    return hub->phase >= PHASE_CALLED && hub->phase <= PHASE_LATE;
+    return hub->run.phase >= PHASE_CALLED && hub->run.phase <= PHASE_LATE;
 }
 
 /* Whether some node still has its last offer to make. */
 static bool anybody_left(const struct hub *hub)
 {
-    return hub->tally.awaited || hub->rounds || members_return(hub);
+    return hub->roll.tally.awaited || hub->rounds.first || members_return(hub);
 }
 
 /* ---- what nodes say of themselves ---- */
@@ -179,7 +188,7 @@ enum {
 
 static bool is_alone(const struct hub *hub)
 {
-    return hub->tally.present < 2;
+    return hub->roll.tally.present < 2;
 }
 
 /* Whether a score may be that of the goal: it was tested, or told by more than
@@ -187,7 +196,7 @@ static bool is_alone(const struct hub *hub)
 static bool told_goal(const struct hub *hub)
 {
     return hub->config.evaluate || !is_alone(hub) ||
-           hub->version >= ALONE_VERSIONS;
+           hub->centre.version >= ALONE_VERSIONS;
 }
 
 /* Versions that the run must have before iterations are believed to be done;
@@ -204,8 +213,8 @@ static uint64_t versions_due(const struct hub *hub)
  * as that takes, give or take half. */
 static bool told_done(const struct hub *hub)
 {
-    return 2 * hub->tally.done > hub->tally.present &&
-           (!is_alone(hub) || hub->version >= versions_due(hub));
+    return 2 * hub->roll.tally.done > hub->roll.tally.present &&
+           (!is_alone(hub) || hub->centre.version >= versions_due(hub));
 }
 
 /* ---- is it over? ---- */
@@ -215,9 +224,9 @@ static bool goal_reached(const struct hub *hub)
     const struct hub_config *config = &hub->config;
 
     if (config->goal == GOAL_ACCURACY)
-        return hub->accuracy >= config->goal_value;
-    return config->goal == GOAL_LOSS && hub->score <= config->goal_value &&
-           told_goal(hub);
+        return hub->memory.accuracy >= config->goal_value;
+    return config->goal == GOAL_LOSS &&
+           hub->memory.score <= config->goal_value && told_goal(hub);
 }
 
 /* Why the run is over; false, and empty: it is not. */
@@ -229,14 +238,15 @@ static bool find_reason(const struct hub *hub, char reason[MSG_TEXT_BYTES])
     reason[0] = '\0';
     if (reached && hub->config.goal == GOAL_ACCURACY)
         (void)snprintf(reason, size, "goal reached: test accuracy %.2f %%",
-                       100 * hub->accuracy);
+                       100 * hub->memory.accuracy);
     else if (reached)
-        (void)snprintf(reason, size, "goal reached: loss %.4f", hub->score);
+        (void)snprintf(reason, size, "goal reached: loss %.4f",
+                       hub->memory.score);
     else if (told_done(hub))
         (void)snprintf(reason, size, "%llu iteration%s done",
                        (unsigned long long)hub->config.iterations,
                        plural(hub->config.iterations));
-    else if (ledger_over(&hub->ledger))
+    else if (ledger_over(&hub->run.ledger))
         (void)snprintf(reason, size, "%llu epoch%s done",
                        (unsigned long long)hub->config.epochs,
                        plural(hub->config.epochs));
@@ -249,18 +259,18 @@ bool finish_is_due(const struct hub *hub)
 {
     char reason[MSG_TEXT_BYTES];
 
-    return hub->reason[0] || find_reason(hub, reason);
+    return hub->run.reason[0] || find_reason(hub, reason);
 }
 
 /* Is it over? */
 static void judge(struct hub *hub)
 {
-    hub->reached |= goal_reached(hub);
-    if (hub->phase == PHASE_RUNNING) {
-        if (hub->reason[0] || find_reason(hub, hub->reason))
+    hub->run.reached |= goal_reached(hub);
+    if (hub->run.phase == PHASE_RUNNING) {
+        if (hub->run.reason[0] || find_reason(hub, hub->run.reason))
             begin(hub);
     } else if (is_last_call(hub) && !anybody_left(hub)) {
-        hub->phase = PHASE_CLOSING;
+        hub->run.phase = PHASE_CLOSING;
         hub->dirty |= DIRTY_MEMORY;
     }
 }
@@ -277,19 +287,19 @@ void finish_settle(struct hub *hub)
  * granted only now, and looked at in the next tick. */
 static void time_is_up(struct hub *hub)
 {
-    if (hub->phase == PHASE_CALLED) {
-        hub->phase = PHASE_FREED;
+    if (hub->run.phase == PHASE_CALLED) {
+        hub->run.phase = PHASE_FREED;
         if (waits_free(hub))
-            hub->last_call = hub->now + LAST_CALL;
+            hub->run.last_call = hub->now + LAST_CALL;
     }
-    if (hub->now < hub->last_call)
+    if (hub->now < hub->run.last_call)
         return;
     hub->dirty |= DIRTY_ROUNDS;
-    if (hub->phase != PHASE_LATE || waits_bring(hub)) { /* on slow links */
-        hub->phase = PHASE_LATE;
+    if (hub->run.phase != PHASE_LATE || waits_bring(hub)) { /* on slow links */
+        hub->run.phase = PHASE_LATE;
         return;
     }
-    hub->phase = PHASE_CLOSING;
+    hub->run.phase = PHASE_CLOSING;
     EACH_MEMBER(hub, member) {
         offers_forget(hub, member, VERDICT_EXPIRED, false);
         member_changes(hub, member, CHANGE_SILENT);
@@ -299,6 +309,6 @@ static void time_is_up(struct hub *hub)
 void finish_tick(struct hub *hub)
 {
     hub->dirty |= DIRTY_PHASE;
-    if (is_last_call(hub) && hub->now >= hub->last_call)
+    if (is_last_call(hub) && hub->now >= hub->run.last_call)
         time_is_up(hub);
 }

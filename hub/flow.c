@@ -316,9 +316,9 @@ static struct contribution *neediest(struct hub *hub,
     struct contribution *found = NULL;
 
     EACH_OFFER(round, one) {
-        if (one->granted && one->delivered < hub->chunks &&
+        if (one->granted && one->delivered < hub->centre.count &&
             contribution_member(hub, one) &&
-            owed(hub, hub->members[one->member], &one->loan) &&
+            owed(hub, hub->roll.members[one->member], &one->loan) &&
             (!found || one->loan.given < found->loan.given))
             found = one;
     }
@@ -327,14 +327,15 @@ static struct contribution *neediest(struct hub *hub,
 
 static void lend_all(struct hub *hub)
 {
-    struct member *founder =
-        hub->founder >= 0 ? hub->members[hub->founder] : NULL;
+    struct member *founder = hub->centre.founder >= 0
+                                 ? hub->roll.members[hub->centre.founder]
+                                 : NULL;
     struct contribution *one;
 
-    while (founder && owed(hub, founder, &hub->gift.loan))
-        if (!lend_next(hub, founder, 0, &hub->gift.loan))
+    while (founder && owed(hub, founder, &hub->centre.gift.loan))
+        if (!lend_next(hub, founder, 0, &hub->centre.gift.loan))
             return;
-    for (struct round *round = hub->rounds; round; round = round->next)
+    EACH_ROUND(hub, round)
         while ((one = neediest(hub, round)))
             if (!lend_next(hub, contribution_member(hub, one),
                            one->offer.exchange, &one->loan))
@@ -346,7 +347,7 @@ void delivery_stir(struct hub *hub, struct member *member)
     if (hub->flow.up.rate)
         flow_stir(hub);
     else
-        bitset_set(&hub->stirred, member->place, true);
+        bitset_set(&hub->flow.stirred, member->place, true);
     hub->dirty |= DIRTY_DELIVERY;
 }
 

@@ -51,7 +51,7 @@ static void judge_sender(struct hub *hub, struct contribution *contribution,
 
     if (!damaged && fault != VERDICT_MERGED)
         quarantine_bad(hub, contribution);
-    quarantine_damaged(hub, hub->members[contribution->member], damaged);
+    quarantine_damaged(hub, hub->roll.members[contribution->member], damaged);
 }
 
 static void checked(void *machine, struct job *job)
@@ -77,7 +77,7 @@ static void checked(void *machine, struct job *job)
     } else {
         contribution_close(hub, contribution, check->chunk, fault);
     }
-    if (contribution->delivered >= hub->chunks) {
+    if (contribution->delivered >= hub->centre.count) {
         waits_delivered(hub, contribution);
         waits_skip(hub, contribution->round);
         hub->dirty |= DIRTY_ROUNDS;
@@ -105,29 +105,30 @@ static void check_start(struct hub *hub, const struct member *member,
 static void give_with(struct hub *hub, int member,
                       const struct msg_chunk *chunk, struct blob *payload)
 {
-    struct gift *gift = &hub->gift;
+    struct gift *gift = &hub->centre.gift;
 
-    if (hub->founder != member ||
-        (hub->phase == PHASE_RECOVERING && !hub->recovery.manifest))
+    if (hub->centre.founder != member ||
+        (hub->run.phase == PHASE_RECOVERING && !hub->memory.recovery.manifest))
         return;
     if (chunk->chunk >= gift->count) {
-        offend(hub, hub->members[member], chunk, too_many);
+        offend(hub, hub->roll.members[member], chunk, too_many);
         return;
     }
     if (gift->given[chunk->chunk]) {
-        gift_again(hub, hub->members[member], payload->wire_bytes);
+        gift_again(hub, hub->roll.members[member], payload->wire_bytes);
         return;
     }
     if (!flow_allows(hub, &gift->loan)) {
-        if (hub->members[member]->asked < 2)
-            offend(hub, hub->members[member], chunk, "came without credit");
+        if (hub->roll.members[member]->asked < 2)
+            offend(hub, hub->roll.members[member], chunk,
+                   "came without credit");
         return;
     }
     gift->given[chunk->chunk] = true;
     gift_begins(hub);
     flow_came(&gift->loan, payload->wire_bytes);
     flow_stir(hub);
-    gift_check(hub, hub->members[member], chunk, payload);
+    gift_check(hub, hub->roll.members[member], chunk, payload);
 }
 
 void hub_on_chunk(struct hub *hub, const struct incoming *in)
@@ -142,7 +143,7 @@ void hub_on_chunk(struct hub *hub, const struct incoming *in)
         give_with(hub, in->member->place, chunk, in->payload);
         return;
     }
-    if (chunk->chunk >= hub->chunks) {
+    if (chunk->chunk >= hub->centre.count) {
         offend(hub, member, chunk, too_many);
         return;
     }
@@ -177,7 +178,7 @@ void hub_on_close(struct hub *hub, const struct incoming *in)
     if (!contribution || !contribution->granted)
         return;
     for (uint32_t i = close->first;
-         i < hub->chunks && i - close->first < close->chunks; i++) {
+         i < hub->centre.count && i - close->first < close->chunks; i++) {
         if (contribution->chunks[i].state != CHUNK_EXPECTED)
             continue;
         contribution_close(hub, contribution, i, VERDICT_EXPIRED);

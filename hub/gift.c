@@ -16,11 +16,11 @@
 
 void gift_drop(struct hub *hub)
 {
-    for (uint32_t i = 0; i < hub->gift.count; i++)
-        blob_unref(&hub->gift.chunks[i]);
-    free((void *)hub->gift.chunks);
-    free(hub->gift.given);
-    hub->gift = (struct gift){0};
+    for (uint32_t i = 0; i < hub->centre.gift.count; i++)
+        blob_unref(&hub->centre.gift.chunks[i]);
+    free((void *)hub->centre.gift.chunks);
+    free(hub->centre.gift.given);
+    hub->centre.gift = (struct gift){0};
 }
 
 /* Whose it is: if that node comes back, it goes on with it. */
@@ -37,31 +37,31 @@ static void sign(struct gift *gift, const struct member *member,
 
 void gift_ask(struct hub *hub, struct member *member, enum start start)
 {
-    struct gift *gift = &hub->gift;
+    struct gift *gift = &hub->centre.gift;
 
     gift_drop(hub);
-    hub->recovery.progress = hub->now;
-    hub->founder = member->place;
+    hub->memory.recovery.progress = hub->now;
+    hub->centre.founder = member->place;
     sign(gift, member, start);
     gift->chunk_elements = start == START_GIVE ? member->keeps_chunk
                                                : hub->config.chunk_elements;
-    gift->count = chunks_of(hub->schema->elements, gift->chunk_elements);
+    gift->count = chunks_of(hub->centre.schema->elements, gift->chunk_elements);
     gift->loan.left = gift->count;
     gift->first_job = hub->next_job;
     gift->given = need_memory(gift->count, sizeof *gift->given);
     gift->chunks = need_memory(gift->count, sizeof(struct blob *));
     member->asked++;
     member_start(hub, member, start);
-    flow_open(hub, member, 0, &hub->gift.loan);
+    flow_open(hub, member, 0, &hub->centre.gift.loan);
 }
 
 /* Who began it, here or away, as it was then; NULL: nobody can go on. */
 static struct member *giver_of(const struct hub *hub)
 {
-    const struct gift *gift = &hub->gift;
-    struct member *member =
-        gift->here && gift->start == START_FOUND ? hub->members[gift->place]
-                                                 : NULL;
+    const struct gift *gift = &hub->centre.gift;
+    struct member *member = gift->here && gift->start == START_FOUND
+                                ? hub->roll.members[gift->place]
+                                : NULL;
 
     return member && !member->mistrusted &&
                    member->incarnation == gift->incarnation &&
@@ -75,10 +75,10 @@ static struct member *giver_of(const struct hub *hub)
 /* It is back after a break: the chunks that are here it need not give again. */
 static void gift_resume(struct hub *hub, struct member *member)
 {
-    struct gift *gift = &hub->gift;
+    struct gift *gift = &hub->centre.gift;
 
-    hub->recovery.progress = hub->now;
-    hub->founder = member->place;
+    hub->memory.recovery.progress = hub->now;
+    hub->centre.founder = member->place;
     gift->resumed = true;
     gift->first_job = hub->next_job;
     gift->loan = (struct loan){.left = gift->count - gift->here};
@@ -94,7 +94,7 @@ static void gift_resume(struct hub *hub, struct member *member)
 
 void gift_again(struct hub *hub, struct member *member, uint64_t bytes)
 {
-    struct gift *gift = &hub->gift;
+    struct gift *gift = &hub->centre.gift;
 
     if (!gift->resumed || !flow_allows(hub, &gift->loan))
         return;
@@ -105,21 +105,21 @@ void gift_again(struct hub *hub, struct member *member, uint64_t bytes)
 
 void gift_forget(struct hub *hub, const struct member *member)
 {
-    if (hub->gift.count && hub->gift.place == member->place &&
-        hub->phase != PHASE_RECOVERING)
+    if (hub->centre.gift.count && hub->centre.gift.place == member->place &&
+        hub->run.phase != PHASE_RECOVERING)
         gift_drop(hub);
 }
 
 void gift_begins(struct hub *hub)
 {
-    hub->gift.begun = true;
-    hub->recovery.progress = hub->now;
+    hub->centre.gift.begun = true;
+    hub->memory.recovery.progress = hub->now;
 }
 
 /* Nothing has come for longer than others wait for it. */
 static bool is_overdue(const struct hub *hub)
 {
-    return hub->now - hub->recovery.progress >= FOUNDER_PATIENCE;
+    return hub->now - hub->memory.recovery.progress >= FOUNDER_PATIENCE;
 }
 
 /* Who has begun to give them, and is away, may be back at once. */
@@ -139,8 +139,8 @@ static struct member *first_of(const struct hub *hub, int except)
 {
     struct member *first = NULL;
 
-    for (int i = hub->member_count - 1; i >= 0; i--) {
-        struct member *member = hub->members[i];
+    for (int i = hub->roll.count - 1; i >= 0; i--) {
+        struct member *member = hub->roll.members[i];
 
         if (i != except && may_found(member) &&
             (!first || first->mistrusted || !member->mistrusted))
@@ -154,8 +154,8 @@ static void choose_founder(struct hub *hub)
 {
     struct member *giver, *first;
 
-    if (hub->founded || hub->contest || hub->founder >= 0 ||
-        hub->phase == PHASE_RECOVERING)
+    if (centre_is_founded(hub) || contest_goes_on(hub) ||
+        hub->centre.founder >= 0 || hub->run.phase == PHASE_RECOVERING)
         return;
     giver = giver_of(hub);
     first = giver && (may_found(giver) || is_back_soon(hub, giver))
@@ -163,8 +163,8 @@ static void choose_founder(struct hub *hub)
                 : first_of(hub, -1);
     if (!first || !may_found(first))
         return;
-    if (!hub->founding)
-        hub->founding = hub->founding_said = hub->now;
+    if (!hub->centre.since)
+        hub->centre.since = hub->centre.said = hub->now;
     if (first == giver)
         gift_resume(hub, first);
     else
@@ -174,23 +174,23 @@ static void choose_founder(struct hub *hub)
 /* It goes on for long: what to do is said once a minute. */
 static void say_slow(struct hub *hub)
 {
-    const struct gift *gift = &hub->gift;
+    const struct gift *gift = &hub->centre.gift;
 
-    if (!gift->count || hub->now - hub->founding_said < SAID_EVERY)
+    if (!gift->count || hub->now - hub->centre.said < SAID_EVERY)
         return;
-    hub->founding_said = hub->now;
-    effects_note(hub->out, NOTE_BARREN, hub->members[gift->place]->name,
+    hub->centre.said = hub->now;
+    effects_note(hub->out, NOTE_BARREN, hub->roll.members[gift->place]->name,
                  "%u of %u chunks of its first parameters are here after "
                  "%.0f s: its link is slow or breaks. Let a node with a better "
                  "link join first, or start the hub with a smaller --chunk",
                  gift->here, gift->count,
-                 (double)(hub->now - hub->founding) / (double)SECOND);
+                 (double)(hub->now - hub->centre.since) / (double)SECOND);
 }
 
 /* Where nobody else could give them, there is no hurry. */
 static void pass_on(struct hub *hub)
 {
-    struct member *founder = hub->members[hub->founder];
+    struct member *founder = hub->roll.members[hub->centre.founder];
 
     effects_note(hub->out, NOTE_SUSPECT, founder->name,
                  "was to give the first parameters, and none has come for "
@@ -198,14 +198,16 @@ static void pass_on(struct hub *hub)
     founder->mistrusted = true;
     member_start(hub, founder, START_HOLD);
     gift_drop(hub);
-    hub->founder = -1;
+    hub->centre.founder = -1;
 }
 
 void gift_hurry(struct hub *hub)
 {
-    if (hub->founded || hub->contest || hub->phase == PHASE_RECOVERING)
+    if (centre_is_founded(hub) || contest_goes_on(hub) ||
+        hub->run.phase == PHASE_RECOVERING)
         return;
-    if (hub->founder >= 0 && is_overdue(hub) && first_of(hub, hub->founder))
+    if (hub->centre.founder >= 0 && is_overdue(hub) &&
+        first_of(hub, hub->centre.founder))
         pass_on(hub);
     hub->dirty |= DIRTY_PHASE;
     say_slow(hub);
@@ -214,32 +216,32 @@ void gift_hurry(struct hub *hub)
 /* The centre is there: tells everybody what to do with it. */
 static void founded(struct hub *hub)
 {
-    struct member *founder = hub->members[hub->founder];
+    struct member *founder = hub->roll.members[hub->centre.founder];
 
-    for (uint32_t i = 0; i < hub->chunks; i++)
-        hub->centre[i].theta = blob_ref(hub->gift.chunks[i]);
+    for (uint32_t i = 0; i < hub->centre.count; i++)
+        hub->centre.chunk[i].theta = blob_ref(hub->centre.gift.chunks[i]);
     gift_drop(hub);
-    hub->founded = true;
-    hub->lineage = founder->lineage;
+    hub->centre.founding = FOUNDING_DONE;
+    hub->centre.lineage = founder->lineage;
     effects_note(hub->out, NOTE_FOUNDED, founder->name,
                  "gave the first parameters: %llu in %u chunk%s",
-                 (unsigned long long)hub->schema->elements, hub->chunks,
-                 plural(hub->chunks));
+                 (unsigned long long)hub->centre.schema->elements,
+                 hub->centre.count, plural(hub->centre.count));
     EACH_HERE(hub, member)
         member_start(hub, member,
-                     member->lineage == hub->lineage ||
+                     member->lineage == hub->centre.lineage ||
                              (centre_is_apart(hub) && member->lineage)
                          ? START_GO
                          : START_TAKE);
-    hub->founder = -1;
+    hub->centre.founder = -1;
     keeping_begin(hub);
     hub->dirty |= DIRTY_ROUNDS;
 }
 
 void gift_settle(struct hub *hub)
 {
-    if (hub->phase != PHASE_RECOVERING && hub->founder >= 0 &&
-        hub->gift.here == hub->gift.count)
+    if (hub->run.phase != PHASE_RECOVERING && hub->centre.founder >= 0 &&
+        hub->centre.gift.here == hub->centre.gift.count)
         founded(hub);
     choose_founder(hub);
 }
@@ -248,14 +250,16 @@ static void gift_checked(void *machine, struct job *job)
 {
     struct hub *hub = machine;
     const struct chunk_check *check = (struct chunk_check *)job;
-    struct member *giver = hub->members[check->member];
+    struct member *giver = hub->roll.members[check->member];
 
-    if (hub->founder != giver->place || job->id < hub->gift.first_job ||
-        hub->gift.chunks[check->chunk] || giver->session != check->session)
+    if (hub->centre.founder != giver->place ||
+        job->id < hub->centre.gift.first_job ||
+        hub->centre.gift.chunks[check->chunk] ||
+        giver->session != check->session)
         return;
     hub->dirty |= DIRTY_PHASE;
-    if (hub->phase == PHASE_RECOVERING && job->status != STATUS_OK) {
-        hub->gift.spoiled = true;
+    if (hub->run.phase == PHASE_RECOVERING && job->status != STATUS_OK) {
+        hub->centre.gift.spoiled = true;
         return;
     }
     if (job->status != STATUS_OK || job->in[0].codec != CODEC_RAW) {
@@ -263,10 +267,10 @@ static void gift_checked(void *machine, struct job *job)
                        "its first parameters are damaged or not finite");
         return;
     }
-    hub->gift.chunks[check->chunk] = blob_ref(job->out[0]);
-    flow_return(hub, giver, 0, &hub->gift.loan,
+    hub->centre.gift.chunks[check->chunk] = blob_ref(job->out[0]);
+    flow_return(hub, giver, 0, &hub->centre.gift.loan,
                 job->in[0].blob->wire_bytes);
-    hub->gift.here++;
+    hub->centre.gift.here++;
 }
 
 static const struct work work_given = {"check", check_given, gift_checked};
@@ -275,13 +279,13 @@ static const struct work work_kept = {"kept", check_kept, gift_checked};
 void gift_check(struct hub *hub, const struct member *member,
                 const struct msg_chunk *chunk, struct blob *payload)
 {
-    bool kept = hub->phase == PHASE_RECOVERING;
+    bool kept = hub->run.phase == PHASE_RECOVERING;
     struct chunk_check *check = check_make(kept ? &work_kept : &work_given,
                                            hub->pool, kept ? 2 : 1, chunk,
                                            payload);
 
     if (kept)
-        check->job.in[1].blob = blob_ref(hub->recovery.manifest);
+        check->job.in[1].blob = blob_ref(hub->memory.recovery.manifest);
     check->member = member->place;
     check->session = member->session;
     check->job.extent = gift_extent(hub, chunk->chunk);

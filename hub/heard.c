@@ -28,7 +28,7 @@ static void pong(struct hub *hub, struct member *member)
     struct msg msg = {.kind = MSG_PONG};
 
     msg.pong.sent = member->stats.sent;
-    msg.pong.version = hub->version;
+    msg.pong.version = hub->centre.version;
     member_send(hub, member, &msg);
 }
 
@@ -48,9 +48,9 @@ static void progress(struct hub *hub, const struct member *member)
 {
     struct contribution *one = member->open;
 
-    if (hub->founder == member->place)
+    if (hub->centre.founder == member->place)
         gift_begins(hub);
-    while (one && !(one->granted && one->delivered < hub->chunks))
+    while (one && !(one->granted && one->delivered < hub->centre.count))
         one = one->next;
     if (one)
         one->progress = hub->now;
@@ -99,9 +99,9 @@ static void suspect(struct hub *hub, struct member *member)
                  "nothing heard for %.0f s; rounds go on without it",
                  patience_seconds(silent_after(member)));
     member_changes(hub, member, CHANGE_SILENT);
-    if (hub->founder == member->place &&
-        !hub->gift.begun) { /* it may as well be gone */
-        hub->founder = -1;
+    if (hub->centre.founder == member->place &&
+        !hub->centre.gift.begun) { /* it may as well be gone */
+        hub->centre.founder = -1;
         member_start(hub, member, START_HOLD);
     }
     hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
@@ -111,7 +111,7 @@ void members_tick(struct hub *hub)
 {
     view_tick(hub);
     gift_hurry(hub);
-    if (hub->phase >= PHASE_ENDED)
+    if (hub->run.phase >= PHASE_ENDED)
         return;
     EACH_HERE(hub, member) {
         nanos quiet = hub->now - member->heard;

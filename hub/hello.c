@@ -96,15 +96,15 @@ static struct member *member_place(struct hub *hub,
 
     if (place)
         return place;
-    if ((unsigned)hub->member_count < hub->config.most)
+    if ((unsigned)hub->roll.count < hub->config.most)
         return member_add(hub);
     place = member_to_forget(hub);
     if (place) {
         member_forget_past(hub, place);
         lengths_forget(place);
         member_clear(hub, place);
-        if (hub->pinned == place->place)
-            hub->pinned = -1;
+        if (hub->run.pinned == place->place)
+            hub->run.pinned = -1;
     }
     return place;
 }

@@ -95,14 +95,14 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
     hub->pool = pool;
     hub->policy = &hub->config.policy;
     hub->coordinator = new_coordinator(config, pool);
-    hub->next_job = hub->next_session = 1;
-    hub->epoch = config->life << 32;
-    hub->founder = hub->pinned = -1;
-    hub->saved_version = NO_VERSION;
+    hub->next_job = hub->roll.next_session = 1;
+    hub->roll.epoch = config->life << 32;
+    hub->centre.founder = hub->run.pinned = -1;
+    hub->memory.saved_version = NO_VERSION;
     snapshot_unscored(hub);
     if (config->init == INIT_TOURNAMENT)
         contest_open(hub);
-    ledger_init(&hub->ledger, config->tasks, config->epochs, config->seed,
+    ledger_init(&hub->run.ledger, config->tasks, config->epochs, config->seed,
                 config->task_time);
     return hub;
 }
@@ -125,18 +125,18 @@ void hub_destroy(struct hub **reference)
     *reference = NULL;
     if (!hub)
         return;
-    for (struct round *round = hub->rounds; round; round = next) {
+    for (struct round *round = hub->rounds.first; round; round = next) {
         next = round->next;
         EACH_OFFER(round, one)
             contribution_destroy(hub, &one);
         round_destroy(hub, &round);
     }
-    for (int i = 0; i < hub->member_count; i++)
-        member_free(hub, hub->members[i]);
+    for (int i = 0; i < hub->roll.count; i++)
+        member_free(hub, hub->roll.members[i]);
     roll_free(hub);
     known_free(hub);
     centre_free(hub);
-    ledger_free(&hub->ledger);
+    ledger_free(&hub->run.ledger);
     coordinator_destroy(&hub->coordinator);
     free(hub);
 }
@@ -156,7 +156,7 @@ static void offence(struct hub *hub, struct peer *peer,
         return;
     }
     if (peer->member >= 0) {
-        member_offends(hub, hub->members[peer->member],
+        member_offends(hub, hub->roll.members[peer->member],
                        "%s makes no sense here", said);
         return;
     }
@@ -194,7 +194,7 @@ static void on_message(struct hub *hub, const struct event *event)
 
     if (!peer)
         return;
-    member = peer->member < 0 ? NULL : hub->members[peer->member];
+    member = peer->member < 0 ? NULL : hub->roll.members[peer->member];
     handle = handlers[peer->state][event->msg->kind];
     if (peer->state != PEER_GROUP &&
         (!handle ||
@@ -261,9 +261,9 @@ static void lose(struct hub *hub, struct member *member)
     delivery_clear(&member->delivery);
     offers_forget(hub, member, VERDICT_LOST, true);
     tasks_lost(hub, member);
-    if (hub->founder == member->place)
-        hub->founder = -1;
-    hub->view_due = true;
+    if (hub->centre.founder == member->place)
+        hub->centre.founder = -1;
+    hub->roll.view_due = true;
     hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
 }
 
@@ -280,19 +280,19 @@ static void turn_down(struct hub *hub, struct member *member)
 static void call_again(struct hub *hub, struct member *member)
 {
     if (run_is_ending(hub))
-        member_call(hub, member, hub->reason);
-    else if (member->drained && hub->phase != PHASE_RECOVERING)
+        member_call(hub, member, hub->run.reason);
+    else if (member->drained && hub->run.phase != PHASE_RECOVERING)
         orders_call(hub, member);
 }
 
 static void enter(struct hub *hub, struct member *member)
 {
     /* While the hub recovers it is not known what the centre has. */
-    if (hub->phase != PHASE_RECOVERING)
+    if (hub->run.phase != PHASE_RECOVERING)
         rounds_recall(hub, member);
     member_welcome(hub, member);
     call_again(hub, member);
-    hub->view_due = true;
+    hub->roll.view_due = true;
 }
 
 /* Carries on what has become of a member. */
@@ -317,12 +317,12 @@ static void settle_member(struct hub *hub, struct member *member)
 
 static void settle_roll(struct hub *hub)
 {
-    for (int i = bitset_next(&hub->changed, 0); i >= 0;
-         i = bitset_next(&hub->changed, i + 1)) {
-        bitset_set(&hub->changed, i, false);
-        settle_member(hub, hub->members[i]);
+    for (int i = bitset_next(&hub->roll.changed, 0); i >= 0;
+         i = bitset_next(&hub->roll.changed, i + 1)) {
+        bitset_set(&hub->roll.changed, i, false);
+        settle_member(hub, hub->roll.members[i]);
     }
-    if (hub->tally.present <= VIEW_AT_ONCE)
+    if (hub->roll.tally.present <= VIEW_AT_ONCE)
         view_tick(hub);
 }
 
@@ -357,7 +357,7 @@ static const struct {
  * would change it, and what goes out once all else is settled. */
 static void settle(struct hub *hub)
 {
-    uint64_t most = STAGE_RUNS * (1 + (uint64_t)hub->member_count * MAX_OFFERS);
+    uint64_t most = STAGE_RUNS * (1 + (uint64_t)hub->roll.count * MAX_OFFERS);
 
     for (uint64_t runs = 0; hub->dirty; runs++) {
         unsigned i = 0;
@@ -373,9 +373,9 @@ static void settle(struct hub *hub)
 /* When training together began, and when the run was over. */
 static void note_times(struct hub *hub)
 {
-    if (!hub->began && hub->rounds_here)
+    if (!hub->began && hub->rounds.here)
         hub->began = hub->now;
-    if (!hub->finished && hub->phase >= PHASE_ENDED)
+    if (!hub->finished && hub->run.phase >= PHASE_ENDED)
         hub->finished = hub->now;
 }
 
@@ -396,7 +396,7 @@ static void step(void *self, const struct event *event, struct effects *out)
     if (!hub->begun) {
         hub->begun = true;
         hub->started = event->now;
-        hub->next_save = event->now + hub->config.save_interval;
+        hub->memory.next_save = event->now + hub->config.save_interval;
         hub->now = event->now;
         flow_begin(hub);
         recover_begin(hub);
@@ -424,7 +424,7 @@ static void step(void *self, const struct event *event, struct effects *out)
     case EVENT_KINDS:
         break;
     }
-    if (hub->phase == PHASE_RECOVERING)
+    if (hub->run.phase == PHASE_RECOVERING)
         hub->dirty |= DIRTY_PHASE;
     if (hub->flow.wake <= hub->now)
         hub->dirty |= DIRTY_DELIVERY;
@@ -453,23 +453,23 @@ struct machine hub_machine(struct hub *hub)
 
 bool hub_ended(const struct hub *hub)
 {
-    return hub->phase >= PHASE_ENDED;
+    return hub->run.phase >= PHASE_ENDED;
 }
 
 uint64_t hub_longest_payload(const struct hub *hub)
 {
-    bool looks = hub->begun ? hub->phase == PHASE_RECOVERING
+    bool looks = hub->begun ? hub->run.phase == PHASE_RECOVERING
                             : hub->config.recovery > 0;
 
-    return looks && !hub->recovery.resumed ? 0 : hub_chunk_bytes(hub);
+    return looks && !hub->memory.recovery.resumed ? 0 : hub_chunk_bytes(hub);
 }
 
 const struct schema *hub_schema(const struct hub *hub)
 {
-    return hub->schema;
+    return hub->centre.schema;
 }
 
 const struct ledger *hub_ledger(const struct hub *hub)
 {
-    return &hub->ledger;
+    return &hub->run.ledger;
 }

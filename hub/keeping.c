@@ -23,27 +23,29 @@ static bool is_sent_out(const struct hub *hub)
 {
     const struct policy *policy = &hub->config.policy;
 
-    return hub->founded && !hub->contest && !centre_is_apart(hub) &&
-           policy->receive == &receive_all && !policy->merge->former;
+    return centre_is_founded(hub) && !contest_goes_on(hub) &&
+           !centre_is_apart(hub) && policy->receive == &receive_all &&
+           !policy->merge->former;
 }
 
 static bool is_due(const struct hub *hub)
 {
-    const struct keeping *keeping = &hub->keeping;
+    const struct keeping *keeping = &hub->memory.keeping;
     nanos every =
-        KEEP_EVERY + (nanos)hub->tally.present * KEEP_EVERY_NODE;
+        KEEP_EVERY + (nanos)hub->roll.tally.present * KEEP_EVERY_NODE;
 
     return is_sent_out(hub) && !keeping->busy && !keeping->too_large &&
-           hub->phase != PHASE_RECOVERING && hub->phase != PHASE_CLOSING &&
-           (hub->rounds_here || keeping->first) &&
+           hub->run.phase != PHASE_RECOVERING &&
+           hub->run.phase != PHASE_CLOSING &&
+           (hub->rounds.here || keeping->first) &&
            (!keeping->made || (hub->now - keeping->at >= every &&
-                               keeping->version != hub->version));
+                               keeping->version != hub->centre.version));
 }
 
 void keeping_begin(struct hub *hub)
 {
-    hub->keeping.first = hub->keeping.wanted = true;
-    hub->keeping.since = hub->now;
+    hub->memory.keeping.first = hub->memory.keeping.wanted = true;
+    hub->memory.keeping.since = hub->now;
     hub->dirty |= DIRTY_MEMORY;
 }
 
@@ -52,9 +54,9 @@ static bool is_affordable(const struct hub *hub, const struct member *member,
                           uint64_t bytes)
 {
     uint64_t most = hub->config.keeping ? hub->config.keeping : KEEP_MOST;
-    uint64_t chunk = hub->centre[0].theta->wire_bytes;
+    uint64_t chunk = hub->centre.chunk[0].theta->wire_bytes;
 
-    if (hub->keeping.first ||
+    if (hub->memory.keeping.first ||
         (!hub->config.keeping && bytes <= KEEP_SHORT &&
          hub->now - member->told.at >= KEEP_DEMAND))
         return true;
@@ -102,15 +104,15 @@ void keeping_saved(struct hub *hub)
 /* Whose turn it is to be told. */
 static void choose_keepers(struct hub *hub)
 {
-    struct keeping *keeping = &hub->keeping;
+    struct keeping *keeping = &hub->memory.keeping;
     uint64_t bytes = keeping->bytes ? keeping->bytes
-                                    : manifest_bytes(hub->chunks, 0);
+                                    : manifest_bytes(hub->centre.count, 0);
     int first = keeping->turn;
 
     keeping->count = 0;
-    for (int i = 0; i < hub->member_count && keeping->count < KEEPERS; i++) {
-        int place = (first + i) % hub->member_count;
-        const struct member *member = hub->members[place];
+    for (int i = 0; i < hub->roll.count && keeping->count < KEEPERS; i++) {
+        int place = (first + i) % hub->roll.count;
+        const struct member *member = hub->roll.members[place];
 
         if (!is_keeper(hub, member, bytes))
             continue;
@@ -122,7 +124,7 @@ static void choose_keepers(struct hub *hub)
 
 void keeping_tick(struct hub *hub)
 {
-    struct keeping *keeping = &hub->keeping;
+    struct keeping *keeping = &hub->memory.keeping;
     nanos pause = KEEP_SHARE * keeping->spent;
 
     if (pause < KEEP_DEMAND)
@@ -143,12 +145,12 @@ void keeping_tick(struct hub *hub)
 static void tell(struct hub *hub, const struct keeper *keeper,
                  struct msg_keep keep, struct blob *manifest)
 {
-    struct member *member = hub->members[keeper->place];
+    struct member *member = hub->roll.members[keeper->place];
     struct msg msg = {.kind = MSG_KEEP, .keep = keep};
 
     if (member->session != keeper->session ||
         !is_keeper(hub, member, manifest->size) ||
-        (!hub->keeping.first && hub->config.keeping &&
+        (!hub->memory.keeping.first && hub->config.keeping &&
          (bucket_when(&hub->flow.up, manifest->size, hub->now) > hub->now ||
           bucket_when(&member->delivery.bucket, manifest->size, hub->now) >
               hub->now)))
@@ -164,7 +166,7 @@ static void tell(struct hub *hub, const struct keeper *keeper,
 static void made(void *machine, struct job *job)
 {
     struct hub *hub = machine;
-    struct keeping *keeping = &hub->keeping;
+    struct keeping *keeping = &hub->memory.keeping;
     const struct manifest_job *of = (struct manifest_job *)job;
     struct msg_keep keep = {.epoch = of->epoch, .version = of->version};
 
@@ -186,7 +188,7 @@ static bool is_carried(const struct hub *hub, size_t state_bytes)
 {
     size_t chunk = (size_t)hub->config.chunk_elements * sizeof(float);
 
-    return manifest_bytes(hub->chunks, state_bytes) <=
+    return manifest_bytes(hub->centre.count, state_bytes) <=
            (chunk > MANIFEST_ROOM_BYTES ? chunk : MANIFEST_ROOM_BYTES);
 }
 
@@ -194,7 +196,7 @@ static bool is_carried(const struct hub *hub, size_t state_bytes)
  * one. */
 static struct job *manifest_job(struct hub *hub)
 {
-    struct keeping *keeping = &hub->keeping;
+    struct keeping *keeping = &hub->memory.keeping;
     struct manifest_job *made;
     struct job *job;
 
@@ -203,17 +205,18 @@ static struct job *manifest_job(struct hub *hub)
     choose_keepers(hub);
     if (!keeping->count)
         return NULL;
-    made = job_make(&work_manifest, sizeof *made, hub->pool, hub->chunks + 1);
+    made = job_make(&work_manifest, sizeof *made, hub->pool,
+                    hub->centre.count + 1);
     job = &made->job;
-    for (uint32_t i = 0; i < hub->chunks; i++) {
-        job->in[i].blob = blob_ref(shadow_of(&hub->centre[i]));
-        job->in[i].weight = (double)hub->centre[i].changed;
+    for (uint32_t i = 0; i < hub->centre.count; i++) {
+        job->in[i].blob = blob_ref(shadow_of(&hub->centre.chunk[i]));
+        job->in[i].weight = (double)hub->centre.chunk[i].changed;
     }
-    job->in[hub->chunks].blob = saved_write(hub);
+    job->in[hub->centre.count].blob = saved_write(hub);
     job->context = &hub->config.seal;
-    made->version = hub->version;
-    made->epoch = hub->epoch;
-    if (!is_carried(hub, job->in[hub->chunks].blob->size)) {
+    made->version = hub->centre.version;
+    made->epoch = hub->roll.epoch;
+    if (!is_carried(hub, job->in[hub->centre.count].blob->size)) {
         keeping->too_large = true;
         effects_note(hub->out, NOTE_KEPT, "",
                      "what proves a centre is too large for this --chunk: "
@@ -225,7 +228,7 @@ static struct job *manifest_job(struct hub *hub)
 
 void keeping_start(struct hub *hub)
 {
-    struct keeping *keeping = &hub->keeping;
+    struct keeping *keeping = &hub->memory.keeping;
     struct job *job;
 
     if (keeping->busy)
@@ -238,7 +241,7 @@ void keeping_start(struct hub *hub)
     if (!job)
         return;
     keeping->busy = keeping->made = true;
-    keeping->version = hub->version;
+    keeping->version = hub->centre.version;
     keeping->at = hub->now;
     hub_job(hub, job);
 }

@@ -15,7 +15,7 @@ static uint32_t slot_of(const struct round *round)
 
 double lengths_in(const struct hub *hub, uint32_t slot)
 {
-    double *usual = scratch_of((unsigned)hub->member_count + 1, sizeof *usual);
+    double *usual = scratch_of((unsigned)hub->roll.count + 1, sizeof *usual);
     double middle;
     unsigned count = 0;
 
@@ -25,8 +25,8 @@ double lengths_in(const struct hub *hub, uint32_t slot)
         if (lengths && lengths[slot].usual > 0)
             usual[count++] = lengths[slot].usual;
     }
-    if (slot < LENGTHS_SLOTS && hub->former_lengths[slot] > 0)
-        usual[count++] = hub->former_lengths[slot];
+    if (slot < LENGTHS_SLOTS && hub->rounds.former_lengths[slot] > 0)
+        usual[count++] = hub->rounds.former_lengths[slot];
     middle = values_median(usual, count);
     free(usual);
     return middle;
@@ -73,7 +73,7 @@ void lengths_learn(struct hub *hub, const struct round *round)
         const struct contribution *one = round->list[i];
 
         if (one->merged > one->foreign && list[i].norm * factor[i] > 0)
-            learn(hub, hub->members[one->member], slot_of(round),
+            learn(hub, hub->roll.members[one->member], slot_of(round),
                   list[i].norm * factor[i]);
     }
     free(samples);

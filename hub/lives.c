@@ -22,8 +22,8 @@ void life_after(struct hub *hub, uint64_t epoch)
     uint64_t life = epoch_life(epoch);
     uint64_t next = (life < UINT32_MAX ? life + 1 : UINT32_MAX) << 32;
 
-    if (hub->epoch < next)
-        hub->epoch = next;
+    if (hub->roll.epoch < next)
+        hub->roll.epoch = next;
 }
 
 /* How many lives there were went with the disk, and nodes that were in one of
@@ -39,14 +39,14 @@ void life_after_loss(struct hub *hub, uint64_t epoch)
 
 bool life_is_near(const struct hub *hub, uint64_t epoch)
 {
-    return epoch_life(epoch) <= hub->recovery.life + CLAIM_MOST;
+    return epoch_life(epoch) <= hub->memory.recovery.life + CLAIM_MOST;
 }
 
 void life_claimed(struct hub *hub, const struct msg_hello *hello)
 {
-    uint64_t life = epoch_life(hello->epoch), first = hub->recovery.life;
+    uint64_t life = epoch_life(hello->epoch), first = hub->memory.recovery.life;
 
-    if (life < epoch_life(hub->epoch))
+    if (life < epoch_life(hub->roll.epoch))
         return;
     if (life_is_near(hub, hello->epoch))
         life_after(hub, hello->epoch);
@@ -93,7 +93,7 @@ bool superseded_meets(struct hub *hub, peer_id peer,
 
 void superseded_tick(struct hub *hub)
 {
-    if (hub->phase == PHASE_RECOVERING)
+    if (hub->run.phase == PHASE_RECOVERING)
         return;
     EACH_HERE(hub, member)
         if (member->doubt.asked && !member->doubt.answered &&
@@ -110,8 +110,9 @@ static void step_down(struct hub *hub, const struct member *witness,
     effects_note(hub->out, NOTE_SUPERSEDED, witness->name,
                  "it proves epoch %llu of this run, this hub is at %llu: "
                  "another hub has taken over",
-                 (unsigned long long)epoch, (unsigned long long)hub->epoch);
-    hub->phase = PHASE_SUPERSEDED;
+                 (unsigned long long)epoch,
+                 (unsigned long long)hub->roll.epoch);
+    hub->run.phase = PHASE_SUPERSEDED;
     EACH_HERE(hub, member) {
         effects_drop(hub->out, member->control);
         if (member->bulk != PEER_NONE)
@@ -124,12 +125,12 @@ static void step_down(struct hub *hub, const struct member *witness,
  * may have a seal of its own, which proves nothing here. */
 void superseded_proved(struct hub *hub, const struct proof_job *proof)
 {
-    struct member *member = hub->members[proof->member];
+    struct member *member = hub->roll.members[proof->member];
     const struct job *job = &proof->job;
     struct saved saved;
 
     if (!member_is_here(member) || !member->doubt.answered ||
-        hub->phase >= PHASE_ENDED || member->session != proof->session)
+        hub->run.phase >= PHASE_ENDED || member->session != proof->session)
         return;
     if (job->status != STATUS_OK && job->status != STATUS_CONFIG) {
         member_offends(hub, member, "what it keeps is not this run's");
@@ -137,7 +138,7 @@ void superseded_proved(struct hub *hub, const struct proof_job *proof)
                saved_read(&saved, (const char *)job->out[0]->bytes, NULL) ==
                    STATUS_OK &&
                saved.run == hub->config.run &&
-               epoch_life(saved.epoch) > epoch_life(hub->epoch)) {
+               epoch_life(saved.epoch) > epoch_life(hub->roll.epoch)) {
         step_down(hub, member, saved.epoch);
     } else {
         note_unproved(hub, member->name);

@@ -9,15 +9,15 @@
 const float *hub_centre(const struct hub *hub, uint32_t chunk,
                         uint64_t *version)
 {
-    if (chunk >= hub->chunks || !hub->centre[chunk].theta)
+    if (chunk >= hub->centre.count || !hub->centre.chunk[chunk].theta)
         return NULL;
-    *version = hub->centre[chunk].version;
-    return blob_floats(hub->centre[chunk].theta);
+    *version = hub->centre.chunk[chunk].version;
+    return blob_floats(hub->centre.chunk[chunk].theta);
 }
 
 const float *hub_sent(const struct hub *hub, uint32_t chunk)
 {
-    return blob_floats(shadow_of(&hub->centre[chunk]));
+    return blob_floats(shadow_of(&hub->centre.chunk[chunk]));
 }
 
 static void look_at(const struct hub *hub, const struct member *member,
@@ -34,8 +34,8 @@ static void look_at(const struct hub *hub, const struct member *member,
     view->round_trip = member->stats.round_trip;
     view->activity = member->stats.activity;
     view->lag = members_lag(hub, member->base_version);
-    if (view->lag > hub->version)
-        view->lag = hub->version;
+    if (view->lag > hub->centre.version)
+        view->lag = hub->centre.version;
     view->exchanges = member->exchanges;
     view->up_bytes = member->up_bytes;
     view->down_bytes = member->down_bytes;
@@ -47,7 +47,7 @@ static void look_at(const struct hub *hub, const struct member *member,
         (void)snprintf(view->why, sizeof view->why,
                        "too slow: rounds do not wait for it");
     view->drained = member->drained;
-    view->pinned = hub->pinned == member->place;
+    view->pinned = hub->run.pinned == member->place;
 }
 
 /* The node with the lowest reported loss. */
@@ -72,7 +72,7 @@ static void say_progress(const struct hub *hub, nanos now,
                          const struct contribution *one, struct text *out)
 {
     const struct loan *loan = &one->loan;
-    const struct arrival *arrival = &hub->members[one->member]->arrival;
+    const struct arrival *arrival = &hub->roll.members[one->member]->arrival;
     struct extent extent = centre_extent(hub, 0);
     double chunk = (double)payload_wire_bytes(&extent, hub->config.codec_up);
     double here = (double)loan->bytes + (double)arrival->bytes;
@@ -93,10 +93,11 @@ static void say_progress(const struct hub *hub, nanos now,
 static const struct contribution *upload_of(const struct hub *hub,
                                             const struct round *round)
 {
-    for (unsigned i = 0; round->closed && i < round->count; i++)
-        if (round->list[i]->granted &&
-            round->list[i]->delivered < hub->chunks)
-            return round->list[i];
+    if (round->state == ROUND_OPEN)
+        return NULL;
+    EACH_OFFER(round, one)
+        if (waits_uploads(hub, one))
+            return one;
     return NULL;
 }
 
@@ -104,7 +105,7 @@ static const struct contribution *upload_of(const struct hub *hub,
  */
 static void say_awaited(const struct hub *hub, nanos now, struct text *out)
 {
-    const struct round *round = hub->rounds;
+    const struct round *round = hub->rounds.first;
     const struct contribution *upload = NULL;
     const struct member *member = NULL;
     nanos since;
@@ -118,14 +119,14 @@ static void say_awaited(const struct hub *hub, nanos now, struct text *out)
     upload = upload_of(hub, round);
     since = upload ? upload->began : round->opened;
     if (upload)
-        member = hub->members[upload->member];
-    for (int i = 0; i < hub->member_count && !member; i++)
-        if (waits_for(hub, round, hub->members[i]))
-            member = hub->members[i];
+        member = hub->roll.members[upload->member];
+    for (int i = 0; i < hub->roll.count && !member; i++)
+        if (waits_for(hub, round, hub->roll.members[i]))
+            member = hub->roll.members[i];
     if (!member)
         return;
     text_add(out, "; waits for %s to %s, for %.0f s", member->name,
-             round->closed          ? "upload"
+             round->state != ROUND_OPEN ? "upload"
              : member->delivery.out ? "take what it is sent"
                                     : "offer",
              (double)(now - since) / (double)SECOND);
@@ -141,8 +142,8 @@ static void say_offered(const struct hub *hub, nanos now, unsigned offered,
 
     text_init(&out, view->state, sizeof view->state);
     text_add(&out, "%s%u of %u node%s %s offered",
-             hub->contest ? "tournament of first parameters: " : "", offered,
-             live, plural(live), live == 1 ? "has" : "have");
+             contest_goes_on(hub) ? "tournament of first parameters: " : "",
+             offered, live, plural(live), live == 1 ? "has" : "have");
     say_awaited(hub, now, &out);
 }
 
@@ -151,12 +152,12 @@ static void say_work(const struct hub *hub, nanos now, struct hub_view *view)
 {
     unsigned live = members_live(hub), wanted = gate_nodes(hub), offered = 0;
 
-    for (const struct round *round = hub->rounds; round; round = round->next)
+    EACH_ROUND(hub, round)
         offered += round->count;
-    if (!hub->tally.present)
+    if (!hub->roll.tally.present)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for nodes (training starts with the first)");
-    else if (!hub->contest && !hub->founded)
+    else if (!contest_goes_on(hub) && !centre_is_founded(hub))
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for the first parameters");
     else if (live < wanted)
@@ -182,9 +183,9 @@ static const char *const phase_words[] = {
 
 static void say_state(const struct hub *hub, nanos now, struct hub_view *view)
 {
-    const char *words = phase_words[hub->phase];
+    const char *words = phase_words[hub->run.phase];
 
-    if (hub->save_until && hub->phase < PHASE_ENDED)
+    if (hub->memory.save_until && hub->run.phase < PHASE_ENDED)
         words = "the model cannot be saved: it is tried again";
     if (words)
         (void)snprintf(view->state, sizeof view->state, "%s", words);
@@ -198,7 +199,7 @@ static uint64_t bytes_held(const struct hub *hub,
 {
     uint64_t bytes = 0;
 
-    for (uint32_t i = 0; i < hub->chunks; i++)
+    for (uint32_t i = 0; i < hub->centre.count; i++)
         if (one->chunks[i].state == CHUNK_CHECKING ||
             one->chunks[i].state == CHUNK_DELIVERED)
             bytes += one->chunks[i].bytes;
@@ -210,20 +211,20 @@ static uint64_t chunks_open(const struct hub *hub)
 {
     uint64_t open = 0;
 
-    for (const struct round *round = hub->rounds; round; round = round->next)
+    EACH_ROUND(hub, round)
         EACH_OFFER(round, one)
-            for (uint32_t j = 0; j < hub->chunks; j++)
+            for (uint32_t j = 0; j < hub->centre.count; j++)
                 open += one->chunks[j].state != CHUNK_CLOSED;
     EACH_MEMBER(hub, member)
         for (unsigned j = 0; j < member->waiting_count; j++)
-            open += hub->chunks - member->waiting[j]->foreign;
+            open += hub->centre.count - member->waiting[j]->foreign;
     return open;
 }
 
 void hub_look_at_uploads(const struct hub *hub, struct hub_uploads *out)
 {
     *out = (struct hub_uploads){.open = chunks_open(hub)};
-    for (const struct round *round = hub->rounds; round;
+    for (const struct round *round = hub->rounds.first; round;
          round = round->next, out->rounds++)
         EACH_OFFER(round, one) {
             uint64_t held = bytes_held(hub, one);
@@ -235,10 +236,10 @@ void hub_look_at_uploads(const struct hub *hub, struct hub_uploads *out)
 
 static void look_at_tasks(const struct hub *hub, struct hub_view *view)
 {
-    view->task_epoch = hub->ledger.epoch;
-    view->tasks = hub->ledger.parts;
-    view->tasks_doing = hub->ledger.count[TASK_DOING];
-    view->tasks_done = hub->ledger.count[TASK_DONE];
+    view->task_epoch = hub->run.ledger.epoch;
+    view->tasks = hub->run.ledger.parts;
+    view->tasks_doing = hub->run.ledger.count[TASK_DOING];
+    view->tasks_done = hub->run.ledger.count[TASK_DONE];
 }
 
 static void look_at_times(const struct hub *hub, nanos now,
@@ -257,34 +258,34 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
 {
     memset(view, 0, sizeof *view);
     view->run = hub->config.run;
-    view->version = hub->version;
-    view->epoch = hub->epoch;
-    view->from = hub->recovery.epoch;
-    view->rounds = hub->rounds_done;
-    view->founded = hub->founded;
+    view->version = hub->centre.version;
+    view->epoch = hub->roll.epoch;
+    view->from = hub->memory.recovery.epoch;
+    view->rounds = hub->rounds.done;
+    view->founded = centre_is_founded(hub);
     view->ending = run_is_ending(hub);
     view->stopping =
-        hub->phase == PHASE_STOPPING || hub->phase == PHASE_STOPPED;
-    view->reached = hub->reached;
-    view->ended = hub->phase >= PHASE_ENDED;
-    view->recovering = hub->phase == PHASE_RECOVERING;
-    view->superseded = hub->phase == PHASE_SUPERSEDED;
-    view->unsaved = hub->unsaved ? hub->save_failure.text : NULL;
+        hub->run.phase == PHASE_STOPPING || hub->run.phase == PHASE_STOPPED;
+    view->reached = hub->run.reached;
+    view->ended = hub->run.phase >= PHASE_ENDED;
+    view->recovering = hub->run.phase == PHASE_RECOVERING;
+    view->superseded = hub->run.phase == PHASE_SUPERSEDED;
+    view->unsaved = hub->memory.unsaved ? hub->memory.save_failure.text : NULL;
     view->tested = hub->config.evaluate != NULL;
-    view->score = hub->score;
-    view->accuracy = hub->accuracy;
-    view->error = hub->error;
-    view->best_score = hub->best_score;
-    view->best_accuracy = hub->best_accuracy;
-    view->best_version = hub->best_version;
-    memcpy(view->verdicts, hub->verdicts, sizeof view->verdicts);
-    view->offered = hub->offered_chunks;
-    view->preempted = hub->preempted;
-    view->rollbacks = hub->back.count;
-    memcpy(view->reason, hub->reason, sizeof view->reason);
+    view->score = hub->memory.score;
+    view->accuracy = hub->memory.accuracy;
+    view->error = hub->memory.error;
+    view->best_score = hub->memory.best_score;
+    view->best_accuracy = hub->memory.best_accuracy;
+    view->best_version = hub->memory.best_version;
+    memcpy(view->verdicts, hub->offers.verdicts, sizeof view->verdicts);
+    view->offered = hub->offers.offered;
+    view->preempted = hub->rounds.preempted;
+    view->rollbacks = hub->memory.back.count;
+    memcpy(view->reason, hub->run.reason, sizeof view->reason);
     look_at_tasks(hub, view);
     look_at_times(hub, now, view);
-    view->nodes = hub->shown;
+    view->nodes = hub->roll.shown;
     EACH_MEMBER(hub, member)
         look_at(hub, member, &view->nodes[view->count++]);
     mark_best(view);
@@ -300,7 +301,7 @@ static const char *check_contribution(const struct hub *hub,
     enum exchange kind = round->policy->exchange;
     uint32_t merged = 0, open = 0;
 
-    for (uint32_t i = 0; i < hub->chunks; i++) {
+    for (uint32_t i = 0; i < hub->centre.count; i++) {
         bool closed = one->chunks[i].state == CHUNK_CLOSED;
 
         merged += closed && one->chunks[i].verdict == VERDICT_MERGED;
@@ -312,24 +313,26 @@ static const char *check_contribution(const struct hub *hub,
         return "what nobody was asked for is merged";
     if (merged > one->foreign && !one->merges)
         return "what was not chosen is merged";
-    if (round->settled && open && !one->merges && !one->donates)
+    if (round->state == ROUND_SETTLED && open && !one->merges && !one->donates)
         return "what was not chosen has no verdict";
     if (one->merges && one->offer.kind != kind)
         return "what is merged is not what the policy works on";
     if (one->merges && kind != EXCHANGE_PARAMETERS &&
-        one->offer.lineage != hub->lineage)
+        one->offer.lineage != hub->centre.lineage)
         return "progress of another lineage is merged";
     return NULL;
 }
 
 static const char *check_rounds(const struct hub *hub)
 {
-    const char *words = NULL;
+    const char *words;
 
-    for (const struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; round->closed && !words && i < round->count; i++)
-            words = check_contribution(hub, round, round->list[i]);
-    return words;
+    EACH_ROUND(hub, round)
+        EACH_OFFER(round, one)
+            if (round->state != ROUND_OPEN &&
+                (words = check_contribution(hub, round, one)) != NULL)
+                return words;
+    return NULL;
 }
 
 static const char *check_members(const struct hub *hub)
@@ -344,15 +347,15 @@ static const char *check_members(const struct hub *hub)
 
 static const char *check_centre(const struct hub *hub)
 {
-    for (uint32_t i = 0; hub->founded && i < hub->chunks; i++) {
-        if (!hub->centre[i].theta)
+    for (uint32_t i = 0; centre_is_founded(hub) && i < hub->centre.count; i++) {
+        if (!hub->centre.chunk[i].theta)
             return "a chunk of the centre is missing";
-        if (hub->centre[i].version < hub->version)
+        if (hub->centre.chunk[i].version < hub->centre.version)
             return "a chunk is older than the centre's version";
-        if (hub->centre[i].change)
+        if (hub->centre.chunk[i].change)
             return "a change of the centre is kept after it was sent";
     }
-    if (hub->contest && hub->founded)
+    if (contest_goes_on(hub) && centre_is_founded(hub))
         return "the tournament goes on although the centre is there";
     return NULL;
 }
@@ -363,8 +366,8 @@ const char *hub_check(const struct hub *hub)
     uint64_t closed = 0;
 
     for (unsigned i = 0; i < VERDICT_COUNT; i++)
-        closed += hub->verdicts[i];
-    if (hub->offered_chunks != closed + chunks_open(hub))
+        closed += hub->offers.verdicts[i];
+    if (hub->offers.offered != closed + chunks_open(hub))
         return "the ledger does not balance: offered chunks != verdicts + "
                "open ones";
     if (!words)
@@ -378,6 +381,6 @@ const char *hub_check(const struct hub *hub)
     if (!words && hub->begun && hub->dirty)
         words = "something was left to be settled";
     if (!words)
-        words = ledger_check(&hub->ledger);
+        words = ledger_check(&hub->run.ledger);
     return words ? words : coordinator_check(hub->coordinator);
 }

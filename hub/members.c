@@ -17,7 +17,7 @@ unsigned members_counted(const struct hub *hub)
     unsigned count = 0;
 
     if (!run_is_ending(hub))
-        return members_live(hub) + (unsigned)hub->tally.attaching;
+        return members_live(hub) + (unsigned)hub->roll.tally.attaching;
     EACH_MEMBER(hub, member) {
         count += (member_is_here(member) && member->finished) ||
                  (member_live(member) &&
@@ -32,10 +32,10 @@ static void view_tell(struct hub *hub)
     struct msg view = {.kind = MSG_VIEW};
     uint32_t shard = 0;
 
-    hub->view_due = false;
-    hub->epoch++;
-    view.view.epoch = hub->epoch;
-    view.view.members = (uint32_t)hub->tally.present;
+    hub->roll.view_due = false;
+    hub->roll.epoch++;
+    view.view.epoch = hub->roll.epoch;
+    view.view.members = (uint32_t)hub->roll.tally.present;
     view.view.shards = view.view.members;
     EACH_HERE(hub, member) {
         view.view.shard = shard++;
@@ -45,7 +45,7 @@ static void view_tell(struct hub *hub)
 
 void view_tick(struct hub *hub)
 {
-    if (hub->view_due)
+    if (hub->roll.view_due)
         view_tell(hub);
 }
 
@@ -111,9 +111,9 @@ static double reference_of(const struct hub *hub)
     double *rates, reference;
     unsigned count = 0;
 
-    if (!hub->config.dylu || hub->contest)
+    if (!hub->config.dylu || contest_goes_on(hub))
         return 0;
-    rates = need_memory((size_t)hub->member_count, sizeof *rates);
+    rates = need_memory((size_t)hub->roll.count, sizeof *rates);
     EACH_MEMBER(hub, member)
         if (member_live(member))
             rates[count++] = member->stats.rate;
@@ -126,7 +126,7 @@ static double reference_of(const struct hub *hub)
 static uint64_t every_of(const struct hub *hub, const struct member *member,
                          double reference)
 {
-    if (hub->contest)
+    if (contest_goes_on(hub))
         return contest_every(hub);
     return pace_steps(member->stats.rate, reference, hub->config.every);
 }
@@ -162,8 +162,8 @@ void members_pace(struct hub *hub)
 {
     double reference = reference_of(hub);
 
-    for (int i = 0; hub->config.dylu && i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
+    for (int i = 0; hub->config.dylu && i < hub->roll.count; i++) {
+        struct member *member = hub->roll.members[i];
 
         if (member_is_here(member) && member->start == START_GO &&
             is_other(every_of(hub, member, reference), member->every))
@@ -181,7 +181,7 @@ static void member_follows(struct hub *hub, struct member *member)
         return;
     if (member->run != run) {
         member->keeps = 0;
-        member->base_version = hub->version;
+        member->base_version = hub->centre.version;
     }
     member->run = member->start == START_GO ? run : 0;
     if (member->start == START_TAKE)
@@ -196,11 +196,11 @@ void member_welcome(struct hub *hub, struct member *member)
     member_follows(hub, member);
     msg.welcome.protocol = PROTOCOL_MAX;
     msg.welcome.run = config->run;
-    msg.welcome.epoch = hub->epoch;
+    msg.welcome.epoch = hub->roll.epoch;
     msg.welcome.session = member->session;
-    msg.welcome.lineage = hub->lineage;
-    msg.welcome.version = hub->version;
-    msg.welcome.origin = hub->recovery.version;
+    msg.welcome.lineage = hub->centre.lineage;
+    msg.welcome.version = hub->centre.version;
+    msg.welcome.origin = hub->memory.recovery.version;
     msg.welcome.merged = member->merged;
     msg.welcome.start = member->start;
     msg.welcome.exchange = hub->policy->exchange;
@@ -228,6 +228,6 @@ void member_start(struct hub *hub, struct member *member, enum start start)
     if (start != START_TAKE)
         return;
     member->takes = true;
-    member->taken = hub->version;
+    member->taken = hub->centre.version;
     member_changes(hub, member, CHANGE_TAKES);
 }

@@ -96,6 +96,26 @@ struct recovery {
     struct blob *state;    /* in that, once it is known to be the hub's own */
 };
 
+struct memory {
+    bool saving, evaluating, want_save, want_evaluate, unsaved; /* given up */
+    bool fence; /* no new rounds until a snapshot is taken */
+    nanos next_save, next_evaluate;
+    uint64_t saved_version, scored_version; /* NO_VERSION: none yet */
+    nanos save_until; /* the last save is tried again; 0: it has not failed */
+    unsigned saves_failed; /* in a row; */
+    nanos say_failure;     /* not said again before */
+    struct why save_failure;
+    uint64_t first_score; /* no job before this one tells of this run */
+    double hint; /* mean training loss that the last round's nodes reported */
+    double score, accuracy, error;
+    double best_score, best_accuracy, best_measure;
+    uint64_t best_version;
+    struct blob **best; /* the best centre until it is saved, or NULL */
+    struct rollback back;
+    struct keeping keeping;
+    struct recovery recovery;
+};
+
 /* snapshot.c: scoring and saving complete versions */
 void snapshot_tick(struct hub *hub);
 /* Takes what is wanted if every chunk is at the same version. */

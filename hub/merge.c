@@ -15,7 +15,7 @@ static bool answer(struct hub *hub, const struct round *round, unsigned place,
                    struct blob **payload)
 {
     const struct merge_rule *merge = round->policy->merge;
-    const struct centre_chunk *centre = &hub->centre[chunk];
+    const struct centre_chunk *centre = &hub->centre.chunk[chunk];
     int donor = round->list[place]->donor;
     const struct contribution_chunk *given =
         donor >= 0 ? &round->list[donor]->chunks[chunk] : NULL;
@@ -30,7 +30,7 @@ static bool answer(struct hub *hub, const struct round *round, unsigned place,
                          ? merge->weight(&round->policy->numbers, round->live)
                          : 1;
     result->lineage =
-        given ? round->list[donor]->offer.lineage : hub->lineage;
+        given ? round->list[donor]->offer.lineage : hub->centre.lineage;
     result->codec = given ? given->codec : CODEC_RAW;
     *payload = given             ? given->payload
                : centre->former  ? centre->former
@@ -52,7 +52,7 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
         if (!member || !fragment_holds(contribution->part, chunk))
             continue;
         result.exchange = contribution->offer.exchange;
-        result.version = result.base = hub->centre[chunk].version;
+        result.version = result.base = hub->centre.chunk[chunk].version;
         result.verdict = contribution_verdict(contribution, chunk);
         if (!contribution->passed_over &&
             answer(hub, round, i, chunk, &result, &payload)) {
@@ -68,16 +68,16 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
         if (one->chunks[chunk].state == CHUNK_DELIVERED)
             contribution_close(hub, one, chunk,
                                contribution_verdict(one, chunk));
-    blob_unref(&hub->centre[chunk].former);
-    blob_unref(&hub->centre[chunk].change);
+    blob_unref(&hub->centre.chunk[chunk].former);
+    blob_unref(&hub->centre.chunk[chunk].change);
 }
 
 static void chunk_finished(struct hub *hub, struct round *round,
                            uint32_t chunk)
 {
-    hub->centre[chunk].version += !round->empty;
+    hub->centre.chunk[chunk].version += !round->empty;
     if (!round->empty && fragment_holds(round->part, chunk))
-        hub->centre[chunk].changed = hub->centre[chunk].version;
+        hub->centre.chunk[chunk].changed = hub->centre.chunk[chunk].version;
     chunk_done(hub, round, chunk);
     release(hub, round, chunk);
 }
@@ -85,13 +85,13 @@ static void chunk_finished(struct hub *hub, struct round *round,
 /* Its job has ended: the round that it was for. */
 static struct round *chunk_is_free(struct hub *hub, uint32_t chunk)
 {
-    struct centre_chunk *centre = &hub->centre[chunk];
+    struct centre_chunk *centre = &hub->centre.chunk[chunk];
     struct round *round = centre->round;
 
     centre->busy = false;
     centre->round = NULL;
     if (centre->ready)
-        bitset_set(&hub->ready, (int)chunk, true);
+        bitset_set(&hub->centre.ready, (int)chunk, true);
     hub->dirty |= DIRTY_CENTRE | DIRTY_MEMORY;
     return round;
 }
@@ -115,8 +115,8 @@ static void chunk_merged(struct hub *hub, struct round *round, uint32_t chunk)
         chunk_finished(hub, round, chunk);
         return;
     }
-    hub->centre[chunk].busy = true;
-    hub->centre[chunk].round = round;
+    hub->centre.chunk[chunk].busy = true;
+    hub->centre.chunk[chunk].round = round;
     shadow_start(hub, &work_shade, chunk);
 }
 
@@ -124,7 +124,7 @@ static void merged(void *machine, struct job *job)
 {
     struct hub *hub = machine;
     uint32_t chunk = ((struct chunk_merge *)job)->chunk;
-    struct centre_chunk *centre = &hub->centre[chunk];
+    struct centre_chunk *centre = &hub->centre.chunk[chunk];
     struct round *round = chunk_is_free(hub, chunk);
 
     if (job->status == STATUS_OK) {
@@ -210,7 +210,7 @@ static void delivered_free(struct delivered *delivered)
 static double lost_share(const struct hub *hub, const struct round *round,
                          const struct centre_chunk *centre)
 {
-    unsigned then = centre->live ? centre->live : hub->merged_live;
+    unsigned then = centre->live ? centre->live : hub->centre.merged_live;
 
     return round->live < then ? 1 - (double)round->live / then : 0;
 }
@@ -223,7 +223,7 @@ static struct job *merge_job(struct hub *hub, struct round *round,
         job_make(&work_merge, sizeof *merge, hub->pool,
                  MERGE_FROM + delivered->count);
     struct job *job = &merge->job;
-    struct centre_chunk *centre = &hub->centre[chunk];
+    struct centre_chunk *centre = &hub->centre.chunk[chunk];
 
     job->in[MERGE_THETA].blob = blob_ref(centre->theta);
     for (unsigned i = 0; i < POLICY_PLANES; i++)
@@ -240,7 +240,7 @@ static struct job *merge_job(struct hub *hub, struct round *round,
     merge->turn = centre->turn;
     merge->whole = delivered->whole;
     merge->lost = lost_share(hub, round, centre);
-    centre->live = hub->merged_live = round->live;
+    centre->live = hub->centre.merged_live = round->live;
     job->context = round->policy;
     return job;
 }
@@ -253,10 +253,10 @@ static void merge_start(struct hub *hub, struct round *round, uint32_t chunk)
 
     deliver(hub, round, chunk, &delivered);
     if (delivered.count) {
-        hub->centre[chunk].busy = true;
-        hub->centre[chunk].round = round;
+        hub->centre.chunk[chunk].busy = true;
+        hub->centre.chunk[chunk].round = round;
         hub_job(hub, merge_job(hub, round, chunk, &delivered));
-        hub->centre[chunk].turn += delivered.count;
+        hub->centre.chunk[chunk].turn += delivered.count;
     } else {
         chunk_merged(hub, round, chunk);
     }
@@ -268,10 +268,10 @@ void merge_ready(struct hub *hub)
 {
     struct round *round;
 
-    for (int i = bitset_next(&hub->ready, 0); i >= 0;
-         i = bitset_next(&hub->ready, i + 1)) {
-        bitset_set(&hub->ready, i, false);
-        while (!hub->centre[i].busy &&
+    for (int i = bitset_next(&hub->centre.ready, 0); i >= 0;
+         i = bitset_next(&hub->centre.ready, i + 1)) {
+        bitset_set(&hub->centre.ready, i, false);
+        while (!hub->centre.chunk[i].busy &&
                (round = chunk_next(hub, (uint32_t)i)) != NULL)
             merge_start(hub, round, (uint32_t)i);
     }

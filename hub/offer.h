@@ -3,6 +3,7 @@
 #define HUB_OFFER_H
 
 #include "codec/msg.h"
+#include "core/bitset.h"
 #include "core/fragment.h"
 #include "core/words.h"
 #include "hub/handler.h"
@@ -67,6 +68,11 @@ struct contribution {
     nanos behind; /* for how long the others have been ahead of it */
     struct contribution_chunk *chunks; /* NULL: all of them are as `all` */
     enum verdict all;
+};
+
+struct offers {
+    struct bitset waiting; /* places of members: have some that wait */
+    uint64_t offered, verdicts[VERDICT_COUNT]; /* chunks */
 };
 
 /* offers.c */

@@ -10,14 +10,14 @@ static void offer_decline(struct hub *hub, struct member *member,
                           const struct msg_offer *offer,
                           enum verdict verdict)
 {
-    hub->offered_chunks += hub->chunks;
-    hub->verdicts[verdict] += hub->chunks;
+    hub->offers.offered += hub->centre.count;
+    hub->offers.verdicts[verdict] += hub->centre.count;
     (void)snprintf(member->why, sizeof member->why, "%s",
                    verdict_words[verdict].text);
     effects_note(hub->out, NOTE_DECLINED, member->name,
                  "exchange %llu: %s", (unsigned long long)offer->exchange,
                  verdict_words[verdict].doc);
-    verdict_send(hub, member, offer->exchange, 0, hub->chunks, verdict);
+    verdict_send(hub, member, offer->exchange, 0, hub->centre.count, verdict);
 }
 
 /* Whether it departs from parameters that the centre can be moved by. In the
@@ -28,14 +28,14 @@ static enum verdict base_judge(const struct hub *hub,
 {
     bool apart = offer->kind == EXCHANGE_PARAMETERS && centre_is_apart(hub);
 
-    if (hub->contest)
+    if (contest_goes_on(hub))
         return VERDICT_MERGED;
-    if (offer->base_version > hub->version + MAX_OFFERS)
+    if (offer->base_version > hub->centre.version + MAX_OFFERS)
         return VERDICT_FUTURE;
     if (!members_may_lag(hub, offer->base_version) ||
         (member->takes && offer->base_version < member->taken))
         return VERDICT_STALE;
-    return !apart && offer->lineage != hub->lineage ? VERDICT_LINEAGE
+    return !apart && offer->lineage != hub->centre.lineage ? VERDICT_LINEAGE
                                                     : VERDICT_MERGED;
 }
 
@@ -90,7 +90,7 @@ static enum verdict offer_judge(struct hub *hub, struct member *member,
         member->waiting_count + open_count(member) >=
             MAX_OFFERS - (offer->last ? 0U : 1U) ||
         (!offer->last &&
-         member->delivery.count >= (uint64_t)MAX_OFFERS * hub->chunks))
+         member->delivery.count >= (uint64_t)MAX_OFFERS * hub->centre.count))
         return VERDICT_SUPERSEDED;
     return VERDICT_MERGED;
 }
@@ -101,10 +101,11 @@ static void narrow(struct hub *hub, struct contribution *contribution)
     contribution->part =
         fragment_of(contribution->offer.fragment, offers_fragments(hub));
     contribution->foreign =
-        hub->chunks - fragment_chunks(contribution->part, hub->chunks);
+        hub->centre.count -
+        fragment_chunks(contribution->part, hub->centre.count);
     contribution->delivered = contribution->answered = contribution->merged =
         contribution->foreign;
-    hub->verdicts[VERDICT_MERGED] += contribution->foreign;
+    hub->offers.verdicts[VERDICT_MERGED] += contribution->foreign;
 }
 
 /* Takes it out of those that wait; NULL: it is not one of them. */
@@ -124,7 +125,7 @@ static struct contribution *take_waiting(struct hub *hub,
     member->waiting_count--;
     memmove(member->waiting + i, member->waiting + i + 1,
             (member->waiting_count - i) * sizeof *member->waiting);
-    bitset_set(&hub->waiting, member->place, member->waiting_count > 0);
+    bitset_set(&hub->offers.waiting, member->place, member->waiting_count > 0);
     return contribution;
 }
 
@@ -170,7 +171,7 @@ void offers_return(struct hub *hub, struct member *member)
                                   VERDICT_SUPERSEDED);
     for (struct contribution *one = member->open; one; one = next) {
         next = one->next;
-        if (one->offer.last || one->round->closed ||
+        if (one->offer.last || one->round->state != ROUND_OPEN ||
             !contribution_member(hub, one))
             continue;
         round_let_go(hub, one);
@@ -215,8 +216,8 @@ static void offer_accept(struct hub *hub, struct member *member,
     member->last_exchange = offer->exchange;
     member->base_version = offer->base_version;
     member->waiting[member->waiting_count++] = contribution;
-    bitset_set(&hub->waiting, member->place, true);
-    hub->offered_chunks += hub->chunks;
+    bitset_set(&hub->offers.waiting, member->place, true);
+    hub->offers.offered += hub->centre.count;
     if (offer->last)
         offers_return(hub, member);
     hub->dirty |= DIRTY_ROUNDS;
@@ -231,9 +232,9 @@ void hub_on_offer(struct hub *hub, const struct incoming *in)
     if (offer->iteration > member->iteration)
         member->iteration = offer->iteration;
     member_recount(hub, member);
-    if ((!hub->founded && !hub->contest) || hub->phase == PHASE_RECOVERING ||
-        offer->exchange == 0) {
-        verdict_send(hub, member, offer->exchange, 0, hub->chunks,
+    if ((!centre_is_founded(hub) && !contest_goes_on(hub)) ||
+        hub->run.phase == PHASE_RECOVERING || offer->exchange == 0) {
+        verdict_send(hub, member, offer->exchange, 0, hub->centre.count,
                      VERDICT_SUPERSEDED);
         return;
     }

@@ -19,7 +19,7 @@ static void answer(struct hub *hub, uint64_t ticket, enum status status,
 
     msg.answer.ticket = ticket;
     msg.answer.status = status;
-    msg.answer.version = hub->version;
+    msg.answer.version = hub->centre.version;
     va_start(arguments, format);
     (void)vsnprintf(msg.answer.text, sizeof msg.answer.text, format,
                     arguments);
@@ -84,19 +84,19 @@ static void checkpoint_order(struct hub *hub, const struct msg_order *order)
 {
     if (!hub->config.save) {
         answer(hub, order->ticket, STATUS_CONFIG, "this hub saves nothing");
-    } else if (!hub->founded) {
+    } else if (!centre_is_founded(hub)) {
         answer(hub, order->ticket, STATUS_AGAIN,
                "there is no centre yet: the first node brings it");
-    } else if (hub->saved_version == hub->version) {
+    } else if (hub->memory.saved_version == hub->centre.version) {
         answer(hub, order->ticket, STATUS_OK, "saved already");
-    } else if (hub->checkpoint_count == MAX_CHECKPOINTS) {
+    } else if (hub->run.checkpoint_count == MAX_CHECKPOINTS) {
         answer(hub, order->ticket, STATUS_AGAIN,
                "%d checkpoints are under way: wait for these",
                MAX_CHECKPOINTS);
     } else {
-        hub->checkpoints[hub->checkpoint_count++] =
-            (struct checkpoint){order->ticket, hub->version};
-        hub->want_save = true;
+        hub->run.checkpoints[hub->run.checkpoint_count++] =
+            (struct checkpoint){order->ticket, hub->centre.version};
+        hub->memory.want_save = true;
         hub->dirty |= DIRTY_MEMORY;
     }
 }
@@ -107,11 +107,11 @@ void orders_saved(struct hub *hub, const struct save_job *save)
     uint64_t version = save->version;
     unsigned left = 0;
 
-    for (unsigned i = 0; i < hub->checkpoint_count; i++) {
-        const struct checkpoint *one = &hub->checkpoints[i];
+    for (unsigned i = 0; i < hub->run.checkpoint_count; i++) {
+        const struct checkpoint *one = &hub->run.checkpoints[i];
 
         if (one->version > version)
-            hub->checkpoints[left++] = *one;
+            hub->run.checkpoints[left++] = *one;
         else if (status == STATUS_OK)
             answer(hub, one->ticket, STATUS_OK, "saved version %" PRIu64,
                    version);
@@ -120,7 +120,7 @@ void orders_saved(struct hub *hub, const struct save_job *save)
                    "version %" PRIu64 " could not be saved: the hub's log "
                    "says why", version);
     }
-    hub->checkpoint_count = left;
+    hub->run.checkpoint_count = left;
 }
 
 void orders_call(struct hub *hub, struct member *member)
@@ -142,7 +142,7 @@ static void drain_order(struct hub *hub, const struct msg_order *order)
     if (!member->drained && !run_is_ending(hub)) {
         member->drained = true;
         member->last_call = 0;
-        if (hub->phase != PHASE_RECOVERING)
+        if (hub->run.phase != PHASE_RECOVERING)
             orders_call(hub, member);
     }
     answer(hub, order->ticket, STATUS_OK, "%s makes its last offer and leaves",
@@ -161,7 +161,7 @@ void orders_resume(struct hub *hub)
 bool orders_awaits(const struct hub *hub, const struct member *member)
 {
     return member->drained && !member->finished && !quarantine_holds(member) &&
-           (hub->phase == PHASE_RECOVERING || !member->last_call ||
+           (hub->run.phase == PHASE_RECOVERING || !member->last_call ||
             hub->now < member->last_call);
 }
 
@@ -169,12 +169,12 @@ bool orders_awaits(const struct hub *hub, const struct member *member)
  * them. */
 void orders_tick(struct hub *hub)
 {
-    for (int i = 0; i < hub->member_count && hub->phase != PHASE_RECOVERING;
+    for (int i = 0; i < hub->roll.count && hub->run.phase != PHASE_RECOVERING;
          i++) {
-        struct member *member = hub->members[i];
+        struct member *member = hub->roll.members[i];
 
         if (!member_is_here(member) || !member->drained ||
-            hub->phase >= PHASE_ENDED ||
+            hub->run.phase >= PHASE_ENDED ||
             (member->start == START_GO && orders_awaits(hub, member)))
             continue;
         bye_to(hub, member->control, FAREWELL_DONE,
@@ -189,21 +189,21 @@ static void pin_order(struct hub *hub, const struct msg_order *order)
 
     if (!member)
         return;
-    hub->pinned = member->place;
+    hub->run.pinned = member->place;
     answer(hub, order->ticket, STATUS_OK, "%s is the winner until unpin",
            member->name);
 }
 
 static void unpin_order(struct hub *hub, const struct msg_order *order)
 {
-    hub->pinned = -1;
+    hub->run.pinned = -1;
     answer(hub, order->ticket, STATUS_OK, "the policy chooses the winner");
 }
 
 static void rollback_by_order(struct hub *hub, const struct msg_order *order)
 {
     struct why why = {""};
-    uint64_t good = hub->back.version;
+    uint64_t good = hub->memory.back.version;
     enum status status = rollback_order(hub, &why);
 
     if (status != STATUS_OK) {

@@ -22,14 +22,15 @@ static double patience_most(const struct patience *patience)
 
 bool patience_is_shared(const struct hub *hub, const struct member *member)
 {
-    return hub->rounds_here && !hub->contest && !member->patience.proved;
+    return hub->rounds.here && !contest_goes_on(hub) &&
+           !member->patience.proved;
 }
 
 /* Whether there is none left after that. Newcomers are waited for at the same
  * time, which is counted once. */
 static bool is_used_up(struct hub *hub, struct member *member, nanos span)
 {
-    struct newcomers *newcomers = &hub->newcomers;
+    struct newcomers *newcomers = &hub->rounds.newcomers;
 
     member->patience.used += patience_seconds(span);
     if (!patience_is_shared(hub, member))
@@ -86,7 +87,7 @@ struct usual usual_of(const struct hub *hub,
                       double (*of)(const struct member *))
 {
     struct usual usual = {
-        .list = need_memory((size_t)hub->member_count, sizeof(double))};
+        .list = need_memory((size_t)hub->roll.count, sizeof(double))};
 
     EACH_HERE(hub, member)
         if (of(member) > 0)

@@ -31,7 +31,7 @@ static struct contestant contestant_of(const struct hub *hub,
                                        const struct contribution *from,
                                        uint64_t least)
 {
-    const struct trial *trial = &hub->members[from->member]->trial;
+    const struct trial *trial = &hub->roll.members[from->member]->trial;
     struct contestant out = {.node = (unsigned)from->member,
                              .score = from->candidate.score,
                              .verified = from->candidate.verified,
@@ -55,10 +55,11 @@ static struct contestant contestant_of(const struct hub *hub,
 static void replace(struct hub *hub, const struct contestant *contestant,
                     double best)
 {
-    struct member *member = hub->members[contestant->node];
+    struct member *member = hub->roll.members[contestant->node];
 
-    hub->members[contestant->node]->trial = (struct trial){.score = NO_SCORE};
-    hub->preempted++;
+    hub->roll.members[contestant->node]->trial =
+        (struct trial){.score = NO_SCORE};
+    hub->rounds.preempted++;
     effects_note(hub->out, NOTE_PREEMPTED, member->name,
                  "its score %.4f is worse than %.4f: it takes the centre",
                  contestant->score, best);
@@ -81,7 +82,7 @@ static void list_contestants(struct hub *hub, const struct round *round,
     uint64_t least = UINT64_MAX;
 
     EACH_OFFER(round, one) {
-        struct trial *trial = &hub->members[one->member]->trial;
+        struct trial *trial = &hub->roll.members[one->member]->trial;
 
         follow(trial, one);
         if (trial->samples && trial->samples < least)
@@ -99,7 +100,7 @@ void preempt_round(struct hub *hub, const struct round *round)
     struct contestant *list;
     double best = NO_SCORE;
 
-    if (!rule->judge || hub->contest || run_is_ending(hub))
+    if (!rule->judge || contest_goes_on(hub) || run_is_ending(hub))
         return;
     list = need_memory(round->count, sizeof *list);
     list_contestants(hub, round, list);
@@ -108,7 +109,7 @@ void preempt_round(struct hub *hub, const struct round *round)
         if (list[i].score < best)
             best = list[i].score;
     for (unsigned i = 0; i < round->count; i++) {
-        struct trial *trial = &hub->members[list[i].node]->trial;
+        struct trial *trial = &hub->roll.members[list[i].node]->trial;
 
         trial->strikes = list[i].bad ? trial->strikes + 1 : 0;
         if (list[i].replaced && is_the_same(hub, round->list[i]))

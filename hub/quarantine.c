@@ -60,7 +60,7 @@ static void begin(struct hub *hub, struct member *member, const char *why)
 
 void quarantine_bad(struct hub *hub, struct contribution *contribution)
 {
-    struct member *member = hub->members[contribution->member];
+    struct member *member = hub->roll.members[contribution->member];
     struct conduct *conduct = &member->conduct;
     const uint64_t *oldest = &conduct->bad[BAD_MOST - 1];
 

@@ -5,13 +5,13 @@
 /* A round may merge the chunk: it stands behind older ones. */
 static void enqueue(struct hub *hub, struct round *round, uint32_t chunk)
 {
-    struct round **link = &hub->centre[chunk].ready;
+    struct round **link = &hub->centre.chunk[chunk].ready;
 
     while (*link && (*link)->number < round->number)
         link = &(*link)->chunks[chunk].next;
     round->chunks[chunk].next = *link;
     *link = round;
-    bitset_set(&hub->ready, (int)chunk, true);
+    bitset_set(&hub->centre.ready, (int)chunk, true);
     hub->dirty |= DIRTY_CENTRE;
 }
 
@@ -26,12 +26,12 @@ static bool is_awaited(const struct contribution *contribution,
 void round_gather(struct hub *hub, struct round *round)
 {
     EACH_OFFER(round, one)
-        for (uint32_t j = 0; j < hub->chunks; j++)
+        for (uint32_t j = 0; j < hub->centre.count; j++)
             round->chunks[j].awaited += is_awaited(one, j);
-    for (uint32_t j = 0; j < hub->chunks; j++)
+    for (uint32_t j = 0; j < hub->centre.count; j++)
         if (!round->chunks[j].awaited)
             enqueue(hub, round, j);
-    round->gathers = true;
+    round->state = ROUND_SETTLED;
 }
 
 void chunk_here(struct hub *hub, struct contribution *contribution,
@@ -39,27 +39,28 @@ void chunk_here(struct hub *hub, struct contribution *contribution,
 {
     struct round *round = contribution->round;
 
-    if (round && round->gathers && !--round->chunks[chunk].awaited)
+    if (round && round->state == ROUND_SETTLED &&
+        !--round->chunks[chunk].awaited)
         enqueue(hub, round, chunk);
 }
 
 struct round *chunk_next(struct hub *hub, uint32_t chunk)
 {
-    struct round *round = hub->centre[chunk].ready;
+    struct round *round = hub->centre.chunk[chunk].ready;
 
     if (!round)
         return NULL;
-    hub->centre[chunk].ready = round->chunks[chunk].next;
+    hub->centre.chunk[chunk].ready = round->chunks[chunk].next;
     return round;
 }
 
 void chunk_done(struct hub *hub, struct round *round, uint32_t chunk)
 {
-    struct round **link = &hub->over;
+    struct round **link = &hub->rounds.over;
 
     round->chunks[chunk].done = true;
-    hub->merging += !round->merged++;
-    if (round->merged < hub->chunks)
+    hub->rounds.merging += !round->merged++;
+    if (round->merged < hub->centre.count)
         return;
     while (*link && (*link)->number < round->number)
         link = &(*link)->next_over;

@@ -25,7 +25,8 @@
  * any run, and who says it has one must prove it. */
 static bool looks_for(const struct hub *hub, uint64_t run)
 {
-    return run && (!hub->recovery.resumed || run == hub->recovery.run);
+    return run &&
+           (!hub->memory.recovery.resumed || run == hub->memory.recovery.run);
 }
 
 /* Whether a version that was told of in that life is newer than what the hub
@@ -35,19 +36,19 @@ static bool looks_for(const struct hub *hub, uint64_t run)
 static bool outdoes(const struct hub *hub, uint64_t run, uint64_t life,
                     uint64_t version)
 {
-    uint64_t has = epoch_life(hub->recovery.epoch);
+    uint64_t has = epoch_life(hub->memory.recovery.epoch);
 
     return run != hub->config.run || life > has ||
-           (life == has && version > hub->version);
+           (life == has && version > hub->centre.version);
 }
 
 /* A run is cut for good: who keeps a centre of this hub's keeps it cut as that
  * is. */
 static bool is_cut_well(const struct hub *hub, uint32_t chunk_elements)
 {
-    return hub->recovery.resumed
+    return hub->memory.recovery.resumed
                ? chunk_elements == hub->config.chunk_elements
-               : chunks_fit(hub->schema->elements, chunk_elements);
+               : chunks_fit(hub->centre.schema->elements, chunk_elements);
 }
 
 /* Silence is no reason yet: it may be the hub that has slept. */
@@ -91,8 +92,8 @@ static struct member *newest(const struct hub *hub)
     struct member *best = NULL;
     uint64_t run = longest_run(hub);
 
-    for (int i = 0; run && i < hub->member_count; i++) {
-        struct member *member = hub->members[i];
+    for (int i = 0; run && i < hub->roll.count; i++) {
+        struct member *member = hub->roll.members[i];
 
         if (member->run == run && claims(hub, member) &&
             (!best || is_newer(member, best)))
@@ -103,7 +104,7 @@ static struct member *newest(const struct hub *hub)
 
 void recover_heard(struct hub *hub, struct member *member)
 {
-    if (hub->phase == PHASE_RECOVERING && member->bulk == PEER_NONE)
+    if (hub->run.phase == PHASE_RECOVERING && member->bulk == PEER_NONE)
         member->doubt.since = hub->now;
 }
 
@@ -111,7 +112,7 @@ void recover_heard(struct hub *hub, struct member *member)
  * silent, or that has broken since it was asked. */
 static bool may_attach(const struct hub *hub, const struct member *member)
 {
-    nanos since = hub->recovery.until;
+    nanos since = hub->memory.recovery.until;
 
     if (member->doubt.since > since)
         since = member->doubt.since;
@@ -120,8 +121,8 @@ static bool may_attach(const struct hub *hub, const struct member *member)
 
 void recover_slept(struct hub *hub, nanos time)
 {
-    hub->recovery.until += time;
-    hub->recovery.progress += time;
+    hub->memory.recovery.until += time;
+    hub->memory.recovery.progress += time;
     EACH_MEMBER(hub, member)
         member->doubt.since += time;
 }
@@ -130,11 +131,11 @@ void recover_slept(struct hub *hub, nanos time)
 
 void recover_begin(struct hub *hub)
 {
-    struct recovery *recovery = &hub->recovery;
+    struct recovery *recovery = &hub->memory.recovery;
 
-    recovery->life = epoch_life(hub->epoch);
+    recovery->life = epoch_life(hub->roll.epoch);
     if (hub->config.recovery > 0)
-        hub->phase = PHASE_RECOVERING;
+        hub->run.phase = PHASE_RECOVERING;
     recovery->until =
         hub->now +
         (recovery->resumed ? HUB_RECOVERY : hub->config.recovery);
@@ -144,7 +145,7 @@ void recover_begin(struct hub *hub)
 
 static bool everybody_here(const struct hub *hub)
 {
-    if (!hub->recovery.resumed)
+    if (!hub->memory.recovery.resumed)
         return false;
     EACH_MEMBER(hub, member)
         if (member->state == MEMBER_AWAY &&
@@ -155,10 +156,10 @@ static bool everybody_here(const struct hub *hub)
 
 static void forget_gift(struct hub *hub)
 {
-    hub->founder = -1;
+    hub->centre.founder = -1;
     gift_drop(hub);
-    blob_unref(&hub->recovery.manifest);
-    blob_unref(&hub->recovery.state);
+    blob_unref(&hub->memory.recovery.manifest);
+    blob_unref(&hub->memory.recovery.state);
 }
 
 /* While one is asked for its centre all others are to prove what they say, so
@@ -166,7 +167,7 @@ static void forget_gift(struct hub *hub)
 static void ask_others(struct hub *hub)
 {
     EACH_MEMBER(hub, member) {
-        if (member->place == hub->founder || member->doubt.asked ||
+        if (member->place == hub->centre.founder || member->doubt.asked ||
             !claims(hub, member) || member->bulk == PEER_NONE)
             continue;
         member->doubt = (struct doubt){.asked = true, .since = hub->now};
@@ -177,8 +178,8 @@ static void ask_others(struct hub *hub)
 static void ask(struct hub *hub, struct member *member)
 {
     forget_gift(hub);
-    hub->recovery.run = member->run;
-    hub->recovery.progress = hub->now;
+    hub->memory.recovery.run = member->run;
+    hub->memory.recovery.progress = hub->now;
     gift_ask(hub, member, START_GIVE);
     ask_others(hub);
 }
@@ -187,10 +188,10 @@ static void ask(struct hub *hub, struct member *member)
 static void finish(struct hub *hub)
 {
     forget_gift(hub);
-    hub->recovery.told = 1 + epoch_life(hub->epoch);
-    hub->phase = PHASE_RUNNING;
-    hub->rounds_here = 0; /* if any, they were of a run that is given up */
-    hub->next_save = hub->now + hub->config.save_interval;
+    hub->memory.recovery.told = 1 + epoch_life(hub->roll.epoch);
+    hub->run.phase = PHASE_RUNNING;
+    hub->rounds.here = 0; /* if any, they were of a run that is given up */
+    hub->memory.next_save = hub->now + hub->config.save_interval;
     EACH_MEMBER(hub, member) {
         member->took = 0; /* it may have been of another centre */
         if (!member_is_here(member))
@@ -222,7 +223,7 @@ static void pass_over(struct hub *hub, struct member *member)
 static void mistrust_liars(struct hub *hub)
 {
     EACH_MEMBER(hub, member) {
-        if (member->place == hub->founder || !claims(hub, member) ||
+        if (member->place == hub->centre.founder || !claims(hub, member) ||
             !member->doubt.asked || member->doubt.answered ||
             hub->now - member->doubt.since < GIVE_PATIENCE)
             continue;
@@ -234,12 +235,12 @@ static void mistrust_liars(struct hub *hub)
 
 static bool is_giving(struct hub *hub)
 {
-    if (hub->founder < 0)
+    if (hub->centre.founder < 0)
         return false;
-    if (hub->now - hub->recovery.progress <
-        (hub->recovery.manifest ? STUCK : GIVE_PATIENCE))
+    if (hub->now - hub->memory.recovery.progress <
+        (hub->memory.recovery.manifest ? STUCK : GIVE_PATIENCE))
         return true;
-    mistrust(hub, hub->members[hub->founder], "it sends nothing");
+    mistrust(hub, hub->roll.members[hub->centre.founder], "it sends nothing");
     return false;
 }
 
@@ -247,23 +248,23 @@ static bool is_giving(struct hub *hub)
  * more, also for those that are away: to them it is another life's. */
 static void begin_life(struct hub *hub)
 {
-    if (hub->recovery.told == 1 + epoch_life(hub->epoch))
-        life_after(hub, hub->epoch);
+    if (hub->memory.recovery.told == 1 + epoch_life(hub->roll.epoch))
+        life_after(hub, hub->roll.epoch);
 }
 
 /* Takes the centre that is all here. */
 static void take(struct hub *hub)
 {
-    struct member *giver = hub->members[hub->founder];
-    const struct blob *proof = hub->recovery.manifest;
-    const struct blob *state = hub->recovery.state;
-    bool cuts = hub->gift.chunk_elements != hub->config.chunk_elements;
-    uint64_t before = hub->version;
+    struct member *giver = hub->roll.members[hub->centre.founder];
+    const struct blob *proof = hub->memory.recovery.manifest;
+    const struct blob *state = hub->memory.recovery.state;
+    bool cuts = hub->centre.gift.chunk_elements != hub->config.chunk_elements;
+    uint64_t before = hub->centre.version;
     struct manifest manifest;
     struct why why = {""};
     char instead[64] = "", cut[96] = "";
 
-    if (hub->recovery.resumed)
+    if (hub->memory.recovery.resumed)
         (void)snprintf(instead, sizeof instead,
                        " instead of version %llu from the disk",
                        (unsigned long long)before);
@@ -278,18 +279,18 @@ static void take(struct hub *hub)
                        "; the run has chunks of %llu bytes, --chunk is for "
                        "new runs", (unsigned long long)hub_chunk_bytes(hub));
     effects_note(hub->out, NOTE_RESTORED, giver->name, "version %llu%s%s%s",
-                 (unsigned long long)hub->version, instead, cut,
+                 (unsigned long long)hub->centre.version, instead, cut,
                  hub_planes(hub) ? "; the state of the merge rule is lost"
                                  : "");
     begin_life(hub);
-    hub->want_save = hub->config.save != NULL;
+    hub->memory.want_save = hub->config.save != NULL;
     finish(hub);
 }
 
 /* Somebody with a newer version has come meanwhile. */
 static bool is_outdone(const struct hub *hub)
 {
-    const struct member *giver = hub->members[hub->founder];
+    const struct member *giver = hub->roll.members[hub->centre.founder];
     const struct member *other = newest(hub);
 
     return other && (other->run != giver->run || is_newer(other, giver));
@@ -298,13 +299,13 @@ static bool is_outdone(const struct hub *hub)
 /* All that it was asked for is here. */
 static void complete(struct hub *hub)
 {
-    const struct recovery *recovery = &hub->recovery;
+    const struct recovery *recovery = &hub->memory.recovery;
 
-    if (!recovery->state || hub->rounds ||
-        hub->founder < 0 || hub->gift.here < hub->gift.count)
+    if (!recovery->state || hub->rounds.first || hub->centre.founder < 0 ||
+        hub->centre.gift.here < hub->centre.gift.count)
         return;
     if (is_outdone(hub)) {
-        member_start(hub, hub->members[hub->founder], START_HOLD);
+        member_start(hub, hub->roll.members[hub->centre.founder], START_HOLD);
         forget_gift(hub);
     } else {
         take(hub);
@@ -315,10 +316,10 @@ static void complete(struct hub *hub)
  * nobody is there nothing is merged. */
 static void wait_for_the_first(struct hub *hub)
 {
-    struct recovery *recovery = &hub->recovery;
+    struct recovery *recovery = &hub->memory.recovery;
 
-    if (hub->phase == PHASE_RECOVERING && recovery->resumed &&
-        !hub->tally.present && !finish_is_due(hub))
+    if (hub->run.phase == PHASE_RECOVERING && recovery->resumed &&
+        !hub->roll.tally.present && !finish_is_due(hub))
         recovery->until = hub->now + HUB_RECOVERY;
 }
 
@@ -326,7 +327,7 @@ static void wait_for_the_first(struct hub *hub)
  * the hub goes on with what it has. */
 static void search(struct hub *hub)
 {
-    const struct recovery *recovery = &hub->recovery;
+    const struct recovery *recovery = &hub->memory.recovery;
     struct member *next;
 
     if (hub->now < recovery->until && !everybody_here(hub))
@@ -346,26 +347,26 @@ static void search(struct hub *hub)
             return;
         pass_over(hub, next);
     }
-    if (!hub->rounds)
+    if (!hub->rounds.first)
         finish(hub);
 }
 
 bool recover_settle(struct hub *hub)
 {
-    if (hub->phase != PHASE_RECOVERING)
+    if (hub->run.phase != PHASE_RECOVERING)
         return false;
-    if (hub->gift.spoiled)
-        mistrust(hub, hub->members[hub->founder],
+    if (hub->centre.gift.spoiled)
+        mistrust(hub, hub->roll.members[hub->centre.founder],
                  "a chunk is not as the hub had sent it");
     complete(hub);
     wait_for_the_first(hub);
-    if (hub->phase != PHASE_RECOVERING)
+    if (hub->run.phase != PHASE_RECOVERING)
         return true;
     if (is_giving(hub))
         ask_others(hub);
     else
         search(hub);
-    return hub->phase != PHASE_RECOVERING;
+    return hub->run.phase != PHASE_RECOVERING;
 }
 
 /* ---- who comes late ---- */
@@ -377,14 +378,14 @@ enum { SEARCHES_MOST = 8 };
  * node keeps is of no use. */
 static bool is_too_late(const struct hub *hub)
 {
-    for (const struct round *round = hub->rounds; round; round = round->next)
+    EACH_ROUND(hub, round)
         if (round->told)
             return true;
-    if (hub->rounds_here || hub->merging ||
-        (hub->version && !hub->recovery.resumed))
+    if (hub->rounds.here || hub->rounds.merging ||
+        (hub->centre.version && !hub->memory.recovery.resumed))
         return true;
-    for (uint32_t i = 0; i < hub->chunks; i++)
-        if (hub->centre[i].busy)
+    for (uint32_t i = 0; i < hub->centre.count; i++)
+        if (hub->centre.chunk[i].busy)
             return true;
     return false;
 }
@@ -395,7 +396,7 @@ static bool is_too_late(const struct hub *hub)
 static void hold_all(struct hub *hub)
 {
     rounds_discard(hub);
-    for (struct round *round = hub->rounds; round; round = round->next)
+    EACH_ROUND(hub, round)
         round->discarded = round->empty = true;
     EACH_HERE(hub, member) {
         offers_withdraw_all(hub, member, VERDICT_SUPERSEDED);
@@ -410,11 +411,11 @@ static void hold_all(struct hub *hub)
 /* A node of a former run comes to a hub that has merged nothing yet. */
 static void look_around(struct hub *hub)
 {
-    struct recovery *recovery = &hub->recovery;
+    struct recovery *recovery = &hub->memory.recovery;
 
-    hub->phase = PHASE_RECOVERING;
+    hub->run.phase = PHASE_RECOVERING;
     recovery->until = hub->now + HUB_RECOVERY;
-    hub->founder = -1;
+    hub->centre.founder = -1;
     gift_drop(hub);
     hold_all(hub);
 }
@@ -422,9 +423,9 @@ static void look_around(struct hub *hub)
 bool recover_doubts(const struct hub *hub, const struct msg_hello *hello)
 {
     return hello->run && hello->run == hub->config.run &&
-           epoch_life(hello->epoch) > epoch_life(hub->epoch) &&
-           hub->phase != PHASE_RECOVERING &&
-           (hub->recovery.resumed || is_too_late(hub));
+           epoch_life(hello->epoch) > epoch_life(hub->roll.epoch) &&
+           hub->run.phase != PHASE_RECOVERING &&
+           (hub->memory.recovery.resumed || is_too_late(hub));
 }
 
 /* Whether the node keeps what this hub lacks: another run, or, of its own, what
@@ -435,8 +436,8 @@ static bool has_more(const struct hub *hub, const struct msg_hello *hello)
         return false;
     if (hello->run != hub->config.run)
         return true;
-    return epoch_life(hello->epoch) > epoch_life(hub->epoch) ||
-           (hello->kept_life != epoch_life(hub->epoch) &&
+    return epoch_life(hello->epoch) > epoch_life(hub->roll.epoch) ||
+           (hello->kept_life != epoch_life(hub->roll.epoch) &&
             outdoes(hub, hello->run, hello->kept_life,
                             hello->kept - 1));
 }
@@ -447,9 +448,9 @@ static void meet_late(struct hub *hub, const struct msg_hello *hello)
     const struct member *known =
         member_named(hub, hello->node_high, hello->node_low);
 
-    if (hub->phase < PHASE_STOPPING && !is_too_late(hub) &&
+    if (hub->run.phase < PHASE_STOPPING && !is_too_late(hub) &&
         looks_for(hub, hello->run) && !(known && known->mistrusted) &&
-        hub->recovery.searches++ < SEARCHES_MOST)
+        hub->memory.recovery.searches++ < SEARCHES_MOST)
         look_around(hub);
     else
         effects_note(hub->out, NOTE_REFUSED, hello->name,
@@ -464,9 +465,9 @@ bool recover_meets(struct hub *hub, peer_id peer,
 {
     if (recover_doubts(hub, hello))
         return superseded_meets(hub, peer, hello);
-    if (hub->phase != PHASE_RECOVERING && has_more(hub, hello))
+    if (hub->run.phase != PHASE_RECOVERING && has_more(hub, hello))
         meet_late(hub, hello);
-    if (hub->phase == PHASE_RECOVERING && looks_for(hub, hello->run))
+    if (hub->run.phase == PHASE_RECOVERING && looks_for(hub, hello->run))
         life_claimed(hub, hello);
     return true;
 }
@@ -477,9 +478,10 @@ bool recover_meets(struct hub *hub, peer_id peer,
 static bool is_awaited(struct hub *hub, struct member *member,
                        struct blob *payload)
 {
-    struct recovery *recovery = &hub->recovery;
+    struct recovery *recovery = &hub->memory.recovery;
 
-    if (hub->phase != PHASE_RECOVERING || hub->founder != member->place) {
+    if (hub->run.phase != PHASE_RECOVERING ||
+        hub->centre.founder != member->place) {
         bool awaited = member->doubt.asked && !member->doubt.answered;
 
         member->doubt.answered = member->doubt.asked;
@@ -499,12 +501,12 @@ static const char *fault_of(const struct hub *hub,
                             const struct saved *saved,
                             const struct member *giver)
 {
-    if (saved->run != hub->recovery.run ||
+    if (saved->run != hub->memory.recovery.run ||
         saved->version != giver->keeps - 1 ||
         epoch_life(saved->epoch) != giver->keeps_life)
         return "what it keeps is not what it said";
-    if (manifest->chunks != hub->gift.count ||
-        saved->chunk_elements != hub->gift.chunk_elements)
+    if (manifest->chunks != hub->centre.gift.count ||
+        saved->chunk_elements != hub->centre.gift.chunk_elements)
         return "what it keeps is cut otherwise than it said";
     return NULL;
 }
@@ -517,7 +519,7 @@ static const char *fault_of_other(const struct hub *hub, const struct job *job,
 {
     if (job->status == STATUS_OK)
         return NULL;
-    if (hub->recovery.resumed)
+    if (hub->memory.recovery.resumed)
         return "it is of a hub with another --directory: to go on from that, "
                "start this one with an empty one";
     return life_is_near(hub, saved->epoch)
@@ -528,7 +530,7 @@ static const char *fault_of_other(const struct hub *hub, const struct job *job,
 /* The proof of one that is not asked for its centre yet. */
 static void other_proved(struct hub *hub, const struct proof_job *proof)
 {
-    struct member *member = hub->members[proof->member];
+    struct member *member = hub->roll.members[proof->member];
 
     if (!member_is_here(member) || member->session != proof->session ||
         proof->job.status == STATUS_OK || proof->job.status == STATUS_CONFIG)
@@ -541,14 +543,14 @@ static void proved(void *machine, struct job *job)
 {
     struct hub *hub = machine;
     const struct proof_job *proof = (struct proof_job *)job;
-    struct recovery *recovery = &hub->recovery;
+    struct recovery *recovery = &hub->memory.recovery;
     struct member *giver =
-        hub->founder < 0 ? NULL : hub->members[hub->founder];
+        hub->centre.founder < 0 ? NULL : hub->roll.members[hub->centre.founder];
     struct manifest manifest;
     struct saved saved;
     const char *fault;
 
-    if (hub->phase != PHASE_RECOVERING) {
+    if (hub->run.phase != PHASE_RECOVERING) {
         superseded_proved(hub, proof);
         return;
     }

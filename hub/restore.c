@@ -16,12 +16,12 @@
 static enum status read_tasks(struct hub *hub, const struct saved *saved,
                               struct why *why)
 {
-    if (!saved->tasks || ledger_read(&hub->ledger, saved->tasks))
+    if (!saved->tasks || ledger_read(&hub->run.ledger, saved->tasks))
         return STATUS_OK;
     return because(why, STATUS_CONFIG,
                    "the saved list of tasks is damaged, or of another number "
                    "of them than --tasks %u",
-                   hub->ledger.parts);
+                   hub->run.ledger.parts);
 }
 
 /* Whether the line is of the merge rule in force: what another one has kept
@@ -40,7 +40,7 @@ static enum status read_turns(const struct hub *hub, const struct saved *saved,
                               struct centre_chunk *chunks, struct why *why)
 {
     uint32_t length = saved->chunk_elements;
-    uint32_t count = chunks_of(hub->schema->elements, length), chunk = 0;
+    uint32_t count = chunks_of(hub->centre.schema->elements, length), chunk = 0;
     const char *text = saved->merge;
     uint64_t first = 0, elements, turn;
 
@@ -50,12 +50,12 @@ static enum status read_turns(const struct hub *hub, const struct saved *saved,
     text += strcspn(text, " \n");
     while (*text == ' ' && saved_number(&text, " ", &elements) &&
            saved_number(&text, " ", &turn) &&
-           elements <= hub->schema->elements - first) {
+           elements <= hub->centre.schema->elements - first) {
         first += elements;
         for (; chunk < count && (uint64_t)chunk * length < first; chunk++)
             chunks[chunk].turn = turn;
     }
-    if (first == hub->schema->elements && *text == '\n')
+    if (first == hub->centre.schema->elements && *text == '\n')
         return STATUS_OK;
     return because(why, STATUS_MALFORMED,
                    "the saved line of the merge rule is damaged");
@@ -72,18 +72,18 @@ static void take_part(struct hub *hub, struct member *member,
     uint32_t first = 0;
 
     one = need_memory(1, sizeof *one);
-    one->chunks = need_memory(hub->chunks, sizeof *one->chunks);
+    one->chunks = need_memory(hub->centre.count, sizeof *one->chunks);
     one->member = member->place;
     one->incarnation = member->incarnation;
     one->offer.exchange = part->exchange;
     while (saved_next_verdict(&text, &verdict, &count) &&
-           count <= hub->chunks - first)
+           count <= hub->centre.count - first)
         for (; count; count--, first++) {
             one->chunks[first].state = CHUNK_CLOSED;
             one->chunks[first].verdict = verdict;
             one->merged += verdict == VERDICT_MERGED;
         }
-    if (first == hub->chunks)
+    if (first == hub->centre.count)
         *contribution_place(hub, member, part->exchange) = one;
     else
         contribution_destroy(hub, &one);
@@ -106,7 +106,7 @@ static void take_node(struct hub *hub, struct member *member,
     member->drained =
         node->drained || (member_is_here(member) && member->drained);
     if (node->pinned)
-        hub->pinned = member->place;
+        hub->run.pinned = member->place;
     for (unsigned i = 0; i < node->parts; i++) {
         saved_next_part(&text, &part);
         take_part(hub, member, &part);
@@ -140,7 +140,7 @@ static bool take_lengths(struct hub *hub, const char *text)
         memcpy(&length, &bits, sizeof length);
         if (!(length >= 0) || isinf(length))
             return false;
-        hub->former_lengths[i] = length;
+        hub->rounds.former_lengths[i] = length;
         more = saved_number(&text, "", &bits);
     }
     return *text == '\n';
@@ -157,14 +157,14 @@ static enum status read_lengths(struct hub *hub, const struct saved *saved,
 
 static void recover_resume(struct hub *hub, uint64_t epoch)
 {
-    struct recovery *recovery = &hub->recovery;
+    struct recovery *recovery = &hub->memory.recovery;
 
-    hub->phase = PHASE_RECOVERING;
+    hub->run.phase = PHASE_RECOVERING;
     recovery->resumed = true;
     recovery->run = hub->config.run;
     recovery->epoch = epoch;
-    recovery->version = hub->version;
-    hub->epoch = 0;
+    recovery->version = hub->centre.version;
+    hub->roll.epoch = 0;
     life_after(hub, epoch);
     life_after(hub, hub->config.life << 32);
 }
@@ -193,31 +193,30 @@ static void take_nodes(struct hub *hub, const char *text)
 static void take_over(struct hub *hub, const struct saved *saved)
 {
     hub->config.run = saved->run;
-    hub->version = hub->rounds_done = saved->version;
-    hub->lineage = saved->lineage;
-    hub->back.turned = saved->turned;
-    hub->merged_live = (unsigned)(saved->live < HUB_MAX_NODES ? saved->live
-                                                              : 0);
-    hub->former = saved->time < LONGEST_RUN ? (nanos)saved->time : 0;
-    hub->founded = true;
-    hub->contest = false;
+    hub->centre.version = hub->rounds.done = saved->version;
+    hub->centre.lineage = saved->lineage;
+    hub->memory.back.turned = saved->turned;
+    hub->centre.merged_live =
+        (unsigned)(saved->live < HUB_MAX_NODES ? saved->live : 0);
+    hub->run.former = saved->time < LONGEST_RUN ? (nanos)saved->time : 0;
+    hub->centre.founding = FOUNDING_DONE;
     hub->policy = &hub->config.policy;
     take_nodes(hub, saved->nodes);
 }
 
 static void take_best(struct hub *hub, const struct saved *saved)
 {
-    hub->best_version = saved->best_version;
-    hub->best_score = saved->best_score;
-    hub->best_measure = saved->best_measure;
-    hub->best_accuracy = saved->best_accuracy;
+    hub->memory.best_version = saved->best_version;
+    hub->memory.best_score = saved->best_score;
+    hub->memory.best_measure = saved->best_measure;
+    hub->memory.best_accuracy = saved->best_accuracy;
 }
 
 static struct blob *copy_chunk(struct hub *hub, const float *values,
                                uint32_t chunk)
 {
     uint32_t length = hub->config.chunk_elements;
-    size_t count = chunk_length(hub->schema->elements, length, chunk);
+    size_t count = chunk_length(hub->centre.schema->elements, length, chunk);
     struct blob *blob = blob_need(hub->pool, count * sizeof *values);
 
     memcpy(blob->bytes, values + (size_t)chunk * length,
@@ -229,11 +228,11 @@ static struct blob *copy_chunk(struct hub *hub, const float *values,
 static void copy_centre(struct hub *hub, const struct hub_saved *saved,
                         unsigned planes)
 {
-    for (uint32_t i = 0; i < hub->chunks; i++) {
-        struct centre_chunk *chunk = &hub->centre[i];
+    for (uint32_t i = 0; i < hub->centre.count; i++) {
+        struct centre_chunk *chunk = &hub->centre.chunk[i];
 
         chunk->theta = copy_chunk(hub, saved->theta, i);
-        chunk->version = chunk->changed = hub->version;
+        chunk->version = chunk->changed = hub->centre.version;
         for (unsigned plane = 0; plane < planes; plane++)
             if (saved->plane[plane])
                 chunk->plane[plane] =
@@ -267,7 +266,7 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
     if (status == STATUS_OK)
         status = centre_shape(hub, text, size, why);
     if (status == STATUS_OK)
-        status = read_turns(hub, state, hub->centre, why);
+        status = read_turns(hub, state, hub->centre.chunk, why);
     if (status == STATUS_OK)
         status = read_tasks(hub, state, why);
     if (status == STATUS_OK)
@@ -275,7 +274,7 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
     if (status == STATUS_OK) {
         take_over(hub, state);
         take_best(hub, state);
-        hub->saved_version = hub->version;
+        hub->memory.saved_version = hub->centre.version;
         recover_resume(hub, state->epoch);
         copy_centre(hub, saved,
                     state->merge && is_same_merge(hub, state->merge)
@@ -289,11 +288,11 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
 /* What nodes hold is the centre now; the rule's state goes with another one. */
 static void take_gift(struct hub *hub, const struct manifest *manifest)
 {
-    for (uint32_t i = 0; i < hub->chunks; i++) {
-        struct centre_chunk *chunk = &hub->centre[i];
+    for (uint32_t i = 0; i < hub->centre.count; i++) {
+        struct centre_chunk *chunk = &hub->centre.chunk[i];
 
-        chunk->theta = blob_ref(hub->gift.chunks[i]);
-        chunk->version = chunk->since = hub->version;
+        chunk->theta = blob_ref(hub->centre.gift.chunks[i]);
+        chunk->version = chunk->since = hub->centre.version;
         chunk->changed = manifest_version(manifest, i);
     }
 }
@@ -301,7 +300,8 @@ static void take_gift(struct hub *hub, const struct manifest *manifest)
 enum status restore_gift(struct hub *hub, const struct manifest *manifest,
                          const char *text, struct why *why)
 {
-    struct centre_chunk *chunks = need_memory(hub->gift.count, sizeof *chunks);
+    struct centre_chunk *chunks =
+        need_memory(hub->centre.gift.count, sizeof *chunks);
     struct saved saved;
     enum status status = saved_read(&saved, text, why);
 
@@ -316,13 +316,13 @@ enum status restore_gift(struct hub *hub, const struct manifest *manifest,
         return status;
     }
     rollback_forget(hub);
-    if (!hub->recovery.resumed) /* what it had was a run of its own */
+    if (!hub->memory.recovery.resumed) /* what it had was a run of its own */
         snapshot_unscored(hub);
     centre_replace(hub, chunks);
     take_over(hub, &saved);
     take_gift(hub, manifest);
-    hub->recovery.epoch = saved.epoch;
-    hub->recovery.version = saved.version;
-    hub->saved_version = hub->scored_version = NO_VERSION;
+    hub->memory.recovery.epoch = saved.epoch;
+    hub->memory.recovery.version = saved.version;
+    hub->memory.saved_version = hub->memory.scored_version = NO_VERSION;
     return STATUS_OK;
 }

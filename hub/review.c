@@ -38,7 +38,7 @@ struct review {
     unsigned forming;          /* jobs under way */
     bool centred;              /* there is a centre */
     unsigned count;            /* subjects */
-    struct blob **chunks;      /* count * hub->chunks, float32, sealed */
+    struct blob **chunks;      /* count * hub->centre.count, float32, sealed */
     struct subject subject[];
 };
 
@@ -52,7 +52,7 @@ void review_destroy(struct hub *hub, struct review **reference)
     EACH_MEMBER(hub, member)
         if (member->reviewer.review == review->number)
             member->reviewer.asked = 0;
-    for (size_t i = 0; i < (size_t)review->count * hub->chunks; i++)
+    for (size_t i = 0; i < (size_t)review->count * hub->centre.count; i++)
         blob_unref(&review->chunks[i]);
     free((void *)review->chunks);
     free(review->circle);
@@ -110,9 +110,9 @@ static void draw(struct hub *hub, struct review *review, unsigned subject)
         int place = review->circle[(at + i) % review->places];
         enum stage centre = review->subject[0].by[place].stage;
 
-        if (place >= hub->member_count ||
+        if (place >= hub->roll.count ||
             review->subject[subject].by[place].stage != STAGE_NONE ||
-            centre == STAGE_VOID || !is_able(hub->members[place]))
+            centre == STAGE_VOID || !is_able(hub->roll.members[place]))
             continue;
         set_stage(review, subject, place, STAGE_OPEN);
         if (review->centred && centre == STAGE_NONE)
@@ -125,7 +125,7 @@ static void draw(struct hub *hub, struct review *review, unsigned subject)
 
 static struct review *review_find(struct hub *hub, uint64_t number)
 {
-    struct round *round = hub->rounds;
+    struct round *round = hub->rounds.first;
 
     while (round && (!round->review || round->review->number != number))
         round = round->next;
@@ -141,7 +141,7 @@ static unsigned next_subject(const struct hub *hub,
 
     while (i < review->count &&
            (review->subject[i].by[member].stage != STAGE_OPEN ||
-            review->subject[i].formed < hub->chunks))
+            review->subject[i].formed < hub->centre.count))
         i++;
     return i;
 }
@@ -149,28 +149,28 @@ static unsigned next_subject(const struct hub *hub,
 /* Places that are taken, of those that the review knows. */
 static int places_of(const struct hub *hub, const struct review *review)
 {
-    return hub->member_count < review->places ? hub->member_count
+    return hub->roll.count < review->places ? hub->roll.count
                                               : review->places;
 }
 
 /* Asks each member that is not at work for the next thing there is. */
 static void ask(struct hub *hub)
 {
-    for (struct round *round = hub->rounds; round; round = round->next)
+    EACH_ROUND(hub, round)
         for (int i = 0; round->review && i < places_of(hub, round->review);
              i++) {
-            struct reviewer *reviewer = &hub->members[i]->reviewer;
+            struct reviewer *reviewer = &hub->roll.members[i]->reviewer;
             unsigned subject = next_subject(hub, round->review, i);
 
             if (reviewer->asked || subject == round->review->count)
                 continue;
             set_stage(round->review, subject, i, STAGE_SENT);
-            reviewer->asked = ++hub->last_asked;
+            reviewer->asked = ++hub->rounds.last_asked;
             reviewer->review = round->review->number;
             reviewer->subject = subject;
             reviewer->next = 0;
             reviewer->began = hub->now;
-            delivery_stir(hub, hub->members[i]);
+            delivery_stir(hub, hub->roll.members[i]);
         }
 }
 
@@ -179,10 +179,10 @@ static struct blob *next_chunk(struct hub *hub,
 {
     const struct review *review;
 
-    if (!reviewer->asked || reviewer->next == hub->chunks)
+    if (!reviewer->asked || reviewer->next == hub->centre.count)
         return NULL;
     review = review_find(hub, reviewer->review);
-    return review->chunks[(size_t)reviewer->subject * hub->chunks +
+    return review->chunks[(size_t)reviewer->subject * hub->centre.count +
                           reviewer->next];
 }
 
@@ -217,7 +217,8 @@ static void formed(void *machine, struct job *job)
         return;
     review->forming--;
     if (job->status == STATUS_OK) {
-        review->chunks[(size_t)made->subject * hub->chunks + made->chunk] =
+        review
+            ->chunks[(size_t)made->subject * hub->centre.count + made->chunk] =
             blob_ref(job->out[0]);
         review->subject[made->subject].formed++;
         ask(hub);
@@ -237,7 +238,7 @@ static void form(struct hub *hub, const struct round *round, unsigned subject)
         round->review->subject[subject].contribution;
     bool displaced = round->policy->exchange == EXCHANGE_DELTA;
 
-    for (uint32_t i = 0; i < hub->chunks; i++) {
+    for (uint32_t i = 0; i < hub->centre.count; i++) {
         struct form_job *made =
             job_make(&work_form, sizeof *made, hub->pool, 2);
         struct job *job = &made->job;
@@ -245,7 +246,7 @@ static void form(struct hub *hub, const struct round *round, unsigned subject)
         job->in[0] = (struct input){blob_ref(contribution->chunks[i].payload),
                                     1, contribution->chunks[i].codec};
         if (displaced)
-            job->in[1] = (struct input){blob_ref(hub->centre[i].theta), 1,
+            job->in[1] = (struct input){blob_ref(hub->centre.chunk[i].theta), 1,
                                         CODEC_RAW};
         job->inputs = displaced ? 2 : 1;
         job->extent = centre_extent(hub, i);
@@ -260,11 +261,11 @@ static void form(struct hub *hub, const struct round *round, unsigned subject)
 static void take_centre(struct hub *hub, struct review *review)
 {
     review->centred = true;
-    for (uint32_t i = 0; i < hub->chunks; i++) {
-        review->chunks[i] = blob_ref(hub->centre[i].theta);
+    for (uint32_t i = 0; i < hub->centre.count; i++) {
+        review->chunks[i] = blob_ref(hub->centre.chunk[i].theta);
         review->centred &= review->chunks[i] != NULL;
     }
-    review->subject[0].formed = hub->chunks;
+    review->subject[0].formed = hub->centre.count;
 }
 
 /* A rule is to judge it. */
@@ -276,18 +277,18 @@ static bool is_candidate(const struct contribution *contribution)
 static struct review *review_new(struct hub *hub, const struct round *round)
 {
     unsigned count = 1 + round->count;
-    size_t places = (size_t)hub->member_room;
+    size_t places = (size_t)hub->roll.room;
     struct review *review =
         need_memory(1, sizeof *review + count * sizeof review->subject[0]);
 
     review->chunks =
-        need_memory((size_t)count * hub->chunks, sizeof(struct blob *));
+        need_memory((size_t)count * hub->centre.count, sizeof(struct blob *));
     review->circle = need_memory(places, sizeof *review->circle);
     review->opinions = need_memory(count * places, sizeof *review->opinions);
     review->places = (int)places;
     for (unsigned i = 0; i < count; i++)
         review->subject[i].by = review->opinions + i * places;
-    review->number = ++hub->last_review;
+    review->number = ++hub->rounds.last_review;
     review->count = 1;
     EACH_OFFER(round, one)
         if (is_candidate(one))
@@ -343,8 +344,8 @@ bool review_done(struct hub *hub, struct round *round)
  * place. */
 static void withdraw(struct hub *hub, int member, bool replace)
 {
-    hub->members[member]->reviewer.asked = 0;
-    for (struct round *round = hub->rounds; round; round = round->next)
+    hub->roll.members[member]->reviewer.asked = 0;
+    EACH_ROUND(hub, round)
         for (unsigned i = 0; round->review && member < round->review->places &&
                              i < round->review->count;
              i++) {
@@ -369,7 +370,7 @@ void hub_on_reviewed(struct hub *hub, const struct incoming *in)
     reviewer->late = false;
     if (!reviewer->asked || in->msg->reviewed.review != reviewer->asked)
         return;
-    if (!in->msg->reviewed.made || reviewer->next < hub->chunks) {
+    if (!in->msg->reviewed.made || reviewer->next < hub->centre.count) {
         reviewer->declines = true;
         withdraw(hub, in->member->place, true);
     } else {
@@ -386,7 +387,7 @@ void hub_on_reviewed(struct hub *hub, const struct incoming *in)
 
 void review_forget(struct hub *hub, int member)
 {
-    struct reviewer *reviewer = &hub->members[member]->reviewer;
+    struct reviewer *reviewer = &hub->roll.members[member]->reviewer;
 
     reviewer->declines = reviewer->late = false;
     withdraw(hub, member, false);
@@ -517,7 +518,7 @@ static bool was_asked(const struct review *review,
 static void tell(struct hub *hub, const struct contribution *contribution,
                  const struct reviewed *reviewed, double centre, bool asked)
 {
-    const char *name = hub->members[contribution->member]->name;
+    const char *name = hub->roll.members[contribution->member]->name;
     unsigned long long exchange = contribution->offer.exchange;
 
     if (reviewed->answers)
@@ -526,13 +527,13 @@ static void tell(struct hub *hub, const struct contribution *contribution,
                      "centre's: %.4g",
                      exchange, reviewed->loss, reviewed->answers,
                      plural(reviewed->answers), centre);
-    else if (!hub->unreviewed && asked)
+    else if (!hub->rounds.unreviewed && asked)
         effects_note(hub->out, NOTE_UNREVIEWED, name,
                      "exchange %llu: no other node could test it; what its "
                      "own node says of it counts, unless it is far better "
                      "than what all others say",
                      exchange);
-    hub->unreviewed = !reviewed->answers;
+    hub->rounds.unreviewed = !reviewed->answers;
 }
 
 void review_close(struct hub *hub, struct round *round,
@@ -570,18 +571,18 @@ void review_tell(const struct round *round, nanos now, struct text *out)
 
 void review_warn(struct hub *hub)
 {
-    for (const struct round *round = hub->rounds;
-         round && !hub->slow_reviews; round = round->next) {
+    for (const struct round *round = hub->rounds.first;
+         round && !hub->rounds.slow_reviews; round = round->next) {
         if (!round->review ||
             hub->now - round->review->began < REVIEW_NOTICED)
             continue;
-        hub->slow_reviews = true;
+        hub->rounds.slow_reviews = true;
         effects_note(hub->out, NOTE_REVIEW_SLOW, "",
                      "nodes take more than %.0f s to test a round's "
                      "parameters. Start the hub with --model and --data, so "
                      "that it tests them itself, or with %s",
                      (double)REVIEW_NOTICED / (double)SECOND,
-                     hub->contest ? "--init hub"
+                     contest_goes_on(hub) ? "--init hub"
                                   : "a larger --every or --policy diloco");
     }
 }
@@ -592,7 +593,7 @@ const char *review_check(const struct hub *hub)
 
     EACH_MEMBER(hub, member)
         busy += member->reviewer.asked != 0;
-    for (const struct round *round = hub->rounds; round; round = round->next) {
+    EACH_ROUND(hub, round) {
         unsigned open = 0;
 
         for (unsigned i = 0; round->review && i < round->review->count; i++)

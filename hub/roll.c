@@ -12,7 +12,7 @@ _Static_assert(HUB_MAX_NODES <= 1 << 16, "places of members fit 16 bits");
 
 struct peer *peer_find(struct hub *hub, peer_id id)
 {
-    return id == PEER_NONE ? NULL : index_find(&hub->peers, id, 0);
+    return id == PEER_NONE ? NULL : index_find(&hub->roll.peers, id, 0);
 }
 
 void stranger_leaves(struct hub *hub, struct peer *peer)
@@ -22,11 +22,11 @@ void stranger_leaves(struct hub *hub, struct peer *peer)
     if (peer->former)
         peer->former->next = peer->next;
     else
-        hub->strangers = peer->next;
+        hub->roll.strangers = peer->next;
     if (peer->next)
         peer->next->former = peer->former;
     else
-        hub->last_stranger = peer->former;
+        hub->roll.last_stranger = peer->former;
     peer->next = peer->former = NULL;
     peer->waits = false;
 }
@@ -36,26 +36,26 @@ void stranger_waits(struct hub *hub, struct peer *peer)
     stranger_leaves(hub, peer);
     peer->waits = true;
     peer->since = hub->now;
-    peer->former = hub->last_stranger;
+    peer->former = hub->roll.last_stranger;
     if (peer->former)
         peer->former->next = peer;
     else
-        hub->strangers = peer;
-    hub->last_stranger = peer;
+        hub->roll.strangers = peer;
+    hub->roll.last_stranger = peer;
 }
 
 struct peer *peer_add(struct hub *hub, peer_id id)
 {
-    struct peer *peer = hub->spare_peers;
+    struct peer *peer = hub->roll.spare_peers;
 
-    if (hub->peers.count >= 4 * (uint32_t)hub->config.most)
+    if (hub->roll.peers.count >= 4 * (uint32_t)hub->config.most)
         return NULL;
     if (peer)
-        hub->spare_peers = peer->next;
+        hub->roll.spare_peers = peer->next;
     else
         peer = need_memory(1, sizeof *peer);
     *peer = (struct peer){.id = id, .member = -1};
-    index_put(&hub->peers, id, 0, peer);
+    index_put(&hub->roll.peers, id, 0, peer);
     stranger_waits(hub, peer);
     return peer;
 }
@@ -63,10 +63,10 @@ struct peer *peer_add(struct hub *hub, peer_id id)
 void peer_remove(struct hub *hub, struct peer *peer)
 {
     stranger_leaves(hub, peer);
-    index_remove(&hub->peers, peer->id, 0);
+    index_remove(&hub->roll.peers, peer->id, 0);
     peer->id = PEER_NONE;
-    peer->next = hub->spare_peers;
-    hub->spare_peers = peer;
+    peer->next = hub->roll.spare_peers;
+    hub->roll.spare_peers = peer;
 }
 
 /* ---- members ---- */
@@ -74,24 +74,25 @@ void peer_remove(struct hub *hub, struct peer *peer)
 /* Makes room for twice as many. Members stay where they are. */
 static void members_grow(struct hub *hub)
 {
-    size_t room = hub->member_room ? 2 * (size_t)hub->member_room
+    size_t room = hub->roll.room ? 2 * (size_t)hub->roll.room
                                    : (size_t)HUB_FIRST_NODES;
 
-    hub->members =
-        need_more((void *)hub->members, room * sizeof(struct member *));
-    hub->shown = need_more(hub->shown, room * sizeof *hub->shown);
-    hub->member_room = (int)room;
+    hub->roll.members =
+        need_more((void *)hub->roll.members, room * sizeof(struct member *));
+    hub->roll.shown =
+        need_more(hub->roll.shown, room * sizeof *hub->roll.shown);
+    hub->roll.room = (int)room;
 }
 
 struct member *member_add(struct hub *hub)
 {
     struct member *member = need_memory(1, sizeof *member);
 
-    if (hub->member_count == hub->member_room)
+    if (hub->roll.count == hub->roll.room)
         members_grow(hub);
-    member->place = hub->member_count;
+    member->place = hub->roll.count;
     member->trial.score = NO_SCORE;
-    hub->members[hub->member_count++] = member;
+    hub->roll.members[hub->roll.count++] = member;
     return member;
 }
 
@@ -99,39 +100,39 @@ void member_name_is(struct hub *hub, struct member *member, uint64_t high,
                     uint64_t low)
 {
     if (member->state != MEMBER_NOBODY)
-        index_remove(&hub->uuids, member->uuid_high, member->uuid_low);
+        index_remove(&hub->roll.uuids, member->uuid_high, member->uuid_low);
     else
         member->state = MEMBER_AWAY;
     member->uuid_high = high;
     member->uuid_low = low;
-    index_put(&hub->uuids, high, low, member);
+    index_put(&hub->roll.uuids, high, low, member);
 }
 
 struct member *member_named(const struct hub *hub, uint64_t high,
                             uint64_t low)
 {
-    return index_find(&hub->uuids, high, low);
+    return index_find(&hub->roll.uuids, high, low);
 }
 
 void member_session_is(struct hub *hub, struct member *member,
                        uint64_t session)
 {
-    index_remove(&hub->sessions, member->session, 0);
+    index_remove(&hub->roll.sessions, member->session, 0);
     member->session = session;
-    index_put(&hub->sessions, session, 0, member);
+    index_put(&hub->roll.sessions, session, 0, member);
 }
 
 struct member *member_of_session(const struct hub *hub, uint64_t session)
 {
-    return index_find(&hub->sessions, session, 0);
+    return index_find(&hub->roll.sessions, session, 0);
 }
 
 void member_clear(struct hub *hub, struct member *member)
 {
     struct member kept = *member;
 
-    index_remove(&hub->uuids, member->uuid_high, member->uuid_low);
-    index_remove(&hub->sessions, member->session, 0);
+    index_remove(&hub->roll.uuids, member->uuid_high, member->uuid_low);
+    index_remove(&hub->roll.sessions, member->session, 0);
     memset(member, 0, sizeof *member);
     member->place = kept.place;
     member->trial.score = NO_SCORE;
@@ -144,21 +145,21 @@ void roll_free(struct hub *hub)
 {
     struct peer *next;
 
-    free((void *)hub->members);
-    for (uint32_t i = 0; i < hub->peers.room; i++)
-        free(hub->peers.slots[i].value);
-    for (struct peer *peer = hub->spare_peers; peer; peer = next) {
+    free((void *)hub->roll.members);
+    for (uint32_t i = 0; i < hub->roll.peers.room; i++)
+        free(hub->roll.peers.slots[i].value);
+    for (struct peer *peer = hub->roll.spare_peers; peer; peer = next) {
         next = peer->next;
         free(peer);
     }
-    index_free(&hub->peers);
-    index_free(&hub->uuids);
-    index_free(&hub->sessions);
-    bitset_free(&hub->waiting);
-    bitset_free(&hub->asking);
-    bitset_free(&hub->changed);
-    bitset_free(&hub->stirred);
-    free(hub->shown);
+    index_free(&hub->roll.peers);
+    index_free(&hub->roll.uuids);
+    index_free(&hub->roll.sessions);
+    bitset_free(&hub->offers.waiting);
+    bitset_free(&hub->roll.asking);
+    bitset_free(&hub->roll.changed);
+    bitset_free(&hub->flow.stirred);
+    free(hub->roll.shown);
 }
 
 /* ---- how many are what ---- */
@@ -230,14 +231,14 @@ void member_recount(struct hub *hub, struct member *member)
         now.attaching != member->tally.attaching ||
         now.awaited != member->tally.awaited)
         hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
-    tally_move(&hub->tally, &member->tally, &now);
+    tally_move(&hub->roll.tally, &member->tally, &now);
     member->tally = now;
     member->arrived |= now.live > 0;
 }
 
 unsigned members_live(const struct hub *hub)
 {
-    return (unsigned)hub->tally.live;
+    return (unsigned)hub->roll.tally.live;
 }
 
 /* 0: it is here, or has said goodbye. */
@@ -263,7 +264,7 @@ bool members_return(const struct hub *hub)
 struct member *contribution_member(struct hub *hub,
                                    const struct contribution *contribution)
 {
-    struct member *member = hub->members[contribution->member];
+    struct member *member = hub->roll.members[contribution->member];
 
     return member_is_here(member) && member->session == contribution->connection
                ? member
@@ -274,7 +275,7 @@ void member_changes(struct hub *hub, struct member *member,
                     enum change change)
 {
     member->changes |= change;
-    bitset_set(&hub->changed, member->place, true);
+    bitset_set(&hub->roll.changed, member->place, true);
     hub->dirty |= DIRTY_ROLL;
 }
 
@@ -288,18 +289,18 @@ const char *roll_check(const struct hub *hub)
 
         tally_move(&all, &none, &one);
         if ((member->waiting_count > 0) !=
-            (bitset_next(&hub->waiting, member->place) == member->place))
+            (bitset_next(&hub->offers.waiting, member->place) == member->place))
             return "an offer waits, and nobody knows";
     }
-    for (const struct round *round = hub->rounds; round; round = round->next) {
+    EACH_ROUND(hub, round) {
         unsigned offers = 0;
 
         EACH_OFFER(round, one)
-            offers += member_live(hub->members[one->member]);
+            offers += member_live(hub->roll.members[one->member]);
         if (offers != round->offers)
             return "offers of live nodes are miscounted";
     }
-    return memcmp(&all, &hub->tally, sizeof all) == 0
+    return memcmp(&all, &hub->roll.tally, sizeof all) == 0
                ? NULL
                : "members are miscounted";
 }

@@ -7,7 +7,8 @@
 #ifndef HUB_ROLL_H
 #define HUB_ROLL_H
 
-#include "core/bucket.h"
+#include "core/bitset.h"
+#include "core/index.h"
 #include "hub/delivery.h"
 #include "hub/handler.h"
 #include "hub/hub.h"
@@ -149,6 +150,24 @@ struct enrolling {
     uint64_t ticket;
     peer_id peer;
     char name[NODE_NAME_BYTES]; /* that a file can have */
+};
+
+struct roll {
+    struct index peers;       /* struct peer, by id; strangers included */
+    struct peer *spare_peers; /* gone, to be used again */
+    struct peer *strangers, *last_stranger; /* oldest first (strangers.c) */
+    struct member **members;  /* in the order they came */
+    int count, room;          /* of members */
+    struct index uuids, sessions, known; /* member, member; names of keys */
+    struct bitset asking;  /* places: want tasks */
+    struct bitset changed; /* have `changes` */
+    struct tally tally;    /* of all members */
+    uint64_t epoch, next_session;
+    bool view_due;               /* members are to be told how many they are */
+    struct hub_node_view *shown; /* of the last hub_look */
+    struct enrolling enrolling[MAX_ENROLLING];
+    unsigned enrolling_count;
+    uint64_t last_ticket; /* of ADMIT */
 };
 
 /* roll.c: connections and members, found in constant time */

@@ -5,6 +5,8 @@
 #define HUB_ROUND_H
 
 #include "core/fragment.h"
+#include "hub/lengths.h"
+#include "hub/patience.h"
 #include "policies/claims.h"
 #include "policies/policy.h"
 
@@ -21,6 +23,14 @@ struct round_chunk {
     struct round *next; /* the next one that may merge this chunk */
 };
 
+enum round_state {
+    ROUND_OPEN,
+    ROUND_CLOSED,  /* its list is complete */
+    ROUND_JUDGING, /* a STAGED rule is at work */
+    ROUND_SETTLED  /* what is merged is known: chunks may merge, and know who is
+                      awaited */
+};
+
 struct round {
     uint64_t number; /* ordinal of this hub's life */
     const struct policy *policy; /* when it closed */
@@ -29,14 +39,11 @@ struct round {
     unsigned offers; /* of live nodes */
     nanos opened;
     struct fragment part; /* of the model that it merges */
-    bool closed;       /* its list is complete */
-    bool last;         /* the run was ending then */
+    enum round_state state;
+    bool last;         /* the run was ending when it closed */
     bool takes_all;    /* nobody is chosen */
-    bool judging;      /* a STAGED rule is at work */
     bool gives;        /* it is known who gets whose */
-    bool settled;      /* what is merged is known: chunks may merge */
-    bool gathers;      /* its chunks know who is awaited */
-    bool empty;        /* nothing is */
+    bool empty;        /* nothing is merged */
     bool discarded;    /* its run is given up: nothing may be */
     bool told;         /* somebody was, what will be merged of it */
     unsigned *order; /* the policy's, places in list; NULL: not closed */
@@ -48,6 +55,26 @@ struct round {
     struct review *review; /* by other nodes, under way; or NULL */
     struct round_chunk *chunks;
     struct round *next, *former, *next_over; /* over: its chunks are done */
+};
+
+struct rounds {
+    struct round *first, *last; /* under way, oldest first */
+    struct round *open; /* the first that is not closed: none before it is */
+    struct round *over; /* all chunks are done: to be finished, in order */
+    uint64_t opened, done,
+        here;            /* ever; over, of the run, and since this start */
+    unsigned unsettled;  /* are closed, but not settled */
+    unsigned merging;    /* have chunks that are done */
+    unsigned barren;     /* in a row, of which nothing came in time */
+    struct newcomers newcomers;
+    uint64_t iterations; /* of all nodes together, at the last one's close */
+    unsigned rung;       /* of the tournament, from 0 */
+    struct policy contest_policy, final_policy;
+    uint64_t preempted; /* nodes, so far */
+    uint64_t last_review, last_asked;
+    bool too_few, unreviewed;             /* in the last one */
+    bool slow_reviews;                    /* told */
+    double former_lengths[LENGTHS_SLOTS]; /* usual, in a former life; or 0 */
 };
 
 /* rounds.c */

@@ -12,17 +12,17 @@ static struct round *round_open(struct hub *hub)
 {
     struct round *round = need_memory(1, sizeof *round);
 
-    round->chunks = need_memory(hub->chunks, sizeof *round->chunks);
-    round->number = ++hub->next_round;
+    round->chunks = need_memory(hub->centre.count, sizeof *round->chunks);
+    round->number = ++hub->rounds.opened;
     round->opened = hub->now;
-    round->former = hub->last_round;
-    if (hub->last_round)
-        hub->last_round->next = round;
+    round->former = hub->rounds.last;
+    if (hub->rounds.last)
+        hub->rounds.last->next = round;
     else
-        hub->rounds = round;
-    hub->last_round = round;
-    if (!hub->open)
-        hub->open = round;
+        hub->rounds.first = round;
+    hub->rounds.last = round;
+    if (!hub->rounds.open)
+        hub->rounds.open = round;
     return round;
 }
 
@@ -41,7 +41,7 @@ void round_destroy(struct hub *hub, struct round **reference)
 /* It is none of its member's in rounds any more. */
 static void unlink_from_member(struct hub *hub, struct contribution *one)
 {
-    struct contribution **link = &hub->members[one->member]->open;
+    struct contribution **link = &hub->roll.members[one->member]->open;
 
     while (*link != one)
         link = &(*link)->next;
@@ -53,16 +53,16 @@ static void unlink_from_member(struct hub *hub, struct contribution *one)
 /* Takes it out of the list of rounds, and what is in it from its members. */
 static void round_remove(struct hub *hub, struct round *round)
 {
-    if (hub->open == round)
-        hub->open = round->next;
+    if (hub->rounds.open == round)
+        hub->rounds.open = round->next;
     if (round->former)
         round->former->next = round->next;
     else
-        hub->rounds = round->next;
+        hub->rounds.first = round->next;
     if (round->next)
         round->next->former = round->former;
     else
-        hub->last_round = round->former;
+        hub->rounds.last = round->former;
     EACH_OFFER(round, one)
         unlink_from_member(hub, one);
 }
@@ -77,7 +77,7 @@ void round_let_go(struct hub *hub, struct contribution *contribution)
     round->count--;
     memmove((void *)(round->list + at), (void *)(round->list + at + 1),
             (round->count - at) * sizeof *round->list);
-    round->offers -= member_live(hub->members[contribution->member]);
+    round->offers -= member_live(hub->roll.members[contribution->member]);
     unlink_from_member(hub, contribution);
     if (round->count)
         return;
@@ -105,7 +105,7 @@ static void round_add(struct hub *hub, struct round *round,
     member->waiting_count--;
     memmove(member->waiting + place, member->waiting + place + 1,
             (member->waiting_count - place) * sizeof *member->waiting);
-    bitset_set(&hub->waiting, member->place, member->waiting_count > 0);
+    bitset_set(&hub->offers.waiting, member->place, member->waiting_count > 0);
     if (!round->count || contribution->part.stride < round->part.stride)
         round->part = contribution->part;
     round_list(round, contribution);
@@ -135,11 +135,11 @@ static void say_late(struct hub *hub, const struct contribution *contribution)
 {
     uint64_t lag = contribution->candidate.lag, most = hub->config.staleness;
 
-    if (hub->contest || !most || lag <= most ||
+    if (contest_goes_on(hub) || !most || lag <= most ||
         contribution->offer.kind != EXCHANGE_DELTA)
         return;
     effects_note(hub->out, NOTE_DECLINED,
-                 hub->members[contribution->member]->name,
+                 hub->roll.members[contribution->member]->name,
                  "exchange %llu departs from %llu version%s ago, --staleness "
                  "is %llu: it counts for %.2g %%",
                  (unsigned long long)contribution->offer.exchange,
@@ -185,9 +185,9 @@ static unsigned round_passed(const struct hub *hub, const struct round *round)
 {
     unsigned passed = 0;
 
-    for (int i = bitset_next(&hub->waiting, 0); i >= 0;
-         i = bitset_next(&hub->waiting, i + 1)) {
-        const struct member *member = hub->members[i];
+    for (int i = bitset_next(&hub->offers.waiting, 0); i >= 0;
+         i = bitset_next(&hub->offers.waiting, i + 1)) {
+        const struct member *member = hub->roll.members[i];
 
         passed += member_live(member) && !round_has(round, member) &&
                   round_wants(round, member) == member->waiting_count;
@@ -207,12 +207,12 @@ static unsigned round_offered(const struct hub *hub, const struct round *round)
  * of one because nobody has attached yet. */
 static bool may_close(const struct hub *hub, const struct gate_state *state)
 {
-    if (hub->phase >= PHASE_LATE)
+    if (hub->run.phase >= PHASE_LATE)
         return true;
     if (run_is_ending(hub) && gate_gathers(hub) && members_return(hub))
         return false;
     if (!state->live)
-        return !hub->tally.attaching;
+        return !hub->roll.tally.attaching;
     if (run_is_ending(hub) && gate_gathers(hub) && state->offered < state->live)
         return false;
     return hub->policy->gate->closes(state);
@@ -234,21 +234,21 @@ static bool gate_closes(const struct hub *hub, const struct round *round)
         .offered = round_offered(hub, round),
         .required = gate_nodes(hub),
         .waited = hub->now - round->opened,
-        .iterations = hub->tally.iterations - hub->iterations,
+        .iterations = hub->roll.tally.iterations - hub->rounds.iterations,
         .every = hub->config.every,
         .numbers = &hub->policy->numbers,
     };
 
     if ((run_is_ending(hub) || has_last(round)) && state.required > state.live)
         state.required = state.live;
-    return hub->phase != PHASE_STOPPING && round->count &&
+    return hub->run.phase != PHASE_STOPPING && round->count &&
            may_close(hub, &state);
 }
 
 nanos gate_deadline(const struct hub *hub, nanos latest)
 {
     const struct policy *policy = hub->policy;
-    const struct round *round = hub->open;
+    const struct round *round = hub->rounds.open;
 
     if (policy->gate->longest && round) {
         nanos until = round->opened + policy->gate->longest(&policy->numbers);
@@ -263,17 +263,17 @@ nanos gate_deadline(const struct hub *hub, nanos latest)
  * rank order of the members. */
 static void round_try_close(struct hub *hub, struct round *round)
 {
-    if (round->closed || !gate_closes(hub, round))
+    if (round->state != ROUND_OPEN || !gate_closes(hub, round))
         return;
-    round->closed = true;
+    round->state = ROUND_CLOSED;
     round->last = run_is_ending(hub);
-    hub->unsettled++;
+    hub->rounds.unsettled++;
     round->live = members_counted(hub);
     round->usual = lengths_usual(hub, round);
     qsort(round->list, round->count, sizeof *round->list, by_member);
     EACH_OFFER(round, one)
         candidate_fill(hub, one);
-    hub->iterations = hub->tally.iterations;
+    hub->rounds.iterations = hub->roll.tally.iterations;
     contest_choose(hub, round);
     choice_make(hub, round);
     waits_skip(hub, round);
@@ -283,11 +283,11 @@ static void round_try_close(struct hub *hub, struct round *round)
  * that nobody has two votes. */
 static void fill_sync(struct hub *hub, struct member *member)
 {
-    struct round *round = hub->rounds;
+    struct round *round = hub->rounds.first;
     unsigned next = round_wants(round, member);
 
     if (next < member->waiting_count &&
-        !(round && (round->closed || round_has(round, member))))
+        !(round && (round->state != ROUND_OPEN || round_has(round, member))))
         round_add(hub, round ? round : round_open(hub), member, next);
 }
 
@@ -295,9 +295,10 @@ static void fill_sync(struct hub *hub, struct member *member)
  * or each into a round of its own (async). */
 static void rounds_fill(struct hub *hub)
 {
-    for (int i = bitset_next(&hub->waiting, 0); i >= 0 && !hub->fence;
-         i = bitset_next(&hub->waiting, i + 1)) {
-        struct member *member = hub->members[i];
+    for (int i = bitset_next(&hub->offers.waiting, 0);
+         i >= 0 && !hub->memory.fence;
+         i = bitset_next(&hub->offers.waiting, i + 1)) {
+        struct member *member = hub->roll.members[i];
 
         if (member->state == MEMBER_SILENT)
             continue;
@@ -311,8 +312,8 @@ static void rounds_fill(struct hub *hub)
 /* Goes on with rounds whose data have come, or will not come any more. */
 static void rounds_choose(struct hub *hub)
 {
-    for (struct round *round = hub->rounds; round && hub->unsettled;
-         round = round->next)
+    for (struct round *round = hub->rounds.first;
+         round && hub->rounds.unsettled; round = round->next)
         choice_advance(hub, round);
 }
 
@@ -322,13 +323,13 @@ void rounds_settle(struct hub *hub)
 
     rounds_choose(hub);
     rounds_fill(hub);
-    for (struct round *round = hub->open; round; round = next) {
+    for (struct round *round = hub->rounds.open; round; round = next) {
         next = round->next;
-        if (!round->closed)
+        if (round->state == ROUND_OPEN)
             round_try_close(hub, round);
     }
-    while (hub->open && hub->open->closed)
-        hub->open = hub->open->next;
+    while (hub->rounds.open && hub->rounds.open->state != ROUND_OPEN)
+        hub->rounds.open = hub->rounds.open->next;
 }
 
 /* Tells those who got no result what became of their offers. A verdict may
@@ -338,7 +339,7 @@ static void round_tell(struct hub *hub, struct round *round)
     EACH_OFFER(round, contribution) {
         struct member *member = contribution_member(hub, contribution);
 
-        if (member && contribution->answered < hub->chunks)
+        if (member && contribution->answered < hub->centre.count)
             verdicts_tell(hub, member, contribution);
     }
 }
@@ -346,7 +347,7 @@ static void round_tell(struct hub *hub, struct round *round)
 /* The score that its node has told with it. */
 static void told_score(struct hub *hub, const struct contribution *contribution)
 {
-    struct conduct *conduct = &hub->members[contribution->member]->conduct;
+    struct conduct *conduct = &hub->roll.members[contribution->member]->conduct;
 
     if (!contribution->offer.samples || !score_known(contribution->offer.score))
         return;
@@ -359,7 +360,7 @@ static void told_score(struct hub *hub, const struct contribution *contribution)
  * no one alone decides what the centre is judged by. */
 static double told_median(const struct hub *hub)
 {
-    double *list = need_memory((size_t)hub->member_count, sizeof *list);
+    double *list = need_memory((size_t)hub->roll.count, sizeof *list);
     double found = NO_SCORE;
     unsigned count = 0;
 
@@ -367,7 +368,7 @@ static double told_median(const struct hub *hub)
         if (member->conduct.tells)
             list[count++] = member->conduct.told;
     values_sort(list, count);
-    if (count && 2 * count > hub->tally.present)
+    if (count && 2 * count > hub->roll.tally.present)
         found = list[count / 2];
     free(list);
     return found;
@@ -377,17 +378,17 @@ static void round_finish(struct hub *hub, struct round *round)
 {
     unsigned merged = 0;
 
-    hub->version += !round->empty;
-    hub->rounds_done++;
-    hub->rounds_here++;
+    hub->centre.version += !round->empty;
+    hub->rounds.done++;
+    hub->rounds.here++;
     EACH_OFFER(round, one) {
         merged += one->merged > 0;
         waits_judged(hub, one);
         told_score(hub, one);
     }
-    hub->hint = told_median(hub);
+    hub->memory.hint = told_median(hub);
     effects_note(hub->out, NOTE_ROUND, "", "version %llu merged %u of %u",
-                 (unsigned long long)hub->version, merged, round->count);
+                 (unsigned long long)hub->centre.version, merged, round->count);
     waits_barren(hub, round, merged > 0);
     round_tell(hub, round);
     contest_judge(hub, round);
@@ -401,11 +402,11 @@ static void round_finish(struct hub *hub, struct round *round)
 
 void rounds_finish(struct hub *hub)
 {
-    while (hub->over) {
-        struct round *round = hub->over;
+    while (hub->rounds.over) {
+        struct round *round = hub->rounds.over;
 
-        hub->over = round->next_over;
-        hub->merging--;
+        hub->rounds.over = round->next_over;
+        hub->rounds.merging--;
         round_remove(hub, round);
         round_finish(hub, round);
         hub->dirty |= DIRTY_PHASE | DIRTY_MEMORY | DIRTY_ROUNDS;

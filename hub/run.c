@@ -22,19 +22,19 @@ uint64_t hub_chunk_bytes(const struct hub *hub)
 
 nanos hub_time(const struct hub *hub)
 {
-    return hub->former + (hub->begun ? hub->now - hub->started : 0);
+    return hub->run.former + (hub->begun ? hub->now - hub->started : 0);
 }
 
 struct standing hub_standing(const struct hub *hub, unsigned live)
 {
     return (struct standing){.numbers = &hub->policy->numbers,
                              .live = live,
-                             .score = hub->score,
-                             .error = hub->error,
+                             .score = hub->memory.score,
+                             .error = hub->memory.error,
                              .staleness = hub->config.staleness,
-                             .round = hub->rounds_done,
+                             .round = hub->rounds.done,
                              .seed = hub->config.seed,
-                             .pinned = hub->pinned};
+                             .pinned = hub->run.pinned};
 }
 
 /* Once all have been here, the first round is one as any other: a node that has
@@ -43,7 +43,7 @@ unsigned gate_nodes(const struct hub *hub)
 {
     unsigned arrived = 0;
 
-    if (hub->rounds_here)
+    if (hub->rounds.here)
         return 1;
     EACH_MEMBER(hub, member)
         arrived += member->arrived;
@@ -63,17 +63,20 @@ uint64_t contest_every(const struct hub *hub)
         whole = hub->config.iterations / 100;
     if (!hub->config.tournament && whole < LEAST)
         whole = LEAST;
-    return hub->rung < CONTEST_RUNGS - 1 ? (whole + 3) / 4 : (whole + 1) / 2;
+    return hub->rounds.rung < CONTEST_RUNGS - 1 ? (whole + 3) / 4
+                                                : (whole + 1) / 2;
 }
 
 uint32_t offers_fragments(const struct hub *hub)
 {
     uint32_t fragments = hub->config.fragments;
 
-    if (hub->contest || hub->policy->exchange == EXCHANGE_GRADIENT ||
+    if (contest_goes_on(hub) || hub->policy->exchange == EXCHANGE_GRADIENT ||
         fragments < 2)
         return 1;
-    return hub->chunks && hub->chunks < fragments ? hub->chunks : fragments;
+    return hub->centre.count && hub->centre.count < fragments
+               ? hub->centre.count
+               : fragments;
 }
 
 bool centre_is_apart(const struct hub *hub)
@@ -85,8 +88,9 @@ bool centre_is_apart(const struct hub *hub)
 static struct extent extent_in(const struct hub *hub, uint32_t chunk_elements,
                                uint32_t chunk)
 {
-    struct extent extent = extent_of(hub->exempt, hub->schema->elements,
-                                     chunk_elements, chunk);
+    struct extent extent =
+        extent_of(hub->centre.exempt, hub->centre.schema->elements,
+                  chunk_elements, chunk);
 
     extent.scale = hub->config.scale;
     return extent;
@@ -99,15 +103,16 @@ struct extent centre_extent(const struct hub *hub, uint32_t chunk)
 
 struct extent gift_extent(const struct hub *hub, uint32_t chunk)
 {
-    return extent_in(hub, hub->gift.chunk_elements, chunk);
+    return extent_in(hub, hub->centre.gift.chunk_elements, chunk);
 }
 
 uint64_t members_lag(const struct hub *hub, uint64_t base)
 {
-    uint64_t behind = hub->version > base ? hub->version - base : 0;
+    uint64_t behind =
+        hub->centre.version > base ? hub->centre.version - base : 0;
     unsigned live = members_live(hub);
 
-    if (base < hub->back.turned)
+    if (base < hub->memory.back.turned)
         return UINT64_MAX;
     return live && !hub->policy->gate->batch ? behind / live : behind;
 }
@@ -130,27 +135,27 @@ enum start member_first_thing(const struct hub *hub,
 {
     bool same = member->run == hub->config.run && member->run != 0;
 
-    if (hub->phase == PHASE_RECOVERING)
+    if (hub->run.phase == PHASE_RECOVERING)
         return START_HOLD;
     if (member->doubt.asked)
         return START_GIVE;
-    if (hub->contest)
+    if (contest_goes_on(hub))
         return member->lineage ? START_GO : START_HOLD;
-    if (!hub->founded)
+    if (!centre_is_founded(hub))
         return START_HOLD;
     if (centre_is_apart(hub))
         return member->lineage ? START_GO : START_TAKE;
-    if (member->lineage != hub->lineage)
+    if (member->lineage != hub->centre.lineage)
         return START_TAKE;
     if (same && members_may_lag(hub, member->base_version))
         return START_GO;
-    return hub->version == 0 ? START_GO : START_TAKE;
+    return hub->centre.version == 0 ? START_GO : START_TAKE;
 }
 
 bool run_is_ending(const struct hub *hub)
 {
-    return hub->phase >= PHASE_CALLED && hub->phase != PHASE_STOPPING &&
-           hub->phase < PHASE_STOPPED;
+    return hub->run.phase >= PHASE_CALLED && hub->run.phase != PHASE_STOPPING &&
+           hub->run.phase < PHASE_STOPPED;
 }
 
 void hub_job(struct hub *hub, struct job *job)
@@ -186,7 +191,7 @@ void verdict_send(struct hub *hub, struct member *member, uint64_t exchange,
     msg.verdict.first = first;
     msg.verdict.chunks = count;
     msg.verdict.verdict = verdict;
-    msg.verdict.version = hub->version;
+    msg.verdict.version = hub->centre.version;
     member_send(hub, member, &msg);
 }
 

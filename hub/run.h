@@ -4,6 +4,7 @@
 #define HUB_RUN_H
 
 #include "hub/handler.h"
+#include "hub/ledger.h"
 #include "hub/work.h"
 #include "seam/machine.h"
 
@@ -29,6 +30,18 @@ enum { MAX_CHECKPOINTS = 16 /* orders that wait for a save */ };
 /* An order that is answered when this version, or a later one, is saved. */
 struct checkpoint {
     uint64_t ticket, version;
+};
+
+struct run {
+    enum phase phase;
+    bool reached; /* its centre met the goal */
+    nanos last_call, found_until; /* the end waits for a centre; 0: not yet */
+    char reason[MSG_TEXT_BYTES];
+    nanos former;          /* time that it had a hub, in lives before */
+    int pinned; /* member that is the policy's winner by order, or -1 */
+    struct checkpoint checkpoints[MAX_CHECKPOINTS];
+    unsigned checkpoint_count;
+    struct ledger ledger; /* of tasks; without parts: there are none */
 };
 
 void member_send(struct hub *hub, struct member *member,

@@ -66,12 +66,12 @@ static size_t print_turns(const struct hub *hub, char *text, size_t size)
                                  hub->config.policy.merge->name);
     uint32_t first = 0;
 
-    for (unsigned runs = 1; first < hub->chunks; runs++) {
-        uint64_t turn = hub->centre[first].turn, elements = 0;
+    for (unsigned runs = 1; first < hub->centre.count; runs++) {
+        uint64_t turn = hub->centre.chunk[first].turn, elements = 0;
 
-        while (first < hub->chunks &&
-               (runs == TURN_RUNS || hub->centre[first].turn == turn))
-            elements += chunk_length(hub->schema->elements,
+        while (first < hub->centre.count &&
+               (runs == TURN_RUNS || hub->centre.chunk[first].turn == turn))
+            elements += chunk_length(hub->centre.schema->elements,
                                      hub->config.chunk_elements, first++);
         at += (size_t)snprintf(text + at, size - at,
                                " %" PRIu64 " %" PRIu64, elements, turn);
@@ -171,11 +171,11 @@ static size_t print_part(const struct hub *hub, const struct part *part,
                                  part->one->offer.exchange);
     uint32_t own = part->one->part.first;
 
-    for (uint32_t i = 0, first = 0; first < hub->chunks; first = i) {
+    for (uint32_t i = 0, first = 0; first < hub->centre.count; first = i) {
         enum verdict verdict = fate_of(part, first ? first : own);
 
         for (i = first + 1;
-             i < hub->chunks &&
+             i < hub->centre.count &&
              (!is_own(part, i) || fate_of(part, i) == verdict);)
             i++;
         text[at++] = (char)('a' + verdict);
@@ -202,7 +202,7 @@ static size_t room_of_parts(const struct hub *hub, const struct member *member)
     struct parts parts;
 
     parts_list(member, &parts);
-    return parts.count * (PART_BYTES + (size_t)hub->chunks);
+    return parts.count * (PART_BYTES + (size_t)hub->centre.count);
 }
 
 /* ---- the text ---- */
@@ -221,7 +221,7 @@ static size_t print_node(const struct hub *hub, const struct member *member,
     at += print_parts(hub, member, text + at, size - at);
     at += (size_t)snprintf(text + at, size - at, "%s%s",
                            member->drained ? "drained\n" : "",
-                           hub->pinned == member->place ? "pinned\n" : "");
+                           hub->run.pinned == member->place ? "pinned\n" : "");
     if (conduct->term)
         at += (size_t)snprintf(text + at, size - at,
                                "quarantine %" PRIu64 " %" PRIu64 " %" PRIu64
@@ -251,23 +251,23 @@ struct blob *saved_write(struct hub *hub)
     at = (size_t)snprintf(
         text, size,
         "run %" PRIu64 "\nepoch %" PRIu64 "\nversion %" PRIu64
-        "\nlineage %" PRIu64 "\nchunk %" PRIu32
-        "\nexact %" PRIu64 " %" PRIu64 " %" PRIu64 "\nbest %" PRIu64
-        " %.9g\n",
-        hub->config.run, hub->epoch, hub->version, hub->lineage,
-        hub->config.chunk_elements, bits_of(hub->best_score),
-        bits_of(hub->best_measure), bits_of(hub->best_accuracy),
-        hub->best_version, hub->best_score);
-    if (hub->back.turned)
+        "\nlineage %" PRIu64 "\nchunk %" PRIu32 "\nexact %" PRIu64 " %" PRIu64
+        " %" PRIu64 "\nbest %" PRIu64 " %.9g\n",
+        hub->config.run, hub->roll.epoch, hub->centre.version,
+        hub->centre.lineage, hub->config.chunk_elements,
+        bits_of(hub->memory.best_score), bits_of(hub->memory.best_measure),
+        bits_of(hub->memory.best_accuracy), hub->memory.best_version,
+        hub->memory.best_score);
+    if (hub->memory.back.turned)
         at += (size_t)snprintf(text + at, size - at,
-                               "turned %" PRIu64 "\n", hub->back.turned);
+                               "turned %" PRIu64 "\n", hub->memory.back.turned);
     at += print_turns(hub, text + at, size - at);
-    at += (size_t)snprintf(text + at, size - at, "live %" PRIu64
-                           "\ntime %" PRIu64 "\n", (uint64_t)hub->merged_live,
-                           (uint64_t)hub_time(hub));
+    at += (size_t)snprintf(
+        text + at, size - at, "live %" PRIu64 "\ntime %" PRIu64 "\n",
+        (uint64_t)hub->centre.merged_live, (uint64_t)hub_time(hub));
     at += print_lengths(hub, text + at, size - at);
-    if (hub->ledger.parts)
-        at += ledger_print(&hub->ledger, text + at, size - at);
+    if (hub->run.ledger.parts)
+        at += ledger_print(&hub->run.ledger, text + at, size - at);
     EACH_MEMBER(hub, member)
         if (member->state != MEMBER_NOBODY)
             at += print_node(hub, member, text + at, size - at);

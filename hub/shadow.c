@@ -25,7 +25,7 @@ static bool is_kept(const struct hub *hub)
 bool shadow_follows(const struct hub *hub, const struct round *round,
                     uint32_t chunk)
 {
-    return is_kept(hub) && hub->founded && !round->empty &&
+    return is_kept(hub) && centre_is_founded(hub) && !round->empty &&
            fragment_holds(round->part, chunk);
 }
 
@@ -43,7 +43,7 @@ void shadow_drop(struct centre_chunk *centre, uint64_t version)
 
 void shadow_keep(struct hub *hub, const struct round *round, uint32_t chunk)
 {
-    struct centre_chunk *centre = &hub->centre[chunk];
+    struct centre_chunk *centre = &hub->centre.chunk[chunk];
 
     if (!shadow_follows(hub, round, chunk))
         shadow_drop(centre, centre->version + 1);
@@ -53,7 +53,7 @@ void shadow_keep(struct hub *hub, const struct round *round, uint32_t chunk)
 
 void shadow_start(struct hub *hub, const struct work *work, uint32_t chunk)
 {
-    struct centre_chunk *centre = &hub->centre[chunk];
+    struct centre_chunk *centre = &hub->centre.chunk[chunk];
     struct chunk_shade *shade =
         job_make(work, sizeof *shade, hub->pool, SHADE_INPUTS);
     struct job *job = &shade->job;
@@ -69,7 +69,7 @@ void shadow_start(struct hub *hub, const struct work *work, uint32_t chunk)
 /* Where there is no change everybody is sent values: theta itself. */
 void shadow_done(struct hub *hub, uint32_t chunk, const struct job *job)
 {
-    struct centre_chunk *centre = &hub->centre[chunk];
+    struct centre_chunk *centre = &hub->centre.chunk[chunk];
     uint64_t before = centre->since;
 
     shadow_drop(centre, centre->version + 1);
@@ -83,7 +83,7 @@ void shadow_done(struct hub *hub, uint32_t chunk, const struct job *job)
 static uint64_t *holds(const struct hub *hub, struct member *member)
 {
     struct delivery *delivery = &member->delivery;
-    size_t bytes = hub->chunks * sizeof *delivery->holds;
+    size_t bytes = hub->centre.count * sizeof *delivery->holds;
 
     if (delivery->holds)
         return delivery->holds;
@@ -95,7 +95,7 @@ static uint64_t *holds(const struct hub *hub, struct member *member)
 struct blob *shadow_next(const struct hub *hub, const struct member *member,
                          uint32_t chunk)
 {
-    const struct centre_chunk *centre = &hub->centre[chunk];
+    const struct centre_chunk *centre = &hub->centre.chunk[chunk];
     const uint64_t *held = member->delivery.holds;
 
     return centre->change && held && held[chunk] >= centre->before &&
@@ -107,7 +107,7 @@ struct blob *shadow_next(const struct hub *hub, const struct member *member,
 void shadow_shorten(struct hub *hub, struct member *member,
                     struct msg_result *result, struct blob **payload)
 {
-    const struct centre_chunk *centre = &hub->centre[result->chunk];
+    const struct centre_chunk *centre = &hub->centre.chunk[result->chunk];
     uint64_t *held;
 
     if (!is_kept(hub))

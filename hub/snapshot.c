@@ -18,20 +18,20 @@
 /* Whether all chunks have merged the same exchanges. */
 static bool is_complete(const struct hub *hub)
 {
-    if (hub->merging)
+    if (hub->rounds.merging)
         return false;
-    for (uint32_t i = 0; i < hub->chunks; i++)
-        if (hub->centre[i].busy)
+    for (uint32_t i = 0; i < hub->centre.count; i++)
+        if (hub->centre.chunk[i].busy)
             return false;
-    return hub->founded;
+    return centre_is_founded(hub);
 }
 
 /* What "best" means, lower is better: the goal's measure where there is one. */
 static double measure(const struct hub *hub)
 {
-    return hub->config.goal == GOAL_ACCURACY && hub->accuracy >= 0
-               ? 1 - hub->accuracy
-               : hub->score;
+    return hub->config.goal == GOAL_ACCURACY && hub->memory.accuracy >= 0
+               ? 1 - hub->memory.accuracy
+               : hub->memory.score;
 }
 
 /* ---- back to a good version ----
@@ -62,16 +62,16 @@ static double measure(const struct hub *hub)
 static struct blob **snapshot_keep(const struct hub *hub,
                                    const struct input *chunks)
 {
-    struct blob **kept = need_memory(hub->chunks, sizeof(struct blob *));
+    struct blob **kept = need_memory(hub->centre.count, sizeof(struct blob *));
 
-    for (uint32_t i = 0; i < hub->chunks; i++)
+    for (uint32_t i = 0; i < hub->centre.count; i++)
         kept[i] = blob_ref(chunks[i].blob);
     return kept;
 }
 
 static void snapshot_drop(const struct hub *hub, struct blob ***chunks)
 {
-    for (uint32_t i = 0; *chunks && i < hub->chunks; i++)
+    for (uint32_t i = 0; *chunks && i < hub->centre.count; i++)
         blob_unref(&(*chunks)[i]);
     free((void *)*chunks);
     *chunks = NULL;
@@ -79,24 +79,24 @@ static void snapshot_drop(const struct hub *hub, struct blob ***chunks)
 
 static bool is_bad(const struct hub *hub)
 {
-    const struct rollback *good = &hub->back;
-    double worse = hub->score - good->score;
+    const struct rollback *good = &hub->memory.back;
+    double worse = hub->memory.score - good->score;
 
-    if (!isfinite(hub->score))
+    if (!isfinite(hub->memory.score))
         return true;
     return good->in_a_row < IN_A_ROW &&
            worse > hub->policy->numbers.rollback * fabs(good->score) &&
-           worse > ERRORS * hypot(good->error, hub->error);
+           worse > ERRORS * hypot(good->error, hub->memory.error);
 }
 
 void rollback_forget(struct hub *hub)
 {
-    snapshot_drop(hub, &hub->back.chunks);
+    snapshot_drop(hub, &hub->memory.back.chunks);
 }
 
 void snapshot_forget(struct hub *hub)
 {
-    snapshot_drop(hub, &hub->best);
+    snapshot_drop(hub, &hub->memory.best);
     rollback_forget(hub);
 }
 
@@ -105,30 +105,30 @@ void snapshot_forget(struct hub *hub)
 static void rollback_judge(struct hub *hub, uint64_t version,
                            const struct input *chunks)
 {
-    struct rollback *good = &hub->back;
+    struct rollback *good = &hub->memory.back;
 
     if (!(hub->policy->numbers.rollback > 0) || !hub->config.evaluate ||
         good->wanted)
         return;
     if (good->chunks && is_bad(hub)) {
-        hub->back.wanted = true;
+        hub->memory.back.wanted = true;
         return;
     }
-    if (!isfinite(hub->score))
+    if (!isfinite(hub->memory.score))
         return;
     rollback_forget(hub);
     good->in_a_row = 0;
     good->chunks = snapshot_keep(hub, chunks);
     good->version = version;
-    good->score = hub->score;
-    good->accuracy = hub->accuracy;
-    good->error = hub->error;
-    memcpy(good->tasks, hub->back.scored, sizeof good->tasks);
+    good->score = hub->memory.score;
+    good->accuracy = hub->memory.accuracy;
+    good->error = hub->memory.error;
+    memcpy(good->tasks, hub->memory.back.scored, sizeof good->tasks);
 }
 
 enum status rollback_order(struct hub *hub, struct why *why)
 {
-    struct rollback *good = &hub->back;
+    struct rollback *good = &hub->memory.back;
 
     if (!hub->config.evaluate)
         return because(why, STATUS_CONFIG,
@@ -139,7 +139,7 @@ enum status rollback_order(struct hub *hub, struct why *why)
                        "--rollback 0 keeps no version to go back to");
     if (!good->chunks)
         return because(why, STATUS_AGAIN, "no version has been scored yet");
-    if (good->version == hub->version && !hub->merging)
+    if (good->version == hub->centre.version && !hub->rounds.merging)
         return because(why, STATUS_AGAIN,
                        "version %llu, the centre's, is the last good one",
                        (unsigned long long)good->version);
@@ -152,12 +152,12 @@ enum status rollback_order(struct hub *hub, struct why *why)
  * its next offer, whose base is behind `turned`. */
 static void replace_all(struct hub *hub)
 {
-    hub->back.turned = hub->version;
+    hub->memory.back.turned = hub->centre.version;
     rounds_discard(hub);
     EACH_MEMBER(hub, member) {
         member->trial = (struct trial){.score = NO_SCORE};
         if (!member_is_here(member) || member->finished ||
-            hub->phase == PHASE_CLOSING || member->start != START_GO ||
+            hub->run.phase == PHASE_CLOSING || member->start != START_GO ||
             member->takes)
             continue;
         delivery_clear(&member->delivery);
@@ -168,47 +168,49 @@ static void replace_all(struct hub *hub)
 
 static void restore_centre(struct hub *hub)
 {
-    for (uint32_t i = 0; i < hub->chunks; i++) {
-        struct centre_chunk *chunk = &hub->centre[i];
+    for (uint32_t i = 0; i < hub->centre.count; i++) {
+        struct centre_chunk *chunk = &hub->centre.chunk[i];
 
         blob_unref(&chunk->theta);
-        chunk->theta = blob_ref(hub->back.chunks[i]);
+        chunk->theta = blob_ref(hub->memory.back.chunks[i]);
         for (unsigned j = 0; j < POLICY_PLANES; j++)
             blob_unref(&chunk->plane[j]);
         chunk->changed = ++chunk->version;
         shadow_drop(chunk, chunk->version);
     }
-    hub->version++;
-    if (hub->ledger.parts)
-        (void)ledger_read(&hub->ledger, hub->back.tasks);
+    hub->centre.version++;
+    if (hub->run.ledger.parts)
+        (void)ledger_read(&hub->run.ledger, hub->memory.back.tasks);
 }
 
 /* Whoever dies now must not go on from the bad one: it is saved, too. */
 static void settle_scores(struct hub *hub)
 {
-    hub->score = hub->back.score;
-    hub->accuracy = hub->back.accuracy;
-    hub->error = hub->back.error;
-    hub->back.version = hub->scored_version = hub->version;
-    hub->back.wanted = hub->back.ordered = hub->want_evaluate = false;
-    hub->want_save = hub->config.save != NULL;
+    hub->memory.score = hub->memory.back.score;
+    hub->memory.accuracy = hub->memory.back.accuracy;
+    hub->memory.error = hub->memory.back.error;
+    hub->memory.back.version = hub->memory.scored_version = hub->centre.version;
+    hub->memory.back.wanted = hub->memory.back.ordered =
+        hub->memory.want_evaluate = false;
+    hub->memory.want_save = hub->config.save != NULL;
 }
 
 static void rollback_do(struct hub *hub)
 {
-    uint64_t bad = hub->version;
+    uint64_t bad = hub->centre.version;
     char why[32] = "by order";
 
-    if (!hub->back.ordered)
-        (void)snprintf(why, sizeof why, "loss %.4g", hub->score);
+    if (!hub->memory.back.ordered)
+        (void)snprintf(why, sizeof why, "loss %.4g", hub->memory.score);
     restore_centre(hub);
-    hub->back.count++;
-    hub->back.in_a_row += !hub->back.ordered;
-    effects_note(hub->out, NOTE_ROLLED_BACK, "",
-                 "%s at version %llu: version %llu is version %llu again, "
-                 "loss %.4g",
-                 why, (unsigned long long)bad, (unsigned long long)hub->version,
-                 (unsigned long long)hub->back.version, hub->back.score);
+    hub->memory.back.count++;
+    hub->memory.back.in_a_row += !hub->memory.back.ordered;
+    effects_note(
+        hub->out, NOTE_ROLLED_BACK, "",
+        "%s at version %llu: version %llu is version %llu again, "
+        "loss %.4g",
+        why, (unsigned long long)bad, (unsigned long long)hub->centre.version,
+        (unsigned long long)hub->memory.back.version, hub->memory.back.score);
     settle_scores(hub);
     if (!centre_is_apart(hub))
         replace_all(hub);
@@ -219,23 +221,23 @@ static void rollback_do(struct hub *hub)
 static void keep_best(struct hub *hub, uint64_t version,
                       const struct input *chunks)
 {
-    snapshot_drop(hub, &hub->best);
-    hub->best = snapshot_keep(hub, chunks);
-    hub->best_measure = measure(hub);
-    hub->best_score = hub->score;
-    hub->best_accuracy = hub->accuracy;
-    hub->best_version = version;
+    snapshot_drop(hub, &hub->memory.best);
+    hub->memory.best = snapshot_keep(hub, chunks);
+    hub->memory.best_measure = measure(hub);
+    hub->memory.best_score = hub->memory.score;
+    hub->memory.best_accuracy = hub->memory.accuracy;
+    hub->memory.best_version = version;
     effects_note(hub->out, NOTE_BEST, "", "version %llu, loss %.4f",
-                 (unsigned long long)version, hub->best_score);
+                 (unsigned long long)version, hub->memory.best_score);
 }
 
 /* Of the centre as it is. */
 static void fill(const struct hub *hub, struct job *job, const void *context)
 {
-    for (uint32_t i = 0; i < hub->chunks; i++)
-        job->in[i].blob = blob_ref(hub->centre[i].theta);
+    for (uint32_t i = 0; i < hub->centre.count; i++)
+        job->in[i].blob = blob_ref(hub->centre.chunk[i].theta);
     job->context = context;
-    job->extent.elements = (size_t)hub->schema->elements;
+    job->extent.elements = (size_t)hub->centre.schema->elements;
 }
 
 void snapshot_scored(struct hub *hub, struct job *job)
@@ -243,28 +245,28 @@ void snapshot_scored(struct hub *hub, struct job *job)
     const struct score_job *scored = (struct score_job *)job;
     uint64_t version = scored->version;
 
-    hub->evaluating = false;
+    hub->memory.evaluating = false;
     hub->dirty |= DIRTY_PHASE | DIRTY_MEMORY;
-    if (job->id < hub->first_score)
+    if (job->id < hub->memory.first_score)
         return;
-    hub->scored_version = version;
+    hub->memory.scored_version = version;
     if (job->status != STATUS_OK) {
         effects_note(hub->out, NOTE_SCORED, "", "scoring failed: %s",
                      status_words(job->status));
         return;
     }
-    hub->score = scored->loss;
-    hub->accuracy = scored->accuracy;
-    hub->error = scored->error;
-    if (hub->accuracy >= 0)
+    hub->memory.score = scored->loss;
+    hub->memory.accuracy = scored->accuracy;
+    hub->memory.error = scored->error;
+    if (hub->memory.accuracy >= 0)
         effects_note(hub->out, NOTE_SCORED, "",
                      "version %llu: loss %.9g, test accuracy %.2f %%",
-                     (unsigned long long)version, hub->score,
-                     100 * hub->accuracy);
+                     (unsigned long long)version, hub->memory.score,
+                     100 * hub->memory.accuracy);
     else
         effects_note(hub->out, NOTE_SCORED, "", "version %llu: loss %.9g",
-                     (unsigned long long)version, hub->score);
-    if (measure(hub) < hub->best_measure)
+                     (unsigned long long)version, hub->memory.score);
+    if (measure(hub) < hub->memory.best_measure)
         keep_best(hub, version, job->in);
     rollback_judge(hub, version, job->in);
 }
@@ -288,26 +290,26 @@ static void score_start(struct hub *hub)
     const struct work *evaluate = hub->config.evaluate;
     struct score_job *score =
         job_make(evaluate ? evaluate : &work_hint, sizeof *score, hub->pool,
-                 hub->chunks);
+                 hub->centre.count);
 
     fill(hub, &score->job, hub->config.evaluate_context);
-    score->version = hub->version;
-    score->loss = hub->hint;
+    score->version = hub->centre.version;
+    score->loss = hub->memory.hint;
     score->accuracy = -1;
-    if (hub->ledger.parts)
-        (void)ledger_print(&hub->ledger, hub->back.scored,
-                           sizeof hub->back.scored);
-    hub->want_evaluate = false;
-    hub->next_evaluate = hub->now + hub->config.evaluate_interval;
-    hub->evaluating = true;
+    if (hub->run.ledger.parts)
+        (void)ledger_print(&hub->run.ledger, hub->memory.back.scored,
+                           sizeof hub->memory.back.scored);
+    hub->memory.want_evaluate = false;
+    hub->memory.next_evaluate = hub->now + hub->config.evaluate_interval;
+    hub->memory.evaluating = true;
     hub_job(hub, &score->job);
 }
 
 /* Planes to be saved: none as long as no chunk has any. */
 static unsigned planes_moved(const struct hub *hub)
 {
-    for (uint32_t i = 0; i < hub->chunks; i++)
-        if (hub->centre[i].plane[0])
+    for (uint32_t i = 0; i < hub->centre.count; i++)
+        if (hub->centre.chunk[i].plane[0])
             return hub_planes(hub);
     return 0;
 }
@@ -316,7 +318,7 @@ static unsigned planes_moved(const struct hub *hub)
 static uint32_t add_chunks(const struct hub *hub, struct job *job,
                            struct blob *const *chunks, uint32_t at)
 {
-    for (uint32_t i = 0; i < hub->chunks; i++)
+    for (uint32_t i = 0; i < hub->centre.count; i++)
         job->in[at++].blob = blob_ref(chunks[i]);
     return at;
 }
@@ -324,28 +326,28 @@ static uint32_t add_chunks(const struct hub *hub, struct job *job,
 static void save_start(struct hub *hub)
 {
     unsigned planes = planes_moved(hub);
-    unsigned vectors = planes + (hub->best ? 1 : 0);
+    unsigned vectors = planes + (hub->memory.best ? 1 : 0);
     struct save_job *save =
         job_make(hub->config.save, sizeof *save, hub->pool,
-                 (1 + vectors) * hub->chunks + 1);
+                 (1 + vectors) * hub->centre.count + 1);
     struct job *job = &save->job;
-    uint32_t at = hub->chunks;
+    uint32_t at = hub->centre.count;
 
     fill(hub, job, hub->config.save_context);
-    save->version = hub->version;
+    save->version = hub->centre.version;
     save->planes = planes;
-    save->over = hub->phase == PHASE_CLOSING;
-    save->has_best = hub->best != NULL;
-    save->best_version = hub->best_version;
+    save->over = hub->run.phase == PHASE_CLOSING;
+    save->has_best = hub->memory.best != NULL;
+    save->best_version = hub->memory.best_version;
     for (unsigned plane = 0; plane < planes; plane++)
-        for (uint32_t i = 0; i < hub->chunks; i++)
-            job->in[at++].blob = blob_ref(hub->centre[i].plane[plane]);
-    if (hub->best)
-        at = add_chunks(hub, job, hub->best, at);
+        for (uint32_t i = 0; i < hub->centre.count; i++)
+            job->in[at++].blob = blob_ref(hub->centre.chunk[i].plane[plane]);
+    if (hub->memory.best)
+        at = add_chunks(hub, job, hub->memory.best, at);
     job->in[at].blob = saved_write(hub);
-    hub->want_save = false;
-    hub->saving = true;
-    hub->next_save = hub->now + hub->config.save_interval;
+    hub->memory.want_save = false;
+    hub->memory.saving = true;
+    hub->memory.next_save = hub->now + hub->config.save_interval;
     hub_job(hub, job);
     keeping_saved(hub);
 }
@@ -353,30 +355,32 @@ static void save_start(struct hub *hub)
 /* What the centre as it is now is wanted for; it is complete. */
 static void take_now(struct hub *hub)
 {
-    if (hub->want_evaluate && !hub->evaluating)
+    if (hub->memory.want_evaluate && !hub->memory.evaluating)
         score_start(hub);
-    if (hub->want_save && !hub->saving)
+    if (hub->memory.want_save && !hub->memory.saving)
         save_start(hub);
     keeping_start(hub);
 }
 
 void snapshot_settle(struct hub *hub)
 {
-    bool wanted, fenced = hub->fence;
+    bool wanted, fenced = hub->memory.fence;
 
-    if (hub->back.wanted && !hub->evaluating && is_complete(hub))
+    if (hub->memory.back.wanted && !hub->memory.evaluating && is_complete(hub))
         rollback_do(hub);
-    wanted = hub->want_evaluate || hub->want_save || hub->back.wanted ||
-             hub->keeping.wanted;
+    wanted = hub->memory.want_evaluate || hub->memory.want_save ||
+             hub->memory.back.wanted || hub->memory.keeping.wanted;
     if (is_complete(hub)) {
         take_now(hub);
         wanted = false;
     }
     /* Last offers do not wait for one of them that never comes: what is saved
      * at the end has them all. */
-    wanted &= hub->founded && (!run_is_ending(hub) || hub->back.wanted);
-    hub->fence = hub->phase >= PHASE_STOPPING || hub->keeping.first || wanted;
-    if (fenced && !hub->fence)
+    wanted &= centre_is_founded(hub) &&
+              (!run_is_ending(hub) || hub->memory.back.wanted);
+    hub->memory.fence =
+        hub->run.phase >= PHASE_STOPPING || hub->memory.keeping.first || wanted;
+    if (fenced && !hub->memory.fence)
         hub->dirty |= DIRTY_ROUNDS;
 }
 
@@ -384,43 +388,44 @@ void snapshot_tick(struct hub *hub)
 {
     const struct hub_config *config = &hub->config;
 
-    if (!hub->founded || hub->phase >= PHASE_STOPPING ||
-        hub->phase == PHASE_RECOVERING)
+    if (!centre_is_founded(hub) || hub->run.phase >= PHASE_STOPPING ||
+        hub->run.phase == PHASE_RECOVERING)
         return;
     keeping_tick(hub);
-    if (!hub->evaluating && hub->now >= hub->next_evaluate &&
-        hub->scored_version != hub->version &&
-        (config->evaluate || hub->hint < NO_SCORE))
-        hub->want_evaluate = true;
-    if (config->save && !hub->saving && hub->now >= hub->next_save &&
-        hub->saved_version != hub->version)
-        hub->want_save = true;
+    if (!hub->memory.evaluating && hub->now >= hub->memory.next_evaluate &&
+        hub->memory.scored_version != hub->centre.version &&
+        (config->evaluate || hub->memory.hint < NO_SCORE))
+        hub->memory.want_evaluate = true;
+    if (config->save && !hub->memory.saving &&
+        hub->now >= hub->memory.next_save &&
+        hub->memory.saved_version != hub->centre.version)
+        hub->memory.want_save = true;
     hub->dirty |= DIRTY_MEMORY;
 }
 
 void snapshot_unscored(struct hub *hub)
 {
-    snapshot_drop(hub, &hub->best);
-    hub->first_score = hub->next_job;
-    hub->scored_version = NO_VERSION;
-    hub->best_version = 0;
-    hub->hint = hub->score = NO_SCORE;
-    hub->best_score = hub->best_measure = NO_SCORE;
-    hub->accuracy = hub->best_accuracy = -1;
-    hub->error = 0;
+    snapshot_drop(hub, &hub->memory.best);
+    hub->memory.first_score = hub->next_job;
+    hub->memory.scored_version = NO_VERSION;
+    hub->memory.best_version = 0;
+    hub->memory.hint = hub->memory.score = NO_SCORE;
+    hub->memory.best_score = hub->memory.best_measure = NO_SCORE;
+    hub->memory.accuracy = hub->memory.best_accuracy = -1;
+    hub->memory.error = 0;
 }
 
 /* The last save is tried again: a full disk may be cleared. Returns what
  * happens next. */
 static const char *last_failed(struct hub *hub)
 {
-    if (!hub->save_until) {
-        hub->save_until = hub->now + LAST_SAVES;
-        hub->say_failure = 0;
+    if (!hub->memory.save_until) {
+        hub->memory.save_until = hub->now + LAST_SAVES;
+        hub->memory.say_failure = 0;
     }
-    hub->next_save = hub->now + SAVE_AGAIN;
-    hub->unsaved = hub->now >= hub->save_until;
-    return hub->unsaved ? "given up" : "tried again for up to 30 s";
+    hub->memory.next_save = hub->now + SAVE_AGAIN;
+    hub->memory.unsaved = hub->now >= hub->memory.save_until;
+    return hub->memory.unsaved ? "given up" : "tried again for up to 30 s";
 }
 
 /* The same again and again is said now and then, with how often. */
@@ -429,51 +434,52 @@ static void save_failed(struct hub *hub, const struct save_job *save)
     const struct job *job = &save->job;
     const char *words = job->out[0] ? (const char *)job->out[0]->bytes
                                     : status_words(job->status);
-    const char *next = hub->phase >= PHASE_STOPPING
+    const char *next = hub->run.phase >= PHASE_STOPPING
                            ? last_failed(hub)
                            : "serving goes on, and saving is tried again";
     char times[32] = "";
 
-    hub->saves_failed++;
-    if (strcmp(words, hub->save_failure.text) != 0)
-        hub->say_failure = 0;
-    explain(&hub->save_failure, "%s", words);
-    if (hub->now < hub->say_failure && !hub->unsaved)
+    hub->memory.saves_failed++;
+    if (strcmp(words, hub->memory.save_failure.text) != 0)
+        hub->memory.say_failure = 0;
+    explain(&hub->memory.save_failure, "%s", words);
+    if (hub->now < hub->memory.say_failure && !hub->memory.unsaved)
         return;
-    hub->say_failure = hub->now + SAY_SAVE_FAILURE;
-    if (hub->saves_failed > 1)
+    hub->memory.say_failure = hub->now + SAY_SAVE_FAILURE;
+    if (hub->memory.saves_failed > 1)
         (void)snprintf(times, sizeof times, ", %u saves in a row",
-                       hub->saves_failed);
+                       hub->memory.saves_failed);
     effects_note(hub->out, NOTE_SAVE_FAILED, "", "version %llu: %s; %s%s",
-                 (unsigned long long)save->version, hub->save_failure.text,
-                 next, times);
+                 (unsigned long long)save->version,
+                 hub->memory.save_failure.text, next, times);
 }
 
 static void save_went_well(struct hub *hub, const struct save_job *save)
 {
     uint64_t version = save->version;
 
-    hub->saved_version = version;
-    hub->save_until = hub->say_failure = 0;
-    if (save->has_best && save->best_version == hub->best_version)
-        snapshot_drop(hub, &hub->best);
-    if (hub->saves_failed)
+    hub->memory.saved_version = version;
+    hub->memory.save_until = hub->memory.say_failure = 0;
+    if (save->has_best && save->best_version == hub->memory.best_version)
+        snapshot_drop(hub, &hub->memory.best);
+    if (hub->memory.saves_failed)
         effects_note(hub->out, NOTE_SAVED, "",
                      "version %llu: saving works again, after %u save%s that "
-                     "failed", (unsigned long long)version, hub->saves_failed,
-                     plural(hub->saves_failed));
+                     "failed",
+                     (unsigned long long)version, hub->memory.saves_failed,
+                     plural(hub->memory.saves_failed));
     else
         effects_note(hub->out, NOTE_SAVED, "", "version %llu",
                      (unsigned long long)version);
-    hub->saves_failed = 0;
-    hub->save_failure.text[0] = '\0';
+    hub->memory.saves_failed = 0;
+    hub->memory.save_failure.text[0] = '\0';
 }
 
 void snapshot_saved(struct hub *hub, struct job *job)
 {
     const struct save_job *save = (struct save_job *)job;
 
-    hub->saving = false;
+    hub->memory.saving = false;
     if (job->status == STATUS_OK)
         save_went_well(hub, save);
     else

@@ -9,6 +9,10 @@
  *     run.h       its phase, goal, tasks, orders; guest: ledger.h
  *     memory.h    what survives this hub; guest: saved.h
  *
+ * Each has a part of struct hub, which its files write; what others write there
+ * are facts of its own that they record (a phase, a wish to save, a founder
+ * that is gone) and what a saved state says.
+ *
  * A handler, the end of a job and a tick record facts, and mark what has to be
  * looked at again (enum dirty). What follows from the facts is the settle
  * pass's, in hub.c, and nobody else's. */
@@ -50,97 +54,28 @@ struct hub {
     const struct policy *policy; /* in force: a tournament has its own */
     struct pool *pool;
     struct effects *out; /* of the step under way */
-    nanos now, started, former, next_tick; /* former: of lives before */
+    nanos now, started, next_tick;
+    nanos began, finished; /* the first round, and all; 0: not yet */
+    nanos waited;          /* until when patience has been counted */
     bool begun;
     unsigned dirty; /* enum dirty; nothing between steps */
-    uint64_t epoch, next_job, next_session;
-    uint64_t jobs; /* under way */
-
-    bool contest;  /* the tournament goes on */
-    unsigned rung; /* of it, from 0 */
-    struct policy contest_policy, final_policy;
-    uint64_t preempted; /* nodes, so far */
-    uint64_t iterations; /* of all nodes together, at the last round's close */
-
-    struct flow flow;
-    struct newcomers newcomers;
+    uint64_t next_job, jobs; /* jobs: under way */
     struct coordinator *coordinator; /* of collectives; knows its own peers */
-    struct index peers;       /* struct peer, by id; strangers included */
-    struct peer *spare_peers; /* gone, to be used again */
-    struct peer *strangers, *last_stranger; /* oldest first (strangers.c) */
-    struct member **members;  /* in the order they came */
-    int member_count, member_room;
-    struct index uuids, sessions, known; /* member, member; names of keys */
-    struct bitset waiting, asking; /* places: have offers that wait; want
-                                      tasks */
-    struct bitset changed, stirred; /* have `changes`; may be sent something */
-    struct tally tally;           /* of all members */
-    bool view_due;                /* members are to be told how many they are */
-    struct hub_node_view *shown;  /* of the last hub_look */
 
-    struct schema *schema;
-    struct exempt *exempt; /* of the schema */
-    uint64_t lineage;
-    bool founded;
-    int founder; /* member that sends parameters, new or kept, or -1 */
-    struct gift gift; /* those */
-    nanos founding, founding_said; /* since when that is; 0: not yet */
-    uint32_t chunks;
-    struct centre_chunk *centre;
-    uint64_t version, rounds_done, rounds_here; /* here: since this start */
-    struct round *rounds, *last_round; /* under way, oldest first */
-    struct round *open;  /* the first that is not closed: none before it is */
-    struct round *over;  /* all chunks are done: to be finished, in order */
-    unsigned unsettled;  /* rounds that are closed, but not settled */
-    unsigned merging;    /* rounds with chunks that are done */
-    unsigned barren;     /* rounds in a row of which nothing came in time */
-    nanos waited;        /* until when patience has been counted */
-    struct bitset ready; /* chunks that a round may merge */
-    uint64_t next_round;
-    bool fence; /* no new rounds until a snapshot is taken */
-
-    bool saving, evaluating, want_save, want_evaluate, unsaved; /* given up */
-    nanos next_save, next_evaluate;
-    uint64_t saved_version, scored_version; /* NO_VERSION: none yet */
-    nanos save_until; /* the last save is tried again; 0: it has not failed */
-    unsigned saves_failed; /* in a row; */
-    nanos say_failure;     /* not said again before */
-    struct why save_failure;
-    uint64_t first_score; /* no job before this one tells of this run */
-    unsigned merged_live; /* nodes that made the last round, ever */
-    double former_lengths[LENGTHS_SLOTS]; /* usual, in a former life; or 0 */
-    double hint; /* mean training loss that the last round's nodes reported */
-    double score, accuracy, error;
-    double best_score, best_accuracy, best_measure;
-    uint64_t best_version;
-    struct blob **best; /* the best centre until it is saved, or NULL */
-    struct rollback back;
-    struct keeping keeping;
-    struct recovery recovery;
-
-    enum phase phase;
-    bool reached; /* its centre met the goal */
-    nanos last_call, found_until; /* the end waits for a centre; 0: not yet */
-    char reason[MSG_TEXT_BYTES];
-    uint64_t verdicts[VERDICT_COUNT], offered_chunks;
-
-    int pinned; /* member that is the policy's winner by order, or -1 */
-    struct enrolling enrolling[MAX_ENROLLING];
-    unsigned enrolling_count;
-    struct checkpoint checkpoints[MAX_CHECKPOINTS];
-    unsigned checkpoint_count;
-    uint64_t last_ticket, last_review, last_asked; /* of ADMIT; of reviews */
-    bool too_few, unreviewed; /* in the last round */
-    bool slow_reviews;        /* told */
-    struct ledger ledger; /* of tasks; without parts: there are none */
-    nanos began, finished; /* the first round, and all; 0: not yet */
+    struct roll roll;
+    struct offers offers;
+    struct rounds rounds;
+    struct centre centre;
+    struct flow flow;
+    struct run run;
+    struct memory memory;
 };
 
 /* The member at the next place, NULL behind the last; and the next one whose
  * control connection is there. */
 static inline struct member *member_after(const struct hub *hub, int place)
 {
-    return place + 1 < hub->member_count ? hub->members[place + 1] : NULL;
+    return place + 1 < hub->roll.count ? hub->roll.members[place + 1] : NULL;
 }
 
 static inline struct member *here_after(const struct hub *hub, int place)
@@ -152,14 +87,26 @@ static inline struct member *here_after(const struct hub *hub, int place)
     return member;
 }
 
-/* Loops over all members; over those that are here; over the contributions of
- * a round. */
+static inline bool centre_is_founded(const struct hub *hub)
+{
+    return hub->centre.founding == FOUNDING_DONE;
+}
+
+static inline bool contest_goes_on(const struct hub *hub)
+{
+    return hub->centre.founding == FOUNDING_CONTEST;
+}
+
+/* Loops over all members; over those that are here; over the rounds under way;
+ * over the contributions of one. */
 #define EACH_MEMBER(hub, one)                                                \
     for (struct member *one = member_after(hub, -1); one;                    \
          one = member_after(hub, one->place))
 #define EACH_HERE(hub, one)                                                  \
     for (struct member *one = here_after(hub, -1); one;                      \
          one = here_after(hub, one->place))
+#define EACH_ROUND(hub, one)                                                 \
+    for (struct round *one = (hub)->rounds.first; one; one = one->next)
 #define EACH_OFFER(round, one)                                               \
     for (struct contribution **one##_at = (round)->list, *one;               \
          one##_at - (round)->list < (ptrdiff_t)(round)->count &&             \

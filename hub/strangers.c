@@ -29,7 +29,7 @@ void strangers_tick(struct hub *hub)
     struct peer *peer;
     unsigned cut = 0;
 
-    while (cut < CUT_AT_ONCE && (peer = hub->strangers) != NULL &&
+    while (cut < CUT_AT_ONCE && (peer = hub->roll.strangers) != NULL &&
            hub->now - peer->since >= STRANGER_MOST) {
         stranger_leaves(hub, peer);
         if (is_nobodys(hub, peer)) {
@@ -66,7 +66,8 @@ void peer_joins(struct hub *hub, const struct event *event)
         return;
     }
     effects_note(hub->out, NOTE_REFUSED, "",
-                 "too many connections (%u); one was cut", hub->peers.count);
+                 "too many connections (%u); one was cut",
+                 hub->roll.peers.count);
     effects_drop(hub->out, event->peer);
 }
 
@@ -83,14 +84,14 @@ void peer_leaves(struct hub *hub, peer_id id)
         return;
     place = peer->member;
     peer_remove(hub, peer);
-    if (place < 0 || hub->phase >= PHASE_ENDED)
+    if (place < 0 || hub->run.phase >= PHASE_ENDED)
         return;
     if (peer->state == PEER_MEMBER_BULK) {
-        hub->members[place]->bulk = PEER_NONE;
-        hub->members[place]->bulk_lost = hub->now;
-        member_recount(hub, hub->members[place]);
+        hub->roll.members[place]->bulk = PEER_NONE;
+        hub->roll.members[place]->bulk_lost = hub->now;
+        member_recount(hub, hub->roll.members[place]);
     } else {
-        member_gone(hub, hub->members[place], "connection lost", false);
+        member_gone(hub, hub->roll.members[place], "connection lost", false);
     }
 }
 

@@ -11,7 +11,7 @@ static bool may_have_tasks(const struct member *member)
 static void room_is(struct hub *hub, struct member *member, uint32_t tasks)
 {
     member->asks = tasks;
-    bitset_set(&hub->asking, member->place, tasks > 0);
+    bitset_set(&hub->roll.asking, member->place, tasks > 0);
 }
 
 static void give(struct hub *hub, struct member *member,
@@ -23,7 +23,7 @@ static void give(struct hub *hub, struct member *member,
     msg.task.task = task->id;
     msg.task.epoch = task->epoch;
     msg.task.part = task->part;
-    msg.task.parts = hub->ledger.parts;
+    msg.task.parts = hub->run.ledger.parts;
     member_send(hub, member, &msg);
 }
 
@@ -33,14 +33,14 @@ static void give_all(struct hub *hub)
     bool gave = !run_is_ending(hub);
     struct task task;
 
-    while (gave && hub->ledger.count[TASK_TODO]) {
+    while (gave && hub->run.ledger.count[TASK_TODO]) {
         gave = false;
-        for (int i = bitset_next(&hub->asking, 0); i >= 0;
-             i = bitset_next(&hub->asking, i + 1)) {
-            struct member *member = hub->members[i];
+        for (int i = bitset_next(&hub->roll.asking, 0); i >= 0;
+             i = bitset_next(&hub->roll.asking, i + 1)) {
+            struct member *member = hub->roll.members[i];
 
             if (!may_have_tasks(member) ||
-                !ledger_take(&hub->ledger, (unsigned)i, hub->now, &task))
+                !ledger_take(&hub->run.ledger, (unsigned)i, hub->now, &task))
                 continue;
             give(hub, member, &task);
             gave = true;
@@ -60,7 +60,7 @@ void hub_on_room(struct hub *hub, const struct incoming *in)
 
 void hub_on_report(struct hub *hub, const struct incoming *in)
 {
-    (void)ledger_report(&hub->ledger, (unsigned)in->member->place,
+    (void)ledger_report(&hub->run.ledger, (unsigned)in->member->place,
                         in->msg->report.task, in->msg->report.done);
     hub->dirty |= DIRTY_PHASE;
     give_all(hub);
@@ -68,7 +68,7 @@ void hub_on_report(struct hub *hub, const struct incoming *in)
 
 void tasks_withdraw(struct hub *hub, struct member *member)
 {
-    if (ledger_lost(&hub->ledger, (unsigned)member->place))
+    if (ledger_lost(&hub->run.ledger, (unsigned)member->place))
         give_all(hub);
 }
 
@@ -80,6 +80,6 @@ void tasks_lost(struct hub *hub, struct member *member)
 
 void tasks_tick(struct hub *hub)
 {
-    (void)ledger_expire(&hub->ledger, hub->now);
+    (void)ledger_expire(&hub->run.ledger, hub->now);
     give_all(hub);
 }

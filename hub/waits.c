@@ -46,8 +46,9 @@ static double upload_rate(const struct member *member)
 bool waits_for(const struct hub *hub, const struct round *round,
                const struct member *member)
 {
-    return !round->closed && gate_gathers(hub) && member_live(member) &&
-           !member->waiting_count && !round_has(round, member);
+    return round->state == ROUND_OPEN && gate_gathers(hub) &&
+           member_live(member) && !member->waiting_count &&
+           !round_has(round, member);
 }
 
 static bool is_fetching(const struct member *member)
@@ -106,11 +107,11 @@ static nanos awaited_since(const struct hub *hub, const struct round *round,
 
 static void look_at_offers(struct hub *hub, nanos span)
 {
-    const struct round *round = hub->open;
+    const struct round *round = hub->rounds.open;
     struct usual steps, fetch;
 
-    if (!round || round->closed || !round->count || run_is_ending(hub) ||
-        members_live(hub) < gate_nodes(hub))
+    if (!round || round->state != ROUND_OPEN || !round->count ||
+        run_is_ending(hub) || members_live(hub) < gate_nodes(hub))
         return;
     steps = usual_of(hub, steps_time);
     fetch = usual_of(hub, fetch_time);
@@ -128,7 +129,7 @@ static void look_at_offers(struct hub *hub, nanos span)
 
 bool waits_uploads(const struct hub *hub, const struct contribution *one)
 {
-    return one->granted && one->delivered < hub->chunks;
+    return one->granted && one->delivered < hub->centre.count;
 }
 
 static unsigned uploads(const struct hub *hub, const struct round *round)
@@ -144,7 +145,7 @@ static unsigned all_uploads(const struct hub *hub)
 {
     unsigned count = 0;
 
-    for (const struct round *round = hub->rounds; round; round = round->next)
+    EACH_ROUND(hub, round)
         count += uploads(hub, round);
     return count;
 }
@@ -172,8 +173,8 @@ static bool is_last(const struct hub *hub, const struct contribution *slow)
 {
     bool some = false;
 
-    for (int i = 0; i < hub->member_count && hub->fence; i++) {
-        const struct member *member = hub->members[i];
+    for (int i = 0; i < hub->roll.count && hub->memory.fence; i++) {
+        const struct member *member = hub->roll.members[i];
         const struct contribution *one = oldest_upload(hub, member);
 
         if (i == slow->member ? one != slow
@@ -195,12 +196,12 @@ static bool is_behind(const struct hub *hub, const struct round *round,
     EACH_OFFER(round, other) {
         if (other == slow || !other->granted ||
             (waits_uploads(hub, other) &&
-             is_skipped(hub->members[other->member])))
+             is_skipped(hub->roll.members[other->member])))
             continue;
-        if (other->delivered < hub->chunks &&
+        if (other->delivered < hub->centre.count &&
             other->delivered <
                 slow->delivered +
-                    flow_chunks_ahead(hub, hub->members[other->member]))
+                    flow_chunks_ahead(hub, hub->roll.members[other->member]))
             return false;
         ahead++;
     }
@@ -218,8 +219,9 @@ static double upload_time(const struct hub *hub,
     double chunk = loan->came
                        ? (double)loan->bytes / loan->came
                        : (double)payload_wire_bytes(&extent, CODEC_RAW);
-    double chunks = hub->chunks - one->foreign;
-    double usual = usual_among(rates, upload_rate(hub->members[one->member]));
+    double chunks = hub->centre.count - one->foreign;
+    double usual =
+        usual_among(rates, upload_rate(hub->roll.members[one->member]));
 
     return usual > 0 ? SLOWER * chunks * chunk / usual : HUGE_VAL;
 }
@@ -228,7 +230,7 @@ static double whole_time(const struct hub *hub, double rate)
 {
     double bytes = 0;
 
-    for (uint32_t i = 0; i < hub->chunks; i++) {
+    for (uint32_t i = 0; i < hub->centre.count; i++) {
         struct extent extent = centre_extent(hub, i);
 
         bytes += (double)payload_wire_bytes(&extent, CODEC_RAW);
@@ -254,7 +256,7 @@ static double own_time(const struct hub *hub, const struct member *member)
  * are over. */
 static bool ends_itself(const struct hub *hub, const struct contribution *one)
 {
-    double rate = hub->members[one->member]->stats.rate;
+    double rate = hub->roll.members[one->member]->stats.rate;
     double steps = OWN_TIMES * (double)hub->config.delay;
     double most = patience_seconds(STUCK);
 
@@ -283,7 +285,7 @@ static bool holds_up(const struct hub *hub, const struct round *round,
 static void cut(struct hub *hub, struct contribution *slow)
 {
     if (slow->loan.came)
-        patience_grow(&hub->members[slow->member]->patience);
+        patience_grow(&hub->roll.members[slow->member]->patience);
     contribution_cut(hub, slow, VERDICT_EXPIRED, false);
 }
 
@@ -303,14 +305,14 @@ static bool brings(const struct hub *hub, const struct contribution *one)
  * itself has needed. */
 static nanos most_of(const struct hub *hub, const struct contribution *one)
 {
-    const struct member *member = hub->members[one->member];
+    const struct member *member = hub->roll.members[one->member];
     double most = own_time(hub, member);
 
     if (most >= HUGE_VAL)
         most = waits_whole(hub, member);
     if (most >= HUGE_VAL && one->loan.came)
         most = SLOWER * patience_seconds(one->progress - one->began) *
-               hub->chunks / one->loan.came;
+               hub->centre.count / one->loan.came;
     if (!(most < patience_seconds(LAST_MOST)))
         return LAST_MOST;
     return most > patience_seconds(LAST_UPLOAD)
@@ -332,7 +334,8 @@ static bool is_last_offer(const struct hub *hub, const struct contribution *one)
 static bool is_spared(const struct hub *hub, const struct contribution *one)
 {
     return is_last_offer(hub, one) &&
-           (run_is_ending(hub) || !hub->members[one->member]->patience.spent);
+           (run_is_ending(hub) ||
+            !hub->roll.members[one->member]->patience.spent);
 }
 
 /* Nobody waits for whom there is no patience left; and with --miss cut
@@ -340,7 +343,7 @@ static bool is_spared(const struct hub *hub, const struct contribution *one)
 static bool is_dropped(const struct hub *hub, const struct contribution *slow,
                        nanos still)
 {
-    const struct member *member = hub->members[slow->member];
+    const struct member *member = hub->roll.members[slow->member];
 
     if (is_spared(hub, slow))
         return false;
@@ -353,7 +356,7 @@ static void look_at_upload(struct hub *hub, const struct round *round,
                            struct contribution *slow, nanos span,
                            const struct usual *rates)
 {
-    struct member *member = hub->members[slow->member];
+    struct member *member = hub->roll.members[slow->member];
     bool behind = is_behind(hub, round, slow);
     nanos still = flow_still(hub, slow);
 
@@ -372,10 +375,10 @@ static void look_at_uploads(struct hub *hub, nanos span)
 {
     struct usual rates = usual_of(hub, upload_rate);
 
-    for (struct round *round = hub->rounds; round; round = round->next)
-        for (unsigned i = 0; round->closed && i < round->count; i++)
-            if (waits_uploads(hub, round->list[i]))
-                look_at_upload(hub, round, round->list[i], span, &rates);
+    EACH_ROUND(hub, round)
+        EACH_OFFER(round, one)
+            if (round->state != ROUND_OPEN && waits_uploads(hub, one))
+                look_at_upload(hub, round, one, span, &rates);
     free(rates.list);
 }
 
@@ -385,12 +388,12 @@ void waits_judged(struct hub *hub, const struct contribution *one)
 {
     if (one->merged > one->foreign ||
         contribution_fate(one, one->part.first) == VERDICT_DECLINED)
-        hub->members[one->member]->patience.proved = true;
+        hub->roll.members[one->member]->patience.proved = true;
 }
 
 void waits_delivered(struct hub *hub, const struct contribution *one)
 {
-    struct patience *patience = &hub->members[one->member]->patience;
+    struct patience *patience = &hub->roll.members[one->member]->patience;
     nanos took = patience_took(hub, one->began);
 
     if (one->loan.bytes > 0)
@@ -400,14 +403,13 @@ void waits_delivered(struct hub *hub, const struct contribution *one)
 /* Nobody waits for whom there is no patience left. */
 void waits_skip(struct hub *hub, const struct round *round)
 {
-    for (unsigned i = 0; round && round->closed && i < round->count; i++) {
-        struct contribution *slow = round->list[i];
-
+    if (!round || round->state == ROUND_OPEN)
+        return;
+    EACH_OFFER(round, slow)
         if (waits_uploads(hub, slow) && !is_spared(hub, slow) &&
-            is_skipped(hub->members[slow->member]) &&
+            is_skipped(hub->roll.members[slow->member]) &&
             !ends_itself(hub, slow) && is_behind(hub, round, slow))
             contribution_cut(hub, slow, VERDICT_EXPIRED, false);
-    }
 }
 
 /* ---- all of it ---- */
@@ -416,9 +418,9 @@ void waits_tick(struct hub *hub, nanos span)
 {
     EACH_MEMBER(hub, member)
         patience_return(hub, member, span);
-    hub->newcomers.used -= PATIENCE_BACK * patience_seconds(span);
-    if (hub->newcomers.used < 0)
-        hub->newcomers.used = 0;
+    hub->rounds.newcomers.used -= PATIENCE_BACK * patience_seconds(span);
+    if (hub->rounds.newcomers.used < 0)
+        hub->rounds.newcomers.used = 0;
     look_at_offers(hub, span);
     look_at_uploads(hub, span);
     hub->dirty |= DIRTY_ROUNDS;
@@ -437,7 +439,7 @@ void waits_end(struct hub *hub)
 
 bool waits_bring(const struct hub *hub)
 {
-    for (const struct round *round = hub->rounds; round; round = round->next)
+    EACH_ROUND(hub, round)
         EACH_OFFER(round, one)
             if (waits_uploads(hub, one) &&
                 still_comes(hub, one))
@@ -449,7 +451,7 @@ bool waits_free(struct hub *hub)
 {
     bool any = false;
 
-    for (struct round *round = hub->rounds; round; round = round->next)
+    EACH_ROUND(hub, round)
         EACH_OFFER(round, one) {
             if (one->offer.last || !waits_uploads(hub, one) ||
                 (one->offer.kind == EXCHANGE_GRADIENT && brings(hub, one)))
@@ -473,14 +475,15 @@ void waits_barren(struct hub *hub, const struct round *round, bool merged)
     bool late = false;
 
     EACH_OFFER(round, one)
-        for (uint32_t j = 0; j < hub->chunks; j++)
+        for (uint32_t j = 0; j < hub->centre.count; j++)
             late |= is_late(contribution_fate(one, j));
     if (merged)
-        hub->barren = 0;
-    else if (late && ++hub->barren % BARREN_ROUNDS == 0)
+        hub->rounds.barren = 0;
+    else if (late && ++hub->rounds.barren % BARREN_ROUNDS == 0)
         effects_note(hub->out, NOTE_BARREN, "",
                      "%u rounds in a row have brought nothing in time: links "
                      "are too slow or break too often. Start the hub with a "
                      "larger --every, --codec-up int4 and --fragments 8%s",
-                     hub->barren, hub->contest ? ", and --init hub" : "");
+                     hub->rounds.barren,
+                     contest_goes_on(hub) ? ", and --init hub" : "");
 }
