@@ -38,23 +38,19 @@ enum msg_kind {
     MSG_KINDS
 };
 
-#define TYPE_U32(field) uint32_t field;
-#define TYPE_U64(field) uint64_t field;
-#define TYPE_I64(field) int64_t field;
-#define TYPE_F64(field) double field;
-#define TYPE_TEXT(field) char field[MSG_TEXT_BYTES];
+/* The member that a field is. */
+#define MEMBER_U32(field) uint32_t field;
+#define MEMBER_U64(field) uint64_t field;
+#define MEMBER_I64(field) int64_t field;
+#define MEMBER_F64(field) double field;
+#define MEMBER_TEXT(field) char field[MSG_TEXT_BYTES];
 #define MESSAGE(KIND, name, channel, to, payload, doc) struct msg_##name {
-#define FIELD(name, type, field, limit, doc) TYPE_##type(field)
+#define FIELD(name, type, field, limit, doc) MEMBER_##type(field)
 #define MESSAGE_END(name) };
 #include "codec/messages.def"
 #undef MESSAGE
 #undef FIELD
 #undef MESSAGE_END
-#undef TYPE_U32
-#undef TYPE_U64
-#undef TYPE_I64
-#undef TYPE_F64
-#undef TYPE_TEXT
 
 struct msg {
     enum msg_kind kind;

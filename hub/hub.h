@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "codec/manifest.h"
+#include "codec/msg.h"
 #include "core/blob.h"
 #include "core/goal.h"
 #include "core/schema.h"
@@ -56,15 +57,23 @@ struct score_job {
 
 struct hub_config {
     struct policy policy;
+    /* What nodes are told as it is: codec/settings.def. */
+#define OWN_HUB(type, name)
+#define OWN_CONFIG(type, name) MEMBER_##type(name)
+#define SETTING(type, name, limit, source, change, reader, doc)                \
+    OWN_##source(type, name)
+#include "codec/settings.def"
+#undef SETTING
+#undef OWN_HUB
+#undef OWN_CONFIG
     enum init init;
     uint64_t tournament; /* iterations it takes; 0: 1 % of all, at least 50 */
-    enum optimizer optimizer; /* of nodes, when parameters are replaced */
     uint32_t fragments;       /* 0 and 1: the whole model at once */
     bool dylu;                /* k of each node by its speed */
     enum codec_id codec_up, codec_down; /* of contributions and results */
     const struct schema *schema; /* of the run, outlives the hub; NULL: that of
                                     the first node */
-    uint64_t run, seed;
+    uint64_t run;
     uint64_t secret[2]; /* that sessions are made from; not known to others */
     uint32_t keeping; /* of what a node is sent so much in 1000 at most is what
                          proves the centre that it keeps; 0: as it fits */
@@ -72,9 +81,7 @@ struct hub_config {
                        0: it begins at once */
     uint64_t life; /* of the hub, as its disk says; counts them from 0 */
     struct hub_seal seal; /* of what nodes keep */
-    uint64_t every, delay;
-    enum miss miss;
-    nanos wait;
+    uint64_t every;
     unsigned nodes; /* members needed before the first round */
     unsigned most;  /* that there may be; 0: HUB_MAX_NODES */
     unsigned port;  /* the hub's first one, for texts; 0: not known */

@@ -1,4 +1,5 @@
 /* Who is here: connections, ATTACH, BYE and the view. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,25 +204,29 @@ void member_welcome(struct hub *hub, struct member *member)
     msg.welcome.origin = hub->memory.recovery.version;
     msg.welcome.merged = member->merged;
     msg.welcome.start = member->start;
+#define TELL_HUB(name)
+#define TELL_CONFIG(name) msg.welcome.name = config->name;
+#define SETTING(type, name, limit, source, change, reader, doc)                \
+    TELL_##source(name)
+#include "codec/settings.def"
+#undef SETTING
+#undef TELL_HUB
+#undef TELL_CONFIG
     msg.welcome.exchange = hub->policy->exchange;
     member->every = every_of(hub, member, reference_of(hub));
     msg.welcome.every = member->every;
-    msg.welcome.delay = config->delay;
-    msg.welcome.miss = config->miss;
-    msg.welcome.wait = config->wait;
     msg.welcome.chunk_elements = config->chunk_elements;
     msg.welcome.window = flow_most(hub);
-    msg.welcome.seed = config->seed;
-    msg.welcome.optimizer = config->optimizer;
     msg.welcome.fragments = offers_fragments(hub);
-    msg.welcome.codec = hub->config.codec_up;
-    msg.welcome.codec_down = hub->config.codec_down;
+    msg.welcome.codec = config->codec_up;
+    msg.welcome.codec_down = config->codec_down;
     msg.welcome.anchor = hub->policy->numbers.anchor;
     member_send(hub, member, &msg);
 }
 
 void member_start(struct hub *hub, struct member *member, enum start start)
 {
+    assert(member->state != MEMBER_NOBODY);
     member->start = start;
     member_recount(hub, member);
     member_welcome(hub, member);

@@ -250,7 +250,6 @@ static enum status settle_miss(const struct options *options,
 {
     const char *conflict = settle_cut_conflict(config);
 
-    config->miss = options->miss;
     if (config->miss != MISS_CUT || !conflict)
         return STATUS_OK;
     return because(why, STATUS_CONFIG,
@@ -265,11 +264,16 @@ enum status hub_settle(const struct options *options,
 {
     enum status status;
 
-    config->seed = options->seed;
+#define SET_HUB(name)
+#define SET_CONFIG(name) config->name = options->name;
+#define SETTING(type, name, limit, source, change, reader, doc)                \
+    SET_##source(name)
+#include "codec/settings.def"
+#undef SETTING
+#undef SET_HUB
+#undef SET_CONFIG
     config->recovery = HUB_RECOVERY;
     config->every = options->every;
-    config->delay = options->delay;
-    config->wait = options->wait;
     config->nodes = (unsigned)options->nodes;
     config->chunk_elements = (uint32_t)(options->chunk / sizeof(float));
     config->window = options->window;
@@ -287,7 +291,6 @@ enum status hub_settle(const struct options *options,
     config->task_time = options->task_time;
     config->evaluate_interval = options->evaluate_centre;
     config->tournament = options->tournament;
-    config->optimizer = options->optimizer;
     config->fragments = (uint32_t)options->fragments;
     config->dylu = options->dylu;
     status = settle_policy(options, &config->policy, why);

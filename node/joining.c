@@ -28,16 +28,18 @@ void joining_schedule(struct node *node)
 
     msg.schedule.attached = node->hub == HUB_MEMBER;
     msg.schedule.offering = msg.schedule.attached && node->start == START_GO;
-    msg.schedule.exchange = welcome->exchange;
-    msg.schedule.every = welcome->every;
-    msg.schedule.delay = welcome->delay;
-    msg.schedule.miss = welcome->miss;
-    msg.schedule.wait =
-        welcome->wait < WAIT_MOST ? welcome->wait : WAIT_MOST;
     msg.schedule.shard = node->view.shard;
     msg.schedule.shards = node->view.shards;
-    msg.schedule.optimizer = welcome->optimizer;
-    msg.schedule.anchor = welcome->anchor;
+#define FOR_NODE(name)
+#define FOR_TRAINER(name) msg.schedule.name = welcome->name;
+#define SETTING(type, name, limit, source, change, reader, doc)                \
+    FOR_##reader(name)
+#include "codec/settings.def"
+#undef SETTING
+#undef FOR_NODE
+#undef FOR_TRAINER
+    if (msg.schedule.wait > WAIT_MOST)
+        msg.schedule.wait = WAIT_MOST;
     msg.schedule.fragments = node_fragments(node, welcome->exchange);
     msg.schedule.chunk_elements = node->chunk_elements;
     node_to_trainer(node, &msg, NULL);
@@ -242,9 +244,14 @@ void node_on_tune(struct node *node, const struct event *event)
 
     if (node->hub != HUB_MEMBER || !tune->every)
         return;
-    node->welcome.every = tune->every;
-    node->welcome.exchange = tune->exchange;
-    node->welcome.fragments = tune->fragments;
+#define TAKE_FIXED(name)
+#define TAKE_TUNED(name) node->welcome.name = tune->name;
+#define SETTING(type, name, limit, source, change, reader, doc)                \
+    TAKE_##change(name)
+#include "codec/settings.def"
+#undef SETTING
+#undef TAKE_FIXED
+#undef TAKE_TUNED
     node->dirty |= DIRTY_SCHEDULE;
 }
 
