@@ -180,6 +180,7 @@ static void choose(struct hub *hub, struct round *round)
 
 void choice_make(struct hub *hub, struct round *round)
 {
+    assert(round->state == ROUND_CLOSED && round->count);
     round->policy = hub->policy;
     round->takes_all = choice_takes_all(hub);
     EACH_OFFER(round, one) {

@@ -1,4 +1,5 @@
 /* Results on their way to a node, never more than it has room for. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "core/need.h"
@@ -320,6 +321,7 @@ void delivery_add(struct hub *hub, struct contribution *contribution,
     struct parcel *parcel = need_memory(1, sizeof *parcel);
     uint64_t older;
 
+    assert(payload && result->chunk < hub->centre.count);
     parcel->result = *result;
     parcel->payload = blob_ref(payload);
     parcel->part = contribution->part;

@@ -2,6 +2,7 @@
  *
  * What has come of the first ones is worth waiting for: on a link that is away
  * for some seconds now and then, or breaks, all of it would else never come. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "core/need.h"
@@ -39,6 +40,7 @@ void gift_ask(struct hub *hub, struct member *member, enum start start)
 {
     struct gift *gift = &hub->centre.gift;
 
+    assert(hub->centre.schema && member_is_here(member));
     gift_drop(hub);
     hub->memory.recovery.progress = hub->now;
     hub->centre.founder = member->place;

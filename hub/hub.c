@@ -204,6 +204,8 @@ static void on_message(struct hub *hub, const struct event *event)
     }
     if (member)
         member_heard(hub, member);
+    assert(member || (peer->state != PEER_MEMBER &&
+                      peer->state != PEER_MEMBER_BULK));
     if (handle)
         handle(hub, &(struct incoming){peer, member, event->msg,
                                        event->payload});

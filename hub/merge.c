@@ -1,4 +1,5 @@
 /* A chunk that is gathered (gather.c) is merged and released. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "core/need.h"
@@ -251,6 +252,7 @@ static void merge_start(struct hub *hub, struct round *round, uint32_t chunk)
 {
     struct delivered delivered = delivered_new(round);
 
+    assert(round->state == ROUND_SETTLED && !hub->centre.chunk[chunk].busy);
     deliver(hub, round, chunk, &delivered);
     if (delivered.count) {
         hub->centre.chunk[chunk].busy = true;

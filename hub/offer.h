@@ -140,6 +140,17 @@ struct contribution *contribution_find(struct hub *hub, int member,
 /* The member has one in this round. */
 bool round_has(const struct round *round, const struct member *member);
 
+/* The round is settled: its chunks may merge once nobody delivers them. */
+void round_gather(struct hub *hub, struct round *round);
+/* The chunk of a contribution has come, or will not come any more. */
+void chunk_here(struct hub *hub, struct contribution *contribution,
+                uint32_t chunk);
+/* The oldest round that may merge the chunk, and has not been told so before;
+ * NULL: none. */
+struct round *chunk_next(struct hub *hub, uint32_t chunk);
+/* The chunk of the round is done. */
+void chunk_done(struct hub *hub, struct round *round, uint32_t chunk);
+
 /* gather.c */
 handler hub_on_chunk;
 /* Some of its chunks do not come: they are merged without it. */

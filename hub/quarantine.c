@@ -1,5 +1,6 @@
 #include "hub/quarantine.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "hub/state.h"
@@ -8,6 +9,7 @@ void quarantine_serve(struct hub *hub, struct member *member)
 {
     struct conduct *conduct = &member->conduct;
 
+    assert(quarantine_holds(member));
     conduct->left--;
     if (conduct->left)
         return;

@@ -1,5 +1,6 @@
 /* A hub takes over a centre that it has had before: from its disk, or as a node
  * has kept it. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,6 +261,7 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
     struct saved *state = need_memory(1, sizeof *state);
     enum status status;
 
+    assert(!hub->begun);
     status = saved_read(state, saved->state, why);
     if (status == STATUS_OK)
         status = read_cut(hub, saved->schema, state, why);

@@ -198,6 +198,7 @@ struct blob *review_take(struct hub *hub, struct member *member,
     struct reviewer *reviewer = &member->reviewer;
     struct blob *chunk = next_chunk(hub, reviewer);
 
+    assert(chunk);
     *msg = (struct msg){.kind = MSG_REVIEW};
     msg->review.review = reviewer->asked;
     msg->review.chunk = reviewer->next++;

@@ -1,6 +1,6 @@
 /* Which offers go together, and which of them count: the gate closes a round
- * (rounds.c), the policy chooses (choice.c), chunks are merged in turn
- * (queue.c). The tournament (contest.c) is rounds of a policy of its own. */
+ * (rounds.c), the policy chooses (choice.c). The tournament (contest.c) is rounds
+ * of a policy of its own. */
 #ifndef HUB_ROUND_H
 #define HUB_ROUND_H
 
@@ -97,18 +97,6 @@ bool choice_takes_all(const struct hub *hub);
 void choice_make(struct hub *hub, struct round *round);
 /* Goes on when data have come or will not come any more. */
 void choice_advance(struct hub *hub, struct round *round);
-
-/* queue.c: which round merges a chunk next */
-/* The round is settled: its chunks may merge once nobody delivers them. */
-void round_gather(struct hub *hub, struct round *round);
-/* The chunk of a contribution has come, or will not come any more. */
-void chunk_here(struct hub *hub, struct contribution *contribution,
-                uint32_t chunk);
-/* The oldest round that may merge the chunk, and has not been told so before;
- * NULL: none. */
-struct round *chunk_next(struct hub *hub, uint32_t chunk);
-/* The chunk of the round is done. */
-void chunk_done(struct hub *hub, struct round *round, uint32_t chunk);
 
 /* contest.c */
 void contest_open(struct hub *hub);

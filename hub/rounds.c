@@ -1,5 +1,6 @@
 /* Which offers go together: they are put into rounds, the gate closes those,
  * and once their chunks are done they are over. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,7 @@ void round_let_go(struct hub *hub, struct contribution *contribution)
     struct round *round = contribution->round;
     unsigned at = 0;
 
+    assert(round->state == ROUND_OPEN);
     while (round->list[at] != contribution)
         at++;
     round->count--;

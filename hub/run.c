@@ -1,6 +1,7 @@
 /* What follows from how the run is configured and how far it has come: its
  * time, its policy, what a chunk is, who is how far behind. And what a step
  * appends most often: jobs, and words to members. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "hub/state.h"
@@ -160,6 +161,7 @@ bool run_is_ending(const struct hub *hub)
 
 void hub_job(struct hub *hub, struct job *job)
 {
+    assert(hub->out);
     job->id = hub->next_job++;
     hub->jobs++;
     effects_job(hub->out, job);

@@ -5,6 +5,7 @@
  * A snapshot is references to immutable chunks, so taking one costs nothing;
  * it keeps old values alive while it is being worked on, at most once the
  * model's size for each kind. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,6 +203,7 @@ static void rollback_do(struct hub *hub)
 
     if (!hub->memory.back.ordered)
         (void)snprintf(why, sizeof why, "loss %.4g", hub->memory.score);
+    assert(hub->memory.back.chunks && is_complete(hub));
     restore_centre(hub);
     hub->memory.back.count++;
     hub->memory.back.in_a_row += !hub->memory.back.ordered;
