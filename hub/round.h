@@ -1,6 +1,6 @@
 /* Which offers go together, and which of them count: the gate closes a round
- * (rounds.c), the policy chooses (choice.c). The tournament (contest.c) is rounds
- * of a policy of its own. */
+ * (rounds.c), the policy chooses (choice.c). The tournament (contest.c) is
+ * rounds of a policy of its own. */
 #ifndef HUB_ROUND_H
 #define HUB_ROUND_H
 
