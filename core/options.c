@@ -6,58 +6,21 @@
 
 #include "core/spelling.h"
 
-#define KIND_COUNT                                                             \
-    {                                                                          \
-        .kind = VALUE_COUNT                                                    \
-    }
-#define KIND_NUMBER                                                            \
-    {                                                                          \
-        .kind = VALUE_NUMBER                                                   \
-    }
-#define KIND_DURATION                                                          \
-    {                                                                          \
-        .kind = VALUE_DURATION                                                 \
-    }
-#define KIND_BYTES                                                             \
-    {                                                                          \
-        .kind = VALUE_BYTES                                                    \
-    }
-#define KIND_WINDOW                                                            \
-    {                                                                          \
-        .kind = VALUE_WINDOW                                                   \
-    }
-#define KIND_RATE                                                              \
-    {                                                                          \
-        .kind = VALUE_RATE                                                     \
-    }
-#define KIND_TEXT                                                              \
-    {                                                                          \
-        .kind = VALUE_TEXT                                                     \
-    }
-#define KIND_SECRET                                                            \
-    {                                                                          \
-        .kind = VALUE_SECRET                                                   \
-    }
-#define KIND_FLAG                                                              \
-    {                                                                          \
-        .kind = VALUE_FLAG                                                     \
-    }
-#define KIND_CHOICE(list, LIST)                                                \
-    {                                                                          \
-        VALUE_CHOICE, list##_words, LIST##_COUNT                               \
-    }
-#define KIND_ENDPOINT                                                          \
-    {                                                                          \
-        .kind = VALUE_ENDPOINT                                                 \
-    }
-#define KIND_ENDPOINTS                                                         \
-    {                                                                          \
-        .kind = VALUE_ENDPOINTS                                                \
-    }
-#define KIND_GOAL                                                              \
-    {                                                                          \
-        .kind = VALUE_GOAL                                                     \
-    }
+/* clang-format off */
+#define KIND_COUNT {.kind = VALUE_COUNT}
+#define KIND_NUMBER {.kind = VALUE_NUMBER}
+#define KIND_DURATION {.kind = VALUE_DURATION}
+#define KIND_BYTES {.kind = VALUE_BYTES}
+#define KIND_WINDOW {.kind = VALUE_WINDOW}
+#define KIND_RATE {.kind = VALUE_RATE}
+#define KIND_TEXT {.kind = VALUE_TEXT}
+#define KIND_SECRET {.kind = VALUE_SECRET}
+#define KIND_FLAG {.kind = VALUE_FLAG}
+#define KIND_CHOICE(list, LIST) {VALUE_CHOICE, list##_words, LIST##_COUNT}
+#define KIND_ENDPOINT {.kind = VALUE_ENDPOINT}
+#define KIND_ENDPOINTS {.kind = VALUE_ENDPOINTS}
+#define KIND_GOAL {.kind = VALUE_GOAL}
+/* clang-format on */
 
 /* The words of the table's column PROGRAMS. */
 enum {

@@ -35,7 +35,7 @@ enum { LEAST_CHUNKS = 4, LEAST_AHEAD = 2 };
 #define MOST_WINDOW ((uint64_t)64 << 20)
 #define SPARE 1.5
 #define UNKNOWN_TRIP 0.01 /* seconds */
-#define CREDIT_TAKES 0.02 /* seconds at a busy hub: to check, merge and tell */
+#define CREDIT_TAKES 0.02 /* seconds of a busy hub: to check, merge, tell */
 #define SLOWLY (1.0 / 16)
 
 static uint64_t chunk_bytes(const struct hub *hub)

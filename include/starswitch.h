@@ -114,10 +114,10 @@ struct star_tensor {
 };
 
 /* One of a list: STAR_TENSOR("layer1.weight", 2, value, NULL, 784, 128). */
+/* clang-format off */
 #define STAR_TENSOR(name, rank, value, gradient, ...)                          \
-    {                                                                          \
-        sizeof(struct star_tensor), rank, name, {__VA_ARGS__}, value, gradient \
-    }
+    {sizeof(struct star_tensor), rank, name, {__VA_ARGS__}, value, gradient}
+/* clang-format on */
 
 /* What has happened, in words. The library keeps the newest 64. */
 struct star_event {

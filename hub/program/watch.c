@@ -15,7 +15,7 @@
 
 #define FIRST_PAUSE (10 * MILLISECOND)
 #define LONGEST_PAUSE SECOND
-#define HEALTHY (10 * SECOND) /* who has lived so long does not crash at once */
+#define HEALTHY (10 * SECOND) /* who lives so long does not crash at once */
 
 enum { SIGNAL_EXIT = 128 };
 

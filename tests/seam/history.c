@@ -122,7 +122,8 @@ static void change_count(struct step *step)
 
 static void whatever_a_transcript_shows_changes_the_history(void)
 {
-    static void (*const changes[])(struct step *step) = {
+    typedef void change(struct step *step);
+    static change *const changes[] = {
         change_nothing, change_machine, change_time, change_peer,
         change_number,  change_text,    change_answer, change_note,
         change_subject, change_job,     change_tag,  change_status,

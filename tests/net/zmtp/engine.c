@@ -110,7 +110,9 @@ struct row {
     size_t size;
 };
 
+/* clang-format off */
 #define ROW(fault, bytes) {ZMTP_FAULT_##fault, bytes, sizeof(bytes) - 1}
+/* clang-format on */
 
 static void what_is_no_frame_of_ours_is_a_fault_with_its_name(void)
 {
