@@ -29,9 +29,8 @@ static const char question[] =
     "Opens connections to a hub on 127.0.0.1 and says nothing sensible there.";
 
 /* ZMTP 3.1: signature, version, mechanism CURVE, not a server, filler. */
-static const unsigned char greeting[64] = {0xff, 0,    0,   0,   0,   0,   0,
-                                           0,    1,    0x7f, 3,  1,   'C', 'U',
-                                           'R',  'V',  'E'};
+static const unsigned char greeting[64] = {
+    0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 1, 'C', 'U', 'R', 'V', 'E'};
 
 enum manner { SILENT, GARBAGE, GREETS, SLOW, MANNERS };
 enum { EVENTS = 1024 };
@@ -46,7 +45,7 @@ struct attack {
     struct intruder *list;
     struct prng prng;
     int epoll;
-    unsigned open, most;      /* connected now, and at most */
+    unsigned open, most; /* connected now, and at most */
     uint64_t opened, cut;
 };
 

@@ -16,8 +16,8 @@
 
 enum { MOST_ROUNDS = 1000 };
 
-static const char *const level_names[CPU_COUNT] = {"plain", "base",
-                                                         "avx2", "avx512"};
+static const char *const level_names[CPU_COUNT] = {"plain", "base", "avx2",
+                                                   "avx512"};
 
 struct stream {
     size_t elements;

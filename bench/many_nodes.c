@@ -27,12 +27,7 @@
 #include "keys/key.h"
 #include "net/net.h"
 
-enum {
-    REFERENCE = 8,
-    WINDOW = 8,
-    WORKERS = 2,
-    PAIRS_MOST = 99
-};
+enum { REFERENCE = 8, WINDOW = 8, WORKERS = 2, PAIRS_MOST = 99 };
 #define TARGET 0.8
 
 /* What the hub counts, for the crowd to see. */

@@ -177,8 +177,8 @@ static void *watch(void *of)
 static _Noreturn void be_hub(const struct bench *bench, const char *directory)
 {
     const char *build = getenv("STAR_BUILD");
-    char program[256], listening[32], rate[32], chunk[32], every[16],
-        delay[16], fragments[16];
+    char program[256], listening[32], rate[32], chunk[32], every[16], delay[16],
+        fragments[16];
 
     (void)snprintf(program, sizeof program, "%s/starswitch-hub",
                    build ? build : "build");

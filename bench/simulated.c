@@ -98,8 +98,7 @@ static double rate_of(struct world_config *config)
     span = world_now(world) - begin;
     for (unsigned i = 0; i < settings.nodes; i++) {
         uint64_t now = trainer_iteration(world_trainer(world, i));
-        double rate =
-            (double)(now - done[i]) * (double)SECOND / (double)span;
+        double rate = (double)(now - done[i]) * (double)SECOND / (double)span;
 
         if (i == 0 || rate < slowest)
             slowest = rate;
@@ -169,8 +168,8 @@ int main(int argc, char **argv)
     every = star_of("mean", 1, 0, CODEC_RAW, schema);
     rate = rate_of(&ours);
     star = rate_of(&every);
-    ring = settings.step +
-           2 * (n - 1) / n * bytes / (settings.gigabits * 1e9 / 8);
+    ring =
+        settings.step + 2 * (n - 1) / n * bytes / (settings.gigabits * 1e9 / 8);
     (void)printf("{\"bench\":\"simulated\",\"compute\":\"surrogate\","
                  "\"nodes\":%u,\"millions\":%u,\"rounds\":%u,\"every\":%u,"
                  "\"delay\":%u,\"step_s\":%.3f,\"rate\":%.3f,"

@@ -185,8 +185,7 @@ CPU_INLINE void nibbles_pack(const unsigned char *codes, unsigned char *bytes)
     memcpy(bytes, packed, sizeof packed);
 }
 
-CPU_INLINE void nibbles_unpack(const unsigned char *bytes,
-                               unsigned char *codes)
+CPU_INLINE void nibbles_unpack(const unsigned char *bytes, unsigned char *codes)
 {
     unsigned char packed[BLOCK / 2];
 

@@ -32,8 +32,8 @@ static unsigned code_of(float value, float inverse)
 static void e3m0_encode(const float *values, size_t length,
                         unsigned char *bytes)
 {
-    float inverse = block_put_scale(block_largest(values, length), 1,
-                                    FOUR_THIRDS, bytes);
+    float inverse =
+        block_put_scale(block_largest(values, length), 1, FOUR_THIRDS, bytes);
 
     memset(bytes + HEAD, 0, (length + 1) / 2);
     for (size_t i = 0; i < length; i++)
@@ -57,8 +57,8 @@ static void e3m0_decode(const unsigned char *bytes, size_t length,
 CPU_INLINE void e3m0_encode_wide(const float *values, unsigned char *bytes)
 {
     const int32_t least = (int32_t)bits_of(FOUR_THIRDS * 0x1p-7F);
-    float inverse = block_put_scale(block_largest_wide(values), 1, FOUR_THIRDS,
-                                    bytes);
+    float inverse =
+        block_put_scale(block_largest_wide(values), 1, FOUR_THIRDS, bytes);
     unsigned char codes[BLOCK];
 
     for (size_t i = 0; i < BLOCK; i++) {

@@ -39,8 +39,7 @@ static void digest(unsigned char *to, size_t to_bytes, const void *bytes,
 
 size_t manifest_bytes(uint32_t chunks, size_t state_bytes)
 {
-    return HEAD_BYTES + state_bytes + (size_t)chunks * ROW_BYTES +
-           SEAL_BYTES;
+    return HEAD_BYTES + state_bytes + (size_t)chunks * ROW_BYTES + SEAL_BYTES;
 }
 
 void manifest_begin(unsigned char *bytes, uint32_t chunks, const char *state,
@@ -54,8 +53,8 @@ void manifest_begin(unsigned char *bytes, uint32_t chunks, const char *state,
 void manifest_add(unsigned char *bytes, uint32_t chunk, uint64_t version,
                   const void *value, size_t value_bytes)
 {
-    unsigned char *row = bytes + HEAD_BYTES + get(bytes + 4, 4) +
-                         (size_t)chunk * ROW_BYTES;
+    unsigned char *row =
+        bytes + HEAD_BYTES + get(bytes + 4, 4) + (size_t)chunk * ROW_BYTES;
 
     put(row, version, 8);
     digest(row + 8, MANIFEST_HASH_BYTES, value, value_bytes, NULL);
@@ -124,8 +123,7 @@ uint64_t manifest_version(const struct manifest *manifest, uint32_t chunk)
 bool manifest_holds(const struct manifest *manifest, uint32_t chunk,
                     const void *value, size_t value_bytes)
 {
-    const unsigned char *row =
-        manifest->rows + (size_t)chunk * ROW_BYTES;
+    const unsigned char *row = manifest->rows + (size_t)chunk * ROW_BYTES;
     unsigned char hash[MANIFEST_HASH_BYTES];
 
     digest(hash, sizeof hash, value, value_bytes, NULL);

@@ -11,7 +11,9 @@
     static const struct msg_field name##_fields[] = {
 #define FIELD(name, type, field, limit, doc)                                   \
     {#field, FIELD_##type, offsetof(struct msg, name.field), limit},
-#define MESSAGE_END(name) };
+#define MESSAGE_END(name)                                                      \
+    }                                                                          \
+    ;
 #include "codec/messages.def"
 #undef MESSAGE
 #undef FIELD
@@ -19,12 +21,10 @@
 
 static const struct msg_info infos[MSG_KINDS] = {
 #define MESSAGE(KIND, name, channel, to, payload, doc)                         \
-    [MSG_##KIND] = {#name,                                                     \
-                    CHANNEL_##channel,                                         \
-                    #to,                                                       \
-                    PAYLOAD_##payload,                                         \
-                    name##_fields,                                             \
-                    sizeof name##_fields / sizeof *name##_fields},
+    [MSG_##                                                                    \
+        KIND] = {#name,         CHANNEL_##channel,                             \
+                 #to,           PAYLOAD_##payload,                             \
+                 name##_fields, sizeof name##_fields / sizeof *name##_fields},
 #define FIELD(name, type, field, limit, doc)
 #define MESSAGE_END(name)
 #include "codec/messages.def"
@@ -330,8 +330,7 @@ static bool is_foreign(struct msg *msg)
     return true;
 }
 
-static bool read_fields(struct reader *reader, uint64_t count,
-                        struct msg *msg)
+static bool read_fields(struct reader *reader, uint64_t count, struct msg *msg)
 {
     const struct msg_info *info = &infos[msg->kind];
 

@@ -46,7 +46,9 @@ enum msg_kind {
 #define MEMBER_TEXT(field) char field[MSG_TEXT_BYTES];
 #define MESSAGE(KIND, name, channel, to, payload, doc) struct msg_##name {
 #define FIELD(name, type, field, limit, doc) MEMBER_##type(field)
-#define MESSAGE_END(name) };
+#define MESSAGE_END(name)                                                      \
+    }                                                                          \
+    ;
 #include "codec/messages.def"
 #undef MESSAGE
 #undef FIELD
@@ -77,7 +79,7 @@ enum payload_kind {
 struct msg_field {
     const char *name;
     enum field_type type;
-    size_t offset; /* in struct msg */
+    size_t offset;  /* in struct msg */
     uint32_t limit; /* 0: none */
 };
 

@@ -120,8 +120,7 @@ size_t payload_bytes(const struct extent *extent, enum codec_id codec)
 {
     size_t raw = raw_elements(extent);
 
-    return codecs[codec].bound(extent->elements - raw) +
-           codec_raw_bound(raw);
+    return codecs[codec].bound(extent->elements - raw) + codec_raw_bound(raw);
 }
 
 uint64_t payload_wire_bytes(const struct extent *extent, enum codec_id codec)
@@ -185,8 +184,7 @@ static void encode_plain(const struct codec *codec, const float *values,
         size_t left = elements - first;
 
         codec->encode(values + first, first,
-                      left < CODEC_GRAIN ? left : CODEC_GRAIN, elements,
-                      bytes);
+                      left < CODEC_GRAIN ? left : CODEC_GRAIN, elements, bytes);
     }
 }
 

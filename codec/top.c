@@ -72,8 +72,7 @@ static void choose_plain(const float *values, size_t length, size_t wanted,
 /* ---- wide ---- */
 
 /* How many of `count`, which is a multiple of BLOCK, are at least `edge`. */
-CPU_INLINE unsigned count_wide(const int32_t *sizes, size_t count,
-                               int32_t edge)
+CPU_INLINE unsigned count_wide(const int32_t *sizes, size_t count, int32_t edge)
 {
     unsigned found = 0;
 
@@ -97,8 +96,8 @@ COUNT(avx512, TARGET_AVX512)
 #endif
 
 static unsigned (*const count_by_level[CPU_COUNT])(const int32_t *sizes,
-                                                         size_t count,
-                                                         int32_t edge) = {
+                                                   size_t count,
+                                                   int32_t edge) = {
     [CPU_BASE] = count_base,
 #ifdef __x86_64__
     [CPU_AVX2] = count_avx2,

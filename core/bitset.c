@@ -16,8 +16,7 @@ void bitset_free(struct bitset *set)
 static void grow(struct bitset *set, uint32_t room)
 {
     set->words = need_more(set->words, room * sizeof *set->words);
-    memset(set->words + set->room, 0,
-           (room - set->room) * sizeof *set->words);
+    memset(set->words + set->room, 0, (room - set->room) * sizeof *set->words);
     set->room = room;
 }
 

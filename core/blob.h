@@ -15,9 +15,9 @@ struct pool;
 
 struct blob {
     unsigned char *bytes;
-    size_t size;               /* bytes that are really there */
-    uint64_t wire_bytes;       /* bytes it counts for on a link */
-    uint64_t checksum;         /* XXH3-64 once somebody has computed it */
+    size_t size;         /* bytes that are really there */
+    uint64_t wire_bytes; /* bytes it counts for on a link */
+    uint64_t checksum;   /* XXH3-64 once somebody has computed it */
     atomic_uint references;
     struct blob *parent;       /* whose bytes these are, or NULL */
     struct pool *pool;         /* where it goes when unused, or NULL */

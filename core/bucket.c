@@ -70,6 +70,5 @@ nanos bucket_when(const struct bucket *bucket, uint64_t bytes, nanos now)
     missing = need_of(bucket, bytes) - level_at(bucket, now);
     if (missing <= 0)
         return now;
-    return (now > bucket->at ? now : bucket->at) +
-           (missing + rate - 1) / rate;
+    return (now > bucket->at ? now : bucket->at) + (missing + rate - 1) / rate;
 }

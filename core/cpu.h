@@ -50,11 +50,11 @@ enum cpu_level cpu_limit(enum cpu_level most);
     }                                                                          \
     static void name##_fast parameters                                         \
     {                                                                          \
-        static void(*const by_level[CPU_COUNT]) parameters = {                 \
-            [CPU_PLAIN] = name##_base,                                         \
-            [CPU_BASE] = name##_base,                                          \
-            [CPU_AVX2] = name##_avx2,                                          \
-            [CPU_AVX512] = name##_avx512};                                     \
+        static void(*const by_level[CPU_COUNT])                                \
+            parameters = {[CPU_PLAIN] = name##_base,                           \
+                          [CPU_BASE] = name##_base,                            \
+                          [CPU_AVX2] = name##_avx2,                            \
+                          [CPU_AVX512] = name##_avx512};                       \
                                                                                \
         by_level[cpu_level()] arguments;                                       \
     }

@@ -46,8 +46,7 @@ enum status endpoint_parse(const char *text, struct endpoint *out,
         return because(why, STATUS_USAGE,
                        "expected a host such as 192.168.1.10, pc0:7541 or "
                        "[fe80::1]:7541");
-    if (!bracket && !*rest && read_port(text, &alone) &&
-        alone >= FREE_PORT)
+    if (!bracket && !*rest && read_port(text, &alone) && alone >= FREE_PORT)
         return because(why, STATUS_USAGE,
                        "%u is a port without its host: say 127.0.0.1:%u for "
                        "this PC alone, or its address on the network",

@@ -28,7 +28,7 @@ CPU_INLINE void add_loop(const void *values, size_t count, double weight,
 }
 
 CPU_INLINE void add_two_loop(struct weighed first, struct weighed second,
-                       size_t count, double *into)
+                             size_t count, double *into)
 {
     for (size_t i = 0; i < count; i++) {
         double sum = into[i] + first.weight * value_at(first.values, i);
@@ -70,7 +70,7 @@ CPU_INLINE void mix_loop(struct weighed first, struct weighed second,
  * double and then to a float is the sum rounded to a float at once, as 53 >=
  * 2 * 24 + 2 (Figueroa 1995, "When is double rounding innocuous?"). */
 CPU_INLINE void mix_whole_loop(struct weighed first, struct weighed second,
-                         size_t count, float *to)
+                               size_t count, float *to)
 {
     float one = (float)first.weight, other = (float)second.weight;
 
@@ -122,8 +122,8 @@ struct loops {
     void (*round)(const double *values, size_t count, float *to);
     void (*mix)(struct weighed first, struct weighed second, size_t count,
                 float *to);
-    void (*mix_whole)(struct weighed first, struct weighed second,
-                      size_t count, float *to);
+    void (*mix_whole)(struct weighed first, struct weighed second, size_t count,
+                      float *to);
     void (*divide)(double *values, size_t count, double by);
     void (*multiply)(double *values, size_t count, double by);
     void (*move)(const double *by, size_t count, double weight, float *to);
@@ -158,15 +158,13 @@ struct loops {
     {                                                                          \
         round_loop(values, count, to);                                         \
     }                                                                          \
-    attribute static void mix_##name(struct weighed first,                     \
-                                     struct weighed second, size_t count,      \
-                                     float *to)                                \
+    attribute static void mix_##name(                                          \
+        struct weighed first, struct weighed second, size_t count, float *to)  \
     {                                                                          \
         mix_loop(first, second, count, to);                                    \
     }                                                                          \
-    attribute static void mix_whole_##name(struct weighed first,               \
-                                           struct weighed second,              \
-                                           size_t count, float *to)            \
+    attribute static void mix_whole_##name(                                    \
+        struct weighed first, struct weighed second, size_t count, float *to)  \
     {                                                                          \
         mix_whole_loop(first, second, count, to);                              \
     }                                                                          \
@@ -186,10 +184,9 @@ struct loops {
         doubles_loop(values, count, lanes);                                    \
     }                                                                          \
     static const struct loops name = {                                         \
-        add_##name,     add_two_##name,  round_##name,                         \
-        mix_##name,     mix_whole_##name, divide_##name,                       \
-        multiply_##name, move_##name,    squares_##name,                       \
-        doubles_##name};
+        add_##name,       add_two_##name, round_##name,    mix_##name,         \
+        mix_whole_##name, divide_##name,  multiply_##name, move_##name,        \
+        squares_##name,   doubles_##name};
 
 VARIANT(base, )
 #ifdef __x86_64__

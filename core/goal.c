@@ -36,7 +36,8 @@ enum status goal_parse(const char *text, struct goal *out, struct why *why)
     if (!accuracy && whole && number >= PERCENT_LEAST && number <= 100)
         return because(why, STATUS_USAGE,
                        "%.0f alone is a loss: say %.0f%% for an accuracy, or "
-                       "%.0f.0 if a loss is meant", number, number, number);
+                       "%.0f.0 if a loss is meant",
+                       number, number, number);
     memset(&goal, 0, sizeof goal);
     goal.kind = accuracy ? GOAL_ACCURACY : GOAL_LOSS;
     goal.value = number;

@@ -22,8 +22,7 @@ static uint32_t home_of(const struct index *index, uint64_t high, uint64_t low)
 }
 
 /* Where it stands, or the free slot where it would. */
-static uint32_t place_of(const struct index *index, uint64_t high,
-                         uint64_t low)
+static uint32_t place_of(const struct index *index, uint64_t high, uint64_t low)
 {
     uint32_t at = home_of(index, high, low);
 

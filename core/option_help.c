@@ -191,8 +191,7 @@ static bool is_open(const struct options *options, const struct option *row)
            (!*row->text && !*((const unsigned char *)options + row->given));
 }
 
-static void print_value(const struct options *options,
-                        const struct option *row,
+static void print_value(const struct options *options, const struct option *row,
                         char bytes[ENDPOINTS_TEXT_BYTES])
 {
     struct text text;

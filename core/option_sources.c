@@ -56,8 +56,8 @@ void options_hide_secrets(enum program program, int count,
 
         if (strncmp(word, "--", 2) != 0)
             continue;
-        (void)snprintf(name, sizeof name, "%.*s",
-                       (int)strcspn(word + 2, "="), word + 2);
+        (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="),
+                       word + 2);
         row = options_find(program, name);
         if (!row || row->type.kind != VALUE_SECRET)
             continue;
@@ -250,7 +250,8 @@ enum status options_check_variable(const char *variable, struct why *why)
     }
     return because(why, STATUS_CONFIG,
                    "the environment has %.60s, and no setting is called so: "
-                   "did you mean %s?", name, nearest);
+                   "did you mean %s?",
+                   name, nearest);
 }
 
 enum status options_parse_environment(struct options *options,

@@ -333,8 +333,8 @@ enum status schema_compare(const struct schema *ours,
         return STATUS_OK;
     if (ours->count > theirs->count)
         return because(why, STATUS_CONFIG,
-                       "tensor %u \"%s\" is missing at the node",
-                       theirs->count, ours->tensors[theirs->count].name);
+                       "tensor %u \"%s\" is missing at the node", theirs->count,
+                       ours->tensors[theirs->count].name);
     return because(why, STATUS_CONFIG, "tensor %u \"%s\" is missing in the run",
                    ours->count, theirs->tensors[ours->count].name);
 }

@@ -34,7 +34,7 @@ int status_exit_code(enum status status);
 void explain(struct why *why, const char *format, ...) FORMAT(2, 3);
 /* Explains and gives `outcome`, so that a function can end with
  * `return because(why, STATUS_IO, ...)`. A macro, so that analysers see it. */
-#define because(why, outcome, ...) \
+#define because(why, outcome, ...)                                             \
     (explain((why), __VA_ARGS__), (enum status)(outcome))
 
 #endif

@@ -23,10 +23,11 @@ static const struct unit byte_units[] = {
 
 /* In bits per second. */
 static const struct unit rate_units[] = {
-    {"B/s", 8},          {"kbit", 1000},       {"kB/s", 8000},
-    {"KiB/s", 8 << 10},  {"Mbit", 1000000},    {"MB/s", 8000000},
-    {"MiB/s", 8 << 20},  {"Gbit", 1000000000}, {"GB/s", 8000000000},
-    {"GiB/s", (uint64_t)8 << 30}};
+    {"B/s", 8},           {"kbit", 1000},
+    {"kB/s", 8000},       {"KiB/s", 8 << 10},
+    {"Mbit", 1000000},    {"MB/s", 8000000},
+    {"MiB/s", 8 << 20},   {"Gbit", 1000000000},
+    {"GB/s", 8000000000}, {"GiB/s", (uint64_t)8 << 30}};
 
 /* How a flag may be written; printed as the first two. */
 static const struct {
@@ -152,9 +153,8 @@ static void print_bytes(const struct value_type *type, const union value *value,
              unit->name);
 }
 
-static enum status parse_window(const struct value_type *type,
-                                const char *text, union value *out,
-                                struct why *why)
+static enum status parse_window(const struct value_type *type, const char *text,
+                                union value *out, struct why *why)
 {
     if (strcmp(text, "auto") != 0)
         return parse_bytes(type, text, out, why);
@@ -194,8 +194,8 @@ static enum status parse_rate(const struct value_type *type, const char *text,
     return status;
 }
 
-static void print_rate(const struct value_type *type,
-                       const union value *value, struct text *out)
+static void print_rate(const struct value_type *type, const union value *value,
+                       struct text *out)
 {
     uint64_t bits = 8 * value->bytes;
     const struct unit *unit = &rate_units[0];

@@ -24,19 +24,19 @@ enum { VALUE_TEXT_BYTES = 256 };
 typedef char value_text[VALUE_TEXT_BYTES];
 
 enum value_kind {
-    VALUE_COUNT,    /* uint64_t: 20, 10k, 1.5M, 2G */
-    VALUE_NUMBER,   /* double: 0.7, 1e-3; at most 15 digits */
-    VALUE_DURATION, /* nanos: 50ms, 1.5s, 3min; never without a unit */
-    VALUE_BYTES,    /* uint64_t: 4096, 500kB, 1MiB */
-    VALUE_WINDOW,   /* uint64_t: auto (that is 0), or as BYTES */
-    VALUE_RATE,     /* uint64_t, bytes per second: 100Mbit, 12MB/s, none (0) */
-    VALUE_TEXT,     /* value_text */
-    VALUE_SECRET,   /* value_text, which nobody prints */
-    VALUE_FLAG,     /* bool: yes no true false on off 1 0 */
-    VALUE_CHOICE,   /* an enum of core/words.def, by its words */
-    VALUE_ENDPOINT, /* struct endpoint: host, host:port, [IPv6]:port */
+    VALUE_COUNT,     /* uint64_t: 20, 10k, 1.5M, 2G */
+    VALUE_NUMBER,    /* double: 0.7, 1e-3; at most 15 digits */
+    VALUE_DURATION,  /* nanos: 50ms, 1.5s, 3min; never without a unit */
+    VALUE_BYTES,     /* uint64_t: 4096, 500kB, 1MiB */
+    VALUE_WINDOW,    /* uint64_t: auto (that is 0), or as BYTES */
+    VALUE_RATE,      /* uint64_t, bytes per second: 100Mbit, 12MB/s, none (0) */
+    VALUE_TEXT,      /* value_text */
+    VALUE_SECRET,    /* value_text, which nobody prints */
+    VALUE_FLAG,      /* bool: yes no true false on off 1 0 */
+    VALUE_CHOICE,    /* an enum of core/words.def, by its words */
+    VALUE_ENDPOINT,  /* struct endpoint: host, host:port, [IPv6]:port */
     VALUE_ENDPOINTS, /* struct endpoints: up to 8, with commas between */
-    VALUE_GOAL,     /* struct goal: 87% or 0.35 */
+    VALUE_GOAL,      /* struct goal: 87% or 0.35 */
     VALUE_KINDS
 };
 

@@ -4,7 +4,10 @@
 
 #define LIST(list, LIST_, doc) enum list {
 #define WORD(LIST_, name, text, doc) LIST_##_##name,
-#define LIST_END(list, LIST_) LIST_##_COUNT };
+#define LIST_END(list, LIST_)                                                  \
+    LIST_##_COUNT                                                              \
+    }                                                                          \
+    ;
 #include "core/words.def"
 #undef LIST
 #undef WORD

@@ -86,8 +86,9 @@ static void blobs_describe(void *self, struct star_trainer_model *out)
     struct blobs *blobs = self;
 
     *out = (struct star_trainer_model){
-        blobs->tensors, 2, blobs->values, blobs->gradients, 3,
-        "logistic regression on two clouds", TRAINING, HELD_OUT, BATCH};
+        blobs->tensors,   2,        blobs->values,
+        blobs->gradients, 3,        "logistic regression on two clouds",
+        TRAINING,         HELD_OUT, BATCH};
 }
 
 static enum star_trainer_outcome blobs_gradient(void *self, double *loss,

@@ -114,10 +114,10 @@ static void iterate(struct worker *worker)
     for (size_t i = 0; i < worker->elements; i++)
         worker->model[i] = worker->model[i] * 0.75f + worker->sum[i] +
                            worker->word[i] * worker->most[i];
-    status = worker->lazy ? star_group_lazy_checkpoint(worker->group,
-                                                       worker->model, bytes)
-                          : star_group_checkpoint(worker->group, worker->model,
-                                                  bytes);
+    status =
+        worker->lazy
+            ? star_group_lazy_checkpoint(worker->group, worker->model, bytes)
+            : star_group_checkpoint(worker->group, worker->model, bytes);
     if (status != STAR_GROUP_SUCCESS)
         fail(worker, "checkpoint");
     worker->version++;
@@ -127,8 +127,7 @@ static void load(struct worker *worker)
 {
     const void *model;
     size_t bytes;
-    int64_t version =
-        star_group_load_checkpoint(worker->group, &model, &bytes);
+    int64_t version = star_group_load_checkpoint(worker->group, &model, &bytes);
 
     if (version < 0)
         fail(worker, "load");
@@ -141,8 +140,9 @@ static void save(const struct worker *worker, const char *path)
 {
     FILE *file = fopen(path, "wb");
 
-    if (!file || fwrite(worker->model, sizeof(float), worker->elements, file) !=
-                     worker->elements ||
+    if (!file ||
+        fwrite(worker->model, sizeof(float), worker->elements, file) !=
+            worker->elements ||
         fclose(file) != 0) {
         perror(path);
         exit(1);

@@ -50,8 +50,7 @@ static void receive(int *place, size_t count, int source)
 
     if (!star_group_mprobe(group, source, 7, SECONDS, &message))
         fail("nobody sends");
-    request =
-        star_group_imrecv(group, &message, place, count * sizeof *place);
+    request = star_group_imrecv(group, &message, place, count * sizeof *place);
     if (!request ||
         star_group_wait(group, &request, SECONDS) != STAR_GROUP_SUCCESS)
         fail("receive");
@@ -87,8 +86,8 @@ static void all_to_all(int *data, int *place, size_t count)
     for (unsigned i = 1; i < size; i++)
         receive(place, count, STAR_ANY);
     for (unsigned i = 0; i < size; i++)
-        if (i != rank && star_group_wait(group, &requests[i], SECONDS) !=
-                             STAR_GROUP_SUCCESS)
+        if (i != rank &&
+            star_group_wait(group, &requests[i], SECONDS) != STAR_GROUP_SUCCESS)
             fail("send");
 }
 
@@ -109,8 +108,8 @@ int main(int argc, char **argv)
     data = malloc(((all ? options.members : 1) + 1) * count * sizeof *data);
     if (!data)
         return 70;
-    if (star_group_join(NULL, argv[1], &options, &group, error,
-                        sizeof error) != STAR_OK) {
+    if (star_group_join(NULL, argv[1], &options, &group, error, sizeof error) !=
+        STAR_OK) {
         (void)fprintf(stderr, "%s\n", error);
         free(data);
         return 69;

@@ -68,8 +68,8 @@ static void forget_cut(struct hub *hub)
     remember_nobody(hub);
     EACH_MEMBER(hub, member)
         if (member->delivery.out)
-            member_gone(hub, member,
-                        "it was sent what is of no run any more", false);
+            member_gone(hub, member, "it was sent what is of no run any more",
+                        false);
 }
 
 void centre_replace(struct hub *hub, struct centre_chunk *chunks)

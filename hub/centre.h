@@ -14,14 +14,14 @@ struct centre_chunk {
     struct blob *theta, *plane[POLICY_PLANES];
     uint64_t version;
     uint64_t changed; /* version at which nodes were last sent another value */
-    uint64_t turn; /* contributions merged, ever */
-    unsigned live; /* nodes when it was last merged; 0: never, here */
+    uint64_t turn;    /* contributions merged, ever */
+    unsigned live;    /* nodes when it was last merged; 0: never, here */
     struct blob *former; /* theta before the merge, while it is sent */
     struct blob *shadow; /* what nodes hold, once sent; NULL: theta */
     struct blob *change; /* to it, encoded, while it is sent */
     uint64_t since;      /* versions from here on are the shadow as it is */
     uint64_t before;     /* and from here to `since` what `change` changes */
-    bool busy; /* a merge of it is under way */
+    bool busy;           /* a merge of it is under way */
     struct round *round; /* that it is for */
     struct round *ready; /* those that may merge it next, oldest first */
 };
@@ -36,7 +36,7 @@ struct gift {
     bool resumed; /* its node was away meanwhile */
     bool spoiled; /* a chunk is not as the hub had sent it */
     uint32_t chunk_elements, count, here; /* here: chunks that are checked */
-    uint64_t first_job; /* that may be about them */
+    uint64_t first_job;                   /* that may be about them */
     struct loan loan;
     bool *given; /* per chunk: it came, at least to be checked */
     struct blob **chunks;
@@ -53,11 +53,11 @@ struct centre {
     struct schema *schema;
     struct exempt *exempt; /* of the schema */
     enum founding founding;
-    int founder; /* member that sends parameters, new or kept, or -1 */
-    struct gift gift;     /* those */
-    nanos since, said;    /* when a founder was first asked; told; 0: not yet */
+    int founder;       /* member that sends parameters, new or kept, or -1 */
+    struct gift gift;  /* those */
+    nanos since, said; /* when a founder was first asked; told; 0: not yet */
     uint64_t lineage, version;
-    uint32_t count;       /* of chunks */
+    uint32_t count; /* of chunks */
     struct centre_chunk *chunk;
     struct bitset ready;  /* chunks that a round may merge */
     unsigned merged_live; /* nodes that made the last round, ever */

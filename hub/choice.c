@@ -72,8 +72,7 @@ static bool is_lost(const struct hub *hub,
 /* What a node gives must have passed, where a rule judges; else the best that
  * has takes its place. RECEIVE_NOTHING: none has. In a tournament only the last
  * winner has to pass. */
-static int donor_of(const struct hub *hub, const struct round *round,
-                    int donor)
+static int donor_of(const struct hub *hub, const struct round *round, int donor)
 {
     int best = RECEIVE_NOTHING;
 
@@ -216,8 +215,7 @@ static void say_too_few(struct hub *hub, const struct round *round,
                         unsigned count)
 {
     const struct reduce_rule *reduce = round->policy->reduce;
-    unsigned least =
-        reduce->least ? reduce->least(&round->policy->numbers) : 1;
+    unsigned least = reduce->least ? reduce->least(&round->policy->numbers) : 1;
 
     if (count < least && !hub->rounds.too_few)
         effects_note(hub->out, NOTE_TOO_FEW, "",
@@ -247,8 +245,7 @@ static void take_judgement(struct hub *hub, const struct round *round,
     contribution->candidate = *candidate;
     if (weight > 0)
         return;
-    effects_note(hub->out, NOTE_DECLINED, member->name,
-                 "exchange %llu: %s",
+    effects_note(hub->out, NOTE_DECLINED, member->name, "exchange %llu: %s",
                  (unsigned long long)contribution->offer.exchange,
                  boasts(hub, round, contribution)
                      ? "nobody could test it, and it is far beyond all others"
@@ -271,8 +268,7 @@ static void judged(void *machine, struct job *job)
         if (!is_to_be_judged(hub, contribution) || at == order->count ||
             order->one[at].candidate.node != contribution->candidate.node)
             continue;
-        take_judgement(hub, round, contribution,
-                       &order->one[at].candidate,
+        take_judgement(hub, round, contribution, &order->one[at].candidate,
                        job->status == STATUS_OK ? order->one[at].weight : 0);
         at++;
     }
@@ -289,8 +285,8 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
     unsigned at = 1;
 
     assert(inputs <= UINT32_MAX); /* memory for all of it ends before */
-    job->in[0].blob = blob_need(
-        hub->pool, sizeof *order + count * sizeof *order->one);
+    job->in[0].blob =
+        blob_need(hub->pool, sizeof *order + count * sizeof *order->one);
     order = (struct judge_order *)(void *)job->in[0].blob->bytes;
     *order = (struct judge_order){
         .round = round->number,
@@ -325,8 +321,7 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
 /* Whether there is an answer for everybody who was asked: all has come, or it
  * will not come any more. Counts those who are to be judged; who is not whole
  * is declined. */
-static bool have_answered(struct hub *hub, struct round *round,
-                          unsigned *ready)
+static bool have_answered(struct hub *hub, struct round *round, unsigned *ready)
 {
     *ready = 0;
     EACH_OFFER(round, contribution) {

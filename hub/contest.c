@@ -71,8 +71,8 @@ static int best_judged(const struct round *round, unsigned *tested)
         if (!one->merges || !one->judged)
             continue;
         *tested += one->candidate.verified;
-        if (best < 0 || one->candidate.score <
-                            round->list[best]->candidate.score)
+        if (best < 0 ||
+            one->candidate.score < round->list[best]->candidate.score)
             best = (int)i;
     }
     return best;

@@ -89,8 +89,7 @@ static void forget(struct hub *hub, struct member *member,
 }
 
 /* Their numbers may be far apart: the oldest makes room. */
-struct contribution **contribution_place(struct hub *hub,
-                                         struct member *member,
+struct contribution **contribution_place(struct hub *hub, struct member *member,
                                          uint64_t exchange)
 {
     struct contribution **place = &member->remembered[0];
@@ -128,11 +127,11 @@ void contribution_grant(struct hub *hub, struct contribution *contribution)
      * here, so that nobody may wait for more credit; nor where each node sends
      * its chunks in an order of its own, so that all hold back what others
      * wait for. */
-    contribution->loan = (struct loan){
-        .whole = whole,
-        .prompt = !whole && hub->config.miss == MISS_CUT &&
-                  contribution->offer.kind == EXCHANGE_DELTA,
-        .left = hub->centre.count - contribution->foreign};
+    contribution->loan =
+        (struct loan){.whole = whole,
+                      .prompt = !whole && hub->config.miss == MISS_CUT &&
+                                contribution->offer.kind == EXCHANGE_DELTA,
+                      .left = hub->centre.count - contribution->foreign};
     flow_upload(hub, contribution, true);
     flow_open(hub, member, contribution->offer.exchange, &contribution->loan);
 }
@@ -154,8 +153,7 @@ static void enqueue(struct hub *hub, struct round *round, uint32_t chunk)
     hub->dirty |= DIRTY_CENTRE;
 }
 
-static bool is_awaited(const struct contribution *contribution,
-                       uint32_t chunk)
+static bool is_awaited(const struct contribution *contribution, uint32_t chunk)
 {
     enum chunk_state state = contribution->chunks[chunk].state;
 
@@ -235,8 +233,8 @@ struct contribution *contribution_find(struct hub *hub, int member,
 {
     struct contribution *one = hub->roll.members[member]->open;
 
-    while (one && (one->offer.exchange != exchange ||
-                   !contribution_member(hub, one)))
+    while (one &&
+           (one->offer.exchange != exchange || !contribution_member(hub, one)))
         one = one->next;
     return one;
 }
@@ -362,8 +360,8 @@ void rounds_recall(struct hub *hub, struct member *member)
     }
 }
 
-void offers_forget(struct hub *hub, struct member *member,
-                   enum verdict verdict, bool gone)
+void offers_forget(struct hub *hub, struct member *member, enum verdict verdict,
+                   bool gone)
 {
     for (unsigned i = 0; gone && i < member->waiting_count; i++) {
         contribution_decline(hub, member->waiting[i], verdict);

@@ -25,8 +25,7 @@ static void review_send(struct hub *hub, struct member *member)
 }
 
 static void parcel_send(struct hub *hub, struct member *member,
-                        const struct msg_result *result,
-                        struct blob *payload)
+                        const struct msg_result *result, struct blob *payload)
 {
     struct msg msg = {.kind = MSG_RESULT, .result = *result};
 
@@ -208,8 +207,8 @@ static uint64_t *newest_changes(const struct hub *hub,
 
 /* Takes the parcels of an exchange out of the queue, but for those that a later
  * one may be a change of; returns them, in order. */
-static struct parcel *take_out(const struct hub *hub,
-                               struct delivery *delivery, uint64_t exchange)
+static struct parcel *take_out(const struct hub *hub, struct delivery *delivery,
+                               uint64_t exchange)
 {
     struct parcel **link = &delivery->first, *out = NULL, **end = &out;
     uint64_t *newest = newest_changes(hub, delivery);
@@ -246,8 +245,8 @@ static void tell(struct hub *hub, struct member *member, uint64_t exchange,
     uint32_t first = 0;
 
     for (uint32_t i = 1; i <= hub->centre.count; i++) {
-        if (i < hub->centre.count && (verdicts[i] == verdicts[first] ||
-                                verdicts[i] == ANY_VERDICT))
+        if (i < hub->centre.count &&
+            (verdicts[i] == verdicts[first] || verdicts[i] == ANY_VERDICT))
             continue;
         if (verdicts[first] < VERDICT_COUNT)
             verdict_send(hub, member, exchange, first, i - first,
@@ -259,17 +258,16 @@ static void tell(struct hub *hub, struct member *member, uint64_t exchange,
 /* Sends no more of a result, and tells the verdicts instead; those of a round
  * under way when that is over. None may overtake what has been sent of it, and
  * would make that void: there is nothing, or it is void. */
-static void pass_over(struct hub *hub, struct member *member,
-                      uint64_t exchange)
+static void pass_over(struct hub *hub, struct member *member, uint64_t exchange)
 {
-    struct contribution *contribution = contribution_find(
-        hub, member->place, exchange);
+    struct contribution *contribution =
+        contribution_find(hub, member->place, exchange);
     struct parcel *list = take_out(hub, &member->delivery, exchange);
     unsigned *verdicts = need_memory(hub->centre.count, sizeof *verdicts);
 
     for (uint32_t i = 0; i < hub->centre.count; i++)
-        verdicts[i] = list && fragment_holds(list->part, i) ? TOLD_VERDICT
-                                                            : ANY_VERDICT;
+        verdicts[i] =
+            list && fragment_holds(list->part, i) ? TOLD_VERDICT : ANY_VERDICT;
     while (list) {
         struct parcel *parcel = list;
 
@@ -292,8 +290,7 @@ void delivery_end(struct hub *hub, struct member *member)
 {
     const struct parcel *parcel;
 
-    while (!hub->flow.up.rate &&
-           delivery_next(hub, member) == PASSAGE_SENT)
+    while (!hub->flow.up.rate && delivery_next(hub, member) == PASSAGE_SENT)
         continue;
     parcel = member->delivery.first;
     while (parcel) {
@@ -370,8 +367,8 @@ void delivery_clear(struct delivery *delivery)
  * has given credit for, unless the hub has gone back since. */
 static uint32_t take_resumes(struct hub *hub, struct member *member)
 {
-    uint32_t has = member->claims < member->took ? member->claims
-                                                 : member->took;
+    uint32_t has =
+        member->claims < member->took ? member->claims : member->took;
 
     member->claims = 0;
     return member->took_version >= hub->memory.back.turned ? has : 0;
@@ -412,8 +409,7 @@ void hub_on_credit(struct hub *hub, const struct incoming *in)
     if (member->bulk == PEER_NONE)
         return;
     if (in->msg->credit.more > member->delivery.out) {
-        member_offends(hub, member,
-                       "gave more credit than it was sent bytes");
+        member_offends(hub, member, "gave more credit than it was sent bytes");
         return;
     }
     member->delivery.out -= in->msg->credit.more;
@@ -429,7 +425,6 @@ void hub_on_waive(struct hub *hub, const struct incoming *in)
 {
     struct member *member = in->member;
 
-    if (!offers_withdraw(hub, member, in->msg->waive.exchange,
-                         VERDICT_EXPIRED))
+    if (!offers_withdraw(hub, member, in->msg->waive.exchange, VERDICT_EXPIRED))
         pass_over(hub, member, in->msg->waive.exchange);
 }

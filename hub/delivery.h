@@ -27,10 +27,10 @@ struct parcel {
 
 struct delivery {
     struct parcel *first, *last;
-    uint64_t count; /* of parcels */
+    uint64_t count;       /* of parcels */
     struct bucket bucket; /* what the node may be sent */
-    uint64_t out;   /* bytes that were sent and that no credit came back for */
-    nanos moved;    /* when some of it was last sent, or credit came */
+    uint64_t out; /* bytes that were sent and that no credit came back for */
+    nanos moved;  /* when some of it was last sent, or credit came */
     peer_id credited; /* the bulk connection that they were sent on */
     uint64_t *holds;  /* per chunk: version that it was last sent, or
                          NO_VERSION; NULL: of none (shadow.c) */
@@ -46,11 +46,11 @@ struct pace {
 /* The traffic with all nodes together. */
 struct flow {
     struct bucket up, down; /* results; credit for uploads */
-    nanos wake;       /* when more may go, if nothing happens before */
-    nanos looked;     /* at paces */
-    unsigned uploads; /* contributions */
-    unsigned turn;    /* the member that is next to be sent something */
-    struct bitset stirred; /* places of members: may be sent something */
+    nanos wake;             /* when more may go, if nothing happens before */
+    nanos looked;           /* at paces */
+    unsigned uploads;       /* contributions */
+    unsigned turn;          /* the member that is next to be sent something */
+    struct bitset stirred;  /* places of members: may be sent something */
 };
 
 /* flow.c */
@@ -59,8 +59,7 @@ uint64_t flow_most(const struct hub *hub);
 /* Bytes of results that this one may have on their way to it. */
 uint64_t flow_window(const struct hub *hub, const struct member *member);
 /* Chunks that it may upload ahead of what is merged, at least 1. */
-uint32_t flow_chunks_ahead(const struct hub *hub,
-                           const struct member *member);
+uint32_t flow_chunks_ahead(const struct hub *hub, const struct member *member);
 /* Measures rates and round trips. */
 void flow_tick(struct hub *hub);
 /* An upload begins, or is over. */

@@ -84,8 +84,8 @@ static void answer(struct hub *hub, struct peer *peer, const char *name,
                    const struct msg_admitted *admitted)
 {
     struct msg msg = {.kind = MSG_ENROLLED};
-    bool for_good = admitted->status == STATUS_REFUSED ||
-                    admitted->status == STATUS_USAGE;
+    bool for_good =
+        admitted->status == STATUS_REFUSED || admitted->status == STATUS_USAGE;
 
     if (admitted->status != STATUS_OK) {
         effects_note(hub->out, NOTE_REFUSED, name, "not enrolled: %s",
@@ -133,8 +133,8 @@ void hub_on_known(struct hub *hub, const struct incoming *in)
         known->key = in->msg->known.key;
         index_put(&hub->roll.known, known->key, 0, known);
     }
-    (void)snprintf(known->name, sizeof known->name, "%.*s",
-                   NODE_NAME_BYTES - 1, in->msg->known.name);
+    (void)snprintf(known->name, sizeof known->name, "%.*s", NODE_NAME_BYTES - 1,
+                   in->msg->known.name);
 }
 
 static void key_unknown(struct hub *hub, uint64_t key)

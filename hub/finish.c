@@ -80,8 +80,8 @@ static void goodbye(struct hub *hub)
         if (member_is_here(member))
             bye_to(hub, member->control, FAREWELL_DONE, hub->run.reason);
     }
-    effects_note(hub->out, NOTE_ENDED, "", "%s; version %llu",
-                 hub->run.reason, (unsigned long long)hub->centre.version);
+    effects_note(hub->out, NOTE_ENDED, "", "%s; version %llu", hub->run.reason,
+                 (unsigned long long)hub->centre.version);
     hub->run.phase = PHASE_ENDED;
 }
 

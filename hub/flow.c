@@ -119,8 +119,7 @@ static uint64_t upload_window(const struct hub *hub,
     return window < share ? window : share;
 }
 
-uint32_t flow_chunks_ahead(const struct hub *hub,
-                           const struct member *member)
+uint32_t flow_chunks_ahead(const struct hub *hub, const struct member *member)
 {
     uint64_t chunks =
         upload_window(hub, member, least_ahead(hub, &member->up)) /
@@ -213,8 +212,8 @@ static uint64_t owed(const struct hub *hub, const struct member *member,
 
     most = ahead(hub, member);
     rest = (rest < most ? rest : most) - (loan->given - loan->bytes);
-    room = (int64_t)upload_window(hub, member, least) -
-           (loan->given - loan->done);
+    room =
+        (int64_t)upload_window(hub, member, least) - (loan->given - loan->done);
     if (!loan->left || rest <= 0 || (!loan->whole && room <= 0))
         return 0;
     return (uint64_t)(loan->whole || rest < room ? rest : room);
@@ -277,8 +276,7 @@ bool flow_allows(const struct hub *hub, const struct loan *loan)
     return loan->bytes < loan->given + longest_payload(hub);
 }
 
-nanos flow_still(const struct hub *hub,
-                 const struct contribution *contribution)
+nanos flow_still(const struct hub *hub, const struct contribution *contribution)
 {
     const struct loan *loan = &contribution->loan;
 
@@ -290,8 +288,8 @@ nanos flow_still(const struct hub *hub,
 }
 
 /* Lends a chunk's worth, if the rate allows it; else says when. */
-static bool lend_next(struct hub *hub, struct member *member,
-                      uint64_t exchange, struct loan *loan)
+static bool lend_next(struct hub *hub, struct member *member, uint64_t exchange,
+                      struct loan *loan)
 {
     uint64_t bytes = owed(hub, member, loan), chunk = chunk_bytes(hub);
     nanos when;
@@ -310,8 +308,7 @@ static bool lend_next(struct hub *hub, struct member *member,
 }
 
 /* Whose turn it is in a round; NULL: nobody is owed anything. */
-static struct contribution *neediest(struct hub *hub,
-                                     const struct round *round)
+static struct contribution *neediest(struct hub *hub, const struct round *round)
 {
     struct contribution *found = NULL;
 

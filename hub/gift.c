@@ -45,8 +45,8 @@ void gift_ask(struct hub *hub, struct member *member, enum start start)
     hub->memory.recovery.progress = hub->now;
     hub->centre.founder = member->place;
     sign(gift, member, start);
-    gift->chunk_elements = start == START_GIVE ? member->keeps_chunk
-                                               : hub->config.chunk_elements;
+    gift->chunk_elements =
+        start == START_GIVE ? member->keeps_chunk : hub->config.chunk_elements;
     gift->count = chunks_of(hub->centre.schema->elements, gift->chunk_elements);
     gift->loan.left = gift->count;
     gift->first_job = hub->next_job;
@@ -282,9 +282,9 @@ void gift_check(struct hub *hub, const struct member *member,
                 const struct msg_chunk *chunk, struct blob *payload)
 {
     bool kept = hub->run.phase == PHASE_RECOVERING;
-    struct chunk_check *check = check_make(kept ? &work_kept : &work_given,
-                                           hub->pool, kept ? 2 : 1, chunk,
-                                           payload);
+    struct chunk_check *check =
+        check_make(kept ? &work_kept : &work_given, hub->pool, kept ? 2 : 1,
+                   chunk, payload);
 
     if (kept)
         check->job.in[1].blob = blob_ref(hub->memory.recovery.manifest);

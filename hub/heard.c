@@ -79,9 +79,9 @@ void hub_on_arriving(struct hub *hub, const struct incoming *in)
  * end (hub/patience.h). */
 static nanos silent_after(const struct member *member)
 {
-    nanos trip = 2 * (member->stats.round_trip < LONGEST_TRIP
-                          ? member->stats.round_trip
-                          : LONGEST_TRIP);
+    nanos trip =
+        2 * (member->stats.round_trip < LONGEST_TRIP ? member->stats.round_trip
+                                                     : LONGEST_TRIP);
     double fetch = member->delivery.out ? member->patience.fetch : 0;
     nanos queue = fetch < patience_seconds(LONGEST_TRIP)
                       ? (nanos)(fetch * (double)SECOND)

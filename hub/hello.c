@@ -91,8 +91,7 @@ static struct member *member_to_forget(const struct hub *hub)
 static struct member *member_place(struct hub *hub,
                                    const struct msg_hello *hello)
 {
-    struct member *place =
-        member_named(hub, hello->node_high, hello->node_low);
+    struct member *place = member_named(hub, hello->node_high, hello->node_low);
 
     if (place)
         return place;
@@ -111,8 +110,7 @@ static struct member *member_place(struct hub *hub,
 
 /* VERSION: it speaks another protocol; MALFORMED: its schema is not that of
  * which it tells the hash; else as centre_shape. */
-static enum status look_at_hello(struct hub *hub,
-                                 const struct msg_hello *hello,
+static enum status look_at_hello(struct hub *hub, const struct msg_hello *hello,
                                  const struct blob *payload, struct why *why)
 {
     const char *text = (const char *)payload->bytes;
@@ -177,8 +175,8 @@ static void member_enter(struct hub *hub, struct member *member,
     member->claims = 0;
     member->keeps_life = hello->kept_life;
     member->keeps_chunk = hello->kept_chunk;
-    member->doubt = (struct doubt){.asked = recover_doubts(hub, hello),
-                                   .since = hub->now};
+    member->doubt =
+        (struct doubt){.asked = recover_doubts(hub, hello), .since = hub->now};
     member_session_is(hub, member, session_secret(hub));
     member_name(hub, member, hello->name);
     member->control = peer->id;
@@ -196,8 +194,7 @@ static void member_enter(struct hub *hub, struct member *member,
     peer->state = PEER_MEMBER;
     peer->member = member->place;
     effects_note(hub->out, again ? NOTE_REJOINED : NOTE_JOINED, member->name,
-                 "at iteration %llu, %s",
-                 (unsigned long long)hello->iteration,
+                 "at iteration %llu, %s", (unsigned long long)hello->iteration,
                  start_words[member->start].doc);
 }
 
@@ -217,8 +214,7 @@ static void bulk_becomes_stranger(struct hub *hub, struct member *member)
  * from the nodes' clocks, which may have been set back between two starts: so a
  * lower one is older only beside a process that is heard
  * (docs/decisions/who-is-newer.md). */
-static bool is_taken(const struct member *member,
-                     const struct msg_hello *hello)
+static bool is_taken(const struct member *member, const struct msg_hello *hello)
 {
     return member->state == MEMBER_HERE &&
            hello->incarnation < member->incarnation;

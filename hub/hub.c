@@ -37,8 +37,7 @@ static void hub_on_stray(struct hub *hub, const struct incoming *in)
 /* What a message of each kind does to a peer in each state. What is absent is
  * an offence; only this file drops peers for it. */
 static handler *const handlers[PEER_STATES][MSG_KINDS] = {
-    [PEER_STRANGER] = {[MSG_HELLO] = hub_on_hello,
-                       [MSG_JOIN] = hub_on_group},
+    [PEER_STRANGER] = {[MSG_HELLO] = hub_on_hello, [MSG_JOIN] = hub_on_group},
     [PEER_STRANGER_BULK] = {[MSG_ATTACH] = hub_on_attach,
                             [MSG_KEPT] = hub_on_stray,
                             [MSG_SIT] = hub_on_group,
@@ -186,9 +185,8 @@ static void on_message(struct hub *hub, const struct event *event)
 {
     struct peer orders = {
         .id = PEER_OPERATOR, .state = PEER_OPERATOR_STATE, .member = -1};
-    struct peer *peer = event->peer == PEER_OPERATOR
-                            ? &orders
-                            : peer_find(hub, event->peer);
+    struct peer *peer =
+        event->peer == PEER_OPERATOR ? &orders : peer_find(hub, event->peer);
     struct member *member;
     handler *handle;
 
@@ -197,18 +195,17 @@ static void on_message(struct hub *hub, const struct event *event)
     member = peer->member < 0 ? NULL : hub->roll.members[peer->member];
     handle = handlers[peer->state][event->msg->kind];
     if (peer->state != PEER_GROUP &&
-        (!handle ||
-         (msg_info(event->msg->kind)->payload && !event->payload))) {
+        (!handle || (msg_info(event->msg->kind)->payload && !event->payload))) {
         offence(hub, peer, event);
         return;
     }
     if (member)
         member_heard(hub, member);
-    assert(member || (peer->state != PEER_MEMBER &&
-                      peer->state != PEER_MEMBER_BULK));
+    assert(member ||
+           (peer->state != PEER_MEMBER && peer->state != PEER_MEMBER_BULK));
     if (handle)
-        handle(hub, &(struct incoming){peer, member, event->msg,
-                                       event->payload});
+        handle(hub,
+               &(struct incoming){peer, member, event->msg, event->payload});
     if (peer->state == PEER_GROUP)
         coordinator_hears(hub, peer, event);
 }
@@ -349,9 +346,9 @@ static const struct {
     enum dirty dirty;
     void (*settle)(struct hub *hub);
 } stages[] = {
-    {DIRTY_ROLL, settle_roll},      {DIRTY_PHASE, settle_phase},
-    {DIRTY_MEMORY, snapshot_settle},   {DIRTY_ROUNDS, rounds_settle},
-    {DIRTY_CENTRE, settle_centre},     {DIRTY_DELIVERY, delivery_settle},
+    {DIRTY_ROLL, settle_roll},       {DIRTY_PHASE, settle_phase},
+    {DIRTY_MEMORY, snapshot_settle}, {DIRTY_ROUNDS, rounds_settle},
+    {DIRTY_CENTRE, settle_centre},   {DIRTY_DELIVERY, delivery_settle},
 };
 
 /* Runs the first stage that has something to do until none has: members before

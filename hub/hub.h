@@ -68,8 +68,8 @@ struct hub_config {
 #undef OWN_CONFIG
     enum init init;
     uint64_t tournament; /* iterations it takes; 0: 1 % of all, at least 50 */
-    uint32_t fragments;       /* 0 and 1: the whole model at once */
-    bool dylu;                /* k of each node by its speed */
+    uint32_t fragments;  /* 0 and 1: the whole model at once */
+    bool dylu;           /* k of each node by its speed */
     enum codec_id codec_up, codec_down; /* of contributions and results */
     const struct schema *schema; /* of the run, outlives the hub; NULL: that of
                                     the first node */
@@ -79,19 +79,19 @@ struct hub_config {
                          proves the centre that it keeps; 0: as it fits */
     nanos recovery; /* an empty hub waits so long for nodes that keep a centre;
                        0: it begins at once */
-    uint64_t life; /* of the hub, as its disk says; counts them from 0 */
+    uint64_t life;  /* of the hub, as its disk says; counts them from 0 */
     struct hub_seal seal; /* of what nodes keep */
     uint64_t every;
     unsigned nodes; /* members needed before the first round */
     unsigned most;  /* that there may be; 0: HUB_MAX_NODES */
     unsigned port;  /* the hub's first one, for texts; 0: not known */
     uint32_t chunk_elements;
-    uint32_t scale; /* see struct extent */
-    uint64_t window; /* bytes in flight per node and direction; 0: as its
-                        rate and its round trip ask for */
-    uint64_t budget; /* bytes of all uploads in flight; 0: no limit */
-    uint64_t up, down; /* bytes per second of payload that it sends to nodes,
-                          and is sent; 0: no limit */
+    uint32_t scale;     /* see struct extent */
+    uint64_t window;    /* bytes in flight per node and direction; 0: as its
+                           rate and its round trip ask for */
+    uint64_t budget;    /* bytes of all uploads in flight; 0: no limit */
+    uint64_t up, down;  /* bytes per second of payload that it sends to nodes,
+                           and is sent; 0: no limit */
     uint64_t staleness; /* versions an offer may lag behind */
     enum goal_kind goal;
     double goal_value;
@@ -139,9 +139,9 @@ struct hub_view {
     double best_score, best_accuracy; /* the same */
     uint64_t best_version;
     uint64_t verdicts[VERDICT_COUNT]; /* chunks that ended so */
-    uint64_t offered; /* chunks, in all */
-    uint64_t preempted; /* nodes whose parameters were replaced */
-    uint64_t rollbacks; /* of the centre, to a good version */
+    uint64_t offered;                 /* chunks, in all */
+    uint64_t preempted;               /* nodes whose parameters were replaced */
+    uint64_t rollbacks;               /* of the centre, to a good version */
     /* From the hub's start to the first round, and from there to the end. */
     nanos pending, training;
     /* Tasks of the epoch under way, which counts from 0; all 0: no tasks. */
@@ -149,7 +149,7 @@ struct hub_view {
     uint32_t tasks, tasks_doing, tasks_done;
     char state[160]; /* what the hub is doing or waiting for */
     char reason[MSG_TEXT_BYTES];
-    unsigned count; /* nodes, also those that are gone */
+    unsigned count;              /* nodes, also those that are gone */
     struct hub_node_view *nodes; /* the hub's, until it is looked at again */
 };
 

@@ -41,8 +41,7 @@ static void unpack(const struct heap *heap, unsigned row)
     double tile[CODEC_GRAIN];
 
     for (uint32_t i = 0; i < order->chunks; i++) {
-        const struct input *in =
-            &heap->job->in[1 + row * order->chunks + i];
+        const struct input *in = &heap->job->in[1 + row * order->chunks + i];
         struct extent extent =
             extent_of(heap->job->extent.exempt, heap->pile.elements,
                       order->chunk_elements, i);
@@ -63,8 +62,7 @@ static void unpack(const struct heap *heap, unsigned row)
 }
 
 /* The parameters that the weighted contributions stand for. */
-static void combine(const struct heap *heap, const double *weights,
-                    float *into)
+static void combine(const struct heap *heap, const double *weights, float *into)
 {
     size_t elements = heap->pile.elements;
     double total = 0;
@@ -195,14 +193,14 @@ void judge_whole(struct job *job)
 {
     struct judge_order *order =
         (struct judge_order *)(void *)job->in[0].blob->bytes;
-    struct heap heap = {.pile = {.count = order->count,
-                                 .elements = job->extent.elements,
-                                 .has_loss = order->evaluate || order->reviewed,
-                                 .read = read_row,
-                                 .loss = order->reviewed ? reviewed_loss
-                                                         : loss},
-                        .job = job,
-                        .order = order};
+    struct heap heap = {
+        .pile = {.count = order->count,
+                 .elements = job->extent.elements,
+                 .has_loss = order->evaluate || order->reviewed,
+                 .read = read_row,
+                 .loss = order->reviewed ? reviewed_loss : loss},
+        .job = job,
+        .order = order};
 
     heap.rows = calloc((1 + (size_t)order->count) * job->extent.elements,
                        sizeof *heap.rows);

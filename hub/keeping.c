@@ -31,8 +31,7 @@ static bool is_sent_out(const struct hub *hub)
 static bool is_due(const struct hub *hub)
 {
     const struct keeping *keeping = &hub->memory.keeping;
-    nanos every =
-        KEEP_EVERY + (nanos)hub->roll.tally.present * KEEP_EVERY_NODE;
+    nanos every = KEEP_EVERY + (nanos)hub->roll.tally.present * KEEP_EVERY_NODE;
 
     return is_sent_out(hub) && !keeping->busy && !keeping->too_large &&
            hub->run.phase != PHASE_RECOVERING &&
@@ -105,8 +104,8 @@ void keeping_saved(struct hub *hub)
 static void choose_keepers(struct hub *hub)
 {
     struct keeping *keeping = &hub->memory.keeping;
-    uint64_t bytes = keeping->bytes ? keeping->bytes
-                                    : manifest_bytes(hub->centre.count, 0);
+    uint64_t bytes =
+        keeping->bytes ? keeping->bytes : manifest_bytes(hub->centre.count, 0);
     int first = keeping->turn;
 
     keeping->count = 0;
@@ -116,8 +115,8 @@ static void choose_keepers(struct hub *hub)
 
         if (!is_keeper(hub, member, bytes))
             continue;
-        keeping->list[keeping->count++] = (struct keeper){
-            place, member->session, last_retired(member)};
+        keeping->list[keeping->count++] =
+            (struct keeper){place, member->session, last_retired(member)};
         keeping->turn = place + 1;
     }
 }
@@ -129,8 +128,7 @@ void keeping_tick(struct hub *hub)
 
     if (pause < KEEP_DEMAND)
         pause = KEEP_DEMAND;
-    if (keeping->wanted || !is_due(hub) ||
-        hub->now - keeping->at < pause)
+    if (keeping->wanted || !is_due(hub) || hub->now - keeping->at < pause)
         return;
     choose_keepers(hub);
     if (!keeping->count)

@@ -103,8 +103,7 @@ static void end_epoch(struct ledger *ledger)
         begin_epoch(ledger);
 }
 
-bool ledger_report(struct ledger *ledger, unsigned node, uint64_t id,
-                   bool done)
+bool ledger_report(struct ledger *ledger, unsigned node, uint64_t id, bool done)
 {
     uint64_t first = ledger->epoch * ledger->parts + 1;
 

@@ -38,10 +38,10 @@ struct ledger {
     uint32_t parts;  /* tasks of an epoch; 0: nothing is given out */
     uint64_t epochs; /* to be done; 0: no bound */
     uint64_t seed;
-    nanos limit;     /* longest time in doing; 0: no limit */
-    uint64_t epoch;  /* under way, from 0; as many as are done */
+    nanos limit;    /* longest time in doing; 0: no limit */
+    uint64_t epoch; /* under way, from 0; as many as are done */
     uint32_t count[TASK_STATES];
-    uint32_t next; /* no task before this place is todo */
+    uint32_t next;             /* no task before this place is todo */
     struct ledger_task *tasks; /* `parts` of them, in this epoch's order */
 };
 

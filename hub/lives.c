@@ -31,8 +31,8 @@ void life_after(struct hub *hub, uint64_t epoch)
  * is beyond all of them. Two that lost one disk do not come to the same. */
 void life_after_loss(struct hub *hub, uint64_t epoch)
 {
-    uint64_t life = epoch_life(epoch) + LOST_MOST +
-                    hub->config.life % LOST_MOST;
+    uint64_t life =
+        epoch_life(epoch) + LOST_MOST + hub->config.life % LOST_MOST;
 
     life_after(hub, (life < UINT32_MAX ? life : UINT32_MAX) << 32);
 }

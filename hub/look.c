@@ -127,8 +127,8 @@ static void say_awaited(const struct hub *hub, nanos now, struct text *out)
         return;
     text_add(out, "; waits for %s to %s, for %.0f s", member->name,
              round->state != ROUND_OPEN ? "upload"
-             : member->delivery.out ? "take what it is sent"
-                                    : "offer",
+             : member->delivery.out     ? "take what it is sent"
+                                        : "offer",
              (double)(now - since) / (double)SECOND);
     if (upload)
         say_progress(hub, now, upload, out);
@@ -248,8 +248,7 @@ static void look_at_times(const struct hub *hub, nanos now,
     nanos until = hub->finished ? hub->finished : now;
 
     if (hub->begun)
-        view->pending =
-            (hub->began ? hub->began : until) - hub->started;
+        view->pending = (hub->began ? hub->began : until) - hub->started;
     if (hub->began)
         view->training = until - hub->began;
 }

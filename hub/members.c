@@ -21,9 +21,8 @@ unsigned members_counted(const struct hub *hub)
         return members_live(hub) + (unsigned)hub->roll.tally.attaching;
     EACH_MEMBER(hub, member) {
         count += (member_is_here(member) && member->finished) ||
-                 (member_live(member) &&
-                  (member->open || !gate_gathers(hub) ||
-                   !patience_is_shared(hub, member)));
+                 (member_live(member) && (member->open || !gate_gathers(hub) ||
+                                          !patience_is_shared(hub, member)));
     }
     return count;
 }
@@ -73,8 +72,8 @@ static void member_cut(struct hub *hub, struct member *member)
 void member_gone(struct hub *hub, struct member *member, const char *why,
                  bool clean)
 {
-    bool silent = member->state == MEMBER_SILENT &&
-                  hub->now - member->heard >= LAST_CALL;
+    bool silent =
+        member->state == MEMBER_SILENT && hub->now - member->heard >= LAST_CALL;
 
     if (!member_is_here(member))
         return;
@@ -91,8 +90,8 @@ void member_gone(struct hub *hub, struct member *member, const char *why,
         member_changes(hub, member, CHANGE_LEFT);
 }
 
-void member_offends(struct hub *hub, struct member *member,
-                    const char *format, ...)
+void member_offends(struct hub *hub, struct member *member, const char *format,
+                    ...)
 {
     char what[MSG_TEXT_BYTES];
     va_list arguments;

@@ -39,26 +39,26 @@ struct rollback {
     struct blob **chunks; /* the newest good version; NULL: none yet */
     uint64_t version;
     double score, accuracy, error;
-    char tasks[LEDGER_TEXT_BYTES]; /* the ledger's line, then */
+    char tasks[LEDGER_TEXT_BYTES];  /* the ledger's line, then */
     char scored[LEDGER_TEXT_BYTES]; /* the same of what is being scored */
-    bool wanted, ordered; /* ordered: by the operator */
+    bool wanted, ordered;           /* ordered: by the operator */
     unsigned in_a_row; /* times, without a good version in between */
-    uint64_t turned; /* version at the last one: what departs from an older
-                        version is of no use; 0: there was none */
+    uint64_t turned;   /* version at the last one: what departs from an older
+                          version is of no use; 0: there was none */
     uint64_t count;
 };
 
 enum { KEEPERS = 64 }; /* that are told of one version */
 
 struct keeping {
-    bool busy;      /* a manifest is being made */
-    bool wanted;    /* behind the fence of snapshots */
-    bool too_large; /* and it was said */
-    bool first;     /* nothing is kept yet: rounds wait until it is made */
-    bool made;      /* one at least: */
-    uint64_t version; /* of which version, */
-    nanos at;         /* and when */
-    uint64_t bytes;   /* of the last one */
+    bool busy;          /* a manifest is being made */
+    bool wanted;        /* behind the fence of snapshots */
+    bool too_large;     /* and it was said */
+    bool first;         /* nothing is kept yet: rounds wait until it is made */
+    bool made;          /* one at least: */
+    uint64_t version;   /* of which version, */
+    nanos at;           /* and when */
+    uint64_t bytes;     /* of the last one */
     nanos since, spent; /* when it was wanted; how long that took */
     int turn;           /* who is told first the next time */
     unsigned count;
@@ -82,16 +82,16 @@ struct doubt {
 };
 
 struct recovery {
-    bool resumed;   /* the hub has a centre from its disk */
-    uint64_t run;   /* of its disk, or of the node that gives */
-    uint64_t epoch; /* of the centre that it goes on from; 0: of none */
+    bool resumed;     /* the hub has a centre from its disk */
+    uint64_t run;     /* of its disk, or of the node that gives */
+    uint64_t epoch;   /* of the centre that it goes on from; 0: of none */
     uint64_t version; /* and that one's */
-    uint64_t life;  /* that the hub began in */
+    uint64_t life;    /* that the hub began in */
     uint64_t told;  /* 1 + that in which nodes were told what it has of theirs;
                        0: they were not */
     nanos until;    /* nodes have time to come back */
     nanos progress; /* of who gives: when something last came */
-    unsigned searches; /* that have begun because of who came late */
+    unsigned searches;     /* that have begun because of who came late */
     struct blob *manifest; /* what it gave first, or NULL */
     struct blob *state;    /* in that, once it is known to be the hub's own */
 };

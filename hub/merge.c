@@ -24,18 +24,16 @@ static bool answer(struct hub *hub, const struct round *round, unsigned place,
     if (round->empty || donor == RECEIVE_NOTHING ||
         (given && given->state != CHUNK_DELIVERED))
         return false;
-    result->verb = round->policy->exchange == EXCHANGE_GRADIENT
-                       ? VERB_PULL
-                       : merge->verb;
-    result->weight = merge->weight
-                         ? merge->weight(&round->policy->numbers, round->live)
-                         : 1;
+    result->verb =
+        round->policy->exchange == EXCHANGE_GRADIENT ? VERB_PULL : merge->verb;
+    result->weight =
+        merge->weight ? merge->weight(&round->policy->numbers, round->live) : 1;
     result->lineage =
         given ? round->list[donor]->offer.lineage : hub->centre.lineage;
     result->codec = given ? given->codec : CODEC_RAW;
-    *payload = given             ? given->payload
-               : centre->former  ? centre->former
-                                 : shadow_of(centre);
+    *payload = given            ? given->payload
+               : centre->former ? centre->former
+                                : shadow_of(centre);
     result->checksum = (*payload)->checksum;
     return true;
 }
@@ -73,8 +71,7 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
     blob_unref(&hub->centre.chunk[chunk].change);
 }
 
-static void chunk_finished(struct hub *hub, struct round *round,
-                           uint32_t chunk)
+static void chunk_finished(struct hub *hub, struct round *round, uint32_t chunk)
 {
     hub->centre.chunk[chunk].version += !round->empty;
     if (!round->empty && fragment_holds(round->part, chunk))
@@ -172,8 +169,8 @@ static struct delivered delivered_new(const struct round *round)
 static unsigned rounds_in_flight(const struct hub *hub)
 {
     uint64_t every = hub->config.every ? hub->config.every : 1;
-    uint64_t hidden = hub->config.delay / every +
-                      (hub->config.delay % every != 0);
+    uint64_t hidden =
+        hub->config.delay / every + (hub->config.delay % every != 0);
 
     return hidden < MAX_OFFERS ? 1 + (unsigned)hidden : MAX_OFFERS;
 }
@@ -217,12 +214,10 @@ static double lost_share(const struct hub *hub, const struct round *round,
 }
 
 static struct job *merge_job(struct hub *hub, struct round *round,
-                             uint32_t chunk,
-                             const struct delivered *delivered)
+                             uint32_t chunk, const struct delivered *delivered)
 {
-    struct chunk_merge *merge =
-        job_make(&work_merge, sizeof *merge, hub->pool,
-                 MERGE_FROM + delivered->count);
+    struct chunk_merge *merge = job_make(&work_merge, sizeof *merge, hub->pool,
+                                         MERGE_FROM + delivered->count);
     struct job *job = &merge->job;
     struct centre_chunk *centre = &hub->centre.chunk[chunk];
 
@@ -230,11 +225,10 @@ static struct job *merge_job(struct hub *hub, struct round *round,
     for (unsigned i = 0; i < POLICY_PLANES; i++)
         job->in[MERGE_PLANES + i].blob = blob_ref(centre->plane[i]);
     for (unsigned i = 0; i < delivered->count; i++)
-        job->in[MERGE_FROM + i] =
-            (struct input){blob_ref(delivered->place[i]->payload),
-                           round->policy->reduce->rows ? 1
-                                                       : delivered->share[i],
-                           delivered->place[i]->codec};
+        job->in[MERGE_FROM + i] = (struct input){
+            blob_ref(delivered->place[i]->payload),
+            round->policy->reduce->rows ? 1 : delivered->share[i],
+            delivered->place[i]->codec};
     job->extent = centre_extent(hub, chunk);
     merge->chunk = chunk;
     merge->live = round->live;

@@ -12,7 +12,7 @@
 struct member;
 
 enum {
-    MAX_OFFERS = 64, /* of one node that wait for a round */
+    MAX_OFFERS = 64,                /* of one node that wait for a round */
     MAX_REMEMBERED = 2 * MAX_OFFERS /* of one node, for when it is back */
 };
 
@@ -33,14 +33,14 @@ struct contribution_chunk {
 
 /* The credit of an upload. */
 struct loan {
-    bool whole;     /* all of it is asked for at once */
-    bool prompt;    /* what has come is done with, merged or not */
-    uint32_t left;  /* chunks that have not come */
-    uint32_t came;  /* chunks that have */
-    int64_t bytes;  /* of those */
-    int64_t given;  /* bytes of credit, ever; less than came: some is owed */
-    int64_t done;   /* bytes that the hub is done with */
-    nanos since;    /* when it last was given some after having none */
+    bool whole;    /* all of it is asked for at once */
+    bool prompt;   /* what has come is done with, merged or not */
+    uint32_t left; /* chunks that have not come */
+    uint32_t came; /* chunks that have */
+    int64_t bytes; /* of those */
+    int64_t given; /* bytes of credit, ever; less than came: some is owed */
+    int64_t done;  /* bytes that the hub is done with */
+    nanos since;   /* when it last was given some after having none */
 };
 
 /* An offer, from its arrival to its last verdict. */
@@ -49,8 +49,8 @@ struct contribution {
     uint64_t incarnation, connection; /* whose; connection = session */
     struct msg_offer offer;
     struct candidate candidate; /* the same for the policy, at the close */
-    struct fragment part; /* its chunks; the others are closed */
-    uint32_t foreign;     /* how many others */
+    struct fragment part;       /* its chunks; the others are closed */
+    uint32_t foreign;           /* how many others */
     bool passed_over; /* its node gets a newer result, or wants none any more */
     bool granted, uploads; /* and counts for the budget */
     struct loan loan;
@@ -62,10 +62,10 @@ struct contribution {
     uint32_t delivered, merged, answered; /* chunks; results sent */
     struct round *round;       /* that it is in, until that is over */
     struct contribution *next; /* of its member, in rounds */
-    uint64_t ordinal; /* of its node's offers that were taken */
-    double squares; /* of what has been delivered */
+    uint64_t ordinal;          /* of its node's offers that were taken */
+    double squares;            /* of what has been delivered */
     nanos began, progress; /* when it was granted; when the last chunk came */
-    nanos behind; /* for how long the others have been ahead of it */
+    nanos behind;          /* for how long the others have been ahead of it */
     struct contribution_chunk *chunks; /* NULL: all of them are as `all` */
     enum verdict all;
 };
@@ -78,8 +78,8 @@ struct offers {
 /* offers.c */
 /* If it still waits for a round it is none any more, and the verdict says so:
  * the node's next one, which holds the same, need not wait behind it. */
-bool offers_withdraw(struct hub *hub, struct member *member,
-                     uint64_t exchange, enum verdict verdict);
+bool offers_withdraw(struct hub *hub, struct member *member, uint64_t exchange,
+                     enum verdict verdict);
 /* So with all of the member's that are in no round that has closed, but for its
  * last one: that holds what they did. */
 void offers_return(struct hub *hub, struct member *member);
@@ -92,8 +92,8 @@ handler hub_on_offer;
 void rounds_discard(struct hub *hub);
 /* Closes what the member has not delivered; `gone`: also the offers that wait,
  * and what is being checked. */
-void offers_forget(struct hub *hub, struct member *member,
-                   enum verdict verdict, bool gone);
+void offers_forget(struct hub *hub, struct member *member, enum verdict verdict,
+                   bool gone);
 /* Tells a node that is back what became of what it sent before. */
 void rounds_recall(struct hub *hub, struct member *member);
 /* Asks for its data, once. */
@@ -125,13 +125,11 @@ void verdicts_tell(struct hub *hub, struct member *member,
 /* All is judged: keeps what a node that is away must be told when it is back,
  * and frees the rest. */
 void contribution_retire(struct hub *hub, struct contribution *contribution);
-void contribution_destroy(struct hub *hub,
-                          struct contribution **contribution);
+void contribution_destroy(struct hub *hub, struct contribution **contribution);
 /* Nobody is told any more what became of the member's former exchanges. */
 /* Where one is remembered that was not merged as a whole; what was there is
  * gone. */
-struct contribution **contribution_place(struct hub *hub,
-                                         struct member *member,
+struct contribution **contribution_place(struct hub *hub, struct member *member,
                                          uint64_t exchange);
 void contributions_forget(struct hub *hub, struct member *member);
 /* Of a round under way and of the member's session; or NULL. */

@@ -7,15 +7,14 @@
 
 /* Turns an offer down as a whole. */
 static void offer_decline(struct hub *hub, struct member *member,
-                          const struct msg_offer *offer,
-                          enum verdict verdict)
+                          const struct msg_offer *offer, enum verdict verdict)
 {
     hub->offers.offered += hub->centre.count;
     hub->offers.verdicts[verdict] += hub->centre.count;
     (void)snprintf(member->why, sizeof member->why, "%s",
                    verdict_words[verdict].text);
-    effects_note(hub->out, NOTE_DECLINED, member->name,
-                 "exchange %llu: %s", (unsigned long long)offer->exchange,
+    effects_note(hub->out, NOTE_DECLINED, member->name, "exchange %llu: %s",
+                 (unsigned long long)offer->exchange,
                  verdict_words[verdict].doc);
     verdict_send(hub, member, offer->exchange, 0, hub->centre.count, verdict);
 }
@@ -36,7 +35,7 @@ static enum verdict base_judge(const struct hub *hub,
         (member->takes && offer->base_version < member->taken))
         return VERDICT_STALE;
     return !apart && offer->lineage != hub->centre.lineage ? VERDICT_LINEAGE
-                                                    : VERDICT_MERGED;
+                                                           : VERDICT_MERGED;
 }
 
 /* Its offers in rounds. */
@@ -109,8 +108,7 @@ static void narrow(struct hub *hub, struct contribution *contribution)
 }
 
 /* Takes it out of those that wait; NULL: it is not one of them. */
-static struct contribution *take_waiting(struct hub *hub,
-                                         struct member *member,
+static struct contribution *take_waiting(struct hub *hub, struct member *member,
                                          uint64_t exchange)
 {
     struct contribution *contribution;
@@ -131,8 +129,7 @@ static struct contribution *take_waiting(struct hub *hub,
 
 /* It is in no round: its node is told so. */
 static void give_back(struct hub *hub, struct member *member,
-                      struct contribution *contribution,
-                      enum verdict verdict)
+                      struct contribution *contribution, enum verdict verdict)
 {
     if (contribution->chunks)
         contribution_end(hub, contribution, verdict);
@@ -142,8 +139,8 @@ static void give_back(struct hub *hub, struct member *member,
     contribution_retire(hub, contribution);
 }
 
-bool offers_withdraw(struct hub *hub, struct member *member,
-                     uint64_t exchange, enum verdict verdict)
+bool offers_withdraw(struct hub *hub, struct member *member, uint64_t exchange,
+                     enum verdict verdict)
 {
     struct contribution *contribution = take_waiting(hub, member, exchange);
 
@@ -156,8 +153,8 @@ void offers_withdraw_all(struct hub *hub, struct member *member,
                          enum verdict verdict)
 {
     while (member->waiting_count)
-        (void)offers_withdraw(hub, member,
-                              member->waiting[0]->offer.exchange, verdict);
+        (void)offers_withdraw(hub, member, member->waiting[0]->offer.exchange,
+                              verdict);
 }
 
 void offers_return(struct hub *hub, struct member *member)

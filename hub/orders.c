@@ -21,8 +21,7 @@ static void answer(struct hub *hub, uint64_t ticket, enum status status,
     msg.answer.status = status;
     msg.answer.version = hub->centre.version;
     va_start(arguments, format);
-    (void)vsnprintf(msg.answer.text, sizeof msg.answer.text, format,
-                    arguments);
+    (void)vsnprintf(msg.answer.text, sizeof msg.answer.text, format, arguments);
     va_end(arguments);
     effects_send(hub->out, PEER_OPERATOR, &msg, NULL);
 }
@@ -57,8 +56,7 @@ static bool is_here(const struct hub *hub, const struct member *member)
 }
 
 /* The node that the order names; NULL, and the answer is given: not here. */
-static struct member *find_named(struct hub *hub,
-                                 const struct msg_order *order)
+static struct member *find_named(struct hub *hub, const struct msg_order *order)
 {
     char names[64];
 
@@ -91,8 +89,7 @@ static void checkpoint_order(struct hub *hub, const struct msg_order *order)
         answer(hub, order->ticket, STATUS_OK, "saved already");
     } else if (hub->run.checkpoint_count == MAX_CHECKPOINTS) {
         answer(hub, order->ticket, STATUS_AGAIN,
-               "%d checkpoints are under way: wait for these",
-               MAX_CHECKPOINTS);
+               "%d checkpoints are under way: wait for these", MAX_CHECKPOINTS);
     } else {
         hub->run.checkpoints[hub->run.checkpoint_count++] =
             (struct checkpoint){order->ticket, hub->centre.version};
@@ -118,7 +115,8 @@ void orders_saved(struct hub *hub, const struct save_job *save)
         else
             answer(hub, one->ticket, status,
                    "version %" PRIu64 " could not be saved: the hub's log "
-                   "says why", version);
+                   "says why",
+                   version);
     }
     hub->run.checkpoint_count = left;
 }
@@ -231,23 +229,20 @@ static void end_order(struct hub *hub, const struct msg_order *order)
 static void stop_order(struct hub *hub, const struct msg_order *order)
 {
     answer(hub, order->ticket, STATUS_OK,
-           run_is_ending(hub) ? "the run is ending, and the hub with it"
-                       : "the hub saves and stops; its nodes train alone "
-                         "until it is started again");
+           run_is_ending(hub)
+               ? "the run is ending, and the hub with it"
+               : "the hub saves and stops; its nodes train alone "
+                 "until it is started again");
     finish_stop(hub);
 }
 
 typedef void order_handler(struct hub *hub, const struct msg_order *order);
 
 static order_handler *const orders[COMMAND_COUNT] = {
-    [COMMAND_STATUS] = status_order,
-    [COMMAND_CHECKPOINT] = checkpoint_order,
-    [COMMAND_DRAIN] = drain_order,
-    [COMMAND_PIN] = pin_order,
-    [COMMAND_UNPIN] = unpin_order,
-    [COMMAND_ROLLBACK] = rollback_by_order,
-    [COMMAND_RELOAD] = reload_order,
-    [COMMAND_STOP] = stop_order,
+    [COMMAND_STATUS] = status_order, [COMMAND_CHECKPOINT] = checkpoint_order,
+    [COMMAND_DRAIN] = drain_order,   [COMMAND_PIN] = pin_order,
+    [COMMAND_UNPIN] = unpin_order,   [COMMAND_ROLLBACK] = rollback_by_order,
+    [COMMAND_RELOAD] = reload_order, [COMMAND_STOP] = stop_order,
     [COMMAND_END] = end_order,
 };
 

@@ -42,7 +42,7 @@ static bool is_used_up(struct hub *hub, struct member *member, nanos span)
 }
 
 bool patience_use(struct hub *hub, struct member *member, nanos span,
-                   const char *what)
+                  const char *what)
 {
     struct patience *patience = &member->patience;
 

@@ -52,7 +52,7 @@ struct patience {
                     not chosen; or it was in its tournament */
     double rate; /* bytes per second of its last whole upload; 0: none yet */
     nanos began, ended; /* to be sent its last results; until it had them */
-    double fetch; /* how many seconds that took; 0: none yet */
+    double fetch;       /* how many seconds that took; 0: none yet */
 };
 
 /* What newcomers have used up together. */

@@ -44,9 +44,8 @@ static struct contestant contestant_of(const struct hub *hub,
     uint64_t done = from->offer.iteration;
 
     if (out.score < NO_SCORE && least && trial->samples)
-        out.trajectory =
-            out.score +
-            trial->slope * log((double)trial->samples / (double)least);
+        out.trajectory = out.score + trial->slope * log((double)trial->samples /
+                                                        (double)least);
     if (hub->config.iterations > done && done)
         out.remaining = trial->samples / done * (hub->config.iterations - done);
     return out;
@@ -89,8 +88,8 @@ static void list_contestants(struct hub *hub, const struct round *round,
             least = trial->samples;
     }
     for (unsigned i = 0; i < round->count; i++)
-        list[i] = contestant_of(hub, round->list[i],
-                                least < UINT64_MAX ? least : 0);
+        list[i] =
+            contestant_of(hub, round->list[i], least < UINT64_MAX ? least : 0);
 }
 
 void preempt_round(struct hub *hub, const struct round *round)

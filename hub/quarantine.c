@@ -96,8 +96,7 @@ void quarantine_flap(struct hub *hub, struct member *member)
 {
     struct conduct *conduct = &member->conduct;
     nanos *slot = &conduct->flapped[conduct->flaps % FLAPS_MOST];
-    bool often = conduct->flaps >= FLAPS_MOST &&
-                 hub->now - *slot < 60 * SECOND;
+    bool often = conduct->flaps >= FLAPS_MOST && hub->now - *slot < 60 * SECOND;
 
     *slot = hub->now;
     conduct->flaps++;

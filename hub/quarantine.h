@@ -22,9 +22,9 @@
 #include "core/time.h"
 
 enum {
-    BAD_MOST = 3,     /* exchanges with bad numbers, of */
-    BAD_SPAN = 16,    /* so many in a row */
-    TERM_FIRST = 16,  /* exchanges that are turned down */
+    BAD_MOST = 3,    /* exchanges with bad numbers, of */
+    BAD_SPAN = 16,   /* so many in a row */
+    TERM_FIRST = 16, /* exchanges that are turned down */
     TERM_MOST = 256,
     DAMAGED_MOST = 3, /* chunks in a row */
     FLAPS_MOST = 3    /* replacements a minute */

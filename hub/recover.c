@@ -58,8 +58,7 @@ static bool claims(const struct hub *hub, const struct member *member)
            !member->doubt.unattached && member->keeps &&
            is_cut_well(hub, member->keeps_chunk) &&
            looks_for(hub, member->run) &&
-           outdoes(hub, member->run, member->keeps_life,
-                           member->keeps - 1);
+           outdoes(hub, member->run, member->keeps_life, member->keeps - 1);
 }
 
 /* Whether one keeps what is newer than what the other does, of one run. */
@@ -137,8 +136,7 @@ void recover_begin(struct hub *hub)
     if (hub->config.recovery > 0)
         hub->run.phase = PHASE_RECOVERING;
     recovery->until =
-        hub->now +
-        (recovery->resumed ? HUB_RECOVERY : hub->config.recovery);
+        hub->now + (recovery->resumed ? HUB_RECOVERY : hub->config.recovery);
 }
 
 /* ---- who gives ---- */
@@ -148,8 +146,7 @@ static bool everybody_here(const struct hub *hub)
     if (!hub->memory.recovery.resumed)
         return false;
     EACH_MEMBER(hub, member)
-        if (member->state == MEMBER_AWAY &&
-            !member->drained)
+        if (member->state == MEMBER_AWAY && !member->drained)
             return false;
     return true;
 }
@@ -205,8 +202,7 @@ static void finish(struct hub *hub)
 
 static void mistrust(struct hub *hub, struct member *member, const char *why)
 {
-    effects_note(hub->out, NOTE_RESTORED, member->name,
-                 "not from it: %s", why);
+    effects_note(hub->out, NOTE_RESTORED, member->name, "not from it: %s", why);
     member->mistrusted = true;
     forget_gift(hub);
 }
@@ -277,7 +273,8 @@ static void take(struct hub *hub)
     if (cuts)
         (void)snprintf(cut, sizeof cut,
                        "; the run has chunks of %llu bytes, --chunk is for "
-                       "new runs", (unsigned long long)hub_chunk_bytes(hub));
+                       "new runs",
+                       (unsigned long long)hub_chunk_bytes(hub));
     effects_note(hub->out, NOTE_RESTORED, giver->name, "version %llu%s%s%s",
                  (unsigned long long)hub->centre.version, instead, cut,
                  hub_planes(hub) ? "; the state of the merge rule is lost"
@@ -438,8 +435,7 @@ static bool has_more(const struct hub *hub, const struct msg_hello *hello)
         return true;
     return epoch_life(hello->epoch) > epoch_life(hub->roll.epoch) ||
            (hello->kept_life != epoch_life(hub->roll.epoch) &&
-            outdoes(hub, hello->run, hello->kept_life,
-                            hello->kept - 1));
+            outdoes(hub, hello->run, hello->kept_life, hello->kept - 1));
 }
 
 /* A node comes after the hub has begun. */
@@ -460,8 +456,7 @@ static void meet_late(struct hub *hub, const struct msg_hello *hello)
                      (unsigned long long)hello->run);
 }
 
-bool recover_meets(struct hub *hub, peer_id peer,
-                   const struct msg_hello *hello)
+bool recover_meets(struct hub *hub, peer_id peer, const struct msg_hello *hello)
 {
     if (recover_doubts(hub, hello))
         return superseded_meets(hub, peer, hello);
@@ -522,9 +517,8 @@ static const char *fault_of_other(const struct hub *hub, const struct job *job,
     if (hub->memory.recovery.resumed)
         return "it is of a hub with another --directory: to go on from that, "
                "start this one with an empty one";
-    return life_is_near(hub, saved->epoch)
-               ? NULL
-               : "no hub has had so many lives";
+    return life_is_near(hub, saved->epoch) ? NULL
+                                           : "no hub has had so many lives";
 }
 
 /* The proof of one that is not asked for its centre yet. */

@@ -115,8 +115,7 @@ static void take_node(struct hub *hub, struct member *member,
     member_recount(hub, member);
 }
 
-static struct member *new_member(struct hub *hub,
-                                 const struct saved_node *node)
+static struct member *new_member(struct hub *hub, const struct saved_node *node)
 {
     struct member *member = member_add(hub);
 
@@ -183,7 +182,7 @@ static void take_nodes(struct hub *hub, const char *text)
         if (!member)
             member = new_member(hub, &node);
         same = member_is_here(member) ? member->incarnation == node.incarnation
-                               : member->incarnation <= node.incarnation;
+                                      : member->incarnation <= node.incarnation;
         if (same)
             take_node(hub, member, &node);
         if (node.term)
@@ -236,8 +235,7 @@ static void copy_centre(struct hub *hub, const struct hub_saved *saved,
         chunk->version = chunk->changed = hub->centre.version;
         for (unsigned plane = 0; plane < planes; plane++)
             if (saved->plane[plane])
-                chunk->plane[plane] =
-                    copy_chunk(hub, saved->plane[plane], i);
+                chunk->plane[plane] = copy_chunk(hub, saved->plane[plane], i);
     }
 }
 

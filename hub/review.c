@@ -25,20 +25,20 @@ struct opinion {
 struct subject {
     const struct contribution *contribution; /* NULL: the centre */
     uint32_t formed;                         /* chunks */
-    struct opinion *by; /* of each place */
+    struct opinion *by;                      /* of each place */
 };
 
 struct review {
-    uint64_t number;           /* ordinal, of reviews */
+    uint64_t number; /* ordinal, of reviews */
     nanos began;
-    int places;                /* of members, taken or not, when it began */
-    int *circle;               /* these, in random order */
-    struct opinion *opinions;  /* count * places */
-    unsigned open;             /* opinions that are OPEN or SENT */
-    unsigned forming;          /* jobs under way */
-    bool centred;              /* there is a centre */
-    unsigned count;            /* subjects */
-    struct blob **chunks;      /* count * hub->centre.count, float32, sealed */
+    int places;               /* of members, taken or not, when it began */
+    int *circle;              /* these, in random order */
+    struct opinion *opinions; /* count * places */
+    unsigned open;            /* opinions that are OPEN or SENT */
+    unsigned forming;         /* jobs under way */
+    bool centred;             /* there is a centre */
+    unsigned count;           /* subjects */
+    struct blob **chunks;     /* count * hub->centre.count, float32, sealed */
     struct subject subject[];
 };
 
@@ -73,8 +73,8 @@ static void set_stage(struct review *review, unsigned subject, int member,
 {
     struct opinion *opinion = &review->subject[subject].by[member];
 
-    review->open -= opinion->stage == STAGE_OPEN ||
-                    opinion->stage == STAGE_SENT;
+    review->open -=
+        opinion->stage == STAGE_OPEN || opinion->stage == STAGE_SENT;
     review->open += stage == STAGE_OPEN || stage == STAGE_SENT;
     opinion->stage = stage;
 }
@@ -134,8 +134,8 @@ static struct review *review_find(struct hub *hub, uint64_t number)
 
 /* The first subject of the round that the member is to be asked about, or
  * `count`. */
-static unsigned next_subject(const struct hub *hub,
-                             const struct review *review, int member)
+static unsigned next_subject(const struct hub *hub, const struct review *review,
+                             int member)
 {
     unsigned i = 0;
 
@@ -149,8 +149,7 @@ static unsigned next_subject(const struct hub *hub,
 /* Places that are taken, of those that the review knows. */
 static int places_of(const struct hub *hub, const struct review *review)
 {
-    return hub->roll.count < review->places ? hub->roll.count
-                                              : review->places;
+    return hub->roll.count < review->places ? hub->roll.count : review->places;
 }
 
 /* Asks each member that is not at work for the next thing there is. */
@@ -174,8 +173,7 @@ static void ask(struct hub *hub)
         }
 }
 
-static struct blob *next_chunk(struct hub *hub,
-                               const struct reviewer *reviewer)
+static struct blob *next_chunk(struct hub *hub, const struct reviewer *reviewer)
 {
     const struct review *review;
 
@@ -186,8 +184,7 @@ static struct blob *next_chunk(struct hub *hub,
                           reviewer->next];
 }
 
-const struct blob *review_next(struct hub *hub,
-                               const struct member *member)
+const struct blob *review_next(struct hub *hub, const struct member *member)
 {
     return next_chunk(hub, &member->reviewer);
 }
@@ -320,8 +317,7 @@ static bool is_subject(const struct review *review,
 {
     unsigned i = 1;
 
-    while (i < review->count &&
-           review->subject[i].contribution != contribution)
+    while (i < review->count && review->subject[i].contribution != contribution)
         i++;
     return i < review->count;
 }
@@ -396,9 +392,8 @@ void review_forget(struct hub *hub, int member)
 
 static nanos patience(const struct member *member)
 {
-    double two = member->stats.rate > 0
-                     ? 2 * (double)SECOND / member->stats.rate
-                     : 0;
+    double two =
+        member->stats.rate > 0 ? 2 * (double)SECOND / member->stats.rate : 0;
 
     return two < (double)(REVIEW_LONGEST - REVIEW_TIME)
                ? REVIEW_TIME + (nanos)two
@@ -565,8 +560,10 @@ void review_tell(const struct round *round, nanos now, struct text *out)
     const struct review *review = round->review;
 
     if (review)
-        text_add(out, "; waits for %u test%s of parameters by nodes, for "
-                 "%.0f s", review->open, plural(review->open),
+        text_add(out,
+                 "; waits for %u test%s of parameters by nodes, for "
+                 "%.0f s",
+                 review->open, plural(review->open),
                  (double)(now - review->began) / (double)SECOND);
 }
 
@@ -574,8 +571,7 @@ void review_warn(struct hub *hub)
 {
     for (const struct round *round = hub->rounds.first;
          round && !hub->rounds.slow_reviews; round = round->next) {
-        if (!round->review ||
-            hub->now - round->review->began < REVIEW_NOTICED)
+        if (!round->review || hub->now - round->review->began < REVIEW_NOTICED)
             continue;
         hub->rounds.slow_reviews = true;
         effects_note(hub->out, NOTE_REVIEW_SLOW, "",
@@ -583,8 +579,9 @@ void review_warn(struct hub *hub)
                      "parameters. Start the hub with --model and --data, so "
                      "that it tests them itself, or with %s",
                      (double)REVIEW_NOTICED / (double)SECOND,
-                     contest_goes_on(hub) ? "--init hub"
-                                  : "a larger --every or --policy diloco");
+                     contest_goes_on(hub)
+                         ? "--init hub"
+                         : "a larger --every or --policy diloco");
     }
 }
 

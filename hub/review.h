@@ -49,10 +49,10 @@ struct reviewer {
     uint64_t asked;  /* the number that it was told; 0: nothing */
     uint64_t review; /* that it is for */
     unsigned subject;
-    uint32_t next;   /* chunk to be sent */
-    nanos began;     /* it was asked */
-    bool declines;   /* has said that it cannot */
-    bool late;       /* has not answered in time, nor anything since */
+    uint32_t next; /* chunk to be sent */
+    nanos began;   /* it was asked */
+    bool declines; /* has said that it cannot */
+    bool late;     /* has not answered in time, nor anything since */
 };
 
 /* Whether nothing is to be waited for any more before the round's whole
@@ -64,8 +64,7 @@ void review_tell(const struct round *round, nanos now, struct text *out);
 void review_close(struct hub *hub, struct round *round,
                   struct judge_order *order);
 /* The next chunk for a member, borrowed; NULL: there is none. */
-const struct blob *review_next(struct hub *hub,
-                               const struct member *member);
+const struct blob *review_next(struct hub *hub, const struct member *member);
 /* It is about to be sent, with this message. */
 struct blob *review_take(struct hub *hub, struct member *member,
                          struct msg *msg);

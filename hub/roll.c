@@ -74,8 +74,8 @@ void peer_remove(struct hub *hub, struct peer *peer)
 /* Makes room for twice as many. Members stay where they are. */
 static void members_grow(struct hub *hub)
 {
-    size_t room = hub->roll.room ? 2 * (size_t)hub->roll.room
-                                   : (size_t)HUB_FIRST_NODES;
+    size_t room =
+        hub->roll.room ? 2 * (size_t)hub->roll.room : (size_t)HUB_FIRST_NODES;
 
     hub->roll.members =
         need_more((void *)hub->roll.members, room * sizeof(struct member *));
@@ -108,14 +108,12 @@ void member_name_is(struct hub *hub, struct member *member, uint64_t high,
     index_put(&hub->roll.uuids, high, low, member);
 }
 
-struct member *member_named(const struct hub *hub, uint64_t high,
-                            uint64_t low)
+struct member *member_named(const struct hub *hub, uint64_t high, uint64_t low)
 {
     return index_find(&hub->roll.uuids, high, low);
 }
 
-void member_session_is(struct hub *hub, struct member *member,
-                       uint64_t session)
+void member_session_is(struct hub *hub, struct member *member, uint64_t session)
 {
     index_remove(&hub->roll.sessions, member->session, 0);
     member->session = session;
@@ -187,8 +185,7 @@ bool member_live(const struct member *member)
     return member->bulk != PEER_NONE && takes_part(member);
 }
 
-static struct tally tally_of(const struct hub *hub,
-                             const struct member *member)
+static struct tally tally_of(const struct hub *hub, const struct member *member)
 {
     uint64_t bound = hub->config.iterations;
 
@@ -200,8 +197,8 @@ static struct tally tally_of(const struct hub *hub,
                    member->start == START_GO && !quarantine_holds(member),
         .finished = member_is_here(member) && member->finished,
         .held = member_is_here(member) && member->start == START_HOLD,
-        .done = member_is_here(member) && bound &&
-                member->stats.iteration >= bound,
+        .done =
+            member_is_here(member) && bound && member->stats.iteration >= bound,
         .iterations = member->iteration};
 }
 
@@ -271,8 +268,7 @@ struct member *contribution_member(struct hub *hub,
                : NULL;
 }
 
-void member_changes(struct hub *hub, struct member *member,
-                    enum change change)
+void member_changes(struct hub *hub, struct member *member, enum change change)
 {
     member->changes |= change;
     bitset_set(&hub->roll.changed, member->place, true);

@@ -35,26 +35,26 @@ enum {
 
 /* What a connection may say depends on what it is. */
 enum peer_state {
-    PEER_STRANGER,        /* control, has not said HELLO */
-    PEER_STRANGER_BULK,   /* bulk, has not said ATTACH */
-    PEER_MEMBER,          /* control of a member */
-    PEER_MEMBER_BULK,     /* bulk of a member */
-    PEER_OPERATOR_STATE,  /* orders from this process */
-    PEER_GROUP,           /* of a member of the group for collectives */
-    PEER_ENROLLER,        /* its key may only enrol */
-    PEER_ENROLLING,       /* has said ENROL, waits for the operator */
+    PEER_STRANGER,       /* control, has not said HELLO */
+    PEER_STRANGER_BULK,  /* bulk, has not said ATTACH */
+    PEER_MEMBER,         /* control of a member */
+    PEER_MEMBER_BULK,    /* bulk of a member */
+    PEER_OPERATOR_STATE, /* orders from this process */
+    PEER_GROUP,          /* of a member of the group for collectives */
+    PEER_ENROLLER,       /* its key may only enrol */
+    PEER_ENROLLING,      /* has said ENROL, waits for the operator */
     PEER_STATES
 };
 
 struct peer {
     peer_id id; /* PEER_NONE: it is gone */
     enum peer_state state;
-    int member; /* place in hub->members, or -1 */
-    uint64_t key; /* that it has proved to hold, see struct event */
-    bool waits;  /* in the line of strangers, */
-    nanos since; /* from then on */
+    int member;          /* place in hub->members, or -1 */
+    uint64_t key;        /* that it has proved to hold, see struct event */
+    bool waits;          /* in the line of strangers, */
+    nanos since;         /* from then on */
     struct peer *former; /* in that line */
-    struct peer *next; /* in that line, or of those that are gone */
+    struct peer *next;   /* in that line, or of those that are gone */
 };
 
 /* What has become of a member; what follows is the settle pass's (hub.c). */
@@ -70,11 +70,11 @@ enum change {
 /* How many members are what, or what one of them counts for. */
 struct tally {
     uint64_t present, live, attaching; /* live but for a bulk connection */
-    uint64_t awaited;    /* their last offer may still come */
-    uint64_t finished;   /* present, and have made it */
-    uint64_t held;       /* START_HOLD */
-    uint64_t done;       /* have done the iterations of the run */
-    uint64_t iterations; /* their sum */
+    uint64_t awaited;                  /* their last offer may still come */
+    uint64_t finished;                 /* present, and have made it */
+    uint64_t held;                     /* START_HOLD */
+    uint64_t done;                     /* have done the iterations of the run */
+    uint64_t iterations;               /* their sum */
 };
 
 /* How a node's parameters have done, for preemption. */
@@ -94,7 +94,7 @@ enum member_state {
 };
 
 struct member {
-    int place;    /* in hub->members, for ever */
+    int place;        /* in hub->members, for ever */
     unsigned changes; /* enum change; none between steps */
     enum member_state state;
     bool arrived;  /* it has taken part in rounds */
@@ -105,26 +105,26 @@ struct member {
     peer_id control, bulk;
     enum start start;
     nanos heard, bulk_lost, lost; /* lost: away since then, no goodbye; or 0 */
-    uint64_t iteration; /* of its newest offer or PING */
+    uint64_t iteration;           /* of its newest offer or PING */
     struct msg_ping stats;
-    uint64_t last_exchange; /* newest that was offered */
-    uint64_t merged; /* hub/saved.c: MERGED */
+    uint64_t last_exchange;     /* newest that was offered */
+    uint64_t merged;            /* hub/saved.c: MERGED */
     uint64_t base_version, run; /* run: that it is in; 0: none yet */
     uint64_t keeps, keeps_life; /* 1 + version of that, 0: none; hub's life */
-    uint32_t keeps_chunk; /* elements of a chunk of it */
+    uint32_t keeps_chunk;       /* elements of a chunk of it */
     bool mistrusted; /* what it gave as that was no good, or never came */
-    unsigned asked; /* for parameters, times in this session */
+    unsigned asked;  /* for parameters, times in this session */
     struct doubt doubt;
     struct told told;
-    uint64_t every; /* k that it was told */
-    bool takes;        /* has been sent the centre, not yet heard of it */
-    uint64_t taken;    /* the version it was sent, at least */
+    uint64_t every;        /* k that it was told */
+    bool takes;            /* has been sent the centre, not yet heard of it */
+    uint64_t taken;        /* the version it was sent, at least */
     uint64_t took_version; /* when that began, also over breaks */
     uint32_t took, claims; /* chunks of it that it has: by its credit; as it
                               said after a break */
     uint64_t exchanges, up_bytes, down_bytes;
     struct pace up, down;
-    double trip; /* seconds, without queues: falls at once, rises slowly */
+    double trip;   /* seconds, without queues: falls at once, rises slowly */
     uint32_t asks; /* tasks that it has room for */
     struct contribution *waiting[MAX_OFFERS]; /* oldest first */
     unsigned waiting_count;
@@ -156,12 +156,12 @@ struct roll {
     struct index peers;       /* struct peer, by id; strangers included */
     struct peer *spare_peers; /* gone, to be used again */
     struct peer *strangers, *last_stranger; /* oldest first (strangers.c) */
-    struct member **members;  /* in the order they came */
-    int count, room;          /* of members */
-    struct index uuids, sessions, known; /* member, member; names of keys */
-    struct bitset asking;  /* places: want tasks */
-    struct bitset changed; /* have `changes` */
-    struct tally tally;    /* of all members */
+    struct member **members;                /* in the order they came */
+    int count, room;                        /* of members */
+    struct index uuids, sessions, known;    /* member, member; names of keys */
+    struct bitset asking;                   /* places: want tasks */
+    struct bitset changed;                  /* have `changes` */
+    struct tally tally;                     /* of all members */
     uint64_t epoch, next_session;
     bool view_due;               /* members are to be told how many they are */
     struct hub_node_view *shown; /* of the last hub_look */
@@ -186,8 +186,7 @@ void member_name_is(struct hub *hub, struct member *member, uint64_t high,
 void member_session_is(struct hub *hub, struct member *member,
                        uint64_t session);
 /* NULL when there is none. */
-struct member *member_named(const struct hub *hub, uint64_t high,
-                            uint64_t low);
+struct member *member_named(const struct hub *hub, uint64_t high, uint64_t low);
 struct member *member_of_session(const struct hub *hub, uint64_t session);
 /* Counts it as what it is now. To be called after each change of what a tally
  * is about. */
@@ -212,8 +211,7 @@ bool members_return(const struct hub *hub);
 struct member *contribution_member(struct hub *hub,
                                    const struct contribution *contribution);
 /* What follows is carried on once the step has all its facts. */
-void member_changes(struct hub *hub, struct member *member,
-                    enum change change);
+void member_changes(struct hub *hub, struct member *member, enum change change);
 
 /* strangers.c: connections, which are nobody's for half a minute at most */
 void peer_joins(struct hub *hub, const struct event *event);
@@ -237,8 +235,8 @@ void view_tick(struct hub *hub);
 void member_gone(struct hub *hub, struct member *member, const char *why,
                  bool clean);
 /* Cuts it for what it did, which a note says. */
-void member_offends(struct hub *hub, struct member *member,
-                    const char *format, ...) FORMAT(3, 4);
+void member_offends(struct hub *hub, struct member *member, const char *format,
+                    ...) FORMAT(3, 4);
 unsigned members_counted(const struct hub *hub); /* N of the policies */
 handler hub_on_attach;
 

@@ -17,8 +17,8 @@ enum { CONTEST_RUNGS = 3 /* of a tournament */ };
 
 /* A chunk of a round. */
 struct round_chunk {
-    unsigned awaited;   /* contributions that may still deliver it, since the
-                           round has been settled */
+    unsigned awaited; /* contributions that may still deliver it, since the
+                         round has been settled */
     bool done;
     struct round *next; /* the next one that may merge this chunk */
 };
@@ -32,7 +32,7 @@ enum round_state {
 };
 
 struct round {
-    uint64_t number; /* ordinal of this hub's life */
+    uint64_t number;             /* ordinal of this hub's life */
     const struct policy *policy; /* when it closed */
     struct contribution **list;
     unsigned count, room;
@@ -40,18 +40,18 @@ struct round {
     nanos opened;
     struct fragment part; /* of the model that it merges */
     enum round_state state;
-    bool last;         /* the run was ending when it closed */
-    bool takes_all;    /* nobody is chosen */
-    bool gives;        /* it is known who gets whose */
-    bool empty;        /* nothing is merged */
-    bool discarded;    /* its run is given up: nothing may be */
-    bool told;         /* somebody was, what will be merged of it */
+    bool last;       /* the run was ending when it closed */
+    bool takes_all;  /* nobody is chosen */
+    bool gives;      /* it is known who gets whose */
+    bool empty;      /* nothing is merged */
+    bool discarded;  /* its run is given up: nothing may be */
+    bool told;       /* somebody was, what will be merged of it */
     unsigned *order; /* the policy's, places in list; NULL: not closed */
     unsigned choices, next_choice, wanted;
-    uint32_t merged; /* chunks that are done */
-    unsigned live;   /* nodes, when it closed, */
-    double usual;    /* and length of what had been merged lately, */
-    struct claims claims; /* and what they claimed */
+    uint32_t merged;       /* chunks that are done */
+    unsigned live;         /* nodes, when it closed, */
+    double usual;          /* and length of what had been merged lately, */
+    struct claims claims;  /* and what they claimed */
     struct review *review; /* by other nodes, under way; or NULL */
     struct round_chunk *chunks;
     struct round *next, *former, *next_over; /* over: its chunks are done */
@@ -62,10 +62,10 @@ struct rounds {
     struct round *open; /* the first that is not closed: none before it is */
     struct round *over; /* all chunks are done: to be finished, in order */
     uint64_t opened, done,
-        here;            /* ever; over, of the run, and since this start */
-    unsigned unsettled;  /* are closed, but not settled */
-    unsigned merging;    /* have chunks that are done */
-    unsigned barren;     /* in a row, of which nothing came in time */
+        here;           /* ever; over, of the run, and since this start */
+    unsigned unsettled; /* are closed, but not settled */
+    unsigned merging;   /* have chunks that are done */
+    unsigned barren;    /* in a row, of which nothing came in time */
     struct newcomers newcomers;
     uint64_t iterations; /* of all nodes together, at the last one's close */
     unsigned rung;       /* of the tournament, from 0 */

@@ -92,8 +92,8 @@ static void round_list(struct round *round, struct contribution *contribution)
 {
     if (round->count == round->room) {
         round->room = round->room ? 2 * round->room : 1;
-        round->list = need_more((void *)round->list,
-                              round->room * sizeof *round->list);
+        round->list =
+            need_more((void *)round->list, round->room * sizeof *round->list);
     }
     round->list[round->count++] = contribution;
 }
@@ -145,8 +145,7 @@ static void say_late(struct hub *hub, const struct contribution *contribution)
                  "exchange %llu departs from %llu version%s ago, --staleness "
                  "is %llu: it counts for %.2g %%",
                  (unsigned long long)contribution->offer.exchange,
-                 (unsigned long long)lag, plural(lag),
-                 (unsigned long long)most,
+                 (unsigned long long)lag, plural(lag), (unsigned long long)most,
                  100 * (double)most / (double)lag);
 }
 
@@ -155,15 +154,15 @@ static void candidate_fill(struct hub *hub, struct contribution *contribution)
 {
     const struct msg_offer *offer = &contribution->offer;
 
-    contribution->candidate = (struct candidate){
-        .node = (unsigned)contribution->member,
-        .lineage = offer->lineage,
-        .version = offer->base_version,
-        .lag = members_lag(hub, offer->base_version),
-        .iteration = offer->iteration,
-        .score = offer->score,
-        .samples = (double)offer->samples,
-        .norm = fabs(offer->norm)};
+    contribution->candidate =
+        (struct candidate){.node = (unsigned)contribution->member,
+                           .lineage = offer->lineage,
+                           .version = offer->base_version,
+                           .lag = members_lag(hub, offer->base_version),
+                           .iteration = offer->iteration,
+                           .score = offer->score,
+                           .samples = (double)offer->samples,
+                           .norm = fabs(offer->norm)};
     say_late(hub, contribution);
 }
 

@@ -12,8 +12,7 @@ unsigned hub_planes(const struct hub *hub)
 {
     const struct policy *policy = &hub->config.policy;
 
-    return policy->merge->planes ? policy->merge->planes(&policy->numbers)
-                                 : 0;
+    return policy->merge->planes ? policy->merge->planes(&policy->numbers) : 0;
 }
 
 uint64_t hub_chunk_bytes(const struct hub *hub)
@@ -167,15 +166,14 @@ void hub_job(struct hub *hub, struct job *job)
     effects_job(hub->out, job);
 }
 
-void member_send(struct hub *hub, struct member *member,
-                 const struct msg *msg)
+void member_send(struct hub *hub, struct member *member, const struct msg *msg)
 {
     if (member_is_here(member))
         effects_send(hub->out, member->control, msg, NULL);
 }
 
 void bye_to(struct hub *hub, peer_id peer, enum farewell farewell,
-                   const char *text)
+            const char *text)
 {
     struct msg bye = {.kind = MSG_BYE};
 

@@ -34,18 +34,17 @@ struct checkpoint {
 
 struct run {
     enum phase phase;
-    bool reached; /* its centre met the goal */
+    bool reached;                 /* its centre met the goal */
     nanos last_call, found_until; /* the end waits for a centre; 0: not yet */
     char reason[MSG_TEXT_BYTES];
-    nanos former;          /* time that it had a hub, in lives before */
-    int pinned; /* member that is the policy's winner by order, or -1 */
+    nanos former; /* time that it had a hub, in lives before */
+    int pinned;   /* member that is the policy's winner by order, or -1 */
     struct checkpoint checkpoints[MAX_CHECKPOINTS];
     unsigned checkpoint_count;
     struct ledger ledger; /* of tasks; without parts: there are none */
 };
 
-void member_send(struct hub *hub, struct member *member,
-                 const struct msg *msg);
+void member_send(struct hub *hub, struct member *member, const struct msg *msg);
 /* Calls it for its last offer. */
 void member_call(struct hub *hub, struct member *member, const char *reason);
 void bye_to(struct hub *hub, peer_id peer, enum farewell farewell,

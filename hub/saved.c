@@ -73,8 +73,8 @@ static size_t print_turns(const struct hub *hub, char *text, size_t size)
                (runs == TURN_RUNS || hub->centre.chunk[first].turn == turn))
             elements += chunk_length(hub->centre.schema->elements,
                                      hub->config.chunk_elements, first++);
-        at += (size_t)snprintf(text + at, size - at,
-                               " %" PRIu64 " %" PRIu64, elements, turn);
+        at += (size_t)snprintf(text + at, size - at, " %" PRIu64 " %" PRIu64,
+                               elements, turn);
     }
     return at + (size_t)snprintf(text + at, size - at, "\n");
 }
@@ -160,8 +160,7 @@ static enum verdict fate_of(const struct part *part, uint32_t chunk)
 /* What was read from a saved state knows no fragment: all are its own. */
 static bool is_own(const struct part *part, uint32_t chunk)
 {
-    return !part->one->part.stride ||
-           fragment_holds(part->one->part, chunk);
+    return !part->one->part.stride || fragment_holds(part->one->part, chunk);
 }
 
 static size_t print_part(const struct hub *hub, const struct part *part,
@@ -174,9 +173,8 @@ static size_t print_part(const struct hub *hub, const struct part *part,
     for (uint32_t i = 0, first = 0; first < hub->centre.count; first = i) {
         enum verdict verdict = fate_of(part, first ? first : own);
 
-        for (i = first + 1;
-             i < hub->centre.count &&
-             (!is_own(part, i) || fate_of(part, i) == verdict);)
+        for (i = first + 1; i < hub->centre.count &&
+                            (!is_own(part, i) || fate_of(part, i) == verdict);)
             i++;
         text[at++] = (char)('a' + verdict);
         if (i - first > 1)
@@ -213,8 +211,7 @@ static size_t print_node(const struct hub *hub, const struct member *member,
     const struct conduct *conduct = &member->conduct;
     size_t at = (size_t)snprintf(
         text, size,
-        "node %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-        " %s\n",
+        "node %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
         member->uuid_high, member->uuid_low, member->incarnation,
         member->merged, member->key, member->name);
 
@@ -223,11 +220,10 @@ static size_t print_node(const struct hub *hub, const struct member *member,
                            member->drained ? "drained\n" : "",
                            hub->run.pinned == member->place ? "pinned\n" : "");
     if (conduct->term)
-        at += (size_t)snprintf(text + at, size - at,
-                               "quarantine %" PRIu64 " %" PRIu64 " %" PRIu64
-                               "\n",
-                               conduct->left, conduct->term,
-                               quarantine_since(member));
+        at += (size_t)snprintf(
+            text + at, size - at,
+            "quarantine %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", conduct->left,
+            conduct->term, quarantine_since(member));
     return at;
 }
 
@@ -259,8 +255,8 @@ struct blob *saved_write(struct hub *hub)
         bits_of(hub->memory.best_accuracy), hub->memory.best_version,
         hub->memory.best_score);
     if (hub->memory.back.turned)
-        at += (size_t)snprintf(text + at, size - at,
-                               "turned %" PRIu64 "\n", hub->memory.back.turned);
+        at += (size_t)snprintf(text + at, size - at, "turned %" PRIu64 "\n",
+                               hub->memory.back.turned);
     at += print_turns(hub, text + at, size - at);
     at += (size_t)snprintf(
         text + at, size - at, "live %" PRIu64 "\ntime %" PRIu64 "\n",

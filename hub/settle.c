@@ -8,8 +8,7 @@
 enum { NAMES_BYTES = 384 };
 
 static enum status unknown(const char *option, const char *name,
-                           const char *what, const char *names,
-                           struct why *why)
+                           const char *what, const char *names, struct why *why)
 {
     return because(why, STATUS_USAGE,
                    "--%s %s: there is no such %s; there are %s", option, name,
@@ -19,20 +18,20 @@ static enum status unknown(const char *option, const char *name,
 /* ---- names to rules ---- */
 
 /* Takes the rule that --kind names, if it names one. */
-#define TAKE(kind)                                                           \
-    static enum status take_##kind(const char *name, struct policy *policy,  \
-                                   struct why *why)                          \
-    {                                                                        \
-        char bytes[NAMES_BYTES];                                             \
-        struct text names;                                                   \
-                                                                             \
-        policy->kind = name[0] ? kind##_find(name) : policy->kind;           \
-        if (policy->kind)                                                    \
-            return STATUS_OK;                                                \
-        text_init(&names, bytes, sizeof bytes);                              \
-        for (unsigned i = 0; i < kind##_rule_count; i++)                     \
-            text_add_item(&names, kind##_rules[i]->name);                    \
-        return unknown(#kind, name, "rule", bytes, why);                     \
+#define TAKE(kind)                                                             \
+    static enum status take_##kind(const char *name, struct policy *policy,    \
+                                   struct why *why)                            \
+    {                                                                          \
+        char bytes[NAMES_BYTES];                                               \
+        struct text names;                                                     \
+                                                                               \
+        policy->kind = name[0] ? kind##_find(name) : policy->kind;             \
+        if (policy->kind)                                                      \
+            return STATUS_OK;                                                  \
+        text_init(&names, bytes, sizeof bytes);                                \
+        for (unsigned i = 0; i < kind##_rule_count; i++)                       \
+            text_add_item(&names, kind##_rules[i]->name);                      \
+        return unknown(#kind, name, "rule", bytes, why);                       \
     }
 
 TAKE(gate)
@@ -84,7 +83,7 @@ static enum status take_rules(const struct options *options,
 static const struct {
     size_t from, to;
 } places[] = {
-#define NUMBER(name, value, doc)                                             \
+#define NUMBER(name, value, doc)                                               \
     {offsetof(struct options, name), offsetof(struct policy_numbers, name)},
     POLICY_NUMBERS(NUMBER)
 #undef NUMBER
@@ -259,8 +258,8 @@ static enum status settle_miss(const struct options *options,
 
 /* ---- all the rest ---- */
 
-enum status hub_settle(const struct options *options,
-                       struct hub_config *config, struct why *why)
+enum status hub_settle(const struct options *options, struct hub_config *config,
+                       struct why *why)
 {
     enum status status;
 
@@ -303,11 +302,11 @@ enum status hub_settle(const struct options *options,
     if (status == STATUS_OK && options->fragments > 1 &&
         (config->policy.exchange == EXCHANGE_GRADIENT ||
          config->policy.reduce->judge || config->policy.receive->donors))
-        status = because(why, STATUS_CONFIG,
-                         "--fragments %llu: --policy %s must see the whole "
-                         "model at once: leave --fragments out, or choose a "
-                         "policy that merges part by part, such as streaming",
-                         (unsigned long long)options->fragments,
-                         options->policy);
+        status =
+            because(why, STATUS_CONFIG,
+                    "--fragments %llu: --policy %s must see the whole "
+                    "model at once: leave --fragments out, or choose a "
+                    "policy that merges part by part, such as streaming",
+                    (unsigned long long)options->fragments, options->policy);
     return status;
 }

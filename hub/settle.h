@@ -10,8 +10,8 @@
  * save and evaluate alone. Where no codec is named, changes of parameters are
  * int8, and so are their results if they can be changes; all else is raw. USAGE
  * for names that do not exist, CONFIG for choices that do not go together. */
-enum status hub_settle(const struct options *options,
-                       struct hub_config *config, struct why *why) MUST_CHECK;
+enum status hub_settle(const struct options *options, struct hub_config *config,
+                       struct why *why) MUST_CHECK;
 
 /* Why results cannot be changes of those before with this policy, as words, or
  * NULL when they can. */

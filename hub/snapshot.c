@@ -329,9 +329,8 @@ static void save_start(struct hub *hub)
 {
     unsigned planes = planes_moved(hub);
     unsigned vectors = planes + (hub->memory.best ? 1 : 0);
-    struct save_job *save =
-        job_make(hub->config.save, sizeof *save, hub->pool,
-                 (1 + vectors) * hub->centre.count + 1);
+    struct save_job *save = job_make(hub->config.save, sizeof *save, hub->pool,
+                                     (1 + vectors) * hub->centre.count + 1);
     struct job *job = &save->job;
     uint32_t at = hub->centre.count;
 

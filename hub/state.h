@@ -58,8 +58,8 @@ struct hub {
     nanos began, finished; /* the first round, and all; 0: not yet */
     nanos waited;          /* until when patience has been counted */
     bool begun;
-    unsigned dirty; /* enum dirty; nothing between steps */
-    uint64_t next_job, jobs; /* jobs: under way */
+    unsigned dirty;                  /* enum dirty; nothing between steps */
+    uint64_t next_job, jobs;         /* jobs: under way */
     struct coordinator *coordinator; /* of collectives; knows its own peers */
 
     struct roll roll;
@@ -99,18 +99,18 @@ static inline bool contest_goes_on(const struct hub *hub)
 
 /* Loops over all members; over those that are here; over the rounds under way;
  * over the contributions of one. */
-#define EACH_MEMBER(hub, one)                                                \
-    for (struct member *one = member_after(hub, -1); one;                    \
+#define EACH_MEMBER(hub, one)                                                  \
+    for (struct member *one = member_after(hub, -1); one;                      \
          one = member_after(hub, one->place))
-#define EACH_HERE(hub, one)                                                  \
-    for (struct member *one = here_after(hub, -1); one;                      \
+#define EACH_HERE(hub, one)                                                    \
+    for (struct member *one = here_after(hub, -1); one;                        \
          one = here_after(hub, one->place))
-#define EACH_ROUND(hub, one)                                                 \
+#define EACH_ROUND(hub, one)                                                   \
     for (struct round *one = (hub)->rounds.first; one; one = one->next)
-#define EACH_OFFER(round, one)                                               \
-    for (struct contribution **one##_at = (round)->list, *one;               \
-         one##_at - (round)->list < (ptrdiff_t)(round)->count &&             \
-         (one = *one##_at, true);                                            \
+#define EACH_OFFER(round, one)                                                 \
+    for (struct contribution **one##_at = (round)->list, *one;                 \
+         one##_at - (round)->list < (ptrdiff_t)(round)->count &&               \
+         (one = *one##_at, true);                                              \
          one##_at++)
 
 #endif

@@ -15,8 +15,7 @@ enum { CUT_AT_ONCE = 256 /* per look: each is an event for the driver */ };
 
 static bool is_nobodys(const struct hub *hub, const struct peer *peer)
 {
-    return peer->state == PEER_STRANGER ||
-           peer->state == PEER_STRANGER_BULK ||
+    return peer->state == PEER_STRANGER || peer->state == PEER_STRANGER_BULK ||
            peer->state == PEER_ENROLLER ||
            (peer->state == PEER_GROUP &&
             !coordinator_knows(hub->coordinator, peer->id));
@@ -49,8 +48,8 @@ void strangers_tick(struct hub *hub)
 
 void hub_on_bye(struct hub *hub, const struct incoming *in)
 {
-    member_gone(hub, in->member,
-                farewell_words[in->msg->bye.farewell].doc, true);
+    member_gone(hub, in->member, farewell_words[in->msg->bye.farewell].doc,
+                true);
 }
 
 void peer_joins(struct hub *hub, const struct event *event)
@@ -101,10 +100,9 @@ void hub_on_misled(struct hub *hub, const struct incoming *in)
     char first[32] = "its first one", text[MSG_TEXT_BYTES];
 
     if (hub->config.port)
-        (void)snprintf(first, sizeof first, ":%u, its first",
-                       hub->config.port);
-    (void)snprintf(text, sizeof text,
-                   "that is the hub's second port: give %s", first);
+        (void)snprintf(first, sizeof first, ":%u, its first", hub->config.port);
+    (void)snprintf(text, sizeof text, "that is the hub's second port: give %s",
+                   first);
     effects_note(hub->out, NOTE_REFUSED,
                  in->msg->kind == MSG_HELLO ? in->msg->hello.name : "",
                  "came to the hub's second port: it is to be given %s", first);

@@ -54,7 +54,7 @@ void hub_on_room(struct hub *hub, const struct incoming *in)
 
     room_is(hub, member,
             in->msg->room.tasks < LEDGER_MAX_HELD ? in->msg->room.tasks
-                                              : LEDGER_MAX_HELD);
+                                                  : LEDGER_MAX_HELD);
     give_all(hub);
 }
 

@@ -26,9 +26,8 @@ void waits_offered(struct member *member)
 
 static double steps_time(const struct member *member)
 {
-    return member->stats.rate > 0
-               ? (double)member->every / member->stats.rate
-               : 0;
+    return member->stats.rate > 0 ? (double)member->every / member->stats.rate
+                                  : 0;
 }
 
 static double fetch_time(const struct member *member)
@@ -177,9 +176,9 @@ static bool is_last(const struct hub *hub, const struct contribution *slow)
         const struct member *member = hub->roll.members[i];
         const struct contribution *one = oldest_upload(hub, member);
 
-        if (i == slow->member ? one != slow
-                              : one && !is_skipped(member) &&
-                                    flow_still(hub, one) < SECOND)
+        if (i == slow->member
+                ? one != slow
+                : one && !is_skipped(member) && flow_still(hub, one) < SECOND)
             return false;
         some |= member_live(member) && !one;
     }
@@ -210,15 +209,13 @@ static bool is_behind(const struct hub *hub, const struct round *round,
 
 /* Seconds that an upload may take while others wait for it; if none has been
  * seen yet, as long as its chunks are not stuck. */
-static double upload_time(const struct hub *hub,
-                          const struct contribution *one,
+static double upload_time(const struct hub *hub, const struct contribution *one,
                           const struct usual *rates)
 {
     const struct loan *loan = &one->loan;
     struct extent extent = centre_extent(hub, 0);
-    double chunk = loan->came
-                       ? (double)loan->bytes / loan->came
-                       : (double)payload_wire_bytes(&extent, CODEC_RAW);
+    double chunk = loan->came ? (double)loan->bytes / loan->came
+                              : (double)payload_wire_bytes(&extent, CODEC_RAW);
     double chunks = hub->centre.count - one->foreign;
     double usual =
         usual_among(rates, upload_rate(hub->roll.members[one->member]));
@@ -315,9 +312,8 @@ static nanos most_of(const struct hub *hub, const struct contribution *one)
                hub->centre.count / one->loan.came;
     if (!(most < patience_seconds(LAST_MOST)))
         return LAST_MOST;
-    return most > patience_seconds(LAST_UPLOAD)
-               ? (nanos)(most * (double)SECOND)
-               : LAST_UPLOAD;
+    return most > patience_seconds(LAST_UPLOAD) ? (nanos)(most * (double)SECOND)
+                                                : LAST_UPLOAD;
 }
 
 static bool still_comes(const struct hub *hub, const struct contribution *one)
@@ -441,8 +437,7 @@ bool waits_bring(const struct hub *hub)
 {
     EACH_ROUND(hub, round)
         EACH_OFFER(round, one)
-            if (waits_uploads(hub, one) &&
-                still_comes(hub, one))
+            if (waits_uploads(hub, one) && still_comes(hub, one))
                 return true;
     return false;
 }

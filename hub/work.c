@@ -86,16 +86,15 @@ static void reduce_rows(struct job *job, const struct policy *policy,
     unsigned contributed = job->inputs - MERGE_FROM;
 
     for (unsigned i = 0; i < contributed; i++)
-        job_sum(job, MERGE_FROM + i, MERGE_FROM + i + 1, first, count,
-                rows[i]);
+        job_sum(job, MERGE_FROM + i, MERGE_FROM + i + 1, first, count, rows[i]);
     policy->reduce->rows((const double *const *)rows, contributed, count,
                          &policy->numbers, value);
     if (whole != 1)
         floats_divide(value, count, whole);
 }
 
-static void reduce(struct job *job, const struct policy *policy,
-                   double **rows, size_t first, size_t count, double *value)
+static void reduce(struct job *job, const struct policy *policy, double **rows,
+                   size_t first, size_t count, double *value)
 {
     if (rows) {
         reduce_rows(job, policy, rows, first, count, value);
@@ -110,14 +109,14 @@ static void merge_tiles(struct job *job, const struct policy *policy,
 {
     const struct chunk_merge *merge = (const struct chunk_merge *)job;
     double value[CODEC_GRAIN];
-    struct merge_tile tile = {
-        .value = value,
-        .sign = policy->exchange == EXCHANGE_GRADIENT ? -1 : 1,
-        .contributed = job->inputs - MERGE_FROM,
-        .live = merge->live,
-        .turn = merge->turn,
-        .lost = merge->lost,
-        .numbers = &policy->numbers};
+    struct merge_tile tile = {.value = value,
+                              .sign = policy->exchange == EXCHANGE_GRADIENT ? -1
+                                                                            : 1,
+                              .contributed = job->inputs - MERGE_FROM,
+                              .live = merge->live,
+                              .turn = merge->turn,
+                              .lost = merge->lost,
+                              .numbers = &policy->numbers};
     size_t most = job_tile(job);
     struct sealing sealing;
 
@@ -140,9 +139,8 @@ void merge_chunk(struct job *job)
 {
     const struct policy *policy = job->context;
     unsigned contributed = job->inputs - MERGE_FROM;
-    unsigned planes = policy->merge->planes
-                          ? policy->merge->planes(&policy->numbers)
-                          : 0;
+    unsigned planes =
+        policy->merge->planes ? policy->merge->planes(&policy->numbers) : 0;
     double *space = NULL, **rows = NULL;
 
     for (unsigned i = 0; i < 1 + planes; i++)
@@ -202,8 +200,7 @@ void make_manifest(struct job *job)
     const struct hub_seal *seal = job->context;
     uint32_t chunks = job->inputs - 1;
     const struct blob *state = job->in[chunks].blob;
-    struct blob *out =
-        blob_new(job->pool, manifest_bytes(chunks, state->size));
+    struct blob *out = blob_new(job->pool, manifest_bytes(chunks, state->size));
 
     if (!out) {
         job->status = STATUS_NO_MEMORY;

@@ -106,8 +106,8 @@ struct judge_order {
     const void *evaluate_context;
     uint32_t chunks, chunk_elements;
     bool displacements; /* the contributions are, from theta */
-    bool reviewed; /* losses are what nodes say: */
-    double centre; /* NO_SCORE: not known */
+    bool reviewed;      /* losses are what nodes say: */
+    double centre;      /* NO_SCORE: not known */
     unsigned count;
     struct judged {
         struct candidate candidate;

@@ -214,28 +214,28 @@ struct star_progress {
 
 /* Where the link stands. Times in seconds. */
 struct star_state {
-    uint32_t size;        /* sizeof(struct star_state) */
-    int attached;         /* a hub has taken us in */
-    uint64_t iteration;   /* calls of star_step */
-    uint64_t offered;     /* exchanges begun */
-    uint64_t applied;     /* results applied */
-    uint64_t missed;      /* results that were not there at i+d */
-    uint64_t every, delay; /* k and d; 0 while there is no hub */
+    uint32_t size;          /* sizeof(struct star_state) */
+    int attached;           /* a hub has taken us in */
+    uint64_t iteration;     /* calls of star_step */
+    uint64_t offered;       /* exchanges begun */
+    uint64_t applied;       /* results applied */
+    uint64_t missed;        /* results that were not there at i+d */
+    uint64_t every, delay;  /* k and d; 0 while there is no hub */
     uint32_t shard, shards; /* the part of the data to train on; shards 0:
                                nobody has said */
     uint64_t bytes_up, bytes_down; /* parameters sent and received, as they
                                       travel: encoded */
-    double inside;        /* spent in star_step, evaluating included, waits
-                             left out */
-    double waited;        /* blocked by --delay 0 or --miss wait */
-    int exit_code;        /* what a program may exit with when refused: 69 no
-                             room, 75 replaced by a newer node of its name,
-                             76 protocol version, 77 its key, 78 another
-                             model */
+    double inside;           /* spent in star_step, evaluating included, waits
+                                left out */
+    double waited;           /* blocked by --delay 0 or --miss wait */
+    int exit_code;           /* what a program may exit with when refused: 69 no
+                                room, 75 replaced by a newer node of its name,
+                                76 protocol version, 77 its key, 78 another
+                                model */
     enum star_status status; /* STAR_NO_MEMORY: it was missing at the last
                                 step, and the link trains on alone */
-    char name[40];        /* of this node; a hub may know it by another */
-    char text[128];       /* what it is doing or waiting for */
+    char name[40];           /* of this node; a hub may know it by another */
+    char text[128];          /* what it is doing or waiting for */
 };
 
 /* Begins to take part; returns at once, hub or not. `options` may be NULL;
@@ -260,7 +260,7 @@ STAR_API enum star_advice star_step(struct star_link *link,
  * whose parameters are elsewhere, such as on a GPU, and are to be brought in
  * time. What comes meanwhile may add to it. */
 enum star_due {
-    STAR_DUE_OFFER = 1, /* read the tensors, to offer what they hold */
+    STAR_DUE_OFFER = 1,  /* read the tensors, to offer what they hold */
     STAR_DUE_RESULT = 2, /* change the tensors, or wait to do so */
     STAR_DUE_COPY = 4    /* nothing; but the last one has begun an offer, which
                             waits for star_offer: copy the parameters now */

@@ -82,8 +82,8 @@ struct star_group_options {
     enum star_manner manner;
     enum star_consensus_mode mode;
     unsigned members; /* before the first call; all must say the same */
-    double timeout;  /* seconds; 0: 60, patient: 60 more than patience */
-    double patience; /* seconds; 0: 1800 */
+    double timeout;   /* seconds; 0: 60, patient: 60 more than patience */
+    double patience;  /* seconds; 0: 1800 */
     /* Events as they happen, from the group's thread. NULL: warnings and errors
      * go to stderr, unless `quiet`. Either way star_group_poll has them. */
     void (*log)(void *context, enum star_level level, const char *event,
@@ -240,9 +240,9 @@ STAR_API int64_t star_group_load_checkpoint(struct star_group *group,
                                             const void **model, size_t *bytes);
 /* Ends a version: results since the last checkpoint are forgotten. The model
  * must be the same on all members; the hub keeps a copy. */
-STAR_API enum star_group_status
-star_group_checkpoint(struct star_group *group, const void *model,
-                      size_t bytes);
+STAR_API enum star_group_status star_group_checkpoint(struct star_group *group,
+                                                      const void *model,
+                                                      size_t bytes);
 /* The same, but only the address is kept, and the model is read from there,
  * during a later collective, if somebody needs it. It may be changed only
  * between the last collective of a version and the next checkpoint. */

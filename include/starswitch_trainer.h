@@ -44,11 +44,11 @@ enum star_trainer_outcome {
 };
 
 struct star_trainer_tensor {
-    const char *name;                     /* unique, e.g. "layer1.weight" */
-    int rank;                             /* 0 (a scalar) to RANK_MAX */
+    const char *name;                      /* unique, e.g. "layer1.weight" */
+    int rank;                              /* 0 (a scalar) to RANK_MAX */
     uint64_t shape[STAR_TRAINER_RANK_MAX]; /* row-major; the first `rank` */
-    float *value;                         /* inside the flat values */
-    float *gradient;                      /* at the same place of gradients */
+    float *value;                          /* inside the flat values */
+    float *gradient;                       /* at the same place of gradients */
 };
 
 /* What to make. */

@@ -22,13 +22,13 @@ struct certificate {
     /* Metadata; empty, or false: the file does not say. */
     char name[KEY_NAME_BYTES];
     char time[KEY_TIME_BYTES]; /* when it was made, UTC */
-    bool enrolled;  /* of a node: the hub with this key knows it */
+    bool enrolled;             /* of a node: the hub with this key knows it */
     struct key hub;
-    uint64_t line;  /* of a node, at the hub: the hash of the enrolment key that
-                       let it in; 0: the operator did */
-    int64_t until;  /* of an enrolment key: when it ends, in seconds since 1970;
-                       0: never */
-    uint64_t most;  /* nodes that it lets in; 0: any number */
+    uint64_t line; /* of a node, at the hub: the hash of the enrolment key that
+                      let it in; 0: the operator did */
+    int64_t until; /* of an enrolment key: when it ends, in seconds since 1970;
+                      0: never */
+    uint64_t most; /* nodes that it lets in; 0: any number */
 };
 
 /* UNAVAILABLE: there is no such file; IO; CONFIG: others may read a secret;

@@ -21,11 +21,13 @@ static enum status default_path(const char *name, char path[FILE_PATH_BYTES],
     if (place_of_config(folder, &reason) != STATUS_OK)
         return because(why, STATUS_CONFIG,
                        "%.160s; or name a file for this node's key with "
-                       "--identity", reason.text);
+                       "--identity",
+                       reason.text);
     if (snprintf(path, FILE_PATH_BYTES, "%s/%s.key_secret", folder, name) <
         FILE_PATH_BYTES)
         return STATUS_OK;
-    return because(why, STATUS_CONFIG, "the name of the home directory is too "
+    return because(why, STATUS_CONFIG,
+                   "the name of the home directory is too "
                    "long: name a file with --identity");
 }
 
@@ -62,8 +64,7 @@ static enum status open_own(struct credentials *own, const char *identity,
     else
         status = default_path(file, own->path, why);
     return status == STATUS_OK
-               ? certificate_own(own->path, file, &own->certificate, NULL,
-                                 why)
+               ? certificate_own(own->path, file, &own->certificate, NULL, why)
                : status;
 }
 

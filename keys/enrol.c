@@ -18,8 +18,8 @@ struct enrol {
     char name[MSG_TEXT_BYTES];
     struct pool *pool;
     struct station *station; /* of the try under way, or NULL */
-    nanos until, patience; /* of the try under way */
-    bool refused;          /* the enrolment key, in this try */
+    nanos until, patience;   /* of the try under way */
+    bool refused;            /* the enrolment key, in this try */
     struct net_trouble trouble;
 };
 

@@ -14,8 +14,8 @@ struct entry {
     void *context;
     struct credentials own;
     struct net_trouble trouble; /* what was said of it last */
-    nanos tell_at; /* another thing is not told before, */
-    nanos told;    /* the same not for so much longer; 0: it is not told */
+    nanos tell_at;              /* another thing is not told before, */
+    nanos told; /* the same not for so much longer; 0: it is not told */
 };
 
 /* On any thread. */

@@ -18,8 +18,8 @@
 #include "store/owner.h"
 
 enum {
-    MOST_BESIDE = 4096, /* of one PC and kind at once */
-    HALF_BYTES = 16,    /* digits of a number */
+    MOST_BESIDE = 4096,             /* of one PC and kind at once */
+    HALF_BYTES = 16,                /* digits of a number */
     UUID_BYTES = 2 * HALF_BYTES + 1 /* and a line feed */
 };
 
@@ -80,14 +80,13 @@ static enum status take_place(struct identity *identity, const char *folder,
     char path[FILE_PATH_BYTES];
     struct stat found;
 
-    if (snprintf(path, sizeof path, "%s/%s.%s", folder, identity->name,
-                 kind) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/%s.%s", folder, identity->name, kind) >=
+        (int)sizeof path)
         return because(why, STATUS_IO, "the name of %.80s... is too long",
                        folder);
-    identity->lock = open(path,
-                          O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW |
-                              O_NONBLOCK,
-                          S_IRUSR | S_IWUSR);
+    identity->lock =
+        open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+             S_IRUSR | S_IWUSR);
     if (identity->lock < 0)
         return file_failed("open", path, why);
     owner_give(identity->lock, path);
@@ -102,9 +101,8 @@ static enum status take_place(struct identity *identity, const char *folder,
     return STATUS_AGAIN;
 }
 
-static enum status take_first_place(struct identity *identity,
-                                    const char *host, const char *kind,
-                                    struct why *why)
+static enum status take_first_place(struct identity *identity, const char *host,
+                                    const char *kind, struct why *why)
 {
     char folder[FILE_PATH_BYTES];
     enum status status = place_of_state(folder, why);
@@ -132,8 +130,8 @@ void identity_open(const char *name, const char *kind, struct identity *out)
 
     *out = (struct identity){.lock = -1};
     if (name && name[0]) {
-        (void)snprintf(out->name, sizeof out->name, "%.*s",
-                       KEY_NAME_BYTES - 1, name);
+        (void)snprintf(out->name, sizeof out->name, "%.*s", KEY_NAME_BYTES - 1,
+                       name);
         hash = XXH3_128bits(out->name, strlen(out->name));
         out->high = hash.high64;
         out->low = hash.low64;
@@ -143,8 +141,8 @@ void identity_open(const char *name, const char *kind, struct identity *out)
     if (take_first_place(out, host, kind, &why) == STATUS_OK)
         return;
     identity_close(out);
-    (void)snprintf(out->name, sizeof out->name, "%.*s-%d",
-                   KEY_NAME_BYTES - 12, host, (int)getpid());
+    (void)snprintf(out->name, sizeof out->name, "%.*s-%d", KEY_NAME_BYTES - 12,
+                   host, (int)getpid());
     out->high = some_number();
     out->low = some_number();
     explain(&out->doubt,

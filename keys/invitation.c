@@ -6,8 +6,12 @@
 
 #include "store/file.h"
 
-enum { SIX_BITS = 6, EIGHT_BITS = 8, TWO_KEYS = 2 * KEY_BYTES,
-       LONGEST_FILE = 4096 };
+enum {
+    SIX_BITS = 6,
+    EIGHT_BITS = 8,
+    TWO_KEYS = 2 * KEY_BYTES,
+    LONGEST_FILE = 4096
+};
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                              "abcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -147,7 +151,8 @@ enum status invitation_file(const char *path, char word[INVITATION_BYTES],
         return because(why, STATUS_CONFIG,
                        "%.150s: others may read this key; say chmod 600 of it, "
                        "or, if somebody did, have the hub make a new one "
-                       "(keygen --rotate)", path);
+                       "(keygen --rotate)",
+                       path);
     status = file_read(path, LONGEST_FILE, &bytes, &size, why);
     if (status != STATUS_OK)
         return status;
@@ -163,5 +168,6 @@ enum status invitation_file(const char *path, char word[INVITATION_BYTES],
                ? STATUS_OK
                : because(why, STATUS_CONFIG,
                          "%.150s holds no key for nodes: it is the word that "
-                         "starswitch-hub keygen prints", path);
+                         "starswitch-hub keygen prints",
+                         path);
 }

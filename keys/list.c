@@ -23,8 +23,8 @@ static bool name_of(const char *file, char name[KEY_NAME_BYTES])
         strcmp(file + length - strlen(suffix), suffix) != 0 ||
         length - strlen(suffix) >= KEY_NAME_BYTES)
         return false;
-    (void)snprintf(name, KEY_NAME_BYTES, "%.*s",
-                   (int)(length - strlen(suffix)), file);
+    (void)snprintf(name, KEY_NAME_BYTES, "%.*s", (int)(length - strlen(suffix)),
+                   file);
     return key_name_fits(name);
 }
 

@@ -10,8 +10,8 @@
 const char ring_allowed[] = "allowed", ring_revoked[] = "revoked";
 
 enum status ring_path(char path[FILE_PATH_BYTES], const char *folder,
-                           const char *sub, const char *name,
-                           const char *suffix, struct why *why)
+                      const char *sub, const char *name, const char *suffix,
+                      struct why *why)
 {
     int length = snprintf(path, FILE_PATH_BYTES, "%s/%s%s%s%s", folder, sub,
                           *sub && *name ? "/" : "", name, suffix);
@@ -167,7 +167,7 @@ bool ring_line_serves(const struct ring *ring)
 }
 
 enum status ring_make_folder(const char *folder, const char *sub,
-                               struct why *why)
+                             struct why *why)
 {
     char path[FILE_PATH_BYTES];
     enum status status = ring_path(path, folder, sub, "", "", why);
@@ -181,7 +181,7 @@ enum status ring_make_folder(const char *folder, const char *sub,
 }
 
 enum status ring_sync_folder(const char *folder, const char *sub,
-                               struct why *why)
+                             struct why *why)
 {
     char path[FILE_PATH_BYTES];
     enum status status = ring_path(path, folder, sub, "", "", why);

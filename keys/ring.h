@@ -75,9 +75,8 @@ bool ring_line_serves(const struct ring *ring);
  * allowed already. REFUSED: the key is revoked, the line serves no more, or
  * there is no room; USAGE: the name cannot be a file's; CONFIG, MALFORMED: the
  * folder cannot be read. */
-enum status ring_ask(struct ring *ring, const char *name,
-                     const struct key *key, struct list_entry *out,
-                     struct why *why) MUST_CHECK;
+enum status ring_ask(struct ring *ring, const char *name, const struct key *key,
+                     struct list_entry *out, struct why *why) MUST_CHECK;
 /* Then, on any thread; IO. */
 enum status ring_write(const char *folder, const struct list_entry *entry,
                        struct why *why) MUST_CHECK;

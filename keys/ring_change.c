@@ -43,8 +43,8 @@ static enum status forgive(const char *folder, const struct list *revoked,
     for (unsigned i = 0; status == STATUS_OK && i < revoked->count; i++) {
         if (!keys_equal(&revoked->entries[i].key, key))
             continue;
-        status = ring_path(path, folder, ring_revoked,
-                         revoked->entries[i].name, ".key", why);
+        status = ring_path(path, folder, ring_revoked, revoked->entries[i].name,
+                           ".key", why);
         if (status == STATUS_OK && unlink(path) != 0)
             status = file_failed("remove", path, why);
     }
@@ -69,8 +69,8 @@ static void free_name(const struct ring *ring, const char *name,
                       const struct key *key, char out[KEY_NAME_BYTES])
 {
     (void)snprintf(out, KEY_NAME_BYTES, "%s", name);
-    for (unsigned digits = 4;
-         digits <= 16 && entry_named(&ring->allowed, out); digits += 4)
+    for (unsigned digits = 4; digits <= 16 && entry_named(&ring->allowed, out);
+         digits += 4)
         (void)snprintf(out, KEY_NAME_BYTES, "%.*s-%0*" PRIx64,
                        (int)(KEY_NAME_BYTES - 2 - digits), name, (int)digits,
                        key_hash(key) >> (64 - 4 * digits));
@@ -100,9 +100,8 @@ static enum status check_line(const struct ring *ring, struct why *why)
                          "that starswitch-hub keygen prints now");
 }
 
-enum status ring_ask(struct ring *ring, const char *name,
-                     const struct key *key, struct list_entry *out,
-                     struct why *why)
+enum status ring_ask(struct ring *ring, const char *name, const struct key *key,
+                     struct list_entry *out, struct why *why)
 {
     enum status status = STATUS_OK;
 
@@ -132,8 +131,8 @@ enum status ring_write(const char *folder, const struct list_entry *entry,
 {
     char path[FILE_PATH_BYTES];
     struct certificate node = {.pair.shown = entry->key, .line = entry->line};
-    enum status status = ring_path(path, folder, ring_allowed, entry->name,
-                                   ".key", why);
+    enum status status =
+        ring_path(path, folder, ring_allowed, entry->name, ".key", why);
 
     if (status == STATUS_OK && ring_has(path))
         status = because(why, STATUS_REFUSED,
@@ -186,9 +185,8 @@ enum status ring_enrol(struct ring *ring, const char *name,
         if (status == STATUS_OK)
             status = list_insert(&ring->allowed, &entry, why);
     }
-    return status == STATUS_OK
-               ? forgive(ring->folder, &ring->revoked, key, why)
-               : status;
+    return status == STATUS_OK ? forgive(ring->folder, &ring->revoked, key, why)
+                               : status;
 }
 
 /* ---- revoking ---- */

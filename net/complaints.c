@@ -11,8 +11,7 @@ void complaints_init(struct complaints *complaints,
 }
 
 /* Its own place, or that of the one that was said longest ago. */
-static struct complaint *place_of(struct complaints *complaints,
-                                  uint64_t about)
+static struct complaint *place_of(struct complaints *complaints, uint64_t about)
 {
     struct complaint *oldest = complaints->list;
 

@@ -97,8 +97,8 @@ void dial(struct station *station)
     error = tcp_look_up(&station->plan.address, station->turn++, &place);
     station->now = net_now(); /* that may have taken its time */
     if (error) {
-        tell(station,
-             error == EAI_AGAIN ? HINDRANCE_RESOLVER : HINDRANCE_NAME, error);
+        tell(station, error == EAI_AGAIN ? HINDRANCE_RESOLVER : HINDRANCE_NAME,
+             error);
         try_later(station);
         return;
     }

@@ -27,8 +27,8 @@ struct door {
     struct bans bans;
     struct net_refusals refusals;
     struct complaints complaints;
-    unsigned room;  /* connections per lane; more are refused */
-    bool look_anew; /* somebody who is in may have to go */
+    unsigned room;        /* connections per lane; more are refused */
+    bool look_anew;       /* somebody who is in may have to go */
     pthread_mutex_t lock; /* of what follows */
     struct refused refused[REFUSAL_COUNT];
 };

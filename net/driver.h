@@ -29,7 +29,7 @@ struct net {
     struct mailbox mailbox;
     struct workers *workers;
     struct signals signals;
-    struct effects effects; /* of the step in hand */
+    struct effects effects;  /* of the step in hand */
     struct net_trouble half; /* one channel is there, the other is not */
     unsigned bulk_failed;    /* in a row, when control was last away */
     nanos next_tick;

@@ -114,8 +114,7 @@ static bool admit(struct station *station, struct host *host,
              (local || host->silent < HOST_SILENT_MAX ||
               make_room(station, host)) &&
              (station->silent < most || make_room(station, NULL)) &&
-             (station->count < station->door->room ||
-              make_room(station, NULL)))
+             (station->count < station->door->room || make_room(station, NULL)))
         return true;
     door_refuse_later(station->door, refusal, origin);
     return false;
@@ -261,8 +260,8 @@ static bool is_slow(const struct station *station, struct link *link)
         return false;
     link->room_since = station->now;
     link->room_seen = link->zmtp.have;
-    return station->short_of_room && (double)came * (double)SECOND <
-                                         (double)took * SLOW_BYTES_PER_SECOND;
+    return station->short_of_room &&
+           (double)came * (double)SECOND < (double)took * SLOW_BYTES_PER_SECOND;
 }
 
 static void guard(struct station *station, struct link *link)

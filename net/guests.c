@@ -25,8 +25,8 @@ void guests_free(struct guests *guests)
     (void)pthread_mutex_destroy(&guests->lock);
 }
 
-void guests_allow(struct guests *guests, const struct key *keys,
-                  unsigned count, const struct key *enrolment)
+void guests_allow(struct guests *guests, const struct key *keys, unsigned count,
+                  const struct key *enrolment)
 {
     struct guest_row *rows = need_memory(count, sizeof *rows), *before;
 
@@ -39,8 +39,7 @@ void guests_allow(struct guests *guests, const struct key *keys,
     guests->count = count;
     guests->enrols = enrolment != NULL;
     if (enrolment)
-        guests->enrolment =
-            (struct guest_row){key_hash(enrolment), *enrolment};
+        guests->enrolment = (struct guest_row){key_hash(enrolment), *enrolment};
     (void)pthread_mutex_unlock(&guests->lock);
     free(before);
 }

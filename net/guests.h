@@ -28,8 +28,8 @@ struct guests {
 void guests_init(struct guests *guests);
 void guests_free(struct guests *guests);
 /* See net_allow. */
-void guests_allow(struct guests *guests, const struct key *keys,
-                  unsigned count, const struct key *enrolment);
+void guests_allow(struct guests *guests, const struct key *keys, unsigned count,
+                  const struct key *enrolment);
 /* What a key may do now: the key itself; by its hash. */
 enum guest guests_admit(struct guests *guests, const struct key *key);
 enum guest guests_role(struct guests *guests, uint64_t hash);

@@ -43,8 +43,7 @@ struct host *hosts_find(struct hosts *hosts, const struct origin *origin,
 
 static void refill(struct host *host, nanos now)
 {
-    host->tokens +=
-        (double)(now - host->at) / (double)SECOND * HOST_PER_SECOND;
+    host->tokens += (double)(now - host->at) / (double)SECOND * HOST_PER_SECOND;
     if (host->tokens > HOST_BURST)
         host->tokens = HOST_BURST;
     host->at = now;

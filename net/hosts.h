@@ -8,10 +8,10 @@
 #include "net/origin.h"
 
 enum {
-    HOSTS_MAX = 16384,     /* addresses at a time; more share one place */
-    HOST_SILENT_MAX = 64,  /* strangers; then the oldest makes room */
-    HOST_BURST = 512,      /* connections at once */
-    HOST_PER_SECOND = 200  /* and from then on */
+    HOSTS_MAX = 16384,    /* addresses at a time; more share one place */
+    HOST_SILENT_MAX = 64, /* strangers; then the oldest makes room */
+    HOST_BURST = 512,     /* connections at once */
+    HOST_PER_SECOND = 200 /* and from then on */
 };
 
 struct host {

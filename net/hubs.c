@@ -5,9 +5,8 @@
 static enum status add(struct hubs *hubs, const struct endpoint *endpoint,
                        struct why *why)
 {
-    enum status status =
-        address_to_reach(endpoint->host, endpoint->port,
-                         &hubs->list[hubs->count], why);
+    enum status status = address_to_reach(endpoint->host, endpoint->port,
+                                          &hubs->list[hubs->count], why);
 
     hubs->count += status == STATUS_OK;
     return status;
@@ -44,9 +43,8 @@ const struct address *hubs_address(const struct hubs *hubs)
 static unsigned refusals(const struct lane *control)
 {
     return control->hindered[HINDRANCE_REFUSES_KEY] +
-           (control->hindered[HINDRANCE_WANTS_KEY]
-                ? (unsigned)REFUSALS_BELIEVED
-                : 0);
+           (control->hindered[HINDRANCE_WANTS_KEY] ? (unsigned)REFUSALS_BELIEVED
+                                                   : 0);
 }
 
 bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control)

@@ -18,9 +18,9 @@
 struct hubs {
     struct address list[ENDPOINTS_MAX]; /* of control */
     unsigned count, at;
-    nanos lost_at;   /* not served since; NEVER: it is */
+    nanos lost_at;                   /* not served since; NEVER: it is */
     unsigned refused[ENDPOINTS_MAX]; /* in a row, when it was last tried */
-    bool ended; /* the machine has been told */
+    bool ended;                      /* the machine has been told */
 };
 
 /* UNAVAILABLE when none of their names is known. */

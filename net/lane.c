@@ -139,10 +139,10 @@ static void ready(struct lane *lane, nanos now, const struct notice *notice)
     lane->served = false;
     for (unsigned i = 0; i < lane->peers.count; i++)
         end(lane, lane->peers.list[i], now);
-    connection = peers_add(
-        &lane->peers,
-        lane->plan.channel == CHANNEL_BULK ? PEER_BULK : PEER_CONTROL,
-        notice->number);
+    connection =
+        peers_add(&lane->peers,
+                  lane->plan.channel == CHANNEL_BULK ? PEER_BULK : PEER_CONTROL,
+                  notice->number);
     connection->origin = notice->origin;
     lane->change_at = now;
 }
@@ -190,8 +190,8 @@ static struct connection *sender(struct lane *lane, nanos now,
     return connection;
 }
 
-static enum hearing message(struct lane *lane, nanos now,
-                            struct notice *notice, struct heard *out)
+static enum hearing message(struct lane *lane, nanos now, struct notice *notice,
+                            struct heard *out)
 {
     struct connection *connection = sender(lane, now, notice);
 

@@ -16,8 +16,8 @@ struct lane {
     struct channel_plan plan;
     struct station *station;
     struct peers peers;
-    struct door *door; /* borrowed */
-    nanos change_at;   /* no JOIN or LEAVE is due before */
+    struct door *door;     /* borrowed */
+    nanos change_at;       /* no JOIN or LEAVE is due before */
     struct origin changed; /* of whom the last of them was */
     /* Where it connects: why it could not since it last could, and what the
      * system said last. */
@@ -30,7 +30,7 @@ struct lane {
 /* A message as it goes to the machine. */
 struct heard {
     peer_id peer;
-    bool joins; /* it is the first: tell the machine of the peer before */
+    bool joins;   /* it is the first: tell the machine of the peer before */
     uint64_t key; /* as in events */
     struct origin origin;
     struct msg msg;

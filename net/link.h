@@ -40,10 +40,10 @@ struct link {
     struct origin origin;
     struct host *host; /* where there is a door */
     uint64_t key;
-    nanos since;   /* it came, or begins to connect */
-    nanos ends_at; /* if ENDING: closed at the latest */
-    bool stranger; /* in the strangers' set */
-    bool watched;  /* it is in a set */
+    nanos since;     /* it came, or begins to connect */
+    nanos ends_at;   /* if ENDING: closed at the latest */
+    bool stranger;   /* in the strangers' set */
+    bool watched;    /* it is in a set */
     uint32_t events; /* for which */
     bool paused;     /* by the notices */
     bool waits;      /* for room for a payload */
@@ -51,7 +51,7 @@ struct link {
     bool announced;  /* the loop knows of it */
     bool gave;       /* a whole payload */
     struct meter *meter;
-    size_t room;       /* bytes that are held for the message that comes */
+    size_t room;      /* bytes that are held for the message that comes */
     nanos room_since; /* it is looked at how fast that comes, from here on */
     size_t room_seen; /* what had come then */
     nanos told;       /* the loop, how much of it is here */

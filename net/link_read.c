@@ -246,8 +246,8 @@ void link_read(struct link *link)
 {
     size_t bytes = 0;
 
-    for (unsigned i = 0;
-         i < TURN_READS && bytes < TURN_BYTES && is_read(link); i++) {
+    for (unsigned i = 0; i < TURN_READS && bytes < TURN_BYTES && is_read(link);
+         i++) {
         size_t got = read_once(link);
 
         if (!got)

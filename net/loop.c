@@ -24,8 +24,8 @@ static void count_offence(struct net *net, nanos now)
     for (unsigned i = 0; i < net->effects.count; i++) {
         const struct effect *effect = &net->effects.list[i];
 
-        offence |= effect->kind == EFFECT_NOTE &&
-                   effect->note.kind == NOTE_OFFENCE;
+        offence |=
+            effect->kind == EFFECT_NOTE && effect->note.kind == NOTE_OFFENCE;
         if (offence && effect->kind == EFFECT_DROP &&
             lane_strike(lane_of(net, effect->peer), now, effect->peer))
             return;
@@ -102,9 +102,10 @@ static void handle(struct net *net, struct event *event)
 
 static void hear(struct net *net, struct lane *lane, struct heard *heard)
 {
-    struct event event = {
-        .kind = EVENT_JOIN, .peer = heard->peer, .channel = lane->plan.channel,
-        .key = heard->key};
+    struct event event = {.kind = EVENT_JOIN,
+                          .peer = heard->peer,
+                          .channel = lane->plan.channel,
+                          .key = heard->key};
 
     if (heard->joins)
         step(net, &event, &heard->origin);
@@ -194,9 +195,8 @@ static bool read_signals(struct net *net)
 static void send_away(struct net *net, const char *words)
 {
     struct msg bye = {.kind = MSG_BYE, .bye.farewell = FAREWELL_KEY};
-    struct event event = {.kind = EVENT_JOIN,
-                          .peer = PEER_CONTROL,
-                          .channel = CHANNEL_CONTROL};
+    struct event event = {
+        .kind = EVENT_JOIN, .peer = PEER_CONTROL, .channel = CHANNEL_CONTROL};
 
     (void)snprintf(bye.bye.text, sizeof bye.bye.text, "%s", words);
     step(net, &event, NULL);

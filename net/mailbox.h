@@ -22,7 +22,7 @@ struct letter {
 
 struct mailbox {
     pthread_mutex_t lock;
-    struct letter *first, **end; /* in the order they were posted */
+    struct letter *first, **end;     /* in the order they were posted */
     struct letter *spares, *reserve; /* free, of all that there are */
     const struct bell *bell;         /* rung with each letter */
 };

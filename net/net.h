@@ -55,7 +55,7 @@ struct net_config {
                               one that cannot be reached for 3 s makes room
                               for the next */
     struct net_keys keys;
-    bool held; /* a node: it does not connect before net_connect */
+    bool held;          /* a node: it does not connect before net_connect */
     size_t chunk_bytes; /* largest payload that is legal on bulk; 0: 64 MiB,
                            for a node that has not been told yet */
     unsigned window;    /* messages in flight per node on bulk, 0: 4096; the

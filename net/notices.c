@@ -6,7 +6,7 @@
 #include "core/need.h"
 
 void notices_init(struct notices *notices, size_t limit, size_t each,
-                const struct bell *reader, const struct bell *writer)
+                  const struct bell *reader, const struct bell *writer)
 {
     memset(notices, 0, sizeof *notices);
     (void)pthread_mutex_init(&notices->lock, NULL);

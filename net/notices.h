@@ -37,11 +37,11 @@ struct notice {
     uint64_t number; /* of the connection */
     bool first;      /* nothing of it came before */
     struct origin origin;
-    uint64_t key;         /* whose it is, or 0 */
-    struct meter *meter;  /* or NULL */
-    size_t bytes;         /* what it costs us */
-    const char *words;    /* GONE, NONSENSE: what it has done, or NULL */
-    bool strikes;         /* and it is held against it */
+    uint64_t key;        /* whose it is, or 0 */
+    struct meter *meter; /* or NULL */
+    size_t bytes;        /* what it costs us */
+    const char *words;   /* GONE, NONSENSE: what it has done, or NULL */
+    bool strikes;        /* and it is held against it */
     enum net_hindrance hindrance; /* FAILED: why */
     int error;                    /* the system's, or the resolver's, or 0 */
     struct msg msg;
@@ -57,7 +57,7 @@ struct notices {
 };
 
 void notices_init(struct notices *notices, size_t limit, size_t each,
-                const struct bell *reader, const struct bell *writer);
+                  const struct bell *reader, const struct bell *writer);
 /* Destroys what nobody took. */
 void notices_free(struct notices *notices);
 

@@ -24,8 +24,7 @@ static void grow(struct peers *peers)
                             peers->room * sizeof(struct connection *));
 }
 
-struct connection *peers_add(struct peers *peers, peer_id peer,
-                             uint64_t number)
+struct connection *peers_add(struct peers *peers, peer_id peer, uint64_t number)
 {
     struct connection *connection = need_memory(1, sizeof *connection);
 

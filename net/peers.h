@@ -15,7 +15,7 @@ enum stage {
 struct connection {
     enum stage stage;
     peer_id peer;
-    uint64_t number; /* by which its station knows it */
+    uint64_t number;  /* by which its station knows it */
     uint64_t ordinal; /* in which it came */
     struct origin origin;
     uint64_t key;   /* whose it is, or 0 */
@@ -26,7 +26,7 @@ struct connection {
 struct peers {
     struct connection **list; /* in the order they came */
     unsigned count, room;
-    uint64_t came;             /* ever */
+    uint64_t came; /* ever */
     struct index ids, numbers;
 };
 

@@ -25,8 +25,8 @@ struct channel_plan channel_plan(const struct net_config *config,
         .channel = channel,
         .binds = binds,
         .address = bulk ? address_behind(control) : *control,
-        .payload_bytes = bulk ? plan_bulk_bytes(config->chunk_bytes)
-                              : (size_t)CONTROL_BYTES,
+        .payload_bytes =
+            bulk ? plan_bulk_bytes(config->chunk_bytes) : (size_t)CONTROL_BYTES,
         .send_limit = bulk ? 2 * window + BULK_SPARE : CONTROL_LIMIT,
         .keys = keys,
         .held = !binds};

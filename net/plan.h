@@ -19,10 +19,10 @@ struct channel_plan {
     enum channel channel;
     bool binds; /* as a ROUTER; else it connects, as a DEALER */
     struct address address;
-    size_t payload_bytes; /* largest payload on this channel */
-    unsigned send_limit;  /* messages that may wait for a peer */
+    size_t payload_bytes;        /* largest payload on this channel */
+    unsigned send_limit;         /* messages that may wait for a peer */
     const struct net_keys *keys; /* borrowed; or NULL */
-    bool held; /* it does not connect before it is told to */
+    bool held;                   /* it does not connect before it is told to */
 };
 
 /* Bytes that a payload on bulk may have where chunks have so many; 0: it is not

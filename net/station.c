@@ -154,8 +154,8 @@ static int patience(const struct station *station)
 {
     nanos due = NEVER, now = net_now();
 
-    if (station->plan.binds || (station->dialled &&
-                                station->dialled->stage != LINK_KNOWN))
+    if (station->plan.binds ||
+        (station->dialled && station->dialled->stage != LINK_KNOWN))
         due = station->next_guard;
     if (!station->plan.binds && !station->held && !station->dialled)
         due = earlier(due, station->dial_at);
@@ -166,8 +166,7 @@ static int patience(const struct station *station)
     due = earlier(due, station->stop_at);
     if (due == NEVER)
         return -1;
-    return due <= now ? 0
-                      : (int)((due - now + MILLISECOND - 1) / MILLISECOND);
+    return due <= now ? 0 : (int)((due - now + MILLISECOND - 1) / MILLISECOND);
 }
 
 static void look_after(struct station *station)
@@ -328,9 +327,9 @@ enum status station_open(const struct channel_plan *plan, struct pool *pool,
     if (!station)
         return because(why, STATUS_NO_MEMORY, "no memory for a network loop");
     notices_init(&station->notices, NOTICES_BYTES,
-               plan->channel == CHANNEL_BULK ? (size_t)BULK_CREDIT_BYTES
-                                             : (size_t)CONTROL_CREDIT_BYTES,
-               bell, &station->bell);
+                 plan->channel == CHANNEL_BULK ? (size_t)BULK_CREDIT_BYTES
+                                               : (size_t)CONTROL_CREDIT_BYTES,
+                 bell, &station->bell);
     status = bell_init(&station->bell, why);
     if (status == STATUS_OK && sodium_init() < 0)
         status = because(why, STATUS_UNAVAILABLE,

@@ -48,7 +48,7 @@ struct station {
     /* The thread's own. */
     struct zmtp_keys keys;
     struct zmtp_plan zmtp; /* of each link that comes */
-    int set, strangers; /* epoll: all, and of these one that has strangers */
+    int set, strangers;    /* epoll: all, and of these one that has strangers */
     int listener;
     nanos now;
     nanos next_guard, next_tidy;
@@ -68,9 +68,9 @@ struct station {
     bool listening;      /* the listener is in the set */
     /* Where it connects. */
     bool held;
-    nanos dial_at; /* when it connects next; NEVER: it has ended just now */
-    nanos pause;   /* after the next failure */
-    unsigned turn; /* which of the hub's addresses */
+    nanos dial_at;   /* when it connects next; NEVER: it has ended just now */
+    nanos pause;     /* after the next failure */
+    unsigned turn;   /* which of the hub's addresses */
     uint64_t spread; /* state of a small generator */
     struct link *dialled;
     unsigned char scratch[SCRATCH_BYTES];

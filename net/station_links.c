@@ -16,8 +16,7 @@
 #define STRANGERS_ROOM ((size_t)32 << 20)
 #define KNOWN_ROOM ((size_t)256 << 20)
 
-struct link *station_add(struct station *station, int fd,
-                         enum link_stage stage)
+struct link *station_add(struct station *station, int fd, enum link_stage stage)
 {
     unsigned char random[ZMTP_RANDOM_BYTES] = {0};
     struct link *link = need_memory(1, sizeof *link);
@@ -53,9 +52,8 @@ static uint32_t wanted(const struct link *link)
     if (link->stage == LINK_CONNECTING)
         return EPOLLOUT;
     (void)zmtp_output(&link->zmtp, &output);
-    if (!link->broken &&
-        (output || (link->first &&
-                    link->zmtp.expects == ZMTP_EXPECTS_MESSAGES)))
+    if (!link->broken && (output || (link->first && link->zmtp.expects ==
+                                                        ZMTP_EXPECTS_MESSAGES)))
         events |= EPOLLOUT;
     if (link->stage != LINK_ENDING && !link->paused && !link->waits)
         events |= EPOLLIN;

@@ -33,10 +33,9 @@ void station_send(struct station *station, uint64_t number,
                   const unsigned char *header, size_t size,
                   struct blob *payload)
 {
-    struct order order = {
-        .kind = ORDER_SEND,
-        .number = number,
-        .parcel = parcel_new(number, header, size, payload)};
+    struct order order = {.kind = ORDER_SEND,
+                          .number = number,
+                          .parcel = parcel_new(number, header, size, payload)};
 
     give(station, &order);
 }

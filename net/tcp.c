@@ -74,8 +74,7 @@ int tcp_look_up(const struct address *address, unsigned turn,
     return count ? 0 : EAI_NONAME;
 }
 
-static enum status listen_failed(const struct address *address,
-                                 struct why *why)
+static enum status listen_failed(const struct address *address, struct why *why)
 {
     if (errno == EADDRINUSE)
         return because(why, STATUS_UNAVAILABLE,
@@ -96,8 +95,7 @@ static enum status listen_failed(const struct address *address,
                    address->host, strerror(errno));
 }
 
-enum status tcp_listen(const struct address *address, int *out,
-                       struct why *why)
+enum status tcp_listen(const struct address *address, int *out, struct why *why)
 {
     struct tcp_place place = {.size = 0};
     int fd, error = tcp_look_up(address, 0, &place);

@@ -31,8 +31,7 @@ void trouble_add(struct net_trouble *trouble, const struct notice *notice,
     (void)snprintf(trouble->system, sizeof trouble->system, "%.79s", words);
 }
 
-void trouble_look_up(struct net_trouble *trouble,
-                     const struct address *address)
+void trouble_look_up(struct net_trouble *trouble, const struct address *address)
 {
     const struct notice notice = {.hindrance = HINDRANCE_LOOK_UP};
 
@@ -63,10 +62,9 @@ void net_trouble_print(const struct net_trouble *trouble, bool advises,
         advice = trouble->system;
     else if (!advises)
         advice = "";
-    (void)snprintf(out, size, "the hub at %.48s:%u %s%s%.80s", trouble->host,
-                   trouble->port, of[trouble->hindrance].words,
-                   *advice ? trouble->hindrance == HINDRANCE_SYSTEM ? ": "
-                                                                    : "; "
-                           : "",
-                   advice);
+    (void)snprintf(
+        out, size, "the hub at %.48s:%u %s%s%.80s", trouble->host,
+        trouble->port, of[trouble->hindrance].words,
+        *advice ? trouble->hindrance == HINDRANCE_SYSTEM ? ": " : "; " : "",
+        advice);
 }

@@ -81,8 +81,7 @@ static struct blob *copy(const struct training *training,
 {
     size_t elements = training->agenda.inbox.elements;
     uint32_t chunk = training->agenda.pacer.schedule.chunk_elements;
-    struct fragment part =
-        fragment_of(snapshot->fragment, snapshot->fragments);
+    struct fragment part = fragment_of(snapshot->fragment, snapshot->fragments);
     struct blob *blob =
         blob_new(training->pool,
                  fragment_elements(part, elements, chunk) * sizeof(float));

@@ -162,8 +162,7 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
         sum_copy(&node->reference[chunk], &place->sent);
     promise_chunk(node, flight, chunk, verdict);
     if (is_kept(flight, chunk, verdict) && place->encoded)
-        sum_add(&node->reference[chunk], place->encoded, -share,
-                flight->codec);
+        sum_add(&node->reference[chunk], place->encoded, -share, flight->codec);
     judge_gradient(node, flight, chunk, verdict);
     blob_unref(&place->encoded);
     blob_unref(&place->taken);
@@ -346,8 +345,7 @@ void flights_settle(struct node *node)
     node->spread_at = NEVER;
     if (node->founding)
         send_chunks(node, node->founding);
-    for (struct flight *flight = node->flights; flight;
-         flight = flight->next)
+    for (struct flight *flight = node->flights; flight; flight = flight->next)
         send_chunks(node, flight);
 }
 

@@ -66,8 +66,8 @@ static struct job *whole(struct node *node, struct flight *flight,
     struct flight_chunk *place = &flight->chunks[chunk];
     bool gradient = flight->snapshot.kind == EXCHANGE_GRADIENT;
     struct sum *residual = &node->residual[chunk];
-    struct job *job = job_new(&work_delta, node->pool,
-                              1 + (gradient ? residual->count : 0));
+    struct job *job =
+        job_new(&work_delta, node->pool, 1 + (gradient ? residual->count : 0));
 
     job->in[0] = (struct input){blob_ref(place->taken), 1, CODEC_RAW};
     if (gradient) {
@@ -162,8 +162,8 @@ static void found(struct node *node)
                                   gives(node) ? 1 : reference->count);
 
         if (gives(node))
-            job->in[0] = (struct input){
-                blob_ref(node->keep.whole.chunks[i]), 1, CODEC_RAW};
+            job->in[0] = (struct input){blob_ref(node->keep.whole.chunks[i]), 1,
+                                        CODEC_RAW};
         else
             (void)sum_into(reference, 1, job, 0);
         delta_start(node, node->founding, i, job);
@@ -177,9 +177,9 @@ static void take(struct node *node, struct flight *flight, uint32_t chunk,
     struct flight_chunk *place = &flight->chunks[chunk];
     size_t before = chunk / flight->part.stride; /* chunks in `values` */
 
-    place->taken = blob_slice(
-        values, before * node->chunk_elements * sizeof(float),
-        node_chunk_length(node, chunk) * sizeof(float));
+    place->taken =
+        blob_slice(values, before * node->chunk_elements * sizeof(float),
+                   node_chunk_length(node, chunk) * sizeof(float));
     if (flight->snapshot.kind == EXCHANGE_GRADIENT)
         sum_copy(&place->sent, &node->reference[chunk]);
     else
@@ -336,8 +336,8 @@ static void fold(struct sum *reference, const struct job *job)
 
 /* What others will take it for is what counts: r and x_sent move by what was
  * encoded, so that what the codec has left out still is in x - r. */
-static void feed_back(struct node *node, struct flight *flight,
-                      uint32_t chunk, struct job *job)
+static void feed_back(struct node *node, struct flight *flight, uint32_t chunk,
+                      struct job *job)
 {
     struct flight_chunk *place = &flight->chunks[chunk];
     struct sum *reference = &node->reference[chunk];
@@ -382,8 +382,8 @@ static void chunk_formed(struct node *node, struct flight *flight,
 
 void flight_formed(struct node *node, struct job *job)
 {
-    struct flight *flight = job->tag[0] ? flight_find(node, job->tag[0])
-                                        : node->founding;
+    struct flight *flight =
+        job->tag[0] ? flight_find(node, job->tag[0]) : node->founding;
     uint32_t chunk = (uint32_t)job->tag[1];
 
     if (!flight || flight->chunks[chunk].job != job->id)

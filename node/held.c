@@ -67,8 +67,8 @@ static void decode_next(struct node *node, uint32_t chunk)
     job = job_new(&work_decode, node->pool, change ? 2 : 1);
     if (change)
         job->in[0] = (struct input){blob_ref(held->values), 1, CODEC_RAW};
-    job->in[job->inputs - 1] = (struct input){blob_ref(arrival->payload), 1,
-                                              arrival->result.codec};
+    job->in[job->inputs - 1] =
+        (struct input){blob_ref(arrival->payload), 1, arrival->result.codec};
     job->extent = node_extent(node, chunk);
     job->tag[1] = chunk;
     job->tag[2] = arrival->result.checksum;
@@ -142,11 +142,10 @@ struct arrival *held_decoded(struct node *node, struct job *job)
 bool held_awaits(const struct node *node, uint32_t chunk, uint64_t first,
                  uint64_t last)
 {
-    const struct arrival *arrival =
-        node->held ? node->held[chunk].first : NULL;
+    const struct arrival *arrival = node->held ? node->held[chunk].first : NULL;
 
-    while (arrival && (arrival->result.version < first ||
-                       arrival->result.version > last))
+    while (arrival &&
+           (arrival->result.version < first || arrival->result.version > last))
         arrival = arrival->next;
     return arrival != NULL;
 }

@@ -158,8 +158,7 @@ static void change_piece(const struct inbox_part *part, const float *v,
     double keep = part->verb == VERB_REPLACE ? 0
                   : part->verb == VERB_PULL  ? 1 - a
                                              : 1;
-    double scale =
-        part->verb == VERB_PULL || part->verb == VERB_ADD ? a : 1;
+    double scale = part->verb == VERB_PULL || part->verb == VERB_ADD ? a : 1;
 
     optimizer->change(optimizer->context, keep, scale, v, part->first, count);
 }

@@ -186,8 +186,7 @@ static void detach(struct node *node, const char *why)
 {
     effects_note(node->out, NOTE_DETACHED, node->name,
                  "%s; training goes on alone", why);
-    for (struct flight *flight = node->flights; flight;
-         flight = flight->next)
+    for (struct flight *flight = node->flights; flight; flight = flight->next)
         if (flight->result == RESULT_COMING)
             flight_forget(node, flight);
     flight_destroy(node, &node->founding);

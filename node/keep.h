@@ -49,7 +49,7 @@ struct keep {
     uint64_t run;   /* whose centre it is, 0: none yet */
     uint64_t epoch; /* the newest of that run that the node was told */
     struct newest *newest;
-    bool given; /* that is what this node gave to found the run */
+    bool given;         /* that is what this node gave to found the run */
     struct kept whole;  /* the newest version that is here as a whole */
     struct kept coming; /* some of it is still being decoded */
 };

@@ -99,11 +99,11 @@ struct node *node_new(const struct node_config *config, struct pool *pool)
 static void measure_rate(struct node *node)
 {
     const struct msg_progress *progress = &node->progress;
-    nanos span = node->now - node->rate_time -
-                 (progress->waited - node->rate_waited);
+    nanos span =
+        node->now - node->rate_time - (progress->waited - node->rate_waited);
 
-    if (node->rate_time && (span < NODE_TICK ||
-                            progress->iteration <= node->rate_iteration))
+    if (node->rate_time &&
+        (span < NODE_TICK || progress->iteration <= node->rate_iteration))
         return;
     if (node->rate_time)
         node->rate = (double)(progress->iteration - node->rate_iteration) *
@@ -177,9 +177,12 @@ static const struct {
     const struct work *work;
     void (*done)(struct node *node, struct job *job);
 } ends[] = {
-    {&work_seal, begun},            {&work_delta, flight_formed},
-    {&work_decode, result_decoded}, {&work_correct, result_corrected},
-    {&work_fold, promises_folded},  {&work_gather, review_gathered},
+    {&work_seal, begun},
+    {&work_delta, flight_formed},
+    {&work_decode, result_decoded},
+    {&work_correct, result_corrected},
+    {&work_fold, promises_folded},
+    {&work_gather, review_gathered},
 };
 
 static void on_done(struct node *node, struct job *job)
@@ -327,8 +330,8 @@ const char *node_check(const struct node *node)
         flights++;
         if (flight->judged > flight->parts)
             return "a chunk was judged twice";
-        if (flight->next && flight->next->snapshot.exchange <=
-                                flight->snapshot.exchange)
+        if (flight->next &&
+            flight->next->snapshot.exchange <= flight->snapshot.exchange)
             return "flights are out of order";
     }
     if (!broken && flights > NODE_MAX_FLIGHT + (node->leave != LEAVE_NOT))

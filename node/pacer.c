@@ -56,8 +56,8 @@ static enum pacer_act judge(struct pacer *pacer, struct pacer_exchange *late)
  * that is due is cut anyway. */
 static struct pacer_exchange *closing(struct pacer *pacer)
 {
-    for (unsigned i = 0;
-         i < pacer->count && pacer->schedule.miss == MISS_CUT; i++) {
+    for (unsigned i = 0; i < pacer->count && pacer->schedule.miss == MISS_CUT;
+         i++) {
         struct pacer_exchange *next = &pacer->flight[i];
 
         if (next->state == PACER_PENDING && !next->closed &&
@@ -75,8 +75,7 @@ static bool is_behind(const struct pacer *pacer, unsigned i)
 
     for (unsigned j = 0; j < i; j++)
         if (pacer->flight[j].state != PACER_SKIPPED &&
-            (fragment == FRAGMENT_ALL ||
-             pacer->flight[j].fragment == fragment))
+            (fragment == FRAGMENT_ALL || pacer->flight[j].fragment == fragment))
             return true;
     return false;
 }
@@ -195,8 +194,8 @@ bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange)
 {
     const struct msg_schedule *schedule = &pacer->schedule;
     uint64_t now = pacer->iteration;
-    uint64_t due = schedule->delay < UINT64_MAX - now ? now + schedule->delay
-                                                      : UINT64_MAX;
+    uint64_t due =
+        schedule->delay < UINT64_MAX - now ? now + schedule->delay : UINT64_MAX;
     uint32_t fragment = schedule->fragments > 1 ? FRAGMENT_ALL : 0;
 
     if (!schedule->attached || !schedule->offering || !schedule->every ||

@@ -36,7 +36,7 @@ enum pacer_state {
 
 struct pacer_exchange {
     uint64_t exchange;
-    uint64_t due; /* the iteration at which it may be applied */
+    uint64_t due;    /* the iteration at which it may be applied */
     uint64_t closes; /* with MISS_CUT: from which on nothing more is sent */
     uint32_t fragment;
     enum pacer_state state;

@@ -50,8 +50,7 @@ void parting_begins(struct node *node, const struct msg_snapshot *snapshot,
     node->return_until =
         (node->control_up ? node->now : node->away) + RETURN_WAIT;
     node->parting = *snapshot;
-    if (values && values->size == whole &&
-        snapshot->kind != EXCHANGE_GRADIENT)
+    if (values && values->size == whole && snapshot->kind != EXCHANGE_GRADIENT)
         node->last = blob_ref(values);
 }
 
@@ -63,8 +62,8 @@ static void say_lost(struct node *node, const char *why)
     if (node->run && now > then)
         effects_note(node->out, NOTE_LAST_LOST, node->name,
                      "%s: what it has learnt in its last %llu iteration%s is "
-                     "in no centre", why, (unsigned long long)(now - then),
-                     plural(now - then));
+                     "in no centre",
+                     why, (unsigned long long)(now - then), plural(now - then));
 }
 
 void parting_at_once(struct node *node)

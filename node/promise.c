@@ -83,9 +83,8 @@ static struct promise *promise_of(struct node *node,
 
 /* ---- what becomes of them ---- */
 
-static struct promised *remember(struct node *node,
-                                 const struct flight *flight, uint32_t chunk,
-                                 struct blob *given)
+static struct promised *remember(struct node *node, const struct flight *flight,
+                                 uint32_t chunk, struct blob *given)
 {
     struct promise *promise = promise_of(node, flight);
 
@@ -211,8 +210,8 @@ void promises_forget(struct node *node)
     while (node->promises.first)
         drop(node, &node->promises.first);
     unfold(node);
-    node->promises = (struct promises){
-        .folding = {.number = node->promises.folding.number}};
+    node->promises =
+        (struct promises){.folding = {.number = node->promises.folding.number}};
 }
 
 static bool is_given_again(const struct promised *place)
@@ -251,8 +250,8 @@ static bool is_apart(const struct node *node, const struct promise *promise,
     bool recalled = false;
 
     for (uint32_t i = 0; i < node->chunks; i++)
-        recalled |= promise->chunks[i].given.blob &&
-                    promise->chunks[i].recalled;
+        recalled |=
+            promise->chunks[i].given.blob && promise->chunks[i].recalled;
     return promise->first <= merged &&
            (promise->exchange > merged ||
             (recalled && promise->first < promise->exchange));
@@ -323,9 +322,8 @@ static void settle_all(struct node *node, uint64_t merged)
             continue;
         }
         if (counts(node, *link))
-            outcome.lost += (*link)->exchange > merged
-                                ? (*link)->exchange - merged
-                                : 1;
+            outcome.lost +=
+                (*link)->exchange > merged ? (*link)->exchange - merged : 1;
         drop(node, link);
     }
     say(node, &outcome);

@@ -49,19 +49,19 @@ struct flight;
 struct node;
 
 enum {
-    PROMISED_MODELS = 6, /* room, or */
+    PROMISED_MODELS = 6,       /* room, or */
     PROMISED_BYTES = 16 << 20, /* if that is more */
-    PROMISED_COUNT = 1024 /* of sums, however short */
+    PROMISED_COUNT = 1024      /* of sums, however short */
 };
 
 /* A chunk of them. It counts as merged, and after each of its turns as the
  * other: given again, or merged after all. */
 struct promised {
     struct input given; /* no blob: it was not merged */
-    bool recalled; /* the hub that is there now has not merged it */
-    bool confirmed; /* it says that it has */
-    bool doubted;  /* it was in flight, and no hub has settled it since */
-    bool flown;    /* it was: nobody has said yet that it was merged */
+    bool recalled;      /* the hub that is there now has not merged it */
+    bool confirmed;     /* it says that it has */
+    bool doubted;       /* it was in flight, and no hub has settled it since */
+    bool flown;         /* it was: nobody has said yet that it was merged */
     uint64_t beside; /* newest exchange under way when it was offered: what was
                         given again since that, it holds */
     unsigned turns;
@@ -83,18 +83,18 @@ struct folding {
     uint64_t first, last; /* exchanges that they begin and end with */
     unsigned left;        /* chunks; 0: nothing is under way */
     bool failed;
-    struct input *sum;    /* per chunk */
+    struct input *sum; /* per chunk */
 };
 
 struct promises {
     struct promise *first; /* by exchange */
     unsigned count;
     uint64_t bytes;
-    uint64_t life;     /* of the hub that has them all */
-    uint64_t safe;     /* what is up to here is in a version that is kept */
+    uint64_t life;      /* of the hub that has them all */
+    uint64_t safe;      /* what is up to here is in a version that is kept */
     uint64_t forgotten; /* up to here, of that: there was no room */
-    uint64_t former;   /* newest that was offered before this session */
-    uint64_t recalled; /* newest that a hub knew before it let the node in */
+    uint64_t former;    /* newest that was offered before this session */
+    uint64_t recalled;  /* newest that a hub knew before it let the node in */
     struct marks {
         uint64_t newest, former;
     } kept, saved; /* the last exchange in the versions that were told of last:

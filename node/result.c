@@ -46,8 +46,7 @@ static struct job *correction(struct node *node, struct flight *flight,
 {
     struct flight_chunk *place = &flight->chunks[chunk];
     bool rebase = place->verb == VERB_REBASE;
-    unsigned inputs =
-        1 + (rebase ? place->sent.count + (unsigned)ahead : 0);
+    unsigned inputs = 1 + (rebase ? place->sent.count + (unsigned)ahead : 0);
     struct job *job = job_new(&work_correct, node->pool, inputs);
     double weight = rebase ? place->weight : 1;
     unsigned at = 1;
@@ -159,8 +158,7 @@ static void arrived(struct node *node, const struct msg_result *result,
     struct flight *flight = flight_of(node, result->exchange);
     struct flight_chunk *place;
 
-    if (values->size !=
-        node_chunk_length(node, result->chunk) * sizeof(float))
+    if (values->size != node_chunk_length(node, result->chunk) * sizeof(float))
         return;
     keep_result(node, result, values);
     if (!flight || !fragment_holds(flight->part, result->chunk) ||
@@ -277,8 +275,7 @@ static void carry(struct sum *sum, const struct flight_chunk *place)
 }
 
 /* x moved by c: so do r and the x_sent of all that is still in flight. */
-static void carry_over(struct node *node, struct flight *flight,
-                       uint32_t chunk)
+static void carry_over(struct node *node, struct flight *flight, uint32_t chunk)
 {
     struct flight_chunk *place = &flight->chunks[chunk];
 

@@ -12,9 +12,9 @@
 #include "core/blob.h"
 
 struct node_review {
-    uint64_t review;  /* the hub's number for it; 0: there is none */
-    uint64_t number;  /* ours, so that no answer is taken for another's */
-    uint32_t arrived; /* chunks */
+    uint64_t review;      /* the hub's number for it; 0: there is none */
+    uint64_t number;      /* ours, so that no answer is taken for another's */
+    uint32_t arrived;     /* chunks */
     struct blob **chunks; /* of the model, or NULL */
     uint64_t *checksums;
 };

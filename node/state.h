@@ -31,26 +31,26 @@
 #define HUB_DEAF (30 * SECOND)
 
 enum hub_state {
-    HUB_AWAY,    /* not connected, or no WELCOME yet */
-    HUB_MEMBER,  /* welcome */
-    HUB_OVER,    /* the run has ended, or it refused us */
+    HUB_AWAY,   /* not connected, or no WELCOME yet */
+    HUB_MEMBER, /* welcome */
+    HUB_OVER,   /* the run has ended, or it refused us */
     HUB_STATES
 };
 
 struct flight_chunk {
-    struct blob *taken;    /* x, until its job has it; g, as long as what is
-                              given holds more than that */
-    struct blob *encoded;  /* what is given, until it is known to be merged */
-    struct sum sent;       /* x_sent, as moved by later corrections */
-    struct blob *result;   /* v, raw */
-    struct blob *applied;  /* what the trainer is to apply: c, or v */
+    struct blob *taken;   /* x, until its job has it; g, as long as what is
+                             given holds more than that */
+    struct blob *encoded; /* what is given, until it is known to be merged */
+    struct sum sent;      /* x_sent, as moved by later corrections */
+    struct blob *result;  /* v, raw */
+    struct blob *applied; /* what the trainer is to apply: c, or v */
     enum verb verb;
     double weight;
     uint64_t version, lineage;
     uint64_t checksum; /* of the result, as announced */
-    uint64_t job; /* makes `applied`, or what founds; 0: none yet */
-    double squares;      /* of what is given, decoded */
-    uint64_t beside; /* newest exchange that held some of it back meanwhile */
+    uint64_t job;      /* makes `applied`, or what founds; 0: none yet */
+    double squares;    /* of what is given, decoded */
+    uint64_t beside;   /* newest exchange that held some of it back meanwhile */
     bool judged;
     enum verdict verdict;
 };
@@ -95,9 +95,9 @@ struct flight {
     nanos next_at;  /* when the next one may be sent */
     enum flight_cut cut;
     enum result_stage result;
-    bool rebase;     /* all that the trainer is to apply is REBASE */
-    bool broken;     /* not finite: it must not be sent */
-    bool obsolete;   /* the parameters it was taken from were replaced */
+    bool rebase;   /* all that the trainer is to apply is REBASE */
+    bool broken;   /* not finite: it must not be sent */
+    bool obsolete; /* the parameters it was taken from were replaced */
     bool adrift; /* the last one, lost with its connection: it is made again */
     bool merged, kept; /* some of it: is in the centre; is offered again */
     struct flight *next;
@@ -146,35 +146,35 @@ struct node {
     uint64_t hub_version; /* the newest that this hub has told of */
     enum start start;
     uint64_t takes; /* run whose parameters it was told to take, and has not */
-    bool diverged; /* its own parameters are not finite: take the hub's */
-    bool named;    /* its last HELLO named a lineage */
+    bool diverged;  /* its own parameters are not finite: take the hub's */
+    bool named;     /* its last HELLO named a lineage */
     nanos hello_after; /* the hub is not asked before */
     bool unsettled; /* no hub has said yet what became of what was in flight */
     nanos superseded; /* since then hubs that are there are of an earlier life
                          than the node knows; 0: they are not */
-    nanos part_at;   /* the hub has said goodbye, and results may be on their
-                        way; 0: it has not */
+    nanos part_at;    /* the hub has said goodbye, and results may be on their
+                         way; 0: it has not */
     char goodbye[MSG_TEXT_BYTES]; /* how */
 
     struct exempt *exempt; /* of the schema */
     uint32_t chunks, chunk_elements;
-    uint64_t cut_run; /* whose cut that is */
-    struct blob *initial;     /* until the chunk size is known */
-    struct sum *reference;    /* r, per chunk */
-    struct sum *residual;     /* e of gradients, per chunk */
-    struct flight *flights;   /* oldest first */
+    uint64_t cut_run;          /* whose cut that is */
+    struct blob *initial;      /* until the chunk size is known */
+    struct sum *reference;     /* r, per chunk */
+    struct sum *residual;      /* e of gradients, per chunk */
+    struct flight *flights;    /* oldest first */
     uint64_t merged_iteration; /* newest of which something was merged */
-    uint64_t samples_back;    /* of what is offered again and of which nothing
-                                 was merged: the next offer stands for them */
-    struct flight *founding;  /* exchange 0 to the hub */
-    struct flight *taking;    /* exchange 0 from the hub */
-    struct flight *before;    /* what had come of it before a break */
-    struct bucket up;         /* what may be sent */
-    nanos send_at;            /* when more may be, or NEVER */
-    nanos spread_at;          /* when a flight's next chunk is due, or NEVER */
-    struct held *held;        /* per chunk; NULL: nothing */
-    uint64_t arrived_bytes;   /* that wait in all of them to be decoded */
-    uint64_t held_since;      /* newest job when that was last forgotten */
+    uint64_t samples_back;     /* of what is offered again and of which nothing
+                                  was merged: the next offer stands for them */
+    struct flight *founding;   /* exchange 0 to the hub */
+    struct flight *taking;     /* exchange 0 from the hub */
+    struct flight *before;     /* what had come of it before a break */
+    struct bucket up;          /* what may be sent */
+    nanos send_at;             /* when more may be, or NEVER */
+    nanos spread_at;           /* when a flight's next chunk is due, or NEVER */
+    struct held *held;         /* per chunk; NULL: nothing */
+    uint64_t arrived_bytes;    /* that wait in all of them to be decoded */
+    uint64_t held_since;       /* newest job when that was last forgotten */
     struct keep keep;
     struct promises promises;
     struct node_tasks tasks;
@@ -186,13 +186,13 @@ struct node {
     double rate;
     unsigned late; /* offers in a row that came too late to be merged */
     nanos round_trip, answered; /* of which PING: when that was sent */
-    bool stopping; /* the hub has called for last offers */
+    bool stopping;              /* the hub has called for last offers */
     enum leave leave;
     struct blob *last; /* x of that, until the node ends; NULL: none */
     struct msg_snapshot parting; /* what it says of that */
-    uint64_t newest;   /* exchange that the node has begun */
-    nanos away;        /* since then it is no member, if it was one */
-    nanos return_until; /* the way back to the hub is waited for */
+    uint64_t newest;             /* exchange that the node has begun */
+    nanos away;                  /* since then it is no member, if it was one */
+    nanos return_until;          /* the way back to the hub is waited for */
 };
 
 /* What a message does. */

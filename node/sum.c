@@ -89,9 +89,9 @@ unsigned sum_into(const struct sum *sum, double factor, struct job *job,
                   unsigned at)
 {
     for (unsigned i = 0; i < sum->count; i++)
-        job->in[at++] = (struct input){blob_ref(sum->term[i].blob),
-                                       factor * sum->term[i].weight,
-                                       sum->term[i].codec};
+        job->in[at++] =
+            (struct input){blob_ref(sum->term[i].blob),
+                           factor * sum->term[i].weight, sum->term[i].codec};
     return at;
 }
 

@@ -45,8 +45,7 @@ static bool goes_on(const struct node *node, bool fresh)
 {
     const struct msg_welcome *welcome = &node->welcome;
 
-    return fresh && node->takes == welcome->run &&
-           here(node, node->before) &&
+    return fresh && node->takes == welcome->run && here(node, node->before) &&
            node->before->chunks[0].lineage == welcome->lineage;
 }
 

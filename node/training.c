@@ -67,9 +67,9 @@ static bool is_fresh(const struct training *training)
 static struct blob *copy_all(const struct training *training)
 {
     size_t elements = training->agenda.inbox.elements;
-    struct blob *blob =
-        is_fresh(training) ? blob_new(training->pool, elements * sizeof(float))
-                           : NULL;
+    struct blob *blob = is_fresh(training)
+                            ? blob_new(training->pool, elements * sizeof(float))
+                            : NULL;
 
     if (blob)
         fragment_copy(fragment_of(0, 1), elements, UINT32_MAX, training->values,
@@ -207,9 +207,8 @@ static void post_cut(struct training *training, uint64_t exchange, bool final)
 /* Who moves the parameters. */
 static struct inbox_optimizer mover(const struct training *training)
 {
-    return (struct inbox_optimizer){training->owner.optimize,
-                                    training->owner.self,
-                                    training->owner.change};
+    return (struct inbox_optimizer){
+        training->owner.optimize, training->owner.self, training->owner.change};
 }
 
 /* Pulls to the anchor, which begins as the starting parameters; as the present

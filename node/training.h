@@ -57,7 +57,7 @@ struct training {
     double accuracy;    /* below 0: not known */
     uint64_t offered, applied;
     uint64_t left_out; /* offers for which there was no memory */
-    uint64_t waiting; /* exchange it is blocked for, 0: none */
+    uint64_t waiting;  /* exchange it is blocked for, 0: none */
     nanos wait_began, wait_until, waited, reported;
 };
 

@@ -127,8 +127,7 @@ static void begin_start(struct node *node, bool fresh)
 /* What is on its way to a hub of another run counts as merged there. */
 static void leave_flights(struct node *node)
 {
-    for (struct flight *flight = node->flights; flight;
-         flight = flight->next) {
+    for (struct flight *flight = node->flights; flight; flight = flight->next) {
         if (flight->stage != FLIGHT_GRANTED)
             continue;
         flight_judge_rest(node, flight, VERDICT_MERGED);
@@ -186,8 +185,8 @@ static void settle(struct node *node)
 static bool is_superseded(const struct node *node,
                           const struct msg_welcome *welcome)
 {
-    return welcome->run == node->keep.run &&
-           welcome->start != START_HOLD && welcome->start != START_GIVE &&
+    return welcome->run == node->keep.run && welcome->start != START_HOLD &&
+           welcome->start != START_GIVE &&
            epoch_life(welcome->epoch) < epoch_life(node->keep.epoch);
 }
 
@@ -287,8 +286,8 @@ static void welcomed(struct node *node, bool fresh)
 void node_on_welcome(struct node *node, const struct event *event)
 {
     const struct msg_welcome *welcome = &event->msg->welcome;
-    bool fresh = node->hub != HUB_MEMBER ||
-                 welcome->session != node->welcome.session;
+    bool fresh =
+        node->hub != HUB_MEMBER || welcome->session != node->welcome.session;
 
     if (!node->started || node->hub == HUB_OVER)
         return;

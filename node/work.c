@@ -116,8 +116,7 @@ static void correct(struct job *job)
     }
     squares = take_sum(job, false);
     if (job->status == STATUS_OK &&
-        (!is_whole(job->in[0].blob, job->tag[2]) ||
-         !(squares <= MOST_SQUARES)))
+        (!is_whole(job->in[0].blob, job->tag[2]) || !(squares <= MOST_SQUARES)))
         job->status = STATUS_MALFORMED;
 }
 
@@ -150,8 +149,7 @@ static void gather(struct job *job)
         struct blob *chunk = job->in[i].blob;
         uint64_t checksum;
 
-        memcpy(&checksum,
-               job->in[0].blob->bytes + (i - 1) * sizeof checksum,
+        memcpy(&checksum, job->in[0].blob->bytes + (i - 1) * sizeof checksum,
                sizeof checksum);
         if (!chunk->checksum)
             blob_seal(chunk);

@@ -19,8 +19,7 @@ static double root(uint64_t lag)
 }
 
 const struct damping_rule damping_inverse = {
-    "inverse", "An offer that lags n versions behind weighs 1 / n.",
-    inverse};
+    "inverse", "An offer that lags n versions behind weighs 1 / n.", inverse};
 const struct damping_rule damping_root = {
     "root", "An offer that lags n versions behind weighs 1 / sqrt(1 + n).",
     root};

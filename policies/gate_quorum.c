@@ -23,8 +23,7 @@ static int closes(const struct gate_state *state)
         return 0;
     if (state->offered >= state->live)
         return 1;
-    return state->offered >= needed &&
-           state->waited >= longest(state->numbers);
+    return state->offered >= needed && state->waited >= longest(state->numbers);
 }
 
 static double whole(double total, unsigned count, unsigned live)

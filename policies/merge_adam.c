@@ -34,8 +34,8 @@ static void step(const struct merge_tile *tile)
         second = BETA_2 * second + (1 - BETA_2) * mean * mean;
         tile->plane[0][i] = (float)first;
         tile->plane[1][i] = (float)second;
-        tile->theta[i] = (float)((double)tile->theta[i] +
-                                 lr * first / (sqrt(second) + TAU));
+        tile->theta[i] =
+            (float)((double)tile->theta[i] + lr * first / (sqrt(second) + TAU));
     }
 }
 

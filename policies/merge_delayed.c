@@ -38,8 +38,7 @@ static void go_on(const struct merge_tile *tile, double early)
 }
 
 /* `early` is what of the old momentum goes with it, `rest` of the new. */
-static void end_period(const struct merge_tile *tile, double early,
-                       double rest)
+static void end_period(const struct merge_tile *tile, double early, double rest)
 {
     double lr = tile->numbers->outer_lr, mu = tile->numbers->outer_momentum;
     float *velocity = tile->plane[0], *buffer = tile->plane[1];

@@ -48,9 +48,8 @@ static bool precedes(const struct candidate *a, const struct candidate *b,
 
 /* Merges two runs of places, from..middle and middle..to, into `out`. */
 static void places_merge(const struct candidate *list,
-                         const struct standing *standing,
-                         const unsigned *from, unsigned middle, unsigned to,
-                         unsigned *out)
+                         const struct standing *standing, const unsigned *from,
+                         unsigned middle, unsigned to, unsigned *out)
 {
     unsigned left = 0, right = middle;
 
@@ -70,8 +69,7 @@ static void places_begin(const struct candidate *list, unsigned count,
     for (unsigned i = 0; i < count; i++) {
         unsigned at = i;
 
-        while (at % RUN &&
-               precedes(&list[i], &list[order[at - 1]], standing)) {
+        while (at % RUN && precedes(&list[i], &list[order[at - 1]], standing)) {
             order[at] = order[at - 1];
             at--;
         }

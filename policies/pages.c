@@ -8,9 +8,9 @@ struct form {
     void (*entry)(const char *name, const char *doc, struct text *out);
 };
 
-#define ALL_RULES(kind, words)                                               \
-    form->section("--" #kind, words, out);                                   \
-    for (unsigned i = 0; i < kind##_rule_count; i++)                         \
+#define ALL_RULES(kind, words)                                                 \
+    form->section("--" #kind, words, out);                                     \
+    for (unsigned i = 0; i < kind##_rule_count; i++)                           \
         form->entry(kind##_rules[i]->name, kind##_rules[i]->doc, out);
 
 static void print_all(const struct form *form, struct text *out)
@@ -59,8 +59,7 @@ static void add_plain(const char *words, struct text *out)
         text_add(out, *words == '-' ? "\\-" : "%c", *words);
 }
 
-static void man_section(const char *option, const char *words,
-                        struct text *out)
+static void man_section(const char *option, const char *words, struct text *out)
 {
     text_add(out, ".SS \"");
     add_plain(option, out);
@@ -97,8 +96,8 @@ static void add_number(const char *name, double value, double usual,
     text_add(out, " %.3g", value);
 }
 
-#define ADD_RULE(kind)                                                       \
-    if (policy->kind != kind##_rules[0])                                     \
+#define ADD_RULE(kind)                                                         \
+    if (policy->kind != kind##_rules[0])                                       \
         text_add(out, " " #kind " %s", policy->kind->name);
 
 void policy_describe(const struct policy *policy, struct text *out)
@@ -112,7 +111,7 @@ void policy_describe(const struct policy *policy, struct text *out)
     ADD_RULE(preempt)
     if (policy->exchange != EXCHANGE_DELTA)
         text_add(out, " exchange %s", exchange_words[policy->exchange].text);
-#define NUMBER(name, value, doc)                                             \
+#define NUMBER(name, value, doc)                                               \
     add_number(#name, policy->numbers.name, policy_defaults.name, out);
     POLICY_NUMBERS(NUMBER)
 #undef NUMBER

@@ -23,8 +23,8 @@ const struct select_rule select_all = {
     "all", "Every offer is uploaded and merged.", choose};
 const struct reduce_rule reduce_mean = {
     .name = "mean", .doc = "The weighted mean of the contributions."};
-const struct receive_rule receive_all = {
-    .name = "all", .doc = "Everybody gets the centre."};
+const struct receive_rule receive_all = {.name = "all",
+                                         .doc = "Everybody gets the centre."};
 const struct damping_rule damping_none = {
     "none", "An offer weighs the same however old its base is.", undamped};
 const struct preempt_rule preempt_off = {

@@ -15,9 +15,15 @@ const struct preset presets[] = {
     {title,                                                                    \
      text,                                                                     \
      origin,                                                                   \
-     {EXCHANGE_##offered, &gate_##gate, &select_##select, &reduce_##reduce,    \
-      &merge_##merge, &receive_##receive, &damping_##damping,                  \
-      &preempt_##preempt, {POLICY_NUMBERS(NUMBER) __VA_ARGS__}}},
+     {EXCHANGE_##offered,                                                      \
+      &gate_##gate,                                                            \
+      &select_##select,                                                        \
+      &reduce_##reduce,                                                        \
+      &merge_##merge,                                                          \
+      &receive_##receive,                                                      \
+      &damping_##damping,                                                      \
+      &preempt_##preempt,                                                      \
+      {POLICY_NUMBERS(NUMBER) __VA_ARGS__}}},
 #include "policies/policies.def"
 };
 #pragma GCC diagnostic pop

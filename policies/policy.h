@@ -54,27 +54,27 @@ struct candidate {
 /* What is known besides the candidates. */
 struct standing {
     const struct policy_numbers *numbers;
-    unsigned live;     /* nodes that take part */
-    double score;      /* of the centre; NO_SCORE: none */
-    double error;      /* standard error of a score; 0: not known */
-    double usual;      /* length of what was merged lately; 0: not known */
+    unsigned live;      /* nodes that take part */
+    double score;       /* of the centre; NO_SCORE: none */
+    double error;       /* standard error of a score; 0: not known */
+    double usual;       /* length of what was merged lately; 0: not known */
     uint64_t staleness; /* versions that an offer may lag behind before it is
                            damped by them; 0: it is not */
-    uint64_t round;    /* ordinal, from 0 */
-    uint64_t seed;     /* of the run, for rules that draw lots */
-    int pinned;        /* node that the operator wants to win, or -1 */
-    unsigned last;     /* of the run's last round: how many of those before a
-                          contribution may stand for; 0: it is another */
-    unsigned present;  /* then: nodes that have offered */
+    uint64_t round;     /* ordinal, from 0 */
+    uint64_t seed;      /* of the run, for rules that draw lots */
+    int pinned;         /* node that the operator wants to win, or -1 */
+    unsigned last;      /* of the run's last round: how many of those before a
+                           contribution may stand for; 0: it is another */
+    unsigned present;   /* then: nodes that have offered */
 };
 
 /* ---- gate ---- */
 
 struct gate_state {
-    unsigned live;     /* nodes that take part and are not silent */
-    unsigned offered;  /* of these, how many are in the round */
-    unsigned required; /* nodes there must be before the first round */
-    nanos waited;      /* since the round's first offer */
+    unsigned live;       /* nodes that take part and are not silent */
+    unsigned offered;    /* of these, how many are in the round */
+    unsigned required;   /* nodes there must be before the first round */
+    nanos waited;        /* since the round's first offer */
     uint64_t iterations; /* of all nodes together since the last round */
     uint64_t every;      /* k */
     const struct policy_numbers *numbers;
@@ -157,16 +157,16 @@ struct reduce_rule {
 
 /* A tile of the centre, to be moved by what the round came to. */
 struct merge_tile {
-    const double *value;  /* the reduced contribution */
-    double sign;          /* +1: displacements or parameters, -1: gradients */
-    size_t count;         /* elements of the tile */
-    float *theta;         /* the centre, read and written */
+    const double *value; /* the reduced contribution */
+    double sign;         /* +1: displacements or parameters, -1: gradients */
+    size_t count;        /* elements of the tile */
+    float *theta;        /* the centre, read and written */
     float *plane[POLICY_PLANES]; /* state, zero at first; NULL: not kept */
-    unsigned contributed; /* to this chunk */
-    unsigned live;        /* nodes that took part when the round closed */
-    uint64_t turn;        /* contributions in this chunk before, ever */
-    double lost;          /* share of the momentum that ends: that of nodes
-                             which were there before and are not now */
+    unsigned contributed;        /* to this chunk */
+    unsigned live; /* nodes that took part when the round closed */
+    uint64_t turn; /* contributions in this chunk before, ever */
+    double lost;   /* share of the momentum that ends: that of nodes
+                      which were there before and are not now */
     const struct policy_numbers *numbers;
 };
 
@@ -258,9 +258,9 @@ extern const unsigned preset_count;
 const struct preset *preset_find(const char *name);
 
 /* Each kind of rule: its registry, and the rule of a name or NULL. */
-#define REGISTRY(kind)                                                       \
-    extern const struct kind##_rule *const kind##_rules[];                   \
-    extern const unsigned kind##_rule_count;                                 \
+#define REGISTRY(kind)                                                         \
+    extern const struct kind##_rule *const kind##_rules[];                     \
+    extern const unsigned kind##_rule_count;                                   \
     const struct kind##_rule *kind##_find(const char *name);
 REGISTRY(gate)
 REGISTRY(select)

@@ -29,12 +29,12 @@
 struct trial {
     struct contestant *list;
     const struct standing *standing;
-    unsigned most;   /* may be replaced */
-    unsigned ranked; /* have a score, */
-    unsigned count;  /* or diverged */
+    unsigned most;    /* may be replaced */
+    unsigned ranked;  /* have a score, */
+    unsigned count;   /* or diverged */
     unsigned measure; /* place in order of whom the others are measured by */
-    unsigned *order; /* best first, diverged ones last */
-    bool *due;       /* in the same order */
+    unsigned *order;  /* best first, diverged ones last */
+    bool *due;        /* in the same order */
 };
 
 /* Whether it has a score, or diverged; sets what is known of it then. */
@@ -119,8 +119,7 @@ static bool is_worse(const struct trial *trial, const struct contestant *one)
 }
 
 /* Whether it is behind for another reason than being slow. */
-static bool is_hopeless(const struct trial *trial,
-                        const struct contestant *one)
+static bool is_hopeless(const struct trial *trial, const struct contestant *one)
 {
     const struct contestant *best = &trial->list[trial->order[trial->measure]];
     bool known = score_known(one->trajectory) && score_known(best->trajectory);

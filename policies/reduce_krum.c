@@ -81,8 +81,7 @@ static unsigned least(const struct policy_numbers *numbers)
 }
 
 static void keep(const struct pile *pile, const struct candidate *list,
-                 const struct standing *standing, unsigned most,
-                 double *weight)
+                 const struct standing *standing, unsigned most, double *weight)
 {
     unsigned count = pile->count;
     unsigned faulty = (unsigned)standing->numbers->faulty;

@@ -34,15 +34,15 @@ const struct preempt_rule *const preempt_rules[] = {
 };
 /* clang-format on */
 
-#define FINDER(kind)                                                         \
-    const unsigned kind##_rule_count =                                       \
-        sizeof kind##_rules / sizeof *kind##_rules;                          \
-    const struct kind##_rule *kind##_find(const char *name)                  \
-    {                                                                        \
-        for (unsigned i = 0; i < kind##_rule_count; i++)                     \
-            if (strcmp(kind##_rules[i]->name, name) == 0)                    \
-                return kind##_rules[i];                                      \
-        return NULL;                                                         \
+#define FINDER(kind)                                                           \
+    const unsigned kind##_rule_count =                                         \
+        sizeof kind##_rules / sizeof *kind##_rules;                            \
+    const struct kind##_rule *kind##_find(const char *name)                    \
+    {                                                                          \
+        for (unsigned i = 0; i < kind##_rule_count; i++)                       \
+            if (strcmp(kind##_rules[i]->name, name) == 0)                      \
+                return kind##_rules[i];                                        \
+        return NULL;                                                           \
     }
 FINDER(gate)
 FINDER(select)

@@ -31,8 +31,8 @@ static unsigned choose_best(const struct candidate *list, unsigned count,
 }
 
 static unsigned choose_better(const struct candidate *list, unsigned count,
-                              const struct standing *standing,
-                              unsigned *order, unsigned *wanted)
+                              const struct standing *standing, unsigned *order,
+                              unsigned *wanted)
 {
     double bound =
         standing->score - standing->numbers->margin * standing->error;

@@ -82,9 +82,8 @@ void policy_shares(const struct policy *policy, const struct candidate *list,
     for (unsigned i = 0; i < count; i++)
         total += samples[i];
     for (unsigned i = 0; i < count; i++) {
-        share[i] =
-            share_of_one(policy, samples[i], total, list[i].lag) *
-            lateness(standing, list[i].lag) * factor[i];
+        share[i] = share_of_one(policy, samples[i], total, list[i].lag) *
+                   lateness(standing, list[i].lag) * factor[i];
         sum += share[i];
     }
     free(samples);
@@ -102,8 +101,7 @@ static bool compares(const struct policy *policy)
 {
     const struct reduce_rule *reduce = policy->reduce;
 
-    return reduce->rows ||
-           (reduce->judge && reduce != &reduce_verified) ||
+    return reduce->rows || (reduce->judge && reduce != &reduce_verified) ||
            policy->receive->donors || policy->select == &select_best ||
            policy->select == &select_top;
 }
@@ -127,8 +125,7 @@ const char *policy_conflict(const struct policy *policy)
     if (parameters && policy->reduce->weigh)
         return "the length of parameters says nothing about them: say "
                "--exchange delta or another --reduce";
-    if (parameters && !policy->gate->batch &&
-        policy->damping != &damping_none)
+    if (parameters && !policy->gate->batch && policy->damping != &damping_none)
         return "parameters are averaged, and the mean of one is not damped by "
                "its weight: say --damping none or --exchange delta";
     return NULL;

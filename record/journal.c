@@ -16,8 +16,7 @@ struct journal {
 };
 
 /* Writes the body as a frame, and begins a new one. */
-static void end_frame(struct journal *journal, const void *payload,
-                      size_t size)
+static void end_frame(struct journal *journal, const void *payload, size_t size)
 {
     uint64_t checksum = XXH3_64bits_withSeed(
         journal->body.bytes, journal->body.length, journal->frames++);
@@ -80,8 +79,8 @@ static void write_saved(struct journal *journal, const struct hub_saved *saved)
 }
 
 enum status journal_open(const char *path, const struct journal_of *of,
-                         struct spool_complaint complaint,
-                         struct journal **out, struct why *why)
+                         struct spool_complaint complaint, struct journal **out,
+                         struct why *why)
 {
     struct journal *journal = calloc(1, sizeof *journal);
     enum status status;
@@ -195,8 +194,8 @@ void journal_lines(const struct effects *effects, struct form *out)
             sealed.size = effect.payload->size;
             sealed.checksum = effect.payload->checksum;
             if (!sealed.checksum)
-                sealed.checksum = XXH3_64bits(effect.payload->bytes,
-                                              effect.payload->size);
+                sealed.checksum =
+                    XXH3_64bits(effect.payload->bytes, effect.payload->size);
             effect.payload = &sealed;
         }
         form_bytes(out, line, transcript_effect(&effect, line, sizeof line));

@@ -29,9 +29,9 @@
 #define RECORD_JOURNAL_H
 
 #include "hub/hub.h"
-#include "seam/machine.h"
 #include "record/form.h"
 #include "record/spool.h"
+#include "seam/machine.h"
 
 #define JOURNAL_FORMAT "starswitch-journal 4"
 
@@ -39,15 +39,15 @@ struct journal;
 
 /* Whose journal it is. */
 struct journal_of {
-    const char *settings; /* the text of a config file */
+    const char *settings;            /* the text of a config file */
     const struct hub_config *config; /* what the hub was made with */
     const struct hub_saved *saved;   /* and restored from, or NULL */
 };
 
 /* All of `of` is written at once and not kept; for the rest see spool_open. */
 enum status journal_open(const char *path, const struct journal_of *of,
-                         struct spool_complaint complaint,
-                         struct journal **out, struct why *why) MUST_CHECK;
+                         struct spool_complaint complaint, struct journal **out,
+                         struct why *why) MUST_CHECK;
 /* Adds one step; `journal` is a struct journal, or NULL: nothing is written.
  * As struct net_owner's `watch` wants it: before the effects are carried out,
  * so that no job of theirs has touched a payload. */
@@ -75,15 +75,15 @@ struct journal_head {
 
 /* The step that was read last, until the next one is. */
 struct journal_step {
-    uint64_t number; /* from 1 */
+    uint64_t number;    /* from 1 */
     struct event event; /* of EVENT_DONE all but the job */
     struct msg msg;
     char work[JOURNAL_WORK_BYTES]; /* of EVENT_DONE: which job */
     uint64_t job;
-    enum status status;   /* how it ended */
-    bool given;           /* what came out of it is here: journal_give */
+    enum status status; /* how it ended */
+    bool given;         /* what came out of it is here: journal_give */
     struct formed output;
-    const char *lines;    /* of its effects; `size` bytes, no NUL */
+    const char *lines; /* of its effects; `size` bytes, no NUL */
     size_t size;
 };
 

@@ -14,13 +14,13 @@
 struct journal_reader {
     FILE *file;
     const char *path;
-    uint64_t size, at;     /* bytes of the file; where the next frame begins */
-    uint64_t frames;       /* read so far */
+    uint64_t size, at; /* bytes of the file; where the next frame begins */
+    uint64_t frames;   /* read so far */
     uint64_t steps;
-    unsigned char *body;   /* of the frame that was read last */
+    unsigned char *body; /* of the frame that was read last */
     size_t body_room;
     uint64_t payload_bytes, checksum; /* of its payload, yet to be read */
-    struct blob *payload;  /* of the step that was read last */
+    struct blob *payload;             /* of the step that was read last */
     struct journal_head head;
     float *vectors[1 + POLICY_PLANES];
     char *state;
@@ -31,7 +31,8 @@ static enum status damaged(const struct journal_reader *reader,
 {
     return because(why, STATUS_MALFORMED,
                    "%.120s is damaged at byte %" PRIu64 ", after step %" PRIu64
-                   ": %s", reader->path, reader->at, reader->steps, what);
+                   ": %s",
+                   reader->path, reader->at, reader->steps, what);
 }
 
 static enum status read_bytes(struct journal_reader *reader, void *to,
@@ -63,8 +64,8 @@ static enum status make_room(struct journal_reader *reader, size_t size,
 }
 
 /* Reads a frame up to its payload. */
-static enum status read_body(struct journal_reader *reader,
-                             struct formed *body, struct why *why)
+static enum status read_body(struct journal_reader *reader, struct formed *body,
+                             struct why *why)
 {
     uint64_t numbers[3], left = reader->size - reader->at;
     enum status status = read_bytes(reader, numbers, sizeof numbers, why);
@@ -122,9 +123,11 @@ static enum status read_title(struct journal_reader *reader, struct why *why)
 
     if (fread(title, sizeof title, 1, reader->file) != 1 ||
         memcmp(title, JOURNAL_FORMAT "\n", sizeof title) != 0)
-        return because(why, STATUS_MALFORMED, "%.120s does not begin with '%s':"
+        return because(why, STATUS_MALFORMED,
+                       "%.120s does not begin with '%s':"
                        " this is no journal that starswitch-hub --journal has "
-                       "made", reader->path, JOURNAL_FORMAT);
+                       "made",
+                       reader->path, JOURNAL_FORMAT);
     reader->at = sizeof title;
     return STATUS_OK;
 }
@@ -308,8 +311,10 @@ enum status journal_next(struct journal_reader *reader, struct pool *pool,
 
     blob_unref(&reader->payload);
     if (reader->at == reader->size)
-        return damaged(reader, "the end is missing: the hub was killed, or the "
-                       "file was cut", why);
+        return damaged(reader,
+                       "the end is missing: the hub was killed, or the "
+                       "file was cut",
+                       why);
     status = read_body(reader, &all, why);
     if (status != STATUS_OK)
         return status;

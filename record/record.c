@@ -138,10 +138,13 @@ enum status record_settings(const char *text, size_t size,
 
     if (size < strlen(RECORD_FORMAT) || !at ||
         memcmp(text, RECORD_FORMAT, strlen(RECORD_FORMAT)) != 0)
-        return because(why, STATUS_MALFORMED, "line 1 is not '%s ...': this is "
-                       "no recording", RECORD_FORMAT);
-    for (unsigned line = 2; (size_t)(end - ++at) > word &&
-                            memcmp(at, set_word, word) == 0; line++) {
+        return because(why, STATUS_MALFORMED,
+                       "line 1 is not '%s ...': this is "
+                       "no recording",
+                       RECORD_FORMAT);
+    for (unsigned line = 2;
+         (size_t)(end - ++at) > word && memcmp(at, set_word, word) == 0;
+         line++) {
         char setting[2 * VALUE_TEXT_BYTES];
         const char *until = memchr(at, '\n', (size_t)(end - at));
         struct why detail = {"the line is cut off, or too long"};

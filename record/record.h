@@ -19,8 +19,8 @@
 
 #include "core/options.h"
 #include "core/status.h"
-#include "seam/machine.h"
 #include "record/spool.h"
+#include "seam/machine.h"
 
 #define RECORD_FORMAT "starswitch-record 1"
 

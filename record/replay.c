@@ -46,8 +46,10 @@ enum status replay_settle(const struct journal_head *head,
     if (status == STATUS_OK)
         status = hub_settle(&options, out, &detail);
     if (status != STATUS_OK)
-        return because(why, STATUS_CONFIG, "the journal is of another version "
-                       "of starswitch-hub: its settings: %s", detail.text);
+        return because(why, STATUS_CONFIG,
+                       "the journal is of another version "
+                       "of starswitch-hub: its settings: %s",
+                       detail.text);
     out->run = head->run;
     out->secret[0] = head->secret[0];
     out->secret[1] = head->secret[1];
@@ -97,10 +99,10 @@ static enum status differs(const struct again *again,
                            const struct journal_step *step, const char *what,
                            struct why *why)
 {
-    double at =
-        (double)(step->event.now - again->out->first) / (double)SECOND;
+    double at = (double)(step->event.now - again->out->first) / (double)SECOND;
 
-    return because(why, STATUS_BUG, "step %" PRIu64 " at %.6f s: %s: this hub "
+    return because(why, STATUS_BUG,
+                   "step %" PRIu64 " at %.6f s: %s: this hub "
                    "is of another version than the journal's, or is broken",
                    step->number, at, what);
 }
@@ -109,8 +111,8 @@ static enum status differs(const struct again *again,
 static void copy_line(const char *text, size_t size, size_t from,
                       char out[TRANSCRIPT_BYTES])
 {
-    const char *end = from < size ? memchr(text + from, '\n', size - from)
-                                  : NULL;
+    const char *end =
+        from < size ? memchr(text + from, '\n', size - from) : NULL;
 
     (void)snprintf(out, TRANSCRIPT_BYTES, "%.*s",
                    end ? (int)(end - text - (ptrdiff_t)from) : 7,
@@ -118,8 +120,8 @@ static void copy_line(const char *text, size_t size, size_t from,
 }
 
 /* Compares what was done with what the journal says. */
-static enum status compare(struct again *again,
-                           const struct journal_step *step, struct why *why)
+static enum status compare(struct again *again, const struct journal_step *step,
+                           struct why *why)
 {
     const char *done = (const char *)again->lines.bytes;
     size_t size = again->lines.length, line = 0, i = 0;
@@ -221,9 +223,8 @@ enum status replay_run(struct journal_reader *reader,
                        struct replay *out, struct why *why)
 {
     const struct hub_saved *saved = &journal_head(reader)->saved;
-    struct again again = {.hub = hub_new(config, pool),
-                          .evaluate = config->evaluate,
-                          .out = out};
+    struct again again = {
+        .hub = hub_new(config, pool), .evaluate = config->evaluate, .out = out};
     struct journal_step step;
     enum status status = STATUS_OK;
 

@@ -9,15 +9,15 @@
 #ifndef RECORD_REPLAY_H
 #define RECORD_REPLAY_H
 
-#include "seam/transcript.h"
 #include "record/journal.h"
+#include "seam/transcript.h"
 
 /* How it went; said and done: the first effect that differs. */
 struct replay {
-    uint64_t steps, effects; /* that are the same */
-    uint64_t jobs;           /* that were done again */
-    uint64_t bytes;          /* of payloads that nodes had sent */
-    nanos first, last;       /* time of the first event, and of the last */
+    uint64_t steps, effects;      /* that are the same */
+    uint64_t jobs;                /* that were done again */
+    uint64_t bytes;               /* of payloads that nodes had sent */
+    nanos first, last;            /* time of the first event, and of the last */
     char event[TRANSCRIPT_BYTES]; /* the step's, as a line */
     char said[TRANSCRIPT_BYTES], done[TRANSCRIPT_BYTES];
 };

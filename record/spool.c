@@ -22,8 +22,8 @@ struct spool {
 /* What is recorded tells of sessions that go on: nobody else may read it. */
 static FILE *open_private(const char *path)
 {
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                    S_IRUSR | S_IWUSR);
+    int file =
+        open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
     struct stat found;
     FILE *stream = NULL;
 

@@ -8,8 +8,8 @@
 struct axis {
     double low, high, step;
     double from, to;
-    double unit;       /* divides values for their labels: 60 for minutes */
-    const char *name;  /* of that unit, or NULL */
+    double unit;      /* divides values for their labels: 60 for minutes */
+    const char *name; /* of that unit, or NULL */
 };
 
 /* An axis that reaches from below `low` to above `high`, at round numbers,

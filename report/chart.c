@@ -26,8 +26,10 @@ static void add_time_axis(const struct axis *axis, double bottom,
 {
     unsigned ticks = axis_ticks(axis);
 
-    text_add(out, "<line class=\"axis\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" "
-                  "y2=\"%.1f\"/>\n", LEFT, RIGHT, bottom, bottom);
+    text_add(out,
+             "<line class=\"axis\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" "
+             "y2=\"%.1f\"/>\n",
+             LEFT, RIGHT, bottom, bottom);
     for (unsigned i = 0; i < ticks; i++) {
         double x = axis_place(axis, axis_tick(axis, i));
 
@@ -36,8 +38,10 @@ static void add_time_axis(const struct axis *axis, double bottom,
         axis_label(axis, i, out);
         text_add(out, "</text>\n");
     }
-    text_add(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">time, %s"
-                  "</text>\n", RIGHT, bottom + 36, axis->name);
+    text_add(out,
+             "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">time, %s"
+             "</text>\n",
+             RIGHT, bottom + 36, axis->name);
 }
 
 static void add_value_axis(const struct axis *axis, struct text *out)
@@ -47,8 +51,10 @@ static void add_value_axis(const struct axis *axis, struct text *out)
     for (unsigned i = 0; i < ticks; i++) {
         double y = axis_place(axis, axis_tick(axis, i));
 
-        text_add(out, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" "
-                      "y2=\"%.1f\"/>\n", LEFT, RIGHT, y, y);
+        text_add(out,
+                 "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" "
+                 "y2=\"%.1f\"/>\n",
+                 LEFT, RIGHT, y, y);
         text_add(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">",
                  LEFT - 8, y + 4);
         axis_label(axis, i, out);
@@ -103,9 +109,9 @@ static int bottom_of(const struct chart *chart)
 
 static struct axis value_axis(const struct chart *chart, struct range range)
 {
-    struct axis axis = axis_of_values(range.low * chart->scale,
-                                      range.high * chart->scale,
-                                      chart->low ? 3 : 5);
+    struct axis axis =
+        axis_of_values(range.low * chart->scale, range.high * chart->scale,
+                       chart->low ? 3 : 5);
 
     axis.from = bottom_of(chart);
     axis.to = TOP;
@@ -144,8 +150,8 @@ static void add_curve(const struct frame *frame, const struct curve *curve,
         add_point(frame, series->points[i], out);
     add_point(frame, series->newest, out);
     if (curve->colour < 0)
-        add_point(frame, (struct point){frame->time.high,
-                                        series->newest.value}, out);
+        add_point(frame, (struct point){frame->time.high, series->newest.value},
+                  out);
     text_add(out, "\"><title>");
     quote_html(out, curve->name);
     text_add(out, "</title></polyline>\n");
@@ -155,8 +161,10 @@ static void add_goal(const struct frame *frame, double goal, struct text *out)
 {
     double y = axis_place(&frame->value, goal * frame->scale);
 
-    text_add(out, "<line class=\"goal\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" "
-                  "y2=\"%.1f\"/>\n", LEFT, RIGHT, y, y);
+    text_add(out,
+             "<line class=\"goal\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" "
+             "y2=\"%.1f\"/>\n",
+             LEFT, RIGHT, y, y);
     text_add(out, "<text class=\"goal\" x=\"%d\" y=\"%.1f\">goal %.4g</text>\n",
              LEFT + 6, y > TOP + 20 ? y - 5 : y + 15, goal * frame->scale);
 }
@@ -180,8 +188,8 @@ static void add_legend(const struct chart *chart, struct text *out)
 static void add_curves(const struct chart *chart, struct range range,
                        struct text *out)
 {
-    struct frame frame = {time_axis(chart->seconds),
-                          value_axis(chart, range), chart->scale};
+    struct frame frame = {time_axis(chart->seconds), value_axis(chart, range),
+                          chart->scale};
 
     figure_begin_drawing(chart->title, bottom_of(chart) + BELOW, out);
     add_value_axis(&frame.value, out);
@@ -211,9 +219,9 @@ void chart_draw(const struct chart *chart, struct text *out)
 
 /* ---- moments ---- */
 
-static const char *const lanes[] = {
-    [LEVEL_INFO] = "info", [LEVEL_WARNING] = "warning",
-    [LEVEL_ERROR] = "error"};
+static const char *const lanes[] = {[LEVEL_INFO] = "info",
+                                    [LEVEL_WARNING] = "warning",
+                                    [LEVEL_ERROR] = "error"};
 
 static double lane_place(enum level level)
 {
@@ -226,9 +234,11 @@ static void add_moment(const struct axis *axis, const struct moment *moment,
     enum level level = note_level(moment->note.kind);
     double time = (double)moment->elapsed / (double)SECOND;
 
-    text_add(out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\">"
-                  "<title>", lanes[level],
-             axis_place(axis, fmin(time, axis->high)), lane_place(level));
+    text_add(out,
+             "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\">"
+             "<title>",
+             lanes[level], axis_place(axis, fmin(time, axis->high)),
+             lane_place(level));
     stamp_add_span(out, moment->elapsed);
     text_add(out, " %s ", note_name(moment->note.kind));
     quote_html(out, moment->note.subject);
@@ -246,9 +256,10 @@ void chart_draw_moments(const struct course *course, double seconds,
     figure_begin("Events", NULL, out);
     figure_begin_drawing("Events", bottom + BELOW, out);
     for (int level = LEVEL_INFO; level <= LEVEL_ERROR; level++)
-        text_add(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s"
-                      "</text>\n", LEFT - 8,
-                 lane_place((enum level)level) + 4, lanes[level]);
+        text_add(out,
+                 "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s"
+                 "</text>\n",
+                 LEFT - 8, lane_place((enum level)level) + 4, lanes[level]);
     for (unsigned i = 0; i < course_moments(course); i++)
         add_moment(&axis, course_moment(course, i), out);
     add_time_axis(&axis, bottom, out);

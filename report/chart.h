@@ -21,13 +21,13 @@ struct curve {
 
 struct chart {
     const char *title;
-    const char *unit;  /* of the values, behind the title */
-    double seconds;    /* the axis of time reaches so far */
-    double scale;      /* values are drawn times this, 100 for percent */
-    bool from_zero;    /* the axis of values begins at 0 */
-    bool low;          /* half as high as others */
+    const char *unit; /* of the values, behind the title */
+    double seconds;   /* the axis of time reaches so far */
+    double scale;     /* values are drawn times this, 100 for percent */
+    bool from_zero;   /* the axis of values begins at 0 */
+    bool low;         /* half as high as others */
     bool has_goal;
-    double goal;       /* before `scale` */
+    double goal; /* before `scale` */
     struct curve curves[CHART_MAX_CURVES];
     unsigned count;
 };

@@ -116,10 +116,14 @@ void column_add_state(const struct hub_node_view *node, struct text *out)
 }
 
 const struct column columns[] = {
-    {"iterations", 10, 3, add_iterations}, {"it/s", 5, 5, add_rate},
-    {"loss", 6, 1, add_loss},              {"test%", 5, 2, add_accuracy},
-    {"lag", 3, 6, add_lag},                {"up MB", 6, 4, add_up},
-    {"down MB", 7, 7, add_down},           {"rtt ms", 6, 8, add_round_trip},
+    {"iterations", 10, 3, add_iterations},
+    {"it/s", 5, 5, add_rate},
+    {"loss", 6, 1, add_loss},
+    {"test%", 5, 2, add_accuracy},
+    {"lag", 3, 6, add_lag},
+    {"up MB", 6, 4, add_up},
+    {"down MB", 7, 7, add_down},
+    {"rtt ms", 6, 8, add_round_trip},
 };
 
 const unsigned column_count = sizeof columns / sizeof *columns;

@@ -9,8 +9,8 @@
 
 #include "core/time.h"
 #include "hub/hub.h"
-#include "seam/machine.h"
 #include "report/series.h"
+#include "seam/machine.h"
 
 /* Of the notes, the first and the last so many are kept. */
 enum { COURSE_MOMENTS = 400, COURSE_FIRST = COURSE_MOMENTS / 2 };
@@ -29,7 +29,7 @@ struct node_course {
 };
 
 struct course {
-    unsigned nodes; /* that have a curve */
+    unsigned nodes;                        /* that have a curve */
     struct node_course node[COURSE_NODES]; /* the first ones of the view */
     struct series loss, accuracy;          /* the centre's; 0..1 */
     struct series megabytes;               /* both directions, all nodes */
@@ -49,12 +49,10 @@ void course_look(struct course *course, nanos elapsed,
                  const struct hub_view *view);
 
 /* Notes for debugging are counted but not kept. */
-void course_note(struct course *course, nanos elapsed,
-                 const struct note *note);
+void course_note(struct course *course, nanos elapsed, const struct note *note);
 
 /* The moments that are kept, in order: how many, and the one at `place`. */
 unsigned course_moments(const struct course *course);
-const struct moment *course_moment(const struct course *course,
-                                   unsigned place);
+const struct moment *course_moment(const struct course *course, unsigned place);
 
 #endif

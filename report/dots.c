@@ -7,13 +7,13 @@
 #include "report/figure.h"
 
 enum {
-    LEFT = 170,   /* names are before it */
-    RIGHT = 830,  /* and behind it those that are missing */
+    LEFT = 170,  /* names are before it */
+    RIGHT = 830, /* and behind it those that are missing */
     ROW = 30,
-    BELOW = 26,   /* for the axis */
-    LANES = 5,    /* of a row, so that equal values are seen apart */
-    NAME = 24,    /* columns */
-    MOST = 500    /* dots of a row: more cannot be told apart */
+    BELOW = 26, /* for the axis */
+    LANES = 5,  /* of a row, so that equal values are seen apart */
+    NAME = 24,  /* columns */
+    MOST = 500  /* dots of a row: more cannot be told apart */
 };
 
 static struct axis axis_of(const struct dots *dots)
@@ -33,8 +33,8 @@ static struct axis axis_of(const struct dots *dots)
     /* From 0 where that costs little room: lengths can be compared then. */
     if (low > 0 && low < high / 2)
         low = 0;
-    axis = axis_of_values(isfinite(low) ? low : 0, isfinite(high) ? high : 1,
-                          8);
+    axis =
+        axis_of_values(isfinite(low) ? low : 0, isfinite(high) ? high : 1, 8);
     axis.from = LEFT;
     axis.to = RIGHT;
     return axis;
@@ -48,9 +48,11 @@ static void add_axis(const struct dots *dots, const struct axis *axis,
     for (unsigned i = 0; i < axis_ticks(axis); i++) {
         double x = axis_place(axis, axis_tick(axis, i));
 
-        text_add(out, "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" "
-                      "y2=\"%u\"/>\n<text x=\"%.1f\" y=\"%u\" "
-                      "text-anchor=\"middle\">", x, x, bottom, x, bottom + 18);
+        text_add(out,
+                 "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" "
+                 "y2=\"%u\"/>\n<text x=\"%.1f\" y=\"%u\" "
+                 "text-anchor=\"middle\">",
+                 x, x, bottom, x, bottom + 18);
         axis_label(axis, i, out);
         text_add(out, "</text>\n");
     }
@@ -76,9 +78,10 @@ static void add_median(const struct dots_row *row, const struct axis *axis,
 
     if (!isfinite(row->median))
         return;
-    text_add(out, "<line class=\"median\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" "
-                  "y2=\"%.1f\"><title>median %.4g</title></line>\n", x, x,
-             middle - ROW * 0.36, middle + ROW * 0.36, row->median);
+    text_add(out,
+             "<line class=\"median\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" "
+             "y2=\"%.1f\"><title>median %.4g</title></line>\n",
+             x, x, middle - ROW * 0.36, middle + ROW * 0.36, row->median);
 }
 
 static void add_row(const struct dots *dots, const struct dots_row *row,
@@ -95,8 +98,9 @@ static void add_row(const struct dots *dots, const struct dots_row *row,
             continue;
         text_add(out, "<circle class=\"");
         figure_class(row->colour, out);
-        text_add(out, "\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>%.4g</title>"
-                      "</circle>\n",
+        text_add(out,
+                 "\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>%.4g</title>"
+                 "</circle>\n",
                  axis_place(axis, row->values[i]), middle + 3 * lane,
                  row->values[i]);
     }

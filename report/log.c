@@ -73,9 +73,10 @@ static void say_withheld(struct logger *logger, const struct log_count *count,
     if (logger->config.json) {
         text_add(&line, "{\"time\":\"");
         stamp_add(&line, count->since);
-        text_add(&line, "\",\"level\":\"warning\",\"event\":\"withheld\","
-                 "\"subject\":\"%s\",\"count\":%" PRIu64 "}\n", subject,
-                 count->withheld);
+        text_add(&line,
+                 "\",\"level\":\"warning\",\"event\":\"withheld\","
+                 "\"subject\":\"%s\",\"count\":%" PRIu64 "}\n",
+                 subject, count->withheld);
     } else {
         text_add(&line, "... and %" PRIu64 " more %s in the last %u s\n",
                  count->withheld, subject, (unsigned)(interval / SECOND));

@@ -8,10 +8,12 @@
 
 void page_begin(const char *title, struct text *out)
 {
-    text_add(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n"
-                  "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" "
-                  "content=\"width=device-width\"/>\n"
-                  "<title>starswitch: %s</title>\n<style>\n", title);
+    text_add(out,
+             "<!doctype html>\n<html lang=\"en\">\n<head>\n"
+             "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" "
+             "content=\"width=device-width\"/>\n"
+             "<title>starswitch: %s</title>\n<style>\n",
+             title);
     text_add(out, "%s</style>\n</head>\n<body>\n<main>\n", page_style);
 }
 

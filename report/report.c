@@ -87,8 +87,9 @@ static void add_score_cards(const struct hub_view *view, struct text *out)
     text_init(&more, second, sizeof second);
     if (view->error > 0)
         text_add(&more, "&#177; %.2g; ", view->error);
-    text_add(&more, view->best_score < NO_SCORE ? "best version, %" PRIu64 ": "
-                                                : "of the centre",
+    text_add(&more,
+             view->best_score < NO_SCORE ? "best version, %" PRIu64 ": "
+                                         : "of the centre",
              view->best_version);
     if (view->best_score < NO_SCORE)
         add_loss_value(view->best_score, &more);
@@ -152,8 +153,8 @@ static void add_loss_chart(const struct report *report, struct chart *chart,
     chart_draw(chart, out);
 }
 
-static void add_accuracy_chart(const struct report *report,
-                               struct chart *chart, struct text *out)
+static void add_accuracy_chart(const struct report *report, struct chart *chart,
+                               struct text *out)
 {
     chart->title = "Test accuracy of the centre";
     chart->unit = "%";
@@ -178,14 +179,13 @@ static void add_traffic_chart(const struct report *report, struct chart *chart,
 static void add_charts(const struct report *report, struct text *out)
 {
     void (*const adders[])(const struct report *, struct chart *,
-                           struct text *) = {
-        add_loss_chart, add_accuracy_chart, add_traffic_chart};
+                           struct text *) = {add_loss_chart, add_accuracy_chart,
+                                             add_traffic_chart};
     double seconds = (double)report->elapsed / (double)SECOND;
 
     for (unsigned i = 0; i < sizeof adders / sizeof *adders; i++) {
-        struct chart chart = {.seconds = seconds,
-                              .scale = 1,
-                              .goal = report->goal.value};
+        struct chart chart = {
+            .seconds = seconds, .scale = 1, .goal = report->goal.value};
 
         adders[i](report, &chart, out);
     }
@@ -213,9 +213,10 @@ static void add_node(const struct hub_node_view *node, struct text *out)
     text_add(out, "</td><td>%" PRIu64 "</td><td>%.1f</td>", node->iteration,
              node->rate);
     add_loss(node, out);
-    text_add(out, "<td>%" PRIu64 "</td><td>%" PRIu64 "</td>"
-                  "<td>%.1f</td><td>%.1f</td><td>%.2f</td>"
-                  "<td class=\"words long\">%s%s",
+    text_add(out,
+             "<td>%" PRIu64 "</td><td>%" PRIu64 "</td>"
+             "<td>%.1f</td><td>%.1f</td><td>%.2f</td>"
+             "<td class=\"words long\">%s%s",
              node->exchanges, node->missed, (double)node->up_bytes / 1e6,
              (double)node->down_bytes / 1e6,
              (double)node->round_trip / (double)MILLISECOND,
@@ -245,8 +246,9 @@ static void add_event(const struct moment *moment, struct text *out)
 {
     enum level level = note_level(moment->note.kind);
 
-    text_add(out, "<tr class=\"%s\"><td>%.1f s</td><td class=\"words\">%s</td>"
-                  "<td class=\"words\">",
+    text_add(out,
+             "<tr class=\"%s\"><td>%.1f s</td><td class=\"words\">%s</td>"
+             "<td class=\"words\">",
              level == LEVEL_ERROR     ? "error"
              : level == LEVEL_WARNING ? "warning"
                                       : "info",

@@ -53,8 +53,7 @@ void report_guards(const struct hub_view *view, struct text *out)
               view->preempted == 1 ? "preemption" : "preemptions", &between,
               out);
     add_count(view->rollbacks,
-              view->rollbacks == 1 ? "roll-back" : "roll-backs", &between,
-              out);
+              view->rollbacks == 1 ? "roll-back" : "roll-backs", &between, out);
 }
 
 static bool has_score(double score)
@@ -126,8 +125,9 @@ static void add_centre(const struct hub_view *view, struct text *out)
              column_loss_name(view), view->best_score);
     if (view->best_accuracy >= 0)
         text_add(out, ", test %.2f %%", 100 * view->best_accuracy);
-    text_add(out, view->tested ? "\n" : "; the hub tests none: it has no "
-                                        "--model and --data\n");
+    text_add(out, view->tested ? "\n"
+                               : "; the hub tests none: it has no "
+                                 "--model and --data\n");
 }
 
 static void add_times(const struct hub_view *view, struct text *out)
@@ -137,8 +137,9 @@ static void add_times(const struct hub_view *view, struct text *out)
                  (double)view->pending / (double)SECOND);
         return;
     }
-    text_add(out, " time    %.1f s pending until the first round, then "
-                  "%.1f s of training\n",
+    text_add(out,
+             " time    %.1f s pending until the first round, then "
+             "%.1f s of training\n",
              (double)view->pending / (double)SECOND,
              (double)view->training / (double)SECOND);
 }
@@ -150,9 +151,10 @@ static void add_totals(const struct hub_view *view, struct text *out)
     text_add(out, " nodes   %u", view->count);
     if (totals.gone)
         text_add(out, " (%u gone)", totals.gone);
-    text_add(out, ": %" PRIu64 " iteration%s, %" PRIu64 " exchange%s merged, %"
-             PRIu64 " result%s late\n", totals.iterations,
-             plural(totals.iterations), totals.exchanges,
+    text_add(out,
+             ": %" PRIu64 " iteration%s, %" PRIu64
+             " exchange%s merged, %" PRIu64 " result%s late\n",
+             totals.iterations, plural(totals.iterations), totals.exchanges,
              plural(totals.exchanges), totals.missed, plural(totals.missed));
     if (totals.chunks) {
         text_add(out, " chunks  ");

@@ -86,8 +86,7 @@ static bool has_room(const struct screen *screen, int file)
 }
 
 /* Small pieces: poll promises room for no more. */
-static bool put(struct screen *screen, int file, const char *bytes,
-                size_t size)
+static bool put(struct screen *screen, int file, const char *bytes, size_t size)
 {
     while (size > 0) {
         size_t piece = size < PIPE_BUF ? size : PIPE_BUF;
@@ -196,8 +195,7 @@ void screen_say(void *of, const char *line)
     char up[32];
 
     if (above) {
-        int length =
-            snprintf(up, sizeof up, "\r\033[%uA\033[J", screen->rows);
+        int length = snprintf(up, sizeof up, "\r\033[%uA\033[J", screen->rows);
 
         (void)put(screen, screen->setup.out, up, (size_t)length);
         screen->rows = 0;

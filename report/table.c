@@ -24,10 +24,10 @@ enum {
 /* How the table is laid out: what there is room for. */
 struct layout {
     const struct table_style *style;
-    unsigned width;   /* columns that may be used */
-    unsigned name;    /* columns of a name */
-    unsigned spare;   /* columns of a higher `spare` are left out */
-    unsigned nodes;   /* rows for nodes */
+    unsigned width; /* columns that may be used */
+    unsigned name;  /* columns of a name */
+    unsigned spare; /* columns of a higher `spare` are left out */
+    unsigned nodes; /* rows for nodes */
 };
 
 static unsigned width_used(const struct layout *layout)
@@ -290,8 +290,7 @@ void table_draw(const struct table *table, const struct table_style *style,
 {
     struct layout layout = start_layout(style);
 
-    plan_nodes(&layout, table->view,
-               add_head(&layout, table->head, NULL) + 3);
+    plan_nodes(&layout, table->view, add_head(&layout, table->head, NULL) + 3);
     (void)add_head(&layout, table->head, out);
     add_titles(&layout, out);
     add_nodes(&layout, table->view, out);

@@ -51,8 +51,8 @@ void table_line(const struct table *table, struct text *out)
     add_value(out, "best_loss", view->best_score);
     add_value(out, "best_accuracy",
               view->best_accuracy < 0 ? NAN : view->best_accuracy);
-    text_add(out, " nodes=%u silent=%u gone=%u iterations=%" PRIu64,
-             sums.here, sums.silent, sums.gone, sums.iterations);
+    text_add(out, " nodes=%u silent=%u gone=%u iterations=%" PRIu64, sums.here,
+             sums.silent, sums.gone, sums.iterations);
     text_add(out, " pending=%.1f training=%.1f",
              (double)view->pending / (double)SECOND,
              (double)view->training / (double)SECOND);
@@ -106,8 +106,8 @@ static void add_verdicts(struct text *out, const struct hub_view *view)
 {
     add_key(out, "chunks");
     for (unsigned i = 0; i < VERDICT_COUNT; i++)
-        text_add(out, "%c\"%s\":%" PRIu64, i ? ',' : '{',
-                 verdict_words[i].text, view->verdicts[i]);
+        text_add(out, "%c\"%s\":%" PRIu64, i ? ',' : '{', verdict_words[i].text,
+                 view->verdicts[i]);
     text_add(out, "}");
 }
 
@@ -219,8 +219,7 @@ static void add_notes(struct text *out, const uint64_t *notes)
     text_add(out, any ? "}" : "{}");
 }
 
-static void add_refusals(struct text *out,
-                         const struct table_process *process)
+static void add_refusals(struct text *out, const struct table_process *process)
 {
     bool any = false;
 
@@ -237,8 +236,9 @@ void table_state(const struct table *table, const struct table_process *process,
     const struct hub_view *view = table->view;
 
     begin(out, table, "state");
-    text_add(out, ",\"level\":\"info\",\"subject\":\"\",\"run\":\"%016"
-             PRIx64 "\"", view->run);
+    text_add(out,
+             ",\"level\":\"info\",\"subject\":\"\",\"run\":\"%016" PRIx64 "\"",
+             view->run);
     add_whole(out, "run_epoch", view->epoch);
     add_whole(out, "offered", view->offered);
     add_whole(out, "open", process->uploads.open);

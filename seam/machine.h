@@ -79,7 +79,7 @@ struct job {
     const struct work *work;
     uint64_t id;
     struct pool *pool;
-    const void *context; /* outlives the job; what kind is the work's matter */
+    const void *context;  /* outlives the job; what kind is the work's matter */
     struct extent extent; /* the chunk or vector; its `exempt` is borrowed */
     enum status status;
     double number[JOB_NUMBERS];
@@ -175,8 +175,8 @@ void effects_send(struct effects *out, peer_id peer, const struct msg *msg,
 void effects_drop(struct effects *out, peer_id peer);
 /* Takes the job over. */
 void effects_job(struct effects *out, struct job *job);
-void effects_note(struct effects *out, enum note_kind note,
-                  const char *subject, const char *format, ...) FORMAT(4, 5);
+void effects_note(struct effects *out, enum note_kind note, const char *subject,
+                  const char *format, ...) FORMAT(4, 5);
 /* Empties the list: releases payloads, and jobs that nobody took. */
 void effects_clear(struct effects *out);
 void effects_free(struct effects *out);

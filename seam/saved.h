@@ -28,9 +28,9 @@ struct save_job {
 /* What a saved centre needs to go on: text lines `key value`. */
 struct hub_saved {
     struct schema *schema;
-    const float *theta; /* schema->elements values */
+    const float *theta;               /* schema->elements values */
     const float *plane[SAVED_PLANES]; /* as many; or NULL: zeros */
-    const char *state; /* the text that `save` was given */
+    const char *state;                /* the text that `save` was given */
 };
 
 #endif

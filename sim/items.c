@@ -4,8 +4,7 @@
 
 #include "sim/world_inside.h"
 
-struct item *item_new(struct world *world, enum item_kind kind,
-                      unsigned place)
+struct item *item_new(struct world *world, enum item_kind kind, unsigned place)
 {
     struct item *item = world->spare;
 

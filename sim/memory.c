@@ -72,8 +72,8 @@ static void score(struct job *job)
     const struct world_hooks *hooks = &world->config.hooks;
     float *theta = gather(world, job, 0);
 
-    hooks->evaluate(hooks->context, theta, job->extent.elements,
-                    &score->loss, &score->accuracy);
+    hooks->evaluate(hooks->context, theta, job->extent.elements, &score->loss,
+                    &score->accuracy);
     free(theta);
 }
 

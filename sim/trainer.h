@@ -47,7 +47,7 @@ struct trainer_look {
     nanos now;
     uint64_t iteration, exchange;
     bool reset; /* REPLACED: an optimizer's state is to be forgotten */
-    float *x; /* a test may change it: its own way to apply */
+    float *x;   /* a test may change it: its own way to apply */
     const struct msg_assign *task; /* that it trains on, NULL: none */
     size_t elements;
 };
@@ -57,17 +57,17 @@ struct trainer_config {
     const float *start; /* parameters to begin with; copied */
     size_t elements;
     nanos step, step_jitter; /* an iteration takes step + [0, jitter) */
-    double step_cv; /* > 0: step is the mean of a log-normal distribution with
-                       this coefficient of variation */
-    double hiccups; /* probability that a pause follows an iteration */
-    nanos hiccup;   /* mean of the pause, Pareto with shape 2: rare, long */
-    double rate;             /* x -= rate * gradient */
-    uint64_t samples;        /* of an iteration */
-    uint64_t task_steps;     /* iterations of a task; 0: it asks for none */
+    double step_cv;   /* > 0: step is the mean of a log-normal distribution with
+                         this coefficient of variation */
+    double hiccups;   /* probability that a pause follows an iteration */
+    nanos hiccup;     /* mean of the pause, Pareto with shape 2: rare, long */
+    double rate;      /* x -= rate * gradient */
+    uint64_t samples; /* of an iteration */
+    uint64_t task_steps; /* iterations of a task; 0: it asks for none */
     trainer_gradient *gradient;
     trainer_optimizer *optimizer; /* NULL: descent with `rate` */
-    trainer_evaluator *evaluate; /* NULL: it makes no reviews */
-    const void *context; /* of gradient, optimizer and evaluate */
+    trainer_evaluator *evaluate;  /* NULL: it makes no reviews */
+    const void *context;          /* of gradient, optimizer and evaluate */
     void (*look)(void *observer, const struct trainer_look *look);
     void *observer;
     uint64_t seed;

@@ -51,10 +51,9 @@ void trainer_examine(struct trainer *trainer)
     if (!trainer->to_examine)
         return;
     msg.examined.number = trainer->examined;
-    msg.examined.made =
-        config->evaluate(config->context, blob_floats(trainer->to_examine),
-                         config->elements, &msg.examined.loss,
-                         &msg.examined.error);
+    msg.examined.made = config->evaluate(
+        config->context, blob_floats(trainer->to_examine), config->elements,
+        &msg.examined.loss, &msg.examined.error);
     blob_unref(&trainer->to_examine);
     post(trainer, &msg, NULL);
 }

@@ -33,8 +33,8 @@ struct trainer {
     struct msg_assign task, in_hand; /* parts 0: none */
     uint64_t task_left;              /* iterations */
     bool task_wanted;
-    uint64_t examined;         /* number of what it is to evaluate */
-    struct blob *to_examine;   /* NULL: nothing */
+    uint64_t examined;       /* number of what it is to evaluate */
+    struct blob *to_examine; /* NULL: nothing */
 };
 
 /* Shows the observer what has just happened. */

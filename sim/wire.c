@@ -156,8 +156,8 @@ static void tell_arriving(struct world *world, struct connection *connection,
         connection->seen[from] = head;
         return;
     }
-    sent = stream_sent(world->ports[from], connection->stream[from],
-                       world->now);
+    sent =
+        stream_sent(world->ports[from], connection->stream[from], world->now);
     item = item_new(world, ITEM_EVENT, star_place(connection, to));
     item->event = EVENT_MESSAGE;
     item->connection = connection_hold(connection);

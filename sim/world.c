@@ -64,12 +64,10 @@ static void drop(struct world *world, unsigned place, peer_id peer)
     struct connection *connection = connection_find(world, place, peer);
 
     if (connection)
-        star_close(world, connection,
-                   place == PLACE_HUB ? END_HUB : END_NODE);
+        star_close(world, connection, place == PLACE_HUB ? END_HUB : END_NODE);
 }
 
-static void run_job(struct world *world, unsigned place,
-                    struct effect *effect)
+static void run_job(struct world *world, unsigned place, struct effect *effect)
 {
     const struct world_config *config = &world->config;
     struct item *item = item_new(world, ITEM_EVENT, place);
@@ -79,8 +77,7 @@ static void run_job(struct world *world, unsigned place,
     effect->job = NULL;
     job_run(item->job);
     item_put(world,
-             world->now + config->job +
-                 world_random(world, config->job_jitter),
+             world->now + config->job + world_random(world, config->job_jitter),
              item);
 }
 
@@ -108,8 +105,7 @@ static void take_effects(struct world *world, unsigned place)
 
 /* ---- steps ---- */
 
-static void tell_line(struct world *world, const char *name,
-                      const char *line)
+static void tell_line(struct world *world, const char *name, const char *line)
 {
     char text[TRANSCRIPT_BYTES + NODE_NAME_BYTES + 16];
     const struct world_hooks *hooks = &world->config.hooks;
@@ -153,8 +149,8 @@ static void judge(struct world *world, unsigned place)
     else if (!is_trainer(place))
         words = node_check(world->nodes[node_of_place(place)].node);
     if (words)
-        (void)snprintf(world->broken, sizeof world->broken,
-                       "%s at %.9f s: %s", world->places[place].machine.name,
+        (void)snprintf(world->broken, sizeof world->broken, "%s at %.9f s: %s",
+                       world->places[place].machine.name,
                        (double)world->now / (double)SECOND, words);
 }
 

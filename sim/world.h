@@ -33,8 +33,8 @@
 #include "core/time.h"
 #include "hub/hub.h"
 #include "node/node.h"
-#include "sim/trainer.h"
 #include "sim/trace/trace.h"
+#include "sim/trainer.h"
 
 /* Stands for the hub where a process is asked for. */
 #define WORLD_HUB UINT32_MAX
@@ -78,7 +78,7 @@ struct world_fate {
 
 /* A message on its way, borrowed for the call. */
 struct world_message {
-    unsigned node; /* at the other end from the hub */
+    unsigned node;        /* at the other end from the hub */
     uint64_t incarnation; /* that this connection belongs to */
     bool to_hub;
     const struct msg *msg;
@@ -106,27 +106,27 @@ struct world_hooks {
 };
 
 struct world_config {
-    struct hub_config hub;       /* save, evaluate, context are the world's;
-                                    with a scale, the model is a surrogate of
-                                    one that is so much larger */
-    const struct schema *schema; /* of the run; must outlive the world */
-    struct world_link link;      /* of nodes that do not have their own */
+    struct hub_config hub;          /* save, evaluate, context are the world's;
+                                       with a scale, the model is a surrogate of
+                                       one that is so much larger */
+    const struct schema *schema;    /* of the run; must outlive the world */
+    struct world_link link;         /* of nodes that do not have their own */
     uint64_t port_bytes_per_second; /* of the hub, each way; 0: no limit */
-    const struct trace *trace;   /* NULL: none; must outlive the world */
-    nanos reconnect;             /* until a lost connection is tried again */
-    nanos job, job_jitter;       /* a job takes job + [0, jitter) */
-    bool saves;                  /* the hub may save, to memory */
-    bool unencoded;              /* messages skip their wire format */
-    bool unjudged;               /* do not ask machines for invariants */
+    const struct trace *trace;      /* NULL: none; must outlive the world */
+    nanos reconnect;                /* until a lost connection is tried again */
+    nanos job, job_jitter;          /* a job takes job + [0, jitter) */
+    bool saves;                     /* the hub may save, to memory */
+    bool unencoded;                 /* messages skip their wire format */
+    bool unjudged;                  /* do not ask machines for invariants */
     struct world_hooks hooks;
 };
 
 struct world_node {
-    const char *name;            /* copied */
-    const struct schema *schema; /* NULL: that of the run */
-    uint64_t uuid;               /* 0: the place of the node, from 1 */
-    struct world_link link;      /* all zero: that of the world */
-    uint64_t up, down, promised; /* of its node_config */
+    const char *name;              /* copied */
+    const struct schema *schema;   /* NULL: that of the run */
+    uint64_t uuid;                 /* 0: the place of the node, from 1 */
+    struct world_link link;        /* all zero: that of the world */
+    uint64_t up, down, promised;   /* of its node_config */
     struct trainer_config trainer; /* start and context must outlive it */
 };
 
@@ -136,7 +136,7 @@ struct world_saved {
     bool last;      /* the final one */
     uint64_t version, best_version;
     size_t elements;
-    float *theta, *best; /* NULL until there is one */
+    float *theta, *best;         /* NULL until there is one */
     float *plane[POLICY_PLANES]; /* of the merge rule; the same */
     char *state;
     uint64_t lives; /* of hubs that had this disk */

@@ -31,11 +31,11 @@ struct connection {
     uint64_t incarnation;
     enum channel channel;
     bool open[ENDS];
-    bool reset[ENDS];       /* this end died: what it had not sent is lost */
+    bool reset[ENDS]; /* this end died: what it had not sent is lost */
     nanos reset_at[ENDS];
     struct stream *stream[ENDS]; /* what this end has yet to send */
-    bool looking;           /* at what takes long */
-    const void *seen[ENDS]; /* what was being sent at the last look */
+    bool looking;                /* at what takes long */
+    const void *seen[ENDS];      /* what was being sent at the last look */
     nanos arrives_at[ENDS]; /* when the last message from this end arrives */
     nanos joins_at[ENDS];   /* when this end learns of it */
 };
@@ -56,7 +56,7 @@ struct item {
     nanos sent;                    /* when it was on the wire */
     bool arrived;                  /* the link's failing no longer matters */
     struct world_fate fate;
-    size_t bytes;  /* on the wire */
+    size_t bytes;           /* on the wire */
     enum quantity quantity; /* of a trace */
     enum event_kind event;
     peer_id peer;
@@ -77,8 +77,8 @@ struct place {
     struct machine machine; /* self NULL: it does not run */
     uint32_t life;
     bool frozen;
-    nanos wake;             /* deadline that is in the queue */
-    struct waiting held;    /* while it is frozen */
+    nanos wake;          /* deadline that is in the queue */
+    struct waiting held; /* while it is frozen */
 };
 
 struct star_node {
@@ -88,14 +88,14 @@ struct star_node {
     uint64_t incarnation;
     struct node *node;
     struct trainer *trainer;
-    struct connection *up[2]; /* by channel; NULL: not connected */
-    struct connection *connections; /* all of it */
+    struct connection *up[2];        /* by channel; NULL: not connected */
+    struct connection *connections;  /* all of it */
     const struct trace_track *track; /* NULL: the trace does not name it */
-    struct world_link link;   /* as it is now */
-    nanos step;               /* of its trainer, now */
-    bool cut, silent;         /* its link is down; and nobody was told */
-    bool dead;                /* the trace says that it carries nothing */
-    struct waiting held;      /* while the link is down silently */
+    struct world_link link;          /* as it is now */
+    nanos step;                      /* of its trainer, now */
+    bool cut, silent;                /* its link is down; and nobody was told */
+    bool dead;           /* the trace says that it carries nothing */
+    struct waiting held; /* while the link is down silently */
 };
 
 struct world {
@@ -107,12 +107,12 @@ struct world {
     struct queue queue;
     struct item *spare;
     struct hub *hub;
-    struct place *places;    /* they move when a node is added */
+    struct place *places; /* they move when a node is added */
     struct star_node *nodes;
     unsigned count, room;
     struct connection **connections; /* NULL: it is gone */
     size_t connection_count, connection_room;
-    struct port *ports[ENDS]; /* of the hub, by who sends */
+    struct port *ports[ENDS];         /* of the hub, by who sends */
     struct queue_entry through[ENDS]; /* when a port's next message is: kept
                                          out of the queue, as most change */
     struct effects effects;
@@ -178,8 +178,7 @@ struct connection *connection_find(struct world *world, unsigned place,
 /* ---- items.c ---- */
 
 /* An item for a machine, all else zero but for its message. */
-struct item *item_new(struct world *world, enum item_kind kind,
-                      unsigned place);
+struct item *item_new(struct world *world, enum item_kind kind, unsigned place);
 void item_free(struct world *world, struct item *item);
 /* It happens at a time that is not before now. */
 void item_put(struct world *world, nanos at, struct item *item);
@@ -221,8 +220,8 @@ void links_change(struct world *world, const struct item *due);
 /* ---- star.c ---- */
 
 /* The node tries to connect this channel at a time. */
-void star_connect_at(struct world *world, unsigned node,
-                     enum channel channel, nanos at);
+void star_connect_at(struct world *world, unsigned node, enum channel channel,
+                     nanos at);
 void star_connect(struct world *world, struct item *item);
 void star_free(struct world *world);
 /* This end closes the connection, after all that it has sent. */

@@ -17,12 +17,12 @@
 #define LIVES_FILE "lives"
 
 const char *const centre_planes[SAVED_PLANES] = {"outer.safetensors",
-                                                  "outer2.safetensors"};
+                                                 "outer2.safetensors"};
 
 enum {
     LIVES_BYTES = 32,
     BLIND_STEP = 1 << 16, /* lives left out at most: the last is not known */
-    LIFE_SHIFT = 32, /* an epoch is life << 32 and what is counted in it */
+    LIFE_SHIFT = 32,      /* an epoch is life << 32 and what is counted in it */
     STATE_MOST_BYTES = 64 << 20
 };
 
@@ -69,7 +69,8 @@ static enum status lock_directory(struct centre_store *store, struct why *why)
     if (errno == EWOULDBLOCK)
         return because(why, STATUS_UNAVAILABLE,
                        "another hub is using the folder %s: give each hub "
-                       "its own", store->directory);
+                       "its own",
+                       store->directory);
     return file_failed("lock", path, why);
 }
 
@@ -114,8 +115,7 @@ static uint64_t later(uint64_t life, unsigned most)
 static bool write_over(const char *path, const char *text, size_t size)
 {
     int file = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    bool written = file >= 0 &&
-                   pwrite(file, text, size, 0) == (ssize_t)size &&
+    bool written = file >= 0 && pwrite(file, text, size, 0) == (ssize_t)size &&
                    ftruncate(file, (off_t)size) == 0 && fsync(file) == 0;
 
     if (file >= 0)
@@ -126,10 +126,8 @@ static bool write_over(const char *path, const char *text, size_t size)
 static enum status write_life(const char *path, uint64_t life, struct why *why)
 {
     char text[LIVES_BYTES];
-    size_t size =
-        (size_t)snprintf(text, sizeof text, "%" PRIu64 "\n", life);
-    enum status status =
-        file_replace(path, &(struct part){text, size}, 1, why);
+    size_t size = (size_t)snprintf(text, sizeof text, "%" PRIu64 "\n", life);
+    enum status status = file_replace(path, &(struct part){text, size}, 1, why);
 
     return status != STATUS_OK && write_over(path, text, size) ? STATUS_OK
                                                                : status;
@@ -153,8 +151,10 @@ static void begin_life(struct centre_store *store)
     if (write_life(path, store->life, &why) == STATUS_OK)
         return;
     store->life = later(last, BLIND_STEP);
-    explain(&store->trouble, "%.200s; the hub starts all the same, but can "
-            "save nothing: make room", why.text);
+    explain(&store->trouble,
+            "%.200s; the hub starts all the same, but can "
+            "save nothing: make room",
+            why.text);
 }
 
 enum status centre_open(struct centre_store *store, const char *directory,
@@ -225,8 +225,8 @@ static enum status read_files(const char *folder,
             status = read_model(folder, centre_planes[i], &out->outer[i], why);
     path_join(path, folder, CENTRE_STATE);
     if (status == STATUS_OK)
-        status = file_read_saved(path, STATE_MOST_BYTES, &out->state, &size,
-                                 why);
+        status =
+            file_read_saved(path, STATE_MOST_BYTES, &out->state, &size, why);
     return status;
 }
 
@@ -293,8 +293,8 @@ static enum status load_one(const struct centre_store *store, uint64_t number,
     out->generation = number;
     generation_path(store->directory, number, "", folder);
     if (status == STATUS_OK)
-        status = check_files(store->directory, number, &manifest, complain,
-                             why);
+        status =
+            check_files(store->directory, number, &manifest, complain, why);
     if (status == STATUS_OK)
         status = read_files(folder, &manifest, out, why);
     if (status == STATUS_OK)
@@ -325,11 +325,13 @@ static void say_what_is_lost(uint64_t from, uint64_t to,
     if (from)
         explain(&sentence,
                 "the run goes back from version %" PRIu64 " to %" PRIu64
-                ", unless a node keeps the newer one", from, to);
+                ", unless a node keeps the newer one",
+                from, to);
     else
         explain(&sentence,
                 "the run goes back to version %" PRIu64
-                ", what was learnt after it is lost", to);
+                ", what was learnt after it is lost",
+                to);
     complain(sentence.text);
 }
 
@@ -393,7 +395,8 @@ enum status centre_load(const struct centre_store *store,
         return because(why, status,
                        "nothing in %.100s is whole (starswitch-hub verify "
                        "says where): bring a generation back from a copy, or "
-                       "begin in another --directory", store->directory);
+                       "begin in another --directory",
+                       store->directory);
     repair_current(store, loaded->generation, complain);
     *out = loaded;
     return STATUS_OK;

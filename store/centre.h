@@ -41,8 +41,8 @@ extern const char *const centre_planes[SAVED_PLANES];
 struct centre_store {
     char directory[FILE_PATH_BYTES];
     int lock;
-    uint64_t life; /* from 1: more than any hub before has had, whatever
-                      became of it; at most UINT32_MAX */
+    uint64_t life;      /* from 1: more than any hub before has had, whatever
+                           became of it; at most UINT32_MAX */
     struct why trouble; /* what went wrong, and need not end the hub; or "" */
     unsigned best; /* centres that are kept for being the best, at least 1 */
     const struct schema *schema;

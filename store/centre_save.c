@@ -65,8 +65,7 @@ static void find_score(const char *state, uint64_t version,
 /* Adds `chunks` parts from `first` on as a model of this version. */
 static enum status add_model(struct generation *generation,
                              const struct snapshot *snapshot, const char *name,
-                             unsigned vector, uint64_t version,
-                             struct why *why)
+                             unsigned vector, uint64_t version, struct why *why)
 {
     char run[NUMBER_BYTES], number[NUMBER_BYTES], score[NUMBER_BYTES];
     const struct pair pairs[PAIRS] = {
@@ -93,12 +92,11 @@ static enum status add_model(struct generation *generation,
 }
 
 static enum status add_centre(struct generation *generation,
-                              const struct snapshot *snapshot,
-                              struct why *why)
+                              const struct snapshot *snapshot, struct why *why)
 {
     const struct part state = {snapshot->state, strlen(snapshot->state)};
-    enum status status = add_model(generation, snapshot, CENTRE_FILE, 0,
-                                   snapshot->version, why);
+    enum status status =
+        add_model(generation, snapshot, CENTRE_FILE, 0, snapshot->version, why);
 
     for (unsigned i = 0; i < snapshot->planes && status == STATUS_OK; i++)
         status = add_model(generation, snapshot, centre_planes[i], 1 + i,
@@ -117,8 +115,8 @@ static unsigned newer_than(const struct inventory *manifest, uint64_t version)
     uint64_t other;
 
     for (unsigned i = 0; i < manifest->count; i++)
-        newer += centre_is_best(manifest->files[i].name, &other) &&
-                 other > version;
+        newer +=
+            centre_is_best(manifest->files[i].name, &other) && other > version;
     return newer;
 }
 
@@ -134,8 +132,7 @@ static enum status keep_best(struct generation *generation,
     if (generation->before &&
         generation_open(generation->directory, generation->before, &before,
                         NULL) == STATUS_NO_MEMORY)
-        status = because(why, STATUS_NO_MEMORY,
-                         "no memory to save the centre");
+        status = because(why, STATUS_NO_MEMORY, "no memory to save the centre");
     for (unsigned i = 0; i < before.count && status == STATUS_OK; i++) {
         const struct inventory_file *file = &before.files[i];
 
@@ -160,8 +157,8 @@ static enum status add_best(struct generation *generation,
     char name[INVENTORY_NAME_BYTES];
 
     if (status == STATUS_OK && snapshot->has_best) {
-        (void)snprintf(name, sizeof name, CENTRE_BEST "%" PRIu64
-                       ".safetensors", snapshot->best_version);
+        (void)snprintf(name, sizeof name, CENTRE_BEST "%" PRIu64 ".safetensors",
+                       snapshot->best_version);
         status = add_model(generation, snapshot, name, 1 + snapshot->planes,
                            snapshot->best_version, why);
     }

@@ -93,8 +93,8 @@ static int file_new(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-enum status file_write(const char *path, const struct part *parts,
-                       size_t count, struct why *why)
+enum status file_write(const char *path, const struct part *parts, size_t count,
+                       struct why *why)
 {
     (void)unlink(path);
     return fill(file_new(path), path, parts, count, CARE_FULL, why);
@@ -156,8 +156,10 @@ static enum status look(const char *path, bool *stream, struct why *why)
         errno = EISDIR;
         return file_failed("write", path, why);
     }
-    return because(why, STATUS_IO, "cannot write %s: it is a disk or a "
-                   "socket, name a file", path);
+    return because(why, STATUS_IO,
+                   "cannot write %s: it is a disk or a "
+                   "socket, name a file",
+                   path);
 }
 
 /* Opened without waiting for who reads a pipe, written with it. */
@@ -179,8 +181,10 @@ static enum status write_stream(const char *path, const struct part *parts,
     enum status status = STATUS_OK;
 
     if (file < 0 && errno == ENXIO)
-        return because(why, STATUS_IO, "cannot write %s: it is a pipe that "
-                       "nobody reads", path);
+        return because(why, STATUS_IO,
+                       "cannot write %s: it is a pipe that "
+                       "nobody reads",
+                       path);
     if (file < 0)
         return file_failed("write", path, why);
     for (size_t i = 0; i < count && status == STATUS_OK; i++)
@@ -283,8 +287,10 @@ static enum status cannot(const char *path, struct why *why)
 
     if (errno != ENOENT || !slash)
         return file_failed("write", path, why);
-    return because(why, STATUS_IO, "cannot write %s: there is no folder "
-                   "%.*s, make it first", path, (int)(slash - path), path);
+    return because(why, STATUS_IO,
+                   "cannot write %s: there is no folder "
+                   "%.*s, make it first",
+                   path, (int)(slash - path), path);
 }
 
 enum status file_try(const char *path, struct why *why)
@@ -320,8 +326,7 @@ bool link_is(const char *path, const char *target)
            memcmp(found, target, (size_t)length) == 0;
 }
 
-enum status link_replace(const char *path, const char *target,
-                         struct why *why)
+enum status link_replace(const char *path, const char *target, struct why *why)
 {
     char beside[FILE_PATH_BYTES];
     enum status status = name_beside(path, beside, why);
@@ -337,8 +342,7 @@ enum status link_replace(const char *path, const char *target,
     return status;
 }
 
-void path_join(char path[FILE_PATH_BYTES], const char *folder,
-               const char *name)
+void path_join(char path[FILE_PATH_BYTES], const char *folder, const char *name)
 {
     struct text text;
 
@@ -395,8 +399,8 @@ static enum status read_all(FILE *stream, const char *path, size_t most,
     return STATUS_OK;
 }
 
-enum status file_read(const char *path, size_t most, char **bytes,
-                      size_t *size, struct why *why)
+enum status file_read(const char *path, size_t most, char **bytes, size_t *size,
+                      struct why *why)
 {
     FILE *stream = strcmp(path, "-") == 0 ? stdin : fopen(path, "rbe");
 
@@ -428,9 +432,8 @@ enum status file_read_saved(const char *path, size_t most, char **bytes,
     FILE *stream;
     enum status status = file_open_saved(path, &stream, why);
 
-    return status == STATUS_OK
-               ? read_all(stream, path, most, bytes, size, why)
-               : status;
+    return status == STATUS_OK ? read_all(stream, path, most, bytes, size, why)
+                               : status;
 }
 
 static bool make_folder(const char *path)

@@ -49,13 +49,13 @@ enum status file_try(const char *path, struct why *why) MUST_CHECK;
 /* Writes a new file, in place of one of that name, and brings it to the disk;
  * the folder is not. IO: it is not
  * there, or not to be trusted, and must not be written to again. */
-enum status file_write(const char *path, const struct part *parts,
-                       size_t count, struct why *why) MUST_CHECK;
+enum status file_write(const char *path, const struct part *parts, size_t count,
+                       struct why *why) MUST_CHECK;
 
 /* Reads a whole file, `-`: standard input; `bytes` is the caller's, with a NUL
  * behind it that `size` does not count. IO; CONFIG: longer than `most`. */
-enum status file_read(const char *path, size_t most, char **bytes,
-                      size_t *size, struct why *why) MUST_CHECK;
+enum status file_read(const char *path, size_t most, char **bytes, size_t *size,
+                      struct why *why) MUST_CHECK;
 
 /* The same for what a program has saved itself: a plain file and nothing else,
  * such as a FIFO, which would be waited for. */

@@ -60,8 +60,8 @@ static uint64_t number_in(const char *name, const char **end)
 static void insert(struct generations *list, uint64_t number)
 {
     uint64_t *numbers = list->numbers;
-    unsigned at = list->count < GENERATION_LIST ? list->count++
-                                                : GENERATION_LIST;
+    unsigned at =
+        list->count < GENERATION_LIST ? list->count++ : GENERATION_LIST;
 
     for (; at > 0 && numbers[at - 1] < number; at--)
         if (at < GENERATION_LIST)
@@ -146,15 +146,13 @@ static enum status check_size(FILE *stream, const struct inventory_file *file,
         return because(why, STATUS_IO, "%s: %s", file->name, strerror(errno));
     if ((uint64_t)found.st_size == file->size)
         return STATUS_OK;
-    return because(why, STATUS_MALFORMED,
-                   "%s has %llu bytes instead of %llu", file->name,
-                   (unsigned long long)found.st_size,
+    return because(why, STATUS_MALFORMED, "%s has %llu bytes instead of %llu",
+                   file->name, (unsigned long long)found.st_size,
                    (unsigned long long)file->size);
 }
 
-static enum status check_blocks(FILE *stream,
-                                const struct inventory_file *file, char *bytes,
-                                struct why *why)
+static enum status check_blocks(FILE *stream, const struct inventory_file *file,
+                                char *bytes, struct why *why)
 {
     uint64_t at = 0;
 
@@ -178,8 +176,7 @@ static enum status check_blocks(FILE *stream,
 }
 
 enum status generation_check(const char *directory, uint64_t number,
-                             const struct inventory_file *file,
-                             struct why *why)
+                             const struct inventory_file *file, struct why *why)
 {
     char path[FILE_PATH_BYTES];
     enum status status;

@@ -68,10 +68,10 @@ enum status generation_check(const char *directory, uint64_t number,
 
 /* One that is being made. */
 struct generation {
-    const char *directory; /* borrowed */
-    uint64_t number, before; /* before: `current` until then, or 0 */
+    const char *directory;        /* borrowed */
+    uint64_t number, before;      /* before: `current` until then, or 0 */
     char folder[FILE_PATH_BYTES]; /* where it is now */
-    struct inventory manifest; /* the owner sets run, version, epoch */
+    struct inventory manifest;    /* the owner sets run, version, epoch */
 };
 
 /* Begins one behind the newest that is there. IO: it is not known which are

@@ -57,12 +57,12 @@ static enum status read_entry(const char *name, struct json_object *json,
     out->shape = member(json, "shape", json_type_array);
     if (!dtype || !offsets || !out->shape ||
         json_object_array_length(offsets) != 2)
-        return malformed(why, name,
-                         "lacks its dtype, shape or data_offsets");
+        return malformed(why, name, "lacks its dtype, shape or data_offsets");
     if (strcmp(json_object_get_string(dtype), "F32") != 0)
         return because(why, STATUS_CONFIG,
                        "tensor \"%.64s\" is of dtype %.16s; only F32 is "
-                       "supported", name, json_object_get_string(dtype));
+                       "supported",
+                       name, json_object_get_string(dtype));
     if (!read_number(json_object_array_get_idx(offsets, 0), &out->begin) ||
         !read_number(json_object_array_get_idx(offsets, 1), &out->end) ||
         out->begin > out->end)
@@ -80,8 +80,7 @@ static enum status add_tensor(struct schema *schema, const struct entry *entry,
     if (rank > SCHEMA_MAX_RANK)
         return malformed(why, entry->name, "has too many dimensions");
     for (size_t i = 0; i < rank; i++)
-        if (!read_number(json_object_array_get_idx(entry->shape, i),
-                         &shape[i]))
+        if (!read_number(json_object_array_get_idx(entry->shape, i), &shape[i]))
             return malformed(why, entry->name, "has a shape of no numbers");
     if (entry->begin != schema->elements * sizeof(float))
         return malformed(why, entry->name,
@@ -121,9 +120,9 @@ static enum status collect(struct json_object *json, struct entry *entries,
     return STATUS_OK;
 }
 
-static enum status add_tensors(struct json_object *json,
-                               struct entry *entries, size_t count,
-                               struct schema *schema, struct why *why)
+static enum status add_tensors(struct json_object *json, struct entry *entries,
+                               size_t count, struct schema *schema,
+                               struct why *why)
 {
     enum status status = collect(json, entries, why);
 
@@ -160,8 +159,8 @@ static bool is_plain_string(struct json_object *json)
                (size_t)json_object_get_string_len(json);
 }
 
-static enum status read_pairs(struct json_object *json,
-                              struct safetensors *out, struct why *why)
+static enum status read_pairs(struct json_object *json, struct safetensors *out,
+                              struct why *why)
 {
     size_t count = (size_t)json_object_object_length(json);
 
@@ -210,8 +209,8 @@ static struct json_object *parse_object(const char *json, size_t size)
         return NULL;
     while (size > 0 && json[size - 1] == ' ')
         size--;
-    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT |
-                                        JSON_TOKENER_VALIDATE_UTF8);
+    json_tokener_set_flags(tokener,
+                           JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
     parsed = json_tokener_parse_ex(tokener, json, (int)size);
     if (parsed && (json_tokener_get_parse_end(tokener) != size ||
                    !json_object_is_type(parsed, json_type_object))) {
@@ -232,13 +231,13 @@ enum status header_parse(const char *json, size_t size, uint64_t data_size,
         return because(why, STATUS_MALFORMED,
                        "its header is not a JSON object");
     status = read_tensors(parsed, out, why);
-    if (status == STATUS_OK && out->schema->elements * sizeof(float) !=
-                                   data_size)
-        status = because(why, STATUS_MALFORMED,
-                         "its tensors take %llu bytes, but it has %llu",
-                         (unsigned long long)out->schema->elements *
-                             sizeof(float),
-                         (unsigned long long)data_size);
+    if (status == STATUS_OK &&
+        out->schema->elements * sizeof(float) != data_size)
+        status =
+            because(why, STATUS_MALFORMED,
+                    "its tensors take %llu bytes, but it has %llu",
+                    (unsigned long long)out->schema->elements * sizeof(float),
+                    (unsigned long long)data_size);
     if (status == STATUS_OK)
         status = read_metadata(parsed, out, why);
     json_object_put(parsed);

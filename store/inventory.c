@@ -114,7 +114,7 @@ enum status inventory_copy(struct inventory *manifest,
 }
 
 const struct inventory_file *inventory_find(const struct inventory *manifest,
-                                          const char *name)
+                                            const char *name)
 {
     for (unsigned i = 0; i < manifest->count; i++)
         if (strcmp(manifest->files[i].name, name) == 0)

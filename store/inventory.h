@@ -54,7 +54,7 @@ enum status inventory_copy(struct inventory *manifest,
                            struct why *why) MUST_CHECK;
 /* The file of that name, or NULL; lives as long as the manifest. */
 const struct inventory_file *inventory_find(const struct inventory *manifest,
-                                          const char *name);
+                                            const char *name);
 
 /* The text, to be freed; NULL: no memory. */
 char *inventory_print(const struct inventory *manifest, size_t *size);

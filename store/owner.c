@@ -17,8 +17,8 @@ static void folder_of(const char *path, char folder[FILE_PATH_BYTES])
         length--;
     while (length > 0 && path[length - 1] != '/')
         length--;
-    (void)snprintf(folder, FILE_PATH_BYTES, "%.*s",
-                   length ? (int)length : 1, length ? path : ".");
+    (void)snprintf(folder, FILE_PATH_BYTES, "%.*s", length ? (int)length : 1,
+                   length ? path : ".");
 }
 
 void owner_give(int file, const char *path)

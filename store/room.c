@@ -9,8 +9,7 @@ enum { GENERATIONS = 3, SIZE_BYTES = 24 };
 
 uint64_t room_needed(const struct room_plan *plan)
 {
-    return plan->model *
-           (GENERATIONS * (1 + plan->planes) + plan->best + 1);
+    return plan->model * (GENERATIONS * (1 + plan->planes) + plan->best + 1);
 }
 
 /* Bytes of the files that a manifest knows; best centres are links, so that
@@ -60,8 +59,9 @@ bool room_suffices(const char *directory, const struct room_plan *plan,
     text_add_bytes(&text, (double)(needed - there));
     text_init(&text, has, sizeof has);
     text_add_bytes(&text, (double)room);
-    explain(why, "%.80s has %s left, and saving this model may take %s more: "
-            "make room, or stop the hub and move that folder", directory, has,
-            needs);
+    explain(why,
+            "%.80s has %s left, and saving this model may take %s more: "
+            "make room, or stop the hub and move that folder",
+            directory, has, needs);
     return false;
 }

@@ -97,12 +97,11 @@ static bool parts_fit(const struct safetensors_source *source)
 }
 
 enum status safetensors_parts(const struct safetensors_source *source,
-                              struct part **out, size_t *count,
-                              struct why *why)
+                              struct part **out, size_t *count, struct why *why)
 {
     size_t parts = source->part_count + 1;
-    struct part *list = malloc(parts * sizeof *list + LENGTH_BYTES +
-                               SAFETENSORS_MAX_HEADER);
+    struct part *list =
+        malloc(parts * sizeof *list + LENGTH_BYTES + SAFETENSORS_MAX_HEADER);
     struct text header;
     uint64_t length;
     char *bytes;
@@ -156,8 +155,10 @@ static enum status take(struct reader *reader, void *to, size_t size,
         if (got < 0)
             return file_failed("read", reader->name, why);
         if (got == 0)
-            return because(why, STATUS_IO, "%s became shorter while it was "
-                           "read", reader->name);
+            return because(why, STATUS_IO,
+                           "%s became shorter while it was "
+                           "read",
+                           reader->name);
         at += got;
         size -= (size_t)got;
     }
@@ -175,10 +176,13 @@ static enum status take_length(struct reader *reader, uint64_t *length,
     if (*length > reader->size - LENGTH_BYTES)
         return because(why, STATUS_MALFORMED,
                        "%s is cut, or no safetensors file: its header ends "
-                       "behind the file", reader->name);
+                       "behind the file",
+                       reader->name);
     if (*length > SAFETENSORS_MAX_HEADER)
-        return because(why, STATUS_MALFORMED, "%s: its header is longer than "
-                       "%d bytes", reader->name, SAFETENSORS_MAX_HEADER);
+        return because(why, STATUS_MALFORMED,
+                       "%s: its header is longer than "
+                       "%d bytes",
+                       reader->name, SAFETENSORS_MAX_HEADER);
     return STATUS_OK;
 }
 
@@ -195,8 +199,8 @@ static enum status take_header(struct reader *reader, size_t length,
     status = take(reader, json, length, why);
     if (status == STATUS_OK) {
         json[length] = '\0';
-        status = header_parse(json, length, reader->size - LENGTH_BYTES -
-                              length, out, &inner);
+        status = header_parse(
+            json, length, reader->size - LENGTH_BYTES - length, out, &inner);
         if (status != STATUS_OK)
             (void)because(why, status, "%s: %s", reader->name, inner.text);
     }
@@ -212,8 +216,7 @@ static enum status take_values(struct reader *reader, struct safetensors *out,
     out->values = malloc(size ? size : 1);
     if (!out->values)
         return because(why, STATUS_NO_MEMORY,
-                       "no memory for the %zu bytes of %s", size,
-                       reader->name);
+                       "no memory for the %zu bytes of %s", size, reader->name);
     return take(reader, out->values, size, why);
 }
 

@@ -59,8 +59,8 @@ static const char *or_null(const char *text)
 bool check_text(const char *expected, const char *actual, const char *words,
                 struct place place)
 {
-    bool same = expected && actual ? strcmp(expected, actual) == 0
-                                   : expected == actual;
+    bool same =
+        expected && actual ? strcmp(expected, actual) == 0 : expected == actual;
 
     return report(same, place, "%s is \"%s\", not \"%s\"", words,
                   or_null(actual), or_null(expected));

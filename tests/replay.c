@@ -42,8 +42,8 @@ static long replay_folder(const char *path)
 
     for (int i = 0; i < count; i++) {
         char file[4096];
-        int length = snprintf(file, sizeof file, "%s/%s", path,
-                              entries[i]->d_name);
+        int length =
+            snprintf(file, sizeof file, "%s/%s", path, entries[i]->d_name);
 
         if (entries[i]->d_name[0] != '.' && length < (int)sizeof file)
             fed += replay_file(file);

@@ -22,12 +22,7 @@
 #include "tests/check.h"
 #include "tests/sim/lab.h"
 
-enum {
-    LINES = 512,
-    LINE_BYTES = 280,
-    NODES = 8,
-    STORY_BYTES = 16384
-};
+enum { LINES = 512, LINE_BYTES = 280, NODES = 8, STORY_BYTES = 16384 };
 
 struct story {
     const char *path;
@@ -42,8 +37,7 @@ struct story {
 };
 
 static const struct drift drift = {0.25f};
-static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL,
-                                      NULL};
+static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL, NULL};
 
 /* ---- what is said ---- */
 
@@ -66,8 +60,7 @@ static void keep_notes(struct lab *lab, const struct world_step *step)
 
         if (is_told(effect) && story->said_count < LINES)
             (void)snprintf(story->said[story->said_count++], LINE_BYTES,
-                           "%s %s %s: %s", who,
-                           note_name(effect->note.kind),
+                           "%s %s %s: %s", who, note_name(effect->note.kind),
                            effect->note.subject, effect->note.text);
     }
 }
@@ -231,8 +224,7 @@ static void compare(const struct story *story)
         while (gap && at < story->said_count &&
                !begins(story->said[at], line, length))
             at++;
-        if (at == story->said_count ||
-            !begins(story->said[at], line, length)) {
+        if (at == story->said_count || !begins(story->said[at], line, length)) {
             complain(story, at, line, length);
             return;
         }

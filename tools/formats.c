@@ -26,8 +26,7 @@ static const char head[] =
     ".SH NAME\n"
     "starswitch-trace \\- how a network and its PCs behaved over time\n"
     ".SH SYNOPSIS\n"
-    ".EX\n"
-    TRACE_FORMAT "\n"
+    ".EX\n" TRACE_FORMAT "\n"
     "span 60s\n"
     "# a switch at 1 Gbit, and one PC that is slow and loses its cable\n"
     "0s * up 1Gbit\n"
@@ -124,11 +123,10 @@ static void print_item(const char *name, const char *value, const char *doc)
 
 static void print_quantities(void)
 {
-    static const char *const values[MEASURES] = {
-        [MEASURE_RATE] = "RATE",
-        [MEASURE_TIME] = "TIME",
-        [MEASURE_PART] = "PROBABILITY",
-        [MEASURE_NUMBER] = "NUMBER"};
+    static const char *const values[MEASURES] = {[MEASURE_RATE] = "RATE",
+                                                 [MEASURE_TIME] = "TIME",
+                                                 [MEASURE_PART] = "PROBABILITY",
+                                                 [MEASURE_NUMBER] = "NUMBER"};
 
     for (unsigned i = 0; i < QUANTITIES; i++)
         print_item(quantities[i].name, values[quantities[i].measure],

@@ -55,7 +55,7 @@ static void fill(struct msg *msg, const struct msg_field *field, unsigned i,
                  bool large)
 {
     void *to = (char *)msg + field->offset;
-    uint32_t u32 = large                             ? UINT32_MAX - i
+    uint32_t u32 = large                               ? UINT32_MAX - i
                    : field->limit && i >= field->limit ? field->limit - 1
                                                        : i;
     uint64_t u64 = large ? UINT64_MAX - i : 100 * (uint64_t)i;
@@ -124,8 +124,7 @@ static void put_message(enum msg_kind kind, bool large)
     size = msg_encode(&msg, bytes);
     printf("  {\"name\": \"%s\", \"kind\": %d, \"channel\": \"%s\", "
            "\"to\": \"%s\", \"fields\": [",
-           info->name, (int)kind, channel_words[info->channel].text,
-           info->to);
+           info->name, (int)kind, channel_words[info->channel].text, info->to);
     for (unsigned i = 0; i < info->field_count; i++) {
         printf("%s", i ? ", " : "");
         put_field(&msg, &info->fields[i]);

@@ -29,8 +29,8 @@ static float value_of(uint64_t i)
 
 static struct schema *parse(const struct model *model)
 {
-    struct schema *schema = schema_parse(model->text, strlen(model->text),
-                                         NULL);
+    struct schema *schema =
+        schema_parse(model->text, strlen(model->text), NULL);
 
     if (!schema)
         failed("a schema cannot be read");
@@ -109,8 +109,8 @@ static void put_chunk(const struct model *model, uint32_t chunk,
 {
     struct schema *schema = parse(model);
     struct exempt *exempt = exempt_new(schema);
-    struct extent extent = extent_of(exempt, schema->elements,
-                                     model->chunk_elements, chunk);
+    struct extent extent =
+        extent_of(exempt, schema->elements, model->chunk_elements, chunk);
     size_t size = payload_bytes(&extent, codec);
     unsigned char *payload = calloc(1, size);
     float *values = vector_of(schema);
@@ -181,10 +181,9 @@ static void put_rebase(double weight, bool last)
     struct job *job = job_new(&work_correct, pool, 2);
     float after[COUNT];
 
-    job->in[0] = (struct input){blob_of(pool, result, COUNT), weight,
-                                CODEC_RAW};
-    job->in[1] = (struct input){blob_of(pool, sent, COUNT), -weight,
-                                CODEC_RAW};
+    job->in[0] =
+        (struct input){blob_of(pool, result, COUNT), weight, CODEC_RAW};
+    job->in[1] = (struct input){blob_of(pool, sent, COUNT), -weight, CODEC_RAW};
     job->extent.elements = COUNT;
     job->tag[2] = job->in[0].blob->checksum;
     job_run(job);
@@ -234,9 +233,9 @@ void put_manifest(void)
     for (uint32_t i = 0; i < 2; i++)
         manifest_add(bytes, i, versions[i],
                      values + (size_t)i * models[0].chunk_elements,
-                     sizeof *values *
-                         chunk_length(schema->elements,
-                                      models[0].chunk_elements, i));
+                     sizeof *values * chunk_length(schema->elements,
+                                                   models[0].chunk_elements,
+                                                   i));
     manifest_seal(bytes, key);
     printf("\"manifest\": {\"model\": 0, \"versions\": [7, 9], ");
     put_text("state", state);

@@ -74,8 +74,7 @@ CPU_INLINE void soften(float *row, size_t count, size_t stride, float scale)
         row[i] *= scale;
 }
 
-CPU_INLINE void soften_loop(float *p, size_t length, size_t stride,
-                            float scale)
+CPU_INLINE void soften_loop(float *p, size_t length, size_t stride, float scale)
 {
     for (size_t t = 0; t < length; t++)
         soften(p + t * stride, t + 1, stride, scale);
@@ -93,11 +92,11 @@ void attention_forward(const struct attention *a, float *out)
         struct head head = head_of(a, i);
 
         matrix_multiply(part_of(a, head, QUERY),
-                        matrix_transposed(part_of(a, head, KEY)), 1, 0,
-                        head.p, stride);
+                        matrix_transposed(part_of(a, head, KEY)), 1, 0, head.p,
+                        stride);
         soften_fast(head.p, a->length, stride, scale);
-        matrix_multiply(square_of(a, head.p), part_of(a, head, VALUE),
-                        1, 0, out + head.out, row);
+        matrix_multiply(square_of(a, head.p), part_of(a, head, VALUE), 1, 0,
+                        out + head.out, row);
     }
 }
 
@@ -125,8 +124,7 @@ CPU_INLINE void harden_loop(float *p, const float *dp, size_t length,
 }
 
 CPU_FAST(harden,
-         (float *p, const float *dp, size_t length, size_t stride,
-          float scale),
+         (float *p, const float *dp, size_t length, size_t stride, float scale),
          (p, dp, length, stride, scale))
 
 void attention_backward(const struct attention *a, const float *dout,
@@ -144,13 +142,11 @@ void attention_backward(const struct attention *a, const float *dout,
 
         matrix_multiply(matrix_transposed(p), by_out, 1, 0, to + VALUE * row,
                         KINDS * row);
-        matrix_multiply(by_out,
-                        matrix_transposed(part_of(a, head, VALUE)), 1,
+        matrix_multiply(by_out, matrix_transposed(part_of(a, head, VALUE)), 1,
                         0, a->scratch, stride);
         harden_fast(head.p, a->scratch, a->length, stride, scale);
-        matrix_multiply(p, part_of(a, head, KEY), 1, 0, to,
-                        KINDS * row);
-        matrix_multiply(matrix_transposed(p), part_of(a, head, QUERY),
-                        1, 0, to + KEY * row, KINDS * row);
+        matrix_multiply(p, part_of(a, head, KEY), 1, 0, to, KINDS * row);
+        matrix_multiply(matrix_transposed(p), part_of(a, head, QUERY), 1, 0,
+                        to + KEY * row, KINDS * row);
     }
 }

@@ -22,8 +22,7 @@ static void add_tensors(struct classifier *classifier, const struct spec *spec)
                     (size_t)own->shape[1]);
     classifier->own = learner->elements;
     for (unsigned l = 1; l < spec->width_count; l++) {
-        enum role role =
-            l + 1 < spec->width_count ? ROLE_HIDDEN : ROLE_WEIGHT;
+        enum role role = l + 1 < spec->width_count ? ROLE_HIDDEN : ROLE_WEIGHT;
 
         (void)snprintf(name, sizeof name, "layer%u.weight", l);
         learner_add(learner, role, name, width[l], width[l - 1]);
@@ -63,15 +62,15 @@ static struct network network_of(struct classifier *classifier,
 {
     size_t batch = (size_t)spec->number[SPEC_BATCH];
 
-    return (struct network){
-        .of = classifier,
-        .guesses = 1,
-        .classes = spec->widths[spec->width_count - 1],
-        .most = batch < EVALUATION_ROWS ? EVALUATION_ROWS : batch,
-        .training = classifier->source.training,
-        .held_out = classifier->source.held_out,
-        .forward = forward,
-        .backward = backward};
+    return (struct network){.of = classifier,
+                            .guesses = 1,
+                            .classes = spec->widths[spec->width_count - 1],
+                            .most = batch < EVALUATION_ROWS ? EVALUATION_ROWS
+                                                            : batch,
+                            .training = classifier->source.training,
+                            .held_out = classifier->source.held_out,
+                            .forward = forward,
+                            .backward = backward};
 }
 
 static void randomize(struct classifier *classifier, uint64_t seed)
@@ -103,8 +102,8 @@ enum status classifier_init(struct classifier *classifier, const char *name,
     status = learner_begin(learner, spec, settings, why);
     if (status)
         return status;
-    status = dense_init(&classifier->dense, spec->widths,
-                        spec->width_count - 1, learner->network.most);
+    status = dense_init(&classifier->dense, spec->widths, spec->width_count - 1,
+                        learner->network.most);
     if (status) {
         learner_free(learner);
         return because(why, status, "no memory for a model of this size");

@@ -10,8 +10,8 @@
 #include "train/learner.h"
 
 struct source {
-    const void *of;              /* first argument of the functions */
-    uint64_t training, held_out; /* places in the two parts, each a sample */
+    const void *of;                 /* first argument of the functions */
+    uint64_t training, held_out;    /* places in the two parts, each a sample */
     struct star_trainer_tensor own; /* its parameters, a matrix; no name:
                                        none */
     /* Writes the batch, count x inputs, and the classes. */

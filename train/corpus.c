@@ -66,8 +66,7 @@ static enum status append_entry(struct input *whole, const char *folder,
     if (size < 0 || (size_t)size >= sizeof path)
         return because(why, STATUS_USAGE, "%s has names that are too long",
                        folder);
-    if (stat(path, &file) == 0 &&
-        (!S_ISREG(file.st_mode) || file.st_size == 0))
+    if (stat(path, &file) == 0 && (!S_ISREG(file.st_mode) || file.st_size == 0))
         return STATUS_OK;
     return append_file(whole, path, why);
 }

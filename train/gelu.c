@@ -3,8 +3,7 @@
 #include "train/lanes.h"
 
 /* 1 + tanh(u) is 2 / (1 + e), and 1 - tanh(u) is 2 e / (1 + e), of e^-2u. */
-CPU_INLINE void forward_loop(float *restrict x, size_t count,
-                             float *restrict y)
+CPU_INLINE void forward_loop(float *restrict x, size_t count, float *restrict y)
 {
     const float twice = 1.59576912F; /* 2 sqrt(2 / pi) */
 

@@ -103,8 +103,7 @@ learner_create(size_t size, learner_model *init,
 {
     struct why why = {"no memory"};
     void *model = calloc(1, size);
-    enum status status = model ? init(model, settings, &why)
-                               : STATUS_NO_MEMORY;
+    enum status status = model ? init(model, settings, &why) : STATUS_NO_MEMORY;
 
     if (!status) {
         *self = model;
@@ -142,14 +141,13 @@ enum star_trainer_outcome learner_gradient(void *self, double *loss,
 
     for (size_t i = 0; i < batch.count; i++)
         learner->places[i] = sampler_draw(&learner->sampler);
-    logits = network->forward(network->of, &batch, learner->values,
-                              learner->labels);
+    logits =
+        network->forward(network->of, &batch, learner->values, learner->labels);
     *loss = softmax_cross_entropy(logits, learner->labels, guesses,
                                   network->classes, &correct, NULL) /
             (double)guesses;
     *samples = guesses;
-    network->backward(network->of, &batch, learner->values,
-                      learner->gradients);
+    network->backward(network->of, &batch, learner->values, learner->gradients);
     return STAR_TRAINER_OK;
 }
 

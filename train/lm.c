@@ -83,8 +83,8 @@ static enum status lm_init(void *self,
     status = corpus_read(settings->data, &lm->corpus, why);
     if (status)
         return status;
-    status = corpus_split(&lm->corpus, settings->data, lm->context,
-                          &lm->split, why);
+    status =
+        corpus_split(&lm->corpus, settings->data, lm->context, &lm->split, why);
     if (!status) {
         source.training = lm->split - lm->context;
         source.held_out = lm->corpus.size - lm->split - lm->context;
@@ -105,6 +105,5 @@ static void lm_destroy(void *self)
     free(lm);
 }
 
-LEARNER_TYPE(lm,
-             "guesses the next byte of any file: lm:context=16,hidden=128",
+LEARNER_TYPE(lm, "guesses the next byte of any file: lm:context=16,hidden=128",
              NULL)

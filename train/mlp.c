@@ -65,5 +65,4 @@ static void mlp_destroy(void *self)
     free(mlp);
 }
 
-LEARNER_TYPE(mlp, "classifies samples: mlp:784-128-10, mlp:128 or mlp",
-             NULL)
+LEARNER_TYPE(mlp, "classifies samples: mlp:784-128-10, mlp:128 or mlp", NULL)

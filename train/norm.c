@@ -110,8 +110,8 @@ CPU_INLINE void backward_loop(const struct norm *norm, const float *dy,
 
             by_weight[i] += d[i] * normal;
             by_bias[i] += d[i];
-            out[i] += scale * (d[i] * weight[i] - shares.mean -
-                               normal * shares.along);
+            out[i] += scale *
+                      (d[i] * weight[i] - shares.mean - normal * shares.along);
         }
     }
 }

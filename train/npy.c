@@ -1,8 +1,8 @@
 #include "train/npy.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAGIC_BYTES = 8, HEADER_BYTES_MAX = 4096, DIMENSIONS_MAX = 4 };
@@ -141,7 +141,8 @@ static enum status read_type(struct array *array, const char *text)
     if (strncmp(order, "False", 5) != 0)
         return because(array->why, STATUS_MALFORMED,
                        "%s: its values are in Fortran order: save "
-                       "numpy.ascontiguousarray(array) instead", array->path);
+                       "numpy.ascontiguousarray(array) instead",
+                       array->path);
     for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
         if (type[0] == '\'' && strncmp(type + 1, elements[i].name, 3) == 0 &&
             type[4] == '\'')

@@ -55,8 +55,8 @@ static size_t scratch_size(const struct optimizer *optimizer)
 
     for (size_t i = 0; i < optimizer->part_count; i++) {
         const struct optimizer_part *part = &optimizer->parts[i];
-        size_t size = elements_of(part) +
-                      muon_scratch(part->rows, part->columns);
+        size_t size =
+            elements_of(part) + muon_scratch(part->rows, part->columns);
 
         if (is_muon(optimizer, part) && size > most)
             most = size;
@@ -232,8 +232,7 @@ static double warm_rate(const struct optimizer *optimizer)
 
     if (optimizer->steps >= settings->warmup)
         return settings->rate;
-    return settings->rate * (double)optimizer->steps /
-           (double)settings->warmup;
+    return settings->rate * (double)optimizer->steps / (double)settings->warmup;
 }
 
 void optimizer_step(struct optimizer *optimizer, float *values,

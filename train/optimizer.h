@@ -45,8 +45,8 @@ struct optimizer_settings {
     double momentum;              /* of SGD */
     double beta1, beta2, epsilon; /* of AdamW */
     double muon_momentum;
-    double clip;                  /* 0: gradients are taken as they are */
-    uint64_t warmup;              /* steps */
+    double clip;     /* 0: gradients are taken as they are */
+    uint64_t warmup; /* steps */
 };
 
 /* What a tensor is for. */

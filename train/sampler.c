@@ -38,8 +38,8 @@ void sampler_init(struct sampler *sampler, uint64_t total, uint64_t split_seed,
     start_epoch(sampler);
 }
 
-void sampler_init_text(struct sampler *sampler, uint64_t total,
-                       uint64_t stride, uint64_t seed)
+void sampler_init_text(struct sampler *sampler, uint64_t total, uint64_t stride,
+                       uint64_t seed)
 {
     *sampler = (struct sampler){
         .total = total, .stride = stride, .seed = seed, .shards = 1};

@@ -31,8 +31,8 @@ struct sampler {
 void sampler_init(struct sampler *sampler, uint64_t total, uint64_t split_seed,
                   uint64_t seed);
 /* The windows of a text of total * stride + stride - 1 places, at least. */
-void sampler_init_text(struct sampler *sampler, uint64_t total,
-                       uint64_t stride, uint64_t seed);
+void sampler_init_text(struct sampler *sampler, uint64_t total, uint64_t stride,
+                       uint64_t seed);
 /* Starts a new epoch on another shard. STATUS_CONFIG, and nothing changes, if
  * there is no such shard or it would be empty. */
 enum status sampler_set_shard(struct sampler *sampler, uint32_t shard,

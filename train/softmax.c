@@ -42,8 +42,7 @@ static size_t largest_of(const float *row, size_t classes)
 }
 
 double softmax_cross_entropy(float *logits, const int32_t *labels, size_t rows,
-                             size_t classes, size_t *correct,
-                             double *squares)
+                             size_t classes, size_t *correct, double *squares)
 {
     float scale = 1 / (float)rows;
     double total = 0;

@@ -11,7 +11,6 @@
  * the label's, and to `squares` (unless NULL) the squares of the losses.
  * Labels are below `classes`. */
 double softmax_cross_entropy(float *logits, const int32_t *labels, size_t rows,
-                             size_t classes, size_t *correct,
-                             double *squares);
+                             size_t classes, size_t *correct, double *squares);
 
 #endif

@@ -150,9 +150,8 @@ static enum status read_shape(const struct part *part, struct spec *spec)
         while (i < LETTERS && letters[i].letter != *at)
             i++;
         row = i < LETTERS ? &spec_rows[letters[i].number] : NULL;
-        if (!row || at[1] < '0' || at[1] > '9' ||
-            (double)number < row->least || (double)number > row->most ||
-            (*end && *end != '-'))
+        if (!row || at[1] < '0' || at[1] > '9' || (double)number < row->least ||
+            (double)number > row->most || (*end && *end != '-'))
             return because(part->why, STATUS_USAGE,
                            "'%s' is not a shape; give layers, width, heads "
                            "and context, like L4-D128-H4-T64",
@@ -225,9 +224,8 @@ static enum status next_part(const char **text, struct part *out)
 enum status spec_parse(const char *text, enum spec_model model,
                        struct spec *out, struct why *why)
 {
-    struct spec spec = {.optimizer = OPTIMIZER_ADAMW,
-                        .widths = {128},
-                        .width_count = 1};
+    struct spec spec = {
+        .optimizer = OPTIMIZER_ADAMW, .widths = {128}, .width_count = 1};
     struct part part = {.model = model, .why = why};
     const char *at = text;
 
@@ -306,6 +304,5 @@ struct optimizer_settings spec_optimizer(const struct spec *spec)
                                        .muon_momentum =
                                            number[SPEC_MUON_MOMENTUM],
                                        .clip = number[SPEC_CLIP],
-                                       .warmup =
-                                           (uint64_t)number[SPEC_WARMUP]};
+                                       .warmup = (uint64_t)number[SPEC_WARMUP]};
 }

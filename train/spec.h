@@ -16,7 +16,7 @@
 enum spec_model { SPEC_MLP, SPEC_LM, SPEC_GPT, SPEC_MODELS };
 
 enum spec_number {
-#define NUMBER(ID, name, kind, models, least, most, mlp, lm, gpt, doc)     \
+#define NUMBER(ID, name, kind, models, least, most, mlp, lm, gpt, doc)         \
     SPEC_##ID,
 #include "train/numbers.def"
 #undef NUMBER

@@ -38,8 +38,8 @@ static void carve_layer(const struct transformer *t, struct carver *carver,
     layer->statistics = carve(carver, rows * 2);
     layer->normed = carve(carver, rows * width);
     layer->qkv = carve(carver, rows * 3 * width);
-    layer->p = carve(carver,
-                     rows * shape->heads * attention_stride(shape->context));
+    layer->p =
+        carve(carver, rows * shape->heads * attention_stride(shape->context));
     layer->mixed = carve(carver, rows * width);
     layer->middle = carve(carver, rows * width);
     layer->statistics2 = carve(carver, rows * 2);
@@ -256,8 +256,7 @@ static void undo_norm(const struct pass *pass, enum transformer_part part,
     struct norm norm = norm_of(pass, part);
 
     norm_backward(&norm, dy,
-                  pass->gradients +
-                      transformer_part_at(&pass->t->shape, part),
+                  pass->gradients + transformer_part_at(&pass->t->shape, part),
                   dx);
 }
 

@@ -17,14 +17,14 @@
 
 /* What a layer has computed, a row for each place. */
 struct transformer_layer {
-    float *input;                  /* x before the layer: rows x width */
-    float *statistics, *normed;    /* of the first norm: x 2, x width */
-    float *qkv, *p;                /* of attention.h: x 3 width; p */
-    float *mixed;                  /* what attention gives: x width */
-    float *middle;                 /* x behind attention: x width */
-    float *statistics2, *normed2;  /* of the second norm */
-    float *raised;                 /* x 4 width; then GELU's derivative */
-    float *bent;                   /* GELU of it: x 4 width */
+    float *input;                 /* x before the layer: rows x width */
+    float *statistics, *normed;   /* of the first norm: x 2, x width */
+    float *qkv, *p;               /* of attention.h: x 3 width; p */
+    float *mixed;                 /* what attention gives: x width */
+    float *middle;                /* x behind attention: x width */
+    float *statistics2, *normed2; /* of the second norm */
+    float *raised;                /* x 4 width; then GELU's derivative */
+    float *bent;                  /* GELU of it: x 4 width */
 };
 
 struct transformer {
@@ -52,13 +52,12 @@ void transformer_free(struct transformer *transformer);
 unsigned char *transformer_inputs(struct transformer *transformer);
 /* Computes the logits of what follows each byte, sequences x length x 256, and
  * returns them. `length` is at most shape.context. */
-float *transformer_forward(struct transformer *transformer,
-                           const float *values, size_t sequences,
-                           size_t length);
+float *transformer_forward(struct transformer *transformer, const float *values,
+                           size_t sequences, size_t length);
 /* Takes the loss's derivative by the logits from where transformer_forward
  * left the logits, and overwrites `gradients` (laid out as `values`). What was
  * computed is used up. */
-void transformer_backward(struct transformer *transformer,
-                          const float *values, float *gradients);
+void transformer_backward(struct transformer *transformer, const float *values,
+                          float *gradients);
 
 #endif

@@ -40,8 +40,7 @@ size_t transformer_places_at(const struct transformer_shape *shape)
     return TRANSFORMER_BYTES * shape->width;
 }
 
-size_t transformer_layer_at(const struct transformer_shape *shape,
-                            size_t layer)
+size_t transformer_layer_at(const struct transformer_shape *shape, size_t layer)
 {
     return transformer_places_at(shape) + shape->context * shape->width +
            layer * transformer_part_at(shape, TRANSFORMER_PARTS);
@@ -89,8 +88,8 @@ static void randomize_layer(const struct transformer_shape *shape,
     }
 }
 
-void transformer_randomize(const struct transformer_shape *shape,
-                           float *values, struct prng *prng)
+void transformer_randomize(const struct transformer_shape *shape, float *values,
+                           struct prng *prng)
 {
     float *norm = values + transformer_norm_at(shape);
 

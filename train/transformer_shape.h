@@ -13,8 +13,8 @@
 enum { TRANSFORMER_BYTES = 256, TRANSFORMER_LAYERS_MAX = 64 };
 
 struct transformer_shape {
-    size_t layers;  /* at most TRANSFORMER_LAYERS_MAX */
-    size_t width;   /* a multiple of heads */
+    size_t layers; /* at most TRANSFORMER_LAYERS_MAX */
+    size_t width;  /* a multiple of heads */
     size_t heads;
     size_t context; /* bytes */
 };
@@ -50,7 +50,7 @@ size_t transformer_norm_at(const struct transformer_shape *shape);
 
 /* As GPT-2 begins: matrices normal with deviation 0.02, those that add to x
  * (project, lower) with 0.02 / sqrt(2 layers); norms are one, biases zero. */
-void transformer_randomize(const struct transformer_shape *shape,
-                           float *values, struct prng *prng);
+void transformer_randomize(const struct transformer_shape *shape, float *values,
+                           struct prng *prng);
 
 #endif

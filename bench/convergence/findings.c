@@ -80,7 +80,7 @@ static const char *trouble_of(const struct series *series)
 }
 
 static enum holding standing_of(const struct claim *claim,
-                                 const struct finding *finding)
+                                const struct finding *finding)
 {
     double room = claim->relation == AT_MOST ? claim->target - finding->value
                                              : finding->value - claim->target;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "bench/convergence/outcome.h"
-#include "sim/world.h"
 #include "sim/study/pupil.h"
+#include "sim/world.h"
 
 #define ATTACK_FACTOR 10.0F
 #define GIANT_FACTOR 1e6F
@@ -29,9 +29,9 @@ struct seat {
     struct pupil *pupil;
     float *start;
     bool replaced; /* just now */
-    float *base; /* ATTACK: x when a result was last applied */
-    float *sent; /* OVERWRITE: x when it was offered */
-    float *last; /* OVERWRITE: x after the last iteration */
+    float *base;   /* ATTACK: x when a result was last applied */
+    float *sent;   /* OVERWRITE: x when it was offered */
+    float *last;   /* OVERWRITE: x after the last iteration */
     char name[16];
 };
 
@@ -110,8 +110,7 @@ static void on_offered(struct seat *seat, const struct trainer_look *look)
     if (overwrites(seat))
         keep(seat->sent, look);
     for (size_t i = 0; is_last(seat, ATTACK | GIANT) && i < look->elements; i++)
-        look->x[i] =
-            seat->base[i] - factor * (look->x[i] - seat->base[i]);
+        look->x[i] = seat->base[i] - factor * (look->x[i] - seat->base[i]);
     if (is_last(seat, SPOILED))
         look->x[look->elements / 2] = NAN;
 }

@@ -47,10 +47,10 @@ struct post {
     unsigned port;       /* and the one behind it */
     unsigned node, nodes;
     size_t elements;
-    int scores;          /* whether nodes say how well they do: a hub that is
-                            told keeps the best centre, which takes memory */
-    int orders;         /* where a node reads orders and writes answers */
-    char *const *extra; /* more options of a hub, NULL at the end */
+    int scores;             /* whether nodes say how well they do: a hub that is
+                               told keeps the best centre, which takes memory */
+    int orders;             /* where a node reads orders and writes answers */
+    char *const *extra;     /* more options of a hub, NULL at the end */
     struct star_keys *keys; /* NULL: nothing is encrypted */
 };
 

@@ -183,8 +183,7 @@ static bool read_one(struct end *end, zmq_msg_t *frame)
     if (zmq_msg_recv(frame, end->socket, ZMQ_DONTWAIT) < 0)
         return false;
     more = zmq_msg_more(frame);
-    if (msg_decode(zmq_msg_data(frame), zmq_msg_size(frame), &msg) !=
-        STATUS_OK)
+    if (msg_decode(zmq_msg_data(frame), zmq_msg_size(frame), &msg) != STATUS_OK)
         abort();
     while (more && zmq_msg_recv(frame, end->socket, 0) >= 0) {
         bytes += zmq_msg_size(frame);
@@ -243,8 +242,8 @@ static bool use_keys(void *socket, const struct net_keys *keys)
                           KEY_BYTES) == 0 &&
            zmq_setsockopt(socket, ZMQ_CURVE_PUBLICKEY, keys->own.shown.bytes,
                           KEY_BYTES) == 0 &&
-           zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY,
-                          keys->own.secret.bytes, KEY_BYTES) == 0;
+           zmq_setsockopt(socket, ZMQ_CURVE_SECRETKEY, keys->own.secret.bytes,
+                          KEY_BYTES) == 0;
 }
 
 static void end_open(struct node *node, struct end *end, unsigned port)
@@ -261,8 +260,7 @@ static void end_open(struct node *node, struct end *end, unsigned port)
     (void)snprintf(address, sizeof address, "tcp://127.0.0.1:%u", port);
     if (!end->socket ||
         zmq_setsockopt(end->socket, ZMQ_LINGER, &zero, sizeof zero) != 0 ||
-        (crowd->keys &&
-         !use_keys(end->socket, &crowd->keys[node->number])) ||
+        (crowd->keys && !use_keys(end->socket, &crowd->keys[node->number])) ||
         zmq_connect(end->socket, address) != 0 ||
         zmq_getsockopt(end->socket, ZMQ_FD, &fd, &size) != 0)
         abort();

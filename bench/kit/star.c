@@ -58,10 +58,9 @@ void star_hub(const struct post *post)
 {
     char program[PATH], address[ADDRESS], nodes[16], folder[PATH], said[PATH];
     char *options[OPTIONS] = {
-        program,  "--listen",    address,      "--nodes", nodes,
-        "--save", "24h",         "--init",     "hub",     "--wait",
-        "60s",    "--directory", folder,       "--codec-up", "raw",
-        "--codec-down", "raw"};
+        program, "--listen",   address, "--nodes",      nodes, "--save",
+        "24h",   "--init",     "hub",   "--wait",       "60s", "--directory",
+        folder,  "--codec-up", "raw",   "--codec-down", "raw"};
     int count = 17, file;
 
     find_hub(program);
@@ -171,8 +170,8 @@ static void move(struct star_node *node, unsigned parts, unsigned step)
 {
     size_t elements = node->post->elements;
     size_t first = elements / parts * (step % parts);
-    size_t last = step % parts + 1 == parts ? elements
-                                            : first + elements / parts;
+    size_t last =
+        step % parts + 1 == parts ? elements : first + elements / parts;
 
     drift(node->values + first, last - first, 1);
 }

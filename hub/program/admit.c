@@ -39,8 +39,7 @@ static void *work(void *self)
     return NULL;
 }
 
-enum status clerk_open(const char *folder, struct clerk **out,
-                       struct why *why)
+enum status clerk_open(const char *folder, struct clerk **out, struct why *why)
 {
     struct clerk *clerk = calloc(1, sizeof *clerk);
     sigset_t all, before;

@@ -5,9 +5,8 @@
 struct beacon *hub_beacon_open(const struct options *options,
                                const struct hub_keys *keys, uint64_t run)
 {
-    struct beacon_hub self = {.at = options->listen,
-                              .run = run,
-                              .keyed = keys->on};
+    struct beacon_hub self = {
+        .at = options->listen, .run = run, .keyed = keys->on};
     struct beacon *beacon;
     struct why why;
 

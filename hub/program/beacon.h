@@ -2,9 +2,9 @@
 #ifndef HUB_PROGRAM_BEACON_H
 #define HUB_PROGRAM_BEACON_H
 
-#include "net/beacon/beacon.h"
 #include "hub/hub.h"
 #include "hub/program/keys.h"
+#include "net/beacon/beacon.h"
 
 /* Announces the hub of these options, once it listens; NULL if it is not to,
  * or cannot: then it says so. */

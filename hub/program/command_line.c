@@ -28,10 +28,9 @@ static enum status check_given(const struct options *options,
         if (*((const unsigned char *)options + rows[i].given) ==
                 OPTION_ARGUMENT &&
             !is_taken(taken, rows[i].name))
-            return because(why, STATUS_USAGE,
-                           "--%s is for a hub that starts; %s takes %s",
-                           rows[i].name, command,
-                           *bytes ? bytes : "no options");
+            return because(
+                why, STATUS_USAGE, "--%s is for a hub that starts; %s takes %s",
+                rows[i].name, command, *bytes ? bytes : "no options");
     return STATUS_OK;
 }
 

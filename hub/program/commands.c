@@ -39,12 +39,16 @@ static int unknown(const char *word)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         text_add_item(&names, commands[i].name);
     if (is_order(word))
-        (void)because(&why, status, "%s is asked of a hub that runs: say "
-                      "starswitch-hub ctl %s", shown, shown);
+        (void)because(&why, status,
+                      "%s is asked of a hub that runs: say "
+                      "starswitch-hub ctl %s",
+                      shown, shown);
     else
-        (void)because(&why, status, "there is no command %s; there are %s; "
+        (void)because(&why, status,
+                      "there is no command %s; there are %s; "
                       "without one a hub starts, by --name value: --help says "
-                      "more", shown, bytes);
+                      "more",
+                      shown, bytes);
     return command_end(status, &why);
 }
 

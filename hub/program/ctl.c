@@ -52,9 +52,9 @@ static void client_leave(struct client *client)
 static void client_write(struct client *client)
 {
     while (client->sent < client->size) {
-        ssize_t count = send(client->fd, client->reply + client->sent,
-                             client->size - client->sent,
-                             MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t count =
+            send(client->fd, client->reply + client->sent,
+                 client->size - client->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (count < 0 && errno == EINTR)
             continue;
@@ -97,8 +97,8 @@ static void refuse(struct client *client, enum status status,
         return;
     text_init(&plain, bytes, sizeof bytes);
     (void)quote_plain(&plain, sentence, sizeof bytes);
-    text_add(&reply, "{\"ok\":false,\"code\":%d,\"text\":",
-             status_exit_code(status));
+    text_add(&reply,
+             "{\"ok\":false,\"code\":%d,\"text\":", status_exit_code(status));
     quote_json(&reply, bytes);
     reply_end(client, &reply);
 }
@@ -132,8 +132,8 @@ static void say_done(struct client *client, const struct msg_answer *answer)
 
     if (!reply_begin(client, &reply))
         return;
-    text_add(&reply, "{\"ok\":true,\"version\":%" PRIu64 ",\"text\":",
-             answer->version);
+    text_add(&reply,
+             "{\"ok\":true,\"version\":%" PRIu64 ",\"text\":", answer->version);
     quote_json(&reply, answer->text);
     reply_end(client, &reply);
 }
@@ -181,16 +181,15 @@ static void take_line(struct ctl *ctl, struct client *client, struct net *net)
 }
 
 /* Reads what is there; takes the line once it is whole. */
-static void client_read(struct ctl *ctl, struct client *client,
-                        struct net *net)
+static void client_read(struct ctl *ctl, struct client *client, struct net *net)
 {
     size_t room = CTL_LINE_BYTES - client->length;
-    ssize_t count = recv(client->fd, client->line + client->length, room,
-                         MSG_DONTWAIT);
+    ssize_t count =
+        recv(client->fd, client->line + client->length, room, MSG_DONTWAIT);
     char *end;
 
-    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK ||
-                      errno == EINTR))
+    if (count < 0 &&
+        (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return;
     if (count <= 0) {
         client_leave(client);

@@ -27,8 +27,7 @@ struct ctl;
 /* Does at once what RELOAD asks; what it returns is the order's answer. */
 typedef enum status ctl_reload(void *owner, struct why *why);
 /* What STATUS is answered: lines for people, and a line of JSON, an object. */
-typedef void ctl_describe(void *owner, struct text *people,
-                          struct text *json);
+typedef void ctl_describe(void *owner, struct text *people, struct text *json);
 
 /* Listens; a socket that a hub left behind is replaced, so the caller holds
  * the folder's lock. CONFIG: the name of the folder is too long; IO. The owner

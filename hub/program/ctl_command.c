@@ -126,10 +126,13 @@ static enum status reach(const char *directory, int *out, bool *runs,
     if (!*runs)
         status = because(why, STATUS_UNAVAILABLE,
                          "no hub is running in %s: name the folder of one "
-                         "with --directory", directory);
+                         "with --directory",
+                         directory);
     else
-        status = because(why, STATUS_UNAVAILABLE, "cannot reach the hub in "
-                         "%s: %s", directory, strerror(errno));
+        status = because(why, STATUS_UNAVAILABLE,
+                         "cannot reach the hub in "
+                         "%s: %s",
+                         directory, strerror(errno));
     (void)close(fd);
     return status;
 }

@@ -27,8 +27,8 @@ static void start_clocks(struct display *display)
 }
 
 /* The words above the table. */
-static void write_head(struct display *display,
-                       const struct hub_config *config, const char *summary)
+static void write_head(struct display *display, const struct hub_config *config,
+                       const char *summary)
 {
     const struct options *options = display->options;
     struct text goal, words;
@@ -74,8 +74,8 @@ static enum status open_record(struct display *display, struct why *why)
 
     if (!options->record[0])
         return STATUS_OK;
-    status = record_open(options->record, "hub", complaint, &display->record,
-                         why);
+    status =
+        record_open(options->record, "hub", complaint, &display->record, why);
     if (status == STATUS_OK)
         record_set(display->record, options, PROGRAM_HUB);
     return status;
@@ -83,8 +83,7 @@ static enum status open_record(struct display *display, struct why *why)
 
 static enum status open_journal(struct display *display,
                                 const struct hub_config *config,
-                                const struct hub_saved *saved,
-                                struct why *why)
+                                const struct hub_saved *saved, struct why *why)
 {
     static char settings[OPTIONS_PAGE_BYTES];
     const struct options *options = display->options;
@@ -100,8 +99,7 @@ static enum status open_journal(struct display *display,
                         why);
 }
 
-enum status display_open(struct display *display,
-                         const struct options *options,
+enum status display_open(struct display *display, const struct options *options,
                          const struct hub_config *config,
                          const struct hub_saved *saved, const char *summary,
                          struct why *why)
@@ -129,8 +127,7 @@ enum status display_open(struct display *display,
     return status;
 }
 
-void display_note(struct display *display, nanos now,
-                  const struct note *note)
+void display_note(struct display *display, nanos now, const struct note *note)
 {
     course_note(display->course, now - display->begun, note);
     log_note(&display->logger, wall_of(display, now), note);
@@ -193,8 +190,7 @@ static void say_name(const char *what, const char *path)
 /* The line that goes on with the run, as it was typed and where; what has ended
  * the run would end it again, and files of this part be replaced. A goal that
  * is not reached is still one. */
-static void say_next(const struct options *options,
-                     const struct hub_view *view)
+static void say_next(const struct options *options, const struct hub_view *view)
 {
     char bytes[2048 + 4 * FILE_PATH_BYTES], folder[FILE_PATH_BYTES];
     struct options next = *options;
@@ -205,8 +201,7 @@ static void say_next(const struct options *options,
             OPTION_DEFAULT;
     if (!view->stopping && view->reached)
         next.given.goal = OPTION_DEFAULT;
-    next.given.report = next.given.record = next.given.journal =
-        OPTION_DEFAULT;
+    next.given.report = next.given.record = next.given.journal = OPTION_DEFAULT;
     next.given.directory = OPTION_ARGUMENT;
     text_init(&line, bytes, sizeof bytes);
     if (getcwd(folder, sizeof folder)) {
@@ -222,8 +217,8 @@ static void say_next(const struct options *options,
 static void say_where(const struct options *options, bool reported,
                       const struct hub_view *view)
 {
-    bool model = say_file("model", options->directory,
-                          "current/centre.safetensors");
+    bool model =
+        say_file("model", options->directory, "current/centre.safetensors");
 
     (void)say_file("best", options->directory, "best.safetensors");
     say_name("report", reported ? options->report : "");
@@ -249,8 +244,8 @@ enum status display_end(struct display *display, nanos now,
         .wall = table.wall,
         .goal = display->options->goal,
         .settings = settings,
-        .setting_count = report_settings(display->options, PROGRAM_HUB,
-                                         page, settings),
+        .setting_count =
+            report_settings(display->options, PROGRAM_HUB, page, settings),
     };
     struct text text;
 

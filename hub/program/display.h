@@ -6,10 +6,10 @@
 
 #include "core/options.h"
 #include "hub/hub.h"
-#include "report/course.h"
 #include "record/journal.h"
-#include "report/log.h"
 #include "record/record.h"
+#include "report/course.h"
+#include "report/log.h"
 #include "report/screen.h"
 
 struct display {
@@ -26,13 +26,11 @@ struct display {
 
 /* The configuration is what the hub was made with, `saved` what it was restored
  * from, or NULL. `summary` says what model is scored, or is NULL. */
-enum status display_open(struct display *display,
-                         const struct options *options,
+enum status display_open(struct display *display, const struct options *options,
                          const struct hub_config *config,
                          const struct hub_saved *saved, const char *summary,
                          struct why *why) MUST_CHECK;
-void display_note(struct display *display, nanos now,
-                  const struct note *note);
+void display_note(struct display *display, nanos now, const struct note *note);
 void display_watch(struct display *display, const struct event *event,
                    const struct effects *effects);
 void display_view(struct display *display, nanos now,

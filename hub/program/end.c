@@ -11,8 +11,8 @@ static enum status unsaved(const char *directory, const struct hub_view *view,
     uint64_t number = generation_current(directory);
     struct inventory held = {0};
     struct why words = {"no centre"};
-    bool holds = number && generation_open(directory, number, &held, NULL) ==
-                               STATUS_OK;
+    bool holds =
+        number && generation_open(directory, number, &held, NULL) == STATUS_OK;
     bool best = holds && held.version == view->version;
 
     if (holds)
@@ -20,7 +20,8 @@ static enum status unsaved(const char *directory, const struct hub_view *view,
     inventory_free(&held);
     return because(why, STATUS_IO,
                    "the %s centre, version %" PRIu64 ", could not be saved: "
-                   "%.80s holds %s; %s", best ? "best" : "last",
+                   "%.80s holds %s; %s",
+                   best ? "best" : "last",
                    best ? view->best_version : view->version, directory,
                    words.text, view->unsaved);
 }
@@ -48,6 +49,7 @@ enum status end_of_run(const struct options *options,
     if (options->goal.kind != GOAL_NONE && !view->reached && !view->stopping)
         return because(why, STATUS_SHORT,
                        "the goal is not reached: %.100s; to go on, start the "
-                       "hub again by the line above", view->reason);
+                       "hub again by the line above",
+                       view->reason);
     return STATUS_OK;
 }

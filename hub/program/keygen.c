@@ -22,8 +22,8 @@ struct request {
 static enum status read_request(int count, char **words, int least, int most,
                                 struct request *out, struct why *why)
 {
-    static const char *const taken[] = {"directory", "keys", "listen",
-                                        "once", "for", "most", "rotate", NULL};
+    static const char *const taken[] = {"directory", "keys", "listen", "once",
+                                        "for",       "most", "rotate", NULL};
     int plain;
     enum status status =
         command_read(count, words, taken, &out->options, &plain, why);
@@ -31,8 +31,8 @@ static enum status read_request(int count, char **words, int least, int most,
     if (status != STATUS_OK || out->options.help)
         return status;
     if (plain - 1 < least || plain - 1 > most)
-        return because(why, STATUS_USAGE,
-                       "%s: say %s; --help says more", words[0],
+        return because(why, STATUS_USAGE, "%s: say %s; --help says more",
+                       words[0],
                        most == 1   ? "at most the hub's directory"
                        : most == 2 ? "the hub's directory and the node's name"
                                    : "the hub's directory, the node's name "
@@ -57,8 +57,10 @@ static enum status pass_on(const struct request *request, const char *done,
         status = ctl_tell(request->directory,
                           command_words[COMMAND_RELOAD].text, &runs, &reason);
     if (status != STATUS_OK)
-        return because(why, status, "%s, but a hub that runs keeps its old "
-                       "list: %.220s", done, reason.text);
+        return because(why, status,
+                       "%s, but a hub that runs keeps its old "
+                       "list: %.220s",
+                       done, reason.text);
     (void)printf("%s; %s\n", done,
                  runs ? "the hub that runs there has read it"
                       : "it counts once a hub starts there; one that runs "
@@ -111,16 +113,20 @@ static void print_key(const struct request *request, const struct ring *ring)
     hub_keys_terms(ring, place, &text);
     text_init(&text, line, sizeof line);
     hub_keys_line(&request->options, lan.host, listen->port, &text);
-    (void)fprintf(stderr, "the key for nodes is %s/invitation; %s.\n"
-                  "%s\n  %s\n", request->folder, terms,
+    (void)fprintf(stderr,
+                  "the key for nodes is %s/invitation; %s.\n"
+                  "%s\n  %s\n",
+                  request->folder, terms,
                   hub_keys_where(endpoint_is_loopback(listen) &&
-                                 request->options.given.listen), line);
+                                 request->options.given.listen),
+                  line);
     if (!request->options.given.listen)
-        (void)fprintf(stderr, "If the hub is started with --listen, give "
+        (void)fprintf(stderr,
+                      "If the hub is started with --listen, give "
                       "keygen the same --listen: its address is then in that "
                       "line.\n");
     (void)fprintf(stderr, "The key itself, for --key-file - or a file of mode "
-                  "0600:\n");
+                          "0600:\n");
     invitation_print(&invitation, word);
     (void)printf("%s\n", word);
     explicit_bzero(word, sizeof word);
@@ -157,8 +163,10 @@ int command_keygen(int count, char **words)
     if (status == STATUS_OK)
         status = ring_make(request.folder, &made, &why);
     if (made)
-        (void)fprintf(stderr, "made new keys in %s: a hub takes them when it "
-                      "starts\n", request.folder);
+        (void)fprintf(stderr,
+                      "made new keys in %s: a hub takes them when it "
+                      "starts\n",
+                      request.folder);
     if (status == STATUS_OK)
         status = ring_open(request.folder, &ring, &why);
     if (status == STATUS_OK &&
@@ -217,12 +225,14 @@ int command_revoke(int count, char **words)
         status = pass_on(&request, done, &why);
     if (status == STATUS_OK && request.options.rotate)
         (void)printf("%s/invitation is a new key for nodes; the old one lets "
-                     "in nobody any more\n", request.folder);
+                     "in nobody any more\n",
+                     request.folder);
     else if (status == STATUS_OK) {
         print_place(&request, place);
         (void)printf("whoever has the key for nodes may enrol again under a "
                      "new key: starswitch-hub keygen %s --rotate makes "
-                     "another one\n", place);
+                     "another one\n",
+                     place);
     }
     return command_end(status, &why);
 }

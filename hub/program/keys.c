@@ -21,8 +21,10 @@ enum status hub_keys_folder(const struct options *options,
 
     if (length < FILE_PATH_BYTES)
         return STATUS_OK;
-    return because(why, STATUS_CONFIG, "--directory %.60s...: the name is too "
-                   "long", directory);
+    return because(why, STATUS_CONFIG,
+                   "--directory %.60s...: the name is too "
+                   "long",
+                   directory);
 }
 
 enum status hub_keys_seal(const struct hub_keys *keys, const char *directory,
@@ -106,8 +108,7 @@ enum status hub_keys_open(struct hub_keys *keys, const struct options *options,
         if (status == STATUS_OK)
             status = ring_reload(&keys->ring, why);
     }
-    return status == STATUS_OK ? clerk_open(folder, &keys->clerk, why)
-                               : status;
+    return status == STATUS_OK ? clerk_open(folder, &keys->clerk, why) : status;
 }
 
 void hub_keys_close(struct hub_keys *keys)
@@ -171,8 +172,10 @@ void hub_keys_terms(const struct ring *ring, const char *keygen,
     struct tm parts;
 
     if (!ring->enrols || !ring_line_serves(ring)) {
-        text_add(out, "it lets in nobody any more: starswitch-hub keygen %s "
-                 "makes another one", keygen);
+        text_add(out,
+                 "it lets in nobody any more: starswitch-hub keygen %s "
+                 "makes another one",
+                 keygen);
         return;
     }
     if (ring->until && gmtime_r(&until, &parts))
@@ -208,12 +211,12 @@ static void say_lines(const struct hub_keys *keys,
         hub_keys_line(options, lans[i].host, listen->port, &line);
         if (everywhere)
             (void)fprintf(stderr, "  on %s:  %s\n", lans[i].device, bytes);
-        else if (keys->lan.host[0] &&
-                 strcmp(lans[i].host, listen->host) != 0)
-            (void)fprintf(stderr, "This PC is also %s on %s: for PCs there "
+        else if (keys->lan.host[0] && strcmp(lans[i].host, listen->host) != 0)
+            (void)fprintf(stderr,
+                          "This PC is also %s on %s: for PCs there "
                           "say --listen %s beside --lan, for all networks "
-                          "--listen 0.0.0.0\n", lans[i].host, lans[i].device,
-                          lans[i].host);
+                          "--listen 0.0.0.0\n",
+                          lans[i].host, lans[i].device, lans[i].host);
     }
 }
 
@@ -227,9 +230,10 @@ static void say_key(const struct hub_keys *keys, const struct options *options)
     hub_keys_place(options, options->directory, &place);
     text_init(&terms, bytes, sizeof bytes);
     hub_keys_terms(&keys->ring, command, &terms);
-    (void)fprintf(stderr, "The key for nodes is %s/invitation (starswitch-hub "
-                  "keygen %s prints it); %s.\n", keys->ring.folder, command,
-                  bytes);
+    (void)fprintf(stderr,
+                  "The key for nodes is %s/invitation (starswitch-hub "
+                  "keygen %s prints it); %s.\n",
+                  keys->ring.folder, command, bytes);
 }
 
 void hub_keys_say(const struct hub_keys *keys, const struct options *options)
@@ -240,8 +244,8 @@ void hub_keys_say(const struct hub_keys *keys, const struct options *options)
     if (!keys->on && local)
         return;
     (void)fprintf(stderr, "listening tcp://%s:%u%s%s%s, %s\n", listen->host,
-                  listen->port, keys->lan.host[0] ? " (" : "",
-                  keys->lan.device, keys->lan.host[0] ? ")" : "",
+                  listen->port, keys->lan.host[0] ? " (" : "", keys->lan.device,
+                  keys->lan.host[0] ? ")" : "",
                   keys->on ? "encrypted: nodes need a key"
                            : "NOT encrypted, and whoever reaches it may join");
     if (!keys->on)
@@ -249,7 +253,7 @@ void hub_keys_say(const struct hub_keys *keys, const struct options *options)
     say_key(keys, options);
     if (local)
         (void)fprintf(stderr, "Only this PC reaches this hub: --lan, or "
-                      "--listen ADDRESS, lets others in.\n");
+                              "--listen ADDRESS, lets others in.\n");
     (void)fprintf(stderr, "%s\n", hub_keys_where(local));
     say_lines(keys, options);
 }
@@ -368,9 +372,8 @@ void hub_keys_tick(struct hub_keys *keys, struct net *net)
     if (!keys->on)
         return;
     while (clerk_take(keys->clerk, &task)) {
-        enum status status =
-            ring_written(&keys->ring, &task.entry, task.status == STATUS_OK,
-                         &task.why);
+        enum status status = ring_written(&keys->ring, &task.entry,
+                                          task.status == STATUS_OK, &task.why);
 
         if (task.status == STATUS_OK)
             task.status = status;

@@ -71,7 +71,8 @@ enum status lan_find(struct lan *out, struct why *why)
                        "listens to nodes on this machine");
     return because(why, STATUS_CONFIG,
                    "this machine has several addresses, %s: choose one with "
-                   "--listen, beside --lan", bytes);
+                   "--listen, beside --lan",
+                   bytes);
 }
 
 unsigned lan_list(struct lan out[LAN_MOST])

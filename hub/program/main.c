@@ -64,8 +64,7 @@ static void settle_rest(struct server *server, struct hub_config *config)
             config->run = (uint64_t)net_now();
 }
 
-static enum status check_options(const struct options *options,
-                                 struct why *why)
+static enum status check_options(const struct options *options, struct why *why)
 {
     struct sockaddr_un control;
 
@@ -250,8 +249,7 @@ static enum status open_net(struct server *server, struct why *why)
                               .tick = on_tick,
                               .signal = on_signal};
     struct net_config config = {.port = options->listen.port,
-                                .chunk_bytes =
-                                    hub_longest_payload(server->hub),
+                                .chunk_bytes = hub_longest_payload(server->hub),
                                 .workers = 1};
     enum status status = cores_read(options->cores, &config.cores, why);
 
@@ -282,10 +280,10 @@ static enum status open_display(struct server *server,
 {
     const struct trainer *trainer = server->scorer.trainer;
     const struct centre_loaded *loaded = server->loaded;
-    enum status status = display_open(
-        &server->display, &server->options, config,
-        loaded ? &loaded->saved : NULL,
-        trainer ? trainer->model.summary : NULL, why);
+    enum status status =
+        display_open(&server->display, &server->options, config,
+                     loaded ? &loaded->saved : NULL,
+                     trainer ? trainer->model.summary : NULL, why);
 
     centre_loaded_destroy(&server->loaded);
     return status;
@@ -305,8 +303,7 @@ static enum status open_all(struct server *server, struct why *why)
     if (status == STATUS_OK)
         status = scorer_open(&server->scorer, &server->options, why);
     if (status == STATUS_OK)
-        status = centre_open(&server->store, server->options.directory,
-                             why);
+        status = centre_open(&server->store, server->options.directory, why);
     if (status == STATUS_OK)
         status = hub_keys_open(&server->keys, &server->options, why);
     if (status != STATUS_OK)
@@ -329,8 +326,8 @@ static enum status open_all(struct server *server, struct why *why)
     if (status == STATUS_OK)
         status = open_net(server, why);
     if (status == STATUS_OK)
-        status = ctl_open(server->options.directory, &reload, &describe,
-                          server, &server->ctl, why);
+        status = ctl_open(server->options.directory, &reload, &describe, server,
+                          &server->ctl, why);
     return status;
 }
 
@@ -365,8 +362,7 @@ int main(int argc, char **argv)
         names_print();
     if (status == STATUS_OK && server.options.version)
         (void)printf("starswitch-hub %s\n", STAR_VERSION);
-    if (status == STATUS_OK &&
-        (server.options.version || server.options.help))
+    if (status == STATUS_OK && (server.options.version || server.options.help))
         return 0;
     if (status == STATUS_OK && server.options.supervise)
         watch_over();

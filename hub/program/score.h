@@ -11,8 +11,8 @@
 struct scorer {
     struct trainer *trainer;
     struct schema *schema; /* of its model */
-    float *values; /* the chunks, side by side */
-    pthread_mutex_t lock; /* of both: rules that judge score, too */
+    float *values;         /* the chunks, side by side */
+    pthread_mutex_t lock;  /* of both: rules that judge score, too */
 };
 
 /* CONFIG: something was asked for that a hub without --model and --data cannot

@@ -29,8 +29,8 @@ static uint64_t resident_bytes(void)
 static void write_state(struct display *display, const struct table *table,
                         const struct table_process *process)
 {
-    size_t size = TABLE_REST_BYTES +
-                  (size_t)table->view->count * TABLE_NODE_BYTES;
+    size_t size =
+        TABLE_REST_BYTES + (size_t)table->view->count * TABLE_NODE_BYTES;
     char path[FILE_PATH_BYTES], *bytes = malloc(size);
     struct why why = {"no memory to write the state"};
     enum status status = STATUS_NO_MEMORY;
@@ -74,12 +74,10 @@ static void look(struct display *display, const struct net *net,
     hub_look(hub, net_now(), &view);
     hub_look_at_uploads(hub, &uploads);
     out->table = display_table(display, net_now(), &view);
-    out->process = (struct table_process){uploads,
-                                          resident_bytes(),
-                                          pool_bytes(pool),
-                                          display->logger.notes,
-                                          out->refusals,
-                                          REFUSAL_COUNT};
+    out->process =
+        (struct table_process){uploads,          resident_bytes(),
+                               pool_bytes(pool), display->logger.notes,
+                               out->refusals,    REFUSAL_COUNT};
     count_refusals(net, out->refusals);
 }
 

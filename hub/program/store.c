@@ -13,8 +13,8 @@
 static const char *const no_options[] = {NULL};
 
 /* Reads the words; false: there is no more to do, and *status says why. */
-static bool read_words(int count, char **words, int wanted,
-                       enum status *status, struct why *why)
+static bool read_words(int count, char **words, int wanted, enum status *status,
+                       struct why *why)
 {
     static struct options options;
     int plain = 0;
@@ -28,8 +28,8 @@ static bool read_words(int count, char **words, int wanted,
                                       : "the directory of a hub and the file "
                                         "to be written");
     if (*status == STATUS_OK && strlen(words[1]) > GENERATION_DIRECTORY_BYTES)
-        *status = because(why, STATUS_USAGE,
-                          "the name of the folder is too long");
+        *status =
+            because(why, STATUS_USAGE, "the name of the folder is too long");
     return *status == STATUS_OK;
 }
 
@@ -58,16 +58,15 @@ static bool verify_one(const char *directory, uint64_t number)
 {
     struct inventory manifest = {0};
     struct why why = {""};
-    bool whole = generation_open(directory, number, &manifest, &why) ==
-                 STATUS_OK;
+    bool whole =
+        generation_open(directory, number, &manifest, &why) == STATUS_OK;
 
     if (whole)
-        (void)printf("generation-%" PRIu64 ": run %016" PRIx64 ", version %"
-                     PRIu64 ", epoch %" PRIu64 "\n", number, manifest.run,
-                     manifest.version, manifest.epoch);
+        (void)printf("generation-%" PRIu64 ": run %016" PRIx64
+                     ", version %" PRIu64 ", epoch %" PRIu64 "\n",
+                     number, manifest.run, manifest.version, manifest.epoch);
     else
-        (void)printf("generation-%" PRIu64 ": damaged: %s\n", number,
-                     why.text);
+        (void)printf("generation-%" PRIu64 ": damaged: %s\n", number, why.text);
     for (unsigned i = 0; whole && i < manifest.count; i++) {
         const struct inventory_file *file = &manifest.files[i];
         enum status status = generation_check(directory, number, file, &why);
@@ -113,8 +112,9 @@ static enum status verify(const char *directory, struct why *why)
     return because(why, STATUS_MALFORMED,
                    "%u of %u generations in %.150s are damaged%s", damaged,
                    all.count, directory,
-                   current ? "" : ", and the link current, which a hub mends "
-                                  "when it is started");
+                   current ? ""
+                           : ", and the link current, which a hub mends "
+                             "when it is started");
 }
 
 int command_verify(int count, char **words)
@@ -187,8 +187,9 @@ static enum status export_newest(const char *directory, bool best,
         status = export_from(directory, all.numbers[i], best, to, why);
         if (status != STATUS_MALFORMED)
             return status;
-        (void)fprintf(stderr, "starswitch-hub: generation-%" PRIu64
-                      " is damaged: %s\n", all.numbers[i], why->text);
+        (void)fprintf(stderr,
+                      "starswitch-hub: generation-%" PRIu64 " is damaged: %s\n",
+                      all.numbers[i], why->text);
     }
     return status;
 }

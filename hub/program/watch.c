@@ -26,8 +26,8 @@ static const int passed_on[] = {SIGTERM, SIGINT,  SIGQUIT,
  * system does that is short of memory. */
 static bool is_crash(int status)
 {
-    static const int crashes[] = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE,
-                                  SIGSYS,  SIGTRAP, SIGKILL};
+    static const int crashes[] = {SIGABRT, SIGSEGV, SIGBUS,  SIGILL,
+                                  SIGFPE,  SIGSYS,  SIGTRAP, SIGKILL};
 
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         if (WIFSIGNALED(status) && WTERMSIG(status) == crashes[i])
@@ -101,8 +101,10 @@ void watch_over(void)
             return;
         }
         if (child < 0) {
-            (void)fprintf(stderr, "starswitch-hub: cannot watch itself (%s); "
-                          "it runs without --supervise\n", strerror(errno));
+            (void)fprintf(stderr,
+                          "starswitch-hub: cannot watch itself (%s); "
+                          "it runs without --supervise\n",
+                          strerror(errno));
             (void)sigprocmask(SIG_SETMASK, &before, NULL);
             return;
         }
@@ -111,12 +113,12 @@ void watch_over(void)
             end_as(status);
         if (net_now() - begun > HEALTHY)
             pause = FIRST_PAUSE;
-        (void)fprintf(stderr, "starswitch-hub: crashed (%s); it starts again "
+        (void)fprintf(stderr,
+                      "starswitch-hub: crashed (%s); it starts again "
                       "from what was saved; %s\n",
                       strsignal(WTERMSIG(status)),
-                      WTERMSIG(status) == SIGKILL
-                          ? "was this PC out of memory?"
-                          : "please report this");
+                      WTERMSIG(status) == SIGKILL ? "was this PC out of memory?"
+                                                  : "please report this");
         rest(pause);
         pause = 2 * pause < LONGEST_PAUSE ? 2 * pause : LONGEST_PAUSE;
     }

@@ -58,8 +58,7 @@ bool beacon_read(const uint8_t *bytes, size_t size, struct beacon_hub *out)
     out->at.port = le16toh(port);
     out->keyed = keyed;
     out->run = le64toh(run);
-    memcpy(out->fingerprint, bytes + AT_FINGERPRINT,
-           BEACON_FINGERPRINT_BYTES);
+    memcpy(out->fingerprint, bytes + AT_FINGERPRINT, BEACON_FINGERPRINT_BYTES);
     return true;
 }
 

@@ -96,14 +96,12 @@ static size_t write_initiate(struct zmtp *zmtp, unsigned char *out)
 {
     const struct zmtp_keys *keys = zmtp->plan.keys;
     unsigned char vouch[VOUCH_INSIDE];
-    struct nonce nonce =
-        long_nonce("VOUCH---", zmtp->random + RANDOM_NONCE);
+    struct nonce nonce = long_nonce("VOUCH---", zmtp->random + RANDOM_NONCE);
 
     memcpy(vouch, zmtp->transient_shown, KEY);
     memcpy(vouch + KEY, keys->server, KEY);
     memcpy(out, keys->shown, KEY);
-    memcpy(out + VOUCH_NONCE_AT, zmtp->random + RANDOM_NONCE,
-           LONG_NONCE_BYTES);
+    memcpy(out + VOUCH_NONCE_AT, zmtp->random + RANDOM_NONCE, LONG_NONCE_BYTES);
     if (crypto_box_easy(out + VOUCH_AT, vouch, sizeof vouch, nonce.bytes,
                         zmtp->peer_transient, keys->secret) != 0)
         return 0;

@@ -16,8 +16,7 @@ struct nonce nonce_short(const char *name, const unsigned char *number)
     struct nonce nonce;
 
     memcpy(nonce.bytes, name, sizeof nonce.bytes - NONCE_BYTES);
-    memcpy(nonce.bytes + sizeof nonce.bytes - NONCE_BYTES, number,
-           NONCE_BYTES);
+    memcpy(nonce.bytes + sizeof nonce.bytes - NONCE_BYTES, number, NONCE_BYTES);
     return nonce;
 }
 
@@ -73,8 +72,8 @@ void curve_seal(struct zmtp *zmtp, unsigned char flags, const void *bytes,
 
     memcpy(out, "\7MESSAGE", MESSAGE_NAME_BYTES);
     nonce_next(zmtp, out + MESSAGE_NAME_BYTES);
-    nonce = nonce_short(message_nonce(zmtp->plan.server),
-                        out + MESSAGE_NAME_BYTES);
+    nonce =
+        nonce_short(message_nonce(zmtp->plan.server), out + MESSAGE_NAME_BYTES);
     out[SEALED_AT] = flags;
     if (size)
         memcpy(out + ZMTP_SEAL_BYTES, bytes, size);

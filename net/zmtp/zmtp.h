@@ -28,8 +28,8 @@
 
 enum {
     ZMTP_KEY_BYTES = 32,
-    ZMTP_HEADER_BYTES = 2048,  /* largest header */
-    ZMTP_COMMAND_BYTES = 512,  /* largest command, once hands are shaken */
+    ZMTP_HEADER_BYTES = 2048,    /* largest header */
+    ZMTP_COMMAND_BYTES = 512,    /* largest command, once hands are shaken */
     ZMTP_HANDSHAKE_BYTES = 1024, /* largest step of the handshake */
     ZMTP_RANDOM_BYTES = 144,
     ZMTP_HEAD_BYTES = 9, /* before a frame, at most */
@@ -68,10 +68,7 @@ enum zmtp_event {
     ZMTP_FAILED   /* fault says why; what is to go should still go */
 };
 
-enum {
-    ZMTP_SMALL_BYTES = ZMTP_HEADER_BYTES + 64,
-    ZMTP_OUT_BYTES = 1024
-};
+enum { ZMTP_SMALL_BYTES = ZMTP_HEADER_BYTES + 64, ZMTP_OUT_BYTES = 1024 };
 
 struct zmtp {
     struct zmtp_plan plan; /* payload_bytes may be changed between frames */
@@ -91,8 +88,13 @@ struct zmtp {
         ZMTP_AT_ROOM,
         ZMTP_AT_END
     } at;
-    enum { ZMTP_EXPECTS_READY, ZMTP_EXPECTS_HELLO, ZMTP_EXPECTS_WELCOME,
-           ZMTP_EXPECTS_INITIATE, ZMTP_EXPECTS_MESSAGES } expects;
+    enum {
+        ZMTP_EXPECTS_READY,
+        ZMTP_EXPECTS_HELLO,
+        ZMTP_EXPECTS_WELCOME,
+        ZMTP_EXPECTS_INITIATE,
+        ZMTP_EXPECTS_MESSAGES
+    } expects;
     unsigned char *target; /* where the next bytes go */
     size_t have, need;
     unsigned char flags;

@@ -57,8 +57,8 @@ struct star_group {
     struct star_group_options options;
     nanos timeout;
     struct client *client;
-    void *loaded;      /* the model that was given out last */
-    struct span lazy;  /* the model of the last lazy checkpoint */
+    void *loaded;     /* the model that was given out last */
+    struct span lazy; /* the model of the last lazy checkpoint */
 
     /* Behind shell.lock. */
     uint64_t request; /* the newest number; that of the call under way is: */

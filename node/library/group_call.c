@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/library/group.h"
 #include "collectives/work.h"
+#include "node/library/group.h"
 
 _Static_assert((int)STAR_I8 == (int)SCALAR_I8 &&
                    (int)STAR_F64 == (int)SCALAR_F64 &&
@@ -12,17 +12,15 @@ _Static_assert((int)STAR_I8 == (int)SCALAR_I8 &&
                    (int)STAR_BITOR == (int)REDUCTION_BITOR,
                "the public numbers are those on the wire");
 
-static enum star_group_status call(struct star_group *group,
-                                   struct msg_ask *ask,
-                                   const struct cargo *cargo)
+static enum star_group_status
+call(struct star_group *group, struct msg_ask *ask, const struct cargo *cargo)
 {
     ask->ask = ASK_COLLECTIVE;
     return group_ask(group, ask, cargo);
 }
 
 /* What cannot be asked at all. */
-static enum star_group_status refuse(struct star_group *group,
-                                     const char *text)
+static enum star_group_status refuse(struct star_group *group, const char *text)
 {
     (void)pthread_mutex_lock(&group->shell.lock);
     (void)snprintf(group->told.text, sizeof group->told.text, "%.119s", text);
@@ -84,9 +82,8 @@ enum star_group_status star_group_broadcast(struct star_group *group,
                                             void *data, size_t bytes,
                                             unsigned root)
 {
-    struct msg_ask ask = {.collective = COLLECTIVE_BROADCAST,
-                          .root = root,
-                          .bytes = bytes};
+    struct msg_ask ask = {
+        .collective = COLLECTIVE_BROADCAST, .root = root, .bytes = bytes};
     struct span span = {data, bytes};
     struct cargo cargo = {&span, 1, &span, 1, NULL, NULL};
 
@@ -108,9 +105,10 @@ enum star_group_status star_group_stop(struct star_group *group)
 }
 
 // NOLINTNEXTLINE(readability-function-size): the arguments are Rabit's
-enum star_group_status star_group_allreduce(
-    struct star_group *group, void *data, size_t count, enum star_dtype dtype,
-    enum star_op op, void (*prepare)(void *argument), void *argument)
+enum star_group_status
+star_group_allreduce(struct star_group *group, void *data, size_t count,
+                     enum star_dtype dtype, enum star_op op,
+                     void (*prepare)(void *argument), void *argument)
 {
     struct msg_ask ask = {.collective = COLLECTIVE_ALLREDUCE};
     struct span span = {data, 0};
@@ -188,8 +186,8 @@ enum star_group_status star_group_allreduce_custom(
 
 /* ---- checkpoints ---- */
 
-int64_t star_group_load_checkpoint(struct star_group *group,
-                                   const void **model, size_t *bytes)
+int64_t star_group_load_checkpoint(struct star_group *group, const void **model,
+                                   size_t *bytes)
 {
     struct msg_ask ask = {.collective = COLLECTIVE_LOAD};
     struct span span = {NULL, 0};

@@ -216,7 +216,7 @@ static bool finish(struct star_group *group, struct star_request **reference,
     if (!request->done)
         return false;
     *status = request->outcome == ENDING_SUCCESS ? STAR_GROUP_SUCCESS
-                                                  : STAR_GROUP_FAIL;
+                                                 : STAR_GROUP_FAIL;
     if (*status != STAR_GROUP_SUCCESS)
         memcpy(group->told.text, request->text, sizeof request->text);
     while (*link != request)

@@ -25,8 +25,8 @@ enum star_rebuild_status star_group_init(struct star_group *group,
                                          const char *consensus,
                                          const char *library)
 {
-    static const char *const consensuses[] = {"hub", "shared_storage",
-                                              "gossip", NULL};
+    static const char *const consensuses[] = {"hub", "shared_storage", "gossip",
+                                              NULL};
     static const char *const libraries[] = {"hub", "NCCL", "dummy_NCCL",
                                             "pytorch", NULL};
     bool known = is_known(consensus, consensuses);

@@ -27,15 +27,15 @@ struct star_link {
 
     /* Behind shell.lock. */
     struct training training;
-    struct msg_ended ended; /* text empty: not ended */
-    bool stopping;          /* the hub asks for the last offer */
-    bool over;              /* nothing more will come */
+    struct msg_ended ended;     /* text empty: not ended */
+    bool stopping;              /* the hub asks for the last offer */
+    bool over;                  /* nothing more will come */
     struct net_trouble trouble; /* what keeps the link from its hub */
-    struct star_task task;  /* in hand; parts 0: none */
-    bool task_wanted;       /* the machine knows that the hand is empty */
+    struct star_task task;      /* in hand; parts 0: none */
+    bool task_wanted;           /* the machine knows that the hand is empty */
     uint64_t given[STAR_TASKS_MAX]; /* what the program trains on: ids */
     unsigned given_count;
-    uint64_t examined;      /* number of what is to be evaluated */
+    uint64_t examined;       /* number of what is to be evaluated */
     struct blob *to_examine; /* NULL: nothing */
 
     /* Only the training thread's. */
@@ -44,8 +44,8 @@ struct star_link {
     nanos inside, examining; /* time spent in star_step, and evaluating */
 
     _Atomic uint64_t bytes_up, bytes_down; /* the network's thread counts */
-    _Atomic bool gives;   /* what is offered is on its way to the hub, */
-    _Atomic nanos taken;  /* which last said something of it then */
+    _Atomic bool gives;  /* what is offered is on its way to the hub, */
+    _Atomic nanos taken; /* which last said something of it then */
 };
 
 /* step.c */

@@ -19,16 +19,11 @@
 
 /* What a program should exit with after a farewell. */
 static const enum status farewell_status[FAREWELL_COUNT] = {
-    [FAREWELL_DONE] = STATUS_OK,
-    [FAREWELL_LEAVING] = STATUS_OK,
-    [FAREWELL_VERSION] = STATUS_VERSION,
-    [FAREWELL_SCHEMA] = STATUS_CONFIG,
-    [FAREWELL_REPLACED] = STATUS_AGAIN,
-    [FAREWELL_FULL] = STATUS_UNAVAILABLE,
-    [FAREWELL_OFFENCE] = STATUS_BUG,
-    [FAREWELL_STRANGER] = STATUS_BUG,
-    [FAREWELL_KEY] = STATUS_REFUSED,
-    [FAREWELL_SUPERSEDED] = STATUS_AGAIN,
+    [FAREWELL_DONE] = STATUS_OK,         [FAREWELL_LEAVING] = STATUS_OK,
+    [FAREWELL_VERSION] = STATUS_VERSION, [FAREWELL_SCHEMA] = STATUS_CONFIG,
+    [FAREWELL_REPLACED] = STATUS_AGAIN,  [FAREWELL_FULL] = STATUS_UNAVAILABLE,
+    [FAREWELL_OFFENCE] = STATUS_BUG,     [FAREWELL_STRANGER] = STATUS_BUG,
+    [FAREWELL_KEY] = STATUS_REFUSED,     [FAREWELL_SUPERSEDED] = STATUS_AGAIN,
     [FAREWELL_PORT] = STATUS_CONFIG,
 };
 
@@ -296,8 +291,7 @@ static void look(struct star_link *link, struct star_state *state)
     state->inside = (double)link->inside / (double)SECOND;
     state->waited = (double)link->training.waited / (double)SECOND;
     state->status = link->starving ? STAR_NO_MEMORY : STAR_OK;
-    state->exit_code =
-        status_exit_code(farewell_status[link->ended.farewell]);
+    state->exit_code = status_exit_code(farewell_status[link->ended.farewell]);
     memcpy(state->name, link->shell.identity.name, sizeof state->name);
     say(link, state->text, sizeof state->text);
     (void)pthread_mutex_unlock(&link->shell.lock);

@@ -52,8 +52,8 @@ struct shell {
     bool missing; /* memory, on the program's thread, since it was told */
     bool starved; /* what the program has said is lost */
     nanos starved_told;
-    uint64_t waits_seen;     /* for memory, by threads of the library */
-    unsigned first, count;   /* of the events, which are a ring */
+    uint64_t waits_seen;   /* for memory, by threads of the library */
+    unsigned first, count; /* of the events, which are a ring */
     uint64_t lost;
     struct star_event events[SHELL_EVENTS];
 };

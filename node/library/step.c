@@ -45,12 +45,12 @@ static void change(void *self, double keep, double scale, const float *values,
 
 struct training_owner link_owner(struct star_link *link)
 {
-    return (struct training_owner){
-        .self = link,
-        .post = post,
-        .optimize = optimize,
-        .told = hear,
-        .change = link->options.change ? change : NULL};
+    return (struct training_owner){.self = link,
+                                   .post = post,
+                                   .optimize = optimize,
+                                   .told = hear,
+                                   .change =
+                                       link->options.change ? change : NULL};
 }
 
 bool link_is_hurried(const struct star_link *link)

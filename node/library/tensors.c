@@ -73,8 +73,8 @@ static enum status describe(struct star_link *link,
         if (!tensor->name || !tensor->value || tensor->rank < 0)
             return because(why, STATUS_USAGE,
                            "tensor %zu has no name or no values", i);
-        status = schema_add(link->schema, tensor->name,
-                            (unsigned)tensor->rank, tensor->shape, why);
+        status = schema_add(link->schema, tensor->name, (unsigned)tensor->rank,
+                            tensor->shape, why);
         if (status != STATUS_OK)
             return status;
         link->values[i].values = tensor->value;

@@ -10,11 +10,11 @@ enum status main_attach(const struct star_options *options,
                         const struct star_trainer_model *model,
                         struct star_link **link, struct why *why)
 {
-    static const enum status meanings[] = {
-        [STAR_BAD_ARGUMENT] = STATUS_CONFIG,
-        [STAR_NO_MEMORY] = STATUS_NO_MEMORY,
-        [STAR_NO_NETWORK] = STATUS_UNAVAILABLE,
-        [STAR_NO_FILE] = STATUS_IO};
+    static const enum status meanings[] = {[STAR_BAD_ARGUMENT] = STATUS_CONFIG,
+                                           [STAR_NO_MEMORY] = STATUS_NO_MEMORY,
+                                           [STAR_NO_NETWORK] =
+                                               STATUS_UNAVAILABLE,
+                                           [STAR_NO_FILE] = STATUS_IO};
     struct star_tensor *tensors = calloc(model->tensor_count, sizeof *tensors);
     enum star_status status;
 

@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/beacon/beacon.h"
 #include "keys/invitation.h"
+#include "net/beacon/beacon.h"
 
 /* Milliseconds. A hub announces itself twice a second. */
 enum { PATIENCE = 2400, FURTHER = 700, LISTED = 3 };
@@ -48,8 +48,8 @@ static enum status keep_known(const struct options *options,
     beacon_fingerprint(&invitation.hub, fingerprint);
     invitation_wipe(&invitation);
     for (unsigned i = 0; i < *count; i++)
-        if (hubs[i].keyed && memcmp(hubs[i].fingerprint, fingerprint,
-                                    sizeof fingerprint) == 0)
+        if (hubs[i].keyed &&
+            memcmp(hubs[i].fingerprint, fingerprint, sizeof fingerprint) == 0)
             hubs[kept++] = hubs[i];
     if (!kept && *count)
         return because(why, STATUS_CONFIG,
@@ -98,7 +98,8 @@ enum status main_find_hub(struct options *options, struct why *why)
                       (unsigned long long)hubs[0].run, hubs[0].at.host,
                       hubs[0].at.port);
     } else {
-        (void)fprintf(stderr, "no hub listens on this PC or announces itself "
+        (void)fprintf(stderr,
+                      "no hub listens on this PC or announces itself "
                       "on its network: say where it is with --hub HOST; until "
                       "then this node trains alone, and looks for it here\n");
     }

@@ -112,8 +112,8 @@ static int review(void *context, const float *values, double *loss,
                          &why) != STATUS_OK)
         return -1;
     *loss = result.loss;
-    *error = result.samples ? result.deviation / sqrt((double)result.samples)
-                            : 0;
+    *error =
+        result.samples ? result.deviation / sqrt((double)result.samples) : 0;
     return 0;
 }
 
@@ -187,8 +187,8 @@ static enum status follow_hub(struct training *training, struct why *why)
         return STATUS_OK;
     if (star_task_next(training->link, task) != STAR_TASK)
         return set_shard(training, state->shard, state->shards, why);
-    training->task_left = samples / task->parts +
-                          (task->part < samples % task->parts);
+    training->task_left =
+        samples / task->parts + (task->part < samples % task->parts);
     return set_shard(training, task->part, task->parts, why);
 }
 
@@ -261,8 +261,8 @@ static void tell(struct training *training, nanos now)
 }
 
 /* One iteration; *advice says whether to go on. */
-static enum status iterate(struct training *training,
-                           enum star_advice *advice, struct why *why)
+static enum status iterate(struct training *training, enum star_advice *advice,
+                           struct why *why)
 {
     struct star_progress *progress = &training->progress;
     nanos begin = net_now();

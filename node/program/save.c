@@ -63,9 +63,9 @@ static bool is_worth_saving(const struct trainer *trainer, const char *path,
         squares += (double)model->values[i] * (double)model->values[i];
     if (squares <= MOST_SQUARES)
         return true;
-    explain(why, "--save leaves %.160s as it was: the parameters %s",
-            path, isfinite(squares) ? "are too large to be trained on"
-                                    : "hold NaN or infinity");
+    explain(why, "--save leaves %.160s as it was: the parameters %s", path,
+            isfinite(squares) ? "are too large to be trained on"
+                              : "hold NaN or infinity");
     return false;
 }
 
@@ -86,7 +86,8 @@ enum status node_save(const struct trainer *trainer,
         return write_model(trainer, state->iteration, options->save_file, why);
     if (state->iteration && !state->exit_code && !state->offered &&
         !state->applied && !state->attached)
-        (void)fprintf(stderr, "starswitch-node: no hub was there, and what was "
+        (void)fprintf(stderr,
+                      "starswitch-node: no hub was there, and what was "
                       "learnt is lost: --save FILE.safetensors keeps it\n");
     return STATUS_OK;
 }

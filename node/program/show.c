@@ -85,16 +85,17 @@ static void print_json(FILE *file, const struct node_show *show,
     stamp_add(&line, wall_clock());
     text_add(&line, "\",\"event\":\"status\",\"name\":");
     quote_json(&line, state->name);
-    text_add(&line, ",\"seconds\":%.3f,\"iteration\":%" PRIu64
-             ",\"rate\":%.2f,\"loss\":", in_seconds(show->shown - show->begun),
-             state->iteration, show->rate);
+    text_add(
+        &line,
+        ",\"seconds\":%.3f,\"iteration\":%" PRIu64 ",\"rate\":%.2f,\"loss\":",
+        in_seconds(show->shown - show->begun), state->iteration, show->rate);
     quote_json_number(&line, show->loss);
-    text_add(&line, ",\"accuracy\":%.4f,\"offered\":%" PRIu64
-             ",\"applied\":%" PRIu64 ",\"missed\":%" PRIu64
+    text_add(&line,
+             ",\"accuracy\":%.4f,\"offered\":%" PRIu64 ",\"applied\":%" PRIu64
+             ",\"missed\":%" PRIu64
              ",\"waited\":%.3f,\"inside\":%.6f,\"attached\":%s,\"state\":",
-             progress->accuracy, state->offered, state->applied,
-             state->missed, state->waited, state->inside,
-             state->attached ? "true" : "false");
+             progress->accuracy, state->offered, state->applied, state->missed,
+             state->waited, state->inside, state->attached ? "true" : "false");
     quote_json(&line, state->text);
     (void)fprintf(file, "%s}\n", bytes);
 }
@@ -127,9 +128,8 @@ void node_show_step(struct node_show *show, nanos now,
 {
     nanos span = now - show->shown;
 
-    show->loss = isnan(show->loss)
-                     ? progress->loss
-                     : 0.95 * show->loss + 0.05 * progress->loss;
+    show->loss = isnan(show->loss) ? progress->loss
+                                   : 0.95 * show->loss + 0.05 * progress->loss;
     if (show->shown && span < interval(show))
         return;
     if (show->shown)
@@ -165,8 +165,8 @@ static void add_event(const struct node_show *show, const char *level,
 {
     text_add(line, "{\"time\":\"");
     stamp_add(line, wall_clock());
-    text_add(line, "\",\"level\":\"%s\",\"event\":\"%s\",\"subject\":",
-             level, event);
+    text_add(line, "\",\"level\":\"%s\",\"event\":\"%s\",\"subject\":", level,
+             event);
     quote_json(line, show->name);
     text_add(line, ",\"text\":");
     quote_json(line, sentence);
@@ -241,16 +241,15 @@ static void end_as_json(const struct node_show *show, double seconds,
     stamp_add(&line, wall_clock());
     text_add(&line, "\",\"event\":\"end\",\"name\":");
     quote_json(&line, state->name);
-    (void)printf("%s,\"end\":true,\"seconds\":%.3f,"
-                 "\"iterations\":%" PRIu64 ",\"offered\":%" PRIu64
-                 ",\"applied\":%" PRIu64 ",\"missed\":%" PRIu64
-                 ",\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64
-                 ",\"inside\":%.6f,\"waited\":%.6f,"
-                 "\"overruns\":%" PRIu64 "%s}\n",
-                 bytes, seconds, state->iteration, state->offered,
-                 state->applied, state->missed, state->bytes_up,
-                 state->bytes_down, state->inside, state->waited,
-                 show->overruns, made_up);
+    (void)printf(
+        "%s,\"end\":true,\"seconds\":%.3f,"
+        "\"iterations\":%" PRIu64 ",\"offered\":%" PRIu64
+        ",\"applied\":%" PRIu64 ",\"missed\":%" PRIu64 ",\"bytes_up\":%" PRIu64
+        ",\"bytes_down\":%" PRIu64 ",\"inside\":%.6f,\"waited\":%.6f,"
+        "\"overruns\":%" PRIu64 "%s}\n",
+        bytes, seconds, state->iteration, state->offered, state->applied,
+        state->missed, state->bytes_up, state->bytes_down, state->inside,
+        state->waited, show->overruns, made_up);
 }
 
 /* Why results came late, or none at all. */
@@ -280,14 +279,15 @@ static void end_as_words(const struct node_show *show, double seconds,
                  "up, %.1f MB down; %.2f %% of the time in the library, "
                  "%.1f s waited\n",
                  state->name, state->iteration, plural(state->iteration),
-                 seconds, state->applied, plural(state->applied),
-                 state->missed, (double)state->bytes_up / MEGA,
+                 seconds, state->applied, plural(state->applied), state->missed,
+                 (double)state->bytes_up / MEGA,
                  (double)state->bytes_down / MEGA,
                  100 * state->inside / seconds, state->waited);
     say_late(state);
     if (show->step_time)
         (void)printf("%" PRIu64 " of %" PRIu64 " step%s took longer than "
-                     "--step-time\n", show->overruns, state->iteration,
+                     "--step-time\n",
+                     show->overruns, state->iteration,
                      plural(state->iteration));
     if (made_up[0])
         (void)printf("%s\n", made_up);

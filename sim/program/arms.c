@@ -163,9 +163,8 @@ static unsigned complain(const struct arms_study *study)
 
 static const char *refusal_of(const struct arms *arms, unsigned place)
 {
-    return arms->list[place].refused
-               ? arms_run(arms, place, 0)->outcome.trouble
-               : "";
+    return arms->list[place].refused ? arms_run(arms, place, 0)->outcome.trouble
+                                     : "";
 }
 
 /* How many are refused for the reason that `place` is; 0: an earlier one was
@@ -201,12 +200,14 @@ static void name_refused(const struct arms *arms)
         grid_name(arms->grid, i, &name);
         (void)fprintf(stderr,
                       "starswitch-sim: %u of %u settings left out, such as "
-                      "%s: %s\n", count, arms->count, bytes,
-                      refusal_of(arms, i));
+                      "%s: %s\n",
+                      count, arms->count, bytes, refusal_of(arms, i));
     }
     if (reasons == COMPLAINTS)
-        (void)fprintf(stderr, "starswitch-sim: %u of %u settings left out in "
-                      "all\n", arms->count - arms->played, arms->count);
+        (void)fprintf(stderr,
+                      "starswitch-sim: %u of %u settings left out in "
+                      "all\n",
+                      arms->count - arms->played, arms->count);
 }
 
 static int conclude(struct arms_study *study)

@@ -32,8 +32,7 @@ void arms_say_measure(const struct arms *arms, struct text *out);
 void arms_say_number(double value, struct text *out);
 /* How the best is beside this one, seed by seed: a sentence without its full
  * stop. */
-void arms_say_beside(const struct arms *arms, unsigned place,
-                     struct text *out);
+void arms_say_beside(const struct arms *arms, unsigned place, struct text *out);
 /* What one of the options is worth: "every 10: 1, 20: 1.24, 50: 1.7". */
 void arms_say_worth(const struct arms *arms, const struct worth *worth,
                     struct text *out);
@@ -43,8 +42,8 @@ bool arms_are_alike(const struct arms *arms, unsigned place);
 /* ---- tables ---- */
 
 struct arms_column {
-    const char *title; /* NULL: what arms_say_measure says */
-    bool words;        /* else numbers, which are put to the right */
+    const char *title;     /* NULL: what arms_say_measure says */
+    bool words;            /* else numbers, which are put to the right */
     bool compares, sweeps; /* who has it */
     void (*add)(const struct arms *arms, unsigned place, struct text *out);
 };

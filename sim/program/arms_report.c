@@ -68,8 +68,9 @@ static void add_heading(const struct arms_study *study, struct text *out)
     (void)clock_gettime(CLOCK_REALTIME, &now);
     text_add(out, "<h1>");
     add_escaped(arms, arms->order[0], add_best, out);
-    text_add(out, "</h1>\n<p class=\"soft\">the best of %u settings, medians "
-                  "of %u seeds; starswitch-sim %s, ",
+    text_add(out,
+             "</h1>\n<p class=\"soft\">the best of %u settings, medians "
+             "of %u seeds; starswitch-sim %s, ",
              arms->played, arms->seeds, study->sweeps ? "sweep" : "compare");
     stamp_add(out, (nanos)now.tv_sec * SECOND);
     if (!study->whole)
@@ -121,8 +122,10 @@ static void add_table(const struct arms_study *study, struct text *out)
         text_add(out, "<p class=\"soft\">and %u more</p>\n",
                  arms->played - rows);
     if (arms->played < arms->count)
-        text_add(out, "<p class=\"soft\">%u settings do not go together and "
-                      "were left out</p>\n", arms->count - arms->played);
+        text_add(out,
+                 "<p class=\"soft\">%u settings do not go together and "
+                 "were left out</p>\n",
+                 arms->count - arms->played);
 }
 
 static void add_pairs(const struct arms *arms, struct text *out)
@@ -138,8 +141,7 @@ static void add_pairs(const struct arms *arms, struct text *out)
 
 /* ---- plots ---- */
 
-static void sample(const struct arms *arms, unsigned place,
-                   struct series *out)
+static void sample(const struct arms *arms, unsigned place, struct series *out)
 {
     double end = arms->list[place].medians[ARM_TIME];
 
@@ -216,19 +218,19 @@ static void add_values(const struct arms *arms, const struct worth *worth,
                 *values++ = arms->list[i].result.median;
         if (values == first)
             continue;
-        dots->rows[dots->count] = (struct dots_row){
-            axis->values[value], first, (size_t)(values - first), 0,
-            (int)worth->axis};
-        dots->rows[dots->count++].median = statistics_quantile(
-            first, (size_t)(values - first), 0.5);
+        dots->rows[dots->count] =
+            (struct dots_row){axis->values[value], first,
+                              (size_t)(values - first), 0, (int)worth->axis};
+        dots->rows[dots->count++].median =
+            statistics_quantile(first, (size_t)(values - first), 0.5);
     }
 }
 
 static void add_dots(const struct arms_study *study, struct text *out)
 {
     const struct arms *arms = study->arms;
-    double *values = calloc((size_t)arms->count * arms->seeds + 1,
-                            sizeof *values);
+    double *values =
+        calloc((size_t)arms->count * arms->seeds + 1, sizeof *values);
     struct worth worths[GRID_AXES];
     char unit[100];
     struct text text;
@@ -256,8 +258,7 @@ static void add_settings(const struct arms *arms, struct text *out)
 {
     static char page[OPTIONS_PAGE_BYTES];
     struct setting settings[REPORT_SETTINGS];
-    size_t count =
-        report_settings(&arms->options, PROGRAM_SIM, page, settings);
+    size_t count = report_settings(&arms->options, PROGRAM_SIM, page, settings);
 
     text_add(out, "<h2>Settings</h2>\n<dl class=\"box\">\n");
     page_settings(settings, count, out);

@@ -62,8 +62,7 @@ void arms_say_beside(const struct arms *arms, unsigned place, struct text *out)
                  arms_have_goal(arms) ? "reach the goal" : "have a loss");
         return;
     }
-    text_add(out, "%s %s ", best,
-             arms_have_goal(arms) ? "needs" : "ends with");
+    text_add(out, "%s %s ", best, arms_have_goal(arms) ? "needs" : "ends with");
     add_difference(arms, &pairs->mean, out);
     text_add(out, " than %s: better in %zu of %u seeds", other, pairs->above,
              arms->seeds);
@@ -133,8 +132,7 @@ static void add_iterations(const struct arms *arms, unsigned place,
     add_figure(arms, place, ARM_ITERATIONS, 1, out);
 }
 
-static void add_moved(const struct arms *arms, unsigned place,
-                      struct text *out)
+static void add_moved(const struct arms *arms, unsigned place, struct text *out)
 {
     add_figure(arms, place, ARM_BYTES, 1e-6, out);
 }
@@ -167,9 +165,8 @@ static void add_beside(const struct arms *arms, unsigned place,
     else if (!isfinite(pairs->mean.error))
         text_add(out, "%.3g", pairs->mean.value);
     else
-        text_add(out, "%s%.3g +- %.2g",
-                 arms_are_alike(arms, place) ? "= " : "", pairs->mean.value,
-                 pairs->mean.error);
+        text_add(out, "%s%.3g +- %.2g", arms_are_alike(arms, place) ? "= " : "",
+                 pairs->mean.value, pairs->mean.error);
 }
 
 static void add_name(const struct arms *arms, unsigned place, struct text *out)

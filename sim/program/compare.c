@@ -1,8 +1,8 @@
 /* starswitch-sim compare: policies with the same seeds. */
 #include <string.h>
 
-#include "sim/program/program.h"
 #include "sim/program/arms.h"
+#include "sim/program/program.h"
 #include "sim/program/run.h"
 
 /* "policy=A,B" of "A, B". */
@@ -42,8 +42,7 @@ static enum status describe(const struct arms *arms, struct text *out,
         arms_options(arms, i, &options);
         status = scene_open(&options, &scene, &detail);
         if (status != STATUS_OK)
-            return because(why, status, "%s: %s", options.policy,
-                           detail.text);
+            return because(why, status, "%s: %s", options.policy, detail.text);
         if (i == 0)
             run_describe_star(scene, out);
         run_describe_policy(scene, out);
@@ -57,8 +56,7 @@ static enum status describe(const struct arms *arms, struct text *out,
 
 int sim_compare(int count, char **words)
 {
-    static struct arms_study study = {
-        .read = read_grid, .describe = describe};
+    static struct arms_study study = {.read = read_grid, .describe = describe};
 
     return arms_command(&study, count, words);
 }

@@ -29,10 +29,9 @@ static int print_help(void)
     options_print_help(PROGRAM_SIM, &page);
     text_add(&page, "\nKinds of files for import (import --help says more):\n");
     for (unsigned i = 0; i < importer_count; i++)
-        text_add(&page, "  %-10s  %s\n", importers[i].name,
-                 importers[i].doc);
+        text_add(&page, "  %-10s  %s\n", importers[i].name, importers[i].doc);
     text_add(&page, "\nWhat a --scenario may say of n1, n2 ... or hub, as in "
-             "`at 20s crash n3`:\n");
+                    "`at 20s crash n3`:\n");
 #define DEED(NAME, word, of_hub, function, what)                               \
     text_add(&page, "  %-10s  %s\n", word, what);
 #include "sim/study/acts.def"

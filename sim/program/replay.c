@@ -25,17 +25,22 @@ static enum status read_words(int count, char **words, struct request *out,
         else if (strcmp(words[i], "--json") == 0)
             out->json = true;
         else if (words[i][0] == '-')
-            return because(why, STATUS_USAGE, "replay: there is no option "
-                           "'%.80s'; --help says what there is", words[i]);
+            return because(why, STATUS_USAGE,
+                           "replay: there is no option "
+                           "'%.80s'; --help says what there is",
+                           words[i]);
         else if (out->file)
-            return because(why, STATUS_USAGE, "replay: '%.80s' is one word too "
-                           "many; it does one journal again", words[i]);
+            return because(why, STATUS_USAGE,
+                           "replay: '%.80s' is one word too "
+                           "many; it does one journal again",
+                           words[i]);
         else
             out->file = words[i];
     }
     if (out->help || out->file)
         return STATUS_OK;
-    return because(why, STATUS_USAGE, "replay: say which journal, as in: "
+    return because(why, STATUS_USAGE,
+                   "replay: say which journal, as in: "
                    "starswitch-sim replay run.journal; starswitch-hub "
                    "--journal makes one");
 }
@@ -68,7 +73,8 @@ static void print_json(const struct replay *replay, enum status status,
     struct text text;
 
     text_init(&text, line, sizeof line);
-    text_add(&text, "{\"same\":%s,\"steps\":%" PRIu64 ",\"effects\":%" PRIu64
+    text_add(&text,
+             "{\"same\":%s,\"steps\":%" PRIu64 ",\"effects\":%" PRIu64
              ",\"jobs\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"seconds\":%.3f",
              status == STATUS_OK ? "true" : "false", replay->steps,
              replay->effects, replay->jobs, replay->bytes, seconds_of(replay));
@@ -86,8 +92,8 @@ static void print_plain(const struct replay *replay, enum status status)
                      "%" PRIu64 " jobs, %.1f MB from nodes: same, byte for "
                      "byte\n",
                      replay->steps, plural(replay->steps), seconds_of(replay),
-                     replay->effects,
-                     replay->jobs, (double)replay->bytes / 1e6);
+                     replay->effects, replay->jobs,
+                     (double)replay->bytes / 1e6);
     else if (replay->steps)
         (void)printf("%" PRIu64 " step%s the same, byte for byte; then:\n",
                      replay->steps, replay->steps == 1 ? " is" : "s are");

@@ -12,9 +12,9 @@
 #include "record/record.h"
 #include "report/report.h"
 #include "sim/program/program.h"
-#include "store/file.h"
 #include "sim/trace/export.h"
 #include "sim/trace/import.h"
+#include "store/file.h"
 
 enum { SAY_EVERY = 5 /* real seconds */, LINES_BYTES = 4096 };
 /* Curves have a point each so many virtual nanoseconds at least. */
@@ -266,12 +266,12 @@ static void print_outcome(const struct outcome *outcome,
     text_add(out,
              " a node   %.0f iterations, %.4g a second, waited %.3g %% of the "
              "time; up ",
-             outcome->iterations, outcome->rate,
-             100 * outcome->idle);
+             outcome->iterations, outcome->rate, 100 * outcome->idle);
     text_add_bytes(out, outcome->up);
     text_add(out, ", down ");
     text_add_bytes(out, outcome->down);
-    text_add(out, "\n took     %.3g s for %.3g million steps of machines, "
+    text_add(out,
+             "\n took     %.3g s for %.3g million steps of machines, "
              "seed %llu\n",
              outcome->cost, 1e-6 * (double)outcome->steps,
              (unsigned long long)seed);
@@ -285,7 +285,8 @@ static void print_all(const struct run *run, const struct outcome *outcome)
 
     text_init(&text, bytes, sizeof bytes);
     if (options->json) {
-        text_add(&text, "{\"run\":\"simulated\",\"compute\":\"%s\",\"seed\":"
+        text_add(&text,
+                 "{\"run\":\"simulated\",\"compute\":\"%s\",\"seed\":"
                  "%llu,",
                  compute_words[scene_compute(run->scene)].text,
                  (unsigned long long)options->seed);
@@ -302,7 +303,7 @@ static void print_all(const struct run *run, const struct outcome *outcome)
             text_add(&text, " timeline %s, for ui.perfetto.dev\n",
                      options->timeline);
         text_add(&text, "Next, with the same options behind it: "
-                 "starswitch-sim compare --policy mean,diloco,easgd\n");
+                        "starswitch-sim compare --policy mean,diloco,easgd\n");
     }
     (void)fputs(bytes, stdout);
 }

@@ -102,14 +102,13 @@ static void say_ready(const struct options *options)
 
 static void say_faults(const struct shim_fault_figures *faults)
 {
-    (void)fprintf(stderr,
-                  "%llu bits flipped, %llu connections cut, %llu messages "
-                  "twice, %llu swapped, %llu stalled\n",
-                  (unsigned long long)faults->flips,
-                  (unsigned long long)faults->cuts,
-                  (unsigned long long)faults->duplicates,
-                  (unsigned long long)faults->swaps,
-                  (unsigned long long)faults->stalls);
+    (void)fprintf(
+        stderr,
+        "%llu bits flipped, %llu connections cut, %llu messages "
+        "twice, %llu swapped, %llu stalled\n",
+        (unsigned long long)faults->flips, (unsigned long long)faults->cuts,
+        (unsigned long long)faults->duplicates,
+        (unsigned long long)faults->swaps, (unsigned long long)faults->stalls);
 }
 
 static void say_figures(const struct shim *shim, const struct options *options)
@@ -122,15 +121,14 @@ static void say_figures(const struct shim *shim, const struct options *options)
     if (figures.blind)
         (void)fprintf(stderr,
                       "%u connection%s encrypted: only bits were flipped, "
-                      "as messages cannot be told apart\n", figures.blind,
-                      figures.blind == 1 ? " is" : "s are");
+                      "as messages cannot be told apart\n",
+                      figures.blind, figures.blind == 1 ? " is" : "s are");
 
     (void)fprintf(stderr,
                   "%llu connection%s, %llu bytes up, %llu down, at most %.3f "
                   "ms late\n",
                   (unsigned long long)figures.connections,
-                  plural(figures.connections),
-                  (unsigned long long)figures.up,
+                  plural(figures.connections), (unsigned long long)figures.up,
                   (unsigned long long)figures.down,
                   (double)figures.late / (double)MILLISECOND);
 }

@@ -7,9 +7,9 @@
 #include "core/text.h"
 #include "sim/program/program.h"
 #include "sim/program/run.h"
-#include "store/file.h"
 #include "sim/study/crew.h"
 #include "sim/study/soak_shrink.h"
+#include "store/file.h"
 
 /* A batch is lived in one process; after STRETCH of them it is said how far it
  * is. */
@@ -124,8 +124,7 @@ static void add_batch(struct batch *all, const struct batch *batch)
     add_life(all, 0, &batch->sum);
     all->lived += batch->lived - 1;
     for (unsigned i = 0; i < batch->failed; i++)
-        add_failure(all, batch->failures[i].seed,
-                    batch->failures[i].complaint);
+        add_failure(all, batch->failures[i].seed, batch->failures[i].complaint);
 }
 
 /* False: interrupted; those that were begun are lived. */
@@ -133,14 +132,13 @@ static bool soak_stretch(struct soaking *soaking)
 {
     uint64_t left = (soaking->seeds - soaking->lived + BATCH - 1) / BATCH;
     unsigned count = left < STRETCH ? (unsigned)left : STRETCH;
-    struct crew crew = {.count = count,
-                        .workers = (unsigned)soaking->options.workers,
-                        .size = sizeof(struct batch),
-                        .of = soaking,
-                        .run = run_batch,
-                        .noun = soaking->seeds > STRETCH_SEEDS
-                                    ? NULL
-                                    : "batches of 10 seeds"};
+    struct crew crew = {
+        .count = count,
+        .workers = (unsigned)soaking->options.workers,
+        .size = sizeof(struct batch),
+        .of = soaking,
+        .run = run_batch,
+        .noun = soaking->seeds > STRETCH_SEEDS ? NULL : "batches of 10 seeds"};
     bool whole = crew_run(&crew, soaking->stretch);
     uint64_t lived = 0;
 
@@ -235,16 +233,15 @@ static void print_words(const struct soaking *soaking)
     const struct batch *all = &soaking->all;
     const struct soak_life *sum = &all->sum;
 
-    (void)printf("%u seed%s from %llu on, each twice, in %.0f s: %.1f virtual "
-                 "days, %llu steps, %llu chunks merged, %llu centres "
-                 "recovered from nodes\nacts:",
-                 all->lived, plural(all->lived),
-                 (unsigned long long)soaking->options.seed,
-                 seconds() - soaking->began,
-                 (double)sum->time / (86400 * (double)SECOND),
-                 (unsigned long long)sum->steps,
-                 (unsigned long long)sum->merged,
-                 (unsigned long long)sum->recovered);
+    (void)printf(
+        "%u seed%s from %llu on, each twice, in %.0f s: %.1f virtual "
+        "days, %llu steps, %llu chunks merged, %llu centres "
+        "recovered from nodes\nacts:",
+        all->lived, plural(all->lived),
+        (unsigned long long)soaking->options.seed, seconds() - soaking->began,
+        (double)sum->time / (86400 * (double)SECOND),
+        (unsigned long long)sum->steps, (unsigned long long)sum->merged,
+        (unsigned long long)sum->recovered);
     for (unsigned i = 0; i < DEEDS; i++)
         (void)printf(" %s %llu", deed_words[i],
                      (unsigned long long)sum->deeds[i]);
@@ -339,8 +336,7 @@ static enum status tell_story(const struct options *options, struct why *why)
     watcher.of = *record ? fopen(record, "w") : NULL;
     if (*record && !watcher.of) {
         soak_plan_destroy(&plan);
-        return because(why, STATUS_IO, "--record %s cannot be written",
-                       record);
+        return because(why, STATUS_IO, "--record %s cannot be written", record);
     }
     soak_live(plan, watcher.of ? &watcher : NULL, &life);
     if (watcher.of)
@@ -389,8 +385,7 @@ int sim_soak(int count, char **words)
 
     if (!run_options(count, words, &soaking.options, &code))
         return code;
-    status = soaking.options.scenario[0]
-                 ? tell_story(&soaking.options, &why)
-                 : soak_seeds(&soaking, &why);
+    status = soaking.options.scenario[0] ? tell_story(&soaking.options, &why)
+                                         : soak_seeds(&soaking, &why);
     return status == STATUS_OK ? 0 : run_fail(status, &why);
 }

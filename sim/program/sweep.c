@@ -1,6 +1,6 @@
 /* starswitch-sim sweep: every combination of some settings. */
-#include "sim/program/program.h"
 #include "sim/program/arms.h"
+#include "sim/program/program.h"
 #include "sim/program/run.h"
 
 /* The first of the settings that goes together stands for all. If none does,
@@ -27,8 +27,9 @@ static enum status describe(const struct arms *arms, struct text *out,
         return first;
     run_describe_star(scene, out);
     run_describe_policy(scene, out);
-    text_add(out, " over     %s: %u settings with seeds %llu to %llu; "
-                  "above is one of them\n",
+    text_add(out,
+             " over     %s: %u settings with seeds %llu to %llu; "
+             "above is one of them\n",
              arms->options.over, arms->count,
              (unsigned long long)arms->options.seed,
              (unsigned long long)arms->options.seed + arms->seeds - 1);

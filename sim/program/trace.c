@@ -13,17 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/file.h"
 #include "sim/study/files.h"
 #include "sim/trace/export.h"
 #include "sim/trace/import.h"
 #include "sim/trace/join.h"
+#include "store/file.h"
 
 /* What the words of the command line say. */
 struct request {
     const char *command; /* "import" or "export" */
-    const char *kind, *file, *out, *node, *quantity, *column, *time_unit,
-        *unit, *join;
+    const char *kind, *file, *out, *node, *quantity, *column, *time_unit, *unit,
+        *join;
     bool help;
 };
 
@@ -81,7 +81,8 @@ static enum status take_word(struct request *request, const char *word,
     const char **place = request->kind ? &request->file : &request->kind;
 
     if (*place)
-        return because(why, STATUS_USAGE, "%s: what is '%.80s'? It takes one "
+        return because(why, STATUS_USAGE,
+                       "%s: what is '%.80s'? It takes one "
                        "kind and one file; options begin with --",
                        request->command, word);
     *place = word;
@@ -103,8 +104,10 @@ static enum status read_words(int count, char **words, struct request *out,
         else if (place)
             *place = words[++i];
         else if (words[i][0] == '-' && words[i][1])
-            return because(why, STATUS_USAGE, "%s: there is no option '%.80s'; "
-                           "--help says what there is", out->command, words[i]);
+            return because(why, STATUS_USAGE,
+                           "%s: there is no option '%.80s'; "
+                           "--help says what there is",
+                           out->command, words[i]);
         else
             status = take_word(out, words[i], why);
         if (status != STATUS_OK)
@@ -112,7 +115,8 @@ static enum status read_words(int count, char **words, struct request *out,
     }
     if (out->help || out->file)
         return STATUS_OK;
-    return because(why, STATUS_USAGE, "%s: say which kind and which file, as "
+    return because(why, STATUS_USAGE,
+                   "%s: say which kind and which file, as "
                    "in: starswitch-sim %s %s; --help says what there is",
                    out->command, out->command,
                    strcmp(out->command, "import") == 0
@@ -209,12 +213,15 @@ static enum status unknown_kind(const struct request *request,
                                 const char *kinds, struct why *why)
 {
     if (strcmp(request->kind, "flent") == 0)
-        return because(why, STATUS_USAGE, "import: flent's own files are not "
+        return because(why, STATUS_USAGE,
+                       "import: flent's own files are not "
                        "read: write a table, flent -f csv -i FILE -o OUT.csv, "
                        "then: starswitch-sim import csv OUT.csv --column NAME "
                        "--quantity rate --unit Mbit");
-    return because(why, STATUS_USAGE, "%s: there is no kind '%.80s'; there are "
-                   "%s", request->command, request->kind, kinds);
+    return because(why, STATUS_USAGE,
+                   "%s: there is no kind '%.80s'; there are "
+                   "%s",
+                   request->command, request->kind, kinds);
 }
 
 static enum status find_importer(const struct request *request,
@@ -236,7 +243,8 @@ static enum status find_importer(const struct request *request,
     options->unit = request->unit;
     if (request->quantity &&
         !import_quantities(request->quantity, &options->quantities))
-        return because(why, STATUS_USAGE, "import: --quantity is rate, up, "
+        return because(why, STATUS_USAGE,
+                       "import: --quantity is rate, up, "
                        "down, delay, jitter, loss, step or score, not '%.80s'",
                        request->quantity);
     return STATUS_OK;
@@ -252,8 +260,7 @@ static enum status in_file(const char *file, enum status status,
 }
 
 /* Adds the trace to the one that --join names, and takes its place. */
-static enum status join(const char *path, struct trace **trace,
-                        struct why *why)
+static enum status join(const char *path, struct trace **trace, struct why *why)
 {
     struct trace *first = NULL, *all = NULL;
     enum status status = trace_load(path ? path : "", &first, why);

@@ -60,8 +60,8 @@ static void print_row_json(const struct tune *tune, const struct tune_row *row,
     text_init(&out, bytes, sizeof bytes);
     text_init(&words, command, sizeof command);
     tune_command(tune, &row->setting, &words);
-    text_add(&out, "{\"tune\":\"%s\",\"compute\":\"surrogate\",\"command\":",
-             kind);
+    text_add(&out,
+             "{\"tune\":\"%s\",\"compute\":\"surrogate\",\"command\":", kind);
     quote_json(&out, command);
     text_add(&out, ",\"bound\":\"%s\"",
              bounds[tune_bound(tune, &row->setting)]);
@@ -85,8 +85,7 @@ static void print_row_json(const struct tune *tune, const struct tune_row *row,
     add_number(&out, "hub_in_bytes_per_s", trial->up * tune->star.nodes);
     add_number(&out, "hub_out_bytes_per_s", trial->down * tune->star.nodes);
     add_number(&out, "speed_up", speed_up);
-    add_number(&out, "over_ring_allreduce",
-               speed_up / ring_speed_up(tune));
+    add_number(&out, "over_ring_allreduce", speed_up / ring_speed_up(tune));
     (void)printf("%s}\n", bytes);
 }
 
@@ -97,8 +96,7 @@ static void print_json(const struct tune *tune)
     for (unsigned i = 0; i < tune->count; i++)
         if (tune->rows[i].trial.done)
             print_row_json(tune, &tune->rows[i], "tried");
-    print_row_json(tune, best,
-                   is_worth_it(best) ? "choice" : "one PC");
+    print_row_json(tune, best, is_worth_it(best) ? "choice" : "one PC");
 }
 
 /* ---- words ---- */
@@ -116,8 +114,7 @@ static void describe(const struct tune *tune, struct text *out)
     text_add(out,
              " tried    %u settings by closed forms, %u of them played, %u "
              "time%s each (surrogate)\n",
-             tune->count, tune->tried, tune->seeds,
-             plural(tune->seeds));
+             tune->count, tune->tried, tune->seeds, plural(tune->seeds));
     text_add(out,
              " assumed  k_half %.4g, gradient noise scale %.4g batches "
              "(--k-half, --noise-scale)\n",
@@ -136,8 +133,7 @@ static void add_least(const struct tune *tune, struct text *out)
         text_add(out, "%s %s %llu", i ? "," : "", codecs[list[i]].name,
                  (unsigned long long)plan_least_every(
                      star->nodes, star->params, codecs[list[i]].bits / 8,
-                     fmin(star->port, star->link * star->nodes),
-                     star->step));
+                     fmin(star->port, star->link * star->nodes), star->step));
     text_add(out, "\n");
 }
 
@@ -155,16 +151,16 @@ static void add_bound(const struct tune *tune, const struct tune_row *row,
                  plan->lag);
         break;
     case TUNE_BY_HIDING:
-        text_add(out, "The exchange binds: waiting for it, or having it "
+        text_add(out,
+                 "The exchange binds: waiting for it, or having it "
                  "later, costs %.0f %%, rarity %.0f %%.",
-                 100 * (plan->phi_d / plan->used - 1),
-                 100 * (plan->phi_k - 1));
+                 100 * (plan->phi_d / plan->used - 1), 100 * (plan->phi_k - 1));
         break;
     case TUNE_BY_LEARNING:
-        text_add(out, "Learning binds (k_half): rarity costs %.0f %%, waiting "
+        text_add(out,
+                 "Learning binds (k_half): rarity costs %.0f %%, waiting "
                  "for the exchange, or having it later, %.0f %%.",
-                 100 * (plan->phi_k - 1),
-                 100 * (plan->phi_d / plan->used - 1));
+                 100 * (plan->phi_k - 1), 100 * (plan->phi_d / plan->used - 1));
         break;
     }
 }
@@ -178,7 +174,8 @@ static void add_why(const struct tune *tune, const struct tune_row *row,
     struct text words;
 
     text_init(&words, bytes, sizeof bytes);
-    text_add(&words, "An exchange%s takes %.3g s%s; d is %.3g s, k is %.4g s, "
+    text_add(&words,
+             "An exchange%s takes %.3g s%s; d is %.3g s, k is %.4g s, "
              "and the network carries no more than one in %.3g s. ",
              row->setting.fragments > 1 ? " of a fragment" : "",
              plan->exchange + plan->lag,
@@ -195,8 +192,7 @@ static void add_why(const struct tune *tune, const struct tune_row *row,
 static void add_pair(struct text *out, const char *what, double predicted,
                      double measured)
 {
-    text_add(out, "          %-26s %10.4g %10.4g\n", what, predicted,
-             measured);
+    text_add(out, "          %-26s %10.4g %10.4g\n", what, predicted, measured);
 }
 
 static void add_figures(const struct tune *tune, const struct tune_row *row,
@@ -206,8 +202,7 @@ static void add_figures(const struct tune *tune, const struct tune_row *row,
     const struct trial *trial = &row->trial;
     double nodes = tune->star.nodes, other = ring_speed_up(tune);
 
-    text_add(out, "          %-26s %10s %10s\n", "", "predicted",
-             "simulated");
+    text_add(out, "          %-26s %10s %10s\n", "", "predicted", "simulated");
     add_pair(out, "iterations/s of a node", plan->rate, trial->rate);
     add_pair(out, "% of its time in training", 100 * plan->used,
              100 * trial->used);
@@ -306,9 +301,9 @@ int sim_tune(int count, char **words)
     if (!tune_search(tune, (unsigned)options.workers, "plays"))
         status = because(&why, STATUS_AGAIN, "stopped before it was done");
     else if (tune->tried && !tune->rows[tune->best].trial.done)
-        status = because(&why, STATUS_CONFIG,
-                         "nothing that was played works: %s",
-                         tune->rows[tune->best].trial.trouble);
+        status =
+            because(&why, STATUS_CONFIG, "nothing that was played works: %s",
+                    tune->rows[tune->best].trial.trouble);
     else if (options.json)
         print_json(tune);
     else

@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "seam/transcript.h"
 #include "record/record.h"
+#include "seam/transcript.h"
 #include "sim/program/program.h"
 #include "sim/program/run.h"
 #include "sim/program/validate.h"
-#include "store/file.h"
 #include "sim/study/acts.h"
 #include "sim/study/files.h"
 #include "sim/trace/import.h"
+#include "store/file.h"
 
 /* ---- what the recording says ---- */
 
@@ -46,8 +46,9 @@ static void number_nodes(struct validation *of)
     if (!of->numbers)
         abort();
     for (size_t i = 0; i < count; i++)
-        own = own_number(of->recorded->nodes[i]->name, count,
-                         &of->numbers[i]) && own;
+        own =
+            own_number(of->recorded->nodes[i]->name, count, &of->numbers[i]) &&
+            own;
     for (size_t i = 0; !own && i < count; i++)
         of->numbers[i] = (unsigned)i;
 }
@@ -116,8 +117,8 @@ static struct acts *comings(const struct validation *of)
             acts_add(acts, (struct act){coming(of, event), DEED_START,
                                         of->numbers[node]});
         else if (event->kind == TRACED_LEAVE)
-            acts_add(acts, (struct act){event->time, DEED_CRASH,
-                                        of->numbers[node]});
+            acts_add(acts,
+                     (struct act){event->time, DEED_CRASH, of->numbers[node]});
     }
     return acts;
 }
@@ -138,7 +139,8 @@ static enum status add_node(const struct validation *of, size_t node,
         delay != SERIES_UNSET)
         status = trace_add_value(out, to, QUANTITY_DELAY, 0, delay, why);
     for (size_t i = 0; status == STATUS_OK && !of->options.given.step_time &&
-                       i < steps->count; i++)
+                       i < steps->count;
+         i++)
         status = trace_add_value(out, to, QUANTITY_STEP,
                                  i ? steps->points[i].time : 0,
                                  steps->points[i].value, why);
@@ -237,8 +239,8 @@ static enum status play(struct validation *of, const struct scene *scene,
     enum status status = STATUS_OK;
 
     if (of->options.record[0])
-        status = record_open(of->options.record, "hub", complaint, &of->record,
-                             why);
+        status =
+            record_open(of->options.record, "hub", complaint, &of->record, why);
     if (status != STATUS_OK)
         return status;
     scene_play(scene, of->options.seed, &watcher, &outcome);

@@ -64,25 +64,26 @@ static void print_table(const struct validation *of, struct text *out)
     double worst = 0;
 
     text_add(out, " %-28s %12s %12s %10s\n", "", "real", "simulated", "error");
-    worst = fmax(worst, print_row("rounds", real->rounds, other->rounds, 1,
-                                  out));
+    worst =
+        fmax(worst, print_row("rounds", real->rounds, other->rounds, 1, out));
     worst = fmax(worst, print_row("time per round, ms", real->round_time,
                                   other->round_time, 1e3, out));
     if (real->goal_time >= 0 || other->goal_time >= 0)
         worst = fmax(worst, print_row("time to the goal, s", real->goal_time,
                                       other->goal_time, 1, out));
     print_nodes(of, &worst, out);
-    worst = fmax(worst, print_row("to the hub, MB/s", real->up, other->up,
+    worst = fmax(worst,
+                 print_row("to the hub, MB/s", real->up, other->up, 1e-6, out));
+    worst = fmax(worst, print_row("from the hub, MB/s", real->down, other->down,
                                   1e-6, out));
-    worst = fmax(worst, print_row("from the hub, MB/s", real->down,
-                                  other->down, 1e-6, out));
     /* Shares, whose errors say little where they are small. */
     (void)print_row("results late, %", real->late, other->late, 100, out);
     (void)print_row("trainers waited, %", real->idle, other->idle, 100, out);
     if (score_known(real->loss) && score_known(other->loss))
         (void)print_row("loss at the end", real->loss, other->loss, 1, out);
     if (worst > WARNED_PERCENT)
-        text_add(out, "Warning: off by %.3g %%. Was the machine busy, or is "
+        text_add(out,
+                 "Warning: off by %.3g %%. Was the machine busy, or is "
                  "the network another than --rate, --port, --latency say?\n",
                  worst);
 }
@@ -90,7 +91,8 @@ static void print_table(const struct validation *of, struct text *out)
 static void print_json(const struct measures *of, const char *name,
                        struct text *out)
 {
-    text_add(out, "\"%s\":{\"rounds\":%.0f,\"round_time\":%.6g,\"goal_time\":"
+    text_add(out,
+             "\"%s\":{\"rounds\":%.0f,\"round_time\":%.6g,\"goal_time\":"
              "%.6g,\"rate\":%.6g,\"step\":%.6g,\"up\":%.6g,\"down\":%.6g,"
              "\"late\":%.6g,\"idle\":%.6g",
              name, of->rounds, of->round_time, of->goal_time, of->rate,

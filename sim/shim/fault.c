@@ -30,8 +30,8 @@ struct shim_fault {
     struct store in;   /* since the last whole message */
     struct store held; /* the message that lets another go first, if any */
     struct store out;
-    nanos until;       /* it stands still; or 0 */
-    nanos release;     /* of what is held */
+    nanos until;   /* it stands still; or 0 */
+    nanos release; /* of what is held */
 };
 
 /* ---- stores ---- */
@@ -136,8 +136,7 @@ static void flip(struct shim_fault *fault, unsigned char *bytes, size_t size)
 {
     uint64_t bit;
 
-    if (!size || !happens(fault,
-                          fault->faults->flip * (double)size / mebibyte,
+    if (!size || !happens(fault, fault->faults->flip * (double)size / mebibyte,
                           &fault->figures->flips))
         return;
     bit = prng_below(&fault->prng, 8 * (uint64_t)size);
@@ -147,8 +146,7 @@ static void flip(struct shim_fault *fault, unsigned char *bytes, size_t size)
 static bool let_go(struct shim_fault *fault)
 {
     size_t size = store_size(&fault->held);
-    bool done =
-        !size || store_add(&fault->out, fault->held.at, size);
+    bool done = !size || store_add(&fault->out, fault->held.at, size);
 
     store_take(&fault->held, size);
     return done;
@@ -282,8 +280,7 @@ void shim_fault_end(struct shim_fault *fault)
     fault->ended = true;
 }
 
-size_t shim_fault_ready(struct shim_fault *fault, nanos now,
-                        const void **bytes)
+size_t shim_fault_ready(struct shim_fault *fault, nanos now, const void **bytes)
 {
     if (now < fault->until)
         return 0;
@@ -316,8 +313,8 @@ nanos shim_fault_next(const struct shim_fault *fault)
 
     if (store_size(&fault->held))
         next = fault->release;
-    if (fault->until && (store_size(&fault->out) || store_size(&fault->held) ||
-                         fault->broken))
+    if (fault->until &&
+        (store_size(&fault->out) || store_size(&fault->held) || fault->broken))
         next = fault->until > next || next == NEVER ? fault->until : next;
     return next;
 }

@@ -37,8 +37,8 @@ struct shim_figures {
     uint64_t connections;
     uint64_t up, down; /* bytes that have come out, towards the hub and back */
     struct shim_fault_figures faults;
-    unsigned blind;    /* connections whose messages cannot be seen */
-    nanos late;        /* the longest that it woke up after its time */
+    unsigned blind; /* connections whose messages cannot be seen */
+    nanos late;     /* the longest that it woke up after its time */
 };
 
 struct shim;

@@ -140,8 +140,8 @@ void act_print(const struct act *act, struct text *out)
 static enum status read_time(const char *word, nanos *out, struct why *why)
 {
     static const struct unit units[] = {
-        {"", SECOND},          {"ns", 1},     {"us", MICROSECOND},
-        {"ms", MILLISECOND},   {"s", SECOND}, {"min", 60 * SECOND},
+        {"", SECOND},         {"ns", 1},     {"us", MICROSECOND},
+        {"ms", MILLISECOND},  {"s", SECOND}, {"min", 60 * SECOND},
         {"h", 3600 * SECOND},
     };
     char room[SHOWN_BYTES];
@@ -157,8 +157,7 @@ static enum status read_time(const char *word, nanos *out, struct why *why)
     return STATUS_OK;
 }
 
-static enum status read_deed(const char *word, enum deed *out,
-                             struct why *why)
+static enum status read_deed(const char *word, enum deed *out, struct why *why)
 {
     char names[120], room[SHOWN_BYTES];
     struct text list;
@@ -175,8 +174,8 @@ static enum status read_deed(const char *word, enum deed *out,
                    line_shown(word, room), names);
 }
 
-static enum status read_process(const char *word, enum deed deed,
-                                unsigned *out, struct why *why)
+static enum status read_process(const char *word, enum deed deed, unsigned *out,
+                                struct why *why)
 {
     char room[SHOWN_BYTES];
     uint64_t number = 0;

@@ -81,14 +81,12 @@ static void on_look(void *of, struct world *world)
     if (!world_hub(world))
         return;
     hub_look(world_hub(world), now, &view);
-    if (!score_known(view.score) ||
-        eye->looks++ % eye->stride != 0)
+    if (!score_known(view.score) || eye->looks++ % eye->stride != 0)
         return;
     if (run->count == ARM_POINTS)
         thin_out(eye);
     run->points[run->count++] = (struct arm_point){
-        (float)((double)now / (double)SECOND),
-        (float)view.score};
+        (float)((double)now / (double)SECOND), (float)view.score};
 }
 
 static double last_loss(const struct arm_run *run, double time)

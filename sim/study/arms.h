@@ -44,12 +44,12 @@ enum arm_figure {
 };
 
 struct arm {
-    unsigned done;    /* runs that ended as they should */
-    unsigned reached; /* of these, runs that came to a result */
-    bool refused;     /* by one run, and so by all */
+    unsigned done;               /* runs that ended as they should */
+    unsigned reached;            /* of these, runs that came to a result */
+    bool refused;                /* by one run, and so by all */
     struct quartiles result;     /* of all runs; INFINITY: did not get there */
     double medians[ARM_FIGURES]; /* of runs that were done; NAN: of none */
-    unsigned wins;     /* seeds in which no arm was better */
+    unsigned wins;               /* seeds in which no arm was better */
     struct pairs best; /* its results beside those of the best, as ratios */
 };
 
@@ -71,8 +71,7 @@ enum status arms_new(const struct grid *grid, const struct options *options,
 void arms_destroy(struct arms **arms);
 
 /* The options of a place, seed aside. */
-void arms_options(const struct arms *arms, unsigned place,
-                  struct options *out);
+void arms_options(const struct arms *arms, unsigned place, struct options *out);
 /* Plays all, in processes of their own, and ranks them. False: interrupted;
  * `seeds` are then those that all arms were played with. */
 bool arms_play(struct arms *arms, const char *noun);

@@ -96,8 +96,7 @@ static const float *real_start(struct computing *computing, unsigned node)
 }
 
 static double real_gradient(struct computing *computing, unsigned node,
-                            uint64_t iteration, const float *x,
-                            float *gradient)
+                            uint64_t iteration, const float *x, float *gradient)
 {
     const struct school *school = computing->self;
 

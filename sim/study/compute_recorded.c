@@ -78,8 +78,7 @@ static void remember(struct memory *memory, const struct trace *trace)
         const struct traced *event = &trace->events[i];
         size_t node = trace_index(trace, event->track) - 2;
 
-        while (next < scores->count &&
-               scores->points[next].time < event->time)
+        while (next < scores->count && scores->points[next].time < event->time)
             tell(&memory->hub, all, scores->points[next++].value);
         if (event->kind == TRACED_OFFER) {
             tell(&memory->nodes[node], event->numbers[1],
@@ -183,9 +182,9 @@ static void recorded_judge(struct computing *computing, const float *x,
         return;
     }
     for (unsigned i = 0; i < computing->nodes; i++)
-        *loss += told_at(&memory->nodes[i % memory->node_count],
-                         memory->done[i]) /
-                 computing->nodes;
+        *loss +=
+            told_at(&memory->nodes[i % memory->node_count], memory->done[i]) /
+            computing->nodes;
 }
 
 const struct compute_type compute_recorded = {.kind = COMPUTE_RECORDED,

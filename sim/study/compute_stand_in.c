@@ -6,8 +6,8 @@ enum { LEAST_ELEMENTS = 64, MOST_ELEMENTS = 1000 };
 enum status computing_stand_in(struct computing *computing, struct why *why)
 {
     const struct options *options = computing->options;
-    uint64_t most = options->params < MOST_ELEMENTS ? options->params
-                                                    : MOST_ELEMENTS;
+    uint64_t most =
+        options->params < MOST_ELEMENTS ? options->params : MOST_ELEMENTS;
     uint64_t elements = options->params / (options->chunk / sizeof(float)) + 1;
     uint64_t shape[2] = {0, 1};
 

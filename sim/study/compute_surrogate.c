@@ -24,10 +24,10 @@ enum { CONDITION = 100 };
 #define STRAY 0.1
 
 struct terrain {
-    double *curvature; /* elements */
-    double noise;      /* of each value of a gradient */
-    float *starts;     /* nodes * elements */
-    float *optima;     /* nodes * elements */
+    double *curvature;  /* elements */
+    double noise;       /* of each value of a gradient */
+    float *starts;      /* nodes * elements */
+    float *optima;      /* nodes * elements */
     struct prng *prngs; /* of nodes */
 };
 
@@ -52,8 +52,7 @@ static void shape_terrain(struct computing *computing)
         terrain->curvature[j] = pow(CONDITION, -part);
         steepness += 2 * terrain->curvature[j] / (double)n;
     }
-    terrain->noise =
-        computing->options->noise * sqrt(steepness / (double)n);
+    terrain->noise = computing->options->noise * sqrt(steepness / (double)n);
 }
 
 static void place_nodes(struct computing *computing)
@@ -69,8 +68,8 @@ static void place_nodes(struct computing *computing)
 
             terrain->starts[i * n + j] =
                 (float)(far * (1 + STRAY * prng_normal(&prng)));
-            terrain->optima[i * n + j] = (float)(computing->options->spread *
-                                                 far * prng_normal(&prng));
+            terrain->optima[i * n + j] =
+                (float)(computing->options->spread * far * prng_normal(&prng));
         }
         prng_seed(&terrain->prngs[i], prng_next(&prng));
     }
@@ -156,9 +155,8 @@ static double surrogate_gradient(struct computing *computing, unsigned node,
     return loss;
 }
 
-static void surrogate_step(struct computing *computing, unsigned node,
-                           float *x, const float *gradient, size_t first,
-                           size_t count)
+static void surrogate_step(struct computing *computing, unsigned node, float *x,
+                           const float *gradient, size_t first, size_t count)
 {
     (void)computing;
     (void)node;

@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-#include "store/file.h"
 #include "sim/study/acts.h"
 #include "sim/trace/lines.h"
 #include "sim/trace/trace.h"
+#include "store/file.h"
 
 enum status files_check(const char *path, const char *text, size_t size,
                         struct why *why)

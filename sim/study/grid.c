@@ -33,16 +33,17 @@ static enum status find(const struct grid *grid, const char *name,
     (void)quote_plain(&text, name, 40);
     if (!row)
         return because(why, STATUS_USAGE,
-                       "--%s: there is no option %s; --help lists them",
-                       option, shown);
+                       "--%s: there is no option %s; --help lists them", option,
+                       shown);
     if (!is_varied(row))
         return because(why, STATUS_USAGE,
                        "--%s: %s is the same for all settings; give it "
-                       "beside them", option, shown);
+                       "beside them",
+                       option, shown);
     for (unsigned i = 0; i < grid->count; i++)
         if (strcmp(grid->axes[i].name, name) == 0)
-            return because(why, STATUS_USAGE, "--%s: %s is there twice",
-                           option, shown);
+            return because(why, STATUS_USAGE, "--%s: %s is there twice", option,
+                           shown);
     return STATUS_OK;
 }
 
@@ -68,9 +69,8 @@ static enum status add_value(struct grid_axis *axis, const char *value,
             return because(why, STATUS_USAGE, "--%s: %s has %.60s twice",
                            option, axis->name, value);
     if (axis->count == GRID_VALUES)
-        return because(why, STATUS_USAGE,
-                       "--%s: %s has more than %d values", option, axis->name,
-                       GRID_VALUES);
+        return because(why, STATUS_USAGE, "--%s: %s has more than %d values",
+                       option, axis->name, GRID_VALUES);
     axis->values[axis->count++] = value;
     return STATUS_OK;
 }
@@ -86,7 +86,8 @@ static enum status add_axis(struct grid *grid, char *word, const char *option,
     if (!values)
         return because(why, STATUS_USAGE,
                        "--%s: expected NAME=VALUE,VALUE..., such as "
-                       "\"every=10,20,50 delay=0,5\"", option);
+                       "\"every=10,20,50 delay=0,5\"",
+                       option);
     *values++ = '\0';
     status = find(grid, word, option, why);
     if (status == STATUS_OK && grid->count == GRID_AXES)
@@ -102,8 +103,8 @@ static enum status add_axis(struct grid *grid, char *word, const char *option,
     if (status == STATUS_OK && grid->places > GRID_PLACES)
         return because(why, STATUS_USAGE,
                        "--%s has more than %d combinations: leave values out, "
-                       "or vary one option after the other", option,
-                       GRID_PLACES);
+                       "or vary one option after the other",
+                       option, GRID_PLACES);
     return status;
 }
 
@@ -126,7 +127,8 @@ enum status grid_parse(const char *text, const char *option, struct grid *out,
     if (status == STATUS_OK && !out->count)
         return because(why, STATUS_USAGE,
                        "--%s: say what is to be varied, such as "
-                       "\"every=10,20,50 delay=0,5\"", option);
+                       "\"every=10,20,50 delay=0,5\"",
+                       option);
     return status;
 }
 

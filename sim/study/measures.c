@@ -11,9 +11,8 @@
 
 void measures_begin(struct measures *measures, struct goal goal)
 {
-    *measures = (struct measures){.goal = goal,
-                                  .loss = NO_SCORE,
-                                  .goal_time = -1};
+    *measures =
+        (struct measures){.goal = goal, .loss = NO_SCORE, .goal_time = -1};
 }
 
 /* ---- a line's parts ---- */

@@ -28,8 +28,8 @@ struct measured_node {
                     what its PINGs say; 0: not known */
     /* Inside: of its PINGs. */
     uint64_t peer;
-    double sent, waited, iteration;         /* of the first */
-    double time, waited_last, missed;       /* of the last; since the first */
+    double sent, waited, iteration;   /* of the first */
+    double time, waited_last, missed; /* of the last; since the first */
     double count, sum_t, sum_i, sum_tt, sum_ti; /* for a straight line */
 };
 

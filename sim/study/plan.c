@@ -63,10 +63,9 @@ double plan_staggered(const struct plan_star *star, double up, double down,
 {
     double size = larger(up, down);
     double rate = fmin(star->port, star->link);
-    double load =
-        star->nodes * size / (star->port * every * star->step);
-    double queue = load < 1 ? load * size / (2 * star->port * (1 - load))
-                            : INFINITY;
+    double load = star->nodes * size / (star->port * every * star->step);
+    double queue =
+        load < 1 ? load * size / (2 * star->port * (1 - load)) : INFINITY;
 
     /* Whoever waits, waits for the others at most. */
     queue = fmin(queue, (star->nodes - 1) * size / star->port);
@@ -77,8 +76,8 @@ double plan_lag(const struct plan_star *star, double every, bool dylu)
 {
     double slower = dylu ? 0 : every * (star->slowest - star->step);
 
-    return slower + star->cv * star->step * sqrt(every) *
-                        plan_expected_max(star->nodes);
+    return slower +
+           star->cv * star->step * sqrt(every) * plan_expected_max(star->nodes);
 }
 
 double plan_stall(double exchange, double lag, double delayed)
@@ -96,8 +95,7 @@ double plan_floor(const struct plan_star *star, double up, double down)
     return carry(star, larger(up, down)) / star->step;
 }
 
-double plan_best_every(double k_half, double exchange, double step,
-                       bool hidden)
+double plan_best_every(double k_half, double exchange, double step, bool hidden)
 {
     return sqrt((hidden ? PLAN_PSI : 1) * k_half * exchange / step);
 }
@@ -125,13 +123,19 @@ double plan_codec_factor(enum codec_id codec)
     switch ((int)codec) {
     case CODEC_RAW:
     case CODEC_F16:
-    case CODEC_BF16: return 1;
-    case CODEC_INT8: return 1.01;
+    case CODEC_BF16:
+        return 1;
+    case CODEC_INT8:
+        return 1.01;
     case CODEC_INT4:
-    case CODEC_E3M0: return 1.04;
-    case CODEC_TOP10: return 1.5;
-    case CODEC_SIGN: return 1.7;
-    default: return INFINITY;
+    case CODEC_E3M0:
+        return 1.04;
+    case CODEC_TOP10:
+        return 1.5;
+    case CODEC_SIGN:
+        return 1.7;
+    default:
+        return INFINITY;
     }
 }
 
@@ -166,10 +170,10 @@ static double exchange_time(const struct plan_star *star,
     double up = plan_payload(star, setting->up) / parts;
     double down = plan_payload(star, setting->down) / parts;
     double spread = fmin(every / parts, setting->delay / 2.0) * star->step;
-    double chunk =
-        fmin(star->chunk * larger(codecs[setting->up].bits,
-                                  codecs[setting->down].bits) / 32,
-             larger(up, down));
+    double chunk = fmin(
+        star->chunk *
+            larger(codecs[setting->up].bits, codecs[setting->down].bits) / 32,
+        larger(up, down));
     double time = plan_policies[setting->policy].barrier
                       ? plan_pipelined(star, up, down, chunk)
                       : plan_staggered(star, up, down, every / parts);
@@ -190,15 +194,15 @@ static void apply_late(const struct plan_star *star, struct plan *out)
 }
 
 void plan_learn(const struct plan_star *star,
-                const struct plan_setting *setting, double every,
-                double delay, struct plan *out)
+                const struct plan_setting *setting, double every, double delay,
+                struct plan *out)
 {
     out->every = every;
     out->delay = delay;
     out->phi_k = 1 + every / star->k_half;
     out->phi_d = 1 + PLAN_PSI * delay / every;
-    out->phi_codec = plan_codec_factor(setting->up) *
-                     plan_codec_factor(setting->down);
+    out->phi_codec =
+        plan_codec_factor(setting->up) * plan_codec_factor(setting->down);
     out->phi_policy = plan_policies[setting->policy].factor;
     out->phi = out->phi_k * out->phi_d * out->phi_codec * out->phi_policy;
 }
@@ -232,15 +236,13 @@ void plan_predict(const struct plan_star *star,
 
 void plan_ring(const struct plan_star *star, struct plan *out)
 {
-    const struct plan_setting setting = {.policy = PLAN_DILOCO,
-                                         .waits = true,
-                                         .every = 1,
-                                         .fragments = 1};
+    const struct plan_setting setting = {
+        .policy = PLAN_DILOCO, .waits = true, .every = 1, .fragments = 1};
     double others = star->nodes - 1.0;
 
     *out = (struct plan){.every = 1};
-    out->up = out->down = 2 * others / star->nodes *
-                          plan_payload(star, CODEC_RAW);
+    out->up = out->down =
+        2 * others / star->nodes * plan_payload(star, CODEC_RAW);
     out->exchange = out->up / star->link + 2 * others * star->latency;
     out->lag = plan_lag(star, 1, false);
     out->stall = out->exchange + out->lag;

@@ -58,8 +58,13 @@
  * losses of rarer exchanges make worth a fifth more iterations. `mean` has come
  * to 2.05 where `diloco` came to 1.98, and to 0.088 where that came to 0.080;
  * with few rounds it is the other way round (plan_barrier). */
-enum plan_policy { PLAN_DILOCO, PLAN_MEAN, PLAN_DELAYED, PLAN_ASYNC,
-                   PLAN_POLICIES };
+enum plan_policy {
+    PLAN_DILOCO,
+    PLAN_MEAN,
+    PLAN_DELAYED,
+    PLAN_ASYNC,
+    PLAN_POLICIES
+};
 
 struct plan_policy_info {
     const char *name; /* of the preset */
@@ -100,8 +105,8 @@ struct plan {
     double lag;      /* S of one */
     double stall;    /* in k iterations, of all fragments */
     double used;
-    double floor;    /* (7) */
-    bool hidden;     /* d t >= T_c + S, and k is not below the floor */
+    double floor;        /* (7) */
+    bool hidden;         /* d t >= T_c + S, and k is not below the floor */
     double every, delay; /* what k and d come to: of a mean node with DyLU,
                             and where results are late */
     double phi_k, phi_d, phi_codec, phi_policy, phi; /* and their product */
@@ -158,8 +163,8 @@ void plan_predict(const struct plan_star *star,
                   const struct plan_setting *setting, struct plan *out);
 /* (11)'s factors, at the k and d that a setting comes to. */
 void plan_learn(const struct plan_star *star,
-                const struct plan_setting *setting, double every,
-                double delay, struct plan *out);
+                const struct plan_setting *setting, double every, double delay,
+                struct plan *out);
 /* (11)'s part that counts nodes, against the fastest PC alone: the speed-up of
  * `rate` iterations a second and node at this phi. */
 double plan_speed_up(const struct plan_star *star, double rate, double phi);

@@ -197,8 +197,7 @@ static struct world_config configure(struct play *play, uint64_t seed)
 
     config.hub.run = config.hub.seed = seed;
     config.hub.scale = scale;
-    config.hub.chunk_elements =
-        (config.hub.chunk_elements + scale - 1) / scale;
+    config.hub.chunk_elements = (config.hub.chunk_elements + scale - 1) / scale;
     config.hub.save_interval = 30 * SECOND;
     return config;
 }

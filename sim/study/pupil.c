@@ -120,8 +120,7 @@ void pupil_forget(const struct pupil *pupil)
     trainer_reset_optimizer(pupil->trainer);
 }
 
-void pupil_set_shard(const struct pupil *pupil, uint32_t shard,
-                     uint32_t shards)
+void pupil_set_shard(const struct pupil *pupil, uint32_t shard, uint32_t shards)
 {
     struct why why = {""};
 
@@ -137,6 +136,6 @@ void pupil_judge(const struct pupil *pupil, const float *x, uint64_t samples,
     insist(trainer_evaluate(pupil->trainer, x, samples, &result, &why), &why);
     *loss = result.loss;
     *accuracy = result.accuracy;
-    *error = result.samples ? result.deviation / sqrt((double)result.samples)
-                            : 0;
+    *error =
+        result.samples ? result.deviation / sqrt((double)result.samples) : 0;
 }

@@ -46,8 +46,8 @@ static enum status read_scenario(struct scene *scene, struct why *why)
     if (status != STATUS_OK || !scene->acts ||
         acts_nodes(scene->acts) <= scene->options.star_nodes)
         return status;
-    return because(why, STATUS_CONFIG, "%.120s names n%u: say --nodes %u",
-                   path, acts_nodes(scene->acts), acts_nodes(scene->acts));
+    return because(why, STATUS_CONFIG, "%.120s names n%u: say --nodes %u", path,
+                   acts_nodes(scene->acts), acts_nodes(scene->acts));
 }
 
 /* Where nobody says when a run ends, it ends somewhen. */
@@ -98,9 +98,8 @@ static enum status settle(struct scene *scene, struct why *why)
 static enum status try_compute(const struct scene *scene, struct why *why)
 {
     struct computing *computing = NULL;
-    enum status status = computing_open(&scene->options, scene->trace,
-                                        scene->options.seed, 1, &computing,
-                                        why);
+    enum status status = computing_open(
+        &scene->options, scene->trace, scene->options.seed, 1, &computing, why);
 
     computing_close(&computing);
     return status;

@@ -14,8 +14,8 @@
 
 #include "core/options.h"
 #include "core/status.h"
-#include "sim/world.h"
 #include "sim/study/outcome.h"
+#include "sim/world.h"
 
 struct scene;
 struct trace;

@@ -219,8 +219,8 @@ static void live(struct life *life)
         count_end(life);
 }
 
-void soak_live(const struct soak_plan *plan,
-               const struct soak_watcher *watcher, struct soak_life *out)
+void soak_live(const struct soak_plan *plan, const struct soak_watcher *watcher,
+               struct soak_life *out)
 {
     struct life *life = calloc(1, sizeof *life);
     struct hub_config hub;

@@ -23,7 +23,7 @@ struct soak_life {
     uint64_t steps, late, twice, lies, merged;
     uint64_t recovered; /* centres that hubs took from nodes */
     uint64_t deeds[DEEDS];
-    nanos time; /* virtual */
+    nanos time;                           /* virtual */
     char complaint[SOAK_COMPLAINT_BYTES]; /* empty: all is well */
 };
 
@@ -43,8 +43,8 @@ struct soak_plan *soak_draw(uint64_t seed);
 
 /* Lives a plan once; `watcher` may be NULL. What does not settle is a
  * complaint, too. */
-void soak_live(const struct soak_plan *plan,
-               const struct soak_watcher *watcher, struct soak_life *out);
+void soak_live(const struct soak_plan *plan, const struct soak_watcher *watcher,
+               struct soak_life *out);
 /* Lives it twice: two histories are a complaint. */
 void soak_live_twice(const struct soak_plan *plan, struct soak_life *out);
 

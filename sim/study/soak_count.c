@@ -87,8 +87,7 @@ static void begin_stint(struct life *life, unsigned node)
 
 size_t count_place(const struct life *life, unsigned node)
 {
-    return (size_t)node * SOAK_STINTS +
-           life->count.stint[node] % SOAK_STINTS;
+    return (size_t)node * SOAK_STINTS + life->count.stint[node] % SOAK_STINTS;
 }
 
 double count_gradient(const void *context, uint64_t iteration, const float *x,
@@ -120,8 +119,7 @@ void count_look(void *observer, const struct trainer_look *look)
     struct soak_stint *stint = stint_of(life, seat->node);
 
     if (look->moment == TRAINER_STEPPED && life->plan->counts)
-        stint->alone +=
-            look->x[count_place(life, seat->node)] > stint->before;
+        stint->alone += look->x[count_place(life, seat->node)] > stint->before;
     else if (look->moment == TRAINER_REPLACED)
         begin_stint(life, seat->node);
 }
@@ -241,8 +239,8 @@ static void judge_most(struct life *life, unsigned node, unsigned stint,
             life_complain(life,
                           "the centre holds %.6g of n%u's chunk %u, and only "
                           "%.6g were learnt",
-                          count_held(life, node, stint, chunk), node + 1,
-                          chunk, most);
+                          count_held(life, node, stint, chunk), node + 1, chunk,
+                          most);
 }
 
 void count_hub_step(struct life *life, const struct hub_view *view)
@@ -272,8 +270,8 @@ static void judge_end(struct life *life, unsigned node)
             life_complain(life,
                           "the centre holds %.6g of n%u's chunk %u at the end, "
                           "and %.6g were learnt",
-                          count_held(life, node, stint, chunk), node + 1,
-                          chunk, least_of(life, node, chunk));
+                          count_held(life, node, stint, chunk), node + 1, chunk,
+                          least_of(life, node, chunk));
     if (!counts_gradients(life))
         judge_most(life, node, stint, 0);
 }

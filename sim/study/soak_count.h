@@ -46,25 +46,25 @@
 #define SIM_STUDY_SOAK_COUNT_H
 
 #include "policies/policy.h"
-#include "sim/world.h"
 #include "sim/study/soak_plan.h"
+#include "sim/world.h"
 
 struct life;
 
 enum {
     SOAK_OWN = SOAK_NODES * SOAK_STINTS, /* numbers of a chunk that count */
-    SOAK_VERSIONS = 1024, /* of a chunk, remembered */
-    SOAK_UPLOADS = 4096   /* chunks on their way, whose they are */
+    SOAK_VERSIONS = 1024,                /* of a chunk, remembered */
+    SOAK_UPLOADS = 4096 /* chunks on their way, whose they are */
 };
 
 struct soak_stint {
     uint64_t steps;
-    uint64_t offers;  /* of gradients */
+    uint64_t offers;               /* of gradients */
     uint64_t dropped[SOAK_CHUNKS]; /* of these, turned down */
-    uint64_t alone;   /* steps that moved its own parameters */
-    bool offered;     /* it has said how many samples it is */
-    bool other_run;   /* it began within k steps of a gradient */
-    float before;     /* its number, before the step under way */
+    uint64_t alone;                /* steps that moved its own parameters */
+    bool offered;                  /* it has said how many samples it is */
+    bool other_run;                /* it began within k steps of a gradient */
+    float before;                  /* its number, before the step under way */
 };
 
 /* Whose trainer it is. */
@@ -86,7 +86,7 @@ struct soak_version {
 };
 
 struct soak_count {
-    struct gate_rule gate; /* the plan's, whose shares add */
+    struct gate_rule gate;     /* the plan's, whose shares add */
     struct reduce_rule reduce; /* the same in the last round */
     struct soak_seat seats[SOAK_NODES];
     struct soak_stint stints[SOAK_NODES][SOAK_STINTS + 1];
@@ -148,9 +148,8 @@ void count_end(struct life *life);
 double count_held(const struct life *life, unsigned node, unsigned stint,
                   uint32_t chunk);
 /* By which it may not be what was learnt, as its run was founded so. */
-const struct soak_margin *count_founded(const struct life *life,
-                                        unsigned node, unsigned stint,
-                                        uint32_t chunk);
+const struct soak_margin *count_founded(const struct life *life, unsigned node,
+                                        unsigned stint, uint32_t chunk);
 /* Bears in mind what the centre's chunks are. */
 void count_versions(struct life *life, const struct hub_view *view);
 

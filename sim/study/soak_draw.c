@@ -8,9 +8,9 @@
 struct draw {
     struct prng prng;
     struct soak_plan *plan;
-    unsigned kinds;               /* of faults, bits 1 << row of faults[] */
-    nanos busy[SOAK_NODES + 1];   /* until when a process has its fault; the
-                                     hub's is the last */
+    unsigned kinds;             /* of faults, bits 1 << row of faults[] */
+    nanos busy[SOAK_NODES + 1]; /* until when a process has its fault; the
+                                   hub's is the last */
 };
 
 static uint64_t below(struct draw *draw, uint64_t bound)
@@ -129,8 +129,7 @@ static void draw_counting(struct draw *draw)
     soak_plan_put(draw->plan, "outer-momentum", "0");
     count(draw, "staleness", 1000000); /* nothing weighs less for that */
     if (one_in(draw, 2))
-        wish(draw, "gate",
-             gate_rules[below(draw, gate_rule_count)]->name);
+        wish(draw, "gate", gate_rules[below(draw, gate_rule_count)]->name);
     soak_plan_put(draw->plan, "quorum", "%g", (double)below(draw, 5) / 4);
     soak_plan_put(draw->plan, "grace", "%g", (double)below(draw, 30) / 10);
     wish(draw, "init", one_in(draw, 2) ? "hub" : "tournament");
@@ -241,14 +240,14 @@ static const struct {
     enum deed deed, remedy;
     enum scope scope;
 } faults[] = {
-    {DEED_CRASH, DEED_START, ONE},   {DEED_LOSE, DEED_START, ONE},
-    {DEED_LEAVE, DEED_START, ONE},   {DEED_FREEZE, DEED_THAW, ONE},
-    {DEED_CUT, DEED_REPAIR, ONE},    {DEED_UNPLUG, DEED_REPAIR, ONE},
-    {DEED_CRASH, DEED_START, HUB},   {DEED_LOSE, DEED_START, HUB},
-    {DEED_WIPE, DEED_START, HUB},
-    {DEED_FREEZE, DEED_THAW, HUB},   {DEED_CUT, DEED_REPAIR, SOME},
-    {DEED_UNPLUG, DEED_REPAIR, SOME}, {DEED_CRASH, DEED_START, ALL},
-    {DEED_LOSE, DEED_START, ALL},    {DEED_FREEZE, DEED_THAW, SOME},
+    {DEED_CRASH, DEED_START, ONE},  {DEED_LOSE, DEED_START, ONE},
+    {DEED_LEAVE, DEED_START, ONE},  {DEED_FREEZE, DEED_THAW, ONE},
+    {DEED_CUT, DEED_REPAIR, ONE},   {DEED_UNPLUG, DEED_REPAIR, ONE},
+    {DEED_CRASH, DEED_START, HUB},  {DEED_LOSE, DEED_START, HUB},
+    {DEED_WIPE, DEED_START, HUB},   {DEED_FREEZE, DEED_THAW, HUB},
+    {DEED_CUT, DEED_REPAIR, SOME},  {DEED_UNPLUG, DEED_REPAIR, SOME},
+    {DEED_CRASH, DEED_START, ALL},  {DEED_LOSE, DEED_START, ALL},
+    {DEED_FREEZE, DEED_THAW, SOME},
 };
 
 enum { FAULTS = sizeof faults / sizeof *faults };

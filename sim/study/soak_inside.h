@@ -21,8 +21,8 @@ struct life {
     struct exempt *exempt;
     struct world *world;
     uint32_t chunks;
-    unsigned honest; /* nodes; liars come after them */
-    bool healed;     /* the second phase */
+    unsigned honest;         /* nodes; liars come after them */
+    bool healed;             /* the second phase */
     bool leaves[SOAK_NODES]; /* since it was started last */
     float starts[SOAK_NODES][SOAK_ELEMENTS];
     float centres[SOAK_NODES][SOAK_ELEMENTS];

@@ -11,8 +11,7 @@
 #define ull unsigned long long
 
 /* Whether a result can be read, and what it says is finite. */
-static bool is_finite(const struct life *life,
-                      const struct msg_result *result,
+static bool is_finite(const struct life *life, const struct msg_result *result,
                       const struct blob *payload)
 {
     struct extent extent =
@@ -37,8 +36,7 @@ static bool is_decided(enum verdict verdict)
            verdict == VERDICT_REFUTED;
 }
 
-static unsigned judged_of(const struct life *life,
-                          const struct soak_fate *fate)
+static unsigned judged_of(const struct life *life, const struct soak_fate *fate)
 {
     unsigned judged = 0;
 
@@ -100,10 +98,8 @@ static bool contradicts(const struct life *life, const struct soak_fate *fate,
 }
 
 /* A chunk has one verdict, however often it is told. */
-static void judge_chunk(struct life *life,
-                        const struct world_message *message,
-                        uint64_t exchange, uint32_t chunk,
-                        enum verdict verdict)
+static void judge_chunk(struct life *life, const struct world_message *message,
+                        uint64_t exchange, uint32_t chunk, enum verdict verdict)
 {
     struct soak_fate *fate = fate_of(life, message, exchange);
 
@@ -151,8 +147,7 @@ static void judge_version(struct life *life,
     *known = result->version;
 }
 
-static void judge_result(struct life *life,
-                         const struct world_message *message)
+static void judge_result(struct life *life, const struct world_message *message)
 {
     const struct msg_result *result = &message->msg->result;
     uint64_t *version;
@@ -204,8 +199,8 @@ static void judge_offer(struct life *life, const struct world_message *message)
 
     if (!fate->offered)
         count_offer(life, message->node, offer);
-    fate->part = fragment_of(offer->fragment,
-                             life->judge.fragments[message->node]);
+    fate->part =
+        fragment_of(offer->fragment, life->judge.fragments[message->node]);
     fate->offered = true;
     if (life->healed)
         fate->awaited = fragment_chunks(fate->part, life->chunks);
@@ -223,8 +218,7 @@ static void judge_welcome(struct life *life, unsigned node)
 static void judge_told_settings(struct life *life, unsigned node,
                                 uint64_t exchange, uint32_t fragments)
 {
-    life->judge.fragments[node] =
-        exchange == EXCHANGE_GRADIENT ? 1 : fragments;
+    life->judge.fragments[node] = exchange == EXCHANGE_GRADIENT ? 1 : fragments;
 }
 
 static void judge_told_by_hub(struct life *life,
@@ -285,17 +279,15 @@ static void judge_offences(struct life *life, const struct world_step *step)
         const struct effect *effect = &step->effects->list[i];
         uint64_t number = 0;
 
-        if (effect->kind == EFFECT_NOTE &&
-            effect->note.kind == NOTE_RESTORED &&
+        if (effect->kind == EFFECT_NOTE && effect->note.kind == NOTE_RESTORED &&
             strncmp(effect->note.text, "version", 7) == 0)
             life->out->recovered++;
-        if (effect->kind == EFFECT_NOTE &&
-            effect->note.kind == NOTE_OFFENCE &&
+        if (effect->kind == EFFECT_NOTE && effect->note.kind == NOTE_OFFENCE &&
             effect->note.subject[0] == 'n' &&
             line_number(effect->note.subject + 1, &number) &&
             number <= life->honest)
-            life_complain(life, "the hub says of %s: %s",
-                          effect->note.subject, effect->note.text);
+            life_complain(life, "the hub says of %s: %s", effect->note.subject,
+                          effect->note.text);
     }
 }
 
@@ -305,8 +297,7 @@ static void judge_notes(struct life *life, const struct world_step *step)
     for (unsigned i = 0; i < step->effects->count; i++) {
         const struct effect *effect = &step->effects->list[i];
 
-        if (effect->kind == EFFECT_NOTE &&
-            effect->note.kind == NOTE_DETACHED &&
+        if (effect->kind == EFFECT_NOTE && effect->note.kind == NOTE_DETACHED &&
             strstr(effect->note.text, "result"))
             life_complain(life, "n%u leaves the hub: %s", step->process + 1,
                           effect->note.text);

@@ -55,9 +55,9 @@ struct soak_fate {
     uint64_t incarnation, exchange;
     enum verdict verdict[SOAK_CHUNKS];
     uint64_t version[SOAK_CHUNKS]; /* of the centre that holds it */
-    unsigned life[SOAK_CHUNKS]; /* of the hub, that has told of it last */
+    unsigned life[SOAK_CHUNKS];    /* of the hub, that has told of it last */
     bool judged[SOAK_CHUNKS];
-    bool decided;     /* of one of them a round has come to it */
+    bool decided;         /* of one of them a round has come to it */
     struct fragment part; /* of the model that it holds; stride 0: unknown */
     bool offered;
     bool owed; /* a later one of the same chunks was answered before it */
@@ -72,10 +72,10 @@ struct soak_judge {
     uint64_t told[SOAK_NODES];            /* the same: newest version */
     uint32_t fragments[SOAK_NODES];       /* F that it was told */
     uint64_t saved;
-    unsigned lives;  /* of the hub, up to the present one */
-    bool recovering; /* the hub was, at its last step */
+    unsigned lives;                     /* of the hub, up to the present one */
+    bool recovering;                    /* the hub was, at its last step */
     uint64_t decided_since[SOAK_NODES]; /* exchanges, since faults ended */
-    unsigned owed;   /* exchanges */
+    unsigned owed;                      /* exchanges */
 };
 
 #endif

@@ -42,8 +42,7 @@ static void judge_memory(struct life *life, const struct hub_view *view)
     struct hub_uploads uploads;
 
     if (!hub->budget || !view->founded || hub->miss == MISS_CUT ||
-        hub->policy.reduce->judge ||
-        hub->policy.receive->donors)
+        hub->policy.reduce->judge || hub->policy.receive->donors)
         return;
     hub_look_at_uploads(world_hub(life->world), &uploads);
     if (uploads.held <= hub->budget + 3 * chunk * uploads.partial)

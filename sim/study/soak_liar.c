@@ -36,14 +36,11 @@ static void say(struct life *life, unsigned node, const struct msg *msg,
                 struct blob *payload)
 {
     struct lie *lie = malloc(sizeof *lie);
-    nanos pause = below(life, 2)
-                      ? 0
-                      : (nanos)below(life, 100) * MILLISECOND;
+    nanos pause = below(life, 2) ? 0 : (nanos)below(life, 100) * MILLISECOND;
 
     if (!lie)
         abort();
-    *lie = (struct lie){life, node, *msg, blob_ref(payload),
-                        life->liars.lies};
+    *lie = (struct lie){life, node, *msg, blob_ref(payload), life->liars.lies};
     life->liars.lies = lie;
     life->out->lies++;
     world_at(life->world, world_now(life->world) + pause, speak, lie);
@@ -73,13 +70,12 @@ static uint64_t some_number(struct life *life, uint64_t was)
 
 static double some_real(struct life *life)
 {
-    static const double reals[] = {0,     1,    -1,    NO_SCORE, -NO_SCORE,
+    static const double reals[] = {0,     1,    -1,     NO_SCORE, -NO_SCORE,
                                    1e300, 3e38, 1e-300, -1e-9};
 
-    return below(life, 2)
-               ? reals[below(life, sizeof reals / sizeof *reals)]
-               : ldexp(prng_unit(&life->prng) - 0.5,
-                       (int)below(life, 200) - 100);
+    return below(life, 2) ? reals[below(life, sizeof reals / sizeof *reals)]
+                          : ldexp(prng_unit(&life->prng) - 0.5,
+                                  (int)below(life, 200) - 100);
 }
 
 static void some_text(struct life *life, char *out)

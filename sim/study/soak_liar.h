@@ -12,8 +12,8 @@
 #ifndef SIM_STUDY_SOAK_LIAR_H
 #define SIM_STUDY_SOAK_LIAR_H
 
-#include "core/blob.h"
 #include "codec/msg.h"
+#include "core/blob.h"
 
 enum { SOAK_REMEMBERED = 32 };
 

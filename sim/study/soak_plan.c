@@ -149,8 +149,7 @@ enum status soak_plan_set(struct soak_plan *plan, const char *name,
     char room[SHOWN_BYTES];
 
     if (!find(name, &setting))
-        return because(why, STATUS_USAGE,
-                       "there is nothing called '%s' to set",
+        return because(why, STATUS_USAGE, "there is nothing called '%s' to set",
                        line_shown(name, room));
     if (value_parse(&setting.type, text, &value, &reason) != STATUS_OK)
         return because(why, STATUS_USAGE, "%s: %.280s", setting.name,
@@ -159,8 +158,8 @@ enum status soak_plan_set(struct soak_plan *plan, const char *name,
     return STATUS_OK;
 }
 
-void soak_plan_put(struct soak_plan *plan, const char *name,
-                   const char *format, ...)
+void soak_plan_put(struct soak_plan *plan, const char *name, const char *format,
+                   ...)
 {
     char text[VALUE_TEXT_BYTES];
     enum status status;
@@ -267,8 +266,7 @@ static bool adds(const struct soak_plan *plan, const struct hub_config *hub)
            policy->select == &select_all && policy->reduce == &reduce_mean &&
            policy->merge == &merge_mean && policy->receive == &receive_all &&
            policy->damping == &damping_none &&
-           policy->preempt == &preempt_off &&
-           policy->numbers.outer_lr == 1 &&
+           policy->preempt == &preempt_off && policy->numbers.outer_lr == 1 &&
            policy->numbers.outer_momentum == 0 && hub->staleness >= 1000;
 }
 

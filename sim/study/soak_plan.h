@@ -28,7 +28,6 @@ enum {
     SOAK_NUMBERS = SOAK_CHUNKS * SOAK_NODES * SOAK_STINTS
 };
 
-
 struct soak_plan {
     struct options options; /* of the hub; those of exchange and policy count */
     uint64_t seed, nodes, task_steps, elements, link, lost, late, twice;
@@ -46,13 +45,12 @@ void soak_plan_destroy(struct soak_plan **plan);
 enum status soak_plan_set(struct soak_plan *plan, const char *name,
                           const char *value, struct why *why) MUST_CHECK;
 /* The same of what is known to be right. */
-void soak_plan_put(struct soak_plan *plan, const char *name,
-                   const char *format, ...) FORMAT(3, 4);
+void soak_plan_put(struct soak_plan *plan, const char *name, const char *format,
+                   ...) FORMAT(3, 4);
 
 /* Reads a plan's text. MALFORMED and CONFIG, beginning with the line. */
 enum status soak_plan_parse(const char *text, size_t size,
-                            struct soak_plan **out,
-                            struct why *why) MUST_CHECK;
+                            struct soak_plan **out, struct why *why) MUST_CHECK;
 /* Writes what is not as by default, so that it reads as the same plan. */
 void soak_plan_print(const struct soak_plan *plan, FILE *out);
 

@@ -192,8 +192,7 @@ static void cut_time(struct search *search)
 
 static void round_times(struct search *search)
 {
-    static const nanos grains[] = {SECOND, 100 * MILLISECOND,
-                                   10 * MILLISECOND};
+    static const nanos grains[] = {SECOND, 100 * MILLISECOND, 10 * MILLISECOND};
 
     for (unsigned i = 0; i < search->best->acts->count; i++)
         for (unsigned j = 0; j < sizeof grains / sizeof *grains; j++) {

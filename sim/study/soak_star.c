@@ -118,8 +118,8 @@ static void add_node(struct life *life, unsigned number)
     node.down = rate(plan, &prng);
     life->samples[number] = 1 + prng_below(&prng, 3);
     node.trainer = (struct trainer_config){
-        .start = plan->counts ? nothing
-                              : life->starts[plan->apart ? number : 0],
+        .start =
+            plan->counts ? nothing : life->starts[plan->apart ? number : 0],
         .elements = (size_t)plan->elements,
         .step = plan->step,
         .step_jitter = plan->step / 2,

@@ -34,8 +34,8 @@ static const struct soak_version *version_of(const struct life *life,
     return best;
 }
 
-static void widen(struct soak_margin *margin,
-                  const struct soak_margin *founded, float apart)
+static void widen(struct soak_margin *margin, const struct soak_margin *founded,
+                  float apart)
 {
     margin->more = fmaxf(margin->more, founded->more + apart);
     margin->less = fmaxf(margin->less, founded->less - apart);
@@ -77,8 +77,7 @@ void count_versions(struct life *life, const struct hub_view *view)
 {
     for (uint32_t i = 0; i < life->chunks && !view->recovering; i++) {
         uint64_t version = 0, next, *now = &life->count.now[i];
-        const float *theta =
-            hub_centre(world_hub(life->world), i, &version);
+        const float *theta = hub_centre(world_hub(life->world), i, &version);
 
         if (!theta || *now == version + 1)
             continue;
@@ -123,8 +122,7 @@ static void compare(struct life *life, uint32_t chunk,
     life->count.now[chunk] = version + 1;
 }
 
-void count_resumed(struct life *life, const struct hub_view *view,
-                   bool started)
+void count_resumed(struct life *life, const struct hub_view *view, bool started)
 {
     struct soak_count *count = &life->count;
     bool again = started || (count->disk_run == view->run &&
@@ -156,9 +154,8 @@ double count_held(const struct life *life, unsigned node, unsigned stint,
                                 : 0;
 }
 
-const struct soak_margin *count_founded(const struct life *life,
-                                        unsigned node, unsigned stint,
-                                        uint32_t chunk)
+const struct soak_margin *count_founded(const struct life *life, unsigned node,
+                                        unsigned stint, uint32_t chunk)
 {
     size_t number = (size_t)node * SOAK_STINTS + stint;
 

@@ -6,10 +6,9 @@
 
 static void on_offer(struct tally *tally, const struct msg_offer *offer)
 {
-    uint64_t lag =
-        tally->version > offer->base_version
-            ? tally->version - offer->base_version
-            : 0;
+    uint64_t lag = tally->version > offer->base_version
+                       ? tally->version - offer->base_version
+                       : 0;
 
     tally->offers++;
     tally->lags[lag < TALLY_LAGS ? lag : TALLY_LAGS - 1]++;
@@ -160,4 +159,3 @@ void tally_end(struct tally *tally, struct outcome *out)
     free(tally->node);
     tally->node = NULL;
 }
-

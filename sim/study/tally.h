@@ -3,8 +3,8 @@
 #ifndef SIM_STUDY_TALLY_H
 #define SIM_STUDY_TALLY_H
 
-#include "sim/world.h"
 #include "sim/study/outcome.h"
+#include "sim/world.h"
 
 /* Further behind than any offer that is merged. */
 enum { TALLY_LAGS = 1024 };
@@ -26,7 +26,7 @@ struct tally {
     uint64_t rounds, offers, steps;
     nanos first_round, last_round, ending; /* -1: not yet */
     bool reached;
-    double iterations; /* of all nodes, when the end began */
+    double iterations;         /* of all nodes, when the end began */
     uint64_t lags[TALLY_LAGS]; /* offers by how far they lagged behind */
 };
 

@@ -9,7 +9,7 @@
 enum { FLIGHT = 256 }; /* exchanges of a node that may be under way */
 
 struct seat {
-    uint64_t offered[FLIGHT]; /* when, by the exchange's number */
+    uint64_t offered[FLIGHT];     /* when, by the exchange's number */
     uint64_t offers, first, last; /* and the iterations of two of them */
     uint64_t applied, delays;
     bool takes_part; /* it has got a result of the centre */
@@ -19,9 +19,9 @@ struct seat {
  * offers of the first node's first fragment, so that rounds are whole. */
 struct gauge {
     struct world *world;
-    bool founded;              /* there is a centre */
-    unsigned missing;          /* nodes that take no part yet */
-    unsigned turns;            /* until it begins */
+    bool founded;               /* there is a centre */
+    unsigned missing;           /* nodes that take no part yet */
+    unsigned turns;             /* until it begins */
     nanos length, began, ended; /* -1: not yet */
     unsigned nodes;
     uint64_t fragments;
@@ -154,8 +154,7 @@ static double gap(const struct gauge *gauge, const struct seat *seat,
 /* From sums to what they mean. */
 static void conclude(const struct gauge *gauge, struct trial *out)
 {
-    double seconds =
-        (double)(gauge->ended - gauge->began) / (double)SECOND;
+    double seconds = (double)(gauge->ended - gauge->began) / (double)SECOND;
     double iterations = out->rate, applied = 0, delays = 0;
 
     for (unsigned i = 0; i < gauge->nodes; i++) {

@@ -36,7 +36,6 @@ void trial_run(const struct options *options, uint64_t seed,
                const struct trial_window *window, struct trial *out);
 
 /* The mean of trials that were done; `done` if all were. */
-void trial_mean(const struct trial *trials, unsigned count,
-                struct trial *out);
+void trial_mean(const struct trial *trials, unsigned count, struct trial *out);
 
 #endif

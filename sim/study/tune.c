@@ -25,15 +25,15 @@ static int compare(const void *a, const void *b)
 {
     const struct tune_row *one = a, *other = b;
     const struct plan_setting *left = &one->setting, *right = &other->setting;
-    const double steps[] = {
-        (double)(worth(other) - worth(one)),
-        one->plan.up + one->plan.down - other->plan.up - other->plan.down,
-        (double)left->every - right->every,
-        (double)left->delay - right->delay,
-        (double)left->fragments - right->fragments,
-        (double)left->dylu - right->dylu,
-        (double)((int)left->up - (int)right->up),
-        (double)((int)left->down - (int)right->down)};
+    const double steps[] = {(double)(worth(other) - worth(one)),
+                            one->plan.up + one->plan.down - other->plan.up -
+                                other->plan.down,
+                            (double)left->every - right->every,
+                            (double)left->delay - right->delay,
+                            (double)left->fragments - right->fragments,
+                            (double)left->dylu - right->dylu,
+                            (double)((int)left->up - (int)right->up),
+                            (double)((int)left->down - (int)right->down)};
 
     for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++)
         if (steps[i] != 0)
@@ -47,12 +47,12 @@ static enum status fill(struct tune *tune, const struct scene *scene,
     enum status status;
 
     tune->options = *scene_options(scene);
-    tune->seeds = tune->options.given.seeds ? (unsigned)tune->options.seeds
-                                            : TUNE_SEEDS;
+    tune->seeds =
+        tune->options.given.seeds ? (unsigned)tune->options.seeds : TUNE_SEEDS;
     if (scene->trace)
         tune->span = (double)scene->trace->span / (double)SECOND;
-    tune_star(&tune->options, scene->trace, scene->speeds,
-              scene->speed_count, &tune->star);
+    tune_star(&tune->options, scene->trace, scene->speeds, scene->speed_count,
+              &tune->star);
     status = tune_enumerate(tune, why);
     if (status == STATUS_OK)
         qsort(tune->rows, tune->count, sizeof *tune->rows, compare);
@@ -140,10 +140,9 @@ static bool is_to_be_repeated(const struct tune *tune,
 {
     static const char *const groups[] = {"Exchange", "Connection",
                                          "Numbers of policies"};
-    static const char *const said[] = {"policy",     "every",     "delay",
-                                       "codec-up",   "codec-down", "dylu",
-                                       "fragments",  "insecure",
-                                       "outer-momentum"};
+    static const char *const said[] = {
+        "policy", "every",     "delay",    "codec-up",      "codec-down",
+        "dylu",   "fragments", "insecure", "outer-momentum"};
     bool is_of_group = false;
 
     for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++)
@@ -181,11 +180,10 @@ void tune_words(const struct tune *tune, const struct plan_setting *setting,
 {
     double momentum = tune_momentum(tune, setting);
 
-    text_add(out,
-             "--policy %s --every %u --delay %u --codec-up %s --codec-down %s",
-             plan_policies[setting->policy].name, setting->every,
-             setting->delay, codecs[setting->up].name,
-             codecs[setting->down].name);
+    text_add(
+        out, "--policy %s --every %u --delay %u --codec-up %s --codec-down %s",
+        plan_policies[setting->policy].name, setting->every, setting->delay,
+        codecs[setting->up].name, codecs[setting->down].name);
     if (setting->fragments > 1)
         text_add(out, " --fragments %u", setting->fragments);
     if (setting->dylu)
@@ -230,15 +228,14 @@ static struct trial_window window_of(const struct tune *tune,
                                      const struct tune_row *row)
 {
     const struct plan_star *star = &tune->star;
-    double round = row->setting.every * star->step + row->plan.exchange +
-                   row->plan.lag;
+    double round =
+        row->setting.every * star->step + row->plan.exchange + row->plan.lag;
     struct trial_window window = {
         .turns = TUNE_WARM, .length = TUNE_ROUNDS * round - star->step / 2};
 
     if (tune->span > 0)
         window.length = ceil(window.length / tune->span) * tune->span;
-    window.most =
-        4 * (window.length + TUNE_WARM * round + founding(tune));
+    window.most = 4 * (window.length + TUNE_WARM * round + founding(tune));
     return window;
 }
 
@@ -246,8 +243,7 @@ static void play(void *of, unsigned number, void *result)
 {
     const struct heat *heat = of;
     const struct tune *tune = heat->tune;
-    const struct tune_row *row =
-        &tune->rows[heat->rows[number / tune->seeds]];
+    const struct tune_row *row = &tune->rows[heat->rows[number / tune->seeds]];
     struct trial_window window = window_of(tune, row);
     struct options options;
 
@@ -265,8 +261,8 @@ static void take(struct tune *tune, struct tune_row *row,
     tune->tried++;
     if (!row->trial.done)
         return;
-    plan_learn(&tune->star, &row->setting, row->trial.every,
-               row->trial.delay, &plan);
+    plan_learn(&tune->star, &row->setting, row->trial.every, row->trial.delay,
+               &plan);
     row->speed_up = plan_speed_up(&tune->star, row->trial.rate, plan.phi);
 }
 
@@ -302,8 +298,7 @@ bool tune_try(struct tune *tune, const unsigned *rows, unsigned count,
 
 /* ---- searching ---- */
 
-static bool is_alike(const struct plan_setting *a,
-                     const struct plan_setting *b)
+static bool is_alike(const struct plan_setting *a, const struct plan_setting *b)
 {
     return a->policy == b->policy && a->every == b->every &&
            a->dylu == b->dylu && (a->up == b->up || a->down == b->down);
@@ -318,8 +313,8 @@ static unsigned pick(const struct tune *tune, unsigned picks[TUNE_PICKS])
         bool alike = false;
 
         for (unsigned j = 0; j < count; j++)
-            alike |= is_alike(&tune->rows[i].setting,
-                              &tune->rows[picks[j]].setting);
+            alike |=
+                is_alike(&tune->rows[i].setting, &tune->rows[picks[j]].setting);
         if (!alike)
             picks[count++] = i;
     }

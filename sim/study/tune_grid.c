@@ -53,8 +53,7 @@ static void choose_every(const struct tune *tune, struct choice *out)
 /* None, what hides the exchange without and with a fifth to spare, and parts
  * of k that are more; where nothing up to k/2 hides it, k/2. */
 static void choose_delay(const struct tune *tune,
-                         const struct plan_setting *setting,
-                         struct choice *out)
+                         const struct plan_setting *setting, struct choice *out)
 {
     const struct plan_star *star = &tune->star;
     double most = floor(setting->every / 2.0), hiding;
@@ -91,9 +90,8 @@ static void choose_fragments(const struct tune *tune,
     plan_predict(star, setting, &plan);
     choose(out, 1);
     choose(out, fmin(chunks, fmin(4, setting->every)));
-    choose(out, fmin(chunks,
-                     plan_fragments(plan.exchange, star->step,
-                                    setting->every)));
+    choose(out, fmin(chunks, plan_fragments(plan.exchange, star->step,
+                                            setting->every)));
 }
 
 static void choose_codecs(const char *given, bool fixed, struct choice *out)
@@ -109,8 +107,8 @@ static void choose_codecs(const char *given, bool fixed, struct choice *out)
 }
 
 /* The families, a barrier and none; or what the options name. */
-static enum status choose_policies(const struct tune *tune,
-                                   struct choice *out, struct why *why)
+static enum status choose_policies(const struct tune *tune, struct choice *out,
+                                   struct why *why)
 {
     const struct options *options = &tune->options;
 
@@ -137,8 +135,7 @@ static bool is_same(const struct plan_setting *a, const struct plan_setting *b)
 {
     return a->policy == b->policy && a->dylu == b->dylu &&
            a->every == b->every && a->delay == b->delay &&
-           a->fragments == b->fragments && a->up == b->up &&
-           a->down == b->down;
+           a->fragments == b->fragments && a->up == b->up && a->down == b->down;
 }
 
 unsigned tune_add(struct tune *tune, const struct plan_setting *setting)
@@ -206,8 +203,8 @@ static void add_codecs(struct tune *tune, struct plan_setting setting)
     struct choice ups, downs, every;
 
     choose_codecs(options->codec_up, false, &ups);
-    choose_codecs(options->codec_down,
-                  !plan_policies[setting.policy].barrier, &downs);
+    choose_codecs(options->codec_down, !plan_policies[setting.policy].barrier,
+                  &downs);
     choose_every(tune, &every);
     for (unsigned k = 0; k < every.count; k++)
         for (unsigned u = 0; u < ups.count; u++)
@@ -227,11 +224,11 @@ enum status tune_enumerate(struct tune *tune, struct why *why)
     enum status status = choose_policies(tune, &policies, why);
 
     for (unsigned p = 0; status == STATUS_OK && p < policies.count; p++) {
-        struct plan_setting setting = {
-            .policy = (enum plan_policy)policies.list[p],
-            .dylu = options->dylu,
-            .waits = options->miss == MISS_WAIT,
-            .fragments = 1};
+        struct plan_setting setting = {.policy =
+                                           (enum plan_policy)policies.list[p],
+                                       .dylu = options->dylu,
+                                       .waits = options->miss == MISS_WAIT,
+                                       .fragments = 1};
 
         add_codecs(tune, setting);
         if (unequal && !options->given.dylu) {
@@ -256,8 +253,8 @@ static void come_near(struct near *near, struct plan_setting setting)
     const struct tune *tune = near->tune;
 
     if (near->count == near->room || setting.every < 1 ||
-        setting.delay * 2 > setting.every ||
-        is_too_rare(tune, setting.every) || is_too_often(tune, &setting))
+        setting.delay * 2 > setting.every || is_too_rare(tune, setting.every) ||
+        is_too_often(tune, &setting))
         return;
     near->out[near->count++] = setting;
 }

@@ -8,7 +8,6 @@
 
 enum { MOMENTS = 256, PACKET = 1448 };
 
-
 static double limit_of(uint64_t rate)
 {
     return rate ? (double)rate : INFINITY;
@@ -41,8 +40,7 @@ static void look(const struct options *options, const struct watch *watch,
                  double step, unsigned moment, struct sums *sums)
 {
     double rate = limit_of(options->rate);
-    double jitter =
-        value_of(watch, QUANTITY_JITTER, (double)options->jitter);
+    double jitter = value_of(watch, QUANTITY_JITTER, (double)options->jitter);
 
     sums->latency +=
         value_of(watch, QUANTITY_DELAY, (double)options->latency) + jitter / 2;
@@ -50,9 +48,8 @@ static void look(const struct options *options, const struct watch *watch,
                            options->packet_loss * (double)PART_WHOLE);
     sums->step += value_of(watch, QUANTITY_STEP, step);
     sums->slowest[moment] =
-        fmin(sums->slowest[moment],
-             fmin(value_of(watch, QUANTITY_UP, rate),
-                  value_of(watch, QUANTITY_DOWN, rate)));
+        fmin(sums->slowest[moment], fmin(value_of(watch, QUANTITY_UP, rate),
+                                         value_of(watch, QUANTITY_DOWN, rate)));
 }
 
 static int compare(const void *a, const void *b)
@@ -70,8 +67,7 @@ static void watch_at(const struct trace *trace, unsigned moment,
 }
 
 /* What the hub's port carries, the mean of its narrower direction. */
-static double port_of(const struct options *options,
-                      const struct trace *trace)
+static double port_of(const struct options *options, const struct trace *trace)
 {
     double rate = limit_of(options->port), up = 0, down = 0;
 
@@ -82,8 +78,7 @@ static double port_of(const struct options *options,
         watch_at(trace, m, &watch);
         if (trace) {
             values[0] = series_at(&trace->hub.series[QUANTITY_UP], watch.now);
-            values[1] =
-                series_at(&trace->hub.series[QUANTITY_DOWN], watch.now);
+            values[1] = series_at(&trace->hub.series[QUANTITY_DOWN], watch.now);
         }
         up += values[0] == SERIES_UNSET ? rate : (double)values[0];
         down += values[1] == SERIES_UNSET ? rate : (double)values[1];
@@ -100,8 +95,7 @@ static void add_speed(struct plan_star *star, double step)
     star->fastest = fmin(star->fastest, step);
 }
 
-static void settle_link(struct plan_star *star, struct sums *sums,
-                        double loss)
+static void settle_link(struct plan_star *star, struct sums *sums, double loss)
 {
     unsigned half = MOMENTS / 2;
 
@@ -110,8 +104,8 @@ static void settle_link(struct plan_star *star, struct sums *sums,
         half++;
     star->link = fmax(1, sums->slowest[half]);
     if (loss > 0)
-        star->link = fmin(star->link, 1.22 * PACKET /
-                                          (2 * star->latency * sqrt(loss)));
+        star->link =
+            fmin(star->link, 1.22 * PACKET / (2 * star->latency * sqrt(loss)));
 }
 
 void tune_star(const struct options *options, const struct trace *trace,
@@ -150,8 +144,8 @@ void tune_star(const struct options *options, const struct trace *trace,
     out->latency = latency / (double)SECOND;
     out->step = out->nodes / out->step;
     if (isnan(out->k_half))
-        out->k_half = options->iterations ? PLAN_K_HALF_SHARE *
-                                                (double)options->iterations
-                                          : PLAN_K_HALF;
+        out->k_half = options->iterations
+                          ? PLAN_K_HALF_SHARE * (double)options->iterations
+                          : PLAN_K_HALF;
     settle_link(out, &sums, sums.loss / looks / (double)PART_WHOLE);
 }

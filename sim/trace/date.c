@@ -86,8 +86,7 @@ bool date_read(const char *text, nanos *out)
     if (!take_day(&text, &day) || (!pass(&text, 'T') && !pass(&text, ' ')) ||
         !take(&text, 2, &hours) || !pass(&text, ':') ||
         !take(&text, 2, &minutes) || !pass(&text, ':') ||
-        !take(&text, 2, &seconds) || hours > 23 || minutes > 59 ||
-        seconds > 60)
+        !take(&text, 2, &seconds) || hours > 23 || minutes > 59 || seconds > 60)
         return false;
     decimals = take_decimals(&text);
     if (!take_zone(&text, &zone) || *text)

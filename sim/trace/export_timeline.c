@@ -73,8 +73,10 @@ static bool name_row(struct timeline *of, size_t index, enum traced_kind kind)
     of->tracks[index].rows |= 1U << kind;
     text_init(&out, bytes, sizeof bytes);
     begin(of, &out, "M", index);
-    text_add(&out, ",\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":"
-             "\"%s\"}}", (unsigned)kind + 1, traced_kinds[kind].name);
+    text_add(&out,
+             ",\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":"
+             "\"%s\"}}",
+             (unsigned)kind + 1, traced_kinds[kind].name);
     return sink_put(of->sink, &out);
 }
 
@@ -130,8 +132,8 @@ static bool add_event(void *context, const struct traced *event)
         return false;
     text_init(&out, bytes, sizeof bytes);
     begin(of, &out, begins < 0 ? "i" : "X", index);
-    text_add(&out, ",\"tid\":%u,\"name\":\"%s\"",
-             (unsigned)event->kind + 1, info->name);
+    text_add(&out, ",\"tid\":%u,\"name\":\"%s\"", (unsigned)event->kind + 1,
+             info->name);
     add_micros(&out, "ts", begins < 0 ? event->time : begins);
     if (begins < 0)
         text_add(&out, ",\"s\":\"t\"");

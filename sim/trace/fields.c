@@ -7,8 +7,10 @@
 enum status fields_lack(const struct fields *fields, const char *what,
                         struct why *why)
 {
-    return because(why, STATUS_MALFORMED, "line %lu: the message has no %s: it "
-                   "is damaged, or of a newer program", fields->line, what);
+    return because(why, STATUS_MALFORMED,
+                   "line %lu: the message has no %s: it "
+                   "is damaged, or of a newer program",
+                   fields->line, what);
 }
 
 /* What is behind "name=", or NULL. */
@@ -23,8 +25,7 @@ static const char *field(const struct fields *fields, const char *name)
     return NULL;
 }
 
-bool fields_count(const struct fields *fields, const char *name,
-                  uint64_t *out)
+bool fields_count(const struct fields *fields, const char *name, uint64_t *out)
 {
     const char *at = field(fields, name);
 

@@ -20,8 +20,7 @@ struct fields {
 enum status fields_lack(const struct fields *fields, const char *what,
                         struct why *why);
 /* Read the field of this name; false if it is not there or no such value. */
-bool fields_count(const struct fields *fields, const char *name,
-                  uint64_t *out);
+bool fields_count(const struct fields *fields, const char *name, uint64_t *out);
 /* number * 10^power, rounded. */
 bool fields_rounded(const struct fields *fields, const char *name, int power,
                     int64_t *out);

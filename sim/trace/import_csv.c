@@ -28,7 +28,7 @@ struct table {
     bool plain;          /* a time had no unit, and none was said */
     uint64_t rows;
     nanos first, last, before; /* times of rows: of the first one, relative
-                                 * to it of the last one and the one before */
+                                * to it of the last one and the one before */
 };
 
 /* Cuts the next cell off, without blanks and quotes; NULL: none is left. */
@@ -60,10 +60,10 @@ static unsigned cut_cells(struct line *line, char *cells[CELLS])
 
 /* As other tools write them, in any case, and as traces do. */
 static const char *const written[][2] = {
-    {"kbps", "kbit"},   {"kbit/s", "kbit"}, {"kbit", "kbit"},
-    {"Mbps", "Mbit"},   {"Mbit/s", "Mbit"}, {"Mbit", "Mbit"},
-    {"Gbps", "Gbit"},   {"Gbit/s", "Gbit"}, {"Gbit", "Gbit"},
-    {"bytes/s", "B"},   {"ms", "ms"},       {"us", "us"},
+    {"kbps", "kbit"}, {"kbit/s", "kbit"}, {"kbit", "kbit"},
+    {"Mbps", "Mbit"}, {"Mbit/s", "Mbit"}, {"Mbit", "Mbit"},
+    {"Gbps", "Gbit"}, {"Gbit/s", "Gbit"}, {"Gbit", "Gbit"},
+    {"bytes/s", "B"}, {"ms", "ms"},       {"us", "us"},
 };
 /* Where a bit and a byte differ in nothing but their case. */
 static const char *const exact[][2] = {
@@ -126,8 +126,10 @@ static enum status choose_columns(struct table *table, struct why *why)
             continue;
         }
         if (!line_digits(&word, &number) || !number || number > CELLS)
-            return because(why, STATUS_USAGE, "--column %.60s: columns count "
-                           "from 1 to %d", column, CELLS);
+            return because(why, STATUS_USAGE,
+                           "--column %.60s: columns count "
+                           "from 1 to %d",
+                           column, CELLS);
         table->columns[i] = (unsigned)number - 1;
     }
     return STATUS_OK;
@@ -143,7 +145,8 @@ static enum status no_column(const char *word, size_t length,
     text_init(&text, room, sizeof room);
     for (unsigned i = 0; i < count && i < 8; i++)
         text_add(&text, "%s%s", i ? ", " : "", line_shown(cells[i], shown));
-    return because(why, STATUS_MALFORMED, "line 1: there is no column "
+    return because(why, STATUS_MALFORMED,
+                   "line 1: there is no column "
                    "'%.*s'; its columns are %s",
                    (int)(length < 60 ? length : 60), word, room);
 }
@@ -178,8 +181,7 @@ static enum status find_names(struct table *table, char *const *cells,
 /* As long as the unit makes no whole number of it, its last digit is rounded
  * away. */
 static enum status read_rounded(enum trace_measure measure, const char *cell,
-                                const char *unit, int64_t *out,
-                                struct why *why)
+                                const char *unit, int64_t *out, struct why *why)
 {
     const char *at = cell;
     struct decimal decimal;
@@ -215,7 +217,8 @@ static enum status read_plain(enum trace_measure measure,
     if (!trace_round(decimal, measure == MEASURE_RATE ? 0 : 9, out))
         return because(why, STATUS_USAGE, "is negative or too large");
     if (measure == MEASURE_PART && *out > PART_WHOLE)
-        return because(why, STATUS_USAGE, "is more than all of it: write 0.01 "
+        return because(why, STATUS_USAGE,
+                       "is more than all of it: write 0.01 "
                        "or 1%%, or say --unit %%");
     return STATUS_OK;
 }
@@ -241,13 +244,14 @@ static enum status read_value(const struct table *table, const char *cell,
     status = read_plain(table->measure, decimal, out, why);
     if (status == STATUS_OK && table->measure == MEASURE_TIME &&
         *out >= UNLIKELY_DELAY)
-        return because(why, STATUS_USAGE, "that would be seconds, as it has no "
+        return because(why, STATUS_USAGE,
+                       "that would be seconds, as it has no "
                        "unit: say --unit ms, or --unit s");
     return status;
 }
 
-static enum status read_time(struct table *table, const char *cell,
-                             nanos *out, struct why *why)
+static enum status read_time(struct table *table, const char *cell, nanos *out,
+                             struct why *why)
 {
     const char *unit = table->importing.options->time_unit, *at = cell;
     struct decimal decimal;
@@ -259,7 +263,8 @@ static enum status read_time(struct table *table, const char *cell,
         return read_rounded(MEASURE_TIME, cell, unit ? unit : "", out, why);
     (void)decimal_read(&at, &decimal);
     if (trace_round(decimal, 0, &seconds) && seconds >= UNLIKELY_SECONDS)
-        return because(why, STATUS_USAGE, "that would be seconds, as it has no "
+        return because(why, STATUS_USAGE,
+                       "that would be seconds, as it has no "
                        "unit: say --time-unit ms, us or ns");
     table->plain = true;
     return read_plain(MEASURE_TIME, decimal, out, why);
@@ -288,28 +293,33 @@ static enum status add_row(struct table *table, const struct line *line,
     if (!table->rows)
         table->first = time;
     if (time < table->first || time - table->first >= NEVER / 2)
-        return because(why, STATUS_MALFORMED, "line %lu: its time is before "
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: its time is before "
                        "that of the first row, or ages after it",
                        line->number);
     time -= table->first;
     if (table->rows && time <= table->last)
-        return because(why, STATUS_MALFORMED, "line %lu: its time is not after "
-                       "that of the row before: sort the file", line->number);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: its time is not after "
+                       "that of the row before: sort the file",
+                       line->number);
     table->before = table->last;
     table->last = time;
     table->rows++;
     return importing_add_each(&table->importing,
-                              table->importing.options->quantities, time,
-                              value, line->number, why);
+                              table->importing.options->quantities, time, value,
+                              line->number, why);
 }
 
 static enum status too_few(const struct table *table, const struct line *line,
                            unsigned count, struct why *why)
 {
     if (!table->importing.options->column)
-        return because(why, STATUS_MALFORMED, "line %lu: %u columns, not two: "
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: %u columns, not two: "
                        "say which with --column, as in --column 1,3 or "
-                       "--column time,rate", line->number, count);
+                       "--column time,rate",
+                       line->number, count);
     return because(why, STATUS_MALFORMED, "line %lu: only %u columns",
                    line->number, count);
 }
@@ -359,11 +369,14 @@ static enum status read_rows(struct table *table, struct lines *lines,
     if (status != STATUS_OK)
         return status;
     if (!table->rows)
-        return because(why, STATUS_MALFORMED, "line %lu: the file ends without "
-                       "a row of two numbers", lines->number);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: the file ends without "
+                       "a row of two numbers",
+                       lines->number);
     if (table->plain && table->rows > 1 &&
         table->last / (nanos)(table->rows - 1) >= UNLIKELY_PAUSE)
-        return because(why, STATUS_USAGE, "a row in %.0f s, as times without a "
+        return because(why, STATUS_USAGE,
+                       "a row in %.0f s, as times without a "
                        "unit are seconds: say --time-unit ms, or --time-unit "
                        "s if it is so",
                        (double)table->last / (double)(table->rows - 1) /
@@ -373,8 +386,8 @@ static enum status read_rows(struct table *table, struct lines *lines,
 }
 
 enum status import_csv(const char *text, size_t size,
-                       const struct import_options *options,
-                       struct trace **out, struct why *why)
+                       const struct import_options *options, struct trace **out,
+                       struct why *why)
 {
     struct table table = {.measure = MEASURES};
     size_t mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
@@ -389,7 +402,8 @@ enum status import_csv(const char *text, size_t size,
         if (options->quantities & 1U << i)
             table.measure = quantities[i].measure;
     if (table.measure == MEASURES)
-        return because(why, STATUS_USAGE, "say what the value is: "
+        return because(why, STATUS_USAGE,
+                       "say what the value is: "
                        "--quantity rate or --quantity delay");
     status = importing_begin(options, &table.importing, why);
     if (status != STATUS_OK)

@@ -53,8 +53,8 @@ static enum status read_number(struct measured *of, int power, int64_t *out,
     if (!decimal_read(&at, &decimal) || *at ||
         !trace_round(decimal, power, out))
         return because(why, STATUS_MALFORMED,
-                       "line %lu: '%s' is no number that can be",
-                       of->json.line, line_shown(of->json.text, room));
+                       "line %lu: '%s' is no number that can be", of->json.line,
+                       line_shown(of->json.text, room));
     *has = true;
     return STATUS_OK;
 }
@@ -67,8 +67,10 @@ static enum status end_interval(struct measured *of, bool reverse,
 
     of->interval = (struct interval){.has_start = false};
     if (!interval.has_start || !interval.has_end || !interval.has_rate)
-        return because(why, STATUS_MALFORMED, "line %lu: an interval without "
-                       "start, end or bits_per_second", of->json.line);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: an interval without "
+                       "start, end or bits_per_second",
+                       of->json.line);
     if (interval.omitted)
         return STATUS_OK;
     if (interval.has_sender ? !interval.sender : reverse || of->reverse)
@@ -77,8 +79,10 @@ static enum status end_interval(struct measured *of, bool reverse,
         of->first = interval.start;
     of->begun = true;
     if (interval.start < of->first || interval.end <= interval.start)
-        return because(why, STATUS_MALFORMED, "line %lu: the interval's time "
-                       "goes back: is this one run?", of->json.line);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: the interval's time "
+                       "goes back: is this one run?",
+                       of->json.line);
     if (interval.end - of->first > of->end)
         of->end = interval.end - of->first;
     return importing_add(&of->importing, quantity, interval.start - of->first,
@@ -117,9 +121,10 @@ static enum status read_token(struct measured *of, enum json_token token,
     char room[SHOWN_BYTES];
 
     if (token == JSON_TEXT && strcmp(of->json.path, "/error") == 0)
-        return because(why, STATUS_MALFORMED, "line %lu: iperf3 has failed: "
-                       "%s; run it again", of->json.line,
-                       line_shown(of->json.text, room));
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: iperf3 has failed: "
+                       "%s; run it again",
+                       of->json.line, line_shown(of->json.text, room));
     if (token == JSON_NUMBER &&
         strcmp(of->json.path, "/start/test_start/reverse") == 0)
         of->reverse = strcmp(of->json.text, "0") != 0;
@@ -143,7 +148,8 @@ static enum status read_intervals(struct measured *of, struct why *why)
     if (status != STATUS_AGAIN)
         return status;
     if (!of->begun)
-        return because(why, STATUS_MALFORMED, "line %lu: the JSON ends without "
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: the JSON ends without "
                        "an interval of iperf3: run iperf3 -c HUB -J",
                        of->json.line);
     trace_set_span(of->importing.trace, of->end);

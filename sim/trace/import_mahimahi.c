@@ -28,10 +28,9 @@ static enum status end_bin(struct deliveries *of, uint64_t length,
 {
     uint64_t bytes = of->packets * PACKET_BYTES * 1000;
 
-    return importing_add_each(&of->importing, of->bits,
-                              (nanos)(of->bin * BIN) * MILLISECOND,
-                              (int64_t)((bytes + length / 2) / length), line,
-                              why);
+    return importing_add_each(
+        &of->importing, of->bits, (nanos)(of->bin * BIN) * MILLISECOND,
+        (int64_t)((bytes + length / 2) / length), line, why);
 }
 
 static enum status enter_bin(struct deliveries *of, uint64_t bin,
@@ -60,15 +59,20 @@ static enum status read_packet(void *self, struct line *line, struct why *why)
     if (!word)
         return STATUS_OK;
     if (!line_number(word, &at) || at > longest)
-        return because(why, STATUS_MALFORMED, "line %lu: '%s' is not a whole "
-                       "number of milliseconds", line->number,
-                       line_shown(word, room));
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: '%s' is not a whole "
+                       "number of milliseconds",
+                       line->number, line_shown(word, room));
     if (line_word(&rest))
-        return because(why, STATUS_MALFORMED, "line %lu: more than one number: "
-                       "one packet a line", line->number);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: more than one number: "
+                       "one packet a line",
+                       line->number);
     if (at < of->last)
-        return because(why, STATUS_MALFORMED, "line %lu: the time goes back: "
-                       "sort the file", line->number);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: the time goes back: "
+                       "sort the file",
+                       line->number);
     status = enter_bin(of, at ? (at - 1) / BIN : 0, line->number, why);
     of->last = at;
     of->packets++;
@@ -83,7 +87,8 @@ static enum status read_packets(struct deliveries *of, struct lines *lines,
     if (status != STATUS_OK)
         return status;
     if (!of->last)
-        return because(why, STATUS_MALFORMED, "line %lu: the file ends without "
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: the file ends without "
                        "a packet later than 0 ms: a trace lasts for some time",
                        lines->number);
     status = end_bin(of, of->last - of->bin * BIN, lines->number, why);
@@ -103,7 +108,8 @@ enum status import_mahimahi(const char *text, size_t size,
     enum status status;
 
     if (of.bits & ~both)
-        return because(why, STATUS_USAGE, "packets say a rate: --quantity is "
+        return because(why, STATUS_USAGE,
+                       "packets say a rate: --quantity is "
                        "rate, up or down");
     status = importing_begin(options, &of.importing, why);
     if (status != STATUS_OK)

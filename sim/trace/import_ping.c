@@ -30,8 +30,8 @@ struct pings {
 
 /* Lines without a sample, by how they begin. */
 static const char *const passed_over[] = {
-    "PING ", "---", "rtt ", "round-trip ", "pipe ", "ping: ", "From ",
-    "Warning: ", "WARNING: ", ", pipe "};
+    "PING ",  "---",   "rtt ",      "round-trip ", "pipe ",
+    "ping: ", "From ", "Warning: ", "WARNING: ",   ", pipe "};
 
 static bool is_passed_over(const struct line *line)
 {
@@ -46,8 +46,7 @@ static enum status add_sample(struct pings *of, const struct sample *sample,
 {
     if (of->count == of->room) {
         size_t room = of->room ? 2 * of->room : 64;
-        struct sample *samples =
-            realloc(of->samples, room * sizeof *samples);
+        struct sample *samples = realloc(of->samples, room * sizeof *samples);
 
         if (!samples)
             return because(why, STATUS_NO_MEMORY, "no memory for the samples");
@@ -99,15 +98,16 @@ static enum status read_answer(struct pings *of, struct line *line,
                        line->number);
     if (!read_field(line->text, "icmp_seq=", 0, &sequence) ||
         sequence >= SEQUENCE)
-        return because(why, STATUS_MALFORMED, "line %lu: an answer without "
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: an answer without "
                        "icmp_seq=N: is this what ping -D has printed?",
                        line->number);
     if (strstr(line->text, "no answer yet") || strstr(line->text, "] From ") ||
         strstr(line->text, "(DUP!)"))
         return STATUS_OK;
-    if (!read_field(line->text, " time=", 6, &round_trip) ||
-        round_trip > stamp)
-        return because(why, STATUS_MALFORMED, "line %lu: an answer without "
+    if (!read_field(line->text, " time=", 6, &round_trip) || round_trip > stamp)
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: an answer without "
                        "time=N ms: is this what ping -D has printed?",
                        line->number);
     sample.number = unwrap(of, (uint64_t)sequence);
@@ -131,9 +131,10 @@ static enum status read_line(void *self, struct line *line, struct why *why)
     } else if (is_passed_over(line)) {
         return STATUS_OK;
     }
-    return because(why, STATUS_MALFORMED, "line %lu: '%s' is nothing that "
-                   "ping -D prints: remove it", line->number,
-                   line_shown(line->text, room));
+    return because(why, STATUS_MALFORMED,
+                   "line %lu: '%s' is nothing that "
+                   "ping -D prints: remove it",
+                   line->number, line_shown(line->text, room));
 }
 
 static enum status read_lines(struct pings *of, struct lines *lines,
@@ -142,8 +143,10 @@ static enum status read_lines(struct pings *of, struct lines *lines,
     enum status status = lines_each(lines, read_line, of, why);
 
     if (status == STATUS_OK && !of->count)
-        return because(why, STATUS_MALFORMED, "line %lu: the file ends without "
-                       "an answer to ping -D", lines->number);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: the file ends without "
+                       "an answer to ping -D",
+                       lines->number);
     return status;
 }
 
@@ -207,19 +210,21 @@ static bool time_of(const struct pings *of, const struct sample *sample,
 static enum status tell_sample(struct pings *of, const struct sample *sample,
                                struct why *why)
 {
-    int64_t gap = sample > of->samples
-                      ? sample->number - sample[-1].number - 1 : 0;
+    int64_t gap =
+        sample > of->samples ? sample->number - sample[-1].number - 1 : 0;
     enum status status = STATUS_OK;
     nanos time = 0;
 
     if (gap < 0) /* answered twice */
         return STATUS_OK;
     if (!time_of(of, sample, &time))
-        return because(why, STATUS_MALFORMED, "line %lu: the clock jumps: cut "
-                       "the file there", sample->line);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: the clock jumps: cut "
+                       "the file there",
+                       sample->line);
     if (gap)
-        status = add_gap(of, gap, (time - of->last) / (gap + 1), sample->line,
-                         why);
+        status =
+            add_gap(of, gap, (time - of->last) / (gap + 1), sample->line, why);
     if (status == STATUS_OK)
         status = importing_add(&of->importing, QUANTITY_DELAY, time,
                                sample->delay, sample->line, why);
@@ -229,8 +234,7 @@ static enum status tell_sample(struct pings *of, const struct sample *sample,
         of->window = time;
     of->last = time;
     of->sent++;
-    return of->sent < WINDOW ? STATUS_OK
-                             : tell_losses(of, sample->line, why);
+    return of->sent < WINDOW ? STATUS_OK : tell_losses(of, sample->line, why);
 }
 
 /* What was sent behind the last answer, and how long the trace is. */
@@ -247,8 +251,10 @@ static enum status tell_end(struct pings *of, struct why *why)
     if (missing < 0)
         missing = 0;
     if (missing >= NEVER / 4 / interval)
-        return because(why, STATUS_MALFORMED, "line %lu: so many packets "
-                       "cannot have been transmitted after it", last->line);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: so many packets "
+                       "cannot have been transmitted after it",
+                       last->line);
     if (missing)
         status = add_gap(of, missing, interval, last->line, why);
     if (status == STATUS_OK)

@@ -20,8 +20,10 @@ static enum status take_message(struct recorded *of, unsigned long line,
     const char *peer = line_word(&rest), *kind = line_word(&rest);
 
     if (!peer || !line_number(peer, &fields.peer) || !kind)
-        return because(why, STATUS_MALFORMED, "line %lu: a message without its "
-                       "peer or kind: the recording is damaged", line);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: a message without its "
+                       "peer or kind: the recording is damaged",
+                       line);
     fields.text = rest;
     for (const struct recorded_message *row = of->messages; row->name; row++)
         if (row->received == received && strcmp(row->name, kind) == 0)
@@ -38,8 +40,10 @@ static enum status take_leave(struct recorded *of, unsigned long line,
     uint64_t id;
 
     if (!word || !line_number(word, &id))
-        return because(why, STATUS_MALFORMED, "line %lu: nobody leaves: the "
-                       "recording is damaged", line);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: nobody leaves: the "
+                       "recording is damaged",
+                       line);
     peer = recorded_peer(of, id);
     if (peer && peer->control)
         status = recorded_leave(of, &of->nodes[peer->node], why);
@@ -57,15 +61,18 @@ static enum status take_time(struct recorded *of, unsigned long line,
     nanos time = 0;
 
     if (!decimal_read(&at, &decimal) || *at || !trace_round(decimal, 9, &time))
-        return because(why, STATUS_MALFORMED, "line %lu: '%s' is no time: the "
-                       "recording is damaged", line,
-                       line_shown(word ? word : "", room));
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: '%s' is no time: the "
+                       "recording is damaged",
+                       line, line_shown(word ? word : "", room));
     if (!of->begun)
         of->first = time;
     of->begun = true;
     if (time - of->first < of->now)
-        return because(why, STATUS_MALFORMED, "line %lu: the time goes back: "
-                       "cut the recording there", line);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: the time goes back: "
+                       "cut the recording there",
+                       line);
     of->now = time - of->first;
     return STATUS_OK;
 }
@@ -123,8 +130,10 @@ static enum status take_event(struct recorded *of, unsigned long line,
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(word, others[i]) == 0)
             return STATUS_OK;
-    return because(why, STATUS_MALFORMED, "line %lu: '%s' is no event: the "
-                   "recording is damaged", line, line_shown(word, room));
+    return because(why, STATUS_MALFORMED,
+                   "line %lu: '%s' is no event: the "
+                   "recording is damaged",
+                   line, line_shown(word, room));
 }
 
 static enum status take_title(struct recorded *of, struct line *line,
@@ -137,7 +146,8 @@ static enum status take_title(struct recorded *of, struct line *line,
         return STATUS_OK;
     if (node)
         return recorded_begin_node(of, &fields, why);
-    return because(why, STATUS_MALFORMED, "line 1 is not 'starswitch-record 1 "
+    return because(why, STATUS_MALFORMED,
+                   "line 1 is not 'starswitch-record 1 "
                    "hub' or '... node': this is no recording that "
                    "starswitch-hub or starswitch-node has made (--record)");
 }
@@ -176,8 +186,10 @@ static enum status take_all(struct recorded *of, struct lines *lines,
     if (status != STATUS_OK)
         return status;
     if (!of->trace->items)
-        return because(why, STATUS_MALFORMED, "line %lu: the recording ends "
-                       "before anything has happened to a node", lines->number);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: the recording ends "
+                       "before anything has happened to a node",
+                       lines->number);
     for (unsigned i = 0; i < of->node_count; i++) {
         status = recorded_close(of, &of->nodes[i], why);
         if (status != STATUS_OK)

@@ -28,11 +28,12 @@ enum status importing_add(struct importing *importing, enum quantity quantity,
         return because(why, STATUS_MALFORMED,
                        "line %lu: its time is not after that of the line "
                        "before: sort the file, or cut it where a new "
-                       "measurement begins", line);
+                       "measurement begins",
+                       line);
     if (last && last->value == value)
         return STATUS_OK;
-    status = trace_add_value(importing->trace, importing->track, quantity,
-                             time, value, &reason);
+    status = trace_add_value(importing->trace, importing->track, quantity, time,
+                             value, &reason);
     return status == STATUS_OK
                ? status
                : because(why, status, "line %lu: %s", line, reason.text);

@@ -29,11 +29,11 @@ static enum status add_track(struct trace *trace,
         if (!from->series[i].count)
             continue;
         if (to->series[i].count)
-            return because(why, STATUS_CONFIG, "both traces say something of "
+            return because(why, STATUS_CONFIG,
+                           "both traces say something of "
                            "%s of %s: say --node or --quantity",
                            quantities[i].name, name);
-        status = add_series(trace, to, (enum quantity)i, &from->series[i],
-                            why);
+        status = add_series(trace, to, (enum quantity)i, &from->series[i], why);
     }
     return status;
 }

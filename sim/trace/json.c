@@ -11,8 +11,10 @@ static enum status wrong(const struct json *json, const char *what,
                          struct why *why)
 {
     if (json->at == json->end)
-        return because(why, STATUS_MALFORMED, "line %lu: the file ends within "
-                       "its JSON: it is cut off", json->line);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: the file ends within "
+                       "its JSON: it is cut off",
+                       json->line);
     return because(why, STATUS_MALFORMED, "line %lu: not JSON: %s", json->line,
                    what);
 }

@@ -16,7 +16,9 @@ const char *lines_unpacker(const char *text, size_t size)
         size_t length;
         const char *unpacker;
     } kinds[] = {{"\x1f\x8b", 2, "gunzip"},
-                 {"\xfd" "7zXZ", 5, "unxz"},
+                 {"\xfd"
+                  "7zXZ",
+                  5, "unxz"},
                  {"BZh", 3, "bunzip2"},
                  {"\x28\xb5\x2f\xfd", 4, "unzstd"},
                  {"PK\x03\x04", 4, "unzip"}};
@@ -42,14 +44,18 @@ static enum status next_line(struct lines *lines, struct line *out,
     if (length >= LINE_BYTES)
         return because(why, STATUS_MALFORMED,
                        "line %lu is longer than %d bytes: this is another "
-                       "kind of file", lines->number, LINE_BYTES - 1);
+                       "kind of file",
+                       lines->number, LINE_BYTES - 1);
     if (memchr(lines->at, '\0', length))
-        return because(why, STATUS_MALFORMED, "line %lu has a zero byte: this "
-                       "is no text", lines->number);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu has a zero byte: this "
+                       "is no text",
+                       lines->number);
     if (!newline)
         return because(why, STATUS_MALFORMED,
                        "line %lu is cut off, the file ends within it: make the "
-                       "file anew, or remove that line", lines->number);
+                       "file anew, or remove that line",
+                       lines->number);
     memcpy(out->text, lines->at, length);
     lines->at += length + 1;
     if (length && out->text[length - 1] == '\r')

@@ -8,10 +8,9 @@
 
 /* Of two equally short forms of a rate the later one is printed. */
 static const struct unit rate_units[] = {
-    {"B", 1},           {"kB", 1000},        {"KiB", 1 << 10},
-    {"MB", 1000000},    {"MiB", 1 << 20},    {"GB", 1000000000},
-    {"GiB", 1 << 30},   {"kbit", 125},       {"Mbit", 125000},
-    {"Gbit", 125000000}};
+    {"B", 1},         {"kB", 1000},       {"KiB", 1 << 10}, {"MB", 1000000},
+    {"MiB", 1 << 20}, {"GB", 1000000000}, {"GiB", 1 << 30}, {"kbit", 125},
+    {"Mbit", 125000}, {"Gbit", 125000000}};
 
 /* Printed with the last one that divides the value. */
 static const struct unit time_units[] = {
@@ -57,8 +56,10 @@ enum status trace_measure_read(enum trace_measure measure, const char *text,
     if (read == MEASURE_NONSENSE)
         return because(why, STATUS_USAGE, "expected %s", info->expected);
     if (read == MEASURE_FRACTION)
-        return because(why, STATUS_USAGE, "has more decimals than a trace; "
-                       "expected %s", info->expected);
+        return because(why, STATUS_USAGE,
+                       "has more decimals than a trace; "
+                       "expected %s",
+                       info->expected);
     if (read == MEASURE_TOO_LARGE || value > (uint64_t)info->most)
         return because(why, STATUS_USAGE, "is too large; expected %s",
                        info->expected);

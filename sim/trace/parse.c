@@ -69,10 +69,12 @@ static enum status add_value(struct parser *parser, struct entry *entry,
     if (status != STATUS_OK)
         return status;
     if (entry->time >= parser->trace->span)
-        return because(why, STATUS_MALFORMED, "line %lu: the value comes after "
-                       "the trace's end: make its span longer", entry->number);
-    status = trace_add_value(parser->trace, entry->track, quantity,
-                             entry->time, value, &reason);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: the value comes after "
+                       "the trace's end: make its span longer",
+                       entry->number);
+    status = trace_add_value(parser->trace, entry->track, quantity, entry->time,
+                             value, &reason);
     return status == STATUS_OK || status == STATUS_NO_MEMORY
                ? status
                : because(why, STATUS_MALFORMED, "line %lu: %s", entry->number,
@@ -116,7 +118,8 @@ static enum status read_event(struct entry *entry, struct traced *event,
                          &event->numbers[i]))
             return because(why, STATUS_MALFORMED,
                            "line %lu: %s needs %s=N, a whole number, as its "
-                           "%s", entry->number, info->name, info->numbers[i],
+                           "%s",
+                           entry->number, info->name, info->numbers[i],
                            i == 0   ? "first word"
                            : i == 1 ? "second word"
                                     : "third word");
@@ -128,22 +131,27 @@ static enum status read_event(struct entry *entry, struct traced *event,
 static enum status add_event(struct parser *parser, struct entry *entry,
                              enum traced_kind kind, struct why *why)
 {
-    struct traced event = {
-        .time = entry->time, .until = entry->time, .kind = kind,
-        .track = entry->track};
+    struct traced event = {.time = entry->time,
+                           .until = entry->time,
+                           .kind = kind,
+                           .track = entry->track};
     struct why reason = {""};
     enum status status;
 
     if (entry->track == &parser->trace->all ||
         entry->track == &parser->trace->hub)
-        return because(why, STATUS_MALFORMED, "line %lu: %s happens at a node: "
-                       "name it", entry->number, traced_kinds[kind].name);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: %s happens at a node: "
+                       "name it",
+                       entry->number, traced_kinds[kind].name);
     status = read_event(entry, &event, why);
     if (status != STATUS_OK)
         return status;
     if (event.until > parser->trace->span)
-        return because(why, STATUS_MALFORMED, "line %lu: it happens after the "
-                       "trace's end: make its span longer", entry->number);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: it happens after the "
+                       "trace's end: make its span longer",
+                       entry->number);
     status = trace_add_event(parser->trace, &event, &reason);
     return status == STATUS_OK || status == STATUS_NO_MEMORY
                ? status
@@ -157,7 +165,8 @@ static enum status add_what(struct parser *parser, struct entry *entry,
     char room[SHOWN_BYTES], *word = line_word(&entry->rest);
 
     if (!word)
-        return because(why, STATUS_MALFORMED, "line %lu: says nothing of %s: "
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: says nothing of %s: "
                        "add a quantity and its value, or an event",
                        entry->number, entry->track->name);
     for (unsigned i = 0; i < QUANTITIES; i++)
@@ -166,10 +175,11 @@ static enum status add_what(struct parser *parser, struct entry *entry,
     for (unsigned i = 0; i < TRACED_KINDS; i++)
         if (strcmp(word, traced_kinds[i].name) == 0)
             return add_event(parser, entry, (enum traced_kind)i, why);
-    return because(why, STATUS_MALFORMED, "line %lu: '%s' is neither a "
+    return because(why, STATUS_MALFORMED,
+                   "line %lu: '%s' is neither a "
                    "quantity nor an event; the quantities are up, down, "
-                   "delay, jitter, loss, step and score", entry->number,
-                   line_shown(word, room));
+                   "delay, jitter, loss, step and score",
+                   entry->number, line_shown(word, room));
 }
 
 /* TIME WHO WHAT ...; the time is the first word. */
@@ -185,8 +195,10 @@ static enum status add_entry(struct parser *parser, struct entry *entry,
         return wrong(entry, "the time", time, &reason, why);
     who = line_word(&entry->rest);
     if (!who)
-        return because(why, STATUS_MALFORMED, "line %lu: names no node: write "
-                       "its name, * for all, or hub", entry->number);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: names no node: write "
+                       "its name, * for all, or hub",
+                       entry->number);
     entry->track = parser->track;
     if (!entry->track || strcmp(entry->track->name, who) != 0) {
         status = trace_track(parser->trace, who, &entry->track, &reason);
@@ -206,15 +218,18 @@ static enum status read_span(struct parser *parser, struct entry *entry,
     enum status status;
 
     if (parser->trace->span)
-        return because(why, STATUS_MALFORMED, "line %lu: a second span: remove "
-                       "one of them", entry->number);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: a second span: remove "
+                       "one of them",
+                       entry->number);
     status = read_value(entry, "span", MEASURE_TIME, &span, why);
     if (status == STATUS_OK)
         status = nothing_behind(entry, why);
     if (status == STATUS_OK && !span)
         return because(why, STATUS_MALFORMED,
                        "line %lu: the span is nothing: say how long the trace "
-                       "is", entry->number);
+                       "is",
+                       entry->number);
     if (status == STATUS_OK)
         trace_set_span(parser->trace, span);
     return status;
@@ -224,7 +239,8 @@ static enum status read_title(struct parser *parser, const struct line *line,
                               struct why *why)
 {
     if (strcmp(line->text, TRACE_FORMAT) != 0)
-        return because(why, STATUS_MALFORMED, "line 1 is not '" TRACE_FORMAT
+        return because(why, STATUS_MALFORMED,
+                       "line 1 is not '" TRACE_FORMAT
                        "': this is no trace, or one of another version; "
                        "starswitch-sim import makes one of what other "
                        "programs write");
@@ -244,13 +260,17 @@ static enum status read_line(void *of, struct line *line, struct why *why)
     if (!word || *word == '#')
         return STATUS_OK;
     if (parser->ended)
-        return because(why, STATUS_MALFORMED, "line %lu comes after 'end': "
-                       "remove one of them", line->number);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu comes after 'end': "
+                       "remove one of them",
+                       line->number);
     if (strcmp(word, "span") == 0)
         return read_span(parser, &entry, why);
     if (!parser->trace->span)
-        return because(why, STATUS_MALFORMED, "line %lu: a trace first says "
-                       "how long it is, as in 'span 60s'", line->number);
+        return because(why, STATUS_MALFORMED,
+                       "line %lu: a trace first says "
+                       "how long it is, as in 'span 60s'",
+                       line->number);
     if (strcmp(word, "end") == 0) {
         parser->ended = true;
         return nothing_behind(&entry, why);
@@ -269,7 +289,8 @@ static enum status read_all(struct parser *parser, const char *text,
     if (status != STATUS_OK)
         return status;
     if (!parser->ended)
-        return because(why, STATUS_MALFORMED, "line %lu is the last and not "
+        return because(why, STATUS_MALFORMED,
+                       "line %lu is the last and not "
                        "'end': the file is cut off, or that line is missing",
                        lines.number);
     return STATUS_OK;
@@ -284,7 +305,8 @@ enum status trace_parse(const char *text, size_t size, struct trace **out,
     if (!parser.trace)
         return because(why, STATUS_NO_MEMORY, "no memory for the trace");
     if (!size)
-        status = because(why, STATUS_MALFORMED, "line 1: the file is empty; a "
+        status = because(why, STATUS_MALFORMED,
+                         "line 1: the file is empty; a "
                          "trace begins with '" TRACE_FORMAT "'");
     else
         status = read_all(&parser, text, size, why);

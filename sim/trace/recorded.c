@@ -76,8 +76,7 @@ enum status recorded_node(struct recorded *of, const char *name, unsigned *out,
     return STATUS_OK;
 }
 
-struct recorded_node *recorded_node_of(const struct recorded *of,
-                                       uint64_t id)
+struct recorded_node *recorded_node_of(const struct recorded *of, uint64_t id)
 {
     const struct recorded_peer *peer = recorded_peer(of, id);
 
@@ -88,8 +87,10 @@ enum status recorded_happens(struct recorded *of, struct recorded_node *node,
                              enum traced_kind kind, uint64_t first,
                              uint64_t second, struct why *why)
 {
-    const struct traced event = {.time = of->now, .until = of->now,
-                                 .kind = kind, .track = node->track,
+    const struct traced event = {.time = of->now,
+                                 .until = of->now,
+                                 .kind = kind,
+                                 .track = node->track,
                                  .numbers = {first, second}};
 
     return trace_add_event(of->trace, &event, why);
@@ -136,7 +137,9 @@ static enum status add_batch(struct recorded *of, struct recorded_node *node,
                              nanos until, struct why *why)
 {
     const struct traced event = {
-        .time = batch->first, .until = until, .kind = kind,
+        .time = batch->first,
+        .until = until,
+        .kind = kind,
         .track = node->track,
         .numbers = {batch->exchange, batch->chunks, batch->bytes}};
 
@@ -180,8 +183,10 @@ static enum status close_sent_down(struct recorded *of,
 {
     const struct batch *batch = &node->sent;
     nanos until = batch->credited ? batch->credit_last : batch->last;
-    struct traced result = {.time = until, .until = until,
-                            .kind = TRACED_RESULT, .track = node->track,
+    struct traced result = {.time = until,
+                            .until = until,
+                            .kind = TRACED_RESULT,
+                            .track = node->track,
                             .numbers = {batch->exchange, batch->version}};
     enum status status =
         add_batch(of, node, TRACED_DOWNLOAD, batch, until, why);
@@ -219,13 +224,14 @@ static void grow(struct batch *batch, uint64_t bytes, nanos now)
 static struct batch open_batch(const struct recorded *of, uint64_t exchange,
                                uint64_t bytes)
 {
-    return (struct batch){.open = true, .exchange = exchange,
-                          .first_bytes = bytes, .first = of->now};
+    return (struct batch){.open = true,
+                          .exchange = exchange,
+                          .first_bytes = bytes,
+                          .first = of->now};
 }
 
 enum status recorded_receive(struct recorded *of, struct recorded_node *node,
-                             uint64_t exchange, uint64_t bytes,
-                             struct why *why)
+                             uint64_t exchange, uint64_t bytes, struct why *why)
 {
     enum status status = STATUS_OK;
 
@@ -276,17 +282,18 @@ enum status recorded_score(struct recorded *of, struct recorded_node *node,
 
     if (!fields_rounded(fields, "score", 9, &score))
         return STATUS_OK; /* it has none, or is negative */
-    return recorded_value(of, node->track, QUANTITY_SCORE, of->now, score,
-                          why);
+    return recorded_value(of, node->track, QUANTITY_SCORE, of->now, score, why);
 }
 
 enum status recorded_wait(struct recorded *of, struct recorded_node *node,
                           int64_t waited, struct why *why)
 {
-    const struct traced event = {
-        .time = waited < of->now - node->wait_end ? of->now - waited
-                                                  : node->wait_end,
-        .until = of->now, .kind = TRACED_WAIT, .track = node->track};
+    const struct traced event = {.time = waited < of->now - node->wait_end
+                                             ? of->now - waited
+                                             : node->wait_end,
+                                 .until = of->now,
+                                 .kind = TRACED_WAIT,
+                                 .track = node->track};
 
     node->wait_end = of->now;
     return trace_add_event(of->trace, &event, why);
@@ -295,16 +302,16 @@ enum status recorded_wait(struct recorded *of, struct recorded_node *node,
 enum status recorded_ping(struct recorded *of, struct recorded_node *node,
                           const struct recorded_ping *ping, struct why *why)
 {
-    enum status status = recorded_happens(of, node, TRACED_ITERATION,
-                                          ping->iteration, 0, why);
+    enum status status =
+        recorded_happens(of, node, TRACED_ITERATION, ping->iteration, 0, why);
 
     if (status == STATUS_OK && ping->round_trip > 0)
         status = recorded_value(of, node->track, QUANTITY_DELAY, of->now,
-                           ping->round_trip / 2, why);
+                                ping->round_trip / 2, why);
     if (status == STATUS_OK && ping->rate > 0)
         status = recorded_value(of, node->track, QUANTITY_STEP,
-                           node->pinged ? node->at : of->now,
-                           PART_WHOLE * SECOND / ping->rate, why);
+                                node->pinged ? node->at : of->now,
+                                PART_WHOLE * SECOND / ping->rate, why);
     if (status == STATUS_OK && node->pinged && ping->waited > node->waited)
         /* a wait is told once it is over, in the PING that comes next */
         status = recorded_wait(of, node, ping->waited - node->waited, why);

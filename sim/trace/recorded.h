@@ -34,7 +34,7 @@ struct recorded_node {
     nanos wait_end; /* of the last wait */
     /* Of its own recording. */
     uint64_t iteration;
-    bool blocked;    /* since `at` */
+    bool blocked;             /* since `at` */
     uint64_t exchange, parts; /* of an answer that is given to the trainer,
                                  and how many parts of it */
     uint64_t version;
@@ -81,16 +81,15 @@ enum status recorded_add_peer(struct recorded *of, uint64_t id, unsigned node,
 void recorded_forget_peer(struct recorded *of, uint64_t id);
 
 /* The node of this name, made if need be. */
-enum status recorded_node(struct recorded *of, const char *name,
-                          unsigned *out, struct why *why) MUST_CHECK;
+enum status recorded_node(struct recorded *of, const char *name, unsigned *out,
+                          struct why *why) MUST_CHECK;
 
 /* The node that a message from or to this peer is of, or NULL: it has not been
  * taken in. */
 struct recorded_node *recorded_node_of(const struct recorded *of,
                                        uint64_t peer);
 /* Begins the recording of a node; its title has the name. MALFORMED. */
-enum status recorded_begin_node(struct recorded *of,
-                                const struct fields *title,
+enum status recorded_begin_node(struct recorded *of, const struct fields *title,
                                 struct why *why) MUST_CHECK;
 
 /* The hub takes it in, or tells it anew. */

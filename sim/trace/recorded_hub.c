@@ -128,8 +128,12 @@ static enum status take_ping(struct recorded *of, const struct fields *fields,
 }
 
 const struct recorded_message recorded_hub_messages[] = {
-    {"hello", true, take_hello},     {"attach", true, take_attach},
-    {"offer", true, take_offer},     {"chunk", true, take_chunk},
-    {"credit", true, take_credit},   {"ping", true, take_ping},
-    {"welcome", false, take_welcome}, {"result", false, take_result},
+    {"hello", true, take_hello},
+    {"attach", true, take_attach},
+    {"offer", true, take_offer},
+    {"chunk", true, take_chunk},
+    {"credit", true, take_credit},
+    {"ping", true, take_ping},
+    {"welcome", false, take_welcome},
+    {"result", false, take_result},
     {NULL, false, NULL}};

@@ -8,8 +8,8 @@
 /* The peers that every node's machine has (seam/machine.h). */
 enum { TRAINER = 1, CONTROL, BULK };
 
-enum status recorded_begin_node(struct recorded *of,
-                                const struct fields *title, struct why *why)
+enum status recorded_begin_node(struct recorded *of, const struct fields *title,
+                                struct why *why)
 {
     char name[TRACE_NAME_BYTES];
     unsigned node = 0;
@@ -51,8 +51,8 @@ static enum status take_snapshot(struct recorded *of,
         return fields_lack(fields, "exchange or iteration", why);
     if (!exchange)
         return STATUS_OK;
-    status = recorded_happens(of, of->nodes, TRACED_OFFER, exchange, iteration,
-                              why);
+    status =
+        recorded_happens(of, of->nodes, TRACED_OFFER, exchange, iteration, why);
     if (status == STATUS_OK)
         status = recorded_score(of, of->nodes, fields, why);
     return status;
@@ -89,8 +89,8 @@ static enum status take_progress(struct recorded *of,
     if (node->pinged && iteration >= node->iteration)
         status = add_step(of, iteration - node->iteration, waited, why);
     if (status == STATUS_OK && (!node->pinged || iteration != node->iteration))
-        status = recorded_happens(of, node, TRACED_ITERATION, iteration, 0,
-                                  why);
+        status =
+            recorded_happens(of, node, TRACED_ITERATION, iteration, 0, why);
     if (status == STATUS_OK && node->blocked && !blocked)
         status = recorded_wait(of, node, of->now - node->at, why);
     node->pinged = true;

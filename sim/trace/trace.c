@@ -141,7 +141,8 @@ enum status trace_track(struct trace *trace, const char *name,
         return STATUS_OK;
     }
     if (!is_name(name))
-        return because(why, STATUS_CONFIG, "a node's name has at most %d "
+        return because(why, STATUS_CONFIG,
+                       "a node's name has at most %d "
                        "bytes, no blanks, and no # in front",
                        TRACE_NAME_BYTES - 1);
     if (trace->node_count == TRACE_MAX_NODES)
@@ -167,8 +168,10 @@ enum status trace_track(struct trace *trace, const char *name,
 static enum status count_item(struct trace *trace, struct why *why)
 {
     if (trace->items == TRACE_MAX_ITEMS)
-        return because(why, STATUS_CONFIG, "a trace has at most %d values and "
-                       "events; cut it in two", TRACE_MAX_ITEMS);
+        return because(why, STATUS_CONFIG,
+                       "a trace has at most %d values and "
+                       "events; cut it in two",
+                       TRACE_MAX_ITEMS);
     trace->items++;
     return STATUS_OK;
 }
@@ -181,9 +184,11 @@ enum status trace_add_value(struct trace *trace, struct trace_track *track,
     enum status status;
 
     if (series->count && series->points[series->count - 1].time >= time)
-        return because(why, STATUS_CONFIG, "%s of %s has a value of that time "
+        return because(why, STATUS_CONFIG,
+                       "%s of %s has a value of that time "
                        "or later already; values stand in the order of their "
-                       "times", quantities[quantity].name, track->name);
+                       "times",
+                       quantities[quantity].name, track->name);
     status = count_item(trace, why);
     if (status == STATUS_OK && !series_append(series, time, value))
         status = because(why, STATUS_NO_MEMORY, "no memory for the trace");
@@ -200,8 +205,7 @@ enum status trace_add_event(struct trace *trace, const struct traced *event,
         return status;
     assert(event->time >= 0 && event->until >= event->time && event->track);
     if (trace->event_count == trace->event_room) {
-        struct traced *events =
-            realloc(trace->events, room * sizeof *events);
+        struct traced *events = realloc(trace->events, room * sizeof *events);
 
         if (!events)
             return because(why, STATUS_NO_MEMORY, "no memory for the trace");
@@ -234,8 +238,8 @@ void trace_sort(struct trace *trace)
 int64_t trace_at(const struct trace *trace, const struct trace_track *track,
                  enum quantity quantity, nanos now)
 {
-    int64_t value = track ? series_at(&track->series[quantity], now)
-                          : SERIES_UNSET;
+    int64_t value =
+        track ? series_at(&track->series[quantity], now) : SERIES_UNSET;
 
     if (value == SERIES_UNSET && track != &trace->hub)
         value = series_at(&trace->all.series[quantity], now);
@@ -243,11 +247,11 @@ int64_t trace_at(const struct trace *trace, const struct trace_track *track,
 }
 
 nanos trace_next_change(const struct trace *trace,
-                        const struct trace_track *track,
-                        enum quantity quantity, nanos now)
+                        const struct trace_track *track, enum quantity quantity,
+                        nanos now)
 {
-    nanos own = track ? series_next_change(&track->series[quantity], now)
-                      : NEVER;
+    nanos own =
+        track ? series_next_change(&track->series[quantity], now) : NEVER;
     nanos all = track == &trace->hub
                     ? NEVER
                     : series_next_change(&trace->all.series[quantity], now);

@@ -33,7 +33,7 @@
 #define TRACE_HUB "hub"
 
 enum {
-    TRACE_NAME_BYTES = 64,    /* with its NUL */
+    TRACE_NAME_BYTES = 64, /* with its NUL */
     TRACE_MAX_NODES = 1 << 14,
     TRACE_MAX_ITEMS = 1 << 24, /* values and events */
     TRACE_NUMBERS = 3          /* of an event, at most */
@@ -127,8 +127,8 @@ int64_t trace_at(const struct trace *trace, const struct trace_track *track,
                  enum quantity quantity, nanos now);
 /* The next time after `now` at which that may be another, or NEVER. */
 nanos trace_next_change(const struct trace *trace,
-                        const struct trace_track *track,
-                        enum quantity quantity, nanos now);
+                        const struct trace_track *track, enum quantity quantity,
+                        nanos now);
 
 /* The place of one of its tracks: 0 that of all nodes, 1 the hub's, from 2 on
  * the nodes. O(log n). */

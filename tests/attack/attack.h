@@ -17,14 +17,14 @@ struct attack {
     struct sockaddr_in place; /* of control */
     const char *role;         /* that we say we are: DEALER or ROUTER */
     struct zmtp_keys keys;
-    bool keyed;   /* the other end has keys */
-    bool trusted; /* and knows ours */
-    bool local;   /* from 127.0.0.1 to 127.0.0.16 */
+    bool keyed;         /* the other end has keys */
+    bool trusted;       /* and knows ours */
+    bool local;         /* from 127.0.0.1 to 127.0.0.16 */
     uint64_t frames;    /* made up and handed to the system, */
     uint64_t delivered; /* and those that the other end's has taken whole */
     uint64_t connections, shaken, refused;
     unsigned claims, claimed; /* names: to be claimed, and so far */
-    int held[HELD_MAX]; /* connections that are left as they are */
+    int held[HELD_MAX];       /* connections that are left as they are */
     unsigned held_count;
     unsigned hold; /* how many may be */
 };
@@ -45,7 +45,7 @@ void let_go(struct attack *attack);
 /* ---- what it does to the other end ---- */
 
 struct victim {
-    unsigned pid; /* 0: it is not looked at */
+    unsigned pid;              /* 0: it is not looked at */
     uint64_t rss, descriptors; /* bytes; now */
     double processor;          /* seconds that it has used */
 };

@@ -40,14 +40,13 @@ static bool say(struct attack *attack, int fd, struct zmtp *zmtp, bool honest)
     zmtp_sent(zmtp, size);
     attack->frames += size != 0;
     if (!honest && size && one_in(attack, 4))
-        volley.bytes[below(attack, size)] ^= (unsigned char)(
-            1 + below(attack, 255));
+        volley.bytes[below(attack, size)] ^=
+            (unsigned char)(1 + below(attack, 255));
     return fire(attack, fd, &volley);
 }
 
 /* True once hands are shaken. */
-static bool shake(struct attack *attack, int fd, struct zmtp *zmtp,
-                  bool honest)
+static bool shake(struct attack *attack, int fd, struct zmtp *zmtp, bool honest)
 {
     unsigned char bytes[2048];
     enum zmtp_event event = ZMTP_WANTS;

@@ -99,8 +99,8 @@ static void set_up(const struct options *options, struct course *course)
         give_up("%s is no IPv4 address", options->address);
     attack->local = ntohl(attack->place.sin_addr.s_addr) >> 24 == 127;
     attack->role = options->as_hub ? "ROUTER" : "DEALER";
-    attack->hold = options->hold < HELD_MAX ? options->hold
-                                            : (unsigned)HELD_MAX;
+    attack->hold =
+        options->hold < HELD_MAX ? options->hold : (unsigned)HELD_MAX;
     attack->claims = options->claims;
     attack->keyed = options->own != NULL;
     attack->trusted = options->trusted;
@@ -166,8 +166,7 @@ static double due(const struct options *options, const struct course *course)
 }
 
 /* Ahead of its time; much of what is made up is never delivered. */
-static bool is_ahead(const struct options *options,
-                     const struct course *course)
+static bool is_ahead(const struct options *options, const struct course *course)
 {
     const struct attack *attack = &course->attack;
     const unsigned lost = 4;
@@ -229,8 +228,8 @@ static void attack_nodes(const struct options *options, struct course *course)
     struct pollfd doors[PORTS];
 
     for (unsigned i = 0; i < PORTS; i++)
-        doors[i] = (struct pollfd){listen_on(&course->attack.place, i),
-                                   POLLIN, 0};
+        doors[i] =
+            (struct pollfd){listen_on(&course->attack.place, i), POLLIN, 0};
     while (goes_on(options, course)) {
         if (poll(doors, PORTS, 100) <= 0)
             continue;

@@ -64,8 +64,7 @@ bool fire(struct attack *attack, int fd, const struct volley *volley)
     ssize_t now = 1;
 
     while (now > 0 && sent < volley->size) {
-        now = send(fd, volley->bytes + sent, volley->size - sent,
-                   MSG_NOSIGNAL);
+        now = send(fd, volley->bytes + sent, volley->size - sent, MSG_NOSIGNAL);
         sent += now > 0 ? (size_t)now : 0;
     }
     left = left_over(fd);
@@ -199,8 +198,7 @@ static void claim(struct attack *attack, int fd)
 
 void claim_next(struct attack *attack, int fd)
 {
-    uint64_t number = attack->claimed++ * ((uint64_t)1 << 32) /
-                      attack->claims;
+    uint64_t number = attack->claimed++ * ((uint64_t)1 << 32) / attack->claims;
 
     limit_time(fd);
     claim_name(attack, fd, (uint32_t)number);
@@ -245,15 +243,9 @@ typedef void shot(struct attack *attack, int fd);
 
 void shoot(struct attack *attack, int fd)
 {
-    static shot *const shots[] = {noise,
-                                  bad_handshake,
-                                  frames,
-                                  frames,
-                                  pings_behind_messages,
-                                  pings,
-                                  claim,
-                                  frames_of_nothing,
-                                  unfinished};
+    static shot *const shots[] = {noise,  bad_handshake,         frames,
+                                  frames, pings_behind_messages, pings,
+                                  claim,  frames_of_nothing,     unfinished};
     const size_t count = sizeof shots / sizeof *shots;
 
     limit_time(fd);

@@ -58,9 +58,9 @@ bool look_at(struct victim *victim)
         return true;
     if (!read_line(victim->pid, "stat", line, sizeof line))
         return false;
-    victim->processor = (double)(word(line, user_ticks) +
-                                 word(line, system_ticks)) /
-                        (double)sysconf(_SC_CLK_TCK);
+    victim->processor =
+        (double)(word(line, user_ticks) + word(line, system_ticks)) /
+        (double)sysconf(_SC_CLK_TCK);
     if (strchr(line, ')') && *(strrchr(line, ')') + 2) == 'Z')
         return false;
     if (!read_line(victim->pid, "statm", line, sizeof line))

@@ -22,15 +22,14 @@ void put(struct volley *volley, const void *bytes, size_t size)
     volley->size += size;
 }
 
-void put_random(struct attack *attack, struct volley *volley,
-                       size_t size)
+void put_random(struct attack *attack, struct volley *volley, size_t size)
 {
     for (; size; size--)
         put(volley, &(unsigned char){(unsigned char)below(attack, 256)}, 1);
 }
 
-void put_head(struct attack *attack, struct volley *volley,
-                     unsigned char flags, uint64_t said)
+void put_head(struct attack *attack, struct volley *volley, unsigned char flags,
+              uint64_t said)
 {
     unsigned char head[9] = {flags};
 
@@ -49,7 +48,7 @@ void put_head(struct attack *attack, struct volley *volley,
 }
 
 void put_frame(struct attack *attack, struct volley *volley,
-                      unsigned char flags, const void *bytes, size_t size)
+               unsigned char flags, const void *bytes, size_t size)
 {
     put_head(attack, volley, flags, size);
     put(volley, bytes, size);
@@ -57,16 +56,16 @@ void put_frame(struct attack *attack, struct volley *volley,
 
 void put_greeting(struct attack *attack, struct volley *volley)
 {
-    unsigned char greeting[64] = {0xff, [8] = 1, 0x7f, 3, 1, 'N',
-                                  'U',  'L',     'L'};
+    unsigned char greeting[64] = {0xff, [8] = 1, 0x7f, 3,  1,
+                                  'N',  'U',     'L',  'L'};
 
     if (attack->keyed)
         memcpy(greeting + 12, "CURVE", sizeof "CURVE");
     put(volley, greeting, sizeof greeting);
 }
 
-void put_ready(struct attack *attack, struct volley *volley,
-                      const void *name, size_t name_bytes)
+void put_ready(struct attack *attack, struct volley *volley, const void *name,
+               size_t name_bytes)
 {
     static const char identity[12] = "\10Identity";
     unsigned char body[600] = "\5READY\xbSocket-Type\0\0\0\6";
@@ -111,8 +110,8 @@ void put_some_frame(struct attack *attack, struct volley *volley)
     if (one_in(attack, 3))
         size = below(attack, 20);
     if (one_in(attack, 40)) /* says more, or less, than comes */
-        put_head(attack, volley, kind, prng_next(&attack->prng) >>
-                                           below(attack, 64));
+        put_head(attack, volley, kind,
+                 prng_next(&attack->prng) >> below(attack, 64));
     else
         put_frame(attack, volley, kind, bytes, size);
 }

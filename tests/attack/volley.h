@@ -3,8 +3,8 @@
 #define TESTS_ATTACK_VOLLEY_H
 
 #include "codec/msg.h"
-#include "tests/attack/attack.h"
 #include "net/zmtp/inside.h"
+#include "tests/attack/attack.h"
 
 enum { VOLLEY_BYTES = 65536, VOLLEY_FRAMES = 1024 };
 
@@ -21,13 +21,13 @@ bool one_in(struct attack *attack, uint64_t many);
 void put(struct volley *volley, const void *bytes, size_t size);
 void put_random(struct attack *attack, struct volley *volley, size_t size);
 /* The head of a frame that says it has `said` bytes. */
-void put_head(struct attack *attack, struct volley *volley,
-              unsigned char flags, uint64_t said);
+void put_head(struct attack *attack, struct volley *volley, unsigned char flags,
+              uint64_t said);
 void put_frame(struct attack *attack, struct volley *volley,
                unsigned char flags, const void *bytes, size_t size);
 void put_greeting(struct attack *attack, struct volley *volley);
-void put_ready(struct attack *attack, struct volley *volley,
-               const void *name, size_t name_bytes);
+void put_ready(struct attack *attack, struct volley *volley, const void *name,
+               size_t name_bytes);
 void put_handshake(struct attack *attack, struct volley *volley);
 /* A message that may be one of ours, or nearly; returns its length. */
 size_t some_header(struct attack *attack, unsigned char out[MSG_MAX_BYTES]);

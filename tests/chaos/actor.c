@@ -130,6 +130,5 @@ void actor_start(struct actor *actor, const struct drive *drive, FILE *log)
         node_words(actor, drive, &words);
     cut_words(&words);
     actor->pid = spawn(words.list, output);
-    log_line(log, "start %s %u %d", actor->name, actor->life,
-             (int)actor->pid);
+    log_line(log, "start %s %u %d", actor->name, actor->life, (int)actor->pid);
 }

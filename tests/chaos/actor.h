@@ -10,9 +10,9 @@
 struct actor {
     unsigned index;
     char name[NAME_BYTES];
-    pid_t pid;     /* 0: it does not run */
-    unsigned life; /* 1 is the first */
-    nanos restart; /* it has ended of itself; NEVER: it has not */
+    pid_t pid;          /* 0: it does not run */
+    unsigned life;      /* 1 is the first */
+    nanos restart;      /* it has ended of itself; NEVER: it has not */
     nanos turn[FAULTS]; /* when each fault begins or ends */
     bool on[FAULTS];
 };

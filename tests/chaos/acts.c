@@ -15,8 +15,7 @@ void send_signal(const struct actor *actor, int number)
 }
 
 /* Waits until it is gone: it may not be started twice. */
-void kill_actor(struct stage *stage, struct actor *actor,
-                enum fault fault)
+void kill_actor(struct stage *stage, struct actor *actor, enum fault fault)
 {
     int status = 0;
 
@@ -29,24 +28,21 @@ void kill_actor(struct stage *stage, struct actor *actor,
     actor->pid = 0;
 }
 
-void revive_actor(struct stage *stage, struct actor *actor,
-                  enum fault fault)
+void revive_actor(struct stage *stage, struct actor *actor, enum fault fault)
 {
     (void)fault;
     if (!actor->pid)
         actor_start(actor, stage->drive, stage->log);
 }
 
-void stop_actor(struct stage *stage, struct actor *actor,
-                enum fault fault)
+void stop_actor(struct stage *stage, struct actor *actor, enum fault fault)
 {
     (void)stage;
     (void)fault;
     send_signal(actor, SIGSTOP);
 }
 
-void go_on_actor(struct stage *stage, struct actor *actor,
-                 enum fault fault)
+void go_on_actor(struct stage *stage, struct actor *actor, enum fault fault)
 {
     (void)stage;
     (void)fault;
@@ -70,16 +66,14 @@ static void change_link(struct stage *stage, struct actor *actor,
         log_line(stage->log, "failed %s %s %s", name, actor->name, how);
 }
 
-void begin_link(struct stage *stage, struct actor *actor,
-                enum fault fault)
+void begin_link(struct stage *stage, struct actor *actor, enum fault fault)
 {
     char how[] = "on";
 
     change_link(stage, actor, fault, how);
 }
 
-void end_link(struct stage *stage, struct actor *actor,
-              enum fault fault)
+void end_link(struct stage *stage, struct actor *actor, enum fault fault)
 {
     char how[] = "off";
 
@@ -95,8 +89,7 @@ static void remove_run(const struct drive *drive)
     (void)command_run(words);
 }
 
-void lose_hub(struct stage *stage, struct actor *actor,
-              enum fault fault)
+void lose_hub(struct stage *stage, struct actor *actor, enum fault fault)
 {
     kill_actor(stage, actor, fault);
     remove_run(stage->drive);
@@ -107,8 +100,7 @@ static void filler(const struct drive *drive, char path[PATH_ROOM])
     (void)snprintf(path, PATH_ROOM, "%s/disk/filler", drive->folder);
 }
 
-void fill_disk(struct stage *stage, struct actor *actor,
-               enum fault fault)
+void fill_disk(struct stage *stage, struct actor *actor, enum fault fault)
 {
     static const char zeros[65536];
     char path[PATH_ROOM];
@@ -124,8 +116,7 @@ void fill_disk(struct stage *stage, struct actor *actor,
         (void)close(file);
 }
 
-void free_disk(struct stage *stage, struct actor *actor,
-               enum fault fault)
+void free_disk(struct stage *stage, struct actor *actor, enum fault fault)
 {
     char path[PATH_ROOM];
 

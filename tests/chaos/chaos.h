@@ -49,7 +49,7 @@ struct drive {
     uint64_t seed;
     unsigned nodes;
     nanos time, quiet; /* with faults, and without at the end */
-    nanos rest; /* at least, from a fault to the next of its kind */
+    nanos rest;        /* at least, from a fault to the next of its kind */
     unsigned most_hub_kills; /* then all is quiet; 0: no bound */
     double mean[FAULTS];
 };

@@ -82,11 +82,11 @@ static void draw_turn(struct stage *stage, struct actor *actor,
 {
     const struct row *row = &rows[fault];
     double mean = stage->drive->mean[fault];
-    double wait = actor->on[fault]
-                      ? row->least + prng_unit(&stage->prng) *
-                                         (row->most - row->least)
-                      : (double)stage->drive->rest / (double)SECOND -
-                            mean * log1p(-prng_unit(&stage->prng));
+    double wait =
+        actor->on[fault]
+            ? row->least + prng_unit(&stage->prng) * (row->most - row->least)
+            : (double)stage->drive->rest / (double)SECOND -
+                  mean * log1p(-prng_unit(&stage->prng));
     bool never = mean <= 0 || (row->whom == HUB) != (actor->index == 0);
 
     actor->turn[fault] = never ? NEVER : net_now() + seconds(wait);
@@ -100,8 +100,7 @@ static bool is_deadly(enum fault fault)
 /* What is dead cannot be killed or stopped. */
 static bool is_possible(const struct actor *actor, enum fault fault)
 {
-    return actor->pid ||
-           (!is_deadly(fault) && rows[fault].begin != stop_actor);
+    return actor->pid || (!is_deadly(fault) && rows[fault].begin != stop_actor);
 }
 
 static void begin_fault(struct stage *stage, struct actor *actor,
@@ -170,8 +169,7 @@ static void measure(struct stage *stage)
     file = fopen(path, "re");
     if (file && fgets(text, sizeof text, file) && strchr(text, ' '))
         log_line(stage->log, "memory %lld",
-                 strtoll(strchr(text, ' '), NULL, 10) *
-                     sysconf(_SC_PAGESIZE));
+                 strtoll(strchr(text, ' '), NULL, 10) * sysconf(_SC_PAGESIZE));
     if (file)
         (void)fclose(file);
 }
@@ -278,8 +276,8 @@ static bool keep_centre(const struct drive *drive)
     char from[PATH_ROOM], to[PATH_ROOM], copy[] = "cp";
     char *words[] = {copy, from, to, NULL};
 
-    (void)snprintf(from, sizeof from,
-                   "%s/disk/run/current/centre.safetensors", drive->folder);
+    (void)snprintf(from, sizeof from, "%s/disk/run/current/centre.safetensors",
+                   drive->folder);
     (void)snprintf(to, sizeof to, "%s/centre.safetensors", drive->folder);
     return command_run(words);
 }

@@ -50,7 +50,7 @@ struct chunk {
 };
 
 struct offer {
-    nanos offered;       /* 0: not yet */
+    nanos offered;        /* 0: not yet */
     struct fragment part; /* the chunks that it holds */
     struct chunk chunks[MOST_CHUNKS];
 };
@@ -65,12 +65,12 @@ struct life {
     struct offer *exchanges; /* from number 0, which is none */
     size_t count, room;
     /* Of a hub. */
-    nanos welcomed, merged;    /* first; 0: never */
-    nanos settled;             /* first WELCOME by a hub with a centre */
-    bool placed;               /* there was one */
-    uint64_t from, saved;      /* version it went on with; newest saved */
-    uint64_t kept[ACTORS];     /* newest that a node kept meanwhile */
-    unsigned keeper[ACTORS];   /* in which life */
+    nanos welcomed, merged;  /* first; 0: never */
+    nanos settled;           /* first WELCOME by a hub with a centre */
+    bool placed;             /* there was one */
+    uint64_t from, saved;    /* version it went on with; newest saved */
+    uint64_t kept[ACTORS];   /* newest that a node kept meanwhile */
+    unsigned keeper[ACTORS]; /* in which life */
 };
 
 /* Time in which somebody had a fault. */
@@ -135,8 +135,8 @@ struct offer *exchange_at(struct life *life, uint64_t number);
 void judge_chaos(struct judge *judge, const char *path);
 void judge_node(struct judge *judge, struct life *life, const char *path);
 /* All nodes have been judged, and the hub's lives before. */
-void judge_hub(struct judge *judge, struct life *life,
-               struct life *before, const char *path);
+void judge_hub(struct judge *judge, struct life *life, struct life *before,
+               const char *path);
 /* What only all together say. */
 void judge_exchanges(struct judge *judge);
 void judge_print(const struct judge *judge);

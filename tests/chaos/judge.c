@@ -15,9 +15,8 @@ static const char *const fault_names[FAULTS] = {
  * budget of 48 MiB, as much in results, and itself. */
 void judge_limits_init(struct judge_limits *limits)
 {
-    *limits = (struct judge_limits){.memory = 192e6,
-                                    .live = 60 * SECOND,
-                                    .pause = 2 * SECOND};
+    *limits = (struct judge_limits){
+        .memory = 192e6, .live = 60 * SECOND, .pause = 2 * SECOND};
 }
 
 /* ---- the table ---- */
@@ -73,8 +72,8 @@ void judge_print(const struct judge *judge)
     FILE *out = judge->out;
 
     print_counts(judge);
-    (void)fprintf(out, "%-38s %8s %8s %8s %8s\n", "seconds", "least",
-                  "median", "99 %", "most");
+    (void)fprintf(out, "%-38s %8s %8s %8s %8s\n", "seconds", "least", "median",
+                  "99 %", "most");
     print_numbers(out, "hub: start to first WELCOME", &judge->welcomes);
     print_numbers(out, "hub: start to first result", &judge->merges);
     print_numbers(out, "node: start to first iteration", &judge->loads);

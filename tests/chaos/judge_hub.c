@@ -94,8 +94,7 @@ static void say(struct hub *hub, const struct entry *entry, uint64_t first,
 
 static void on_verdict(void *of, const struct entry *entry)
 {
-    say(of, entry, entry_number(entry, "first"),
-        entry_number(entry, "chunks"),
+    say(of, entry, entry_number(entry, "first"), entry_number(entry, "chunks"),
         (unsigned)entry_number(entry, "verdict"));
 }
 
@@ -132,21 +131,19 @@ static void on_saved(void *of, const struct entry *entry)
         hub->life->saved = version;
 }
 
-static const struct reader readers[] = {
-    {"message", "hello", on_hello},
-    {"message", "attach", on_attach},
-    {"send", "welcome", on_welcome},
-    {"send", "result", on_result},
-    {"send", "verdict", on_verdict},
-    {"note", "centre_saved", on_saved},
-    {NULL, NULL, NULL}};
+static const struct reader readers[] = {{"message", "hello", on_hello},
+                                        {"message", "attach", on_attach},
+                                        {"send", "welcome", on_welcome},
+                                        {"send", "result", on_result},
+                                        {"send", "verdict", on_verdict},
+                                        {"note", "centre_saved", on_saved},
+                                        {NULL, NULL, NULL}};
 
-static const struct life *life_number(const struct judge *judge,
-                                      unsigned actor, unsigned number)
+static const struct life *life_number(const struct judge *judge, unsigned actor,
+                                      unsigned number)
 {
     for (size_t i = 0; i < judge->life_count; i++)
-        if (judge->lives[i].actor == actor &&
-            judge->lives[i].number == number)
+        if (judge->lives[i].actor == actor && judge->lives[i].number == number)
             return &judge->lives[i];
     return NULL;
 }
@@ -155,8 +152,7 @@ static const struct life *life_number(const struct judge *judge,
 static bool was_there(const struct judge *judge, const struct life *hub,
                       const struct life *before, unsigned actor)
 {
-    const struct life *node =
-        life_number(judge, actor, before->keeper[actor]);
+    const struct life *node = life_number(judge, actor, before->keeper[actor]);
 
     return node && node->end > hub->settled &&
            !was_disturbed(judge, actor, before->end - SECOND, hub->settled);
@@ -170,8 +166,8 @@ static void judge_start(struct judge *judge, const struct life *hub,
 
     if (hub->from < before->saved)
         violated(judge, &entry,
-                 "N4: it goes on from version %" PRIu64 ", and saved was %"
-                 PRIu64,
+                 "N4: it goes on from version %" PRIu64
+                 ", and saved was %" PRIu64,
                  hub->from, before->saved);
     for (unsigned i = 1; judge->limits->recovery && i < judge->actors; i++)
         if (hub->from < before->kept[i] && was_there(judge, hub, before, i))
@@ -186,8 +182,7 @@ static void measure_start(struct judge *judge, const struct life *life,
                           const char *path)
 {
     struct entry entry = {.path = path, .now = life->welcomed};
-    nanos stopped =
-        stopped_between(judge, life, life->begin, life->welcomed);
+    nanos stopped = stopped_between(judge, life, life->begin, life->welcomed);
     nanos time = life->welcomed - life->begin - stopped;
 
     numbers_add(&judge->welcomes, (double)time / (double)SECOND);
@@ -234,8 +229,8 @@ static void forget_branch(const struct judge *judge, struct life *life,
             life->kept[i] = 0;
 }
 
-void judge_hub(struct judge *judge, struct life *life,
-               struct life *before, const char *path)
+void judge_hub(struct judge *judge, struct life *life, struct life *before,
+               const char *path)
 {
     static struct hub hub;
     nanos end;

@@ -10,7 +10,7 @@ struct node {
     struct life *life;
     uint64_t session, iteration;
     uint32_t fragments;
-    bool settled; /* the hub knows its centre */
+    bool settled;  /* the hub knows its centre */
     nanos counted; /* when its iterations were; 0: not yet */
 };
 
@@ -28,14 +28,13 @@ static void on_offer(void *of, const struct entry *entry)
         exchange_at(node->life, entry_number(entry, "exchange"));
 
     offer->offered = entry->now;
-    offer->part = fragment_of((uint32_t)entry_number(entry, "fragment"),
-                              node->fragments);
+    offer->part =
+        fragment_of((uint32_t)entry_number(entry, "fragment"), node->fragments);
     node->judge->exchanges++;
 }
 
 /* After all was quiet: a node whose new exchange is merged is live. */
-static void see_live(struct node *node, const struct offer *exchange,
-                     nanos now)
+static void see_live(struct node *node, const struct offer *exchange, nanos now)
 {
     struct judge *judge = node->judge;
     nanos *alive = &judge->alive[node->life->actor];
@@ -81,8 +80,7 @@ static void tell(struct node *node, const struct entry *entry, uint64_t first,
 
 static void on_verdict(void *of, const struct entry *entry)
 {
-    tell(of, entry, entry_number(entry, "first"),
-         entry_number(entry, "chunks"),
+    tell(of, entry, entry_number(entry, "first"), entry_number(entry, "chunks"),
          (unsigned)entry_number(entry, "verdict"));
 }
 
@@ -96,8 +94,8 @@ static void come_to(struct node *node, const struct entry *entry,
     if (epoch < place->epoch ||
         (epoch == place->epoch && version < place->version))
         violated(judge, entry,
-                 "N3: (epoch %" PRIu64 ", version %" PRIu64
-                 ") after (%" PRIu64 ", %" PRIu64 ")",
+                 "N3: (epoch %" PRIu64 ", version %" PRIu64 ") after (%" PRIu64
+                 ", %" PRIu64 ")",
                  epoch, version, place->epoch, place->version);
     place->epoch = epoch;
     place->version = version;
@@ -224,8 +222,7 @@ static void see_pause(struct node *node, const struct entry *entry, nanos now)
 {
     struct judge *judge = node->judge;
     nanos from = node->counted ? node->counted : node->life->begin;
-    nanos pause =
-        now - from - stopped_between(judge, node->life, from, now);
+    nanos pause = now - from - stopped_between(judge, node->life, from, now);
 
     if (!node->counted) {
         numbers_add(&judge->loads, (double)pause / (double)SECOND);
@@ -249,18 +246,17 @@ static void on_progress(void *of, const struct entry *entry)
     node->iteration = iteration;
 }
 
-static const struct reader readers[] = {
-    {"send", "hello", on_hello},
-    {"send", "offer", on_offer},
-    {"message", "result", on_result},
-    {"message", "verdict", on_verdict},
-    {"message", "welcome", on_welcome},
-    {"message", "tune", on_tune},
-    {"message", "view", on_view},
-    {"message", "pong", on_pong},
-    {"message", "progress", on_progress},
-    {"note", "centre_kept", on_kept},
-    {NULL, NULL, NULL}};
+static const struct reader readers[] = {{"send", "hello", on_hello},
+                                        {"send", "offer", on_offer},
+                                        {"message", "result", on_result},
+                                        {"message", "verdict", on_verdict},
+                                        {"message", "welcome", on_welcome},
+                                        {"message", "tune", on_tune},
+                                        {"message", "view", on_view},
+                                        {"message", "pong", on_pong},
+                                        {"message", "progress", on_progress},
+                                        {"note", "centre_kept", on_kept},
+                                        {NULL, NULL, NULL}};
 
 void judge_node(struct judge *judge, struct life *life, const char *path)
 {

@@ -30,8 +30,7 @@ static void *grown(void *list, size_t count, size_t size)
 
 void numbers_add(struct numbers *numbers, double number)
 {
-    numbers->list =
-        grown(numbers->list, numbers->count, sizeof *numbers->list);
+    numbers->list = grown(numbers->list, numbers->count, sizeof *numbers->list);
     numbers->list[numbers->count++] = number;
 }
 
@@ -148,8 +147,7 @@ static struct life *newest_life(struct judge *judge, unsigned actor)
 static void take_start(struct judge *judge, nanos now, unsigned actor,
                        char *rest)
 {
-    judge->lives =
-        grown(judge->lives, judge->life_count, sizeof *judge->lives);
+    judge->lives = grown(judge->lives, judge->life_count, sizeof *judge->lives);
     judge->lives[judge->life_count++] =
         (struct life){.actor = actor,
                       .number = (unsigned)strtoul(rest, NULL, 10),
@@ -213,11 +211,9 @@ static void take_begin(struct judge *judge, nanos now, const char *name,
     if (fault == FAULTS || actor == ACTORS || !rest)
         return;
     judge->begins[fault]++;
-    judge->spans =
-        grown(judge->spans, judge->span_count, sizeof *judge->spans);
-    judge->spans[judge->span_count++] =
-        (struct span){fault, actor, (unsigned)strtoul(rest, NULL, 10), now,
-                      NEVER};
+    judge->spans = grown(judge->spans, judge->span_count, sizeof *judge->spans);
+    judge->spans[judge->span_count++] = (struct span){
+        fault, actor, (unsigned)strtoul(rest, NULL, 10), now, NEVER};
 }
 
 static void take_end(struct judge *judge, nanos now, const char *name,
@@ -228,8 +224,7 @@ static void take_end(struct judge *judge, nanos now, const char *name,
     unsigned actor = who ? actor_of(who) : ACTORS;
 
     for (size_t i = judge->span_count; i-- > 0;)
-        if (judge->spans[i].fault == fault &&
-            judge->spans[i].actor == actor) {
+        if (judge->spans[i].fault == fault && judge->spans[i].actor == actor) {
             judge->spans[i].to = now;
             return;
         }

@@ -188,7 +188,8 @@ static void a_run_that_is_well_is_counted(void)
         CHECK_CONTAINS("faults: stop 1 hub-kill 1\n", text);
         CHECK_CONTAINS("exchanges 3 of 2 chunks\n", text);
         CHECK_CONTAINS("merged 4; answered by WELCOME 2; open at the end of a "
-                       "life 0; hub and node agree on 4\n", text);
+                       "life 0; hub and node agree on 4\n",
+                       text);
         CHECK_CONTAINS("9.0 MB at most", text);
         CHECK_CONTAINS("violations: 0\n", text);
     }
@@ -278,7 +279,8 @@ static void until_something_is_merged_it_is(void)
     memcpy(changes, stopped, sizeof stopped);
     changes[CHANGES - 1] = (struct change){
         "  send 4 result exchange=3 chunk=0 verdict=0 version=3\n"
-        "  send 4 result exchange=3 chunk=1 verdict=0 version=3\n", ""};
+        "  send 4 result exchange=3 chunk=1 verdict=0 version=3\n",
+        ""};
     changes[CHANGES] = (struct change){NULL, NULL};
     text = judged_with(changes, true, &code);
     if (CHECK(text))

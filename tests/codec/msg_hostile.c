@@ -207,21 +207,11 @@ static void texts_may_have_any_form(void)
 static void nothing_but_numbers_and_texts_is_a_field(void)
 {
     static const struct bytes others[] = {
-        BYTES(0x90),
-        BYTES(0x91, 0),
-        BYTES(0x80),
-        BYTES(0x81, 0, 0),
-        BYTES(0xc0),
-        BYTES(0xc1),
-        BYTES(0xc2),
-        BYTES(0xc3),
-        BYTES(0xc4, 0),
-        BYTES(0xc5, 0, 0),
-        BYTES(0xc7, 0, 0),
-        BYTES(0xd4, 0, 0),
-        BYTES(0xdc, 0, 0),
-        BYTES(0xde, 0, 0),
-        BYTES(0xdd, 0, 0, 0, 0),
+        BYTES(0x90),       BYTES(0x91, 0),    BYTES(0x80),
+        BYTES(0x81, 0, 0), BYTES(0xc0),       BYTES(0xc1),
+        BYTES(0xc2),       BYTES(0xc3),       BYTES(0xc4, 0),
+        BYTES(0xc5, 0, 0), BYTES(0xc7, 0, 0), BYTES(0xd4, 0, 0),
+        BYTES(0xdc, 0, 0), BYTES(0xde, 0, 0), BYTES(0xdd, 0, 0, 0, 0),
     };
     static const struct bytes text = BYTES(0xa1, '1');
 

@@ -165,10 +165,9 @@ static void check_chunk(struct json_object *vector)
     const struct codec *codec = codec_find(text_of(vector, "codec"));
     struct schema *schema = schema_of(model);
     struct exempt *exempt = exempt_new(schema);
-    struct extent extent =
-        extent_of(exempt, schema->elements,
-                  (uint32_t)number_of(model, "chunk_elements"),
-                  (uint32_t)number_of(vector, "chunk"));
+    struct extent extent = extent_of(
+        exempt, schema->elements, (uint32_t)number_of(model, "chunk_elements"),
+        (uint32_t)number_of(vector, "chunk"));
     double values[CODEC_GRAIN] = {0};
     float decoded[CODEC_GRAIN];
     size_t size;

@@ -82,8 +82,7 @@ static void check_mix(void)
 
     prng_seed(&prng, 3);
     for (size_t count = 0; count <= MOST; count++) {
-        struct weighed first = {fill(&prng, bytes, values),
-                                weights[count % 3]};
+        struct weighed first = {fill(&prng, bytes, values), weights[count % 3]};
         struct weighed second = {others, weights[count / 3 % 3]};
         double sum[MOST] = {0};
 

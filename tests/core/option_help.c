@@ -110,13 +110,13 @@ static void a_manual_page_has_no_line_that_troff_would_misread(void)
 static void set_much(enum program program)
 {
     static const char *const settings[][2] = {
-        {"every", "1.5k"},    {"outer-lr", "0.123456789"},
-        {"wait", "1500us"},   {"chunk", "1.5MiB"},
-        {"insecure", "yes"},  {"miss", "wait"},
-        {"listen", "[::1]"},  {"goal", "87.5%"},
-        {"time", "3min"},     {"record", " \"#\\ x# "},
-        {"directory", "a#b"}, {"model", ""},
-        {"name", "pc 1"},     {"step-time", "50ms"},
+        {"every", "1.5k"},          {"outer-lr", "0.123456789"},
+        {"wait", "1500us"},         {"chunk", "1.5MiB"},
+        {"insecure", "yes"},        {"miss", "wait"},
+        {"listen", "[::1]"},        {"goal", "87.5%"},
+        {"time", "3min"},           {"record", " \"#\\ x# "},
+        {"directory", "a#b"},       {"model", ""},
+        {"name", "pc 1"},           {"step-time", "50ms"},
         {"outer-momentum", "1e-8"}, {"seed", "18446744073709551615"}};
 
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)

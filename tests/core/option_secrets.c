@@ -12,8 +12,8 @@ static void set_key(struct options *options)
     struct why why;
 
     options_defaults(options);
-    CHECK_OK(options_set(options, PROGRAM_NODE, "key", secret,
-                         OPTION_ARGUMENT, &why));
+    CHECK_OK(options_set(options, PROGRAM_NODE, "key", secret, OPTION_ARGUMENT,
+                         &why));
     CHECK_TEXT(secret, options->key);
 }
 
@@ -37,9 +37,8 @@ static void an_error_does_not_repeat_a_secret(void)
     struct why why = {""};
 
     options_defaults(&options);
-    CHECK_EQUAL(STATUS_USAGE,
-                options_set(&options, PROGRAM_NODE, "key", text,
-                            OPTION_ARGUMENT, &why));
+    CHECK_EQUAL(STATUS_USAGE, options_set(&options, PROGRAM_NODE, "key", text,
+                                          OPTION_ARGUMENT, &why));
     CHECK_CONTAINS("--key: expected", why.text);
     CHECK(!strstr(why.text, "Esecret"));
 }

@@ -288,7 +288,8 @@ static void a_variable_that_is_nearly_one_of_ours_is_named(void)
     CHECK_STATUS(STATUS_CONFIG,
                  options_check_variable("STARSWITCH_EVRY=20", &why));
     CHECK_TEXT("the environment has STARSWITCH_EVRY, and no setting is called "
-               "so: did you mean STARSWITCH_EVERY?", why.text);
+               "so: did you mean STARSWITCH_EVERY?",
+               why.text);
 }
 
 static void a_line_is_printed_as_it_was_typed(void)

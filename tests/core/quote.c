@@ -50,21 +50,25 @@ static void json_strings_escape_quotes_and_controls(void)
 {
     CHECK_TEXT("\"a\\\"b\\\\c\\nd\\u001b[2J\\u007f\"",
                json_of("a\"b\\c\nd\x1b[2J\x7f"));
-    CHECK_TEXT("\"\\u009b2J\\u2028\"", json_of("\xc2\x9b" "2J\xe2\x80\xa8"));
+    CHECK_TEXT("\"\\u009b2J\\u2028\"", json_of("\xc2\x9b"
+                                               "2J\xe2\x80\xa8"));
 }
 
 /* A name that a terminal would show backwards, or as another one. */
 static void json_strings_show_all_that_is_in_them(void)
 {
     // NOLINTNEXTLINE(misc-misleading-bidirectional): that is what is tested
-    CHECK_TEXT("\"a\\u202etxt.exe\"", json_of("a\xe2\x80\xae" "txt.exe"));
-    CHECK_TEXT("\"n\\u200b1\"", json_of("n\xe2\x80\x8b" "1"));
+    CHECK_TEXT("\"a\\u202etxt.exe\"", json_of("a\xe2\x80\xae"
+                                              "txt.exe"));
+    CHECK_TEXT("\"n\\u200b1\"", json_of("n\xe2\x80\x8b"
+                                        "1"));
     CHECK_TEXT("\"\\udb40\\udc41\"", json_of("\xf3\xa0\x81\x81"));
 }
 
 static void json_strings_are_always_utf_8(void)
 {
-    CHECK_TEXT("\"\\ufffda\"", json_of("\xff" "a"));
+    CHECK_TEXT("\"\\ufffda\"", json_of("\xff"
+                                       "a"));
     CHECK_TEXT("\"\\ufffd\\ufffd\"", json_of("\xc0\x80"));
     CHECK_TEXT("\"\\ufffd\\ufffd\\ufffd\"", json_of("\xed\xa0\x80"));
     CHECK_TEXT("\"\\ufffd\"", json_of("\xc3"));
@@ -101,7 +105,9 @@ static void html_does_not_turn_the_direction_of_writing(void)
 static void plain_text_moves_no_cursor(void)
 {
     CHECK_TEXT("a?[2Jb??c", plain_of("a\x1b[2Jb\r\nc", 20));
-    CHECK_TEXT("?2J", plain_of("\xc2\x9b" "2J", 20));
+    CHECK_TEXT("?2J", plain_of("\xc2\x9b"
+                               "2J",
+                               20));
     CHECK_TEXT("b\xc3\xbcro", plain_of("b\xc3\xbcro", 20));
     CHECK_TEXT("??", plain_of("\xe4\xba\xac\xff", 20));
 }

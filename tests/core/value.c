@@ -280,7 +280,8 @@ static void what_is_no_endpoint_is_refused(void)
         refused(VALUE_ENDPOINT, hosts[i], host);
     for (size_t i = 0; i < sizeof ports / sizeof *ports; i++)
         refused(VALUE_ENDPOINT, ports[i], port);
-    refused(VALUE_ENDPOINT, "22600", "22600 is a port without its host: say "
+    refused(VALUE_ENDPOINT, "22600",
+            "22600 is a port without its host: say "
             "127.0.0.1:22600 for this PC alone, or its address on the network");
 }
 
@@ -333,7 +334,8 @@ static void a_goal_is_an_accuracy_or_a_loss(void)
     printed(VALUE_GOAL, "100%", "100%");
     printed(VALUE_GOAL, "88.0", "88.0");
     printed(VALUE_GOAL, "9", "9");
-    refused(VALUE_GOAL, "88", "88 alone is a loss: say 88% for an accuracy, or "
+    refused(VALUE_GOAL, "88",
+            "88 alone is a loss: say 88% for an accuracy, or "
             "88.0 if a loss is meant");
     refused(VALUE_GOAL, "high", goal);
     refused(VALUE_GOAL, "0%", goal);

@@ -8,9 +8,14 @@ static const struct {
     const struct word *words;
     unsigned count;
 } lists[] = {
-#define LIST(list, LIST_, doc) {list##_words,
+#define LIST(list, LIST_, doc)                                                 \
+    {                                                                          \
+        list##_words,
 #define WORD(LIST_, name, text, doc)
-#define LIST_END(list, LIST_) LIST_##_COUNT},
+#define LIST_END(list, LIST_)                                                  \
+    LIST_##_COUNT                                                              \
+    }                                                                          \
+    ,
 #include "core/words.def"
 #undef LIST
 #undef WORD

@@ -19,8 +19,8 @@ enum { CONTROL, BULK }; /* slots */
 
 static uint64_t number(struct session *session)
 {
-    static const uint64_t large[] = {UINT64_MAX, UINT64_MAX - 1,
-                                     UINT64_MAX / 2, (uint64_t)1 << 63,
+    static const uint64_t large[] = {UINT64_MAX,        UINT64_MAX - 1,
+                                     UINT64_MAX / 2,    (uint64_t)1 << 63,
                                      (uint64_t)1 << 32, UINT32_MAX};
     uint8_t byte = next(session);
 
@@ -124,8 +124,8 @@ static void piece(struct session *session, unsigned which)
 
 static void remark(struct session *session, unsigned which)
 {
-    static const enum msg_kind kinds[] = {MSG_MAIL, MSG_WITHDRAW, MSG_END,
-                                          MSG_SERVE, MSG_PONG, MSG_BYE};
+    static const enum msg_kind kinds[] = {MSG_MAIL,  MSG_WITHDRAW, MSG_END,
+                                          MSG_SERVE, MSG_PONG,     MSG_BYE};
     struct msg msg = {.kind = kinds[which % 6]};
 
     if (msg.kind == MSG_MAIL)
@@ -221,7 +221,7 @@ static void common(struct session *session, unsigned which)
 }
 
 static void (*const acts[])(struct session *session, unsigned which) = {
-    connect, disconnect, joined, roster, outcome, credit, piece,  remark,
+    connect, disconnect, joined, roster, outcome, credit, piece,   remark,
     ask,     give,       post,   fetch,  common,  common, connect, piece};
 
 static const char *check(const void *self)
@@ -240,14 +240,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                               .check = check,
                               .overhear = overhear};
     uint8_t bits = next(&session);
-    const struct client_config config = {
-        .name = "m",
-        .low = 1,
-        .incarnation = 1,
-        .manner = bits & 1 ? MANNER_PATIENT : MANNER_ELASTIC,
-        .active = bits & 2,
-        .size = 1 + (bits >> 2 & 1),
-        .patience = 2 * SECOND};
+    const struct client_config config = {.name = "m",
+                                         .low = 1,
+                                         .incarnation = 1,
+                                         .manner = bits & 1 ? MANNER_PATIENT
+                                                            : MANNER_ELASTIC,
+                                         .active = bits & 2,
+                                         .size = 1 + (bits >> 2 & 1),
+                                         .patience = 2 * SECOND};
     struct client *client = client_new(&config, session.pool);
 
     session.machine = client_machine(client);

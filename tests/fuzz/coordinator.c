@@ -120,8 +120,8 @@ static void mail(struct session *session, struct slot *slot)
     struct msg msg = {.kind = kinds[bits & 3]};
 
     if (msg.kind == MSG_SEND)
-        msg.send = (struct msg_send){next(session), bits >> 2 & 3, 0,
-                                     bits >> 4};
+        msg.send =
+            (struct msg_send){next(session), bits >> 2 & 3, 0, bits >> 4};
     if (msg.kind == MSG_TAKE)
         msg.take = (struct msg_take){bits >> 2, next(session)};
     if (msg.kind == MSG_END)
@@ -132,8 +132,8 @@ static void mail(struct session *session, struct slot *slot)
 }
 
 static void (*const acts[SLOTS])(struct session *session, struct slot *slot) = {
-    connect, leave,  join, sit, who,       call,         give_up,
-    part,    credit, ping, bye, pass_time, run_some_job, hold, mail};
+    connect, leave, join, sit,       who,          call, give_up, part,
+    credit,  ping,  bye,  pass_time, run_some_job, hold, mail};
 
 static const char *check(const void *self)
 {

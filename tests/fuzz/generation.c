@@ -59,10 +59,11 @@ static void read_state(const char *state)
 
     if (schema_add(schema, "w", 1, (uint64_t[]){ELEMENTS}, NULL) != STATUS_OK)
         abort();
-    if (hub_restore(hub, &(struct hub_saved){.schema = schema,
-                                             .theta = values,
-                                             .plane = {values, values},
-                                             .state = state},
+    if (hub_restore(hub,
+                    &(struct hub_saved){.schema = schema,
+                                        .theta = values,
+                                        .plane = {values, values},
+                                        .state = state},
                     &why) != STATUS_OK)
         assert(why.text[0]);
     if (hub_check(hub))

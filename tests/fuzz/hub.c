@@ -216,11 +216,10 @@ static void task(struct session *session, struct slot *slot)
         review(session, slot);
 }
 
-static void (*const acts[SLOTS])(struct session *session,
-                                 struct slot *slot) = {
-    join_control, join_bulk, leave, hello, attach, offer, chunk,        credit,
-    ping,         bye,       raw,   pass_time,     operate, run_some_job, hold,
-    task};
+static void (*const acts[SLOTS])(struct session *session, struct slot *slot) = {
+    join_control, join_bulk,    leave, hello, attach, offer,
+    chunk,        credit,       ping,  bye,   raw,    pass_time,
+    operate,      run_some_job, hold,  task};
 
 static void act(struct session *session)
 {
@@ -289,8 +288,7 @@ static enum init init_of(const struct policy *policy, uint8_t bits)
         return INIT_TOURNAMENT;
     if (policy->exchange != EXCHANGE_PARAMETERS || bits & 128)
         return INIT_HUB;
-    return policy->merge->verb == VERB_REPLACE ? INIT_POPULATION
-                                               : INIT_ELASTIC;
+    return policy->merge->verb == VERB_REPLACE ? INIT_POPULATION : INIT_ELASTIC;
 }
 
 static struct hub *open_hub(struct session *session, uint8_t bits)
@@ -300,10 +298,12 @@ static struct hub *open_hub(struct session *session, uint8_t bits)
     struct hub *hub;
     struct hub_config config = {.policy = preset->policy,
                                 .run = 7,
-                                .every = 1, .nodes = 1,
+                                .every = 1,
+                                .nodes = 1,
                                 .chunk_elements = CHUNK,
                                 .window = bits & 32 ? 1 : 12 * CHUNK,
-                                .tasks = 3, .epochs = 5,
+                                .tasks = 3,
+                                .epochs = 5,
                                 .task_time = 20 * SECOND,
                                 .staleness = 3,
                                 .save_interval = SECOND,

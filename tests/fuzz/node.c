@@ -23,8 +23,8 @@ enum { CONTROL, BULK }; /* slots */
 
 static uint64_t number(struct session *session)
 {
-    static const uint64_t large[] = {UINT64_MAX, UINT64_MAX - 1,
-                                     UINT64_MAX / 2, (uint64_t)1 << 63,
+    static const uint64_t large[] = {UINT64_MAX,        UINT64_MAX - 1,
+                                     UINT64_MAX / 2,    (uint64_t)1 << 63,
                                      (uint64_t)1 << 32, UINT32_MAX};
     uint8_t byte = next(session);
 
@@ -98,8 +98,7 @@ static void welcome(struct session *session, unsigned which)
     msg.welcome.start = which % START_COUNT;
     msg.welcome.every = bits & 8 ? number(session) : 1;
     msg.welcome.delay = bits & 8 ? number(session) : 2;
-    msg.welcome.chunk_elements =
-        bits & 16 ? (uint32_t)number(session) : CHUNK;
+    msg.welcome.chunk_elements = bits & 16 ? (uint32_t)number(session) : CHUNK;
     msg.welcome.window = bits & 16 ? number(session) : 128;
     msg.welcome.wait = bits & 16 ? (nanos)number(session) : SECOND;
     msg.welcome.anchor = bits & 16 ? real(session) : 0;
@@ -127,8 +126,8 @@ static void verdict(struct session *session, unsigned which)
     struct msg msg = {.kind = MSG_VERDICT};
 
     msg.verdict.exchange = number(session);
-    msg.verdict.verdict = which & 1 ? VERDICT_MERGED
-                                    : below(session, VERDICT_COUNT);
+    msg.verdict.verdict =
+        which & 1 ? VERDICT_MERGED : below(session, VERDICT_COUNT);
     msg.verdict.first = which & 2 ? (uint32_t)number(session) : 0;
     msg.verdict.chunks = which & 2 ? (uint32_t)number(session) : CHUNKS;
     msg.verdict.version = number(session);
@@ -160,15 +159,15 @@ static void result(struct session *session, unsigned which)
 
     msg.result.exchange = number(session);
     msg.result.version = number(session);
-    msg.result.chunk = which & 1 ? (uint32_t)number(session)
-                                 : below(session, CHUNKS);
+    msg.result.chunk =
+        which & 1 ? (uint32_t)number(session) : below(session, CHUNKS);
     msg.result.verb = which & 2 ? below(session, VERB_COUNT) : VERB_REBASE;
     msg.result.base = which & 4 ? number(session) : msg.result.version;
     msg.result.codec = which & 4 ? below(session, CODEC_COUNT) : CODEC_RAW;
     msg.result.weight = which & 8 ? real(session) : 1;
     msg.result.lineage = which & 8 ? number(session) : 5;
-    payload = payload_of(session, msg.result.chunk, msg.result.codec,
-                         which == 15);
+    payload =
+        payload_of(session, msg.result.chunk, msg.result.codec, which == 15);
     blob_seal(payload);
     msg.result.checksum = payload->checksum + (which == 14);
     if (which != 14)
@@ -182,15 +181,14 @@ static void keep(struct session *session, unsigned which)
 {
     static const unsigned char key[MANIFEST_KEY_BYTES];
     uint32_t chunks = which == 15 ? (uint32_t)next(session) : CHUNKS;
-    struct blob *manifest =
-        blob_new(session->pool, manifest_bytes(chunks, 1));
+    struct blob *manifest = blob_new(session->pool, manifest_bytes(chunks, 1));
     struct msg msg = {.kind = MSG_KEEP};
     uint64_t version = number(session);
 
     manifest_begin(manifest->bytes, chunks, "s", 1);
     for (uint32_t i = 0; i < chunks; i++)
-        manifest_add(manifest->bytes, i,
-                     which & 1 ? number(session) : version, NULL, 0);
+        manifest_add(manifest->bytes, i, which & 1 ? number(session) : version,
+                     NULL, 0);
     manifest_seal(manifest->bytes, key);
     manifest->size -= which == 14;
     msg.keep.version = which & 2 ? number(session) : version;
@@ -226,13 +224,13 @@ static void remark(struct session *session, unsigned which)
         return;
     }
     if (msg.kind == MSG_VIEW)
-        msg.view = (struct msg_view){number(session), 1,
-                                     (uint32_t)number(session),
-                                     (uint32_t)number(session)};
+        msg.view =
+            (struct msg_view){number(session), 1, (uint32_t)number(session),
+                              (uint32_t)number(session)};
     if (msg.kind == MSG_TUNE)
-        msg.tune = (struct msg_tune){number(session),
-                                     below(session, EXCHANGE_COUNT),
-                                     (uint32_t)number(session)};
+        msg.tune =
+            (struct msg_tune){number(session), below(session, EXCHANGE_COUNT),
+                              (uint32_t)number(session)};
     if (msg.kind == MSG_PONG)
         msg.pong.sent = (nanos)number(session);
     if (msg.kind == MSG_TASK)
@@ -261,8 +259,7 @@ static void trains(struct session *session, const struct msg *msg,
 static void snapshot(struct session *session, unsigned which)
 {
     struct msg msg = {.kind = MSG_SNAPSHOT};
-    struct blob *vector =
-        blob_new(session->pool, ELEMENTS * sizeof(float));
+    struct blob *vector = blob_new(session->pool, ELEMENTS * sizeof(float));
 
     for (unsigned i = 0; i < ELEMENTS; i++)
         blob_floats(vector)[i] = value(which == 15 ? 250 : 1);

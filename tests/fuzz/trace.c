@@ -34,8 +34,8 @@ static bool put(void *of, const char *text, size_t length)
 static enum status read_as(unsigned kind, const char *text, size_t size,
                            struct trace **out, struct why *why)
 {
-    const struct import_options options = {
-        .node = TRACE_ALL, .quantities = 1U << QUANTITY_UP};
+    const struct import_options options = {.node = TRACE_ALL,
+                                           .quantities = 1U << QUANTITY_UP};
 
     if (kind == 0 || kind > importer_count)
         return trace_parse(text, size, out, why);

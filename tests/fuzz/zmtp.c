@@ -10,8 +10,8 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "tests/fuzz/session.h"
 #include "net/zmtp/inside.h"
+#include "tests/fuzz/session.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -71,14 +71,12 @@ static void look(struct ends *ends, enum zmtp_event event)
     struct zmtp *zmtp = &ends->tested;
 
     if (event == ZMTP_MESSAGE) {
-        assert(zmtp->header_size > 0 &&
-               zmtp->header_size <= ZMTP_HEADER_BYTES);
+        assert(zmtp->header_size > 0 && zmtp->header_size <= ZMTP_HEADER_BYTES);
         assert(!zmtp->payload || zmtp->payload->size <= LARGEST);
         blob_unref(&zmtp->payload);
     }
     if (event == ZMTP_FAILED) {
-        assert(zmtp->fault != ZMTP_FAULT_NONE &&
-               zmtp->fault < ZMTP_FAULTS);
+        assert(zmtp->fault != ZMTP_FAULT_NONE && zmtp->fault < ZMTP_FAULTS);
         assert(*zmtp_fault_words(zmtp->fault));
         ends->over = true;
     }

@@ -78,8 +78,7 @@ static void the_centre_is_kept_when_all_nodes_are_gone(void)
     b = guest_new(bench, "b");
     b.hello.lineage = 0;
     guest_comes_again(bench, &b);
-    CHECK_EQUAL(START_TAKE,
-                guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
+    CHECK_EQUAL(START_TAKE, guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
     guest_says(bench, &b, MSG_CREDIT);
     CHECK_NEAR(1.5, guest_result(bench, &b, 0, 0), 0);
     bench_destroy(&bench);

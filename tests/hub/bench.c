@@ -142,9 +142,8 @@ struct guest guest_new(struct bench *bench, const char *name)
 
 void guest_hello(struct bench *bench, struct guest *guest)
 {
-    struct blob *text =
-        blob_wrap(bench->hand.pool, bench->schema->text,
-                  bench->schema->text_bytes, NULL, NULL);
+    struct blob *text = blob_wrap(bench->hand.pool, bench->schema->text,
+                                  bench->schema->text_bytes, NULL, NULL);
     struct msg msg = {.kind = MSG_HELLO, .hello = guest->hello};
     const struct msg *welcome;
 
@@ -152,8 +151,7 @@ void guest_hello(struct bench *bench, struct guest *guest)
         msg.hello.schema = bench->schema->hash;
     if (guest->control == PEER_NONE) {
         guest->control = bench->next_peer++;
-        hand_join_as(&bench->hand, guest->control, CHANNEL_CONTROL,
-                     guest->key);
+        hand_join_as(&bench->hand, guest->control, CHANNEL_CONTROL, guest->key);
     }
     hand_say(&bench->hand, guest->control, &msg, text);
     blob_unref(&text);
@@ -213,14 +211,13 @@ void guest_chunk(struct bench *bench, struct guest *guest,
     hand_say(&bench->hand, guest->bulk, &msg, payload);
 }
 
-void guest_delivers(struct bench *bench, struct guest *guest,
-                    uint64_t exchange, uint32_t chunk, double value)
+void guest_delivers(struct bench *bench, struct guest *guest, uint64_t exchange,
+                    uint32_t chunk, double value)
 {
     struct blob *payload =
         hand_floats(bench->hand.pool, bench_length(chunk), value);
-    struct msg_chunk msg = {.exchange = exchange,
-                            .chunk = chunk,
-                            .checksum = payload->checksum};
+    struct msg_chunk msg = {
+        .exchange = exchange, .chunk = chunk, .checksum = payload->checksum};
 
     guest_chunk(bench, guest, &msg, payload);
     blob_unref(&payload);
@@ -308,8 +305,8 @@ struct guest guest_alone(struct bench *bench)
     return a;
 }
 
-void guest_credits(struct bench *bench, struct guest *guest,
-                   uint64_t exchange, uint64_t bytes)
+void guest_credits(struct bench *bench, struct guest *guest, uint64_t exchange,
+                   uint64_t bytes)
 {
     struct msg msg = {.kind = MSG_CREDIT};
 
@@ -323,8 +320,8 @@ void guest_returns(struct bench *bench, struct guest *guest, uint64_t exchange)
     const struct hand_sent *sent;
     uint64_t bytes = 0;
 
-    for (unsigned i = 0; (sent = hand_nth(&bench->hand, guest->bulk,
-                                          MSG_RESULT, i)) != NULL;
+    for (unsigned i = 0;
+         (sent = hand_nth(&bench->hand, guest->bulk, MSG_RESULT, i)) != NULL;
          i++)
         if (sent->msg.result.exchange == exchange)
             bytes += sent->payload->wire_bytes;

@@ -17,11 +17,7 @@
 #include "hub/hub.h"
 #include "tests/hand.h"
 
-enum {
-    BENCH_ELEMENTS = 10,
-    BENCH_CHUNKS = 3,
-    BENCH_BYTES = 40
-};
+enum { BENCH_ELEMENTS = 10, BENCH_CHUNKS = 3, BENCH_BYTES = 40 };
 
 /* Of all chunks but the last, which has 8. */
 #define BENCH_CHUNK_BYTES UINT64_C(16)
@@ -41,10 +37,10 @@ struct bench {
 };
 
 struct guest {
-    peer_id control, bulk; /* PEER_NONE: not connected */
+    peer_id control, bulk;  /* PEER_NONE: not connected */
     struct msg_hello hello; /* what it says */
-    uint64_t session;      /* that its last WELCOME told */
-    uint64_t key;          /* that it proves to hold; KEY_NONE: none */
+    uint64_t session;       /* that its last WELCOME told */
+    uint64_t key;           /* that it proves to hold; KEY_NONE: none */
 };
 
 struct bench *bench_new(void);
@@ -52,8 +48,7 @@ void bench_open(struct bench *bench);
 void bench_destroy(struct bench **bench);
 const struct hub_view *bench_look(struct bench *bench);
 /* What the hub's table says of a node, NULL: nothing. */
-const struct hub_node_view *bench_node(struct bench *bench,
-                                       const char *name);
+const struct hub_node_view *bench_node(struct bench *bench, const char *name);
 /* The operator asks for the run's end. */
 void bench_stop(struct bench *bench);
 /* The operator gives an order about a node, or "", and under a ticket. */
@@ -81,14 +76,13 @@ struct guest guest_alone(struct bench *bench);
 /* A message of kind `kind` without fields that matter, on its channel. */
 void guest_says(struct bench *bench, struct guest *guest, enum msg_kind kind);
 void guest_founds(struct bench *bench, struct guest *guest, double value);
-void guest_offers(struct bench *bench, struct guest *guest,
-                  uint64_t exchange);
+void guest_offers(struct bench *bench, struct guest *guest, uint64_t exchange);
 /* A norm of 0 stands for BENCH_NORM, a lineage of 0 for the hub's, kind 0 for
  * what the policy wants. */
 void guest_offer(struct bench *bench, struct guest *guest,
                  const struct msg_offer *offer);
-void guest_delivers(struct bench *bench, struct guest *guest,
-                    uint64_t exchange, uint32_t chunk, double value);
+void guest_delivers(struct bench *bench, struct guest *guest, uint64_t exchange,
+                    uint32_t chunk, double value);
 void guest_chunk(struct bench *bench, struct guest *guest,
                  const struct msg_chunk *chunk, struct blob *payload);
 /* Offers and delivers all chunks; the same as its last offer. */
@@ -98,13 +92,11 @@ void guest_gives_last(struct bench *bench, struct guest *guest,
                       uint64_t exchange, double value);
 void guest_delivers_all(struct bench *bench, struct guest *guest,
                         uint64_t exchange, double value);
-void guest_credits(struct bench *bench, struct guest *guest,
-                   uint64_t exchange, uint64_t bytes);
+void guest_credits(struct bench *bench, struct guest *guest, uint64_t exchange,
+                   uint64_t bytes);
 /* Gives credit back for all results of an exchange that it was sent. */
-void guest_returns(struct bench *bench, struct guest *guest,
-                   uint64_t exchange);
-void guest_pings(struct bench *bench, struct guest *guest,
-                 uint64_t iteration);
+void guest_returns(struct bench *bench, struct guest *guest, uint64_t exchange);
+void guest_pings(struct bench *bench, struct guest *guest, uint64_t iteration);
 /* So long passes, while it pings every half second. */
 void guest_lives(struct bench *bench, struct guest *guest, nanos span);
 /* Its connections break. */
@@ -116,14 +108,13 @@ const struct msg *guest_heard(const struct bench *bench,
 /* Of its last BYE; FAREWELL_COUNT: there was none. */
 enum farewell guest_farewell(const struct bench *bench,
                              const struct guest *guest);
-unsigned guest_heard_count(const struct bench *bench,
-                           const struct guest *guest, enum msg_kind kind);
+unsigned guest_heard_count(const struct bench *bench, const struct guest *guest,
+                           enum msg_kind kind);
 /* The first value of the result for a chunk of an exchange; NaN: none came. */
 double guest_result(const struct bench *bench, const struct guest *guest,
                     uint64_t exchange, uint32_t chunk);
 /* What became of it, from RESULT or VERDICT; VERDICT_COUNT: not said. */
-enum verdict guest_verdict(const struct bench *bench,
-                           const struct guest *guest, uint64_t exchange,
-                           uint32_t chunk);
+enum verdict guest_verdict(const struct bench *bench, const struct guest *guest,
+                           uint64_t exchange, uint32_t chunk);
 
 #endif

@@ -26,8 +26,8 @@ enum farewell guest_farewell(const struct bench *bench,
     return bye ? bye->bye.farewell : FAREWELL_COUNT;
 }
 
-unsigned guest_heard_count(const struct bench *bench,
-                           const struct guest *guest, enum msg_kind kind)
+unsigned guest_heard_count(const struct bench *bench, const struct guest *guest,
+                           enum msg_kind kind)
 {
     return hand_count(&bench->hand, peer_for(guest, kind), kind);
 }
@@ -50,18 +50,15 @@ static const struct hand_sent *find_result(const struct bench *bench,
 double guest_result(const struct bench *bench, const struct guest *guest,
                     uint64_t exchange, uint32_t chunk)
 {
-    const struct hand_sent *sent =
-        find_result(bench, guest, exchange, chunk);
+    const struct hand_sent *sent = find_result(bench, guest, exchange, chunk);
 
     return sent ? hand_float(sent->payload, 0) : (double)NAN;
 }
 
-enum verdict guest_verdict(const struct bench *bench,
-                           const struct guest *guest, uint64_t exchange,
-                           uint32_t chunk)
+enum verdict guest_verdict(const struct bench *bench, const struct guest *guest,
+                           uint64_t exchange, uint32_t chunk)
 {
-    const struct hand_sent *result =
-        find_result(bench, guest, exchange, chunk);
+    const struct hand_sent *result = find_result(bench, guest, exchange, chunk);
 
     if (result)
         return result->msg.result.verdict;

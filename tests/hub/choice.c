@@ -38,8 +38,8 @@ static struct three three_trusting(const char *preset)
     return three_by(&policy);
 }
 
-static void offer(struct bench *bench, struct guest *guest,
-                  uint64_t exchange, double score)
+static void offer(struct bench *bench, struct guest *guest, uint64_t exchange,
+                  double score)
 {
     const struct msg_offer scored = {
         .exchange = exchange, .samples = 1, .score = score};
@@ -60,8 +60,7 @@ static void the_best_one_is_asked_for_data(void)
     CHECK(guest_heard(three.bench, &three.b, MSG_GRANT) != NULL);
     guest_delivers_all(three.bench, &three.b, 1, 0.5);
     CHECK_NEAR(1.5, guest_result(three.bench, &three.c, 1, 2), 0);
-    CHECK_EQUAL(VERDICT_DECLINED,
-                guest_verdict(three.bench, &three.c, 1, 2));
+    CHECK_EQUAL(VERDICT_DECLINED, guest_verdict(three.bench, &three.c, 1, 2));
     bench_destroy(&three.bench);
 }
 

@@ -6,8 +6,8 @@
 
 static struct store store;
 
-static void closes(struct bench *bench, struct guest *guest,
-                   uint64_t exchange, uint32_t first, uint32_t chunks)
+static void closes(struct bench *bench, struct guest *guest, uint64_t exchange,
+                   uint32_t first, uint32_t chunks)
 {
     struct msg msg = {.kind = MSG_CLOSE};
 
@@ -255,9 +255,8 @@ static void what_waits_behind_what_was_merged_in_part_is_lost(void)
 {
     struct guest b = save_with_one_that_waits();
     struct bench *bench = bench_new();
-    const struct hub_saved saved = {.schema = bench->schema,
-                                    .theta = store.theta,
-                                    .state = store.state};
+    const struct hub_saved saved = {
+        .schema = bench->schema, .theta = store.theta, .state = store.state};
     struct why why;
 
     bench_open(bench);

@@ -82,8 +82,8 @@ static void any_window_lets_chunks_through_one_at_a_time(void)
             hand_forget(&bench->hand);
             guest_delivers(bench, &a, 1, i, 0.5);
             if (i + 1 < BENCH_CHUNKS)
-                credit += (int64_t)guest_heard(bench, &a, MSG_CREDIT)
-                              ->credit.more;
+                credit +=
+                    (int64_t)guest_heard(bench, &a, MSG_CREDIT)->credit.more;
         }
         CHECK_EQUAL(1, bench_look(bench)->version);
         bench_destroy(&bench);
@@ -115,8 +115,7 @@ static void a_newcomer_takes_the_centre_as_it_has_credit(void)
     b = guest_new(bench, "b");
     b.hello.lineage = 99;
     guest_hello(bench, &b);
-    CHECK_EQUAL(START_TAKE,
-                guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
+    CHECK_EQUAL(START_TAKE, guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
     guest_credits(bench, &b, 0, 0);
     guest_attach(bench, &b);
     CHECK_EQUAL(2, guest_heard_count(bench, &b, MSG_RESULT));
@@ -143,8 +142,7 @@ static void a_centre_is_sent_when_the_node_asks_for_it(void)
     b.hello.lineage = 99;
     guest_comes_again(bench, &b);
     guest_founds(bench, &a, 1);
-    CHECK_EQUAL(START_TAKE,
-                guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
+    CHECK_EQUAL(START_TAKE, guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
     CHECK_EQUAL(0, guest_heard_count(bench, &b, MSG_RESULT));
     guest_credits(bench, &b, 0, 0);
     CHECK_EQUAL(BENCH_CHUNKS, guest_heard_count(bench, &b, MSG_RESULT));

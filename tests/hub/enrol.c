@@ -65,8 +65,8 @@ static void a_node_is_enrolled_by_the_operators_word(void)
         CHECK_EQUAL(0, hand_count(&bench->hand, peer, MSG_ENROLLED));
         decides(bench, asked(bench)->ticket, STATUS_OK, "");
     }
-    CHECK_EQUAL(7, hand_last(&bench->hand, peer, MSG_ENROLLED)
-                       ->msg.enrolled.run);
+    CHECK_EQUAL(7,
+                hand_last(&bench->hand, peer, MSG_ENROLLED)->msg.enrolled.run);
     CHECK(hand_dropped(&bench->hand, peer));
     CHECK(hand_note(&bench->hand, NOTE_ENROLLED) != NULL);
     bench_destroy(&bench);
@@ -103,9 +103,8 @@ static void the_enrolment_key_can_do_nothing_else(void)
         struct msg msg = {.kind = kind};
         const struct msg_info *info = msg_info(kind);
         peer_id peer = FIRST + 2 * kind + (info->channel == CHANNEL_BULK);
-        struct blob *payload =
-            blob_wrap(bench->hand.pool, bench->schema->text,
-                      bench->schema->text_bytes, NULL, NULL);
+        struct blob *payload = blob_wrap(bench->hand.pool, bench->schema->text,
+                                         bench->schema->text_bytes, NULL, NULL);
 
         if (kind != MSG_ENROL && info->channel != CHANNEL_LOCAL) {
             hand_join_as(&bench->hand, peer, info->channel, KEY_ENROLS);
@@ -297,7 +296,10 @@ static void a_name_shows_all_that_is_in_it(void)
     struct bench *bench = bench_new();
 
     bench_open(bench);
-    (void)comes_as(bench, "a\xe2\x80\xae" "b\n\xff", KEY_NONE);
+    (void)comes_as(bench,
+                   "a\xe2\x80\xae"
+                   "b\n\xff",
+                   KEY_NONE);
     CHECK_TEXT("a?b??", bench_look(bench)->nodes[0].name);
     bench_destroy(&bench);
 }

@@ -173,8 +173,8 @@ static void what_is_chosen_when_the_time_is_up_may_still_come(void)
     CHECK_EQUAL(0, guest_heard(pair.bench, &pair.honest, MSG_GRANT)
                        ->grant.exchange); /* that was the first centre */
     both_live(&pair, 11 * SECOND);
-    CHECK_EQUAL(1, guest_heard(pair.bench, &pair.honest, MSG_GRANT)
-                       ->grant.exchange);
+    CHECK_EQUAL(
+        1, guest_heard(pair.bench, &pair.honest, MSG_GRANT)->grant.exchange);
     CHECK(!hub_ended(pair.bench->hub));
     guest_delivers_all(pair.bench, &pair.honest, 1, 4);
     CHECK(ends_within(&pair, 2 * SECOND));

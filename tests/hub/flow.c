@@ -6,8 +6,7 @@ enum { MOST = 4 };
 static const char *const names[MOST] = {"a", "b", "c", "d"};
 
 /* So many guests, with a centre of all ones; they have offered. */
-static void all_offer(struct bench *bench, struct guest *guests,
-                      unsigned count)
+static void all_offer(struct bench *bench, struct guest *guests, unsigned count)
 {
     bench->config.nodes = count;
     bench_open(bench);
@@ -52,8 +51,7 @@ static void a_share_of_one_chunk_still_merges_all(void)
     all_offer(bench, guests, MOST);
     for (uint32_t i = 0; i < BENCH_CHUNKS; i++)
         for (unsigned j = 0; j < MOST; j++) {
-            unsigned more =
-                guest_heard_count(bench, &guests[j], MSG_CREDIT);
+            unsigned more = guest_heard_count(bench, &guests[j], MSG_CREDIT);
 
             /* More only when the last one is merged; "a" has founded. */
             CHECK_EQUAL(j ? i : i + 2, more);

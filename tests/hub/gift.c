@@ -197,8 +197,7 @@ static struct both taking(uint32_t has)
     CHECK_EQUAL(START_TAKE, start_of(&both, &both.b));
     ready_to_take(both.bench, &both.b, 0);
     for (uint32_t i = 0; i < has; i++)
-        guest_credits(both.bench, &both.b, 0,
-                      bench_length(i) * sizeof(float));
+        guest_credits(both.bench, &both.b, 0, bench_length(i) * sizeof(float));
     guest_breaks(both.bench, &both.b);
     return both;
 }
@@ -214,9 +213,9 @@ static void who_takes_the_centre_goes_on_after_a_break(void)
         guest_comes_again(both.bench, &both.b);
         hand_forget(&both.bench->hand);
         ready_to_take(both.bench, &both.b, claims[i]);
-        CHECK_EQUAL(BENCH_CHUNKS - left,
-                    guest_heard(both.bench, &both.b, MSG_VERDICT)
-                        ->verdict.chunks);
+        CHECK_EQUAL(
+            BENCH_CHUNKS - left,
+            guest_heard(both.bench, &both.b, MSG_VERDICT)->verdict.chunks);
         CHECK_EQUAL(left, guest_heard_count(both.bench, &both.b, MSG_RESULT));
         bench_destroy(&both.bench);
     }

@@ -67,8 +67,7 @@ static void another_model_is_refused_by_its_first_tensor(void)
     guest_hello(bench, &b);
     bench->schema = ours;
     CHECK_EQUAL(FAREWELL_SCHEMA, guest_farewell(bench, &b));
-    CHECK_CONTAINS("\"extra\"",
-                   guest_heard(bench, &b, MSG_BYE)->bye.text);
+    CHECK_CONTAINS("\"extra\"", guest_heard(bench, &b, MSG_BYE)->bye.text);
     CHECK(!bench_node(bench, "b"));
     CHECK(!hand_dropped(&bench->hand, a.control));
     bench_destroy(&other);
@@ -230,8 +229,7 @@ static void who_is_to_take_the_centre_and_offers_first_is_not_told_again(void)
     b = guest_new(bench, "b");
     b.hello.lineage = 6;
     guest_comes_again(bench, &b);
-    CHECK_EQUAL(START_TAKE,
-                guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
+    CHECK_EQUAL(START_TAKE, guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
     guest_offer(bench, &b, &early);
     CHECK_EQUAL(VERDICT_LINEAGE, guest_verdict(bench, &b, 1, 0));
     CHECK_EQUAL(1, guest_heard_count(bench, &b, MSG_WELCOME));

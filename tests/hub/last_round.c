@@ -67,7 +67,7 @@ static double end_of(const char *preset, unsigned offers, double value)
 static void one_liar_of_four_has_one_vote_in_the_last_round(void)
 {
     static const char *const rules[] = {"robust", "median", "trimmed",
-                                          "krum",   "clip",   "diloco"};
+                                        "krum",   "clip",   "diloco"};
     static const unsigned offers[] = {1, 8, 200};
 
     for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++) {
@@ -145,8 +145,7 @@ static void the_first_of_another_life_is_measured_by_those_before(void)
     struct bench *bench = another_life("clip", &liar);
 
     gives(bench, &liar, ROUNDS + 1, 1e20, false);
-    CHECK_NEAR(1 + ROUNDS + 2, guest_result(bench, &liar, ROUNDS + 1, 0),
-               1e-5);
+    CHECK_NEAR(1 + ROUNDS + 2, guest_result(bench, &liar, ROUNDS + 1, 0), 1e-5);
     bench_destroy(&bench);
 }
 
@@ -184,7 +183,8 @@ static void krum_says_when_there_are_too_few_to_compare(void)
     note = hand_note(&bench->hand, NOTE_TOO_FEW);
     if (CHECK(note != NULL))
         CHECK_CONTAINS("--reduce krum compares 4 contributions at least, and "
-                       "there are 3", note->text);
+                       "there are 3",
+                       note->text);
     bench_destroy(&bench);
     bench = near_the_end("krum", guests);
     CHECK(!hand_note(&bench->hand, NOTE_TOO_FEW));

@@ -8,8 +8,8 @@
 
 /* An exchange of ten equal values that says its true length; what chunk 0 of
  * the centre is then. */
-static double gives(struct bench *bench, struct guest *guest,
-                    uint64_t exchange, double value)
+static double gives(struct bench *bench, struct guest *guest, uint64_t exchange,
+                    double value)
 {
     struct msg_offer offer = {.exchange = exchange,
                               .base_version = bench_look(bench)->version,

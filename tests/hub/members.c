@@ -13,8 +13,7 @@ static void the_first_to_attach_founds_the_centre(void)
     b = guest_comes(bench, "b");
     CHECK_EQUAL(START_FOUND,
                 guest_heard(bench, &a, MSG_WELCOME)->welcome.start);
-    CHECK_EQUAL(START_HOLD,
-                guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
+    CHECK_EQUAL(START_HOLD, guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
     CHECK_EQUAL(3 * BENCH_CHUNK_BYTES,
                 guest_heard(bench, &a, MSG_GRANT)->grant.credit);
     guest_founds(bench, &a, 1);
@@ -108,9 +107,8 @@ static void a_stranger_is_told_to_say_hello(void)
 
 static void a_member_that_says_what_it_must_not_is_cut(void)
 {
-    static const enum msg_kind wrong[] = {MSG_GRANT,   MSG_WELCOME,
-                                          MSG_PONG,    MSG_VERDICT,
-                                          MSG_RESULT,  MSG_ATTACH,
+    static const enum msg_kind wrong[] = {MSG_GRANT,   MSG_WELCOME, MSG_PONG,
+                                          MSG_VERDICT, MSG_RESULT,  MSG_ATTACH,
                                           MSG_STOP,    MSG_VIEW};
 
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -57,8 +57,8 @@ static double merged_in_order(const unsigned order[3])
 
 static void the_sum_does_not_depend_on_who_delivers_first(void)
 {
-    static const unsigned orders[][3] = {
-        {0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const unsigned orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                         {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     double first = merged_in_order(orders[0]);
 
     for (unsigned i = 1; i < 6; i++)
@@ -85,8 +85,7 @@ static void a_chunk_with_a_wrong_checksum_is_corrupt(void)
     struct bench *bench = bench_new();
     struct guest a = guest_alone(bench);
     struct blob *payload = hand_floats(bench->hand.pool, 4, 0.5);
-    struct msg_chunk chunk = {.exchange = 1,
-                              .checksum = payload->checksum + 1};
+    struct msg_chunk chunk = {.exchange = 1, .checksum = payload->checksum + 1};
 
     guest_offers(bench, &a, 1);
     guest_chunk(bench, &a, &chunk, payload);

@@ -16,8 +16,9 @@ static void status_is_answered_at_once_and_with_the_version(void)
     guest_gives(bench, &a, 1, 1);
     ticket = bench_order(bench, COMMAND_STATUS, "");
     bench_answered(bench, ticket, STATUS_OK, "running");
-    CHECK_EQUAL(1, hand_last(&bench->hand, PEER_OPERATOR, MSG_ANSWER)
-                       ->msg.answer.version);
+    CHECK_EQUAL(
+        1,
+        hand_last(&bench->hand, PEER_OPERATOR, MSG_ANSWER)->msg.answer.version);
     CHECK(hand_note(&bench->hand, NOTE_ORDERED) == NULL);
     bench_destroy(&bench);
 }
@@ -163,14 +164,14 @@ static void of_a_node_that_is_not_here_the_others_are_named(void)
     guest_breaks(bench, &b);
     guest_lives(bench, &a, 11 * SECOND);
     bench_answered(bench, bench_order(bench, COMMAND_DRAIN, "b"), STATUS_USAGE,
-                 "there is no node b; there are: a, c");
+                   "there is no node b; there are: a, c");
     bench_answered(bench, bench_order(bench, COMMAND_PIN, "x"), STATUS_USAGE,
-                 "there is no node x; there are: a, c");
+                   "there is no node x; there are: a, c");
     guest_breaks(bench, &a);
     guest_breaks(bench, &c);
     hand_wait(&bench->hand, 11 * SECOND);
     bench_answered(bench, bench_order(bench, COMMAND_DRAIN, "a"), STATUS_USAGE,
-                 "there are: none");
+                   "there are: none");
     bench_destroy(&bench);
 }
 

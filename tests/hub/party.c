@@ -92,8 +92,8 @@ void all_evaluate(struct party *party, double (*const *loss)(double x))
     }
 }
 
-double (*const all_honest[GUESTS])(double x) = {honest, honest, honest,
-                                                       honest, honest};
+double (*const all_honest[GUESTS])(double x) = {honest, honest, honest, honest,
+                                                honest};
 
 enum verdict verdict_on(const struct party *party, unsigned i)
 {

@@ -108,8 +108,7 @@ static void an_offer_that_waits_is_turned_down_with_the_third_bad_one(void)
     CHECK_EQUAL(VERDICT_QUARANTINED,
                 guest_verdict(pair.bench, &pair.bad, 4, 0));
     guest_delivers_all(pair.bench, &pair.good, 3, 0.5);
-    CHECK_EQUAL(VERDICT_NONFINITE,
-                guest_verdict(pair.bench, &pair.bad, 3, 0));
+    CHECK_EQUAL(VERDICT_NONFINITE, guest_verdict(pair.bench, &pair.bad, 3, 0));
     CHECK_EQUAL(VERDICT_QUARANTINED,
                 guest_verdict(pair.bench, &pair.bad, 3, 1));
     bench_destroy(&pair.bench);
@@ -176,8 +175,7 @@ static unsigned merged_of(double norm, const double *values)
     for (uint32_t i = 0; i < BENCH_CHUNKS; i++)
         guest_delivers(pair.bench, &pair.bad, 1, i, values[i]);
     for (uint32_t i = 0; i < BENCH_CHUNKS; i++)
-        merged += guest_verdict(pair.bench, &pair.bad, 1, i) ==
-                  VERDICT_MERGED;
+        merged += guest_verdict(pair.bench, &pair.bad, 1, i) == VERDICT_MERGED;
     bench_destroy(&pair.bench);
     return merged;
 }
@@ -217,11 +215,11 @@ static void more_energy_than_announced_is_a_bad_number(void)
 /* ---- damage ---- */
 
 /* One chunk whose checksum is wrong by this much. */
-static void give_damaged(struct pair *pair, uint64_t exchange,
-                         uint32_t number, uint64_t by)
+static void give_damaged(struct pair *pair, uint64_t exchange, uint32_t number,
+                         uint64_t by)
 {
-    struct blob *payload = hand_floats(pair->bench->hand.pool,
-                                       bench_length(number), 0.5);
+    struct blob *payload =
+        hand_floats(pair->bench->hand.pool, bench_length(number), 0.5);
     struct msg_chunk chunk = {.exchange = exchange,
                               .chunk = number,
                               .checksum = payload->checksum + by};

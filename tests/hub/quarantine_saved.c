@@ -34,8 +34,8 @@ static bool both_give(struct bench *bench, struct guest *a, struct guest *b,
 
 /* Opens a bench where b has served so much of its first quarantine; the next
  * exchange. */
-static uint64_t misbehave(struct bench *bench, struct guest *a,
-                          struct guest *b, unsigned served)
+static uint64_t misbehave(struct bench *bench, struct guest *a, struct guest *b,
+                          unsigned served)
 {
     uint64_t exchange = 0;
 
@@ -122,9 +122,9 @@ static void a_hub_learns_of_it_with_what_a_node_keeps(void)
 static void a_term_that_makes_no_sense_is_refused(void)
 {
     static const char *const lines[] = {
-        "quarantine 16", "quarantine 16 16", "quarantine 16 16 x",
+        "quarantine 16",        "quarantine 16 16",   "quarantine 16 16 x",
         "quarantine 16 16 3 4", "quarantine 17 16 3", "quarantine 0 0 3",
-        "quarantine 1 257 3", "quarantine -1 16 3", "quarantine 1 16 3 "};
+        "quarantine 1 257 3",   "quarantine -1 16 3", "quarantine 1 16 3 "};
 
     for (size_t i = 0; i <= sizeof lines / sizeof *lines; i++) {
         bool last = i == sizeof lines / sizeof *lines;

@@ -162,8 +162,8 @@ static void epochs_never_go_back(void)
 
     a.hello.epoch = (uint64_t)40 << 32 | 3;
     guest_comes_again(bench, &a);
-    CHECK(guest_heard(bench, &a, MSG_WELCOME)->welcome.epoch >=
-          (uint64_t)41 << 32);
+    CHECK(guest_heard(bench, &a, MSG_WELCOME)->welcome.epoch >= (uint64_t)41
+                                                                    << 32);
     CHECK(bench_look(bench)->epoch >= (uint64_t)41 << 32);
     bench_destroy(&bench);
     bench = treasure_resume(&store, &a, &treasure);

@@ -234,7 +234,7 @@ static struct bench *found_young(struct guest *a, struct guest *b,
 }
 
 static void recover_three(struct bench *bench, struct guest *a,
-                           const struct treasure *treasure)
+                          const struct treasure *treasure)
 {
     guest_comes_again(bench, a);
     guest_lives(bench, a, HUB_RECOVERY + SECOND);

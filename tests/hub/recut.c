@@ -70,7 +70,8 @@ static void a_hub_with_nothing_takes_the_runs_chunks_from_a_node(void)
     CHECK_EQUAL(CUT, told_cut(bench, &b));
     CHECK_EQUAL(7, bench_look(bench)->run);
     CHECK_TEXT("version 3; the run has chunks of 16 bytes, --chunk is for new "
-               "runs", treasure_note(bench));
+               "runs",
+               treasure_note(bench));
     CHECK_EQUAL(BENCH_CHUNK_BYTES, hub_longest_payload(bench->hub));
     guest_gives(bench, &a, 4, 0.5);
     CHECK_NEAR(3, guest_result(bench, &a, 4, 2), 0);

@@ -35,8 +35,8 @@ static unsigned shown_value(const struct party *party, unsigned i, double x)
     unsigned times = 0;
 
     for (unsigned j = 0; j < shown_count(party, i); j++) {
-        const struct hand_sent *sent = hand_nth(
-            &party->bench->hand, party->guest[i].bulk, MSG_REVIEW, j);
+        const struct hand_sent *sent =
+            hand_nth(&party->bench->hand, party->guest[i].bulk, MSG_REVIEW, j);
 
         times += sent->msg.review.chunk == 0 &&
                  fabs(hand_float(sent->payload, 0) - x) < 1e-6;

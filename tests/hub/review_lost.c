@@ -127,8 +127,9 @@ static void what_is_lost_under_review_is_replaced(void)
 {
     struct party party = a_is_lost(2);
 
-    CHECK_EQUAL(1, guest_heard(party.bench, &party.guest[1], MSG_GRANT)
-                       ->grant.exchange);
+    CHECK_EQUAL(
+        1,
+        guest_heard(party.bench, &party.guest[1], MSG_GRANT)->grant.exchange);
     guest_delivers_all(party.bench, &party.guest[1], 1, -0.5);
     CHECK_NEAR(1, hand_float(shown(&party, 0)->payload, 0), 0);
     all_evaluate(&party, all_honest);

@@ -213,9 +213,8 @@ static void a_hub_that_is_started_again_remembers(void)
     bench_destroy(&bench);
     bench = spoiled_bench(&store);
     bench_open(bench);
-    saved = (struct hub_saved){.schema = bench->schema,
-                               .theta = before.theta,
-                               .state = before.state};
+    saved = (struct hub_saved){
+        .schema = bench->schema, .theta = before.theta, .state = before.state};
     CHECK_OK(hub_restore(bench->hub, &saved, &why));
     a.hello.run = 7;
     a.hello.base_version = 2;

@@ -151,8 +151,7 @@ static void an_exchange_is_taken_once(void)
     guest_gives(pair.bench, &pair.a, 1, 0.5);
     hand_forget(&pair.bench->hand);
     guest_offers(pair.bench, &pair.a, 1);
-    CHECK_EQUAL(VERDICT_DUPLICATE,
-                guest_verdict(pair.bench, &pair.a, 1, 0));
+    CHECK_EQUAL(VERDICT_DUPLICATE, guest_verdict(pair.bench, &pair.a, 1, 0));
     CHECK(guest_heard(pair.bench, &pair.a, MSG_GRANT) == NULL);
     CHECK_TEXT("duplicate", bench_look(pair.bench)->nodes[0].why);
     guest_returns(pair.bench, &pair.a, 1);
@@ -300,8 +299,8 @@ static void a_node_that_is_back_learns_what_was_merged_of_it(void)
     CHECK_EQUAL(VERDICT_LOST, guest_verdict(pair.bench, &pair.b, 1, 0));
     CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.b, 1, 1));
     CHECK_EQUAL(VERDICT_LOST, guest_verdict(pair.bench, &pair.b, 1, 2));
-    CHECK_EQUAL(
-        0, guest_heard(pair.bench, &pair.b, MSG_WELCOME)->welcome.merged);
+    CHECK_EQUAL(0,
+                guest_heard(pair.bench, &pair.b, MSG_WELCOME)->welcome.merged);
     bench_destroy(&pair.bench);
 }
 

@@ -105,8 +105,7 @@ static void a_stranger_takes_the_restored_centre(void)
     b = guest_other(bench);
     guest_lives(bench, &b, 3 * SECOND); /* a may come back with more */
     guest_credits(bench, &b, 0, 0);
-    CHECK_EQUAL(START_TAKE,
-                guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
+    CHECK_EQUAL(START_TAKE, guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
     CHECK_NEAR(2, guest_result(bench, &b, 0, 0), 0);
     bench_destroy(&bench);
 }
@@ -179,9 +178,11 @@ static void a_failed_restore_changes_nothing(void)
 static void names_of_any_bytes_can_be_saved(void)
 {
     static const char cut[] = "a name of more than forty bytes: it is cut";
-    static const char *const names[] = {
-        "", " ", "two words", "\n", "run 7", "\x7f\x01\xff", "%s%n",
-        "a\nnode 1 2 3 4 evil", cut};
+    static const char *const names[] = {"",          " ",
+                                        "two words", "\n",
+                                        "run 7",     "\x7f\x01\xff",
+                                        "%s%n",      "a\nnode 1 2 3 4 evil",
+                                        cut};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct bench *bench = bench_new();
@@ -255,9 +256,8 @@ static struct bench *go_on(const struct merge_rule *merge,
 {
     struct bench *bench = bench_with(merge);
     struct store before = store;
-    struct hub_saved saved = {.schema = bench->schema,
-                              .theta = before.theta,
-                              .state = before.state};
+    struct hub_saved saved = {
+        .schema = bench->schema, .theta = before.theta, .state = before.state};
     struct why why;
 
     for (unsigned i = 0; i < before.planes; i++)
@@ -346,7 +346,8 @@ static void a_size_of_chunks_that_cannot_be_is_refused(void)
         bench_open(bench);
         (void)snprintf(state, sizeof state,
                        "run 7\nepoch 0\nversion 2\nlineage 5\n%s"
-                       "exact 0 0 0\nbest 1 0.5\n", lines[i]);
+                       "exact 0 0 0\nbest 1 0.5\n",
+                       lines[i]);
         CHECK_STATUS(STATUS_MALFORMED, restore(bench, state, &why));
         CHECK_CONTAINS("damaged: take another --directory", why.text);
         bench_destroy(&bench);
@@ -355,9 +356,13 @@ static void a_size_of_chunks_that_cannot_be_is_refused(void)
 
 static void turns_that_are_not_of_the_model_are_refused(void)
 {
-    static const char *const turns[] = {
-        "",  "9 1", "11 1", "10", "4 1 4 1 4 1", "10 1 x",
-        "18446744073709551615 1 11 1"};
+    static const char *const turns[] = {"",
+                                        "9 1",
+                                        "11 1",
+                                        "10",
+                                        "4 1 4 1 4 1",
+                                        "10 1 x",
+                                        "18446744073709551615 1 11 1"};
 
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
         struct bench *bench = bench_new();
@@ -367,7 +372,8 @@ static void turns_that_are_not_of_the_model_are_refused(void)
         bench_open(bench);
         (void)snprintf(state, sizeof state,
                        "run 7\nepoch 0\nversion 2\nlineage 5\nchunk 4\n"
-                       "exact 0 0 0\nbest 1 0.5\nmerge mean %s\n", turns[i]);
+                       "exact 0 0 0\nbest 1 0.5\nmerge mean %s\n",
+                       turns[i]);
         CHECK_STATUS(STATUS_MALFORMED, restore(bench, state, &why));
         CHECK_CONTAINS("merge rule is damaged", why.text);
         CHECK(!bench_look(bench)->founded);

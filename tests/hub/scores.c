@@ -67,8 +67,7 @@ static void all_offer(struct crowd *crowd, const double *claim,
     }
     for (unsigned turn = 0; turn < crowd->count; turn++)
         for (unsigned i = 0; i < crowd->count; i++) {
-            if (asked[i] ||
-                !guest_heard(bench, &crowd->guest[i], MSG_GRANT) ||
+            if (asked[i] || !guest_heard(bench, &crowd->guest[i], MSG_GRANT) ||
                 guest_heard(bench, &crowd->guest[i], MSG_GRANT)
                         ->grant.exchange != 1)
                 continue;

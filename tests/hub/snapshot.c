@@ -22,8 +22,7 @@ static void the_centre_is_scored_at_intervals(void)
     bench_destroy(&bench);
 }
 
-static enum verdict verdict_of_score(double centre, double error,
-                                     double score)
+static enum verdict verdict_of_score(double centre, double error, double score)
 {
     struct bench *bench = bench_new();
     struct msg_offer offer = {.exchange = 1, .samples = 1, .score = score};

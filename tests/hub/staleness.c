@@ -65,8 +65,8 @@ static void ef_09_so_many_gradients_are_one_step_and_one_version(void)
         guest_gives(bench, &guests[i], 1, 1 + i);
     }
     CHECK_EQUAL(1, bench_look(bench)->version);
-    CHECK_NEAR(1 - 0.5 * (1 + 2 + 3) / 3,
-               guest_result(bench, &guests[0], 1, 0), 1e-6);
+    CHECK_NEAR(1 - 0.5 * (1 + 2 + 3) / 3, guest_result(bench, &guests[0], 1, 0),
+               1e-6);
     bench_destroy(&bench);
 }
 

@@ -38,16 +38,14 @@ static struct guest doubter(struct bench *bench)
     return guest;
 }
 
-static enum start start_of(const struct bench *bench,
-                           const struct guest *guest)
+static enum start start_of(const struct bench *bench, const struct guest *guest)
 {
     return (enum start)guest_heard(bench, guest, MSG_WELCOME)->welcome.start;
 }
 
 /* A manifest of the run and of version 5, under that key. */
-static void proves(struct bench *bench, const struct guest *guest,
-                   uint64_t run, uint64_t epoch,
-                   const unsigned char key[MANIFEST_KEY_BYTES])
+static void proves(struct bench *bench, const struct guest *guest, uint64_t run,
+                   uint64_t epoch, const unsigned char key[MANIFEST_KEY_BYTES])
 {
     const float values[CODEC_GRAIN] = {1};
     struct msg msg = {.kind = MSG_KEPT};

@@ -15,8 +15,7 @@ static struct bench *bench_of(uint64_t epochs)
     return bench;
 }
 
-static void guest_asks(struct bench *bench, struct guest *guest,
-                       uint32_t tasks)
+static void guest_asks(struct bench *bench, struct guest *guest, uint32_t tasks)
 {
     struct msg msg = {.kind = MSG_ROOM};
 
@@ -166,8 +165,7 @@ static void ef_08_the_run_ends_after_so_many_epochs(void)
         CHECK_EQUAL(i / 4, bench_look(bench)->task_epoch);
         (void)guest_works(bench, &a);
     }
-    CHECK_TEXT("2 epochs done",
-               guest_heard(bench, &a, MSG_STOP)->stop.reason);
+    CHECK_TEXT("2 epochs done", guest_heard(bench, &a, MSG_STOP)->stop.reason);
     CHECK_EQUAL(8, guest_heard_count(bench, &a, MSG_TASK));
     guest_asks(bench, &a, 1);
     CHECK_EQUAL(8, guest_heard_count(bench, &a, MSG_TASK));

@@ -7,10 +7,8 @@ static void trains(struct bench *bench, struct guest *guest, uint64_t first,
                    unsigned count, double score)
 {
     for (uint64_t i = first; i < first + count; i++) {
-        struct msg_offer offer = {.exchange = i,
-                                  .samples = 1,
-                                  .score = score,
-                                  .base_version = i - 1};
+        struct msg_offer offer = {
+            .exchange = i, .samples = 1, .score = score, .base_version = i - 1};
 
         guest_offer(bench, guest, &offer);
         guest_delivers_all(bench, guest, i, 0);

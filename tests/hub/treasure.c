@@ -87,8 +87,7 @@ struct treasure treasure_of(const struct bench *bench,
     struct treasure treasure = {.bytes = 0};
 
     CHECK(keep != NULL);
-    if (!keep ||
-        !CHECK(keep->payload->size <= sizeof treasure.manifest))
+    if (!keep || !CHECK(keep->payload->size <= sizeof treasure.manifest))
         return treasure;
     treasure.bytes = keep->payload->size;
     treasure.version = keep->msg.keep.version;
@@ -143,8 +142,7 @@ void treasure_given(struct bench *bench, struct guest *guest,
         guest_delivers(bench, guest, 0, i, (double)treasure->value[i]);
 }
 
-enum start treasure_start(const struct bench *bench,
-                          const struct guest *guest)
+enum start treasure_start(const struct bench *bench, const struct guest *guest)
 {
     return (enum start)guest_heard(bench, guest, MSG_WELCOME)->welcome.start;
 }

@@ -39,8 +39,7 @@ void treasure_proves(struct bench *bench, const struct guest *guest,
 void treasure_given(struct bench *bench, struct guest *guest,
                     const struct treasure *treasure);
 /* What the guest was told last to do. */
-enum start treasure_start(const struct bench *bench,
-                          const struct guest *guest);
+enum start treasure_start(const struct bench *bench, const struct guest *guest);
 /* What the hub has said last of a recovery; "": nothing. */
 const char *treasure_note(const struct bench *bench);
 

@@ -57,8 +57,7 @@ static void an_upload_that_stops_is_cut_when_patience_is_used_up(void)
     pair_gives(&pair);
     pair_live(&pair, 4 * SECOND, 10);
     CHECK_EQUAL(0, pair_rounds(&pair));
-    CHECK_CONTAINS("waits for b to upload",
-                   bench_look(pair.bench)->state);
+    CHECK_CONTAINS("waits for b to upload", bench_look(pair.bench)->state);
     pair_live(&pair, 2 * SECOND, 10);
     CHECK_EQUAL(1, pair_rounds(&pair));
     CHECK_TEXT("b", pair_held_up(&pair));
@@ -251,8 +250,7 @@ static void somebody_comes(struct pair *pair, struct guest *guest,
 
 static bool is_granted(struct pair *pair, uint64_t exchange)
 {
-    const struct msg *grant =
-        guest_heard(pair->bench, &pair->b, MSG_GRANT);
+    const struct msg *grant = guest_heard(pair->bench, &pair->b, MSG_GRANT);
 
     return grant && grant->grant.exchange == exchange;
 }

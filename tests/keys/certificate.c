@@ -51,8 +51,7 @@ static void czmq_and_we_read_each_others_certificates(void)
     CHECK_OK(certificate_write(ours, &made, &why));
     loaded = zcert_load(ours);
     if (CHECK(loaded != NULL)) {
-        CHECK(memcmp(zcert_public_key(loaded), made.pair.shown.bytes, 32) ==
-              0);
+        CHECK(memcmp(zcert_public_key(loaded), made.pair.shown.bytes, 32) == 0);
         CHECK(memcmp(zcert_secret_key(loaded), made.pair.secret.bytes, 32) ==
               0);
         CHECK_TEXT("pc1", zcert_meta(loaded, "name"));
@@ -170,8 +169,8 @@ static void *start(void *context)
     struct starter *self = context;
 
     (void)pthread_barrier_wait(self->begin);
-    self->status = certificate_own(self->path, "a", &self->own, &self->made,
-                                   &self->why);
+    self->status =
+        certificate_own(self->path, "a", &self->own, &self->made, &self->why);
     if (self->status == STATUS_OK) /* as who has enrolled */
         self->status = certificate_write(self->path, &self->own, &self->why);
     return NULL;
@@ -188,8 +187,8 @@ static void started_at_once(const char *path)
     CHECK_EQUAL(0, pthread_barrier_init(&begin, NULL, STARTERS));
     for (int i = 0; i < STARTERS; i++) {
         starters[i] = (struct starter){.begin = &begin, .path = path};
-        CHECK_EQUAL(0, pthread_create(&starters[i].thread, NULL, start,
-                                      &starters[i]));
+        CHECK_EQUAL(
+            0, pthread_create(&starters[i].thread, NULL, start, &starters[i]));
     }
     for (int i = 0; i < STARTERS; i++)
         CHECK_EQUAL(0, pthread_join(starters[i].thread, NULL));

@@ -55,7 +55,8 @@ static void a_hub_with_other_keys_than_the_line_names_is_told(void)
     CHECK(enrol_trouble(enrol)->times >= REFUSALS_BELIEVED);
     net_trouble_print(enrol_trouble(enrol), true, text, sizeof text);
     CHECK_CONTAINS("has other keys than this node's key is for; take the key "
-                   "that starswitch-hub keygen prints", text);
+                   "that starswitch-hub keygen prints",
+                   text);
     enrol_close(&enrol);
     toy_destroy(&hub);
 }

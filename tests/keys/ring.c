@@ -157,8 +157,7 @@ static void a_key_stays_revoked_when_another_of_its_name_is(void)
     }
     CHECK_EQUAL(12, ring.revoked.count);
     for (int i = 0; i < 12; i++)
-        CHECK_STATUS(STATUS_REFUSED,
-                     ring_admit(&ring, "pc1", &keys[i], &why));
+        CHECK_STATUS(STATUS_REFUSED, ring_admit(&ring, "pc1", &keys[i], &why));
     CHECK_OK(ring_enrol(&ring, name, &keys[7], &why));
     CHECK_OK(ring_reload(&ring, &why));
     CHECK_EQUAL(1, ring.allowed.count);
@@ -248,8 +247,7 @@ static void filled(unsigned count)
                               "curve\n    public-key = \"%040u\"\n", i);
 
         (void)snprintf(name, sizeof name, "allowed/pc%u.key", i);
-        if (!CHECK(file_fill(folder_file(&folder, name), text,
-                             (size_t)length)))
+        if (!CHECK(file_fill(folder_file(&folder, name), text, (size_t)length)))
             return;
     }
 }
@@ -307,7 +305,16 @@ static void a_damaged_file_is_named_and_the_list_stays(void)
 static void a_name_leads_out_of_no_folder(void)
 {
     static const char *const names[] = {
-        "", "..", ".", "../hub", "a/b", "-x", ".x", "a b", "a\nb", "caf\xc3",
+        "",
+        "..",
+        ".",
+        "../hub",
+        "a/b",
+        "-x",
+        ".x",
+        "a b",
+        "a\nb",
+        "caf\xc3",
         "a-name-of-more-than-thirty-nine-letters-x"};
     struct ring ring;
     struct key one = some_key();

@@ -50,13 +50,12 @@ static void say_both(struct toy *toy, const struct event *event,
     ping_on(toy, event, out);
 }
 
-static struct toy *keyed_node(const struct toy *hub,
-                              const struct key_pair *own)
+static struct toy *keyed_node(const struct toy *hub, const struct key_pair *own)
 {
     struct toy *node = toy_node(hub);
 
-    node->config.keys = (struct net_keys){true, *own,
-                                          hub->config.keys.own.shown};
+    node->config.keys =
+        (struct net_keys){true, *own, hub->config.keys.own.shown};
     node->react = say_both;
     node->wake_every = 10 * MILLISECOND;
     return node;

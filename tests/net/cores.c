@@ -55,8 +55,8 @@ static void a_list_of_cores_is_read(void)
 
 static void what_is_no_list_of_cores_is_refused(void)
 {
-    static const char *const texts[] = {"a", "0-", "-1", "0,", ",0", "0 1",
-                                        "1-0", "0--1", "0;1"};
+    static const char *const texts[] = {"a",   "0-",  "-1",   "0,", ",0",
+                                        "0 1", "1-0", "0--1", "0;1"};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         refused(STATUS_USAGE, texts[i], "such as 6-7 or 0,2");

@@ -31,8 +31,8 @@ static unsigned pour(int fds[CROWD], const unsigned char *piece)
     unsigned left = 0;
 
     for (unsigned i = 0; i < CROWD; i++) {
-        if (fds[i] >= 0 && send(fds[i], piece, PIECE,
-                                MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+        if (fds[i] >= 0 &&
+            send(fds[i], piece, PIECE, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
             errno != EAGAIN) {
             (void)close(fds[i]);
             fds[i] = -1;
@@ -132,8 +132,7 @@ static void who_has_given_before_waits_for_nobody_who_only_begins(void)
     send_head_of_chunk(fd);
     CHECK(send_all(fd, chunk, sizeof chunk));
     CHECK(toy_wait_event(pair.hub, EVENT_MESSAGE, CHANNEL_BULK, before + 1));
-    CHECK(runs_slowly() ||
-          !toy_count(pair.hub, EVENT_LEAVE, CHANNEL_BULK));
+    CHECK(runs_slowly() || !toy_count(pair.hub, EVENT_LEAVE, CHANNEL_BULK));
     for (unsigned i = 0; i < CROWD; i++)
         (void)close(fds[i]);
     (void)close(fd);

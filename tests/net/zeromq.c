@@ -155,8 +155,7 @@ static void send_back(void *socket)
     do {
         if (zmq_msg_recv(&part, socket, 0) < 0)
             break;
-        (void)zmq_msg_send(&part, socket,
-                           has_more(socket) ? ZMQ_SNDMORE : 0);
+        (void)zmq_msg_send(&part, socket, has_more(socket) ? ZMQ_SNDMORE : 0);
     } while (has_more(socket));
     (void)zmq_msg_close(&part);
 }

@@ -175,10 +175,9 @@ static void what_was_done_with_other_parameters_does_not_count(void)
         answer(&bench, exchange, VERB_REPLACE);
         agenda_step(&bench.agenda, 1000, &span);
         CHECK_EQUAL(PACER_APPLY, agenda_due(&bench.agenda, &exchange));
-        (void)agenda_apply(&bench.agenda, exchange,
-                           &(struct span){bench.x, ELEMENTS}, NULL,
-                           &(struct inbox_optimizer){NULL, NULL, NULL},
-                           &replaced);
+        (void)agenda_apply(
+            &bench.agenda, exchange, &(struct span){bench.x, ELEMENTS}, NULL,
+            &(struct inbox_optimizer){NULL, NULL, NULL}, &replaced);
         CHECK(replaced);
         for (int i = 0; i < ELEMENTS; i++)
             values[i] = 3;

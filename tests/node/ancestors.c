@@ -178,10 +178,9 @@ static void sd_03_the_result_itself_is_what_to_be_pulled_to(void)
 
 static void ap_06_gradient_progress_or_parameters_as_the_run_says(void)
 {
-    static const double expected[EXCHANGE_COUNT] = {
-        [EXCHANGE_DELTA] = 2,
-        [EXCHANGE_GRADIENT] = 3,
-        [EXCHANGE_PARAMETERS] = 3};
+    static const double expected[EXCHANGE_COUNT] = {[EXCHANGE_DELTA] = 2,
+                                                    [EXCHANGE_GRADIENT] = 3,
+                                                    [EXCHANGE_PARAMETERS] = 3};
 
     for (enum exchange kind = 0; kind < EXCHANGE_COUNT; kind++) {
         struct desk *desk = desk_new();

@@ -128,8 +128,8 @@ static void an_offer_waits_for_its_copy_and_the_next_for_it(void)
     bench_end(&bench);
 }
 
-static void one_that_is_late_is_left_out_and_its_samples_come_with_the_next(
-    void)
+static void
+one_that_is_late_is_left_out_and_its_samples_come_with_the_next(void)
 {
     static const enum miss misses[] = {MISS_LATE, MISS_WAIT, MISS_SKIP,
                                        MISS_CUT};

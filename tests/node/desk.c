@@ -15,9 +15,12 @@ static struct desk *desk_make(bool reviews, uint64_t promised)
     struct desk *desk = calloc(1, sizeof *desk);
     struct pool *pool = pool_new();
     const uint64_t shape[2] = {DESK_ELEMENTS / 2, 2};
-    struct node_config config = {
-        .uuid_high = 1, .uuid_low = 2, .incarnation = 3, .name = "n1",
-        .reviews = reviews, .promised = promised};
+    struct node_config config = {.uuid_high = 1,
+                                 .uuid_low = 2,
+                                 .incarnation = 3,
+                                 .name = "n1",
+                                 .reviews = reviews,
+                                 .promised = promised};
 
     if (!desk || !pool)
         abort();
@@ -181,13 +184,12 @@ struct desk *desk_offering(void)
 
 void desk_leaves(struct desk *desk, uint64_t exchange, double value)
 {
-    const struct msg_snapshot taken = {
-        .exchange = exchange,
-        .samples = 32,
-        .score = 0.5,
-        .last = 1,
-        .kind = desk->welcome.exchange,
-        .fragments = 1};
+    const struct msg_snapshot taken = {.exchange = exchange,
+                                       .samples = 32,
+                                       .score = 0.5,
+                                       .last = 1,
+                                       .kind = desk->welcome.exchange,
+                                       .fragments = 1};
 
     snapshot(desk, &taken, value);
 }
@@ -276,8 +278,7 @@ void desk_says_bye(struct desk *desk, enum farewell farewell)
 
 static uint64_t exchange_of(const struct msg *msg)
 {
-    return msg->kind == MSG_CHUNK ? msg->chunk.exchange
-                                  : msg->apply.exchange;
+    return msg->kind == MSG_CHUNK ? msg->chunk.exchange : msg->apply.exchange;
 }
 
 static uint32_t chunk_of(const struct msg *msg)
@@ -320,8 +321,7 @@ double desk_apply(const struct desk *desk, uint64_t exchange, uint32_t chunk)
 
 const struct msg *desk_told(const struct desk *desk, enum msg_kind kind)
 {
-    const struct hand_sent *sent =
-        hand_last(&desk->hand, PEER_TRAINER, kind);
+    const struct hand_sent *sent = hand_last(&desk->hand, PEER_TRAINER, kind);
 
     return sent ? &sent->msg : NULL;
 }

@@ -75,12 +75,10 @@ void desk_says(struct desk *desk, enum msg_kind kind);
 void desk_says_bye(struct desk *desk, enum farewell farewell);
 
 /* The first value of the chunk that it sent last; NaN: none. */
-double desk_chunk(const struct desk *desk, uint64_t exchange,
-                  uint32_t chunk);
+double desk_chunk(const struct desk *desk, uint64_t exchange, uint32_t chunk);
 unsigned desk_chunks(const struct desk *desk, uint64_t exchange);
 /* The first value of what its trainer is to apply; NaN: nothing yet. */
-double desk_apply(const struct desk *desk, uint64_t exchange,
-                  uint32_t chunk);
+double desk_apply(const struct desk *desk, uint64_t exchange, uint32_t chunk);
 /* The last message of its kind to the trainer, or to the hub. */
 const struct msg *desk_told(const struct desk *desk, enum msg_kind kind);
 const struct msg *desk_sent(const struct desk *desk, enum msg_kind kind);

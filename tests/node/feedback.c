@@ -67,9 +67,9 @@ static void check_course(enum codec_id codec, const struct course *course)
 static void t20_what_was_merged_and_what_is_left_are_all_there_was(void)
 {
     static const struct course courses[] = {
-        {0, 1, 0, 0},   {0, 1, 0, 0.5},  {1, 1, 0, 0.5},  {5, 1, 0, 0.5},
-        {1, 1, 30, 0},  {5, 1, 30, 0.5}, {0, 3, 0, 0.5},  {4, 2, 0, 0.5},
-        {7, 3, 30, 0.5}};
+        {0, 1, 0, 0},   {0, 1, 0, 0.5}, {1, 1, 0, 0.5},
+        {5, 1, 0, 0.5}, {1, 1, 30, 0},  {5, 1, 30, 0.5},
+        {0, 3, 0, 0.5}, {4, 2, 0, 0.5}, {7, 3, 30, 0.5}};
 
     for (unsigned codec = 0; codec < CODEC_COUNT; codec++)
         for (unsigned i = 0; i < sizeof courses / sizeof *courses; i++)

@@ -88,8 +88,7 @@ static void a_verdict_within_a_result_counts_too(void)
     struct msg_result result = {.exchange = 1, .version = 1, .weight = 1};
 
     for (; result.chunk < DESK_CHUNKS; result.chunk++) {
-        result.verdict =
-            result.chunk == 1 ? VERDICT_NONFINITE : VERDICT_MERGED;
+        result.verdict = result.chunk == 1 ? VERDICT_NONFINITE : VERDICT_MERGED;
         desk_result(desk, &result, 5);
     }
     desk_applied(desk, 1);
@@ -224,8 +223,7 @@ static void offers_that_come_too_late_are_told_of(void)
     for (unsigned i = 1; i <= 6; i++) {
         desk_offers(desk, i, 3);
         CHECK(!hand_note(&desk->hand, NOTE_BARREN));
-        desk_judges(desk, i, 0, 3,
-                    i == 3 ? VERDICT_MERGED : VERDICT_EXPIRED);
+        desk_judges(desk, i, 0, 3, i == 3 ? VERDICT_MERGED : VERDICT_EXPIRED);
     }
     CHECK_CONTAINS("3 offers in a row",
                    hand_note(&desk->hand, NOTE_BARREN)->text);
@@ -338,8 +336,8 @@ static void what_was_replaced_gives_no_samples_to_the_next_offer(void)
 }
 
 /* The numbers of offers rise, in whatever order their jobs end. */
-static void what_is_formed_first_is_not_offered_before_what_was_taken_first(
-    void)
+static void
+what_is_formed_first_is_not_offered_before_what_was_taken_first(void)
 {
     struct desk *desk = desk_member();
     struct job **jobs = desk->hand.jobs;

@@ -64,8 +64,8 @@ static void apply(struct bench *bench, uint64_t exchange)
     const struct inbox_optimizer optimizer = {step, bench, NULL};
 
     (void)inbox_apply(&bench->inbox, exchange,
-                &(struct span){bench->x, ELEMENTS}, bench->anchor,
-                &optimizer);
+                      &(struct span){bench->x, ELEMENTS}, bench->anchor,
+                      &optimizer);
 }
 
 static void check_verb(enum verb verb, double expected_of_last)

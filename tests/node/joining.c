@@ -198,13 +198,11 @@ static void pings_tell_how_the_trainer_is(void)
     desk->ungranted = true;
     desk_offers(desk, 2, 1);
     hand_wait(&desk->hand, SECOND);
-    CHECK_EQUAL(ACTIVITY_WAIT_GRANT,
-                desk_sent(desk, MSG_PING)->ping.activity);
+    CHECK_EQUAL(ACTIVITY_WAIT_GRANT, desk_sent(desk, MSG_PING)->ping.activity);
     progress.progress.blocked = 1;
     hand_say(&desk->hand, PEER_TRAINER, &progress, NULL);
     hand_wait(&desk->hand, SECOND);
-    CHECK_EQUAL(ACTIVITY_WAIT_RESULT,
-                desk_sent(desk, MSG_PING)->ping.activity);
+    CHECK_EQUAL(ACTIVITY_WAIT_RESULT, desk_sent(desk, MSG_PING)->ping.activity);
     desk_destroy(&desk);
 }
 
@@ -295,17 +293,16 @@ static void a_hub_that_was_started_again_gets_a_hello(void)
     before = hand_count(&desk->hand, PEER_CONTROL, MSG_HELLO);
     hand_wait(&desk->hand, SECOND);
     desk_says_bye(desk, FAREWELL_STRANGER);
-    CHECK_EQUAL(before + 1,
-                hand_count(&desk->hand, PEER_CONTROL, MSG_HELLO));
+    CHECK_EQUAL(before + 1, hand_count(&desk->hand, PEER_CONTROL, MSG_HELLO));
     CHECK(!node_ended(desk->node));
     desk_destroy(&desk);
 }
 
 static void a_refusal_ends_it_with_its_reason(void)
 {
-    static const enum farewell reasons[] = {
-        FAREWELL_VERSION, FAREWELL_SCHEMA, FAREWELL_REPLACED, FAREWELL_FULL,
-        FAREWELL_OFFENCE};
+    static const enum farewell reasons[] = {FAREWELL_VERSION, FAREWELL_SCHEMA,
+                                            FAREWELL_REPLACED, FAREWELL_FULL,
+                                            FAREWELL_OFFENCE};
 
     for (unsigned i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         struct desk *desk = desk_new();

@@ -115,9 +115,8 @@ static void a_manifest_without_sense_drops_the_hub(void)
 {
     for (unsigned i = 0; i < 4; i++) {
         struct desk *desk = desk_offering();
-        struct blob *manifest =
-            keeper_manifest(desk, i == 0 ? DESK_CHUNKS + 1 : DESK_CHUNKS, 1,
-                            NULL);
+        struct blob *manifest = keeper_manifest(
+            desk, i == 0 ? DESK_CHUNKS + 1 : DESK_CHUNKS, 1, NULL);
         struct msg msg = {.kind = MSG_KEEP, .keep = {.version = 1}};
 
         desk_answers(desk, 1, VERB_REBASE, 5);
@@ -128,8 +127,7 @@ static void a_manifest_without_sense_drops_the_hub(void)
             msg.keep.version = UINT64_MAX;
         hand_say(&desk->hand, PEER_BULK, &msg, manifest);
         CHECK(hand_dropped(&desk->hand, PEER_CONTROL));
-        CHECK_CONTAINS("manifest",
-                       hand_note(&desk->hand, NOTE_DETACHED)->text);
+        CHECK_CONTAINS("manifest", hand_note(&desk->hand, NOTE_DETACHED)->text);
         blob_unref(&manifest);
         desk_destroy(&desk);
     }
@@ -159,8 +157,8 @@ static void what_is_kept_is_given_bit_for_bit(void)
 
         CHECK_EQUAL(1, sent->msg.kept.version);
         CHECK_EQUAL(manifest->size, sent->payload->size);
-        CHECK(memcmp(manifest->bytes, sent->payload->bytes,
-                     manifest->size) == 0);
+        CHECK(memcmp(manifest->bytes, sent->payload->bytes, manifest->size) ==
+              0);
         blob_unref(&manifest);
     }
     CHECK_EQUAL(0, desk_chunks(desk, 0));
@@ -169,8 +167,7 @@ static void what_is_kept_is_given_bit_for_bit(void)
     for (uint32_t i = 0; i < DESK_CHUNKS; i++) {
         const struct hand_sent *chunk =
             hand_nth(&desk->hand, PEER_BULK, MSG_CHUNK, i);
-        struct blob *value =
-            hand_floats(desk->hand.pool, desk_length(i), 5.3);
+        struct blob *value = hand_floats(desk->hand.pool, desk_length(i), 5.3);
 
         CHECK_EQUAL(CODEC_RAW, chunk->msg.chunk.codec);
         CHECK_EQUAL(value->checksum, chunk->msg.chunk.checksum);

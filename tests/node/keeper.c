@@ -6,13 +6,11 @@ struct blob *keeper_manifest(struct desk *desk, uint32_t chunks,
                              uint64_t version, const uint64_t *versions)
 {
     static const unsigned char key[MANIFEST_KEY_BYTES];
-    struct blob *blob =
-        blob_new(desk->hand.pool, manifest_bytes(chunks, 3));
+    struct blob *blob = blob_new(desk->hand.pool, manifest_bytes(chunks, 3));
 
     manifest_begin(blob->bytes, chunks, "run", 3);
     for (uint32_t i = 0; i < chunks; i++)
-        manifest_add(blob->bytes, i, versions ? versions[i] : version, NULL,
-                     0);
+        manifest_add(blob->bytes, i, versions ? versions[i] : version, NULL, 0);
     manifest_seal(blob->bytes, key);
     return blob;
 }

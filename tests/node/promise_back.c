@@ -166,7 +166,7 @@ static void what_is_replaced_is_not_taken_back(void)
     desk_offers(desk, 2, 7);
     desk_answers(desk, 2, VERB_REBASE, 8);
     desk_applied(desk, 2);
-    keeper_comes_back(desk, 1, START_GO); /* 2 is given again, */
+    keeper_comes_back(desk, 1, START_GO);   /* 2 is given again, */
     keeper_comes_back(desk, 2, START_TAKE); /* and there after all */
     desk_answers(desk, 0, VERB_REPLACE, 8);
     desk_applied(desk, 0);

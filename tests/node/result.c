@@ -32,8 +32,7 @@ static void nothing_is_handed_over_before_all_of_it_is_here(void)
     CHECK(!desk_told(desk, MSG_APPLY));
     result.chunk = 1;
     desk_result(desk, &result, 10);
-    CHECK_EQUAL(DESK_CHUNKS,
-                hand_count(&desk->hand, PEER_TRAINER, MSG_APPLY));
+    CHECK_EQUAL(DESK_CHUNKS, hand_count(&desk->hand, PEER_TRAINER, MSG_APPLY));
     desk_destroy(&desk);
 }
 
@@ -187,12 +186,12 @@ static void a_skipped_result_changes_nothing(void)
 /* What r = x_sent = 3 becomes by each verb with v = 10 and a = 0.5. */
 static void every_verb_is_carried_over_to_the_reference(void)
 {
-    static const double becomes[VERB_COUNT] = {
-        [VERB_REBASE] = 3 + 0.5 * (10 - 3),
-        [VERB_REPLACE] = 10,
-        [VERB_PULL] = 10,
-        [VERB_ADD] = 3 + 0.5 * 10,
-        [VERB_STEP] = 3};
+    static const double becomes[VERB_COUNT] = {[VERB_REBASE] =
+                                                   3 + 0.5 * (10 - 3),
+                                               [VERB_REPLACE] = 10,
+                                               [VERB_PULL] = 10,
+                                               [VERB_ADD] = 3 + 0.5 * 10,
+                                               [VERB_STEP] = 3};
 
     for (enum verb verb = 0; verb < VERB_COUNT; verb++) {
         struct desk *desk = desk_new();
@@ -214,11 +213,11 @@ static void every_verb_is_carried_over_to_the_reference(void)
  * is void because its parameters were replaced. */
 static void every_verb_is_carried_over_to_what_is_in_flight(void)
 {
-    static const double becomes[VERB_COUNT] = {
-        [VERB_REBASE] = 4 + 0.5 * (10 - 3),
-        [VERB_PULL] = 4 + (10 - 3),
-        [VERB_ADD] = 4 + 0.5 * 10,
-        [VERB_STEP] = 4};
+    static const double becomes[VERB_COUNT] = {[VERB_REBASE] =
+                                                   4 + 0.5 * (10 - 3),
+                                               [VERB_PULL] = 4 + (10 - 3),
+                                               [VERB_ADD] = 4 + 0.5 * 10,
+                                               [VERB_STEP] = 4};
 
     for (enum verb verb = 0; verb < VERB_COUNT; verb++) {
         struct desk *desk = desk_new();

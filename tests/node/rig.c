@@ -51,13 +51,13 @@ static void merge(struct rig *rig, const struct hand_sent *sent)
     double values[DESK_CHUNK] = {0};
     bool lost = prng_below(&rig->prng, 100) < rig->loses;
 
-    if (!answer || !CHECK(payload_fits(&extent, chunk->codec,
-                                       sent->payload->bytes,
-                                       sent->payload->size)))
+    if (!answer ||
+        !CHECK(payload_fits(&extent, chunk->codec, sent->payload->bytes,
+                            sent->payload->size)))
         return;
     CHECK_EQUAL(chunk->checksum, sent->payload->checksum);
-    payload_add(&extent, chunk->codec, sent->payload->bytes, 0,
-                extent.elements, 1, values);
+    payload_add(&extent, chunk->codec, sent->payload->bytes, 0, extent.elements,
+                1, values);
     answer->verdict[chunk->chunk] = lost ? VERDICT_EXPIRED : VERDICT_MERGED;
     rig->lost += lost;
     for (size_t i = 0; i < extent.elements; i++) {
@@ -102,17 +102,15 @@ void rig_takes(struct rig *rig, const float *values, bool last)
         .kind = desk->welcome.exchange,
         .last = last,
         .fragments = fragments,
-        .fragment = last ? FRAGMENT_ALL
-                         : (uint32_t)(rig->exchange % fragments)};
+        .fragment =
+            last ? FRAGMENT_ALL : (uint32_t)(rig->exchange % fragments)};
     struct fragment part = fragment_of(snapshot.fragment, snapshot.fragments);
     struct span span = {rig->taken, DESK_ELEMENTS};
     struct blob *vector = hand_floats(
-        desk->hand.pool,
-        fragment_elements(part, DESK_ELEMENTS, DESK_CHUNK), 0);
+        desk->hand.pool, fragment_elements(part, DESK_ELEMENTS, DESK_CHUNK), 0);
 
     memcpy(rig->taken, values, sizeof rig->taken);
-    fragment_copy(part, DESK_ELEMENTS, DESK_CHUNK, &span,
-                  blob_floats(vector));
+    fragment_copy(part, DESK_ELEMENTS, DESK_CHUNK, &span, blob_floats(vector));
     vector->checksum = 0;
     rig->waiting[rig->answers++] = (struct rig_answer){
         .exchange = rig->exchange, .first = part.first, .stride = part.stride};

@@ -25,9 +25,9 @@ struct rig_answer {
 struct rig {
     struct desk *desk;
     struct prng prng;
-    uint64_t exchange;        /* the last one */
-    unsigned loses;           /* percent of chunks that are not merged */
-    double others;            /* what others move the centre by, at most */
+    uint64_t exchange; /* the last one */
+    unsigned loses;    /* percent of chunks that are not merged */
+    double others;     /* what others move the centre by, at most */
     float x[DESK_ELEMENTS], taken[DESK_ELEMENTS];
     double own[DESK_ELEMENTS];    /* all that x has drifted */
     double merged[DESK_ELEMENTS]; /* of it, what the hub has merged */

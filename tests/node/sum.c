@@ -14,8 +14,7 @@ static void adding_up(struct job *job)
 static const struct work work_adding_up = {"adding up", adding_up, NULL};
 
 /* The first of the four values of `factor` times the sum. */
-static double value_of(const struct sum *sum, double factor,
-                       struct pool *pool)
+static double value_of(const struct sum *sum, double factor, struct pool *pool)
 {
     struct job *job = job_new(&work_adding_up, pool, sum->count);
     double value;

@@ -42,8 +42,7 @@ static void a_hub_of_a_former_life_is_left(void)
         desk_welcomes(desk, START_GO);
         CHECK(hand_dropped(&desk->hand, PEER_CONTROL));
         CHECK(!desk_sent(desk, MSG_ATTACH));
-        CHECK_EQUAL(i == 0,
-                    hand_note(&desk->hand, NOTE_SUPERSEDED) != NULL);
+        CHECK_EQUAL(i == 0, hand_note(&desk->hand, NOTE_SUPERSEDED) != NULL);
     }
     CHECK(!node_ended(desk->node));
     desk->welcome.epoch = 2 * LIFE + 1;

@@ -39,11 +39,10 @@ static void show(struct tutor *tutor, uint64_t review, struct effects *out)
 
     msg.review.review = review;
     for (; msg.review.chunk < TUTOR_CHUNKS; msg.review.chunk++) {
-        struct blob *chunk =
-            hand_floats(tutor->toy->pool,
-                        chunk_length(TUTOR_ELEMENTS, CHUNK_ELEMENTS,
-                                     msg.review.chunk),
-                        tutor->value);
+        struct blob *chunk = hand_floats(
+            tutor->toy->pool,
+            chunk_length(TUTOR_ELEMENTS, CHUNK_ELEMENTS, msg.review.chunk),
+            tutor->value);
 
         msg.review.checksum = chunk->checksum;
         effects_send(out, tutor->bulk, &msg, chunk);
@@ -108,8 +107,7 @@ static void answer(struct tutor *tutor, const struct msg_chunk *chunk,
     struct msg msg = {.kind = MSG_RESULT};
     struct blob *result =
         hand_floats(tutor->toy->pool,
-                    chunk_length(TUTOR_ELEMENTS, CHUNK_ELEMENTS,
-                                 chunk->chunk),
+                    chunk_length(TUTOR_ELEMENTS, CHUNK_ELEMENTS, chunk->chunk),
                     tutor->value + tutor->rise * (double)chunk->exchange);
 
     tutor->chunks++;
@@ -201,8 +199,7 @@ double tutor_offered(struct tutor *tutor)
     return offered;
 }
 
-bool tutor_wait(struct tutor *tutor, const uint64_t *counter,
-                uint64_t at_least)
+bool tutor_wait(struct tutor *tutor, const uint64_t *counter, uint64_t at_least)
 {
     return toy_wait_number(tutor->toy, counter, at_least);
 }

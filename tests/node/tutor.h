@@ -27,18 +27,18 @@ struct tutor {
     enum verb verb;
     double value, weight;
     double rise; /* of the value, from one exchange to the next */
-    bool mute; /* grants nothing, until tutor_speak and a PING */
-    bool calls; /* answers an offer by calling for the last ones */
-    bool shows; /* has each offer's node evaluate `value`, and then speaks */
+    bool mute;   /* grants nothing, until tutor_speak and a PING */
+    bool calls;  /* answers an offer by calling for the last ones */
+    bool shows;  /* has each offer's node evaluate `value`, and then speaks */
     struct toy *toy;
     char hub[32]; /* "127.0.0.1:port" */
     /* Under the toy's lock. */
     peer_id control, bulk;
     uint64_t last_offer, granted, chunks, goodbyes;
     uint64_t asked, reported, done; /* tasks: 8 parts, as many as asked for */
-    double offered; /* first value of the last chunk */
-    uint64_t reviewed, made; /* reviews that were answered, and made */
-    double loss;             /* of the last one */
+    double offered;                 /* first value of the last chunk */
+    uint64_t reviewed, made;        /* reviews that were answered, and made */
+    double loss;                    /* of the last one */
     struct tutor_heard heard[TUTOR_HEARD]; /* by exchange, from 1 */
 };
 

@@ -75,9 +75,8 @@ static void fragments_of_a_large_model_do_not_overflow(void)
     const uint32_t chunk = (uint32_t)1 << 24;
     size_t sum = 0;
 
-    CHECK_EQUAL(elements,
-                fragment_elements(fragment_of(FRAGMENT_ALL, 2), elements,
-                                  chunk));
+    CHECK_EQUAL(elements, fragment_elements(fragment_of(FRAGMENT_ALL, 2),
+                                            elements, chunk));
     for (uint32_t i = 0; i < 2; i++)
         sum += fragment_elements(fragment_of(i, 2), elements, chunk);
     CHECK_EQUAL(elements, sum);

@@ -8,13 +8,12 @@
 enum { LENGTH = 5000 }; /* more than a tile */
 
 /* A job on one blob of `value` and one of 1 with weight -1; run. */
-static struct job *run(const struct work *work, struct pool *pool,
-                       double value, uint64_t checksum)
+static struct job *run(const struct work *work, struct pool *pool, double value,
+                       uint64_t checksum)
 {
     struct job *job = job_new(work, pool, 2);
 
-    job->in[0] = (struct input){hand_floats(pool, LENGTH, value), 1,
-                                CODEC_RAW};
+    job->in[0] = (struct input){hand_floats(pool, LENGTH, value), 1, CODEC_RAW};
     job->in[1] = (struct input){hand_floats(pool, LENGTH, 1), -1, CODEC_RAW};
     job->extent.elements = LENGTH;
     if (work == &work_correct)

@@ -10,8 +10,7 @@
 enum { MOST = 8 };
 
 /* How many of the list boast; bit i is of candidate i. */
-static unsigned boasts(const struct candidate *list, unsigned count,
-                       bool whole)
+static unsigned boasts(const struct candidate *list, unsigned count, bool whole)
 {
     const struct claims claims = claims_of(list, count);
     unsigned who = 0;

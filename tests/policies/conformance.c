@@ -20,15 +20,15 @@ static void random_candidates(struct prng *prng, struct candidate *list,
     static const double odd[3] = {NO_SCORE, NAN, INFINITY};
 
     for (unsigned i = 0; i < count; i++)
-        list[i] = (struct candidate){
-            .node = i,
-            .lineage = prng_below(prng, 5),
-            .version = prng_below(prng, 3),
-            .lag = prng_below(prng, 20),
-            .score = prng_below(prng, 5) ? exp(prng_normal(prng))
-                                         : odd[prng_below(prng, 3)],
-            .samples = (double)prng_below(prng, 50),
-            .norm = exp(prng_normal(prng))};
+        list[i] = (struct candidate){.node = i,
+                                     .lineage = prng_below(prng, 5),
+                                     .version = prng_below(prng, 3),
+                                     .lag = prng_below(prng, 20),
+                                     .score = prng_below(prng, 5)
+                                                  ? exp(prng_normal(prng))
+                                                  : odd[prng_below(prng, 3)],
+                                     .samples = (double)prng_below(prng, 50),
+                                     .norm = exp(prng_normal(prng))};
 }
 
 /* place[i]: where the one that was i-th is now. */
@@ -293,8 +293,7 @@ static void shares_add_up_to_the_whole_at_most(void)
             star.policy.reduce = count % 2 ? &reduce_clip : &reduce_mean;
             star.policy.damping = damping_rules[count % damping_rule_count];
             random_candidates(&prng, list, count);
-            policy_shares(&star.policy, list, count, &standing, share,
-                          &whole);
+            policy_shares(&star.policy, list, count, &standing, share, &whole);
             for (unsigned i = 0; i < count; i++) {
                 CHECK(share[i] >= 0);
                 sum += share[i];
@@ -308,9 +307,9 @@ struct centre {
     float theta[MOST], plane[POLICY_PLANES][MOST];
 };
 
-static void merge_part(const struct merge_rule *rule,
-                       struct merge_tile tile, const double *value,
-                       struct centre *centre, unsigned from)
+static void merge_part(const struct merge_rule *rule, struct merge_tile tile,
+                       const double *value, struct centre *centre,
+                       unsigned from)
 {
     unsigned planes = rule->planes ? rule->planes(tile.numbers) : 0;
 
@@ -324,8 +323,7 @@ static void merge_part(const struct merge_rule *rule,
 
 /* A tile of 64 elements moves as 64 tiles of one do, to the last bit. */
 static void check_merge(const struct merge_rule *rule,
-                        const struct policy_numbers *numbers,
-                        struct prng *prng)
+                        const struct policy_numbers *numbers, struct prng *prng)
 {
     double value[MOST];
     struct centre one, other;

@@ -6,8 +6,7 @@
 #include "tests/policies/star.h"
 
 /* A round of all nodes, which move at `rate` down f(x) = x^2 / 2 at once. */
-static void exchange(struct star *star, double *x, unsigned count,
-                     double rate)
+static void exchange(struct star *star, double *x, unsigned count, double rate)
 {
     star_equal(star, x, count);
     for (unsigned i = 0; i < count; i++)
@@ -282,8 +281,7 @@ static void nobody_decides_alone_by_what_it_says_of_its_samples(void)
         double share[4], whole;
 
         for (unsigned i = 0; i < count; i++)
-            list[i] = (struct candidate){
-                .node = i, .samples = 64, .norm = 1};
+            list[i] = (struct candidate){.node = i, .samples = 64, .norm = 1};
         list[count - 1].samples = 9e18;
         policy_shares(&star.policy, list, count, &standing, share, &whole);
         CHECK_NEAR(10. / (9 + count), share[count - 1] / whole, 1e-12);
@@ -319,8 +317,7 @@ static void who_is_missing_in_the_last_round_is_not_made_up_for(void)
 
     for (unsigned i = 0; i < 3; i++) {
         struct star star = star_of(names[i], 4, 0);
-        struct standing standing = {.numbers = &star.policy.numbers,
-                                    .live = 4};
+        struct standing standing = {.numbers = &star.policy.numbers, .live = 4};
         const struct candidate one = {.samples = 64, .norm = 1};
         double share, whole;
 
@@ -342,8 +339,8 @@ static void in_the_last_round_nobody_is_long_who_is_not_longer_than_usual(void)
     double share[4], whole;
 
     for (unsigned i = 0; i < 4; i++)
-        list[i] = (struct candidate){
-            .node = i, .samples = 1, .norm = i ? 1 : 3};
+        list[i] =
+            (struct candidate){.node = i, .samples = 1, .norm = i ? 1 : 3};
     policy_shares(&star.policy, list, 4, &standing, share, &whole);
     CHECK_NEAR(2. / 3 / 2, share[0], 1e-12);
     standing.last = 1;

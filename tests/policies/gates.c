@@ -2,8 +2,8 @@
 
 #include "tests/check.h"
 
-static int closes(const struct gate_rule *gate, unsigned live,
-                  unsigned offered, unsigned required)
+static int closes(const struct gate_rule *gate, unsigned live, unsigned offered,
+                  unsigned required)
 {
     const struct gate_state state = {
         .live = live, .offered = offered, .required = required};
@@ -105,8 +105,7 @@ static void a_quorum_divides_by_what_all_would_have_been(void)
     CHECK_NEAR(8, gate_quorum.whole(0, 2, 8), 0);
 }
 
-static int counted_closes(unsigned offered, uint64_t iterations,
-                          nanos waited)
+static int counted_closes(unsigned offered, uint64_t iterations, nanos waited)
 {
     const struct gate_state state = {.live = 4,
                                      .offered = offered,

@@ -46,8 +46,7 @@ static void t07_inverse_damping_frees_the_rate_from_the_delay(void)
     static const unsigned delay[] = {1, 2, 4, 8, 15};
 
     for (unsigned i = 0; i < 5; i++) {
-        double limit = 2 * delay[i] *
-                       sin(acos(-1) / (2 * (2 * delay[i] + 1)));
+        double limit = 2 * delay[i] * sin(acos(-1) / (2 * (2 * delay[i] + 1)));
 
         CHECK(limit >= 1 - 1e-9 && limit < acos(-1) / 2);
         CHECK(error_after(delay[i], limit * 0.995) < 0.1);
@@ -109,9 +108,8 @@ static void t12_delayed_nesterov_follows_its_algorithm(void)
 /* Four offers of 1 to three periods, mu = 0.5, epsilon = 1: worked by hand. */
 static void t12_delayed_nesterov_vector(void)
 {
-    static const double expected[] = {0.25, 0.5,   0.75,  1.5,
-                                      1.75, 2,     2.25,  3.25,
-                                      3.5,  3.75,  4,     5.125};
+    static const double expected[] = {0.25, 0.5,  0.75, 1.5,  1.75, 2,
+                                      2.25, 3.25, 3.5,  3.75, 4,    5.125};
     struct star star = delayed_star(4, 0);
     double offered = 1;
 

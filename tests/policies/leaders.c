@@ -23,8 +23,8 @@ static void follow(struct star *star, const double *score, double *x,
         CHECK(donor[i] >= RECEIVE_NOTHING && donor[i] < (int)count);
         if (donor[i] == RECEIVE_NOTHING)
             continue;
-        star->sent = donor[i] == RECEIVE_CENTRE ? (double)star->theta
-                                                : before[donor[i]];
+        star->sent =
+            donor[i] == RECEIVE_CENTRE ? (double)star->theta : before[donor[i]];
         x[i] = star_receive(star, x[i]);
     }
 }

@@ -20,8 +20,7 @@ static void draw(struct candidate *list, unsigned count)
 
         list[i] = (struct candidate){.node = (unsigned)prng_below(&prng, 64),
                                      .version = prng_below(&prng, 3),
-                                     .score = score ? (double)score
-                                                    : NO_SCORE};
+                                     .score = score ? (double)score : NO_SCORE};
     }
 }
 

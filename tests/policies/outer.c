@@ -40,8 +40,8 @@ static void t03_unequal_nodes_drift_to_their_fixed_point(void)
     check_drift(1000, 0.5);
 }
 
-static void check_diloco(double theta, double centre,
-                         const double *expected, unsigned count)
+static void check_diloco(double theta, double centre, const double *expected,
+                         unsigned count)
 {
     const double left = pow(0.9, 50);
     struct star star = star_of("diloco", 1, theta);
@@ -56,8 +56,8 @@ static void t04_diloco_follows_its_sequence(void)
 {
     static const double from_1[] = {-0.323145, -0.459655, -0.176855,
                                     0.023579,  0.061927,  0.029280};
-    static const double from_10[] = {-0.5851638318, -1.677238471,
-                                     0.5851563102, 2.188634954};
+    static const double from_10[] = {-0.5851638318, -1.677238471, 0.5851563102,
+                                     2.188634954};
 
     check_diloco(1, 0, from_1, 6);
     check_diloco(10, 2, from_10, 4);
@@ -200,10 +200,9 @@ static void t14_streaming_reproduces_the_published_fixtures(void)
                                      -21, -35, -37, -39, -41, -43, -45, -59};
     static const double second_0[] = {1,   -1,  -3,  -5,  -7,  -9,  -23, -25,
                                       -27, -29, -31, -33, -47, -49, -51, -53};
-    static const double first_half[] = {1,     -1,    -3,    -8,
-                                        -10,   -12,   -14,   -16,
-                                        -18,   -24.5, -26.5, -28.5,
-                                        -30.5, -32.5, -34.5, -40.25};
+    static const double first_half[] = {
+        1,   -1,    -3,    -8,    -10,   -12,   -14,   -16,
+        -18, -24.5, -26.5, -28.5, -30.5, -32.5, -34.5, -40.25};
     static const double second_half[] = {1,   -1,  -3,  -5,  -7,  -9,
                                          -17, -19, -21, -23, -25, -27,
                                          -32, -34, -36, -38};

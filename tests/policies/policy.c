@@ -70,8 +70,7 @@ static void parameters_are_divided_by_their_shares(void)
 {
     const struct policy *policy = &preset_find("easgd-async")->policy;
     const struct candidate one = {.samples = 20, .score = NO_SCORE};
-    const struct standing standing = {.numbers = &policy->numbers,
-                                      .live = 8};
+    const struct standing standing = {.numbers = &policy->numbers, .live = 8};
     double share, whole;
 
     policy_shares(policy, &one, 1, &standing, &share, &whole);
@@ -86,11 +85,11 @@ static void diloco_has_the_numbers_of_its_paper(void)
 
 static void every_rule_is_found_by_its_name(void)
 {
-#define FOUND(kind)                                                          \
-    for (unsigned i = 0; i < kind##_rule_count; i++) {                       \
-        CHECK(kind##_find(kind##_rules[i]->name) == kind##_rules[i]);        \
-        CHECK(strlen(kind##_rules[i]->doc) > 0);                             \
-    }                                                                        \
+#define FOUND(kind)                                                            \
+    for (unsigned i = 0; i < kind##_rule_count; i++) {                         \
+        CHECK(kind##_find(kind##_rules[i]->name) == kind##_rules[i]);          \
+        CHECK(strlen(kind##_rules[i]->doc) > 0);                               \
+    }                                                                          \
     CHECK(kind##_find("") == NULL)
     FOUND(gate);
     FOUND(select);
@@ -112,12 +111,12 @@ static void the_manual_names_every_rule_and_preset(void)
         return;
     page[fread(page, 1, sizeof page - 1, file)] = 0;
     CHECK(fclose(file) == 0);
-#define NAMED(kind)                                                          \
-    for (unsigned i = 0; i < kind##_rule_count; i++) {                       \
-        char name[40];                                                       \
-                                                                             \
-        (void)snprintf(name, sizeof name, "`%s`", kind##_rules[i]->name);    \
-        CHECK_CONTAINS(name, page);                                          \
+#define NAMED(kind)                                                            \
+    for (unsigned i = 0; i < kind##_rule_count; i++) {                         \
+        char name[40];                                                         \
+                                                                               \
+        (void)snprintf(name, sizeof name, "`%s`", kind##_rules[i]->name);      \
+        CHECK_CONTAINS(name, page);                                            \
     }
     NAMED(gate)
     NAMED(select)

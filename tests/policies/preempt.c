@@ -251,17 +251,17 @@ static void randomize(struct prng *prng, struct contestant *list,
     static const double odd[4] = {NAN, INFINITY, NO_SCORE, 1};
 
     for (unsigned i = 0; i < count; i++)
-        list[i] = (struct contestant){
-            .node = i,
-            .score = prng_below(prng, 4) ? exp(prng_normal(prng))
-                                         : odd[prng_below(prng, 4)],
-            .error = prng_unit(prng) / 10,
-            .trajectory = prng_unit(prng),
-            .slope = prng_normal(prng),
-            .samples = prng_below(prng, 1000),
-            .remaining = prng_below(prng, 1000),
-            .rounds = prng_below(prng, 5),
-            .strikes = (unsigned)prng_below(prng, 4)};
+        list[i] = (struct contestant){.node = i,
+                                      .score = prng_below(prng, 4)
+                                                   ? exp(prng_normal(prng))
+                                                   : odd[prng_below(prng, 4)],
+                                      .error = prng_unit(prng) / 10,
+                                      .trajectory = prng_unit(prng),
+                                      .slope = prng_normal(prng),
+                                      .samples = prng_below(prng, 1000),
+                                      .remaining = prng_below(prng, 1000),
+                                      .rounds = prng_below(prng, 5),
+                                      .strikes = (unsigned)prng_below(prng, 4)};
 }
 
 static double best_of(const struct contestant *list, unsigned count)
@@ -284,8 +284,8 @@ static void ap_10_donors_are_good_and_the_best_stays(void)
         unsigned count = 1 + (unsigned)prng_below(&prng, MANY), gone = 0;
 
         randomize(&prng, list, count);
-        judge_by(i % 2 ? &preempt_margin : &preempt_quantile,
-                 &policy_defaults, list, count);
+        judge_by(i % 2 ? &preempt_margin : &preempt_quantile, &policy_defaults,
+                 list, count);
         for (unsigned j = 0; j < count; j++) {
             gone += list[j].replaced;
             if (!list[j].replaced)

@@ -5,8 +5,7 @@
 #include "tests/check.h"
 #include "tests/policies/star.h"
 
-static double reduced(const char *preset, const double *offered,
-                      unsigned count)
+static double reduced(const char *preset, const double *offered, unsigned count)
 {
     struct star star = star_of(preset, count, 0);
 
@@ -75,8 +74,7 @@ static void t19_nan_does_not_get_through(void)
     CHECK_NEAR(1.375, reduced("trimmed", offered, 4), 0);
 }
 
-static double clipped(const double *norm, const double *offered,
-                      unsigned count)
+static double clipped(const double *norm, const double *offered, unsigned count)
 {
     struct star star = star_of("clip", count, 0);
     struct candidate list[8];

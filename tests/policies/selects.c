@@ -23,9 +23,8 @@ static const char *chosen(const struct select_rule *rule,
     return words;
 }
 
-static const char *by_score(const struct select_rule *rule,
-                            const double *score, unsigned count,
-                            double centre)
+static const char *by_score(const struct select_rule *rule, const double *score,
+                            unsigned count, double centre)
 {
     struct star star = star_of("mean", count, 0);
     struct standing standing = star_standing(&star);

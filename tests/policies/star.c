@@ -6,10 +6,8 @@
 
 struct star star_of(const char *preset, unsigned live, double theta)
 {
-    struct star star = {.live = live,
-                        .theta = (float)theta,
-                        .sent = theta,
-                        .score = NO_SCORE};
+    struct star star = {
+        .live = live, .theta = (float)theta, .sent = theta, .score = NO_SCORE};
 
     if (!CHECK(preset_find(preset) != NULL))
         abort();
@@ -139,18 +137,17 @@ void star_round(struct star *star, const struct candidate *list,
 {
     const struct policy *policy = &star->policy;
     struct bowl bowl = {.star = star};
-    unsigned planes = policy->merge->planes
-                          ? policy->merge->planes(&policy->numbers)
-                          : 0;
+    unsigned planes =
+        policy->merge->planes ? policy->merge->planes(&policy->numbers) : 0;
     double former = (double)star->theta, value;
-    struct merge_tile tile = {
-        .value = &value,
-        .sign = policy->exchange == EXCHANGE_GRADIENT ? -1 : 1,
-        .count = 1,
-        .theta = &star->theta,
-        .live = star->live,
-        .turn = star->turn,
-        .numbers = &policy->numbers};
+    struct merge_tile tile = {.value = &value,
+                              .sign = policy->exchange == EXCHANGE_GRADIENT ? -1
+                                                                            : 1,
+                              .count = 1,
+                              .theta = &star->theta,
+                              .live = star->live,
+                              .turn = star->turn,
+                              .numbers = &policy->numbers};
 
     choose(&bowl, list, offered, count);
     judge(&bowl);

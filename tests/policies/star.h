@@ -12,9 +12,9 @@ struct star {
     unsigned live;
     float theta, plane[POLICY_PLANES];
     uint64_t turn, round;
-    double score, error;       /* of the centre */
-    double sent;               /* what receivers get */
-    double (*loss)(double x);  /* on held-out data, or NULL */
+    double score, error;      /* of the centre */
+    double sent;              /* what receivers get */
+    double (*loss)(double x); /* on held-out data, or NULL */
 };
 
 /* Of the preset, which must exist. */

@@ -26,8 +26,8 @@ SHOWN int clock_gettime(clockid_t clock, struct timespec *out)
 
     if (failed || (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE))
         return failed;
-    out->tv_sec += offset ? strtol(offset, NULL, 10)
-                          : (out->tv_sec % 3 - 1) * JUMP;
+    out->tv_sec +=
+        offset ? strtol(offset, NULL, 10) : (out->tv_sec % 3 - 1) * JUMP;
     return 0;
 }
 

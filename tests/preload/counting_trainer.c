@@ -61,9 +61,15 @@ static void counting_describe(void *self, struct star_trainer_model *out)
 {
     struct counting *counting = self;
 
-    *out = (struct star_trainer_model){
-        counting->tensors, 2,  counting->values, counting->gradients,
-        ELEMENTS,          "counts its steps", 1000000, 0, 1};
+    *out = (struct star_trainer_model){counting->tensors,
+                                       2,
+                                       counting->values,
+                                       counting->gradients,
+                                       ELEMENTS,
+                                       "counts its steps",
+                                       1000000,
+                                       0,
+                                       1};
 }
 
 static enum star_trainer_outcome counting_gradient(void *self, double *loss,
@@ -85,9 +91,10 @@ static enum star_trainer_outcome counting_step(void *self)
     return STAR_TRAINER_OK;
 }
 
-static enum star_trainer_outcome
-counting_evaluate(void *self, const float *values, uint64_t max_samples,
-                  struct star_evaluation *out)
+static enum star_trainer_outcome counting_evaluate(void *self,
+                                                   const float *values,
+                                                   uint64_t max_samples,
+                                                   struct star_evaluation *out)
 {
     (void)self;
     (void)values;

@@ -89,9 +89,9 @@ static void __attribute__((constructor)) choose(void)
 
     if (!text)
         return;
-    while (kind < KIND_COUNT && (strncmp(text, names[kind],
-                                         strlen(names[kind])) != 0 ||
-                                 text[strlen(names[kind])] != ':'))
+    while (kind < KIND_COUNT &&
+           (strncmp(text, names[kind], strlen(names[kind])) != 0 ||
+            text[strlen(names[kind])] != ':'))
         kind++;
     if (kind == KIND_COUNT)
         abort();
@@ -166,16 +166,15 @@ SHOWN int fallocate(int fd, int mode, off_t from, off_t size)
 
 SHOWN int rename(const char *from, const char *to)
 {
-    return fails(KIND_RENAME) ? -1
-                              : (int)syscall(SYS_renameat2, AT_FDCWD, from,
-                                             AT_FDCWD, to, 0);
+    return fails(KIND_RENAME)
+               ? -1
+               : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
 SHOWN int unlinkat(int folder, const char *path, int flags)
 {
     return fails(KIND_UNLINK) ? -1
-                              : (int)syscall(SYS_unlinkat, folder, path,
-                                             flags);
+                              : (int)syscall(SYS_unlinkat, folder, path, flags);
 }
 
 SHOWN int unlink(const char *path)
@@ -185,9 +184,9 @@ SHOWN int unlink(const char *path)
 
 SHOWN int link(const char *from, const char *to)
 {
-    return fails(KIND_LINK) ? -1
-                            : (int)syscall(SYS_linkat, AT_FDCWD, from,
-                                           AT_FDCWD, to, 0);
+    return fails(KIND_LINK)
+               ? -1
+               : (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
 SHOWN int symlink(const char *target, const char *path)
@@ -212,9 +211,9 @@ SHOWN int rmdir(const char *path)
 
 SHOWN ssize_t send(int fd, const void *bytes, size_t size, int flags)
 {
-    return fails(KIND_SEND) ? -1
-                            : syscall(SYS_sendto, fd, bytes, size, flags, NULL,
-                                      0);
+    return fails(KIND_SEND)
+               ? -1
+               : syscall(SYS_sendto, fd, bytes, size, flags, NULL, 0);
 }
 
 SHOWN ssize_t sendmsg(int fd, const struct msghdr *message, int flags)

@@ -23,7 +23,7 @@ void __libc_free(void *memory);
 
 static atomic_bool counts;
 static atomic_ulong calls, fails_from, fails_until, failed;
-static atomic_long blocks;             /* that nobody has freed */
+static atomic_long blocks;            /* that nobody has freed */
 static atomic_uintptr_t sites[SITES]; /* that found no memory */
 
 SHOWN void memory_fails(unsigned long from, unsigned long count);

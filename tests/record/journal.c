@@ -169,8 +169,8 @@ static void what_is_no_journal_is_said_to_be_none(void)
 
     if (!CHECK(folder_new(&folder)))
         return;
-    CHECK(file_fill(folder_file(&folder, "r"), "starswitch-record 1 hub\n",
-                    24));
+    CHECK(
+        file_fill(folder_file(&folder, "r"), "starswitch-record 1 hub\n", 24));
     CHECK_STATUS(STATUS_MALFORMED,
                  journal_read(folder_file(&folder, "r"), &reader, &why));
     CHECK_CONTAINS("this is no journal", why.text);

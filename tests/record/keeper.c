@@ -59,8 +59,8 @@ enum status keeper_replay(const char *path, const struct hub_config *config,
     return status;
 }
 
-struct hub_config keeper_walk(const char *path, struct lab *lab,
-                              unsigned nodes, nanos span)
+struct hub_config keeper_walk(const char *path, struct lab *lab, unsigned nodes,
+                              nanos span)
 {
     struct hub_config config;
 

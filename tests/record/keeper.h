@@ -24,8 +24,8 @@ enum status keeper_replay(const char *path, const struct hub_config *config,
 
 /* The journal of this star of walk_lab, scored each second, for so long, with
  * its hub's configuration; destroys the lab. */
-struct hub_config keeper_walk(const char *path, struct lab *lab,
-                              unsigned nodes, nanos span);
+struct hub_config keeper_walk(const char *path, struct lab *lab, unsigned nodes,
+                              nanos span);
 /* The journal of a star of `nodes` in a folder, with the hub's configuration:
  * policy mean, for so long. */
 struct hub_config keeper_star(const char *path, unsigned nodes, nanos span);

@@ -15,8 +15,7 @@ struct step {
 
 static struct step step_new(nanos now)
 {
-    struct step step = {
-        .event = {.now = now, .kind = EVENT_JOIN, .peer = 3}};
+    struct step step = {.event = {.now = now, .kind = EVENT_JOIN, .peer = 3}};
 
     effects_note(&step.effects, NOTE_WAITING, "", "for \033 nodes");
     return step;
@@ -47,8 +46,8 @@ static void a_recording_is_a_transcript_with_a_title(void)
 
     if (!CHECK(folder_new(&folder)))
         return;
-    if (CHECK_OK(record_open(folder_file(&folder, "r"), "hub", nobody,
-                             &record, NULL))) {
+    if (CHECK_OK(record_open(folder_file(&folder, "r"), "hub", nobody, &record,
+                             NULL))) {
         record_step(record, &step.event, &step.effects);
         record_close(&record);
         CHECK(!record);
@@ -57,7 +56,8 @@ static void a_recording_is_a_transcript_with_a_title(void)
     if (CHECK(text))
         CHECK_TEXT("starswitch-record 1 hub\n"
                    "0.120031877 join 3 control\n"
-                   "  note waiting \"\" \"for \\u001b nodes\"\n", text);
+                   "  note waiting \"\" \"for \\u001b nodes\"\n",
+                   text);
     free(text);
     effects_free(&step.effects);
     folder_remove(&folder);
@@ -73,8 +73,8 @@ static void whoever_is_killed_has_recorded_all_its_steps(void)
 
     if (!CHECK(folder_new(&folder)))
         return;
-    if (CHECK_OK(record_open(folder_file(&folder, "r"), "hub", nobody,
-                             &record, NULL))) {
+    if (CHECK_OK(record_open(folder_file(&folder, "r"), "hub", nobody, &record,
+                             NULL))) {
         record_step(record, &step.event, &step.effects);
         step.event.now = 2;
         record_step(record, &step.event, &step.effects);
@@ -92,8 +92,8 @@ static void whoever_is_killed_has_recorded_all_its_steps(void)
 
 static void choose(struct options *options, const char *name, const char *text)
 {
-    CHECK_OK(options_set(options, PROGRAM_HUB, name, text, OPTION_ARGUMENT,
-                         NULL));
+    CHECK_OK(
+        options_set(options, PROGRAM_HUB, name, text, OPTION_ARGUMENT, NULL));
 }
 
 /* The recording of a hub with some settings of all kinds, to be freed. */
@@ -117,8 +117,8 @@ static char *settings_of_a_hub(size_t *size)
     choose(&options, "report", "run.html");
     if (!CHECK(folder_new(&folder)))
         return NULL;
-    if (CHECK_OK(record_open(folder_file(&folder, "r"), "hub", nobody,
-                             &record, NULL))) {
+    if (CHECK_OK(record_open(folder_file(&folder, "r"), "hub", nobody, &record,
+                             NULL))) {
         record_set(record, &options, PROGRAM_HUB);
         record_close(&record);
         text = file_content(folder_file(&folder, "r"), size);
@@ -140,7 +140,8 @@ static void what_was_chosen_of_the_run_is_in_the_recording(void)
                "set elastic 0.25\n"
                "set goal 87%\n"
                "set data /my data/mnist\n"
-               "set evaluate 250ms\n", text);
+               "set evaluate 250ms\n",
+               text);
     free(text);
 }
 
@@ -190,9 +191,9 @@ static void settings_that_make_no_sense_are_refused_by_their_line(void)
         struct why why = {""};
 
         options_defaults(&options);
-        CHECK_STATUS(STATUS_MALFORMED,
-                     record_settings(bad[i].text, strlen(bad[i].text),
-                                     &options, &why));
+        CHECK_STATUS(
+            STATUS_MALFORMED,
+            record_settings(bad[i].text, strlen(bad[i].text), &options, &why));
         CHECK_CONTAINS(bad[i].says, why.text);
         CHECK_EQUAL(20, options.every);
     }
@@ -222,8 +223,7 @@ static void a_full_disk_is_told_once_and_ends_the_recording(void)
     struct why why = {""};
 
     complaints = 0;
-    if (CHECK_OK(record_open("/dev/full", "hub", whom(&why), &record,
-                             NULL))) {
+    if (CHECK_OK(record_open("/dev/full", "hub", whom(&why), &record, NULL))) {
         for (int i = 0; i < 20000; i++)
             record_step(record, &step.event, &step.effects);
         record_close(&record);
@@ -239,8 +239,7 @@ static void what_does_not_fit_at_the_end_is_told_too(void)
     struct why why = {""};
 
     complaints = 0;
-    if (CHECK_OK(record_open("/dev/full", "hub", whom(&why), &record,
-                             NULL)))
+    if (CHECK_OK(record_open("/dev/full", "hub", whom(&why), &record, NULL)))
         record_close(&record);
     CHECK_EQUAL(1, complaints);
     record_close(&record);
@@ -251,8 +250,8 @@ static void a_file_that_cannot_be_made_is_named(void)
     struct record *record = NULL;
     struct why why;
 
-    CHECK_STATUS(STATUS_IO, record_open("/nowhere/r", "hub", nobody,
-                                        &record, &why));
+    CHECK_STATUS(STATUS_IO,
+                 record_open("/nowhere/r", "hub", nobody, &record, &why));
     CHECK_CONTAINS("/nowhere/r: No such file", why.text);
     CHECK(!record);
 }

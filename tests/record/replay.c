@@ -22,8 +22,7 @@ static bool is_done_again(struct lab *lab, nanos span)
 
     same = keeper_replay(path, &config, &replay, &why) == STATUS_OK;
     CHECK_TEXT("", why.text);
-    return same && replay.steps > 100 && replay.jobs > 20 &&
-           replay.bytes > 200;
+    return same && replay.steps > 100 && replay.jobs > 20 && replay.bytes > 200;
 }
 
 static bool a_policy_is_done_again(const struct policy *policy)
@@ -69,9 +68,10 @@ static void start_again(void *context, struct world *world)
 {
     struct lab *lab = context;
     const struct world_saved *from = world_saved(world);
-    const struct hub_saved saved = {
-        lab->schema, from->theta, {from->plane[0], from->plane[1]},
-        from->state};
+    const struct hub_saved saved = {lab->schema,
+                                    from->theta,
+                                    {from->plane[0], from->plane[1]},
+                                    from->state};
 
     CHECK(from->count > 0);
     CHECK(from->plane[0] != NULL);
@@ -182,14 +182,19 @@ static void step(struct hub *hub, struct journal *journal,
 static void orders_are_in_the_journal(void)
 {
     struct msg order = {.kind = MSG_ORDER}, stop = {.kind = MSG_STOP};
-    const struct event events[] = {
-        {.now = 5 * SECOND, .kind = EVENT_WAKE},
-        {.now = 6 * SECOND, .kind = EVENT_MESSAGE, .peer = PEER_OPERATOR,
-         .channel = CHANNEL_LOCAL, .msg = &order},
-        {.now = 7 * SECOND, .kind = EVENT_MESSAGE, .peer = PEER_OPERATOR,
-         .channel = CHANNEL_LOCAL, .msg = &stop}};
-    const struct hub_config config = {.policy = preset_find("mean")->policy,
-                                      .run = 3, .chunk_elements = 4};
+    const struct event events[] = {{.now = 5 * SECOND, .kind = EVENT_WAKE},
+                                   {.now = 6 * SECOND,
+                                    .kind = EVENT_MESSAGE,
+                                    .peer = PEER_OPERATOR,
+                                    .channel = CHANNEL_LOCAL,
+                                    .msg = &order},
+                                   {.now = 7 * SECOND,
+                                    .kind = EVENT_MESSAGE,
+                                    .peer = PEER_OPERATOR,
+                                    .channel = CHANNEL_LOCAL,
+                                    .msg = &stop}};
+    const struct hub_config config = {
+        .policy = preset_find("mean")->policy, .run = 3, .chunk_elements = 4};
     const struct journal_of of = {"", &config, NULL};
     struct journal *journal = NULL;
     struct pool *pool = pool_new();
@@ -208,8 +213,8 @@ static void orders_are_in_the_journal(void)
         for (size_t i = 0; i < sizeof events / sizeof *events; i++)
             step(hub, journal, &events[i]);
         journal_close(&journal);
-        CHECK_OK(keeper_replay(folder_file(&folder, "j"), &config, &replay,
-                               &why));
+        CHECK_OK(
+            keeper_replay(folder_file(&folder, "j"), &config, &replay, &why));
         CHECK_TEXT("", why.text);
         CHECK_EQUAL(3, replay.steps);
         CHECK(replay.effects >= 2);
@@ -223,8 +228,8 @@ static void orders_are_in_the_journal(void)
 static void the_journals_settings_are_the_hubs(void)
 {
     static char settings[OPTIONS_PAGE_BYTES];
-    struct journal_head head = {.settings = settings, .run = 17,
-                                .save = "save"};
+    struct journal_head head = {
+        .settings = settings, .run = 17, .save = "save"};
     struct hub_config first = {0}, again = {0};
     struct replay_works works;
     struct options options;

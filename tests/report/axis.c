@@ -22,8 +22,8 @@ static const char *labels_of(struct axis axis)
 
 static void numbers_on_an_axis_are_round(void)
 {
-    CHECK_TEXT("0.0 0.5 1.0 1.5 2.0 2.5", labels_of(axis_of_values(0.27, 2.31,
-                                                                   5)));
+    CHECK_TEXT("0.0 0.5 1.0 1.5 2.0 2.5",
+               labels_of(axis_of_values(0.27, 2.31, 5)));
     CHECK_TEXT("20 40 60 80 100", labels_of(axis_of_values(20.1, 87, 5)));
     CHECK_TEXT("-1 0 1", labels_of(axis_of_values(-1, 1, 2)));
 }

@@ -28,11 +28,11 @@ static unsigned count_of(const char *part)
 static void each_value_is_a_dot_and_each_row_has_its_median(void)
 {
     static const double first[] = {10, 20, 30}, second[] = {40, 50};
-    const struct dots dots = {.title = "Time",
-                              .unit = "s",
-                              .rows = {{"a<b", first, 3, 20, 0},
-                                       {"c", second, 2, 45, 9}},
-                              .count = 2};
+    const struct dots dots = {
+        .title = "Time",
+        .unit = "s",
+        .rows = {{"a<b", first, 3, 20, 0}, {"c", second, 2, 45, 9}},
+        .count = 2};
 
     draw(&dots);
     CHECK_EQUAL(5, count_of("<circle"));
@@ -78,9 +78,8 @@ static void without_rows_or_values_it_draws_no_nonsense(void)
 static void of_very_many_dots_some_are_drawn(void)
 {
     static double values[4096];
-    struct dots dots = {.title = "Time",
-                        .rows = {{"a", values, 4096, 2048, 0}},
-                        .count = 1};
+    struct dots dots = {
+        .title = "Time", .rows = {{"a", values, 4096, 2048, 0}}, .count = 1};
 
     for (unsigned i = 0; i < 4096; i++)
         values[i] = i;

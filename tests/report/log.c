@@ -51,7 +51,8 @@ static void a_note_is_a_line(void)
     log_note(&logger, WALL, &joined);
     log_note(&logger, WALL + 61 * SECOND, &failed);
     CHECK_TEXT("2026-11-21T13:00:00Z INFO node_joined n1: at iteration 0\n"
-               "2026-11-21T13:01:01Z ERROR save_failed: disk full\n", said);
+               "2026-11-21T13:01:01Z ERROR save_failed: disk full\n",
+               said);
 }
 
 static void json_notes_escape_what_nodes_say(void)
@@ -62,7 +63,8 @@ static void json_notes_escape_what_nodes_say(void)
     log_note(&logger, WALL, &note);
     CHECK_TEXT("{\"time\":\"2026-11-21T13:00:00Z\",\"level\":\"warning\","
                "\"event\":\"node_refused\",\"subject\":\"a\\\"b\\n\","
-               "\"text\":\"\\u001b[2J\"}\n", said);
+               "\"text\":\"\\u001b[2J\"}\n",
+               said);
 }
 
 static void hostile_notes_stay_on_their_line(void)
@@ -72,7 +74,8 @@ static void hostile_notes_stay_on_their_line(void)
 
     log_note(&logger, WALL, &note);
     CHECK_TEXT("2026-11-21T13:00:00Z WARNING node_refused "
-               "?[2J\"</td><b>'\\????: a?b?[2J?\n", said);
+               "?[2J\"</td><b>'\\????: a?b?[2J?\n",
+               said);
 }
 
 static void details_are_hidden_unless_asked_for(void)
@@ -99,8 +102,7 @@ static void what_comes_too_often_is_counted(void)
     CHECK_EQUAL(LOG_MOST, lines);
     log_tick(&logger, WALL + LOG_INTERVAL);
     CHECK_EQUAL(LOG_MOST + 1, lines);
-    CHECK_CONTAINS("\n... and 112 more node_refused in the last 10 s\n",
-                   said);
+    CHECK_CONTAINS("\n... and 112 more node_refused in the last 10 s\n", said);
     log_note(&logger, WALL + LOG_INTERVAL, &note);
     CHECK_EQUAL(LOG_MOST + 2, lines);
 }
@@ -116,7 +118,8 @@ static void the_count_comes_before_the_next_note(void)
     CHECK_EQUAL(LOG_MOST + 2, lines);
     CHECK_CONTAINS("{\"time\":\"2026-11-21T13:00:00Z\",\"level\":\"warning\","
                    "\"event\":\"withheld\",\"subject\":\"node_refused\","
-                   "\"count\":1}\n", said);
+                   "\"count\":1}\n",
+                   said);
 }
 
 static void one_kind_does_not_silence_another(void)
@@ -161,7 +164,8 @@ static void who_comes_again_and_again_fills_no_log(void)
     log_tick(&logger, WALL + LOG_ADDRESS_INTERVAL);
     CHECK_EQUAL(LOG_OF_ADDRESS + 2, lines);
     CHECK_CONTAINS("... and 940 more of nodes at 10.0.0.7 that come and go in "
-                   "the last 60 s\n", said);
+                   "the last 60 s\n",
+                   said);
     log_note(&logger, WALL + LOG_ADDRESS_INTERVAL, &churns[0]);
     CHECK_EQUAL(LOG_OF_ADDRESS + 3, lines);
 }

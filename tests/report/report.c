@@ -187,7 +187,8 @@ static void the_page_shows_what_happened(void)
     set_up(&fixture);
     report_html(&fixture.report, &fixture.text);
     CHECK_CONTAINS("goal 87 % reached after 31 s, by the best model: 87.1 % "
-                   "test accuracy", fixture.text.bytes);
+                   "test accuracy",
+                   fixture.text.bytes);
     CHECK_CONTAINS(">goal 87</text>", fixture.text.bytes);
     CHECK_CONTAINS("time, s", fixture.text.bytes);
     CHECK_CONTAINS("version 70: No space left", fixture.text.bytes);
@@ -260,8 +261,8 @@ static void the_page_is_written_to_its_file(void)
     if (!CHECK(folder_new(&folder)))
         return;
     set_up(&fixture);
-    CHECK_OK(report_write(&fixture.report, folder_file(&folder, "r.html"),
-                          &why));
+    CHECK_OK(
+        report_write(&fixture.report, folder_file(&folder, "r.html"), &why));
     CHECK(file_exists(folder_file(&folder, "r.html")));
     CHECK_STATUS(STATUS_IO,
                  report_write(&fixture.report, "/nowhere/r.html", &why));
@@ -323,7 +324,8 @@ static void what_the_run_has_come_to_is_said_as_it_is(void)
     text_init(&fixture.text, fixture.text.bytes, REPORT_BYTES);
     report_text(&fixture.report, &fixture.text);
     CHECK_CONTAINS(" stopped: 87.0 % test accuracy after 31 s; goal 87 % not "
-                   "reached yet\n", fixture.text.bytes);
+                   "reached yet\n",
+                   fixture.text.bytes);
     tear_down(&fixture);
 }
 
@@ -339,7 +341,8 @@ static void a_loss_that_nobody_has_tested_is_called_training_loss(void)
     CHECK_CONTAINS(" centre  version 212, training loss 0.2791;",
                    fixture.text.bytes);
     CHECK_CONTAINS(" best    version 208, training loss 0.2788; the hub tests "
-                   "none", fixture.text.bytes);
+                   "none",
+                   fixture.text.bytes);
     tear_down(&fixture);
 }
 

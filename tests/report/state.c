@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "seam/machine.h"
 #include "report/table.h"
+#include "seam/machine.h"
 #include "tests/check.h"
 #include "tests/report/sample.h"
 
@@ -17,12 +17,8 @@ static struct json_object *tell(unsigned nodes)
     size_t size = TABLE_REST_BYTES + (size_t)nodes * TABLE_NODE_BYTES;
     static uint64_t notes[NOTE_KINDS];
     const struct table_count refused[] = {{"unknown_key", 5}, {"banned", 0}};
-    const struct table_process process = {{.open = 7, .rounds = 2},
-                                          1 << 24,
-                                          1 << 20,
-                                          notes,
-                                          refused,
-                                          2};
+    const struct table_process process = {
+        {.open = 7, .rounds = 2}, 1 << 24, 1 << 20, notes, refused, 2};
     struct table table = sample_table(&view);
     char *bytes = malloc(size);
     struct json_object *json;
@@ -79,12 +75,17 @@ static void there_is_room_for_every_node_at_its_longest(void)
     for (unsigned i = 0; i < view.count; i++) {
         struct hub_node_view *node = &view.nodes[i];
 
-        *node = (struct hub_node_view){
-            .iteration = UINT64_MAX, .rate = -1.2345678912e-300,
-            .loss = 1.2345678912e-300, .accuracy = 1.2345678912e-300,
-            .lag = UINT64_MAX, .exchanges = UINT64_MAX, .missed = UINT64_MAX,
-            .up_bytes = UINT64_MAX, .down_bytes = UINT64_MAX,
-            .round_trip = INT64_MAX, .waited = INT64_MAX};
+        *node = (struct hub_node_view){.iteration = UINT64_MAX,
+                                       .rate = -1.2345678912e-300,
+                                       .loss = 1.2345678912e-300,
+                                       .accuracy = 1.2345678912e-300,
+                                       .lag = UINT64_MAX,
+                                       .exchanges = UINT64_MAX,
+                                       .missed = UINT64_MAX,
+                                       .up_bytes = UINT64_MAX,
+                                       .down_bytes = UINT64_MAX,
+                                       .round_trip = INT64_MAX,
+                                       .waited = INT64_MAX};
         memset(node->name, 1, sizeof node->name - 1);
         memset(node->why, 'x', sizeof node->why - 1);
     }
@@ -105,7 +106,11 @@ static void people_are_told_the_same_in_lines(void)
     const struct table_count refused[] = {{"unknown_key", 5}, {"banned", 0}};
     const struct table_process process = {
         {.open = 7, .rounds = 2, .partial = 1, .held = 2500000},
-        1 << 24, 1 << 20, notes, refused, 2};
+        1 << 24,
+        1 << 20,
+        notes,
+        refused,
+        2};
     struct table table = sample_table(&view);
     char bytes[TABLE_BYTES];
     struct text out;
@@ -120,11 +125,13 @@ static void people_are_told_the_same_in_lines(void)
     CHECK_CONTAINS(" n2 * ", bytes);
     CHECK_CONTAINS("\n run     0000000000001234, epoch 3\n", bytes);
     CHECK_CONTAINS("\n chunks  50 offered: 1320 merged, 3 stale; 7 open, in 2 "
-                   "rounds\n", bytes);
+                   "rounds\n",
+                   bytes);
     CHECK_CONTAINS("\n uploads 1 under way, 2.5 MB here\n", bytes);
     CHECK_CONTAINS("\n undone  2 preemptions, 1 roll-back\n", bytes);
     CHECK_CONTAINS("\n memory  16.8 MB, of them 1.0 MB for values on their "
-                   "way\n", bytes);
+                   "way\n",
+                   bytes);
     CHECK_CONTAINS("\n events  3 node_refused\n", bytes);
     CHECK_CONTAINS("\n refused 5 unknown_key\n", bytes);
 }

@@ -28,8 +28,9 @@ static unsigned widest_line(const char *text)
     unsigned widest = 0, column = 0;
 
     for (; *text; text++) {
-        column = *text == '\n' ? 0 : column + (((unsigned char)*text & 0xC0) !=
-                                               0x80);
+        column = *text == '\n'
+                     ? 0
+                     : column + (((unsigned char)*text & 0xC0) != 0x80);
         widest = column > widest ? column : widest;
     }
     return widest;
@@ -47,69 +48,66 @@ static unsigned count_lines(const char *text)
 static void a_wide_terminal_shows_all_columns(void)
 {
     sample_view(&view);
-    CHECK_TEXT(
-        "starswitch  hub on tcp://127.0.0.1:7541, directory demo\n"
-        " data   Fashion-MNIST 60000 train / 10000 test   model"
-        "  mlp 784-128-10, 101770 parameters\n"
-        " policy diloco k=20 d=4  codec f32               goal "
-        "  87.0 % test accuracy\n"
-        " node                iterations   it/s    loss  test%  lag "
-        "  up MB  down MB  rtt ms  state\n"
-        " n1                        4120    812   0.294   86.4    1   "
-        "  1.4      1.4    0.21  train\n"
-        " n2 *                      4390    866   0.281   86.9    0   "
-        "  1.4      1.4    0.20  train, sending, best\n"
-        " n3                         310    7.2   0.900      -   12   "
-        "  0.1      0.1    35.0  silent, last offer expired\n"
-        " laborat~est-pc17             0    0.0       -      -  99+   "
-        "  0.0      0.0       -  gone\n"
-        " centre  version 212  loss 0.279  test 87.0 %"
-        "  best 0.279 (version 208)  31 s  rounds 212\n"
-        " hub     1 of 3 nodes have offered\n",
-        draw(140, 0, false));
+    CHECK_TEXT("starswitch  hub on tcp://127.0.0.1:7541, directory demo\n"
+               " data   Fashion-MNIST 60000 train / 10000 test   model"
+               "  mlp 784-128-10, 101770 parameters\n"
+               " policy diloco k=20 d=4  codec f32               goal "
+               "  87.0 % test accuracy\n"
+               " node                iterations   it/s    loss  test%  lag "
+               "  up MB  down MB  rtt ms  state\n"
+               " n1                        4120    812   0.294   86.4    1   "
+               "  1.4      1.4    0.21  train\n"
+               " n2 *                      4390    866   0.281   86.9    0   "
+               "  1.4      1.4    0.20  train, sending, best\n"
+               " n3                         310    7.2   0.900      -   12   "
+               "  0.1      0.1    35.0  silent, last offer expired\n"
+               " laborat~est-pc17             0    0.0       -      -  99+   "
+               "  0.0      0.0       -  gone\n"
+               " centre  version 212  loss 0.279  test 87.0 %"
+               "  best 0.279 (version 208)  31 s  rounds 212\n"
+               " hub     1 of 3 nodes have offered\n",
+               draw(140, 0, false));
 }
 
 static void eighty_columns_leave_out_what_is_needed_least(void)
 {
     sample_view(&view);
     view.count = 3;
-    CHECK_TEXT(
-        "starswitch  hub on tcp://127.0.0.1:7541, directory demo\n"
-        " data   Fashion-MNIST 60000 train / 10000 test\n"
-        " model  mlp 784-128-10, 101770 parameters\n"
-        " policy diloco k=20 d=4  codec f32               goal "
-        "  87.0 % test accuracy\n"
-        " node    iterations   it/s    loss  test%  lag   up MB  down MB"
-        "  state\n"
-        " n1            4120    812   0.294   86.4    1     1.4      1.4"
-        "  train\n"
-        " n2 *          4390    866   0.281   86.9    0     1.4      1.4"
-        "  train, sendin~\n"
-        " n3             310    7.2   0.900      -   12     0.1      0.1"
-        "  silent, last ~\n"
-        " centre  version 212  loss 0.279  test 87.0 %"
-        "  best 0.279 (version 208)  31 s ~\n"
-        " hub     1 of 3 nodes have offered\n",
-        draw(80, 0, false));
+    CHECK_TEXT("starswitch  hub on tcp://127.0.0.1:7541, directory demo\n"
+               " data   Fashion-MNIST 60000 train / 10000 test\n"
+               " model  mlp 784-128-10, 101770 parameters\n"
+               " policy diloco k=20 d=4  codec f32               goal "
+               "  87.0 % test accuracy\n"
+               " node    iterations   it/s    loss  test%  lag   up MB  down MB"
+               "  state\n"
+               " n1            4120    812   0.294   86.4    1     1.4      1.4"
+               "  train\n"
+               " n2 *          4390    866   0.281   86.9    0     1.4      1.4"
+               "  train, sendin~\n"
+               " n3             310    7.2   0.900      -   12     0.1      0.1"
+               "  silent, last ~\n"
+               " centre  version 212  loss 0.279  test 87.0 %"
+               "  best 0.279 (version 208)  31 s ~\n"
+               " hub     1 of 3 nodes have offered\n",
+               draw(80, 0, false));
 }
 
 static void forty_columns_still_show_the_loss(void)
 {
     sample_view(&view);
-    CHECK_TEXT(
-        "starswitch  hub on tcp://127.0.0.1:754~\n"
-        " data   Fashion-MNIST 60000 train / 10~\n"
-        " model  mlp 784-128-10, 101770 paramet~\n"
-        " policy diloco k=20 d=4  codec f32\n"
-        " goal   87.0 % test accuracy\n"
-        " node           loss  state\n"
-        " n1            0.294  train\n"
-        " n2 *          0.281  train, sending, ~\n"
-        " n3            0.900  silent, last off~\n"
-        " labo~pc17         -  gone\n"
-        " centre  version 212  loss 0.279  test~\n"
-        " hub     1 of 3 nodes have offered\n",
-        draw(40, 0, false));
+    CHECK_TEXT("starswitch  hub on tcp://127.0.0.1:754~\n"
+               " data   Fashion-MNIST 60000 train / 10~\n"
+               " model  mlp 784-128-10, 101770 paramet~\n"
+               " policy diloco k=20 d=4  codec f32\n"
+               " goal   87.0 % test accuracy\n"
+               " node           loss  state\n"
+               " n1            0.294  train\n"
+               " n2 *          0.281  train, sending, ~\n"
+               " n3            0.900  silent, last off~\n"
+               " labo~pc17         -  gone\n"
+               " centre  version 212  loss 0.279  test~\n"
+               " hub     1 of 3 nodes have offered\n",
+               draw(40, 0, false));
 }
 
 static void no_line_is_wider_than_the_terminal(void)
@@ -163,7 +161,8 @@ static void large_numbers_stay_in_their_columns(void)
     view.nodes[0].up_bytes = view.nodes[0].down_bytes = UINT64_MAX;
     view.nodes[0].round_trip = NEVER;
     CHECK_CONTAINS(" n1            many  1000M   1e+30   86.4  99+    many"
-                   "     many    many  train\n", draw(140, 0, false));
+                   "     many    many  train\n",
+                   draw(140, 0, false));
 }
 
 static void colours_are_for_rows_and_only_when_wanted(void)
@@ -180,7 +179,9 @@ static void hostile_names_reach_no_terminal(void)
     sample_view(&view);
     (void)snprintf(view.nodes[0].name, NODE_NAME_BYTES, "%s", HOSTILE_NAME);
     (void)snprintf(view.nodes[0].why, sizeof view.nodes[0].why, "a\033[31m");
-    (void)snprintf(view.state, sizeof view.state, "\x9b" "2J\a");
+    (void)snprintf(view.state, sizeof view.state,
+                   "\x9b"
+                   "2J\a");
     (void)draw(120, 0, false);
     CHECK_CONTAINS("\n ?[2J\"</~b>'\\????", drawn);
     CHECK_CONTAINS("last offer a?[31m\n", drawn);
@@ -205,7 +206,8 @@ static void a_line_sums_the_run_up(void)
                "best_loss=0.2788 best_accuracy=0.8712 nodes=3 silent=1 "
                "gone=1 iterations=8820 "
                "pending=1.5 training=29.5 rate=1685.8 up_mb=2.9 down_mb=2.9 "
-               "state=\"1 of 3 nodes have offered\"\n", print(table_line));
+               "state=\"1 of 3 nodes have offered\"\n",
+               print(table_line));
 }
 
 static void the_standard_error_is_shown_where_it_is_known(void)
@@ -238,7 +240,8 @@ static void tasks_are_shown_where_there_are_any(void)
     view.tasks_doing = 3;
     view.tasks_done = 17;
     CHECK_CONTAINS("\"epoch\":2,\"tasks\":40,\"tasks_doing\":3,"
-                   "\"tasks_done\":17,", print(table_json));
+                   "\"tasks_done\":17,",
+                   print(table_json));
     CHECK_CONTAINS(" epoch=2 tasks_done=17 tasks=40 ", print(table_line));
     CHECK_CONTAINS("epoch 3: 17 of 40 tasks done", draw(160, 0, false));
 }
@@ -267,16 +270,15 @@ static void json_is_one_line_that_a_reader_understands(void)
     sample_view(&view);
     view.count = TABLE_NODES;
     for (unsigned i = 0; i < TABLE_NODES; i++)
-        (void)snprintf(view.nodes[i].name, NODE_NAME_BYTES, "%s",
-                       HOSTILE_NAME);
+        (void)snprintf(view.nodes[i].name, NODE_NAME_BYTES, "%s", HOSTILE_NAME);
     CHECK_EQUAL(1, count_lines(print(table_json)));
     json = json_tokener_parse(drawn);
     if (!CHECK(json))
         return;
     CHECK(json_object_object_get_ex(json, "nodes", &nodes));
     CHECK_EQUAL(TABLE_NODES, json_object_array_length(nodes));
-    CHECK(json_object_object_get_ex(json_object_array_get_idx(nodes, 0),
-                                    "name", &name));
+    CHECK(json_object_object_get_ex(json_object_array_get_idx(nodes, 0), "name",
+                                    &name));
     (void)snprintf(expected, sizeof expected,
                    "\033[2J\"</td><b>'\\\r\n\xef\xbf\xbd\xe2\x80\x8b");
     CHECK_TEXT(expected, json_object_get_string(name));
@@ -287,8 +289,8 @@ static void json_is_one_line_that_a_reader_understands(void)
 static void sd_18_a_line_of_json_has_what_a_row_of_the_csv_had(void)
 {
     static const char *const of_the_run[] = {"elapsed", "training", "version",
-                                             "rounds", "loss", "accuracy"};
-    static const char *const of_a_node[] = {"name", "best", "iterations",
+                                             "rounds",  "loss",     "accuracy"};
+    static const char *const of_a_node[] = {"name", "best",     "iterations",
                                             "loss", "accuracy", "waited"};
     struct json_object *json, *nodes = NULL, *node;
 
@@ -312,7 +314,8 @@ static void json_has_null_for_what_is_not_known(void)
     (void)print(table_json);
     CHECK_CONTAINS("{\"time\":\"2026-11-21T13:00:00Z\",\"event\":\"status\","
                    "\"elapsed\":31,\"pending\":1.5,\"training\":29.5,"
-                   "\"version\":212,", drawn);
+                   "\"version\":212,",
+                   drawn);
     CHECK_CONTAINS("\"loss\":0.2943,\"accuracy\":0.8641,\"lag\":1,", drawn);
     CHECK_CONTAINS("\"loss\":null,\"accuracy\":null,\"lag\":4000,", drawn);
     CHECK_CONTAINS("\"last_offer\":\"expired\"}", drawn);

@@ -27,10 +27,8 @@ static void step_open(struct step *step)
     *step = (struct step){.machine = "hub"};
     step->heard = (struct msg){.kind = MSG_BYE,
                                .bye = {.farewell = 1, .text = "so it is"}};
-    step->event = (struct event){.now = SECOND,
-                                 .kind = EVENT_MESSAGE,
-                                 .peer = 3,
-                                 .msg = &step->heard};
+    step->event = (struct event){
+        .now = SECOND, .kind = EVENT_MESSAGE, .peer = 3, .msg = &step->heard};
     step->job = job_new(&merging, NULL, 0);
     effects_send(&step->effects, 2, &pong, NULL);
     effects_note(&step->effects, NOTE_ROUND, "n1", "version 1");
@@ -122,11 +120,11 @@ static void change_count(struct step *step)
 
 static void whatever_a_transcript_shows_changes_the_history(void)
 {
-    typedef void change(struct step *step);
+    typedef void change(struct step * step);
     static change *const changes[] = {
-        change_nothing, change_machine, change_time, change_peer,
+        change_nothing, change_machine, change_time,   change_peer,
         change_number,  change_text,    change_answer, change_note,
-        change_subject, change_job,     change_tag,  change_status,
+        change_subject, change_job,     change_tag,    change_status,
         change_order,   change_count};
     enum { CHANGES = sizeof changes / sizeof *changes };
     uint64_t hashes[CHANGES];

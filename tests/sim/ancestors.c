@@ -4,8 +4,7 @@
 #include "tests/sim/lab.h"
 
 static const struct drift drift = {0.25f};
-static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL,
-                                      NULL};
+static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL, NULL};
 
 /* ---- AP-1 ---- */
 
@@ -13,8 +12,8 @@ static void find_refusal(struct lab *lab, const struct world_step *step)
 {
     struct note *found = lab->own;
 
-    for (unsigned i = 0; step->process == WORLD_HUB &&
-                         i < step->effects->count; i++)
+    for (unsigned i = 0; step->process == WORLD_HUB && i < step->effects->count;
+         i++)
         if (step->effects->list[i].kind == EFFECT_NOTE &&
             step->effects->list[i].note.kind == NOTE_REFUSED)
             *found = step->effects->list[i].note;
@@ -24,15 +23,14 @@ static unsigned add_with(struct lab *lab, const char *name,
                          const struct schema *schema)
 {
     static const float start[12];
-    struct world_node node = {
-        .name = name,
-        .schema = schema,
-        .trainer = {.start = start,
-                    .elements = (size_t)schema->elements,
-                    .step = 100 * MILLISECOND,
-                    .rate = 1,
-                    .gradient = trainer_drift,
-                    .context = &drift}};
+    struct world_node node = {.name = name,
+                              .schema = schema,
+                              .trainer = {.start = start,
+                                          .elements = (size_t)schema->elements,
+                                          .step = 100 * MILLISECOND,
+                                          .rate = 1,
+                                          .gradient = trainer_drift,
+                                          .context = &drift}};
     unsigned number = world_add_node(lab->world, &node);
 
     world_start(lab->world, number);
@@ -41,8 +39,7 @@ static unsigned add_with(struct lab *lab, const char *name,
 }
 
 static struct schema *two_tensors(const char *first, uint64_t first_elements,
-                                  const char *second,
-                                  uint64_t second_elements)
+                                  const char *second, uint64_t second_elements)
 {
     struct schema *schema = schema_new();
 
@@ -98,13 +95,11 @@ static void ap_03_training_goes_on_at_full_rate_with_a_silent_hub(void)
     before = trainer_iteration(world_trainer(lab->world, 0));
     world_freeze(lab->world, WORLD_HUB);
     lab_run(lab, 60 * SECOND);
-    CHECK_EQUAL(600,
-                trainer_iteration(world_trainer(lab->world, 0)) - before);
+    CHECK_EQUAL(600, trainer_iteration(world_trainer(lab->world, 0)) - before);
     CHECK_EQUAL(0, trainer_waited(world_trainer(lab->world, 0)));
     world_thaw(lab->world, WORLD_HUB);
     lab_run(lab, 10 * SECOND);
-    CHECK_EQUAL(700,
-                trainer_iteration(world_trainer(lab->world, 0)) - before);
+    CHECK_EQUAL(700, trainer_iteration(world_trainer(lab->world, 0)) - before);
     CHECK(world_hub(lab->world) != NULL);
     lab_destroy(&lab);
 }
@@ -257,7 +252,7 @@ static void ap_08_a_node_speaks_to_the_hub_only(void)
 
 struct scorer {
     unsigned count, rises;
-    double best;          /* of what the hub has published */
+    double best; /* of what the hub has published */
     uint64_t best_version;
 };
 

@@ -6,8 +6,7 @@
 enum { ELEMENTS = 6 };
 
 static const struct drift drift = {0.25f};
-static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL,
-                                      NULL};
+static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL, NULL};
 
 static const char *const names[] = {"n1", "n2", "n3"};
 
@@ -27,8 +26,8 @@ static void keep_notes(struct lab *lab, const struct world_step *step)
 {
     struct notes *notes = lab->own;
 
-    for (unsigned i = 0; step->process == WORLD_HUB &&
-                         i < step->effects->count; i++) {
+    for (unsigned i = 0; step->process == WORLD_HUB && i < step->effects->count;
+         i++) {
         const struct effect *effect = &step->effects->list[i];
 
         if (effect->kind != EFFECT_NOTE || effect->note.kind != notes->kind)
@@ -57,8 +56,8 @@ static void loop_by_hand(float x[ELEMENTS], unsigned loops)
     }
 }
 
-static const struct model rolling = {trainer_quadratic, &valley, RATE, 0,
-                                     NULL, NULL};
+static const struct model rolling = {
+    trainer_quadratic, &valley, RATE, 0, NULL, NULL};
 
 static void ef_02_one_node_equals_a_loop_by_hand_bit_for_bit(void)
 {
@@ -92,8 +91,7 @@ static void ef_02_a_node_without_a_hub_equals_the_loop_as_well(void)
     loop_by_hand(x, (unsigned)iterations(lab, 0));
     for (unsigned i = 0; i < ELEMENTS; i++)
         CHECK_NEAR((double)x[i],
-                   (double)trainer_values(world_trainer(lab->world, 0))[i],
-                   0);
+                   (double)trainer_values(world_trainer(lab->world, 0))[i], 0);
     lab_destroy(&lab);
 }
 
@@ -244,8 +242,8 @@ static void ed_03_when_the_data_are_over_one_last_average_is_taken(void)
 
 /* ---- the last offers of who waits for a result ---- */
 
-static struct model slow_drifting = {trainer_drift, &drift, 1, 2 * SECOND,
-                                     NULL, NULL};
+static struct model slow_drifting = {trainer_drift, &drift, 1,
+                                     2 * SECOND,    NULL,   NULL};
 
 /* n1 has done its 4 iterations and waits for those of n2, which has done 1. */
 static void who_waits_for_a_result_is_let_go_when_the_run_ends(void)

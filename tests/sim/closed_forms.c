@@ -13,8 +13,8 @@ static void add_quadratics(struct lab *lab, struct quadratic *functions,
                            unsigned count, double rate)
 {
     for (unsigned i = 0; i < count; i++) {
-        struct model model = {trainer_quadratic, &functions[i], rate, 0,
-                              NULL, NULL};
+        struct model model = {
+            trainer_quadratic, &functions[i], rate, 0, NULL, NULL};
 
         lab_add(lab, names[i], &model);
     }
@@ -71,8 +71,7 @@ static void sd_22_ddp_is_the_baseline_to_compare_with(void)
 
 static void t02_fedavg_follows_its_closed_form(void)
 {
-    const double expected[] = {6.72392, 4.789427521, 3.647129057,
-                               2.972613237};
+    const double expected[] = {6.72392, 4.789427521, 3.647129057, 2.972613237};
     struct quadratic functions[4];
     struct lab *lab = lab_new(1);
 
@@ -125,8 +124,7 @@ static void t05_both_nesterov_forms_are_equal(void)
 
         for (unsigned i = 0; i < 16; i++) {
             mean[i] = prng_unit(&prng) - 0.5;
-            other[i] -=
-                lr * (mu * mu * momentum[i] - (1 + mu) * mean[i]);
+            other[i] -= lr * (mu * mu * momentum[i] - (1 + mu) * mean[i]);
             momentum[i] = mu * momentum[i] - mean[i];
         }
         diloco->policy.merge->step(&(struct merge_tile){.value = mean,
@@ -159,8 +157,11 @@ static struct lab *rounds_of(const struct gate_rule *gate, double grace)
     lab->config.hub.nodes = 3;
     lab_open(lab, 13);
     for (unsigned i = 0; i < 3; i++) {
-        struct model model = {trainer_quadratic, &functions[i], 0.1,
-                              (100 + 150 * (nanos)i) * MILLISECOND, NULL,
+        struct model model = {trainer_quadratic,
+                              &functions[i],
+                              0.1,
+                              (100 + 150 * (nanos)i) * MILLISECOND,
+                              NULL,
                               NULL};
 
         lab_add(lab, names[i], &model);
@@ -169,8 +170,7 @@ static struct lab *rounds_of(const struct gate_rule *gate, double grace)
     return lab;
 }
 
-static unsigned rounds_differing(const struct lab *one,
-                                 const struct lab *other)
+static unsigned rounds_differing(const struct lab *one, const struct lab *other)
 {
     unsigned count = 0;
 
@@ -226,8 +226,7 @@ static double plain_descent(double x, double centre, unsigned iterations)
 static void check_lossless(uint64_t delay)
 {
     static const float centre = 2;
-    struct quadratic functions[3] = {
-        {1, &centre}, {1, &centre}, {1, &centre}};
+    struct quadratic functions[3] = {{1, &centre}, {1, &centre}, {1, &centre}};
     struct lab *lab = lab_new(1);
 
     lab->start[0] = 10;
@@ -259,8 +258,8 @@ static void t16_rebase_loses_nothing_and_overwrite_stands_still_at_k(void)
     lab->config.hub.nodes = 2;
     lab_open(lab, 17);
     for (unsigned i = 0; i < 2; i++) {
-        struct model model = {trainer_quadratic, &functions[i], 0.1, 0,
-                              overwrite, &overwriters[i]};
+        struct model model = {trainer_quadratic, &functions[i],  0.1, 0,
+                              overwrite,         &overwriters[i]};
 
         lab_add(lab, names[i], &model);
     }

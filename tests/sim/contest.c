@@ -8,8 +8,8 @@ enum { NODES = 4, ELEMENTS = 6 };
 
 static const float origin[ELEMENTS];
 static const struct quadratic bowl = {1, origin};
-static const struct model climbing = {trainer_quadratic, &bowl, 0.01, 0,
-                                      NULL, NULL};
+static const struct model climbing = {
+    trainer_quadratic, &bowl, 0.01, 0, NULL, NULL};
 
 /* Says that it is all but at the minimum, far away. */
 static double boast(const void *context, uint64_t iteration, const float *x,
@@ -25,7 +25,7 @@ static double boast(const void *context, uint64_t iteration, const float *x,
 static const struct model boasting = {boast, NULL, 0.01, 0, NULL, NULL};
 
 static bool tell_truth(const void *context, const float *x, size_t elements,
-                     double *loss, double *error)
+                       double *loss, double *error)
 {
     (void)context;
     *loss = *error = 0;
@@ -96,8 +96,8 @@ static struct lab *contest_with(struct heard *heard,
     return lab;
 }
 
-static struct lab *contest(struct heard *heard,
-                           float starts[NODES][ELEMENTS], uint64_t delay)
+static struct lab *contest(struct heard *heard, float starts[NODES][ELEMENTS],
+                           uint64_t delay)
 {
     return contest_with(heard, starts, NODES, delay, &climbing, NULL);
 }
@@ -147,8 +147,7 @@ static void who_boasts_loses_to_who_could_not_be_tested(void)
 {
     static float starts[NODES][ELEMENTS];
     struct heard heard = {0};
-    struct lab *lab =
-        contest_with(&heard, starts, 2, 2, &boasting, tell_truth);
+    struct lab *lab = contest_with(&heard, starts, 2, 2, &boasting, tell_truth);
 
     lab_run(lab, 30 * SECOND);
     CHECK_TEXT("n1", heard.founder);

@@ -46,8 +46,8 @@ static void listen(struct lab *lab, const struct world_step *step)
 {
     struct heard *heard = lab->own;
 
-    for (unsigned i = 0;
-         step->process == WORLD_HUB && i < step->effects->count; i++) {
+    for (unsigned i = 0; step->process == WORLD_HUB && i < step->effects->count;
+         i++) {
         const struct effect *effect = &step->effects->list[i];
 
         if (effect->kind != EFFECT_NOTE)
@@ -84,7 +84,7 @@ static void strike(void *context, const struct world_message *message,
 
 /* What is asked first is the best: nothing beats the first rung's winner. */
 static void first_is_best(void *context, const float *theta, size_t elements,
-                       double *loss, double *accuracy)
+                          double *loss, double *accuracy)
 {
     struct heard *heard = ((struct lab *)context)->own;
 
@@ -116,8 +116,7 @@ static struct lab *contest(struct heard *heard)
 /* Node "n2" starts nearest to the minimum, then "n3". */
 static unsigned describe(struct lab *lab, const struct climber *climber)
 {
-    static const char *const names[MOST] = {"n1", "n2", "n3",
-                                            "n4", "n5", "n6"};
+    static const char *const names[MOST] = {"n1", "n2", "n3", "n4", "n5", "n6"};
     static const float far[MOST] = {8, 2, 4, 16, 1, 1};
     static float starts[MOST][ELEMENTS];
     struct heard *heard = lab->own;
@@ -150,8 +149,7 @@ static void open_with(struct lab *lab, unsigned count, unsigned which,
 /* The first `nodes` train together, whoever gave the first parameters (NULL:
  * anybody): they have the same parameters but for what
  * each has learnt since, nearer to the minimum than at the start. */
-static void check_together(struct lab *lab, const char *founder,
-                           unsigned nodes)
+static void check_together(struct lab *lab, const char *founder, unsigned nodes)
 {
     const struct heard *heard = lab->own;
     const float *first = trainer_values(world_trainer(lab->world, 0));

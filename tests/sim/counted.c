@@ -142,8 +142,8 @@ static bool play(const struct plan *plan)
     }
     held &= take_steps(&run, 300);
     world_leave(world, WORLD_HUB);
-    held &= lab_run_to_end(run.lab) &&
-            world_run(world, world_now(world) + SECOND);
+    held &=
+        lab_run_to_end(run.lab) && world_run(world, world_now(world) + SECOND);
     CHECK_TEXT(NULL, world_broken(world));
     held = CHECK(held);
     for (unsigned i = 0; held && i < plan->nodes; i++)

@@ -56,8 +56,7 @@ static struct lab *counting_lab(const char *policy, uint64_t every,
 }
 
 /* Until the hub ends the run, at a moment that is no moment of a round. */
-static void count_to_the_end(struct lab *lab, struct tale *tale,
-                             uint64_t seed)
+static void count_to_the_end(struct lab *lab, struct tale *tale, uint64_t seed)
 {
     *tale = (struct tale){.offers = {0}};
     lab->own = tale;
@@ -128,8 +127,7 @@ static void everything_is_in_it(struct lab *lab, const struct tale *tale)
 }
 
 /* As float32 allows where values are not dyadic. */
-static void everything_is_nearly_in_it(struct lab *lab,
-                                       const struct tale *tale)
+static void everything_is_nearly_in_it(struct lab *lab, const struct tale *tale)
 {
     for (unsigned i = 0; i < NODES; i++) {
         double learnt = lr_of(lab) * (double)steps_of(lab, i) / NODES;
@@ -207,14 +205,13 @@ static void what_codecs_leave_out_is_given_at_the_end(void)
 }
 
 /* Round j has the j-th offer of each node, the last one all that is left. */
-static double in_round(const struct tale *tale, unsigned node,
-                       uint64_t round, uint64_t rounds, uint64_t steps)
+static double in_round(const struct tale *tale, unsigned node, uint64_t round,
+                       uint64_t rounds, uint64_t steps)
 {
     uint64_t before =
         round ? tale->iteration[node][(round - 1) % MOST_OFFERS] : 0;
-    uint64_t then = round + 1 < rounds
-                        ? tale->iteration[node][round % MOST_OFFERS]
-                        : steps;
+    uint64_t then =
+        round + 1 < rounds ? tale->iteration[node][round % MOST_OFFERS] : steps;
 
     return (double)then - (double)before;
 }

@@ -70,9 +70,9 @@ static void keep_books(void *context, const struct world_message *message,
         note_merged(book, message->msg->result.exchange,
                     message->msg->result.chunk,
                     (enum verdict)message->msg->result.verdict);
-    for (uint32_t i = 0; !message->to_hub &&
-                         message->msg->kind == MSG_VERDICT &&
-                         i < verdict->chunks && verdict->first + i < CHUNKS;
+    for (uint32_t i = 0;
+         !message->to_hub && message->msg->kind == MSG_VERDICT &&
+         i < verdict->chunks && verdict->first + i < CHUNKS;
          i++)
         note_merged(book, verdict->exchange, verdict->first + i,
                     (enum verdict)verdict->verdict);
@@ -109,17 +109,16 @@ static void open_with(struct lab *lab, uint64_t slow, uint64_t seed)
 
     lab_open(lab, seed);
     for (unsigned i = 0; i < NODES; i++) {
-        struct world_node node = {
-            .name = names[i],
-            .trainer = {.start = lab->start,
-                        .elements = lab->elements,
-                        .step = 100 * MILLISECOND,
-                        .rate = 1,
-                        .samples = 1,
-                        .gradient = trainer_drift,
-                        .context = &drift,
-                        .look = count_applied,
-                        .observer = &books->applied[i]}};
+        struct world_node node = {.name = names[i],
+                                  .trainer = {.start = lab->start,
+                                              .elements = lab->elements,
+                                              .step = 100 * MILLISECOND,
+                                              .rate = 1,
+                                              .samples = 1,
+                                              .gradient = trainer_drift,
+                                              .context = &drift,
+                                              .look = count_applied,
+                                              .observer = &books->applied[i]}};
 
         if (slow && !i)
             node.link =
@@ -202,8 +201,8 @@ static void delay_results(void *context, const struct world_message *message,
     if (message->msg->kind != MSG_RESULT || !result->exchange)
         return;
     books->results++;
-    CHECK_NEAR(AMOUNT * (double)books->of[message->node]
-                            .iteration[result->exchange],
+    CHECK_NEAR(AMOUNT *
+                   (double)books->of[message->node].iteration[result->exchange],
                (double)blob_floats(message->payload)[0], 0);
     mixed = result->exchange * 5 + (uint64_t)result->chunk * 3 + message->node;
     fate->delay = (nanos)(mixed % 7) * 100 * MILLISECOND;

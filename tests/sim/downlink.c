@@ -60,7 +60,7 @@ static void watch(struct lab *lab, const struct world_step *step)
         return;
     if (event->kind == EVENT_LEAVE)
         memset(((struct mirror *)lab->own)->queue[step->process], 0,
-               sizeof ((struct mirror *)0)->queue[0]);
+               sizeof((struct mirror *)0)->queue[0]);
     if (event->kind == EVENT_MESSAGE && event->msg->kind == MSG_RESULT)
         arrives(lab->own, step->process, &event->msg->result);
     if (event->kind == EVENT_DONE && event->job->work == &work_decode)
@@ -78,8 +78,8 @@ static const struct model *wishes(void)
         for (unsigned j = 0; j < ELEMENTS; j++)
             centre[i][j] = 1 + (float)((i * 5 + j * 3) % 7) / 16;
         wells[i] = (struct quadratic){1, centre[i]};
-        models[i] = (struct model){trainer_quadratic, &wells[i], 0.05, 0,
-                                   NULL,              NULL};
+        models[i] =
+            (struct model){trainer_quadratic, &wells[i], 0.05, 0, NULL, NULL};
     }
     return models;
 }

@@ -6,8 +6,7 @@
 enum { ELEMENTS = 6 };
 
 static const struct drift drift = {0.25f};
-static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL,
-                                      NULL};
+static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL, NULL};
 
 static uint64_t iterations(struct lab *lab, unsigned node)
 {
@@ -125,17 +124,16 @@ static void watch_views(struct lab *lab, const struct world_step *step)
     uint64_t epoch = 0, shards = 0;
     unsigned told = 0;
 
-    for (unsigned i = 0; step->process == WORLD_HUB &&
-                         i < step->effects->count; i++) {
+    for (unsigned i = 0; step->process == WORLD_HUB && i < step->effects->count;
+         i++) {
         const struct effect *effect = &step->effects->list[i];
         const struct msg_view *view = &effect->msg.view;
 
         if (effect->kind != EFFECT_SEND || effect->msg.kind != MSG_VIEW)
             continue;
-        views->odd += view->epoch <= views->epoch ||
-                      (told && view->epoch != epoch) ||
-                      view->shards != view->members ||
-                      (shards & 1u << view->shard);
+        views->odd +=
+            view->epoch <= views->epoch || (told && view->epoch != epoch) ||
+            view->shards != view->members || (shards & 1u << view->shard);
         epoch = view->epoch;
         shards |= 1u << view->shard;
         told++;

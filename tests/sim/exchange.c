@@ -27,7 +27,7 @@ static void ap_10_who_takes_hears_what_becomes_of_its_optimizer(void)
          optimizer++) {
         struct lab *lab = lab_new(3);
         struct replacements seen[2] = {{0, 0}, {0, 0}};
-        struct model model = {trainer_drift, &drift, 1, 0,
+        struct model model = {trainer_drift,      &drift, 1, 0,
                               count_replacements, NULL};
 
         lab->config.hub.optimizer = optimizer;

@@ -5,8 +5,7 @@
 enum { ELEMENTS = 12, CHUNKS = 3, EVERY = 6 };
 
 static const struct drift drift = {0.25f};
-static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL,
-                                      NULL};
+static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL, NULL};
 
 /* What the hub gets: how many offers and chunks of each fragment. */
 struct counts {

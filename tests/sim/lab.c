@@ -78,10 +78,10 @@ static void keep_result(struct lab *lab, const struct msg_result *result,
         return; /* parameters of another node */
     values = lab->versions + version * lab->elements + first;
     for (size_t i = 0; i < extent.elements; i++) {
-        double value = result->base == version
-                           ? 0
-                           : lab->versions[result->base * lab->elements +
-                                           first + i];
+        double value =
+            result->base == version
+                ? 0
+                : lab->versions[result->base * lab->elements + first + i];
 
         payload_add(&extent, result->codec, payload->bytes, i, 1, 1, &value);
         values[i] = (float)value;
@@ -161,14 +161,12 @@ unsigned lab_describe(struct lab *lab, const char *name,
     return world_add_node(lab->world, &node);
 }
 
-unsigned lab_add(struct lab *lab, const char *name,
-                 const struct model *model)
+unsigned lab_add(struct lab *lab, const char *name, const struct model *model)
 {
     unsigned number = lab_describe(lab, name, model);
 
-    world_at(lab->world,
-             (nanos)number * SPREAD_OF_STARTS * MILLISECOND, start_next,
-             lab);
+    world_at(lab->world, (nanos)number * SPREAD_OF_STARTS * MILLISECOND,
+             start_next, lab);
     return number;
 }
 

@@ -33,7 +33,7 @@ struct lab {
     struct schema *schema;
     struct world *world;
     size_t elements;
-    float *start; /* parameters of all nodes, zero at first */
+    float *start;        /* parameters of all nodes, zero at first */
     uint64_t samples;    /* of an iteration; at first 1 */
     uint64_t task_steps; /* iterations of a task; 0: nodes ask for none */
     uint64_t promised;   /* of nodes added later, see node_config */
@@ -41,19 +41,18 @@ struct lab {
     unsigned nodes;
     uint64_t version; /* newest that has been published in all chunks */
     uint32_t chunks;
-    uint32_t *published;  /* chunks of each version */
-    float *versions;      /* values of each version */
+    uint32_t *published;        /* chunks of each version */
+    float *versions;            /* values of each version */
     uint64_t results, unmerged; /* chunks in results; not merged of them */
     /* Called as well; context is the lab. */
     void (*after_step)(struct lab *lab, const struct world_step *step);
-    void *own; /* of the test */
+    void *own;            /* of the test */
     struct hub_view view; /* of lab_look */
 };
 
 struct lab *lab_new(size_t elements);
 void lab_open(struct lab *lab, uint64_t seed);
-unsigned lab_add(struct lab *lab, const char *name,
-                 const struct model *model);
+unsigned lab_add(struct lab *lab, const char *name, const struct model *model);
 /* The same, but leaves starting it to the test. */
 unsigned lab_describe(struct lab *lab, const char *name,
                       const struct model *model);

@@ -70,8 +70,7 @@ static double add_row(const float *x, const float *input, float wanted,
 }
 
 static double network_gradient(const void *context, uint64_t iteration,
-                               const float *x, size_t elements,
-                               float *gradient)
+                               const float *x, size_t elements, float *gradient)
 {
     const struct shard *shard = context;
     double loss = 0;
@@ -121,8 +120,8 @@ static struct lab *lab_of(unsigned nodes, const struct shard *shards)
     lab->config.hub.nodes = nodes;
     lab_open(lab, nodes);
     for (unsigned i = 0; i < nodes; i++) {
-        struct model model = {network_gradient, &shards[i], RATE, 0, NULL,
-                              NULL};
+        struct model model = {
+            network_gradient, &shards[i], RATE, 0, NULL, NULL};
 
         lab_add(lab, names[i], &model);
     }

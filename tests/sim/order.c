@@ -56,8 +56,8 @@ static struct lab *random_lab(uint64_t seed, struct trouble *trouble)
     lab->config.hooks.filter = trouble ? disturb : NULL;
     lab_open(lab, seed);
     for (unsigned n = 0; n < NODES; n++) {
-        struct model model = {trainer_quadratic, &models[n], 0.1, 0, NULL,
-                              NULL};
+        struct model model = {
+            trainer_quadratic, &models[n], 0.1, 0, NULL, NULL};
 
         lab_add(lab, names[n], &model);
     }

@@ -94,8 +94,8 @@ static void check_seconds(const struct meter *meter, nanos from, nanos to,
 }
 
 static const struct drift drift = {0.25f};
-static const struct model drifting = {trainer_drift, &drift, 1,
-                                      10 * MILLISECOND, NULL, NULL};
+static const struct model drifting = {trainer_drift,    &drift, 1,
+                                      10 * MILLISECOND, NULL,   NULL};
 
 /* A star whose nodes have these limits. */
 static struct lab *star(unsigned nodes, uint64_t hub_up, uint64_t hub_down,
@@ -118,17 +118,16 @@ static struct lab *star(unsigned nodes, uint64_t hub_up, uint64_t hub_down,
     lab->after_step = measure;
     lab_open(lab, 7);
     for (unsigned i = 0; i < nodes; i++) {
-        struct world_node node = {
-            .name = names[i],
-            .up = up,
-            .down = down,
-            .trainer = {.start = lab->start,
-                        .elements = lab->elements,
-                        .step = drifting.step,
-                        .rate = drifting.rate,
-                        .samples = 1,
-                        .gradient = drifting.gradient,
-                        .context = drifting.context}};
+        struct world_node node = {.name = names[i],
+                                  .up = up,
+                                  .down = down,
+                                  .trainer = {.start = lab->start,
+                                              .elements = lab->elements,
+                                              .step = drifting.step,
+                                              .rate = drifting.rate,
+                                              .samples = 1,
+                                              .gradient = drifting.gradient,
+                                              .context = drifting.context}};
 
         world_start(lab->world, world_add_node(lab->world, &node));
     }

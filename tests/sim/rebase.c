@@ -10,8 +10,7 @@ static const struct drift drift = {(float)AMOUNT};
 static const uint64_t delays[] = {0, EVERY / 2, EVERY, 5 * EVERY / 2};
 static const char *const names[] = {"n1", "n2", "n3", "n4"};
 
-static struct lab *drifting_lab(uint64_t delay, enum miss miss,
-                                unsigned nodes)
+static struct lab *drifting_lab(uint64_t delay, enum miss miss, unsigned nodes)
 {
     struct lab *lab = lab_new(ELEMENTS);
 
@@ -98,8 +97,7 @@ static void delay_chunks(void *context, const struct world_message *message,
     if (msg->kind == MSG_RESULT && msg->result.exchange)
         mixed = msg->result.exchange * 5 + (uint64_t)msg->result.chunk * 3;
     if (mixed)
-        fate->delay =
-            (nanos)((mixed + message->node) % 7) * 100 * MILLISECOND;
+        fate->delay = (nanos)((mixed + message->node) % 7) * 100 * MILLISECOND;
 }
 
 static unsigned check_delays(enum miss miss, bool late)
@@ -160,8 +158,7 @@ static void note_sent(struct ledger *ledger, const struct world_message *on)
     }
     if (msg->kind == MSG_CHUNK && msg->chunk.exchange < EXCHANGES &&
         msg->chunk.chunk == 0)
-        ledger->sent[msg->chunk.exchange] =
-            (double)blob_floats(on->payload)[0];
+        ledger->sent[msg->chunk.exchange] = (double)blob_floats(on->payload)[0];
 }
 
 /* Chunk 0 of it has been merged. */
@@ -254,8 +251,7 @@ static unsigned check_cuts(uint64_t delay, uint64_t seed)
     lab->own = &ledger;
     open_with(lab, seed, 1, &skips);
     for (unsigned i = 1; i < 9; i++) {
-        nanos at =
-            (nanos)i * 4 * SECOND + (nanos)(seed * 110) * MILLISECOND;
+        nanos at = (nanos)i * 4 * SECOND + (nanos)(seed * 110) * MILLISECOND;
 
         world_at(lab->world, at, cut_first, NULL);
         world_at(lab->world, at + 400 * MILLISECOND, repair_first, NULL);
@@ -290,8 +286,7 @@ static unsigned check_expired(uint64_t delay, uint64_t seed)
     lab->own = ledgers;
     open_with(lab, seed, 3, &skips);
     for (unsigned i = 1; i < 4; i++) {
-        nanos at =
-            (nanos)i * 5 * SECOND + (nanos)(seed * 110) * MILLISECOND;
+        nanos at = (nanos)i * 5 * SECOND + (nanos)(seed * 110) * MILLISECOND;
 
         world_at(lab->world, at, freeze_first, NULL);
         world_at(lab->world, at + 3 * SECOND, thaw_first, NULL);

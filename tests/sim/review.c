@@ -11,10 +11,10 @@ enum { NODES = 5, ELEMENTS = 6, POISONED = 3 };
 static const float origin[ELEMENTS];
 static const struct quadratic bowl = {1, origin};
 
-static const struct model descending = {trainer_quadratic, &bowl, 0.05, 0,
-                                        NULL, NULL};
-static const struct model climbing = {trainer_quadratic, &bowl, -0.5, 0, NULL,
-                                      NULL};
+static const struct model descending = {
+    trainer_quadratic, &bowl, 0.05, 0, NULL, NULL};
+static const struct model climbing = {
+    trainer_quadratic, &bowl, -0.5, 0, NULL, NULL};
 
 static bool tell_truth(const void *context, const float *x, size_t elements,
                        double *loss, double *error)

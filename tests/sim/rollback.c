@@ -20,8 +20,8 @@ static double attack(const void *context, uint64_t iteration, const float *x,
     return loss;
 }
 
-static const struct model honest = {trainer_quadratic, &bowl, 0.1, 0, NULL,
-                                    NULL};
+static const struct model honest = {
+    trainer_quadratic, &bowl, 0.1, 0, NULL, NULL};
 static const struct model attacker = {attack, &bowl, 0.1, 0, NULL, NULL};
 
 static void score(void *context, const float *theta, size_t elements,

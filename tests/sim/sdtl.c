@@ -10,8 +10,7 @@ enum { NODES = 3, ELEMENTS = 4 };
 
 static const char *const names[] = {"n1", "n2", "n3"};
 static const struct drift drift = {0.25f};
-static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL,
-                                      NULL};
+static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL, NULL};
 static const float origin[11];
 static const struct quadratic bowl = {1, origin};
 
@@ -79,8 +78,8 @@ static void count_sent(struct lab *lab, const struct world_step *step)
 {
     struct period *period = lab->own;
 
-    for (unsigned i = 0; step->process != WORLD_HUB &&
-                         i < step->effects->count; i++)
+    for (unsigned i = 0; step->process != WORLD_HUB && i < step->effects->count;
+         i++)
         period->sent += step->effects->list[i].kind == EFFECT_SEND &&
                         step->effects->list[i].msg.kind == MSG_OFFER;
 }
@@ -150,8 +149,7 @@ static void sd_04_all_workers_start_equal_where_the_run_says_so(void)
 static void ap_02_different_first_parameters_are_not_overwritten(void)
 {
     float starts[NODES][ELEMENTS];
-    struct lab *lab =
-        at_rest(lab_of(ELEMENTS, "easgd"), INIT_ELASTIC, starts);
+    struct lab *lab = at_rest(lab_of(ELEMENTS, "easgd"), INIT_ELASTIC, starts);
 
     CHECK(lab_run(lab, 150 * MILLISECOND));
     CHECK(values_of(lab, 1)[0] > 1.5f);
@@ -177,8 +175,8 @@ static struct lab *part(size_t first, size_t count,
     lab->config.hub.every = 2;
     lab_open(lab, 5);
     for (unsigned i = 0; i < NODES; i++) {
-        struct model model = {trainer_quadratic, &functions[i], 0.1, 0, NULL,
-                              NULL};
+        struct model model = {
+            trainer_quadratic, &functions[i], 0.1, 0, NULL, NULL};
 
         functions[i] = (struct quadratic){0.5 + i, origin + first};
         lab_add(lab, names[i], &model);
@@ -232,13 +230,12 @@ static void sd_08_an_exchange_conserves_node_and_centre_on_a_star(void)
         own = (1 + 2 + 4) + 1;
         sum = (double)world_saved(lab->world)->theta[0];
         for (unsigned i = 0; i < NODES; i++) {
-            own += 0.25 * (double)trainer_iteration(
-                              world_trainer(lab->world, i));
+            own +=
+                0.25 * (double)trainer_iteration(world_trainer(lab->world, i));
             sum += (double)values_of(lab, i)[0];
         }
         CHECK_NEAR(own, sum, 1e-4);
-        CHECK_EQUAL((uint64_t)second * NODES,
-                    world_saved(lab->world)->version);
+        CHECK_EQUAL((uint64_t)second * NODES, world_saved(lab->world)->version);
     }
     CHECK((double)world_saved(lab->world)->theta[0] > 5);
     lab_destroy(&lab);
@@ -371,8 +368,8 @@ static void sd_15_each_worker_has_a_learning_rate_of_its_own(void)
     lab->config.hub.nodes = NODES;
     lab_open(lab, 15);
     for (unsigned i = 0; i < NODES; i++) {
-        struct model model = {trainer_quadratic, &bowl, 0.05 * (1u << i), 0,
-                              NULL, NULL};
+        struct model model = {
+            trainer_quadratic, &bowl, 0.05 * (1u << i), 0, NULL, NULL};
 
         lab_add(lab, names[i], &model);
     }

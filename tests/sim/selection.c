@@ -35,16 +35,14 @@ struct shown {
     unsigned uploads[MOST], verdicts[MOST][VERDICT_COUNT];
     uint32_t optimizer; /* that nodes were told */
     char preemption[NOTE_BYTES], victim[SUBJECT_BYTES];
-
-
 };
 
 static void listen(struct lab *lab, const struct world_step *step)
 {
     struct shown *shown = lab->own;
 
-    for (unsigned i = 0;
-         step->process == WORLD_HUB && i < step->effects->count; i++) {
+    for (unsigned i = 0; step->process == WORLD_HUB && i < step->effects->count;
+         i++) {
         const struct effect *effect = &step->effects->list[i];
 
         if (effect->kind != EFFECT_NOTE)
@@ -54,8 +52,7 @@ static void listen(struct lab *lab, const struct world_step *step)
             continue;
         shown->preempted++;
         memcpy(shown->victim, effect->note.subject, sizeof shown->victim);
-        memcpy(shown->preemption, effect->note.text,
-               sizeof shown->preemption);
+        memcpy(shown->preemption, effect->note.text, sizeof shown->preemption);
     }
 }
 
@@ -90,8 +87,8 @@ static void distance(void *context, const float *theta, size_t elements,
     *accuracy = -1;
 }
 
-static void two_and_a_half(void *context, const float *theta,
-                           size_t elements, double *loss, double *accuracy)
+static void two_and_a_half(void *context, const float *theta, size_t elements,
+                           double *loss, double *accuracy)
 {
     (void)context;
     (void)theta;

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "sim/trace/trace.h"
 #include "tests/check.h"
 #include "tests/sim/lab.h"
-#include "sim/trace/trace.h"
 
 enum { ELEMENTS = 16, SCALE = 65536, NODES = 4, RATES = 4 };
 

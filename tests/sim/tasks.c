@@ -32,9 +32,9 @@ struct yard {
     unsigned done[EPOCHS][PARTS]; /* how often, as the hub lives on */
     uint64_t epoch;               /* of the ledger, when last seen */
     unsigned resumes, violations;
-    unsigned saves; /* that were looked at */
+    unsigned saves;               /* that were looked at */
     uint64_t trained[MOST_NODES]; /* iterations on tasks */
-    double least; /* share of a task in the centre, at least */
+    double least;                 /* share of a task in the centre, at least */
 };
 
 /* Each iteration on a task is an eighth of it: dyadic, so sums are exact. */
@@ -182,8 +182,9 @@ static void act_break(void *context, struct world *world)
 
     if (world_now(world) >= FAULTS || yard->mend_count == MOST_MENDS)
         return;
-    world_at(world, world_now(world) + between(yard, 100 * MILLISECOND,
-                                               1500 * MILLISECOND),
+    world_at(world,
+             world_now(world) +
+                 between(yard, 100 * MILLISECOND, 1500 * MILLISECOND),
              act_break, yard);
     if (hub ? yard->hub_sick : yard->sick[victim])
         return;
@@ -193,8 +194,8 @@ static void act_break(void *context, struct world *world)
         break_hub(yard, world);
     else
         break_node(yard, world, victim);
-    world_at(world, world_now(world) + between(yard, 100 * MILLISECOND,
-                                               9 * SECOND),
+    world_at(world,
+             world_now(world) + between(yard, 100 * MILLISECOND, 9 * SECOND),
              act_mend, mend);
 }
 
@@ -232,9 +233,12 @@ static void yard_add(struct yard *yard, unsigned nodes)
 
     yard->nodes = nodes;
     for (unsigned i = 0; i < nodes; i++) {
-        struct model model = {
-            trainer_drift, &none, 0,
-            (nanos)(i + 1) * 25 * MILLISECOND + 5, train, &yard->trained[i]};
+        struct model model = {trainer_drift,
+                              &none,
+                              0,
+                              (nanos)(i + 1) * 25 * MILLISECOND + 5,
+                              train,
+                              &yard->trained[i]};
 
         lab_add(yard->lab, names[i], &model);
     }

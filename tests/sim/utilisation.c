@@ -40,17 +40,16 @@ static void measure(const struct star *star, double used[MANY])
     lab->config.link = (struct world_link){.latency = star->latency};
     lab_open(lab, 26);
     for (unsigned i = 0; i < star->nodes; i++) {
-        struct world_node node = {
-            .name = names[i],
-            .trainer = {.start = lab->start,
-                        .elements = lab->elements,
-                        .step = star->step[i],
-                        .step_jitter = star->jitter,
-                        .rate = 1,
-                        .samples = 1,
-                        .gradient = trainer_drift,
-                        .context = &drift,
-                        .seed = i + 1}};
+        struct world_node node = {.name = names[i],
+                                  .trainer = {.start = lab->start,
+                                              .elements = lab->elements,
+                                              .step = star->step[i],
+                                              .step_jitter = star->jitter,
+                                              .rate = 1,
+                                              .samples = 1,
+                                              .gradient = trainer_drift,
+                                              .context = &drift,
+                                              .seed = i + 1}};
 
         world_start(lab->world, world_add_node(lab->world, &node));
     }
@@ -61,8 +60,8 @@ static void measure(const struct star *star, double used[MANY])
     CHECK(lab_run_rounds(lab, 50));
     for (unsigned i = 0; i < star->nodes; i++) {
         waited[i] = trainer_waited(world_trainer(lab->world, i)) - waited[i];
-        used[i] = 1 - (double)waited[i] /
-                          (double)(world_now(lab->world) - begun);
+        used[i] =
+            1 - (double)waited[i] / (double)(world_now(lab->world) - begun);
     }
     lab_destroy(&lab);
 }
@@ -70,16 +69,15 @@ static void measure(const struct star *star, double used[MANY])
 static void t26_equal_nodes_are_used_as_the_formula_says(void)
 {
     static const uint64_t delays[] = {0, 4, 8, 11, 12, 13, 20, 30};
-    struct star star = {.nodes = 3,
-                        .every = 20,
-                        .latency = 300 * MILLISECOND,
-                        .step = {100 * MILLISECOND, 100 * MILLISECOND,
-                                 100 * MILLISECOND}};
+    struct star star = {
+        .nodes = 3,
+        .every = 20,
+        .latency = 300 * MILLISECOND,
+        .step = {100 * MILLISECOND, 100 * MILLISECOND, 100 * MILLISECOND}};
 
     for (unsigned i = 0; i < 8; i++) {
         double used[MANY];
-        double expected =
-            predicted(20, (double)delays[i], 0.1, 4 * 0.3, 0);
+        double expected = predicted(20, (double)delays[i], 0.1, 4 * 0.3, 0);
 
         star.delay = delays[i];
         measure(&star, used);
@@ -94,13 +92,11 @@ static void t26_a_straggler_is_waited_for_as_the_formula_says(void)
     const struct star star = {.nodes = 2,
                               .every = 20,
                               .latency = 100 * MILLISECOND,
-                              .step = {100 * MILLISECOND,
-                                       150 * MILLISECOND}};
+                              .step = {100 * MILLISECOND, 150 * MILLISECOND}};
     double used[MANY];
 
     measure(&star, used);
-    CHECK_NEAR(predicted(20, 0, 0.1, 0.4, 20 * 0.05), used[0],
-               0.02 * used[0]);
+    CHECK_NEAR(predicted(20, 0, 0.1, 0.4, 20 * 0.05), used[0], 0.02 * used[0]);
     CHECK_NEAR(predicted(20, 0, 0.15, 0.4, 0), used[1], 0.02 * used[1]);
 }
 

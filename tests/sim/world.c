@@ -4,8 +4,7 @@
 #include "tests/sim/lab.h"
 
 static const struct drift drift = {0.25f};
-static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL,
-                                      NULL};
+static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL, NULL};
 
 static struct lab *star_of_three(uint64_t seed)
 {
@@ -58,8 +57,8 @@ static void check_ping(struct order *order, const struct world_step *step)
 
 static void watch_order(struct lab *lab, const struct world_step *step)
 {
-    if (step->event->kind == EVENT_MESSAGE &&
-        step->process == WORLD_HUB && step->event->msg->kind == MSG_PING)
+    if (step->event->kind == EVENT_MESSAGE && step->process == WORLD_HUB &&
+        step->event->msg->kind == MSG_PING)
         check_ping(lab->own, step);
 }
 

@@ -133,10 +133,12 @@ static void the_best_centres_are_kept_from_one_generation_to_the_next(void)
     CHECK_OK(saver_do(saver_job_best(&saver, 6, 600, 0, 5)));
     CHECK_NEAR(50, first_of(&saver, "best.safetensors"), 0);
     CHECK_NEAR(20, first_of(&saver, "current/best-2.safetensors"), 0);
-    CHECK_EQUAL(0, stat(folder_file(&saver.folder,
-                                    "generation-3/best-2.safetensors"), &old));
-    CHECK_EQUAL(0, stat(folder_file(&saver.folder,
-                                    "generation-4/best-2.safetensors"), &new));
+    CHECK_EQUAL(
+        0, stat(folder_file(&saver.folder, "generation-3/best-2.safetensors"),
+                &old));
+    CHECK_EQUAL(
+        0, stat(folder_file(&saver.folder, "generation-4/best-2.safetensors"),
+                &new));
     CHECK_EQUAL(old.st_ino, new.st_ino);
     CHECK_OK(saver_do(saver_job_best(&saver, 8, 800, 0, 7)));
     CHECK_NEAR(70, first_of(&saver, "best.safetensors"), 0);
@@ -153,8 +155,8 @@ static void a_best_centre_that_is_gone_is_done_without(void)
     if (!saver_open(&saver))
         return;
     CHECK_OK(saver_do(saver_job_best(&saver, 3, 300, 2, 2)));
-    CHECK_EQUAL(0, remove(folder_file(&saver.folder,
-                                      "current/best-2.safetensors")));
+    CHECK_EQUAL(
+        0, remove(folder_file(&saver.folder, "current/best-2.safetensors")));
     loaded = saver_load(&saver);
     CHECK(loaded && loaded->version == 3);
     CHECK_CONTAINS("the run goes on without", saver_complaint);
@@ -208,8 +210,8 @@ static void a_folder_that_cannot_be_read_is_none_that_is_empty(void)
     job = saver_job(&saver, 4, 200, 0);
     limit_files();
     job_run(job);
-    CHECK_STATUS(STATUS_IO, centre_load(&saver.store, saver_complain, &loaded,
-                                        &why));
+    CHECK_STATUS(STATUS_IO,
+                 centre_load(&saver.store, saver_complain, &loaded, &why));
     unlimit_files();
     CHECK(!loaded);
     CHECK_CONTAINS("cannot read the folder", why.text);

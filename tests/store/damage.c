@@ -10,10 +10,9 @@
 enum { PATH_BYTES = 160 };
 
 /* What generation 2 of the tests holds. */
-static const char *const essential[] = {"centre.safetensors",
-                                        "outer.safetensors",
-                                        "outer2.safetensors", "state",
-                                        "MANIFEST"};
+static const char *const essential[] = {
+    "centre.safetensors", "outer.safetensors", "outer2.safetensors", "state",
+    "MANIFEST"};
 enum { ESSENTIAL = sizeof essential / sizeof *essential };
 
 /* Two generations: version 3, then 4, with a best centre. */
@@ -91,8 +90,7 @@ static void any_byte_that_changed_is_noticed_and_the_run_goes_back(void)
 
 static bool goes_on_without_the_best(struct saver *saver)
 {
-    return goes_on(saver) &&
-           strstr(saver_complaint, "best-2.safetensors") &&
+    return goes_on(saver) && strstr(saver_complaint, "best-2.safetensors") &&
            strstr(saver_complaint, "the run goes on without");
 }
 
@@ -197,10 +195,10 @@ static void when_nothing_is_whole_the_sentence_says_what_to_do(void)
     if (!two_generations(&saver))
         return;
     CHECK(file_fill(folder_file(&saver.folder, "generation-1/state"), "x", 1));
-    CHECK(file_fill(folder_file(&saver.folder, "generation-2/MANIFEST"), "x",
-                    1));
-    CHECK_STATUS(STATUS_MALFORMED, centre_load(&saver.store, saver_complain,
-                                               &loaded, &why));
+    CHECK(
+        file_fill(folder_file(&saver.folder, "generation-2/MANIFEST"), "x", 1));
+    CHECK_STATUS(STATUS_MALFORMED,
+                 centre_load(&saver.store, saver_complain, &loaded, &why));
     CHECK(!loaded);
     CHECK_CONTAINS("another --directory", why.text);
     CHECK_EQUAL(74, status_exit_code(STATUS_MALFORMED));

@@ -25,7 +25,7 @@ static bool make(struct inventory *out)
            inventory_add(out, "empty", NULL, 0, NULL) == STATUS_OK;
     CHECK_EQUAL(inventory_sum(bytes, INVENTORY_BLOCK), out->files[0].sums[0]);
     CHECK_EQUAL(inventory_sum(bytes + 2 * (size_t)INVENTORY_BLOCK,
-                             5 * half - 2 * (size_t)INVENTORY_BLOCK),
+                              5 * half - 2 * (size_t)INVENTORY_BLOCK),
                 out->files[0].sums[2]);
     free(bytes);
     return CHECK(made);
@@ -90,12 +90,19 @@ static enum status parse_lines(const char *lines, struct why *why)
 static void what_no_hub_would_write_is_refused(void)
 {
     static const char *const wrong[] = {
-        "", "starswitch-generation 2\nrun 0000000000000009\n",
+        "",
+        "starswitch-generation 2\nrun 0000000000000009\n",
         "starswitch-generation 1\nrun 9\nversion 4\nepoch 5\n",
         "starswitch-generation 1\nrun 0000000000000009\nversion 04\nepoch 5\n",
-        HEAD "\n", HEAD "file a 0", HEAD "file a 00\n", HEAD "file  0\n",
-        HEAD "file ../a 0\n", HEAD "file .a 0\n", HEAD "file A 0\n",
-        HEAD "file a 0\nfile a 0\n", HEAD "file a 1\n",
+        HEAD "\n",
+        HEAD "file a 0",
+        HEAD "file a 00\n",
+        HEAD "file  0\n",
+        HEAD "file ../a 0\n",
+        HEAD "file .a 0\n",
+        HEAD "file A 0\n",
+        HEAD "file a 0\nfile a 0\n",
+        HEAD "file a 1\n",
         HEAD "file a 1 0123456789abcdeF\n",
         HEAD "file a 0 0123456789abcdef\n",
         HEAD "file a 18446744073709551616\n",

@@ -84,7 +84,8 @@ static void an_independent_reader_finds_the_tensors(void)
         CHECK_EQUAL(0, pclose(reader));
     }
     CHECK_TEXT("metadata note \"\\u00e4 \\\"x\\\"\\n\"\n"
-               "w F32 [2, 3] 21.0\nb F32 [1] -0.5\n", output);
+               "w F32 [2, 3] 21.0\nb F32 [1] -0.5\n",
+               output);
     folder_remove(&folder);
 }
 
@@ -149,8 +150,9 @@ static enum status parse_header(const char *json, size_t data_size,
 
 static void tensors_may_stand_in_any_order_and_need_no_metadata(void)
 {
-    CHECK_OK(parse_header("{" TENSOR("b", "F32", "1", "8,12") ","
-                          TENSOR("a", "F32", "2", "0,8") "}  ", 12, NULL));
+    CHECK_OK(parse_header("{" TENSOR("b", "F32", "1", "8,12") "," TENSOR(
+                              "a", "F32", "2", "0,8") "}  ",
+                          12, NULL));
     CHECK_OK(parse_header("{" TENSOR("s", "F32", "", "0,4") "}", 4, NULL));
     CHECK_OK(parse_header("{}", 0, NULL));
 }
@@ -239,8 +241,8 @@ static void offsets_of_a_large_model_are_read_exactly(void)
     struct safetensors *file = calloc(1, sizeof *file);
     struct why why;
 
-    CHECK_OK(header_parse(json, sizeof json - 1, (uint64_t)1 << 35, file,
-                          &why));
+    CHECK_OK(
+        header_parse(json, sizeof json - 1, (uint64_t)1 << 35, file, &why));
     CHECK_EQUAL((uint64_t)1 << 33, file->schema->elements);
     CHECK_EQUAL(((uint64_t)1 << 32) + 65536, file->schema->tensors[1].first);
     safetensors_destroy(&file);

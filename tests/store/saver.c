@@ -34,8 +34,7 @@ void saver_close(struct saver *saver)
     pool_destroy(&saver->pool);
 }
 
-static struct blob *chunk_of(struct saver *saver, uint32_t chunk,
-                             float value)
+static struct blob *chunk_of(struct saver *saver, uint32_t chunk, float value)
 {
     size_t count = chunk_length(SAVER_ELEMENTS, SAVER_CHUNK, chunk);
     struct blob *blob = blob_new(saver->pool, count * sizeof(float));

@@ -163,8 +163,8 @@ static void a_corpus_is_all_its_files_in_a_row(void)
     }
     (void)snprintf(paths, sizeof paths, "%s,", folder_file(&folder, "a"));
     CHECK_STATUS(STATUS_USAGE, corpus_read(paths, &corpus, &why));
-    CHECK_STATUS(STATUS_IO, corpus_read(folder_file(&folder, "none"), &corpus,
-                                        &why));
+    CHECK_STATUS(STATUS_IO,
+                 corpus_read(folder_file(&folder, "none"), &corpus, &why));
     folder_remove(&folder);
 }
 

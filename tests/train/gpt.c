@@ -77,8 +77,7 @@ static void a_text_that_repeats_is_learnt_by_heart(void)
     if (!text)
         return;
     check_learns("gpt:L2-D32-H2-T20,batch=4,lr=0.003", text, 300);
-    check_learns("gpt:L2-D32-H2-T20,batch=4,lr=0.01,optimizer=muon", text,
-                 150);
+    check_learns("gpt:L2-D32-H2-T20,batch=4,lr=0.01,optimizer=muon", text, 150);
     folder_remove(&folder);
 }
 
@@ -165,8 +164,7 @@ static void check_moves(const char *optimizer, const struct golden *golden)
 
         count *= tensor->rank == 2 ? tensor->shape[1] : 1;
         CHECK_TEXT(golden[i].name, tensor->name);
-        (void)check_golden(&golden[i], tensor->value, before + at, count,
-                           1e-4);
+        (void)check_golden(&golden[i], tensor->value, before + at, count, 1e-4);
         at += count;
     }
     trainer_close(&trainer);
@@ -190,14 +188,14 @@ static void what_is_learnt_is_written(void)
 
     if (!data)
         return;
-    trainer = model_open("gpt:L2-D32-H2-T20,batch=4,lr=0.01,optimizer=muon",
-                         data, 1);
+    trainer =
+        model_open("gpt:L2-D32-H2-T20,batch=4,lr=0.01,optimizer=muon", data, 1);
     if (trainer) {
         (void)model_train(trainer, 200);
         CHECK_EQUAL(100, trainer_generate(trainer, NULL, text, 100));
         CHECK(memmem(text, sizeof text, words, sizeof words - 1) != NULL);
-        CHECK_EQUAL(100, trainer_generate(trainer, trainer->model.values,
-                                          again, 100));
+        CHECK_EQUAL(
+            100, trainer_generate(trainer, trainer->model.values, again, 100));
         CHECK(memcmp(text, again, sizeof text) == 0);
         trainer->model.values[0] = NAN;
         CHECK_EQUAL(0, trainer_generate(trainer, NULL, again, 100));
@@ -212,11 +210,10 @@ static void what_does_not_fit_is_refused(void)
         const char *model;
         enum status status;
         const char *words;
-    } cases[] = {
-        {"gpt:D128-H3", STATUS_USAGE, "128 is no multiple of 3 heads"},
-        {"gpt:T120", STATUS_CONFIG, "give at least 1210"},
-        {"gpt:T20-L64-D8192", STATUS_CONFIG, "narrower"},
-        {"gpt:4-128", STATUS_USAGE, "like L4-D128-H4-T64"}};
+    } cases[] = {{"gpt:D128-H3", STATUS_USAGE, "128 is no multiple of 3 heads"},
+                 {"gpt:T120", STATUS_CONFIG, "give at least 1210"},
+                 {"gpt:T20-L64-D8192", STATUS_CONFIG, "narrower"},
+                 {"gpt:4-128", STATUS_USAGE, "like L4-D128-H4-T64"}};
     struct trainer *trainer = NULL;
 
     if (!set_up())

@@ -10,8 +10,7 @@
 enum { ROWS = 2, COLUMNS = 3, SIZE = ROWS * COLUMNS };
 
 /* x = U S V^T of two rotations: U by 0.7; V's columns are these. */
-static const double right[ROWS][COLUMNS] = {{0.36, 0.48, 0.8},
-                                            {0.8, -0.6, 0}};
+static const double right[ROWS][COLUMNS] = {{0.36, 0.48, 0.8}, {0.8, -0.6, 0}};
 
 static void compose(double first, double second, float x[SIZE])
 {
@@ -64,9 +63,8 @@ static void nothing_stays_nothing(void)
 }
 
 /* A matrix of Muon's between two parts that are AdamW's. */
-static const struct optimizer_part parts[] = {{ROLE_OTHER, 1, 1},
-                                              {ROLE_HIDDEN, ROWS, COLUMNS},
-                                              {ROLE_WEIGHT, 1, 2}};
+static const struct optimizer_part parts[] = {
+    {ROLE_OTHER, 1, 1}, {ROLE_HIDDEN, ROWS, COLUMNS}, {ROLE_WEIGHT, 1, 2}};
 enum { ALL = 1 + SIZE + 2 };
 
 static const struct optimizer_settings muon = {.kind = OPTIMIZER_MUON,

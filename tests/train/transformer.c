@@ -175,8 +175,7 @@ static void what_is_shorter_is_guessed_alike(void)
     if (!set_up())
         return;
     logits = transformer_forward(&transformer, values, SEQUENCES, CONTEXT);
-    memcpy(before, logits + (size_t)CONTEXT * TRANSFORMER_BYTES,
-           sizeof before);
+    memcpy(before, logits + (size_t)CONTEXT * TRANSFORMER_BYTES, sizeof before);
     memmove(transformer_inputs(&transformer),
             transformer_inputs(&transformer) + CONTEXT, SHORT);
     logits = transformer_forward(&transformer, values, 1, SHORT);

@@ -26,9 +26,9 @@ double check_golden(const struct golden *golden, const float *x,
         first += by * wave_at(i + 1, 1);
         second += by * wave_at(i + 1, 0.37);
     }
-    worst = fmax(fabs(sqrt(length) - golden->length),
-                 fmax(fabs(first - golden->first),
-                      fabs(second - golden->second)));
+    worst =
+        fmax(fabs(sqrt(length) - golden->length),
+             fmax(fabs(first - golden->first), fabs(second - golden->second)));
     if (!CHECK(worst <= tolerance * golden->length))
         (void)printf("%s: %g of its length\n", golden->name,
                      worst / golden->length);

@@ -65,8 +65,7 @@ static unsigned heard(const struct toy *hub, enum msg_kind kind)
     unsigned count = 0;
 
     for (unsigned i = 0; i < hub->logged; i++)
-        count += hub->log[i].kind == EVENT_MESSAGE &&
-                 hub->log[i].msg == kind;
+        count += hub->log[i].kind == EVENT_MESSAGE && hub->log[i].msg == kind;
     return count;
 }
 

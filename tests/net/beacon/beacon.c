@@ -23,10 +23,9 @@ static struct beacon_hub some_hub(void)
 static void a_datagram_is_as_documented(void)
 {
     static const uint8_t expected[BEACON_BYTES] = {
-        's', 't', 'a', 'r', 's', 'w', ' ', '1', 0x75, 0x1d, 1, 0,
-        0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0xa0, 0xa1, 0xa2,
-        0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9, 0xaa, 0xab, 0xac, 0xad,
-        0xae, 0xaf};
+        's',  't',  'a',  'r',  's',  'w',  ' ',  '1',  0x75, 0x1d, 1,    0,
+        0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0xa0, 0xa1, 0xa2, 0xa3,
+        0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf};
     struct beacon_hub hub = some_hub(), read = {.run = 1};
     uint8_t bytes[BEACON_BYTES];
 
@@ -36,8 +35,8 @@ static void a_datagram_is_as_documented(void)
     CHECK_EQUAL(read.at.port, hub.at.port);
     CHECK_EQUAL(read.run, hub.run);
     CHECK(read.keyed && !read.at.host[0]);
-    CHECK(memcmp(read.fingerprint, hub.fingerprint,
-                 BEACON_FINGERPRINT_BYTES) == 0);
+    CHECK(memcmp(read.fingerprint, hub.fingerprint, BEACON_FINGERPRINT_BYTES) ==
+          0);
 }
 
 static void a_hub_without_keys_has_no_fingerprint(void)
@@ -103,8 +102,7 @@ static void no_handler_is_installed_and_no_variable_read(void)
     for (int i = 1; i < NSIG; i++)
         (void)sigaction(i, NULL, &before[i]);
     memcpy(hub.at.host, "127.0.0.1", 10); /* a network without broadcast */
-    CHECK_STATUS(STATUS_UNAVAILABLE,
-                 beacon_announce(&hub, &beacon, &why));
+    CHECK_STATUS(STATUS_UNAVAILABLE, beacon_announce(&hub, &beacon, &why));
     CHECK(!beacon);
     CHECK_CONTAINS("--hub", why.text);
     for (int i = 1; i < NSIG; i++)

@@ -133,7 +133,8 @@ static void what_is_no_frame_of_ours_is_a_fault_with_its_name(void)
         ROW(COMMAND, "\4\1\1"),       /* a name that is not there */
         ROW(COMMAND, "\4\2\0x"),      /* no name */
         ROW(COMMAND, "\4\6\4PING\0"), /* no time to live */
-        ROW(COMMAND, "\4\x18\4PING\0\0" "12345678901234567"),
+        ROW(COMMAND, "\4\x18\4PING\0\0"
+                     "12345678901234567"),
         ROW(SAID_ERROR, "\4\x9\5ERROR\2no"),
         ROW(NONE, "\4\4\3ABC"), /* unknown: read over */
         ROW(NONE, "\1\1x\0\1y"),
@@ -165,7 +166,7 @@ static void what_is_no_greeting_is_a_fault_at_its_first_wrong_byte(void)
 /* READY behind a greeting, as a DEALER of libzmq says it, with changes. */
 static enum zmtp_fault ready(const char *body, size_t size)
 {
-    unsigned char bytes[64 + 2 + 255] = {0xff, [9] = 0x7f, 3,  0,
+    unsigned char bytes[64 + 2 + 255] = {0xff, [9] = 0x7f, 3,   0,
                                          'N',  'U',        'L', 'L'};
 
     bytes[64] = 4;
@@ -178,22 +179,21 @@ static enum zmtp_fault ready(const char *body, size_t size)
 
 static void metadata_are_read_to_their_end(void)
 {
-    CHECK_EQUAL(ZMTP_FAULT_NONE,
-                READY("\5READY\xbSocket-Type\0\0\0\6DEALER"));
-    CHECK_EQUAL(ZMTP_FAULT_NONE,
-                READY("\5READY\xbSOCKET-type\0\0\0\6DEALER"));
-    CHECK_EQUAL(ZMTP_FAULT_NONE,
-                READY("\5READY\xbSocket-Type\0\0\0\6DEALER"
-                      "\x8Identity\0\0\0\2me\1X\0\0\0\0"));
+    CHECK_EQUAL(ZMTP_FAULT_NONE, READY("\5READY\xbSocket-Type\0\0\0\6DEALER"));
+    CHECK_EQUAL(ZMTP_FAULT_NONE, READY("\5READY\xbSOCKET-type\0\0\0\6DEALER"));
+    CHECK_EQUAL(ZMTP_FAULT_NONE, READY("\5READY\xbSocket-Type\0\0\0\6DEALER"
+                                       "\x8Identity\0\0\0\2me\1X\0\0\0\0"));
     CHECK_EQUAL(ZMTP_FAULT_SOCKET_TYPE, READY("\5READY"));
     CHECK_EQUAL(ZMTP_FAULT_SOCKET_TYPE,
                 READY("\5READY\xbSocket-Type\0\0\0\3REQ"));
     CHECK_EQUAL(ZMTP_FAULT_HANDSHAKE,
                 READY("\5READY\xbSocket-Type\0\0\0\7DEALER"));
     CHECK_EQUAL(ZMTP_FAULT_HANDSHAKE,
-                READY("\5READY\xbSocket-Type\xff\xff\xff\xff" "DEALER"));
+                READY("\5READY\xbSocket-Type\xff\xff\xff\xff"
+                      "DEALER"));
     CHECK_EQUAL(ZMTP_FAULT_HANDSHAKE, READY("\5READY\0\0\0\0\0"));
-    CHECK_EQUAL(ZMTP_FAULT_HANDSHAKE, READY("\5READY\xff" "abc"));
+    CHECK_EQUAL(ZMTP_FAULT_HANDSHAKE, READY("\5READY\xff"
+                                            "abc"));
     CHECK_EQUAL(ZMTP_FAULT_ORDER, READY("\5HELLO"));
     CHECK_EQUAL(ZMTP_FAULT_SAID_REFUSED, READY("\5ERROR\003400"));
     CHECK_EQUAL(ZMTP_FAULT_SAID_BANNED, READY("\5ERROR\003300"));
@@ -289,8 +289,8 @@ static void a_box_is_opened_once_and_only_as_it_was(void)
 
 static void pings_are_answered_one_at_a_time(void)
 {
-    static const unsigned char ping[] = {4, 10, 4, 'P', 'I', 'N',
-                                         'G', 0, 9, 'a', 'b', 'c'};
+    static const unsigned char ping[] = {4,   10, 4, 'P', 'I', 'N',
+                                         'G', 0,  9, 'a', 'b', 'c'};
     const unsigned char *out;
     struct wire wire;
     size_t size;

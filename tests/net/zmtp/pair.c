@@ -15,19 +15,16 @@ static enum zmtp_fault admit(void *self, const unsigned char *key)
 
 void wire_open(struct wire *wire, bool keyed)
 {
-    struct zmtp_plan plan = {.payload_bytes = WIRE_PAYLOAD,
-                             .admit = admit,
-                             .self = wire};
+    struct zmtp_plan plan = {
+        .payload_bytes = WIRE_PAYLOAD, .admit = admit, .self = wire};
     unsigned char random[ZMTP_RANDOM_BYTES];
 
     memset(wire, 0, sizeof *wire);
     wire->pool = pool_new();
     wire->keyed = keyed;
     CHECK(sodium_init() >= 0);
-    (void)crypto_box_keypair(wire->server_keys.shown,
-                             wire->server_keys.secret);
-    (void)crypto_box_keypair(wire->client_keys.shown,
-                             wire->client_keys.secret);
+    (void)crypto_box_keypair(wire->server_keys.shown, wire->server_keys.secret);
+    (void)crypto_box_keypair(wire->client_keys.shown, wire->client_keys.secret);
     memcpy(wire->client_keys.server, wire->server_keys.shown, ZMTP_KEY_BYTES);
     randombytes_buf(random, sizeof random);
     plan.server = true;
@@ -113,10 +110,10 @@ static size_t put(const struct wire *wire, struct zmtp *from, bool more,
 size_t wire_message(struct wire *wire, struct zmtp *from, const char *header,
                     const void *payload, size_t size, unsigned char *out)
 {
-    size_t length = put(wire, from, payload != NULL, header, strlen(header),
-                        out);
+    size_t length =
+        put(wire, from, payload != NULL, header, strlen(header), out);
 
-    return payload ? length + put(wire, from, false, payload, size,
-                                  out + length)
-                   : length;
+    return payload
+               ? length + put(wire, from, false, payload, size, out + length)
+               : length;
 }

@@ -12,8 +12,8 @@ struct wire {
     struct pool *pool;
     enum zmtp_fault verdict; /* of the server, about the client's key */
     bool keyed;
-    unsigned shaken;         /* ends that are */
-    size_t grain;            /* bytes that are moved at a time; 0: all */
+    unsigned shaken; /* ends that are */
+    size_t grain;    /* bytes that are moved at a time; 0: all */
 };
 
 void wire_open(struct wire *wire, bool keyed);

@@ -112,8 +112,8 @@ static void server_destroy(struct server **reference)
     free(server);
 }
 
-static void keep_quiet(void *context, enum star_level level,
-                       const char *event, const char *sentence)
+static void keep_quiet(void *context, enum star_level level, const char *event,
+                       const char *sentence)
 {
     (void)context;
     (void)level;
@@ -179,11 +179,11 @@ static void a_hub_that_cannot_be_is_refused_with_a_sentence(void)
     struct star_link *link = NULL;
     char error[256] = "", tiny[4];
 
-    CHECK_EQUAL(STAR_BAD_ARGUMENT, star_attach(&options, &tensor, 1, &link,
-                                               error, sizeof error));
+    CHECK_EQUAL(STAR_BAD_ARGUMENT,
+                star_attach(&options, &tensor, 1, &link, error, sizeof error));
     CHECK(error[0] != '\0');
-    CHECK_EQUAL(STAR_BAD_ARGUMENT, star_attach(&options, &tensor, 1, &link,
-                                               tiny, sizeof tiny));
+    CHECK_EQUAL(STAR_BAD_ARGUMENT,
+                star_attach(&options, &tensor, 1, &link, tiny, sizeof tiny));
     CHECK_EQUAL(3, strlen(tiny));
     CHECK_EQUAL(STAR_BAD_ARGUMENT,
                 star_attach(&options, &tensor, 1, &link, NULL, 0));
@@ -248,8 +248,7 @@ static void two_loops_with_different_aims_agree(void)
     CHECK(w[0][9] > 0.3f && w[1][9] < 1.7f);
     CHECK_EQUAL(0, pthread_create(&leaving, NULL, leave, &links[0]));
     for (until += PATIENCE; net_now() < until; rest())
-        if (star_step(links[1], NULL) != STAR_GO ||
-            notes_of(server, NOTE_LEFT))
+        if (star_step(links[1], NULL) != STAR_GO || notes_of(server, NOTE_LEFT))
             break;
     (void)pthread_join(leaving, NULL);
     star_detach(&links[1]);

@@ -59,11 +59,16 @@ static void a_recording_has_what_the_trainer_and_the_hub_say(void)
 {
     static const char *const has[] = {
         "starswitch-record 1 node name=\"my \\\"PC\\\"\"\n",
-        " message 1 snapshot exchange=0 ", "  send 2 hello ",
-        " message 2 welcome ", " message 1 snapshot exchange=1 iteration=",
-        "  send 2 offer exchange=1 iteration=", "  send 3 chunk exchange=1 ",
-        " message 3 result exchange=1 ", "  send 1 apply exchange=1 ",
-        " message 1 applied exchange=1 iteration=", " message 1 progress "};
+        " message 1 snapshot exchange=0 ",
+        "  send 2 hello ",
+        " message 2 welcome ",
+        " message 1 snapshot exchange=1 iteration=",
+        "  send 2 offer exchange=1 iteration=",
+        "  send 3 chunk exchange=1 ",
+        " message 3 result exchange=1 ",
+        "  send 1 apply exchange=1 ",
+        " message 1 applied exchange=1 iteration=",
+        " message 1 progress "};
     struct tutor *tutor = tutor_new();
     struct star_link *link = NULL;
     struct folder folder;
@@ -90,8 +95,7 @@ static void a_file_that_cannot_be_made_is_refused_with_a_sentence(void)
     struct star_link *link = NULL;
     char error[256] = "";
 
-    CHECK_EQUAL(STAR_NO_FILE,
-                attach("127.0.0.1", "/nowhere/r", &link, error));
+    CHECK_EQUAL(STAR_NO_FILE, attach("127.0.0.1", "/nowhere/r", &link, error));
     CHECK_CONTAINS("cannot record to /nowhere/r", error);
     CHECK(!link);
 }

@@ -9,8 +9,8 @@
 #define PATIENCE (30 * SECOND)
 #define EVALUATION (20 * MILLISECOND)
 
-static void keep_quiet(void *context, enum star_level level,
-                       const char *event, const char *sentence)
+static void keep_quiet(void *context, enum star_level level, const char *event,
+                       const char *sentence)
 {
     (void)context;
     (void)level;
@@ -54,8 +54,8 @@ static void attach(struct person *person, struct tutor *tutor, bool judges)
 
     if (judges)
         options.evaluate = evaluate;
-    CHECK_EQUAL(STAR_OK, star_attach(&options, &tensor, 1, &person->link,
-                                     error, sizeof error));
+    CHECK_EQUAL(STAR_OK, star_attach(&options, &tensor, 1, &person->link, error,
+                                     sizeof error));
     CHECK(tutor_wait(tutor, &tutor->bulk, 1));
 }
 

@@ -10,8 +10,8 @@
 
 #define PATIENCE (30 * SECOND)
 
-static void keep_quiet(void *context, enum star_level level,
-                       const char *event, const char *sentence)
+static void keep_quiet(void *context, enum star_level level, const char *event,
+                       const char *sentence)
 {
     (void)context;
     (void)level;

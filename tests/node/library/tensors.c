@@ -5,8 +5,8 @@
 
 #include "tests/check.h"
 
-static void keep_quiet(void *context, enum star_level level,
-                       const char *event, const char *sentence)
+static void keep_quiet(void *context, enum star_level level, const char *event,
+                       const char *sentence)
 {
     (void)context;
     (void)level;
@@ -22,9 +22,8 @@ static void check_refused(const struct star_tensor *tensors, size_t count,
     struct star_link *link = NULL;
     char error[256] = "";
 
-    CHECK_EQUAL(STAR_BAD_ARGUMENT,
-                star_attach(&options, tensors, count, &link, error,
-                            sizeof error));
+    CHECK_EQUAL(STAR_BAD_ARGUMENT, star_attach(&options, tensors, count, &link,
+                                               error, sizeof error));
     CHECK_CONTAINS(part, error);
     CHECK(link == NULL);
 }
@@ -66,8 +65,8 @@ static void tensors_that_share_memory_are_refused(void)
 
     check_refused(over, 2, "a and b share memory");
     check_refused(gradient, 1, "share memory");
-    CHECK_EQUAL(STAR_OK, star_attach(&options, beside, 2, &link, error,
-                                     sizeof error));
+    CHECK_EQUAL(STAR_OK,
+                star_attach(&options, beside, 2, &link, error, sizeof error));
     star_detach(&link);
 }
 

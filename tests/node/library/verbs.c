@@ -37,8 +37,8 @@ static void note_replaced(void *context, int reset)
     model->reset += reset != 0;
 }
 
-static void keep_quiet(void *context, enum star_level level,
-                       const char *event, const char *sentence)
+static void keep_quiet(void *context, enum star_level level, const char *event,
+                       const char *sentence)
 {
     (void)context;
     (void)level;
@@ -72,8 +72,8 @@ static void attach(struct model *model, struct tutor *tutor,
     if (with_optimizer)
         options.step = take_step;
     fill(model, 1);
-    CHECK_EQUAL(STAR_OK, star_attach(&options, tensors, 2, &model->link,
-                                     error, sizeof error));
+    CHECK_EQUAL(STAR_OK, star_attach(&options, tensors, 2, &model->link, error,
+                                     sizeof error));
 }
 
 static void rest(void)

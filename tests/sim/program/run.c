@@ -12,8 +12,7 @@
 #define STAR "--nodes 3 --params 100k --step-time 50ms --goal 0.2"
 
 static void check_report(int (*command)(int count, char **words),
-                         const char *line, int code,
-                         const char *const words[])
+                         const char *line, int code, const char *const words[])
 {
     struct folder folder;
     struct command left;
@@ -64,16 +63,16 @@ static void the_report_of_a_comparison_names_the_policies(void)
 {
     static const char *const words[] = {"mean", "easgd", "<svg", NULL};
 
-    check_report(sim_compare, "compare --policy mean,easgd --seeds 2 " STAR,
-                 0, words);
+    check_report(sim_compare, "compare --policy mean,easgd --seeds 2 " STAR, 0,
+                 words);
 }
 
 static void the_report_of_a_sweep_names_the_settings(void)
 {
     static const char *const words[] = {"every", "10", "20", "<svg", NULL};
 
-    check_report(sim_sweep, "sweep --over every=10,20 --seeds 2 " STAR,
-                 0, words);
+    check_report(sim_sweep, "sweep --over every=10,20 --seeds 2 " STAR, 0,
+                 words);
 }
 
 void add_sim_program_run_tests(CU_pSuite suite)

@@ -220,9 +220,9 @@ static void *send_flood(void *of)
     while (bytes && sent < MEGABYTE) {
         /* Now and then a little one. */
         size_t next = sent % 3 == 0 ? 77 : 30000;
-        ssize_t some = send(flood->fd, bytes + sent,
-                            next < MEGABYTE - sent ? next : MEGABYTE - sent,
-                            MSG_NOSIGNAL);
+        ssize_t some =
+            send(flood->fd, bytes + sent,
+                 next < MEGABYTE - sent ? next : MEGABYTE - sent, MSG_NOSIGNAL);
 
         if (some <= 0)
             break;

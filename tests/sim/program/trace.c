@@ -26,15 +26,16 @@ static void a_measurement_becomes_a_trace_and_a_table(void)
     (void)snprintf(in, sizeof in, "%s", folder_file(&folder, "in"));
     (void)snprintf(out, sizeof out, "%s", folder_file(&folder, "out"));
     CHECK(file_fill(in, "0,5ms\n1,6ms\n", 12));
-    outcome = IMPORT("csv", in, "--quantity", "delay", "--node", "n1", "-o",
-                     out);
+    outcome =
+        IMPORT("csv", in, "--quantity", "delay", "--node", "n1", "-o", out);
     CHECK_EQUAL(0, outcome.code);
     CHECK_TEXT("", outcome.out);
     CHECK_TEXT("", outcome.err);
     command_free(&outcome);
     text = file_content(out, &size);
     CHECK_TEXT("starswitch-trace 1\nspan 2s\n0s n1 delay 5ms\n"
-               "1s n1 delay 6ms\nend\n", text);
+               "1s n1 delay 6ms\nend\n",
+               text);
     free(text);
     outcome = EXPORT("csv", out);
     CHECK_EQUAL(0, outcome.code);
@@ -68,7 +69,10 @@ static void what_must_be_done_first_is_said(void)
         return;
     check_import(&folder, "csv", "\x1f\x8b\x08",
                  "unpack it first, with gunzip");
-    check_import(&folder, "ping", "\xfd" "7zXZ", "unpack it first, with unxz");
+    check_import(&folder, "ping",
+                 "\xfd"
+                 "7zXZ",
+                 "unpack it first, with unxz");
     check_import(&folder, "flent", "{", "flent -f csv");
     check_import(&folder, "iperf3", "Connecting to host hub\n",
                  "iperf3 -c HUB -J");

@@ -50,8 +50,8 @@ static struct command validate(const struct folder *folder, const char *run,
 
 static void check_own_recording(const char *run, bool late)
 {
-    static const char *const same[] = {"rounds", "round_time", "rate", "step",
-                                       "up", "down"};
+    static const char *const same[] = {"rounds", "round_time", "rate",
+                                       "step",   "up",         "down"};
     struct folder folder;
     struct command command;
 
@@ -89,8 +89,8 @@ static void both_are_shown_side_by_side(void)
 
     if (!CHECK(folder_new(&folder)))
         return;
-    command = validate(&folder, "--nodes 2 --params 1M --time 20s",
-                       "--goal 0.5");
+    command =
+        validate(&folder, "--nodes 2 --params 1M --time 20s", "--goal 0.5");
     CHECK_EQUAL(0, command.code);
     CHECK_CONTAINS("real    simulated", command.out);
     CHECK_CONTAINS("time per round, ms", command.out);

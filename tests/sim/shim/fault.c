@@ -62,8 +62,8 @@ static void end(struct rig *rig)
 static const unsigned char command[] = {4, 3, 'c', 'm', 'd'};
 static const unsigned char a[] = {1,   1,   'h', 0,   6,  'a',
                                   'a', 'a', 'a', 'a', 'a'};
-static const unsigned char b[] = {1, 1, 'h', 2, 0, 0,   0,   0,   0,   0,
-                                  0, 6, 'b', 'b', 'b', 'b', 'b', 'b'};
+static const unsigned char b[] = {1, 1, 'h', 2,   0,   0,   0,   0,   0,
+                                  0, 0, 6,   'b', 'b', 'b', 'b', 'b', 'b'};
 
 static bool came(struct rig *rig, const void *bytes, size_t size)
 {

@@ -129,11 +129,11 @@ static void a_rate_is_kept(void)
     CHECK_EQUAL(125000, put(line, BEGIN, 125000));
     half = take(line, BEGIN + 53 * MILLISECOND);
     CHECK(half <= 62500 && half > 62500 - SHIM_PACKET_BYTES);
-    CHECK_NEAR(103e6,
-               (double)(until_out(line, BEGIN + 53 * MILLISECOND,
-                                  125000 - half) -
-                        BEGIN),
-               1e3);
+    CHECK_NEAR(
+        103e6,
+        (double)(until_out(line, BEGIN + 53 * MILLISECOND, 125000 - half) -
+                 BEGIN),
+        1e3);
     shim_line_destroy(&line);
 }
 

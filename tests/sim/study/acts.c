@@ -20,8 +20,7 @@ static void check_refused(const char *text, const char *words)
     struct acts *acts = NULL;
     struct why why = {""};
 
-    CHECK_STATUS(STATUS_MALFORMED,
-                 acts_parse(text, strlen(text), &acts, &why));
+    CHECK_STATUS(STATUS_MALFORMED, acts_parse(text, strlen(text), &acts, &why));
     CHECK_CONTAINS(words, why.text);
     CHECK(acts == NULL);
 }

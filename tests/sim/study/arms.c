@@ -37,8 +37,8 @@ static void put(struct arms *arms, unsigned place, unsigned seed, double time,
                                     .down = 2e6};
 }
 
-static const char *const to_a_goal[] = {"goal", "0.1", "seeds", "3",
-                                        "nodes", "8", NULL};
+static const char *const to_a_goal[] = {"goal",  "0.1", "seeds", "3",
+                                        "nodes", "8",   NULL};
 
 /* easgd is best; the second run of diloco, and all of mean, get nowhere. */
 static void put_three(struct arms *arms)
@@ -185,8 +185,7 @@ static void what_does_not_go_together_is_refused_and_ranked_last(void)
     CHECK_EQUAL(1, fixture.arms->played);
     CHECK_EQUAL(1, fixture.arms->order[0]);
     CHECK_EQUAL(2, fixture.arms->list[1].reached);
-    CHECK_CONTAINS("banana",
-                   arms_run(fixture.arms, 0, 0)->outcome.trouble);
+    CHECK_CONTAINS("banana", arms_run(fixture.arms, 0, 0)->outcome.trouble);
     arms_destroy(&fixture.arms);
 }
 
@@ -199,13 +198,12 @@ static void check_same(const struct arm_run *one, const struct arm_run *two)
     CHECK_EQUAL(one->outcome.steps, two->outcome.steps);
     CHECK_EQUAL(one->count, two->count);
     for (unsigned i = 0; i < one->count; i++)
-        CHECK_NEAR((double)one->points[i].loss, (double)two->points[i].loss,
-                   0);
+        CHECK_NEAR((double)one->points[i].loss, (double)two->points[i].loss, 0);
 }
 
 static void the_same_seeds_give_the_same_with_more_workers(void)
 {
-    static const char *const settings[] = {"goal", "0.1", "seeds", "2",
+    static const char *const settings[] = {"goal",   "0.1",  "seeds", "2",
                                            "params", "1000", NULL};
     struct fixture one, two;
 
@@ -223,7 +221,7 @@ static void the_same_seeds_give_the_same_with_more_workers(void)
 
 static void a_curve_goes_from_the_start_to_the_goal(void)
 {
-    static const char *const settings[] = {"goal", "0.1", "seeds", "3",
+    static const char *const settings[] = {"goal",   "0.1",  "seeds", "3",
                                            "params", "1000", NULL};
     struct fixture fixture;
     const struct arm *arm;

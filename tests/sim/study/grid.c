@@ -16,9 +16,9 @@ static void check_refused(const char *text, const char *words)
 
 static void a_grid_has_a_place_for_every_combination(void)
 {
-    static const char *const names[] = {
-        "every=10 delay=0", "every=10 delay=5", "every=20 delay=0",
-        "every=20 delay=5", "every=50 delay=0", "every=50 delay=5"};
+    static const char *const names[] = {"every=10 delay=0", "every=10 delay=5",
+                                        "every=20 delay=0", "every=20 delay=5",
+                                        "every=50 delay=0", "every=50 delay=5"};
     struct grid grid = {.count = 0};
     struct why why = {""};
 

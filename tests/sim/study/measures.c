@@ -113,10 +113,18 @@ static void the_time_to_a_goal_is_between_two_scored_versions(void)
 static void what_makes_no_sense_is_passed_over(void)
 {
     static const char *const lines[] = {
-        "", "  ", "set", "nonsense", "1 message", "2 message x ping sent=1",
-        "3 message 6 ping sent= iteration=", "4 message 6 hello name=",
-        "  note round_done", "  note centre_scored \"\" \"version x\"",
-        "  send 7 result", "5 message 7 chunk ]["};
+        "",
+        "  ",
+        "set",
+        "nonsense",
+        "1 message",
+        "2 message x ping sent=1",
+        "3 message 6 ping sent= iteration=",
+        "4 message 6 hello name=",
+        "  note round_done",
+        "  note centre_scored \"\" \"version x\"",
+        "  send 7 result",
+        "5 message 7 chunk ]["};
     struct measures measures;
 
     measures_begin(&measures, (struct goal){.kind = GOAL_LOSS, .value = 1});

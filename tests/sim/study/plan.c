@@ -93,9 +93,8 @@ static void the_last_of_n_is_where_tables_have_it(void)
     static const struct {
         unsigned n;
         double expected;
-    } rows[] = {{1, 0},        {2, 0.5642},  {3, 0.8463},
-                {4, 1.0294},   {8, 1.4236},  {16, 1.7660},
-                {100, 2.5076}, {1000, 3.2414}};
+    } rows[] = {{1, 0},      {2, 0.5642},  {3, 0.8463},   {4, 1.0294},
+                {8, 1.4236}, {16, 1.7660}, {100, 2.5076}, {1000, 3.2414}};
 
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         CHECK_NEAR(rows[i].expected, plan_expected_max(rows[i].n), 2e-4);
@@ -140,9 +139,9 @@ static void k_and_d_have_the_floors_of_the_worked_figures(void)
         double up = plan_payload(&star, CODEC_INT8);
         double down = plan_payload(&star, CODEC_BF16);
 
-        CHECK_EQUAL(rows[i].delay,
-                    ceil(plan_pipelined(&star, up, down, star.chunk) /
-                         star.step));
+        CHECK_EQUAL(
+            rows[i].delay,
+            ceil(plan_pipelined(&star, up, down, star.chunk) / star.step));
         star.port *= 0.7;
         CHECK_EQUAL(rows[i].every, ceil(plan_floor(&star, up, down)));
     }
@@ -157,16 +156,18 @@ static void the_best_k_is_that_of_the_worked_example(void)
     CHECK_NEAR(0.20, plan_overhead(400, 0.75, 0.1, true), 0.005);
     /* All-reduce of float32 uses 3.4 % of its PCs: 24 times as slow. */
     CHECK_NEAR(0.034, plan_used(0.1, 2.8), 0.0006);
-    CHECK_NEAR(24, (1 / plan_used(0.1, 2.8)) /
-                       (1 + plan_overhead(400, 0.75, 0.1, true)), 0.2);
+    CHECK_NEAR(24,
+               (1 / plan_used(0.1, 2.8)) /
+                   (1 + plan_overhead(400, 0.75, 0.1, true)),
+               0.2);
 }
 
 /* k* is where the time to the target is least, by the forecast itself. */
 static void no_other_k_is_faster_than_the_best(void)
 {
     struct plan_star star = star_of(8, 1e7, 0.1);
-    struct plan_setting setting = {PLAN_DILOCO, false, true, 1, 0, 1,
-                                   CODEC_INT8, CODEC_INT8};
+    struct plan_setting setting = {PLAN_DILOCO, false, true,       1,
+                                   0,           1,     CODEC_INT8, CODEC_INT8};
     unsigned best = 0;
     double most = 0, exchange = 0;
 
@@ -195,8 +196,7 @@ static void phi_k_is_near_what_was_measured(void)
     for (unsigned i = 0; i < 5; i++) {
         setting.every = (unsigned)k[i];
         plan_predict(&star, &setting, &plan);
-        CHECK_NEAR(measured[i], plan.phi_k / first.phi_k,
-                   0.08 * measured[i]);
+        CHECK_NEAR(measured[i], plan.phi_k / first.phi_k, 0.08 * measured[i]);
     }
 }
 
@@ -213,8 +213,8 @@ static void fragments_are_as_many_as_flatten_the_traffic(void)
 static void what_is_hidden_costs_no_time(void)
 {
     struct plan_star star = star_of(8, 25e6, 0.1);
-    struct plan_setting setting = {PLAN_DILOCO, false, true, 50, 19, 1,
-                                   CODEC_INT8, CODEC_INT8};
+    struct plan_setting setting = {PLAN_DILOCO, false, true,       50,
+                                   19,          1,     CODEC_INT8, CODEC_INT8};
     struct plan plan;
 
     plan_predict(&star, &setting, &plan);
@@ -230,8 +230,8 @@ static void what_is_hidden_costs_no_time(void)
 static void what_is_late_costs_learning_instead_of_time(void)
 {
     struct plan_star star = star_of(8, 25e6, 0.1);
-    struct plan_setting setting = {PLAN_DILOCO, false, false, 50, 5, 1,
-                                   CODEC_INT8, CODEC_INT8};
+    struct plan_setting setting = {PLAN_DILOCO, false, false,      50,
+                                   5,           1,     CODEC_INT8, CODEC_INT8};
     struct plan plan;
 
     plan_predict(&star, &setting, &plan);
@@ -290,11 +290,10 @@ static void ap_13_the_least_k_is_that_of_the_table(void)
 static void ap_13_from_that_k_on_nobody_stalls(void)
 {
     struct plan_star star = star_of(8, 25.6e6, 0.2);
-    struct plan_setting setting = {PLAN_DILOCO, false, true, 0, 0, 1,
-                                   CODEC_RAW, CODEC_RAW};
+    struct plan_setting setting = {PLAN_DILOCO, false, true,      0,
+                                   0,           1,     CODEC_RAW, CODEC_RAW};
     struct plan plan;
-    unsigned least =
-        (unsigned)plan_least_every(8, 25.6e6, 4, gigabit, 0.2);
+    unsigned least = (unsigned)plan_least_every(8, 25.6e6, 4, gigabit, 0.2);
 
     star.chunk = 0;
     star.latency = 0.02;

@@ -168,8 +168,8 @@ static void what_a_node_did_before_a_crash_counts(void)
 
 static void a_trace_is_followed(void)
 {
-    const char *path = write_file("steps.trace",
-                                  "starswitch-trace 1\nspan 60s\n"
+    const char *path =
+        write_file("steps.trace", "starswitch-trace 1\nspan 60s\n"
                                   "0s * step 50ms\n30s * step 100ms\nend\n");
     char line[LINE];
     struct outcome outcome;

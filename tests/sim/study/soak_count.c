@@ -74,8 +74,7 @@ static void rules_that_do_not_add_are_not_counted(void)
     for (unsigned i = 0; i < sizeof others / sizeof *others; i++) {
         struct soak_plan *plan = NULL;
         struct why why = {""};
-        int length =
-            snprintf(text, sizeof text, "%s%s", counted, others[i]);
+        int length = snprintf(text, sizeof text, "%s%s", counted, others[i]);
 
         CHECK(soak_plan_parse(text, (size_t)length, &plan, &why) ==
               STATUS_CONFIG);

@@ -21,8 +21,7 @@ static struct options options_of(const char *line)
          word = strtok_r(NULL, " ", &rest))
         list[count++] = word;
     options_defaults(&options);
-    CHECK_OK(options_parse_arguments(&options, PROGRAM_SIM, count, list,
-                                     &why));
+    CHECK_OK(options_parse_arguments(&options, PROGRAM_SIM, count, list, &why));
     return options;
 }
 
@@ -37,8 +36,9 @@ static struct tune *open_with(const char *line)
     return tune;
 }
 
-#define SMALL "--nodes 3 --params 2M --step-time 100ms --rate 100Mbit " \
-              "--port 100Mbit --seeds 1 "
+#define SMALL                                                                  \
+    "--nodes 3 --params 2M --step-time 100ms --rate 100Mbit "                  \
+    "--port 100Mbit --seeds 1 "
 
 /* ---- enumerating ---- */
 
@@ -122,8 +122,8 @@ static void a_budget_bounds_k_and_momentum(void)
 static void the_hub_understands_the_command_line(void)
 {
     struct tune *tune = open_with(SMALL "--iterations 2000 --speeds 1,0.5");
-    const struct plan_setting setting = {
-        PLAN_DILOCO, true, true, 50, 7, 4, CODEC_INT4, CODEC_F16};
+    const struct plan_setting setting = {PLAN_DILOCO, true,     true, 50, 7, 4,
+                                         CODEC_INT4,  CODEC_F16};
     char bytes[512], *words[32], *rest = NULL;
     struct options hub, played;
     struct why why = {""};
@@ -178,8 +178,8 @@ static void check_play(struct tune *tune, const struct plan_setting *setting,
 static void plays_come_to_what_closed_forms_say(void)
 {
     struct tune *tune = open_with(SMALL "--miss wait");
-    struct plan_setting setting = {PLAN_DILOCO, false, true, 50, 0, 1,
-                                   CODEC_RAW, CODEC_RAW};
+    struct plan_setting setting = {PLAN_DILOCO, false, true,      50,
+                                   0,           1,     CODEC_RAW, CODEC_RAW};
 
     if (!tune)
         return;
@@ -202,8 +202,8 @@ static void plays_come_to_what_closed_forms_say(void)
 static void a_late_result_is_measured_as_a_longer_delay(void)
 {
     struct tune *tune = open_with(SMALL);
-    const struct plan_setting setting = {PLAN_DILOCO, false, false, 50, 5, 1,
-                                         CODEC_RAW, CODEC_RAW};
+    const struct plan_setting setting = {PLAN_DILOCO, false,    false, 50, 5, 1,
+                                         CODEC_RAW,   CODEC_RAW};
     unsigned row;
 
     if (!tune)
@@ -233,8 +233,7 @@ static void what_is_promised_for_slow_links_is_what_plays_come_to(void)
             return;
         CHECK(tune_search(tune, 0, NULL));
         best = &tune->rows[tune->best];
-        CHECK_NEAR(best->plan.speed_up, best->speed_up,
-                   0.15 * best->speed_up);
+        CHECK_NEAR(best->plan.speed_up, best->speed_up, 0.15 * best->speed_up);
         CHECK_NEAR(best->plan.every, best->trial.every,
                    0.15 * best->trial.every);
         CHECK_NEAR(best->plan.delay, best->trial.delay,
@@ -258,8 +257,8 @@ static double best_of_sweep(void)
         for (unsigned d = 0; d < 3; d++)
             for (unsigned codec = 0; codec < 2; codec++) {
                 const struct plan_setting setting = {
-                    PLAN_DILOCO, false, false, ks[k], ks[k] * d / 4, 1,
-                    wires[codec], wires[codec]};
+                    PLAN_DILOCO,   false, false,        ks[k],
+                    ks[k] * d / 4, 1,     wires[codec], wires[codec]};
 
                 rows[count++] = tune_add(tune, &setting);
             }
@@ -315,11 +314,10 @@ static void one_pc_is_enough_where_others_are_worth_nothing(void)
 
 static void of_two_that_are_close_the_one_with_less_traffic_is_best(void)
 {
-    struct tune_row rows[4] = {
-        {.speed_up = 3, .trial = {.up = 9}},
-        {.speed_up = 2.98, .trial = {.up = 5}},
-        {.speed_up = 2.9, .trial = {.up = 1}},
-        {.speed_up = 0}};
+    struct tune_row rows[4] = {{.speed_up = 3, .trial = {.up = 9}},
+                               {.speed_up = 2.98, .trial = {.up = 5}},
+                               {.speed_up = 2.9, .trial = {.up = 1}},
+                               {.speed_up = 0}};
     const struct tune tune = {.rows = rows, .count = 4};
 
     CHECK_EQUAL(1, tune_best(&tune));
@@ -342,8 +340,8 @@ static void what_binds_is_named(void)
                                  .link = INFINITY,
                                  .k_half = 400,
                                  .noise_scale = 32}};
-    struct plan_setting setting = {PLAN_DILOCO, false, false, 18, 9, 1,
-                                   CODEC_RAW, CODEC_RAW};
+    struct plan_setting setting = {PLAN_DILOCO, false, false,     18,
+                                   9,           1,     CODEC_RAW, CODEC_RAW};
 
     CHECK_EQUAL(TUNE_BY_FLOOR, tune_bound(&tune, &setting));
     setting.every = 50;

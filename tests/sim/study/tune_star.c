@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "sim/study/tune.h"
-#include "tests/check.h"
 #include "sim/trace/trace.h"
+#include "tests/check.h"
 #include "tests/sim/trace/paper.h"
 
 static struct options star_of(uint64_t nodes, nanos step)

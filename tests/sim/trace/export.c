@@ -46,7 +46,8 @@ static void a_table_has_a_row_for_each_line(void)
                "1,\"a,\"\"b\",iteration,,,20,,,,,\n"
                "1.5,\"a,\"\"b\",iteration,,,40,,,,,\n"
                "3.2,\"a,\"\"b\",offer,,,,1,20,,,\n"
-               "3.2,\"a,\"\"b\",upload,,3.4,,1,,8,99,\n", text);
+               "3.2,\"a,\"\"b\",upload,,3.4,,1,,8,99,\n",
+               text);
     free(text);
 }
 
@@ -64,7 +65,8 @@ static void json_lines_have_an_object_for_each_line(void)
         "{\"time\":3.2," AB "\"what\":\"offer\",\"exchange\":1,"
         "\"iteration\":20}\n"
         "{\"time\":3.2," AB "\"what\":\"upload\",\"until\":3.4,"
-        "\"exchange\":1,\"chunks\":8,\"bytes\":99}\n", text);
+        "\"exchange\":1,\"chunks\":8,\"bytes\":99}\n",
+        text);
     free(text);
 }
 
@@ -107,8 +109,7 @@ static void a_timeline_has_rows_of_bars_and_points(void)
     CHECK_TEXT("1000000.000", member(find(events, "X", "iteration"), "ts"));
     CHECK_TEXT("500000.000", member(find(events, "X", "iteration"), "dur"));
     CHECK_TEXT("3200000.000", member(find(events, "i", "offer"), "ts"));
-    CHECK_TEXT("{ \"up\": 12500000 }",
-               member(find(events, "C", "up"), "args"));
+    CHECK_TEXT("{ \"up\": 12500000 }", member(find(events, "C", "up"), "args"));
     CHECK_TEXT("{ \"name\": \"all nodes\" }",
                member(find(events, "M", "process_name"), "args"));
     json_object_put(root);

@@ -46,8 +46,8 @@ static double carried(const struct trace *trace)
 
 static void packets_are_counted_in_tenths_of_a_second(void)
 {
-    const struct import_options up = {
-        .node = "n1", .quantities = 1U << QUANTITY_UP};
+    const struct import_options up = {.node = "n1",
+                                      .quantities = 1U << QUANTITY_UP};
     char *text = imported("mahimahi", "50\n100\n101\n350\n400\n", &up);
 
     CHECK_TEXT("starswitch-trace 1\nspan 0.4s\n"
@@ -55,7 +55,8 @@ static void packets_are_counted_in_tenths_of_a_second(void)
                "0.1s n1 up 15040B\n"
                "0.2s n1 up 0\n"
                "0.3s n1 up 30080B\n"
-               "end\n", text);
+               "end\n",
+               text);
     free(text);
 }
 
@@ -64,7 +65,8 @@ static void both_directions_unless_one_is_named(void)
     char *text = imported("mahimahi", "0\n1\n", NULL);
 
     CHECK_TEXT("starswitch-trace 1\nspan 0.001s\n0s * up 3008kB\n"
-               "0s * down 3008kB\nend\n", text);
+               "0s * down 3008kB\nend\n",
+               text);
     free(text);
 }
 
@@ -109,8 +111,8 @@ static void what_is_no_list_of_packets_is_refused_by_its_line(void)
         {"1 2\n", "line 1: more than one number"},
         {"5\n4\n", "line 2: the time goes back"},
     };
-    const struct import_options delay = {
-        .node = TRACE_ALL, .quantities = 1U << QUANTITY_DELAY};
+    const struct import_options delay = {.node = TRACE_ALL,
+                                         .quantities = 1U << QUANTITY_DELAY};
 
     check_refusals("mahimahi", refused, LENGTH(refused), NULL);
     check_refusals("mahimahi",
@@ -124,31 +126,35 @@ static void what_is_no_list_of_packets_is_refused_by_its_line(void)
 
 static void two_columns_are_a_time_and_a_value(void)
 {
-    const struct import_options delay = {
-        .node = "n1", .quantities = 1U << QUANTITY_DELAY};
-    char *text = imported("csv", "\"time\",\"delay\"\r\n"
+    const struct import_options delay = {.node = "n1",
+                                         .quantities = 1U << QUANTITY_DELAY};
+    char *text = imported("csv",
+                          "\"time\",\"delay\"\r\n"
                           "1700000000.25,0.0123456789\r\n"
                           "1700000000.5, 5ms\r\n"
-                          "1700000001,\"0\"\r\n", &delay);
+                          "1700000001,\"0\"\r\n",
+                          &delay);
 
     CHECK_TEXT("starswitch-trace 1\nspan 1.25s\n"
                "0s n1 delay 12345679ns\n"
                "0.25s n1 delay 5ms\n"
                "0.75s n1 delay 0s\n"
-               "end\n", text);
+               "end\n",
+               text);
     free(text);
 }
 
 static void a_rate_is_of_both_directions(void)
 {
-    const struct import_options rate = {
-        .node = TRACE_ALL,
-        .quantities = 1U << QUANTITY_UP | 1U << QUANTITY_DOWN};
+    const struct import_options rate = {.node = TRACE_ALL,
+                                        .quantities = 1U << QUANTITY_UP |
+                                                      1U << QUANTITY_DOWN};
     char *text = imported("csv", "0;1e6\n1.5s;100Mbit\n", &rate);
 
     CHECK_TEXT("starswitch-trace 1\nspan 3s\n"
                "0s * up 1MB\n1.5s * up 100Mbit\n"
-               "0s * down 1MB\n1.5s * down 100Mbit\nend\n", text);
+               "0s * down 1MB\n1.5s * down 100Mbit\nend\n",
+               text);
     free(text);
 }
 
@@ -171,14 +177,16 @@ static void what_is_no_table_is_refused_by_its_line(void)
         {"5,1\n4,2\n", "line 2: its time is before"},
         {"0,1\n9e9,2\n", "line 2: its time is before that of"},
     };
-    const struct import_options rate = {
-        .node = TRACE_ALL, .quantities = 1U << QUANTITY_UP};
+    const struct import_options rate = {.node = TRACE_ALL,
+                                        .quantities = 1U << QUANTITY_UP};
 
     check_refusals("csv", refused, LENGTH(refused), &rate);
     check_refusals("csv", &(struct refusal){"0,1\n", "--quantity rate or"}, 1,
                    NULL);
-    check_damage(importer_find("csv"), "time;rate\n0;1e6\n1.5s;\"100Mbit\"\n"
-                 "2.25, 5MB\n3\t0\n", 2000);
+    check_damage(importer_find("csv"),
+                 "time;rate\n0;1e6\n1.5s;\"100Mbit\"\n"
+                 "2.25, 5MB\n3\t0\n",
+                 2000);
 }
 
 /* A table as other programs write it. */
@@ -190,24 +198,27 @@ static void columns_are_chosen_by_name_or_number(void)
 {
     const struct import_options names = {"n1", 1U << QUANTITY_UP,
                                          "when,up (Mbit)", NULL, "Mbit"};
-    const struct import_options number = {"n1", 1U << QUANTITY_DELAY, "3",
-                                          NULL, "ms"};
+    const struct import_options number = {"n1", 1U << QUANTITY_DELAY, "3", NULL,
+                                          "ms"};
     const struct import_options none = {"n1", 1U << QUANTITY_UP, "speed", NULL,
                                         NULL};
     char *text = imported("csv", wide, &names);
 
     CHECK_TEXT("starswitch-trace 1\nspan 1s\n"
                "0s n1 up 187500B\n"
-               "0.5s n1 up 2Mbit\nend\n", text);
+               "0.5s n1 up 2Mbit\nend\n",
+               text);
     free(text);
     text = imported("csv", wide, &number);
     CHECK_TEXT("starswitch-trace 1\nspan 1s\n"
                "0s n1 delay 12ms\n"
-               "0.5s n1 delay 11123457ns\nend\n", text);
+               "0.5s n1 delay 11123457ns\nend\n",
+               text);
     free(text);
     text = imported("csv", wide, &none);
     CHECK_CONTAINS("line 1: there is no column 'speed'; its columns are "
-                   "when, up (Mbit), round trip", text);
+                   "when, up (Mbit), round trip",
+                   text);
     free(text);
 }
 
@@ -235,14 +246,15 @@ static void what_has_no_unit_has_the_one_that_was_said(void)
 {
     const struct import_options delay = {TRACE_ALL, 1U << QUANTITY_DELAY, NULL,
                                          "ms", "us"};
-    const struct import_options unsaid = {TRACE_ALL, 1U << QUANTITY_DELAY,
-                                          NULL, NULL, NULL};
-    char *text = imported("csv", "100,250\n200,1.5ms\n300,0.0000000125s\n",
-                          &delay);
+    const struct import_options unsaid = {TRACE_ALL, 1U << QUANTITY_DELAY, NULL,
+                                          NULL, NULL};
+    char *text =
+        imported("csv", "100,250\n200,1.5ms\n300,0.0000000125s\n", &delay);
 
     CHECK_TEXT("starswitch-trace 1\nspan 0.3s\n"
                "0s * delay 250us\n0.1s * delay 1500us\n"
-               "0.2s * delay 13ns\nend\n", text);
+               "0.2s * delay 13ns\nend\n",
+               text);
     free(text);
     text = imported("csv", "0,12.5\n1,13\n", &unsaid);
     CHECK_CONTAINS("line 1: '12.5': that would be seconds", text);
@@ -265,7 +277,8 @@ static void two_files_become_one_trace(void)
         text = paper_of(both);
         CHECK_TEXT("starswitch-trace 1\nspan 3s\n"
                    "0s n1 up 1MB\n1s n1 up 2MB\n2s n1 up 1MB\n"
-                   "0s n1 down 3MB\n2s n1 iteration done=20\nend\n", text);
+                   "0s n1 down 3MB\n2s n1 iteration done=20\nend\n",
+                   text);
         free(text);
     }
     CHECK_STATUS(STATUS_CONFIG, trace_join(both, up, &none, &why));
@@ -292,14 +305,16 @@ static void quantities_are_named_as_in_a_trace(void)
 
 static void a_name_that_is_none_is_refused(void)
 {
-    const struct import_options options = {
-        .node = "a b", .quantities = 1U << QUANTITY_UP};
+    const struct import_options options = {.node = "a b",
+                                           .quantities = 1U << QUANTITY_UP};
 
     for (unsigned i = 0; i < importer_count; i++) {
         char *text = imported(importers[i].name, "", &options);
 
         CHECK_CONTAINS(strcmp(importers[i].name, "record") == 0
-                           ? "line 0" : "a node's name has", text);
+                           ? "line 0"
+                           : "a node's name has",
+                       text);
         free(text);
     }
     CHECK(!importer_find("pcap"));

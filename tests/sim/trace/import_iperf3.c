@@ -8,8 +8,9 @@
     "\"" name "\":{\"start\":" start ",\"end\":" end ",\"seconds\":1,"         \
     "\"bytes\":1,\"bits_per_second\":" bits ",\"retransmits\":0,"              \
     "\"omitted\":" omitted sender "}"
-#define STREAM "\"streams\":[{\"socket\":5,\"start\":7,\"end\":8," \
-               "\"bits_per_second\":1e3,\"sender\":false}]"
+#define STREAM                                                                 \
+    "\"streams\":[{\"socket\":5,\"start\":7,\"end\":8,"                        \
+    "\"bits_per_second\":1e3,\"sender\":false}]"
 #define UP ",\"sender\":true"
 #define DOWN ",\"sender\":false"
 
@@ -20,16 +21,28 @@ static const char sample[] =
     "\t\t\"system_info\":\t\"Linux \\\"a\\\" \\u0041\",\n"
     "\t\t\"test_start\":\t{ \"protocol\": \"TCP\", \"reverse\": 0 }\n"
     "\t},\n"
-    "\t\"intervals\":\t[{\n\t" STREAM ",\n\t"
-    SUM("sum", "0", "1.000255", "1227463.0108389636", "true", UP) "\n"
-    "\t}, {\n\t" STREAM ",\n\t"
-    SUM("sum", "6.1e-05", "1.002945", "62726006.787458353", "false", UP) ",\n\t"
-    SUM("sum_bidir_reverse", "6.1e-05", "1.002945", "8E7", "false", DOWN) "\n"
-    "\t}, {\n\t" STREAM ",\n\t"
-    SUM("sum", "1.002945", "2.000254", "0", "false", UP) ",\n\t"
-    SUM("sum_bidir_reverse", "1.002945", "2.000061", "80000000", "false", DOWN)
-    "\n\t}],\n"
-    "\t\"end\":\t{ \"sum_sent\": " "{\"start\":0,\"bits_per_second\":5} }\n}\n";
+    "\t\"intervals\":\t[{\n\t" STREAM ",\n\t" SUM(
+        "sum", "0", "1.000255", "1227463.0108389636", "true",
+        UP) "\n"
+            "\t}, {\n\t" STREAM ",\n\t" SUM(
+                "sum", "6.1e-05", "1.002945", "62726006.787458353", "false",
+                UP) ",\n\t" SUM("sum_bidir_reverse", "6.1e-05", "1.002945",
+                                "8E7", "false",
+                                DOWN) "\n"
+                                      "\t}, {\n\t" STREAM ",\n\t" SUM(
+                                          "sum", "1.002945", "2.000254", "0",
+                                          "false",
+                                          UP) ",\n\t" SUM("sum_bidir_reverse",
+                                                          "1.002945",
+                                                          "2.000061",
+                                                          "80000000", "false",
+                                                          DOWN) "\n\t}],\n"
+                                                                "\t\"end\":\t{ "
+                                                                "\"sum_sent\": "
+                                                                "{\"start\":0,"
+                                                                "\"bits_per_"
+                                                                "second\":5} "
+                                                                "}\n}\n";
 
 static void intervals_are_rates_up_and_down(void)
 {
@@ -40,7 +53,8 @@ static void intervals_are_rates_up_and_down(void)
                "0s * up 7840751B\n"
                "1.002884s * up 0\n"
                "0s * down 10MB\n"
-               "end\n", text);
+               "end\n",
+               text);
     free(text);
 }
 
@@ -49,11 +63,13 @@ static void a_key_that_stands_twice_is_read_twice(void)
 {
     char *text = imported(
         "iperf3",
-        "{\"intervals\":[{" SUM("sum", "0", "1", "8e6", "false", UP) ","
-        SUM("sum", "0", "1", "16e6", "false", DOWN) "}]}\n", NULL);
+        "{\"intervals\":[{" SUM("sum", "0", "1", "8e6", "false", UP) "," SUM(
+            "sum", "0", "1", "16e6", "false", DOWN) "}]}\n",
+        NULL);
 
     CHECK_TEXT("starswitch-trace 1\nspan 1s\n0s * up 1MB\n0s * down 2MB\n"
-               "end\n", text);
+               "end\n",
+               text);
     free(text);
 }
 
@@ -62,8 +78,9 @@ static void an_old_run_in_reverse_goes_down(void)
 {
     char *text = imported(
         "iperf3",
-        "{\"start\":{\"test_start\":{\"reverse\":1}},\"intervals\":[{"
-        SUM("sum", "0", "1", "8e6", "false", "") "}]}", NULL);
+        "{\"start\":{\"test_start\":{\"reverse\":1}},\"intervals\":[{" SUM(
+            "sum", "0", "1", "8e6", "false", "") "}]}",
+        NULL);
 
     CHECK_TEXT("starswitch-trace 1\nspan 1s\n0s * down 1MB\nend\n", text);
     free(text);
@@ -90,8 +107,8 @@ static const struct {
     {"{\"intervals\":[{\"sum\":{\"start\":-1}}]}", "line 1: '-1' is no number"},
     {"{\"intervals\":[{" SUM("sum", "5", "4", "8", "false", UP) "}]}",
      "line 1: the interval's time goes back"},
-    {"{\"intervals\":[\n{" SUM("sum", "0", "1", "8", "false", UP) "},\n{"
-     SUM("sum", "0", "1", "9", "false", UP) "}]}",
+    {"{\"intervals\":[\n{" SUM("sum", "0", "1", "8", "false", UP) "},\n{" SUM(
+         "sum", "0", "1", "9", "false", UP) "}]}",
      "line 3: its time is not after that"},
 };
 
@@ -112,8 +129,8 @@ static void every_beginning_of_the_json_is_refused(void)
 
     for (size_t i = 0; i + 1 < strlen(sample); i++) {
         struct why why = {""};
-        struct trace *trace = import_exactly(importer_find("iperf3"), sample, i,
-                                             &options, &why);
+        struct trace *trace =
+            import_exactly(importer_find("iperf3"), sample, i, &options, &why);
 
         CHECK(!trace);
         CHECK_CONTAINS("line ", why.text);

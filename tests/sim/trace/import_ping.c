@@ -48,7 +48,8 @@ static void half_of_a_round_trip_is_the_delay(void)
                "0s n1 loss 0.166666666\n"
                "6s n1 loss 1\n"
                "9s n1 loss 0.5\n"
-               "end\n", text);
+               "end\n",
+               text);
     free(text);
 }
 
@@ -62,9 +63,10 @@ static char *long_run(unsigned first, unsigned count)
     text_init(&text, log, size);
     for (unsigned i = 0; i < count; i++)
         if (i % 10 != 5)
-            text_add(&text, "[%u.%06u] 64 bytes from hub: icmp_seq=%u "
-                     "ttl=64 time=2.00 ms\n", 1700000000 + i / 10,
-                     i % 10 * 100000, (first + i) % 65536);
+            text_add(&text,
+                     "[%u.%06u] 64 bytes from hub: icmp_seq=%u "
+                     "ttl=64 time=2.00 ms\n",
+                     1700000000 + i / 10, i % 10 * 100000, (first + i) % 65536);
     return log;
 }
 
@@ -73,7 +75,8 @@ static void a_hundred_requests_say_how_probable_a_loss_is(void)
     char *log = long_run(1, 300), *text = imported("ping", log, NULL);
 
     CHECK_TEXT("starswitch-trace 1\nspan 30s\n0s * delay 1ms\n0s * loss 0.1\n"
-               "end\n", text);
+               "end\n",
+               text);
     free(text);
     free(log);
 }
@@ -92,10 +95,12 @@ static void at_its_end_ping_says_what_was_not_answered(void)
     char *text = imported("ping",
                           "[10.0] 64 bytes from hub: icmp_seq=1 time=2 ms\n"
                           "[11.0] 64 bytes from hub: icmp_seq=2 time=2 ms\n"
-                          "9 packets transmitted, 2 received\n", NULL);
+                          "9 packets transmitted, 2 received\n",
+                          NULL);
 
     CHECK_TEXT("starswitch-trace 1\nspan 9s\n0s * delay 1ms\n0s * loss 0\n"
-               "2s * loss 1\nend\n", text);
+               "2s * loss 1\nend\n",
+               text);
     free(text);
 }
 

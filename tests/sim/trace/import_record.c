@@ -5,8 +5,8 @@
 #include "record/record.h"
 #include "tests/check.h"
 #include "tests/sim/lab.h"
-#include "tests/store/folder.h"
 #include "tests/sim/trace/paper.h"
+#include "tests/store/folder.h"
 
 static const char sample[] =
     "starswitch-record 1 hub\n"
@@ -65,7 +65,8 @@ static void a_recording_says_who_did_what_and_when(void)
                "1.6s my__u001b_PC result exchange=1 version=1\n"
                "1.7s my__u001b_PC iteration done=14\n"
                "3.5s my__u001b_PC leave\n"
-               "end\n", text);
+               "end\n",
+               text);
     free(text);
 }
 
@@ -125,7 +126,8 @@ static void a_nodes_recording_has_the_times_of_its_trainer(void)
                "1.8s n_1 iteration done=30\n"
                "2s n_1 leave\n"
                "2.3s n_1 iteration done=31\n"
-               "end\n", text);
+               "end\n",
+               text);
     free(text);
 }
 
@@ -147,7 +149,8 @@ static const struct {
     {"starswitch-record 1 hub\n5 message 4 hello name=\"x\n",
      "line 2: the message has no name"},
     {"starswitch-record 1 hub\n5 message 4 hello name=\"x\"\n"
-     "  send 4 welcome run=5\n", "line 3: the message has no session"},
+     "  send 4 welcome run=5\n",
+     "line 3: the message has no session"},
     {"starswitch-record 1 hub\n5 wa", "line 2 is cut off"},
     {"starswitch-record 1 node\n", "line 1 is not 'starswitch-record 1 hub'"},
     {"starswitch-record 1 node name=n1\n", "line 1: the message has no name"},
@@ -219,8 +222,8 @@ static bool record_a_star(struct folder *folder)
 {
     static const struct drift drift = {0.25f};
     const struct spool_complaint nobody = {NULL, NULL};
-    const struct model model = {.gradient = trainer_drift, .context = &drift,
-                                .rate = 1};
+    const struct model model = {
+        .gradient = trainer_drift, .context = &drift, .rate = 1};
     struct records records = {NULL, NULL};
     struct lab *lab;
     bool made = CHECK_OK(record_open(folder_file(folder, "hub"), "hub", nobody,
@@ -250,8 +253,8 @@ static struct trace *recording_of(struct folder *folder, const char *file)
     char *text = file_content(folder_file(folder, file), &size);
 
     if (CHECK(text != NULL))
-        trace = import_exactly(importer_find("record"), text, size, &options,
-                               &why);
+        trace =
+            import_exactly(importer_find("record"), text, size, &options, &why);
     CHECK_TEXT("", why.text);
     if (trace)
         CHECK(is_sound(trace, &why));
@@ -299,8 +302,8 @@ static void what_a_hub_records_gives_the_star_back(void)
         CHECK(count_events(trace, TRACED_RESULT) > 20);
         CHECK(count_events(trace, TRACED_WAIT) > 20);
         CHECK(n1->series[QUANTITY_SCORE].count > 0);
-        CHECK_EQUAL(3000001000, trace_at(trace, &trace->hub, QUANTITY_SCORE,
-                                         20 * SECOND));
+        CHECK_EQUAL(3000001000,
+                    trace_at(trace, &trace->hub, QUANTITY_SCORE, 20 * SECOND));
     }
     trace_destroy(&trace);
     folder_remove(&folder);

@@ -61,10 +61,11 @@ static void add_series(struct trace *trace, struct trace_track *track,
 
     for (unsigned i = 0; i < count && time < trace->span; i++) {
         int64_t most = quantities[quantity].measure == MEASURE_PART
-                           ? PART_WHOLE + 1 : NEVER - 1;
+                           ? PART_WHOLE + 1
+                           : NEVER - 1;
 
-        CHECK_OK(trace_add_value(trace, track, quantity, time,
-                                 draw(prng, most), NULL));
+        CHECK_OK(trace_add_value(trace, track, quantity, time, draw(prng, most),
+                                 NULL));
         time += 1 + draw(prng, trace->span - time + 1);
     }
 }
@@ -110,8 +111,9 @@ struct trace *trace_of(const char *text)
 
 struct trace *random_trace(struct prng *prng)
 {
-    static const char *const names[] = {"n1", "n10", "n2", "end", "span", "up",
-                                        "\xc3\xa9t\xc3\xa9", "a,b\"c", "-"};
+    static const char *const names[] = {
+        "n1",     "n10", "n2", "end", "span", "up", "\xc3\xa9t\xc3\xa9",
+        "a,b\"c", "-"};
     struct trace *trace = trace_new();
 
     trace_set_span(trace, 1 + draw(prng, NEVER / 4));
@@ -193,8 +195,8 @@ bool is_sound(const struct trace *trace, const struct why *why)
 static bool reads_soundly(const struct importer *importer, const char *text,
                           size_t size)
 {
-    const struct import_options options = {
-        .node = TRACE_ALL, .quantities = 1U << QUANTITY_UP};
+    const struct import_options options = {.node = TRACE_ALL,
+                                           .quantities = 1U << QUANTITY_UP};
     struct why why = {""};
     struct trace *trace =
         importer ? import_exactly(importer, text, size, &options, &why)

@@ -115,7 +115,8 @@ static void lines_may_stand_in_any_order(void)
     written = paper_of(trace);
     CHECK_TEXT("starswitch-trace 1\nspan 60s\n1s a up 1MB\n0s a down 1MB\n"
                "1s b offer exchange=1 iteration=5\n"
-               "2s b offer exchange=2 iteration=9\nend\n", written);
+               "2s b offer exchange=2 iteration=9\nend\n",
+               written);
     free(written);
     trace_destroy(&trace);
 }
