@@ -52,7 +52,7 @@ static void centre_allocate(struct hub *hub)
 static void remember_nobody(struct hub *hub)
 {
     EACH_MEMBER(hub, member)
-        contributions_forget(hub, member);
+        updates_forget(hub, member);
 }
 
 static void centre_drop(struct hub *hub)

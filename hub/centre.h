@@ -14,7 +14,7 @@ struct centre_chunk {
     struct blob *theta, *plane[POLICY_PLANES];
     uint64_t version;
     uint64_t changed; /* version at which nodes were last sent another value */
-    uint64_t turn;    /* contributions merged, ever */
+    uint64_t turn;    /* updates merged, ever */
     unsigned live;    /* nodes when it was last merged; 0: never, here */
     struct blob *former; /* theta before the merge, while it is sent */
     struct blob *shadow; /* what nodes hold, once sent; NULL: theta */

@@ -18,12 +18,12 @@ bool choice_takes_all(const struct hub *hub)
 }
 
 /* Nothing is merged of it; it may still be given something. */
-static void decline(struct hub *hub, struct contribution *contribution,
+static void decline(struct hub *hub, struct update *update,
                     enum verdict verdict)
 {
-    contribution->merges = false;
-    contribution->refused |= verdict != VERDICT_DECLINED;
-    contribution_end(hub, contribution, verdict);
+    update->merges = false;
+    update->refused |= verdict != VERDICT_DECLINED;
+    update_end(hub, update, verdict);
 }
 
 /* Asks for the next ones in the policy's order until so many are to be
@@ -35,11 +35,10 @@ static void ask(struct hub *hub, struct round *round)
     EACH_OFFER(round, one)
         merging += one->merges;
     while (merging < round->wanted && round->next_choice < round->choices) {
-        struct contribution *contribution =
-            round->list[round->order[round->next_choice++]];
+        struct update *update = round->list[round->order[round->next_choice++]];
 
-        contribution->merges = true;
-        contribution_grant(hub, contribution);
+        update->merges = true;
+        update_grant(hub, update);
         merging++;
     }
 }
@@ -50,21 +49,20 @@ static void settle(struct hub *hub, struct round *round)
     review_destroy(hub, &round->review); /* if all that it was about is lost */
     hub->rounds.unsettled--;
     round->empty = true;
-    EACH_OFFER(round, contribution) {
-        if (contribution->merges)
+    EACH_OFFER(round, update) {
+        if (update->merges)
             round->empty = false;
-        else if (!contribution->donates)
-            decline(hub, contribution, VERDICT_DECLINED);
+        else if (!update->donates)
+            decline(hub, update, VERDICT_DECLINED);
     }
     round->empty = round->discarded || (round->empty && !round->takes_all);
     round_gather(hub, round);
 }
 
-static bool is_lost(const struct hub *hub,
-                    const struct contribution *contribution)
+static bool is_lost(const struct hub *hub, const struct update *update)
 {
     for (uint32_t i = 0; i < hub->centre.count; i++)
-        if (contribution->chunks[i].state != CHUNK_CLOSED)
+        if (update->chunks[i].state != CHUNK_CLOSED)
             return false;
     return true;
 }
@@ -89,9 +87,9 @@ static int donor_of(const struct hub *hub, const struct round *round, int donor)
 
 /* Nobody has tested it, where what others say counts, and it says too much. */
 static bool boasts(const struct hub *hub, const struct round *round,
-                   const struct contribution *contribution)
+                   const struct update *update)
 {
-    const struct candidate *one = &contribution->candidate;
+    const struct candidate *one = &update->candidate;
 
     return !round->takes_all && !one->verified &&
            hub->run.pinned != (int)one->node &&
@@ -108,12 +106,12 @@ static void choose_donors(struct hub *hub, struct round *round)
     int *donor = need_memory(round->count, sizeof *donor);
 
     for (unsigned i = 0; i < round->count; i++) {
-        const struct contribution *contribution = round->list[i];
+        const struct update *update = round->list[i];
 
-        list[i] = contribution->candidate;
-        list[i].score = contribution->offer.score;
-        if (contribution->refused || is_lost(hub, contribution) ||
-            boasts(hub, round, contribution))
+        list[i] = update->candidate;
+        list[i].score = update->offer.score;
+        if (update->refused || is_lost(hub, update) ||
+            boasts(hub, round, update))
             list[i].score = NO_SCORE;
     }
     round->policy->receive->donors(list, round->count, &standing, donor);
@@ -139,11 +137,10 @@ static bool donors_are_here(struct hub *hub, struct round *round)
         round->gives = true;
         choose_donors(hub, round);
     }
-    EACH_OFFER(round, contribution) {
-        if (contribution->donates)
-            contribution_grant(hub, contribution);
-        here &= !contribution->donates ||
-                contribution->delivered >= hub->centre.count ||
+    EACH_OFFER(round, update) {
+        if (update->donates)
+            update_grant(hub, update);
+        here &= !update->donates || update->delivered >= hub->centre.count ||
                 !round->policy->reduce->judge;
     }
     return here;
@@ -193,19 +190,17 @@ void choice_make(struct hub *hub, struct round *round)
 
 /* ---- judging ---- */
 
-/* A judge's job: its verdict is awaited on these contributions. */
-static bool is_to_be_judged(const struct hub *hub,
-                            const struct contribution *contribution)
+/* A judge's job: its verdict is awaited on these updates. */
+static bool is_to_be_judged(const struct hub *hub, const struct update *update)
 {
-    return contribution->merges && !contribution->judged &&
-           contribution->delivered >= hub->centre.count;
+    return update->merges && !update->judged &&
+           update->delivered >= hub->centre.count;
 }
 
-static bool is_whole(const struct hub *hub,
-                     const struct contribution *contribution)
+static bool is_whole(const struct hub *hub, const struct update *update)
 {
     for (uint32_t i = 0; i < hub->centre.count; i++)
-        if (contribution->chunks[i].state != CHUNK_DELIVERED)
+        if (update->chunks[i].state != CHUNK_DELIVERED)
             return false;
     return true;
 }
@@ -219,7 +214,7 @@ static void say_too_few(struct hub *hub, const struct round *round,
 
     if (count < least && !hub->rounds.too_few)
         effects_note(hub->out, NOTE_TOO_FEW, "",
-                     "--reduce %s compares %u contributions at least, and "
+                     "--reduce %s compares %u updates at least, and "
                      "there are %u: all are merged, a bad one too, until more "
                      "nodes are here",
                      reduce->name, least, count);
@@ -236,21 +231,21 @@ static struct round *round_of(struct hub *hub, uint64_t number)
 }
 
 static void take_judgement(struct hub *hub, const struct round *round,
-                           struct contribution *contribution,
+                           struct update *update,
                            const struct candidate *candidate, double weight)
 {
-    struct member *member = hub->roll.members[contribution->member];
+    struct member *member = hub->roll.members[update->member];
 
-    contribution->judged = true;
-    contribution->candidate = *candidate;
+    update->judged = true;
+    update->candidate = *candidate;
     if (weight > 0)
         return;
     effects_note(hub->out, NOTE_DECLINED, member->name, "exchange %llu: %s",
-                 (unsigned long long)contribution->offer.exchange,
-                 boasts(hub, round, contribution)
+                 (unsigned long long)update->offer.exchange,
+                 boasts(hub, round, update)
                      ? "nobody could test it, and it is far beyond all others"
                      : round->policy->reduce->refusal);
-    decline(hub, contribution, VERDICT_REFUTED);
+    decline(hub, update, VERDICT_REFUTED);
 }
 
 static void judged(void *machine, struct job *job)
@@ -264,11 +259,11 @@ static void judged(void *machine, struct job *job)
     if (!round)
         return;
     round->state = ROUND_CLOSED;
-    EACH_OFFER(round, contribution) {
-        if (!is_to_be_judged(hub, contribution) || at == order->count ||
-            order->one[at].candidate.node != contribution->candidate.node)
+    EACH_OFFER(round, update) {
+        if (!is_to_be_judged(hub, update) || at == order->count ||
+            order->one[at].candidate.node != update->candidate.node)
             continue;
-        take_judgement(hub, round, contribution, &order->one[at].candidate,
+        take_judgement(hub, round, update, &order->one[at].candidate,
                        job->status == STATUS_OK ? order->one[at].weight : 0);
         at++;
     }
@@ -299,16 +294,15 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
         .displacements = round->policy->exchange == EXCHANGE_DELTA};
     for (uint32_t i = 0; i < hub->centre.count; i++)
         job->in[at++].blob = blob_ref(hub->centre.chunk[i].theta);
-    EACH_OFFER(round, contribution) {
-        if (!is_to_be_judged(hub, contribution))
+    EACH_OFFER(round, update) {
+        if (!is_to_be_judged(hub, update))
             continue;
         order->one[order->count++] =
-            (struct judged){.candidate = contribution->candidate,
-                            .boasts = boasts(hub, round, contribution)};
+            (struct judged){.candidate = update->candidate,
+                            .boasts = boasts(hub, round, update)};
         for (uint32_t j = 0; j < hub->centre.count; j++)
-            job->in[at++] =
-                (struct input){blob_ref(contribution->chunks[j].payload), 1,
-                               contribution->chunks[j].codec};
+            job->in[at++] = (struct input){blob_ref(update->chunks[j].payload),
+                                           1, update->chunks[j].codec};
     }
     review_close(hub, round, order);
     job->extent.exempt = hub->centre.exempt;
@@ -324,15 +318,15 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
 static bool have_answered(struct hub *hub, struct round *round, unsigned *ready)
 {
     *ready = 0;
-    EACH_OFFER(round, contribution) {
-        if (!contribution->merges || contribution->judged)
+    EACH_OFFER(round, update) {
+        if (!update->merges || update->judged)
             continue;
-        if (contribution->delivered < hub->centre.count)
+        if (update->delivered < hub->centre.count)
             return false;
-        if (is_whole(hub, contribution))
+        if (is_whole(hub, update))
             ++*ready;
         else
-            decline(hub, contribution, VERDICT_LOST);
+            decline(hub, update, VERDICT_LOST);
     }
     return true;
 }

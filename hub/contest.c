@@ -66,7 +66,7 @@ static int best_judged(const struct round *round, unsigned *tested)
 
     *tested = 0;
     for (unsigned i = 0; i < round->count; i++) {
-        const struct contribution *one = round->list[i];
+        const struct update *one = round->list[i];
 
         if (!one->merges || !one->judged)
             continue;
@@ -98,8 +98,8 @@ int contest_best(const struct hub *hub, const struct round *round)
 }
 
 /* Who was merged as a whole, or NULL. */
-static const struct contribution *winner_of(const struct hub *hub,
-                                            const struct round *round)
+static const struct update *winner_of(const struct hub *hub,
+                                      const struct round *round)
 {
     EACH_OFFER(round, one)
         if (one->merged == hub->centre.count)
@@ -108,11 +108,11 @@ static const struct contribution *winner_of(const struct hub *hub,
 }
 
 /* Whether the member has the winner's parameters, or is sent them. */
-static bool has_them(const struct round *round,
-                     const struct contribution *winner, int member)
+static bool has_them(const struct round *round, const struct update *winner,
+                     int member)
 {
     for (unsigned i = 0; winner && i < round->count; i++) {
-        const struct contribution *one = round->list[i];
+        const struct update *one = round->list[i];
 
         if (one->member == member &&
             (one == winner ||
@@ -138,7 +138,7 @@ static void turn_down(struct hub *hub, struct member *member)
 }
 
 static void tell_winner(struct hub *hub, const struct round *round,
-                        const struct contribution *winner)
+                        const struct update *winner)
 {
     char among[32] = "";
 
@@ -160,7 +160,7 @@ static void tell_winner(struct hub *hub, const struct round *round,
 /* One lineage is left: the run begins. Whoever does not have it takes the
  * centre. Without a winner the one of the rung before stays. */
 static void decided(struct hub *hub, const struct round *round,
-                    const struct contribution *winner)
+                    const struct update *winner)
 {
     hub->centre.founding = FOUNDING_DONE;
     hub->policy = &hub->config.policy;
@@ -178,7 +178,7 @@ static void decided(struct hub *hub, const struct round *round,
 
 void contest_judge(struct hub *hub, const struct round *round)
 {
-    const struct contribution *winner = winner_of(hub, round);
+    const struct update *winner = winner_of(hub, round);
 
     if (!contest_goes_on(hub))
         return;

@@ -260,8 +260,7 @@ static void tell(struct hub *hub, struct member *member, uint64_t exchange,
  * would make that void: there is nothing, or it is void. */
 static void pass_over(struct hub *hub, struct member *member, uint64_t exchange)
 {
-    struct contribution *contribution =
-        contribution_find(hub, member->place, exchange);
+    struct update *update = update_find(hub, member->place, exchange);
     struct parcel *list = take_out(hub, &member->delivery, exchange);
     unsigned *verdicts = need_memory(hub->centre.count, sizeof *verdicts);
 
@@ -277,9 +276,9 @@ static void pass_over(struct hub *hub, struct member *member, uint64_t exchange)
             member->delivery.holds[parcel->result.chunk] = NO_VERSION;
         parcel_free(parcel);
     }
-    if (contribution) {
-        contribution->passed_over = true;
-        contribution->answered = contribution->foreign;
+    if (update) {
+        update->passed_over = true;
+        update->answered = update->foreign;
     } else {
         tell(hub, member, exchange, verdicts);
     }
@@ -310,10 +309,10 @@ void delivery_end(struct hub *hub, struct member *member)
     delivery_clear(&member->delivery);
 }
 
-void delivery_add(struct hub *hub, struct contribution *contribution,
+void delivery_add(struct hub *hub, struct update *update,
                   const struct msg_result *result, struct blob *payload)
 {
-    struct member *member = hub->roll.members[contribution->member];
+    struct member *member = hub->roll.members[update->member];
     struct delivery *delivery = &member->delivery;
     struct parcel *parcel = need_memory(1, sizeof *parcel);
     uint64_t older;
@@ -321,8 +320,8 @@ void delivery_add(struct hub *hub, struct contribution *contribution,
     assert(payload && result->chunk < hub->centre.count);
     parcel->result = *result;
     parcel->payload = blob_ref(payload);
-    parcel->part = contribution->part;
-    parcel->opens = contribution->answered == contribution->foreign;
+    parcel->part = update->part;
+    parcel->opens = update->answered == update->foreign;
     if (parcel->opens && is_made_up_for(result) &&
         (older = superfluous(delivery, parcel)) != 0)
         pass_over(hub, member, older);

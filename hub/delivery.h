@@ -10,7 +10,7 @@
 #include "hub/handler.h"
 #include "seam/machine.h"
 
-struct contribution;
+struct update;
 struct loan;
 struct member;
 
@@ -48,7 +48,7 @@ struct flow {
     struct bucket up, down; /* results; credit for uploads */
     nanos wake;             /* when more may go, if nothing happens before */
     nanos looked;           /* at paces */
-    unsigned uploads;       /* contributions */
+    unsigned uploads;       /* updates */
     unsigned turn;          /* the member that is next to be sent something */
     struct bitset stirred;  /* places of members: may be sent something */
 };
@@ -63,8 +63,7 @@ uint32_t flow_chunks_ahead(const struct hub *hub, const struct member *member);
 /* Measures rates and round trips. */
 void flow_tick(struct hub *hub);
 /* An upload begins, or is over. */
-void flow_upload(struct hub *hub, struct contribution *contribution,
-                 bool begins);
+void flow_upload(struct hub *hub, struct update *update, bool begins);
 /* The first event has come: time begins. */
 void flow_begin(struct hub *hub);
 /* What the node may be sent per second; 0: no limit. */
@@ -74,8 +73,7 @@ void flow_stir(struct hub *hub);
 /* Lends what may be lent now; whether the time for that has come. */
 bool flow_advance(struct hub *hub);
 /* For how long a contributor has not used the credit that it has. */
-nanos flow_still(const struct hub *hub,
-                 const struct contribution *contribution);
+nanos flow_still(const struct hub *hub, const struct update *update);
 /* Asks a node for its chunks: GRANT. The loan is new, with `left` and `whole`.
  */
 void flow_open(struct hub *hub, struct member *member, uint64_t exchange,
@@ -97,10 +95,10 @@ handler hub_on_credit;
 /* The node wants no more of a result: takes what is queued of it out, but for
  * what later changes depart from. */
 handler hub_on_waive;
-/* Sends a chunk of the contribution's result, when there is credit. Drops an
+/* Sends a chunk of the update's result, when there is credit. Drops an
  * older result of the same part of the model of which nothing has been sent, if
  * the newer one makes up for it; a verdict says so to the node. */
-void delivery_add(struct hub *hub, struct contribution *contribution,
+void delivery_add(struct hub *hub, struct update *update,
                   const struct msg_result *result, struct blob *payload);
 /* The member has a bulk connection. Credit belongs to one connection. */
 void delivery_attach(struct hub *hub, struct member *member);

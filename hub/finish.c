@@ -138,7 +138,7 @@ void finish_stop(struct hub *hub)
     EACH_ROUND(hub, round)
         if (round->state != ROUND_OPEN)
             EACH_OFFER(round, one)
-                contribution_cut(hub, one, VERDICT_EXPIRED, false);
+                update_cut(hub, one, VERDICT_EXPIRED, false);
     EACH_MEMBER(hub, member)
         member_changes(hub, member, CHANGE_SILENT);
     hub->dirty |= DIRTY_PHASE | DIRTY_MEMORY | DIRTY_ROUNDS;

@@ -161,12 +161,11 @@ void flow_tick(struct hub *hub)
     }
 }
 
-void flow_upload(struct hub *hub, struct contribution *contribution,
-                 bool begins)
+void flow_upload(struct hub *hub, struct update *update, bool begins)
 {
-    if (contribution->uploads == begins || (begins && contribution->loan.whole))
+    if (update->uploads == begins || (begins && update->loan.whole))
         return;
-    contribution->uploads = begins;
+    update->uploads = begins;
     if (begins)
         hub->flow.uploads++;
     else
@@ -276,15 +275,14 @@ bool flow_allows(const struct hub *hub, const struct loan *loan)
     return loan->bytes < loan->given + longest_payload(hub);
 }
 
-nanos flow_still(const struct hub *hub, const struct contribution *contribution)
+nanos flow_still(const struct hub *hub, const struct update *update)
 {
-    const struct loan *loan = &contribution->loan;
+    const struct loan *loan = &update->loan;
 
     if (loan->given <= loan->bytes)
         return 0;
-    return hub->now - (loan->since > contribution->progress
-                           ? loan->since
-                           : contribution->progress);
+    return hub->now -
+           (loan->since > update->progress ? loan->since : update->progress);
 }
 
 /* Lends a chunk's worth, if the rate allows it; else says when. */
@@ -308,13 +306,13 @@ static bool lend_next(struct hub *hub, struct member *member, uint64_t exchange,
 }
 
 /* Whose turn it is in a round; NULL: nobody is owed anything. */
-static struct contribution *neediest(struct hub *hub, const struct round *round)
+static struct update *neediest(struct hub *hub, const struct round *round)
 {
-    struct contribution *found = NULL;
+    struct update *found = NULL;
 
     EACH_OFFER(round, one) {
         if (one->granted && one->delivered < hub->centre.count &&
-            contribution_member(hub, one) &&
+            update_member(hub, one) &&
             owed(hub, hub->roll.members[one->member], &one->loan) &&
             (!found || one->loan.given < found->loan.given))
             found = one;
@@ -327,15 +325,15 @@ static void lend_all(struct hub *hub)
     struct member *founder = hub->centre.founder >= 0
                                  ? hub->roll.members[hub->centre.founder]
                                  : NULL;
-    struct contribution *one;
+    struct update *one;
 
     while (founder && owed(hub, founder, &hub->centre.gift.loan))
         if (!lend_next(hub, founder, 0, &hub->centre.gift.loan))
             return;
     EACH_ROUND(hub, round)
         while ((one = neediest(hub, round)))
-            if (!lend_next(hub, contribution_member(hub, one),
-                           one->offer.exchange, &one->loan))
+            if (!lend_next(hub, update_member(hub, one), one->offer.exchange,
+                           &one->loan))
                 return;
 }
 

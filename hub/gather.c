@@ -18,18 +18,17 @@ static void offend(struct hub *hub, struct member *member,
 
 /* Weights follow the announced norm, so that it must hold. It is that of what
  * is sent, as it is decoded here. */
-static bool is_too_large(const struct contribution *contribution)
+static bool is_too_large(const struct update *update)
 {
-    double norm = contribution->offer.norm;
+    double norm = update->offer.norm;
 
-    return contribution->squares > NORM_SPARE * norm * norm + NORM_GRAIN;
+    return update->squares > NORM_SPARE * norm * norm + NORM_GRAIN;
 }
 
 /* What is wrong with a chunk; MERGED: nothing. Nodes encode as WELCOME said, or
  * not at all. All that has come of the exchange counts, so that what is merged
  * of it is never larger than announced, however few of its chunks are. */
-static enum verdict fault_of(const struct hub *hub,
-                             struct contribution *contribution,
+static enum verdict fault_of(const struct hub *hub, struct update *update,
                              const struct chunk_check *check)
 {
     enum codec_id codec = check->job.in[0].codec;
@@ -39,50 +38,49 @@ static enum verdict fault_of(const struct hub *hub,
                                                   : VERDICT_CORRUPT;
     if (codec != CODEC_RAW && codec != hub->config.codec_up)
         return VERDICT_CORRUPT;
-    contribution->squares += check->squares;
-    return is_too_large(contribution) ? VERDICT_NORM : VERDICT_MERGED;
+    update->squares += check->squares;
+    return is_too_large(update) ? VERDICT_NORM : VERDICT_MERGED;
 }
 
 /* The member may be cut or in quarantine afterwards. */
-static void judge_sender(struct hub *hub, struct contribution *contribution,
+static void judge_sender(struct hub *hub, struct update *update,
                          const struct job *job, enum verdict fault)
 {
     bool damaged = job->status == STATUS_AGAIN;
 
     if (!damaged && fault != VERDICT_MERGED)
-        quarantine_bad(hub, contribution);
-    quarantine_damaged(hub, hub->roll.members[contribution->member], damaged);
+        quarantine_bad(hub, update);
+    quarantine_damaged(hub, hub->roll.members[update->member], damaged);
 }
 
 static void checked(void *machine, struct job *job)
 {
     struct hub *hub = machine;
     const struct chunk_check *check = (struct chunk_check *)job;
-    struct contribution *contribution =
-        contribution_find(hub, check->member, check->exchange);
-    struct contribution_chunk *place;
+    struct update *update = update_find(hub, check->member, check->exchange);
+    struct update_chunk *place;
     enum verdict fault;
 
-    if (!contribution || contribution->connection != check->session)
+    if (!update || update->connection != check->session)
         return;
-    place = &contribution->chunks[check->chunk];
+    place = &update->chunks[check->chunk];
     if (place->state != CHUNK_CHECKING)
         return;
-    contribution->delivered++;
-    fault = fault_of(hub, contribution, check);
+    update->delivered++;
+    fault = fault_of(hub, update, check);
     if (fault == VERDICT_MERGED) {
-        chunk_here(hub, contribution, check->chunk);
+        chunk_here(hub, update, check->chunk);
         place->state = CHUNK_DELIVERED;
         place->payload = blob_ref(job->in[0].blob);
     } else {
-        contribution_close(hub, contribution, check->chunk, fault);
+        update_close(hub, update, check->chunk, fault);
     }
-    if (contribution->delivered >= hub->centre.count) {
-        waits_delivered(hub, contribution);
-        waits_skip(hub, contribution->round);
+    if (update->delivered >= hub->centre.count) {
+        waits_delivered(hub, update);
+        waits_skip(hub, update->round);
         hub->dirty |= DIRTY_ROUNDS;
     }
-    judge_sender(hub, contribution, job, fault);
+    judge_sender(hub, update, job, fault);
 }
 
 static const struct work work_check = {"check", check_chunk, checked};
@@ -135,7 +133,7 @@ void hub_on_chunk(struct hub *hub, const struct incoming *in)
 {
     struct member *member = in->member;
     const struct msg_chunk *chunk = &in->msg->chunk;
-    struct contribution *contribution;
+    struct update *update;
 
     member->up_bytes += in->payload->wire_bytes;
     member->arrival = (struct arrival){0};
@@ -147,22 +145,22 @@ void hub_on_chunk(struct hub *hub, const struct incoming *in)
         offend(hub, member, chunk, too_many);
         return;
     }
-    contribution = contribution_find(hub, in->member->place, chunk->exchange);
-    if (!contribution || !contribution->granted ||
-        contribution->chunks[chunk->chunk].state != CHUNK_EXPECTED)
+    update = update_find(hub, in->member->place, chunk->exchange);
+    if (!update || !update->granted ||
+        update->chunks[chunk->chunk].state != CHUNK_EXPECTED)
         return;
-    if (!flow_allows(hub, &contribution->loan)) {
+    if (!flow_allows(hub, &update->loan)) {
         offend(hub, member, chunk, "came without credit");
         return;
     }
-    contribution->chunks[chunk->chunk].state = CHUNK_CHECKING;
-    contribution->chunks[chunk->chunk].codec = chunk->codec;
-    contribution->chunks[chunk->chunk].bytes = in->payload->wire_bytes;
-    contribution->progress = hub->now;
-    flow_came(&contribution->loan, in->payload->wire_bytes);
+    update->chunks[chunk->chunk].state = CHUNK_CHECKING;
+    update->chunks[chunk->chunk].codec = chunk->codec;
+    update->chunks[chunk->chunk].bytes = in->payload->wire_bytes;
+    update->progress = hub->now;
+    flow_came(&update->loan, in->payload->wire_bytes);
     flow_stir(hub);
-    if (contribution->loan.prompt)
-        flow_return(hub, member, chunk->exchange, &contribution->loan,
+    if (update->loan.prompt)
+        flow_return(hub, member, chunk->exchange, &update->loan,
                     in->payload->wire_bytes);
     check_start(hub, member, chunk, in->payload);
 }
@@ -170,20 +168,20 @@ void hub_on_chunk(struct hub *hub, const struct incoming *in)
 void hub_on_close(struct hub *hub, const struct incoming *in)
 {
     const struct msg_close *close = &in->msg->close;
-    struct contribution *contribution =
-        contribution_find(hub, in->member->place, close->exchange);
+    struct update *update =
+        update_find(hub, in->member->place, close->exchange);
 
     if (!close->exchange)
         delivery_claimed(in->member, close);
-    if (!contribution || !contribution->granted)
+    if (!update || !update->granted)
         return;
     for (uint32_t i = close->first;
          i < hub->centre.count && i - close->first < close->chunks; i++) {
-        if (contribution->chunks[i].state != CHUNK_EXPECTED)
+        if (update->chunks[i].state != CHUNK_EXPECTED)
             continue;
-        contribution_close(hub, contribution, i, VERDICT_EXPIRED);
-        contribution->delivered++;
-        contribution->loan.left -= contribution->loan.left > 0;
+        update_close(hub, update, i, VERDICT_EXPIRED);
+        update->delivered++;
+        update->loan.left -= update->loan.left > 0;
     }
     hub->dirty |= DIRTY_ROUNDS;
 }

@@ -67,7 +67,7 @@ static void member_forget_past(struct hub *hub, struct member *member)
 {
     member->last_exchange = member->merged = 0;
     member->took = 0;
-    contributions_forget(hub, member);
+    updates_forget(hub, member);
 }
 
 /* One who is gone and may be forgotten; who is in quarantine, which would end

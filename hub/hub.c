@@ -111,8 +111,8 @@ static void member_free(struct hub *hub, struct member *member)
     delivery_clear(&member->delivery);
     lengths_forget(member);
     for (unsigned i = 0; i < member->waiting_count; i++)
-        contribution_destroy(hub, &member->waiting[i]);
-    contributions_forget(hub, member);
+        update_destroy(hub, &member->waiting[i]);
+    updates_forget(hub, member);
     free(member);
 }
 
@@ -127,7 +127,7 @@ void hub_destroy(struct hub **reference)
     for (struct round *round = hub->rounds.first; round; round = next) {
         next = round->next;
         EACH_OFFER(round, one)
-            contribution_destroy(hub, &one);
+            update_destroy(hub, &one);
         round_destroy(hub, &round);
     }
     for (int i = 0; i < hub->roll.count; i++)

@@ -70,7 +70,7 @@ struct hub_config {
     uint64_t tournament; /* iterations it takes; 0: 1 % of all, at least 50 */
     uint32_t fragments;  /* 0 and 1: the whole model at once */
     bool dylu;           /* k of each node by its speed */
-    enum codec_id codec_up, codec_down; /* of contributions and results */
+    enum codec_id codec_up, codec_down; /* of updates and results */
     const struct schema *schema; /* of the run, outlives the hub; NULL: that of
                                     the first node */
     uint64_t run;
@@ -157,8 +157,8 @@ struct hub_view {
 struct hub_uploads {
     uint64_t open;    /* chunks without a verdict */
     unsigned rounds;  /* that are not over */
-    unsigned partial; /* contributions of which something has come that is not
-                         merged yet, */
+    unsigned partial; /* updates of which something has come that is not merged
+                         yet, */
     uint64_t held;    /* and its bytes of payload */
 };
 

@@ -1,4 +1,4 @@
-/* The job that lets a STAGED rule see whole contributions. */
+/* The job that lets a STAGED rule see whole updates. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "hub/hub.h"
 #include "hub/work.h"
 
-/* A pile of float32 vectors: the centre, then the contributions. */
+/* A pile of float32 vectors: the centre, then the updates. */
 struct heap {
     struct pile pile; /* first: rules know only this */
     struct job *job;
@@ -61,7 +61,7 @@ static void unpack(const struct heap *heap, unsigned row)
     }
 }
 
-/* The parameters that the weighted contributions stand for. */
+/* The parameters that the weighted updates stand for. */
 static void combine(const struct heap *heap, const double *weights, float *into)
 {
     size_t elements = heap->pile.elements;
@@ -127,7 +127,7 @@ static double loss(const struct pile *pile, const double *weights,
     return score;
 }
 
-/* What other nodes say: of each contribution by itself, and of the centre. */
+/* What other nodes say: of each update by itself, and of the centre. */
 static double reviewed_loss(const struct pile *pile, const double *weights,
                             double *error)
 {

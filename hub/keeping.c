@@ -81,7 +81,7 @@ static uint64_t last_retired(const struct member *member)
     for (unsigned i = 0; i < member->waiting_count; i++)
         if (member->waiting[i]->offer.exchange <= retired)
             retired = member->waiting[i]->offer.exchange - 1;
-    for (const struct contribution *one = member->open; one; one = one->next)
+    for (const struct update *one = member->open; one; one = one->next)
         if (one->incarnation == member->incarnation &&
             one->offer.exchange <= retired)
             retired = one->offer.exchange - 1;

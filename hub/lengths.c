@@ -70,7 +70,7 @@ void lengths_learn(struct hub *hub, const struct round *round)
     if (reduce->weigh)
         reduce->weigh(list, round->count, &standing, samples, factor);
     for (unsigned i = 0; reduce->weigh && i < round->count; i++) {
-        const struct contribution *one = round->list[i];
+        const struct update *one = round->list[i];
 
         if (one->merged > one->foreign && list[i].norm * factor[i] > 0)
             learn(hub, hub->roll.members[one->member], slot_of(round),

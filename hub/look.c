@@ -69,7 +69,7 @@ static void mark_best(struct hub_view *view)
 /* How much of an upload is here, and how long the rest will take. Chunks that
  * have not come are as long as those that have, or as they are raw. */
 static void say_progress(const struct hub *hub, nanos now,
-                         const struct contribution *one, struct text *out)
+                         const struct update *one, struct text *out)
 {
     const struct loan *loan = &one->loan;
     const struct arrival *arrival = &hub->roll.members[one->member]->arrival;
@@ -90,8 +90,8 @@ static void say_progress(const struct hub *hub, nanos now,
 }
 
 /* The first of a closed round that is still to upload, or NULL. */
-static const struct contribution *upload_of(const struct hub *hub,
-                                            const struct round *round)
+static const struct update *upload_of(const struct hub *hub,
+                                      const struct round *round)
 {
     if (round->state == ROUND_OPEN)
         return NULL;
@@ -106,7 +106,7 @@ static const struct contribution *upload_of(const struct hub *hub,
 static void say_awaited(const struct hub *hub, nanos now, struct text *out)
 {
     const struct round *round = hub->rounds.first;
-    const struct contribution *upload = NULL;
+    const struct update *upload = NULL;
     const struct member *member = NULL;
     nanos since;
 
@@ -194,8 +194,7 @@ static void say_state(const struct hub *hub, nanos now, struct hub_view *view)
 }
 
 /* Bytes of payload that have come of an upload and are not merged. */
-static uint64_t bytes_held(const struct hub *hub,
-                           const struct contribution *one)
+static uint64_t bytes_held(const struct hub *hub, const struct update *one)
 {
     uint64_t bytes = 0;
 
@@ -291,11 +290,11 @@ void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
     say_state(hub, now, view);
 }
 
-/* What is merged of a contribution has been asked for, is what the round is
+/* What is merged of an update has been asked for, is what the round is
  * about, and descends from what the centre does. */
-static const char *check_contribution(const struct hub *hub,
-                                      const struct round *round,
-                                      const struct contribution *one)
+static const char *check_update(const struct hub *hub,
+                                const struct round *round,
+                                const struct update *one)
 {
     enum exchange kind = round->policy->exchange;
     uint32_t merged = 0, open = 0;
@@ -307,7 +306,7 @@ static const char *check_contribution(const struct hub *hub,
         open += !closed;
     }
     if (merged != one->merged)
-        return "a contribution's chunks are miscounted";
+        return "an update's chunks are miscounted";
     if ((merged > one->foreign || (one->merges && open)) && !one->granted)
         return "what nobody was asked for is merged";
     if (merged > one->foreign && !one->merges)
@@ -329,7 +328,7 @@ static const char *check_rounds(const struct hub *hub)
     EACH_ROUND(hub, round)
         EACH_OFFER(round, one)
             if (round->state != ROUND_OPEN &&
-                (words = check_contribution(hub, round, one)) != NULL)
+                (words = check_update(hub, round, one)) != NULL)
                 return words;
     return NULL;
 }

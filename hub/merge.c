@@ -18,7 +18,7 @@ static bool answer(struct hub *hub, const struct round *round, unsigned place,
     const struct merge_rule *merge = round->policy->merge;
     const struct centre_chunk *centre = &hub->centre.chunk[chunk];
     int donor = round->list[place]->donor;
-    const struct contribution_chunk *given =
+    const struct update_chunk *given =
         donor >= 0 ? &round->list[donor]->chunks[chunk] : NULL;
 
     if (round->empty || donor == RECEIVE_NOTHING ||
@@ -43,30 +43,29 @@ static bool answer(struct hub *hub, const struct round *round, unsigned place,
 static void release(struct hub *hub, struct round *round, uint32_t chunk)
 {
     for (unsigned i = 0; i < round->count; i++) {
-        struct contribution *contribution = round->list[i];
-        struct member *member = contribution_member(hub, contribution);
+        struct update *update = round->list[i];
+        struct member *member = update_member(hub, update);
         struct msg_result result = {.chunk = chunk};
         struct blob *payload;
 
-        if (!member || !fragment_holds(contribution->part, chunk))
+        if (!member || !fragment_holds(update->part, chunk))
             continue;
-        result.exchange = contribution->offer.exchange;
+        result.exchange = update->offer.exchange;
         result.version = result.base = hub->centre.chunk[chunk].version;
-        result.verdict = contribution_verdict(contribution, chunk);
-        if (!contribution->passed_over &&
+        result.verdict = update_verdict(update, chunk);
+        if (!update->passed_over &&
             answer(hub, round, i, chunk, &result, &payload)) {
             shadow_shorten(hub, member, &result, &payload);
-            delivery_add(hub, contribution, &result, payload);
-            contribution->answered++;
+            delivery_add(hub, update, &result, payload);
+            update->answered++;
         }
-        if (contribution->chunks[chunk].bytes && !contribution->loan.prompt)
-            flow_return(hub, member, result.exchange, &contribution->loan,
-                        contribution->chunks[chunk].bytes);
+        if (update->chunks[chunk].bytes && !update->loan.prompt)
+            flow_return(hub, member, result.exchange, &update->loan,
+                        update->chunks[chunk].bytes);
     }
     EACH_OFFER(round, one)
         if (one->chunks[chunk].state == CHUNK_DELIVERED)
-            contribution_close(hub, one, chunk,
-                               contribution_verdict(one, chunk));
+            update_close(hub, one, chunk, update_verdict(one, chunk));
     blob_unref(&hub->centre.chunk[chunk].former);
     blob_unref(&hub->centre.chunk[chunk].change);
 }
@@ -137,7 +136,7 @@ static void merged(void *machine, struct job *job)
         }
     } else {
         EACH_OFFER(round, one)
-            contribution_close(hub, one, chunk, VERDICT_LOST);
+            update_close(hub, one, chunk, VERDICT_LOST);
         effects_note(hub->out, NOTE_OFFENCE, "", "a merge failed: %s",
                      status_words(job->status));
     }
@@ -146,10 +145,10 @@ static void merged(void *machine, struct job *job)
 
 const struct work work_merge = {"merge", merge_chunk, merged};
 
-/* The contributions that have delivered this chunk, with their shares. */
+/* The updates that have delivered this chunk, with their shares. */
 struct delivered {
     unsigned count;
-    struct contribution_chunk **place;
+    struct update_chunk **place;
     struct candidate *list;
     double *share, whole;
 };
@@ -157,7 +156,7 @@ struct delivered {
 static struct delivered delivered_new(const struct round *round)
 {
     struct delivered new = {
-        .place = need_memory(round->count, sizeof(struct contribution_chunk *)),
+        .place = need_memory(round->count, sizeof(struct update_chunk *)),
         .list = need_memory(round->count, sizeof *new.list),
         .share = need_memory(round->count, sizeof *new.share)};
 
@@ -181,12 +180,11 @@ static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
     struct standing standing = hub_standing(hub, round->live);
 
     standing.usual = round->usual;
-    EACH_OFFER(round, contribution) {
-        if (!contribution->merges ||
-            contribution->chunks[chunk].state != CHUNK_DELIVERED)
+    EACH_OFFER(round, update) {
+        if (!update->merges || update->chunks[chunk].state != CHUNK_DELIVERED)
             continue;
-        out->place[out->count] = &contribution->chunks[chunk];
-        out->list[out->count++] = contribution->candidate;
+        out->place[out->count] = &update->chunks[chunk];
+        out->list[out->count++] = update->candidate;
     }
     standing.last = round->last ? rounds_in_flight(hub) : 0;
     standing.present = round->count;

@@ -23,7 +23,7 @@ enum chunk_state {
     CHUNK_CLOSED     /* has its verdict */
 };
 
-struct contribution_chunk {
+struct update_chunk {
     enum chunk_state state;
     enum verdict verdict;
     enum codec_id codec;
@@ -44,7 +44,7 @@ struct loan {
 };
 
 /* An offer, from its arrival to its last verdict. */
-struct contribution {
+struct update {
     int member;
     uint64_t incarnation, connection; /* whose; connection = session */
     struct msg_offer offer;
@@ -60,13 +60,13 @@ struct contribution {
     bool refused; /* by it, or it never came */
     int donor;    /* place in the round of whose it gets, or RECEIVE_... */
     uint32_t delivered, merged, answered; /* chunks; results sent */
-    struct round *round;       /* that it is in, until that is over */
-    struct contribution *next; /* of its member, in rounds */
-    uint64_t ordinal;          /* of its node's offers that were taken */
-    double squares;            /* of what has been delivered */
+    struct round *round;   /* that it is in, until that is over */
+    struct update *next;   /* of its member, in rounds */
+    uint64_t ordinal;      /* of its node's offers that were taken */
+    double squares;        /* of what has been delivered */
     nanos began, progress; /* when it was granted; when the last chunk came */
     nanos behind;          /* for how long the others have been ahead of it */
-    struct contribution_chunk *chunks; /* NULL: all of them are as `all` */
+    struct update_chunk *chunks; /* NULL: all of them are as `all` */
     enum verdict all;
 };
 
@@ -87,7 +87,7 @@ void offers_withdraw_all(struct hub *hub, struct member *member,
                          enum verdict verdict);
 handler hub_on_offer;
 
-/* contribution.c */
+/* update.c */
 /* Nothing that is under way is merged. */
 void rounds_discard(struct hub *hub);
 /* Closes what the member has not delivered; `gone`: also the offers that wait,
@@ -97,52 +97,47 @@ void offers_forget(struct hub *hub, struct member *member, enum verdict verdict,
 /* Tells a node that is back what became of what it sent before. */
 void rounds_recall(struct hub *hub, struct member *member);
 /* Asks for its data, once. */
-void contribution_grant(struct hub *hub, struct contribution *contribution);
+void update_grant(struct hub *hub, struct update *update);
 /* It is in a round now, and each of its chunks has a life of its own. */
-void contribution_spread(struct hub *hub, struct contribution *contribution);
+void update_spread(struct hub *hub, struct update *update);
 /* The verdict of all its chunks, as long as it waits for a round. */
-void contribution_decline(struct hub *hub, struct contribution *contribution,
-                          enum verdict verdict);
+void update_decline(struct hub *hub, struct update *update,
+                    enum verdict verdict);
 /* What a chunk was given. */
-enum verdict contribution_fate(const struct contribution *contribution,
-                               uint32_t chunk);
+enum verdict update_fate(const struct update *update, uint32_t chunk);
 /* Gives a chunk its verdict. */
-void contribution_close(struct hub *hub, struct contribution *contribution,
-                        uint32_t chunk, enum verdict verdict);
+void update_close(struct hub *hub, struct update *update, uint32_t chunk,
+                  enum verdict verdict);
 /* Closes the chunks that are not delivered; `gone`: nor checked. */
-void contribution_cut(struct hub *hub, struct contribution *contribution,
-                      enum verdict verdict, bool gone);
+void update_cut(struct hub *hub, struct update *update, enum verdict verdict,
+                bool gone);
 /* Closes all that is not merged yet, whatever has come of it. */
-void contribution_end(struct hub *hub, struct contribution *contribution,
-                      enum verdict verdict);
+void update_end(struct hub *hub, struct update *update, enum verdict verdict);
 /* Of a chunk that is closed, or is about to be: what is delivered is as good
  * as merged, if it is to be merged. */
-enum verdict contribution_verdict(const struct contribution *contribution,
-                                  uint32_t chunk);
+enum verdict update_verdict(const struct update *update, uint32_t chunk);
 /* Says all its verdicts to the member, run by run. */
 void verdicts_tell(struct hub *hub, struct member *member,
-                   const struct contribution *contribution);
+                   const struct update *update);
 /* All is judged: keeps what a node that is away must be told when it is back,
  * and frees the rest. */
-void contribution_retire(struct hub *hub, struct contribution *contribution);
-void contribution_destroy(struct hub *hub, struct contribution **contribution);
+void update_retire(struct hub *hub, struct update *update);
+void update_destroy(struct hub *hub, struct update **update);
 /* Nobody is told any more what became of the member's former exchanges. */
 /* Where one is remembered that was not merged as a whole; what was there is
  * gone. */
-struct contribution **contribution_place(struct hub *hub, struct member *member,
-                                         uint64_t exchange);
-void contributions_forget(struct hub *hub, struct member *member);
+struct update **update_place(struct hub *hub, struct member *member,
+                             uint64_t exchange);
+void updates_forget(struct hub *hub, struct member *member);
 /* Of a round under way and of the member's session; or NULL. */
-struct contribution *contribution_find(struct hub *hub, int member,
-                                       uint64_t exchange);
+struct update *update_find(struct hub *hub, int member, uint64_t exchange);
 /* The member has one in this round. */
 bool round_has(const struct round *round, const struct member *member);
 
 /* The round is settled: its chunks may merge once nobody delivers them. */
 void round_gather(struct hub *hub, struct round *round);
-/* The chunk of a contribution has come, or will not come any more. */
-void chunk_here(struct hub *hub, struct contribution *contribution,
-                uint32_t chunk);
+/* The chunk of an update has come, or will not come any more. */
+void chunk_here(struct hub *hub, struct update *update, uint32_t chunk);
 /* The oldest round that may merge the chunk, and has not been told so before;
  * NULL: none. */
 struct round *chunk_next(struct hub *hub, uint32_t chunk);

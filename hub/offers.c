@@ -43,7 +43,7 @@ static unsigned open_count(const struct member *member)
 {
     unsigned count = 0;
 
-    for (const struct contribution *one = member->open; one; one = one->next)
+    for (const struct update *one = member->open; one; one = one->next)
         count++;
     return count;
 }
@@ -53,13 +53,13 @@ static bool has_made_its_last(const struct member *member)
     for (unsigned i = 0; i < member->waiting_count; i++)
         if (member->waiting[i]->offer.last)
             return true;
-    for (const struct contribution *one = member->open; one; one = one->next)
+    for (const struct update *one = member->open; one; one = one->next)
         if (one->offer.last && one->connection == member->session)
             return true;
     return member->finished;
 }
 
-/* Whoever has been called for its last offer has no other contribution: that
+/* Whoever has been called for its last offer has no other update: that
  * one holds all that nobody has merged. A gradient is of a step that all make,
  * or nobody. */
 static bool is_too_late(const struct hub *hub, const struct member *member,
@@ -95,23 +95,20 @@ static enum verdict offer_judge(struct hub *hub, struct member *member,
 }
 
 /* Chunks outside the fragment are done with. */
-static void narrow(struct hub *hub, struct contribution *contribution)
+static void narrow(struct hub *hub, struct update *update)
 {
-    contribution->part =
-        fragment_of(contribution->offer.fragment, offers_fragments(hub));
-    contribution->foreign =
-        hub->centre.count -
-        fragment_chunks(contribution->part, hub->centre.count);
-    contribution->delivered = contribution->answered = contribution->merged =
-        contribution->foreign;
-    hub->offers.verdicts[VERDICT_MERGED] += contribution->foreign;
+    update->part = fragment_of(update->offer.fragment, offers_fragments(hub));
+    update->foreign =
+        hub->centre.count - fragment_chunks(update->part, hub->centre.count);
+    update->delivered = update->answered = update->merged = update->foreign;
+    hub->offers.verdicts[VERDICT_MERGED] += update->foreign;
 }
 
 /* Takes it out of those that wait; NULL: it is not one of them. */
-static struct contribution *take_waiting(struct hub *hub, struct member *member,
-                                         uint64_t exchange)
+static struct update *take_waiting(struct hub *hub, struct member *member,
+                                   uint64_t exchange)
 {
-    struct contribution *contribution;
+    struct update *update;
     unsigned i = 0;
 
     while (i < member->waiting_count &&
@@ -119,34 +116,34 @@ static struct contribution *take_waiting(struct hub *hub, struct member *member,
         i++;
     if (i == member->waiting_count)
         return NULL;
-    contribution = member->waiting[i];
+    update = member->waiting[i];
     member->waiting_count--;
     memmove(member->waiting + i, member->waiting + i + 1,
             (member->waiting_count - i) * sizeof *member->waiting);
     bitset_set(&hub->offers.waiting, member->place, member->waiting_count > 0);
-    return contribution;
+    return update;
 }
 
 /* It is in no round: its node is told so. */
 static void give_back(struct hub *hub, struct member *member,
-                      struct contribution *contribution, enum verdict verdict)
+                      struct update *update, enum verdict verdict)
 {
-    if (contribution->chunks)
-        contribution_end(hub, contribution, verdict);
+    if (update->chunks)
+        update_end(hub, update, verdict);
     else
-        contribution_decline(hub, contribution, verdict);
-    verdicts_tell(hub, member, contribution);
-    contribution_retire(hub, contribution);
+        update_decline(hub, update, verdict);
+    verdicts_tell(hub, member, update);
+    update_retire(hub, update);
 }
 
 bool offers_withdraw(struct hub *hub, struct member *member, uint64_t exchange,
                      enum verdict verdict)
 {
-    struct contribution *contribution = take_waiting(hub, member, exchange);
+    struct update *update = take_waiting(hub, member, exchange);
 
-    if (contribution)
-        give_back(hub, member, contribution, verdict);
-    return contribution != NULL;
+    if (update)
+        give_back(hub, member, update, verdict);
+    return update != NULL;
 }
 
 void offers_withdraw_all(struct hub *hub, struct member *member,
@@ -159,17 +156,17 @@ void offers_withdraw_all(struct hub *hub, struct member *member,
 
 void offers_return(struct hub *hub, struct member *member)
 {
-    struct contribution *next;
+    struct update *next;
 
     for (unsigned i = member->waiting_count; i-- > 0;)
         if (!member->waiting[i]->offer.last)
             (void)offers_withdraw(hub, member,
                                   member->waiting[i]->offer.exchange,
                                   VERDICT_SUPERSEDED);
-    for (struct contribution *one = member->open; one; one = next) {
+    for (struct update *one = member->open; one; one = next) {
         next = one->next;
         if (one->offer.last || one->round->state != ROUND_OPEN ||
-            !contribution_member(hub, one))
+            !update_member(hub, one))
             continue;
         round_let_go(hub, one);
         give_back(hub, member, one, VERDICT_SUPERSEDED);
@@ -201,18 +198,18 @@ static void offer_refuse(struct hub *hub, struct member *member,
 static void offer_accept(struct hub *hub, struct member *member,
                          const struct msg_offer *offer)
 {
-    struct contribution *contribution = need_memory(1, sizeof *contribution);
+    struct update *update = need_memory(1, sizeof *update);
 
-    contribution->member = member->place;
-    contribution->incarnation = member->incarnation;
-    contribution->connection = member->session;
-    contribution->offer = *offer;
-    contribution->ordinal = ++member->conduct.offers;
-    narrow(hub, contribution);
+    update->member = member->place;
+    update->incarnation = member->incarnation;
+    update->connection = member->session;
+    update->offer = *offer;
+    update->ordinal = ++member->conduct.offers;
+    narrow(hub, update);
     waits_offered(member);
     member->last_exchange = offer->exchange;
     member->base_version = offer->base_version;
-    member->waiting[member->waiting_count++] = contribution;
+    member->waiting[member->waiting_count++] = update;
     bitset_set(&hub->offers.waiting, member->place, true);
     hub->offers.offered += hub->centre.count;
     if (offer->last)

@@ -70,7 +70,7 @@ struct arrival {
 struct hub;
 struct member;
 struct round;
-struct contribution;
+struct update;
 
 double patience_seconds(nanos span);
 /* Since then; never nothing, which stands for unknown. */
@@ -106,9 +106,9 @@ void waits_offered(struct member *member);
 /* It is sent something after it had all; it has all that it was sent. */
 void waits_sent(struct hub *hub, struct member *member, bool all);
 /* All that will come of an upload is here. */
-void waits_delivered(struct hub *hub, const struct contribution *contribution);
+void waits_delivered(struct hub *hub, const struct update *update);
 /* A round that it was in is over. */
-void waits_judged(struct hub *hub, const struct contribution *contribution);
+void waits_judged(struct hub *hub, const struct update *update);
 /* Others of the round are through: those that it does not wait for are cut. */
 void waits_skip(struct hub *hub, const struct round *round);
 /* The round is over, and has merged something or not. */
@@ -120,7 +120,7 @@ double waits_whole(const struct hub *hub, const struct member *member);
 bool waits_for(const struct hub *hub, const struct round *round,
                const struct member *member);
 /* Whether it was granted, and something of it is still to come. */
-bool waits_uploads(const struct hub *hub, const struct contribution *one);
+bool waits_uploads(const struct hub *hub, const struct update *one);
 
 /* The run ends: last offers are waited for by its own bounds. */
 void waits_end(struct hub *hub);

@@ -9,7 +9,7 @@
 enum { SLOPE_SHARE = 4 }; /* a new slope counts for 1/4 */
 
 /* Follows a node's score: l(t) = A - beta ln t, t in samples. */
-static void follow(struct trial *trial, const struct contribution *from)
+static void follow(struct trial *trial, const struct update *from)
 {
     const struct candidate *candidate = &from->candidate;
     uint64_t before = trial->samples;
@@ -27,9 +27,8 @@ static void follow(struct trial *trial, const struct contribution *from)
     trial->score = candidate->score;
 }
 
-static struct contestant contestant_of(const struct hub *hub,
-                                       const struct contribution *from,
-                                       uint64_t least)
+static struct contestant
+contestant_of(const struct hub *hub, const struct update *from, uint64_t least)
 {
     const struct trial *trial = &hub->roll.members[from->member]->trial;
     struct contestant out = {.node = (unsigned)from->member,
@@ -67,9 +66,9 @@ static void replace(struct hub *hub, const struct contestant *contestant,
 }
 
 /* Whether the node is still there, with the parameters that it offered. */
-static bool is_the_same(struct hub *hub, const struct contribution *from)
+static bool is_the_same(struct hub *hub, const struct update *from)
 {
-    const struct member *member = contribution_member(hub, from);
+    const struct member *member = update_member(hub, from);
 
     return member && member->start == START_GO && !member->takes;
 }

@@ -60,18 +60,18 @@ static void begin(struct hub *hub, struct member *member, const char *why)
         member_changes(hub, member, CHANGE_QUARANTINED);
 }
 
-void quarantine_bad(struct hub *hub, struct contribution *contribution)
+void quarantine_bad(struct hub *hub, struct update *update)
 {
-    struct member *member = hub->roll.members[contribution->member];
+    struct member *member = hub->roll.members[update->member];
     struct conduct *conduct = &member->conduct;
     const uint64_t *oldest = &conduct->bad[BAD_MOST - 1];
 
     for (unsigned i = 0; i < BAD_MOST; i++)
-        if (conduct->bad[i] == contribution->ordinal)
+        if (conduct->bad[i] == update->ordinal)
             return;
     memmove(conduct->bad + 1, conduct->bad,
             (BAD_MOST - 1) * sizeof *conduct->bad);
-    conduct->bad[0] = contribution->ordinal;
+    conduct->bad[0] = update->ordinal;
     if (!quarantine_holds(member) && *oldest &&
         *oldest + BAD_SPAN > conduct->bad[0])
         begin(hub, member, "bad numbers again and again");

@@ -32,7 +32,7 @@ enum {
 
 struct hub;
 struct member;
-struct contribution;
+struct update;
 
 /* How a node has behaved, whatever process it was. */
 struct conduct {
@@ -52,7 +52,7 @@ struct conduct {
 /* An offer is here, the first that says so: one less to be turned down. */
 void quarantine_serve(struct hub *hub, struct member *member);
 /* A chunk of it held bad numbers. */
-void quarantine_bad(struct hub *hub, struct contribution *contribution);
+void quarantine_bad(struct hub *hub, struct update *update);
 /* A chunk came damaged, or whole. The third damaged one in a row cuts the
  * member. */
 void quarantine_damaged(struct hub *hub, struct member *member, bool damaged);

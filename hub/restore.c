@@ -66,7 +66,7 @@ static enum status read_turns(const struct hub *hub, const struct saved *saved,
 static void take_part(struct hub *hub, struct member *member,
                       const struct saved_part *part)
 {
-    struct contribution *one;
+    struct update *one;
     const char *text = part->verdicts;
     enum verdict verdict;
     uint64_t count;
@@ -85,9 +85,9 @@ static void take_part(struct hub *hub, struct member *member,
             one->merged += verdict == VERDICT_MERGED;
         }
     if (first == hub->centre.count)
-        *contribution_place(hub, member, part->exchange) = one;
+        *update_place(hub, member, part->exchange) = one;
     else
-        contribution_destroy(hub, &one);
+        update_destroy(hub, &one);
     if (part->exchange > member->last_exchange)
         member->last_exchange = part->exchange;
 }
@@ -98,7 +98,7 @@ static void take_node(struct hub *hub, struct member *member,
     const char *text = node->parted;
     struct saved_part part;
 
-    contributions_forget(hub, member); /* of an older version */
+    updates_forget(hub, member); /* of an older version */
     member->incarnation = node->incarnation;
     member->key = node->key;
     member->merged = node->merged;
@@ -152,7 +152,7 @@ static enum status read_lengths(struct hub *hub, const struct saved *saved,
     if (!saved->lengths || take_lengths(hub, saved->lengths))
         return STATUS_OK;
     return because(why, STATUS_MALFORMED,
-                   "the saved lengths of contributions are damaged");
+                   "the saved lengths of updates are damaged");
 }
 
 static void recover_resume(struct hub *hub, uint64_t epoch)

@@ -21,11 +21,11 @@ struct opinion {
     double loss, error;
 };
 
-/* What is evaluated: first the centre, then the contributions. */
+/* What is evaluated: first the centre, then the updates. */
 struct subject {
-    const struct contribution *contribution; /* NULL: the centre */
-    uint32_t formed;                         /* chunks */
-    struct opinion *by;                      /* of each place */
+    const struct update *update; /* NULL: the centre */
+    uint32_t formed;             /* chunks */
+    struct opinion *by;          /* of each place */
 };
 
 struct review {
@@ -98,10 +98,10 @@ static void draw_circle(const struct hub *hub, const struct round *round,
     }
 }
 
-/* Has the contribution evaluated by the next member behind its own. */
+/* Has the update evaluated by the next member behind its own. */
 static void draw(struct hub *hub, struct review *review, unsigned subject)
 {
-    int own = review->subject[subject].contribution->member;
+    int own = review->subject[subject].update->member;
     int at = 0;
 
     while (review->circle[at] != own)
@@ -229,11 +229,10 @@ static void formed(void *machine, struct job *job)
 
 static const struct work work_form = {"form", form_chunk, formed};
 
-/* Starts to decode the chunks of a contribution. */
+/* Starts to decode the chunks of an update. */
 static void form(struct hub *hub, const struct round *round, unsigned subject)
 {
-    const struct contribution *contribution =
-        round->review->subject[subject].contribution;
+    const struct update *update = round->review->subject[subject].update;
     bool displaced = round->policy->exchange == EXCHANGE_DELTA;
 
     for (uint32_t i = 0; i < hub->centre.count; i++) {
@@ -241,8 +240,8 @@ static void form(struct hub *hub, const struct round *round, unsigned subject)
             job_make(&work_form, sizeof *made, hub->pool, 2);
         struct job *job = &made->job;
 
-        job->in[0] = (struct input){blob_ref(contribution->chunks[i].payload),
-                                    1, contribution->chunks[i].codec};
+        job->in[0] = (struct input){blob_ref(update->chunks[i].payload), 1,
+                                    update->chunks[i].codec};
         if (displaced)
             job->in[1] = (struct input){blob_ref(hub->centre.chunk[i].theta), 1,
                                         CODEC_RAW};
@@ -267,9 +266,9 @@ static void take_centre(struct hub *hub, struct review *review)
 }
 
 /* A rule is to judge it. */
-static bool is_candidate(const struct contribution *contribution)
+static bool is_candidate(const struct update *update)
 {
-    return contribution->merges && !contribution->judged;
+    return update->merges && !update->judged;
 }
 
 static struct review *review_new(struct hub *hub, const struct round *round)
@@ -290,7 +289,7 @@ static struct review *review_new(struct hub *hub, const struct round *round)
     review->count = 1;
     EACH_OFFER(round, one)
         if (is_candidate(one))
-            review->subject[review->count++].contribution = one;
+            review->subject[review->count++].update = one;
     return review;
 }
 
@@ -312,12 +311,11 @@ static void begin(struct hub *hub, struct round *round)
 
 /* Whether the review is about this one; it is not when all that it was about
  * were lost, and others were asked for their data. */
-static bool is_subject(const struct review *review,
-                       const struct contribution *contribution)
+static bool is_subject(const struct review *review, const struct update *update)
 {
     unsigned i = 1;
 
-    while (i < review->count && review->subject[i].contribution != contribution)
+    while (i < review->count && review->subject[i].update != update)
         i++;
     return i < review->count;
 }
@@ -433,7 +431,7 @@ void review_tick(struct hub *hub, nanos span)
 
 /* ---- what the answers come to: medians of paired differences ---- */
 
-/* Of an even number the higher one of the middle two: a contribution is not
+/* Of an even number the higher one of the middle two: an update is not
  * good before most say so. */
 static double median(double *values, unsigned count)
 {
@@ -511,11 +509,11 @@ static bool was_asked(const struct review *review,
 }
 
 /* `asked`: some node should have evaluated it. */
-static void tell(struct hub *hub, const struct contribution *contribution,
+static void tell(struct hub *hub, const struct update *update,
                  const struct reviewed *reviewed, double centre, bool asked)
 {
-    const char *name = hub->roll.members[contribution->member]->name;
-    unsigned long long exchange = contribution->offer.exchange;
+    const char *name = hub->roll.members[update->member]->name;
+    unsigned long long exchange = update->offer.exchange;
 
     if (reviewed->answers)
         effects_note(hub->out, NOTE_REVIEWED, name,
@@ -544,12 +542,12 @@ void review_close(struct hub *hub, struct round *round,
     for (unsigned i = 1; i < review->count; i++) {
         const struct subject *subject = &review->subject[i];
 
-        if (!subject->contribution->merges)
+        if (!subject->update->merges)
             continue; /* lost meanwhile */
         order->one[at].review = score_of(review, subject, order->centre);
         order->reviewed |= order->one[at].review.answers > 0;
-        tell(hub, subject->contribution, &order->one[at++].review,
-             order->centre, was_asked(review, subject));
+        tell(hub, subject->update, &order->one[at++].review, order->centre,
+             was_asked(review, subject));
     }
     assert(at == order->count);
     review_destroy(hub, &round->review);

@@ -1,12 +1,12 @@
 /* Nodes judge for a hub without held-out data: cross-evaluation.
  *
  * A STAGED rule that wants losses (soup, verified) is told them by r = 3 other
- * nodes per contribution, fewer where there are not so many. Who evaluates
+ * nodes per update, fewer where there are not so many. Who evaluates
  * whom is drawn anew for each round: all nodes stand in a circle of random
  * order, made from the run's seed and the round's number, and each is
  * evaluated by those behind it, so that nobody evaluates himself or chooses
  * whom, and everybody has as much to do. A reviewer evaluates the centre, then
- * its contributions, one after the other; what counts is the median of the
+ * its updates, one after the other; what counts is the median of the
  * differences to the centre, so that one liar among three changes nothing.
  * (design.md asks for it in "Score first"; paired scores: the same samples
  * for both.)
@@ -16,9 +16,9 @@
  * parameters may take minutes, and do as long as some of them arrive. Who needs
  * longer than others would (as fast as their uploads) uses up patience
  * (hub/patience.h). One that says it cannot is replaced by the next one in the
- * circle. A contribution that nobody has evaluated is kept.
+ * circle. An update that nobody has evaluated is kept.
  *
- * Memory: while a round is under review, the hub holds each contribution
+ * Memory: while a round is under review, the hub holds each update
  * decoded, as the judge does afterwards. */
 #ifndef HUB_REVIEW_H
 #define HUB_REVIEW_H
@@ -56,7 +56,7 @@ struct reviewer {
 };
 
 /* Whether nothing is to be waited for any more before the round's whole
- * contributions are judged; else asks other nodes, if it has not yet. */
+ * updates are judged; else asks other nodes, if it has not yet. */
 bool review_done(struct hub *hub, struct round *round);
 /* What the round waits for, as a phrase; nothing without a review. */
 void review_tell(const struct round *round, nanos now, struct text *out);

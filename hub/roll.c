@@ -221,8 +221,7 @@ void member_recount(struct hub *hub, struct member *member)
     struct tally now = tally_of(hub, member);
     unsigned change = (unsigned)(now.live - member->tally.live);
 
-    for (struct contribution *one = member->open; change && one;
-         one = one->next)
+    for (struct update *one = member->open; change && one; one = one->next)
         one->round->offers += change;
     if (now.live != member->tally.live ||
         now.attaching != member->tally.attaching ||
@@ -258,12 +257,11 @@ bool members_return(const struct hub *hub)
     return false;
 }
 
-struct member *contribution_member(struct hub *hub,
-                                   const struct contribution *contribution)
+struct member *update_member(struct hub *hub, const struct update *update)
 {
-    struct member *member = hub->roll.members[contribution->member];
+    struct member *member = hub->roll.members[update->member];
 
-    return member_is_here(member) && member->session == contribution->connection
+    return member_is_here(member) && member->session == update->connection
                ? member
                : NULL;
 }

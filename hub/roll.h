@@ -126,10 +126,10 @@ struct member {
     struct pace up, down;
     double trip;   /* seconds, without queues: falls at once, rises slowly */
     uint32_t asks; /* tasks that it has room for */
-    struct contribution *waiting[MAX_OFFERS]; /* oldest first */
+    struct update *waiting[MAX_OFFERS]; /* oldest first */
     unsigned waiting_count;
-    struct contribution *open; /* in rounds, oldest first */
-    struct tally tally;        /* as it is counted now: member_recount */
+    struct update *open; /* in rounds, oldest first */
+    struct tally tally;  /* as it is counted now: member_recount */
     struct trial trial;
     struct conduct conduct;
     struct patience patience;
@@ -139,7 +139,7 @@ struct member {
     struct reviewer reviewer;
     /* The last offers that were not merged as a whole, in no order: results
      * may be lost on their way, so a node that is back is told again. */
-    struct contribution *remembered[MAX_REMEMBERED];
+    struct update *remembered[MAX_REMEMBERED];
     char why[64];
     bool drained;    /* by the operator: this incarnation is to leave */
     nanos last_call; /* for its last offer then */
@@ -208,8 +208,7 @@ unsigned members_live(const struct hub *hub);
  * last then, may come back with its last offer. */
 bool members_return(const struct hub *hub);
 /* The member whose results go out for it, NULL when it is away. */
-struct member *contribution_member(struct hub *hub,
-                                   const struct contribution *contribution);
+struct member *update_member(struct hub *hub, const struct update *update);
 /* What follows is carried on once the step has all its facts. */
 void member_changes(struct hub *hub, struct member *member, enum change change);
 

@@ -17,8 +17,8 @@ enum { CONTEST_RUNGS = 3 /* of a tournament */ };
 
 /* A chunk of a round. */
 struct round_chunk {
-    unsigned awaited; /* contributions that may still deliver it, since the
-                         round has been settled */
+    unsigned awaited; /* updates that may still deliver it, since the round has
+                         been settled */
     bool done;
     struct round *next; /* the next one that may merge this chunk */
 };
@@ -34,7 +34,7 @@ enum round_state {
 struct round {
     uint64_t number;             /* ordinal of this hub's life */
     const struct policy *policy; /* when it closed */
-    struct contribution **list;
+    struct update **list;
     unsigned count, room;
     unsigned offers; /* of live nodes */
     nanos opened;
@@ -78,10 +78,10 @@ struct rounds {
 };
 
 /* rounds.c */
-/* Takes a contribution out of its round, which is open; without any the round
+/* Takes an update out of its round, which is open; without any the round
  * is none. */
-void round_let_go(struct hub *hub, struct contribution *contribution);
-/* Without its contributions. */
+void round_let_go(struct hub *hub, struct update *update);
+/* Without its updates. */
 void round_destroy(struct hub *hub, struct round **round);
 /* Fills, closes and chooses: of the settle pass. */
 void rounds_settle(struct hub *hub);

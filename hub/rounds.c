@@ -40,9 +40,9 @@ void round_destroy(struct hub *hub, struct round **reference)
 }
 
 /* It is none of its member's in rounds any more. */
-static void unlink_from_member(struct hub *hub, struct contribution *one)
+static void unlink_from_member(struct hub *hub, struct update *one)
 {
-    struct contribution **link = &hub->roll.members[one->member]->open;
+    struct update **link = &hub->roll.members[one->member]->open;
 
     while (*link != one)
         link = &(*link)->next;
@@ -68,19 +68,19 @@ static void round_remove(struct hub *hub, struct round *round)
         unlink_from_member(hub, one);
 }
 
-void round_let_go(struct hub *hub, struct contribution *contribution)
+void round_let_go(struct hub *hub, struct update *update)
 {
-    struct round *round = contribution->round;
+    struct round *round = update->round;
     unsigned at = 0;
 
     assert(round->state == ROUND_OPEN);
-    while (round->list[at] != contribution)
+    while (round->list[at] != update)
         at++;
     round->count--;
     memmove((void *)(round->list + at), (void *)(round->list + at + 1),
             (round->count - at) * sizeof *round->list);
-    round->offers -= member_live(hub->roll.members[contribution->member]);
-    unlink_from_member(hub, contribution);
+    round->offers -= member_live(hub->roll.members[update->member]);
+    unlink_from_member(hub, update);
     if (round->count)
         return;
     round_remove(hub, round);
@@ -88,44 +88,44 @@ void round_let_go(struct hub *hub, struct contribution *contribution)
 }
 
 /* A place behind the others. */
-static void round_list(struct round *round, struct contribution *contribution)
+static void round_list(struct round *round, struct update *update)
 {
     if (round->count == round->room) {
         round->room = round->room ? 2 * round->room : 1;
         round->list =
             need_more((void *)round->list, round->room * sizeof *round->list);
     }
-    round->list[round->count++] = contribution;
+    round->list[round->count++] = update;
 }
 
 static void round_add(struct hub *hub, struct round *round,
                       struct member *member, unsigned place)
 {
-    struct contribution *contribution = member->waiting[place];
-    struct contribution **link = &member->open;
+    struct update *update = member->waiting[place];
+    struct update **link = &member->open;
 
     member->waiting_count--;
     memmove(member->waiting + place, member->waiting + place + 1,
             (member->waiting_count - place) * sizeof *member->waiting);
     bitset_set(&hub->offers.waiting, member->place, member->waiting_count > 0);
-    if (!round->count || contribution->part.stride < round->part.stride)
-        round->part = contribution->part;
-    round_list(round, contribution);
-    contribution_spread(hub, contribution);
-    contribution->round = round;
+    if (!round->count || update->part.stride < round->part.stride)
+        round->part = update->part;
+    round_list(round, update);
+    update_spread(hub, update);
+    update->round = round;
     while (*link)
         link = &(*link)->next;
-    *link = contribution;
+    *link = update;
     round->offers += member_live(member);
-    contribution->merges = choice_takes_all(hub);
-    if (contribution->merges)
-        contribution_grant(hub, contribution);
+    update->merges = choice_takes_all(hub);
+    if (update->merges)
+        update_grant(hub, update);
 }
 
 static int by_member(const void *one, const void *other)
 {
-    const struct contribution *a = *(struct contribution *const *)one;
-    const struct contribution *b = *(struct contribution *const *)other;
+    const struct update *a = *(struct update *const *)one;
+    const struct update *b = *(struct update *const *)other;
 
     if (a->member != b->member)
         return a->member < b->member ? -1 : 1;
@@ -133,29 +133,29 @@ static int by_member(const void *one, const void *other)
 }
 
 /* People are told how much of it is lost. */
-static void say_late(struct hub *hub, const struct contribution *contribution)
+static void say_late(struct hub *hub, const struct update *update)
 {
-    uint64_t lag = contribution->candidate.lag, most = hub->config.staleness;
+    uint64_t lag = update->candidate.lag, most = hub->config.staleness;
 
     if (contest_goes_on(hub) || !most || lag <= most ||
-        contribution->offer.kind != EXCHANGE_DELTA)
+        update->offer.kind != EXCHANGE_DELTA)
         return;
     effects_note(hub->out, NOTE_DECLINED,
-                 hub->roll.members[contribution->member]->name,
+                 hub->roll.members[update->member]->name,
                  "exchange %llu departs from %llu version%s ago, --staleness "
                  "is %llu: it counts for %.2g %%",
-                 (unsigned long long)contribution->offer.exchange,
+                 (unsigned long long)update->offer.exchange,
                  (unsigned long long)lag, plural(lag), (unsigned long long)most,
                  100 * (double)most / (double)lag);
 }
 
 /* The offer as the policy sees it. */
-static void candidate_fill(struct hub *hub, struct contribution *contribution)
+static void candidate_fill(struct hub *hub, struct update *update)
 {
-    const struct msg_offer *offer = &contribution->offer;
+    const struct msg_offer *offer = &update->offer;
 
-    contribution->candidate =
-        (struct candidate){.node = (unsigned)contribution->member,
+    update->candidate =
+        (struct candidate){.node = (unsigned)update->member,
                            .lineage = offer->lineage,
                            .version = offer->base_version,
                            .lag = members_lag(hub, offer->base_version),
@@ -163,7 +163,7 @@ static void candidate_fill(struct hub *hub, struct contribution *contribution)
                            .score = offer->score,
                            .samples = (double)offer->samples,
                            .norm = fabs(offer->norm)};
-    say_late(hub, contribution);
+    say_late(hub, update);
 }
 
 /* ---- when a round closes ---- */
@@ -337,23 +337,23 @@ void rounds_settle(struct hub *hub)
  * overtake results, which it would make void. */
 static void round_tell(struct hub *hub, struct round *round)
 {
-    EACH_OFFER(round, contribution) {
-        struct member *member = contribution_member(hub, contribution);
+    EACH_OFFER(round, update) {
+        struct member *member = update_member(hub, update);
 
-        if (member && contribution->answered < hub->centre.count)
-            verdicts_tell(hub, member, contribution);
+        if (member && update->answered < hub->centre.count)
+            verdicts_tell(hub, member, update);
     }
 }
 
 /* The score that its node has told with it. */
-static void told_score(struct hub *hub, const struct contribution *contribution)
+static void told_score(struct hub *hub, const struct update *update)
 {
-    struct conduct *conduct = &hub->roll.members[contribution->member]->conduct;
+    struct conduct *conduct = &hub->roll.members[update->member]->conduct;
 
-    if (!contribution->offer.samples || !score_known(contribution->offer.score))
+    if (!update->offer.samples || !score_known(update->offer.score))
         return;
     conduct->tells = true;
-    conduct->told = contribution->offer.score;
+    conduct->told = update->offer.score;
 }
 
 /* What the nodes that are here have told last, which nobody can check: the
@@ -397,7 +397,7 @@ static void round_finish(struct hub *hub, struct round *round)
     preempt_round(hub, round);
     members_pace(hub);
     EACH_OFFER(round, one)
-        contribution_retire(hub, one);
+        update_retire(hub, one);
     round_destroy(hub, &round);
 }
 

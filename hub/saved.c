@@ -1,10 +1,10 @@
 /* The text that is saved with the centre: lines `key value ...`. Scores stand
  * in it twice: exactly, as bits, and for people. The line of the merge rule
- * says how many elements have merged how many contributions, run by run:
+ * says how many elements have merged how many updates, run by run:
  *
  *     merge NAME ELEMENTS TURN ELEMENTS TURN ...
  *
- * One run, unless contributions were lost on their way chunk by chunk. `chunk`
+ * One run, unless updates were lost on their way chunk by chunk. `chunk`
  * is how many elements a chunk of the run has, whatever --chunk says; `live` is
  * how many nodes made the last round, `time` how many nanoseconds the run has
  * had a hub, `lengths` what hub/lengths.h says. Of a node there are these
@@ -88,7 +88,7 @@ enum {
 
 /* An exchange that a later one, or nothing, tells the fate of. */
 struct part {
-    const struct contribution *one;
+    const struct update *one;
     bool waits; /* nothing of it is in this version */
 };
 
@@ -97,8 +97,7 @@ struct parts {
     struct part list[PARTS]; /* the newest ones, newest first */
 };
 
-static void parts_add(struct parts *parts, const struct contribution *one,
-                      bool waits)
+static void parts_add(struct parts *parts, const struct update *one, bool waits)
 {
     unsigned at = parts->count;
 
@@ -120,7 +119,7 @@ static uint64_t newest_merged(const struct member *member)
     uint64_t newest = member->merged;
 
     for (unsigned i = 0; i < MAX_REMEMBERED; i++) {
-        const struct contribution *one = member->remembered[i];
+        const struct update *one = member->remembered[i];
 
         if (one && one->incarnation == member->incarnation &&
             one->merged != one->foreign && one->offer.exchange > newest)
@@ -130,8 +129,7 @@ static uint64_t newest_merged(const struct member *member)
 }
 
 static void parts_take(struct parts *parts, const struct member *member,
-                       const struct contribution *one, uint64_t newest,
-                       bool waits)
+                       const struct update *one, uint64_t newest, bool waits)
 {
     if (one && one->incarnation == member->incarnation &&
         one->offer.exchange <= newest)
@@ -148,13 +146,13 @@ static void parts_list(const struct member *member, struct parts *parts)
         parts_take(parts, member, member->remembered[i], newest, false);
     for (unsigned i = 0; i < member->waiting_count; i++)
         parts_take(parts, member, member->waiting[i], newest, true);
-    for (const struct contribution *one = member->open; one; one = one->next)
+    for (const struct update *one = member->open; one; one = one->next)
         parts_take(parts, member, one, newest, true);
 }
 
 static enum verdict fate_of(const struct part *part, uint32_t chunk)
 {
-    return part->waits ? VERDICT_LOST : contribution_fate(part->one, chunk);
+    return part->waits ? VERDICT_LOST : update_fate(part->one, chunk);
 }
 
 /* What was read from a saved state knows no fragment: all are its own. */

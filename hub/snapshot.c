@@ -37,7 +37,7 @@ static double measure(const struct hub *hub)
 
 /* ---- back to a good version ----
  * A centre that got much worse goes back to what it was (guard against
- * contributions that no rule has stopped, and against divergence).
+ * updates that no rule has stopped, and against divergence).
  *
  * Each complete version that the hub has scored itself, and that is not bad,
  * is the good one until the next; it is kept by references, which cost memory

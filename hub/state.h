@@ -98,7 +98,7 @@ static inline bool contest_goes_on(const struct hub *hub)
 }
 
 /* Loops over all members; over those that are here; over the rounds under way;
- * over the contributions of one. */
+ * over the updates of one. */
 #define EACH_MEMBER(hub, one)                                                  \
     for (struct member *one = member_after(hub, -1); one;                      \
          one = member_after(hub, one->place))
@@ -108,7 +108,7 @@ static inline bool contest_goes_on(const struct hub *hub)
 #define EACH_ROUND(hub, one)                                                   \
     for (struct round *one = (hub)->rounds.first; one; one = one->next)
 #define EACH_OFFER(round, one)                                                 \
-    for (struct contribution **one##_at = (round)->list, *one;                 \
+    for (struct update **one##_at = (round)->list, *one;                       \
          one##_at - (round)->list < (ptrdiff_t)(round)->count &&               \
          (one = *one##_at, true);                                              \
          one##_at++)

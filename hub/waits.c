@@ -126,7 +126,7 @@ static void look_at_offers(struct hub *hub, nanos span)
 
 /* ---- uploads ---- */
 
-bool waits_uploads(const struct hub *hub, const struct contribution *one)
+bool waits_uploads(const struct hub *hub, const struct update *one)
 {
     return one->granted && one->delivered < hub->centre.count;
 }
@@ -156,10 +156,10 @@ static bool is_skipped(const struct member *member)
 }
 
 /* Which of a member's the others are sent behind; NULL: it uploads nothing. */
-static const struct contribution *oldest_upload(const struct hub *hub,
-                                                const struct member *member)
+static const struct update *oldest_upload(const struct hub *hub,
+                                          const struct member *member)
 {
-    const struct contribution *one = member->open;
+    const struct update *one = member->open;
 
     while (one && !waits_uploads(hub, one))
         one = one->next;
@@ -168,13 +168,13 @@ static const struct contribution *oldest_upload(const struct hub *hub,
 
 /* Whether others wait for this upload, behind the fence of a snapshot, and
  * nothing comes of what else is under way. */
-static bool is_last(const struct hub *hub, const struct contribution *slow)
+static bool is_last(const struct hub *hub, const struct update *slow)
 {
     bool some = false;
 
     for (int i = 0; i < hub->roll.count && hub->memory.fence; i++) {
         const struct member *member = hub->roll.members[i];
-        const struct contribution *one = oldest_upload(hub, member);
+        const struct update *one = oldest_upload(hub, member);
 
         if (i == slow->member
                 ? one != slow
@@ -188,7 +188,7 @@ static bool is_last(const struct hub *hub, const struct contribution *slow)
 /* Whether all others of the round that send anything are through, or a window
  * ahead, or all wait for it. */
 static bool is_behind(const struct hub *hub, const struct round *round,
-                      const struct contribution *slow)
+                      const struct update *slow)
 {
     unsigned ahead = 0;
 
@@ -209,7 +209,7 @@ static bool is_behind(const struct hub *hub, const struct round *round,
 
 /* Seconds that an upload may take while others wait for it; if none has been
  * seen yet, as long as its chunks are not stuck. */
-static double upload_time(const struct hub *hub, const struct contribution *one,
+static double upload_time(const struct hub *hub, const struct update *one,
                           const struct usual *rates)
 {
     const struct loan *loan = &one->loan;
@@ -251,7 +251,7 @@ static double own_time(const struct hub *hub, const struct member *member)
 
 /* With --miss cut a node ends its uploads itself, before d of its iterations
  * are over. */
-static bool ends_itself(const struct hub *hub, const struct contribution *one)
+static bool ends_itself(const struct hub *hub, const struct update *one)
 {
     double rate = hub->roll.members[one->member]->stats.rate;
     double steps = OWN_TIMES * (double)hub->config.delay;
@@ -266,7 +266,7 @@ static bool ends_itself(const struct hub *hub, const struct contribution *one)
 
 /* Others wait, for longer than they needed; or all do, and send nothing. */
 static bool holds_up(const struct hub *hub, const struct round *round,
-                     const struct contribution *slow, bool behind,
+                     const struct update *slow, bool behind,
                      const struct usual *rates)
 {
     nanos age = hub->now - slow->began;
@@ -279,16 +279,16 @@ static bool holds_up(const struct hub *hub, const struct round *round,
     return patience_seconds(age) > upload_time(hub, slow, rates);
 }
 
-static void cut(struct hub *hub, struct contribution *slow)
+static void cut(struct hub *hub, struct update *slow)
 {
     if (slow->loan.came)
         patience_grow(&hub->roll.members[slow->member]->patience);
-    contribution_cut(hub, slow, VERDICT_EXPIRED, false);
+    update_cut(hub, slow, VERDICT_EXPIRED, false);
 }
 
 /* Something has come of it, and more may be on its way: three times as long as
  * its chunks have taken so far has not passed. */
-static bool brings(const struct hub *hub, const struct contribution *one)
+static bool brings(const struct hub *hub, const struct update *one)
 {
     nanos taken = one->progress - one->began;
     nanos still = flow_still(hub, one);
@@ -300,7 +300,7 @@ static bool brings(const struct hub *hub, const struct contribution *one)
 
 /* How long all of it may take, by what its node, or else others, or else it
  * itself has needed. */
-static nanos most_of(const struct hub *hub, const struct contribution *one)
+static nanos most_of(const struct hub *hub, const struct update *one)
 {
     const struct member *member = hub->roll.members[one->member];
     double most = own_time(hub, member);
@@ -316,18 +316,18 @@ static nanos most_of(const struct hub *hub, const struct contribution *one)
                                                 : LAST_UPLOAD;
 }
 
-static bool still_comes(const struct hub *hub, const struct contribution *one)
+static bool still_comes(const struct hub *hub, const struct update *one)
 {
     return brings(hub, one) && hub->now - one->began < most_of(hub, one);
 }
 
-static bool is_last_offer(const struct hub *hub, const struct contribution *one)
+static bool is_last_offer(const struct hub *hub, const struct update *one)
 {
     return one->offer.last && still_comes(hub, one);
 }
 
 /* What its node cannot give again is not lost by some seconds of silence. */
-static bool is_spared(const struct hub *hub, const struct contribution *one)
+static bool is_spared(const struct hub *hub, const struct update *one)
 {
     return is_last_offer(hub, one) &&
            (run_is_ending(hub) ||
@@ -336,7 +336,7 @@ static bool is_spared(const struct hub *hub, const struct contribution *one)
 
 /* Nobody waits for whom there is no patience left; and with --miss cut
  * exchanges are bounded in time, but for a node's last one. */
-static bool is_dropped(const struct hub *hub, const struct contribution *slow,
+static bool is_dropped(const struct hub *hub, const struct update *slow,
                        nanos still)
 {
     const struct member *member = hub->roll.members[slow->member];
@@ -349,7 +349,7 @@ static bool is_dropped(const struct hub *hub, const struct contribution *slow,
 }
 
 static void look_at_upload(struct hub *hub, const struct round *round,
-                           struct contribution *slow, nanos span,
+                           struct update *slow, nanos span,
                            const struct usual *rates)
 {
     struct member *member = hub->roll.members[slow->member];
@@ -380,14 +380,14 @@ static void look_at_uploads(struct hub *hub, nanos span)
 
 /* It has done what it was asked for: where a policy chooses, most are asked for
  * nothing. */
-void waits_judged(struct hub *hub, const struct contribution *one)
+void waits_judged(struct hub *hub, const struct update *one)
 {
     if (one->merged > one->foreign ||
-        contribution_fate(one, one->part.first) == VERDICT_DECLINED)
+        update_fate(one, one->part.first) == VERDICT_DECLINED)
         hub->roll.members[one->member]->patience.proved = true;
 }
 
-void waits_delivered(struct hub *hub, const struct contribution *one)
+void waits_delivered(struct hub *hub, const struct update *one)
 {
     struct patience *patience = &hub->roll.members[one->member]->patience;
     nanos took = patience_took(hub, one->began);
@@ -405,7 +405,7 @@ void waits_skip(struct hub *hub, const struct round *round)
         if (waits_uploads(hub, slow) && !is_spared(hub, slow) &&
             is_skipped(hub->roll.members[slow->member]) &&
             !ends_itself(hub, slow) && is_behind(hub, round, slow))
-            contribution_cut(hub, slow, VERDICT_EXPIRED, false);
+            update_cut(hub, slow, VERDICT_EXPIRED, false);
 }
 
 /* ---- all of it ---- */
@@ -451,7 +451,7 @@ bool waits_free(struct hub *hub)
             if (one->offer.last || !waits_uploads(hub, one) ||
                 (one->offer.kind == EXCHANGE_GRADIENT && brings(hub, one)))
                 continue;
-            contribution_cut(hub, one, VERDICT_EXPIRED, false);
+            update_cut(hub, one, VERDICT_EXPIRED, false);
             any = true;
         }
     return any;
@@ -471,7 +471,7 @@ void waits_barren(struct hub *hub, const struct round *round, bool merged)
 
     EACH_OFFER(round, one)
         for (uint32_t j = 0; j < hub->centre.count; j++)
-            late |= is_late(contribution_fate(one, j));
+            late |= is_late(update_fate(one, j));
     if (merged)
         hub->rounds.barren = 0;
     else if (late && ++hub->rounds.barren % BARREN_ROUNDS == 0)

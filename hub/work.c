@@ -77,17 +77,17 @@ static float *tile_of(struct job *job, unsigned i, size_t first, size_t count)
     return to;
 }
 
-/* The contributions to a tile, one by one, for rules that compare them. */
+/* The updates to a tile, one by one, for rules that compare them. */
 static void reduce_rows(struct job *job, const struct policy *policy,
                         double **rows, size_t first, size_t count,
                         double *value)
 {
     double whole = ((const struct chunk_merge *)job)->whole;
-    unsigned contributed = job->inputs - MERGE_FROM;
+    unsigned updates = job->inputs - MERGE_FROM;
 
-    for (unsigned i = 0; i < contributed; i++)
+    for (unsigned i = 0; i < updates; i++)
         job_sum(job, MERGE_FROM + i, MERGE_FROM + i + 1, first, count, rows[i]);
-    policy->reduce->rows((const double *const *)rows, contributed, count,
+    policy->reduce->rows((const double *const *)rows, updates, count,
                          &policy->numbers, value);
     if (whole != 1)
         floats_divide(value, count, whole);
@@ -112,7 +112,7 @@ static void merge_tiles(struct job *job, const struct policy *policy,
     struct merge_tile tile = {.value = value,
                               .sign = policy->exchange == EXCHANGE_GRADIENT ? -1
                                                                             : 1,
-                              .contributed = job->inputs - MERGE_FROM,
+                              .updates = job->inputs - MERGE_FROM,
                               .live = merge->live,
                               .turn = merge->turn,
                               .lost = merge->lost,
@@ -138,7 +138,7 @@ static void merge_tiles(struct job *job, const struct policy *policy,
 void merge_chunk(struct job *job)
 {
     const struct policy *policy = job->context;
-    unsigned contributed = job->inputs - MERGE_FROM;
+    unsigned updates = job->inputs - MERGE_FROM;
     unsigned planes =
         policy->merge->planes ? policy->merge->planes(&policy->numbers) : 0;
     double *space = NULL, **rows = NULL;
@@ -146,11 +146,11 @@ void merge_chunk(struct job *job)
     for (unsigned i = 0; i < 1 + planes; i++)
         job->out[i] = room(job);
     if (policy->reduce->rows) {
-        space = malloc((size_t)contributed * CODEC_GRAIN * sizeof *space);
-        rows = calloc(contributed, sizeof *rows);
+        space = malloc((size_t)updates * CODEC_GRAIN * sizeof *space);
+        rows = calloc(updates, sizeof *rows);
         if (!space || !rows)
             job->status = STATUS_NO_MEMORY;
-        for (unsigned i = 0; space && rows && i < contributed; i++)
+        for (unsigned i = 0; space && rows && i < updates; i++)
             rows[i] = space + (size_t)i * CODEC_GRAIN;
     }
     if (job->status == STATUS_OK)

@@ -30,13 +30,13 @@ void check_given(struct job *job);
  * out[0] = its bits. */
 void check_kept(struct job *job);
 
-/* in[] = theta, planes (or empty), contributions with their shares; context =
+/* in[] = theta, planes (or empty), updates with their shares; context =
  * struct policy. out[] = the new theta, sealed; the new planes. */
 struct chunk_merge {
     struct job job;
     uint32_t chunk;
     unsigned live;      /* nodes */
-    uint64_t turn;      /* contributions before */
+    uint64_t turn;      /* updates before */
     double whole, lost; /* what their sum is divided by; the share of the
                            momentum that is lost */
 };
@@ -86,13 +86,13 @@ struct form_job {
 };
 void form_chunk(struct job *job);
 
-/* The whole of contributions is judged by a STAGED rule. in[] = the order, a
+/* The whole of updates is judged by a STAGED rule. in[] = the order, a
  * struct judge_order, in which weights and scores are written; chunks of theta
- * (or empty), then the chunks of each contribution. */
+ * (or empty), then the chunks of each update. */
 void judge_whole(struct job *job);
 extern const struct work work_judge;
 
-/* What other nodes say of a contribution. */
+/* What other nodes say of an update. */
 struct reviewed {
     double loss, error; /* NO_SCORE and 0: not known */
     unsigned answers;
@@ -105,7 +105,7 @@ struct judge_order {
     const struct work *evaluate; /* or NULL */
     const void *evaluate_context;
     uint32_t chunks, chunk_elements;
-    bool displacements; /* the contributions are, from theta */
+    bool displacements; /* the updates are, from theta */
     bool reviewed;      /* losses are what nodes say: */
     double centre;      /* NO_SCORE: not known */
     unsigned count;

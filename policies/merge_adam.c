@@ -1,4 +1,4 @@
-/* The mean of the contributions through Adam at the hub.
+/* The mean of the updates through Adam at the hub.
  *
  * With u = the mean progress of a round, for each coordinate:
  *
@@ -41,7 +41,7 @@ static void step(const struct merge_tile *tile)
 
 const struct merge_rule merge_adam = {
     .name = "adam",
-    .doc = "The centre takes a step of Adam along the mean contribution.",
+    .doc = "The centre takes a step of Adam along the mean update.",
     .takes = 1u << EXCHANGE_DELTA | 1u << EXCHANGE_GRADIENT,
     .planes = planes,
     .step = step,

@@ -3,7 +3,7 @@
  *     copy     nodes take it as it is           x = v
  *     leader   nodes are pulled to it           x = (1 - pull) x + pull v
  *
- * With one contribution, the best one's, v is that node's parameters to the
+ * With one update, the best one's, v is that node's parameters to the
  * last bit. Source: PBT's exploit step, Jaderberg et al. 2017; LSGD, Teng et
  * al. 2019, algorithm 1. */
 #include "policies/policy.h"

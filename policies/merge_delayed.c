@@ -1,6 +1,6 @@
-/* Delayed Nesterov, for contributions that come one by one.
+/* Delayed Nesterov, for updates that come one by one.
  *
- * N = live contributions are a period. With g_t = -u_t / N of each:
+ * N = live updates are a period. With g_t = -u_t / N of each:
  *
  *     D += g_t
  *     ends a period:  m = mu m + D;  D = 0
@@ -9,7 +9,7 @@
  *
  * so the momentum of a period is one Nesterov step's, where N plain Nesterov
  * steps would move the centre 6.4 times as far (mu = 0.9, N = 4). The gate
- * must divide by N: async, quorum. Contributions that come together are taken
+ * must divide by N: async, quorum. Updates that come together are taken
  * as one after the other, and the last of them ends the period that any of them
  * ends. When they are a whole period, the step is merge_mean's to the last bit.
  * Source: Liu et al. 2024, "Asynchronous local-SGD training for language
@@ -69,11 +69,10 @@ static void step(const struct merge_tile *tile)
         velocity[i] = (float)((1 - tile->lost) * (double)velocity[i]);
     if (early > 1. / period)
         early = 1. / period;
-    if (tile->turn % period + tile->contributed < period)
-        go_on(tile, tile->contributed * early);
+    if (tile->turn % period + tile->updates < period)
+        go_on(tile, tile->updates * early);
     else
-        end_period(tile, (tile->contributed - 1) * early,
-                   1 - (period - 1) * early);
+        end_period(tile, (tile->updates - 1) * early, 1 - (period - 1) * early);
 }
 
 const struct merge_rule merge_delayed = {

@@ -15,9 +15,8 @@
 
 static void step(const struct merge_tile *tile)
 {
-    double share = tile->live > tile->contributed
-                       ? (double)tile->contributed / tile->live
-                       : 1;
+    double share =
+        tile->live > tile->updates ? (double)tile->updates / tile->live : 1;
     double beta = tile->numbers->elastic * share;
 
     for (size_t i = 0; i < tile->count; i++) {

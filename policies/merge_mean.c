@@ -1,4 +1,4 @@
-/* The mean of the contributions through an outer optimizer.
+/* The mean of the updates through an outer optimizer.
  *
  * With D = -mean (a pseudo-gradient) the outer step is Nesterov's in PyTorch's
  * form: m = mu m + D; theta -= epsilon (D + mu m). epsilon = 1, mu = 0 is
@@ -43,7 +43,7 @@ static double pull(const struct policy_numbers *numbers, unsigned live)
 
 const struct merge_rule merge_mean = {
     .name = "mean",
-    .doc = "The centre takes a Nesterov step along the mean contribution.",
+    .doc = "The centre takes a Nesterov step along the mean update.",
     .takes = 1u << EXCHANGE_DELTA | 1u << EXCHANGE_GRADIENT,
     .planes = planes,
     .step = step,

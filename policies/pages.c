@@ -20,7 +20,7 @@ static void print_all(const struct form *form, struct text *out)
         form->entry(presets[i].name, presets[i].doc, out);
     ALL_RULES(gate, "when a round closes")
     ALL_RULES(select, "whose offers are uploaded")
-    ALL_RULES(reduce, "how contributions become one")
+    ALL_RULES(reduce, "how updates become one")
     ALL_RULES(merge, "how the centre moves by it")
     ALL_RULES(receive, "who gets what back")
     ALL_RULES(damping, "what an offer that lags behind weighs")

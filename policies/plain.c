@@ -22,7 +22,7 @@ static double undamped(uint64_t lag)
 const struct select_rule select_all = {
     "all", "Every offer is uploaded and merged.", choose};
 const struct reduce_rule reduce_mean = {
-    .name = "mean", .doc = "The weighted mean of the contributions."};
+    .name = "mean", .doc = "The weighted mean of the updates."};
 const struct receive_rule receive_all = {.name = "all",
                                          .doc = "Everybody gets the centre."};
 const struct damping_rule damping_none = {

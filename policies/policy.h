@@ -2,7 +2,7 @@
  *
  *     gate      when a round closes
  *     select    whose offers are uploaded, and in what order
- *     reduce    how the contributions become one
+ *     reduce    how the updates become one
  *     merge     how the centre moves by it
  *     receive   who gets what back
  *     damping   what an offer that lags behind weighs
@@ -63,8 +63,8 @@ struct standing {
     uint64_t round;     /* ordinal, from 0 */
     uint64_t seed;      /* of the run, for rules that draw lots */
     int pinned;         /* node that the operator wants to win, or -1 */
-    unsigned last;      /* of the run's last round: how many of those before a
-                           contribution may stand for; 0: it is another */
+    unsigned last;      /* of the run's last round: how many of those before an
+                           update may stand for; 0: it is another */
     unsigned present;   /* then: nodes that have offered */
 };
 
@@ -87,8 +87,8 @@ struct gate_rule {
     bool batch;
     /* Whether the round's list of contributors is complete. */
     int (*closes)(const struct gate_state *state);
-    /* The share of a contribution of so many samples, of `total` of all, and
-     * what the sum of shares times contributions is divided by. Apart, so that
+    /* The share of an update of so many samples, of `total` of all, and
+     * what the sum of shares times updates is divided by. Apart, so that
      * the mean of equal shares is the sum divided by their number, rounded
      * once. */
     double (*share)(double samples, double total);
@@ -113,19 +113,19 @@ struct select_rule {
 /* ---- reduce ---- */
 
 /* The whole of what was contributed, for rules that must see all of it before
- * anything is merged (STAGED). Memory: contributions * model. */
+ * anything is merged (STAGED). Memory: updates * model. */
 struct pile {
     unsigned count;
     size_t elements;
     bool has_loss; /* the hub has held-out data, or other nodes have said */
-    /* Elements [first, first + count) of contribution i, decoded. `first` is a
+    /* Elements [first, first + count) of update i, decoded. `first` is a
      * multiple of POLICY_TILE, `count` at most that. */
     void (*read)(const struct pile *pile, unsigned i, size_t first,
                  size_t count, double *into);
-    /* Held-out loss of the parameters that the contributions, weighted and
+    /* Held-out loss of the parameters that the updates, weighted and
      * divided by the sum of the weights, stand for; *error is its standard
      * error. All weights zero: of the centre as it is. NO_SCORE: not known;
-     * nodes say nothing of more than one contribution together. */
+     * nodes say nothing of more than one update together. */
     double (*loss)(const struct pile *pile, const double *weights,
                    double *error);
 };
@@ -137,7 +137,7 @@ struct reduce_rule {
     void (*weigh)(const struct candidate *list, unsigned count,
                   const struct standing *standing, double *samples,
                   double *factor);
-    /* Reduces rows[i][0..size) of `count` contributions to out[0..size),
+    /* Reduces rows[i][0..size) of `count` updates to out[0..size),
      * coordinate by coordinate. NULL: their weighted mean. */
     void (*rows)(const double *const *rows, unsigned count, size_t size,
                  const struct policy_numbers *numbers, double *out);
@@ -145,7 +145,7 @@ struct reduce_rule {
      * pile; may set list[i].score and .verified. NULL: STREAMED. */
     void (*judge)(const struct pile *pile, struct candidate *list,
                   const struct standing *standing, double *weight);
-    /* Contributions that it takes to compare them: of fewer all are kept. NULL:
+    /* Updates that it takes to compare them: of fewer all are kept. NULL:
      * one. */
     unsigned (*least)(const struct policy_numbers *numbers);
     const char *refusal; /* why one is left out, as a sentence; NULL: never */
@@ -157,14 +157,14 @@ struct reduce_rule {
 
 /* A tile of the centre, to be moved by what the round came to. */
 struct merge_tile {
-    const double *value; /* the reduced contribution */
+    const double *value; /* the reduced update */
     double sign;         /* +1: displacements or parameters, -1: gradients */
     size_t count;        /* elements of the tile */
     float *theta;        /* the centre, read and written */
     float *plane[POLICY_PLANES]; /* state, zero at first; NULL: not kept */
-    unsigned contributed;        /* to this chunk */
+    unsigned updates;            /* to this chunk */
     unsigned live; /* nodes that took part when the round closed */
-    uint64_t turn; /* contributions in this chunk before, ever */
+    uint64_t turn; /* updates in this chunk before, ever */
     double lost;   /* share of the momentum that ends: that of nodes
                       which were there before and are not now */
     const struct policy_numbers *numbers;
@@ -273,7 +273,7 @@ REGISTRY(preempt)
 
 /* Why these choices do not go together, as a sentence, or NULL. */
 const char *policy_conflict(const struct policy *policy);
-/* The share of contribution i of `count`: by samples (gate), lag (damping) and
+/* The share of update i of `count`: by samples (gate), lag (damping) and
  * numbers (reduce), before any data are known, and what their sum is divided
  * by, or, of rules with rows, what these come to. Parameters are divided by the
  * sum of their shares, so that what comes out are parameters, too. */

@@ -1,4 +1,4 @@
-/* Long contributions are shortened to c times the median length, none counts
+/* Long updates are shortened to c times the median length, none counts
  * for more than c times the median's samples n, and none pulls by more than the
  * median pull p or a third of what all others do:
  *
@@ -7,7 +7,7 @@
  *     n_i <- n_i min(1, T / p_i),  p_i = n_i |u_i|,
  *            T = max(med_j p_j, (sum_j p_j - max_j p_j) / 3)
  *
- * which bounds what one bad contribution can do, whatever it says of itself: by
+ * which bounds what one bad update can do, whatever it says of itself: by
  * length and samples alone it might pull as far as c^2 others. The third is by
  * the small-gain theorem (Zames 1966). Honest nodes at a distance e from where
  * they go offer about -s e. The outer step answers a disturbance by at most G
@@ -110,7 +110,7 @@ static void weigh(const struct candidate *list, unsigned count,
 
 const struct reduce_rule reduce_clip = {
     .name = "clip",
-    .doc = "The mean, once long contributions are shortened to a multiple of "
+    .doc = "The mean, once long updates are shortened to a multiple of "
            "the median length.",
     .weigh = weigh,
 };

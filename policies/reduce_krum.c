@@ -1,6 +1,6 @@
-/* The contributions that are nearest to their neighbours.
+/* The updates that are nearest to their neighbours.
  *
- * Of n contributions f may be anything. The score of one is the sum of its
+ * Of n updates f may be anything. The score of one is the sum of its
  * n - f - 2 smallest squared distances to others; `krum` keeps the one with the
  * lowest score (ties: the lowest node), `multi-krum` the `top` lowest, whose
  * mean is taken. Proven for n >= 2f + 3. With n < f + 3 there is no neighbour
@@ -119,14 +119,14 @@ static void judge_some(const struct pile *pile, struct candidate *list,
 
 const struct reduce_rule reduce_krum = {
     .name = "krum",
-    .doc = "The one contribution that is nearest to its neighbours.",
+    .doc = "The one update that is nearest to its neighbours.",
     .judge = judge_one,
     .least = least,
     .refusal = TOO_FAR,
 };
 const struct reduce_rule reduce_multi_krum = {
     .name = "multi-krum",
-    .doc = "The mean of the m contributions that are nearest to theirs.",
+    .doc = "The mean of the m updates that are nearest to theirs.",
     .judge = judge_some,
     .least = least,
     .refusal = TOO_FAR,

@@ -3,7 +3,7 @@
  *     median    the middle value, or the mean of the two in the middle
  *     trimmed   the mean without the floor(trim n) lowest and highest
  *
- * Both stand fewer than half (trimmed: a share trim) of the contributions being
+ * Both stand fewer than half (trimmed: a share trim) of the updates being
  * anything at all. They are for equally distributed data: where nodes see
  * different data, what they cut off is what the nodes have learnt. Source: Yin
  * et al. 2018, "Byzantine-robust distributed learning", definitions 1 and 2. */

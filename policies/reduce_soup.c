@@ -1,6 +1,6 @@
 /* By what the hub's own held-out data say; without any, all are kept.
  *
- *     soup      in the order of their losses, each contribution is added to the
+ *     soup      in the order of their losses, each update is added to the
  *               running average A if L(A with it) <= L(A): 2N evaluations
  *     verified  each is kept if L(it) <= L(centre) + margin SE(it): N + 1
  *

@@ -1,4 +1,4 @@
-/* What a contribution weighs before any data are known. */
+/* What an update weighs before any data are known. */
 #include <math.h>
 #include <stdlib.h>
 

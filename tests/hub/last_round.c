@@ -182,7 +182,7 @@ static void krum_says_when_there_are_too_few_to_compare(void)
         gives(bench, &guests[i], 1, 1, false);
     note = hand_note(&bench->hand, NOTE_TOO_FEW);
     if (CHECK(note != NULL))
-        CHECK_CONTAINS("--reduce krum compares 4 contributions at least, and "
+        CHECK_CONTAINS("--reduce krum compares 4 updates at least, and "
                        "there are 3",
                        note->text);
     bench_destroy(&bench);

@@ -1,4 +1,4 @@
-/* Contributions that come alone are measured by those before them. */
+/* Updates that come alone are measured by those before them. */
 #include "hub/lengths.h"
 
 #include <math.h>

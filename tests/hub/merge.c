@@ -19,7 +19,7 @@ static void a_merged_chunk_goes_out_before_the_others_are_here(void)
     bench_destroy(&bench);
 }
 
-static void contributions_weigh_by_their_samples(void)
+static void updates_weigh_by_their_samples(void)
 {
     struct bench *bench = bench_new();
     struct guest a = guest_alone(bench), b = guest_comes(bench, "b");
@@ -334,7 +334,7 @@ static void rounds_of_an_async_run_may_pass_each_other_in_a_chunk(void)
 void add_hub_merge_tests(CU_pSuite suite)
 {
     TEST(a_merged_chunk_goes_out_before_the_others_are_here);
-    TEST(contributions_weigh_by_their_samples);
+    TEST(updates_weigh_by_their_samples);
     TEST(the_sum_does_not_depend_on_who_delivers_first);
     TEST(a_chunk_that_is_not_finite_is_left_out);
     TEST(a_chunk_with_a_wrong_checksum_is_corrupt);

@@ -1,4 +1,4 @@
-/* Reviewers that do not answer, and contributions that get lost. */
+/* Reviewers that do not answer, and updates that get lost. */
 #include "hub/review.h"
 
 #include <math.h>

@@ -125,7 +125,7 @@ static void a_good_offer_moves_every_centre_towards_it(void)
     }
 }
 
-static void no_rule_lets_a_wrong_contribution_lead(void)
+static void no_rule_lets_a_wrong_update_lead(void)
 {
     static const double wrong[2] = {NAN, INFINITY};
 
@@ -328,7 +328,7 @@ static void check_merge(const struct merge_rule *rule,
     double value[MOST];
     struct centre one, other;
     struct merge_tile tile = {.sign = 1,
-                              .contributed = 3,
+                              .updates = 3,
                               .live = 8,
                               .turn = prng_below(prng, 100),
                               .numbers = numbers};
@@ -371,7 +371,7 @@ void add_policies_conformance_tests(CU_pSuite suite)
     TEST(no_preset_depends_on_who_comes_first);
     TEST(equal_offers_are_as_one);
     TEST(a_good_offer_moves_every_centre_towards_it);
-    TEST(no_rule_lets_a_wrong_contribution_lead);
+    TEST(no_rule_lets_a_wrong_update_lead);
     TEST(every_selection_is_of_different_candidates);
     TEST(every_donor_has_a_score_whoever_comes_first);
     TEST(damping_only_ever_falls);

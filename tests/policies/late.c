@@ -143,8 +143,8 @@ static void t12_a_period_moves_the_centre_by_the_total(void)
     CHECK_NEAR(0, (double)star.plane[1], 0);
 }
 
-/* One contribution, then the three others of its period at once. */
-static void t12_contributions_that_come_together_are_as_one_by_one(void)
+/* One update, then the three others of its period at once. */
+static void t12_updates_that_come_together_are_as_one_by_one(void)
 {
     static const double offered[4] = {-1, 2, 0.5, 3};
     struct star one = delayed_star(4, 0.2), together = delayed_star(4, 0.2);
@@ -239,7 +239,7 @@ void add_policies_late_tests(CU_pSuite suite)
     TEST(t12_delayed_nesterov_follows_its_algorithm);
     TEST(t12_delayed_nesterov_vector);
     TEST(t12_a_period_moves_the_centre_by_the_total);
-    TEST(t12_contributions_that_come_together_are_as_one_by_one);
+    TEST(t12_updates_that_come_together_are_as_one_by_one);
     TEST(t12_early_is_one_of_n_at_most);
     TEST(t12_four_plain_steps_would_go_6_times_as_far);
     TEST(t13_endless_grace_is_the_round_of_all_to_the_last_bit);

@@ -153,7 +153,7 @@ void star_round(struct star *star, const struct candidate *list,
     judge(&bowl);
     if (bowl.count) {
         value = reduced(&bowl);
-        tile.contributed = bowl.count;
+        tile.updates = bowl.count;
         for (unsigned i = 0; i < planes; i++)
             tile.plane[i] = &star->plane[i];
         policy->merge->step(&tile);

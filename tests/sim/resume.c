@@ -4,7 +4,7 @@
 
 enum { ELEMENTS = 6, EVERY = 5, ENOUGH = 60 };
 
-/* Every contribution is the same, so that the parameters depend on how many
+/* Every update is the same, so that the parameters depend on how many
  * there were, and on what the merge rule keeps, and on nothing else. */
 static const struct drift drift = {0.25f};
 static const struct model drifting = {trainer_drift, &drift, 1, 0, NULL, NULL};

@@ -15,8 +15,8 @@
 
 #include "tests/sim/lab.h"
 
-/* Three chunks, more than the window: a rule that waits for the whole of a
- * contribution must be given it. */
+/* Three chunks, more than the window: a rule that waits for the whole of an
+ * update must be given it. */
 enum {
     WALK_ELEMENTS = 11,
     WALK_NODES = 4,
