@@ -16,7 +16,7 @@ static void chunks_free(struct hub *hub)
     for (uint32_t i = 0; i < hub->centre.count; i++) {
         blob_unref(&hub->centre.chunk[i].theta);
         blob_unref(&hub->centre.chunk[i].former);
-        shadow_drop(&hub->centre.chunk[i], 0);
+        last_sent_drop(&hub->centre.chunk[i], 0);
         for (unsigned j = 0; j < POLICY_PLANES; j++)
             blob_unref(&hub->centre.chunk[i].plane[j]);
     }

@@ -48,13 +48,13 @@ static void take_send(struct hub *hub, struct member *member)
     struct msg_result result = {.verb = VERB_REPLACE, .weight = 1};
     uint32_t chunk = member->delivery.take_next++;
     struct centre_chunk *centre = &hub->centre.chunk[chunk];
-    struct blob *payload = shadow_of(centre);
+    struct blob *payload = last_sent_of(centre);
 
     result.chunk = chunk;
     result.lineage = hub->centre.lineage;
     result.version = result.base = centre->version;
     result.checksum = payload->checksum;
-    shadow_shorten(hub, member, &result, &payload);
+    last_sent_shorten(hub, member, &result, &payload);
     parcel_send(hub, member, &result, payload);
     take_ends(hub, member);
 }
@@ -68,7 +68,7 @@ static const struct blob *next_payload(struct hub *hub,
     if (delivery->first)
         return delivery->first->payload;
     if (delivery->take_next < delivery->take_count)
-        return shadow_next(hub, member, delivery->take_next);
+        return last_sent_next(hub, member, delivery->take_next);
     return review_next(hub, member);
 }
 

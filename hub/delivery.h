@@ -33,7 +33,7 @@ struct delivery {
     nanos moved;  /* when some of it was last sent, or credit came */
     peer_id credited; /* the bulk connection that they were sent on */
     uint64_t *holds;  /* per chunk: version that it was last sent, or
-                         NO_VERSION; NULL: of none (shadow.c) */
+                         NO_VERSION; NULL: of none (last_sent.c) */
     uint32_t take_next, take_count; /* chunks of TAKE still to be sent */
 };
 

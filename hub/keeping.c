@@ -207,7 +207,7 @@ static struct job *manifest_job(struct hub *hub)
                     hub->centre.count + 1);
     job = &made->job;
     for (uint32_t i = 0; i < hub->centre.count; i++) {
-        job->in[i].blob = blob_ref(shadow_of(&hub->centre.chunk[i]));
+        job->in[i].blob = blob_ref(last_sent_of(&hub->centre.chunk[i]));
         job->in[i].weight = (double)hub->centre.chunk[i].changed;
     }
     job->in[hub->centre.count].blob = saved_write(hub);

@@ -17,7 +17,7 @@ const float *hub_centre(const struct hub *hub, uint32_t chunk,
 
 const float *hub_sent(const struct hub *hub, uint32_t chunk)
 {
-    return blob_floats(shadow_of(&hub->centre.chunk[chunk]));
+    return blob_floats(last_sent_of(&hub->centre.chunk[chunk]));
 }
 
 static void look_at(const struct hub *hub, const struct member *member,

@@ -33,7 +33,7 @@ static bool answer(struct hub *hub, const struct round *round, unsigned place,
     result->codec = given ? given->codec : CODEC_RAW;
     *payload = given            ? given->payload
                : centre->former ? centre->former
-                                : shadow_of(centre);
+                                : last_sent_of(centre);
     result->checksum = (*payload)->checksum;
     return true;
 }
@@ -55,7 +55,7 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
         result.verdict = update_verdict(update, chunk);
         if (!update->passed_over &&
             answer(hub, round, i, chunk, &result, &payload)) {
-            shadow_shorten(hub, member, &result, &payload);
+            last_sent_shorten(hub, member, &result, &payload);
             delivery_add(hub, update, &result, payload);
             update->answered++;
         }
@@ -93,28 +93,28 @@ static struct round *chunk_is_free(struct hub *hub, uint32_t chunk)
     return round;
 }
 
-static void shaded(void *machine, struct job *job)
+static void diffed(void *machine, struct job *job)
 {
     struct hub *hub = machine;
-    uint32_t chunk = ((struct chunk_shade *)job)->chunk;
+    uint32_t chunk = ((struct chunk_diff *)job)->chunk;
     struct round *round = chunk_is_free(hub, chunk);
 
-    shadow_done(hub, chunk, job);
+    last_sent_done(hub, chunk, job);
     chunk_finished(hub, round, chunk);
 }
 
-static const struct work work_shade = {"shade", shade_chunk, shaded};
+static const struct work work_diff = {"diff", diff_chunk, diffed};
 
 /* The centre is where the round leaves it; what nodes hold follows it. */
 static void chunk_merged(struct hub *hub, struct round *round, uint32_t chunk)
 {
-    if (!shadow_follows(hub, round, chunk)) {
+    if (!last_sent_follows(hub, round, chunk)) {
         chunk_finished(hub, round, chunk);
         return;
     }
     hub->centre.chunk[chunk].busy = true;
     hub->centre.chunk[chunk].round = round;
-    shadow_start(hub, &work_shade, chunk);
+    last_sent_start(hub, &work_diff, chunk);
 }
 
 static void merged(void *machine, struct job *job)
@@ -127,7 +127,7 @@ static void merged(void *machine, struct job *job)
     if (job->status == STATUS_OK) {
         if (round->policy->merge->former)
             centre->former = blob_ref(centre->theta);
-        shadow_keep(hub, round, chunk);
+        last_sent_keep(hub, round, chunk);
         blob_unref(&centre->theta);
         centre->theta = blob_ref(job->out[0]);
         for (unsigned i = 0; i < POLICY_PLANES && job->out[1 + i]; i++) {

@@ -177,7 +177,7 @@ static void restore_centre(struct hub *hub)
         for (unsigned j = 0; j < POLICY_PLANES; j++)
             blob_unref(&chunk->plane[j]);
         chunk->changed = ++chunk->version;
-        shadow_drop(chunk, chunk->version);
+        last_sent_drop(chunk, chunk->version);
     }
     hub->centre.version++;
     if (hub->run.ledger.parts)

@@ -165,16 +165,16 @@ void form_chunk(struct job *job)
 }
 
 /* The difference is encoded, and what it decodes to added. */
-void shade_chunk(struct job *job)
+void diff_chunk(struct job *job)
 {
-    struct input *shadow = &job->in[SHADE_SHADOW];
-    struct input *change = &job->in[SHADE_CHANGE];
+    struct input *last_sent = &job->in[DIFF_LAST_SENT];
+    struct input *change = &job->in[DIFF_CHANGE];
     struct blob *difference;
     double squares;
 
-    job->in[SHADE_THETA].weight = change->weight = 1;
-    shadow->weight = -1;
-    squares = job_add_up(job, SHADE_THETA, SHADE_CHANGE, 0, false);
+    job->in[DIFF_THETA].weight = change->weight = 1;
+    last_sent->weight = -1;
+    squares = job_add_up(job, DIFF_THETA, DIFF_CHANGE, 0, false);
     change->blob =
         blob_new(job->pool, payload_bytes(&job->extent, change->codec));
     if (!change->blob)
@@ -189,8 +189,8 @@ void shade_chunk(struct job *job)
                    change->blob->bytes);
     blob_seal(change->blob);
     job->out[1] = blob_ref(change->blob);
-    shadow->weight = 1;
-    if (!isfinite(job_add_up(job, SHADE_SHADOW, job->inputs, 0, true)))
+    last_sent->weight = 1;
+    if (!isfinite(job_add_up(job, DIFF_LAST_SENT, job->inputs, 0, true)))
         job->status = STATUS_CONFIG;
     blob_unref(&difference);
 }

@@ -44,17 +44,17 @@ enum { MERGE_THETA, MERGE_PLANES, MERGE_FROM = MERGE_PLANES + POLICY_PLANES };
 void merge_chunk(struct job *job);
 extern const struct work work_merge;
 
-/* What nodes hold of a chunk follows the centre. in[] = theta, the shadow, and
- * an empty input that names the codec. out[] = the new shadow, which is the old
- * one changed by what the other output, the change, decodes to: nodes add the
- * same, and get the same to the last bit. Both are sealed. CONFIG when some
- * value of theta or of the new shadow is not finite. */
-struct chunk_shade {
+/* What nodes hold of a chunk follows the centre. in[] = theta, the last-sent
+ * copy, and an empty input that names the codec. out[] = the new copy, which is
+ * the old one changed by what the other output, the change, decodes to: nodes
+ * add the same, and get the same to the last bit. Both are sealed. CONFIG when
+ * some value of theta or of the new last-sent copy is not finite. */
+struct chunk_diff {
     struct job job;
     uint32_t chunk;
 };
-enum { SHADE_THETA, SHADE_SHADOW, SHADE_CHANGE, SHADE_INPUTS };
-void shade_chunk(struct job *job);
+enum { DIFF_THETA, DIFF_LAST_SENT, DIFF_CHANGE, DIFF_INPUTS };
+void diff_chunk(struct job *job);
 
 /* in[] = chunks as nodes hold them, each with the version at which it changed
  * as its weight, then the state as text; context = the key. out[0] = the

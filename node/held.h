@@ -1,5 +1,5 @@
 /* What a node was last sent of each chunk, where results are changes of that
- * (WELCOME says so: hub/shadow.c).
+ * (WELCOME says so: hub/last_sent.c).
  *
  * Each result is decoded as it arrives, by a job, those of one chunk in their
  * order; from then on it is raw, whatever it came as. This is done for results

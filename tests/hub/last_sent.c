@@ -301,37 +301,37 @@ static void t20_changes_that_were_never_sent_are_not_held(void)
 }
 
 /* A job of this kind on chunks of these values. */
-static struct job *shade_of(struct pool *pool, double theta, double shadow)
+static struct job *diff_of(struct pool *pool, double theta, double last_sent)
 {
-    static const struct work row = {"shade", shade_chunk, NULL};
-    struct job *job = job_new(&row, pool, SHADE_INPUTS);
+    static const struct work row = {"diff", diff_chunk, NULL};
+    struct job *job = job_new(&row, pool, DIFF_INPUTS);
 
-    job->in[SHADE_THETA].blob = hand_floats(pool, 4, theta);
-    job->in[SHADE_SHADOW].blob = hand_floats(pool, 4, shadow);
-    job->in[SHADE_CHANGE].codec = CODEC_F16;
+    job->in[DIFF_THETA].blob = hand_floats(pool, 4, theta);
+    job->in[DIFF_LAST_SENT].blob = hand_floats(pool, 4, last_sent);
+    job->in[DIFF_CHANGE].codec = CODEC_F16;
     job->extent.elements = 4;
     job_run(job);
     return job;
 }
 
-static void t20_a_centre_that_is_not_finite_has_no_shadow(void)
+static void t20_a_centre_that_is_not_finite_has_no_last_sent_copy(void)
 {
     struct pool *pool = pool_new();
-    struct job *job = shade_of(pool, 1.5, 1);
+    struct job *job = diff_of(pool, 1.5, 1);
 
     CHECK_EQUAL(STATUS_OK, job->status);
     CHECK_NEAR(1.5, hand_float(job->out[0], 3), 0);
     job_destroy(&job);
-    job = shade_of(pool, (double)INFINITY, 1);
+    job = diff_of(pool, (double)INFINITY, 1);
     CHECK_EQUAL(STATUS_CONFIG, job->status);
     job_destroy(&job);
-    job = shade_of(pool, (double)NAN, 1);
+    job = diff_of(pool, (double)NAN, 1);
     CHECK_EQUAL(STATUS_CONFIG, job->status);
     job_destroy(&job);
     pool_destroy(&pool);
 }
 
-void add_hub_shadow_tests(CU_pSuite suite)
+void add_hub_last_sent_tests(CU_pSuite suite)
 {
     TEST(t20_hub_and_nodes_hold_the_same_bits_after_every_round);
     TEST(t20_without_a_codec_all_results_are_values);
@@ -341,5 +341,5 @@ void add_hub_shadow_tests(CU_pSuite suite)
     TEST(t20_a_centre_that_is_rolled_back_is_sent_as_values);
     TEST(t20_results_that_wait_for_credit_are_changes_of_each_other);
     TEST(t20_changes_that_were_never_sent_are_not_held);
-    TEST(t20_a_centre_that_is_not_finite_has_no_shadow);
+    TEST(t20_a_centre_that_is_not_finite_has_no_last_sent_copy);
 }
