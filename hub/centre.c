@@ -17,8 +17,8 @@ static void chunks_free(struct hub *hub)
         blob_unref(&hub->centre.chunk[i].theta);
         blob_unref(&hub->centre.chunk[i].former);
         last_sent_drop(&hub->centre.chunk[i], 0);
-        for (unsigned j = 0; j < POLICY_PLANES; j++)
-            blob_unref(&hub->centre.chunk[i].plane[j]);
+        for (unsigned j = 0; j < POLICY_SLOTS; j++)
+            blob_unref(&hub->centre.chunk[i].slot[j]);
     }
     free(hub->centre.chunk);
 }

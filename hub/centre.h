@@ -12,7 +12,7 @@ struct job;
 struct work;
 
 struct centre_chunk {
-    struct blob *theta, *plane[POLICY_PLANES];
+    struct blob *theta, *slot[POLICY_SLOTS];
     uint64_t version;
     uint64_t changed; /* version at which nodes were last sent another value */
     uint64_t turn;    /* updates merged, ever */

@@ -39,7 +39,7 @@ struct hub_seal {
                   what another hub has sealed, too */
 };
 
-static_assert((int)SAVED_PLANES == (int)POLICY_PLANES,
+static_assert((int)SAVED_PLANES == (int)POLICY_SLOTS,
               "what merge rules keep can be saved");
 
 /* A job of the work that main lends to the machine, see hub_config.

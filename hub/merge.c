@@ -130,9 +130,9 @@ static void merged(void *machine, struct job *job)
         last_sent_keep(hub, round, chunk);
         blob_unref(&centre->theta);
         centre->theta = blob_ref(job->out[0]);
-        for (unsigned i = 0; i < POLICY_PLANES && job->out[1 + i]; i++) {
-            blob_unref(&centre->plane[i]);
-            centre->plane[i] = blob_ref(job->out[1 + i]);
+        for (unsigned i = 0; i < POLICY_SLOTS && job->out[1 + i]; i++) {
+            blob_unref(&centre->slot[i]);
+            centre->slot[i] = blob_ref(job->out[1 + i]);
         }
     } else {
         EACH_OFFER(round, one)
@@ -220,8 +220,8 @@ static struct job *merge_job(struct hub *hub, struct round *round,
     struct centre_chunk *centre = &hub->centre.chunk[chunk];
 
     job->in[MERGE_THETA].blob = blob_ref(centre->theta);
-    for (unsigned i = 0; i < POLICY_PLANES; i++)
-        job->in[MERGE_PLANES + i].blob = blob_ref(centre->plane[i]);
+    for (unsigned i = 0; i < POLICY_SLOTS; i++)
+        job->in[MERGE_SLOTS + i].blob = blob_ref(centre->slot[i]);
     for (unsigned i = 0; i < delivered->count; i++)
         job->in[MERGE_FROM + i] = (struct input){
             blob_ref(delivered->place[i]->payload),

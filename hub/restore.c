@@ -226,16 +226,16 @@ static struct blob *copy_chunk(struct hub *hub, const float *values,
 }
 
 static void copy_centre(struct hub *hub, const struct hub_saved *saved,
-                        unsigned planes)
+                        unsigned slots)
 {
     for (uint32_t i = 0; i < hub->centre.count; i++) {
         struct centre_chunk *chunk = &hub->centre.chunk[i];
 
         chunk->theta = copy_chunk(hub, saved->theta, i);
         chunk->version = chunk->changed = hub->centre.version;
-        for (unsigned plane = 0; plane < planes; plane++)
-            if (saved->plane[plane])
-                chunk->plane[plane] = copy_chunk(hub, saved->plane[plane], i);
+        for (unsigned slot = 0; slot < slots; slot++)
+            if (saved->slot[slot])
+                chunk->slot[slot] = copy_chunk(hub, saved->slot[slot], i);
     }
 }
 
@@ -278,7 +278,7 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
         recover_resume(hub, state->epoch);
         copy_centre(hub, saved,
                     state->merge && is_same_merge(hub, state->merge)
-                        ? hub_planes(hub)
+                        ? hub_slots(hub)
                         : 0);
     }
     free(state);

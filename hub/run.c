@@ -8,11 +8,11 @@
 
 enum { LEAST = 50 /* iterations of a tournament */ };
 
-unsigned hub_planes(const struct hub *hub)
+unsigned hub_slots(const struct hub *hub)
 {
     const struct policy *policy = &hub->config.policy;
 
-    return policy->merge->planes ? policy->merge->planes(&policy->numbers) : 0;
+    return policy->merge->slots ? policy->merge->slots(&policy->numbers) : 0;
 }
 
 uint64_t hub_chunk_bytes(const struct hub *hub)

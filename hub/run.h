@@ -82,7 +82,7 @@ bool centre_is_apart(const struct hub *hub);
 /* For which the run has had a hub, all lives of that together. */
 nanos hub_time(const struct hub *hub);
 /* State vectors that the merge rule keeps. */
-unsigned hub_planes(const struct hub *hub);
+unsigned hub_slots(const struct hub *hub);
 
 /* finish.c */
 /* Once the run is ending, nodes have so long for their last offer. */

@@ -174,8 +174,8 @@ static void restore_centre(struct hub *hub)
 
         blob_unref(&chunk->theta);
         chunk->theta = blob_ref(hub->memory.back.chunks[i]);
-        for (unsigned j = 0; j < POLICY_PLANES; j++)
-            blob_unref(&chunk->plane[j]);
+        for (unsigned j = 0; j < POLICY_SLOTS; j++)
+            blob_unref(&chunk->slot[j]);
         chunk->changed = ++chunk->version;
         last_sent_drop(chunk, chunk->version);
     }
@@ -308,11 +308,11 @@ static void score_start(struct hub *hub)
 }
 
 /* Planes to be saved: none as long as no chunk has any. */
-static unsigned planes_moved(const struct hub *hub)
+static unsigned slots_moved(const struct hub *hub)
 {
     for (uint32_t i = 0; i < hub->centre.count; i++)
-        if (hub->centre.chunk[i].plane[0])
-            return hub_planes(hub);
+        if (hub->centre.chunk[i].slot[0])
+            return hub_slots(hub);
     return 0;
 }
 
@@ -327,8 +327,8 @@ static uint32_t add_chunks(const struct hub *hub, struct job *job,
 
 static void save_start(struct hub *hub)
 {
-    unsigned planes = planes_moved(hub);
-    unsigned vectors = planes + (hub->memory.best ? 1 : 0);
+    unsigned slots = slots_moved(hub);
+    unsigned vectors = slots + (hub->memory.best ? 1 : 0);
     struct save_job *save = job_make(hub->config.save, sizeof *save, hub->pool,
                                      (1 + vectors) * hub->centre.count + 1);
     struct job *job = &save->job;
@@ -336,13 +336,13 @@ static void save_start(struct hub *hub)
 
     fill(hub, job, hub->config.save_context);
     save->version = hub->centre.version;
-    save->planes = planes;
+    save->slots = slots;
     save->over = hub->run.phase == PHASE_CLOSING;
     save->has_best = hub->memory.best != NULL;
     save->best_version = hub->memory.best_version;
-    for (unsigned plane = 0; plane < planes; plane++)
+    for (unsigned slot = 0; slot < slots; slot++)
         for (uint32_t i = 0; i < hub->centre.count; i++)
-            job->in[at++].blob = blob_ref(hub->centre.chunk[i].plane[plane]);
+            job->in[at++].blob = blob_ref(hub->centre.chunk[i].slot[slot]);
     if (hub->memory.best)
         at = add_chunks(hub, job, hub->memory.best, at);
     job->in[at].blob = saved_write(hub);

@@ -127,8 +127,8 @@ static void merge_tiles(struct job *job, const struct policy *policy,
         tile.count = left < most ? left : most;
         reduce(job, policy, rows, first, tile.count, value);
         tile.theta = tile_of(job, 0, first, tile.count);
-        for (unsigned i = 0; i < POLICY_PLANES; i++)
-            tile.plane[i] = tile_of(job, 1 + i, first, tile.count);
+        for (unsigned i = 0; i < POLICY_SLOTS; i++)
+            tile.slot[i] = tile_of(job, 1 + i, first, tile.count);
         policy->merge->step(&tile);
         sealing_add(&sealing, tile.theta, tile.count * sizeof *tile.theta);
     }
@@ -139,11 +139,11 @@ void merge_chunk(struct job *job)
 {
     const struct policy *policy = job->context;
     unsigned updates = job->inputs - MERGE_FROM;
-    unsigned planes =
-        policy->merge->planes ? policy->merge->planes(&policy->numbers) : 0;
+    unsigned slots =
+        policy->merge->slots ? policy->merge->slots(&policy->numbers) : 0;
     double *space = NULL, **rows = NULL;
 
-    for (unsigned i = 0; i < 1 + planes; i++)
+    for (unsigned i = 0; i < 1 + slots; i++)
         job->out[i] = room(job);
     if (policy->reduce->rows) {
         space = malloc((size_t)updates * CODEC_GRAIN * sizeof *space);

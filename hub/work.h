@@ -30,8 +30,8 @@ void check_given(struct job *job);
  * out[0] = its bits. */
 void check_kept(struct job *job);
 
-/* in[] = theta, planes (or empty), updates with their shares; context =
- * struct policy. out[] = the new theta, sealed; the new planes. */
+/* in[] = theta, slots (or empty), updates with their shares; context =
+ * struct policy. out[] = the new theta, sealed; the new slots. */
 struct chunk_merge {
     struct job job;
     uint32_t chunk;
@@ -40,7 +40,7 @@ struct chunk_merge {
     double whole, lost; /* what their sum is divided by; the share of the
                            momentum that is lost */
 };
-enum { MERGE_THETA, MERGE_PLANES, MERGE_FROM = MERGE_PLANES + POLICY_PLANES };
+enum { MERGE_THETA, MERGE_SLOTS, MERGE_FROM = MERGE_SLOTS + POLICY_SLOTS };
 void merge_chunk(struct job *job);
 extern const struct work work_merge;
 

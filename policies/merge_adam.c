@@ -15,7 +15,7 @@
 
 static const double BETA_2 = 0.99, TAU = 1e-3;
 
-static unsigned planes(const struct policy_numbers *numbers)
+static unsigned slots(const struct policy_numbers *numbers)
 {
     (void)numbers;
     return 2;
@@ -27,13 +27,13 @@ static void step(const struct merge_tile *tile)
 
     for (size_t i = 0; i < tile->count; i++) {
         double mean = tile->sign * tile->value[i];
-        double first = (double)tile->plane[0][i];
-        double second = (double)tile->plane[1][i];
+        double first = (double)tile->slot[0][i];
+        double second = (double)tile->slot[1][i];
 
         first = beta * first + (1 - beta) * mean;
         second = BETA_2 * second + (1 - BETA_2) * mean * mean;
-        tile->plane[0][i] = (float)first;
-        tile->plane[1][i] = (float)second;
+        tile->slot[0][i] = (float)first;
+        tile->slot[1][i] = (float)second;
         tile->theta[i] =
             (float)((double)tile->theta[i] + lr * first / (sqrt(second) + TAU));
     }
@@ -43,7 +43,7 @@ const struct merge_rule merge_adam = {
     .name = "adam",
     .doc = "The centre takes a step of Adam along the mean update.",
     .takes = 1u << EXCHANGE_DELTA | 1u << EXCHANGE_GRADIENT,
-    .planes = planes,
+    .slots = slots,
     .step = step,
     .verb = VERB_REBASE,
 };

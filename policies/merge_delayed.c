@@ -16,7 +16,7 @@
  * modeling", algorithm 3; c = `early`, in [0, 1/N]. */
 #include "policies/policy.h"
 
-static unsigned planes(const struct policy_numbers *numbers)
+static unsigned slots(const struct policy_numbers *numbers)
 {
     return numbers->outer_momentum > 0 ? 2 : 0;
 }
@@ -24,8 +24,8 @@ static unsigned planes(const struct policy_numbers *numbers)
 static void go_on(const struct merge_tile *tile, double early)
 {
     double lr = tile->numbers->outer_lr, mu = tile->numbers->outer_momentum;
-    const float *velocity = tile->plane[0];
-    float *buffer = tile->plane[1];
+    const float *velocity = tile->slot[0];
+    float *buffer = tile->slot[1];
 
     for (size_t i = 0; i < tile->count; i++) {
         double gradient = -tile->sign * tile->value[i];
@@ -41,7 +41,7 @@ static void go_on(const struct merge_tile *tile, double early)
 static void end_period(const struct merge_tile *tile, double early, double rest)
 {
     double lr = tile->numbers->outer_lr, mu = tile->numbers->outer_momentum;
-    float *velocity = tile->plane[0], *buffer = tile->plane[1];
+    float *velocity = tile->slot[0], *buffer = tile->slot[1];
 
     for (size_t i = 0; i < tile->count; i++) {
         double gradient = -tile->sign * tile->value[i];
@@ -58,10 +58,10 @@ static void end_period(const struct merge_tile *tile, double early, double rest)
 static void step(const struct merge_tile *tile)
 {
     unsigned period = tile->live ? tile->live : 1;
-    float *velocity = tile->plane[0];
+    float *velocity = tile->slot[0];
     double early = tile->numbers->early;
 
-    if (!tile->plane[0]) {
+    if (!tile->slot[0]) {
         merge_mean.step(tile);
         return;
     }
@@ -80,7 +80,7 @@ const struct merge_rule merge_delayed = {
     .doc = "Contributions move the centre at once, the momentum once for all "
            "of a period.",
     .takes = 1u << EXCHANGE_DELTA | 1u << EXCHANGE_GRADIENT,
-    .planes = planes,
+    .slots = slots,
     .step = step,
     .verb = VERB_REBASE,
 };

@@ -10,7 +10,7 @@
 #include "core/floats.h"
 #include "policies/policy.h"
 
-static unsigned planes(const struct policy_numbers *numbers)
+static unsigned slots(const struct policy_numbers *numbers)
 {
     return numbers->outer_momentum > 0 ? 1 : 0;
 }
@@ -20,7 +20,7 @@ static void step(const struct merge_tile *tile)
     double lr = tile->numbers->outer_lr;
     double mu = tile->numbers->outer_momentum;
     double stays = mu * (1 - tile->lost);
-    float *theta = tile->theta, *velocity = tile->plane[0];
+    float *theta = tile->theta, *velocity = tile->slot[0];
 
     if (!velocity) {
         floats_move(tile->value, tile->count, lr * tile->sign, theta);
@@ -45,7 +45,7 @@ const struct merge_rule merge_mean = {
     .name = "mean",
     .doc = "The centre takes a Nesterov step along the mean update.",
     .takes = 1u << EXCHANGE_DELTA | 1u << EXCHANGE_GRADIENT,
-    .planes = planes,
+    .slots = slots,
     .step = step,
     .verb = VERB_REBASE,
 };
@@ -53,7 +53,7 @@ const struct merge_rule merge_mixing = {
     .name = "mixing",
     .doc = "The same step; nodes mix the centre into what they have.",
     .takes = 1u << EXCHANGE_DELTA,
-    .planes = planes,
+    .slots = slots,
     .step = step,
     .verb = VERB_PULL,
     .weight = pull,

@@ -25,7 +25,7 @@
 #include "policies/numbers.h"
 
 enum {
-    POLICY_PLANES = 2, /* state vectors that a merge rule may keep */
+    POLICY_SLOTS = 2,  /* state vectors that a merge rule may keep */
     POLICY_TILE = 4096 /* elements that a pile is read by: CODEC_GRAIN */
 };
 
@@ -161,12 +161,12 @@ struct merge_tile {
     double sign;         /* +1: displacements or parameters, -1: gradients */
     size_t count;        /* elements of the tile */
     float *theta;        /* the centre, read and written */
-    float *plane[POLICY_PLANES]; /* state, zero at first; NULL: not kept */
-    unsigned updates;            /* to this chunk */
-    unsigned live; /* nodes that took part when the round closed */
-    uint64_t turn; /* updates in this chunk before, ever */
-    double lost;   /* share of the momentum that ends: that of nodes
-                      which were there before and are not now */
+    float *slot[POLICY_SLOTS]; /* state, zero at first; NULL: not kept */
+    unsigned updates;          /* to this chunk */
+    unsigned live;             /* nodes that took part when the round closed */
+    uint64_t turn;             /* updates in this chunk before, ever */
+    double lost;               /* share of the momentum that ends: that of nodes
+                                  which were there before and are not now */
     const struct policy_numbers *numbers;
 };
 
@@ -174,8 +174,8 @@ struct merge_rule {
     const char *name, *doc;
     unsigned takes; /* bits 1 << EXCHANGE_...: what nodes may offer; the
                        lowest is not preferred: presets say */
-    /* State vectors it keeps with these numbers; at most POLICY_PLANES. */
-    unsigned (*planes)(const struct policy_numbers *numbers);
+    /* State vectors it keeps with these numbers; at most POLICY_SLOTS. */
+    unsigned (*slots)(const struct policy_numbers *numbers);
     void (*step)(const struct merge_tile *tile);
     /* What receivers do with the result, and its number a. */
     enum verb verb;

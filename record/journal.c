@@ -38,13 +38,13 @@ static void add_work(struct form *form, const struct work *work)
     form_string(form, name, strlen(name));
 }
 
-static unsigned planes_of(const struct hub_saved *saved)
+static unsigned slots_of(const struct hub_saved *saved)
 {
-    unsigned planes = 0;
+    unsigned slots = 0;
 
-    while (planes < POLICY_PLANES && saved->plane[planes])
-        planes++;
-    return planes;
+    while (slots < POLICY_SLOTS && saved->slot[slots])
+        slots++;
+    return slots;
 }
 
 static void write_head(struct journal *journal, const struct journal_of *of)
@@ -59,22 +59,22 @@ static void write_head(struct journal *journal, const struct journal_of *of)
     form_number(&journal->body, of->config->life);
     add_work(&journal->body, of->config->save);
     add_work(&journal->body, of->config->evaluate);
-    form_number(&journal->body, saved ? 1 + planes_of(saved) : 0);
+    form_number(&journal->body, saved ? 1 + slots_of(saved) : 0);
     end_frame(journal, "", 0);
 }
 
 static void write_saved(struct journal *journal, const struct hub_saved *saved)
 {
     size_t size = (size_t)saved->schema->elements * sizeof(float);
-    unsigned planes = planes_of(saved);
+    unsigned slots = slots_of(saved);
 
     form_bytes(&journal->body, "V", 1);
     form_string(&journal->body, saved->schema->text, saved->schema->text_bytes);
     form_string(&journal->body, saved->state, strlen(saved->state));
     end_frame(journal, saved->theta, size);
-    for (unsigned i = 0; i < planes; i++) {
+    for (unsigned i = 0; i < slots; i++) {
         form_bytes(&journal->body, "V", 1);
-        end_frame(journal, saved->plane[i], size);
+        end_frame(journal, saved->slot[i], size);
     }
 }
 

@@ -15,7 +15,7 @@
  *        secret of its sessions, which are over once it has ended, the names
  *        of what main lends it (hub.h: save and evaluate), and how many
  *        vectors follow that it was restored from
- *     V  one of these, as payload: theta, planes; with theta schema and state
+ *     V  one of these, as payload: theta, slots; with theta schema and state
  *     S  a step: the event, its payload, of a job that a replay cannot do
  *        itself what came out of it, and the lines of the effects
  *     E  the end

@@ -22,7 +22,7 @@ struct journal_reader {
     uint64_t payload_bytes, checksum; /* of its payload, yet to be read */
     struct blob *payload;             /* of the step that was read last */
     struct journal_head head;
-    float *vectors[1 + POLICY_PLANES];
+    float *vectors[1 + POLICY_SLOTS];
     char *state;
 };
 
@@ -200,13 +200,13 @@ static enum status read_head(struct journal_reader *reader, struct why *why)
     head->life = formed_number(&body);
     formed_text(&body, head->save, sizeof head->save);
     formed_text(&body, head->evaluate, sizeof head->evaluate);
-    vectors = formed_below(&body, 2 + POLICY_PLANES);
+    vectors = formed_below(&body, 2 + POLICY_SLOTS);
     if (body.bad)
         return damaged(reader, "the head makes no sense", why);
     for (unsigned i = 0; i < vectors && status == STATUS_OK; i++) {
         status = read_vector(reader, i, why);
         if (i)
-            head->saved.plane[i - 1] = reader->vectors[i];
+            head->saved.slot[i - 1] = reader->vectors[i];
         else
             head->saved.theta = reader->vectors[i];
     }
@@ -395,7 +395,7 @@ void journal_read_close(struct journal_reader **reference)
         (void)fclose(reader->file);
     blob_unref(&reader->payload);
     schema_destroy(&reader->head.saved.schema);
-    for (unsigned i = 0; i < 1 + POLICY_PLANES; i++)
+    for (unsigned i = 0; i < 1 + POLICY_SLOTS; i++)
         free(reader->vectors[i]);
     free(reader->head.settings);
     free(reader->state);

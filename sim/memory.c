@@ -45,10 +45,10 @@ static void remember(struct job *job)
     const struct blob *state = job->in[job->inputs - 1].blob;
     unsigned chunks =
         chunks_of(job->extent.elements, world->config.hub.chunk_elements);
-    unsigned planes = save->planes;
+    unsigned slots = save->slots;
 
     if (save->has_best) {
-        replace(&saved->best, gather(world, job, (1 + planes) * chunks));
+        replace(&saved->best, gather(world, job, (1 + slots) * chunks));
         saved->best_version = save->best_version;
     }
     saved->count++;
@@ -56,9 +56,9 @@ static void remember(struct job *job)
     saved->version = save->version;
     saved->elements = job->extent.elements;
     replace(&saved->theta, gather(world, job, 0));
-    for (unsigned i = 0; i < POLICY_PLANES; i++) {
-        replace(&saved->plane[i],
-                i < planes ? gather(world, job, (1 + i) * chunks) : NULL);
+    for (unsigned i = 0; i < POLICY_SLOTS; i++) {
+        replace(&saved->slot[i],
+                i < slots ? gather(world, job, (1 + i) * chunks) : NULL);
     }
     free(saved->state);
     saved->state = room_for(state->size + 1, 1);
@@ -88,8 +88,8 @@ void memory_restore(struct world *world)
                              .state = saved->state};
     struct why why = {""};
 
-    for (unsigned i = 0; i < POLICY_PLANES; i++)
-        from.plane[i] = saved->plane[i];
+    for (unsigned i = 0; i < POLICY_SLOTS; i++)
+        from.slot[i] = saved->slot[i];
     if (saved->count && hub_restore(world->hub, &from, &why) != STATUS_OK)
         (void)snprintf(world->broken, sizeof world->broken,
                        "the hub cannot go on from what it saved: %.200s",
@@ -99,8 +99,8 @@ void memory_restore(struct world *world)
 void memory_free(struct world_saved *saved)
 {
     free(saved->theta);
-    for (unsigned i = 0; i < POLICY_PLANES; i++)
-        free(saved->plane[i]);
+    for (unsigned i = 0; i < POLICY_SLOTS; i++)
+        free(saved->slot[i]);
     free(saved->best);
     free(saved->state);
     *saved = (struct world_saved){0};

@@ -136,8 +136,8 @@ struct world_saved {
     bool last;      /* the final one */
     uint64_t version, best_version;
     size_t elements;
-    float *theta, *best;         /* NULL until there is one */
-    float *plane[POLICY_PLANES]; /* of the merge rule; the same */
+    float *theta, *best;       /* NULL until there is one */
+    float *slot[POLICY_SLOTS]; /* of the merge rule; the same */
     char *state;
     uint64_t lives; /* of hubs that had this disk */
 };

@@ -16,8 +16,8 @@
 #define LOCK_FILE "lock"
 #define LIVES_FILE "lives"
 
-const char *const centre_planes[SAVED_PLANES] = {"outer.safetensors",
-                                                 "outer2.safetensors"};
+const char *const centre_slots[SAVED_PLANES] = {"outer.safetensors",
+                                                "outer2.safetensors"};
 
 enum {
     LIVES_BYTES = 32,
@@ -221,8 +221,8 @@ static enum status read_files(const char *folder,
     size_t size = 0;
 
     for (unsigned i = 0; i < SAVED_PLANES && status == STATUS_OK; i++)
-        if (inventory_find(manifest, centre_planes[i]))
-            status = read_model(folder, centre_planes[i], &out->outer[i], why);
+        if (inventory_find(manifest, centre_slots[i]))
+            status = read_model(folder, centre_slots[i], &out->outer[i], why);
     path_join(path, folder, CENTRE_STATE);
     if (status == STATUS_OK)
         status =
@@ -245,8 +245,8 @@ static enum status describe(struct centre_loaded *out, struct why *why)
             continue;
         if (out->outer[i]->schema->hash != schema->hash)
             return because(why, STATUS_MALFORMED, "%s is of another model",
-                           centre_planes[i]);
-        out->saved.plane[i] = out->outer[i]->values;
+                           centre_slots[i]);
+        out->saved.slot[i] = out->outer[i]->values;
     }
     return STATUS_OK;
 }

@@ -2,9 +2,9 @@
  *
  *     generation-N/         see store/generation.h; in it
  *         centre.safetensors       the complete centre
- *         outer.safetensors        the first plane of the merge rule, such as
+ *         outer.safetensors        the first slot of the merge rule, such as
  *                                  the outer momentum, tensor by tensor
- *         outer2.safetensors       its second plane
+ *         outer2.safetensors       its second slot
  *         state                    the text that a hub needs to go on
  *         best-VERSION.safetensors the last centres of which each was better
  *                                  than all before it
@@ -32,8 +32,8 @@
 
 enum { CENTRE_BEST_DEFAULT = 3, CENTRE_BEST_MOST = 16 };
 
-/* Of each plane of the merge rule. */
-extern const char *const centre_planes[SAVED_PLANES];
+/* Of each slot of the merge rule. */
+extern const char *const centre_slots[SAVED_PLANES];
 
 /* The context of the job. The owner sets `schema` as soon as the hub has one
  * and before it saves (hub_schema; net's `watch` comes in time); the schema is

@@ -9,17 +9,17 @@
 
 enum { PAIRS = 4, NUMBER_BYTES = 32, NONE = -1 };
 
-/* What a job is to write: chunks of the centre, as many of each plane and of
+/* What a job is to write: chunks of the centre, as many of each slot and of
  * the best centre, the state. */
 struct snapshot {
     const struct centre_store *store;
     char *state;
     uint64_t version;
-    unsigned chunks, planes;
+    unsigned chunks, slots;
     bool has_best;
     uint64_t best_version;
-    struct part *parts; /* of the centre, of each plane, of the best one */
-    float *zeros;       /* a chunk of a plane that has not moved, or NULL */
+    struct part *parts; /* of the centre, of each slot, of the best one */
+    float *zeros;       /* a chunk of a slot that has not moved, or NULL */
 };
 
 /* ---- the state's text ---- */
@@ -98,8 +98,8 @@ static enum status add_centre(struct generation *generation,
     enum status status =
         add_model(generation, snapshot, CENTRE_FILE, 0, snapshot->version, why);
 
-    for (unsigned i = 0; i < snapshot->planes && status == STATUS_OK; i++)
-        status = add_model(generation, snapshot, centre_planes[i], 1 + i,
+    for (unsigned i = 0; i < snapshot->slots && status == STATUS_OK; i++)
+        status = add_model(generation, snapshot, centre_slots[i], 1 + i,
                            snapshot->version, why);
     if (status == STATUS_OK)
         status = generation_add(generation, CENTRE_STATE, &state, 1, why);
@@ -159,7 +159,7 @@ static enum status add_best(struct generation *generation,
     if (status == STATUS_OK && snapshot->has_best) {
         (void)snprintf(name, sizeof name, CENTRE_BEST "%" PRIu64 ".safetensors",
                        snapshot->best_version);
-        status = add_model(generation, snapshot, name, 1 + snapshot->planes,
+        status = add_model(generation, snapshot, name, 1 + snapshot->slots,
                            snapshot->best_version, why);
     }
     best = centre_best(&generation->manifest);
@@ -202,12 +202,12 @@ static void split_inputs(const struct job *job, struct snapshot *out)
         size += job->in[out->chunks++].blob->size;
     }
     assert(size == wanted && out->chunks > 0);
-    out->planes = save->planes;
+    out->slots = save->slots;
     out->has_best = save->has_best;
     out->best_version = save->has_best ? save->best_version : 0;
-    assert(out->planes <= SAVED_PLANES);
+    assert(out->slots <= SAVED_PLANES);
     assert(job->inputs ==
-           (1 + out->planes + (out->has_best ? 1 : 0)) * out->chunks + 1);
+           (1 + out->slots + (out->has_best ? 1 : 0)) * out->chunks + 1);
 }
 
 static enum status gather_parts(const struct job *job, struct snapshot *out,

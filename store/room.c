@@ -9,7 +9,7 @@ enum { GENERATIONS = 3, SIZE_BYTES = 24 };
 
 uint64_t room_needed(const struct room_plan *plan)
 {
-    return plan->model * (GENERATIONS * (1 + plan->planes) + plan->best + 1);
+    return plan->model * (GENERATIONS * (1 + plan->slots) + plan->best + 1);
 }
 
 /* Bytes of the files that a manifest knows; best centres are links, so that

@@ -7,11 +7,11 @@
 
 #include "core/status.h"
 
-/* What a run saves: models of so many bytes, with so many planes of the merge
+/* What a run saves: models of so many bytes, with so many slots of the merge
  * rule beside each centre, and so many best ones. */
 struct room_plan {
     uint64_t model;
-    unsigned planes, best;
+    unsigned slots, best;
 };
 
 /* At most: two generations, and one that is being made. */

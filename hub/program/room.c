@@ -19,7 +19,7 @@ struct room_plan room_plan(const struct options *options,
     const struct merge_rule *merge = policy->merge;
 
     return (struct room_plan){
-        .planes = merge->planes ? merge->planes(&policy->numbers) : 0,
+        .slots = merge->slots ? merge->slots(&policy->numbers) : 0,
         .best = (unsigned)options->best};
 }
 

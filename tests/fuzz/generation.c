@@ -62,7 +62,7 @@ static void read_state(const char *state)
     if (hub_restore(hub,
                     &(struct hub_saved){.schema = schema,
                                         .theta = values,
-                                        .plane = {values, values},
+                                        .slot = {values, values},
                                         .state = state},
                     &why) != STATUS_OK)
         assert(why.text[0]);

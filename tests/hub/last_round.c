@@ -128,7 +128,7 @@ static struct bench *another_life(const char *preset, struct guest *one)
     bench_open(next);
     saved = (struct hub_saved){.schema = next->schema,
                                .theta = before.theta,
-                               .plane = {before.plane[0], before.plane[1]},
+                               .slot = {before.slot[0], before.slot[1]},
                                .state = before.state};
     CHECK_OK(hub_restore(next->hub, &saved, &why));
     *one = guests[HONEST];

@@ -175,7 +175,7 @@ static void state_vectors_are_zeros_again(void)
     a = spoiled_begin(bench, &store, 0.5);
     spoil(bench, &store, &a, 5);
     CHECK_EQUAL(3, store.version);
-    CHECK_EQUAL(0, store.planes);
+    CHECK_EQUAL(0, store.slots);
     (void)guest_takes(bench, &a);
     spoiled_give(bench, &a, 3, 1);
     CHECK_NEAR(2.33 + 0.7 * 1.9, guest_result(bench, &a, 3, 0), 1e-5);

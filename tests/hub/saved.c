@@ -260,8 +260,8 @@ static struct bench *go_on(const struct merge_rule *merge,
         .schema = bench->schema, .theta = before.theta, .state = before.state};
     struct why why;
 
-    for (unsigned i = 0; i < before.planes; i++)
-        saved.plane[i] = before.plane[i];
+    for (unsigned i = 0; i < before.slots; i++)
+        saved.slot[i] = before.slot[i];
     store_lend(&store, bench);
     bench_open(bench);
     CHECK_OK(hub_restore(bench->hub, &saved, &why));
@@ -304,14 +304,14 @@ static void a_resumed_run_is_the_run_to_the_last_bit(void)
             bench = begin(rules[rule], guests);
             play(bench, guests, 0, at);
             CHECK_EQUAL(at, store.version);
-            CHECK_EQUAL(undisturbed.planes, store.planes);
+            CHECK_EQUAL(undisturbed.slots, store.slots);
             bench_destroy(&bench);
             bench = go_on(rules[rule], guests);
             play(bench, guests, at, 2 * GIVEN);
             CHECK_EQUAL(2 * GIVEN, store.version);
             CHECK(same_bits(undisturbed.theta, store.theta));
-            for (unsigned i = 0; i < POLICY_PLANES; i++)
-                CHECK(same_bits(undisturbed.plane[i], store.plane[i]));
+            for (unsigned i = 0; i < POLICY_SLOTS; i++)
+                CHECK(same_bits(undisturbed.slot[i], store.slot[i]));
             bench_destroy(&bench);
         }
     }

@@ -38,10 +38,10 @@ static void save(struct job *job)
         job->status = STATUS_IO;
         return;
     }
-    store->planes = save->planes;
+    store->slots = save->slots;
     if (save->has_best) {
         const struct input *best =
-            &job->in[(size_t)(1 + store->planes) * BENCH_CHUNKS];
+            &job->in[(size_t)(1 + store->slots) * BENCH_CHUNKS];
 
         store->bests++;
         store->best_version = save->best_version;
@@ -51,8 +51,8 @@ static void save(struct job *job)
     store->finals += save->over;
     store->version = save->version;
     copy_chunks(job, 0, store->theta);
-    for (unsigned i = 0; i < store->planes; i++)
-        copy_chunks(job, (1 + i) * BENCH_CHUNKS, store->plane[i]);
+    for (unsigned i = 0; i < store->slots; i++)
+        copy_chunks(job, (1 + i) * BENCH_CHUNKS, store->slot[i]);
     memcpy(store->state, text->bytes, text->size);
     store->state[text->size] = '\0';
 }

@@ -12,8 +12,8 @@ struct store {
     unsigned failures; /* of saves */
     uint64_t version, best_version;
     double best_first; /* its first value */
-    float theta[BENCH_ELEMENTS], plane[POLICY_PLANES][BENCH_ELEMENTS];
-    unsigned planes; /* that came with it */
+    float theta[BENCH_ELEMENTS], slot[POLICY_SLOTS][BENCH_ELEMENTS];
+    unsigned slots; /* that came with it */
     char state[STATE_ROOM];
     bool fails;                   /* saving and scoring do not work */
     double loss, accuracy, error; /* what a scoring says */

@@ -304,20 +304,20 @@ static void shares_add_up_to_the_whole_at_most(void)
 
 /* A centre with what its rule keeps. */
 struct centre {
-    float theta[MOST], plane[POLICY_PLANES][MOST];
+    float theta[MOST], slot[POLICY_SLOTS][MOST];
 };
 
 static void merge_part(const struct merge_rule *rule, struct merge_tile tile,
                        const double *value, struct centre *centre,
                        unsigned from)
 {
-    unsigned planes = rule->planes ? rule->planes(tile.numbers) : 0;
+    unsigned slots = rule->slots ? rule->slots(tile.numbers) : 0;
 
-    CHECK(planes <= POLICY_PLANES);
+    CHECK(slots <= POLICY_SLOTS);
     tile.value = value + from;
     tile.theta = centre->theta + from;
-    for (unsigned i = 0; i < planes; i++)
-        tile.plane[i] = centre->plane[i] + from;
+    for (unsigned i = 0; i < slots; i++)
+        tile.slot[i] = centre->slot[i] + from;
     rule->step(&tile);
 }
 
@@ -336,8 +336,8 @@ static void check_merge(const struct merge_rule *rule,
     for (unsigned i = 0; i < MOST; i++) {
         value[i] = prng_normal(prng);
         one.theta[i] = (float)prng_normal(prng);
-        one.plane[0][i] = (float)prng_unit(prng);
-        one.plane[1][i] = (float)prng_unit(prng);
+        one.slot[0][i] = (float)prng_unit(prng);
+        one.slot[1][i] = (float)prng_unit(prng);
     }
     other = one;
     tile.count = MOST;
@@ -346,8 +346,8 @@ static void check_merge(const struct merge_rule *rule,
     for (unsigned i = 0; i < MOST; i++) {
         merge_part(rule, tile, value, &other, i);
         CHECK_NEAR((double)one.theta[i], (double)other.theta[i], 0);
-        CHECK_NEAR((double)one.plane[0][i], (double)other.plane[0][i], 0);
-        CHECK_NEAR((double)one.plane[1][i], (double)other.plane[1][i], 0);
+        CHECK_NEAR((double)one.slot[0][i], (double)other.slot[0][i], 0);
+        CHECK_NEAR((double)one.slot[1][i], (double)other.slot[1][i], 0);
     }
 }
 

@@ -129,7 +129,7 @@ static void t12_a_period_moves_the_centre_by_the_total(void)
     struct star star = delayed_star(4, c);
     double mean = 0, m, total;
 
-    star.plane[0] = (float)old;
+    star.slot[0] = (float)old;
     for (unsigned i = 0; i < 4; i++) {
         double gradient = 0.5 + i, offered = -gradient;
 
@@ -139,8 +139,8 @@ static void t12_a_period_moves_the_centre_by_the_total(void)
     m = 0.9 * old + mean;
     total = 0.25 * (3 * c * 0.9 * old + (1 - 3 * c) * 0.9 * m + mean);
     CHECK_NEAR(0.5 - total, (double)star.theta, 1e-6);
-    CHECK_NEAR(m, (double)star.plane[0], 1e-6);
-    CHECK_NEAR(0, (double)star.plane[1], 0);
+    CHECK_NEAR(m, (double)star.slot[0], 1e-6);
+    CHECK_NEAR(0, (double)star.slot[1], 0);
 }
 
 /* One update, then the three others of its period at once. */
@@ -149,14 +149,14 @@ static void t12_updates_that_come_together_are_as_one_by_one(void)
     static const double offered[4] = {-1, 2, 0.5, 3};
     struct star one = delayed_star(4, 0.2), together = delayed_star(4, 0.2);
 
-    one.plane[0] = together.plane[0] = 0.3F;
+    one.slot[0] = together.slot[0] = 0.3F;
     together.policy.gate = &gate_quorum;
     for (unsigned i = 0; i < 4; i++)
         star_equal(&one, &offered[i], 1);
     star_equal(&together, offered, 1);
     star_equal(&together, offered + 1, 3);
     CHECK_NEAR((double)one.theta, (double)together.theta, 1e-6);
-    CHECK_NEAR((double)one.plane[0], (double)together.plane[0], 1e-6);
+    CHECK_NEAR((double)one.slot[0], (double)together.slot[0], 1e-6);
 }
 
 static void t12_early_is_one_of_n_at_most(void)
@@ -164,7 +164,7 @@ static void t12_early_is_one_of_n_at_most(void)
     static const double offered[4] = {-1, 2, 0.5, 3};
     struct star most = delayed_star(4, 0.25), more = delayed_star(4, 1);
 
-    most.plane[0] = more.plane[0] = 0.3F;
+    most.slot[0] = more.slot[0] = 0.3F;
     for (unsigned i = 0; i < 4; i++) {
         star_equal(&most, &offered[i], 1);
         star_equal(&more, &offered[i], 1);
@@ -201,7 +201,7 @@ static void compare(struct star *a, struct star *b, unsigned live)
         star_round(a, list, offered, live);
         star_round(b, list, offered, live);
         CHECK_NEAR((double)a->theta, (double)b->theta, 0);
-        CHECK_NEAR((double)a->plane[0], (double)b->plane[0], 0);
+        CHECK_NEAR((double)a->slot[0], (double)b->slot[0], 0);
     }
 }
 

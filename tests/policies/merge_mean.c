@@ -12,7 +12,7 @@ static void step(const double *value, double sign, double lr, double momentum,
                                     .sign = sign,
                                     .count = 2,
                                     .theta = theta,
-                                    .plane = {velocity},
+                                    .slot = {velocity},
                                     .numbers = &numbers};
 
     merge_mean.step(&tile);

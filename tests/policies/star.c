@@ -137,8 +137,8 @@ void star_round(struct star *star, const struct candidate *list,
 {
     const struct policy *policy = &star->policy;
     struct bowl bowl = {.star = star};
-    unsigned planes =
-        policy->merge->planes ? policy->merge->planes(&policy->numbers) : 0;
+    unsigned slots =
+        policy->merge->slots ? policy->merge->slots(&policy->numbers) : 0;
     double former = (double)star->theta, value;
     struct merge_tile tile = {.value = &value,
                               .sign = policy->exchange == EXCHANGE_GRADIENT ? -1
@@ -154,8 +154,8 @@ void star_round(struct star *star, const struct candidate *list,
     if (bowl.count) {
         value = reduced(&bowl);
         tile.updates = bowl.count;
-        for (unsigned i = 0; i < planes; i++)
-            tile.plane[i] = &star->plane[i];
+        for (unsigned i = 0; i < slots; i++)
+            tile.slot[i] = &star->slot[i];
         policy->merge->step(&tile);
     }
     star->turn += bowl.count;

@@ -10,7 +10,7 @@ enum { STAR_MOST = 256 }; /* nodes of a star */
 struct star {
     struct policy policy;
     unsigned live;
-    float theta, plane[POLICY_PLANES];
+    float theta, slot[POLICY_SLOTS];
     uint64_t turn, round;
     double score, error;      /* of the centre */
     double sent;              /* what receivers get */

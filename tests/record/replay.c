@@ -68,13 +68,11 @@ static void start_again(void *context, struct world *world)
 {
     struct lab *lab = context;
     const struct world_saved *from = world_saved(world);
-    const struct hub_saved saved = {lab->schema,
-                                    from->theta,
-                                    {from->plane[0], from->plane[1]},
-                                    from->state};
+    const struct hub_saved saved = {
+        lab->schema, from->theta, {from->slot[0], from->slot[1]}, from->state};
 
     CHECK(from->count > 0);
-    CHECK(from->plane[0] != NULL);
+    CHECK(from->slot[0] != NULL);
     keeper_begin(lab, folder_file(&folder, "j"), &saved);
     world_start(world, WORLD_HUB);
 }

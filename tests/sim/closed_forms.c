@@ -131,7 +131,7 @@ static void t05_both_nesterov_forms_are_equal(void)
                                                         .sign = 1,
                                                         .count = 16,
                                                         .theta = theta,
-                                                        .plane = {velocity},
+                                                        .slot = {velocity},
                                                         .numbers = numbers});
     }
     for (unsigned i = 0; i < 16; i++)

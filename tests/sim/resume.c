@@ -43,7 +43,7 @@ static bool at_rest(void *context, struct world *world)
 }
 
 static void check_resumed(const char *preset, const struct gate_rule *gate,
-                          unsigned planes)
+                          unsigned slots)
 {
     struct lab *undisturbed = star(preset, gate), *lab = star(preset, gate);
     unsigned differing = 0;
@@ -52,8 +52,8 @@ static void check_resumed(const char *preset, const struct gate_rule *gate,
     CHECK(lab_run_rounds(undisturbed, ENOUGH));
     CHECK(world_run_until(lab->world, 100 * SECOND, at_rest, lab));
     at = lab->version;
-    for (unsigned i = 0; i < POLICY_PLANES; i++)
-        CHECK_EQUAL(i < planes, world_saved(lab->world)->plane[i] != NULL);
+    for (unsigned i = 0; i < POLICY_SLOTS; i++)
+        CHECK_EQUAL(i < slots, world_saved(lab->world)->slot[i] != NULL);
     world_crash(lab->world, WORLD_HUB, false);
     world_start(lab->world, WORLD_HUB);
     CHECK(lab_run_rounds(lab, ENOUGH));

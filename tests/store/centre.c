@@ -23,17 +23,17 @@ static void a_saved_centre_is_loaded(void)
         CHECK_OK(schema_compare(saver.schema, loaded->saved.schema, NULL));
         for (int i = 0; i < SAVER_ELEMENTS; i++)
             CHECK_EQUAL(100 + i, loaded->saved.theta[i]);
-        if (CHECK(loaded->saved.plane[0]))
-            CHECK_EQUAL(-94, loaded->saved.plane[0][SAVER_ELEMENTS - 1]);
-        if (CHECK(loaded->saved.plane[1]))
-            CHECK_EQUAL(-194, loaded->saved.plane[1][SAVER_ELEMENTS - 1]);
+        if (CHECK(loaded->saved.slot[0]))
+            CHECK_EQUAL(-94, loaded->saved.slot[0][SAVER_ELEMENTS - 1]);
+        if (CHECK(loaded->saved.slot[1]))
+            CHECK_EQUAL(-194, loaded->saved.slot[1][SAVER_ELEMENTS - 1]);
     }
     centre_loaded_destroy(&loaded);
     CHECK(!loaded);
     saver_close(&saver);
 }
 
-static void a_chunk_of_a_plane_that_has_not_moved_is_zeros(void)
+static void a_chunk_of_a_slot_that_has_not_moved_is_zeros(void)
 {
     struct saver saver;
     struct centre_loaded *loaded;
@@ -47,18 +47,18 @@ static void a_chunk_of_a_plane_that_has_not_moved_is_zeros(void)
     CHECK_OK(job->status);
     job_destroy(&job);
     loaded = saver_load(&saver);
-    CHECK(loaded && loaded->saved.plane[0]);
-    if (loaded && loaded->saved.plane[0]) {
-        CHECK_EQUAL(-98, loaded->saved.plane[0][SAVER_CHUNK - 1]);
-        CHECK_EQUAL(0, loaded->saved.plane[0][SAVER_CHUNK]);
-        CHECK_EQUAL(0, loaded->saved.plane[0][SAVER_CHUNK + SAVER_CHUNK - 1]);
-        CHECK_EQUAL(-94, loaded->saved.plane[0][SAVER_CHUNK + SAVER_CHUNK]);
+    CHECK(loaded && loaded->saved.slot[0]);
+    if (loaded && loaded->saved.slot[0]) {
+        CHECK_EQUAL(-98, loaded->saved.slot[0][SAVER_CHUNK - 1]);
+        CHECK_EQUAL(0, loaded->saved.slot[0][SAVER_CHUNK]);
+        CHECK_EQUAL(0, loaded->saved.slot[0][SAVER_CHUNK + SAVER_CHUNK - 1]);
+        CHECK_EQUAL(-94, loaded->saved.slot[0][SAVER_CHUNK + SAVER_CHUNK]);
     }
     centre_loaded_destroy(&loaded);
     saver_close(&saver);
 }
 
-static void a_version_without_planes_is_loaded_without(void)
+static void a_version_without_slots_is_loaded_without(void)
 {
     struct saver saver;
     struct centre_loaded *loaded;
@@ -71,7 +71,7 @@ static void a_version_without_planes_is_loaded_without(void)
     if (CHECK(loaded) && loaded) {
         CHECK_EQUAL(4, loaded->version);
         CHECK_EQUAL(200, loaded->saved.theta[0]);
-        CHECK(!loaded->saved.plane[0] && !loaded->saved.plane[1]);
+        CHECK(!loaded->saved.slot[0] && !loaded->saved.slot[1]);
     }
     centre_loaded_destroy(&loaded);
     saver_close(&saver);
@@ -289,8 +289,8 @@ static void a_folder_that_cannot_be_made_is_named(void)
 void add_store_centre_tests(CU_pSuite suite)
 {
     TEST(a_saved_centre_is_loaded);
-    TEST(a_chunk_of_a_plane_that_has_not_moved_is_zeros);
-    TEST(a_version_without_planes_is_loaded_without);
+    TEST(a_chunk_of_a_slot_that_has_not_moved_is_zeros);
+    TEST(a_version_without_slots_is_loaded_without);
     TEST(two_generations_are_kept_and_current_is_the_newest);
     TEST(the_best_centres_are_kept_from_one_generation_to_the_next);
     TEST(a_best_centre_that_is_gone_is_done_without);

@@ -8,14 +8,14 @@
 
 static void what_is_needed_is_three_generations_and_the_best(void)
 {
-    struct room_plan plan = {.model = 100, .planes = 1, .best = 3};
+    struct room_plan plan = {.model = 100, .slots = 1, .best = 3};
 
     CHECK_EQUAL(600 + 400, room_needed(&plan));
 }
 
 static void a_disk_that_is_too_small_is_told_before_it_is_full(void)
 {
-    struct room_plan plan = {.model = 1000, .planes = 2, .best = 3};
+    struct room_plan plan = {.model = 1000, .slots = 2, .best = 3};
     struct folder folder;
     struct statvfs disk;
     struct why why = {""};

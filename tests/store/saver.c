@@ -61,9 +61,9 @@ static void add_vector(struct saver *saver, struct job *job, unsigned vector,
 }
 
 struct job *saver_job_best(struct saver *saver, double version, float value,
-                           unsigned planes, double best)
+                           unsigned slots, double best)
 {
-    unsigned vectors = 1 + planes + (best >= 0 ? 1 : 0);
+    unsigned vectors = 1 + slots + (best >= 0 ? 1 : 0);
     struct save_job *save = job_make(&centre_save, sizeof *save, saver->pool,
                                      vectors * SAVER_CHUNKS + 1);
     struct job *job = &save->job;
@@ -71,24 +71,24 @@ struct job *saver_job_best(struct saver *saver, double version, float value,
 
     (void)snprintf(state, sizeof state, state_format, version, best);
     add_vector(saver, job, 0, value);
-    for (unsigned plane = 1; plane <= planes; plane++)
-        add_vector(saver, job, plane, -(float)plane * value);
+    for (unsigned slot = 1; slot <= slots; slot++)
+        add_vector(saver, job, slot, -(float)slot * value);
     if (best >= 0)
-        add_vector(saver, job, 1 + planes, 10 * (float)best);
+        add_vector(saver, job, 1 + slots, 10 * (float)best);
     job->in[(size_t)vectors * SAVER_CHUNKS].blob = blob_of(saver, state);
     job->context = &saver->store;
     job->extent.elements = SAVER_ELEMENTS;
     save->version = (uint64_t)version;
-    save->planes = planes;
+    save->slots = slots;
     save->has_best = best >= 0;
     save->best_version = best >= 0 ? (uint64_t)best : 0;
     return job;
 }
 
 struct job *saver_job(struct saver *saver, double version, float value,
-                      unsigned planes)
+                      unsigned slots)
 {
-    return saver_job_best(saver, version, value, planes, -1);
+    return saver_job_best(saver, version, value, slots, -1);
 }
 
 enum status saver_do(struct job *job)
@@ -102,9 +102,9 @@ enum status saver_do(struct job *job)
 }
 
 enum status saver_save(struct saver *saver, double version, float value,
-                       unsigned planes)
+                       unsigned slots)
 {
-    return saver_do(saver_job(saver, version, value, planes));
+    return saver_do(saver_job(saver, version, value, slots));
 }
 
 char saver_complaint[400];

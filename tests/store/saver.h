@@ -19,17 +19,17 @@ bool saver_open(struct saver *saver);
 void saver_close(struct saver *saver);
 
 /* A job that saves run 9. Values of the centre begin at `value`, those of
- * planes at -value and -2 value. */
+ * slots at -value and -2 value. */
 struct job *saver_job(struct saver *saver, double version, float value,
-                      unsigned planes);
+                      unsigned slots);
 /* The same with a best centre, unless its version is below 0: its values begin
  * at 10 times that. */
 struct job *saver_job_best(struct saver *saver, double version, float value,
-                           unsigned planes, double best);
+                           unsigned slots, double best);
 /* Runs the job and destroys it. */
 enum status saver_do(struct job *job);
 enum status saver_save(struct saver *saver, double version, float value,
-                       unsigned planes);
+                       unsigned slots);
 
 /* What is there to go on from; it must be something. */
 struct centre_loaded *saver_load(struct saver *saver);
