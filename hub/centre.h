@@ -45,8 +45,8 @@ struct gift {
 
 /* Where its first values come from. */
 enum founding {
-    FOUNDING_AWAITED, /* a node that is to give them */
-    FOUNDING_CONTEST, /* the tournament, which goes on */
+    FOUNDING_AWAITED,    /* a node that is to give them */
+    FOUNDING_TOURNAMENT, /* the tournament, which goes on */
     FOUNDING_DONE
 };
 

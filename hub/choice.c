@@ -74,8 +74,8 @@ static int donor_of(const struct hub *hub, const struct round *round, int donor)
 {
     int best = RECEIVE_NOTHING;
 
-    if (donor < 0 || contest_goes_on(hub) || !round->policy->reduce->by_loss ||
-        round->list[donor]->merges)
+    if (donor < 0 || tournament_goes_on(hub) ||
+        !round->policy->reduce->by_loss || round->list[donor]->merges)
         return donor;
     for (unsigned i = 0; i < round->count; i++)
         if (round->list[i]->merges &&
@@ -342,7 +342,7 @@ static bool is_awaited(const struct round *round)
 /* Of several that a tournament has tested. */
 static void keep_best(struct hub *hub, struct round *round)
 {
-    int best = contest_best(hub, round);
+    int best = tournament_best(hub, round);
 
     for (unsigned i = 0; best >= 0 && i < round->count; i++)
         if ((int)i != best && round->list[i]->merges)
@@ -367,7 +367,7 @@ void choice_advance(struct hub *hub, struct round *round)
             judge_start(hub, round, ready);
         return;
     }
-    round->wanted = contest_wants(hub, round);
+    round->wanted = tournament_wants(hub, round);
     ask(hub, round);
     if (is_awaited(round))
         return;

@@ -12,7 +12,7 @@
  * make a last offer, and all would leave with what they have learnt. */
 static bool is_founding(struct hub *hub)
 {
-    if (centre_is_founded(hub) || contest_goes_on(hub) ||
+    if (centre_is_founded(hub) || tournament_goes_on(hub) ||
         !hub->roll.tally.present)
         return false;
     if (!hub->run.found_until)

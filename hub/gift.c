@@ -156,7 +156,7 @@ static void choose_founder(struct hub *hub)
 {
     struct member *giver, *first;
 
-    if (centre_is_founded(hub) || contest_goes_on(hub) ||
+    if (centre_is_founded(hub) || tournament_goes_on(hub) ||
         hub->centre.founder >= 0 || hub->run.phase == PHASE_RECOVERING)
         return;
     giver = giver_of(hub);
@@ -205,7 +205,7 @@ static void pass_on(struct hub *hub)
 
 void gift_hurry(struct hub *hub)
 {
-    if (centre_is_founded(hub) || contest_goes_on(hub) ||
+    if (centre_is_founded(hub) || tournament_goes_on(hub) ||
         hub->run.phase == PHASE_RECOVERING)
         return;
     if (hub->centre.founder >= 0 && is_overdue(hub) &&

@@ -100,7 +100,7 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
     hub->memory.saved_version = NO_VERSION;
     snapshot_unscored(hub);
     if (config->init == INIT_TOURNAMENT)
-        contest_open(hub);
+        tournament_open(hub);
     ledger_init(&hub->run.ledger, config->tasks, config->epochs, config->seed,
                 config->task_time);
     return hub;

@@ -23,7 +23,7 @@ static bool is_sent_out(const struct hub *hub)
 {
     const struct policy *policy = &hub->config.policy;
 
-    return centre_is_founded(hub) && !contest_goes_on(hub) &&
+    return centre_is_founded(hub) && !tournament_goes_on(hub) &&
            !centre_is_apart(hub) && policy->receive == &receive_all &&
            !policy->merge->former;
 }

@@ -142,7 +142,7 @@ static void say_offered(const struct hub *hub, nanos now, unsigned offered,
 
     text_init(&out, view->state, sizeof view->state);
     text_add(&out, "%s%u of %u node%s %s offered",
-             contest_goes_on(hub) ? "tournament of first parameters: " : "",
+             tournament_goes_on(hub) ? "tournament of first parameters: " : "",
              offered, live, plural(live), live == 1 ? "has" : "have");
     say_awaited(hub, now, &out);
 }
@@ -157,7 +157,7 @@ static void say_work(const struct hub *hub, nanos now, struct hub_view *view)
     if (!hub->roll.tally.present)
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for nodes (training starts with the first)");
-    else if (!contest_goes_on(hub) && !centre_is_founded(hub))
+    else if (!tournament_goes_on(hub) && !centre_is_founded(hub))
         (void)snprintf(view->state, sizeof view->state,
                        "waiting for the first parameters");
     else if (live < wanted)
@@ -353,7 +353,7 @@ static const char *check_centre(const struct hub *hub)
         if (hub->centre.chunk[i].change)
             return "a change of the centre is kept after it was sent";
     }
-    if (contest_goes_on(hub) && centre_is_founded(hub))
+    if (tournament_goes_on(hub) && centre_is_founded(hub))
         return "the tournament goes on although the centre is there";
     return NULL;
 }

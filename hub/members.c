@@ -111,7 +111,7 @@ static double reference_of(const struct hub *hub)
     double *rates, reference;
     unsigned count = 0;
 
-    if (!hub->config.dylu || contest_goes_on(hub))
+    if (!hub->config.dylu || tournament_goes_on(hub))
         return 0;
     rates = need_memory((size_t)hub->roll.count, sizeof *rates);
     EACH_MEMBER(hub, member)
@@ -126,8 +126,8 @@ static double reference_of(const struct hub *hub)
 static uint64_t every_of(const struct hub *hub, const struct member *member,
                          double reference)
 {
-    if (contest_goes_on(hub))
-        return contest_every(hub);
+    if (tournament_goes_on(hub))
+        return tournament_every(hub);
     return pace_steps(member->stats.rate, reference, hub->config.every);
 }
 

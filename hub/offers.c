@@ -27,7 +27,7 @@ static enum verdict base_judge(const struct hub *hub,
 {
     bool apart = offer->kind == EXCHANGE_PARAMETERS && centre_is_apart(hub);
 
-    if (contest_goes_on(hub))
+    if (tournament_goes_on(hub))
         return VERDICT_MERGED;
     if (offer->base_version > hub->centre.version + MAX_OFFERS)
         return VERDICT_FUTURE;
@@ -226,7 +226,7 @@ void hub_on_offer(struct hub *hub, const struct incoming *in)
     if (offer->iteration > member->iteration)
         member->iteration = offer->iteration;
     member_recount(hub, member);
-    if ((!centre_is_founded(hub) && !contest_goes_on(hub)) ||
+    if ((!centre_is_founded(hub) && !tournament_goes_on(hub)) ||
         hub->run.phase == PHASE_RECOVERING || offer->exchange == 0) {
         verdict_send(hub, member, offer->exchange, 0, hub->centre.count,
                      VERDICT_SUPERSEDED);

@@ -22,7 +22,7 @@ static double patience_most(const struct patience *patience)
 
 bool patience_is_shared(const struct hub *hub, const struct member *member)
 {
-    return hub->rounds.here && !contest_goes_on(hub) &&
+    return hub->rounds.here && !tournament_goes_on(hub) &&
            !member->patience.proved;
 }
 

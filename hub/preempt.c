@@ -27,19 +27,20 @@ static void follow(struct trial *trial, const struct update *from)
     trial->score = candidate->score;
 }
 
-static struct contestant
-contestant_of(const struct hub *hub, const struct update *from, uint64_t least)
+static struct preempt_candidate preempt_candidate_of(const struct hub *hub,
+                                                     const struct update *from,
+                                                     uint64_t least)
 {
     const struct trial *trial = &hub->roll.members[from->member]->trial;
-    struct contestant out = {.node = (unsigned)from->member,
-                             .score = from->candidate.score,
-                             .verified = from->candidate.verified,
-                             .trajectory = NO_SCORE,
-                             .slope = trial->slope,
-                             .samples = trial->samples,
-                             .remaining = UINT64_MAX,
-                             .rounds = trial->rounds,
-                             .strikes = trial->strikes};
+    struct preempt_candidate out = {.node = (unsigned)from->member,
+                                    .score = from->candidate.score,
+                                    .verified = from->candidate.verified,
+                                    .trajectory = NO_SCORE,
+                                    .slope = trial->slope,
+                                    .samples = trial->samples,
+                                    .remaining = UINT64_MAX,
+                                    .rounds = trial->rounds,
+                                    .strikes = trial->strikes};
     uint64_t done = from->offer.iteration;
 
     if (out.score < NO_SCORE && least && trial->samples)
@@ -50,17 +51,18 @@ contestant_of(const struct hub *hub, const struct update *from, uint64_t least)
     return out;
 }
 
-static void replace(struct hub *hub, const struct contestant *contestant,
+static void replace(struct hub *hub,
+                    const struct preempt_candidate *preempt_candidate,
                     double best)
 {
-    struct member *member = hub->roll.members[contestant->node];
+    struct member *member = hub->roll.members[preempt_candidate->node];
 
-    hub->roll.members[contestant->node]->trial =
+    hub->roll.members[preempt_candidate->node]->trial =
         (struct trial){.score = NO_SCORE};
     hub->rounds.preempted++;
     effects_note(hub->out, NOTE_PREEMPTED, member->name,
                  "its score %.4f is worse than %.4f: it takes the centre",
-                 contestant->score, best);
+                 preempt_candidate->score, best);
     (void)snprintf(member->why, sizeof member->why, "preempted");
     member_start(hub, member, START_TAKE);
 }
@@ -74,8 +76,8 @@ static bool is_the_same(struct hub *hub, const struct update *from)
 }
 
 /* Follows all scores of the round, and lists who is under judgement. */
-static void list_contestants(struct hub *hub, const struct round *round,
-                             struct contestant *list)
+static void list_preempt_candidates(struct hub *hub, const struct round *round,
+                                    struct preempt_candidate *list)
 {
     uint64_t least = UINT64_MAX;
 
@@ -87,21 +89,21 @@ static void list_contestants(struct hub *hub, const struct round *round,
             least = trial->samples;
     }
     for (unsigned i = 0; i < round->count; i++)
-        list[i] =
-            contestant_of(hub, round->list[i], least < UINT64_MAX ? least : 0);
+        list[i] = preempt_candidate_of(hub, round->list[i],
+                                       least < UINT64_MAX ? least : 0);
 }
 
 void preempt_round(struct hub *hub, const struct round *round)
 {
     const struct preempt_rule *rule = hub->policy->preempt;
     struct standing standing = hub_standing(hub, round->live);
-    struct contestant *list;
+    struct preempt_candidate *list;
     double best = NO_SCORE;
 
-    if (!rule->judge || contest_goes_on(hub) || run_is_ending(hub))
+    if (!rule->judge || tournament_goes_on(hub) || run_is_ending(hub))
         return;
     list = need_memory(round->count, sizeof *list);
-    list_contestants(hub, round, list);
+    list_preempt_candidates(hub, round, list);
     rule->judge(list, round->count, &standing);
     for (unsigned i = 0; i < round->count; i++)
         if (list[i].score < best)

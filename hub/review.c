@@ -577,7 +577,7 @@ void review_warn(struct hub *hub)
                      "parameters. Start the hub with --model and --data, so "
                      "that it tests them itself, or with %s",
                      (double)REVIEW_NOTICED / (double)SECOND,
-                     contest_goes_on(hub)
+                     tournament_goes_on(hub)
                          ? "--init hub"
                          : "a larger --every or --policy diloco");
     }

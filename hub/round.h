@@ -1,5 +1,5 @@
 /* Which offers go together, and which of them count: the gate closes a round
- * (rounds.c), the policy chooses (choice.c). The tournament (contest.c) is
+ * (rounds.c), the policy chooses (choice.c). The tournament (tournament.c) is
  * rounds of a policy of its own. */
 #ifndef HUB_ROUND_H
 #define HUB_ROUND_H
@@ -13,7 +13,7 @@
 struct hub;
 struct member;
 
-enum { CONTEST_RUNGS = 3 /* of a tournament */ };
+enum { HALVING_ROUNDS = 3 /* of a tournament */ };
 
 /* A chunk of a round. */
 struct round_chunk {
@@ -67,9 +67,9 @@ struct rounds {
     unsigned merging;   /* have chunks that are done */
     unsigned barren;    /* in a row, of which nothing came in time */
     struct newcomers newcomers;
-    uint64_t iterations; /* of all nodes together, at the last one's close */
-    unsigned rung;       /* of the tournament, from 0 */
-    struct policy contest_policy, final_policy;
+    uint64_t iterations;    /* of all nodes together, at the last one's close */
+    unsigned halving_round; /* of the tournament, from 0 */
+    struct policy tournament_policy, final_policy;
     uint64_t preempted; /* nodes, so far */
     uint64_t last_review, last_asked;
     bool too_few, unreviewed;             /* in the last one */
@@ -98,17 +98,17 @@ void choice_make(struct hub *hub, struct round *round);
 /* Goes on when data have come or will not come any more. */
 void choice_advance(struct hub *hub, struct round *round);
 
-/* contest.c */
-void contest_open(struct hub *hub);
+/* tournament.c */
+void tournament_open(struct hub *hub);
 /* A round of it is closing: by which policy. */
-void contest_choose(struct hub *hub, const struct round *round);
+void tournament_choose(struct hub *hub, const struct round *round);
 /* How many of its offers are to be tested, now that some have been: another
  * one where the best of them belies what its node has claimed. Of those that
  * were, the best is to be merged: its place, or -1 where there is no choice. */
-unsigned contest_wants(const struct hub *hub, const struct round *round);
-int contest_best(const struct hub *hub, const struct round *round);
+unsigned tournament_wants(const struct hub *hub, const struct round *round);
+int tournament_best(const struct hub *hub, const struct round *round);
 /* It is over: is there a winner? */
-void contest_judge(struct hub *hub, const struct round *round);
+void tournament_judge(struct hub *hub, const struct round *round);
 
 /* preempt.c */
 void preempt_round(struct hub *hub, const struct round *round);

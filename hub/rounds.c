@@ -137,7 +137,7 @@ static void say_late(struct hub *hub, const struct update *update)
 {
     uint64_t lag = update->candidate.lag, most = hub->config.staleness;
 
-    if (contest_goes_on(hub) || !most || lag <= most ||
+    if (tournament_goes_on(hub) || !most || lag <= most ||
         update->offer.kind != EXCHANGE_DELTA)
         return;
     effects_note(hub->out, NOTE_DECLINED,
@@ -275,7 +275,7 @@ static void round_try_close(struct hub *hub, struct round *round)
     EACH_OFFER(round, one)
         candidate_fill(hub, one);
     hub->rounds.iterations = hub->roll.tally.iterations;
-    contest_choose(hub, round);
+    tournament_choose(hub, round);
     choice_make(hub, round);
     waits_skip(hub, round);
 }
@@ -392,7 +392,7 @@ static void round_finish(struct hub *hub, struct round *round)
                  (unsigned long long)hub->centre.version, merged, round->count);
     waits_barren(hub, round, merged > 0);
     round_tell(hub, round);
-    contest_judge(hub, round);
+    tournament_judge(hub, round);
     lengths_learn(hub, round);
     preempt_round(hub, round);
     members_pace(hub);

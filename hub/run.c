@@ -55,7 +55,7 @@ bool gate_gathers(const struct hub *hub)
     return hub->policy->gate->batch;
 }
 
-uint64_t contest_every(const struct hub *hub)
+uint64_t tournament_every(const struct hub *hub)
 {
     uint64_t whole = hub->config.tournament;
 
@@ -63,15 +63,15 @@ uint64_t contest_every(const struct hub *hub)
         whole = hub->config.iterations / 100;
     if (!hub->config.tournament && whole < LEAST)
         whole = LEAST;
-    return hub->rounds.rung < CONTEST_RUNGS - 1 ? (whole + 3) / 4
-                                                : (whole + 1) / 2;
+    return hub->rounds.halving_round < HALVING_ROUNDS - 1 ? (whole + 3) / 4
+                                                          : (whole + 1) / 2;
 }
 
 uint32_t offers_fragments(const struct hub *hub)
 {
     uint32_t fragments = hub->config.fragments;
 
-    if (contest_goes_on(hub) || hub->policy->exchange == EXCHANGE_GRADIENT ||
+    if (tournament_goes_on(hub) || hub->policy->exchange == EXCHANGE_GRADIENT ||
         fragments < 2)
         return 1;
     return hub->centre.count && hub->centre.count < fragments
@@ -139,7 +139,7 @@ enum start member_first_thing(const struct hub *hub,
         return START_HOLD;
     if (member->doubt.asked)
         return START_GIVE;
-    if (contest_goes_on(hub))
+    if (tournament_goes_on(hub))
         return member->lineage ? START_GO : START_HOLD;
     if (!centre_is_founded(hub))
         return START_HOLD;

@@ -71,7 +71,7 @@ unsigned gate_nodes(const struct hub *hub);
 /* Whether a round gathers the offers of several nodes. */
 bool gate_gathers(const struct hub *hub);
 /* k of the nodes in it. */
-uint64_t contest_every(const struct hub *hub);
+uint64_t tournament_every(const struct hub *hub);
 /* What the policy may know besides the candidates. */
 struct standing hub_standing(const struct hub *hub, unsigned live);
 /* The extent of a chunk. */

@@ -92,9 +92,9 @@ static inline bool centre_is_founded(const struct hub *hub)
     return hub->centre.founding == FOUNDING_DONE;
 }
 
-static inline bool contest_goes_on(const struct hub *hub)
+static inline bool tournament_goes_on(const struct hub *hub)
 {
-    return hub->centre.founding == FOUNDING_CONTEST;
+    return hub->centre.founding == FOUNDING_TOURNAMENT;
 }
 
 /* Loops over all members; over those that are here; over the rounds under way;

@@ -480,5 +480,5 @@ void waits_barren(struct hub *hub, const struct round *round, bool merged)
                      "are too slow or break too often. Start the hub with a "
                      "larger --every, --codec-up int4 and --fragments 8%s",
                      hub->rounds.barren,
-                     contest_goes_on(hub) ? ", and --init hub" : "");
+                     tournament_goes_on(hub) ? ", and --init hub" : "");
 }

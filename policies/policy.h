@@ -208,7 +208,7 @@ struct damping_rule {
 /* ---- preempt ---- */
 
 /* A node under judgement. */
-struct contestant {
+struct preempt_candidate {
     unsigned node;
     double score;       /* now; NO_SCORE: none, not finite: diverged */
     bool verified;      /* it is not only the node's word */
@@ -228,7 +228,7 @@ struct contestant {
 struct preempt_rule {
     const char *name, *doc;
     /* Sets bad, replaced and donor of each. NULL: never. */
-    void (*judge)(struct contestant *list, unsigned count,
+    void (*judge)(struct preempt_candidate *list, unsigned count,
                   const struct standing *standing);
 };
 

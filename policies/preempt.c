@@ -27,7 +27,7 @@
 #include "policies/order.h"
 
 struct trial {
-    struct contestant *list;
+    struct preempt_candidate *list;
     const struct standing *standing;
     unsigned most;    /* may be replaced */
     unsigned ranked;  /* have a score, */
@@ -38,7 +38,7 @@ struct trial {
 };
 
 /* Whether it has a score, or diverged; sets what is known of it then. */
-static bool is_ranked(struct contestant *one)
+static bool is_ranked(struct preempt_candidate *one)
 {
     one->bad = !isfinite(one->score);
     one->replaced = false;
@@ -55,7 +55,7 @@ static unsigned measure_of(const struct trial *trial)
 }
 
 /* Ranks all; bad are, until it is known better, those that diverged. */
-static struct trial trial_open(struct contestant *list, unsigned count,
+static struct trial trial_open(struct preempt_candidate *list, unsigned count,
                                const struct standing *standing)
 {
     struct trial trial = {.list = list,
@@ -106,9 +106,11 @@ static double normal_quantile(double tail)
     return low;
 }
 
-static bool is_worse(const struct trial *trial, const struct contestant *one)
+static bool is_worse(const struct trial *trial,
+                     const struct preempt_candidate *one)
 {
-    const struct contestant *best = &trial->list[trial->order[trial->measure]];
+    const struct preempt_candidate *best =
+        &trial->list[trial->order[trial->measure]];
     const struct policy_numbers *numbers = trial->standing->numbers;
     double behind = one->score - best->score;
     double z = normal_quantile(0.05 / (trial->ranked - 1));
@@ -119,9 +121,11 @@ static bool is_worse(const struct trial *trial, const struct contestant *one)
 }
 
 /* Whether it is behind for another reason than being slow. */
-static bool is_hopeless(const struct trial *trial, const struct contestant *one)
+static bool is_hopeless(const struct trial *trial,
+                        const struct preempt_candidate *one)
 {
-    const struct contestant *best = &trial->list[trial->order[trial->measure]];
+    const struct preempt_candidate *best =
+        &trial->list[trial->order[trial->measure]];
     bool known = score_known(one->trajectory) && score_known(best->trajectory);
     double behind = one->score - best->score;
 
@@ -135,7 +139,8 @@ static bool is_hopeless(const struct trial *trial, const struct contestant *one)
            (double)one->remaining / 4;
 }
 
-static bool is_due(const struct trial *trial, const struct contestant *one)
+static bool is_due(const struct trial *trial,
+                   const struct preempt_candidate *one)
 {
     const struct policy_numbers *numbers = trial->standing->numbers;
 
@@ -166,7 +171,7 @@ static void replace(struct trial *trial)
 
     prng_seed(&prng, prng_mix(standing->seed ^ prng_mix(standing->round)));
     for (unsigned i = trial->count; i-- > 1 && trial->ranked && trial->most;) {
-        struct contestant *one = &trial->list[trial->order[i]];
+        struct preempt_candidate *one = &trial->list[trial->order[i]];
 
         if (i < trial->ranked && !trial->due[i])
             continue;
@@ -176,13 +181,13 @@ static void replace(struct trial *trial)
     }
 }
 
-static void judge_margin(struct contestant *list, unsigned count,
+static void judge_margin(struct preempt_candidate *list, unsigned count,
                          const struct standing *standing)
 {
     struct trial trial = trial_open(list, count, standing);
 
     for (unsigned i = 1; i < trial.ranked; i++) {
-        struct contestant *one = &list[trial.order[i]];
+        struct preempt_candidate *one = &list[trial.order[i]];
 
         one->bad = is_worse(&trial, one);
         trial.due[i] = is_due(&trial, one) && is_hopeless(&trial, one);
@@ -191,14 +196,14 @@ static void judge_margin(struct contestant *list, unsigned count,
     trial_close(&trial);
 }
 
-static void judge_quantile(struct contestant *list, unsigned count,
+static void judge_quantile(struct preempt_candidate *list, unsigned count,
                            const struct standing *standing)
 {
     struct trial trial = trial_open(list, count, standing);
     unsigned worst = share_of(standing->numbers->quantile, trial.ranked);
 
     for (unsigned i = 1; i < trial.ranked; i++) {
-        struct contestant *one = &list[trial.order[i]];
+        struct preempt_candidate *one = &list[trial.order[i]];
 
         one->bad = i >= trial.ranked - worst &&
                    one->score > list[trial.order[trial.measure]].score;

@@ -3,9 +3,9 @@
  * A lineage is as good as its best member. Of A lineages the ceil(A / 2) best
  * live on untouched; the members of the others take after the best members of
  * the survivors in turn. When one lineage is left everybody takes after its
- * best member, so that ceil(log2 N) rungs leave one set of parameters. Lineages
- * without a score do not survive; if none has one, nothing happens. Source:
- * successive halving, Jamieson and Talwalkar 2016. */
+ * best member, so that ceil(log2 N) halving rounds leave one set of parameters.
+ * Lineages without a score do not survive; if none has one, nothing happens.
+ * Source: successive halving, Jamieson and Talwalkar 2016. */
 #include <stdlib.h>
 
 #include "policies/order.h"

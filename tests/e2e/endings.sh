@@ -53,7 +53,7 @@ said time "To go on with it" || failed "how to go on is not told"
 hub lonely --nodes 2
 start lonely-1 "$bin/starswitch-node" --hub "127.0.0.1:$port" --model $model \
     --data "$data" --step-time 10ms
-until_ 30 "the first rung's result is late" said lonely-1 "late=1"
+until_ 30 "the first round's result is late" said lonely-1 "late=1"
 send TERM lonely
 ends lonely 0
 send TERM lonely-1

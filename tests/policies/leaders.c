@@ -274,8 +274,8 @@ static void pbt_copies_nothing_among_equals_or_from_nobody(void)
         CHECK_EQUAL(RECEIVE_NOTHING, donor[i]);
 }
 
-/* Runs rungs until nothing is left to choose; returns how many lineages there
- * are after each. */
+/* Runs halving rounds until nothing is left to choose; returns how many
+ * lineages there are after each. */
 static unsigned lineages_after(const struct candidate *list, unsigned count)
 {
     unsigned different = 0;
@@ -290,7 +290,7 @@ static unsigned lineages_after(const struct candidate *list, unsigned count)
     return different;
 }
 
-static void rung(struct candidate *list, unsigned count)
+static void halve(struct candidate *list, unsigned count)
 {
     struct star star = star_of("pbt", count, 0);
     struct standing standing = star_standing(&star);
@@ -320,10 +320,10 @@ static void halving_leaves_half_of_the_lineages_and_in_the_end_one_set(void)
         }
         while (left > 1) {
             left = (left + 1) / 2;
-            rung(list, count);
+            halve(list, count);
             CHECK_EQUAL(left, lineages_after(list, count));
         }
-        rung(list, count);
+        halve(list, count);
         for (unsigned i = 1; i < count; i++)
             CHECK_NEAR(list[0].score, list[i].score, 0);
     }

@@ -10,26 +10,26 @@ enum { MANY = 64 };
 
 /* Nodes of scores 1, the last of which everything speaks against: bad for the
  * second time, long after its last replacement, and not for being slow. */
-static void accuse(struct contestant *list, unsigned count)
+static void accuse(struct preempt_candidate *list, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        list[i] = (struct contestant){.node = i,
-                                      .score = 1,
-                                      .verified = true,
-                                      .error = 0.1,
-                                      .trajectory = 1,
-                                      .samples = 1000,
-                                      .remaining = 4000,
-                                      .rounds = 2,
-                                      .strikes = 1,
-                                      .donor = 77};
+        list[i] = (struct preempt_candidate){.node = i,
+                                             .score = 1,
+                                             .verified = true,
+                                             .error = 0.1,
+                                             .trajectory = 1,
+                                             .samples = 1000,
+                                             .remaining = 4000,
+                                             .rounds = 2,
+                                             .strikes = 1,
+                                             .donor = 77};
     list[count - 1].score = 2;
     list[count - 1].trajectory = 1.1;
 }
 
 static void judge_by(const struct preempt_rule *rule,
                      const struct policy_numbers *numbers,
-                     struct contestant *list, unsigned count)
+                     struct preempt_candidate *list, unsigned count)
 {
     const struct standing standing = {
         .numbers = numbers, .live = count, .seed = 1, .pinned = -1};
@@ -37,12 +37,12 @@ static void judge_by(const struct preempt_rule *rule,
     rule->judge(list, count, &standing);
 }
 
-static void judge(struct contestant *list, unsigned count)
+static void judge(struct preempt_candidate *list, unsigned count)
 {
     judge_by(&preempt_margin, &policy_defaults, list, count);
 }
 
-static unsigned replaced(const struct contestant *list, unsigned count)
+static unsigned replaced(const struct preempt_candidate *list, unsigned count)
 {
     unsigned replaced = 0;
 
@@ -55,7 +55,7 @@ static unsigned replaced(const struct contestant *list, unsigned count)
  * it is far better, does not lie. */
 static unsigned replaced_for_a_claim(bool verified)
 {
-    struct contestant list[8];
+    struct preempt_candidate list[8];
 
     accuse(list, 8);
     for (unsigned i = 0; i < 8; i++) {
@@ -74,7 +74,7 @@ static void nobody_is_replaced_for_what_one_node_says_of_itself(void)
 
 static void who_is_worse_than_two_is_replaced_whatever_is_confirmed(void)
 {
-    struct contestant list[8];
+    struct preempt_candidate list[8];
 
     accuse(list, 8);
     for (unsigned i = 0; i < 8; i++)
@@ -86,7 +86,7 @@ static void who_is_worse_than_two_is_replaced_whatever_is_confirmed(void)
 
 static void t24_the_accused_takes_after_one_of_the_best(void)
 {
-    struct contestant list[8];
+    struct preempt_candidate list[8];
 
     accuse(list, 8);
     judge(list, 8);
@@ -100,8 +100,8 @@ static void t24_the_accused_takes_after_one_of_the_best(void)
 static void t24_all_conditions_must_hold(void)
 {
     for (unsigned held = 0; held < 32; held++) {
-        struct contestant list[4];
-        struct contestant *one = &list[3];
+        struct preempt_candidate list[4];
+        struct preempt_candidate *one = &list[3];
 
         accuse(list, 4);
         one->slope = 1; /* catch-up: 1 * 1000 / 1 = remaining / 4 */
@@ -118,7 +118,7 @@ static void t24_all_conditions_must_hold(void)
 
 static bool is_bad_at(unsigned count, double errors)
 {
-    struct contestant list[16];
+    struct preempt_candidate list[16];
 
     accuse(list, count);
     list[count - 1].error = 1 / errors;
@@ -134,9 +134,9 @@ static void t24_chance_is_corrected_for_the_number_of_nodes(void)
     CHECK(!is_bad_at(2, 1.99) && is_bad_at(2, 2.01));
 }
 
-static bool is_replaced(const struct contestant *accused)
+static bool is_replaced(const struct preempt_candidate *accused)
 {
-    struct contestant list[4];
+    struct preempt_candidate list[4];
 
     accuse(list, 4);
     list[3] = *accused;
@@ -146,7 +146,7 @@ static bool is_replaced(const struct contestant *accused)
 
 static void t24_who_is_only_slow_is_spared_if_it_can_catch_up(void)
 {
-    struct contestant list[4], one;
+    struct preempt_candidate list[4], one;
 
     accuse(list, 4);
     one = list[3];
@@ -171,10 +171,10 @@ static void t24_who_diverged_is_replaced_at_once(void)
     static const double score[3] = {NAN, INFINITY, -INFINITY};
 
     for (unsigned i = 0; i < 3; i++) {
-        struct contestant list[3];
+        struct preempt_candidate list[3];
 
         accuse(list, 3);
-        list[2] = (struct contestant){.node = 2, .score = score[i]};
+        list[2] = (struct preempt_candidate){.node = 2, .score = score[i]};
         judge(list, 3);
         CHECK(list[2].replaced && list[2].donor == 0);
     }
@@ -182,7 +182,7 @@ static void t24_who_diverged_is_replaced_at_once(void)
 
 static void t24_who_has_no_score_is_left_alone(void)
 {
-    struct contestant list[4];
+    struct preempt_candidate list[4];
 
     accuse(list, 4);
     list[3].score = NO_SCORE;
@@ -192,7 +192,7 @@ static void t24_who_has_no_score_is_left_alone(void)
 
 static void t24_no_more_than_a_quarter_goes_at_a_time(void)
 {
-    struct contestant list[8];
+    struct preempt_candidate list[8];
 
     accuse(list, 8);
     for (unsigned i = 1; i < 8; i++) {
@@ -214,7 +214,7 @@ static void ap_10_off_never_replaces(void)
 
 static void ap_10_the_last_good_node_stays(void)
 {
-    struct contestant list[3];
+    struct preempt_candidate list[3];
 
     accuse(list, 1);
     judge(list, 1);
@@ -231,7 +231,7 @@ static void ap_10_the_last_good_node_stays(void)
 
 static void ap_10_the_worst_quantile_goes_after_enough_strikes(void)
 {
-    struct contestant list[8];
+    struct preempt_candidate list[8];
 
     accuse(list, 8);
     judge_by(&preempt_quantile, &policy_defaults, list, 8);
@@ -245,26 +245,26 @@ static void ap_10_the_worst_quantile_goes_after_enough_strikes(void)
     CHECK(list[7].bad && !list[7].replaced);
 }
 
-static void randomize(struct prng *prng, struct contestant *list,
+static void randomize(struct prng *prng, struct preempt_candidate *list,
                       unsigned count)
 {
     static const double odd[4] = {NAN, INFINITY, NO_SCORE, 1};
 
     for (unsigned i = 0; i < count; i++)
-        list[i] = (struct contestant){.node = i,
-                                      .score = prng_below(prng, 4)
-                                                   ? exp(prng_normal(prng))
-                                                   : odd[prng_below(prng, 4)],
-                                      .error = prng_unit(prng) / 10,
-                                      .trajectory = prng_unit(prng),
-                                      .slope = prng_normal(prng),
-                                      .samples = prng_below(prng, 1000),
-                                      .remaining = prng_below(prng, 1000),
-                                      .rounds = prng_below(prng, 5),
-                                      .strikes = (unsigned)prng_below(prng, 4)};
+        list[i] = (struct preempt_candidate){
+            .node = i,
+            .score = prng_below(prng, 4) ? exp(prng_normal(prng))
+                                         : odd[prng_below(prng, 4)],
+            .error = prng_unit(prng) / 10,
+            .trajectory = prng_unit(prng),
+            .slope = prng_normal(prng),
+            .samples = prng_below(prng, 1000),
+            .remaining = prng_below(prng, 1000),
+            .rounds = prng_below(prng, 5),
+            .strikes = (unsigned)prng_below(prng, 4)};
 }
 
-static double best_of(const struct contestant *list, unsigned count)
+static double best_of(const struct preempt_candidate *list, unsigned count)
 {
     double best = NO_SCORE;
 
@@ -280,7 +280,7 @@ static void ap_10_donors_are_good_and_the_best_stays(void)
 
     prng_seed(&prng, 10);
     for (unsigned i = 0; i < 2000; i++) {
-        struct contestant list[MANY];
+        struct preempt_candidate list[MANY];
         unsigned count = 1 + (unsigned)prng_below(&prng, MANY), gone = 0;
 
         randomize(&prng, list, count);

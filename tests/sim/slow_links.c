@@ -172,7 +172,7 @@ static void links_may_be_away_for_some_seconds(void)
 
 /* Without a tournament one node gives the first parameters, all the others take
  * them: 34 s each, and more than is ever there in one piece. */
-static struct lab *lab_without_contest(const char *policy)
+static struct lab *lab_without_tournament(const char *policy)
 {
     struct lab *lab = lab_with(policy, 125000);
 
@@ -193,7 +193,7 @@ static void a_run_is_founded_on_links_that_are_away_now_and_then(void)
     struct trace *trace = outages();
 
     for (unsigned i = 0; i < preset_count; i++) {
-        struct lab *lab = lab_without_contest(presets[i].name);
+        struct lab *lab = lab_without_tournament(presets[i].name);
 
         lab->config.trace = trace;
         begin(lab, 2);
@@ -220,7 +220,7 @@ static void break_links(struct lab *lab, unsigned nodes, nanos span)
 static void a_run_is_founded_on_links_that_break_now_and_then(void)
 {
     for (unsigned i = 0; i < preset_count; i++) {
-        struct lab *lab = lab_without_contest(presets[i].name);
+        struct lab *lab = lab_without_tournament(presets[i].name);
 
         begin(lab, 2);
         break_links(lab, 2, 20 * MINUTE);

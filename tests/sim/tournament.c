@@ -64,10 +64,11 @@ static void listen(struct lab *lab, const struct world_step *step)
 
 /* A star whose nodes start at different distances from the minimum, "n2" the
  * nearest; who boasts is far away, and tests nobody. */
-static struct lab *contest_with(struct heard *heard,
-                                float starts[NODES][ELEMENTS], unsigned nodes,
-                                uint64_t delay, const struct model *last,
-                                trainer_evaluator *evaluate)
+static struct lab *tournament_with(struct heard *heard,
+                                   float starts[NODES][ELEMENTS],
+                                   unsigned nodes, uint64_t delay,
+                                   const struct model *last,
+                                   trainer_evaluator *evaluate)
 {
     static const char *const names[NODES] = {"n1", "n2", "n3", "n4"};
     static const float distance[NODES] = {8, 2, 4, 16};
@@ -96,17 +97,17 @@ static struct lab *contest_with(struct heard *heard,
     return lab;
 }
 
-static struct lab *contest(struct heard *heard, float starts[NODES][ELEMENTS],
-                           uint64_t delay)
+static struct lab *tournament(struct heard *heard,
+                              float starts[NODES][ELEMENTS], uint64_t delay)
 {
-    return contest_with(heard, starts, NODES, delay, &climbing, NULL);
+    return tournament_with(heard, starts, NODES, delay, &climbing, NULL);
 }
 
 static void the_best_first_parameters_become_everybodys(void)
 {
     static float starts[NODES][ELEMENTS];
     struct heard heard = {0};
-    struct lab *lab = contest(&heard, starts, 2);
+    struct lab *lab = tournament(&heard, starts, 2);
 
     lab_run(lab, 30 * SECOND);
     CHECK_EQUAL(1, heard.founded);
@@ -131,7 +132,7 @@ static void who_boasts_does_not_win(void)
     for (unsigned i = 0; i < 2; i++) {
         struct heard heard = {0};
         struct lab *lab =
-            contest_with(&heard, starts, NODES, 2, &boasting, testers[i]);
+            tournament_with(&heard, starts, NODES, 2, &boasting, testers[i]);
 
         lab_run(lab, 30 * SECOND);
         CHECK_EQUAL(1, heard.founded);
@@ -147,7 +148,8 @@ static void who_boasts_loses_to_who_could_not_be_tested(void)
 {
     static float starts[NODES][ELEMENTS];
     struct heard heard = {0};
-    struct lab *lab = contest_with(&heard, starts, 2, 2, &boasting, tell_truth);
+    struct lab *lab =
+        tournament_with(&heard, starts, 2, 2, &boasting, tell_truth);
 
     lab_run(lab, 30 * SECOND);
     CHECK_TEXT("n1", heard.founder);
@@ -156,13 +158,13 @@ static void who_boasts_loses_to_who_could_not_be_tested(void)
     lab_destroy(&lab);
 }
 
-/* Two sets of two chunks at the first rung, then one: of two lineages one is
- * left. */
+/* Two sets of two chunks at the first halving round, then one: of two lineages
+ * one is left. */
 static void only_the_winners_are_uploaded(void)
 {
     static float starts[NODES][ELEMENTS];
     struct heard heard = {0};
-    struct lab *lab = contest(&heard, starts, 2);
+    struct lab *lab = tournament(&heard, starts, 2);
 
     lab_run(lab, 30 * SECOND);
     CHECK_EQUAL(6, heard.uploads);
@@ -174,7 +176,7 @@ static void nobody_waits_for_long(void)
 {
     static float starts[NODES][ELEMENTS];
     struct heard heard = {0};
-    struct lab *lab = contest(&heard, starts, 0);
+    struct lab *lab = tournament(&heard, starts, 0);
 
     lab_run(lab, 30 * SECOND);
     for (unsigned i = 0; i < NODES; i++) {
@@ -184,7 +186,7 @@ static void nobody_waits_for_long(void)
     lab_destroy(&lab);
 }
 
-void add_sim_contest_tests(CU_pSuite suite)
+void add_sim_tournament_tests(CU_pSuite suite)
 {
     TEST(the_best_first_parameters_become_everybodys);
     TEST(who_boasts_does_not_win);

@@ -82,7 +82,8 @@ static void strike(void *context, const struct world_message *message,
     world_at(lab->world, world_now(lab->world), kill_victim, lab);
 }
 
-/* What is asked first is the best: nothing beats the first rung's winner. */
+/* What is asked first is the best: nothing beats the first halving round's
+ * winner. */
 static void first_is_best(void *context, const float *theta, size_t elements,
                           double *loss, double *accuracy)
 {
@@ -95,7 +96,7 @@ static void first_is_best(void *context, const float *theta, size_t elements,
     *accuracy = -1;
 }
 
-static struct lab *contest(struct heard *heard)
+static struct lab *tournament(struct heard *heard)
 {
     struct lab *lab = lab_new(ELEMENTS);
     struct hub_config *hub = &lab->config.hub;
@@ -177,7 +178,7 @@ static void check_ends_well(struct lab *lab, const char *founder,
 static void one_node_alone_wins_at_once(void)
 {
     struct heard heard;
-    struct lab *lab = contest(&heard);
+    struct lab *lab = tournament(&heard);
 
     lab->config.hub.nodes = 1;
     open_with(lab, 1, 0, &honest);
@@ -186,11 +187,11 @@ static void one_node_alone_wins_at_once(void)
     check_ends_well(lab, "n1", 1);
 }
 
-/* An upload takes longer than a rung: offers wait for the next one. */
-static void what_was_offered_for_a_rung_is_not_taken_for_progress(void)
+/* An upload takes longer than a halving round: offers wait for the next one. */
+static void what_was_offered_for_a_halving_round_is_not_taken_for_progress(void)
 {
     struct heard heard;
-    struct lab *lab = contest(&heard);
+    struct lab *lab = tournament(&heard);
 
     lab->config.hub.delay = 20;
     lab->config.link.up = lab->config.link.down = 400;
@@ -201,7 +202,7 @@ static void what_was_offered_for_a_rung_is_not_taken_for_progress(void)
 static void nodes_may_come_while_it_goes_on_and_after_it(void)
 {
     struct heard heard;
-    struct lab *lab = contest(&heard);
+    struct lab *lab = tournament(&heard);
 
     lab->config.hub.tournament = 64;
     open_with(lab, NODES, 0, &honest);
@@ -217,7 +218,7 @@ static void nodes_may_come_while_it_goes_on_and_after_it(void)
 static void it_goes_on_without_a_node_that_dies(void)
 {
     struct heard heard;
-    struct lab *lab = contest(&heard);
+    struct lab *lab = tournament(&heard);
 
     lab->config.hub.tournament = 64;
     open_with(lab, NODES, 0, &honest);
@@ -232,7 +233,7 @@ static void it_goes_on_without_a_node_that_dies(void)
 static void the_next_best_wins_if_the_best_dies_while_it_uploads(void)
 {
     struct heard heard;
-    struct lab *lab = contest(&heard);
+    struct lab *lab = tournament(&heard);
 
     lab->config.hub.tournament = 4;
     heard.victim = 1;
@@ -247,7 +248,7 @@ static void the_next_best_wins_if_the_best_dies_while_it_uploads(void)
 static void it_begins_again_with_a_hub_that_is_started_again(void)
 {
     struct heard heard;
-    struct lab *lab = contest(&heard);
+    struct lab *lab = tournament(&heard);
 
     lab->config.hub.tournament = 64;
     open_with(lab, NODES, 0, &honest);
@@ -259,11 +260,12 @@ static void it_begins_again_with_a_hub_that_is_started_again(void)
     check_ends_well(lab, "n2", NODES);
 }
 
-/* What has won the first rung stays, and the others go on from there. */
+/* What has won the first halving round stays, and the others go on from there.
+ */
 static void it_goes_on_when_all_leave_and_come_back(void)
 {
     struct heard heard;
-    struct lab *lab = contest(&heard);
+    struct lab *lab = tournament(&heard);
 
     lab->config.hub.tournament = 64;
     open_with(lab, NODES, 0, &honest);
@@ -282,7 +284,7 @@ static void a_node_that_diverges_in_it_stops_nobody(void)
 {
     static const struct climber sick = {1, 3};
     struct heard heard;
-    struct lab *lab = contest(&heard);
+    struct lab *lab = tournament(&heard);
 
     open_with(lab, NODES, 1, &sick);
     check_ends_well(lab, "n3", NODES);
@@ -294,7 +296,7 @@ static const struct climber liar = {0.01, 0};
 static void a_score_near_to_others_is_believed_where_nobody_tests_it(void)
 {
     struct heard heard;
-    struct lab *lab = contest(&heard);
+    struct lab *lab = tournament(&heard);
 
     open_with(lab, NODES, 3, &liar);
     check_ends_well(lab, "n4", NODES);
@@ -303,7 +305,7 @@ static void a_score_near_to_others_is_believed_where_nobody_tests_it(void)
 static void the_best_so_far_stays_if_nobody_is_better(void)
 {
     struct heard heard;
-    struct lab *lab = contest(&heard);
+    struct lab *lab = tournament(&heard);
 
     lab->config.hooks.evaluate = first_is_best;
     open_with(lab, NODES, 0, &honest);
@@ -313,7 +315,7 @@ static void the_best_so_far_stays_if_nobody_is_better(void)
 static void equal_first_parameters_need_no_tournament(void)
 {
     struct heard heard;
-    struct lab *lab = contest(&heard);
+    struct lab *lab = tournament(&heard);
     const struct model model = {climb, &honest, 0.01, 0, NULL, NULL};
 
     lab->config.hub.tournament = 400;
@@ -334,7 +336,7 @@ static void equal_first_parameters_need_no_tournament(void)
 static void check_stopped(nanos after, const char *founder)
 {
     struct heard heard;
-    struct lab *lab = contest(&heard);
+    struct lab *lab = tournament(&heard);
 
     lab->config.hub.tournament = 32;
     open_with(lab, NODES, 0, &honest);
@@ -358,10 +360,10 @@ static void a_run_that_ends_in_it_keeps_the_best(void)
     check_stopped(1500 * MILLISECOND, "n2");
 }
 
-void add_sim_contest_faults_tests(CU_pSuite suite)
+void add_sim_tournament_faults_tests(CU_pSuite suite)
 {
     TEST(one_node_alone_wins_at_once);
-    TEST(what_was_offered_for_a_rung_is_not_taken_for_progress);
+    TEST(what_was_offered_for_a_halving_round_is_not_taken_for_progress);
     TEST(nodes_may_come_while_it_goes_on_and_after_it);
     TEST(it_goes_on_without_a_node_that_dies);
     TEST(the_next_best_wins_if_the_best_dies_while_it_uploads);

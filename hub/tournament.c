@@ -1,20 +1,20 @@
 /* The tournament: different first parameters, one lineage at its end.
  *
  * Nodes train alone and offer their parameters at 1/4, 1/2 and all of the
- * tournament's iterations T1; only scores travel. At the first two rungs the
- * worse half of the lineages dies (receive_halving), at the last one, or where
- * two are left, the best node's parameters become everybody's. Averages across
- * lineages are worth nothing: gradients of different first parameters are
- * orthogonal. */
+ * tournament's iterations T1; only scores travel. At the first two halving
+ * rounds the worse half of the lineages dies (receive_halving), at the last
+ * one, or where two are left, the best node's parameters become everybody's.
+ * Averages across lineages are worth nothing: gradients of different first
+ * parameters are orthogonal. */
 #include <stdio.h>
 
 #include "hub/state.h"
 
-enum { TESTS = 3 /* of a rung: one may boast */ };
+enum { TESTS = 3 /* of a halving round: one may boast */ };
 
-void contest_open(struct hub *hub)
+void tournament_open(struct hub *hub)
 {
-    struct policy *policy = &hub->rounds.contest_policy;
+    struct policy *policy = &hub->rounds.tournament_policy;
 
     *policy = (struct policy){.exchange = EXCHANGE_PARAMETERS,
                               .gate = &gate_sync,
@@ -27,12 +27,12 @@ void contest_open(struct hub *hub)
                               .numbers = hub->config.policy.numbers};
     hub->rounds.final_policy = *policy;
     hub->rounds.final_policy.receive = &receive_leader;
-    hub->centre.founding = FOUNDING_CONTEST;
+    hub->centre.founding = FOUNDING_TOURNAMENT;
     hub->policy = policy;
 }
 
-/* Of two lineages one is left now whatever comes later: another rung would
- * cost everybody all of the model, and minutes on a slow link. */
+/* Of two lineages one is left now whatever comes later: another halving round
+ * would cost everybody all of the model, and minutes on a slow link. */
 static bool is_decided(const struct round *round)
 {
     uint64_t first = round->list[0]->offer.lineage, second = first;
@@ -48,14 +48,14 @@ static bool is_decided(const struct round *round)
     return true;
 }
 
-void contest_choose(struct hub *hub, const struct round *round)
+void tournament_choose(struct hub *hub, const struct round *round)
 {
-    if (!contest_goes_on(hub))
+    if (!tournament_goes_on(hub))
         return;
-    hub->policy = hub->rounds.rung + 1 >= CONTEST_RUNGS || run_is_ending(hub) ||
-                          is_decided(round)
+    hub->policy = hub->rounds.halving_round + 1 >= HALVING_ROUNDS ||
+                          run_is_ending(hub) || is_decided(round)
                       ? &hub->rounds.final_policy
-                      : &hub->rounds.contest_policy;
+                      : &hub->rounds.tournament_policy;
 }
 
 /* The best of those that are judged, by what others say or, of one that nobody
@@ -78,23 +78,23 @@ static int best_judged(const struct round *round, unsigned *tested)
     return best;
 }
 
-unsigned contest_wants(const struct hub *hub, const struct round *round)
+unsigned tournament_wants(const struct hub *hub, const struct round *round)
 {
     unsigned tested;
     int best = best_judged(round, &tested);
 
-    if (contest_goes_on(hub) && best >= 0 && tested == round->wanted &&
+    if (tournament_goes_on(hub) && best >= 0 && tested == round->wanted &&
         tested < TESTS &&
         claims_belied(&round->claims, round->list[best]->candidate.score))
         return tested + 1;
     return round->wanted;
 }
 
-int contest_best(const struct hub *hub, const struct round *round)
+int tournament_best(const struct hub *hub, const struct round *round)
 {
     unsigned tested;
 
-    return contest_goes_on(hub) ? best_judged(round, &tested) : -1;
+    return tournament_goes_on(hub) ? best_judged(round, &tested) : -1;
 }
 
 /* Who was merged as a whole, or NULL. */
@@ -122,7 +122,8 @@ static bool has_them(const struct round *round, const struct update *winner,
     return false;
 }
 
-/* What a member has offered for the next rung is of no use any more. */
+/* What a member has offered for the next halving round is of no use any more.
+ */
 static void turn_down(struct hub *hub, struct member *member)
 {
     for (unsigned i = 0; i < member->waiting_count; i++) {
@@ -153,12 +154,12 @@ static void tell_winner(struct hub *hub, const struct round *round,
                      (unsigned long long)winner->offer.iteration);
     else
         effects_note(hub->out, NOTE_FOUNDED, "",
-                     "nobody has better parameters than the best of the rung "
+                     "nobody has better parameters than the best of the round "
                      "before: all take those");
 }
 
 /* One lineage is left: the run begins. Whoever does not have it takes the
- * centre. Without a winner the one of the rung before stays. */
+ * centre. Without a winner the one of the halving round before stays. */
 static void decided(struct hub *hub, const struct round *round,
                     const struct update *winner)
 {
@@ -176,11 +177,11 @@ static void decided(struct hub *hub, const struct round *round,
     members_tune(hub);
 }
 
-void contest_judge(struct hub *hub, const struct round *round)
+void tournament_judge(struct hub *hub, const struct round *round)
 {
     const struct update *winner = winner_of(hub, round);
 
-    if (!contest_goes_on(hub))
+    if (!tournament_goes_on(hub))
         return;
     if (winner)
         hub->centre.lineage = winner->offer.lineage;
@@ -189,6 +190,6 @@ void contest_judge(struct hub *hub, const struct round *round)
             decided(hub, round, winner);
         return;
     }
-    if (++hub->rounds.rung == CONTEST_RUNGS - 1)
+    if (++hub->rounds.halving_round == HALVING_ROUNDS - 1)
         members_tune(hub);
 }
