@@ -101,7 +101,7 @@ static bool boasts(const struct hub *hub, const struct round *round,
  * have said, since only some have been tested. */
 static void choose_donors(struct hub *hub, struct round *round)
 {
-    struct standing standing = hub_standing(hub, round->live);
+    struct policy_context context = hub_policy_context(hub, round->live);
     struct candidate *list = need_memory(round->count, sizeof *list);
     int *donor = need_memory(round->count, sizeof *donor);
 
@@ -114,7 +114,7 @@ static void choose_donors(struct hub *hub, struct round *round)
             boasts(hub, round, update))
             list[i].score = NO_SCORE;
     }
-    round->policy->receive->donors(list, round->count, &standing, donor);
+    round->policy->receive->donors(list, round->count, &context, donor);
     for (unsigned i = 0; i < round->count; i++) {
         int from = donor_of(hub, round, donor[i]);
 
@@ -150,7 +150,7 @@ static bool donors_are_here(struct hub *hub, struct round *round)
  * order. */
 static void choose(struct hub *hub, struct round *round)
 {
-    struct standing standing = hub_standing(hub, round->live);
+    struct policy_context context = hub_policy_context(hub, round->live);
     size_t most = round->count ? round->count : 1;
     struct candidate *list = need_memory(most, sizeof *list);
     unsigned *place = need_memory(most, sizeof *place), count = 0;
@@ -167,7 +167,7 @@ static void choose(struct hub *hub, struct round *round)
         if (boasts(hub, round, round->list[place[i]]))
             list[i].score = NO_SCORE;
     round->choices = round->policy->select->choose(
-        list, count, &standing, round->order, &round->wanted);
+        list, count, &context, round->order, &round->wanted);
     for (unsigned i = 0; i < round->choices; i++)
         round->order[i] = place[round->order[i]];
     free(place);
@@ -286,7 +286,7 @@ static void judge_start(struct hub *hub, struct round *round, unsigned count)
     *order = (struct judge_order){
         .round = round->number,
         .policy = round->policy,
-        .standing = hub_standing(hub, round->live),
+        .context = hub_policy_context(hub, round->live),
         .evaluate = hub->config.evaluate,
         .evaluate_context = hub->config.evaluate_context,
         .chunks = hub->centre.count,

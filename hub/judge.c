@@ -183,7 +183,7 @@ static void ask_rule(const struct heap *heap, struct judge_order *order)
         list[i] = order->one[i].candidate;
         weight[i] = 1;
     }
-    order->policy->reduce->judge(&heap->pile, list, &order->standing, weight);
+    order->policy->reduce->judge(&heap->pile, list, &order->context, weight);
     keep_the_rest(order, list, weight);
     free(weight);
     free(list);

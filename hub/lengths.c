@@ -57,18 +57,18 @@ static void learn(struct hub *hub, struct member *member, uint32_t slot,
 void lengths_learn(struct hub *hub, const struct round *round)
 {
     const struct reduce_rule *reduce = round->policy->reduce;
-    struct standing standing = hub_standing(hub, round->live);
+    struct policy_context context = hub_policy_context(hub, round->live);
     struct candidate *list = scratch_of(round->count, sizeof *list);
     double *factor = scratch_of(round->count, sizeof *factor);
     double *samples = scratch_of(round->count, sizeof *samples);
 
-    standing.usual = round->usual;
+    context.usual = round->usual;
     for (unsigned i = 0; i < round->count; i++) {
         list[i] = round->list[i]->candidate;
         factor[i] = 1;
     }
     if (reduce->weigh)
-        reduce->weigh(list, round->count, &standing, samples, factor);
+        reduce->weigh(list, round->count, &context, samples, factor);
     for (unsigned i = 0; reduce->weigh && i < round->count; i++) {
         const struct update *one = round->list[i];
 

@@ -177,18 +177,18 @@ static unsigned rounds_in_flight(const struct hub *hub)
 static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
                     struct delivered *out)
 {
-    struct standing standing = hub_standing(hub, round->live);
+    struct policy_context context = hub_policy_context(hub, round->live);
 
-    standing.usual = round->usual;
+    context.usual = round->usual;
     EACH_OFFER(round, update) {
         if (!update->merges || update->chunks[chunk].state != CHUNK_DELIVERED)
             continue;
         out->place[out->count] = &update->chunks[chunk];
         out->list[out->count++] = update->candidate;
     }
-    standing.last = round->last ? rounds_in_flight(hub) : 0;
-    standing.present = round->count;
-    policy_shares(round->policy, out->list, out->count, &standing, out->share,
+    context.last = round->last ? rounds_in_flight(hub) : 0;
+    context.present = round->count;
+    policy_shares(round->policy, out->list, out->count, &context, out->share,
                   &out->whole);
     // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): delivered_free frees them
 }

@@ -96,7 +96,7 @@ static void list_preempt_candidates(struct hub *hub, const struct round *round,
 void preempt_round(struct hub *hub, const struct round *round)
 {
     const struct preempt_rule *rule = hub->policy->preempt;
-    struct standing standing = hub_standing(hub, round->live);
+    struct policy_context context = hub_policy_context(hub, round->live);
     struct preempt_candidate *list;
     double best = NO_SCORE;
 
@@ -104,7 +104,7 @@ void preempt_round(struct hub *hub, const struct round *round)
         return;
     list = need_memory(round->count, sizeof *list);
     list_preempt_candidates(hub, round, list);
-    rule->judge(list, round->count, &standing);
+    rule->judge(list, round->count, &context);
     for (unsigned i = 0; i < round->count; i++)
         if (list[i].score < best)
             best = list[i].score;

@@ -25,16 +25,16 @@ nanos hub_time(const struct hub *hub)
     return hub->run.former + (hub->begun ? hub->now - hub->started : 0);
 }
 
-struct standing hub_standing(const struct hub *hub, unsigned live)
+struct policy_context hub_policy_context(const struct hub *hub, unsigned live)
 {
-    return (struct standing){.numbers = &hub->policy->numbers,
-                             .live = live,
-                             .score = hub->memory.score,
-                             .error = hub->memory.error,
-                             .staleness = hub->config.staleness,
-                             .round = hub->rounds.done,
-                             .seed = hub->config.seed,
-                             .pinned = hub->run.pinned};
+    return (struct policy_context){.numbers = &hub->policy->numbers,
+                                   .live = live,
+                                   .score = hub->memory.score,
+                                   .error = hub->memory.error,
+                                   .staleness = hub->config.staleness,
+                                   .round = hub->rounds.done,
+                                   .seed = hub->config.seed,
+                                   .pinned = hub->run.pinned};
 }
 
 /* Once all have been here, the first round is one as any other: a node that has

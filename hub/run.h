@@ -73,7 +73,7 @@ bool gate_gathers(const struct hub *hub);
 /* k of the nodes in it. */
 uint64_t tournament_every(const struct hub *hub);
 /* What the policy may know besides the candidates. */
-struct standing hub_standing(const struct hub *hub, unsigned live);
+struct policy_context hub_policy_context(const struct hub *hub, unsigned live);
 /* The extent of a chunk. */
 struct extent centre_extent(const struct hub *hub, uint32_t chunk);
 struct extent gift_extent(const struct hub *hub, uint32_t chunk);

@@ -101,7 +101,7 @@ struct reviewed {
 struct judge_order {
     uint64_t round; /* its number */
     const struct policy *policy;
-    struct standing standing;
+    struct policy_context context;
     const struct work *evaluate; /* or NULL */
     const void *evaluate_context;
     uint32_t chunks, chunk_elements;

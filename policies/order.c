@@ -25,17 +25,17 @@ static unsigned least(unsigned one, unsigned other)
 }
 
 static unsigned class_of(const struct candidate *one,
-                         const struct standing *standing)
+                         const struct policy_context *context)
 {
-    if (standing->pinned >= 0 && one->node == (unsigned)standing->pinned)
+    if (context->pinned >= 0 && one->node == (unsigned)context->pinned)
         return 0;
     return score_known(one->score) ? 1 : 2;
 }
 
 static bool precedes(const struct candidate *a, const struct candidate *b,
-                     const struct standing *standing)
+                     const struct policy_context *context)
 {
-    unsigned class_a = class_of(a, standing), class_b = class_of(b, standing);
+    unsigned class_a = class_of(a, context), class_b = class_of(b, context);
 
     if (class_a != class_b)
         return class_a < class_b;
@@ -48,15 +48,16 @@ static bool precedes(const struct candidate *a, const struct candidate *b,
 
 /* Merges two runs of places, from..middle and middle..to, into `out`. */
 static void places_merge(const struct candidate *list,
-                         const struct standing *standing, const unsigned *from,
-                         unsigned middle, unsigned to, unsigned *out)
+                         const struct policy_context *context,
+                         const unsigned *from, unsigned middle, unsigned to,
+                         unsigned *out)
 {
     unsigned left = 0, right = middle;
 
     for (unsigned i = 0; i < to; i++)
         if (left == middle ||
             (right < to &&
-             precedes(&list[from[right]], &list[from[left]], standing)))
+             precedes(&list[from[right]], &list[from[left]], context)))
             out[i] = from[right++];
         else
             out[i] = from[left++];
@@ -64,12 +65,12 @@ static void places_merge(const struct candidate *list,
 
 /* Sorts each run of so many by insertion. */
 static void places_begin(const struct candidate *list, unsigned count,
-                         const struct standing *standing, unsigned *order)
+                         const struct policy_context *context, unsigned *order)
 {
     for (unsigned i = 0; i < count; i++) {
         unsigned at = i;
 
-        while (at % RUN && precedes(&list[i], &list[order[at - 1]], standing)) {
+        while (at % RUN && precedes(&list[i], &list[order[at - 1]], context)) {
             order[at] = order[at - 1];
             at--;
         }
@@ -78,17 +79,17 @@ static void places_begin(const struct candidate *list, unsigned count,
 }
 
 unsigned candidates_order(const struct candidate *list, unsigned count,
-                          const struct standing *standing, unsigned *order)
+                          const struct policy_context *context, unsigned *order)
 {
     unsigned *other = scratch_of(count > RUN ? count : 0, sizeof *other);
     unsigned able = 0;
 
     for (unsigned i = 0; i < count; i++)
-        able += class_of(&list[i], standing) < 2;
-    places_begin(list, count, standing, order);
+        able += class_of(&list[i], context) < 2;
+    places_begin(list, count, context, order);
     for (unsigned run = RUN; run < count; run *= 2) {
         for (unsigned at = 0; at < count; at += 2 * run)
-            places_merge(list, standing, order + at, least(run, count - at),
+            places_merge(list, context, order + at, least(run, count - at),
                          least(2 * run, count - at), other + at);
         memcpy(order, other, count * sizeof *order);
     }

@@ -10,7 +10,8 @@
  * a score come last. Returns how many are pinned or have a score: the others
  * never lead. */
 unsigned candidates_order(const struct candidate *list, unsigned count,
-                          const struct standing *standing, unsigned *order);
+                          const struct policy_context *context,
+                          unsigned *order);
 
 /* Ascending; NaN comes last, behind infinity. */
 void values_sort(double *values, unsigned count);

@@ -2,11 +2,11 @@
 #include "policies/policy.h"
 
 static unsigned choose(const struct candidate *list, unsigned count,
-                       const struct standing *standing, unsigned *order,
+                       const struct policy_context *context, unsigned *order,
                        unsigned *wanted)
 {
     (void)list;
-    (void)standing;
+    (void)context;
     for (unsigned i = 0; i < count; i++)
         order[i] = i;
     *wanted = count;

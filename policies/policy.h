@@ -52,7 +52,7 @@ struct candidate {
 };
 
 /* What is known besides the candidates. */
-struct standing {
+struct policy_context {
     const struct policy_numbers *numbers;
     unsigned live;      /* nodes that take part */
     double score;       /* of the centre; NO_SCORE: none */
@@ -106,7 +106,7 @@ struct select_rule {
      * first; returns how many. *wanted of them are uploaded at first; each
      * one that turns out bad is replaced by the next in order. */
     unsigned (*choose)(const struct candidate *list, unsigned count,
-                       const struct standing *standing, unsigned *order,
+                       const struct policy_context *context, unsigned *order,
                        unsigned *wanted);
 };
 
@@ -135,7 +135,7 @@ struct reduce_rule {
     /* Writes the samples that each counts for and a factor for its share, from
      * the offers' numbers alone. NULL: what the offers say, and 1. */
     void (*weigh)(const struct candidate *list, unsigned count,
-                  const struct standing *standing, double *samples,
+                  const struct policy_context *context, double *samples,
                   double *factor);
     /* Reduces rows[i][0..size) of `count` updates to out[0..size),
      * coordinate by coordinate. NULL: their weighted mean. */
@@ -144,7 +144,7 @@ struct reduce_rule {
     /* STAGED: sets weight[i] (1 at first; 0: left out) by what is in the
      * pile; may set list[i].score and .verified. NULL: STREAMED. */
     void (*judge)(const struct pile *pile, struct candidate *list,
-                  const struct standing *standing, double *weight);
+                  const struct policy_context *context, double *weight);
     /* Updates that it takes to compare them: of fewer all are kept. NULL:
      * one. */
     unsigned (*least)(const struct policy_numbers *numbers);
@@ -194,7 +194,7 @@ struct receive_rule {
      * whatever `select` says. NULL: everybody gets the centre. Only where
      * nodes offer parameters. */
     void (*donors)(const struct candidate *list, unsigned count,
-                   const struct standing *standing, int *donor);
+                   const struct policy_context *context, int *donor);
 };
 
 /* ---- damping ---- */
@@ -229,7 +229,7 @@ struct preempt_rule {
     const char *name, *doc;
     /* Sets bad, replaced and donor of each. NULL: never. */
     void (*judge)(struct preempt_candidate *list, unsigned count,
-                  const struct standing *standing);
+                  const struct policy_context *context);
 };
 
 /* ---- presets ---- */
@@ -278,7 +278,7 @@ const char *policy_conflict(const struct policy *policy);
  * by, or, of rules with rows, what these come to. Parameters are divided by the
  * sum of their shares, so that what comes out are parameters, too. */
 void policy_shares(const struct policy *policy, const struct candidate *list,
-                   unsigned count, const struct standing *standing,
+                   unsigned count, const struct policy_context *context,
                    double *share, double *whole);
 
 /* Every rule there is, as gate_sync, merge_mean, ... */

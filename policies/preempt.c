@@ -28,7 +28,7 @@
 
 struct trial {
     struct preempt_candidate *list;
-    const struct standing *standing;
+    const struct policy_context *context;
     unsigned most;    /* may be replaced */
     unsigned ranked;  /* have a score, */
     unsigned count;   /* or diverged */
@@ -56,16 +56,16 @@ static unsigned measure_of(const struct trial *trial)
 
 /* Ranks all; bad are, until it is known better, those that diverged. */
 static struct trial trial_open(struct preempt_candidate *list, unsigned count,
-                               const struct standing *standing)
+                               const struct policy_context *context)
 {
     struct trial trial = {.list = list,
-                          .standing = standing,
+                          .context = context,
                           .most = count / 4 ? count / 4 : 1,
                           .order = scratch_of(count, sizeof *trial.order),
                           .due = scratch_of(count, sizeof *trial.due)};
     struct candidate *ranked = scratch_of(count, sizeof *ranked);
     unsigned *place = scratch_of(count, sizeof *place);
-    struct standing plain = {.pinned = -1};
+    struct policy_context plain = {.pinned = -1};
 
     for (unsigned i = 0; i < count; i++) {
         if (!is_ranked(&list[i]))
@@ -111,7 +111,7 @@ static bool is_worse(const struct trial *trial,
 {
     const struct preempt_candidate *best =
         &trial->list[trial->order[trial->measure]];
-    const struct policy_numbers *numbers = trial->standing->numbers;
+    const struct policy_numbers *numbers = trial->context->numbers;
     double behind = one->score - best->score;
     double z = normal_quantile(0.05 / (trial->ranked - 1));
 
@@ -142,7 +142,7 @@ static bool is_hopeless(const struct trial *trial,
 static bool is_due(const struct trial *trial,
                    const struct preempt_candidate *one)
 {
-    const struct policy_numbers *numbers = trial->standing->numbers;
+    const struct policy_numbers *numbers = trial->context->numbers;
 
     return one->bad && one->strikes + 1 >= numbers->strikes &&
            (double)one->rounds >= numbers->spare;
@@ -166,10 +166,10 @@ static int draw(const struct trial *trial, struct prng *prng)
 /* Replaces the last in order that diverged or are due. */
 static void replace(struct trial *trial)
 {
-    const struct standing *standing = trial->standing;
+    const struct policy_context *context = trial->context;
     struct prng prng;
 
-    prng_seed(&prng, prng_mix(standing->seed ^ prng_mix(standing->round)));
+    prng_seed(&prng, prng_mix(context->seed ^ prng_mix(context->round)));
     for (unsigned i = trial->count; i-- > 1 && trial->ranked && trial->most;) {
         struct preempt_candidate *one = &trial->list[trial->order[i]];
 
@@ -182,9 +182,9 @@ static void replace(struct trial *trial)
 }
 
 static void judge_margin(struct preempt_candidate *list, unsigned count,
-                         const struct standing *standing)
+                         const struct policy_context *context)
 {
-    struct trial trial = trial_open(list, count, standing);
+    struct trial trial = trial_open(list, count, context);
 
     for (unsigned i = 1; i < trial.ranked; i++) {
         struct preempt_candidate *one = &list[trial.order[i]];
@@ -197,10 +197,10 @@ static void judge_margin(struct preempt_candidate *list, unsigned count,
 }
 
 static void judge_quantile(struct preempt_candidate *list, unsigned count,
-                           const struct standing *standing)
+                           const struct policy_context *context)
 {
-    struct trial trial = trial_open(list, count, standing);
-    unsigned worst = share_of(standing->numbers->quantile, trial.ranked);
+    struct trial trial = trial_open(list, count, context);
+    unsigned worst = share_of(context->numbers->quantile, trial.ranked);
 
     for (unsigned i = 1; i < trial.ranked; i++) {
         struct preempt_candidate *one = &list[trial.order[i]];

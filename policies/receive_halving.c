@@ -46,10 +46,10 @@ static void survive(const struct candidate *list, const unsigned *order,
 }
 
 static void donors(const struct candidate *list, unsigned count,
-                   const struct standing *standing, int *donor)
+                   const struct policy_context *context, int *donor)
 {
     unsigned *order = scratch_of(count, sizeof *order), turn = 0;
-    unsigned able = candidates_order(list, count, standing, order);
+    unsigned able = candidates_order(list, count, context, order);
     struct survivors survivors = {.best = scratch_of(count, sizeof *order)};
 
     survive(list, order, able, count, &survivors);

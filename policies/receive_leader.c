@@ -9,21 +9,21 @@
 #include "policies/order.h"
 
 /* Nodes of a group in this round; 0: all are one. */
-static unsigned group_size(const struct standing *standing)
+static unsigned group_size(const struct policy_context *context)
 {
-    uint64_t every = (uint64_t)standing->numbers->global_every;
+    uint64_t every = (uint64_t)context->numbers->global_every;
 
-    if (every < 2 || standing->round % every == every - 1)
+    if (every < 2 || context->round % every == every - 1)
         return 0;
-    return (unsigned)standing->numbers->group;
+    return (unsigned)context->numbers->group;
 }
 
 static void donors(const struct candidate *list, unsigned count,
-                   const struct standing *standing, int *donor)
+                   const struct policy_context *context, int *donor)
 {
-    unsigned size = group_size(standing);
+    unsigned size = group_size(context);
     unsigned *order = scratch_of(count, sizeof *order);
-    unsigned able = candidates_order(list, count, standing, order);
+    unsigned able = candidates_order(list, count, context, order);
 
     for (unsigned i = 0; i < count; i++) {
         donor[i] = RECEIVE_NOTHING;

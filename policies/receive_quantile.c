@@ -9,18 +9,18 @@
 #include "policies/order.h"
 
 static void donors(const struct candidate *list, unsigned count,
-                   const struct standing *standing, int *donor)
+                   const struct policy_context *context, int *donor)
 {
-    struct standing plain = *standing;
+    struct policy_context plain = *context;
     unsigned *order = scratch_of(count, sizeof *order), able, some;
     struct prng prng;
 
     plain.pinned = -1;
     able = candidates_order(list, count, &plain, order);
-    some = share_of(standing->numbers->quantile, able);
+    some = share_of(context->numbers->quantile, able);
     for (unsigned i = 0; i < count; i++)
         donor[i] = RECEIVE_NOTHING;
-    prng_seed(&prng, prng_mix(standing->seed ^ prng_mix(standing->round)));
+    prng_seed(&prng, prng_mix(context->seed ^ prng_mix(context->round)));
     for (unsigned i = 0; i < some; i++) {
         unsigned worse = order[able - 1 - i];
         unsigned better = order[prng_below(&prng, some)];

@@ -37,9 +37,9 @@ enum { FEW = 3 /* fewer are not compared with each other */, THIRD = 3 };
 
 /* 0: not known. */
 static double length_of(const struct candidate *list, unsigned count,
-                        const struct standing *standing)
+                        const struct policy_context *context)
 {
-    double *norm = scratch_of(count, sizeof *norm), middle = standing->usual;
+    double *norm = scratch_of(count, sizeof *norm), middle = context->usual;
     unsigned known = 0;
 
     for (unsigned i = 0; i < count; i++)
@@ -48,7 +48,7 @@ static double length_of(const struct candidate *list, unsigned count,
     if (known >= FEW)
         middle = values_median(norm, known);
     free(norm);
-    return fmax(middle, standing->last * standing->usual);
+    return fmax(middle, context->last * context->usual);
 }
 
 static double samples_of(const struct candidate *list, unsigned count)
@@ -88,11 +88,11 @@ static void hold(const struct candidate *list, unsigned count, double least,
 }
 
 static void weigh(const struct candidate *list, unsigned count,
-                  const struct standing *standing, double *samples,
+                  const struct policy_context *context, double *samples,
                   double *factor)
 {
-    double clip = standing->numbers->clip;
-    double length = length_of(list, count, standing);
+    double clip = context->numbers->clip;
+    double length = length_of(list, count, context);
     double limit = length > 0 ? clip * length : HUGE_VAL;
     double most = count < FEW ? HUGE_VAL : clip * samples_of(list, count);
 
@@ -105,7 +105,7 @@ static void weigh(const struct candidate *list, unsigned count,
         else
             factor[i] = norm > limit ? limit / norm : 1;
     }
-    hold(list, count, standing->last * standing->usual, factor, samples);
+    hold(list, count, context->last * context->usual, factor, samples);
 }
 
 const struct reduce_rule reduce_clip = {

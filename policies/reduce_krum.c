@@ -81,13 +81,14 @@ static unsigned least(const struct policy_numbers *numbers)
 }
 
 static void keep(const struct pile *pile, const struct candidate *list,
-                 const struct standing *standing, unsigned most, double *weight)
+                 const struct policy_context *context, unsigned most,
+                 double *weight)
 {
     unsigned count = pile->count;
-    unsigned faulty = (unsigned)standing->numbers->faulty;
+    unsigned faulty = (unsigned)context->numbers->faulty;
     double *score, *square;
 
-    if (count < least(standing->numbers))
+    if (count < least(context->numbers))
         return;
     score = scratch_of(count, sizeof *score);
     square = scratch_of(count, count * sizeof *square);
@@ -106,15 +107,15 @@ static void keep(const struct pile *pile, const struct candidate *list,
 }
 
 static void judge_one(const struct pile *pile, struct candidate *list,
-                      const struct standing *standing, double *weight)
+                      const struct policy_context *context, double *weight)
 {
-    keep(pile, list, standing, 1, weight);
+    keep(pile, list, context, 1, weight);
 }
 
 static void judge_some(const struct pile *pile, struct candidate *list,
-                       const struct standing *standing, double *weight)
+                       const struct policy_context *context, double *weight)
 {
-    keep(pile, list, standing, (unsigned)standing->numbers->top, weight);
+    keep(pile, list, context, (unsigned)context->numbers->top, weight);
 }
 
 const struct reduce_rule reduce_krum = {

@@ -48,7 +48,7 @@ static void stir(const struct pile *pile, const unsigned *order, unsigned able,
 }
 
 static void judge_soup(const struct pile *pile, struct candidate *list,
-                       const struct standing *standing, double *weight)
+                       const struct policy_context *context, double *weight)
 {
     unsigned *order, able;
     double *error;
@@ -58,7 +58,7 @@ static void judge_soup(const struct pile *pile, struct candidate *list,
     order = scratch_of(pile->count, sizeof *order);
     error = scratch_of(pile->count, sizeof *error);
     taste(pile, list, weight, error);
-    able = candidates_order(list, pile->count, standing, order);
+    able = candidates_order(list, pile->count, context, order);
     if (able)
         stir(pile, order, able, list[order[0]].score, weight);
     free(error);
@@ -66,7 +66,7 @@ static void judge_soup(const struct pile *pile, struct candidate *list,
 }
 
 static void judge_verified(const struct pile *pile, struct candidate *list,
-                           const struct standing *standing, double *weight)
+                           const struct policy_context *context, double *weight)
 {
     double *error, centre, unused;
 
@@ -78,7 +78,7 @@ static void judge_verified(const struct pile *pile, struct candidate *list,
     for (unsigned i = 0; i < pile->count; i++)
         weight[i] = score_known(list[i].score) &&
                             list[i].score <=
-                                centre + standing->numbers->margin * error[i]
+                                centre + context->numbers->margin * error[i]
                         ? 1
                         : 0;
     free(error);

@@ -8,11 +8,11 @@
 #include "policies/order.h"
 
 static unsigned choose_top(const struct candidate *list, unsigned count,
-                           const struct standing *standing, unsigned *order,
-                           unsigned *wanted)
+                           const struct policy_context *context,
+                           unsigned *order, unsigned *wanted)
 {
-    unsigned able = candidates_order(list, count, standing, order);
-    unsigned top = (unsigned)standing->numbers->top;
+    unsigned able = candidates_order(list, count, context, order);
+    unsigned top = (unsigned)context->numbers->top;
 
     if (!able)
         able = count;
@@ -21,24 +21,23 @@ static unsigned choose_top(const struct candidate *list, unsigned count,
 }
 
 static unsigned choose_best(const struct candidate *list, unsigned count,
-                            const struct standing *standing, unsigned *order,
-                            unsigned *wanted)
+                            const struct policy_context *context,
+                            unsigned *order, unsigned *wanted)
 {
-    unsigned able = candidates_order(list, count, standing, order);
+    unsigned able = candidates_order(list, count, context, order);
 
     *wanted = count ? 1 : 0;
     return able ? able : count;
 }
 
 static unsigned choose_better(const struct candidate *list, unsigned count,
-                              const struct standing *standing, unsigned *order,
-                              unsigned *wanted)
+                              const struct policy_context *context,
+                              unsigned *order, unsigned *wanted)
 {
-    double bound =
-        standing->score - standing->numbers->margin * standing->error;
+    double bound = context->score - context->numbers->margin * context->error;
     unsigned kept = 0;
 
-    (void)candidates_order(list, count, standing, order);
+    (void)candidates_order(list, count, context, order);
     for (unsigned i = 0; i < count; i++)
         if (list[order[i]].score < bound)
             order[kept++] = order[i];

@@ -27,9 +27,9 @@ static void bound(const struct candidate *list, double *samples, unsigned count)
 }
 
 /* What lags behind by more than it may, S, weighs S / lag. */
-static double lateness(const struct standing *standing, uint64_t lag)
+static double lateness(const struct policy_context *context, uint64_t lag)
 {
-    uint64_t most = standing->staleness;
+    uint64_t most = context->staleness;
 
     return most && lag > most ? (double)most / (double)lag : 1;
 }
@@ -46,26 +46,25 @@ static double share_of_one(const struct policy *policy, double samples,
 
 /* There is nothing after the last round to make up for who is not in it, so
  * that n of N nodes move the centre n/N as far, as with a quorum. */
-static double missing(const struct standing *standing)
+static double missing(const struct policy_context *context)
 {
-    return standing->last && standing->live > standing->present &&
-                   standing->present
-               ? (double)standing->live / standing->present
+    return context->last && context->live > context->present && context->present
+               ? (double)context->live / context->present
                : 1;
 }
 
 static double whole_of(const struct policy *policy, double total,
-                       unsigned count, const struct standing *standing)
+                       unsigned count, const struct policy_context *context)
 {
-    double whole = policy->gate->whole(total, count, standing->live);
+    double whole = policy->gate->whole(total, count, context->live);
 
     return policy->gate->batch && policy->gate != &gate_quorum
-               ? whole * missing(standing)
+               ? whole * missing(context)
                : whole;
 }
 
 void policy_shares(const struct policy *policy, const struct candidate *list,
-                   unsigned count, const struct standing *standing,
+                   unsigned count, const struct policy_context *context,
                    double *share, double *whole)
 {
     double *factor = scratch_of(count, sizeof *factor);
@@ -77,13 +76,13 @@ void policy_shares(const struct policy *policy, const struct candidate *list,
         factor[i] = 1;
     }
     if (policy->reduce->weigh)
-        policy->reduce->weigh(list, count, standing, samples, factor);
+        policy->reduce->weigh(list, count, context, samples, factor);
     bound(list, samples, count);
     for (unsigned i = 0; i < count; i++)
         total += samples[i];
     for (unsigned i = 0; i < count; i++) {
         share[i] = share_of_one(policy, samples[i], total, list[i].lag) *
-                   lateness(standing, list[i].lag) * factor[i];
+                   lateness(context, list[i].lag) * factor[i];
         sum += share[i];
     }
     free(samples);
@@ -91,9 +90,9 @@ void policy_shares(const struct policy *policy, const struct candidate *list,
     if (policy->exchange == EXCHANGE_PARAMETERS)
         *whole = policy->reduce->rows || sum <= 0 ? 1 : sum;
     else if (policy->reduce->rows)
-        *whole = missing(standing); /* these know no shares */
+        *whole = missing(context); /* these know no shares */
     else
-        *whole = whole_of(policy, total, count, standing);
+        *whole = whole_of(policy, total, count, context);
 }
 
 /* Rules that make sense only among several offers. */

@@ -79,8 +79,8 @@ static const char *trouble_of(const struct series *series)
                                                                : NULL;
 }
 
-static enum holding standing_of(const struct claim *claim,
-                                const struct finding *finding)
+static enum holding context_of(const struct claim *claim,
+                               const struct finding *finding)
 {
     double room = claim->relation == AT_MOST ? claim->target - finding->value
                                              : finding->value - claim->target;
@@ -106,6 +106,6 @@ struct finding claim_judge(const struct claim *claim,
         subtract(left, right, claim->measure, &finding);
     else
         divide(left, right, claim->measure, &finding);
-    finding.holding = standing_of(claim, &finding);
+    finding.holding = context_of(claim, &finding);
     return finding;
 }

@@ -20,7 +20,7 @@ enum holding {
     HOLDS,
     FAILS,
     NOT_RUN,
-    STANDINGS
+    CONTEXTS
 };
 
 struct finding {

@@ -3,11 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const standings[STANDINGS] = {[HOLDS_CLEARLY] =
-                                                     "holds (2 SE)",
-                                                 [HOLDS] = "holds",
-                                                 [FAILS] = "**does not hold**",
-                                                 [NOT_RUN] = "not run"};
+static const char *const contexts[CONTEXTS] = {[HOLDS_CLEARLY] = "holds (2 SE)",
+                                               [HOLDS] = "holds",
+                                               [FAILS] = "**does not hold**",
+                                               [NOT_RUN] = "not run"};
 
 static void put(const struct report *report, const char *text)
 {
@@ -153,7 +152,7 @@ static void put_claim(const struct report *report, const struct claim *claim)
     }
     (void)fprintf(report->file, " | %s %.2f | %s | %s |\n",
                   claim->relation == AT_MOST ? "≤" : "≥", claim->target,
-                  claim->prior, standings[finding.holding]);
+                  claim->prior, contexts[finding.holding]);
 }
 
 static void put_row(const struct report *report, enum row_id row)
@@ -223,7 +222,7 @@ static void put_head(const struct report *report)
 
 static void put_count(const struct report *report)
 {
-    unsigned counts[STANDINGS] = {0};
+    unsigned counts[CONTEXTS] = {0};
     char text[256];
 
     for (unsigned i = 0; i < claim_count; i++)

@@ -29,16 +29,16 @@ static double undivided(double total, unsigned count, unsigned live)
 
 /* What who is missing in the last round takes away is given again. */
 static void weigh(const struct candidate *list, unsigned count,
-                  const struct standing *standing, double *samples,
+                  const struct policy_context *context, double *samples,
                   double *factor)
 {
-    bool some = standing->last && standing->present &&
-                standing->live > standing->present;
+    bool some =
+        context->last && context->present && context->live > context->present;
 
     (void)list;
     for (unsigned i = 0; i < count; i++) {
         samples[i] = 1;
-        factor[i] = some ? (double)standing->live / standing->present : 1;
+        factor[i] = some ? (double)context->live / context->present : 1;
     }
 }
 

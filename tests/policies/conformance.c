@@ -162,10 +162,10 @@ static unsigned known_of(const struct candidate *list, unsigned count)
 
 static void check_select(const struct select_rule *rule,
                          const struct candidate *list, unsigned count,
-                         const struct standing *standing)
+                         const struct policy_context *context)
 {
     unsigned order[MOST], wanted = 77;
-    unsigned most = rule->choose(list, count, standing, order, &wanted);
+    unsigned most = rule->choose(list, count, context, order, &wanted);
     bool seen[MOST] = {false};
 
     CHECK(most <= count && wanted <= most);
@@ -185,22 +185,22 @@ static void every_selection_is_of_different_candidates(void)
     for (unsigned rule = 0; rule < select_rule_count; rule++)
         for (unsigned count = 0; count <= MOST; count++) {
             struct star star = star_at(0, count);
-            struct standing standing = star_standing(&star);
+            struct policy_context context = star_context(&star);
             struct candidate list[MOST];
 
             random_candidates(&prng, list, count);
-            check_select(select_rules[rule], list, count, &standing);
+            check_select(select_rules[rule], list, count, &context);
             for (unsigned i = 1; i < count; i++)
                 list[i] = list[i / 2];
-            check_select(select_rules[rule], list, count, &standing);
+            check_select(select_rules[rule], list, count, &context);
         }
 }
 
 static void check_donors(const struct receive_rule *rule,
                          const struct candidate *list, unsigned count,
-                         const struct standing *standing, int *donor)
+                         const struct policy_context *context, int *donor)
 {
-    rule->donors(list, count, standing, donor);
+    rule->donors(list, count, context, donor);
     for (unsigned i = 0; i < count; i++) {
         CHECK(donor[i] >= RECEIVE_NOTHING && donor[i] < (int)count);
         CHECK(donor[i] != (int)i);
@@ -213,24 +213,24 @@ static void check_receive(const struct receive_rule *rule, unsigned count,
                           struct prng *prng)
 {
     struct star star = star_at(0, count);
-    struct standing standing = star_standing(&star);
+    struct policy_context context = star_context(&star);
     struct candidate list[MOST], moved[MOST];
     unsigned place[MOST];
     int donor[MOST], other[MOST];
 
-    standing.round = prng_below(prng, 8);
+    context.round = prng_below(prng, 8);
     random_candidates(prng, list, count);
     shuffle(prng, place, count);
     for (unsigned i = 0; i < count; i++)
         moved[place[i]] = list[i];
-    check_donors(rule, list, count, &standing, donor);
-    check_donors(rule, moved, count, &standing, other);
+    check_donors(rule, list, count, &context, donor);
+    check_donors(rule, moved, count, &context, other);
     for (unsigned i = 0; i < count; i++)
         CHECK_EQUAL(donor[i] < 0 ? donor[i] : (int)place[donor[i]],
                     other[place[i]]);
     for (unsigned i = 1; i < count; i++)
         list[i] = list[i / 2];
-    check_donors(rule, list, count, &standing, donor);
+    check_donors(rule, list, count, &context, donor);
 }
 
 static void every_donor_has_a_score_whoever_comes_first(void)
@@ -285,7 +285,7 @@ static void shares_add_up_to_the_whole_at_most(void)
     for (unsigned rule = 0; rule < gate_rule_count; rule++)
         for (unsigned count = 1; count <= MOST; count++) {
             struct star star = star_at(0, count);
-            struct standing standing = star_standing(&star);
+            struct policy_context context = star_context(&star);
             struct candidate list[MOST];
             double share[MOST], whole, sum = 0;
 
@@ -293,7 +293,7 @@ static void shares_add_up_to_the_whole_at_most(void)
             star.policy.reduce = count % 2 ? &reduce_clip : &reduce_mean;
             star.policy.damping = damping_rules[count % damping_rule_count];
             random_candidates(&prng, list, count);
-            policy_shares(&star.policy, list, count, &standing, share, &whole);
+            policy_shares(&star.policy, list, count, &context, share, &whole);
             for (unsigned i = 0; i < count; i++) {
                 CHECK(share[i] >= 0);
                 sum += share[i];

@@ -257,15 +257,15 @@ static void the_sum_is_conserved_whatever_the_samples(void)
 {
     static const double samples[] = {1, 3, 10, 0};
     struct star star = elastic_star("easgd", 4, 2, 0.2);
-    const struct standing standing = {.numbers = &star.policy.numbers,
-                                      .live = 4};
+    const struct policy_context context = {.numbers = &star.policy.numbers,
+                                           .live = 4};
     struct candidate list[4] = {{.node = 0}};
     double share[4], whole;
 
     for (unsigned i = 0; i < 4; i++)
         list[i] = (struct candidate){
             .node = i, .samples = samples[i], .lag = UINT64_C(7) * i};
-    policy_shares(&star.policy, list, 4, &standing, share, &whole);
+    policy_shares(&star.policy, list, 4, &context, share, &whole);
     for (unsigned i = 0; i < 4; i++)
         CHECK_NEAR(0.25, share[i] / whole, 0);
 }
@@ -275,19 +275,19 @@ static void nobody_decides_alone_by_what_it_says_of_its_samples(void)
 {
     for (unsigned count = 2; count <= 4; count++) {
         struct star star = star_of("mean", count, 0);
-        const struct standing standing = {.numbers = &star.policy.numbers,
-                                          .live = count};
+        const struct policy_context context = {.numbers = &star.policy.numbers,
+                                               .live = count};
         struct candidate list[4] = {{.node = 0}};
         double share[4], whole;
 
         for (unsigned i = 0; i < count; i++)
             list[i] = (struct candidate){.node = i, .samples = 64, .norm = 1};
         list[count - 1].samples = 9e18;
-        policy_shares(&star.policy, list, count, &standing, share, &whole);
+        policy_shares(&star.policy, list, count, &context, share, &whole);
         CHECK_NEAR(10. / (9 + count), share[count - 1] / whole, 1e-12);
         for (unsigned i = 0; i + 1 < count; i++)
             list[i].samples = 0;
-        policy_shares(&star.policy, list, count, &standing, share, &whole);
+        policy_shares(&star.policy, list, count, &context, share, &whole);
         CHECK_NEAR(1. / count, share[count - 1] / whole, 1e-12);
     }
 }
@@ -297,14 +297,14 @@ static void who_brings_nothing_takes_nothing_from_others(void)
 {
     for (unsigned count = 2; count <= 4; count++) {
         struct star star = star_of("mean", count, 0);
-        const struct standing standing = {.numbers = &star.policy.numbers,
-                                          .live = count};
+        const struct policy_context context = {.numbers = &star.policy.numbers,
+                                               .live = count};
         struct candidate list[4] = {{.samples = 12, .norm = 12}};
         double share[4], whole;
 
         for (unsigned i = 1; i < count; i++)
             list[i] = (struct candidate){.node = i};
-        policy_shares(&star.policy, list, count, &standing, share, &whole);
+        policy_shares(&star.policy, list, count, &context, share, &whole);
         CHECK_NEAR(1, share[0] / whole, 0);
         CHECK_NEAR(0, share[1] / whole, 0);
     }
@@ -317,14 +317,15 @@ static void who_is_missing_in_the_last_round_is_not_made_up_for(void)
 
     for (unsigned i = 0; i < 3; i++) {
         struct star star = star_of(names[i], 4, 0);
-        struct standing standing = {.numbers = &star.policy.numbers, .live = 4};
+        struct policy_context context = {.numbers = &star.policy.numbers,
+                                         .live = 4};
         const struct candidate one = {.samples = 64, .norm = 1};
         double share, whole;
 
-        policy_shares(&star.policy, &one, 1, &standing, &share, &whole);
+        policy_shares(&star.policy, &one, 1, &context, &share, &whole);
         CHECK_NEAR(1, (star.policy.reduce->rows ? 1 : share) / whole, 0);
-        standing.last = standing.present = 1;
-        policy_shares(&star.policy, &one, 1, &standing, &share, &whole);
+        context.last = context.present = 1;
+        policy_shares(&star.policy, &one, 1, &context, &share, &whole);
         CHECK_NEAR(0.25, (star.policy.reduce->rows ? 1 : share) / whole, 0);
     }
 }
@@ -333,7 +334,7 @@ static void who_is_missing_in_the_last_round_is_not_made_up_for(void)
 static void in_the_last_round_nobody_is_long_who_is_not_longer_than_usual(void)
 {
     struct star star = star_of("clip", 4, 0);
-    struct standing standing = {
+    struct policy_context context = {
         .numbers = &star.policy.numbers, .live = 4, .usual = 20};
     struct candidate list[4] = {{.node = 0}};
     double share[4], whole;
@@ -341,13 +342,13 @@ static void in_the_last_round_nobody_is_long_who_is_not_longer_than_usual(void)
     for (unsigned i = 0; i < 4; i++)
         list[i] =
             (struct candidate){.node = i, .samples = 1, .norm = i ? 1 : 3};
-    policy_shares(&star.policy, list, 4, &standing, share, &whole);
+    policy_shares(&star.policy, list, 4, &context, share, &whole);
     CHECK_NEAR(2. / 3 / 2, share[0], 1e-12);
-    standing.last = 1;
-    policy_shares(&star.policy, list, 4, &standing, share, &whole);
+    context.last = 1;
+    policy_shares(&star.policy, list, 4, &context, share, &whole);
     CHECK_NEAR(1, share[0], 0);
     list[0].norm = 1000;
-    policy_shares(&star.policy, list, 4, &standing, share, &whole);
+    policy_shares(&star.policy, list, 4, &context, share, &whole);
     CHECK_NEAR(0.04 / 2, share[0], 1e-12);
 }
 

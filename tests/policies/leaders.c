@@ -9,13 +9,13 @@
 static void follow(struct star *star, const double *score, double *x,
                    unsigned count)
 {
-    struct standing standing = star_standing(star);
+    struct policy_context context = star_context(star);
     struct candidate list[STAR_MOST];
     double before[STAR_MOST];
     int donor[STAR_MOST];
 
     star_candidates(list, score, count);
-    star->policy.receive->donors(list, count, &standing, donor);
+    star->policy.receive->donors(list, count, &context, donor);
     star_round(star, list, x, count);
     for (unsigned i = 0; i < count; i++)
         before[i] = x[i];
@@ -102,13 +102,13 @@ static void t11_lsgd_does(void)
 }
 
 static void donors_of(const struct receive_rule *rule, const double *score,
-                      unsigned count, const struct standing *standing,
+                      unsigned count, const struct policy_context *context,
                       int *donor)
 {
     struct candidate list[STAR_MOST];
 
     star_candidates(list, score, count);
-    rule->donors(list, count, standing, donor);
+    rule->donors(list, count, context, donor);
 }
 
 static void sd_10_who_has_no_score_never_leads(void)
@@ -116,14 +116,14 @@ static void sd_10_who_has_no_score_never_leads(void)
     static const double some[3] = {NO_SCORE, 5, 6};
     static const double none[2] = {NO_SCORE, INFINITY};
     struct star star = star_of("lsgd", 3, 0);
-    struct standing standing = star_standing(&star);
+    struct policy_context context = star_context(&star);
     int donor[3];
 
-    donors_of(&receive_leader, some, 3, &standing, donor);
+    donors_of(&receive_leader, some, 3, &context, donor);
     CHECK_EQUAL(1, donor[0]);
     CHECK_EQUAL(RECEIVE_NOTHING, donor[1]);
     CHECK_EQUAL(1, donor[2]);
-    donors_of(&receive_leader, none, 2, &standing, donor);
+    donors_of(&receive_leader, none, 2, &context, donor);
     CHECK_EQUAL(RECEIVE_NOTHING, donor[0]);
     CHECK_EQUAL(RECEIVE_NOTHING, donor[1]);
 }
@@ -133,13 +133,13 @@ static void sd_11_ties_go_to_the_lowest_and_nan_never_leads(void)
     static const double tie[3] = {0.5, 0.3, 0.3};
     static const double nan_first[3] = {NAN, 0.9, INFINITY};
     struct star star = star_of("lsgd", 3, 0);
-    struct standing standing = star_standing(&star);
+    struct policy_context context = star_context(&star);
     int donor[3];
 
-    donors_of(&receive_leader, tie, 3, &standing, donor);
+    donors_of(&receive_leader, tie, 3, &context, donor);
     CHECK_EQUAL(1, donor[0]);
     CHECK_EQUAL(1, donor[2]);
-    donors_of(&receive_leader, nan_first, 3, &standing, donor);
+    donors_of(&receive_leader, nan_first, 3, &context, donor);
     CHECK_EQUAL(1, donor[0]);
     CHECK_EQUAL(1, donor[2]);
 }
@@ -168,13 +168,13 @@ static void sd_12_one_group_or_always_global_has_one_leader(void)
 {
     static const double score[4] = {.9, .7, .3, .5};
     struct star star = star_of("lsgd", 4, 0);
-    struct standing standing = star_standing(&star);
+    struct policy_context context = star_context(&star);
     int donor[4];
 
     for (unsigned i = 0; i < 3; i++) {
         star.policy.numbers.group = i == 0 ? 0 : i == 1 ? 4 : 2;
         star.policy.numbers.global_every = i == 2 ? 1 : 4;
-        donors_of(&receive_leader, score, 4, &standing, donor);
+        donors_of(&receive_leader, score, 4, &context, donor);
         CHECK_EQUAL(2, donor[0]);
         CHECK_EQUAL(2, donor[1]);
         CHECK_EQUAL(RECEIVE_NOTHING, donor[2]);
@@ -206,16 +206,16 @@ static void sd_16_only_leaders_are_uploaded(void)
 {
     static const double score[4] = {.9, .7, .3, .5};
     struct star star = star_of("lsgd", 4, 0);
-    struct standing standing = star_standing(&star);
+    struct policy_context context = star_context(&star);
     struct candidate list[4];
     unsigned order[4], wanted;
     int donor[4];
 
     star_candidates(list, score, 4);
-    (void)star.policy.select->choose(list, 4, &standing, order, &wanted);
+    (void)star.policy.select->choose(list, 4, &context, order, &wanted);
     CHECK_EQUAL(1, wanted);
     CHECK_EQUAL(2, order[0]);
-    receive_leader.donors(list, 4, &standing, donor);
+    receive_leader.donors(list, 4, &context, donor);
     for (unsigned i = 0; i < 4; i++)
         CHECK(donor[i] == 2 || donor[i] == RECEIVE_NOTHING);
 }
@@ -243,11 +243,11 @@ static void pbt_replaces_the_worst_quarter_by_the_best(void)
     bool seen[2] = {false, false};
 
     for (star.round = 0; star.round < 40; star.round++) {
-        struct standing standing = star_standing(&star);
+        struct policy_context context = star_context(&star);
         int donor[8];
 
-        standing.pinned = star.round % 2 ? 7 : -1; /* is no better for it */
-        donors_of(&receive_quantile, score, 8, &standing, donor);
+        context.pinned = star.round % 2 ? 7 : -1; /* is no better for it */
+        donors_of(&receive_quantile, score, 8, &context, donor);
         for (unsigned i = 0; i < 6; i++)
             CHECK_EQUAL(RECEIVE_NOTHING, donor[i]);
         for (unsigned i = 6; i < 8; i++) {
@@ -263,13 +263,13 @@ static void pbt_copies_nothing_among_equals_or_from_nobody(void)
     static const double equal[4] = {2, 2, 2, 2};
     static const double none[4] = {NAN, NO_SCORE, NAN, INFINITY};
     struct star star = star_of("pbt", 4, 0);
-    struct standing standing = star_standing(&star);
+    struct policy_context context = star_context(&star);
     int donor[4];
 
-    donors_of(&receive_quantile, equal, 4, &standing, donor);
+    donors_of(&receive_quantile, equal, 4, &context, donor);
     for (unsigned i = 0; i < 4; i++)
         CHECK_EQUAL(RECEIVE_NOTHING, donor[i]);
-    donors_of(&receive_quantile, none, 4, &standing, donor);
+    donors_of(&receive_quantile, none, 4, &context, donor);
     for (unsigned i = 0; i < 4; i++)
         CHECK_EQUAL(RECEIVE_NOTHING, donor[i]);
 }
@@ -293,11 +293,11 @@ static unsigned lineages_after(const struct candidate *list, unsigned count)
 static void halve(struct candidate *list, unsigned count)
 {
     struct star star = star_of("pbt", count, 0);
-    struct standing standing = star_standing(&star);
+    struct policy_context context = star_context(&star);
     struct candidate before[STAR_MOST];
     int donor[STAR_MOST];
 
-    receive_halving.donors(list, count, &standing, donor);
+    receive_halving.donors(list, count, &context, donor);
     for (unsigned i = 0; i < count; i++)
         before[i] = list[i];
     for (unsigned i = 0; i < count; i++)
@@ -336,14 +336,14 @@ static void halving_clones_the_best_members_in_turn(void)
     static const double score[7] = {4, 5, 9, 1, 2, 3, 8};
     static const int expected[7] = {4, 3, -2, -2, -2, 3, 4};
     struct star star = star_of("pbt", 7, 0);
-    struct standing standing = star_standing(&star);
+    struct policy_context context = star_context(&star);
     struct candidate list[7];
     int donor[7];
 
     star_candidates(list, score, 7);
     for (unsigned i = 0; i < 7; i++)
         list[i].lineage = lineage[i];
-    receive_halving.donors(list, 7, &standing, donor);
+    receive_halving.donors(list, 7, &context, donor);
     for (unsigned i = 0; i < 7; i++)
         CHECK_EQUAL(expected[i], donor[i]);
 }
@@ -352,14 +352,14 @@ static void halving_keeps_no_lineage_that_diverged(void)
 {
     static const double score[4] = {NAN, 1, NO_SCORE, NAN};
     struct star star = star_of("pbt", 4, 0);
-    struct standing standing = star_standing(&star);
+    struct policy_context context = star_context(&star);
     struct candidate list[4];
     int donor[4];
 
     star_candidates(list, score, 4);
     for (unsigned i = 0; i < 4; i++)
         list[i].lineage = i;
-    receive_halving.donors(list, 4, &standing, donor);
+    receive_halving.donors(list, 4, &context, donor);
     for (unsigned i = 0; i < 4; i++)
         CHECK_EQUAL(i == 1 ? RECEIVE_NOTHING : 1, donor[i]);
 }

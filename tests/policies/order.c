@@ -42,13 +42,13 @@ static void check_order(unsigned count)
 {
     struct candidate *list = scratch_of(count, sizeof *list);
     unsigned *order = scratch_of(count, sizeof *order);
-    struct standing standing = {.pinned = -1};
+    struct policy_context context = {.pinned = -1};
     unsigned able = 0;
 
     draw(list, count);
     for (unsigned i = 0; i < count; i++)
         able += score_known(list[i].score);
-    CHECK_EQUAL(able, candidates_order(list, count, &standing, order));
+    CHECK_EQUAL(able, candidates_order(list, count, &context, order));
     for (unsigned i = 1; i < count; i++)
         if (!CHECK(may_precede(list, order[i - 1], order[i])))
             break;
@@ -67,12 +67,12 @@ static void the_pinned_one_of_many_comes_first(void)
 {
     struct candidate *list = scratch_of(MANY, sizeof *list);
     unsigned *order = scratch_of(MANY, sizeof *order);
-    struct standing standing = {.pinned = 64};
+    struct policy_context context = {.pinned = 64};
 
     draw(list, MANY);
     list[1234].node = 64;
     list[1234].score = NO_SCORE;
-    (void)candidates_order(list, MANY, &standing, order);
+    (void)candidates_order(list, MANY, &context, order);
     CHECK_EQUAL(1234, order[0]);
     free(order);
     free(list);

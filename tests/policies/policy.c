@@ -70,10 +70,11 @@ static void parameters_are_divided_by_their_shares(void)
 {
     const struct policy *policy = &preset_find("easgd-async")->policy;
     const struct candidate one = {.samples = 20, .score = NO_SCORE};
-    const struct standing standing = {.numbers = &policy->numbers, .live = 8};
+    const struct policy_context context = {.numbers = &policy->numbers,
+                                           .live = 8};
     double share, whole;
 
-    policy_shares(policy, &one, 1, &standing, &share, &whole);
+    policy_shares(policy, &one, 1, &context, &share, &whole);
     CHECK_NEAR(1, share / whole, 0);
 }
 

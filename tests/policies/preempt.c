@@ -31,10 +31,10 @@ static void judge_by(const struct preempt_rule *rule,
                      const struct policy_numbers *numbers,
                      struct preempt_candidate *list, unsigned count)
 {
-    const struct standing standing = {
+    const struct policy_context context = {
         .numbers = numbers, .live = count, .seed = 1, .pinned = -1};
 
-    rule->judge(list, count, &standing);
+    rule->judge(list, count, &context);
 }
 
 static void judge(struct preempt_candidate *list, unsigned count)

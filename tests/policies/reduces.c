@@ -109,7 +109,7 @@ static double share_of_last(const double *samples, const double *norm,
                             unsigned count, double usual)
 {
     const struct policy *policy = &preset_find("diloco")->policy;
-    struct standing standing = {
+    struct policy_context context = {
         .numbers = &policy->numbers, .live = count, .usual = usual};
     struct candidate list[8];
     double share[8], whole;
@@ -119,7 +119,7 @@ static double share_of_last(const double *samples, const double *norm,
         list[i].samples = samples[i];
         list[i].norm = norm[i];
     }
-    policy_shares(policy, list, count, &standing, share, &whole);
+    policy_shares(policy, list, count, &context, share, &whole);
     return share[count - 1] / whole;
 }
 
@@ -272,12 +272,12 @@ static void verified_goes_by_the_error_of_each_one(void)
 {
     const struct pile pile = {.count = 3, .has_loss = true, .loss = unsure};
     struct star star = star_of("verified", 3, 0);
-    struct standing standing = star_standing(&star);
+    struct policy_context context = star_context(&star);
     struct candidate list[3];
     double weight[3] = {1, 1, 1};
 
     star_candidates(list, NULL, 3);
-    star.policy.reduce->judge(&pile, list, &standing, weight);
+    star.policy.reduce->judge(&pile, list, &context, weight);
     CHECK_NEAR(1, weight[0], 0);
     CHECK_NEAR(1, weight[1], 0);
     CHECK_NEAR(0, weight[2], 0);

@@ -7,11 +7,11 @@
 /* The places in order as digits, with a stroke behind those wanted at first. */
 static const char *chosen(const struct select_rule *rule,
                           const struct candidate *list, unsigned count,
-                          const struct standing *standing)
+                          const struct policy_context *context)
 {
     static char words[32];
     unsigned order[16], wanted;
-    unsigned most = rule->choose(list, count, standing, order, &wanted);
+    unsigned most = rule->choose(list, count, context, order, &wanted);
     char *at = words;
 
     for (unsigned i = 0; i < most; i++) {
@@ -27,12 +27,12 @@ static const char *by_score(const struct select_rule *rule, const double *score,
                             unsigned count, double centre)
 {
     struct star star = star_of("mean", count, 0);
-    struct standing standing = star_standing(&star);
+    struct policy_context context = star_context(&star);
     struct candidate list[16];
 
-    standing.score = centre;
+    context.score = centre;
     star_candidates(list, score, count);
-    return chosen(rule, list, count, &standing);
+    return chosen(rule, list, count, &context);
 }
 
 static void ap_09_all_takes_all(void)
@@ -77,17 +77,17 @@ static void ap_09_better_asks_for_two_standard_errors(void)
 {
     static const double score[3] = {.3, .1, .2};
     struct star star = star_of("better", 3, 0);
-    struct standing standing = star_standing(&star);
+    struct policy_context context = star_context(&star);
     struct candidate list[3];
 
     star_candidates(list, score, 3);
-    standing.score = .4;
-    standing.error = 0.075;
-    CHECK_TEXT("12", chosen(&select_better, list, 3, &standing));
-    standing.error = 0.125;
-    CHECK_TEXT("1", chosen(&select_better, list, 3, &standing));
-    standing.error = NAN;
-    CHECK_TEXT("", chosen(&select_better, list, 3, &standing));
+    context.score = .4;
+    context.error = 0.075;
+    CHECK_TEXT("12", chosen(&select_better, list, 3, &context));
+    context.error = 0.125;
+    CHECK_TEXT("1", chosen(&select_better, list, 3, &context));
+    context.error = NAN;
+    CHECK_TEXT("", chosen(&select_better, list, 3, &context));
 }
 
 /* Candidates at 1, -.8 and 3, the centre at 2, the loss x^2 / 2. */
@@ -112,42 +112,42 @@ static void ap_11_order_is_score_then_version_then_node(void)
 {
     static const double score[6] = {2, 1, 1, 1, NAN, NO_SCORE};
     struct star star = star_of("mean", 6, 0);
-    struct standing standing = star_standing(&star);
+    struct policy_context context = star_context(&star);
     struct candidate list[6];
 
     star_candidates(list, score, 6);
     list[3].version = list[5].version = 4;
-    CHECK_TEXT("3|120", chosen(&select_best, list, 6, &standing));
+    CHECK_TEXT("3|120", chosen(&select_best, list, 6, &context));
     list[3].node = 9;
     list[1].version = 4;
-    CHECK_TEXT("1|320", chosen(&select_best, list, 6, &standing));
+    CHECK_TEXT("1|320", chosen(&select_best, list, 6, &context));
 }
 
 static void ap_11_without_any_score_the_newest_leads(void)
 {
     static const double score[3] = {NO_SCORE, NAN, INFINITY};
     struct star star = star_of("mean", 3, 0);
-    struct standing standing = star_standing(&star);
+    struct policy_context context = star_context(&star);
     struct candidate list[3];
 
     star_candidates(list, score, 3);
-    CHECK_TEXT("0|12", chosen(&select_best, list, 3, &standing));
+    CHECK_TEXT("0|12", chosen(&select_best, list, 3, &context));
     list[2].version = 1;
-    CHECK_TEXT("2|01", chosen(&select_best, list, 3, &standing));
+    CHECK_TEXT("2|01", chosen(&select_best, list, 3, &context));
 }
 
 static void the_operators_choice_wins(void)
 {
     static const double score[3] = {.1, .2, NO_SCORE};
     struct star star = star_of("mean", 3, 0);
-    struct standing standing = star_standing(&star);
+    struct policy_context context = star_context(&star);
     struct candidate list[3];
 
     star_candidates(list, score, 3);
-    standing.pinned = 2;
-    CHECK_TEXT("2|01", chosen(&select_best, list, 3, &standing));
-    standing.pinned = 7;
-    CHECK_TEXT("0|1", chosen(&select_best, list, 3, &standing));
+    context.pinned = 2;
+    CHECK_TEXT("2|01", chosen(&select_best, list, 3, &context));
+    context.pinned = 7;
+    CHECK_TEXT("0|1", chosen(&select_best, list, 3, &context));
 }
 
 static void top_takes_no_more_than_there_are(void)

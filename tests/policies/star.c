@@ -15,15 +15,15 @@ struct star star_of(const char *preset, unsigned live, double theta)
     return star;
 }
 
-struct standing star_standing(const struct star *star)
+struct policy_context star_context(const struct star *star)
 {
-    return (struct standing){.numbers = &star->policy.numbers,
-                             .live = star->live,
-                             .score = star->score,
-                             .error = star->error,
-                             .round = star->round,
-                             .seed = 1,
-                             .pinned = -1};
+    return (struct policy_context){.numbers = &star->policy.numbers,
+                                   .live = star->live,
+                                   .score = star->score,
+                                   .error = star->error,
+                                   .round = star->round,
+                                   .seed = 1,
+                                   .pinned = -1};
 }
 
 void star_candidates(struct candidate *list, const double *score,
@@ -74,10 +74,10 @@ static double bowl_loss(const struct pile *pile, const double *weights,
 static void choose(struct bowl *bowl, const struct candidate *list,
                    const double *offered, unsigned count)
 {
-    struct standing standing = star_standing(bowl->star);
+    struct policy_context context = star_context(bowl->star);
     unsigned order[STAR_MOST], wanted;
     bool chosen[STAR_MOST] = {false};
-    unsigned most = bowl->star->policy.select->choose(list, count, &standing,
+    unsigned most = bowl->star->policy.select->choose(list, count, &context,
                                                       order, &wanted);
 
     CHECK(wanted <= most && most <= count);
@@ -92,7 +92,7 @@ static void choose(struct bowl *bowl, const struct candidate *list,
 
 static void judge(struct bowl *bowl)
 {
-    struct standing standing = star_standing(bowl->star);
+    struct policy_context context = star_context(bowl->star);
     const struct reduce_rule *reduce = bowl->star->policy.reduce;
     double weight[STAR_MOST];
     unsigned kept = 0;
@@ -103,7 +103,7 @@ static void judge(struct bowl *bowl)
                                bowl_read, bowl_loss};
     for (unsigned i = 0; i < bowl->count; i++)
         weight[i] = 1;
-    reduce->judge(&bowl->pile, bowl->list, &standing, weight);
+    reduce->judge(&bowl->pile, bowl->list, &context, weight);
     for (unsigned i = 0; i < bowl->count; i++) {
         CHECK(weight[i] == 0 || weight[i] == 1);
         if (weight[i] > 0) {
@@ -117,11 +117,11 @@ static void judge(struct bowl *bowl)
 static double reduced(const struct bowl *bowl)
 {
     const struct policy *policy = &bowl->star->policy;
-    struct standing standing = star_standing(bowl->star);
+    struct policy_context context = star_context(bowl->star);
     const double *rows[STAR_MOST];
     double share[STAR_MOST], whole, value = 0;
 
-    policy_shares(policy, bowl->list, bowl->count, &standing, share, &whole);
+    policy_shares(policy, bowl->list, bowl->count, &context, share, &whole);
     for (unsigned i = 0; i < bowl->count; i++) {
         rows[i] = &bowl->offered[i];
         value += share[i] * bowl->offered[i];

@@ -19,7 +19,7 @@ struct star {
 
 /* Of the preset, which must exist. */
 struct star star_of(const char *preset, unsigned live, double theta);
-struct standing star_standing(const struct star *star);
+struct policy_context star_context(const struct star *star);
 /* Candidates 0 .. count - 1 of equal samples with these scores, or with none
  * (NULL). */
 void star_candidates(struct candidate *list, const double *score,
