@@ -100,7 +100,7 @@ static struct member *member_place(struct hub *hub,
     place = member_to_forget(hub);
     if (place) {
         member_forget_past(hub, place);
-        lengths_forget(place);
+        norm_history_forget(place);
         member_clear(hub, place);
         if (hub->run.pinned == place->place)
             hub->run.pinned = -1;

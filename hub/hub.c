@@ -109,7 +109,7 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
 static void member_free(struct hub *hub, struct member *member)
 {
     delivery_clear(&member->delivery);
-    lengths_forget(member);
+    norm_history_forget(member);
     for (unsigned i = 0; i < member->waiting_count; i++)
         update_destroy(hub, &member->waiting[i]);
     updates_forget(hub, member);

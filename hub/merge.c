@@ -179,7 +179,7 @@ static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
 {
     struct policy_context context = hub_policy_context(hub, round->live);
 
-    context.usual = round->usual;
+    context.usual_norm = round->usual_norm;
     EACH_OFFER(round, update) {
         if (!update->merges || update->chunks[chunk].state != CHUNK_DELIVERED)
             continue;

@@ -83,25 +83,25 @@ void patience_grow(struct patience *patience)
         patience->more = PATIENCE_MOST - PATIENCE_FIRST;
 }
 
-struct usual usual_of(const struct hub *hub,
-                      double (*of)(const struct member *))
+struct sorted_values values_of(const struct hub *hub,
+                               double (*of)(const struct member *))
 {
-    struct usual usual = {
+    struct sorted_values values = {
         .list = need_memory((size_t)hub->roll.count, sizeof(double))};
 
     EACH_HERE(hub, member)
         if (of(member) > 0)
-            usual.list[usual.count++] = of(member);
-    values_sort(usual.list, usual.count);
-    return usual;
+            values.list[values.count++] = of(member);
+    values_sort(values.list, values.count);
+    return values;
 }
 
-double usual_among(const struct usual *usual, double own)
+double median_of_others(const struct sorted_values *values, double own)
 {
-    unsigned count = usual->count - (own > 0), middle;
+    unsigned count = values->count - (own > 0), middle;
 
     if (!count)
         return 0;
     middle = (count - 1) / 2;
-    return usual->list[middle + (own > 0 && own <= usual->list[middle])];
+    return values->list[middle + (own > 0 && own <= values->list[middle])];
 }

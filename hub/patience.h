@@ -87,16 +87,16 @@ void patience_return(struct hub *hub, struct member *member, nanos span);
 void patience_grow(struct patience *patience);
 
 /* What the members that are here need, in order; of whom it is known. */
-struct usual {
+struct sorted_values {
     double *list; /* to be freed */
     unsigned count;
 };
 
-struct usual usual_of(const struct hub *hub,
-                      double (*of)(const struct member *));
+struct sorted_values values_of(const struct hub *hub,
+                               double (*of)(const struct member *));
 /* The lower median of the others, so that a few of many cannot set it; `own` is
  * in the list, or 0. 0: nothing is known of others. */
-double usual_among(const struct usual *usual, double own);
+double median_of_others(const struct sorted_values *values, double own);
 
 /* waits.c */
 /* So long has passed since the last time. */

@@ -134,22 +134,22 @@ static bool take_lengths(struct hub *hub, const char *text)
     uint64_t bits;
     bool more = saved_number(&text, "lengths", &bits);
 
-    for (uint32_t i = 0; more && i < LENGTHS_SLOTS; i++) {
+    for (uint32_t i = 0; more && i < NORM_SERIES; i++) {
         double length;
 
         memcpy(&length, &bits, sizeof length);
         if (!(length >= 0) || isinf(length))
             return false;
-        hub->rounds.former_lengths[i] = length;
+        hub->rounds.former_norms[i] = length;
         more = saved_number(&text, "", &bits);
     }
     return *text == '\n';
 }
 
-static enum status read_lengths(struct hub *hub, const struct saved *saved,
-                                struct why *why)
+static enum status read_norm_history(struct hub *hub, const struct saved *saved,
+                                     struct why *why)
 {
-    if (!saved->lengths || take_lengths(hub, saved->lengths))
+    if (!saved->norms || take_lengths(hub, saved->norms))
         return STATUS_OK;
     return because(why, STATUS_MALFORMED,
                    "the saved lengths of updates are damaged");
@@ -270,7 +270,7 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
     if (status == STATUS_OK)
         status = read_tasks(hub, state, why);
     if (status == STATUS_OK)
-        status = read_lengths(hub, state, why);
+        status = read_norm_history(hub, state, why);
     if (status == STATUS_OK) {
         take_over(hub, state);
         take_best(hub, state);
@@ -308,7 +308,7 @@ enum status restore_gift(struct hub *hub, const struct manifest *manifest,
     if (status == STATUS_OK)
         status = read_tasks(hub, &saved, why);
     if (status == STATUS_OK)
-        status = read_lengths(hub, &saved, why);
+        status = read_norm_history(hub, &saved, why);
     if (status == STATUS_OK)
         status = read_turns(hub, &saved, chunks, why);
     if (status != STATUS_OK) {

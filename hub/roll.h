@@ -134,7 +134,7 @@ struct member {
     struct conduct conduct;
     struct patience patience;
     struct arrival arrival;
-    struct lengths *lengths; /* of each fragment, once something is merged */
+    struct norm_history *norms; /* of each fragment, once something is merged */
     struct delivery delivery;
     struct reviewer reviewer;
     /* The last offers that were not merged as a whole, in no order: results

@@ -5,7 +5,7 @@
 #define HUB_ROUND_H
 
 #include "core/fragment.h"
-#include "hub/lengths.h"
+#include "hub/norm_history.h"
 #include "hub/patience.h"
 #include "policies/claims.h"
 #include "policies/policy.h"
@@ -50,7 +50,7 @@ struct round {
     unsigned choices, next_choice, wanted;
     uint32_t merged;       /* chunks that are done */
     unsigned live;         /* nodes, when it closed, */
-    double usual;          /* and length of what had been merged lately, */
+    double usual_norm;     /* and length of what had been merged lately, */
     struct claims claims;  /* and what they claimed */
     struct review *review; /* by other nodes, under way; or NULL */
     struct round_chunk *chunks;
@@ -72,9 +72,9 @@ struct rounds {
     struct policy tournament_policy, final_policy;
     uint64_t preempted; /* nodes, so far */
     uint64_t last_review, last_asked;
-    bool too_few, unreviewed;             /* in the last one */
-    bool slow_reviews;                    /* told */
-    double former_lengths[LENGTHS_SLOTS]; /* usual, in a former life; or 0 */
+    bool too_few, unreviewed;         /* in the last one */
+    bool slow_reviews;                /* told */
+    double former_norms[NORM_SERIES]; /* usual, in a former life; or 0 */
 };
 
 /* rounds.c */

@@ -270,7 +270,7 @@ static void round_try_close(struct hub *hub, struct round *round)
     round->last = run_is_ending(hub);
     hub->rounds.unsettled++;
     round->live = members_counted(hub);
-    round->usual = lengths_usual(hub, round);
+    round->usual_norm = norm_history_median(hub, round);
     qsort(round->list, round->count, sizeof *round->list, by_member);
     EACH_OFFER(round, one)
         candidate_fill(hub, one);
@@ -393,7 +393,7 @@ static void round_finish(struct hub *hub, struct round *round)
     waits_barren(hub, round, merged > 0);
     round_tell(hub, round);
     tournament_judge(hub, round);
-    lengths_learn(hub, round);
+    norm_history_learn(hub, round);
     preempt_round(hub, round);
     members_pace(hub);
     EACH_OFFER(round, one)

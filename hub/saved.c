@@ -7,7 +7,7 @@
  * One run, unless updates were lost on their way chunk by chunk. `chunk`
  * is how many elements a chunk of the run has, whatever --chunk says; `live` is
  * how many nodes made the last round, `time` how many nanoseconds the run has
- * had a hub, `lengths` what hub/lengths.h says. Of a node there are these
+ * had a hub, `norms` what hub/norm_history.h says. Of a node there are these
  * lines, all but the first only if they are true:
  *
  *     node UUID UUID INCARNATION MERGED NAME
@@ -36,7 +36,7 @@ enum {
     TURN_RUNS = 1024, /* what is behind them counts as the last one */
     TURN_BYTES = 64 + TURN_RUNS * 42,
     NODE_BYTES = 224, /* of a node's lines, but for those of exchanges */
-    LENGTH_BYTES = 32 + LENGTHS_SLOTS * 21,
+    LENGTH_BYTES = 32 + NORM_SERIES * 21,
     STATE_BYTES = 320 + TURN_BYTES + LENGTH_BYTES + LEDGER_TEXT_BYTES
 };
 
@@ -54,9 +54,9 @@ static size_t print_lengths(const struct hub *hub, char *text, size_t size)
     uint32_t slots = hub->config.fragments > 1 ? hub->config.fragments + 1 : 1;
     size_t at = (size_t)snprintf(text, size, "lengths");
 
-    for (uint32_t i = 0; i < slots && i < LENGTHS_SLOTS; i++)
+    for (uint32_t i = 0; i < slots && i < NORM_SERIES; i++)
         at += (size_t)snprintf(text + at, size - at, " %" PRIu64,
-                               bits_of(lengths_in(hub, i)));
+                               bits_of(norm_history_in(hub, i)));
     return at + (size_t)snprintf(text + at, size - at, "\n");
 }
 
@@ -432,7 +432,7 @@ enum status saved_read(struct saved *saved, const char *text, struct why *why)
     if (saved_number(&text, "time", &saved->time))
         next_line(&text);
     if (strncmp(text, "lengths ", 8) == 0) {
-        saved->lengths = text;
+        saved->norms = text;
         next_line(&text);
     }
     if (strncmp(text, "tasks ", 6) == 0) {

@@ -3,7 +3,7 @@
  *
  *     roll.h      connections, members, keys; guests: patience.h, quarantine.h
  *     offer.h     an exchange, its chunks and its credit
- *     round.h     which offers go together; guests: review.h, lengths.h
+ *     round.h     which offers go together; guests: review.h, norm_history.h
  *     centre.h    the parameters, merges
  *     delivery.h  results, credit, rates
  *     run.h       its phase, goal, tasks, orders; guest: ledger.h
@@ -28,8 +28,8 @@
 #include "hub/delivery.h"
 #include "hub/hub.h"
 #include "hub/ledger.h"
-#include "hub/lengths.h"
 #include "hub/memory.h"
+#include "hub/norm_history.h"
 #include "hub/offer.h"
 #include "hub/roll.h"
 #include "hub/round.h"

@@ -63,19 +63,20 @@ static bool is_stuck(const struct hub *hub, const struct member *member)
 
 /* Seconds that a round may wait for its offer, before that counts. */
 static double offer_time(const struct hub *hub, const struct member *member,
-                         const struct usual *steps, const struct usual *fetch)
+                         const struct sorted_values *steps,
+                         const struct sorted_values *fetch)
 {
     double own = OWN_TIMES * steps_time(member), most;
 
     if (patience_is_shared(hub, member))
         return 0;
     if (is_fetching(member)) {
-        most = SLOWER * usual_among(fetch, fetch_time(member));
+        most = SLOWER * median_of_others(fetch, fetch_time(member));
         if (most > 0)
             return most;
         return is_stuck(hub, member) ? 0 : HUGE_VAL;
     }
-    most = OTHERS_TIMES * usual_among(steps, steps_time(member));
+    most = OTHERS_TIMES * median_of_others(steps, steps_time(member));
     if (!(most > 0))
         return own > 0 ? own : patience_seconds(STUCK);
     return own > 0 && own < most ? own : most;
@@ -107,13 +108,13 @@ static nanos awaited_since(const struct hub *hub, const struct round *round,
 static void look_at_offers(struct hub *hub, nanos span)
 {
     const struct round *round = hub->rounds.open;
-    struct usual steps, fetch;
+    struct sorted_values steps, fetch;
 
     if (!round || round->state != ROUND_OPEN || !round->count ||
         run_is_ending(hub) || members_live(hub) < gate_nodes(hub))
         return;
-    steps = usual_of(hub, steps_time);
-    fetch = usual_of(hub, fetch_time);
+    steps = values_of(hub, steps_time);
+    fetch = values_of(hub, fetch_time);
     EACH_MEMBER(hub, member) {
         if (waits_for(hub, round, member) &&
             patience_seconds(hub->now - awaited_since(hub, round, member)) >
@@ -210,17 +211,17 @@ static bool is_behind(const struct hub *hub, const struct round *round,
 /* Seconds that an upload may take while others wait for it; if none has been
  * seen yet, as long as its chunks are not stuck. */
 static double upload_time(const struct hub *hub, const struct update *one,
-                          const struct usual *rates)
+                          const struct sorted_values *rates)
 {
     const struct loan *loan = &one->loan;
     struct extent extent = centre_extent(hub, 0);
     double chunk = loan->came ? (double)loan->bytes / loan->came
                               : (double)payload_wire_bytes(&extent, CODEC_RAW);
     double chunks = hub->centre.count - one->foreign;
-    double usual =
-        usual_among(rates, upload_rate(hub->roll.members[one->member]));
+    double median =
+        median_of_others(rates, upload_rate(hub->roll.members[one->member]));
 
-    return usual > 0 ? SLOWER * chunks * chunk / usual : HUGE_VAL;
+    return median > 0 ? SLOWER * chunks * chunk / median : HUGE_VAL;
 }
 
 static double whole_time(const struct hub *hub, double rate)
@@ -237,11 +238,11 @@ static double whole_time(const struct hub *hub, double rate)
 
 double waits_whole(const struct hub *hub, const struct member *member)
 {
-    struct usual rates = usual_of(hub, upload_rate);
-    double usual = usual_among(&rates, upload_rate(member));
+    struct sorted_values rates = values_of(hub, upload_rate);
+    double median = median_of_others(&rates, upload_rate(member));
 
     free(rates.list);
-    return whole_time(hub, usual);
+    return whole_time(hub, median);
 }
 
 static double own_time(const struct hub *hub, const struct member *member)
@@ -267,7 +268,7 @@ static bool ends_itself(const struct hub *hub, const struct update *one)
 /* Others wait, for longer than they needed; or all do, and send nothing. */
 static bool holds_up(const struct hub *hub, const struct round *round,
                      const struct update *slow, bool behind,
-                     const struct usual *rates)
+                     const struct sorted_values *rates)
 {
     nanos age = hub->now - slow->began;
 
@@ -350,7 +351,7 @@ static bool is_dropped(const struct hub *hub, const struct update *slow,
 
 static void look_at_upload(struct hub *hub, const struct round *round,
                            struct update *slow, nanos span,
-                           const struct usual *rates)
+                           const struct sorted_values *rates)
 {
     struct member *member = hub->roll.members[slow->member];
     bool behind = is_behind(hub, round, slow);
@@ -369,7 +370,7 @@ static void look_at_upload(struct hub *hub, const struct round *round,
 
 static void look_at_uploads(struct hub *hub, nanos span)
 {
-    struct usual rates = usual_of(hub, upload_rate);
+    struct sorted_values rates = values_of(hub, upload_rate);
 
     EACH_ROUND(hub, round)
         EACH_OFFER(round, one)

@@ -57,7 +57,7 @@ struct policy_context {
     unsigned live;      /* nodes that take part */
     double score;       /* of the centre; NO_SCORE: none */
     double error;       /* standard error of a score; 0: not known */
-    double usual;       /* length of what was merged lately; 0: not known */
+    double usual_norm;  /* length of what was merged lately; 0: not known */
     uint64_t staleness; /* versions that an offer may lag behind before it is
                            damped by them; 0: it is not */
     uint64_t round;     /* ordinal, from 0 */

@@ -39,7 +39,8 @@ enum { FEW = 3 /* fewer are not compared with each other */, THIRD = 3 };
 static double length_of(const struct candidate *list, unsigned count,
                         const struct policy_context *context)
 {
-    double *norm = scratch_of(count, sizeof *norm), middle = context->usual;
+    double *norm = scratch_of(count, sizeof *norm),
+           middle = context->usual_norm;
     unsigned known = 0;
 
     for (unsigned i = 0; i < count; i++)
@@ -48,7 +49,7 @@ static double length_of(const struct candidate *list, unsigned count,
     if (known >= FEW)
         middle = values_median(norm, known);
     free(norm);
-    return fmax(middle, context->last * context->usual);
+    return fmax(middle, context->last * context->usual_norm);
 }
 
 static double samples_of(const struct candidate *list, unsigned count)
@@ -105,7 +106,7 @@ static void weigh(const struct candidate *list, unsigned count,
         else
             factor[i] = norm > limit ? limit / norm : 1;
     }
-    hold(list, count, context->last * context->usual, factor, samples);
+    hold(list, count, context->last * context->usual_norm, factor, samples);
 }
 
 const struct reduce_rule reduce_clip = {

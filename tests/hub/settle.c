@@ -56,8 +56,8 @@ static void only_progress_can_be_cut(void)
 }
 
 /* What is sent where no codec is named. */
-static void check_usual(const char *policy, enum codec_id up,
-                        enum codec_id down)
+static void check_default(const char *policy, enum codec_id up,
+                          enum codec_id down)
 {
     CHECK_OK(settle(policy, "", ""));
     CHECK_TEXT(codecs[up].name, codecs[config.codec_up].name);
@@ -66,10 +66,10 @@ static void check_usual(const char *policy, enum codec_id up,
 
 static void t20_changes_are_int8_unless_something_else_is_said(void)
 {
-    check_usual("mean", CODEC_INT8, CODEC_INT8);
-    check_usual("diloco", CODEC_INT8, CODEC_INT8);
-    check_usual("streaming", CODEC_INT8, CODEC_INT8);
-    check_usual("best", CODEC_INT8, CODEC_INT8);
+    check_default("mean", CODEC_INT8, CODEC_INT8);
+    check_default("diloco", CODEC_INT8, CODEC_INT8);
+    check_default("streaming", CODEC_INT8, CODEC_INT8);
+    check_default("best", CODEC_INT8, CODEC_INT8);
     CHECK_OK(settle("diloco", "raw", "raw"));
     CHECK_EQUAL(CODEC_RAW, config.codec_up);
     CHECK_EQUAL(CODEC_RAW, config.codec_down);
@@ -80,8 +80,8 @@ static void t20_changes_are_int8_unless_something_else_is_said(void)
 
 static void t20_results_that_cannot_be_changes_are_raw(void)
 {
-    check_usual("async", CODEC_INT8, CODEC_RAW);
-    check_usual("downpour", CODEC_INT8, CODEC_RAW);
+    check_default("async", CODEC_INT8, CODEC_RAW);
+    check_default("downpour", CODEC_INT8, CODEC_RAW);
 }
 
 static void t20_gradients_and_parameters_are_raw(void)
@@ -90,7 +90,7 @@ static void t20_gradients_and_parameters_are_raw(void)
                                       "pbt"};
 
     for (unsigned i = 0; i < sizeof raw / sizeof *raw; i++)
-        check_usual(raw[i], CODEC_RAW, CODEC_RAW);
+        check_default(raw[i], CODEC_RAW, CODEC_RAW);
     start("diloco");
     set("exchange", "gradient");
     CHECK_OK(hub_settle(&options, &config, &why));

@@ -335,7 +335,7 @@ static void in_the_last_round_nobody_is_long_who_is_not_longer_than_usual(void)
 {
     struct star star = star_of("clip", 4, 0);
     struct policy_context context = {
-        .numbers = &star.policy.numbers, .live = 4, .usual = 20};
+        .numbers = &star.policy.numbers, .live = 4, .usual_norm = 20};
     struct candidate list[4] = {{.node = 0}};
     double share[4], whole;
 

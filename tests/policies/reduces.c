@@ -110,7 +110,7 @@ static double share_of_last(const double *samples, const double *norm,
 {
     const struct policy *policy = &preset_find("diloco")->policy;
     struct policy_context context = {
-        .numbers = &policy->numbers, .live = count, .usual = usual};
+        .numbers = &policy->numbers, .live = count, .usual_norm = usual};
     struct candidate list[8];
     double share[8], whole;
 

@@ -225,7 +225,7 @@ void walk(law *holds)
 }
 
 /* The codecs that a hub gives this preset if nobody names others. */
-static void take_usual_codecs(const struct preset *preset)
+static void take_default_codecs(const struct preset *preset)
 {
     struct hub_config config = {.nodes = 0};
     struct options options;
@@ -239,10 +239,10 @@ static void take_usual_codecs(const struct preset *preset)
     downlink = config.codec_down;
 }
 
-static void walk_usual_codecs(law *holds)
+static void walk_default_codecs(law *holds)
 {
     for (unsigned i = 0; i < preset_count; i++) {
-        take_usual_codecs(&presets[i]);
+        take_default_codecs(&presets[i]);
         if (uplink != CODEC_RAW)
             check_pair(holds, &presets[i].policy, presets[i].name,
                        "its codecs");
@@ -265,6 +265,6 @@ void walk_codecs(law *holds)
                 codecs[uplink].use == CODEC_FOR_ALL)
                 check_pair(holds, policy, names[j], codecs[uplink].name);
         }
-    walk_usual_codecs(holds);
+    walk_default_codecs(holds);
     uplink = CODEC_RAW;
 }

@@ -1,5 +1,5 @@
 /* Updates that come alone are measured by those before them. */
-#include "hub/lengths.h"
+#include "hub/norm_history.h"
 
 #include <math.h>
 
@@ -40,7 +40,7 @@ static void one_alone_may_offer_twice_what_it_usually_does(void)
     struct guest a = guest_alone(bench);
 
     CHECK_NEAR(101, gives(bench, &a, 1, 100), 0); /* nothing is known */
-    for (uint64_t i = 2; i <= UINT64_C(2) * LENGTHS_KEPT; i++)
+    for (uint64_t i = 2; i <= UINT64_C(2) * NORMS_KEPT; i++)
         (void)gives(bench, &a, i, 1);
     CHECK_NEAR(118, gives(bench, &a, 100, 2), 1e-4);
     CHECK_NEAR(120, gives(bench, &a, 101, 1e6), 1e-4);
@@ -54,7 +54,7 @@ static void a_giant_among_three_cannot_raise_the_measure(void)
                  c = guest_comes(bench, "c");
     double before, after;
 
-    for (uint64_t i = 1; i <= LENGTHS_KEPT; i++) {
+    for (uint64_t i = 1; i <= NORMS_KEPT; i++) {
         (void)gives(bench, &a, i, 0.3);
         (void)gives(bench, &b, i, 0.3);
         (void)gives(bench, &c, i, 1e9);
@@ -96,7 +96,7 @@ static void fragments_are_measured_apart(void)
     bench_destroy(&bench);
 }
 
-void add_hub_lengths_tests(CU_pSuite suite)
+void add_hub_norm_history_tests(CU_pSuite suite)
 {
     TEST(one_alone_may_offer_twice_what_it_usually_does);
     TEST(a_giant_among_three_cannot_raise_the_measure);

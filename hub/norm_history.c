@@ -1,0 +1,88 @@
+#include "hub/norm_history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/need.h"
+#include "hub/state.h"
+#include "policies/order.h"
+
+/* Series 0 is of the whole model. */
+static uint32_t series_of(const struct round *round)
+{
+    return round->part.stride > 1 ? 1 + round->part.first : 0;
+}
+
+double norm_history_in(const struct hub *hub, uint32_t series)
+{
+    double *median = scratch_of((unsigned)hub->roll.count + 1, sizeof *median);
+    double middle;
+    unsigned count = 0;
+
+    EACH_MEMBER(hub, member) {
+        const struct norm_history *norms = member->norms;
+
+        if (norms && norms[series].median > 0)
+            median[count++] = norms[series].median;
+    }
+    if (series < NORM_SERIES && hub->rounds.former_norms[series] > 0)
+        median[count++] = hub->rounds.former_norms[series];
+    middle = values_median(median, count);
+    free(median);
+    return middle;
+}
+
+double norm_history_median(const struct hub *hub, const struct round *round)
+{
+    return norm_history_in(hub, series_of(round));
+}
+
+static void learn(struct hub *hub, struct member *member, uint32_t series,
+                  double length)
+{
+    double recent[NORMS_KEPT];
+    struct norm_history *norms;
+    unsigned count;
+
+    if (!member->norms)
+        member->norms =
+            need_memory((size_t)hub->config.fragments + 2, sizeof *norms);
+    norms = &member->norms[series];
+    norms->recent[norms->count++ % NORMS_KEPT] = length;
+    count = norms->count < NORMS_KEPT ? norms->count : NORMS_KEPT;
+    memcpy(recent, norms->recent, sizeof recent);
+    norms->median = values_median(recent, count);
+}
+
+void norm_history_learn(struct hub *hub, const struct round *round)
+{
+    const struct reduce_rule *reduce = round->policy->reduce;
+    struct policy_context context = hub_policy_context(hub, round->live);
+    struct candidate *list = scratch_of(round->count, sizeof *list);
+    double *factor = scratch_of(round->count, sizeof *factor);
+    double *samples = scratch_of(round->count, sizeof *samples);
+
+    context.usual_norm = round->usual_norm;
+    for (unsigned i = 0; i < round->count; i++) {
+        list[i] = round->list[i]->candidate;
+        factor[i] = 1;
+    }
+    if (reduce->weigh)
+        reduce->weigh(list, round->count, &context, samples, factor);
+    for (unsigned i = 0; reduce->weigh && i < round->count; i++) {
+        const struct update *one = round->list[i];
+
+        if (one->merged > one->foreign && list[i].norm * factor[i] > 0)
+            learn(hub, hub->roll.members[one->member], series_of(round),
+                  list[i].norm * factor[i]);
+    }
+    free(samples);
+    free(factor);
+    free(list);
+}
+
+void norm_history_forget(struct member *member)
+{
+    free(member->norms);
+    member->norms = NULL;
+}
