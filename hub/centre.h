@@ -38,7 +38,7 @@ struct gift {
     bool spoiled; /* a chunk is not as the hub had sent it */
     uint32_t chunk_elements, count, here; /* here: chunks that are checked */
     uint64_t first_job;                   /* that may be about them */
-    struct loan loan;
+    struct upload_credit credit;
     bool *given; /* per chunk: it came, at least to be checked */
     struct blob **chunks;
 };

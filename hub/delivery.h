@@ -11,7 +11,7 @@
 #include "seam/machine.h"
 
 struct update;
-struct loan;
+struct upload_credit;
 struct member;
 
 #define NO_VERSION UINT64_MAX
@@ -68,25 +68,27 @@ void flow_upload(struct hub *hub, struct update *update, bool begins);
 void flow_begin(struct hub *hub);
 /* What the node may be sent per second; 0: no limit. */
 void flow_limit(struct hub *hub, struct member *member, uint64_t down);
-/* There may be more to be sent or lent. */
+/* There may be more to be sent, or credit to be given. */
 void flow_stir(struct hub *hub);
-/* Lends what may be lent now; whether the time for that has come. */
+/* Gives the credit that may be given now; whether the time for that has come.
+ */
 bool flow_advance(struct hub *hub);
 /* For how long a contributor has not used the credit that it has. */
 nanos flow_still(const struct hub *hub, const struct update *update);
-/* Asks a node for its chunks: GRANT. The loan is new, with `left` and `whole`.
+/* Asks a node for its chunks: GRANT. The credit is new, with `left` and
+ * `whole`.
  */
 void flow_open(struct hub *hub, struct member *member, uint64_t exchange,
-               struct loan *loan);
+               struct upload_credit *credit);
 /* Whether a payload may come, after those that have: credit allows one more
  * than it is for, which may be the first to arrive. Else it is an offence: for
  * what has no credit nobody has room. */
-bool flow_allows(const struct hub *hub, const struct loan *loan);
+bool flow_allows(const struct hub *hub, const struct upload_credit *credit);
 /* A chunk has come. */
-void flow_came(struct loan *loan, uint64_t bytes);
+void flow_came(struct upload_credit *credit, uint64_t bytes);
 /* Bytes that came are done with: the node has that credit again. */
 void flow_return(struct hub *hub, struct member *member, uint64_t exchange,
-                 struct loan *loan, uint64_t bytes);
+                 struct upload_credit *credit, uint64_t bytes);
 /* It may be sent something, at the end of the step. */
 void delivery_stir(struct hub *hub, struct member *member);
 
@@ -102,7 +104,7 @@ void delivery_add(struct hub *hub, struct update *update,
                   const struct msg_result *result, struct blob *payload);
 /* The member has a bulk connection. Credit belongs to one connection. */
 void delivery_attach(struct hub *hub, struct member *member);
-/* Sends and lends what may go now. */
+/* Sends what may go now, and gives credit. */
 void delivery_settle(struct hub *hub);
 /* The run is over: verdicts say what is in results that wait for credit. */
 void delivery_end(struct hub *hub, struct member *member);

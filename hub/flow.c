@@ -163,7 +163,7 @@ void flow_tick(struct hub *hub)
 
 void flow_upload(struct hub *hub, struct update *update, bool begins)
 {
-    if (update->uploads == begins || (begins && update->loan.whole))
+    if (update->uploads == begins || (begins && update->credit.whole))
         return;
     update->uploads = begins;
     if (begins)
@@ -200,33 +200,35 @@ static int64_t ahead(const struct hub *hub, const struct member *member)
 /* Bytes that it may be given now: up to the window, and no more than is still
  * to come, going by the chunks that have come. While chunks are left and all
  * credit is used up it is never 0. */
-static uint64_t owed(const struct hub *hub, const struct member *member,
-                     const struct loan *loan)
+static uint64_t credit_due(const struct hub *hub, const struct member *member,
+                           const struct upload_credit *credit)
 {
-    uint64_t least = loan->prompt ? LEAST_AHEAD * chunk_bytes(hub)
-                                  : least_ahead(hub, &member->up);
-    int64_t chunk = loan->came ? (loan->bytes + loan->came - 1) / loan->came
-                               : longest_payload(hub);
-    int64_t rest = loan->left * chunk, room, most;
+    uint64_t least = credit->prompt ? LEAST_AHEAD * chunk_bytes(hub)
+                                    : least_ahead(hub, &member->up);
+    int64_t chunk = credit->came
+                        ? (credit->bytes + credit->came - 1) / credit->came
+                        : longest_payload(hub);
+    int64_t rest = credit->left * chunk, room, most;
 
     most = ahead(hub, member);
-    rest = (rest < most ? rest : most) - (loan->given - loan->bytes);
-    room =
-        (int64_t)upload_window(hub, member, least) - (loan->given - loan->done);
-    if (!loan->left || rest <= 0 || (!loan->whole && room <= 0))
+    rest = (rest < most ? rest : most) - (credit->given - credit->bytes);
+    room = (int64_t)upload_window(hub, member, least) -
+           (credit->given - credit->done);
+    if (!credit->left || rest <= 0 || (!credit->whole && room <= 0))
         return 0;
-    return (uint64_t)(loan->whole || rest < room ? rest : room);
+    return (uint64_t)(credit->whole || rest < room ? rest : room);
 }
 
-static void lend(struct hub *hub, struct loan *loan, uint64_t bytes)
+static void give_credit(struct hub *hub, struct upload_credit *credit,
+                        uint64_t bytes)
 {
-    if (loan->given <= loan->bytes)
-        loan->since = hub->now;
-    loan->given += (int64_t)bytes;
+    if (credit->given <= credit->bytes)
+        credit->since = hub->now;
+    credit->given += (int64_t)bytes;
 }
 
-static void credit(struct hub *hub, struct member *member, uint64_t exchange,
-                   uint64_t bytes)
+static void send_credit(struct hub *hub, struct member *member,
+                        uint64_t exchange, uint64_t bytes)
 {
     struct msg msg = {.kind = MSG_CREDIT};
 
@@ -237,59 +239,59 @@ static void credit(struct hub *hub, struct member *member, uint64_t exchange,
 }
 
 void flow_open(struct hub *hub, struct member *member, uint64_t exchange,
-               struct loan *loan)
+               struct upload_credit *credit)
 {
     struct msg msg = {.kind = MSG_GRANT};
 
     if (hub->flow.down.rate)
         flow_stir(hub);
     else
-        lend(hub, loan, owed(hub, member, loan));
+        give_credit(hub, credit, credit_due(hub, member, credit));
     msg.grant.exchange = exchange;
-    msg.grant.credit = (uint64_t)loan->given;
+    msg.grant.credit = (uint64_t)credit->given;
     member_send(hub, member, &msg);
 }
 
 void flow_return(struct hub *hub, struct member *member, uint64_t exchange,
-                 struct loan *loan, uint64_t bytes)
+                 struct upload_credit *credit, uint64_t bytes)
 {
-    loan->done += (int64_t)bytes;
+    credit->done += (int64_t)bytes;
     if (hub->flow.down.rate) {
         flow_stir(hub);
         return;
     }
-    bytes = owed(hub, member, loan);
-    lend(hub, loan, bytes);
-    credit(hub, member, exchange, bytes);
+    bytes = credit_due(hub, member, credit);
+    give_credit(hub, credit, bytes);
+    send_credit(hub, member, exchange, bytes);
 }
 
-void flow_came(struct loan *loan, uint64_t bytes)
+void flow_came(struct upload_credit *credit, uint64_t bytes)
 {
-    loan->bytes += (int64_t)bytes;
-    loan->came++;
-    loan->left -= loan->left > 0;
+    credit->bytes += (int64_t)bytes;
+    credit->came++;
+    credit->left -= credit->left > 0;
 }
 
-bool flow_allows(const struct hub *hub, const struct loan *loan)
+bool flow_allows(const struct hub *hub, const struct upload_credit *credit)
 {
-    return loan->bytes < loan->given + longest_payload(hub);
+    return credit->bytes < credit->given + longest_payload(hub);
 }
 
 nanos flow_still(const struct hub *hub, const struct update *update)
 {
-    const struct loan *loan = &update->loan;
+    const struct upload_credit *credit = &update->credit;
 
-    if (loan->given <= loan->bytes)
+    if (credit->given <= credit->bytes)
         return 0;
-    return hub->now -
-           (loan->since > update->progress ? loan->since : update->progress);
+    return hub->now - (credit->since > update->progress ? credit->since
+                                                        : update->progress);
 }
 
 /* Lends a chunk's worth, if the rate allows it; else says when. */
-static bool lend_next(struct hub *hub, struct member *member, uint64_t exchange,
-                      struct loan *loan)
+static bool give_next(struct hub *hub, struct member *member, uint64_t exchange,
+                      struct upload_credit *credit)
 {
-    uint64_t bytes = owed(hub, member, loan), chunk = chunk_bytes(hub);
+    uint64_t bytes = credit_due(hub, member, credit), chunk = chunk_bytes(hub);
     nanos when;
 
     bytes = bytes < chunk ? bytes : chunk;
@@ -300,8 +302,8 @@ static bool lend_next(struct hub *hub, struct member *member, uint64_t exchange,
         return false;
     }
     (void)bucket_take(&hub->flow.down, bytes, hub->now);
-    lend(hub, loan, bytes);
-    credit(hub, member, exchange, bytes);
+    give_credit(hub, credit, bytes);
+    send_credit(hub, member, exchange, bytes);
     return true;
 }
 
@@ -313,27 +315,27 @@ static struct update *neediest(struct hub *hub, const struct round *round)
     EACH_OFFER(round, one) {
         if (one->granted && one->delivered < hub->centre.count &&
             update_member(hub, one) &&
-            owed(hub, hub->roll.members[one->member], &one->loan) &&
-            (!found || one->loan.given < found->loan.given))
+            credit_due(hub, hub->roll.members[one->member], &one->credit) &&
+            (!found || one->credit.given < found->credit.given))
             found = one;
     }
     return found;
 }
 
-static void lend_all(struct hub *hub)
+static void give_all(struct hub *hub)
 {
     struct member *founder = hub->centre.founder >= 0
                                  ? hub->roll.members[hub->centre.founder]
                                  : NULL;
     struct update *one;
 
-    while (founder && owed(hub, founder, &hub->centre.gift.loan))
-        if (!lend_next(hub, founder, 0, &hub->centre.gift.loan))
+    while (founder && credit_due(hub, founder, &hub->centre.gift.credit))
+        if (!give_next(hub, founder, 0, &hub->centre.gift.credit))
             return;
     EACH_ROUND(hub, round)
         while ((one = neediest(hub, round)))
-            if (!lend_next(hub, update_member(hub, one), one->offer.exchange,
-                           &one->loan))
+            if (!give_next(hub, update_member(hub, one), one->offer.exchange,
+                           &one->credit))
                 return;
 }
 
@@ -359,6 +361,6 @@ bool flow_advance(struct hub *hub)
         return false;
     hub->flow.wake = NEVER;
     if (hub->flow.down.rate)
-        lend_all(hub);
+        give_all(hub);
     return true;
 }

@@ -116,7 +116,7 @@ static void give_with(struct hub *hub, int member,
         gift_again(hub, hub->roll.members[member], payload->wire_bytes);
         return;
     }
-    if (!flow_allows(hub, &gift->loan)) {
+    if (!flow_allows(hub, &gift->credit)) {
         if (hub->roll.members[member]->asked < 2)
             offend(hub, hub->roll.members[member], chunk,
                    "came without credit");
@@ -124,7 +124,7 @@ static void give_with(struct hub *hub, int member,
     }
     gift->given[chunk->chunk] = true;
     gift_begins(hub);
-    flow_came(&gift->loan, payload->wire_bytes);
+    flow_came(&gift->credit, payload->wire_bytes);
     flow_stir(hub);
     gift_check(hub, hub->roll.members[member], chunk, payload);
 }
@@ -149,7 +149,7 @@ void hub_on_chunk(struct hub *hub, const struct incoming *in)
     if (!update || !update->granted ||
         update->chunks[chunk->chunk].state != CHUNK_EXPECTED)
         return;
-    if (!flow_allows(hub, &update->loan)) {
+    if (!flow_allows(hub, &update->credit)) {
         offend(hub, member, chunk, "came without credit");
         return;
     }
@@ -157,10 +157,10 @@ void hub_on_chunk(struct hub *hub, const struct incoming *in)
     update->chunks[chunk->chunk].codec = chunk->codec;
     update->chunks[chunk->chunk].bytes = in->payload->wire_bytes;
     update->progress = hub->now;
-    flow_came(&update->loan, in->payload->wire_bytes);
+    flow_came(&update->credit, in->payload->wire_bytes);
     flow_stir(hub);
-    if (update->loan.prompt)
-        flow_return(hub, member, chunk->exchange, &update->loan,
+    if (update->credit.prompt)
+        flow_return(hub, member, chunk->exchange, &update->credit,
                     in->payload->wire_bytes);
     check_start(hub, member, chunk, in->payload);
 }
@@ -181,7 +181,7 @@ void hub_on_close(struct hub *hub, const struct incoming *in)
             continue;
         update_close(hub, update, i, VERDICT_EXPIRED);
         update->delivered++;
-        update->loan.left -= update->loan.left > 0;
+        update->credit.left -= update->credit.left > 0;
     }
     hub->dirty |= DIRTY_ROUNDS;
 }

@@ -48,13 +48,13 @@ void gift_ask(struct hub *hub, struct member *member, enum start start)
     gift->chunk_elements =
         start == START_GIVE ? member->keeps_chunk : hub->config.chunk_elements;
     gift->count = chunks_of(hub->centre.schema->elements, gift->chunk_elements);
-    gift->loan.left = gift->count;
+    gift->credit.left = gift->count;
     gift->first_job = hub->next_job;
     gift->given = need_memory(gift->count, sizeof *gift->given);
     gift->chunks = need_memory(gift->count, sizeof(struct blob *));
     member->asked++;
     member_start(hub, member, start);
-    flow_open(hub, member, 0, &hub->centre.gift.loan);
+    flow_open(hub, member, 0, &hub->centre.gift.credit);
 }
 
 /* Who began it, here or away, as it was then; NULL: nobody can go on. */
@@ -83,7 +83,7 @@ static void gift_resume(struct hub *hub, struct member *member)
     hub->centre.founder = member->place;
     gift->resumed = true;
     gift->first_job = hub->next_job;
-    gift->loan = (struct loan){.left = gift->count - gift->here};
+    gift->credit = (struct upload_credit){.left = gift->count - gift->here};
     member->asked++;
     member_start(hub, member, START_FOUND);
     for (uint32_t i = 0; i < gift->count; i++) {
@@ -91,18 +91,18 @@ static void gift_resume(struct hub *hub, struct member *member)
         if (gift->given[i])
             verdict_send(hub, member, 0, i, 1, VERDICT_MERGED);
     }
-    flow_open(hub, member, 0, &gift->loan);
+    flow_open(hub, member, 0, &gift->credit);
 }
 
 void gift_again(struct hub *hub, struct member *member, uint64_t bytes)
 {
     struct gift *gift = &hub->centre.gift;
 
-    if (!gift->resumed || !flow_allows(hub, &gift->loan))
+    if (!gift->resumed || !flow_allows(hub, &gift->credit))
         return;
-    gift->loan.bytes += (int64_t)bytes;
-    gift->loan.came++;
-    flow_return(hub, member, 0, &gift->loan, bytes);
+    gift->credit.bytes += (int64_t)bytes;
+    gift->credit.came++;
+    flow_return(hub, member, 0, &gift->credit, bytes);
 }
 
 void gift_forget(struct hub *hub, const struct member *member)
@@ -270,7 +270,7 @@ static void gift_checked(void *machine, struct job *job)
         return;
     }
     hub->centre.gift.chunks[check->chunk] = blob_ref(job->out[0]);
-    flow_return(hub, giver, 0, &hub->centre.gift.loan,
+    flow_return(hub, giver, 0, &hub->centre.gift.credit,
                 job->in[0].blob->wire_bytes);
     hub->centre.gift.here++;
 }

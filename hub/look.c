@@ -71,18 +71,18 @@ static void mark_best(struct hub_view *view)
 static void say_progress(const struct hub *hub, nanos now,
                          const struct update *one, struct text *out)
 {
-    const struct loan *loan = &one->loan;
+    const struct upload_credit *credit = &one->credit;
     const struct arrival *arrival = &hub->roll.members[one->member]->arrival;
     struct extent extent = centre_extent(hub, 0);
     double chunk = (double)payload_wire_bytes(&extent, hub->config.codec_up);
-    double here = (double)loan->bytes + (double)arrival->bytes;
+    double here = (double)credit->bytes + (double)arrival->bytes;
     double took = (double)(now - one->began) / (double)SECOND, whole;
 
-    if (loan->came)
-        chunk = (double)loan->bytes / loan->came;
+    if (credit->came)
+        chunk = (double)credit->bytes / credit->came;
     else if (arrival->whole)
         chunk = (double)arrival->whole;
-    whole = (double)loan->bytes + (double)loan->left * chunk;
+    whole = (double)credit->bytes + (double)credit->left * chunk;
     if (here <= 0 || here >= whole || took < 1)
         return;
     text_add(out, ": %.0f %% is here, the rest takes %.0f s",

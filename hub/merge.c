@@ -59,8 +59,8 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
             delivery_add(hub, update, &result, payload);
             update->answered++;
         }
-        if (update->chunks[chunk].bytes && !update->loan.prompt)
-            flow_return(hub, member, result.exchange, &update->loan,
+        if (update->chunks[chunk].bytes && !update->credit.prompt)
+            flow_return(hub, member, result.exchange, &update->credit,
                         update->chunks[chunk].bytes);
     }
     EACH_OFFER(round, one)

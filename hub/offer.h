@@ -32,7 +32,7 @@ struct update_chunk {
 };
 
 /* The credit of an upload. */
-struct loan {
+struct upload_credit {
     bool whole;    /* all of it is asked for at once */
     bool prompt;   /* what has come is done with, merged or not */
     uint32_t left; /* chunks that have not come */
@@ -53,7 +53,7 @@ struct update {
     uint32_t foreign;           /* how many others */
     bool passed_over; /* its node gets a newer result, or wants none any more */
     bool granted, uploads; /* and counts for the budget */
-    struct loan loan;
+    struct upload_credit credit;
     bool merges;  /* it is to be merged, once it is here */
     bool donates; /* others get it as it is */
     bool judged;  /* by a STAGED rule */

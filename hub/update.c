@@ -120,13 +120,13 @@ void update_grant(struct hub *hub, struct update *update)
      * here, so that nobody may wait for more credit; nor where each node sends
      * its chunks in an order of its own, so that all hold back what others
      * wait for. */
-    update->loan =
-        (struct loan){.whole = whole,
-                      .prompt = !whole && hub->config.miss == MISS_CUT &&
-                                update->offer.kind == EXCHANGE_DELTA,
-                      .left = hub->centre.count - update->foreign};
+    update->credit = (struct upload_credit){
+        .whole = whole,
+        .prompt = !whole && hub->config.miss == MISS_CUT &&
+                  update->offer.kind == EXCHANGE_DELTA,
+        .left = hub->centre.count - update->foreign};
     flow_upload(hub, update, true);
-    flow_open(hub, member, update->offer.exchange, &update->loan);
+    flow_open(hub, member, update->offer.exchange, &update->credit);
 }
 
 /* ---- which round merges a chunk next ----

@@ -213,10 +213,11 @@ static bool is_behind(const struct hub *hub, const struct round *round,
 static double upload_time(const struct hub *hub, const struct update *one,
                           const struct sorted_values *rates)
 {
-    const struct loan *loan = &one->loan;
+    const struct upload_credit *credit = &one->credit;
     struct extent extent = centre_extent(hub, 0);
-    double chunk = loan->came ? (double)loan->bytes / loan->came
-                              : (double)payload_wire_bytes(&extent, CODEC_RAW);
+    double chunk = credit->came
+                       ? (double)credit->bytes / credit->came
+                       : (double)payload_wire_bytes(&extent, CODEC_RAW);
     double chunks = hub->centre.count - one->foreign;
     double median =
         median_of_others(rates, upload_rate(hub->roll.members[one->member]));
@@ -258,7 +259,7 @@ static bool ends_itself(const struct hub *hub, const struct update *one)
     double steps = OWN_TIMES * (double)hub->config.delay;
     double most = patience_seconds(STUCK);
 
-    if (!one->loan.prompt)
+    if (!one->credit.prompt)
         return false;
     if (rate > 0 && steps / rate + 1 < most)
         most = steps / rate + 1;
@@ -282,7 +283,7 @@ static bool holds_up(const struct hub *hub, const struct round *round,
 
 static void cut(struct hub *hub, struct update *slow)
 {
-    if (slow->loan.came)
+    if (slow->credit.came)
         patience_grow(&hub->roll.members[slow->member]->patience);
     update_cut(hub, slow, VERDICT_EXPIRED, false);
 }
@@ -294,9 +295,9 @@ static bool brings(const struct hub *hub, const struct update *one)
     nanos taken = one->progress - one->began;
     nanos still = flow_still(hub, one);
 
-    if (!one->loan.came)
+    if (!one->credit.came)
         return still < (taken ? STUCK : FIRST_BYTES);
-    return still <= NEXT_BYTES || still <= 3 * taken / (nanos)one->loan.came;
+    return still <= NEXT_BYTES || still <= 3 * taken / (nanos)one->credit.came;
 }
 
 /* How long all of it may take, by what its node, or else others, or else it
@@ -308,9 +309,9 @@ static nanos most_of(const struct hub *hub, const struct update *one)
 
     if (most >= HUGE_VAL)
         most = waits_whole(hub, member);
-    if (most >= HUGE_VAL && one->loan.came)
+    if (most >= HUGE_VAL && one->credit.came)
         most = SLOWER * patience_seconds(one->progress - one->began) *
-               hub->centre.count / one->loan.came;
+               hub->centre.count / one->credit.came;
     if (!(most < patience_seconds(LAST_MOST)))
         return LAST_MOST;
     return most > patience_seconds(LAST_UPLOAD) ? (nanos)(most * (double)SECOND)
@@ -345,7 +346,7 @@ static bool is_dropped(const struct hub *hub, const struct update *slow,
     if (is_spared(hub, slow))
         return false;
     return member->state == MEMBER_SILENT ||
-           (slow->loan.prompt && !slow->offer.last && still >= SECOND) ||
+           (slow->credit.prompt && !slow->offer.last && still >= SECOND) ||
            (member->patience.spent && !ends_itself(hub, slow));
 }
 
@@ -393,8 +394,8 @@ void waits_delivered(struct hub *hub, const struct update *one)
     struct patience *patience = &hub->roll.members[one->member]->patience;
     nanos took = patience_took(hub, one->began);
 
-    if (one->loan.bytes > 0)
-        patience->rate = (double)one->loan.bytes / patience_seconds(took);
+    if (one->credit.bytes > 0)
+        patience->rate = (double)one->credit.bytes / patience_seconds(took);
 }
 
 /* Nobody waits for whom there is no patience left. */
