@@ -24,8 +24,9 @@ static void review_send(struct hub *hub, struct member *member)
     delivery_sent(hub, member, &msg, payload);
 }
 
-static void parcel_send(struct hub *hub, struct member *member,
-                        const struct msg_result *result, struct blob *payload)
+static void queue_entry_send(struct hub *hub, struct member *member,
+                             const struct msg_result *result,
+                             struct blob *payload)
 {
     struct msg msg = {.kind = MSG_RESULT, .result = *result};
 
@@ -55,7 +56,7 @@ static void take_send(struct hub *hub, struct member *member)
     result.version = result.base = centre->version;
     result.checksum = payload->checksum;
     last_sent_shorten(hub, member, &result, &payload);
-    parcel_send(hub, member, &result, payload);
+    queue_entry_send(hub, member, &result, payload);
     take_ends(hub, member);
 }
 
@@ -72,23 +73,23 @@ static const struct blob *next_payload(struct hub *hub,
     return review_next(hub, member);
 }
 
-static void parcel_free(struct parcel *parcel)
+static void queue_entry_free(struct queue_entry *entry)
 {
-    blob_unref(&parcel->payload);
-    free(parcel);
+    blob_unref(&entry->payload);
+    free(entry);
 }
 
-static void parcel_next(struct hub *hub, struct member *member)
+static void queue_entry_next(struct hub *hub, struct member *member)
 {
     struct delivery *delivery = &member->delivery;
-    struct parcel *parcel = delivery->first;
+    struct queue_entry *entry = delivery->first;
 
-    delivery->first = parcel->next;
+    delivery->first = entry->next;
     delivery->count--;
     if (!delivery->first)
         delivery->last = NULL;
-    parcel_send(hub, member, &parcel->result, parcel->payload);
-    parcel_free(parcel);
+    queue_entry_send(hub, member, &entry->result, entry->payload);
+    queue_entry_free(entry);
 }
 
 /* Sends the next payload, if there is one, the member has credit, and the
@@ -118,7 +119,7 @@ static enum passage delivery_next(struct hub *hub, struct member *member)
     (void)bucket_take(&hub->flow.up, payload->wire_bytes, hub->now);
     (void)bucket_take(&delivery->bucket, payload->wire_bytes, hub->now);
     if (delivery->first)
-        parcel_next(hub, member);
+        queue_entry_next(hub, member);
     else if (delivery->take_next < delivery->take_count)
         take_send(hub, member);
     else
@@ -180,15 +181,15 @@ static bool is_made_up_for(const struct msg_result *result)
 
 /* The oldest result that this one makes superfluous, 0: none. */
 static uint64_t superfluous(const struct delivery *delivery,
-                            const struct parcel *newer)
+                            const struct queue_entry *newer)
 {
-    for (const struct parcel *parcel = delivery->first; parcel;
-         parcel = parcel->next)
-        if (parcel->opens && is_made_up_for(&parcel->result) &&
-            parcel->result.exchange < newer->result.exchange &&
-            parcel->part.first == newer->part.first &&
-            parcel->part.stride == newer->part.stride)
-            return parcel->result.exchange;
+    for (const struct queue_entry *entry = delivery->first; entry;
+         entry = entry->next)
+        if (entry->opens && is_made_up_for(&entry->result) &&
+            entry->result.exchange < newer->result.exchange &&
+            entry->part.first == newer->part.first &&
+            entry->part.stride == newer->part.stride)
+            return entry->result.exchange;
     return 0;
 }
 
@@ -198,35 +199,35 @@ static uint64_t *newest_changes(const struct hub *hub,
 {
     uint64_t *newest = need_memory(hub->centre.count, sizeof *newest);
 
-    for (const struct parcel *parcel = delivery->first; parcel;
-         parcel = parcel->next)
-        if (parcel->result.base != parcel->result.version)
-            newest[parcel->result.chunk] = parcel->result.version;
+    for (const struct queue_entry *entry = delivery->first; entry;
+         entry = entry->next)
+        if (entry->result.base != entry->result.version)
+            newest[entry->result.chunk] = entry->result.version;
     return newest;
 }
 
-/* Takes the parcels of an exchange out of the queue, but for those that a later
+/* Takes the entries of an exchange out of the queue, but for those that a later
  * one may be a change of; returns them, in order. */
-static struct parcel *take_out(const struct hub *hub, struct delivery *delivery,
-                               uint64_t exchange)
+static struct queue_entry *
+take_out(const struct hub *hub, struct delivery *delivery, uint64_t exchange)
 {
-    struct parcel **link = &delivery->first, *out = NULL, **end = &out;
+    struct queue_entry **link = &delivery->first, *out = NULL, **end = &out;
     uint64_t *newest = newest_changes(hub, delivery);
 
     delivery->last = NULL;
     while (*link) {
-        struct parcel *parcel = *link;
+        struct queue_entry *entry = *link;
 
-        if (parcel->result.exchange != exchange ||
-            newest[parcel->result.chunk] > parcel->result.version) {
-            delivery->last = parcel;
-            link = &parcel->next;
+        if (entry->result.exchange != exchange ||
+            newest[entry->result.chunk] > entry->result.version) {
+            delivery->last = entry;
+            link = &entry->next;
             continue;
         }
-        *link = parcel->next;
-        parcel->next = NULL;
-        *end = parcel;
-        end = &parcel->next;
+        *link = entry->next;
+        entry->next = NULL;
+        *end = entry;
+        end = &entry->next;
         delivery->count--;
     }
     free(newest);
@@ -261,20 +262,20 @@ static void tell(struct hub *hub, struct member *member, uint64_t exchange,
 static void pass_over(struct hub *hub, struct member *member, uint64_t exchange)
 {
     struct update *update = update_find(hub, member->place, exchange);
-    struct parcel *list = take_out(hub, &member->delivery, exchange);
+    struct queue_entry *list = take_out(hub, &member->delivery, exchange);
     unsigned *verdicts = need_memory(hub->centre.count, sizeof *verdicts);
 
     for (uint32_t i = 0; i < hub->centre.count; i++)
         verdicts[i] =
             list && fragment_holds(list->part, i) ? TOLD_VERDICT : ANY_VERDICT;
     while (list) {
-        struct parcel *parcel = list;
+        struct queue_entry *entry = list;
 
-        list = parcel->next;
-        verdicts[parcel->result.chunk] = parcel->result.verdict;
+        list = entry->next;
+        verdicts[entry->result.chunk] = entry->result.verdict;
         if (member->delivery.holds)
-            member->delivery.holds[parcel->result.chunk] = NO_VERSION;
-        parcel_free(parcel);
+            member->delivery.holds[entry->result.chunk] = NO_VERSION;
+        queue_entry_free(entry);
     }
     if (update) {
         update->passed_over = true;
@@ -287,19 +288,19 @@ static void pass_over(struct hub *hub, struct member *member, uint64_t exchange)
 
 void delivery_end(struct hub *hub, struct member *member)
 {
-    const struct parcel *parcel;
+    const struct queue_entry *entry;
 
     while (!hub->flow.up.rate && delivery_next(hub, member) == PASSAGE_SENT)
         continue;
-    parcel = member->delivery.first;
-    while (parcel) {
-        const struct msg_result *first = &parcel->result;
+    entry = member->delivery.first;
+    while (entry) {
+        const struct msg_result *first = &entry->result;
         uint32_t count = 0;
 
-        while (parcel && parcel->result.exchange == first->exchange &&
-               parcel->result.verdict == first->verdict &&
-               parcel->result.chunk == first->chunk + count) {
-            parcel = parcel->next;
+        while (entry && entry->result.exchange == first->exchange &&
+               entry->result.verdict == first->verdict &&
+               entry->result.chunk == first->chunk + count) {
+            entry = entry->next;
             count++;
         }
         if (first->exchange)
@@ -314,22 +315,22 @@ void delivery_add(struct hub *hub, struct update *update,
 {
     struct member *member = hub->roll.members[update->member];
     struct delivery *delivery = &member->delivery;
-    struct parcel *parcel = need_memory(1, sizeof *parcel);
+    struct queue_entry *entry = need_memory(1, sizeof *entry);
     uint64_t older;
 
     assert(payload && result->chunk < hub->centre.count);
-    parcel->result = *result;
-    parcel->payload = blob_ref(payload);
-    parcel->part = update->part;
-    parcel->opens = update->answered == update->foreign;
-    if (parcel->opens && is_made_up_for(result) &&
-        (older = superfluous(delivery, parcel)) != 0)
+    entry->result = *result;
+    entry->payload = blob_ref(payload);
+    entry->part = update->part;
+    entry->opens = update->answered == update->foreign;
+    if (entry->opens && is_made_up_for(result) &&
+        (older = superfluous(delivery, entry)) != 0)
         pass_over(hub, member, older);
     if (delivery->last)
-        delivery->last->next = parcel;
+        delivery->last->next = entry;
     else
-        delivery->first = parcel;
-    delivery->last = parcel;
+        delivery->first = entry;
+    delivery->last = entry;
     delivery->count++;
     delivery_stir(hub, member);
 }
@@ -350,10 +351,10 @@ void delivery_attach(struct hub *hub, struct member *member)
 void delivery_clear(struct delivery *delivery)
 {
     while (delivery->first) {
-        struct parcel *parcel = delivery->first;
+        struct queue_entry *entry = delivery->first;
 
-        delivery->first = parcel->next;
-        parcel_free(parcel);
+        delivery->first = entry->next;
+        queue_entry_free(entry);
     }
     delivery->last = NULL;
     delivery->count = 0;

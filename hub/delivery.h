@@ -17,17 +17,17 @@ struct member;
 #define NO_VERSION UINT64_MAX
 
 /* A chunk of a result that waits for credit. */
-struct parcel {
+struct queue_entry {
     struct msg_result result;
     struct fragment part; /* of the whole result */
     bool opens; /* it is the result's first: nothing has been sent of it */
     struct blob *payload;
-    struct parcel *next;
+    struct queue_entry *next;
 };
 
 struct delivery {
-    struct parcel *first, *last;
-    uint64_t count;       /* of parcels */
+    struct queue_entry *first, *last;
+    uint64_t count;       /* of entries */
     struct bucket bucket; /* what the node may be sent */
     uint64_t out; /* bytes that were sent and that no credit came back for */
     nanos moved;  /* when some of it was last sent, or credit came */

@@ -11,8 +11,8 @@ struct station;
 struct host;
 
 /* A message to be sent. */
-struct parcel {
-    struct parcel *next;
+struct queue_entry {
+    struct queue_entry *next;
     uint64_t number;      /* whose it is */
     struct blob *payload; /* a reference, or NULL */
     struct blob *sealed;  /* both frames, encrypted, when its turn has come */
@@ -58,18 +58,19 @@ struct link {
     size_t told_bytes;
     unsigned char *stash; /* read, and not taken yet */
     size_t stash_bytes;
-    struct parcel *first, **end; /* what waits */
+    struct queue_entry *first, **end; /* what waits */
     unsigned waiting;
     size_t sent; /* of the first */
     struct zmtp zmtp;
 };
 
-struct parcel *parcel_new(uint64_t number, const unsigned char *header,
-                          size_t size, struct blob *payload);
-void parcel_destroy(struct parcel **parcel);
+struct queue_entry *queue_entry_new(uint64_t number,
+                                    const unsigned char *header, size_t size,
+                                    struct blob *payload);
+void queue_entry_destroy(struct queue_entry **entry);
 
 /* Takes it over; false: more waits than may. */
-bool link_queue(struct link *link, struct parcel *parcel, unsigned limit);
+bool link_queue(struct link *link, struct queue_entry *entry, unsigned limit);
 /* Sends what it can; false when nothing can be sent any more. */
 bool link_flush(struct link *link, struct pool *pool);
 bool link_has_to_send(const struct link *link);

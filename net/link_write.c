@@ -13,69 +13,70 @@ enum {
     TURN_BYTES = 4 << 20 /* sent before others have their turn */
 };
 
-struct parcel *parcel_new(uint64_t number, const unsigned char *header,
-                          size_t size, struct blob *payload)
+struct queue_entry *queue_entry_new(uint64_t number,
+                                    const unsigned char *header, size_t size,
+                                    struct blob *payload)
 {
     unsigned char head[ZMTP_HEAD_BYTES], second[ZMTP_HEAD_BYTES];
     size_t first = zmtp_head(payload != NULL, size, head), other = 0;
-    struct parcel *parcel;
+    struct queue_entry *entry;
 
     if (payload)
         other = zmtp_head(false, payload->size, second);
-    parcel = need_memory(1, sizeof *parcel + first + size + other);
-    *parcel = (struct parcel){.number = number,
-                              .payload = blob_ref(payload),
-                              .lead_bytes = first + size + other,
-                              .header_at = first,
-                              .header_bytes = size};
-    memcpy(parcel->lead, head, first);
-    memcpy(parcel->lead + first, header, size);
+    entry = need_memory(1, sizeof *entry + first + size + other);
+    *entry = (struct queue_entry){.number = number,
+                                  .payload = blob_ref(payload),
+                                  .lead_bytes = first + size + other,
+                                  .header_at = first,
+                                  .header_bytes = size};
+    memcpy(entry->lead, head, first);
+    memcpy(entry->lead + first, header, size);
     if (other)
-        memcpy(parcel->lead + first + size, second, other);
-    return parcel;
+        memcpy(entry->lead + first + size, second, other);
+    return entry;
 }
 
-void parcel_destroy(struct parcel **reference)
+void queue_entry_destroy(struct queue_entry **reference)
 {
-    struct parcel *parcel = *reference;
+    struct queue_entry *entry = *reference;
 
     *reference = NULL;
-    if (!parcel)
+    if (!entry)
         return;
-    blob_unref(&parcel->payload);
-    blob_unref(&parcel->sealed);
-    free(parcel);
+    blob_unref(&entry->payload);
+    blob_unref(&entry->sealed);
+    free(entry);
 }
 
-bool link_queue(struct link *link, struct parcel *parcel, unsigned limit)
+bool link_queue(struct link *link, struct queue_entry *entry, unsigned limit)
 {
     if (link->waiting >= limit) {
-        parcel_destroy(&parcel);
+        queue_entry_destroy(&entry);
         return false;
     }
-    parcel->next = NULL;
-    *link->end = parcel;
-    link->end = &parcel->next;
+    entry->next = NULL;
+    *link->end = entry;
+    link->end = &entry->next;
     link->waiting++;
     return true;
 }
 
-static void next_parcel(struct link *link)
+static void next_entry(struct link *link)
 {
-    struct parcel *parcel = link->first;
+    struct queue_entry *entry = link->first;
 
-    link->first = parcel->next;
+    link->first = entry->next;
     if (!link->first)
         link->end = &link->first;
     link->waiting--;
     link->sent = 0;
-    parcel_destroy(&parcel);
+    queue_entry_destroy(&entry);
 }
 
 void link_discard(struct link *link)
 {
     while (link->first)
-        next_parcel(link);
+        next_entry(link);
 }
 
 bool link_has_to_send(const struct link *link)
@@ -87,29 +88,30 @@ bool link_has_to_send(const struct link *link)
 }
 
 /* Encrypts both frames, one behind the other. */
-static bool seal(struct link *link, struct parcel *parcel, struct pool *pool)
+static bool seal(struct link *link, struct queue_entry *entry,
+                 struct pool *pool)
 {
-    const struct blob *payload = parcel->payload;
-    size_t first = zmtp_sealed_bytes(parcel->header_bytes), other = 0;
+    const struct blob *payload = entry->payload;
+    size_t first = zmtp_sealed_bytes(entry->header_bytes), other = 0;
 
     if (payload)
         other = zmtp_sealed_bytes(payload->size);
-    parcel->sealed = blob_new(pool, first + other);
-    if (!parcel->sealed)
+    entry->sealed = blob_new(pool, first + other);
+    if (!entry->sealed)
         return false;
-    zmtp_seal(&link->zmtp, payload != NULL, parcel->lead + parcel->header_at,
-              parcel->header_bytes, parcel->sealed->bytes);
+    zmtp_seal(&link->zmtp, payload != NULL, entry->lead + entry->header_at,
+              entry->header_bytes, entry->sealed->bytes);
     if (payload)
         zmtp_seal(&link->zmtp, false, payload->bytes, payload->size,
-                  parcel->sealed->bytes + first);
+                  entry->sealed->bytes + first);
     return true;
 }
 
-static size_t parcel_bytes(const struct parcel *parcel)
+static size_t queue_entry_bytes(const struct queue_entry *entry)
 {
-    if (parcel->sealed)
-        return parcel->sealed->size;
-    return parcel->lead_bytes + (parcel->payload ? parcel->payload->size : 0);
+    if (entry->sealed)
+        return entry->sealed->size;
+    return entry->lead_bytes + (entry->payload ? entry->payload->size : 0);
 }
 
 static unsigned add(struct iovec *pieces, unsigned count,
@@ -127,16 +129,16 @@ static unsigned add(struct iovec *pieces, unsigned count,
     return count + 1;
 }
 
-static unsigned add_parcel(struct iovec *pieces, unsigned count,
-                           const struct parcel *parcel, size_t skip)
+static unsigned add_entry(struct iovec *pieces, unsigned count,
+                          const struct queue_entry *entry, size_t skip)
 {
-    if (parcel->sealed)
-        return add(pieces, count, parcel->sealed->bytes, parcel->sealed->size,
+    if (entry->sealed)
+        return add(pieces, count, entry->sealed->bytes, entry->sealed->size,
                    &skip);
-    count = add(pieces, count, parcel->lead, parcel->lead_bytes, &skip);
-    if (parcel->payload)
-        count = add(pieces, count, parcel->payload->bytes,
-                    parcel->payload->size, &skip);
+    count = add(pieces, count, entry->lead, entry->lead_bytes, &skip);
+    if (entry->payload)
+        count = add(pieces, count, entry->payload->bytes, entry->payload->size,
+                    &skip);
     return count;
 }
 
@@ -145,22 +147,22 @@ static unsigned add_parcel(struct iovec *pieces, unsigned count,
 static unsigned collect(struct link *link, struct pool *pool,
                         struct iovec *pieces, bool *output)
 {
-    struct parcel *parcel = link->first;
+    struct queue_entry *entry = link->first;
     bool keyed = link->zmtp.plan.keys != NULL;
     const unsigned char *bytes;
     unsigned count = 0;
     size_t size, skip = link->sent, none = 0;
 
     bytes = zmtp_output(&link->zmtp, &size);
-    *output = size && !skip && !(parcel && parcel->sealed);
+    *output = size && !skip && !(entry && entry->sealed);
     if (*output)
         return add(pieces, 0, bytes, size, &none);
     if (link->zmtp.expects != ZMTP_EXPECTS_MESSAGES)
         return 0;
-    if (parcel && keyed && !parcel->sealed && !seal(link, parcel, pool))
+    if (entry && keyed && !entry->sealed && !seal(link, entry, pool))
         return PIECES + 1;
-    for (; parcel && count + 2 <= PIECES; parcel = parcel->next) {
-        count = add_parcel(pieces, count, parcel, skip);
+    for (; entry && count + 2 <= PIECES; entry = entry->next) {
+        count = add_entry(pieces, count, entry, skip);
         skip = 0;
         if (keyed)
             break;
@@ -171,14 +173,14 @@ static unsigned collect(struct link *link, struct pool *pool,
 static void take_away(struct link *link, size_t size)
 {
     while (size) {
-        size_t left = parcel_bytes(link->first) - link->sent;
+        size_t left = queue_entry_bytes(link->first) - link->sent;
 
         if (size < left) {
             link->sent += size;
             return;
         }
         size -= left;
-        next_parcel(link);
+        next_entry(link);
     }
 }
 

@@ -29,9 +29,9 @@ struct order {
     enum order_kind kind;
     uint64_t number;
     bool gently;
-    size_t bytes;            /* LIMIT */
-    struct parcel *parcel;   /* SEND */
-    struct address *address; /* GO */
+    size_t bytes;              /* LIMIT */
+    struct queue_entry *entry; /* SEND */
+    struct address *address;   /* GO */
 };
 
 struct station {

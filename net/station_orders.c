@@ -35,7 +35,8 @@ void station_send(struct station *station, uint64_t number,
 {
     struct order order = {.kind = ORDER_SEND,
                           .number = number,
-                          .parcel = parcel_new(number, header, size, payload)};
+                          .entry =
+                              queue_entry_new(number, header, size, payload)};
 
     give(station, &order);
 }
@@ -87,18 +88,18 @@ struct notice *station_take(struct station *station)
     return notices_take(&station->notices);
 }
 
-static void put_parcel(struct station *station, struct order *order)
+static void put_entry(struct station *station, struct order *order)
 {
     struct link *link = index_find(&station->numbers, order->number, 0);
     bool idle;
 
     if (!link || link->broken || link->stage == LINK_ENDING ||
         link->stage == LINK_DEAD) {
-        parcel_destroy(&order->parcel);
+        queue_entry_destroy(&order->entry);
         return;
     }
     idle = !link->first;
-    if (!link_queue(link, order->parcel, station->plan.send_limit)) {
+    if (!link_queue(link, order->entry, station->plan.send_limit)) {
         station_gone(link, "was cut: it does not take what it is sent");
         return;
     }
@@ -146,7 +147,7 @@ static void carry_out(struct station *station, struct order *order)
 {
     switch (order->kind) {
     case ORDER_SEND:
-        put_parcel(station, order);
+        put_entry(station, order);
         break;
     case ORDER_CUT:
         cut(station, order);
@@ -207,7 +208,7 @@ void orders_discard(struct station *station)
     while (order) {
         struct order *next = order->next;
 
-        parcel_destroy(&order->parcel);
+        queue_entry_destroy(&order->entry);
         free(order->address);
         free(order);
         order = next;
