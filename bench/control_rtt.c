@@ -19,7 +19,7 @@ struct settings {
     const char *network, *name;
 };
 
-struct lane {
+struct side {
     struct crew crew;
     struct pinger pinger;
     double middle[MOST_ROUNDS], late[MOST_ROUNDS]; /* p50, p99 */
@@ -32,43 +32,43 @@ static const char question[] =
 static char *hub_options[] = {"--policy", "mean", "--every", "1",
                               "--delay",  "0",    NULL};
 
-static void start(struct lane *lane, const struct settings *settings, bool ours)
+static void start(struct side *side, const struct settings *settings, bool ours)
 {
     struct order order = {.kind = ORDER_ROUND};
 
-    lane->crew = (struct crew){
+    side->crew = (struct crew){
         .network = settings->network,
         .clean = ours ? star_clean : NULL,
         .post = {.nodes = settings->nodes,
                  .elements = settings->megabytes * MEBIBYTE / sizeof(float),
                  .extra = hub_options}};
-    crew_start(&lane->crew, ours ? star_hub : raw_hub,
+    crew_start(&side->crew, ours ? star_hub : raw_hub,
                ours ? star_node : raw_node);
-    (void)crew_order(&lane->crew, &order, NULL);
-    pinger_start(&lane->pinger, &lane->crew,
+    (void)crew_order(&side->crew, &order, NULL);
+    pinger_start(&side->pinger, &side->crew,
                  ours ? pinger_of_star : pinger_of_raw);
 }
 
-static void measure(struct lane *lane, const struct settings *settings,
+static void measure(struct side *side, const struct settings *settings,
                     unsigned round)
 {
     struct order order = {.kind = ORDER_ROUND};
     double until = seconds() + settings->seconds, *took;
     size_t count;
 
-    pinger_begin(&lane->pinger);
+    pinger_begin(&side->pinger);
     while (seconds() < until)
-        (void)crew_order(&lane->crew, &order, NULL);
-    count = pinger_end(&lane->pinger, &took);
+        (void)crew_order(&side->crew, &order, NULL);
+    count = pinger_end(&side->pinger, &took);
     if (!count)
         give_up("no ping came back");
-    lane->middle[round] = quantile(took, count, 0.5);
-    lane->late[round] = quantile(took, count, 0.99);
+    side->middle[round] = quantile(took, count, 0.5);
+    side->late[round] = quantile(took, count, 0.99);
 }
 
 int main(int argc, char **argv)
 {
-    static struct lane ours, raw;
+    static struct side ours, raw;
     struct settings settings = {.nodes = 1,
                                 .megabytes = 64,
                                 .rounds = 5,

@@ -25,7 +25,7 @@ struct settings {
     char *extra[MOST_OPTIONS];
 };
 
-struct lane {
+struct side {
     struct crew crew;
     bool ours;
     double took[MOST_ROUNDS];
@@ -70,13 +70,13 @@ static void read_settings(int argc, char **argv, struct settings *out)
 
 /* Joins in a first round, in which nothing has changed yet and nodes may weigh
  * differently, by how long they have waited for the others. */
-static void start(struct lane *lane, const struct settings *settings,
+static void start(struct side *side, const struct settings *settings,
                   char *const *extra, struct star_keys *keys)
 {
     const struct order order = {.kind = ORDER_ROUND};
 
-    lane->ours = extra != NULL;
-    lane->crew = (struct crew){
+    side->ours = extra != NULL;
+    side->crew = (struct crew){
         .network = settings->network,
         .clean = extra ? star_clean : NULL,
         .post = {.nodes = settings->nodes,
@@ -84,30 +84,30 @@ static void start(struct lane *lane, const struct settings *settings,
                  .scores = settings->scores,
                  .extra = extra,
                  .keys = keys}};
-    crew_start(&lane->crew, extra ? star_hub : raw_hub,
+    crew_start(&side->crew, extra ? star_hub : raw_hub,
                extra ? star_node : raw_node);
-    (void)crew_order(&lane->crew, &order, NULL);
+    (void)crew_order(&side->crew, &order, NULL);
 }
 
-static double run_round(struct lane *lane)
+static double run_round(struct side *side)
 {
     struct order order = {.kind = ORDER_DRIFT};
 
-    (void)crew_order(&lane->crew, &order, NULL);
+    (void)crew_order(&side->crew, &order, NULL);
     order.kind = ORDER_ROUND;
-    return crew_order(&lane->crew, &order, NULL);
+    return crew_order(&side->crew, &order, NULL);
 }
 
 /* All drift alike but for a factor of 1 to N, so the mean of all is known. */
-static bool is_mean(struct lane *lane, unsigned rounds)
+static bool is_mean(struct side *side, unsigned rounds)
 {
     struct order order = {.kind = ORDER_SHOW};
     struct answer answers[CREW_NODES];
-    unsigned nodes = lane->crew.post.nodes;
-    size_t elements = lane->crew.post.elements;
+    unsigned nodes = side->crew.post.nodes;
+    size_t elements = side->crew.post.elements;
     const size_t places[] = {0, elements / 2, elements - 1};
 
-    (void)crew_order(&lane->crew, &order, answers);
+    (void)crew_order(&side->crew, &order, answers);
     for (unsigned n = 0; n < nodes; n++)
         for (unsigned i = 0; i < 3; i++) {
             double wanted = (nodes + 1) / 2.0 * rounds * drift_of(places[i]);
@@ -118,8 +118,8 @@ static bool is_mean(struct lane *lane, unsigned rounds)
     return true;
 }
 
-static void print(const struct settings *settings, struct lane *ours,
-                  struct lane *reference)
+static void print(const struct settings *settings, struct side *ours,
+                  struct side *reference)
 {
     double s = settings->megabytes, rounds = settings->rounds;
     double took = median(ours->took, settings->rounds);
@@ -146,23 +146,23 @@ static void print(const struct settings *settings, struct lane *ours,
     (void)fflush(stdout);
 }
 
-static void check(struct lane *lane, const struct settings *settings)
+static void check(struct side *side, const struct settings *settings)
 {
-    if (!is_mean(lane, settings->rounds + WARM_UP))
+    if (!is_mean(side, settings->rounds + WARM_UP))
         give_up("what the nodes of the %s star have is not the mean",
-                lane->ours ? "starswitch" : "raw");
+                side->ours ? "starswitch" : "raw");
 }
 
 int main(int argc, char **argv)
 {
-    static struct lane ours, reference;
+    static struct side ours, reference;
     static struct star_keys keys;
     struct settings settings = {.nodes = 2,
                                 .megabytes = 64,
                                 .rounds = 5,
                                 .against = "raw",
                                 .name = "star_round"};
-    struct lane *other = &reference;
+    struct side *other = &reference;
 
     read_settings(argc, argv, &settings);
     if (strcmp(settings.against, "none") == 0)

@@ -1,9 +1,9 @@
 /* The door of a hub: who is let in, and what is held against whom.
  *
- * Both lanes have the same one. It says who is banned and whose key is known,
- * and counts whom it refuses. Nobody on this machine is ever banned: that is
- * where its operator and most tests are. Stations ask and refuse on threads of
- * their own; what they refuse is said by the loop. */
+ * Both channels have the same one. It says who is banned and whose key is
+ * known, and counts whom it refuses. Nobody on this machine is ever banned:
+ * that is where its operator and most tests are. Stations ask and refuse on
+ * threads of their own; what they refuse is said by the loop. */
 #ifndef NET_DOOR_H
 #define NET_DOOR_H
 
@@ -13,7 +13,7 @@
 #include "net/net.h"
 #include "net/origin.h"
 
-enum { CONNECTIONS_MAX = 32768 /* per lane */ };
+enum { CONNECTIONS_MAX = 32768 /* per channel */ };
 
 /* What has been refused and not been said yet. */
 struct refused {
@@ -27,7 +27,7 @@ struct door {
     struct bans bans;
     struct net_refusals refusals;
     struct complaints complaints;
-    unsigned room;        /* connections per lane; more are refused */
+    unsigned room;        /* connections per channel; more are refused */
     bool look_anew;       /* somebody who is in may have to go */
     pthread_mutex_t lock; /* of what follows */
     struct refused refused[REFUSAL_COUNT];

@@ -5,27 +5,28 @@
 #include <stdatomic.h>
 
 #include "net/bell.h"
+#include "net/channel.h"
 #include "net/door.h"
 #include "net/hubs.h"
-#include "net/lane.h"
 #include "net/mailbox.h"
 #include "net/signals.h"
 #include "net/workers.h"
 
-enum { LANES = 2 }; /* indexed by channel: control, bulk */
+enum { NET_CHANNELS = 2 }; /* indexed by channel: control, bulk */
 
 struct net {
     struct machine machine;
     struct net_owner owner;
     struct pool *pool;
     struct cores cores;
-    struct lane lanes[LANES]; /* a peer's lane is lanes[peer % 2] */
+    struct net_channel channels[NET_CHANNELS]; /* a peer's channel is
+                                                  channels[peer % 2] */
     struct net_keys keys;
     struct door door;
     struct hubs hubs; /* of a node; a hub has none: count is 0 */
     bool connects;    /* when it runs and not before, as then its threads may
                          wait for memory, and cannot be ended meanwhile */
-    struct bell bell; /* rung by lanes, mailbox, workers and net_stop */
+    struct bell bell; /* rung by channels, mailbox, workers and net_stop */
     struct mailbox mailbox;
     struct workers *workers;
     struct signals signals;

@@ -40,22 +40,23 @@ const struct address *hubs_address(const struct hubs *hubs)
 }
 
 /* A hub that wants keys will not change its mind. */
-static unsigned refusals(const struct lane *control)
+static unsigned refusals(const struct net_channel *control)
 {
     return control->hindered[HINDRANCE_REFUSES_KEY] +
            (control->hindered[HINDRANCE_WANTS_KEY] ? (unsigned)REFUSALS_BELIEVED
                                                    : 0);
 }
 
-bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control)
+bool hubs_move_on(struct hubs *hubs, nanos now,
+                  const struct net_channel *control)
 {
     nanos patience = HUB_PATIENCE;
 
-    if (lane_is_served(control)) {
+    if (net_channel_is_served(control)) {
         hubs->lost_at = NEVER;
         memset(hubs->refused, 0, sizeof hubs->refused);
     }
-    if (lane_is_connected(control))
+    if (net_channel_is_connected(control))
         return false;
     if (hubs->lost_at == NEVER)
         hubs->lost_at = now;
@@ -78,9 +79,9 @@ bool hubs_all_refuse(const struct hubs *hubs)
     return true;
 }
 
-const char *hubs_refuse(struct hubs *hubs, const struct lane *control)
+const char *hubs_refuse(struct hubs *hubs, const struct net_channel *control)
 {
-    if (hubs->ended || lane_is_connected(control) ||
+    if (hubs->ended || net_channel_is_connected(control) ||
         (control->met && !control->plan.keys))
         return NULL;
     hubs->refused[hubs->at] = refusals(control);

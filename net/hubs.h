@@ -1,4 +1,4 @@
-/* The hubs that a node knows, of which it uses one: both lanes go there.
+/* The hubs that a node knows, of which it uses one: both channels go there.
  *
  * One that has not served this node for 3 s, and is not connected, makes room
  * for the next in the list, round and round: a hub that is restarted is back
@@ -10,7 +10,7 @@
 #define NET_HUBS_H
 
 #include "net/address.h"
-#include "net/lane.h"
+#include "net/channel.h"
 #include "net/net.h"
 
 #define HUB_PATIENCE (3 * SECOND)
@@ -28,14 +28,16 @@ enum status hubs_open(struct hubs *hubs, const struct net_config *config,
                       nanos now, struct why *why) MUST_CHECK;
 const struct address *hubs_address(const struct hubs *hubs);
 
-/* Looks at the lane of control; true when both have to go to the next one. */
-bool hubs_move_on(struct hubs *hubs, nanos now, const struct lane *control);
+/* Looks at the channel of control; true when both have to go to the next one.
+ */
+bool hubs_move_on(struct hubs *hubs, nanos now,
+                  const struct net_channel *control);
 /* Each of them refuses this node, which one alone might do that has not been
  * told of it. */
 bool hubs_all_refuse(const struct hubs *hubs);
 /* What no hub will change its mind about, said once; else NULL. Without keys
  * nobody proves to be the hub: whatever answers in the place of one that has
  * let this node in ends nothing, and is asked again and again. */
-const char *hubs_refuse(struct hubs *hubs, const struct lane *control);
+const char *hubs_refuse(struct hubs *hubs, const struct net_channel *control);
 
 #endif

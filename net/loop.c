@@ -10,9 +10,9 @@
 /* What is taken per turn, so that control is never long behind the rest. */
 enum { CONTROL_BATCH = 64, BULK_BATCH = 16, JOB_BATCH = 64 };
 
-static struct lane *lane_of(struct net *net, peer_id peer)
+static struct net_channel *channel_of(struct net *net, peer_id peer)
 {
-    return &net->lanes[peer % LANES];
+    return &net->channels[peer % NET_CHANNELS];
 }
 
 /* A machine notes an offence and then drops whose it is: that is held against
@@ -27,7 +27,8 @@ static void count_offence(struct net *net, nanos now)
         offence |=
             effect->kind == EFFECT_NOTE && effect->note.kind == NOTE_OFFENCE;
         if (offence && effect->kind == EFFECT_DROP &&
-            lane_strike(lane_of(net, effect->peer), now, effect->peer))
+            net_channel_strike(channel_of(net, effect->peer), now,
+                               effect->peer))
             return;
     }
 }
@@ -37,13 +38,13 @@ static void carry_out(struct net *net, nanos now, struct effect *effect)
     switch (effect->kind) {
     case EFFECT_SEND:
         if (effect->peer != PEER_TRAINER)
-            lane_send(lane_of(net, effect->peer), effect->peer, &effect->msg,
-                      effect->payload);
+            net_channel_send(channel_of(net, effect->peer), effect->peer,
+                             &effect->msg, effect->payload);
         else if (net->owner.local)
             net->owner.local(net->owner.self, &effect->msg, effect->payload);
         break;
     case EFFECT_DROP:
-        lane_drop(lane_of(net, effect->peer), now, effect->peer);
+        net_channel_drop(channel_of(net, effect->peer), now, effect->peer);
         break;
     case EFFECT_JOB:
         workers_give(net->workers, effect->job);
@@ -89,9 +90,9 @@ static void settle(struct net *net)
 {
     struct event event = {0};
 
-    for (unsigned i = 0; i < LANES; i++)
-        while (lane_change(&net->lanes[i], net_now(), &event))
-            step(net, &event, &net->lanes[i].changed);
+    for (unsigned i = 0; i < NET_CHANNELS; i++)
+        while (net_channel_change(&net->channels[i], net_now(), &event))
+            step(net, &event, &net->channels[i].changed);
 }
 
 static void handle(struct net *net, struct event *event)
@@ -100,11 +101,12 @@ static void handle(struct net *net, struct event *event)
     settle(net);
 }
 
-static void hear(struct net *net, struct lane *lane, struct heard *heard)
+static void hear(struct net *net, struct net_channel *channel,
+                 struct heard *heard)
 {
     struct event event = {.kind = EVENT_JOIN,
                           .peer = heard->peer,
-                          .channel = lane->plan.channel,
+                          .channel = channel->plan.channel,
                           .key = heard->key};
 
     if (heard->joins)
@@ -113,14 +115,15 @@ static void hear(struct net *net, struct lane *lane, struct heard *heard)
     event.key = KEY_NONE;
     event.msg = &heard->msg;
     event.payload = heard->payload;
-    if (lane_hears(lane, heard->peer)) /* the machine may have dropped it */
+    /* the machine may have dropped it */
+    if (net_channel_hears(channel, heard->peer))
         step(net, &event, &heard->origin);
     blob_unref(&heard->payload);
 }
 
-static void read_lane(struct net *net, enum channel channel, unsigned batch)
+static void read_channel(struct net *net, enum channel which, unsigned batch)
 {
-    struct lane *lane = &net->lanes[channel];
+    struct net_channel *channel = &net->channels[which];
     enum hearing hearing = HEARD_NOISE;
 
     for (unsigned i = 0; hearing != HEARD_NOTHING; i++) {
@@ -131,9 +134,9 @@ static void read_lane(struct net *net, enum channel channel, unsigned batch)
             return;
         }
 
-        hearing = lane_receive(lane, net_now(), &heard);
+        hearing = net_channel_receive(channel, net_now(), &heard);
         if (hearing == HEARD_MESSAGE)
-            hear(net, lane, &heard);
+            hear(net, channel, &heard);
         settle(net);
     }
 }
@@ -212,8 +215,8 @@ static void send_away(struct net *net, const char *words)
  * be the second that we were given as the first, which says nothing to us. */
 static void compare_ports(struct net *net)
 {
-    const struct lane *control = &net->lanes[CHANNEL_CONTROL];
-    const struct net_trouble *bulk = &net->lanes[CHANNEL_BULK].trouble;
+    const struct net_channel *control = &net->channels[CHANNEL_CONTROL];
+    const struct net_trouble *bulk = &net->channels[CHANNEL_BULK].trouble;
 
     net->half.hindrance = HINDRANCE_NONE;
     if (!control->met || control->trouble.hindrance ||
@@ -229,7 +232,7 @@ static void compare_ports(struct net *net)
 /* A node that cannot reach its hub looks for another. */
 static void seek(struct net *net, nanos now)
 {
-    const struct lane *control = &net->lanes[CHANNEL_CONTROL];
+    const struct net_channel *control = &net->channels[CHANNEL_CONTROL];
     struct address address;
     const char *refused;
 
@@ -240,9 +243,9 @@ static void seek(struct net *net, nanos now)
     if (!hubs_move_on(&net->hubs, now, control))
         return;
     address = *hubs_address(&net->hubs);
-    lane_move(&net->lanes[CHANNEL_CONTROL], now, &address);
+    net_channel_move(&net->channels[CHANNEL_CONTROL], now, &address);
     address = address_behind(&address);
-    lane_move(&net->lanes[CHANNEL_BULK], now, &address);
+    net_channel_move(&net->channels[CHANNEL_BULK], now, &address);
 }
 
 /* What a hub does for its safety. */
@@ -252,8 +255,8 @@ static void look_after(struct net *net, nanos now)
     if (!net->door.look_anew)
         return;
     net->door.look_anew = false;
-    for (unsigned i = 0; i < LANES; i++)
-        lane_sweep(&net->lanes[i], now);
+    for (unsigned i = 0; i < NET_CHANNELS; i++)
+        net_channel_sweep(&net->channels[i], now);
 }
 
 static void tick(struct net *net, bool at_once)
@@ -284,8 +287,8 @@ static int patience(const struct net *net)
         earlier(net->next_tick, net->machine.deadline(net->machine.self));
     nanos now = net_now();
 
-    for (unsigned i = 0; i < LANES; i++)
-        due = earlier(due, lane_deadline(&net->lanes[i]));
+    for (unsigned i = 0; i < NET_CHANNELS; i++)
+        due = earlier(due, net_channel_deadline(&net->channels[i]));
     return due <= now ? 0 : (int)((due - now + MILLISECOND - 1) / MILLISECOND);
 }
 
@@ -306,10 +309,10 @@ static void turn(struct net *net)
     wait_for_something(net);
     signalled = read_signals(net);
     settle(net);
-    read_lane(net, CHANNEL_CONTROL, CONTROL_BATCH);
+    read_channel(net, CHANNEL_CONTROL, CONTROL_BATCH);
     collect_jobs(net);
     read_mailbox(net);
-    read_lane(net, CHANNEL_BULK, BULK_BATCH);
+    read_channel(net, CHANNEL_BULK, BULK_BATCH);
     wake(net);
     settle(net);
     tick(net, signalled);

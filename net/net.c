@@ -35,10 +35,10 @@ void net_close(struct net **reference)
     if (!net)
         return;
     workers_destroy(&net->workers);
-    for (unsigned i = 0; i < LANES; i++)
-        lane_stop(&net->lanes[i]);
-    for (unsigned i = 0; i < LANES; i++)
-        lane_close(&net->lanes[i]);
+    for (unsigned i = 0; i < NET_CHANNELS; i++)
+        net_channel_stop(&net->channels[i]);
+    for (unsigned i = 0; i < NET_CHANNELS; i++)
+        net_channel_close(&net->channels[i]);
     door_free(&net->door);
     explicit_bzero(&net->keys, sizeof net->keys);
     mailbox_free(&net->mailbox);
@@ -48,8 +48,9 @@ void net_close(struct net **reference)
     free(net);
 }
 
-static enum status open_lanes(struct net *net, const struct net_config *config,
-                              bool binds, struct why *why)
+static enum status open_channels(struct net *net,
+                                 const struct net_config *config, bool binds,
+                                 struct why *why)
 {
     struct address control;
     enum status status;
@@ -61,16 +62,16 @@ static enum status open_lanes(struct net *net, const struct net_config *config,
     net->door.keyed = binds && net->keys.on;
     if (!binds)
         control = *hubs_address(&net->hubs);
-    for (unsigned i = 0; i < LANES && status == STATUS_OK; i++) {
+    for (unsigned i = 0; i < NET_CHANNELS && status == STATUS_OK; i++) {
         struct channel_plan plan =
             channel_plan(config, (enum channel)i, binds, &control,
                          net->keys.on ? &net->keys : NULL);
 
-        status = lane_open(&net->lanes[i], &plan, net->pool, &net->door,
-                           &net->bell, why);
+        status = net_channel_open(&net->channels[i], &plan, net->pool,
+                                  &net->door, &net->bell, why);
     }
     if (status == STATUS_OK && !binds)
-        trouble_look_up(&net->lanes[CHANNEL_CONTROL].trouble, &control);
+        trouble_look_up(&net->channels[CHANNEL_CONTROL].trouble, &control);
     return status;
 }
 
@@ -83,7 +84,7 @@ static enum status open_parts(struct net *net, const struct net_config *config,
         status = signals_open(&net->signals, &config->signals, why);
     if (status != STATUS_OK)
         return status;
-    status = open_lanes(net, config, binds, why);
+    status = open_channels(net, config, binds, why);
     if (status == STATUS_OK)
         status = workers_new(config->workers, &net->bell, &net->workers, why);
     return status;
@@ -140,24 +141,25 @@ const char *net_refusal_name(enum net_refusal refusal)
 const struct net_trouble *net_trouble(const struct net *net)
 {
     return net->half.hindrance ? &net->half
-                               : &net->lanes[CHANNEL_CONTROL].trouble;
+                               : &net->channels[CHANNEL_CONTROL].trouble;
 }
 
 void net_connect(struct net *net)
 {
-    for (unsigned i = 0; i < LANES; i++) {
-        struct lane *lane = &net->lanes[i];
+    for (unsigned i = 0; i < NET_CHANNELS; i++) {
+        struct net_channel *channel = &net->channels[i];
 
-        if (lane->plan.held)
-            station_connect(lane->station, &lane->plan.address);
-        lane->plan.held = false;
+        if (channel->plan.held)
+            station_connect(channel->station, &channel->plan.address);
+        channel->plan.held = false;
     }
     net->hubs.lost_at = net_now();
 }
 
 void net_limit(struct net *net, size_t chunk_bytes)
 {
-    lane_limit(&net->lanes[CHANNEL_BULK], plan_bulk_bytes(chunk_bytes));
+    net_channel_limit(&net->channels[CHANNEL_BULK],
+                      plan_bulk_bytes(chunk_bytes));
 }
 
 void net_allow(struct net *net, const struct key *keys, unsigned count,
@@ -166,8 +168,8 @@ void net_allow(struct net *net, const struct key *keys, unsigned count,
     if (!net->door.keyed)
         return;
     guests_allow(&net->door.guests, keys, count, enrolment);
-    for (unsigned i = 0; i < LANES; i++)
-        lane_sweep(&net->lanes[i], net_now());
+    for (unsigned i = 0; i < NET_CHANNELS; i++)
+        net_channel_sweep(&net->channels[i], net_now());
 }
 
 const struct net_refusals *net_refusals(const struct net *net)

@@ -8,7 +8,7 @@
 #include "tests/net/strangers.h"
 
 static struct hubs hubs;
-static struct lane control;
+static struct net_channel control;
 
 static void open_hubs(const char *names)
 {
@@ -113,7 +113,7 @@ static struct toy *start_node_of(const struct toy *first,
     return node;
 }
 
-static void both_lanes_go_to_the_hub_that_is_there(void)
+static void both_channels_go_to_the_hub_that_is_there(void)
 {
     struct toy *first = toy_new(true), *second = toy_new(true), *node;
 
@@ -198,7 +198,7 @@ void add_net_hubs_tests(CU_pSuite suite)
     TEST(all_hubs_have_to_refuse_before_a_node_gives_up);
     TEST(a_hub_that_is_away_does_not_refuse_whatever_another_does);
     TEST(a_hub_that_begins_to_refuse_is_asked_until_that_is_sure);
-    TEST(both_lanes_go_to_the_hub_that_is_there);
+    TEST(both_channels_go_to_the_hub_that_is_there);
     TEST(a_hub_that_shakes_hands_and_cuts_makes_room_for_the_next);
     TEST(who_was_let_in_outlasts_another_service_at_the_address);
 }

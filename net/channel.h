@@ -1,18 +1,18 @@
 /* A channel of the driver as the loop has it: the connections that the machine
  * knows, in front of the station that has all of them.
  *
- * A lane does everything but step the machine: it says which event is due, and
- * the loop steps. Where it binds, a connection joins with its first message;
- * where it connects there is one connection, which joins when hands are
- * shaken. */
-#ifndef NET_LANE_H
-#define NET_LANE_H
+ * A channel does everything but step the machine: it says which event is due,
+ * and the loop steps. Where it binds, a connection joins with its first
+ * message; where it connects there is one connection, which joins when hands
+ * are shaken. */
+#ifndef NET_CHANNEL_H
+#define NET_CHANNEL_H
 
 #include "net/door.h"
 #include "net/peers.h"
 #include "net/station.h"
 
-struct lane {
+struct net_channel {
     struct channel_plan plan;
     struct station *station;
     struct peers peers;
@@ -40,43 +40,47 @@ struct heard {
 enum hearing { HEARD_NOTHING, HEARD_NOISE, HEARD_MESSAGE };
 
 /* Opens the station; pool, door and bell are borrowed. */
-enum status lane_open(struct lane *lane, const struct channel_plan *plan,
-                      struct pool *pool, struct door *door,
-                      const struct bell *bell, struct why *why) MUST_CHECK;
+enum status net_channel_open(struct net_channel *channel,
+                             const struct channel_plan *plan, struct pool *pool,
+                             struct door *door, const struct bell *bell,
+                             struct why *why) MUST_CHECK;
 /* What was sent last has 2 s to get out: from the one on, until the other
- * returns. Also for a zeroed lane. */
-void lane_stop(struct lane *lane);
-void lane_close(struct lane *lane);
+ * returns. Also for a zeroed channel. */
+void net_channel_stop(struct net_channel *channel);
+void net_channel_close(struct net_channel *channel);
 
 /* The next JOIN or LEAVE that is due, with its peer; false when none is. */
-bool lane_change(struct lane *lane, nanos now, struct event *out);
-/* When the lane wants the loop's attention, if nothing happens before. */
-nanos lane_deadline(const struct lane *lane);
+bool net_channel_change(struct net_channel *channel, nanos now,
+                        struct event *out);
+/* When the channel wants the loop's attention, if nothing happens before. */
+nanos net_channel_deadline(const struct net_channel *channel);
 
 /* Takes the next notice of the station. NOISE: there is no message in it. */
-enum hearing lane_receive(struct lane *lane, nanos now, struct heard *out);
+enum hearing net_channel_receive(struct net_channel *channel, nanos now,
+                                 struct heard *out);
 /* Whether the machine still wants to hear of this peer. */
-bool lane_hears(struct lane *lane, peer_id peer);
+bool net_channel_hears(struct net_channel *channel, peer_id peer);
 /* Sends, or keeps it for later; what is for nobody is forgotten. A peer that
  * leaves too much behind is cut. */
-void lane_send(struct lane *lane, peer_id peer, const struct msg *msg,
-               struct blob *payload);
+void net_channel_send(struct net_channel *channel, peer_id peer,
+                      const struct msg *msg, struct blob *payload);
 
 /* What the machine has dropped: deaf at once, and cut once what was sent last
  * had a second to arrive. */
-void lane_drop(struct lane *lane, nanos now, peer_id peer);
+void net_channel_drop(struct net_channel *channel, nanos now, peer_id peer);
 /* From now on payloads may be so long. */
-void lane_limit(struct lane *lane, size_t payload_bytes);
+void net_channel_limit(struct net_channel *channel, size_t payload_bytes);
 /* Cuts all whose key is not known any more, or banned. */
-void lane_sweep(struct lane *lane, nanos now);
+void net_channel_sweep(struct net_channel *channel, nanos now);
 /* An offence of this peer, says the machine; false when it is not there. */
-bool lane_strike(struct lane *lane, nanos now, peer_id peer);
+bool net_channel_strike(struct net_channel *channel, nanos now, peer_id peer);
 
 /* If it connects: whether it is connected. */
-bool lane_is_connected(const struct lane *lane);
+bool net_channel_is_connected(const struct net_channel *channel);
 /* And the hub there has answered, as with WELCOME. */
-bool lane_is_served(const struct lane *lane);
+bool net_channel_is_served(const struct net_channel *channel);
 /* From now on it connects there. */
-void lane_move(struct lane *lane, nanos now, const struct address *address);
+void net_channel_move(struct net_channel *channel, nanos now,
+                      const struct address *address);
 
 #endif

@@ -1,4 +1,4 @@
-#include "net/lane.h"
+#include "net/channel.h"
 
 #include <string.h>
 
@@ -259,7 +259,7 @@ static void peers_that_come_and_go_each_live_once(void)
     toy_destroy(&hub);
 }
 
-void add_net_lane_tests(CU_pSuite suite)
+void add_net_channel_tests(CU_pSuite suite)
 {
     TEST(notes_of_who_comes_and_goes_say_the_address);
     TEST(a_hub_that_comes_back_finds_its_node_again);
