@@ -21,9 +21,9 @@ static struct offender *find(struct bans *bans, uint64_t who)
     return NULL;
 }
 
-static nanos last_strike(const struct offender *offender)
+static nanos last_offence(const struct offender *offender)
 {
-    return offender->strikes[offender->count - 1];
+    return offender->offences[offender->count - 1];
 }
 
 /* A new place, or that of who offended longest ago. */
@@ -34,22 +34,22 @@ static struct offender *place(struct bans *bans)
     if (bans->count < BANS_MAX)
         return &bans->list[bans->count++];
     for (unsigned i = 1; i < bans->count; i++)
-        if (last_strike(&bans->list[i]) < last_strike(oldest))
+        if (last_offence(&bans->list[i]) < last_offence(oldest))
             oldest = &bans->list[i];
     return oldest;
 }
 
-static void count_strike(struct offender *offender, nanos now)
+static void count_offence(struct offender *offender, nanos now)
 {
-    if (offender->count == BAN_STRIKES) {
-        memmove(offender->strikes, offender->strikes + 1,
-                (BAN_STRIKES - 1) * sizeof *offender->strikes);
+    if (offender->count == BAN_SCORE_LIMIT) {
+        memmove(offender->offences, offender->offences + 1,
+                (BAN_SCORE_LIMIT - 1) * sizeof *offender->offences);
         offender->count--;
     }
-    offender->strikes[offender->count++] = now;
+    offender->offences[offender->count++] = now;
 }
 
-static bool strike(struct bans *bans, nanos now, uint64_t who)
+static bool add_score(struct bans *bans, nanos now, uint64_t who)
 {
     struct offender *offender = find(bans, who);
 
@@ -59,20 +59,20 @@ static bool strike(struct bans *bans, nanos now, uint64_t who)
         offender = place(bans);
         *offender = (struct offender){.who = who};
     }
-    count_strike(offender, now);
-    if (offender->count < BAN_STRIKES ||
-        now - offender->strikes[0] > BAN_WINDOW)
+    count_offence(offender, now);
+    if (offender->count < BAN_SCORE_LIMIT ||
+        now - offender->offences[0] > BAN_WINDOW)
         return false;
     offender->until = now + BAN_TIME;
     return true;
 }
 
-bool bans_strike(struct bans *bans, nanos now, uint64_t who)
+bool bans_add_score(struct bans *bans, nanos now, uint64_t who)
 {
     bool banned;
 
     (void)pthread_mutex_lock(&bans->lock);
-    banned = strike(bans, now, who);
+    banned = add_score(bans, now, who);
     (void)pthread_mutex_unlock(&bans->lock);
     return banned;
 }

@@ -13,16 +13,16 @@
 
 #include "core/time.h"
 
-enum { BAN_STRIKES = 3, BANS_MAX = 1024 };
+enum { BAN_SCORE_LIMIT = 3, BANS_MAX = 1024 };
 
 #define BAN_WINDOW (600 * SECOND)
 #define BAN_TIME (600 * SECOND)
 
 struct offender {
     uint64_t who;
-    nanos strikes[BAN_STRIKES]; /* the last ones, in the order they came */
-    unsigned count;             /* of them */
-    nanos until;                /* banned until; 0: it is not */
+    nanos offences[BAN_SCORE_LIMIT]; /* the last ones, in the order they came */
+    unsigned count;                  /* of them */
+    nanos until;                     /* banned until; 0: it is not */
 };
 
 struct bans {
@@ -34,7 +34,7 @@ struct bans {
 void bans_init(struct bans *bans);
 void bans_free(struct bans *bans);
 /* An offence; true when it is the one that bans it. */
-bool bans_strike(struct bans *bans, nanos now, uint64_t who);
+bool bans_add_score(struct bans *bans, nanos now, uint64_t who);
 bool bans_hold(struct bans *bans, nanos now, uint64_t who);
 
 #endif

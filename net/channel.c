@@ -16,14 +16,14 @@ _Static_assert(PEER_CONTROL % 2 == CHANNEL_CONTROL &&
 
 enum status net_channel_open(struct net_channel *channel,
                              const struct channel_plan *plan, struct pool *pool,
-                             struct door *door, const struct bell *bell,
-                             struct why *why)
+                             struct admission *admission,
+                             const struct bell *bell, struct why *why)
 {
     memset(channel, 0, sizeof *channel);
     channel->plan = *plan;
-    channel->door = door;
+    channel->admission = admission;
     channel->change_at = NEVER;
-    return station_open(plan, pool, plan->binds ? door : NULL, bell,
+    return station_open(plan, pool, plan->binds ? admission : NULL, bell,
                         &channel->station, why);
 }
 
@@ -62,13 +62,14 @@ void net_channel_drop(struct net_channel *channel, nanos now, peer_id peer)
         cut(channel, now, connection, channel->plan.binds);
 }
 
-bool net_channel_strike(struct net_channel *channel, nanos now, peer_id peer)
+bool net_channel_add_score(struct net_channel *channel, nanos now, peer_id peer)
 {
     const struct connection *connection = peers_named(&channel->peers, peer);
 
     if (!connection || !channel->plan.binds)
         return false;
-    door_strike(channel->door, now, connection->key, &connection->origin);
+    admission_add_score(channel->admission, now, connection->key,
+                        &connection->origin);
     return true;
 }
 
@@ -77,8 +78,8 @@ static bool is_welcome(struct net_channel *channel, nanos now, uint64_t key,
                        const struct origin *origin)
 {
     return !channel->plan.binds ||
-           (door_knows(channel->door, key) &&
-            !door_bans(channel->door, now, key, origin));
+           (admission_knows(channel->admission, key) &&
+            !admission_bans(channel->admission, now, key, origin));
 }
 
 void net_channel_sweep(struct net_channel *channel, nanos now)
@@ -159,13 +160,14 @@ static void gone(struct net_channel *channel, nanos now,
         peers_by_number(&channel->peers, notice->number);
 
     if (notice->words)
-        complain(&channel->door->complaints, now, &notice->origin,
+        complain(&channel->admission->complaints, now, &notice->origin,
                  notice->words);
-    if (notice->strikes && channel->plan.binds)
-        door_strike(channel->door, now, notice->key, &notice->origin);
+    if (notice->scores && channel->plan.binds)
+        admission_add_score(channel->admission, now, notice->key,
+                            &notice->origin);
     if (!connection)
         return;
-    if (notice->strikes)
+    if (notice->scores)
         connection->deaf = true;
     end(channel, connection, now + LAST_WORDS);
 }
@@ -209,7 +211,7 @@ static enum hearing message(struct net_channel *channel, nanos now,
     out->joins = connection->stage == STAGE_JOINING;
     if (out->joins)
         connection->stage = STAGE_JOINED;
-    out->key = door_event_key(channel->door, connection->key);
+    out->key = admission_event_key(channel->admission, connection->key);
     channel->served |= notice->msg.kind != MSG_BYE;
     out->msg = notice->msg;
     out->payload = notice->payload;
@@ -233,7 +235,7 @@ enum hearing net_channel_receive(struct net_channel *channel, nanos now,
         hearing = message(channel, now, notice, out);
         break;
     case NOTICE_NONSENSE:
-        complain(&channel->door->complaints, now, &notice->origin,
+        complain(&channel->admission->complaints, now, &notice->origin,
                  notice->words);
         break;
     case NOTICE_GONE:

@@ -8,7 +8,7 @@
 #ifndef NET_CHANNEL_H
 #define NET_CHANNEL_H
 
-#include "net/door.h"
+#include "net/admission.h"
 #include "net/peers.h"
 #include "net/station.h"
 
@@ -16,9 +16,9 @@ struct net_channel {
     struct channel_plan plan;
     struct station *station;
     struct peers peers;
-    struct door *door;     /* borrowed */
-    nanos change_at;       /* no JOIN or LEAVE is due before */
-    struct origin changed; /* of whom the last of them was */
+    struct admission *admission; /* borrowed */
+    nanos change_at;             /* no JOIN or LEAVE is due before */
+    struct origin changed;       /* of whom the last of them was */
     /* Where it connects: why it could not since it last could, and what the
      * system said last. */
     unsigned hindered[HINDRANCE_COUNT];
@@ -39,10 +39,11 @@ struct heard {
 
 enum hearing { HEARD_NOTHING, HEARD_NOISE, HEARD_MESSAGE };
 
-/* Opens the station; pool, door and bell are borrowed. */
+/* Opens the station; pool, admission and bell are borrowed. */
 enum status net_channel_open(struct net_channel *channel,
                              const struct channel_plan *plan, struct pool *pool,
-                             struct door *door, const struct bell *bell,
+                             struct admission *admission,
+                             const struct bell *bell,
                              struct why *why) MUST_CHECK;
 /* What was sent last has 2 s to get out: from the one on, until the other
  * returns. Also for a zeroed channel. */
@@ -73,7 +74,8 @@ void net_channel_limit(struct net_channel *channel, size_t payload_bytes);
 /* Cuts all whose key is not known any more, or banned. */
 void net_channel_sweep(struct net_channel *channel, nanos now);
 /* An offence of this peer, says the machine; false when it is not there. */
-bool net_channel_strike(struct net_channel *channel, nanos now, peer_id peer);
+bool net_channel_add_score(struct net_channel *channel, nanos now,
+                           peer_id peer);
 
 /* If it connects: whether it is connected. */
 bool net_channel_is_connected(const struct net_channel *channel);

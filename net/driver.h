@@ -4,9 +4,9 @@
 
 #include <stdatomic.h>
 
+#include "net/admission.h"
 #include "net/bell.h"
 #include "net/channel.h"
-#include "net/door.h"
 #include "net/hubs.h"
 #include "net/mailbox.h"
 #include "net/signals.h"
@@ -22,7 +22,7 @@ struct net {
     struct net_channel channels[NET_CHANNELS]; /* a peer's channel is
                                                   channels[peer % 2] */
     struct net_keys keys;
-    struct door door;
+    struct admission admission;
     struct hubs hubs; /* of a node; a hub has none: count is 0 */
     bool connects;    /* when it runs and not before, as then its threads may
                          wait for memory, and cannot be ended meanwhile */

@@ -61,16 +61,16 @@ void gate_charge(struct station *station, nanos before)
 enum zmtp_fault gate_admit(void *self, const unsigned char *bytes)
 {
     struct station *station = self;
-    struct door *door = station->door;
+    struct admission *admission = station->admission;
     struct key key;
-    enum guest guest;
+    enum key_role role;
 
     memcpy(key.bytes, bytes, sizeof key.bytes);
-    guest = guests_admit(&door->guests, &key);
-    if (guest == GUEST_NOBODY)
+    role = allowed_keys_admit(&admission->allowed, &key);
+    if (role == KEY_ROLE_NONE)
         return ZMTP_FAULT_KEY;
-    if (guest == GUEST_NODE &&
-        bans_hold(&door->bans, station->now, key_hash(&key)))
+    if (role == KEY_ROLE_NODE &&
+        bans_hold(&admission->bans, station->now, key_hash(&key)))
         return ZMTP_FAULT_BANNED;
     return ZMTP_FAULT_NONE;
 }
@@ -94,7 +94,7 @@ static bool make_room(struct station *station, const struct host *host)
 
     if (!link)
         return false;
-    door_refuse_later(station->door, REFUSAL_CROWD, &link->origin);
+    admission_refuse_later(station->admission, REFUSAL_CROWD, &link->origin);
     station_end(link, false);
     return true;
 }
@@ -104,19 +104,20 @@ static bool admit(struct station *station, struct host *host,
 {
     bool local = origin_is_local(origin);
     enum net_refusal refusal = REFUSAL_CROWD;
-    unsigned most = station->door->room / 2;
+    unsigned most = station->admission->room / 2;
 
     if (most > STRANGERS_MAX)
         most = STRANGERS_MAX;
-    if (door_bans(station->door, station->now, 0, origin))
+    if (admission_bans(station->admission, station->now, 0, origin))
         refusal = REFUSAL_BANNED;
     else if ((local || host_may_come(host, station->now)) &&
              (local || host->silent < HOST_SILENT_MAX ||
               make_room(station, host)) &&
              (station->silent < most || make_room(station, NULL)) &&
-             (station->count < station->door->room || make_room(station, NULL)))
+             (station->count < station->admission->room ||
+              make_room(station, NULL)))
         return true;
-    door_refuse_later(station->door, refusal, origin);
+    admission_refuse_later(station->admission, refusal, origin);
     return false;
 }
 
@@ -226,22 +227,23 @@ static enum net_refusal refusal_of(const struct link *link,
 void gate_refuse(struct link *link, enum zmtp_fault fault)
 {
     if (link->stage == LINK_SHAKING)
-        door_refuse_later(link->station->door, refusal_of(link, fault),
-                          &link->origin);
+        admission_refuse_later(link->station->admission,
+                               refusal_of(link, fault), &link->origin);
     station_end(link, fault != ZMTP_FAULT_NONE);
 }
 
 void gate_sweep(struct station *station)
 {
-    struct door *door = station->door;
+    struct admission *admission = station->admission;
 
     for (struct link *link = station->oldest; link; link = link->next) {
         if (link->stage != LINK_SILENT && link->stage != LINK_KNOWN)
             continue;
-        if (door->keyed && !door_knows(door, link->key))
-            door_refuse_later(door, REFUSAL_KEY, &link->origin);
-        else if (door_bans(door, station->now, link->key, &link->origin))
-            door_refuse_later(door, REFUSAL_BANNED, &link->origin);
+        if (admission->keyed && !admission_knows(admission, link->key))
+            admission_refuse_later(admission, REFUSAL_KEY, &link->origin);
+        else if (admission_bans(admission, station->now, link->key,
+                                &link->origin))
+            admission_refuse_later(admission, REFUSAL_BANNED, &link->origin);
         else
             continue;
         station_gone(link, NULL);
@@ -274,7 +276,8 @@ static void guard(struct station *station, struct link *link)
         return;
     if ((link->stage == LINK_SHAKING && age > HANDSHAKE_LIMIT) ||
         (link->stage == LINK_SILENT && age > SILENCE_LIMIT)) {
-        door_refuse_later(station->door, REFUSAL_SILENT, &link->origin);
+        admission_refuse_later(station->admission, REFUSAL_SILENT,
+                               &link->origin);
         station_end(link, false);
     } else if (commands > COMMANDS_MAX) {
         station_gone(link, "was cut: it sends commands without end");

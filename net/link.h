@@ -38,7 +38,7 @@ struct link {
     int fd;
     enum link_stage stage;
     struct origin origin;
-    struct host *host; /* where there is a door */
+    struct host *host; /* where there is a admission */
     uint64_t key;
     nanos since;     /* it came, or begins to connect */
     nanos ends_at;   /* if ENDING: closed at the latest */

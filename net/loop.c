@@ -27,8 +27,8 @@ static void count_offence(struct net *net, nanos now)
         offence |=
             effect->kind == EFFECT_NOTE && effect->note.kind == NOTE_OFFENCE;
         if (offence && effect->kind == EFFECT_DROP &&
-            net_channel_strike(channel_of(net, effect->peer), now,
-                               effect->peer))
+            net_channel_add_score(channel_of(net, effect->peer), now,
+                                  effect->peer))
             return;
     }
 }
@@ -251,10 +251,10 @@ static void seek(struct net *net, nanos now)
 /* What a hub does for its safety. */
 static void look_after(struct net *net, nanos now)
 {
-    door_hear(&net->door, now);
-    if (!net->door.look_anew)
+    admission_tell(&net->admission, now);
+    if (!net->admission.look_anew)
         return;
-    net->door.look_anew = false;
+    net->admission.look_anew = false;
     for (unsigned i = 0; i < NET_CHANNELS; i++)
         net_channel_sweep(&net->channels[i], now);
 }

@@ -23,7 +23,7 @@ static struct net *net_new(struct machine machine, struct pool *pool,
     net->owner = *owner;
     net->signals.fd = net->bell.fd = -1;
     atomic_init(&net->stopping, false);
-    door_init(&net->door, &net->owner);
+    admission_init(&net->admission, &net->owner);
     return net;
 }
 
@@ -39,7 +39,7 @@ void net_close(struct net **reference)
         net_channel_stop(&net->channels[i]);
     for (unsigned i = 0; i < NET_CHANNELS; i++)
         net_channel_close(&net->channels[i]);
-    door_free(&net->door);
+    admission_free(&net->admission);
     explicit_bzero(&net->keys, sizeof net->keys);
     mailbox_free(&net->mailbox);
     effects_free(&net->effects);
@@ -59,7 +59,7 @@ static enum status open_channels(struct net *net,
         status = address_to_bind(config->host, config->port, &control, why);
     else
         status = hubs_open(&net->hubs, config, net_now(), why);
-    net->door.keyed = binds && net->keys.on;
+    net->admission.keyed = binds && net->keys.on;
     if (!binds)
         control = *hubs_address(&net->hubs);
     for (unsigned i = 0; i < NET_CHANNELS && status == STATUS_OK; i++) {
@@ -68,7 +68,7 @@ static enum status open_channels(struct net *net,
                          net->keys.on ? &net->keys : NULL);
 
         status = net_channel_open(&net->channels[i], &plan, net->pool,
-                                  &net->door, &net->bell, why);
+                                  &net->admission, &net->bell, why);
     }
     if (status == STATUS_OK && !binds)
         trouble_look_up(&net->channels[CHANNEL_CONTROL].trouble, &control);
@@ -165,16 +165,16 @@ void net_limit(struct net *net, size_t chunk_bytes)
 void net_allow(struct net *net, const struct key *keys, unsigned count,
                const struct key *enrolment)
 {
-    if (!net->door.keyed)
+    if (!net->admission.keyed)
         return;
-    guests_allow(&net->door.guests, keys, count, enrolment);
+    allowed_keys_set(&net->admission.allowed, keys, count, enrolment);
     for (unsigned i = 0; i < NET_CHANNELS; i++)
         net_channel_sweep(&net->channels[i], net_now());
 }
 
 const struct net_refusals *net_refusals(const struct net *net)
 {
-    return &net->door.refusals;
+    return &net->admission.refusals;
 }
 
 void net_stop(struct net *net)

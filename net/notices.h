@@ -41,7 +41,7 @@ struct notice {
     struct meter *meter; /* or NULL */
     size_t bytes;        /* what it costs us */
     const char *words;   /* GONE, NONSENSE: what it has done, or NULL */
-    bool strikes;        /* and it is held against it */
+    bool scores;         /* and it is held against it */
     enum net_hindrance hindrance; /* FAILED: why */
     int error;                    /* the system's, or the resolver's, or 0 */
     struct msg msg;

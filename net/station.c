@@ -286,7 +286,8 @@ static void plan_links(struct station *station)
 }
 
 static struct station *station_new(const struct channel_plan *plan,
-                                   struct pool *pool, struct door *door)
+                                   struct pool *pool,
+                                   struct admission *admission)
 {
     struct station *station = calloc(1, sizeof *station);
     struct order *last = calloc(1, sizeof *last);
@@ -299,7 +300,7 @@ static struct station *station_new(const struct channel_plan *plan,
     station->last = last;
     station->plan = *plan;
     station->pool = pool;
-    station->door = door;
+    station->admission = admission;
     station->bell.fd = station->set = station->strangers = -1;
     station->listener = -1;
     station->stop_at = NEVER;
@@ -318,10 +319,10 @@ static struct station *station_new(const struct channel_plan *plan,
 }
 
 enum status station_open(const struct channel_plan *plan, struct pool *pool,
-                         struct door *door, const struct bell *bell,
+                         struct admission *admission, const struct bell *bell,
                          struct station **out, struct why *why)
 {
-    struct station *station = station_new(plan, pool, door);
+    struct station *station = station_new(plan, pool, admission);
     enum status status;
 
     if (!station)

@@ -12,17 +12,17 @@
 #ifndef NET_STATION_H
 #define NET_STATION_H
 
-#include "net/door.h"
+#include "net/admission.h"
 #include "net/notices.h"
 #include "net/plan.h"
 
 struct station;
 
-/* Binds, or begins to connect, unless the plan is held; `door` is NULL where
- * it does not bind; `bell` is rung with notices. What is borrowed outlives the
- * station. */
+/* Binds, or begins to connect, unless the plan is held; `admission` is NULL
+ * where it does not bind; `bell` is rung with notices. What is borrowed
+ * outlives the station. */
 enum status station_open(const struct channel_plan *plan, struct pool *pool,
-                         struct door *door, const struct bell *bell,
+                         struct admission *admission, const struct bell *bell,
                          struct station **out, struct why *why) MUST_CHECK;
 /* What was sent has 2 s to get out from here on; begins, and waits for that.
  * Both accept NULL. */

@@ -37,7 +37,7 @@ struct order {
 struct station {
     struct channel_plan plan;
     struct pool *pool;
-    struct door *door;
+    struct admission *admission;
     struct bell bell; /* rung with orders, and when the notices has room */
     struct notices notices;
     pthread_t thread;

@@ -221,7 +221,7 @@ void station_gone(struct link *link, const char *offence)
         notice->origin = link->origin;
         notice->key = link->key;
         notice->words = offence;
-        notice->strikes = offence != NULL;
+        notice->scores = offence != NULL;
         station_tell(link, notice);
     }
     link->announced = false;

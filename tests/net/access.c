@@ -318,7 +318,7 @@ static void three_offences_ban_the_key_and_nobody_else(void)
     CHECK_OK(key_pair_make(&own, NULL));
     pair.hub->allowed[1] = own.shown;
     toy_at_tick(pair.hub, admit_second);
-    for (int i = 0; i < BAN_STRIKES; i++) {
+    for (int i = 0; i < BAN_SCORE_LIMIT; i++) {
         meet_as(&stranger, pair.hub, CHANNEL_CONTROL, &own);
         (void)zmq_send(stranger.socket, "nonsense", 8, 0);
         CHECK(is_cut(&stranger));

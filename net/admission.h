@@ -1,15 +1,15 @@
-/* The door of a hub: who is let in, and what is held against whom.
+/* Admission to a hub: who is let in, and what is held against whom.
  *
  * Both channels have the same one. It says who is banned and whose key is
  * known, and counts whom it refuses. Nobody on this machine is ever banned:
  * that is where its operator and most tests are. Stations ask and refuse on
  * threads of their own; what they refuse is said by the loop. */
-#ifndef NET_DOOR_H
-#define NET_DOOR_H
+#ifndef NET_ADMISSION_H
+#define NET_ADMISSION_H
 
+#include "net/allowed_keys.h"
 #include "net/bans.h"
 #include "net/complaints.h"
-#include "net/guests.h"
 #include "net/net.h"
 #include "net/origin.h"
 
@@ -21,9 +21,9 @@ struct refused {
     struct origin last;
 };
 
-struct door {
+struct admission {
     bool keyed;
-    struct guests guests; /* if it is */
+    struct allowed_keys allowed; /* if it is */
     struct bans bans;
     struct net_refusals refusals;
     struct complaints complaints;
@@ -34,28 +34,29 @@ struct door {
 };
 
 /* Reads how many descriptors the process may have; the owner is borrowed. */
-void door_init(struct door *door, const struct net_owner *owner);
-void door_free(struct door *door);
+void admission_init(struct admission *admission, const struct net_owner *owner);
+void admission_free(struct admission *admission);
 
 /* Counts it, and says it at most once in ten seconds. */
-void door_refuse(struct door *door, nanos now, enum net_refusal refusal,
-                 const struct origin *from);
-/* The same from any thread: it is said once door_hear is called. */
-void door_refuse_later(struct door *door, enum net_refusal refusal,
-                       const struct origin *from);
-void door_hear(struct door *door, nanos now);
+void admission_refuse(struct admission *admission, nanos now,
+                      enum net_refusal refusal, const struct origin *from);
+/* The same from any thread: it is said once admission_tell is called. */
+void admission_refuse_later(struct admission *admission,
+                            enum net_refusal refusal,
+                            const struct origin *from);
+void admission_tell(struct admission *admission, nanos now);
 
 /* An offence of who has this key (or 0) and comes from there; the third bans
  * it. */
-void door_strike(struct door *door, nanos now, uint64_t key,
-                 const struct origin *from);
+void admission_add_score(struct admission *admission, nanos now, uint64_t key,
+                         const struct origin *from);
 /* From any thread. */
-bool door_bans(struct door *door, nanos now, uint64_t key,
-               const struct origin *from);
+bool admission_bans(struct admission *admission, nanos now, uint64_t key,
+                    const struct origin *from);
 
 /* Whether this key may be here; from any thread. */
-bool door_knows(struct door *door, uint64_t key);
+bool admission_knows(struct admission *admission, uint64_t key);
 /* As a machine is told of it. */
-uint64_t door_event_key(struct door *door, uint64_t key);
+uint64_t admission_event_key(struct admission *admission, uint64_t key);
 
 #endif

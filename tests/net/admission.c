@@ -1,5 +1,5 @@
 /* What a hub holds against whom, and how much of it is said. */
-#include "net/door.h"
+#include "net/admission.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 #include "tests/check.h"
 #include "tests/net/origins.h"
 
-static struct door door;
+static struct admission admission;
 static unsigned said;
 static struct note last;
 
@@ -24,7 +24,7 @@ static const struct net_owner owner = {.note = on_note};
 static void set_up(void)
 {
     said = 0;
-    door_init(&door, &owner);
+    admission_init(&admission, &owner);
 }
 
 static void an_origin_is_printed_as_people_write_it(void)
@@ -87,14 +87,14 @@ static void three_offences_ban_a_host_and_one_line_says_it(void)
 
     set_up();
     for (int i = 0; i < 10; i++)
-        door_strike(&door, SECOND, 0, &from);
+        admission_add_score(&admission, SECOND, 0, &from);
     CHECK_EQUAL(1, said);
     CHECK_TEXT("192.0.2.1:0", last.subject);
     CHECK_TEXT("is banned for 10 minutes, after 3 offences", last.text);
-    CHECK(door_bans(&door, SECOND, 0, &from));
-    CHECK(!door_bans(&door, SECOND, 0, &near));
-    CHECK(door.look_anew);
-    door_free(&door);
+    CHECK(admission_bans(&admission, SECOND, 0, &from));
+    CHECK(!admission_bans(&admission, SECOND, 0, &near));
+    CHECK(admission.look_anew);
+    admission_free(&admission);
 }
 
 static void nobody_on_this_machine_is_banned(void)
@@ -103,10 +103,10 @@ static void nobody_on_this_machine_is_banned(void)
 
     set_up();
     for (int i = 0; i < 10; i++)
-        door_strike(&door, SECOND, 0, &from);
+        admission_add_score(&admission, SECOND, 0, &from);
     CHECK_EQUAL(0, said);
-    CHECK(!door_bans(&door, SECOND, 0, &from));
-    door_free(&door);
+    CHECK(!admission_bans(&admission, SECOND, 0, &from));
+    admission_free(&admission);
 }
 
 static void a_prefix_is_complained_of_once_in_ten_seconds(void)
@@ -117,17 +117,17 @@ static void a_prefix_is_complained_of_once_in_ten_seconds(void)
 
     set_up();
     for (unsigned i = 0; i < 100; i++) {
-        complain(&door.complaints, SECOND + i, &from, "sent nonsense");
-        complain(&door.complaints, SECOND + i, &near, "sent nonsense");
+        complain(&admission.complaints, SECOND + i, &from, "sent nonsense");
+        complain(&admission.complaints, SECOND + i, &near, "sent nonsense");
     }
     CHECK_EQUAL(1, said);
     CHECK_TEXT("sent nonsense", last.text);
-    complain(&door.complaints, SECOND + 100, &far, "sent nonsense");
+    complain(&admission.complaints, SECOND + 100, &far, "sent nonsense");
     CHECK_EQUAL(2, said);
-    complain(&door.complaints, 11 * SECOND, &near, "sent nonsense");
+    complain(&admission.complaints, 11 * SECOND, &near, "sent nonsense");
     CHECK_EQUAL(3, said);
     CHECK_TEXT("sent nonsense; 199 more offences before", last.text);
-    door_free(&door);
+    admission_free(&admission);
 }
 
 static void of_many_prefixes_at_once_only_some_are_complained_of(void)
@@ -138,10 +138,10 @@ static void of_many_prefixes_at_once_only_some_are_complained_of(void)
 
         from.address[13] = (uint8_t)(i >> 8);
         from.address[14] = (uint8_t)i;
-        complain(&door.complaints, SECOND, &from, "sent nonsense");
+        complain(&admission.complaints, SECOND, &from, "sent nonsense");
     }
     CHECK_EQUAL(COMPLAINTS, said);
-    door_free(&door);
+    admission_free(&admission);
 }
 
 static void refusals_are_counted_by_reason_and_said_once_each(void)
@@ -150,17 +150,17 @@ static void refusals_are_counted_by_reason_and_said_once_each(void)
 
     set_up();
     for (unsigned i = 0; i < 50; i++) {
-        door_refuse(&door, SECOND, REFUSAL_KEY, &from);
-        door_refuse(&door, SECOND, REFUSAL_MECHANISM, &from);
+        admission_refuse(&admission, SECOND, REFUSAL_KEY, &from);
+        admission_refuse(&admission, SECOND, REFUSAL_MECHANISM, &from);
     }
     CHECK_EQUAL(2, said);
-    CHECK_EQUAL(50, door.refusals.count[REFUSAL_KEY]);
-    CHECK_EQUAL(50, door.refusals.count[REFUSAL_MECHANISM]);
-    CHECK_EQUAL(0, door.refusals.count[REFUSAL_BANNED]);
+    CHECK_EQUAL(50, admission.refusals.count[REFUSAL_KEY]);
+    CHECK_EQUAL(50, admission.refusals.count[REFUSAL_MECHANISM]);
+    CHECK_EQUAL(0, admission.refusals.count[REFUSAL_BANNED]);
     CHECK_TEXT("192.0.2.1", last.subject);
     CHECK_TEXT("has no key, and here one is needed", last.text);
     CHECK_TEXT("unknown_key", net_refusal_name(REFUSAL_KEY));
-    door_free(&door);
+    admission_free(&admission);
 }
 
 static void there_is_room_for_as_many_as_have_a_descriptor(void)
@@ -172,12 +172,12 @@ static void there_is_room_for_as_many_as_have_a_descriptor(void)
     few.rlim_cur = 264;
     CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &few));
     set_up();
-    CHECK_EQUAL(100, door.room);
-    door_free(&door);
+    CHECK_EQUAL(100, admission.room);
+    admission_free(&admission);
     CHECK_EQUAL(0, setrlimit(RLIMIT_NOFILE, &before));
 }
 
-void add_net_door_tests(CU_pSuite suite)
+void add_net_admission_tests(CU_pSuite suite)
 {
     TEST(an_origin_is_printed_as_people_write_it);
     TEST(a_host_is_an_address_or_the_first_half_of_one);
