@@ -25,7 +25,7 @@ static void chunks_free(struct hub *hub)
 
 void centre_free(struct hub *hub)
 {
-    gift_drop(hub);
+    state_transfer_drop(hub);
     blob_unref(&hub->memory.recovery.manifest);
     blob_unref(&hub->memory.recovery.state);
     snapshot_forget(hub);
@@ -74,14 +74,14 @@ static void forget_cut(struct hub *hub)
 
 void centre_replace(struct hub *hub, struct centre_chunk *chunks)
 {
-    const struct gift *gift = &hub->centre.gift;
+    const struct state_transfer *transfer = &hub->centre.transfer;
 
-    if (hub->config.chunk_elements != gift->chunk_elements)
+    if (hub->config.chunk_elements != transfer->chunk_elements)
         forget_cut(hub);
     chunks_free(hub);
     hub->centre.chunk = chunks;
-    hub->centre.count = gift->count;
-    hub->config.chunk_elements = gift->chunk_elements;
+    hub->centre.count = transfer->count;
+    hub->config.chunk_elements = transfer->chunk_elements;
 }
 
 static enum status differ(const struct hub *hub, const struct schema *theirs,

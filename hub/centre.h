@@ -1,5 +1,6 @@
 /* The parameters: chunks and their versions (centre.c), merges (merge.c), and
- * what nodes hold of them (last_sent.c). First they come from a node: gift.c.
+ * what nodes hold of them (last_sent.c). First they come from a node:
+ * state_transfer.c.
  */
 #ifndef HUB_CENTRE_H
 #define HUB_CENTRE_H
@@ -27,9 +28,9 @@ struct centre_chunk {
     struct round *ready; /* those that may merge it next, oldest first */
 };
 
-/* Parameters on their way from a node to the hub (gift.c), cut as the centre is
- * going to be. */
-struct gift {
+/* Parameters on their way from a node to the hub (state_transfer.c), cut as the
+ * centre is going to be. */
+struct state_transfer {
     enum start start; /* what the node was told: FOUND or GIVE */
     int place;        /* whose it is, in hub->members; and as it was then */
     uint64_t incarnation, run, lineage, base_version;
@@ -54,9 +55,10 @@ struct centre {
     struct schema *schema;
     struct exempt *exempt; /* of the schema */
     enum founding founding;
-    int founder;       /* member that sends parameters, new or kept, or -1 */
-    struct gift gift;  /* those */
-    nanos since, said; /* when a founder was first asked; told; 0: not yet */
+    int state_source; /* member that sends parameters, new or kept, or -1 */
+    struct state_transfer transfer; /* those */
+    nanos since, said; /* when a source of the initial state was first asked;
+                          told; 0: not yet */
     uint64_t lineage, version;
     uint32_t count; /* of chunks */
     struct centre_chunk *chunk;
@@ -70,7 +72,8 @@ struct centre {
 enum status centre_shape(struct hub *hub, const char *text, size_t size,
                          struct why *why);
 void centre_free(struct hub *hub);
-/* The chunks, cut as the gift is and the hub's from now on, are its centre. */
+/* The chunks, cut as the state transfer is and the hub's from now on, are its
+ * centre. */
 void centre_replace(struct hub *hub, struct centre_chunk *chunks);
 
 /* merge.c */
@@ -100,25 +103,27 @@ struct blob *last_sent_next(const struct hub *hub, const struct member *member,
 void last_sent_shorten(struct hub *hub, struct member *member,
                        struct msg_result *result, struct blob **payload);
 
-/* gift.c */
+/* state_transfer.c */
 /* Asks a node for them; `start` says where it is to take them from. */
-void gift_ask(struct hub *hub, struct member *member, enum start start);
+void state_transfer_ask(struct hub *hub, struct member *member,
+                        enum start start);
 /* Something of it comes. */
-void gift_begins(struct hub *hub);
+void state_transfer_begins(struct hub *hub);
 /* A chunk that is here has come once more: its node did not hear of that. */
-void gift_again(struct hub *hub, struct member *member, uint64_t bytes);
+void state_transfer_again(struct hub *hub, struct member *member,
+                          uint64_t bytes);
 /* A chunk has come: it is checked, what a node has kept against its manifest,
  * too. */
-void gift_check(struct hub *hub, const struct member *member,
-                const struct msg_chunk *chunk, struct blob *payload);
-void gift_drop(struct hub *hub);
+void state_transfer_check(struct hub *hub, const struct member *member,
+                          const struct msg_chunk *chunk, struct blob *payload);
+void state_transfer_drop(struct hub *hub);
 /* What has come from this member, which does not come back, is of no use. */
-void gift_forget(struct hub *hub, const struct member *member);
+void state_transfer_forget(struct hub *hub, const struct member *member);
 /* Takes first parameters that are all here; or asks somebody for them, if that
  * is due: who has begun to give them before, where that is not 60 s ago,
  * nor it away for 10 s. */
-void gift_settle(struct hub *hub);
+void state_transfer_settle(struct hub *hub);
 /* From time to time: who gives nothing is passed over, where another could. */
-void gift_hurry(struct hub *hub);
+void state_transfer_hurry(struct hub *hub);
 
 #endif

@@ -324,13 +324,13 @@ static struct update *neediest(struct hub *hub, const struct round *round)
 
 static void give_all(struct hub *hub)
 {
-    struct member *founder = hub->centre.founder >= 0
-                                 ? hub->roll.members[hub->centre.founder]
-                                 : NULL;
+    struct member *source = hub->centre.state_source >= 0
+                                ? hub->roll.members[hub->centre.state_source]
+                                : NULL;
     struct update *one;
 
-    while (founder && credit_due(hub, founder, &hub->centre.gift.credit))
-        if (!give_next(hub, founder, 0, &hub->centre.gift.credit))
+    while (source && credit_due(hub, source, &hub->centre.transfer.credit))
+        if (!give_next(hub, source, 0, &hub->centre.transfer.credit))
             return;
     EACH_ROUND(hub, round)
         while ((one = neediest(hub, round)))

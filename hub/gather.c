@@ -103,30 +103,31 @@ static void check_start(struct hub *hub, const struct member *member,
 static void give_with(struct hub *hub, int member,
                       const struct msg_chunk *chunk, struct blob *payload)
 {
-    struct gift *gift = &hub->centre.gift;
+    struct state_transfer *transfer = &hub->centre.transfer;
 
-    if (hub->centre.founder != member ||
+    if (hub->centre.state_source != member ||
         (hub->run.phase == PHASE_RECOVERING && !hub->memory.recovery.manifest))
         return;
-    if (chunk->chunk >= gift->count) {
+    if (chunk->chunk >= transfer->count) {
         offend(hub, hub->roll.members[member], chunk, too_many);
         return;
     }
-    if (gift->given[chunk->chunk]) {
-        gift_again(hub, hub->roll.members[member], payload->wire_bytes);
+    if (transfer->given[chunk->chunk]) {
+        state_transfer_again(hub, hub->roll.members[member],
+                             payload->wire_bytes);
         return;
     }
-    if (!flow_allows(hub, &gift->credit)) {
+    if (!flow_allows(hub, &transfer->credit)) {
         if (hub->roll.members[member]->asked < 2)
             offend(hub, hub->roll.members[member], chunk,
                    "came without credit");
         return;
     }
-    gift->given[chunk->chunk] = true;
-    gift_begins(hub);
-    flow_came(&gift->credit, payload->wire_bytes);
+    transfer->given[chunk->chunk] = true;
+    state_transfer_begins(hub);
+    flow_came(&transfer->credit, payload->wire_bytes);
     flow_stir(hub);
-    gift_check(hub, hub->roll.members[member], chunk, payload);
+    state_transfer_check(hub, hub->roll.members[member], chunk, payload);
 }
 
 void hub_on_chunk(struct hub *hub, const struct incoming *in)

@@ -48,8 +48,8 @@ static void progress(struct hub *hub, const struct member *member)
 {
     struct update *one = member->open;
 
-    if (hub->centre.founder == member->place)
-        gift_begins(hub);
+    if (hub->centre.state_source == member->place)
+        state_transfer_begins(hub);
     while (one && !(one->granted && one->delivered < hub->centre.count))
         one = one->next;
     if (one)
@@ -99,9 +99,9 @@ static void suspect(struct hub *hub, struct member *member)
                  "nothing heard for %.0f s; rounds go on without it",
                  patience_seconds(silent_after(member)));
     member_changes(hub, member, CHANGE_SILENT);
-    if (hub->centre.founder == member->place &&
-        !hub->centre.gift.begun) { /* it may as well be gone */
-        hub->centre.founder = -1;
+    if (hub->centre.state_source == member->place &&
+        !hub->centre.transfer.begun) { /* it may as well be gone */
+        hub->centre.state_source = -1;
         member_start(hub, member, START_HOLD);
     }
     hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
@@ -110,7 +110,7 @@ static void suspect(struct hub *hub, struct member *member)
 void members_tick(struct hub *hub)
 {
     view_tick(hub);
-    gift_hurry(hub);
+    state_transfer_hurry(hub);
     if (hub->run.phase >= PHASE_ENDED)
         return;
     EACH_HERE(hub, member) {

@@ -96,7 +96,7 @@ struct hub *hub_new(const struct hub_config *config, struct pool *pool)
     hub->coordinator = new_coordinator(config, pool);
     hub->next_job = hub->roll.next_session = 1;
     hub->roll.epoch = config->life << 32;
-    hub->centre.founder = hub->run.pinned = -1;
+    hub->centre.state_source = hub->run.pinned = -1;
     hub->memory.saved_version = NO_VERSION;
     snapshot_unscored(hub);
     if (config->init == INIT_TOURNAMENT)
@@ -260,8 +260,8 @@ static void lose(struct hub *hub, struct member *member)
     delivery_clear(&member->delivery);
     offers_forget(hub, member, VERDICT_LOST, true);
     tasks_lost(hub, member);
-    if (hub->centre.founder == member->place)
-        hub->centre.founder = -1;
+    if (hub->centre.state_source == member->place)
+        hub->centre.state_source = -1;
     hub->roll.view_due = true;
     hub->dirty |= DIRTY_PHASE | DIRTY_ROUNDS;
 }
@@ -303,7 +303,7 @@ static void settle_member(struct hub *hub, struct member *member)
     if (changes & CHANGE_LOST)
         lose(hub, member);
     if (changes & CHANGE_LEFT)
-        gift_forget(hub, member);
+        state_transfer_forget(hub, member);
     if (changes & CHANGE_TAKES)
         offers_forget(hub, member, VERDICT_SUPERSEDED, true);
     if (changes & CHANGE_QUARANTINED)
@@ -332,7 +332,7 @@ static void settle_phase(struct hub *hub)
         orders_resume(hub);
         finish_resume(hub);
     }
-    gift_settle(hub);
+    state_transfer_settle(hub);
     finish_settle(hub);
 }
 

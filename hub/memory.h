@@ -138,8 +138,8 @@ struct blob *saved_write(struct hub *hub);
 /* restore.c */
 /* Takes the centre that a node has given, which is all there, and the state
  * that goes with it. Else nothing of the centre changes. */
-enum status restore_gift(struct hub *hub, const struct manifest *manifest,
-                         const char *text, struct why *why);
+enum status restore_transfer(struct hub *hub, const struct manifest *manifest,
+                             const char *text, struct why *why);
 
 /* keeping.c: nodes keep complete versions */
 void keeping_tick(struct hub *hub);

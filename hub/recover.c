@@ -151,10 +151,10 @@ static bool everybody_here(const struct hub *hub)
     return true;
 }
 
-static void forget_gift(struct hub *hub)
+static void forget_transfer(struct hub *hub)
 {
-    hub->centre.founder = -1;
-    gift_drop(hub);
+    hub->centre.state_source = -1;
+    state_transfer_drop(hub);
     blob_unref(&hub->memory.recovery.manifest);
     blob_unref(&hub->memory.recovery.state);
 }
@@ -164,7 +164,7 @@ static void forget_gift(struct hub *hub)
 static void ask_others(struct hub *hub)
 {
     EACH_MEMBER(hub, member) {
-        if (member->place == hub->centre.founder || member->doubt.asked ||
+        if (member->place == hub->centre.state_source || member->doubt.asked ||
             !claims(hub, member) || member->bulk == PEER_NONE)
             continue;
         member->doubt = (struct doubt){.asked = true, .since = hub->now};
@@ -174,17 +174,17 @@ static void ask_others(struct hub *hub)
 
 static void ask(struct hub *hub, struct member *member)
 {
-    forget_gift(hub);
+    forget_transfer(hub);
     hub->memory.recovery.run = member->run;
     hub->memory.recovery.progress = hub->now;
-    gift_ask(hub, member, START_GIVE);
+    state_transfer_ask(hub, member, START_GIVE);
     ask_others(hub);
 }
 
 /* All is well: everybody is told what to do with what the hub has. */
 static void finish(struct hub *hub)
 {
-    forget_gift(hub);
+    forget_transfer(hub);
     hub->memory.recovery.told = 1 + epoch_life(hub->roll.epoch);
     hub->run.phase = PHASE_RUNNING;
     hub->rounds.here = 0; /* if any, they were of a run that is given up */
@@ -204,7 +204,7 @@ static void mistrust(struct hub *hub, struct member *member, const char *why)
 {
     effects_note(hub->out, NOTE_RESTORED, member->name, "not from it: %s", why);
     member->mistrusted = true;
-    forget_gift(hub);
+    forget_transfer(hub);
 }
 
 /* It has done nothing wrong: once it has attached it is asked. */
@@ -219,7 +219,7 @@ static void pass_over(struct hub *hub, struct member *member)
 static void mistrust_liars(struct hub *hub)
 {
     EACH_MEMBER(hub, member) {
-        if (member->place == hub->centre.founder || !claims(hub, member) ||
+        if (member->place == hub->centre.state_source || !claims(hub, member) ||
             !member->doubt.asked || member->doubt.answered ||
             hub->now - member->doubt.since < GIVE_PATIENCE)
             continue;
@@ -231,12 +231,13 @@ static void mistrust_liars(struct hub *hub)
 
 static bool is_giving(struct hub *hub)
 {
-    if (hub->centre.founder < 0)
+    if (hub->centre.state_source < 0)
         return false;
     if (hub->now - hub->memory.recovery.progress <
         (hub->memory.recovery.manifest ? STUCK : GIVE_PATIENCE))
         return true;
-    mistrust(hub, hub->roll.members[hub->centre.founder], "it sends nothing");
+    mistrust(hub, hub->roll.members[hub->centre.state_source],
+             "it sends nothing");
     return false;
 }
 
@@ -251,10 +252,11 @@ static void begin_life(struct hub *hub)
 /* Takes the centre that is all here. */
 static void take(struct hub *hub)
 {
-    struct member *giver = hub->roll.members[hub->centre.founder];
+    struct member *giver = hub->roll.members[hub->centre.state_source];
     const struct blob *proof = hub->memory.recovery.manifest;
     const struct blob *state = hub->memory.recovery.state;
-    bool cuts = hub->centre.gift.chunk_elements != hub->config.chunk_elements;
+    bool cuts =
+        hub->centre.transfer.chunk_elements != hub->config.chunk_elements;
     uint64_t before = hub->centre.version;
     struct manifest manifest;
     struct why why = {""};
@@ -265,7 +267,7 @@ static void take(struct hub *hub)
                        " instead of version %llu from the disk",
                        (unsigned long long)before);
     if (!manifest_read(&manifest, proof->bytes, proof->size) ||
-        restore_gift(hub, &manifest, (const char *)state->bytes, &why) !=
+        restore_transfer(hub, &manifest, (const char *)state->bytes, &why) !=
             STATUS_OK) {
         mistrust(hub, giver, why.text);
         return;
@@ -286,7 +288,7 @@ static void take(struct hub *hub)
 /* Somebody with a newer version has come meanwhile. */
 static bool is_outdone(const struct hub *hub)
 {
-    const struct member *giver = hub->roll.members[hub->centre.founder];
+    const struct member *giver = hub->roll.members[hub->centre.state_source];
     const struct member *other = newest(hub);
 
     return other && (other->run != giver->run || is_newer(other, giver));
@@ -297,12 +299,13 @@ static void complete(struct hub *hub)
 {
     const struct recovery *recovery = &hub->memory.recovery;
 
-    if (!recovery->state || hub->rounds.first || hub->centre.founder < 0 ||
-        hub->centre.gift.here < hub->centre.gift.count)
+    if (!recovery->state || hub->rounds.first || hub->centre.state_source < 0 ||
+        hub->centre.transfer.here < hub->centre.transfer.count)
         return;
     if (is_outdone(hub)) {
-        member_start(hub, hub->roll.members[hub->centre.founder], START_HOLD);
-        forget_gift(hub);
+        member_start(hub, hub->roll.members[hub->centre.state_source],
+                     START_HOLD);
+        forget_transfer(hub);
     } else {
         take(hub);
     }
@@ -351,8 +354,8 @@ bool recover_settle(struct hub *hub)
 {
     if (hub->run.phase != PHASE_RECOVERING)
         return false;
-    if (hub->centre.gift.spoiled)
-        mistrust(hub, hub->roll.members[hub->centre.founder],
+    if (hub->centre.transfer.spoiled)
+        mistrust(hub, hub->roll.members[hub->centre.state_source],
                  "a chunk is not as the hub had sent it");
     complete(hub);
     wait_for_the_first(hub);
@@ -411,8 +414,8 @@ static void look_around(struct hub *hub)
 
     hub->run.phase = PHASE_RECOVERING;
     recovery->until = hub->now + HUB_RECOVERY;
-    hub->centre.founder = -1;
-    gift_drop(hub);
+    hub->centre.state_source = -1;
+    state_transfer_drop(hub);
     hold_all(hub);
 }
 
@@ -475,7 +478,7 @@ static bool is_awaited(struct hub *hub, struct member *member,
     struct recovery *recovery = &hub->memory.recovery;
 
     if (hub->run.phase != PHASE_RECOVERING ||
-        hub->centre.founder != member->place) {
+        hub->centre.state_source != member->place) {
         bool awaited = member->doubt.asked && !member->doubt.answered;
 
         member->doubt.answered = member->doubt.asked;
@@ -499,8 +502,8 @@ static const char *fault_of(const struct hub *hub,
         saved->version != giver->keeps - 1 ||
         epoch_life(saved->epoch) != giver->keeps_life)
         return "what it keeps is not what it said";
-    if (manifest->chunks != hub->centre.gift.count ||
-        saved->chunk_elements != hub->centre.gift.chunk_elements)
+    if (manifest->chunks != hub->centre.transfer.count ||
+        saved->chunk_elements != hub->centre.transfer.chunk_elements)
         return "what it keeps is cut otherwise than it said";
     return NULL;
 }
@@ -537,8 +540,9 @@ static void proved(void *machine, struct job *job)
     struct hub *hub = machine;
     const struct proof_job *proof = (struct proof_job *)job;
     struct recovery *recovery = &hub->memory.recovery;
-    struct member *giver =
-        hub->centre.founder < 0 ? NULL : hub->roll.members[hub->centre.founder];
+    struct member *giver = hub->centre.state_source < 0
+                               ? NULL
+                               : hub->roll.members[hub->centre.state_source];
     struct manifest manifest;
     struct saved saved;
     const char *fault;

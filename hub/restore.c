@@ -286,22 +286,22 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
 }
 
 /* What nodes hold is the centre now; the rule's state goes with another one. */
-static void take_gift(struct hub *hub, const struct manifest *manifest)
+static void take_transfer(struct hub *hub, const struct manifest *manifest)
 {
     for (uint32_t i = 0; i < hub->centre.count; i++) {
         struct centre_chunk *chunk = &hub->centre.chunk[i];
 
-        chunk->theta = blob_ref(hub->centre.gift.chunks[i]);
+        chunk->theta = blob_ref(hub->centre.transfer.chunks[i]);
         chunk->version = chunk->since = hub->centre.version;
         chunk->changed = manifest_version(manifest, i);
     }
 }
 
-enum status restore_gift(struct hub *hub, const struct manifest *manifest,
-                         const char *text, struct why *why)
+enum status restore_transfer(struct hub *hub, const struct manifest *manifest,
+                             const char *text, struct why *why)
 {
     struct centre_chunk *chunks =
-        need_memory(hub->centre.gift.count, sizeof *chunks);
+        need_memory(hub->centre.transfer.count, sizeof *chunks);
     struct saved saved;
     enum status status = saved_read(&saved, text, why);
 
@@ -320,7 +320,7 @@ enum status restore_gift(struct hub *hub, const struct manifest *manifest,
         snapshot_unscored(hub);
     centre_replace(hub, chunks);
     take_over(hub, &saved);
-    take_gift(hub, manifest);
+    take_transfer(hub, manifest);
     hub->memory.recovery.epoch = saved.epoch;
     hub->memory.recovery.version = saved.version;
     hub->memory.saved_version = hub->memory.scored_version = NO_VERSION;

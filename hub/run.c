@@ -101,9 +101,9 @@ struct extent centre_extent(const struct hub *hub, uint32_t chunk)
     return extent_in(hub, hub->config.chunk_elements, chunk);
 }
 
-struct extent gift_extent(const struct hub *hub, uint32_t chunk)
+struct extent state_transfer_extent(const struct hub *hub, uint32_t chunk)
 {
-    return extent_in(hub, hub->centre.gift.chunk_elements, chunk);
+    return extent_in(hub, hub->centre.transfer.chunk_elements, chunk);
 }
 
 uint64_t members_lag(const struct hub *hub, uint64_t base)

@@ -76,7 +76,7 @@ uint64_t tournament_every(const struct hub *hub);
 struct policy_context hub_policy_context(const struct hub *hub, unsigned live);
 /* The extent of a chunk. */
 struct extent centre_extent(const struct hub *hub, uint32_t chunk);
-struct extent gift_extent(const struct hub *hub, uint32_t chunk);
+struct extent state_transfer_extent(const struct hub *hub, uint32_t chunk);
 /* Nodes keep parameters of their own, whatever the centre is. */
 bool centre_is_apart(const struct hub *hub);
 /* For which the run has had a hub, all lives of that together. */

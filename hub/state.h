@@ -10,8 +10,8 @@
  *     memory.h    what survives this hub; guest: saved.h
  *
  * Each has a part of struct hub, which its files write; what others write there
- * are facts of its own that they record (a phase, a wish to save, a founder
- * that is gone) and what a saved state says.
+ * are facts of its own that they record (a phase, a wish to save, a source of
+ * the initial state that is gone) and what a saved state says.
  *
  * A handler, the end of a job and a tick record facts, and mark what has to be
  * looked at again (enum dirty). What follows from the facts is the settle

@@ -334,7 +334,7 @@ static void send_chunks(struct node *node, struct flight *flight)
         flight->to_send++;
         flight_close(node, flight);
     }
-    if (flight == node->founding && flight->to_send == flight->parts)
+    if (flight == node->initial_upload && flight->to_send == flight->parts)
         keep_gave(node);
 }
 
@@ -343,8 +343,8 @@ void flights_settle(struct node *node)
     if (node->send_at <= node->now)
         node->send_at = NEVER;
     node->spread_at = NEVER;
-    if (node->founding)
-        send_chunks(node, node->founding);
+    if (node->initial_upload)
+        send_chunks(node, node->initial_upload);
     for (struct flight *flight = node->flights; flight; flight = flight->next)
         send_chunks(node, flight);
 }
@@ -358,7 +358,7 @@ static void credit(struct flight *flight, uint64_t bytes)
 
 static struct flight *flight_granted(struct node *node, uint64_t exchange)
 {
-    return exchange ? flight_find(node, exchange) : node->founding;
+    return exchange ? flight_find(node, exchange) : node->initial_upload;
 }
 
 void node_on_grant(struct node *node, const struct event *event)

@@ -144,7 +144,7 @@ static bool gives(const struct node *node)
  * hub cannot take it: only then is r what the node has given to nobody. */
 static bool may_found(const struct node *node)
 {
-    if (!node->founding || node->founding->stage != FLIGHT_TAKEN)
+    if (!node->initial_upload || node->initial_upload->stage != FLIGHT_TAKEN)
         return false;
     for (const struct flight *flight = node->flights; flight && !gives(node);
          flight = flight->next)
@@ -155,7 +155,7 @@ static bool may_found(const struct node *node)
 
 static void found(struct node *node)
 {
-    node->founding->stage = FLIGHT_FORMING;
+    node->initial_upload->stage = FLIGHT_FORMING;
     for (uint32_t i = 0; i < node->chunks; i++) {
         struct sum *reference = &node->reference[i];
         struct job *job = job_new(&work_delta, node->pool,
@@ -166,7 +166,7 @@ static void found(struct node *node)
                                         CODEC_RAW};
         else
             (void)sum_into(reference, 1, job, 0);
-        delta_start(node, node->founding, i, job);
+        delta_start(node, node->initial_upload, i, job);
     }
 }
 
@@ -383,7 +383,7 @@ static void chunk_formed(struct node *node, struct flight *flight,
 void flight_formed(struct node *node, struct job *job)
 {
     struct flight *flight =
-        job->tag[0] ? flight_find(node, job->tag[0]) : node->founding;
+        job->tag[0] ? flight_find(node, job->tag[0]) : node->initial_upload;
     uint32_t chunk = (uint32_t)job->tag[1];
 
     if (!flight || flight->chunks[chunk].job != job->id)

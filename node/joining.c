@@ -150,7 +150,7 @@ static void spoiled_offer(struct node *node)
 }
 
 /* A run cannot begin with such parameters: somebody else must found it. */
-static void spoiled_founder(struct node *node)
+static void spoiled_source(struct node *node)
 {
     struct msg bye = {.kind = MSG_BYE};
 
@@ -175,8 +175,8 @@ static void spoiled_founder(struct node *node)
 
 void joining_spoiled(struct node *node)
 {
-    if (node->founding && node->founding->broken)
-        spoiled_founder(node);
+    if (node->initial_upload && node->initial_upload->broken)
+        spoiled_source(node);
     else
         spoiled_offer(node);
 }
@@ -189,8 +189,8 @@ static void detach(struct node *node, const char *why)
     for (struct flight *flight = node->flights; flight; flight = flight->next)
         if (flight->result == RESULT_COMING)
             flight_forget(node, flight);
-    flight_destroy(node, &node->founding);
-    taking_breaks(node);
+    flight_destroy(node, &node->initial_upload);
+    download_breaks(node);
     joining_schedule(node);
     parting_detached(node, why);
 }

@@ -176,7 +176,7 @@ void keep_gave(struct node *node)
     for (uint32_t i = 0; i < node->chunks; i++) {
         blob_unref(&newest[i].values);
         newest[i] = (struct newest){
-            .values = blob_ref(node->founding->chunks[i].encoded),
+            .values = blob_ref(node->initial_upload->chunks[i].encoded),
             .version = node->welcome.version};
     }
 }
@@ -255,7 +255,7 @@ void keep_announce(struct node *node)
     struct msg msg = {.kind = MSG_KEPT};
 
     msg.kept.version = node->keep.whole.version;
-    if (node->start == START_GIVE && node->founding)
+    if (node->start == START_GIVE && node->initial_upload)
         node_to_hub(node, &msg, node->keep.whole.manifest);
 }
 

@@ -53,8 +53,8 @@ void node_destroy(struct node **reference)
     keep_free(node);
     promises_forget(node);
     flights_drop(node);
-    flight_destroy(node, &node->founding);
-    taking_ends(node);
+    flight_destroy(node, &node->initial_upload);
+    download_ends(node);
     for (uint32_t i = 0; i < node->chunks; i++) {
         sum_free(&node->reference[i]);
         sum_free(&node->residual[i]);

@@ -5,7 +5,7 @@
 
 static struct flight *flight_of(struct node *node, uint64_t exchange)
 {
-    return exchange ? flight_find(node, exchange) : node->taking;
+    return exchange ? flight_find(node, exchange) : node->initial_download;
 }
 
 /* Whether what is in flight moves along with an earlier correction. Parameters
@@ -125,8 +125,9 @@ static void advance(struct node *node, struct flight *flight)
     if (!flight || flight->result != RESULT_COMING)
         return;
     ahead = flight->correcting == flight->arrived ? -1
-            : flight == node->taking              ? 0
-                                     : corrections_ahead(node, flight);
+            : flight == node->initial_download
+                ? 0
+                : corrections_ahead(node, flight);
     for (uint32_t i = flight->part.first; i < node->chunks && ahead >= 0;
          i += flight->part.stride)
         if (flight->chunks[i].result && !flight->chunks[i].job)
@@ -139,7 +140,7 @@ static void advance(struct node *node, struct flight *flight)
 
 void results_settle(struct node *node)
 {
-    advance(node, node->taking);
+    advance(node, node->initial_download);
     for (struct flight *flight = node->flights; flight; flight = flight->next)
         advance(node, flight);
 }
@@ -198,7 +199,7 @@ void node_on_result(struct node *node, const struct event *event)
     }
     node_hub_is_at(node, result->version);
     if (!result->exchange)
-        taking_arrives(node, result);
+        download_arrives(node, result);
     if (event->payload && result->chunk < node->chunks &&
         held_decodes(node, result)) {
         held_arrives(node, result, event->payload);
@@ -349,10 +350,10 @@ static void arrive(struct node *node, struct flight *flight)
 
 static void taken(struct node *node)
 {
-    arrive(node, node->taking);
+    arrive(node, node->initial_download);
     promises_settle(node, node->welcome.merged);
     node_starts(node);
-    taking_ends(node);
+    download_ends(node);
     node->dirty |= DIRTY_SCHEDULE;
 }
 
@@ -390,7 +391,7 @@ void node_on_verdict(struct node *node, const struct event *event)
               ? verdict->first + verdict->chunks
               : node->chunks;
     if (!verdict->exchange) {
-        taking_resumes(node, verdict, end);
+        download_resumes(node, verdict, end);
         return;
     }
     if (flight && flight->stage < FLIGHT_OFFERED)

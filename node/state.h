@@ -4,9 +4,9 @@
  * welcome.c (what comes of WELCOME), forming.c (an offer that is being made),
  * parting.c (the last one), flight.c (an offer, up to its last verdict, or the
  * end of its time), result.c (a result, up to the trainer), held.c (results
- * that are changes), taking.c (the hub's parameters), keep.c (the centre, for a
- * hub that loses it), promise.c (what was merged, until it cannot be lost),
- * tasks.c (what to train on), review.c (what others have trained).
+ * that are changes), initial_download.c (the hub's parameters), keep.c (the
+ * centre, for a hub that loses it), promise.c (what was merged, until it cannot
+ * be lost), tasks.c (what to train on), review.c (what others have trained).
  *
  * A handler, the end of a job and a tick record facts, and mark what has to be
  * looked at again (enum dirty). What follows from the facts is the settle
@@ -166,15 +166,15 @@ struct node {
     uint64_t merged_iteration; /* newest of which something was merged */
     uint64_t samples_back;     /* of what is offered again and of which nothing
                                   was merged: the next offer stands for them */
-    struct flight *founding;   /* exchange 0 to the hub */
-    struct flight *taking;     /* exchange 0 from the hub */
-    struct flight *before;     /* what had come of it before a break */
-    struct bucket up;          /* what may be sent */
-    nanos send_at;             /* when more may be, or NEVER */
-    nanos spread_at;           /* when a flight's next chunk is due, or NEVER */
-    struct held *held;         /* per chunk; NULL: nothing */
-    uint64_t arrived_bytes;    /* that wait in all of them to be decoded */
-    uint64_t held_since;       /* newest job when that was last forgotten */
+    struct flight *initial_upload;   /* exchange 0 to the hub */
+    struct flight *initial_download; /* exchange 0 from the hub */
+    struct flight *before;           /* what had come of it before a break */
+    struct bucket up;                /* what may be sent */
+    nanos send_at;                   /* when more may be, or NEVER */
+    nanos spread_at;        /* when a flight's next chunk is due, or NEVER */
+    struct held *held;      /* per chunk; NULL: nothing */
+    uint64_t arrived_bytes; /* that wait in all of them to be decoded */
+    uint64_t held_since;    /* newest job when that was last forgotten */
     struct keep keep;
     struct promises promises;
     struct node_tasks tasks;
@@ -284,20 +284,20 @@ void flight_formed(struct node *node, struct job *job);
  * any more. */
 void offers_settle(struct node *node);
 
-/* taking.c */
+/* initial_download.c */
 /* Asks for the hub's parameters, which come on the other connection; in a new
  * session for what has not come of them before a break. */
-void taking_begins(struct node *node, bool fresh);
+void download_begins(struct node *node, bool fresh);
 /* The connection is gone: what has come is kept for the next session. */
-void taking_breaks(struct node *node);
+void download_breaks(struct node *node);
 /* VERDICT of exchange 0, for chunks up to `end`: what the node has it is not
  * sent again, and what the hub has the node does not give again. */
-void taking_resumes(struct node *node, const struct msg_verdict *verdict,
-                    uint32_t end);
+void download_resumes(struct node *node, const struct msg_verdict *verdict,
+                      uint32_t end);
 /* A chunk comes: the first of all says that the hub sends all of them. */
-void taking_arrives(struct node *node, const struct msg_result *result);
+void download_arrives(struct node *node, const struct msg_result *result);
 /* Nothing is taken any more. */
-void taking_ends(struct node *node);
+void download_ends(struct node *node);
 
 /* parting.c */
 /* The trainer makes its last offer, or has none to make; `values` are all of x,

@@ -65,8 +65,8 @@ static bool cut_anew(struct node *node)
     flights_sweep(node);
     if (node->flights)
         return false;
-    flight_destroy(node, &node->founding);
-    taking_ends(node);
+    flight_destroy(node, &node->initial_upload);
+    download_ends(node);
     keep_free(node);
     promises_forget(node);
     held_forget(node);
@@ -83,8 +83,8 @@ static void found(struct node *node)
 {
     struct msg_snapshot nothing = {0};
 
-    flight_destroy(node, &node->founding);
-    node->founding = flight_new(node, &nothing);
+    flight_destroy(node, &node->initial_upload);
+    node->initial_upload = flight_new(node, &nothing);
     node->dirty |= DIRTY_OFFERS;
 }
 /* What is kept, as the hub asks for it. */
@@ -101,7 +101,7 @@ static void give(struct node *node)
 static void begin_start(struct node *node, bool fresh)
 {
     keep_founded(node, !fresh && node->welcome.start == START_GO);
-    flight_destroy(node, &node->founding);
+    flight_destroy(node, &node->initial_upload);
     switch ((enum start)node->welcome.start) {
     case START_GO:
         if (node->run != node->welcome.run ||
@@ -110,7 +110,7 @@ static void begin_start(struct node *node, bool fresh)
         node_starts(node);
         break;
     case START_TAKE:
-        taking_begins(node, fresh);
+        download_begins(node, fresh);
         break;
     case START_FOUND:
         found(node);

@@ -130,7 +130,7 @@ static void nothing_is_kept_of_another_centre(void)
     }
 }
 
-void add_node_taking_tests(CU_pSuite suite)
+void add_node_initial_download_tests(CU_pSuite suite)
 {
     TEST(what_the_hub_has_of_first_parameters_is_not_given_again);
     TEST(who_takes_says_what_has_come_before_a_break);

@@ -249,7 +249,7 @@ static void another_process_takes_all_of_the_centre(void)
     bench_destroy(&both.bench);
 }
 
-void add_hub_gift_tests(CU_pSuite suite)
+void add_hub_state_transfer_tests(CU_pSuite suite)
 {
     TEST(a_founder_may_be_silent_once_it_has_begun);
     TEST(a_founder_that_is_back_goes_on_with_what_is_left);

@@ -20,23 +20,24 @@ static uint32_t here(const struct node *node, const struct flight *flight)
 static void keep_before(struct node *node)
 {
     flight_destroy(node, &node->before);
-    node->before = node->taking;
-    node->taking = NULL;
+    node->before = node->initial_download;
+    node->initial_download = NULL;
 }
 
-void taking_breaks(struct node *node)
+void download_breaks(struct node *node)
 {
-    if (!node->taking || node->taking->result == RESULT_HANDED)
+    if (!node->initial_download ||
+        node->initial_download->result == RESULT_HANDED)
         return;
-    if (here(node, node->taking) >= here(node, node->before))
+    if (here(node, node->initial_download) >= here(node, node->before))
         keep_before(node);
     else
-        flight_destroy(node, &node->taking);
+        flight_destroy(node, &node->initial_download);
 }
 
-void taking_ends(struct node *node)
+void download_ends(struct node *node)
 {
-    flight_destroy(node, &node->taking);
+    flight_destroy(node, &node->initial_download);
     flight_destroy(node, &node->before);
 }
 
@@ -57,13 +58,13 @@ static void claim(struct node *node)
     node_to_hub(node, &msg, NULL);
 }
 
-void taking_begins(struct node *node, bool fresh)
+void download_begins(struct node *node, bool fresh)
 {
     const struct msg_snapshot nothing = {0};
     const struct msg forget = {.kind = MSG_FORGET};
     const struct msg ready = {.kind = MSG_CREDIT};
 
-    if (node->taking)
+    if (node->initial_download)
         keep_before(node);
     if (goes_on(node, fresh))
         claim(node);
@@ -74,12 +75,12 @@ void taking_begins(struct node *node, bool fresh)
     node_to_trainer(node, &forget, NULL);
     tasks_fail(node);
     flights_drop(node);
-    node->taking = flight_new(node, &nothing);
+    node->initial_download = flight_new(node, &nothing);
     node->dirty |= DIRTY_OFFERS; /* none is made now */
     node_to_hub(node, &ready, NULL);
 }
 
-void taking_arrives(struct node *node, const struct msg_result *result)
+void download_arrives(struct node *node, const struct msg_result *result)
 {
     if (result->chunk == 0)
         flight_destroy(node, &node->before);
@@ -103,25 +104,25 @@ static void move(struct flight *to, struct flight *from, uint32_t chunk)
 }
 
 /* First parameters that the hub has need not be given again. */
-static void give_rest(struct flight *founding, uint32_t first, uint32_t end)
+static void give_rest(struct flight *upload, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; i++) {
-        founding->chunks[i].judged = true;
-        blob_unref(&founding->chunks[i].encoded);
+        upload->chunks[i].judged = true;
+        blob_unref(&upload->chunks[i].encoded);
     }
 }
 
-void taking_resumes(struct node *node, const struct msg_verdict *verdict,
-                    uint32_t end)
+void download_resumes(struct node *node, const struct msg_verdict *verdict,
+                      uint32_t end)
 {
     if (verdict->verdict != VERDICT_MERGED)
         return;
-    if (node->founding)
-        give_rest(node->founding, verdict->first, end);
-    if (!node->taking || !node->before)
+    if (node->initial_upload)
+        give_rest(node->initial_upload, verdict->first, end);
+    if (!node->initial_download || !node->before)
         return;
     for (uint32_t i = verdict->first; i < end; i++)
-        move(node->taking, node->before, i);
+        move(node->initial_download, node->before, i);
     flight_destroy(node, &node->before);
     node->dirty |= DIRTY_RESULTS;
 }
