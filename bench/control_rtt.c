@@ -20,7 +20,7 @@ struct settings {
 };
 
 struct side {
-    struct crew crew;
+    struct process_star star;
     struct pinger pinger;
     double middle[MOST_ROUNDS], late[MOST_ROUNDS]; /* p50, p99 */
 };
@@ -36,16 +36,16 @@ static void start(struct side *side, const struct settings *settings, bool ours)
 {
     struct order order = {.kind = ORDER_ROUND};
 
-    side->crew = (struct crew){
+    side->star = (struct process_star){
         .network = settings->network,
         .clean = ours ? star_clean : NULL,
         .post = {.nodes = settings->nodes,
                  .elements = settings->megabytes * MEBIBYTE / sizeof(float),
                  .extra = hub_options}};
-    crew_start(&side->crew, ours ? star_hub : raw_hub,
-               ours ? star_node : raw_node);
-    (void)crew_order(&side->crew, &order, NULL);
-    pinger_start(&side->pinger, &side->crew,
+    process_star_start(&side->star, ours ? star_hub : raw_hub,
+                       ours ? star_node : raw_node);
+    (void)process_star_order(&side->star, &order, NULL);
+    pinger_start(&side->pinger, &side->star,
                  ours ? pinger_of_star : pinger_of_raw);
 }
 
@@ -58,7 +58,7 @@ static void measure(struct side *side, const struct settings *settings,
 
     pinger_begin(&side->pinger);
     while (seconds() < until)
-        (void)crew_order(&side->crew, &order, NULL);
+        (void)process_star_order(&side->star, &order, NULL);
     count = pinger_end(&side->pinger, &took);
     if (!count)
         give_up("no ping came back");

@@ -32,37 +32,37 @@ static const char question[] =
     "How many iterations a second does a star do that exchanges every k\n"
     "iterations, beside one that averages at every step, and a ring?";
 
-static void start(struct crew *crew, char *const *options)
+static void start(struct process_star *star, char *const *options)
 {
     struct order order = {.kind = ORDER_ROUND};
 
-    *crew = (struct crew){
+    *star = (struct process_star){
         .network = settings.network,
         .clean = star_clean,
         .post = {.nodes = settings.nodes,
                  .elements = settings.megabytes * MEBIBYTE / sizeof(float),
                  .extra = options}};
-    crew_start(crew, star_hub, star_node);
-    (void)crew_order(crew, &order, NULL);
+    process_star_start(star, star_hub, star_node);
+    (void)process_star_order(star, &order, NULL);
 }
 
 /* Seconds of an iteration of the star that averages at every step. */
 static double every_step(void)
 {
-    static struct crew crew;
+    static struct process_star star;
     static char *options[] = {"--policy", "mean", "--every", "1",
                               "--delay",  "0",    NULL};
     struct order order = {.kind = ORDER_ROUND};
     double took[MOST_ROUNDS];
 
-    start(&crew, options);
+    start(&star, options);
     for (unsigned i = 0; i < settings.rounds + WARM_UP; i++) {
-        double round = crew_order(&crew, &order, NULL);
+        double round = process_star_order(&star, &order, NULL);
 
         if (i >= WARM_UP)
             took[i - WARM_UP] = settings.step + round;
     }
-    crew_stop(&crew);
+    process_star_stop(&star);
     return median(took, settings.rounds);
 }
 
@@ -70,22 +70,22 @@ static double every_step(void)
  * results that one has applied. */
 static double ours(double *applied)
 {
-    static struct crew crew;
+    static struct process_star star;
     static char policy[32], every[16], delay[16];
     char *options[] = {"--policy", policy, "--every", every,
                        "--delay",  delay,  NULL};
     struct order order = {.kind = ORDER_SHOW};
-    struct answer before[CREW_NODES], after[CREW_NODES];
+    struct answer before[PROCESS_STAR_NODES], after[PROCESS_STAR_NODES];
     double slowest = 0;
 
     (void)snprintf(policy, sizeof policy, "%s", settings.policy);
     (void)snprintf(every, sizeof every, "%u", settings.every);
     (void)snprintf(delay, sizeof delay, "%u", settings.delay);
-    start(&crew, options);
-    (void)crew_order(&crew, &order, before);
+    start(&star, options);
+    (void)process_star_order(&star, &order, before);
     order = (struct order){ORDER_PACED, settings.seconds, settings.step,
                            settings.every};
-    (void)crew_order(&crew, &order, after);
+    (void)process_star_order(&star, &order, after);
     for (unsigned n = 0; n < settings.nodes; n++) {
         double rate = (double)(after[n].iterations - before[n].iterations) /
                       (after[n].end - after[n].begin);
@@ -96,7 +96,7 @@ static double ours(double *applied)
         if (n == 0 || results < *applied)
             *applied = results;
     }
-    crew_stop(&crew);
+    process_star_stop(&star);
     return slowest;
 }
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "bench/kit/crew.h"
 #include "bench/kit/kit.h"
+#include "bench/kit/process_star.h"
 #include "bench/kit/raw.h"
 
 enum { PIECE = 1 << 20, MOST_ROUNDS = 100 };
@@ -51,7 +51,7 @@ static void flood(const struct post *post)
 
 int main(int argc, char **argv)
 {
-    static struct crew crew;
+    static struct process_star star;
     unsigned nodes = 1, megabytes = 1, rounds = 5;
     double length = 1, rates[MOST_ROUNDS];
     struct order order = {.kind = ORDER_ROUND};
@@ -69,9 +69,9 @@ int main(int argc, char **argv)
     if (rounds > MOST_ROUNDS)
         give_up("at most %d rounds", MOST_ROUNDS);
     arrived = shared_pages(sizeof *arrived);
-    crew = (struct crew){.network = network, .post = {.nodes = 1}};
-    crew_start(&crew, sink, flood);
-    (void)crew_order(&crew, &order, NULL);
+    star = (struct process_star){.network = network, .post = {.nodes = 1}};
+    process_star_start(&star, sink, flood);
+    (void)process_star_order(&star, &order, NULL);
     sleep_until(seconds() + length); /* until it is at its speed */
     for (unsigned i = 0; i < rounds; i++) {
         unsigned long long before = atomic_load(arrived);

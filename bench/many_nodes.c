@@ -20,9 +20,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench/kit/crew.h"
 #include "bench/kit/crowd.h"
 #include "bench/kit/kit.h"
+#include "bench/kit/process_star.h"
 #include "hub/hub.h"
 #include "keys/key.h"
 #include "net/net.h"
@@ -222,7 +222,7 @@ static void ask(int orders, struct answer *answer)
 /* Before anything else has taken memory: what it has at most is what counts. */
 static struct joined join_all(const struct plan *plan)
 {
-    const struct crew alone = {.hub = getpid()};
+    const struct process_star alone = {.hub = getpid()};
     struct joined joined;
     struct server server;
     struct answer answer;
@@ -231,12 +231,13 @@ static struct joined join_all(const struct plan *plan)
     pid_t process;
 
     joining = plan;
-    process = crew_fork(&alone, 0, &orders, join);
+    process = process_star_fork(&alone, 0, &orders, join);
     server_open(&server, plan, 1, plan->joins);
-    before = crew_hub_memory(&alone);
+    before = process_star_hub_memory(&alone);
     ask(orders, &answer);
     joined.seconds = answer.end;
-    joined.kibibytes = 1024 * (crew_hub_memory(&alone) - before) / plan->joins;
+    joined.kibibytes =
+        1024 * (process_star_hub_memory(&alone) - before) / plan->joins;
     ask(orders, &answer);
     joined.attached = atomic_load(&plan->tally->attached);
     joined.refused = atomic_load(&plan->tally->refused);

@@ -22,14 +22,14 @@ struct traffic {
 
 /* All devices but the bridge's and those that are down count here once: the
  * hub has eth0 in a network of ours, and lo without. */
-static struct traffic look(const struct crew *crew)
+static struct traffic look(const struct process_star *star)
 {
-    const char *device = crew->network ? "eth0:" : "lo:";
+    const char *device = star->network ? "eth0:" : "lo:";
     struct traffic traffic = {0};
     char path[64], line[512];
     FILE *file;
 
-    (void)snprintf(path, sizeof path, "/proc/%d/net/dev", (int)crew->hub);
+    (void)snprintf(path, sizeof path, "/proc/%d/net/dev", (int)star->hub);
     file = fopen(path, "r");
     while (file && fgets(line, sizeof line, file)) {
         char *at = strstr(line, device);
@@ -49,7 +49,7 @@ static struct traffic look(const struct crew *crew)
 
 int main(int argc, char **argv)
 {
-    static struct crew crew;
+    static struct process_star star;
     static char *options[] = {"--policy", "async", "--every", "2",
                               "--delay",  "1",     NULL};
     unsigned nodes = 4, megabytes = 64, rounds = 5;
@@ -70,23 +70,23 @@ int main(int argc, char **argv)
     (void)settings_read(argc, argv, question, list, sizeof list / sizeof *list);
     if (rounds > MOST_ROUNDS)
         give_up("at most %d rounds", MOST_ROUNDS);
-    crew =
-        (struct crew){.network = network,
-                      .clean = star_clean,
-                      .post = {.nodes = nodes,
-                               .elements = megabytes * MEBIBYTE / sizeof(float),
-                               .extra = options}};
-    crew_start(&crew, star_hub, star_node);
-    (void)crew_order(&crew, &order, NULL);
+    star = (struct process_star){
+        .network = network,
+        .clean = star_clean,
+        .post = {.nodes = nodes,
+                 .elements = megabytes * MEBIBYTE / sizeof(float),
+                 .extra = options}};
+    process_star_start(&star, star_hub, star_node);
+    (void)process_star_order(&star, &order, NULL);
     order = (struct order){ORDER_PACED, (rounds + 1) * length, 0.05, 0};
-    crew_tell(&crew, &order);
+    process_star_tell(&star, &order);
     sleep_until(seconds() + length); /* until all are at their speed */
-    first = before = look(&crew);
+    first = before = look(&star);
     for (unsigned i = 0; i < rounds; i++) {
         double began = seconds();
 
         sleep_until(began + length);
-        after = look(&crew);
+        after = look(&star);
         shares[i] = (after.in - before.in + after.out - before.out) / 2 /
                     (seconds() - began);
         before = after;

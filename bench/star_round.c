@@ -26,7 +26,7 @@ struct settings {
 };
 
 struct side {
-    struct crew crew;
+    struct process_star star;
     bool ours;
     double took[MOST_ROUNDS];
 };
@@ -76,7 +76,7 @@ static void start(struct side *side, const struct settings *settings,
     const struct order order = {.kind = ORDER_ROUND};
 
     side->ours = extra != NULL;
-    side->crew = (struct crew){
+    side->star = (struct process_star){
         .network = settings->network,
         .clean = extra ? star_clean : NULL,
         .post = {.nodes = settings->nodes,
@@ -84,30 +84,30 @@ static void start(struct side *side, const struct settings *settings,
                  .scores = settings->scores,
                  .extra = extra,
                  .keys = keys}};
-    crew_start(&side->crew, extra ? star_hub : raw_hub,
-               extra ? star_node : raw_node);
-    (void)crew_order(&side->crew, &order, NULL);
+    process_star_start(&side->star, extra ? star_hub : raw_hub,
+                       extra ? star_node : raw_node);
+    (void)process_star_order(&side->star, &order, NULL);
 }
 
 static double run_round(struct side *side)
 {
     struct order order = {.kind = ORDER_DRIFT};
 
-    (void)crew_order(&side->crew, &order, NULL);
+    (void)process_star_order(&side->star, &order, NULL);
     order.kind = ORDER_ROUND;
-    return crew_order(&side->crew, &order, NULL);
+    return process_star_order(&side->star, &order, NULL);
 }
 
 /* All drift alike but for a factor of 1 to N, so the mean of all is known. */
 static bool is_mean(struct side *side, unsigned rounds)
 {
     struct order order = {.kind = ORDER_SHOW};
-    struct answer answers[CREW_NODES];
-    unsigned nodes = side->crew.post.nodes;
-    size_t elements = side->crew.post.elements;
+    struct answer answers[PROCESS_STAR_NODES];
+    unsigned nodes = side->star.post.nodes;
+    size_t elements = side->star.post.elements;
     const size_t places[] = {0, elements / 2, elements - 1};
 
-    (void)crew_order(&side->crew, &order, answers);
+    (void)process_star_order(&side->star, &order, answers);
     for (unsigned n = 0; n < nodes; n++)
         for (unsigned i = 0; i < 3; i++) {
             double wanted = (nodes + 1) / 2.0 * rounds * drift_of(places[i]);
@@ -142,7 +142,7 @@ static void print(const struct settings *settings, struct side *ours,
                      took / limit);
     }
     (void)printf(",\"hub_mib\":%.0f,\"hub_limit_mib\":%.0f}\n",
-                 crew_hub_memory(&ours->crew), 1.3 * s + 64);
+                 process_star_hub_memory(&ours->star), 1.3 * s + 64);
     (void)fflush(stdout);
 }
 

@@ -111,19 +111,19 @@ int main(int argc, char **argv)
         {"step-time", SETTING_REAL, &settings.step,
          "seconds of an iteration (0.1)"},
     };
-    static struct crew crew;
+    static struct process_star star;
     struct order order = {.kind = ORDER_PACED};
 
     (void)settings_read(argc, argv, question, list, sizeof list / sizeof *list);
     (void)snprintf(every, sizeof every, "%d", EVERY);
     (void)snprintf(delay, sizeof delay, "%d", DELAY);
     order.seconds = 4 * settings.step * EVERY * (settings.rounds + WARM_UP);
-    crew = (struct crew){
+    star = (struct process_star){
         .clean = star_clean,
         .post = {.nodes = 1,
                  .elements = settings.megabytes * MEBIBYTE / sizeof(float),
                  .extra = options}};
-    crew_start(&crew, star_hub, train);
-    (void)crew_order(&crew, &order, NULL);
+    process_star_start(&star, star_hub, train);
+    (void)process_star_order(&star, &order, NULL);
     return 0;
 }

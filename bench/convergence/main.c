@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench/convergence/crew.h"
+#include "bench/convergence/parallel.h"
 #include "bench/convergence/report.h"
 
 enum { MOST_SEEDS = 64, TRIALS = 2 /* seeds to tune by */ };
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
         return status_exit_code(status);
     }
     make_plan(&plan, &settings);
-    crew_tasks(plan.tasks, plan.count, settings.workers, plan.outcomes);
+    parallel_tasks(plan.tasks, plan.count, settings.workers, plan.outcomes);
     note_troubles(&plan);
     say_costs(&plan);
     code = write_report(&settings, &plan, seconds() - began);

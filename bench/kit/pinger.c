@@ -157,12 +157,12 @@ static void wait_for_answer(const struct pinger *pinger)
         give_up("the pinger does not answer");
 }
 
-void pinger_start(struct pinger *pinger, const struct crew *crew,
+void pinger_start(struct pinger *pinger, const struct process_star *star,
                   void (*work)(const struct post *))
 {
     shared = shared_pages(sizeof *shared);
     pinger->pings = shared;
-    pinger->process = crew_fork(crew, 0, &pinger->orders, work);
+    pinger->process = process_star_fork(star, 0, &pinger->orders, work);
     wait_for_answer(pinger);
 }
 

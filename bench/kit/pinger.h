@@ -7,7 +7,7 @@
 #ifndef BENCH_KIT_PINGER_H
 #define BENCH_KIT_PINGER_H
 
-#include "bench/kit/crew.h"
+#include "bench/kit/process_star.h"
 
 struct pinger {
     pid_t process;
@@ -16,7 +16,7 @@ struct pinger {
 };
 
 /* `work` is pinger_of_raw or pinger_of_star. */
-void pinger_start(struct pinger *pinger, const struct crew *crew,
+void pinger_start(struct pinger *pinger, const struct process_star *star,
                   void (*work)(const struct post *));
 void pinger_of_raw(const struct post *post);
 void pinger_of_star(const struct post *post);

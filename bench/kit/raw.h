@@ -13,7 +13,7 @@
 #ifndef BENCH_KIT_RAW_H
 #define BENCH_KIT_RAW_H
 
-#include "bench/kit/crew.h"
+#include "bench/kit/process_star.h"
 
 enum { RAW_BULK = 'b', RAW_PING = 'p', RAW_PING_BYTES = 64 };
 

@@ -29,7 +29,7 @@ struct source {
 };
 
 struct raw {
-    struct source sources[CREW_NODES];
+    struct source sources[PROCESS_STAR_NODES];
     unsigned count;
     int pingers[PINGERS];
     unsigned pinger_count;
@@ -50,7 +50,7 @@ static void listen_at(struct raw *raw, const struct post *post)
     (void)inet_pton(AF_INET, post->address, &address.sin_addr);
     (void)setsockopt(raw->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (bind(raw->listener, (struct sockaddr *)&address, sizeof address) != 0 ||
-        listen(raw->listener, CREW_NODES) != 0)
+        listen(raw->listener, PROCESS_STAR_NODES) != 0)
         give_up("the raw hub cannot listen");
 }
 
@@ -62,7 +62,7 @@ static void accept_one(struct raw *raw)
     if (handle < 0 || recv(handle, &kind, 1, MSG_WAITALL) != 1)
         give_up("the raw hub cannot accept");
     (void)setsockopt(handle, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    if (kind == RAW_BULK && raw->count < CREW_NODES)
+    if (kind == RAW_BULK && raw->count < PROCESS_STAR_NODES)
         raw->sources[raw->count++] = (struct source){.socket = handle};
     else if (kind == RAW_PING && raw->pinger_count < PINGERS)
         raw->pingers[raw->pinger_count++] = handle;
@@ -208,7 +208,7 @@ static nfds_t list(const struct raw *raw, struct pollfd *polls)
 
 static void serve(struct raw *raw)
 {
-    struct pollfd polls[CREW_NODES + PINGERS + 1];
+    struct pollfd polls[PROCESS_STAR_NODES + PINGERS + 1];
     nfds_t count = list(raw, polls);
     const struct pollfd *ping = polls + raw->count;
 

@@ -26,7 +26,7 @@ static int try_to_connect(const struct post *post)
 
 int raw_connect(const struct post *post, char kind)
 {
-    double until = seconds() + CREW_PATIENCE;
+    double until = seconds() + PROCESS_STAR_PATIENCE;
     int handle;
 
     while ((handle = try_to_connect(post)) < 0) {

@@ -92,18 +92,18 @@ static void print_last_line(const char *path)
     (void)fputs(last, stderr);
 }
 
-void star_clean(const struct crew *crew)
+void star_clean(const struct process_star *star)
 {
     char path[PATH];
 
-    (void)snprintf(path, sizeof path, FOLDER, crew->post.port);
+    (void)snprintf(path, sizeof path, FOLDER, star->post.port);
     folder_remove(path);
-    (void)snprintf(path, sizeof path, FOLDER ".out", crew->post.port);
-    if (crew->started)
+    (void)snprintf(path, sizeof path, FOLDER ".out", star->post.port);
+    if (star->started)
         print_last_line(path);
     (void)remove(path);
-    if (crew->post.keys)
-        folder_remove(crew->post.keys->folder);
+    if (star->post.keys)
+        folder_remove(star->post.keys->folder);
 }
 
 // ---- a node ----

@@ -3,7 +3,7 @@
 #ifndef BENCH_KIT_STAR_H
 #define BENCH_KIT_STAR_H
 
-#include "bench/kit/crew.h"
+#include "bench/kit/process_star.h"
 #include "include/starswitch.h"
 #include "keys/invitation.h"
 
@@ -33,7 +33,7 @@ struct star_node {
  * with the same parameters, nobody has to take others'. All is float32 unless
  * options name codecs. */
 void star_hub(const struct post *post);
-void star_clean(const struct crew *crew);
+void star_clean(const struct process_star *star);
 
 /* A round is calls of star_step until one more result has been applied. */
 void star_node(const struct post *post);

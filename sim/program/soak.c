@@ -7,7 +7,7 @@
 #include "core/text.h"
 #include "sim/program/program.h"
 #include "sim/program/run.h"
-#include "sim/study/crew.h"
+#include "sim/study/process_pool.h"
 #include "sim/study/soak_shrink.h"
 #include "store/file.h"
 
@@ -132,14 +132,14 @@ static bool soak_stretch(struct soaking *soaking)
 {
     uint64_t left = (soaking->seeds - soaking->lived + BATCH - 1) / BATCH;
     unsigned count = left < STRETCH ? (unsigned)left : STRETCH;
-    struct crew crew = {
+    struct process_pool pool = {
         .count = count,
         .workers = (unsigned)soaking->options.workers,
         .size = sizeof(struct batch),
         .of = soaking,
         .run = run_batch,
         .noun = soaking->seeds > STRETCH_SEEDS ? NULL : "batches of 10 seeds"};
-    bool whole = crew_run(&crew, soaking->stretch);
+    bool whole = process_pool_run(&pool, soaking->stretch);
     uint64_t lived = 0;
 
     for (unsigned i = 0; i < count; i++) {

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "core/score.h"
-#include "sim/study/crew.h"
+#include "sim/study/process_pool.h"
 #include "sim/study/scene.h"
 
-static_assert(sizeof(struct arm_run) <= CREW_RESULT_BYTES,
+static_assert(sizeof(struct arm_run) <= PROCESS_POOL_RESULT_BYTES,
               "a run goes through a pipe");
 
 enum status arms_new(const struct grid *grid, const struct options *options,
@@ -169,13 +169,13 @@ static void keep_whole(struct arms *arms)
 
 bool arms_play(struct arms *arms, const char *noun)
 {
-    struct crew crew = {.count = arms->count * arms->seeds,
-                        .workers = (unsigned)arms->options.workers,
-                        .size = sizeof *arms->runs,
-                        .of = arms,
-                        .run = play,
-                        .noun = noun};
-    bool whole = crew_run(&crew, arms->runs);
+    struct process_pool pool = {.count = arms->count * arms->seeds,
+                                .workers = (unsigned)arms->options.workers,
+                                .size = sizeof *arms->runs,
+                                .of = arms,
+                                .run = play,
+                                .noun = noun};
+    bool whole = process_pool_run(&pool, arms->runs);
 
     if (!whole)
         keep_whole(arms);

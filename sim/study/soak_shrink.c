@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/study/crew.h"
+#include "sim/study/process_pool.h"
 
 enum { LONGEST = 60 /* seconds, of a life */ };
 
@@ -33,14 +33,14 @@ void soak_try(const struct soak_plan *plan, const struct soak_watcher *watcher,
               struct soak_life *out)
 {
     struct attempt attempt = {plan, watcher};
-    struct crew crew = {.count = 1,
-                        .workers = 1,
-                        .size = sizeof *out,
-                        .of = &attempt,
-                        .run = run_attempt};
+    struct process_pool pool = {.count = 1,
+                                .workers = 1,
+                                .size = sizeof *out,
+                                .of = &attempt,
+                                .run = run_attempt};
 
     /* Nothing comes home from a process that died. */
-    if (!crew_run(&crew, out) || !out->steps)
+    if (!process_pool_run(&pool, out) || !out->steps)
         (void)snprintf(out->complaint, sizeof out->complaint,
                        "its process dies, or takes more than %d s", LONGEST);
 }

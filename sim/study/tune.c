@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "codec/codec.h"
-#include "sim/study/crew.h"
 #include "sim/study/play.h"
+#include "sim/study/process_pool.h"
 #include "sim/trace/trace.h"
 
 enum { NEAR = 16 };
@@ -273,11 +273,11 @@ bool tune_try(struct tune *tune, const unsigned *rows, unsigned count,
     struct trial *trials =
         calloc((size_t)count * tune->seeds + 1, sizeof *trials);
     struct heat heat = {tune, fresh};
-    struct crew crew = {.workers = workers,
-                        .size = sizeof *trials,
-                        .of = &heat,
-                        .run = play,
-                        .noun = noun};
+    struct process_pool pool = {.workers = workers,
+                                .size = sizeof *trials,
+                                .of = &heat,
+                                .run = play,
+                                .noun = noun};
     bool whole;
 
     if (!fresh || !trials)
@@ -287,8 +287,8 @@ bool tune_try(struct tune *tune, const unsigned *rows, unsigned count,
             fresh[left++] = rows[i];
         tune->rows[rows[i]].tried = true;
     }
-    crew.count = left * tune->seeds;
-    whole = crew_run(&crew, trials);
+    pool.count = left * tune->seeds;
+    whole = process_pool_run(&pool, trials);
     for (unsigned i = 0; whole && i < left; i++)
         take(tune, &tune->rows[fresh[i]], trials + (size_t)i * tune->seeds);
     free(trials);

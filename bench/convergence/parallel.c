@@ -1,9 +1,9 @@
-#include "bench/convergence/crew.h"
+#include "bench/convergence/parallel.h"
 
 #include <string.h>
 #include <time.h>
 
-#include "sim/study/crew.h"
+#include "sim/study/process_pool.h"
 
 static double seconds(void)
 {
@@ -32,15 +32,15 @@ static void run(void *of, unsigned number, void *result)
     task_run(&tasks[number], result);
 }
 
-void crew_tasks(struct task *tasks, unsigned count, unsigned workers,
-                struct outcome *outcomes)
+void parallel_tasks(struct task *tasks, unsigned count, unsigned workers,
+                    struct outcome *outcomes)
 {
-    const struct crew crew = {.count = count,
-                              .workers = workers,
-                              .size = sizeof *outcomes,
-                              .of = tasks,
-                              .run = run,
-                              .noun = "runs"};
+    const struct process_pool pool = {.count = count,
+                                      .workers = workers,
+                                      .size = sizeof *outcomes,
+                                      .of = tasks,
+                                      .run = run,
+                                      .noun = "runs"};
 
-    (void)crew_run(&crew, outcomes);
+    (void)process_pool_run(&pool, outcomes);
 }

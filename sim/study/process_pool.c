@@ -1,4 +1,4 @@
-#include "sim/study/crew.h"
+#include "sim/study/process_pool.h"
 
 #include <assert.h>
 #include <poll.h>
@@ -20,10 +20,10 @@ struct worker {
 };
 
 struct shift {
-    const struct crew *crew;
+    const struct process_pool *pool;
     char *results;
     unsigned workers, next, done;
-    struct worker list[CREW_WORKERS];
+    struct worker list[PROCESS_POOL_WORKERS];
     double began, said;
 };
 
@@ -43,15 +43,15 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void work(const struct crew *crew, unsigned job, int pipe)
+static void work(const struct process_pool *pool, unsigned job, int pipe)
 {
-    char result[CREW_RESULT_BYTES] = {0};
-    ssize_t size = (ssize_t)crew->size;
+    char result[PROCESS_POOL_RESULT_BYTES] = {0};
+    ssize_t size = (ssize_t)pool->size;
 
     (void)signal(SIGINT, SIG_DFL);
     (void)signal(SIGTERM, SIG_DFL);
-    crew->run(crew->of, job, result);
-    _exit(write(pipe, result, crew->size) == size ? 0 : 1);
+    pool->run(pool->of, job, result);
+    _exit(write(pipe, result, pool->size) == size ? 0 : 1);
 }
 
 static void begin(struct shift *shift, struct worker *worker)
@@ -67,44 +67,44 @@ static void begin(struct shift *shift, struct worker *worker)
     if (worker->process < 0)
         abort();
     if (worker->process == 0)
-        work(shift->crew, worker->job, ends[1]);
+        work(shift->pool, worker->job, ends[1]);
     (void)close(ends[1]);
 }
 
 static void end(struct shift *shift, struct worker *worker)
 {
-    const struct crew *crew = shift->crew;
-    char *result = shift->results + (size_t)worker->job * crew->size;
-    ssize_t size = (ssize_t)crew->size;
-    bool whole = read(worker->pipe, result, crew->size) == size;
+    const struct process_pool *pool = shift->pool;
+    char *result = shift->results + (size_t)worker->job * pool->size;
+    ssize_t size = (ssize_t)pool->size;
+    bool whole = read(worker->pipe, result, pool->size) == size;
 
     if (!whole)
-        memset(result, 0, crew->size);
+        memset(result, 0, pool->size);
     (void)close(worker->pipe);
     (void)waitpid(worker->process, NULL, 0);
     worker->process = 0;
     shift->done++;
-    if (crew->done)
-        crew->done(crew->of, worker->job, whole ? result : NULL);
+    if (pool->done)
+        pool->done(pool->of, worker->job, whole ? result : NULL);
 }
 
 static void say(struct shift *shift)
 {
-    const struct crew *crew = shift->crew;
+    const struct process_pool *pool = shift->pool;
     double now = seconds(), spent = now - shift->began;
 
-    if (!crew->noun || now - shift->said < SAY_EVERY || !shift->done)
+    if (!pool->noun || now - shift->said < SAY_EVERY || !shift->done)
         return;
     shift->said = now;
     (void)fprintf(stderr, "%u of %u %s in %.0f s, about %.0f s to go\n",
-                  shift->done, crew->count, crew->noun, spent,
-                  spent / shift->done * (crew->count - shift->done));
+                  shift->done, pool->count, pool->noun, spent,
+                  spent / shift->done * (pool->count - shift->done));
 }
 
 /* Waits until some worker is done, or it is time to say something. */
 static void wait_for_one(struct shift *shift)
 {
-    struct pollfd polls[CREW_WORKERS];
+    struct pollfd polls[PROCESS_POOL_WORKERS];
 
     for (unsigned i = 0; i < shift->workers; i++)
         polls[i] = (struct pollfd){
@@ -116,37 +116,37 @@ static void wait_for_one(struct shift *shift)
             end(shift, &shift->list[i]);
 }
 
-static unsigned worker_count(const struct crew *crew)
+static unsigned worker_count(const struct process_pool *pool)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned workers = crew->workers;
+    unsigned workers = pool->workers;
 
     if (!workers)
         workers = cores > 0 ? (unsigned)cores : 1;
-    return workers < CREW_WORKERS ? workers : CREW_WORKERS;
+    return workers < PROCESS_POOL_WORKERS ? workers : PROCESS_POOL_WORKERS;
 }
 
-bool crew_run(const struct crew *crew, void *results)
+bool process_pool_run(const struct process_pool *pool, void *results)
 {
-    struct shift shift = {.crew = crew,
+    struct shift shift = {.pool = pool,
                           .results = results,
-                          .workers = worker_count(crew),
+                          .workers = worker_count(pool),
                           .began = seconds()};
     void (*on_int)(int) = signal(SIGINT, interrupt);
     void (*on_term)(int) = signal(SIGTERM, interrupt);
 
-    assert(crew->size <= CREW_RESULT_BYTES);
+    assert(pool->size <= PROCESS_POOL_RESULT_BYTES);
     interrupted = 0;
     shift.said = shift.began;
-    memset(results, 0, crew->count * crew->size);
-    while (shift.done < (interrupted ? shift.next : crew->count)) {
+    memset(results, 0, pool->count * pool->size);
+    while (shift.done < (interrupted ? shift.next : pool->count)) {
         for (unsigned i = 0; i < shift.workers && !interrupted; i++)
-            if (!shift.list[i].process && shift.next < crew->count)
+            if (!shift.list[i].process && shift.next < pool->count)
                 begin(&shift, &shift.list[i]);
         wait_for_one(&shift);
         say(&shift);
     }
     (void)signal(SIGINT, on_int);
     (void)signal(SIGTERM, on_term);
-    return shift.done == crew->count;
+    return shift.done == pool->count;
 }

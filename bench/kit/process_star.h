@@ -11,14 +11,17 @@
  * Networks: with a `network` NAME the hub lives in the network namespace
  * NAME-hub, at 10.98.0.1, and node i of n in NAME-i, which bench/kit/network
  * makes; without, all are on the loopback device. */
-#ifndef BENCH_KIT_CREW_H
-#define BENCH_KIT_CREW_H
+#ifndef BENCH_KIT_PROCESS_STAR_H
+#define BENCH_KIT_PROCESS_STAR_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { CREW_NODES = 64, CREW_PATIENCE = 120 /* seconds for one order */ };
+enum {
+    PROCESS_STAR_NODES = 64,
+    PROCESS_STAR_PATIENCE = 120 /* seconds for one order */
+};
 
 enum order_kind {
     ORDER_DRIFT, /* change the parameters */
@@ -54,39 +57,42 @@ struct post {
     struct star_keys *keys; /* NULL: nothing is encrypted */
 };
 
-struct crew {
+struct process_star {
     const char *network;
     struct post post;
-    void (*clean)(const struct crew *); /* when its hub is gone, or NULL;
-                                          `started`: it ended by itself */
+    void (*clean)(const struct process_star *); /* when its hub is gone, or
+                                                   NULL; `started`: it ended by
+                                                   itself */
     unsigned started;
-    pid_t hub, nodes[CREW_NODES];
-    int orders[CREW_NODES];
+    pid_t hub, nodes[PROCESS_STAR_NODES];
+    int orders[PROCESS_STAR_NODES];
 };
 
 /* Forks a hub and the nodes, which run these functions. They return when they
- * are done; a hub never is. The crew must stay in place: it is stopped when
+ * are done; a hub never is. The star must stay in place: it is stopped when
  * the program ends in whatever way. */
-void crew_start(struct crew *crew, void (*hub)(const struct post *),
-                void (*node)(const struct post *));
+void process_star_start(struct process_star *star,
+                        void (*hub)(const struct post *),
+                        void (*node)(const struct post *));
 
 /* Forks one more process, in the network of this node, for an order or two. */
-pid_t crew_fork(const struct crew *crew, unsigned node, int *orders,
-                void (*work)(const struct post *));
+pid_t process_star_fork(const struct process_star *star, unsigned node,
+                        int *orders, void (*work)(const struct post *));
 
 /* Gives all nodes the same order and waits for all answers. Returns how long
  * it took from the first that began to the last that was done. */
-double crew_order(struct crew *crew, const struct order *order,
-                  struct answer *answers);
+double process_star_order(struct process_star *star, const struct order *order,
+                          struct answer *answers);
 /* In two halves. */
-void crew_tell(struct crew *crew, const struct order *order);
-double crew_hear(struct crew *crew, double patience, struct answer *answers);
+void process_star_tell(struct process_star *star, const struct order *order);
+double process_star_hear(struct process_star *star, double patience,
+                         struct answer *answers);
 
 /* The most memory that the hub has had so far, in MiB. */
-double crew_hub_memory(const struct crew *crew);
+double process_star_hub_memory(const struct process_star *star);
 
 /* Once more does no harm. */
-void crew_stop(struct crew *crew);
+void process_star_stop(struct process_star *star);
 
 /* For a node: the next order; 0 when there will be none. */
 int next_order(const struct post *post, struct order *order);

@@ -1,4 +1,4 @@
-#include "bench/kit/crew.h"
+#include "bench/kit/process_star.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -17,40 +17,40 @@
 
 #include "bench/kit/kit.h"
 
-enum { FIRST_PORT = 20000, PORTS = 6000, CREWS = 4, LOOK_EVERY = 200 };
+enum { FIRST_PORT = 20000, PORTS = 6000, STARS = 4, LOOK_EVERY = 200 };
 
 /* Those alive, and the process that has started them. */
 static struct {
-    struct crew *crews[CREWS];
+    struct process_star *stars[STARS];
     unsigned count;
     pid_t process;
 } alive;
 
 // ---- ending ----
 
-void crew_stop(struct crew *crew)
+void process_star_stop(struct process_star *star)
 {
-    for (unsigned n = 0; n < crew->started; n++) {
-        (void)close(crew->orders[n]);
-        if (crew->nodes[n] <= 0)
+    for (unsigned n = 0; n < star->started; n++) {
+        (void)close(star->orders[n]);
+        if (star->nodes[n] <= 0)
             continue;
-        (void)kill(crew->nodes[n], SIGKILL);
-        (void)waitpid(crew->nodes[n], NULL, 0);
+        (void)kill(star->nodes[n], SIGKILL);
+        (void)waitpid(star->nodes[n], NULL, 0);
     }
-    crew->started = 0;
-    if (crew->hub <= 0)
+    star->started = 0;
+    if (star->hub <= 0)
         return;
-    (void)kill(crew->hub, SIGKILL);
-    (void)waitpid(crew->hub, NULL, 0);
-    crew->hub = 0;
-    if (crew->clean)
-        crew->clean(crew);
+    (void)kill(star->hub, SIGKILL);
+    (void)waitpid(star->hub, NULL, 0);
+    star->hub = 0;
+    if (star->clean)
+        star->clean(star);
 }
 
 static void stop_all(void)
 {
     for (unsigned i = 0; getpid() == alive.process && i < alive.count; i++)
-        crew_stop(alive.crews[i]);
+        process_star_stop(alive.stars[i]);
 }
 
 /* Waiting ends with EINTR, and the program with a sentence. */
@@ -59,7 +59,7 @@ static void interrupt(int number)
     (void)number;
 }
 
-static void mind(struct crew *crew)
+static void mind(struct process_star *star)
 {
     const struct sigaction action = {.sa_handler = interrupt};
 
@@ -70,11 +70,11 @@ static void mind(struct crew *crew)
         (void)sigaction(SIGINT, &action, NULL);
     }
     for (unsigned i = 0; i < alive.count; i++)
-        if (alive.crews[i] == crew)
+        if (alive.stars[i] == star)
             return;
-    if (alive.count == CREWS)
-        give_up("at most %d stars", CREWS);
-    alive.crews[alive.count++] = crew;
+    if (alive.count == STARS)
+        give_up("at most %d stars", STARS);
+    alive.stars[alive.count++] = star;
 }
 
 // ---- starting ----
@@ -139,10 +139,10 @@ static unsigned free_ports(void)
     give_up("there is no free port");
 }
 
-pid_t crew_fork(const struct crew *crew, unsigned node, int *orders,
-                void (*work)(const struct post *))
+pid_t process_star_fork(const struct process_star *star, unsigned node,
+                        int *orders, void (*work)(const struct post *))
 {
-    struct post post = crew->post;
+    struct post post = star->post;
     char place[16];
     int ends[2];
     pid_t child;
@@ -150,7 +150,7 @@ pid_t crew_fork(const struct crew *crew, unsigned node, int *orders,
     (void)snprintf(place, sizeof place, "%u", node);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         give_up("cannot make a socket");
-    child = fork_into(crew->network, place);
+    child = fork_into(star->network, place);
     if (child == 0) {
         (void)close(ends[0]);
         post.node = node;
@@ -163,81 +163,83 @@ pid_t crew_fork(const struct crew *crew, unsigned node, int *orders,
     return child;
 }
 
-void crew_start(struct crew *crew, void (*hub)(const struct post *),
-                void (*node)(const struct post *))
+void process_star_start(struct process_star *star,
+                        void (*hub)(const struct post *),
+                        void (*node)(const struct post *))
 {
-    mind(crew);
-    crew->post.address = crew->network ? "10.98.0.1" : "127.0.0.1";
-    crew->post.port = free_ports();
-    if (crew->post.nodes > CREW_NODES)
-        give_up("at most %d nodes", CREW_NODES);
-    crew->hub = fork_into(crew->network, "hub");
-    if (crew->hub == 0) {
-        hub(&crew->post);
+    mind(star);
+    star->post.address = star->network ? "10.98.0.1" : "127.0.0.1";
+    star->post.port = free_ports();
+    if (star->post.nodes > PROCESS_STAR_NODES)
+        give_up("at most %d nodes", PROCESS_STAR_NODES);
+    star->hub = fork_into(star->network, "hub");
+    if (star->hub == 0) {
+        hub(&star->post);
         exit(1);
     }
-    for (unsigned n = 0; n < crew->post.nodes; n++) {
-        crew->nodes[n] = crew_fork(crew, n, &crew->orders[n], node);
-        crew->started = n + 1;
+    for (unsigned n = 0; n < star->post.nodes; n++) {
+        star->nodes[n] = process_star_fork(star, n, &star->orders[n], node);
+        star->started = n + 1;
     }
 }
 
 // ---- orders ----
 
-void crew_tell(struct crew *crew, const struct order *order)
+void process_star_tell(struct process_star *star, const struct order *order)
 {
-    for (unsigned n = 0; n < crew->started; n++)
-        if (send(crew->orders[n], order, sizeof *order, MSG_NOSIGNAL) !=
+    for (unsigned n = 0; n < star->started; n++)
+        if (send(star->orders[n], order, sizeof *order, MSG_NOSIGNAL) !=
             sizeof *order)
             give_up("node %u is gone", n);
 }
 
-static _Noreturn void hub_lost(struct crew *crew)
+static _Noreturn void hub_lost(struct process_star *star)
 {
-    crew->hub = 0;
-    if (crew->clean)
-        crew->clean(crew);
+    star->hub = 0;
+    if (star->clean)
+        star->clean(star);
     give_up("the hub has ended");
 }
 
-static _Noreturn void lost(struct crew *crew, unsigned n)
+static _Noreturn void lost(struct process_star *star, unsigned n)
 {
     int status = 0;
 
-    (void)waitpid(crew->nodes[n], &status, 0);
-    crew->nodes[n] = 0;
+    (void)waitpid(star->nodes[n], &status, 0);
+    star->nodes[n] = 0;
     if (WIFSIGNALED(status))
         give_up("node %u was ended by signal %d", n, WTERMSIG(status));
     give_up("node %u has ended with %d", n, WEXITSTATUS(status));
 }
 
-static void hear(struct crew *crew, unsigned n, double until,
+static void hear(struct process_star *star, unsigned n, double until,
                  struct answer *answer)
 {
-    struct pollfd poll_one = {crew->orders[n], POLLIN, 0};
+    struct pollfd poll_one = {star->orders[n], POLLIN, 0};
     int known = 0;
 
     while (known == 0) {
-        if (waitpid(crew->hub, NULL, WNOHANG) == crew->hub)
-            hub_lost(crew);
+        if (waitpid(star->hub, NULL, WNOHANG) == star->hub)
+            hub_lost(star);
         if (seconds() > until)
             give_up("node %u does not answer in time", n);
         known = poll(&poll_one, 1, LOOK_EVERY);
     }
     if (known < 0)
         give_up("interrupted");
-    if (recv(crew->orders[n], answer, sizeof *answer, 0) != sizeof *answer)
-        lost(crew, n);
+    if (recv(star->orders[n], answer, sizeof *answer, 0) != sizeof *answer)
+        lost(star, n);
 }
 
-double crew_hear(struct crew *crew, double patience, struct answer *answers)
+double process_star_hear(struct process_star *star, double patience,
+                         struct answer *answers)
 {
     double until = seconds() + patience, begin = 0, end = 0;
 
-    for (unsigned n = 0; n < crew->started; n++) {
+    for (unsigned n = 0; n < star->started; n++) {
         struct answer answer;
 
-        hear(crew, n, until, &answer);
+        hear(star, n, until, &answer);
         if (n == 0 || answer.begin < begin)
             begin = answer.begin;
         if (n == 0 || answer.end > end)
@@ -248,11 +250,12 @@ double crew_hear(struct crew *crew, double patience, struct answer *answers)
     return end - begin;
 }
 
-double crew_order(struct crew *crew, const struct order *order,
-                  struct answer *answers)
+double process_star_order(struct process_star *star, const struct order *order,
+                          struct answer *answers)
 {
-    crew_tell(crew, order);
-    return crew_hear(crew, CREW_PATIENCE + order->seconds, answers);
+    process_star_tell(star, order);
+    return process_star_hear(star, PROCESS_STAR_PATIENCE + order->seconds,
+                             answers);
 }
 
 int next_order(const struct post *post, struct order *order)
@@ -267,13 +270,13 @@ void answer_order(const struct post *post, const struct answer *answer)
 
 // ---- looking ----
 
-double crew_hub_memory(const struct crew *crew)
+double process_star_hub_memory(const struct process_star *star)
 {
     char path[64], line[256];
     unsigned long kibibytes = 0;
     FILE *file;
 
-    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)crew->hub);
+    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)star->hub);
     file = fopen(path, "r");
     if (!file)
         return 0;

@@ -1,19 +1,19 @@
 /* Runs many things in processes of their own, some at a time, and brings their
  * results home. What one does to its memory nobody else sees, so a job that
  * dies costs nothing but itself. */
-#ifndef SIM_STUDY_CREW_H
-#define SIM_STUDY_CREW_H
+#ifndef SIM_STUDY_PROCESS_POOL_H
+#define SIM_STUDY_PROCESS_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* A result must fit in what a pipe takes at once. */
-enum { CREW_RESULT_BYTES = 4096, CREW_WORKERS = 64 };
+enum { PROCESS_POOL_RESULT_BYTES = 4096, PROCESS_POOL_WORKERS = 64 };
 
-struct crew {
+struct process_pool {
     unsigned count;   /* jobs, which are numbers from 0 */
     unsigned workers; /* at a time; 0: as many as there are cores */
-    size_t size;      /* bytes of a result, at most CREW_RESULT_BYTES */
+    size_t size;      /* bytes of a result, at most PROCESS_POOL_RESULT_BYTES */
     void *of;
     /* In the child: does job `number` and fills `result`, zeroed before. */
     void (*run)(void *of, unsigned number, void *result);
@@ -27,6 +27,6 @@ struct crew {
 
 /* results[i * size ...] is that of job i; zeros if its process died or it was
  * not begun. After SIGINT or SIGTERM no more are begun; then false. */
-bool crew_run(const struct crew *crew, void *results);
+bool process_pool_run(const struct process_pool *pool, void *results);
 
 #endif
