@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "bench/convergence/outcome.h"
-#include "sim/study/pupil.h"
+#include "sim/study/local_learner.h"
 
 /* An arm under way. */
 struct alone {
     const struct task *task;
-    struct pupil *examiner, *judge; /* with the hub's data, with ours */
+    struct local_learner *examiner, *judge; /* with the hub's data, with ours */
     size_t elements;
     float *gradient;
 };
@@ -22,22 +22,23 @@ static void note_curve(const struct alone *alone, const float *x,
 
     for (unsigned i = 0; i < CURVE; i++)
         if (iteration == alone->task->iterations >> (CURVE - 1 - i))
-            pupil_judge(alone->judge, x, 0, &curve[i], &accuracy, &error);
+            local_learner_evaluate(alone->judge, x, 0, &curve[i], &accuracy,
+                                   &error);
 }
 
 /* The parameters that a node ends with; the caller's. curve may be NULL. */
 static float *train(const struct alone *alone, unsigned node, double *curve)
 {
-    struct pupil *pupil = task_pupil(alone->task, OF_NODES, node);
-    float *x = pupil_start(pupil);
+    struct local_learner *learner = task_learner(alone->task, OF_NODES, node);
+    float *x = local_learner_start(learner);
 
     for (uint64_t i = 1; i <= alone->task->iterations; i++) {
-        (void)pupil_gradient(pupil, x, alone->gradient);
-        pupil_step(pupil, x, alone->gradient, 0, alone->elements);
+        (void)local_learner_gradient(learner, x, alone->gradient);
+        local_learner_step(learner, x, alone->gradient, 0, alone->elements);
         if (curve)
             note_curve(alone, x, i, curve);
     }
-    pupil_close(&pupil);
+    local_learner_close(&learner);
     return x;
 }
 
@@ -45,7 +46,7 @@ static double scored(const struct alone *alone, const float *x)
 {
     double loss, accuracy, error;
 
-    pupil_judge(alone->examiner, x, 0, &loss, &accuracy, &error);
+    local_learner_evaluate(alone->examiner, x, 0, &loss, &accuracy, &error);
     return loss;
 }
 
@@ -87,24 +88,25 @@ void alone_run(const struct task *task, struct outcome *out)
     const struct arm *arm = task->arm;
     unsigned nodes = arm->kind == ALONE ? 1 : arm->nodes;
     struct alone alone = {.task = task,
-                          .examiner = task_pupil(task, OF_HUB, 0),
-                          .judge = task_pupil(task, OF_JUDGE, 0)};
+                          .examiner = task_learner(task, OF_HUB, 0),
+                          .judge = task_learner(task, OF_JUDGE, 0)};
     double error;
     float *x;
 
-    alone.elements = pupil_elements(alone.judge);
+    alone.elements = local_learner_elements(alone.judge);
     alone.gradient = calloc(alone.elements, sizeof *alone.gradient);
     if (!alone.gradient)
         abort();
     x = arm->kind == AVERAGE ? average(&alone, nodes)
                              : best(&alone, nodes, out->curve);
-    pupil_judge(alone.judge, x, 0, &out->loss, &out->accuracy, &error);
+    local_learner_evaluate(alone.judge, x, 0, &out->loss, &out->accuracy,
+                           &error);
     out->tuning = scored(&alone, x);
     out->duration = arm_pace(arm, 0) * (double)task->iterations;
     out->iterations = nodes * task->iterations;
     out->done = 1;
     free(x);
     free(alone.gradient);
-    pupil_close(&alone.judge);
-    pupil_close(&alone.examiner);
+    local_learner_close(&alone.judge);
+    local_learner_close(&alone.examiner);
 }

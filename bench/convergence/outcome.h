@@ -28,12 +28,12 @@ struct task {
     uint64_t iterations; /* of each node */
 };
 
-struct pupil;
+struct local_learner;
 
-/* The pupil that is the task's node `node`, or one that only judges: its role
- * says whose data it has. Ends the program if there is none. */
-struct pupil *task_pupil(const struct task *task, enum role role,
-                         unsigned node);
+/* The local learner that is the task's node `node`, or one that only judges:
+ * its role says whose data it has. Ends the program if there is none. */
+struct local_learner *task_learner(const struct task *task, enum role role,
+                                   unsigned node);
 
 /* Runs it here and now. The same task has the same outcome, but for cost. */
 void task_run(const struct task *task, struct outcome *out);

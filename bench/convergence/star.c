@@ -1,12 +1,12 @@
 /* An arm in the virtual star: the hub, nodes and policies of production,
- * pupils in the place of simulated trainers. */
+ * local learners in the place of simulated trainers. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/convergence/outcome.h"
-#include "sim/study/pupil.h"
+#include "sim/study/local_learner.h"
 #include "sim/world.h"
 
 #define ATTACK_FACTOR 10.0F
@@ -26,7 +26,7 @@ struct star;
 struct seat {
     struct star *star;
     unsigned number;
-    struct pupil *pupil;
+    struct local_learner *learner;
     float *start;
     bool replaced; /* just now */
     float *base;   /* ATTACK: x when a result was last applied */
@@ -40,7 +40,7 @@ struct star {
     struct world_config config;
     struct world *world;
     struct schema *schema;
-    struct pupil *examiner, *judge;
+    struct local_learner *examiner, *judge;
     struct seat seats[MOST_NODES];
     size_t elements;
     uint64_t steps; /* of all nodes */
@@ -61,7 +61,7 @@ static double take_gradient(const void *context, uint64_t iteration,
 {
     const struct seat *seat = context;
 
-    double loss = pupil_gradient(seat->pupil, x, gradient);
+    double loss = local_learner_gradient(seat->learner, x, gradient);
 
     (void)iteration;
     (void)elements;
@@ -73,7 +73,7 @@ static void take_step(const void *context, float *x, const float *gradient,
 {
     const struct seat *seat = context;
 
-    pupil_step(seat->pupil, x, gradient, first, count);
+    local_learner_step(seat->learner, x, gradient, first, count);
 }
 
 static bool overwrites(const struct seat *seat)
@@ -128,7 +128,7 @@ static void on_applied(struct seat *seat, const struct trainer_look *look)
 /* What was learnt is gone, and so is the optimizer's state. */
 static void on_replaced(struct seat *seat)
 {
-    pupil_forget(seat->pupil);
+    local_learner_forget(seat->learner);
     seat->replaced = true;
 }
 
@@ -169,7 +169,7 @@ static void examine(void *context, const float *theta, size_t elements,
     double error;
 
     (void)elements;
-    pupil_judge(star->examiner, theta, 0, loss, accuracy, &error);
+    local_learner_evaluate(star->examiner, theta, 0, loss, accuracy, &error);
 }
 
 static bool nodes_ended(void *context, struct world *world)
@@ -223,10 +223,10 @@ static void open_star(struct star *star, const struct hub_config *hub)
 {
     const struct task *task = star->task;
 
-    star->examiner = task_pupil(task, OF_HUB, 0);
-    star->judge = task_pupil(task, OF_JUDGE, 0);
-    star->schema = pupil_schema(star->examiner);
-    star->elements = pupil_elements(star->examiner);
+    star->examiner = task_learner(task, OF_HUB, 0);
+    star->judge = task_learner(task, OF_JUDGE, 0);
+    star->schema = local_learner_schema(star->examiner);
+    star->elements = local_learner_elements(star->examiner);
     star->config = (struct world_config){
         .hub = *hub,
         .schema = star->schema,
@@ -245,9 +245,9 @@ static void open_star(struct star *star, const struct hub_config *hub)
 
         seat->star = star;
         seat->number = i;
-        seat->pupil = task_pupil(task, OF_NODES, i);
-        seat->start = pupil_start(seat->pupil);
-        seat->base = pupil_start(seat->pupil);
+        seat->learner = task_learner(task, OF_NODES, i);
+        seat->start = local_learner_start(seat->learner);
+        seat->base = local_learner_start(seat->learner);
         seat->sent = zeros(star->elements);
         seat->last = zeros(star->elements);
         take_seat(star, i);
@@ -258,14 +258,14 @@ static void close_star(struct star *star)
 {
     world_destroy(&star->world);
     for (unsigned i = 0; i < star->task->arm->nodes; i++) {
-        pupil_close(&star->seats[i].pupil);
+        local_learner_close(&star->seats[i].learner);
         free(star->seats[i].start);
         free(star->seats[i].base);
         free(star->seats[i].sent);
         free(star->seats[i].last);
     }
-    pupil_close(&star->examiner);
-    pupil_close(&star->judge);
+    local_learner_close(&star->examiner);
+    local_learner_close(&star->judge);
     schema_destroy(&star->schema);
 }
 
@@ -298,8 +298,10 @@ static void judge(const struct star *star, const float *theta,
 {
     double accuracy, error;
 
-    pupil_judge(star->judge, theta, 0, &out->loss, &out->accuracy, &error);
-    pupil_judge(star->examiner, theta, 0, &out->tuning, &accuracy, &error);
+    local_learner_evaluate(star->judge, theta, 0, &out->loss, &out->accuracy,
+                           &error);
+    local_learner_evaluate(star->examiner, theta, 0, &out->tuning, &accuracy,
+                           &error);
 }
 
 /* Whether what is saved is the centre at the end: the last save is not made

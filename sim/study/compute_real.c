@@ -3,12 +3,12 @@
 #include <stdlib.h>
 
 #include "sim/study/compute.h"
-#include "sim/study/pupil.h"
+#include "sim/study/local_learner.h"
 #include "train/trainer.h"
 
 struct school {
-    struct pupil *judge; /* the hub's */
-    struct pupil **pupils;
+    struct local_learner *judge; /* the hub's */
+    struct local_learner **learners;
     float **starts;
 };
 
@@ -16,8 +16,8 @@ struct school {
 enum { REVIEWED_SAMPLES = 512 };
 
 /* As starswitch-node of this name chooses. */
-static enum status open_pupil(struct computing *computing, unsigned node,
-                              struct why *why)
+static enum status open_learner(struct computing *computing, unsigned node,
+                                struct why *why)
 {
     struct school *school = computing->self;
     struct trainer_choice choice = trainer_choose(computing->options);
@@ -28,9 +28,9 @@ static enum status open_pupil(struct computing *computing, unsigned node,
     choice.seed = trainer_seed_of(computing->seed, name);
     choice.shard = node;
     choice.shards = computing->nodes;
-    status = pupil_open(&choice, &school->pupils[node], why);
+    status = local_learner_open(&choice, &school->learners[node], why);
     if (status == STATUS_OK)
-        school->starts[node] = pupil_start(school->pupils[node]);
+        school->starts[node] = local_learner_start(school->learners[node]);
     return status;
 }
 
@@ -44,12 +44,12 @@ static enum status open_judge(struct computing *computing, struct why *why)
         return because(why, STATUS_USAGE,
                        "--compute real: what is to be trained? Give --model "
                        "mlp:784-128-10 and --data, or --trainer FILE.so");
-    status = pupil_open(&choice, &school->judge, why);
+    status = local_learner_open(&choice, &school->judge, why);
     if (status != STATUS_OK)
         return status;
-    computing->schema = pupil_schema(school->judge);
-    computing->elements = pupil_elements(school->judge);
-    computing->samples = pupil_batch(school->judge);
+    computing->schema = local_learner_schema(school->judge);
+    computing->elements = local_learner_elements(school->judge);
+    computing->samples = local_learner_batch(school->judge);
     computing->accuracy = true;
     return STATUS_OK;
 }
@@ -62,13 +62,13 @@ static enum status real_open(struct computing *computing, struct why *why)
     if (!school)
         abort();
     computing->self = school;
-    school->pupils = calloc(computing->nodes, sizeof(struct pupil *));
+    school->learners = calloc(computing->nodes, sizeof(struct local_learner *));
     school->starts = calloc(computing->nodes, sizeof(float *));
-    if (!school->pupils || !school->starts)
+    if (!school->learners || !school->starts)
         abort();
     status = open_judge(computing, why);
     for (unsigned i = 0; status == STATUS_OK && i < computing->nodes; i++)
-        status = open_pupil(computing, i, why);
+        status = open_learner(computing, i, why);
     return status;
 }
 
@@ -79,11 +79,11 @@ static void real_close(struct computing *computing)
     if (!school)
         return;
     for (unsigned i = 0; i < computing->nodes; i++) {
-        pupil_close(&school->pupils[i]);
+        local_learner_close(&school->learners[i]);
         free(school->starts[i]);
     }
-    pupil_close(&school->judge);
-    free(school->pupils);
+    local_learner_close(&school->judge);
+    free(school->learners);
     free(school->starts);
     free(school);
 }
@@ -101,7 +101,7 @@ static double real_gradient(struct computing *computing, unsigned node,
     const struct school *school = computing->self;
 
     (void)iteration;
-    return pupil_gradient(school->pupils[node], x, gradient);
+    return local_learner_gradient(school->learners[node], x, gradient);
 }
 
 static void real_step(struct computing *computing, unsigned node, float *x,
@@ -109,7 +109,7 @@ static void real_step(struct computing *computing, unsigned node, float *x,
 {
     const struct school *school = computing->self;
 
-    pupil_step(school->pupils[node], x, gradient, first, count);
+    local_learner_step(school->learners[node], x, gradient, first, count);
 }
 
 static void real_judge(struct computing *computing, const float *x,
@@ -118,7 +118,7 @@ static void real_judge(struct computing *computing, const float *x,
     const struct school *school = computing->self;
     double error;
 
-    pupil_judge(school->judge, x, 0, loss, accuracy, &error);
+    local_learner_evaluate(school->judge, x, 0, loss, accuracy, &error);
 }
 
 static void real_shard(struct computing *computing, unsigned node,
@@ -126,14 +126,14 @@ static void real_shard(struct computing *computing, unsigned node,
 {
     const struct school *school = computing->self;
 
-    pupil_set_shard(school->pupils[node], shard, shards);
+    local_learner_set_shard(school->learners[node], shard, shards);
 }
 
 static void real_forget(struct computing *computing, unsigned node)
 {
     const struct school *school = computing->self;
 
-    pupil_forget(school->pupils[node]);
+    local_learner_forget(school->learners[node]);
 }
 
 static bool real_review(struct computing *computing, unsigned node,
@@ -142,8 +142,8 @@ static bool real_review(struct computing *computing, unsigned node,
     const struct school *school = computing->self;
     double accuracy;
 
-    pupil_judge(school->pupils[node], x, REVIEWED_SAMPLES, loss, &accuracy,
-                error);
+    local_learner_evaluate(school->learners[node], x, REVIEWED_SAMPLES, loss,
+                           &accuracy, error);
     return true;
 }
 

@@ -5,15 +5,16 @@
 
 #include "bench/convergence/outcome.h"
 #include "core/prng.h"
-#include "sim/study/pupil.h"
+#include "sim/study/local_learner.h"
 #include "train/trainer.h"
 
-struct pupil *task_pupil(const struct task *task, enum role role, unsigned node)
+struct local_learner *task_learner(const struct task *task, enum role role,
+                                   unsigned node)
 {
     const struct arm *arm = task->arm;
     const struct workload *workload = &workloads[arm->workload];
     unsigned start = arm->twists & SAME_START ? 0 : node;
-    struct pupil *pupil = NULL;
+    struct local_learner *learner = NULL;
     char model[128], data[PATH_MAX];
     struct trainer_choice choice = {.model = model,
                                     .data = data,
@@ -28,8 +29,8 @@ struct pupil *task_pupil(const struct task *task, enum role role, unsigned node)
                    arm_rate(arm));
     (void)snprintf(data, sizeof data, "%s/%s", task->folder,
                    workload->data[role]);
-    if (pupil_open(&choice, &pupil, &why) == STATUS_OK)
-        return pupil;
+    if (local_learner_open(&choice, &learner, &why) == STATUS_OK)
+        return learner;
     (void)fprintf(stderr, "convergence: %s\n", why.text);
     exit(1);
 }
