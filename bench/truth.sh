@@ -1,12 +1,12 @@
 #!/bin/sh
-# Does the simulator say what happens? Each line of bench/truth/scenes is run
+# Does the simulator say what happens? Each line of bench/truth/scenarios is run
 # by real programs, on network namespaces whose ports have token buckets or over
 # shims, then simulated with the same seeds by starswitch-sim validate, which
 # measures both. What a step takes beside --step-time is taken from the first
 # line's first run; all else is predicted. Prints JSON lines; needs root.
 #
 #   bench/truth.sh            all, 5 seeds each: about 20 minutes
-#   bench/truth.sh --quick    five scenes, one seed: 90 seconds
+#   bench/truth.sh --quick    five scenarios, one seed: 90 seconds
 #   bench/truth.sh --docs     all, and writes docs/truth.svg and the table in
 #                             docs/simulation.md
 #
@@ -210,38 +210,38 @@ calibrate() { # JSON
     }'
 }
 
-scene() { # NAME NODES LINK STEP SLOW GOAL OPTION...
-    local scene=$1 nodes=$2 link=$3 step=$4 slow=$5 goal=$6 seed record said
+scenario() { # NAME NODES LINK STEP SLOW GOAL OPTION...
+    local scenario=$1 nodes=$2 link=$3 step=$4 slow=$5 goal=$6 seed record said
     shift 6
     network "$nodes" || {
         echo "truth.sh: skipped: network namespaces need root" >&2
         return
     }
     for seed in $(seq "$seeds"); do
-        record=$keep/$scene.$seed.record
+        record=$keep/$scenario.$seed.record
         real "$record" "$nodes" "$step" "$slow" "$seed" "$@" || continue
         said=$(validate "$record" "$nodes" "$step" "$slow" "$goal")
         if [ -z "$calibrated" ]; then
             extra=$(calibrate "$said") calibrated=1
-            echo "{\"calibrated\":\"$scene\",\"extra_ms\":$extra}"
+            echo "{\"calibrated\":\"$scenario\",\"extra_ms\":$extra}"
             said=$(validate "$record" "$nodes" "$step" "$slow" "$goal")
         fi
-        echo "{\"scene\":\"$scene\",\"nodes\":$nodes,\"link\":\"$link\",$(
+        echo "{\"scenario\":\"$scenario\",\"nodes\":$nodes,\"link\":\"$link\",$(
             echo "$said" | sed 's/^{//')"
     done
     network_remove $name
 }
 
 extra=0 calibrated=
-grep -v '^#' bench/truth/scenes >"$work/scenes"
+grep -v '^#' bench/truth/scenarios >"$work/scenarios"
 while read -r first rest; do
     case " ${SCENES:-$first} " in
     *" $first "*) ;;
     *) continue ;;
     esac
     # shellcheck disable=SC2086
-    scene $first $rest </dev/null
-done <"$work/scenes" | tee "$work/lines"
+    scenario $first $rest </dev/null
+done <"$work/scenarios" | tee "$work/lines"
 awk -v form=text -f bench/truth/report.awk "$work/lines" >&2
 [ -n "$docs" ] || exit 0
 awk -v form=svg -f bench/truth/report.awk "$work/lines" >docs/truth.svg

@@ -275,7 +275,7 @@ void world_say(struct world *world, unsigned number, const struct msg *msg,
 void world_at(struct world *world, nanos at,
               void (*act)(void *context, struct world *world), void *context)
 {
-    struct item *item = item_new(world, ITEM_ACT, PLACE_HUB);
+    struct item *item = item_new(world, ITEM_SCRIPTED, PLACE_HUB);
 
     item->act = act;
     item->context = context;

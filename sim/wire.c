@@ -194,7 +194,7 @@ static void look_later(struct world *world, struct connection *connection)
     if (connection->looking || connection->channel != CHANNEL_BULK)
         return;
     connection->looking = true;
-    item = item_new(world, ITEM_ACT, PLACE_HUB);
+    item = item_new(world, ITEM_SCRIPTED, PLACE_HUB);
     item->act = look;
     item->context = item->connection = connection_hold(connection);
     item_put(world, world->now + ARRIVING_AFTER, item);

@@ -198,7 +198,7 @@ static void close_late(void *context, struct world *world)
 
 static void close_later(struct world *world, struct connection *connection)
 {
-    struct item *item = item_new(world, ITEM_ACT, PLACE_HUB);
+    struct item *item = item_new(world, ITEM_SCRIPTED, PLACE_HUB);
 
     item->act = close_late;
     item->context = item->connection = connection_hold(connection);
@@ -298,7 +298,7 @@ void world_release_link(struct world *world, unsigned node)
 static void happen_due(struct world *world, struct item *item)
 {
     switch (item->kind) {
-    case ITEM_ACT:
+    case ITEM_SCRIPTED:
         item->act(item->context, world);
         break;
     case ITEM_TRACE:

@@ -44,7 +44,7 @@ enum item_kind {
     ITEM_EVENT,   /* for a machine */
     ITEM_CONNECT, /* a node tries to reach the hub */
     ITEM_TRACE,   /* the trace may say something else */
-    ITEM_ACT      /* what a scenario does */
+    ITEM_SCRIPTED /* what a scenario does */
 };
 
 /* Something that will happen. */

@@ -5,7 +5,7 @@
  *     set k 4                 before the rest: k d required iterations save
  *     nodes 2                 n1 and n2, not started
  *     odd                     another node, of another model
- *     at 2.5s crash hub       what sim/study/acts.h reads
+ *     at 2.5s crash hub       what sim/study/script.h reads
  *     until 10s
  *     expect
  *     hub node_joined n1      a note: who says it, which, about whom
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/study/acts.h"
+#include "sim/study/script.h"
 #include "tests/check.h"
 #include "tests/sim/lab.h"
 
@@ -31,7 +31,7 @@ struct story {
     struct lab *lab;
     struct schema *odd;
     nanos until;
-    struct acts *acts;
+    struct script *script;
     char said[LINES][LINE_BYTES];
     unsigned said_count;
 };
@@ -145,7 +145,7 @@ static bool obey(struct story *story, char *line)
     else if (sscanf(line, "until %23s", one) == 1)
         story->until = time_of(one);
     else
-        return CHECK_OK(acts_read_line(story->acts, line, &why));
+        return CHECK_OK(script_read_line(story->script, line, &why));
     return true;
 }
 
@@ -163,7 +163,7 @@ static bool read_story(struct story *story)
     return true;
 }
 
-static bool play(struct story *story)
+static bool run(struct story *story)
 {
     char *line = story->text;
 
@@ -181,7 +181,7 @@ static bool play(struct story *story)
             return false;
         line = next;
     }
-    acts_schedule(story->acts, story->lab->world);
+    script_schedule(story->script, story->lab->world);
     return CHECK(story->expected != NULL) && lab_run(story->lab, story->until);
 }
 
@@ -242,21 +242,21 @@ static void tell(const char *path)
     if (!story)
         abort();
     story->path = path;
-    story->acts = acts_new();
+    story->script = script_new();
     story->lab = lab_new(10);
     story->lab->own = story;
     story->lab->after_step = keep_notes;
     story->lab->config.hub.every = 4;
     story->lab->config.hub.delay = 2;
     story->lab->config.hub.save_interval = 3600 * SECOND;
-    if (read_story(story) && play(story))
+    if (read_story(story) && run(story))
         compare(story);
     for (unsigned i = 0; getenv("STARSWITCH_STORY") && i < story->said_count;
          i++)
         (void)printf("%s\n", story->said[i]);
     lab_destroy(&story->lab);
     schema_destroy(&story->odd);
-    acts_destroy(&story->acts);
+    script_destroy(&story->script);
     free(story);
 }
 

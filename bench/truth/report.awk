@@ -1,5 +1,5 @@
 # The lines of bench/truth.sh as one of three forms: -v form=text, table (of
-# Markdown) or svg. Errors are those of the means over the seeds; the scene
+# Markdown) or svg. Errors are those of the means over the seeds; the scenario
 # that was calibrated on is shown, and not counted.
 
 function value(world, key, at, rest) {
@@ -18,43 +18,43 @@ function word(key, rest) {
     next
 }
 
-/"scene":/ {
-    scene = word("scene")
-    if (!(scene in seen))
-        order[++scenes] = scene
-    seen[scene]++
-    add(scene, "round", value("real", "round_time"),
+/"scenario":/ {
+    scenario = word("scenario")
+    if (!(scenario in seen))
+        order[++scenarios] = scenario
+    seen[scenario]++
+    add(scenario, "round", value("real", "round_time"),
         value("simulated", "round_time"))
-    add(scene, "goal", value("real", "goal_time"),
+    add(scenario, "goal", value("real", "goal_time"),
         value("simulated", "goal_time"))
 }
 
-function add(scene, what, real, simulated) {
+function add(scenario, what, real, simulated) {
     if (real <= 0 || simulated <= 0) {
-        lost[scene, what]++
+        lost[scenario, what]++
         return
     }
-    n[scene, what]++
-    sum[scene, what, 1] += real
-    squares[scene, what, 1] += real * real
-    sum[scene, what, 2] += simulated
-    squares[scene, what, 2] += simulated * simulated
+    n[scenario, what]++
+    sum[scenario, what, 1] += real
+    squares[scenario, what, 1] += real * real
+    sum[scenario, what, 2] += simulated
+    squares[scenario, what, 2] += simulated * simulated
 }
 
-function mean(scene, what, world) {
-    return sum[scene, what, world] / n[scene, what]
+function mean(scenario, what, world) {
+    return sum[scenario, what, world] / n[scenario, what]
 }
 
 # The standard error of the mean.
-function doubt(scene, what, world, count, m, v) {
-    count = n[scene, what]
-    m = mean(scene, what, world)
-    v = squares[scene, what, world] / count - m * m
+function doubt(scenario, what, world, count, m, v) {
+    count = n[scenario, what]
+    m = mean(scenario, what, world)
+    v = squares[scenario, what, world] / count - m * m
     return count > 1 && v > 0 ? sqrt(v / (count - 1)) : 0
 }
 
-function error(scene, what) {
-    return 100 * (mean(scene, what, 2) / mean(scene, what, 1) - 1)
+function error(scenario, what) {
+    return 100 * (mean(scenario, what, 2) / mean(scenario, what, 1) - 1)
 }
 
 function size(x) { return x < 0 ? -x : x }
@@ -63,7 +63,7 @@ function size(x) { return x < 0 ? -x : x }
 
 function collect(what, i, j, x) {
     count = 0
-    for (i = 1; i <= scenes; i++)
+    for (i = 1; i <= scenarios; i++)
         if (order[i] != calibrated && n[order[i], what]) {
             x = size(error(order[i], what))
             for (j = count++; j > 0 && sorted[j] > x; j--)
@@ -82,10 +82,10 @@ function quantile(part, at, low) {
     return sorted[low] + (at - low) * (sorted[low + 1] - sorted[low])
 }
 
-# Kendall's tau of the ranked scenes in both worlds.
+# Kendall's tau of the ranked scenarios in both worlds.
 function tau(what, i, j, a, b, pairs, agree) {
-    for (i = 1; i <= scenes; i++)
-        for (j = i + 1; j <= scenes; j++) {
+    for (i = 1; i <= scenarios; i++)
+        for (j = i + 1; j <= scenarios; j++) {
             if (order[i] !~ /^rank/ || order[j] !~ /^rank/ ||
                 !n[order[i], what] || !n[order[j], what])
                 continue
@@ -106,20 +106,20 @@ function summary(what, words) {
 
 # ---- forms ----
 
-function both(scene, what, world) {
-    return n[scene, what] ? sprintf("%.3f ± %.3f", mean(scene, what, world),
-        doubt(scene, what, world)) : "-"
+function both(scenario, what, world) {
+    return n[scenario, what] ? sprintf("%.3f ± %.3f", mean(scenario, what, world),
+        doubt(scenario, what, world)) : "-"
 }
 
-function off(scene, what) {
-    return n[scene, what] ? sprintf("%+.1f %%", error(scene, what)) : "-"
+function off(scenario, what) {
+    return n[scenario, what] ? sprintf("%+.1f %%", error(scenario, what)) : "-"
 }
 
 function print_table(i, s) {
     print "| run | seeds | a round, s | simulated | error |" \
         " to the loss, s | simulated | error |"
     print "|---|--:|--:|--:|--:|--:|--:|--:|"
-    for (i = 1; i <= scenes; i++) {
+    for (i = 1; i <= scenarios; i++) {
         s = order[i]
         printf "| %s%s | %d | %s | %s | %s | %s | %s | %s |\n", s,
             s == calibrated ? " (calibrated on)" : "", seen[s],
@@ -134,7 +134,7 @@ function print_table(i, s) {
 function print_text(i, s) {
     printf "%-16s %18s %18s %8s %18s %18s %8s\n", "", "a round, s",
         "simulated", "error", "to the loss, s", "simulated", "error"
-    for (i = 1; i <= scenes; i++) {
+    for (i = 1; i <= scenarios; i++) {
         s = order[i]
         printf "%-16s %18s %18s %8s %18s %18s %8s%s\n", s,
             both(s, "round", 1), both(s, "round", 2), off(s, "round"),
@@ -162,7 +162,7 @@ function text(x, y, words, more) {
 }
 
 function dots(what, colour, i, s) {
-    for (i = 1; i <= scenes; i++) {
+    for (i = 1; i <= scenarios; i++) {
         s = order[i]
         if (!n[s, what])
             continue

@@ -35,18 +35,18 @@ static enum status describe(const struct arms *arms, struct text *out,
 {
     for (unsigned i = 0; i < arms->count; i++) {
         struct options options;
-        struct scene *scene = NULL;
+        struct scenario *scenario = NULL;
         struct why detail = {""};
         enum status status;
 
         arms_options(arms, i, &options);
-        status = scene_open(&options, &scene, &detail);
+        status = scenario_open(&options, &scenario, &detail);
         if (status != STATUS_OK)
             return because(why, status, "%s: %s", options.policy, detail.text);
         if (i == 0)
-            run_describe_star(scene, out);
-        run_describe_policy(scene, out);
-        scene_close(&scene);
+            run_describe_star(scenario, out);
+        run_describe_policy(scenario, out);
+        scenario_close(&scenario);
     }
     text_add(out, " seeds    %llu to %llu\n",
              (unsigned long long)arms->options.seed,

@@ -32,10 +32,10 @@ static int print_help(void)
         text_add(&page, "  %-10s  %s\n", importers[i].name, importers[i].doc);
     text_add(&page, "\nWhat a --scenario may say of n1, n2 ... or hub, as in "
                     "`at 20s crash n3`:\n");
-#define DEED(NAME, word, of_hub, function, what)                               \
+#define SCRIPT_VERB(NAME, word, of_hub, function, what)                        \
     text_add(&page, "  %-10s  %s\n", word, what);
-#include "sim/study/acts.def"
-#undef DEED
+#include "sim/study/script.def"
+#undef SCRIPT_VERB
     (void)fputs(bytes, stdout);
     return 0;
 }

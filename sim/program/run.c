@@ -1,4 +1,5 @@
-/* starswitch-sim run: one play of a scene, with all that can be seen of it. */
+/* starswitch-sim run: one run of a scenario, with all that can be seen of it.
+ */
 #include "sim/program/run.h"
 
 #include <stdio.h>
@@ -21,7 +22,7 @@ enum { SAY_EVERY = 5 /* real seconds */, LINES_BYTES = 4096 };
 #define LOOK_EVERY (200 * MILLISECOND)
 
 struct run {
-    const struct scene *scene;
+    const struct scenario *scenario;
     struct course *course;
     struct record *record;
     char recording[VALUE_TEXT_BYTES + 16]; /* empty: none */
@@ -48,7 +49,7 @@ static double real_seconds(const struct run *run)
 static void say(struct run *run, nanos now)
 {
     double real = real_seconds(run), past = (double)now / (double)SECOND;
-    double all = (double)scene_options(run->scene)->time / (double)SECOND;
+    double all = (double)scenario_options(run->scenario)->time / (double)SECOND;
 
     if (real - run->said < SAY_EVERY)
         return;
@@ -56,7 +57,7 @@ static void say(struct run *run, nanos now)
     (void)fprintf(stderr, "%.0f s simulated in %.0f s", past, real);
     if (run->view.score < NO_SCORE)
         (void)fprintf(stderr, ", loss %.4g", run->view.score);
-    if (past > 0 && scene_options(run->scene)->time < LONGEST_RUN)
+    if (past > 0 && scenario_options(run->scenario)->time < LONGEST_RUN)
         (void)fprintf(stderr, ", at most %.0f s to go",
                       real / past * (all - past > 0 ? all - past : 0));
     (void)fprintf(stderr, "\n");
@@ -95,11 +96,12 @@ static void complain(void *of, const char *sentence)
 
 /* A hub's recording does not know its star; that of a simulated one says what
  * it was, chosen or not, so that the same can be simulated again. */
-static void record_scene(struct record *record, const struct scene *scene)
+static void record_scenario(struct record *record,
+                            const struct scenario *scenario)
 {
-    struct options options = *scene_options(scene);
+    struct options options = *scenario_options(scenario);
 
-    options.compute = scene_compute(scene);
+    options.compute = scenario_compute(scenario);
     options.given.compute = options.given.params = OPTION_CONFIG;
     options.given.rate = options.given.port = OPTION_CONFIG;
     options.given.latency = options.given.jitter = OPTION_CONFIG;
@@ -110,7 +112,7 @@ static void record_scene(struct record *record, const struct scene *scene)
 /* A timeline is made of a recording, be it wanted or not. */
 static enum status open_record(struct run *run, struct why *why)
 {
-    const struct options *options = scene_options(run->scene);
+    const struct options *options = scenario_options(run->scenario);
     const struct spool_complaint complaint = {complain, NULL};
     enum status status;
 
@@ -124,7 +126,7 @@ static enum status open_record(struct run *run, struct why *why)
         return STATUS_OK;
     status = record_open(run->recording, "hub", complaint, &run->record, why);
     if (status == STATUS_OK)
-        record_scene(run->record, run->scene);
+        record_scenario(run->record, run->scenario);
     return status;
 }
 
@@ -150,7 +152,7 @@ static enum status write_timeline(const char *path, const struct trace *trace,
 
 static enum status make_timeline(const struct run *run, struct why *why)
 {
-    const struct options *options = scene_options(run->scene);
+    const struct options *options = scenario_options(run->scenario);
     struct import_options import = {.node = TRACE_ALL};
     struct trace *trace = NULL;
     char *text = NULL;
@@ -184,7 +186,7 @@ static enum status make_report(const struct run *run, nanos elapsed,
                                struct why *why)
 {
     static char page[OPTIONS_PAGE_BYTES], policy[512], model[300], goal[64];
-    const struct options *options = scene_options(run->scene);
+    const struct options *options = scenario_options(run->scenario);
     struct setting settings[REPORT_SETTINGS];
     struct table_head head = {.title = "simulated star", .policy = policy};
     struct report report = {.head = &head,
@@ -202,10 +204,10 @@ static enum status make_report(const struct run *run, nanos elapsed,
     text_add(&text, "%s k=%llu d=%llu", options->policy,
              (unsigned long long)options->every,
              (unsigned long long)options->delay);
-    policy_describe(&scene_hub(run->scene)->policy, &text);
+    policy_describe(&scenario_hub(run->scenario)->policy, &text);
     text_init(&text, model, sizeof model);
     text_add(&text, "%s compute, ",
-             compute_words[scene_compute(run->scene)].text);
+             compute_words[scenario_compute(run->scenario)].text);
     if (options->model[0])
         text_add(&text, "%s", options->model);
     else
@@ -279,7 +281,7 @@ static void print_outcome(const struct outcome *outcome,
 
 static void print_all(const struct run *run, const struct outcome *outcome)
 {
-    const struct options *options = scene_options(run->scene);
+    const struct options *options = scenario_options(run->scenario);
     char bytes[LINES_BYTES];
     struct text text;
 
@@ -288,12 +290,12 @@ static void print_all(const struct run *run, const struct outcome *outcome)
         text_add(&text,
                  "{\"run\":\"simulated\",\"compute\":\"%s\",\"seed\":"
                  "%llu,",
-                 compute_words[scene_compute(run->scene)].text,
+                 compute_words[scenario_compute(run->scenario)].text,
                  (unsigned long long)options->seed);
         run_json(outcome, &text);
         text_add(&text, "}\n");
     } else {
-        run_describe(run->scene, &text);
+        run_describe(run->scenario, &text);
         print_outcome(outcome, options, options->seed, &text);
         if (options->report[0])
             text_add(&text, " report   %s\n", options->report);
@@ -318,20 +320,20 @@ static void on_end(void *of, const struct outcome *outcome)
             make_report(run, (nanos)(outcome->time * 1e9), &run->why);
 }
 
-static enum status play(struct run *run, struct outcome *outcome,
-                        struct why *why)
+static enum status run_scenario(struct run *run, struct outcome *outcome,
+                                struct why *why)
 {
-    const struct options *options = scene_options(run->scene);
-    const struct scene_watcher watcher = {.of = run,
-                                          .step = on_step,
-                                          .interval = LOOK_EVERY,
-                                          .look = on_look,
-                                          .end = on_end};
+    const struct options *options = scenario_options(run->scenario);
+    const struct scenario_watcher watcher = {.of = run,
+                                             .step = on_step,
+                                             .interval = LOOK_EVERY,
+                                             .look = on_look,
+                                             .end = on_end};
     enum status status = open_record(run, why);
 
     if (status != STATUS_OK)
         return status;
-    scene_play(run->scene, options->seed, &watcher, outcome);
+    scenario_run(run->scenario, options->seed, &watcher, outcome);
     record_close(&run->record);
     if (!outcome->done)
         return because(why, STATUS_BUG, "%s", outcome->trouble);
@@ -344,7 +346,7 @@ static enum status play(struct run *run, struct outcome *outcome,
 int sim_run(int count, char **words)
 {
     struct run run = {.course = course_new()};
-    struct scene *scene = NULL;
+    struct scenario *scenario = NULL;
     struct outcome outcome = {0};
     struct options options;
     struct why why = {""};
@@ -356,14 +358,14 @@ int sim_run(int count, char **words)
         return code;
     }
     (void)clock_gettime(CLOCK_MONOTONIC, &run.began);
-    status = run.course ? scene_open(&options, &scene, &why)
+    status = run.course ? scenario_open(&options, &scenario, &why)
                         : because(&why, STATUS_NO_MEMORY, "no memory");
-    run.scene = scene;
+    run.scenario = scenario;
     if (status == STATUS_OK)
-        status = play(&run, &outcome, &why);
+        status = run_scenario(&run, &outcome, &why);
     if (status == STATUS_OK)
         print_all(&run, &outcome);
-    scene_close(&scene);
+    scenario_close(&scenario);
     course_destroy(&run.course);
     if (status != STATUS_OK)
         return run_fail(status, &why);

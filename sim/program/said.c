@@ -1,4 +1,4 @@
-/* What the commands that play scenes share: their options and their words. */
+/* What the commands that run scenarios share: their options and their words. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,10 +43,10 @@ void run_goal(const struct options *options, struct text *out)
         text_add(out, "loss %.4g", options->goal.value);
 }
 
-static void describe_compute(const struct scene *scene, struct text *out)
+static void describe_compute(const struct scenario *scenario, struct text *out)
 {
-    const struct options *options = scene_options(scene);
-    enum compute compute = scene_compute(scene);
+    const struct options *options = scenario_options(scenario);
+    enum compute compute = scenario_compute(scenario);
 
     text_add(out, " compute  %s: ", compute_words[compute].text);
     if (compute == COMPUTE_SURROGATE)
@@ -68,11 +68,11 @@ static void add_rate(uint64_t bytes_per_second, struct text *out)
         text_add(out, "no limit");
 }
 
-void run_describe_star(const struct scene *scene, struct text *out)
+void run_describe_star(const struct scenario *scenario, struct text *out)
 {
-    const struct options *options = scene_options(scene);
+    const struct options *options = scenario_options(scenario);
 
-    describe_compute(scene, out);
+    describe_compute(scenario, out);
     text_add(out, " star     %llu node%s, ",
              (unsigned long long)options->star_nodes,
              plural(options->star_nodes));
@@ -86,10 +86,10 @@ void run_describe_star(const struct scene *scene, struct text *out)
              options->trace[0] ? options->trace : "");
 }
 
-void run_describe_policy(const struct scene *scene, struct text *out)
+void run_describe_policy(const struct scenario *scenario, struct text *out)
 {
-    const struct options *options = scene_options(scene);
-    const struct hub_config *hub = scene_hub(scene);
+    const struct options *options = scenario_options(scenario);
+    const struct hub_config *hub = scenario_hub(scenario);
 
     text_add(out, " policy   %s k=%llu d=%llu", options->policy,
              (unsigned long long)options->every,
@@ -99,10 +99,10 @@ void run_describe_policy(const struct scene *scene, struct text *out)
     text_add(out, "\n");
 }
 
-void run_describe(const struct scene *scene, struct text *out)
+void run_describe(const struct scenario *scenario, struct text *out)
 {
-    run_describe_star(scene, out);
-    run_describe_policy(scene, out);
+    run_describe_star(scenario, out);
+    run_describe_policy(scenario, out);
 }
 
 static void add_number(const char *name, double value, struct text *out)

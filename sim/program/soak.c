@@ -68,8 +68,8 @@ static void add_life(struct batch *batch, uint64_t seed,
     sum->merged += life->merged;
     sum->recovered += life->recovered;
     sum->time += life->time;
-    for (unsigned i = 0; i < DEEDS; i++)
-        sum->deeds[i] += life->deeds[i];
+    for (unsigned i = 0; i < SCRIPT_VERBS; i++)
+        sum->verbs[i] += life->verbs[i];
     if (life->complaint[0])
         add_failure(batch, seed, life->complaint);
 }
@@ -222,10 +222,10 @@ static unsigned stories_of(const struct batch *all)
     return all->failed < STORIES ? all->failed : STORIES;
 }
 
-static const char *const deed_words[DEEDS] = {
-#define DEED(NAME, word, of_hub, function, what) word,
-#include "sim/study/acts.def"
-#undef DEED
+static const char *const script_verb_words[SCRIPT_VERBS] = {
+#define SCRIPT_VERB(NAME, word, of_hub, function, what) word,
+#include "sim/study/script.def"
+#undef SCRIPT_VERB
 };
 
 static void print_words(const struct soaking *soaking)
@@ -242,9 +242,9 @@ static void print_words(const struct soaking *soaking)
         (double)sum->time / (86400 * (double)SECOND),
         (unsigned long long)sum->steps, (unsigned long long)sum->merged,
         (unsigned long long)sum->recovered);
-    for (unsigned i = 0; i < DEEDS; i++)
-        (void)printf(" %s %llu", deed_words[i],
-                     (unsigned long long)sum->deeds[i]);
+    for (unsigned i = 0; i < SCRIPT_VERBS; i++)
+        (void)printf(" %s %llu", script_verb_words[i],
+                     (unsigned long long)sum->verbs[i]);
     (void)printf("\nmessages: late %llu, twice %llu, lies %llu\n"
                  "violations: %u\n",
                  (unsigned long long)sum->late, (unsigned long long)sum->twice,
@@ -285,9 +285,9 @@ static void print_json(const struct soaking *soaking)
                  (double)sum->time / (double)SECOND,
                  (unsigned long long)sum->steps,
                  (unsigned long long)sum->merged);
-    for (unsigned i = 0; i < DEEDS; i++)
-        (void)printf("%s\"%s\":%llu", i ? "," : "", deed_words[i],
-                     (unsigned long long)sum->deeds[i]);
+    for (unsigned i = 0; i < SCRIPT_VERBS; i++)
+        (void)printf("%s\"%s\":%llu", i ? "," : "", script_verb_words[i],
+                     (unsigned long long)sum->verbs[i]);
     (void)printf("},\"late\":%llu,\"twice\":%llu,\"lies\":%llu,"
                  "\"violations\":%u,\"failing\":[",
                  (unsigned long long)sum->late, (unsigned long long)sum->twice,

@@ -8,32 +8,32 @@
 static enum status describe(const struct arms *arms, struct text *out,
                             struct why *why)
 {
-    struct scene *scene = NULL;
+    struct scenario *scenario = NULL;
     enum status first = STATUS_OK;
     struct options options;
 
-    for (unsigned i = 0; i < arms->count && !scene; i++) {
+    for (unsigned i = 0; i < arms->count && !scenario; i++) {
         struct why detail = {""};
         enum status status;
 
         arms_options(arms, i, &options);
-        status = scene_open(&options, &scene, &detail);
+        status = scenario_open(&options, &scenario, &detail);
         if (status != STATUS_OK && first == STATUS_OK) {
             *why = detail;
             first = status;
         }
     }
-    if (!scene)
+    if (!scenario)
         return first;
-    run_describe_star(scene, out);
-    run_describe_policy(scene, out);
+    run_describe_star(scenario, out);
+    run_describe_policy(scenario, out);
     text_add(out,
              " over     %s: %u settings with seeds %llu to %llu; "
              "above is one of them\n",
              arms->options.over, arms->count,
              (unsigned long long)arms->options.seed,
              (unsigned long long)arms->options.seed + arms->seeds - 1);
-    scene_close(&scene);
+    scenario_close(&scenario);
     return STATUS_OK;
 }
 

@@ -16,8 +16,8 @@
 #include "sim/program/program.h"
 #include "sim/program/run.h"
 #include "sim/program/validate.h"
-#include "sim/study/acts.h"
 #include "sim/study/files.h"
+#include "sim/study/script.h"
 #include "sim/trace/import.h"
 #include "store/file.h"
 
@@ -101,10 +101,10 @@ static nanos coming(const struct validation *of, const struct traced *event)
 }
 
 /* When nodes came, went and came again. */
-static struct acts *comings(const struct validation *of)
+static struct script *comings(const struct validation *of)
 {
     const struct trace *trace = of->recorded;
-    struct acts *acts = acts_new();
+    struct script *script = script_new();
     nanos end = (nanos)(of->real.end * (double)SECOND);
 
     for (size_t i = 0; i < trace->event_count; i++) {
@@ -114,13 +114,14 @@ static struct acts *comings(const struct validation *of)
         if (event->time >= end)
             break;
         if (event->kind == TRACED_JOIN)
-            acts_add(acts, (struct act){coming(of, event), DEED_START,
-                                        of->numbers[node]});
+            script_add(script,
+                       (struct script_event){coming(of, event), SCRIPT_START,
+                                             of->numbers[node]});
         else if (event->kind == TRACED_LEAVE)
-            acts_add(acts,
-                     (struct act){event->time, DEED_CRASH, of->numbers[node]});
+            script_add(script, (struct script_event){event->time, SCRIPT_CRASH,
+                                                     of->numbers[node]});
     }
-    return acts;
+    return script;
 }
 
 static enum status add_node(const struct validation *of, size_t node,
@@ -230,10 +231,10 @@ static void complain(void *of, const char *sentence)
     (void)fprintf(stderr, "starswitch-sim: %s\n", sentence);
 }
 
-static enum status play(struct validation *of, const struct scene *scene,
-                        struct why *why)
+static enum status run(struct validation *of, const struct scenario *scenario,
+                       struct why *why)
 {
-    const struct scene_watcher watcher = {.of = of, .step = on_step};
+    const struct scenario_watcher watcher = {.of = of, .step = on_step};
     const struct spool_complaint complaint = {complain, NULL};
     struct outcome outcome;
     enum status status = STATUS_OK;
@@ -243,14 +244,14 @@ static enum status play(struct validation *of, const struct scene *scene,
             record_open(of->options.record, "hub", complaint, &of->record, why);
     if (status != STATUS_OK)
         return status;
-    scene_play(scene, of->options.seed, &watcher, &outcome);
+    scenario_run(scenario, of->options.seed, &watcher, &outcome);
     record_close(&of->record);
     if (!outcome.done)
         return because(why, STATUS_BUG, "%s", outcome.trouble);
     return STATUS_OK;
 }
 
-static enum status simulate(struct validation *of, struct scene **scene,
+static enum status simulate(struct validation *of, struct scenario **scenario,
                             struct why *why)
 {
     struct trace *trace = NULL;
@@ -267,13 +268,13 @@ static enum status simulate(struct validation *of, struct scene **scene,
     if (!of->options.trace[0])
         status = make_trace(of, &trace, why);
     if (status == STATUS_OK)
-        status = scene_open_as(&of->options, trace,
-                               of->options.scenario[0] ? NULL : comings(of),
-                               scene, why);
+        status = scenario_open_as(&of->options, trace,
+                                  of->options.scenario[0] ? NULL : comings(of),
+                                  scenario, why);
     if (status != STATUS_OK)
         return status;
     measures_begin(&of->simulated, of->goal);
-    status = play(of, *scene, why);
+    status = run(of, *scenario, why);
     measures_end(&of->simulated);
     return status;
 }
@@ -290,7 +291,7 @@ int sim_validate(int count, char **words)
 {
     bool named = count > 1 && words[1][0] != '-';
     struct validation of = {.path = named ? words[1] : NULL};
-    struct scene *scene = NULL;
+    struct scenario *scenario = NULL;
     struct why why = {""};
     enum status status;
     int code;
@@ -302,10 +303,10 @@ int sim_validate(int count, char **words)
                              "validate: which run? Say validate FILE, with a "
                              "FILE that starswitch-hub --record has made");
     if (status == STATUS_OK)
-        status = simulate(&of, &scene, &why);
+        status = simulate(&of, &scenario, &why);
     if (status == STATUS_OK)
-        validation_print(&of, scene);
-    scene_close(&scene);
+        validation_print(&of, scenario);
+    scenario_close(&scenario);
     release(&of);
     return status == STATUS_OK ? 0 : run_fail(status, &why);
 }

@@ -5,7 +5,7 @@
 #include "core/options.h"
 #include "record/record.h"
 #include "sim/study/measures.h"
-#include "sim/study/scene.h"
+#include "sim/study/scenario.h"
 #include "sim/trace/trace.h"
 
 struct validation {
@@ -19,6 +19,7 @@ struct validation {
 };
 
 /* On standard output, as the options want it: a table, or a line of JSON. */
-void validation_print(const struct validation *of, const struct scene *scene);
+void validation_print(const struct validation *of,
+                      const struct scenario *scenario);
 
 #endif

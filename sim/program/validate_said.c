@@ -102,7 +102,8 @@ static void print_json(const struct measures *of, const char *name,
     text_add(out, "}");
 }
 
-void validation_print(const struct validation *of, const struct scene *scene)
+void validation_print(const struct validation *of,
+                      const struct scenario *scenario)
 {
     static char bytes[PAGE_BYTES];
     struct text text;
@@ -112,14 +113,14 @@ void validation_print(const struct validation *of, const struct scene *scene)
         text_add(&text, "{\"validated\":");
         quote_json(&text, of->path);
         text_add(&text, ",\"compute\":\"%s\",\"seed\":%llu,",
-                 compute_words[scene_compute(scene)].text,
+                 compute_words[scenario_compute(scenario)].text,
                  (unsigned long long)of->options.seed);
         print_json(&of->real, "real", &text);
         text_add(&text, ",");
         print_json(&of->simulated, "simulated", &text);
         text_add(&text, "}\n");
     } else {
-        run_describe(scene, &text);
+        run_describe(scenario, &text);
         print_table(of, &text);
     }
     (void)fputs(bytes, stdout);

@@ -7,7 +7,7 @@
 
 #include "core/score.h"
 #include "sim/study/process_pool.h"
-#include "sim/study/scene.h"
+#include "sim/study/scenario.h"
 
 static_assert(sizeof(struct arm_run) <= PROCESS_POOL_RESULT_BYTES,
               "a run goes through a pipe");
@@ -123,27 +123,27 @@ double arms_loss_at(const struct arms *arms, unsigned place, double time)
 
 /* ---- playing ---- */
 
-static void play(void *of, unsigned number, void *result)
+static void run(void *of, unsigned number, void *result)
 {
     const struct arms *arms = of;
     struct arm_run *run = result;
     struct eye eye = {.run = run, .stride = 1};
-    struct scene_watcher watcher = {.of = &eye, .look = on_look};
+    struct scenario_watcher watcher = {.of = &eye, .look = on_look};
     struct options options;
-    struct scene *scene = NULL;
+    struct scenario *scenario = NULL;
     struct why why = {""};
 
     arms_options(arms, number % arms->count, &options);
     if (arms->curves)
         watcher.interval = options.evaluate_centre;
-    run->refused = scene_open(&options, &scene, &why) != STATUS_OK;
+    run->refused = scenario_open(&options, &scenario, &why) != STATUS_OK;
     if (run->refused)
         (void)snprintf(run->outcome.trouble, sizeof run->outcome.trouble,
                        "%.*s", TROUBLE_BYTES - 1, why.text);
     else
-        scene_play(scene, options.seed + number / arms->count, &watcher,
-                   &run->outcome);
-    scene_close(&scene);
+        scenario_run(scenario, options.seed + number / arms->count, &watcher,
+                     &run->outcome);
+    scenario_close(&scenario);
 }
 
 static bool is_whole(const struct arms *arms, unsigned seed)
@@ -173,7 +173,7 @@ bool arms_play(struct arms *arms, const char *noun)
                                 .workers = (unsigned)arms->options.workers,
                                 .size = sizeof *arms->runs,
                                 .of = arms,
-                                .run = play,
+                                .run = run,
                                 .noun = noun};
     bool whole = process_pool_run(&pool, arms->runs);
 

@@ -64,7 +64,7 @@ struct arms {
     struct arm_run *runs;
 };
 
-/* `options` are copied; their --seed, --seeds and --workers say how to play.
+/* `options` are copied; their --seed, --seeds and --workers say how to run.
  * USAGE: more than ARMS_RUNS runs. */
 enum status arms_new(const struct grid *grid, const struct options *options,
                      struct arms **out, struct why *why) MUST_CHECK;

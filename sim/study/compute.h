@@ -1,8 +1,8 @@
 /* What simulated nodes compute, one of enum compute (core/words.def), and how
  * the hub scores it.
  *
- * A computing belongs to one play: it knows what each of its nodes starts from
- * and trains on, all from the play's seed. Nodes are numbers from 0; node i of
+ * A computing belongs to one run: it knows what each of its nodes starts from
+ * and trains on, all from the run's seed. Nodes are numbers from 0; node i of
  * a seed is the same whatever the settings of the exchange are. */
 #ifndef SIM_STUDY_COMPUTE_H
 #define SIM_STUDY_COMPUTE_H

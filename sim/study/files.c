@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "sim/study/acts.h"
+#include "sim/study/script.h"
 #include "sim/trace/lines.h"
 #include "sim/trace/trace.h"
 #include "store/file.h"
@@ -55,12 +55,12 @@ static enum status parse_trace(const char *text, size_t size, void *out,
     return trace_parse(text, size, trace, why);
 }
 
-static enum status parse_acts(const char *text, size_t size, void *out,
-                              struct why *why)
+static enum status parse_script(const char *text, size_t size, void *out,
+                                struct why *why)
 {
-    struct acts **acts = out;
+    struct script **script = out;
 
-    return acts_parse(text, size, acts, why);
+    return script_parse(text, size, script, why);
 }
 
 enum status trace_load(const char *path, struct trace **out, struct why *why)
@@ -68,7 +68,7 @@ enum status trace_load(const char *path, struct trace **out, struct why *why)
     return load(path, parse_trace, out, why);
 }
 
-enum status acts_load(const char *path, struct acts **out, struct why *why)
+enum status script_load(const char *path, struct script **out, struct why *why)
 {
-    return load(path, parse_acts, out, why);
+    return load(path, parse_script, out, why);
 }

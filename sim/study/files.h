@@ -7,7 +7,7 @@
 #include "core/status.h"
 
 struct trace;
-struct acts;
+struct script;
 
 /* No file of these kinds is longer: they are held in memory. */
 #define LONGEST_FILE ((size_t)1 << 30)
@@ -20,7 +20,7 @@ enum status files_check(const char *path, const char *text, size_t size,
  * no file: OK, and `out` unchanged. */
 enum status trace_load(const char *path, struct trace **out,
                        struct why *why) MUST_CHECK;
-enum status acts_load(const char *path, struct acts **out,
-                      struct why *why) MUST_CHECK;
+enum status script_load(const char *path, struct script **out,
+                        struct why *why) MUST_CHECK;
 
 #endif

@@ -23,7 +23,7 @@ static bool went_wrong(void *context, struct world *world)
 /* An act, and whose. */
 struct errand {
     struct life *life;
-    const struct act *act;
+    const struct script_event *event;
 };
 
 static void start_hub(struct life *life)
@@ -36,35 +36,35 @@ static void run_errand(void *context, struct world *world)
 {
     const struct errand *errand = context;
     struct life *life = errand->life;
-    const struct act *act = errand->act;
+    const struct script_event *event = errand->event;
     const char *words = NULL;
 
     if (life->watcher && life->watcher->complain)
-        words = life->watcher->complain(life->watcher->of, world, act);
+        words = life->watcher->complain(life->watcher->of, world, event);
     if (words)
         life_complain(life, "%s", words);
-    life->out->deeds[act->deed]++;
-    if (act->process != WORLD_HUB && act->deed == DEED_LEAVE)
-        life->leaves[act->process] = true;
-    else if (act->process != WORLD_HUB && act->deed == DEED_START)
-        life->leaves[act->process] = false;
-    if (act->deed == DEED_START && act->process == WORLD_HUB)
+    life->out->verbs[event->verb]++;
+    if (event->process != WORLD_HUB && event->verb == SCRIPT_LEAVE)
+        life->leaves[event->process] = true;
+    else if (event->process != WORLD_HUB && event->verb == SCRIPT_START)
+        life->leaves[event->process] = false;
+    if (event->verb == SCRIPT_START && event->process == WORLD_HUB)
         start_hub(life);
     else
-        act_play(act, world);
+        script_event_run(event, world);
 }
 
 static struct errand *send_errands(struct life *life)
 {
-    const struct acts *acts = life->plan->acts;
-    struct errand *errands = calloc(acts->count + 1, sizeof *errands);
+    const struct script *script = life->plan->script;
+    struct errand *errands = calloc(script->count + 1, sizeof *errands);
 
     if (!errands)
         abort();
-    for (unsigned i = 0; i < acts->count; i++) {
-        errands[i] = (struct errand){life, &acts->list[i]};
-        if (acts->list[i].at < life->plan->faults)
-            world_at(life->world, acts->list[i].at, run_errand, &errands[i]);
+    for (unsigned i = 0; i < script->count; i++) {
+        errands[i] = (struct errand){life, &script->list[i]};
+        if (script->list[i].at < life->plan->faults)
+            world_at(life->world, script->list[i].at, run_errand, &errands[i]);
     }
     return errands;
 }

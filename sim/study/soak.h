@@ -22,7 +22,7 @@ struct soak_life {
     uint64_t history; /* seam/history.h */
     uint64_t steps, late, twice, lies, merged;
     uint64_t recovered; /* centres that hubs took from nodes */
-    uint64_t deeds[DEEDS];
+    uint64_t verbs[SCRIPT_VERBS];
     nanos time;                           /* virtual */
     char complaint[SOAK_COMPLAINT_BYTES]; /* empty: all is well */
 };
@@ -35,7 +35,7 @@ struct soak_watcher {
     /* Before an act: a promise that it breaks, or NULL. For tests, who plant
      * one that is sure to be broken. */
     const char *(*complain)(void *of, const struct world *world,
-                            const struct act *act);
+                            const struct script_event *event);
 };
 
 /* The plan of a seed; the caller's. */

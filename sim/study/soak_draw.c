@@ -237,24 +237,25 @@ static void draw_liars(struct draw *draw)
 enum scope { ONE, SOME, ALL, HUB };
 
 static const struct {
-    enum deed deed, remedy;
+    enum script_verb verb, remedy;
     enum scope scope;
 } faults[] = {
-    {DEED_CRASH, DEED_START, ONE},  {DEED_LOSE, DEED_START, ONE},
-    {DEED_LEAVE, DEED_START, ONE},  {DEED_FREEZE, DEED_THAW, ONE},
-    {DEED_CUT, DEED_REPAIR, ONE},   {DEED_UNPLUG, DEED_REPAIR, ONE},
-    {DEED_CRASH, DEED_START, HUB},  {DEED_LOSE, DEED_START, HUB},
-    {DEED_WIPE, DEED_START, HUB},   {DEED_FREEZE, DEED_THAW, HUB},
-    {DEED_CUT, DEED_REPAIR, SOME},  {DEED_UNPLUG, DEED_REPAIR, SOME},
-    {DEED_CRASH, DEED_START, ALL},  {DEED_LOSE, DEED_START, ALL},
-    {DEED_FREEZE, DEED_THAW, SOME},
+    {SCRIPT_CRASH, SCRIPT_START, ONE},  {SCRIPT_LOSE, SCRIPT_START, ONE},
+    {SCRIPT_LEAVE, SCRIPT_START, ONE},  {SCRIPT_FREEZE, SCRIPT_THAW, ONE},
+    {SCRIPT_CUT, SCRIPT_REPAIR, ONE},   {SCRIPT_UNPLUG, SCRIPT_REPAIR, ONE},
+    {SCRIPT_CRASH, SCRIPT_START, HUB},  {SCRIPT_LOSE, SCRIPT_START, HUB},
+    {SCRIPT_WIPE, SCRIPT_START, HUB},   {SCRIPT_FREEZE, SCRIPT_THAW, HUB},
+    {SCRIPT_CUT, SCRIPT_REPAIR, SOME},  {SCRIPT_UNPLUG, SCRIPT_REPAIR, SOME},
+    {SCRIPT_CRASH, SCRIPT_START, ALL},  {SCRIPT_LOSE, SCRIPT_START, ALL},
+    {SCRIPT_FREEZE, SCRIPT_THAW, SOME},
 };
 
 enum { FAULTS = sizeof faults / sizeof *faults };
 
-static void act(struct draw *draw, nanos at, enum deed deed, unsigned process)
+static void schedule(struct draw *draw, nanos at, enum script_verb verb,
+                     unsigned process)
 {
-    acts_add(draw->plan->acts, (struct act){at, deed, process});
+    script_add(draw->plan->script, (struct script_event){at, verb, process});
 }
 
 /* A fault of one process and its end, unless it has another one by then. */
@@ -266,8 +267,8 @@ static void afflict(struct draw *draw, unsigned fault, unsigned process,
     if (*busy > from)
         return;
     *busy = until + MILLISECOND;
-    act(draw, from, faults[fault].deed, process);
-    act(draw, until, faults[fault].remedy, process);
+    schedule(draw, from, faults[fault].verb, process);
+    schedule(draw, until, faults[fault].remedy, process);
 }
 
 static void draw_fault(struct draw *draw, nanos at)
@@ -296,10 +297,10 @@ static void draw_starts(struct draw *draw)
 
     for (unsigned i = 0; i < draw->plan->nodes; i++) {
         draw->busy[i] = i ? between(draw, 0, longest) : 0;
-        act(draw, draw->busy[i]++, DEED_START, i);
+        schedule(draw, draw->busy[i]++, SCRIPT_START, i);
     }
     draw->busy[SOAK_NODES] = between(draw, 0, SECOND);
-    act(draw, draw->busy[SOAK_NODES]++, DEED_START, WORLD_HUB);
+    schedule(draw, draw->busy[SOAK_NODES]++, SCRIPT_START, WORLD_HUB);
 }
 
 static void draw_faults(struct draw *draw)
@@ -334,7 +335,7 @@ struct soak_plan *soak_draw(uint64_t seed)
     draw_liars(&draw);
     draw_starts(&draw);
     draw_faults(&draw);
-    acts_sort(draw.plan->acts);
+    script_sort(draw.plan->script);
     status = soak_plan_settle(draw.plan, &config, NULL);
     assert(status == STATUS_OK);
     return draw.plan;

@@ -115,7 +115,7 @@ struct soak_plan *soak_plan_new(void)
     options_defaults(&plan->options);
     for (unsigned i = 0; i < OWN; i++)
         soak_plan_reset(plan, i);
-    plan->acts = acts_new();
+    plan->script = script_new();
     return plan;
 }
 
@@ -126,16 +126,16 @@ struct soak_plan *soak_plan_copy(const struct soak_plan *plan)
     if (!copy)
         abort();
     *copy = *plan;
-    copy->acts = acts_new();
-    for (unsigned i = 0; i < plan->acts->count; i++)
-        acts_add(copy->acts, plan->acts->list[i]);
+    copy->script = script_new();
+    for (unsigned i = 0; i < plan->script->count; i++)
+        script_add(copy->script, plan->script->list[i]);
     return copy;
 }
 
 void soak_plan_destroy(struct soak_plan **plan)
 {
     if (*plan)
-        acts_destroy(&(*plan)->acts);
+        script_destroy(&(*plan)->script);
     free(*plan);
     *plan = NULL;
 }
@@ -180,7 +180,7 @@ static enum status read_line(struct soak_plan *plan, char *line,
     char *rest = line, *word, *name, *value;
 
     if (strncmp(line, "set ", 4) != 0)
-        return acts_read_line(plan->acts, line, why);
+        return script_read_line(plan->script, line, why);
     word = line_word(&rest);
     name = line_word(&rest);
     value = line_word(&rest);
@@ -243,9 +243,9 @@ void soak_plan_print(const struct soak_plan *plan, FILE *out)
         if (!soak_plan_is_default(plan, i))
             print_setting(plan, &setting, out);
     }
-    for (unsigned i = 0; i < plan->acts->count; i++) {
+    for (unsigned i = 0; i < plan->script->count; i++) {
         text_init(&text, bytes, sizeof bytes);
-        act_print(&plan->acts->list[i], &text);
+        script_event_print(&plan->script->list[i], &text);
         (void)fprintf(out, "%s\n", bytes);
     }
 }
@@ -276,7 +276,8 @@ enum status soak_plan_settle(const struct soak_plan *plan,
     uint64_t chunk = plan->options.chunk / sizeof(float);
 
     if (!plan->nodes || plan->nodes > SOAK_NODES ||
-        acts_nodes(plan->acts) > plan->nodes || plan->liars >= plan->nodes ||
+        script_nodes(plan->script) > plan->nodes ||
+        plan->liars >= plan->nodes ||
         plan->options.nodes > plan->nodes - plan->liars)
         return because(why, STATUS_CONFIG,
                        "there may be 1 to %d nodes, and must be enough for all "

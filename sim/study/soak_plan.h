@@ -6,7 +6,7 @@
  *     at 3s start hub
  *
  * `set NAME VALUE` names a row of sim/study/soak_plan.def or an option of
- * starswitch-hub; `at` is a line of sim/study/acts.h. A plan and nothing else
+ * starswitch-hub; `at` is a line of sim/study/script.h. A plan and nothing else
  * decides on the history, so a failing seed can be cut to the few lines that it
  * takes (sim/study/soak_shrink.h), kept as a file, and lived again. */
 #ifndef SIM_STUDY_SOAK_PLAN_H
@@ -16,7 +16,7 @@
 
 #include "core/options.h"
 #include "hub/hub.h"
-#include "sim/study/acts.h"
+#include "sim/study/script.h"
 
 /* SOAK_STINTS are counted of a node (soak_count.h), each with a number in each
  * chunk; SOAK_ELEMENTS are what others train. */
@@ -34,7 +34,7 @@ struct soak_plan {
     uint64_t liars, lies;
     nanos faults, save, step, latency, reconnect, job;
     bool saves, evaluates, reviews, bias, apart, uneven, counts;
-    struct acts *acts;
+    struct script *script;
 };
 
 struct soak_plan *soak_plan_new(void); /* the defaults */

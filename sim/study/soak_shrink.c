@@ -95,21 +95,21 @@ static struct soak_plan *without(const struct soak_plan *plan, unsigned first,
                                  unsigned count)
 {
     struct soak_plan *copy = soak_plan_copy(plan);
-    struct acts *acts = copy->acts;
+    struct script *script = copy->script;
 
-    if (count > acts->count - first)
-        count = acts->count - first;
-    acts->count -= count;
-    memmove(acts->list + first, acts->list + first + count,
-            (acts->count - first) * sizeof *acts->list);
+    if (count > script->count - first)
+        count = script->count - first;
+    script->count -= count;
+    memmove(script->list + first, script->list + first + count,
+            (script->count - first) * sizeof *script->list);
     return copy;
 }
 
 /* All acts that can go, in pieces of half of them, a quarter, ... */
-static void cut_acts(struct search *search)
+static void cut_script(struct search *search)
 {
-    for (unsigned size = search->best->acts->count; size > 0; size /= 2)
-        for (unsigned first = 0; first < search->best->acts->count;)
+    for (unsigned size = search->best->script->count; size > 0; size /= 2)
+        for (unsigned first = 0; first < search->best->script->count;)
             if (!keeps(search, without(search->best, first, size)))
                 first += size;
 }
@@ -117,14 +117,14 @@ static void cut_acts(struct search *search)
 /* A fault and its end may have to go together. */
 static void cut_pairs(struct search *search)
 {
-    for (unsigned i = 0; i < search->best->acts->count; i++)
-        for (unsigned j = i + 1; j < search->best->acts->count; j++) {
+    for (unsigned i = 0; i < search->best->script->count; i++)
+        for (unsigned j = i + 1; j < search->best->script->count; j++) {
             struct soak_plan *one = without(search->best, j, 1);
             struct soak_plan *two = without(one, i, 1);
 
             soak_plan_destroy(&one);
-            if (search->best->acts->list[i].process ==
-                search->best->acts->list[j].process)
+            if (search->best->script->list[i].process ==
+                search->best->script->list[j].process)
                 (void)keeps(search, two);
             else
                 soak_plan_destroy(&two);
@@ -135,7 +135,7 @@ static void cut_pairs(struct search *search)
 static bool cut_node(struct search *search)
 {
     struct soak_plan *plan = soak_plan_copy(search->best);
-    struct acts *acts = plan->acts;
+    struct script *script = plan->script;
     unsigned kept = 0;
 
     if (plan->nodes > 1)
@@ -144,11 +144,11 @@ static bool cut_node(struct search *search)
         plan->liars--;
     if (plan->options.nodes > plan->nodes)
         plan->options.nodes = plan->nodes;
-    for (unsigned i = 0; i < acts->count; i++)
-        if (acts->list[i].process == WORLD_HUB ||
-            acts->list[i].process < plan->nodes)
-            acts->list[kept++] = acts->list[i];
-    acts->count = kept;
+    for (unsigned i = 0; i < script->count; i++)
+        if (script->list[i].process == WORLD_HUB ||
+            script->list[i].process < plan->nodes)
+            script->list[kept++] = script->list[i];
+    script->count = kept;
     if (plan->nodes < search->best->nodes)
         return keeps(search, plan);
     soak_plan_destroy(&plan);
@@ -178,9 +178,9 @@ static void cut_time(struct search *search)
     struct soak_plan *plan = soak_plan_copy(search->best);
     nanos last = 0;
 
-    for (unsigned i = 0; i < plan->acts->count; i++)
-        if (plan->acts->list[i].at > last)
-            last = plan->acts->list[i].at;
+    for (unsigned i = 0; i < plan->script->count; i++)
+        if (plan->script->list[i].at > last)
+            last = plan->script->list[i].at;
     last += SECOND - last % SECOND;
     if (last < plan->faults) {
         plan->faults = last;
@@ -194,10 +194,10 @@ static void round_times(struct search *search)
 {
     static const nanos grains[] = {SECOND, 100 * MILLISECOND, 10 * MILLISECOND};
 
-    for (unsigned i = 0; i < search->best->acts->count; i++)
+    for (unsigned i = 0; i < search->best->script->count; i++)
         for (unsigned j = 0; j < sizeof grains / sizeof *grains; j++) {
             struct soak_plan *plan = soak_plan_copy(search->best);
-            nanos *at = &plan->acts->list[i].at;
+            nanos *at = &plan->script->list[i].at;
             bool round = *at % grains[j] == 0;
 
             *at -= *at % grains[j];
@@ -220,12 +220,12 @@ struct soak_plan *soak_shrink(const struct soak_plan *plan,
 
     do {
         search.better = false;
-        cut_acts(&search);
+        cut_script(&search);
         while (cut_node(&search))
             ;
         cut_settings(&search);
         cut_time(&search);
-        if (search.best->acts->count <= 24)
+        if (search.best->script->count <= 24)
             cut_pairs(&search);
     } while (search.better && search.attempts < SOAK_ATTEMPTS);
     round_times(&search);

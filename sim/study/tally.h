@@ -1,4 +1,4 @@
-/* What is counted of a play while it runs, and what became of it. Inside of
+/* What is counted of a run while it runs, and what became of it. Inside of
  * study/. */
 #ifndef SIM_STUDY_TALLY_H
 #define SIM_STUDY_TALLY_H

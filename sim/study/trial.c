@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sim/study/scene.h"
+#include "sim/study/scenario.h"
 
 enum { FLIGHT = 256 }; /* exchanges of a node that may be under way */
 
@@ -223,9 +223,9 @@ void trial_run(const struct options *options, uint64_t seed,
                           .nodes = (unsigned)options->star_nodes,
                           .fragments = options->fragments,
                           .out = out};
-    const struct scene_watcher watcher = {
+    const struct scenario_watcher watcher = {
         .of = &gauge, .begin = on_begin, .step = on_step};
-    struct scene *scene = NULL;
+    struct scenario *scenario = NULL;
     struct outcome outcome;
     struct why why = {""};
 
@@ -233,8 +233,8 @@ void trial_run(const struct options *options, uint64_t seed,
     gauge.seats = calloc(gauge.nodes, sizeof *gauge.seats);
     if (!gauge.seats)
         abort();
-    if (scene_open(&shortened, &scene, &why) == STATUS_OK) {
-        scene_play(scene, seed, &watcher, &outcome);
+    if (scenario_open(&shortened, &scenario, &why) == STATUS_OK) {
+        scenario_run(scenario, seed, &watcher, &outcome);
         out->done = gauge.ended >= 0;
         if (out->done)
             conclude(&gauge, out);
@@ -243,7 +243,7 @@ void trial_run(const struct options *options, uint64_t seed,
     } else {
         (void)snprintf(out->trouble, sizeof out->trouble, "%s", why.text);
     }
-    scene_close(&scene);
+    scenario_close(&scenario);
     free(gauge.seats);
 }
 

@@ -28,7 +28,7 @@ struct trial {
  * is offered before all train together does not count. */
 struct trial_window {
     unsigned turns;
-    double length, most; /* seconds; of the whole play */
+    double length, most; /* seconds; of the whole run */
 };
 
 /* Plays the star of these options without their goal and end. */

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "codec/codec.h"
-#include "sim/study/play.h"
 #include "sim/study/process_pool.h"
+#include "sim/study/scenario_inside.h"
 #include "sim/trace/trace.h"
 
 enum { NEAR = 16 };
@@ -41,18 +41,18 @@ static int compare(const void *a, const void *b)
     return (int)left->policy - (int)right->policy;
 }
 
-static enum status fill(struct tune *tune, const struct scene *scene,
+static enum status fill(struct tune *tune, const struct scenario *scenario,
                         struct why *why)
 {
     enum status status;
 
-    tune->options = *scene_options(scene);
+    tune->options = *scenario_options(scenario);
     tune->seeds =
         tune->options.given.seeds ? (unsigned)tune->options.seeds : TUNE_SEEDS;
-    if (scene->trace)
-        tune->span = (double)scene->trace->span / (double)SECOND;
-    tune_star(&tune->options, scene->trace, scene->speeds, scene->speed_count,
-              &tune->star);
+    if (scenario->trace)
+        tune->span = (double)scenario->trace->span / (double)SECOND;
+    tune_star(&tune->options, scenario->trace, scenario->speeds,
+              scenario->speed_count, &tune->star);
     status = tune_enumerate(tune, why);
     if (status == STATUS_OK)
         qsort(tune->rows, tune->count, sizeof *tune->rows, compare);
@@ -63,15 +63,15 @@ enum status tune_open(const struct options *options, struct tune **out,
                       struct why *why)
 {
     struct tune *tune = calloc(1, sizeof *tune);
-    struct scene *scene = NULL;
+    struct scenario *scenario = NULL;
     enum status status;
 
     if (!tune)
         return because(why, STATUS_NO_MEMORY, "not enough memory");
-    status = scene_open(options, &scene, why);
+    status = scenario_open(options, &scenario, why);
     if (status == STATUS_OK)
-        status = fill(tune, scene, why);
-    scene_close(&scene);
+        status = fill(tune, scenario, why);
+    scenario_close(&scenario);
     if (status == STATUS_OK)
         *out = tune;
     else
@@ -239,7 +239,7 @@ static struct trial_window window_of(const struct tune *tune,
     return window;
 }
 
-static void play(void *of, unsigned number, void *result)
+static void run(void *of, unsigned number, void *result)
 {
     const struct heat *heat = of;
     const struct tune *tune = heat->tune;
@@ -276,7 +276,7 @@ bool tune_try(struct tune *tune, const unsigned *rows, unsigned count,
     struct process_pool pool = {.workers = workers,
                                 .size = sizeof *trials,
                                 .of = &heat,
-                                .run = play,
+                                .run = run,
                                 .noun = noun};
     bool whole;
 

@@ -4,15 +4,15 @@
  *     if (tune_search(tune, workers, progress)) ... tune->rows[tune->best] ...
  *     tune_close(&tune);
  *
- * It enumerates some thousand settings, predicts each by plan.h, plays the most
+ * It enumerates some thousand settings, predicts each by plan.h, runs the most
  * promising and then the neighbours of the best one (trial.h), and takes the
  * one with the highest speed-up over one PC. What the options give is not
  * varied.
  *
- * A play measures *time*: the iterations a second that a setting leaves, how
+ * A run measures *time*: the iterations a second that a setting leaves, how
  * often nodes really exchange and how late results really are. What that is
  * worth for *learning* is said by the measured factors of plan.h (11), at the k
- * and d that the play came to. The surrogate's own time to a loss is not
+ * and d that the run came to. The surrogate's own time to a loss is not
  * asked, because it is a quadratic: eight nodes reach 0.02 with `mean` after
  * 317, 316, 300 and 300 s at k = 5, 20, 100 and 500, as if rare exchanges cost
  * nothing, and with `diloco` after 49, 88, 280 and 600 s, as if momentum at the
@@ -47,8 +47,8 @@ enum {
     TUNE_SEEDS = 3,  /* where --seeds is not given */
     TUNE_PICKS = 8,  /* predicted best, and different */
     TUNE_PASSES = 2, /* of neighbours */
-    TUNE_WARM = 3,   /* offers of a play before it is measured */
-    TUNE_ROUNDS = 6  /* of a play that are measured */
+    TUNE_WARM = 3,   /* offers of a run before it is measured */
+    TUNE_ROUNDS = 6  /* of a run that are measured */
 };
 
 struct tune_row {
@@ -70,7 +70,7 @@ struct tune {
 };
 
 /* Reads trace and options, enumerates and predicts. USAGE, CONFIG and what
- * opening a scene can end with. */
+ * opening a scenario can end with. */
 enum status tune_open(const struct options *options, struct tune **out,
                       struct why *why) MUST_CHECK;
 void tune_close(struct tune **tune);

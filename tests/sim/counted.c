@@ -124,7 +124,7 @@ static bool judge(const struct run *run, unsigned node)
     return true;
 }
 
-static bool play(const struct plan *plan)
+static bool run(const struct plan *plan)
 {
     struct run run;
     struct world *world;
@@ -183,7 +183,7 @@ static bool at_each_step(const struct plan *plan, unsigned turn)
 
     for (uint64_t at = 1 + turn % 8; held && at < last; at += 8) {
         now.at[0] = at;
-        held = play(&now);
+        held = run(&now);
     }
     return held;
 }
@@ -197,7 +197,7 @@ static bool again_and_again(const struct plan *plan, unsigned turn)
     prng_seed(&prng, now.seed);
     for (unsigned i = 0; i < now.kills; i++)
         now.at[i] = 1 + prng_below(&prng, turn % 2 ? 100 : 900);
-    return play(&now);
+    return run(&now);
 }
 
 static void without_a_fault_all_is_there(void)

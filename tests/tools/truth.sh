@@ -7,7 +7,7 @@ here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
 
 line() { # SCENE REAL-ROUND SIMULATED-ROUND REAL-GOAL SIMULATED-GOAL
-    echo "{\"scene\":\"$1\",\"real\":{\"rounds\":9,\"round_time\":$2,"\
+    echo "{\"scenario\":\"$1\",\"real\":{\"rounds\":9,\"round_time\":$2,"\
 "\"goal_time\":$4},\"simulated\":{\"rounds\":9,\"round_time\":$3,"\
 "\"goal_time\":$5}}"
 }
@@ -31,7 +31,8 @@ says() { # FORM WORDS
     }
 }
 
-# b: 3 ± 1 against 3.3; errors of rounds: 10, 2, 1 %, without the first scene.
+# b: 3 ± 1 against 3.3; errors of rounds: 10, 2, 1 %, without the first
+# scenario.
 says table '| rank-a (calibrated on) | 1 | 1.000 ± 0.000 |'
 says table '| rank-b | 2 | 3.000 ± 1.000 | 3.300 ± 1.100 | +10.0 % |'
 says table 'Time per round: median error 2.0 %, 95th percentile 9.2 %, 3 pre'

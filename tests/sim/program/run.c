@@ -44,15 +44,15 @@ static void the_report_of_a_run_names_its_nodes(void)
 static void the_report_of_a_run_by_scenario_does_too(void)
 {
     static const char *const words[] = {"n1", "n2", "n3", "<svg", NULL};
-    static const char acts[] = "at 3s leave n3\n"
-                               "at 5s crash hub\n"
-                               "at 7s start hub\n";
+    static const char script[] = "at 3s leave n3\n"
+                                 "at 5s crash hub\n"
+                                 "at 7s start hub\n";
     struct folder folder;
     char line[400];
 
     if (!CHECK(folder_new(&folder)))
         return;
-    CHECK(file_fill(folder_file(&folder, "scenario"), acts, strlen(acts)));
+    CHECK(file_fill(folder_file(&folder, "scenario"), script, strlen(script)));
     (void)snprintf(line, sizeof line, "run " STAR " --scenario %s",
                    folder_file(&folder, "scenario"));
     check_report(sim_run, line, 1, words); /* without its goal */

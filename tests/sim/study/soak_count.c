@@ -24,12 +24,13 @@ static const char counted[] = "set nodes 2\n"
 
 /* What somebody has done to the disk while the hub was down. */
 static const char *spoil(void *of, const struct world *world,
-                         const struct act *act)
+                         const struct script_event *event)
 {
     const struct world_saved *saved = world_saved(world);
     const float *change = of;
 
-    if (act->deed != DEED_START || act->process != WORLD_HUB || !saved->theta)
+    if (event->verb != SCRIPT_START || event->process != WORLD_HUB ||
+        !saved->theta)
         return NULL;
     for (size_t i = 0; i < saved->elements; i++)
         if (saved->theta[i] > 0)

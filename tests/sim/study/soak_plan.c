@@ -45,7 +45,7 @@ static void where_all_is_counted_nothing_is_damped(void)
     }
 }
 
-static void its_lines_are_settings_and_acts(void)
+static void its_lines_are_settings_and_a_script(void)
 {
     const char *text = "# a comment\n"
                        "set policy easgd\n"
@@ -59,7 +59,7 @@ static void its_lines_are_settings_and_acts(void)
         return;
     CHECK_EQUAL(5, plan->nodes);
     CHECK_TEXT("easgd", plan->options.policy);
-    CHECK_EQUAL(1, plan->acts->count);
+    CHECK_EQUAL(1, plan->script->count);
     soak_plan_destroy(&plan);
 }
 
@@ -81,6 +81,6 @@ void add_sim_study_soak_plan_tests(CU_pSuite suite)
 {
     TEST(the_plan_of_a_seed_reads_as_the_same);
     TEST(where_all_is_counted_nothing_is_damped);
-    TEST(its_lines_are_settings_and_acts);
+    TEST(its_lines_are_settings_and_a_script);
     TEST(what_cannot_be_lived_is_refused);
 }

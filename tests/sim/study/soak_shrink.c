@@ -29,19 +29,19 @@ static const char busy[] = "set seed 7\n"
 
 /* A promise that is sure to be broken. */
 static const char *crash_without_hub(void *of, const struct world *world,
-                                     const struct act *act)
+                                     const struct script_event *event)
 {
     (void)of;
-    return act->deed == DEED_CRASH && act->process == 1 &&
+    return event->verb == SCRIPT_CRASH && event->process == 1 &&
                    world_node(world, 1) && !world_hub(world)
                ? "n2 crashed, 1 time, while the hub was down"
                : NULL;
 }
 
 static const char *abort_without_hub(void *of, const struct world *world,
-                                     const struct act *act)
+                                     const struct script_event *event)
 {
-    if (crash_without_hub(of, world, act))
+    if (crash_without_hub(of, world, event))
         _Exit(3);
     return NULL;
 }

@@ -1,4 +1,4 @@
-#include "sim/study/acts.h"
+#include "sim/study/script.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,45 +31,46 @@ static void unplug(struct world *world, unsigned process)
 static const struct {
     const char *word;
     bool of_hub;
-    void (*play)(struct world *world, unsigned process);
-} deeds[DEEDS] = {
-#define DEED(NAME, word, of_hub, function, what) {word, of_hub, function},
-#include "sim/study/acts.def"
-#undef DEED
+    void (*run)(struct world *world, unsigned process);
+} verbs[SCRIPT_VERBS] = {
+#define SCRIPT_VERB(NAME, word, of_hub, function, what)                        \
+    {word, of_hub, function},
+#include "sim/study/script.def"
+#undef SCRIPT_VERB
 };
 
-void act_play(const struct act *act, struct world *world)
+void script_event_run(const struct script_event *event, struct world *world)
 {
-    deeds[act->deed].play(world, act->process);
+    verbs[event->verb].run(world, event->process);
 }
 
 static void play_later(void *context, struct world *world)
 {
-    act_play(context, world);
+    script_event_run(context, world);
 }
 
-void acts_schedule(const struct acts *acts, struct world *world)
+void script_schedule(const struct script *script, struct world *world)
 {
-    for (unsigned i = 0; i < acts->count; i++) {
-        struct act *act = &acts->list[i];
+    for (unsigned i = 0; i < script->count; i++) {
+        struct script_event *event = &script->list[i];
 
-        if (act->at >= world_now(world))
-            world_at(world, act->at, play_later, act);
+        if (event->at >= world_now(world))
+            world_at(world, event->at, play_later, event);
     }
 }
 
 /* ---- the list ---- */
 
-struct acts *acts_new(void)
+struct script *script_new(void)
 {
-    struct acts *acts = calloc(1, sizeof *acts);
+    struct script *script = calloc(1, sizeof *script);
 
-    if (!acts)
+    if (!script)
         abort();
-    return acts;
+    return script;
 }
 
-void acts_destroy(struct acts **reference)
+void script_destroy(struct script **reference)
 {
     if (*reference)
         free((*reference)->list);
@@ -77,64 +78,65 @@ void acts_destroy(struct acts **reference)
     *reference = NULL;
 }
 
-void acts_add(struct acts *acts, struct act act)
+void script_add(struct script *script, struct script_event event)
 {
-    if (acts->count == acts->room) {
-        acts->room = acts->room ? 2 * acts->room : 16;
-        acts->list = realloc(acts->list, acts->room * sizeof *acts->list);
-        if (!acts->list)
+    if (script->count == script->room) {
+        script->room = script->room ? 2 * script->room : 16;
+        script->list =
+            realloc(script->list, script->room * sizeof *script->list);
+        if (!script->list)
             abort();
     }
-    acts->list[acts->count++] = act;
+    script->list[script->count++] = event;
 }
 
-void acts_sort(struct acts *acts)
+void script_sort(struct script *script)
 {
-    for (unsigned i = 1; i < acts->count; i++) {
-        struct act act = acts->list[i];
+    for (unsigned i = 1; i < script->count; i++) {
+        struct script_event event = script->list[i];
         unsigned place = i;
 
-        for (; place > 0 && acts->list[place - 1].at > act.at; place--)
-            acts->list[place] = acts->list[place - 1];
-        acts->list[place] = act;
+        for (; place > 0 && script->list[place - 1].at > event.at; place--)
+            script->list[place] = script->list[place - 1];
+        script->list[place] = event;
     }
 }
 
-nanos acts_first_start(const struct acts *acts, unsigned process)
+nanos script_first_start(const struct script *script, unsigned process)
 {
-    const struct act *first = NULL;
+    const struct script_event *first = NULL;
 
-    for (unsigned i = 0; i < acts->count; i++) {
-        const struct act *act = &acts->list[i];
+    for (unsigned i = 0; i < script->count; i++) {
+        const struct script_event *event = &script->list[i];
 
-        if (act->process == process && (!first || act->at < first->at))
-            first = act;
+        if (event->process == process && (!first || event->at < first->at))
+            first = event;
     }
-    return first && first->deed == DEED_START ? first->at : NEVER;
+    return first && first->verb == SCRIPT_START ? first->at : NEVER;
 }
 
-unsigned acts_nodes(const struct acts *acts)
+unsigned script_nodes(const struct script *script)
 {
     unsigned nodes = 0;
 
-    for (unsigned i = 0; i < acts->count; i++)
-        if (acts->list[i].process != WORLD_HUB &&
-            acts->list[i].process >= nodes)
-            nodes = acts->list[i].process + 1;
+    for (unsigned i = 0; i < script->count; i++)
+        if (script->list[i].process != WORLD_HUB &&
+            script->list[i].process >= nodes)
+            nodes = script->list[i].process + 1;
     return nodes;
 }
 
 /* ---- as text ---- */
 
-void act_print(const struct act *act, struct text *out)
+void script_event_print(const struct script_event *event, struct text *out)
 {
     text_add(out, "at ");
-    number_print((double)act->at / (double)SECOND, 1, out);
-    text_add(out, "s %s ", deeds[act->deed].word);
-    if (act->process == WORLD_HUB)
+    number_print((double)event->at / (double)SECOND, 1, out);
+    text_add(out, "s %s ", verbs[event->verb].word);
+    if (event->process == WORLD_HUB)
         text_add(out, "hub");
     else
-        text_add(out, "n%u", act->process + 1);
+        text_add(out, "n%u", event->process + 1);
 }
 
 static enum status read_time(const char *word, nanos *out, struct why *why)
@@ -157,37 +159,38 @@ static enum status read_time(const char *word, nanos *out, struct why *why)
     return STATUS_OK;
 }
 
-static enum status read_deed(const char *word, enum deed *out, struct why *why)
+static enum status read_verb(const char *word, enum script_verb *out,
+                             struct why *why)
 {
     char names[120], room[SHOWN_BYTES];
     struct text list;
 
     text_init(&list, names, sizeof names);
-    for (unsigned i = 0; i < DEEDS; i++) {
-        if (strcmp(word, deeds[i].word) == 0) {
-            *out = (enum deed)i;
+    for (unsigned i = 0; i < SCRIPT_VERBS; i++) {
+        if (strcmp(word, verbs[i].word) == 0) {
+            *out = (enum script_verb)i;
             return STATUS_OK;
         }
-        text_add(&list, "%s%s", i ? ", " : "", deeds[i].word);
+        text_add(&list, "%s%s", i ? ", " : "", verbs[i].word);
     }
     return because(why, STATUS_MALFORMED, "'%s' does not happen; say one of %s",
                    line_shown(word, room), names);
 }
 
-static enum status read_process(const char *word, enum deed deed, unsigned *out,
-                                struct why *why)
+static enum status read_process(const char *word, enum script_verb verb,
+                                unsigned *out, struct why *why)
 {
     char room[SHOWN_BYTES];
     uint64_t number = 0;
 
     if (strcmp(word, "hub") == 0) {
         *out = WORLD_HUB;
-        return deeds[deed].of_hub
+        return verbs[verb].of_hub
                    ? STATUS_OK
                    : because(why, STATUS_MALFORMED,
                              "the hub has no link of its own to %s; name "
                              "nodes: n1 n2",
-                             deeds[deed].word);
+                             verbs[verb].word);
     }
     if (word[0] != 'n' || !line_number(word + 1, &number) || !number ||
         number > HUB_MAX_NODES)
@@ -204,29 +207,29 @@ static bool is_over(const char *word)
     return !word || word[0] == '#';
 }
 
-static enum status read_act(struct acts *acts, char **rest, struct why *why)
+static enum status read_act(struct script *script, char **rest, struct why *why)
 {
     const char *time = line_word(rest), *verb = line_word(rest);
     const char *who = line_word(rest);
-    struct act act = {0};
+    struct script_event event = {0};
     enum status status = STATUS_OK;
 
     if (is_over(time) || is_over(verb) || is_over(who))
         return because(why, STATUS_MALFORMED,
                        "it takes a time, a verb and a process: at 5s crash "
                        "n1");
-    status = read_time(time, &act.at, why);
+    status = read_time(time, &event.at, why);
     if (status == STATUS_OK)
-        status = read_deed(verb, &act.deed, why);
+        status = read_verb(verb, &event.verb, why);
     for (; status == STATUS_OK && !is_over(who); who = line_word(rest)) {
-        status = read_process(who, act.deed, &act.process, why);
+        status = read_process(who, event.verb, &event.process, why);
         if (status == STATUS_OK)
-            acts_add(acts, act);
+            script_add(script, event);
     }
     return status;
 }
 
-enum status acts_read_line(struct acts *acts, char *line, struct why *why)
+enum status script_read_line(struct script *script, char *line, struct why *why)
 {
     const char *word = line_word(&line);
     char room[SHOWN_BYTES];
@@ -237,29 +240,29 @@ enum status acts_read_line(struct acts *acts, char *line, struct why *why)
         return because(why, STATUS_MALFORMED,
                        "'%s' is not how a line begins: at 5s crash n1",
                        line_shown(word, room));
-    return read_act(acts, &line, why);
+    return read_act(script, &line, why);
 }
 
 static enum status take_line(void *of, struct line *line, struct why *why)
 {
     struct why reason;
-    enum status status = acts_read_line(of, line->text, &reason);
+    enum status status = script_read_line(of, line->text, &reason);
 
     return status == STATUS_OK ? status
                                : because(why, status, "line %lu: %.280s",
                                          line->number, reason.text);
 }
 
-enum status acts_parse(const char *text, size_t size, struct acts **out,
-                       struct why *why)
+enum status script_parse(const char *text, size_t size, struct script **out,
+                         struct why *why)
 {
     struct lines lines = lines_of(text, size);
-    struct acts *acts = acts_new();
-    enum status status = lines_each(&lines, take_line, acts, why);
+    struct script *script = script_new();
+    enum status status = lines_each(&lines, take_line, script, why);
 
     if (status == STATUS_OK)
-        *out = acts;
+        *out = script;
     else
-        acts_destroy(&acts);
+        script_destroy(&script);
     return status;
 }

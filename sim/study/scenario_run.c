@@ -1,13 +1,13 @@
-/* One play of a scene: computing nodes in a virtual star, and what became of
+/* One run of a scenario: computing nodes in a virtual star, and what became of
  * them. */
-#include "sim/study/play.h"
+#include "sim/study/scenario_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "sim/study/acts.h"
 #include "sim/study/compute.h"
+#include "sim/study/script.h"
 #include "sim/study/tally.h"
 
 /* What the hub takes for a job, and a node to come back. */
@@ -25,8 +25,8 @@ struct seat {
 };
 
 struct play {
-    const struct scene *scene;
-    const struct scene_watcher *watcher;
+    const struct scenario *scenario;
+    const struct scenario_watcher *watcher;
     struct computing *computing;
     struct world_config config;
     struct world *world;
@@ -104,7 +104,7 @@ static void on_message(void *context, const struct world_message *message,
 static void on_step(void *context, const struct world_step *step)
 {
     struct play *play = context;
-    const struct scene_watcher *watcher = play->watcher;
+    const struct scenario_watcher *watcher = play->watcher;
 
     tally_step(&play->tally, step);
     if (watcher && watcher->step)
@@ -122,7 +122,7 @@ static void on_line(void *context, const char *line)
 static bool is_over(void *context, struct world *world)
 {
     struct play *play = context;
-    const struct scene_watcher *watcher = play->watcher;
+    const struct scenario_watcher *watcher = play->watcher;
     const struct hub *hub = world_hub(world);
 
     if (watcher && watcher->interval && world_now(world) >= play->next_look) {
@@ -134,14 +134,16 @@ static bool is_over(void *context, struct world *world)
 
 /* ---- building ---- */
 
-static double speed_of(const struct scene *scene, unsigned node)
+static double speed_of(const struct scenario *scenario, unsigned node)
 {
-    return scene->speed_count ? scene->speeds[node % scene->speed_count] : 1;
+    return scenario->speed_count
+               ? scenario->speeds[node % scenario->speed_count]
+               : 1;
 }
 
 static void add_node(struct play *play, unsigned number)
 {
-    const struct options *options = &play->scene->options;
+    const struct options *options = &play->scenario->options;
     struct computing *computing = play->computing;
     struct seat *seat = &play->seats[number];
     char name[16];
@@ -150,7 +152,7 @@ static void add_node(struct play *play, unsigned number)
         .trainer = {.start = computing->type->start(computing, number),
                     .elements = computing->elements,
                     .step = (nanos)((double)options->step_time /
-                                    speed_of(play->scene, number)),
+                                    speed_of(play->scenario, number)),
                     .step_cv = options->step_cv,
                     .hiccups = options->hiccups,
                     .hiccup = options->hiccup,
@@ -169,13 +171,13 @@ static void add_node(struct play *play, unsigned number)
 
 static struct world_config configure(struct play *play, uint64_t seed)
 {
-    const struct scene *scene = play->scene;
-    const struct scene_watcher *watcher = play->watcher;
-    const struct options *options = &scene->options;
+    const struct scenario *scenario = play->scenario;
+    const struct scenario_watcher *watcher = play->watcher;
+    const struct options *options = &scenario->options;
     const struct computing *computing = play->computing;
     uint32_t scale = computing->scale;
     struct world_config config = {
-        .hub = scene->hub,
+        .hub = scenario->hub,
         .schema = computing->schema,
         .link = {.latency = options->latency,
                  .jitter = options->jitter,
@@ -183,10 +185,10 @@ static struct world_config configure(struct play *play, uint64_t seed)
                  .down = options->rate,
                  .loss = options->packet_loss},
         .port_bytes_per_second = options->port,
-        .trace = scene->trace,
+        .trace = scenario->trace,
         .reconnect = RECONNECT,
         .job = JOB,
-        .saves = scene->acts != NULL,
+        .saves = scenario->script != NULL,
         .unencoded = true,
         .unjudged = true,
         .hooks = {.context = play,
@@ -204,23 +206,23 @@ static struct world_config configure(struct play *play, uint64_t seed)
 
 static void start(struct play *play)
 {
-    const struct acts *acts = play->scene->acts;
+    const struct script *script = play->scenario->script;
 
-    if (!acts || acts_first_start(acts, WORLD_HUB) == NEVER)
+    if (!script || script_first_start(script, WORLD_HUB) == NEVER)
         world_start(play->world, WORLD_HUB);
     for (unsigned i = 0; i < play->computing->nodes; i++)
-        if (!acts || acts_first_start(acts, i) == NEVER)
+        if (!script || script_first_start(script, i) == NEVER)
             world_start(play->world, i);
-    if (acts)
-        acts_schedule(acts, play->world);
+    if (script)
+        script_schedule(script, play->world);
 }
 
 /* ---- playing ---- */
 
 static void run(struct play *play, struct outcome *out)
 {
-    const struct scene_watcher *watcher = play->watcher;
-    nanos longest = play->scene->options.time + FAREWELL;
+    const struct scenario_watcher *watcher = play->watcher;
+    nanos longest = play->scenario->options.time + FAREWELL;
 
     if (watcher && watcher->begin)
         watcher->begin(watcher->of, play->world);
@@ -246,20 +248,20 @@ static double clock_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void scene_play(const struct scene *scene, uint64_t seed,
-                const struct scene_watcher *watcher, struct outcome *out)
+void scenario_run(const struct scenario *scenario, uint64_t seed,
+                  const struct scenario_watcher *watcher, struct outcome *out)
 {
     struct play *play = calloc(1, sizeof *play);
-    unsigned nodes = (unsigned)scene->options.star_nodes;
+    unsigned nodes = (unsigned)scenario->options.star_nodes;
     double began = clock_now();
     struct why why = {""};
 
     if (!play)
         abort();
     *out = (struct outcome){.accuracy = -1};
-    play->scene = scene;
+    play->scenario = scenario;
     play->watcher = watcher;
-    if (computing_open(&scene->options, scene->trace, seed, nodes,
+    if (computing_open(&scenario->options, scenario->trace, seed, nodes,
                        &play->computing, &why) == STATUS_OK) {
         play->seats = calloc(nodes, sizeof *play->seats);
         if (!play->seats)

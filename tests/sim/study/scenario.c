@@ -1,5 +1,5 @@
 /* Scenes as users describe them, played in a second or less. */
-#include "sim/study/scene.h"
+#include "sim/study/scenario.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,30 +26,30 @@ static struct options read_options(const char *line)
     return options;
 }
 
-static struct outcome play(const char *line, uint64_t seed)
+static struct outcome run(const char *line, uint64_t seed)
 {
     struct options options = read_options(line);
     struct outcome outcome = {0};
-    struct scene *scene = NULL;
+    struct scenario *scenario = NULL;
     struct why why = {""};
 
-    if (!CHECK_OK(scene_open(&options, &scene, &why))) {
+    if (!CHECK_OK(scenario_open(&options, &scenario, &why))) {
         CHECK_TEXT("", why.text);
         return outcome;
     }
-    scene_play(scene, seed, NULL, &outcome);
+    scenario_run(scenario, seed, NULL, &outcome);
     CHECK_TEXT("", outcome.trouble);
-    scene_close(&scene);
+    scenario_close(&scenario);
     return outcome;
 }
 
 static enum status refusal(const char *line, struct why *why)
 {
     struct options options = read_options(line);
-    struct scene *scene = NULL;
-    enum status status = scene_open(&options, &scene, why);
+    struct scenario *scenario = NULL;
+    enum status status = scenario_open(&options, &scenario, why);
 
-    scene_close(&scene);
+    scenario_close(&scenario);
     return status;
 }
 
@@ -64,9 +64,9 @@ static bool is_same(const struct outcome *a, const struct outcome *b)
 
 static void a_seed_has_one_outcome(void)
 {
-    struct outcome one = play(STAR "--goal 0.1", 7);
-    struct outcome same = play(STAR "--goal 0.1", 7);
-    struct outcome other = play(STAR "--goal 0.1", 8);
+    struct outcome one = run(STAR "--goal 0.1", 7);
+    struct outcome same = run(STAR "--goal 0.1", 7);
+    struct outcome other = run(STAR "--goal 0.1", 8);
 
     CHECK(is_same(&one, &same));
     CHECK(!is_same(&one, &other));
@@ -74,7 +74,7 @@ static void a_seed_has_one_outcome(void)
 
 static void a_goal_ends_the_run(void)
 {
-    struct outcome outcome = play(STAR "--goal 0.1 --evaluate 200ms", 1);
+    struct outcome outcome = run(STAR "--goal 0.1 --evaluate 200ms", 1);
 
     CHECK(outcome.done && outcome.reached);
     CHECK(outcome.loss <= 0.11);
@@ -84,7 +84,7 @@ static void a_goal_ends_the_run(void)
 
 static void a_goal_that_is_too_far_is_not_reached(void)
 {
-    struct outcome outcome = play(STAR "--goal 1e-9 --time 20s", 1);
+    struct outcome outcome = run(STAR "--goal 1e-9 --time 20s", 1);
 
     CHECK(outcome.done && !outcome.reached);
     CHECK_NEAR(20, outcome.time, 1);
@@ -93,7 +93,7 @@ static void a_goal_that_is_too_far_is_not_reached(void)
 /* Ten iterations of 50 ms each between two offers. */
 static void rounds_take_k_iterations(void)
 {
-    struct outcome outcome = play(STAR "--policy mean --time 60s", 1);
+    struct outcome outcome = run(STAR "--policy mean --time 60s", 1);
 
     CHECK_NEAR(0.5, outcome.round_time, 0.01);
     CHECK_NEAR(20, outcome.rate, 0.2);
@@ -103,7 +103,7 @@ static void rounds_take_k_iterations(void)
 static void a_slow_node_sets_the_pace_of_a_sync_star(void)
 {
     struct outcome outcome =
-        play(STAR "--policy mean --speeds 1,1,1,0.5 --time 60s", 1);
+        run(STAR "--policy mean --speeds 1,1,1,0.5 --time 60s", 1);
 
     CHECK_NEAR(1.0, outcome.round_time, 0.05);
     CHECK_NEAR((20 * 3 + 10) / 4.0, outcome.rate, 0.4);
@@ -113,10 +113,10 @@ static void a_slow_node_sets_the_pace_of_a_sync_star(void)
 static void a_narrow_port_takes_its_time(void)
 {
     struct outcome outcome =
-        play("--nodes 4 --params 1M --step-time 10ms --every 1 --delay 0 "
-             "--policy mean --codec-up raw --codec-down raw --port 8MB/s "
-             "--chunk 64KiB --time 100s",
-             1);
+        run("--nodes 4 --params 1M --step-time 10ms --every 1 --delay 0 "
+            "--policy mean --codec-up raw --codec-down raw --port 8MB/s "
+            "--chunk 64KiB --time 100s",
+            1);
 
     CHECK_NEAR(2.0, outcome.round_time, 0.15);
     CHECK(outcome.idle > 0.95);
@@ -145,7 +145,7 @@ static void a_scenario_happens(void)
 
     (void)snprintf(line, sizeof line,
                    STAR "--policy mean --time 60s --scenario %s", path);
-    outcome = play(line, 1);
+    outcome = run(line, 1);
     CHECK(outcome.done);
     CHECK(outcome.iterations < 0.95 * 20 * 60);
     (void)unlink(path);
@@ -157,10 +157,10 @@ static void what_a_node_did_before_a_crash_counts(void)
     char line[LINE];
     double whole, crashed;
 
-    whole = play(STAR "--policy mean --time 30s", 1).iterations;
+    whole = run(STAR "--policy mean --time 30s", 1).iterations;
     (void)snprintf(line, sizeof line,
                    STAR "--policy mean --time 30s --scenario %s", path);
-    crashed = play(line, 1).iterations;
+    crashed = run(line, 1).iterations;
     CHECK(crashed < whole);
     CHECK(crashed > 0.9 * whole);
     (void)unlink(path);
@@ -178,7 +178,7 @@ static void a_trace_is_followed(void)
                    "--nodes 2 --params 1M --every 10 --delay 5 "
                    "--policy mean --time 60s --trace %s",
                    path);
-    outcome = play(line, 1);
+    outcome = run(line, 1);
     CHECK_NEAR(15, outcome.rate, 0.3);
     (void)unlink(path);
 }
@@ -189,7 +189,7 @@ static void nodes_may_really_train_a_transformer(void)
     static const char line[] =
         "--nodes 2 --compute real --model gpt:L1-D16-H2-T20,batch=2,lr=0.01 "
         "--data LICENSE --iterations 60 --step-time 50ms";
-    struct outcome one = play(line, 1), same = play(line, 1);
+    struct outcome one = run(line, 1), same = run(line, 1);
 
     CHECK(one.loss < 4.5);
     CHECK(one.accuracy > 0.1);
@@ -223,7 +223,7 @@ static void a_scenario_for_more_nodes_says_how_many(void)
     (void)unlink(path);
 }
 
-void add_sim_study_scene_tests(CU_pSuite suite)
+void add_sim_study_scenario_tests(CU_pSuite suite)
 {
     TEST(a_seed_has_one_outcome);
     TEST(a_goal_ends_the_run);

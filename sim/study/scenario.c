@@ -1,0 +1,163 @@
+#include "sim/study/scenario.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/decimal.h"
+#include "hub/settle.h"
+#include "sim/study/compute.h"
+#include "sim/study/files.h"
+#include "sim/study/scenario_inside.h"
+#include "sim/study/script.h"
+#include "sim/trace/trace.h"
+
+/* ---- what the options say ---- */
+
+/* "1,1,0.5", as many as there are. */
+static enum status read_speeds(struct scenario *scenario, struct why *why)
+{
+    const char *at = scenario->options.speeds;
+
+    while (*at) {
+        struct decimal decimal;
+        double speed = 0;
+
+        if (scenario->speed_count == SCENARIO_SPEEDS)
+            return because(why, STATUS_USAGE, "--speeds has more than %d",
+                           SCENARIO_SPEEDS);
+        if (!decimal_read(&at, &decimal) || !decimal_number(&decimal, &speed) ||
+            speed < 0.001 || speed > 1000 || (*at && *at != ','))
+            return because(why, STATUS_USAGE,
+                           "--speeds %.60s: expected numbers from 0.001 to "
+                           "1000, such as 1,1,0.5",
+                           scenario->options.speeds);
+        scenario->speeds[scenario->speed_count++] = speed;
+        at += *at == ',';
+    }
+    return STATUS_OK;
+}
+
+static enum status read_scenario(struct scenario *scenario, struct why *why)
+{
+    const char *path = scenario->options.scenario;
+    enum status status = script_load(path, &scenario->script, why);
+
+    if (status != STATUS_OK || !scenario->script ||
+        script_nodes(scenario->script) <= scenario->options.star_nodes)
+        return status;
+    return because(why, STATUS_CONFIG, "%.120s names n%u: say --nodes %u", path,
+                   script_nodes(scenario->script),
+                   script_nodes(scenario->script));
+}
+
+/* Where nobody says when a run ends, it ends somewhen. */
+static void settle_end(struct options *options)
+{
+    if (options->time)
+        return;
+    options->time = options->goal.kind != GOAL_NONE || options->iterations
+                        ? LONGEST_RUN
+                        : USUAL_RUN;
+}
+
+static enum status settle_goal(const struct scenario *scenario, struct why *why)
+{
+    enum compute compute = compute_of(&scenario->options);
+
+    if (scenario->options.goal.kind != GOAL_ACCURACY || compute == COMPUTE_REAL)
+        return STATUS_OK;
+    return because(why, STATUS_CONFIG,
+                   "--goal: with --compute %s there are losses only: say, for "
+                   "example, --goal 0.1, or train something: --model",
+                   compute_words[compute].text);
+}
+
+static enum status settle(struct scenario *scenario, struct why *why)
+{
+    struct options *options = &scenario->options;
+    enum status status;
+
+    options->nodes = options->star_nodes;
+    if (!options->step_time)
+        options->step_time = USUAL_STEP;
+    settle_end(options);
+    status = hub_settle(options, &scenario->hub, why);
+    scenario->hub.recovery = 0; /* nobody has been there before */
+    if (status == STATUS_OK)
+        status = settle_goal(scenario, why);
+    if (status == STATUS_OK)
+        status = read_speeds(scenario, why);
+    if (status == STATUS_OK)
+        status = trace_load(options->trace, &scenario->trace, why);
+    if (status == STATUS_OK)
+        status = read_scenario(scenario, why);
+    return status;
+}
+
+/* Finds out now what a run would stumble over. */
+static enum status try_compute(const struct scenario *scenario, struct why *why)
+{
+    struct computing *computing = NULL;
+    enum status status =
+        computing_open(&scenario->options, scenario->trace,
+                       scenario->options.seed, 1, &computing, why);
+
+    computing_close(&computing);
+    return status;
+}
+
+enum status scenario_open(const struct options *options, struct scenario **out,
+                          struct why *why)
+{
+    return scenario_open_as(options, NULL, NULL, out, why);
+}
+
+enum status scenario_open_as(const struct options *options, struct trace *trace,
+                             struct script *script, struct scenario **out,
+                             struct why *why)
+{
+    struct scenario *scenario = calloc(1, sizeof *scenario);
+    enum status status;
+
+    if (!scenario)
+        abort();
+    scenario->options = *options;
+    scenario->trace = trace;
+    scenario->script = script;
+    status = settle(scenario, why);
+    if (status == STATUS_OK)
+        status = try_compute(scenario, why);
+    if (status == STATUS_OK)
+        *out = scenario;
+    else
+        scenario_close(&scenario);
+    return status;
+}
+
+void scenario_close(struct scenario **reference)
+{
+    struct scenario *scenario = *reference;
+
+    *reference = NULL;
+    if (!scenario)
+        return;
+    trace_destroy(&scenario->trace);
+    script_destroy(&scenario->script);
+    free(scenario);
+}
+
+const struct options *scenario_options(const struct scenario *scenario)
+{
+    return &scenario->options;
+}
+
+enum compute scenario_compute(const struct scenario *scenario)
+{
+    return compute_of(&scenario->options);
+}
+
+const struct hub_config *scenario_hub(const struct scenario *scenario)
+{
+    return &scenario->hub;
+}
