@@ -3,9 +3,9 @@
  * Where fewer than three come together nothing can be compared, so rules that
  * clip measure them by what has been merged lately: the median over nodes, each
  * of which has one vote, the median of its last few. A clipped update
- * counts as what was left of it, so that a liar among two cannot raise the
- * measure at once, and one among more cannot raise it at all. Fragments of a
- * model differ: each has its own. */
+ * counts as what was left of it, so that a Byzantine node among two cannot
+ * raise the measure at once, and one among more cannot raise it at all.
+ * Fragments of a model differ: each has its own. */
 #ifndef HUB_NORM_HISTORY_H
 #define HUB_NORM_HISTORY_H
 

@@ -216,7 +216,7 @@ static void pass_over(struct hub *hub, struct member *member)
 }
 
 /* Who has not proved what it says in time cannot. */
-static void mistrust_liars(struct hub *hub)
+static void mistrust_byzantine(struct hub *hub)
 {
     EACH_MEMBER(hub, member) {
         if (member->place == hub->centre.state_source || !claims(hub, member) ||
@@ -331,7 +331,7 @@ static void search(struct hub *hub)
 
     if (hub->now < recovery->until && !everybody_here(hub))
         return;
-    mistrust_liars(hub);
+    mistrust_byzantine(hub);
     while ((next = newest(hub)) != NULL) {
         if (hub->now >= recovery->until + SEARCH_MOST &&
             !next->doubt.answered) {

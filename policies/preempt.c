@@ -2,7 +2,7 @@
  *
  * A score that nobody has confirmed may be a lie, so that others are measured
  * by the best confirmed one; where there is none, by the second best, which
- * one liar alone does not set. s_best is that one.
+ * one Byzantine node alone does not set. s_best is that one.
  *
  * margin: a node is bad if z = (s - s_best) / SE reaches the normal quantile
  * of 5 % / (N - 1), one-sided (2.13 for N = 4, 2.45 for 8), and s - s_best is

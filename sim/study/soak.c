@@ -204,7 +204,7 @@ static void live(struct life *life)
     heal(life);
     (void)world_run_until(life->world,
                           world_now(life->world) +
-                              (nanos)life->plan->liars * SOAK_FOUNDER,
+                              (nanos)life->plan->byzantine * SOAK_FOUNDER,
                           is_founded, life);
     if (!reach(life, "not all nodes exchange again", all_exchange))
         return;

@@ -9,7 +9,7 @@
  * how far, stands in sim/study/soak_judge.h.
  *
  * Liars are nodes that send what they like, as far as the protocol can spell
- * it: sim/study/soak_liar.h. */
+ * it: sim/study/soak_byzantine.h. */
 #ifndef SIM_STUDY_SOAK_H
 #define SIM_STUDY_SOAK_H
 

@@ -40,8 +40,9 @@
  *   before it has the run's parameters goes when it takes them. Steps of a node
  *   that offers gradients and has no hub move that node alone.
  *
- * A liar may add what it likes to numbers that are its own, and to no others:
- * what a mean makes of a liar's numbers is no loss of the hub's. */
+ * A Byzantine node may add what it likes to numbers that are its own, and to no
+ * others: what a mean makes of a Byzantine node's numbers is no loss of the
+ * hub's. */
 #ifndef SIM_STUDY_SOAK_COUNT_H
 #define SIM_STUDY_SOAK_COUNT_H
 

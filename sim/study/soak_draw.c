@@ -219,7 +219,7 @@ static void draw_flow(struct draw *draw)
         count(draw, "twice", 1 + below(draw, 8));
 }
 
-static void draw_liars(struct draw *draw)
+static void draw_byzantine(struct draw *draw)
 {
     if (!one_in(draw, 4))
         return;
@@ -227,8 +227,8 @@ static void draw_liars(struct draw *draw)
     count(draw, "lies", 1 + below(draw, 60));
     if (draw->plan->counts)
         soak_plan_put(draw->plan, "codec-up", "raw");
-    if (draw->plan->options.nodes > draw->plan->nodes - draw->plan->liars)
-        count(draw, "required", draw->plan->nodes - draw->plan->liars);
+    if (draw->plan->options.nodes > draw->plan->nodes - draw->plan->byzantine)
+        count(draw, "required", draw->plan->nodes - draw->plan->byzantine);
 }
 
 /* ---- what goes wrong ---- */
@@ -332,7 +332,7 @@ struct soak_plan *soak_draw(uint64_t seed)
     draw_tasks(&draw);
     draw_schedule(&draw);
     draw_flow(&draw);
-    draw_liars(&draw);
+    draw_byzantine(&draw);
     draw_starts(&draw);
     draw_faults(&draw);
     script_sort(draw.plan->script);

@@ -1,15 +1,15 @@
 /* The inside of a life in the soak: soak.c (its phases), soak_star.c (its star
  * and what happens to messages), soak_judge.c, soak_judge_hub.c,
- * soak_liar.c. */
+ * soak_byzantine.c. */
 #ifndef SIM_STUDY_SOAK_INSIDE_H
 #define SIM_STUDY_SOAK_INSIDE_H
 
 #include "core/prng.h"
 #include "sim/models.h"
 #include "sim/study/soak.h"
+#include "sim/study/soak_byzantine.h"
 #include "sim/study/soak_count.h"
 #include "sim/study/soak_judge.h"
-#include "sim/study/soak_liar.h"
 
 struct life {
     const struct soak_plan *plan;
@@ -21,7 +21,7 @@ struct life {
     struct exempt *exempt;
     struct world *world;
     uint32_t chunks;
-    unsigned honest;         /* nodes; liars come after them */
+    unsigned honest;         /* nodes; Byzantine nodes come after them */
     bool healed;             /* the second phase */
     bool leaves[SOAK_NODES]; /* since it was started last */
     float starts[SOAK_NODES][SOAK_ELEMENTS];
@@ -30,7 +30,7 @@ struct life {
     uint64_t samples[SOAK_NODES]; /* of a step */
     struct soak_count count;
     struct soak_judge judge;
-    struct soak_liars liars;
+    struct soak_byzantine byzantine;
 };
 
 /* soak_complain.c: the first complaint is the one that stays. */
@@ -58,9 +58,10 @@ bool judge_is_founded(struct life *life);
 void judge_hub_start(struct life *life);
 void judge_hub_step(struct life *life);
 
-/* soak_liar.c: what a liar does instead of, or beside, sending this. */
-void liar_says(struct life *life, const struct world_message *message,
-               struct world_fate *fate);
-void liars_free(struct life *life);
+/* soak_byzantine.c: what a Byzantine node does instead of, or beside, sending
+ * this. */
+void byzantine_says(struct life *life, const struct world_message *message,
+                    struct world_fate *fate);
+void byzantine_free(struct life *life);
 
 #endif

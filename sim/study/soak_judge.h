@@ -27,13 +27,13 @@
  * N6 live: after the last fault all nodes exchange, and the run can end, each
  *    within SOAK_RECOVERY; a node that has no patience left, as the hub says,
  *    has SOAK_PATIENCE more, and before that a hub without a centre has
- *    SOAK_FOUNDER for each liar that it may ask for one.
+ *    SOAK_FOUNDER for each Byzantine node that it may ask for one.
  * N7 deterministic: a plan has one history (soak_live_twice).
  * N8 training never waits, with d > 0 and without --miss wait; parameters and
  *    results are finite.
  *
  * The machines' own invariants (hub_check, node_check) are asked by the world,
- * at every step, of liars too. */
+ * at every step, of Byzantine nodes too. */
 #ifndef SIM_STUDY_SOAK_JUDGE_H
 #define SIM_STUDY_SOAK_JUDGE_H
 

@@ -32,8 +32,8 @@ void judge_hub_start(struct life *life)
 
 /* N5. With a budget, uploads that wait for their merge are held to it. Each of
  * them has a chunk of credit at least, and may take one payload beyond it; of a
- * liar one more is let through before it is cut. Rules that must see all of a
- * round, such as a tournament's, and --miss cut, are outside of it
+ * Byzantine node one more is let through before it is cut. Rules that must see
+ * all of a round, such as a tournament's, and --miss cut, are outside of it
  * (hub/flow.c). */
 static void judge_memory(struct life *life, const struct hub_view *view)
 {

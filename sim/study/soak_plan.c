@@ -260,7 +260,7 @@ static bool adds(const struct soak_plan *plan, const struct hub_config *hub)
     return plan->saves && !plan->evaluates &&
            hub->chunk_elements >= plan->nodes * SOAK_STINTS &&
            plan->elements % hub->chunk_elements == 0 &&
-           (!plan->liars || hub->codec_up == CODEC_RAW) &&
+           (!plan->byzantine || hub->codec_up == CODEC_RAW) &&
            hub->codec_up != CODEC_SIGN &&
            policy->exchange != EXCHANGE_PARAMETERS &&
            policy->select == &select_all && policy->reduce == &reduce_mean &&
@@ -277,8 +277,8 @@ enum status soak_plan_settle(const struct soak_plan *plan,
 
     if (!plan->nodes || plan->nodes > SOAK_NODES ||
         script_nodes(plan->script) > plan->nodes ||
-        plan->liars >= plan->nodes ||
-        plan->options.nodes > plan->nodes - plan->liars)
+        plan->byzantine >= plan->nodes ||
+        plan->options.nodes > plan->nodes - plan->byzantine)
         return because(why, STATUS_CONFIG,
                        "there may be 1 to %d nodes, and must be enough for all "
                        "acts; those required must be honest",

@@ -31,7 +31,7 @@ enum {
 struct soak_plan {
     struct options options; /* of the hub; those of exchange and policy count */
     uint64_t seed, nodes, task_steps, elements, link, lost, late, twice;
-    uint64_t liars, lies;
+    uint64_t byzantine, lies;
     nanos faults, save, step, latency, reconnect, job;
     bool saves, evaluates, reviews, bias, apart, uneven, counts;
     struct script *script;

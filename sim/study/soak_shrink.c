@@ -140,8 +140,8 @@ static bool cut_node(struct search *search)
 
     if (plan->nodes > 1)
         plan->nodes--;
-    if (plan->liars)
-        plan->liars--;
+    if (plan->byzantine)
+        plan->byzantine--;
     if (plan->options.nodes > plan->nodes)
         plan->options.nodes = plan->nodes;
     for (unsigned i = 0; i < script->count; i++)

@@ -35,7 +35,7 @@ static void filter(void *context, const struct world_message *message,
     judge_message(life, message);
     disturb(life, message->msg->kind, fate);
     if (message->to_hub && message->node >= life->honest)
-        liar_says(life, message, fate);
+        byzantine_says(life, message, fate);
 }
 
 static void line(void *context, const char *text)
@@ -143,7 +143,7 @@ void star_open(struct life *life, const struct hub_config *hub)
 
     make_schema(life);
     life->chunks = chunks_of(plan->elements, hub->chunk_elements);
-    life->honest = (unsigned)(plan->nodes - plan->liars);
+    life->honest = (unsigned)(plan->nodes - plan->byzantine);
     prng_seed(&life->prng, prng_mix(plan->seed));
     life->config = (struct world_config){
         .hub = *hub,
@@ -166,8 +166,8 @@ void star_open(struct life *life, const struct hub_config *hub)
     life->config.hub.recovery = HUB_RECOVERY;
     count_open(life);
     life->world = world_new(plan->seed, &life->config);
-    life->liars.pool = pool_new();
-    if (!life->liars.pool)
+    life->byzantine.pool = pool_new();
+    if (!life->byzantine.pool)
         abort();
     for (unsigned i = 0; i < plan->nodes; i++)
         add_node(life, i);
@@ -175,9 +175,9 @@ void star_open(struct life *life, const struct hub_config *hub)
 
 void star_end(struct life *life)
 {
-    liars_free(life);
+    byzantine_free(life);
     world_destroy(&life->world);
-    pool_destroy(&life->liars.pool);
+    pool_destroy(&life->byzantine.pool);
     exempt_destroy(&life->exempt);
     schema_destroy(&life->schema);
 }

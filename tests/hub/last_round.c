@@ -1,4 +1,4 @@
-/* A liar in the last round has one vote, however much it offers. */
+/* A Byzantine node in the last round has one vote, however much it offers. */
 #include <math.h>
 
 #include "tests/check.h"
@@ -64,7 +64,7 @@ static double end_of(const char *preset, unsigned offers, double value)
     return (double)store.theta[0];
 }
 
-static void one_liar_of_four_has_one_vote_in_the_last_round(void)
+static void one_byzantine_node_of_four_has_one_vote_in_the_last_round(void)
 {
     static const char *const rules[] = {"robust", "median", "trimmed",
                                         "krum",   "clip",   "diloco"};
@@ -109,7 +109,8 @@ static void whoever_has_been_called_gives_its_last_offer_only(void)
     bench_destroy(&bench);
 }
 
-/* One has gone when another life begins, with a liar or with momentum. */
+/* One has gone when another life begins, with a Byzantine node or with
+ * momentum. */
 static struct bench *another_life(const char *preset, struct guest *one)
 {
     struct guest guests[HONEST + 1];
@@ -141,11 +142,12 @@ static struct bench *another_life(const char *preset, struct guest *one)
 
 static void the_first_of_another_life_is_measured_by_those_before(void)
 {
-    struct guest liar;
-    struct bench *bench = another_life("clip", &liar);
+    struct guest byzantine;
+    struct bench *bench = another_life("clip", &byzantine);
 
-    gives(bench, &liar, ROUNDS + 1, 1e20, false);
-    CHECK_NEAR(1 + ROUNDS + 2, guest_result(bench, &liar, ROUNDS + 1, 0), 1e-5);
+    gives(bench, &byzantine, ROUNDS + 1, 1e20, false);
+    CHECK_NEAR(1 + ROUNDS + 2, guest_result(bench, &byzantine, ROUNDS + 1, 0),
+               1e-5);
     bench_destroy(&bench);
 }
 
@@ -196,7 +198,7 @@ static void krum_says_when_there_are_too_few_to_compare(void)
 
 void add_hub_last_round_tests(CU_pSuite suite)
 {
-    TEST(one_liar_of_four_has_one_vote_in_the_last_round);
+    TEST(one_byzantine_node_of_four_has_one_vote_in_the_last_round);
     TEST(whoever_has_been_called_gives_its_last_offer_only);
     TEST(the_first_of_another_life_is_measured_by_those_before);
     TEST(one_that_is_left_of_four_goes_on_with_its_part_of_the_momentum);

@@ -79,15 +79,15 @@ static void nobody_walks_up_step_by_step(void)
 static void who_is_not_let_in_is_not_believed(void)
 {
     struct bench *bench = resume(5);
-    struct guest liar = guest_new(bench, "a");
+    struct guest byzantine = guest_new(bench, "a");
 
-    liar.key = KEY_A;
-    liar.hello.node_low = 1;
-    liar.hello.run = 7;
-    liar.hello.epoch = (uint64_t)40 << 32;
-    liar.hello.protocol_min = liar.hello.protocol_max = 99;
-    guest_hello(bench, &liar);
-    CHECK_EQUAL(FAREWELL_VERSION, guest_farewell(bench, &liar));
+    byzantine.key = KEY_A;
+    byzantine.hello.node_low = 1;
+    byzantine.hello.run = 7;
+    byzantine.hello.epoch = (uint64_t)40 << 32;
+    byzantine.hello.protocol_min = byzantine.hello.protocol_max = 99;
+    guest_hello(bench, &byzantine);
+    CHECK_EQUAL(FAREWELL_VERSION, guest_farewell(bench, &byzantine));
     CHECK_EQUAL(6, life_of(bench));
     (void)claims(bench, KEY_A, 40);
     CHECK_EQUAL(41, life_of(bench));

@@ -9,7 +9,7 @@ double honest(double x)
     return fabs(x - 3);
 }
 
-double liar(double x)
+double byzantine(double x)
 {
     return -fabs(x - 3);
 }

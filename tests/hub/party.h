@@ -15,7 +15,7 @@ struct party {
 
 double honest(double x);
 /* Praises what is bad, and blames what is good. */
-double liar(double x);
+double byzantine(double x);
 extern double (*const all_honest[GUESTS])(double x);
 
 /* At a hub of this policy; on this bench, which is not open yet. */

@@ -119,8 +119,8 @@ static void once_somebody_is_told_that_it_is_merged_it_is(void)
     bench_destroy(&bench);
 }
 
-/* A node that offers before it may, as liars do: what is merged meanwhile would
- * be lost with the centre that is looked for. */
+/* A node that offers before it may, as Byzantine nodes do: what is merged
+ * meanwhile would be lost with the centre that is looked for. */
 static void nothing_is_merged_while_the_hub_looks(void)
 {
     struct treasure treasure;
@@ -139,28 +139,28 @@ static void nothing_is_merged_while_the_hub_looks(void)
  * show. They cost the time of one. */
 static void those_who_say_they_keep_more_do_not_add_up(void)
 {
-    enum { LIARS = 8 };
+    enum { BYZANTINE = 8 };
     struct treasure treasure;
-    struct guest a, liar[LIARS];
+    struct guest a, byzantine[BYZANTINE];
     struct bench *bench = treasure_resume(&store, &a, &treasure);
     unsigned asked = 0;
     char name[8];
     nanos since = bench->hand.now;
 
-    for (unsigned i = 0; i < LIARS; i++) {
+    for (unsigned i = 0; i < BYZANTINE; i++) {
         (void)snprintf(name, sizeof name, "l%u", i);
-        liar[i] = guest_new(bench, name);
-        liar[i].hello.run = a.hello.run;
-        liar[i].hello.epoch = a.hello.epoch;
-        liar[i].hello.kept = a.hello.kept + 1 + i;
-        guest_hello(bench, &liar[i]);
-        guest_attach(bench, &liar[i]);
+        byzantine[i] = guest_new(bench, name);
+        byzantine[i].hello.run = a.hello.run;
+        byzantine[i].hello.epoch = a.hello.epoch;
+        byzantine[i].hello.kept = a.hello.kept + 1 + i;
+        guest_hello(bench, &byzantine[i]);
+        guest_attach(bench, &byzantine[i]);
     }
     guest_comes_again(bench, &a);
     while (bench_look(bench)->recovering &&
            bench->hand.now - since < 60 * SECOND) {
-        for (unsigned i = 0; i < LIARS; i++)
-            guest_pings(bench, &liar[i], 1);
+        for (unsigned i = 0; i < BYZANTINE; i++)
+            guest_pings(bench, &byzantine[i], 1);
         guest_lives(bench, &a, SECOND);
         if (!guest_heard(bench, &a, MSG_WELCOME) ||
             treasure_start(bench, &a) != START_GIVE)

@@ -93,10 +93,11 @@ static void chunks_wait_for_credit(void)
     bench_destroy(&party.bench);
 }
 
-static void one_liar_of_three_changes_nothing(void)
+static void one_byzantine_node_of_three_changes_nothing(void)
 {
     static const double shift[4] = {0.5, 1, -1, 0.5};
-    double (*const loss[GUESTS])(double x) = {honest, honest, honest, liar};
+    double (*const loss[GUESTS])(double x) = {honest, honest, honest,
+                                              byzantine};
     struct party party = party_of("verified", 4);
 
     all_give(&party, 1, shift);
@@ -182,7 +183,7 @@ void add_hub_review_tests(CU_pSuite suite)
     TEST(three_others_evaluate_each_and_the_centre_once);
     TEST(a_node_has_one_review_at_a_time);
     TEST(chunks_wait_for_credit);
-    TEST(one_liar_of_three_changes_nothing);
+    TEST(one_byzantine_node_of_three_changes_nothing);
     TEST(what_has_no_finite_loss_is_refuted);
     TEST(the_soup_is_what_others_find_best);
     TEST(answers_to_what_was_not_asked_change_nothing);

@@ -126,7 +126,8 @@ static void a_boast_is_followed_by_nobody(void)
 }
 
 /* One of the two best by their word is drawn for each of the two worst. The
- * first of them stands the test; the second is a liar that nobody tested. */
+ * first of them stands the test; the second is a Byzantine node that nobody
+ * tested. */
 static void what_nobody_has_tested_is_given_to_nobody(void)
 {
     static const double claim[MOST] = {1, 1.1, 2, 3, 4, 5, 6, 7};

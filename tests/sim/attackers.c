@@ -133,7 +133,7 @@ static void the_default_bears_what_is_obvious(void)
 }
 
 /* Whatever it says of its samples, and however it turns its progress. */
-static void no_liar_of_three_or_more_outweighs_the_others(void)
+static void no_byzantine_node_of_three_or_more_outweighs_the_others(void)
 {
     static trainer_gradient *const ways[] = {flip, creep, tower, rock};
     static const uint64_t samples[] = {1, 1000000000000000000};
@@ -169,7 +169,7 @@ static void without_protection_it_does_not_bear_them(void)
 void add_sim_attackers_tests(CU_pSuite suite)
 {
     TEST(the_default_bears_what_is_obvious);
-    TEST(no_liar_of_three_or_more_outweighs_the_others);
+    TEST(no_byzantine_node_of_three_or_more_outweighs_the_others);
     TEST(robust_bears_all);
     TEST(who_boasts_is_not_followed);
     TEST(without_protection_it_does_not_bear_them);

@@ -291,14 +291,14 @@ static void a_node_that_diverges_in_it_stops_nobody(void)
 }
 
 /* "n4" claims a loss somewhat below the best one, of the worst parameters. */
-static const struct climber liar = {0.01, 0};
+static const struct climber byzantine = {0.01, 0};
 
 static void a_score_near_to_others_is_believed_where_nobody_tests_it(void)
 {
     struct heard heard;
     struct lab *lab = tournament(&heard);
 
-    open_with(lab, NODES, 3, &liar);
+    open_with(lab, NODES, 3, &byzantine);
     check_ends_well(lab, "n4", NODES);
 }
 

@@ -1,4 +1,4 @@
-# each liar that is to give the first parameters costs a minute
+# each Byzantine node that is to give the first parameters costs a minute
 set seed 223417
 set nodes 5
 set faults 1s

@@ -1,4 +1,4 @@
-# parameters as large as a float can be, from a liar
+# parameters as large as a float can be, from a Byzantine node
 set seed 40930
 set nodes 6
 set liars 3

@@ -1,5 +1,5 @@
-# A liar is so fast that a slow node is told a k that it never reaches. Nobody
-# waits for that node, but it is told another k when the liar's speed counts no
+# A Byzantine node is so fast that a slow node is told a k that it never reaches. Nobody
+# waits for that node, but it is told another k when the Byzantine node's speed counts no
 # more.
 set seed 19496
 set nodes 6

@@ -1,4 +1,4 @@
-# two liars stop in the middle of their uploads, and a save is due
+# two Byzantine nodes stop in the middle of their uploads, and a save is due
 set seed 204558
 set faults 17s
 set tasks 16

@@ -1,4 +1,4 @@
-/* What liars say. */
+/* What Byzantine nodes say. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +26,9 @@ static void speak(void *context, struct world *world)
 {
     struct lie *lie = context;
 
-    lie->life->liars.speaking = true;
+    lie->life->byzantine.speaking = true;
     world_say(world, lie->node, &lie->msg, lie->payload);
-    lie->life->liars.speaking = false;
+    lie->life->byzantine.speaking = false;
 }
 
 /* Has it said soon; the payload is referenced. */
@@ -40,8 +40,9 @@ static void say(struct life *life, unsigned node, const struct msg *msg,
 
     if (!lie)
         abort();
-    *lie = (struct lie){life, node, *msg, blob_ref(payload), life->liars.lies};
-    life->liars.lies = lie;
+    *lie =
+        (struct lie){life, node, *msg, blob_ref(payload), life->byzantine.lies};
+    life->byzantine.lies = lie;
     life->out->lies++;
     world_at(life->world, world_now(life->world) + pause, speak, lie);
 }
@@ -155,7 +156,7 @@ static struct blob *change_payload(struct life *life, unsigned node,
         size = life->config.hub.chunk_elements * sizeof *values;
     if (below(life, 4) == 0)
         size = size ? size + 1 - below(life, 3) : 1;
-    blob = blob_new(life->liars.pool, size ? size : 1);
+    blob = blob_new(life->byzantine.pool, size ? size : 1);
     if (!blob)
         abort();
     if (life->plan->counts) {
@@ -274,40 +275,40 @@ static void make_up(struct life *life, unsigned node, const struct msg *near)
 
 static void remember(struct life *life, const struct world_message *message)
 {
-    struct soak_liars *liars = &life->liars;
+    struct soak_byzantine *byzantine = &life->byzantine;
     struct remembered *one =
-        &liars->remembered[liars->count++ % SOAK_REMEMBERED];
+        &byzantine->remembered[byzantine->count++ % SOAK_REMEMBERED];
 
     blob_unref(&one->payload);
     *one = (struct remembered){message->node, *message->msg,
                                blob_ref(message->payload)};
 }
 
-/* What it, or another liar, said before. */
+/* What it, or another Byzantine node, said before. */
 static void repeat(struct life *life, unsigned node)
 {
-    const struct soak_liars *liars = &life->liars;
+    const struct soak_byzantine *byzantine = &life->byzantine;
     unsigned known =
-        liars->count < SOAK_REMEMBERED ? liars->count : SOAK_REMEMBERED;
-    const struct remembered *one = &liars->remembered[below(life, known)];
+        byzantine->count < SOAK_REMEMBERED ? byzantine->count : SOAK_REMEMBERED;
+    const struct remembered *one = &byzantine->remembered[below(life, known)];
 
     if (one->node == node)
         say(life, node, &one->msg, one->payload);
 }
 
-void liar_says(struct life *life, const struct world_message *message,
-               struct world_fate *fate)
+void byzantine_says(struct life *life, const struct world_message *message,
+                    struct world_fate *fate)
 {
     unsigned way = (unsigned)below(life, WAYS);
 
-    if (life->liars.speaking)
+    if (life->byzantine.speaking)
         return;
     remember(life, message);
     if (below(life, 100) >= life->plan->lies)
         return;
-    while (!life->liars.ways)
-        life->liars.ways = (unsigned)below(life, 1 << WAYS);
-    while (!(life->liars.ways >> way & 1))
+    while (!life->byzantine.ways)
+        life->byzantine.ways = (unsigned)below(life, 1 << WAYS);
+    while (!(life->byzantine.ways >> way & 1))
         way = (way + 1) % WAYS;
     switch (way) {
     case 0: /* nothing */
@@ -333,16 +334,16 @@ void liar_says(struct life *life, const struct world_message *message,
     }
 }
 
-void liars_free(struct life *life)
+void byzantine_free(struct life *life)
 {
-    struct soak_liars *liars = &life->liars;
+    struct soak_byzantine *byzantine = &life->byzantine;
 
     for (unsigned i = 0; i < SOAK_REMEMBERED; i++)
-        blob_unref(&liars->remembered[i].payload);
-    while (liars->lies) {
-        struct lie *lie = liars->lies;
+        blob_unref(&byzantine->remembered[i].payload);
+    while (byzantine->lies) {
+        struct lie *lie = byzantine->lies;
 
-        liars->lies = lie->next;
+        byzantine->lies = lie->next;
         blob_unref(&lie->payload);
         free(lie);
     }

@@ -1,4 +1,5 @@
-/* Liars: nodes whose messages are changed, swallowed, repeated and made up.
+/* Byzantine nodes: those whose messages are changed, swallowed, repeated and
+ * made up.
  *
  * Behind each is an honest node, so that it comes as far as any: it says HELLO
  * and ATTACH, offers and is asked for data. Of what it says on its way to the
@@ -9,8 +10,8 @@
  *
  * Two things it cannot do, as keys keep real nodes from them: say HELLO under
  * an honest node's uuid, and ATTACH with an honest node's session. */
-#ifndef SIM_STUDY_SOAK_LIAR_H
-#define SIM_STUDY_SOAK_LIAR_H
+#ifndef SIM_STUDY_SOAK_BYZANTINE_H
+#define SIM_STUDY_SOAK_BYZANTINE_H
 
 #include "codec/msg.h"
 #include "core/blob.h"
@@ -19,7 +20,7 @@ enum { SOAK_REMEMBERED = 32 };
 
 struct lie;
 
-struct soak_liars {
+struct soak_byzantine {
     struct pool *pool; /* of payloads that are made up */
     struct lie *lies;  /* told or about to be; freed at the end */
     struct remembered {
