@@ -5,33 +5,33 @@
 #include <sys/resource.h>
 
 #include "tests/check.h"
-#include "tests/hub/bench.h"
+#include "tests/hub/hub_fixture.h"
 
 /* What becomes of a first chunk of four elements that is these bytes. */
 static enum verdict verdict_on(enum codec_id codec, const void *bytes,
                                size_t size)
 {
-    struct bench *bench = bench_new();
+    struct hub_fixture *f = hub_fixture_new();
     struct msg_chunk chunk = {.exchange = 1, .codec = codec};
-    struct guest a;
+    struct fake_node a;
     struct blob *payload;
     enum verdict verdict;
 
-    bench->config.codec_up = codec;
-    a = guest_alone(bench);
-    payload = blob_new(bench->hand.pool, size);
+    f->config.codec_up = codec;
+    a = fake_node_alone(f);
+    payload = blob_new(f->hand.pool, size);
     memcpy(payload->bytes, bytes, size);
     blob_seal(payload);
     chunk.checksum = payload->checksum;
-    guest_offers(bench, &a, 1);
-    guest_chunk(bench, &a, &chunk, payload);
-    guest_delivers(bench, &a, 1, 1, 0.5);
-    guest_delivers(bench, &a, 1, 2, 0.5);
-    verdict = guest_verdict(bench, &a, 1, 0);
-    CHECK(isnan(guest_result(bench, &a, 1, 0)) ||
-          guest_result(bench, &a, 1, 0) == 1);
+    fake_node_offers(f, &a, 1);
+    fake_node_chunk(f, &a, &chunk, payload);
+    fake_node_delivers(f, &a, 1, 1, 0.5);
+    fake_node_delivers(f, &a, 1, 2, 0.5);
+    verdict = fake_node_verdict(f, &a, 1, 0);
+    CHECK(isnan(fake_node_result(f, &a, 1, 0)) ||
+          fake_node_result(f, &a, 1, 0) == 1);
     blob_unref(&payload);
-    bench_destroy(&bench);
+    hub_fixture_destroy(&f);
     return verdict;
 }
 
@@ -67,21 +67,21 @@ static void a_place_that_top_does_not_have_is_rejected(void)
 
 static void the_centre_is_kept_when_all_nodes_are_gone(void)
 {
-    struct bench *bench = bench_new();
-    struct guest a = guest_alone(bench), b;
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a = fake_node_alone(f), b;
 
-    guest_gives(bench, &a, 1, 0.5);
-    guest_breaks(bench, &a);
-    hand_wait(&bench->hand, 3600 * SECOND);
-    CHECK_EQUAL(1, bench_look(bench)->version);
-    CHECK(bench_look(bench)->founded);
-    b = guest_new(bench, "b");
+    fake_node_gives(f, &a, 1, 0.5);
+    fake_node_breaks(f, &a);
+    hand_wait(&f->hand, 3600 * SECOND);
+    CHECK_EQUAL(1, hub_fixture_look(f)->version);
+    CHECK(hub_fixture_look(f)->founded);
+    b = fake_node_new(f, "b");
     b.hello.lineage = 0;
-    guest_comes_again(bench, &b);
-    CHECK_EQUAL(START_TAKE, guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
-    guest_says(bench, &b, MSG_CREDIT);
-    CHECK_NEAR(1.5, guest_result(bench, &b, 0, 0), 0);
-    bench_destroy(&bench);
+    fake_node_comes_again(f, &b);
+    CHECK_EQUAL(START_TAKE, fake_node_heard(f, &b, MSG_WELCOME)->welcome.start);
+    fake_node_says(f, &b, MSG_CREDIT);
+    CHECK_NEAR(1.5, fake_node_result(f, &b, 0, 0), 0);
+    hub_fixture_destroy(&f);
 }
 
 /* A model of 2^20 chunks, of which nobody has ever sent one: what is offered
@@ -90,32 +90,32 @@ static void offers_of_a_giant_cost_next_to_nothing(void)
 {
     enum { OFFERS = 504 };
     const uint64_t shape[1] = {(uint64_t)4 << 20};
-    struct bench *bench = bench_new();
+    struct hub_fixture *f = hub_fixture_new();
     struct msg waive = {.kind = MSG_WAIVE};
     struct rusage before, after;
-    struct guest a, b;
+    struct fake_node a, b;
 
-    schema_destroy(&bench->schema);
-    bench->schema = schema_new();
-    CHECK_EQUAL(STATUS_OK, schema_add(bench->schema, "w", 1, shape, NULL));
-    bench->config.init = INIT_TOURNAMENT;
-    bench->config.nodes = 3;
-    bench_open(bench);
-    bench->hand.check = NULL; /* it looks at each chunk */
-    a = guest_comes(bench, "a");
-    b = guest_comes(bench, "b");
-    guest_offers(bench, &b, 1);
-    guest_offers(bench, &a, 1);
+    schema_destroy(&f->schema);
+    f->schema = schema_new();
+    CHECK_EQUAL(STATUS_OK, schema_add(f->schema, "w", 1, shape, NULL));
+    f->config.init = INIT_TOURNAMENT;
+    f->config.nodes = 3;
+    hub_fixture_open(f);
+    f->hand.check = NULL; /* it looks at each chunk */
+    a = fake_node_comes(f, "a");
+    b = fake_node_comes(f, "b");
+    fake_node_offers(f, &b, 1);
+    fake_node_offers(f, &a, 1);
     (void)getrusage(RUSAGE_SELF, &before);
     for (uint64_t i = 2; i < OFFERS; i++) {
-        guest_offers(bench, &a, i);
+        fake_node_offers(f, &a, i);
         waive.waive.exchange = i;
-        hand_say(&bench->hand, a.control, &waive, NULL);
-        hand_forget(&bench->hand);
+        hand_say(&f->hand, a.control, &waive, NULL);
+        hand_forget(&f->hand);
     }
     (void)getrusage(RUSAGE_SELF, &after);
     CHECK(after.ru_maxrss - before.ru_maxrss < 64L * 1024);
-    bench_destroy(&bench);
+    hub_fixture_destroy(&f);
 }
 
 void add_hub_attacks_tests(CU_pSuite suite)

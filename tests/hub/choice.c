@@ -2,25 +2,25 @@
 #include <string.h>
 
 #include "tests/check.h"
-#include "tests/hub/bench.h"
+#include "tests/hub/hub_fixture.h"
 #include "tests/hub/store.h"
 
 /* Three nodes of a founded run; every value of the centre is 1. */
 struct three {
-    struct bench *bench;
-    struct guest a, b, c;
+    struct hub_fixture *f;
+    struct fake_node a, b, c;
 };
 
 static struct three three_by(const struct policy *policy)
 {
-    struct three three = {.bench = bench_new()};
+    struct three three = {.f = hub_fixture_new()};
 
-    three.bench->config.policy = *policy;
-    bench_open(three.bench);
-    three.a = guest_comes(three.bench, "a");
-    three.b = guest_comes(three.bench, "b");
-    three.c = guest_comes(three.bench, "c");
-    guest_founds(three.bench, &three.a, 1);
+    three.f->config.policy = *policy;
+    hub_fixture_open(three.f);
+    three.a = fake_node_comes(three.f, "a");
+    three.b = fake_node_comes(three.f, "b");
+    three.c = fake_node_comes(three.f, "c");
+    fake_node_founds(three.f, &three.a, 1);
     return three;
 }
 
@@ -38,44 +38,44 @@ static struct three three_trusting(const char *preset)
     return three_by(&policy);
 }
 
-static void offer(struct bench *bench, struct guest *guest, uint64_t exchange,
-                  double score)
+static void offer(struct hub_fixture *f, struct fake_node *node,
+                  uint64_t exchange, double score)
 {
     const struct msg_offer scored = {
         .exchange = exchange, .samples = 1, .score = score};
 
-    guest_offer(bench, guest, &scored);
+    fake_node_offer(f, node, &scored);
 }
 
 static void the_best_one_is_asked_for_data(void)
 {
     struct three three = three_trusting("best");
 
-    hand_forget(&three.bench->hand);
-    offer(three.bench, &three.a, 1, 2);
-    offer(three.bench, &three.b, 1, 1);
-    CHECK(!guest_heard(three.bench, &three.b, MSG_GRANT));
-    offer(three.bench, &three.c, 1, 3);
-    CHECK(!guest_heard(three.bench, &three.a, MSG_GRANT));
-    CHECK(guest_heard(three.bench, &three.b, MSG_GRANT) != NULL);
-    guest_delivers_all(three.bench, &three.b, 1, 0.5);
-    CHECK_NEAR(1.5, guest_result(three.bench, &three.c, 1, 2), 0);
-    CHECK_EQUAL(VERDICT_DECLINED, guest_verdict(three.bench, &three.c, 1, 2));
-    bench_destroy(&three.bench);
+    hand_forget(&three.f->hand);
+    offer(three.f, &three.a, 1, 2);
+    offer(three.f, &three.b, 1, 1);
+    CHECK(!fake_node_heard(three.f, &three.b, MSG_GRANT));
+    offer(three.f, &three.c, 1, 3);
+    CHECK(!fake_node_heard(three.f, &three.a, MSG_GRANT));
+    CHECK(fake_node_heard(three.f, &three.b, MSG_GRANT) != NULL);
+    fake_node_delivers_all(three.f, &three.b, 1, 0.5);
+    CHECK_NEAR(1.5, fake_node_result(three.f, &three.c, 1, 2), 0);
+    CHECK_EQUAL(VERDICT_DECLINED, fake_node_verdict(three.f, &three.c, 1, 2));
+    hub_fixture_destroy(&three.f);
 }
 
 static void whoever_is_gone_is_not_chosen(void)
 {
     struct three three = three_trusting("best");
 
-    offer(three.bench, &three.a, 1, 0);
-    offer(three.bench, &three.b, 1, 1);
-    guest_breaks(three.bench, &three.a);
-    offer(three.bench, &three.c, 1, 2);
-    guest_delivers_all(three.bench, &three.b, 1, 0.5);
-    CHECK_NEAR(1.5, guest_result(three.bench, &three.b, 1, 0), 0);
-    CHECK_NEAR(1.5, guest_result(three.bench, &three.c, 1, 0), 0);
-    bench_destroy(&three.bench);
+    offer(three.f, &three.a, 1, 0);
+    offer(three.f, &three.b, 1, 1);
+    fake_node_breaks(three.f, &three.a);
+    offer(three.f, &three.c, 1, 2);
+    fake_node_delivers_all(three.f, &three.b, 1, 0.5);
+    CHECK_NEAR(1.5, fake_node_result(three.f, &three.b, 1, 0), 0);
+    CHECK_NEAR(1.5, fake_node_result(three.f, &three.c, 1, 0), 0);
+    hub_fixture_destroy(&three.f);
 }
 
 /* "a" is the leader: the others are given its parameters, and it nothing. */
@@ -83,46 +83,46 @@ static void whoever_is_gone_is_not_followed(void)
 {
     struct three three = three_trusting("lsgd");
 
-    offer(three.bench, &three.a, 1, 0);
-    offer(three.bench, &three.b, 1, 1);
-    guest_breaks(three.bench, &three.a);
-    offer(three.bench, &three.c, 1, 2);
-    guest_delivers_all(three.bench, &three.b, 1, 7);
-    CHECK_NEAR(7, guest_result(three.bench, &three.c, 1, 0), 0);
-    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(three.bench, &three.b, 1, 0));
-    bench_destroy(&three.bench);
+    offer(three.f, &three.a, 1, 0);
+    offer(three.f, &three.b, 1, 1);
+    fake_node_breaks(three.f, &three.a);
+    offer(three.f, &three.c, 1, 2);
+    fake_node_delivers_all(three.f, &three.b, 1, 7);
+    CHECK_NEAR(7, fake_node_result(three.f, &three.c, 1, 0), 0);
+    CHECK_EQUAL(VERDICT_MERGED, fake_node_verdict(three.f, &three.b, 1, 0));
+    hub_fixture_destroy(&three.f);
 }
 
 static void who_gets_a_result_gets_no_verdict_beside_it(void)
 {
     struct three three = three_trusting("lsgd");
 
-    hand_forget(&three.bench->hand);
-    offer(three.bench, &three.a, 1, 2);
-    offer(three.bench, &three.b, 1, 1);
-    offer(three.bench, &three.c, 1, 3);
-    guest_delivers_all(three.bench, &three.b, 1, 7);
-    CHECK_EQUAL(0, guest_heard_count(three.bench, &three.a, MSG_VERDICT));
-    CHECK_EQUAL(BENCH_CHUNKS,
-                guest_heard_count(three.bench, &three.a, MSG_RESULT));
-    CHECK_EQUAL(1, guest_heard_count(three.bench, &three.b, MSG_VERDICT));
-    CHECK_EQUAL(0, guest_heard_count(three.bench, &three.b, MSG_RESULT));
-    bench_destroy(&three.bench);
+    hand_forget(&three.f->hand);
+    offer(three.f, &three.a, 1, 2);
+    offer(three.f, &three.b, 1, 1);
+    offer(three.f, &three.c, 1, 3);
+    fake_node_delivers_all(three.f, &three.b, 1, 7);
+    CHECK_EQUAL(0, fake_node_heard_count(three.f, &three.a, MSG_VERDICT));
+    CHECK_EQUAL(FIXTURE_CHUNKS,
+                fake_node_heard_count(three.f, &three.a, MSG_RESULT));
+    CHECK_EQUAL(1, fake_node_heard_count(three.f, &three.b, MSG_VERDICT));
+    CHECK_EQUAL(0, fake_node_heard_count(three.f, &three.b, MSG_RESULT));
+    hub_fixture_destroy(&three.f);
 }
 
 static void what_is_judged_as_a_whole_is_granted_as_a_whole(void)
 {
-    struct bench *bench = bench_new();
-    struct guest a;
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a;
 
-    bench->config.policy = preset_find("soup")->policy;
-    bench->config.window = 1;
-    bench_open(bench);
-    a = guest_comes(bench, "a");
-    guest_founds(bench, &a, 1);
-    offer(bench, &a, 1, 1);
-    CHECK(guest_heard(bench, &a, MSG_GRANT)->grant.credit >= BENCH_BYTES);
-    bench_destroy(&bench);
+    f->config.policy = preset_find("soup")->policy;
+    f->config.window = 1;
+    hub_fixture_open(f);
+    a = fake_node_comes(f, "a");
+    fake_node_founds(f, &a, 1);
+    offer(f, &a, 1, 1);
+    CHECK(fake_node_heard(f, &a, MSG_GRANT)->grant.credit >= FIXTURE_BYTES);
+    hub_fixture_destroy(&f);
 }
 
 /* What "a" has delivered is not merged yet, and may never be. */
@@ -130,18 +130,18 @@ static void a_node_that_is_back_is_not_told_what_is_not_decided(void)
 {
     struct three three = three_of("krum");
 
-    offer(three.bench, &three.a, 1, 1);
-    offer(three.bench, &three.b, 1, 1);
-    guest_delivers_all(three.bench, &three.a, 1, 0.5);
-    guest_breaks(three.bench, &three.a);
-    hand_forget(&three.bench->hand);
-    guest_comes_again(three.bench, &three.a);
-    CHECK_EQUAL(VERDICT_LOST, guest_verdict(three.bench, &three.a, 1, 0));
-    offer(three.bench, &three.c, 1, 1);
-    guest_delivers_all(three.bench, &three.b, 1, 2);
-    guest_delivers_all(three.bench, &three.c, 1, 4);
-    CHECK_NEAR(4, guest_result(three.bench, &three.b, 1, 0), 0);
-    bench_destroy(&three.bench);
+    offer(three.f, &three.a, 1, 1);
+    offer(three.f, &three.b, 1, 1);
+    fake_node_delivers_all(three.f, &three.a, 1, 0.5);
+    fake_node_breaks(three.f, &three.a);
+    hand_forget(&three.f->hand);
+    fake_node_comes_again(three.f, &three.a);
+    CHECK_EQUAL(VERDICT_LOST, fake_node_verdict(three.f, &three.a, 1, 0));
+    offer(three.f, &three.c, 1, 1);
+    fake_node_delivers_all(three.f, &three.b, 1, 2);
+    fake_node_delivers_all(three.f, &three.c, 1, 4);
+    CHECK_NEAR(4, fake_node_result(three.f, &three.b, 1, 0), 0);
+    hub_fixture_destroy(&three.f);
 }
 
 static void t22_nothing_of_another_lineage_is_merged(void)
@@ -153,64 +153,65 @@ static void t22_nothing_of_another_lineage_is_merged(void)
         struct msg_offer other = {
             .exchange = 1, .samples = 1, .score = 1, .lineage = 99};
 
-        guest_offer(three.bench, &three.a, &other);
+        fake_node_offer(three.f, &three.a, &other);
         CHECK_EQUAL(VERDICT_LINEAGE,
-                    guest_verdict(three.bench, &three.a, 1, 0));
+                    fake_node_verdict(three.f, &three.a, 1, 0));
         CHECK_EQUAL(
             START_TAKE,
-            guest_heard(three.bench, &three.a, MSG_WELCOME)->welcome.start);
-        bench_destroy(&three.bench);
+            fake_node_heard(three.f, &three.a, MSG_WELCOME)->welcome.start);
+        hub_fixture_destroy(&three.f);
     }
 }
 
 static void lineages_that_are_kept_apart_are_merged(void)
 {
-    struct bench *bench = bench_new();
+    struct hub_fixture *f = hub_fixture_new();
     struct msg_offer other = {
         .exchange = 1, .samples = 1, .score = 1, .lineage = 99};
-    struct guest a;
+    struct fake_node a;
 
-    bench->config.policy = preset_find("easgd")->policy;
-    bench->config.init = INIT_ELASTIC;
-    bench_open(bench);
-    a = guest_comes(bench, "a");
-    guest_founds(bench, &a, 1);
-    guest_offer(bench, &a, &other);
-    guest_delivers_all(bench, &a, 1, 3);
-    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &a, 1, 0));
-    bench_destroy(&bench);
+    f->config.policy = preset_find("easgd")->policy;
+    f->config.init = INIT_ELASTIC;
+    hub_fixture_open(f);
+    a = fake_node_comes(f, "a");
+    fake_node_founds(f, &a, 1);
+    fake_node_offer(f, &a, &other);
+    fake_node_delivers_all(f, &a, 1, 3);
+    CHECK_EQUAL(VERDICT_MERGED, fake_node_verdict(f, &a, 1, 0));
+    hub_fixture_destroy(&f);
 }
 
 /* ---- T27 ---- */
 
-static void give_third(struct bench *bench, struct guest *a, struct guest *b)
+static void give_third(struct hub_fixture *f, struct fake_node *a,
+                       struct fake_node *b)
 {
-    guest_offers(bench, a, 3);
-    guest_offers(bench, b, 3);
-    guest_delivers_all(bench, a, 3, 0.1);
-    guest_delivers_all(bench, b, 3, 0.7);
+    fake_node_offers(f, a, 3);
+    fake_node_offers(f, b, 3);
+    fake_node_delivers_all(f, a, 3, 0.1);
+    fake_node_delivers_all(f, b, 3, 0.7);
 }
 
 /* Two rounds, saved; the third is under way. */
-static struct bench *two_rounds(struct store *store, struct guest *a,
-                                struct guest *b)
+static struct hub_fixture *two_rounds(struct store *store, struct fake_node *a,
+                                      struct fake_node *b)
 {
-    struct bench *bench = bench_new();
+    struct hub_fixture *f = hub_fixture_new();
 
-    store_lend(store, bench);
-    bench_open(bench);
-    *a = guest_comes(bench, "a");
-    *b = guest_comes(bench, "b");
-    guest_founds(bench, a, 1);
+    store_lend(store, f);
+    hub_fixture_open(f);
+    *a = fake_node_comes(f, "a");
+    *b = fake_node_comes(f, "b");
+    fake_node_founds(f, a, 1);
     for (uint64_t i = 1; i <= 2; i++) {
-        guest_gives(bench, a, i, 0.3);
-        guest_gives(bench, b, i, 0.5);
-        guest_credits(bench, a, i, BENCH_BYTES);
-        guest_credits(bench, b, i, BENCH_BYTES);
+        fake_node_gives(f, a, i, 0.3);
+        fake_node_gives(f, b, i, 0.5);
+        fake_node_credits(f, a, i, FIXTURE_BYTES);
+        fake_node_credits(f, b, i, FIXTURE_BYTES);
     }
-    (void)bench_order(bench, COMMAND_CHECKPOINT, "");
+    (void)hub_fixture_order(f, COMMAND_CHECKPOINT, "");
     CHECK_EQUAL(2, store->version);
-    return bench;
+    return f;
 }
 
 /* What a third round comes to, in a hub that was not stopped or in one that
@@ -218,29 +219,29 @@ static struct bench *two_rounds(struct store *store, struct guest *a,
 static void t27_a_restart_in_a_round_comes_to_the_same_centre(void)
 {
     static struct store store;
-    struct guest a, b, a_again, b_again;
-    struct bench *bench = two_rounds(&store, &a, &b);
-    struct bench *again = bench_new();
+    struct fake_node a, b, a_again, b_again;
+    struct hub_fixture *f = two_rounds(&store, &a, &b);
+    struct hub_fixture *again = hub_fixture_new();
     const struct hub_saved saved = {
-        .schema = bench->schema, .theta = store.theta, .state = store.state};
+        .schema = f->schema, .theta = store.theta, .state = store.state};
     struct why why;
 
-    give_third(bench, &a, &b);
-    bench_open(again);
+    give_third(f, &a, &b);
+    hub_fixture_open(again);
     CHECK_OK(hub_restore(again->hub, &saved, &why));
     a.hello.run = b.hello.run = 7;
     a.hello.base_version = b.hello.base_version = 2;
     a_again = a;
     b_again = b;
-    guest_comes_again(again, &b_again);
-    guest_comes_again(again, &a_again);
+    fake_node_comes_again(again, &b_again);
+    fake_node_comes_again(again, &a_again);
     give_third(again, &a_again, &b_again);
-    for (uint32_t i = 0; i < BENCH_CHUNKS; i++)
-        CHECK_NEAR(guest_result(bench, &a, 3, i),
-                   guest_result(again, &a_again, 3, i), 0);
-    CHECK_EQUAL(3, bench_look(again)->version);
-    bench_destroy(&again);
-    bench_destroy(&bench);
+    for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++)
+        CHECK_NEAR(fake_node_result(f, &a, 3, i),
+                   fake_node_result(again, &a_again, 3, i), 0);
+    CHECK_EQUAL(3, hub_fixture_look(again)->version);
+    hub_fixture_destroy(&again);
+    hub_fixture_destroy(&f);
 }
 
 void add_hub_choice_tests(CU_pSuite suite)

@@ -6,45 +6,45 @@
 static struct store store;
 
 struct pair {
-    struct bench *bench;
-    struct guest honest, idle;
+    struct hub_fixture *f;
+    struct fake_node honest, idle;
 };
 
 static struct pair pair_with(const char *preset, uint64_t window)
 {
-    struct pair pair = {.bench = bench_new()};
+    struct pair pair = {.f = hub_fixture_new()};
 
-    pair.bench->config.policy = preset_find(preset)->policy;
-    pair.bench->config.window = window;
-    store_lend(&store, pair.bench);
-    bench_open(pair.bench);
-    pair.honest = guest_comes(pair.bench, "honest");
-    pair.idle = guest_comes(pair.bench, "idle");
-    guest_founds(pair.bench, &pair.honest, 1);
+    pair.f->config.policy = preset_find(preset)->policy;
+    pair.f->config.window = window;
+    store_lend(&store, pair.f);
+    hub_fixture_open(pair.f);
+    pair.honest = fake_node_comes(pair.f, "honest");
+    pair.idle = fake_node_comes(pair.f, "idle");
+    fake_node_founds(pair.f, &pair.honest, 1);
     return pair;
 }
 
 static struct pair pair_of(const char *preset)
 {
-    return pair_with(preset, 8 * BENCH_CHUNK_BYTES);
+    return pair_with(preset, 8 * FIXTURE_CHUNK_BYTES);
 }
 
 static void both_live(struct pair *pair, nanos span)
 {
     for (nanos gone = 0; gone < span; gone += 250 * MILLISECOND) {
-        hand_wait(&pair->bench->hand, 250 * MILLISECOND);
-        guest_pings(pair->bench, &pair->honest, 1);
-        guest_pings(pair->bench, &pair->idle, 1);
+        hand_wait(&pair->f->hand, 250 * MILLISECOND);
+        fake_node_pings(pair->f, &pair->honest, 1);
+        fake_node_pings(pair->f, &pair->idle, 1);
     }
 }
 
 static bool ends_within(struct pair *pair, nanos span)
 {
-    while (!hub_ended(pair->bench->hub) && span > 0) {
+    while (!hub_ended(pair->f->hub) && span > 0) {
         both_live(pair, SECOND);
         span -= SECOND;
     }
-    return hub_ended(pair->bench->hub);
+    return hub_ended(pair->f->hub);
 }
 
 /* What was offered before the end is not delivered, and the other's waits for
@@ -56,17 +56,17 @@ static void an_exchange_that_never_comes_keeps_nobody_from_its_last_offer(void)
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         struct pair pair = pair_of(names[i]);
 
-        guest_offers(pair.bench, &pair.idle, 1);
-        guest_offers(pair.bench, &pair.honest, 1);
-        guest_delivers_all(pair.bench, &pair.honest, 1, 1);
-        bench_stop(pair.bench);
+        fake_node_offers(pair.f, &pair.idle, 1);
+        fake_node_offers(pair.f, &pair.honest, 1);
+        fake_node_delivers_all(pair.f, &pair.honest, 1, 1);
+        hub_fixture_stop(pair.f);
         both_live(&pair, 11 * SECOND);
-        CHECK(!hub_ended(pair.bench->hub));
-        guest_gives_last(pair.bench, &pair.honest, 2, 1);
+        CHECK(!hub_ended(pair.f->hub));
+        fake_node_gives_last(pair.f, &pair.honest, 2, 1);
         CHECK(ends_within(&pair, 21 * SECOND));
         CHECK_EQUAL(VERDICT_MERGED,
-                    guest_verdict(pair.bench, &pair.honest, 2, 0));
-        bench_destroy(&pair.bench);
+                    fake_node_verdict(pair.f, &pair.honest, 2, 0));
+        hub_fixture_destroy(&pair.f);
     }
 }
 
@@ -77,88 +77,89 @@ static void a_last_offer_that_has_begun_to_come_may_pause(void)
     const struct msg_offer offer = {.exchange = 1, .samples = 1, .last = 1};
     struct pair pair = pair_with("mean", 1);
 
-    bench_stop(pair.bench);
-    guest_offer(pair.bench, &pair.honest, &offer);
-    guest_delivers(pair.bench, &pair.honest, 1, 0, 1);
+    hub_fixture_stop(pair.f);
+    fake_node_offer(pair.f, &pair.honest, &offer);
+    fake_node_delivers(pair.f, &pair.honest, 1, 0, 1);
     both_live(&pair, 10500 * MILLISECOND);
-    for (uint32_t i = 1; i < BENCH_CHUNKS; i++) {
+    for (uint32_t i = 1; i < FIXTURE_CHUNKS; i++) {
         both_live(&pair, SECOND);
-        guest_delivers(pair.bench, &pair.honest, 1, i, 1);
+        fake_node_delivers(pair.f, &pair.honest, 1, i, 1);
     }
     CHECK(ends_within(&pair, 5 * SECOND));
-    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.honest, 1, 2));
-    bench_destroy(&pair.bench);
+    CHECK_EQUAL(VERDICT_MERGED, fake_node_verdict(pair.f, &pair.honest, 1, 2));
+    hub_fixture_destroy(&pair.f);
 }
 
 /* 45 s for a chunk, and of these the link is away for 25 s. */
 static void a_last_offer_may_take_as_long_as_its_link_needs(void)
 {
     const struct msg_offer offer = {.exchange = 1, .samples = 1, .last = 1};
-    struct pair pair = pair_with("mean", 8 * BENCH_CHUNK_BYTES);
+    struct pair pair = pair_with("mean", 8 * FIXTURE_CHUNK_BYTES);
 
-    bench_stop(pair.bench);
-    guest_offer(pair.bench, &pair.honest, &offer);
-    for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
+    hub_fixture_stop(pair.f);
+    fake_node_offer(pair.f, &pair.honest, &offer);
+    for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++) {
         for (unsigned j = 1; j <= 8; j++) {
-            struct msg msg = {.kind = MSG_ARRIVING,
-                              .arriving = {UINT64_C(2) * j, BENCH_CHUNK_BYTES}};
+            struct msg msg = {
+                .kind = MSG_ARRIVING,
+                .arriving = {UINT64_C(2) * j, FIXTURE_CHUNK_BYTES}};
 
-            hand_say(&pair.bench->hand, pair.honest.bulk, &msg, NULL);
+            hand_say(&pair.f->hand, pair.honest.bulk, &msg, NULL);
             both_live(&pair, 2500 * MILLISECOND);
         }
         for (unsigned j = 0; j < 25; j++) {
-            hand_wait(&pair.bench->hand, SECOND);
-            guest_pings(pair.bench, &pair.idle, 1);
+            hand_wait(&pair.f->hand, SECOND);
+            fake_node_pings(pair.f, &pair.idle, 1);
         }
-        guest_delivers(pair.bench, &pair.honest, 1, i, 1);
+        fake_node_delivers(pair.f, &pair.honest, 1, i, 1);
     }
     CHECK(ends_within(&pair, 5 * SECOND));
-    for (uint32_t i = 0; i < BENCH_CHUNKS; i++)
+    for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++)
         CHECK_EQUAL(VERDICT_MERGED,
-                    guest_verdict(pair.bench, &pair.honest, 1, i));
-    bench_destroy(&pair.bench);
+                    fake_node_verdict(pair.f, &pair.honest, 1, i));
+    hub_fixture_destroy(&pair.f);
 }
 
 /* Of a run that goes on: the other is through, and the link away for 5 s. */
 static void a_node_that_leaves_may_be_silent_while_it_gives(void)
 {
     const struct msg_offer offer = {.exchange = 1, .samples = 1, .last = 1};
-    struct pair pair = pair_with("mean", 8 * BENCH_CHUNK_BYTES);
+    struct pair pair = pair_with("mean", 8 * FIXTURE_CHUNK_BYTES);
 
-    guest_offers(pair.bench, &pair.idle, 1);
-    guest_offer(pair.bench, &pair.honest, &offer);
+    fake_node_offers(pair.f, &pair.idle, 1);
+    fake_node_offer(pair.f, &pair.honest, &offer);
     both_live(&pair, 2 * SECOND);
-    guest_delivers(pair.bench, &pair.honest, 1, 0, 1);
-    guest_delivers_all(pair.bench, &pair.idle, 1, 3);
+    fake_node_delivers(pair.f, &pair.honest, 1, 0, 1);
+    fake_node_delivers_all(pair.f, &pair.idle, 1, 3);
     for (unsigned i = 0; i < 10; i++) {
-        hand_wait(&pair.bench->hand, 500 * MILLISECOND);
-        guest_pings(pair.bench, &pair.idle, 1);
+        hand_wait(&pair.f->hand, 500 * MILLISECOND);
+        fake_node_pings(pair.f, &pair.idle, 1);
     }
-    guest_delivers(pair.bench, &pair.honest, 1, 1, 1);
-    guest_delivers(pair.bench, &pair.honest, 1, 2, 1);
-    for (uint32_t i = 0; i < BENCH_CHUNKS; i++)
+    fake_node_delivers(pair.f, &pair.honest, 1, 1, 1);
+    fake_node_delivers(pair.f, &pair.honest, 1, 2, 1);
+    for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++)
         CHECK_EQUAL(VERDICT_MERGED,
-                    guest_verdict(pair.bench, &pair.honest, 1, i));
-    bench_destroy(&pair.bench);
+                    fake_node_verdict(pair.f, &pair.honest, 1, i));
+    hub_fixture_destroy(&pair.f);
 }
 
 /* One that never comes to an end holds the end up for half an hour at most. */
 static void a_last_offer_that_drips_is_cut(void)
 {
     const struct msg_offer offer = {.exchange = 1, .samples = 1, .last = 1};
-    struct pair pair = pair_with("mean", 8 * BENCH_CHUNK_BYTES);
+    struct pair pair = pair_with("mean", 8 * FIXTURE_CHUNK_BYTES);
 
-    bench_stop(pair.bench);
-    guest_offer(pair.bench, &pair.honest, &offer);
-    for (unsigned i = 0; i < 140 && !hub_ended(pair.bench->hub); i++) {
+    hub_fixture_stop(pair.f);
+    fake_node_offer(pair.f, &pair.honest, &offer);
+    for (unsigned i = 0; i < 140 && !hub_ended(pair.f->hub); i++) {
         struct msg msg = {.kind = MSG_ARRIVING,
-                          .arriving = {1 + i % 16, BENCH_CHUNK_BYTES}};
+                          .arriving = {1 + i % 16, FIXTURE_CHUNK_BYTES}};
 
-        hand_say(&pair.bench->hand, pair.honest.bulk, &msg, NULL);
+        hand_say(&pair.f->hand, pair.honest.bulk, &msg, NULL);
         both_live(&pair, 15 * SECOND);
     }
-    CHECK(hub_ended(pair.bench->hub));
-    bench_destroy(&pair.bench);
+    CHECK(hub_ended(pair.f->hub));
+    hub_fixture_destroy(&pair.f);
 }
 
 /* Where offers are chosen before they are granted, those that are there when
@@ -168,18 +169,18 @@ static void what_is_chosen_when_the_time_is_up_may_still_come(void)
     const struct msg_offer offer = {.exchange = 1, .samples = 1, .last = 1};
     struct pair pair = pair_of("lsgd");
 
-    bench_stop(pair.bench);
-    guest_offer(pair.bench, &pair.honest, &offer);
-    CHECK_EQUAL(0, guest_heard(pair.bench, &pair.honest, MSG_GRANT)
+    hub_fixture_stop(pair.f);
+    fake_node_offer(pair.f, &pair.honest, &offer);
+    CHECK_EQUAL(0, fake_node_heard(pair.f, &pair.honest, MSG_GRANT)
                        ->grant.exchange); /* that was the first centre */
     both_live(&pair, 11 * SECOND);
     CHECK_EQUAL(
-        1, guest_heard(pair.bench, &pair.honest, MSG_GRANT)->grant.exchange);
-    CHECK(!hub_ended(pair.bench->hub));
-    guest_delivers_all(pair.bench, &pair.honest, 1, 4);
+        1, fake_node_heard(pair.f, &pair.honest, MSG_GRANT)->grant.exchange);
+    CHECK(!hub_ended(pair.f->hub));
+    fake_node_delivers_all(pair.f, &pair.honest, 1, 4);
     CHECK(ends_within(&pair, 2 * SECOND));
     CHECK_NEAR(4, (double)store.theta[0], 0);
-    bench_destroy(&pair.bench);
+    hub_fixture_destroy(&pair.f);
 }
 
 /* It came when rounds were going on, and brings nothing. */
@@ -188,25 +189,25 @@ static void who_is_new_and_brings_nothing_takes_nothing_from_last_offers(void)
     static const char *const names[] = {"mean", "median"};
 
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        struct pair pair = {.bench = bench_new()};
+        struct pair pair = {.f = hub_fixture_new()};
 
-        pair.bench->config.policy = preset_find(names[i])->policy;
-        store_lend(&store, pair.bench);
-        bench_open(pair.bench);
-        pair.honest = guest_comes(pair.bench, "honest");
-        guest_founds(pair.bench, &pair.honest, 1);
-        guest_offers(pair.bench, &pair.honest, 1);
-        guest_delivers_all(pair.bench, &pair.honest, 1, 1);
-        guest_returns(pair.bench, &pair.honest, 1);
-        CHECK_EQUAL(1, bench_look(pair.bench)->version);
-        pair.idle = guest_comes(pair.bench, "idle");
-        guest_says(pair.bench, &pair.idle, MSG_CREDIT);
-        guest_returns(pair.bench, &pair.idle, 0);
-        bench_stop(pair.bench);
-        guest_gives_last(pair.bench, &pair.honest, 2, 8);
+        pair.f->config.policy = preset_find(names[i])->policy;
+        store_lend(&store, pair.f);
+        hub_fixture_open(pair.f);
+        pair.honest = fake_node_comes(pair.f, "honest");
+        fake_node_founds(pair.f, &pair.honest, 1);
+        fake_node_offers(pair.f, &pair.honest, 1);
+        fake_node_delivers_all(pair.f, &pair.honest, 1, 1);
+        fake_node_returns(pair.f, &pair.honest, 1);
+        CHECK_EQUAL(1, hub_fixture_look(pair.f)->version);
+        pair.idle = fake_node_comes(pair.f, "idle");
+        fake_node_says(pair.f, &pair.idle, MSG_CREDIT);
+        fake_node_returns(pair.f, &pair.idle, 0);
+        hub_fixture_stop(pair.f);
+        fake_node_gives_last(pair.f, &pair.honest, 2, 8);
         CHECK(ends_within(&pair, 21 * SECOND));
         CHECK_NEAR(10, (double)store.theta[0], 0);
-        bench_destroy(&pair.bench);
+        hub_fixture_destroy(&pair.f);
     }
 }
 

@@ -1,25 +1,27 @@
 #include "tests/check.h"
-#include "tests/hub/bench.h"
+#include "tests/hub/hub_fixture.h"
 
 enum { MOST = 4 };
 
 static const char *const names[MOST] = {"a", "b", "c", "d"};
 
-/* So many guests, with a centre of all ones; they have offered. */
-static void all_offer(struct bench *bench, struct guest *guests, unsigned count)
+/* So many nodes, with a centre of all ones; they have offered. */
+static void all_offer(struct hub_fixture *f, struct fake_node *nodes,
+                      unsigned count)
 {
-    bench->config.nodes = count;
-    bench_open(bench);
+    f->config.nodes = count;
+    hub_fixture_open(f);
     for (unsigned i = 0; i < count; i++)
-        guests[i] = guest_comes(bench, names[i]);
-    guest_founds(bench, &guests[0], 1);
+        nodes[i] = fake_node_comes(f, names[i]);
+    fake_node_founds(f, &nodes[0], 1);
     for (unsigned i = 0; i < count; i++)
-        guest_offers(bench, &guests[i], 1);
+        fake_node_offers(f, &nodes[i], 1);
 }
 
-static uint64_t granted(const struct bench *bench, const struct guest *guest)
+static uint64_t granted(const struct hub_fixture *f,
+                        const struct fake_node *node)
 {
-    return guest_heard(bench, guest, MSG_GRANT)->grant.credit;
+    return fake_node_heard(f, node, MSG_GRANT)->grant.credit;
 }
 
 static void uploads_share_the_budget(void)
@@ -31,127 +33,127 @@ static void uploads_share_the_budget(void)
                 {4, 1, 16},    {4, 0, 48},  {2, 40, 16}};
 
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct bench *bench = bench_new();
-        struct guest guests[MOST];
+        struct hub_fixture *f = hub_fixture_new();
+        struct fake_node nodes[MOST];
 
-        bench->config.budget = rows[i].budget;
-        all_offer(bench, guests, rows[i].nodes);
+        f->config.budget = rows[i].budget;
+        all_offer(f, nodes, rows[i].nodes);
         for (unsigned j = 0; j < rows[i].nodes; j++)
-            CHECK_EQUAL(rows[i].each, granted(bench, &guests[j]));
-        bench_destroy(&bench);
+            CHECK_EQUAL(rows[i].each, granted(f, &nodes[j]));
+        hub_fixture_destroy(&f);
     }
 }
 
 static void a_share_of_one_chunk_still_merges_all(void)
 {
-    struct bench *bench = bench_new();
-    struct guest guests[MOST];
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node nodes[MOST];
 
-    bench->config.budget = 1;
-    all_offer(bench, guests, MOST);
-    for (uint32_t i = 0; i < BENCH_CHUNKS; i++)
+    f->config.budget = 1;
+    all_offer(f, nodes, MOST);
+    for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++)
         for (unsigned j = 0; j < MOST; j++) {
-            unsigned more = guest_heard_count(bench, &guests[j], MSG_CREDIT);
+            unsigned more = fake_node_heard_count(f, &nodes[j], MSG_CREDIT);
 
             /* More only when the last one is merged; "a" has founded. */
             CHECK_EQUAL(j ? i : i + 2, more);
-            guest_delivers(bench, &guests[j], 1, i, 0.5);
+            fake_node_delivers(f, &nodes[j], 1, i, 0.5);
         }
-    CHECK_EQUAL(1, bench_look(bench)->version);
-    bench_destroy(&bench);
+    CHECK_EQUAL(1, hub_fixture_look(f)->version);
+    hub_fixture_destroy(&f);
 }
 
 /* One more than there is credit for may be under way, and overtaken: nothing
  * beyond that. */
 static void who_sends_without_credit_is_cut(void)
 {
-    struct bench *bench = bench_new();
-    struct guest guests[2];
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node nodes[2];
     struct hub_uploads uploads;
 
-    bench->config.budget = 1;
-    all_offer(bench, guests, 2);
-    guest_delivers(bench, &guests[1], 1, 0, 0.5);
-    guest_delivers(bench, &guests[1], 1, 1, 0.5);
-    CHECK(!bench_node(bench, "b")->gone);
-    hub_look_at_uploads(bench->hub, &uploads);
-    CHECK_EQUAL(2 * BENCH_CHUNK_BYTES, uploads.held);
+    f->config.budget = 1;
+    all_offer(f, nodes, 2);
+    fake_node_delivers(f, &nodes[1], 1, 0, 0.5);
+    fake_node_delivers(f, &nodes[1], 1, 1, 0.5);
+    CHECK(!hub_fixture_node(f, "b")->gone);
+    hub_look_at_uploads(f->hub, &uploads);
+    CHECK_EQUAL(2 * FIXTURE_CHUNK_BYTES, uploads.held);
     CHECK_EQUAL(1, uploads.partial);
-    guest_delivers(bench, &guests[1], 1, 2, 0.5);
-    CHECK(bench_node(bench, "b")->gone);
-    guest_delivers_all(bench, &guests[0], 1, 1);
-    CHECK_NEAR(2, guest_result(bench, &guests[0], 1, 2), 0);
-    bench_destroy(&bench);
+    fake_node_delivers(f, &nodes[1], 1, 2, 0.5);
+    CHECK(hub_fixture_node(f, "b")->gone);
+    fake_node_delivers_all(f, &nodes[0], 1, 1);
+    CHECK_NEAR(2, fake_node_result(f, &nodes[0], 1, 2), 0);
+    hub_fixture_destroy(&f);
 }
 
 static void a_rule_that_sees_the_whole_is_outside_of_the_budget(void)
 {
-    struct bench *bench = bench_new();
-    struct guest guests[MOST];
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node nodes[MOST];
 
-    bench->config.policy = preset_find("krum")->policy;
-    bench->config.budget = 1;
-    all_offer(bench, guests, MOST);
+    f->config.policy = preset_find("krum")->policy;
+    f->config.budget = 1;
+    all_offer(f, nodes, MOST);
     for (unsigned j = 0; j < MOST; j++)
-        CHECK_EQUAL(BENCH_CHUNKS * BENCH_CHUNK_BYTES,
-                    granted(bench, &guests[j]));
-    bench_destroy(&bench);
+        CHECK_EQUAL(FIXTURE_CHUNKS * FIXTURE_CHUNK_BYTES,
+                    granted(f, &nodes[j]));
+    hub_fixture_destroy(&f);
 }
 
 /* What comes twice counts once, so that there is credit for the rest. */
 static void first_parameters_that_come_twice_are_not_the_last(void)
 {
-    struct bench *bench = bench_new();
-    struct guest a;
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a;
 
-    bench->config.window = 1;
-    bench_open(bench);
-    a = guest_comes(bench, "a");
-    bench->hand.holds_jobs = true;
-    guest_delivers(bench, &a, 0, 0, 1);
-    guest_delivers(bench, &a, 0, 0, 1);
-    bench->hand.holds_jobs = false;
-    hand_work(&bench->hand);
-    CHECK_EQUAL(1, guest_heard_count(bench, &a, MSG_CREDIT));
-    guest_delivers(bench, &a, 0, 1, 1);
-    CHECK_EQUAL(2, guest_heard_count(bench, &a, MSG_CREDIT));
-    guest_delivers(bench, &a, 0, 2, 1);
-    CHECK(bench_look(bench)->founded);
-    bench_destroy(&bench);
+    f->config.window = 1;
+    hub_fixture_open(f);
+    a = fake_node_comes(f, "a");
+    f->hand.holds_jobs = true;
+    fake_node_delivers(f, &a, 0, 0, 1);
+    fake_node_delivers(f, &a, 0, 0, 1);
+    f->hand.holds_jobs = false;
+    hand_work(&f->hand);
+    CHECK_EQUAL(1, fake_node_heard_count(f, &a, MSG_CREDIT));
+    fake_node_delivers(f, &a, 0, 1, 1);
+    CHECK_EQUAL(2, fake_node_heard_count(f, &a, MSG_CREDIT));
+    fake_node_delivers(f, &a, 0, 2, 1);
+    CHECK(hub_fixture_look(f)->founded);
+    hub_fixture_destroy(&f);
 }
 
 /* It says that a message takes so long there and back. */
-static void says_trip(struct bench *bench, struct guest *guest, nanos trip)
+static void says_trip(struct hub_fixture *f, struct fake_node *node, nanos trip)
 {
     struct msg msg = {.kind = MSG_PING};
 
     msg.ping.round_trip = trip;
     msg.ping.accuracy = -1;
-    hand_say(&bench->hand, guest->control, &msg, NULL);
+    hand_say(&f->hand, node->control, &msg, NULL);
 }
 
-/* Results that a guest is sent without giving credit back, of exchanges that
+/* Results that a node is sent without giving credit back, of exchanges that
  * take `span` each: what its window is. */
 static unsigned results_on_their_way(nanos trip, nanos span)
 {
-    struct bench *bench = bench_new();
-    struct guest a;
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a;
     unsigned count;
 
-    bench->config.window = 0;
-    bench->config.staleness = 1000;
-    a = guest_alone(bench);
+    f->config.window = 0;
+    f->config.staleness = 1000;
+    a = fake_node_alone(f);
     for (uint64_t i = 1; i <= 40; i++) {
-        says_trip(bench, &a, trip);
-        guest_gives(bench, &a, i, 0);
-        guest_credits(bench, &a, i, BENCH_BYTES);
-        hand_wait(&bench->hand, span);
+        says_trip(f, &a, trip);
+        fake_node_gives(f, &a, i, 0);
+        fake_node_credits(f, &a, i, FIXTURE_BYTES);
+        hand_wait(&f->hand, span);
     }
-    hand_forget(&bench->hand);
+    hand_forget(&f->hand);
     for (uint64_t i = 41; i <= 100; i++)
-        guest_gives(bench, &a, i, 0);
-    count = guest_heard_count(bench, &a, MSG_RESULT);
-    bench_destroy(&bench);
+        fake_node_gives(f, &a, i, 0);
+    count = fake_node_heard_count(f, &a, MSG_RESULT);
+    hub_fixture_destroy(&f);
     return count;
 }
 
@@ -162,7 +164,7 @@ static void an_automatic_window_holds_what_the_link_holds(void)
     unsigned far = results_on_their_way(SECOND, 100 * MILLISECOND);
 
     CHECK_EQUAL(5, near); /* 64 bytes: 16, 16, 8, 16, 16 */
-    CHECK(far >= 600 / BENCH_CHUNK_BYTES && far <= 800 / 8);
+    CHECK(far >= 600 / FIXTURE_CHUNK_BYTES && far <= 800 / 8);
 }
 
 void add_hub_flow_tests(CU_pSuite suite)

@@ -9,58 +9,58 @@ enum { HONEST = 3, ROUNDS = 4 };
 static struct store store;
 
 /* Of ten equal values; its length is stated as it is. */
-static void gives(struct bench *bench, struct guest *guest, uint64_t exchange,
-                  double value, bool last)
+static void gives(struct hub_fixture *f, struct fake_node *node,
+                  uint64_t exchange, double value, bool last)
 {
     struct msg_offer offer = {.exchange = exchange,
-                              .base_version = bench_look(bench)->version,
+                              .base_version = hub_fixture_look(f)->version,
                               .samples = 1,
-                              .norm = fabs(value) * sqrt(BENCH_ELEMENTS),
+                              .norm = fabs(value) * sqrt(FIXTURE_ELEMENTS),
                               .last = last,
                               .score = NO_SCORE};
 
-    guest_offer(bench, guest, &offer);
-    guest_delivers_all(bench, guest, exchange, value);
-    guest_returns(bench, guest, exchange);
+    fake_node_offer(f, node, &offer);
+    fake_node_delivers_all(f, node, exchange, value);
+    fake_node_returns(f, node, exchange);
 }
 
-/* Four guests have made rounds in step, and the run ends. */
-static struct bench *near_the_end(const char *preset,
-                                  struct guest guests[HONEST + 1])
+/* Four nodes have made rounds in step, and the run ends. */
+static struct hub_fixture *near_the_end(const char *preset,
+                                        struct fake_node nodes[HONEST + 1])
 {
     static const char *const names[] = {"a", "b", "c", "liar"};
-    struct bench *bench = bench_new();
+    struct hub_fixture *f = hub_fixture_new();
 
-    bench->config.policy = preset_find(preset)->policy;
-    store_lend(&store, bench);
-    bench_open(bench);
+    f->config.policy = preset_find(preset)->policy;
+    store_lend(&store, f);
+    hub_fixture_open(f);
     for (unsigned i = 0; i <= HONEST; i++)
-        guests[i] = guest_comes(bench, names[i]);
-    guest_founds(bench, &guests[0], 1);
+        nodes[i] = fake_node_comes(f, names[i]);
+    fake_node_founds(f, &nodes[0], 1);
     for (uint64_t round = 1; round <= ROUNDS; round++)
         for (unsigned i = 0; i <= HONEST; i++)
-            gives(bench, &guests[i], round, 1, false);
-    CHECK_EQUAL(ROUNDS, bench_look(bench)->version);
-    return bench;
+            gives(f, &nodes[i], round, 1, false);
+    CHECK_EQUAL(ROUNDS, hub_fixture_look(f)->version);
+    return f;
 }
 
 /* The first value that is saved when the fourth makes so many offers more, all
  * of this value. */
 static double end_of(const char *preset, unsigned offers, double value)
 {
-    struct guest guests[HONEST + 1];
-    struct bench *bench = near_the_end(preset, guests);
+    struct fake_node nodes[HONEST + 1];
+    struct hub_fixture *f = near_the_end(preset, nodes);
 
-    bench_stop(bench);
+    hub_fixture_stop(f);
     for (unsigned i = 1; i <= offers; i++)
-        gives(bench, &guests[HONEST], ROUNDS + i, value, i == offers);
+        gives(f, &nodes[HONEST], ROUNDS + i, value, i == offers);
     for (unsigned i = 0; i < HONEST; i++)
-        gives(bench, &guests[i], ROUNDS + 1, 1, true);
-    for (unsigned i = 0; !hub_ended(bench->hub) && i < 400; i++)
+        gives(f, &nodes[i], ROUNDS + 1, 1, true);
+    for (unsigned i = 0; !hub_ended(f->hub) && i < 400; i++)
         for (unsigned j = 0; j <= HONEST; j++)
-            guest_lives(bench, &guests[j], 125 * MILLISECOND);
-    CHECK(hub_ended(bench->hub));
-    bench_destroy(&bench);
+            fake_node_lives(f, &nodes[j], 125 * MILLISECOND);
+    CHECK(hub_ended(f->hub));
+    hub_fixture_destroy(&f);
     return (double)store.theta[0];
 }
 
@@ -87,113 +87,115 @@ static void one_byzantine_node_of_four_has_one_vote_in_the_last_round(void)
  * to it. */
 static void whoever_has_been_called_gives_its_last_offer_only(void)
 {
-    struct guest guests[HONEST + 1];
-    struct bench *bench = near_the_end("mean", guests);
+    struct fake_node nodes[HONEST + 1];
+    struct hub_fixture *f = near_the_end("mean", nodes);
 
-    guest_offers(bench, &guests[0], ROUNDS + 1);
-    guest_delivers(bench, &guests[0], ROUNDS + 1, 0, 5);
-    bench_stop(bench);
+    fake_node_offers(f, &nodes[0], ROUNDS + 1);
+    fake_node_delivers(f, &nodes[0], ROUNDS + 1, 0, 5);
+    hub_fixture_stop(f);
     CHECK_EQUAL(VERDICT_SUPERSEDED,
-                guest_verdict(bench, &guests[0], ROUNDS + 1, 0));
-    guest_offers(bench, &guests[0], ROUNDS + 2);
+                fake_node_verdict(f, &nodes[0], ROUNDS + 1, 0));
+    fake_node_offers(f, &nodes[0], ROUNDS + 2);
     CHECK_EQUAL(VERDICT_SUPERSEDED,
-                guest_verdict(bench, &guests[0], ROUNDS + 2, 0));
-    gives(bench, &guests[0], ROUNDS + 3, 1, true);
-    gives(bench, &guests[0], ROUNDS + 4, 9, true);
+                fake_node_verdict(f, &nodes[0], ROUNDS + 2, 0));
+    gives(f, &nodes[0], ROUNDS + 3, 1, true);
+    gives(f, &nodes[0], ROUNDS + 4, 9, true);
     CHECK_EQUAL(VERDICT_SUPERSEDED,
-                guest_verdict(bench, &guests[0], ROUNDS + 4, 0));
+                fake_node_verdict(f, &nodes[0], ROUNDS + 4, 0));
     for (unsigned i = 1; i <= HONEST; i++)
-        gives(bench, &guests[i], ROUNDS + 1, 1, true);
-    CHECK(hub_ended(bench->hub));
+        gives(f, &nodes[i], ROUNDS + 1, 1, true);
+    CHECK(hub_ended(f->hub));
     CHECK_NEAR(1 + ROUNDS + 1, (double)store.theta[0], 0);
-    bench_destroy(&bench);
+    hub_fixture_destroy(&f);
 }
 
 /* One has gone when another life begins, with a Byzantine node or with
  * momentum. */
-static struct bench *another_life(const char *preset, struct guest *one)
+static struct hub_fixture *another_life(const char *preset,
+                                        struct fake_node *one)
 {
-    struct guest guests[HONEST + 1];
-    struct bench *bench = near_the_end(preset, guests), *next = bench_new();
+    struct fake_node nodes[HONEST + 1];
+    struct hub_fixture *f = near_the_end(preset, nodes),
+                       *next = hub_fixture_new();
     struct store before;
     struct hub_saved saved;
     struct why why;
 
     for (unsigned i = 0; i <= HONEST; i++)
-        guest_lives(bench, &guests[i], 11 * SECOND);
+        fake_node_lives(f, &nodes[i], 11 * SECOND);
     CHECK_EQUAL(ROUNDS, store.version);
     before = store;
-    bench_destroy(&bench);
+    hub_fixture_destroy(&f);
     next->config.policy = preset_find(preset)->policy;
     store_lend(&store, next);
-    bench_open(next);
+    hub_fixture_open(next);
     saved = (struct hub_saved){.schema = next->schema,
                                .theta = before.theta,
                                .slot = {before.slot[0], before.slot[1]},
                                .state = before.state};
     CHECK_OK(hub_restore(next->hub, &saved, &why));
-    *one = guests[HONEST];
+    *one = nodes[HONEST];
     one->hello.run = 7;
     one->hello.base_version = ROUNDS;
-    guest_comes_again(next, one);
-    guest_lives(next, one, 3 * SECOND);
+    fake_node_comes_again(next, one);
+    fake_node_lives(next, one, 3 * SECOND);
     return next;
 }
 
 static void the_first_of_another_life_is_measured_by_those_before(void)
 {
-    struct guest byzantine;
-    struct bench *bench = another_life("clip", &byzantine);
+    struct fake_node byzantine;
+    struct hub_fixture *f = another_life("clip", &byzantine);
 
-    gives(bench, &byzantine, ROUNDS + 1, 1e20, false);
-    CHECK_NEAR(1 + ROUNDS + 2, guest_result(bench, &byzantine, ROUNDS + 1, 0),
+    gives(f, &byzantine, ROUNDS + 1, 1e20, false);
+    CHECK_NEAR(1 + ROUNDS + 2, fake_node_result(f, &byzantine, ROUNDS + 1, 0),
                1e-5);
-    bench_destroy(&bench);
+    hub_fixture_destroy(&f);
 }
 
 /* theta += lr mu m, and m = mu m (1 / 4): three of four are gone. */
 static void one_that_is_left_of_four_goes_on_with_its_part_of_the_momentum(void)
 {
-    struct guest one;
-    struct bench *bench = another_life("diloco", &one);
+    struct fake_node one;
+    struct hub_fixture *f = another_life("diloco", &one);
     double velocity = 0, before = 1;
 
     for (unsigned i = 0; i < ROUNDS; i++) {
         velocity = 0.9 * velocity + 1;
         before += 0.7 * (1 + 0.9 * velocity);
     }
-    gives(bench, &one, ROUNDS + 1, 0, false);
+    gives(f, &one, ROUNDS + 1, 0, false);
     CHECK_NEAR(before + 0.7 * 0.9 * 0.9 * velocity / 4,
-               guest_result(bench, &one, ROUNDS + 1, 0), 1e-4);
-    bench_destroy(&bench);
+               fake_node_result(f, &one, ROUNDS + 1, 0), 1e-4);
+    hub_fixture_destroy(&f);
 }
 
 /* Three nodes, one of which may be bad, cannot be compared by Krum. */
 static void krum_says_when_there_are_too_few_to_compare(void)
 {
-    struct bench *bench = bench_new();
-    struct guest guests[HONEST + 1];
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node nodes[HONEST + 1];
     const struct note *note;
 
-    bench->config.policy = preset_find("krum")->policy;
-    bench_open(bench);
+    f->config.policy = preset_find("krum")->policy;
+    hub_fixture_open(f);
     for (unsigned i = 0; i < HONEST; i++)
-        guests[i] = guest_comes(bench, i == 0 ? "a" : i == 1 ? "b" : "c");
-    guest_founds(bench, &guests[0], 1);
+        nodes[i] = fake_node_comes(f, i == 0 ? "a" : i == 1 ? "b" : "c");
+    fake_node_founds(f, &nodes[0], 1);
     for (unsigned i = 0; i < HONEST; i++)
-        gives(bench, &guests[i], 1, 1, false);
-    note = hand_note(&bench->hand, NOTE_TOO_FEW);
+        gives(f, &nodes[i], 1, 1, false);
+    note = hand_note(&f->hand, NOTE_TOO_FEW);
     if (CHECK(note != NULL))
         CHECK_CONTAINS("--reduce krum compares 4 updates at least, and "
                        "there are 3",
                        note->text);
-    bench_destroy(&bench);
-    bench = near_the_end("krum", guests);
-    CHECK(!hand_note(&bench->hand, NOTE_TOO_FEW));
-    note = hand_note(&bench->hand, NOTE_DECLINED);
+    hub_fixture_destroy(&f);
+    f = near_the_end("krum", nodes);
+    CHECK(!hand_note(&f->hand, NOTE_TOO_FEW));
+    note = hand_note(&f->hand, NOTE_DECLINED);
     if (CHECK(note != NULL))
         CHECK_CONTAINS("further from the others", note->text);
-    bench_destroy(&bench);
+    hub_fixture_destroy(&f);
 }
 
 void add_hub_last_round_tests(CU_pSuite suite)

@@ -1,19 +1,19 @@
-/* Two guests at a hub, of whom the first keeps offering and the second is what
+/* Two nodes at a hub, of whom the first keeps offering and the second is what
  * a test makes of it. */
 #ifndef TESTS_HUB_PAIR_H
 #define TESTS_HUB_PAIR_H
 
-#include "tests/hub/bench.h"
+#include "tests/hub/hub_fixture.h"
 
 struct pair {
-    struct bench *bench;
-    struct guest a, b;
+    struct hub_fixture *f;
+    struct fake_node a, b;
     uint64_t next; /* exchange of a */
 };
 
-/* At this bench, which is not open yet, with ten iterations an exchange. */
-struct pair pair_of(struct bench *bench);
-void pair_pings(struct bench *bench, struct guest *guest, double rate);
+/* At this f, which is not open yet, with ten iterations an exchange. */
+struct pair pair_of(struct hub_fixture *f);
+void pair_pings(struct hub_fixture *f, struct fake_node *node, double rate);
 /* So long passes, while both train ten iterations a second, or `b` so many. */
 void pair_live(struct pair *pair, nanos span, double rate);
 /* a gives what it has, and takes the result at once. */

@@ -14,43 +14,43 @@ double byzantine(double x)
     return -fabs(x - 3);
 }
 
-struct party party_at(struct bench *bench, unsigned count)
+struct party party_at(struct hub_fixture *f, unsigned count)
 {
-    struct party party = {.bench = bench, .count = count};
+    struct party party = {.f = f, .count = count};
 
-    bench_open(bench);
+    hub_fixture_open(f);
     for (unsigned i = 0; i < count; i++) {
-        char guest[2] = {(char)('a' + i), '\0'};
+        char node[2] = {(char)('a' + i), '\0'};
 
-        party.guest[i] = guest_comes(party.bench, guest);
+        party.node[i] = fake_node_comes(party.f, node);
         if (i == 0)
-            guest_founds(party.bench, &party.guest[0], 1);
+            fake_node_founds(party.f, &party.node[0], 1);
     }
     return party;
 }
 
 struct party party_of(const char *name, unsigned count)
 {
-    struct bench *bench = bench_new();
+    struct hub_fixture *f = hub_fixture_new();
 
-    bench->config.policy = preset_find(name)->policy;
-    return party_at(bench, count);
+    f->config.policy = preset_find(name)->policy;
+    return party_at(f, count);
 }
 
 void all_give(struct party *party, uint64_t exchange, const double *shift)
 {
     for (unsigned i = 0; i < party->count; i++)
-        guest_gives(party->bench, &party->guest[i], exchange, shift[i]);
+        fake_node_gives(party->f, &party->node[i], exchange, shift[i]);
 }
 
 const struct hand_sent *shown(const struct party *party, unsigned i)
 {
-    return hand_last(&party->bench->hand, party->guest[i].bulk, MSG_REVIEW);
+    return hand_last(&party->f->hand, party->node[i].bulk, MSG_REVIEW);
 }
 
 unsigned shown_count(const struct party *party, unsigned i)
 {
-    return guest_heard_count(party->bench, &party->guest[i], MSG_REVIEW);
+    return fake_node_heard_count(party->f, &party->node[i], MSG_REVIEW);
 }
 
 void say_reviewed(struct party *party, unsigned i, uint64_t review, bool made,
@@ -61,7 +61,7 @@ void say_reviewed(struct party *party, unsigned i, uint64_t review, bool made,
     msg.reviewed.review = review;
     msg.reviewed.made = made;
     msg.reviewed.loss = loss;
-    hand_say(&party->bench->hand, party->guest[i].control, &msg, NULL);
+    hand_say(&party->f->hand, party->node[i].control, &msg, NULL);
 }
 
 /* Guest i gives the credit back and evaluates what is there; false: nothing
@@ -73,16 +73,16 @@ static bool evaluates(struct party *party, unsigned i, uint64_t *done,
 
     if (!sent || sent->msg.review.review == *done)
         return false;
-    CHECK_EQUAL(BENCH_CHUNKS - 1, sent->msg.review.chunk);
+    CHECK_EQUAL(FIXTURE_CHUNKS - 1, sent->msg.review.chunk);
     *done = sent->msg.review.review;
-    guest_credits(party->bench, &party->guest[i], 0, BENCH_BYTES);
+    fake_node_credits(party->f, &party->node[i], 0, FIXTURE_BYTES);
     say_reviewed(party, i, *done, true, loss(hand_float(sent->payload, 0)));
     return true;
 }
 
 void all_evaluate(struct party *party, double (*const *loss)(double x))
 {
-    uint64_t done[GUESTS] = {0};
+    uint64_t done[FAKE_NODES] = {0};
     bool more = true;
 
     while (more) {
@@ -92,19 +92,19 @@ void all_evaluate(struct party *party, double (*const *loss)(double x))
     }
 }
 
-double (*const all_honest[GUESTS])(double x) = {honest, honest, honest, honest,
-                                                honest};
+double (*const all_honest[FAKE_NODES])(double x) = {honest, honest, honest,
+                                                    honest, honest};
 
 enum verdict verdict_on(const struct party *party, unsigned i)
 {
-    return guest_verdict(party->bench, &party->guest[i], 1, 0);
+    return fake_node_verdict(party->f, &party->node[i], 1, 0);
 }
 
 void all_live(struct party *party, nanos span)
 {
     for (; span > 0; span -= 500 * MILLISECOND) {
-        hand_wait(&party->bench->hand, 500 * MILLISECOND);
+        hand_wait(&party->f->hand, 500 * MILLISECOND);
         for (unsigned i = 0; i < party->count; i++)
-            guest_pings(party->bench, &party->guest[i], 1);
+            fake_node_pings(party->f, &party->node[i], 1);
     }
 }

@@ -4,23 +4,23 @@
 #include <math.h>
 
 #include "tests/check.h"
-#include "tests/hub/bench.h"
+#include "tests/hub/hub_fixture.h"
 
 #define INFINITE 1e300 /* as a float */
 
-/* Two guests whose offers make rounds, the second of which may misbehave. */
+/* Two nodes whose offers make rounds, the second of which may misbehave. */
 struct pair {
-    struct bench *bench;
-    struct guest good, bad;
+    struct hub_fixture *f;
+    struct fake_node good, bad;
     uint64_t exchange;
 };
 
 static struct pair pair_new(void)
 {
-    struct pair pair = {.bench = bench_new()};
+    struct pair pair = {.f = hub_fixture_new()};
 
-    pair.good = guest_alone(pair.bench);
-    pair.bad = guest_comes(pair.bench, "b");
+    pair.good = fake_node_alone(pair.f);
+    pair.bad = fake_node_comes(pair.f, "b");
     return pair;
 }
 
@@ -29,17 +29,17 @@ static void both_give(struct pair *pair, double value)
 {
     uint64_t exchange = ++pair->exchange;
 
-    hand_forget(&pair->bench->hand);
-    guest_pings(pair->bench, &pair->good, exchange);
-    guest_pings(pair->bench, &pair->bad, exchange);
-    guest_offers(pair->bench, &pair->good, exchange);
-    guest_offers(pair->bench, &pair->bad, exchange);
-    guest_delivers_all(pair->bench, &pair->good, exchange, 0.5);
-    if (guest_verdict(pair->bench, &pair->bad, exchange, 0) !=
+    hand_forget(&pair->f->hand);
+    fake_node_pings(pair->f, &pair->good, exchange);
+    fake_node_pings(pair->f, &pair->bad, exchange);
+    fake_node_offers(pair->f, &pair->good, exchange);
+    fake_node_offers(pair->f, &pair->bad, exchange);
+    fake_node_delivers_all(pair->f, &pair->good, exchange, 0.5);
+    if (fake_node_verdict(pair->f, &pair->bad, exchange, 0) !=
         VERDICT_QUARANTINED)
-        guest_delivers_all(pair->bench, &pair->bad, exchange, value);
-    guest_returns(pair->bench, &pair->good, exchange);
-    guest_returns(pair->bench, &pair->bad, exchange);
+        fake_node_delivers_all(pair->f, &pair->bad, exchange, value);
+    fake_node_returns(pair->f, &pair->good, exchange);
+    fake_node_returns(pair->f, &pair->bad, exchange);
 }
 
 static void give_bad(struct pair *pair, unsigned times)
@@ -50,17 +50,17 @@ static void give_bad(struct pair *pair, unsigned times)
 
 static bool is_held(struct pair *pair)
 {
-    return bench_node(pair->bench, "b")->quarantined;
+    return hub_fixture_node(pair->f, "b")->quarantined;
 }
 
-/* How many exchanges of the second guest are turned down. */
+/* How many exchanges of the second node are turned down. */
 static unsigned term_of(struct pair *pair)
 {
     unsigned term = 0;
 
     while (is_held(pair)) {
         both_give(pair, 0.5);
-        term += guest_verdict(pair->bench, &pair->bad, pair->exchange, 0) ==
+        term += fake_node_verdict(pair->f, &pair->bad, pair->exchange, 0) ==
                 VERDICT_QUARANTINED;
     }
     return term;
@@ -72,15 +72,15 @@ static void the_third_bad_exchange_is_followed_by_sixteen_in_quarantine(void)
 
     give_bad(&pair, 2);
     CHECK(!is_held(&pair));
-    CHECK(hand_note(&pair.bench->hand, NOTE_QUARANTINED) == NULL);
+    CHECK(hand_note(&pair.f->hand, NOTE_QUARANTINED) == NULL);
     give_bad(&pair, 1);
     CHECK(is_held(&pair));
-    CHECK_TEXT("b", hand_note(&pair.bench->hand, NOTE_QUARANTINED)->subject);
+    CHECK_TEXT("b", hand_note(&pair.f->hand, NOTE_QUARANTINED)->subject);
     CHECK_EQUAL(TERM_FIRST, term_of(&pair));
     both_give(&pair, 0.5);
     CHECK_EQUAL(VERDICT_MERGED,
-                guest_verdict(pair.bench, &pair.bad, pair.exchange, 0));
-    bench_destroy(&pair.bench);
+                fake_node_verdict(pair.f, &pair.bad, pair.exchange, 0));
+    hub_fixture_destroy(&pair.f);
 }
 
 static void rounds_go_on_without_who_is_in_quarantine(void)
@@ -89,11 +89,11 @@ static void rounds_go_on_without_who_is_in_quarantine(void)
     uint64_t version;
 
     give_bad(&pair, 3);
-    version = bench_look(pair.bench)->version;
-    guest_gives(pair.bench, &pair.good, ++pair.exchange, 0.5);
-    CHECK_EQUAL(version + 1, bench_look(pair.bench)->version);
-    CHECK_NEAR(3, guest_result(pair.bench, &pair.good, pair.exchange, 0), 0);
-    bench_destroy(&pair.bench);
+    version = hub_fixture_look(pair.f)->version;
+    fake_node_gives(pair.f, &pair.good, ++pair.exchange, 0.5);
+    CHECK_EQUAL(version + 1, hub_fixture_look(pair.f)->version);
+    CHECK_NEAR(3, fake_node_result(pair.f, &pair.good, pair.exchange, 0), 0);
+    hub_fixture_destroy(&pair.f);
 }
 
 static void an_offer_that_waits_is_turned_down_with_the_third_bad_one(void)
@@ -101,17 +101,17 @@ static void an_offer_that_waits_is_turned_down_with_the_third_bad_one(void)
     struct pair pair = pair_new();
 
     give_bad(&pair, 2);
-    guest_offers(pair.bench, &pair.good, 3);
-    guest_offers(pair.bench, &pair.bad, 3);
-    guest_offers(pair.bench, &pair.bad, 4);
-    guest_delivers(pair.bench, &pair.bad, 3, 0, INFINITE);
+    fake_node_offers(pair.f, &pair.good, 3);
+    fake_node_offers(pair.f, &pair.bad, 3);
+    fake_node_offers(pair.f, &pair.bad, 4);
+    fake_node_delivers(pair.f, &pair.bad, 3, 0, INFINITE);
     CHECK_EQUAL(VERDICT_QUARANTINED,
-                guest_verdict(pair.bench, &pair.bad, 4, 0));
-    guest_delivers_all(pair.bench, &pair.good, 3, 0.5);
-    CHECK_EQUAL(VERDICT_NONFINITE, guest_verdict(pair.bench, &pair.bad, 3, 0));
+                fake_node_verdict(pair.f, &pair.bad, 4, 0));
+    fake_node_delivers_all(pair.f, &pair.good, 3, 0.5);
+    CHECK_EQUAL(VERDICT_NONFINITE, fake_node_verdict(pair.f, &pair.bad, 3, 0));
     CHECK_EQUAL(VERDICT_QUARANTINED,
-                guest_verdict(pair.bench, &pair.bad, 3, 1));
-    bench_destroy(&pair.bench);
+                fake_node_verdict(pair.f, &pair.bad, 3, 1));
+    hub_fixture_destroy(&pair.f);
 }
 
 static void bad_exchanges_far_apart_are_forgiven(void)
@@ -124,7 +124,7 @@ static void bad_exchanges_far_apart_are_forgiven(void)
             both_give(&pair, 0.5);
     }
     CHECK(!is_held(&pair));
-    bench_destroy(&pair.bench);
+    hub_fixture_destroy(&pair.f);
 }
 
 static void each_term_is_twice_as_long_as_the_one_before(void)
@@ -140,7 +140,7 @@ static void each_term_is_twice_as_long_as_the_one_before(void)
         both_give(&pair, 0.5);
     give_bad(&pair, BAD_MOST);
     CHECK_EQUAL(TERM_FIRST, term_of(&pair));
-    bench_destroy(&pair.bench);
+    hub_fixture_destroy(&pair.f);
 }
 
 static void a_new_process_of_the_node_stays_in_quarantine(void)
@@ -148,15 +148,15 @@ static void a_new_process_of_the_node_stays_in_quarantine(void)
     struct pair pair = pair_new();
 
     give_bad(&pair, 3);
-    guest_breaks(pair.bench, &pair.bad);
+    fake_node_breaks(pair.f, &pair.bad);
     pair.bad.hello.incarnation++;
-    pair.bad.hello.lineage = pair.bench->lineage;
-    guest_comes_again(pair.bench, &pair.bad);
-    guest_offers(pair.bench, &pair.bad, 1);
+    pair.bad.hello.lineage = pair.f->lineage;
+    fake_node_comes_again(pair.f, &pair.bad);
+    fake_node_offers(pair.f, &pair.bad, 1);
     CHECK(is_held(&pair));
     CHECK_EQUAL(VERDICT_QUARANTINED,
-                guest_verdict(pair.bench, &pair.bad, 1, 0));
-    bench_destroy(&pair.bench);
+                fake_node_verdict(pair.f, &pair.bad, 1, 0));
+    hub_fixture_destroy(&pair.f);
 }
 
 /* ---- energy ---- */
@@ -169,14 +169,14 @@ static unsigned merged_of(double norm, const double *values)
     struct msg_offer offer = {.exchange = 1, .norm = norm};
     unsigned merged = 0;
 
-    guest_offers(pair.bench, &pair.good, 1);
-    guest_offer(pair.bench, &pair.bad, &offer);
-    guest_delivers_all(pair.bench, &pair.good, 1, 0.5);
-    for (uint32_t i = 0; i < BENCH_CHUNKS; i++)
-        guest_delivers(pair.bench, &pair.bad, 1, i, values[i]);
-    for (uint32_t i = 0; i < BENCH_CHUNKS; i++)
-        merged += guest_verdict(pair.bench, &pair.bad, 1, i) == VERDICT_MERGED;
-    bench_destroy(&pair.bench);
+    fake_node_offers(pair.f, &pair.good, 1);
+    fake_node_offer(pair.f, &pair.bad, &offer);
+    fake_node_delivers_all(pair.f, &pair.good, 1, 0.5);
+    for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++)
+        fake_node_delivers(pair.f, &pair.bad, 1, i, values[i]);
+    for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++)
+        merged += fake_node_verdict(pair.f, &pair.bad, 1, i) == VERDICT_MERGED;
+    hub_fixture_destroy(&pair.f);
     return merged;
 }
 
@@ -209,7 +209,7 @@ static void more_energy_than_announced_is_a_bad_number(void)
     for (unsigned i = 0; i < 3; i++)
         both_give(&pair, 1e8);
     CHECK(is_held(&pair));
-    bench_destroy(&pair.bench);
+    hub_fixture_destroy(&pair.f);
 }
 
 /* ---- damage ---- */
@@ -219,12 +219,12 @@ static void give_damaged(struct pair *pair, uint64_t exchange, uint32_t number,
                          uint64_t by)
 {
     struct blob *payload =
-        hand_floats(pair->bench->hand.pool, bench_length(number), 0.5);
+        hand_floats(pair->f->hand.pool, hub_fixture_length(number), 0.5);
     struct msg_chunk chunk = {.exchange = exchange,
                               .chunk = number,
                               .checksum = payload->checksum + by};
 
-    guest_chunk(pair->bench, &pair->bad, &chunk, payload);
+    fake_node_chunk(pair->f, &pair->bad, &chunk, payload);
     blob_unref(&payload);
 }
 
@@ -232,18 +232,18 @@ static void the_third_damaged_chunk_in_a_row_cuts_the_node(void)
 {
     struct pair pair = pair_new();
 
-    guest_offers(pair.bench, &pair.bad, 1);
+    fake_node_offers(pair.f, &pair.bad, 1);
     give_damaged(&pair, 1, 0, 1);
     give_damaged(&pair, 1, 1, 1);
-    CHECK(!bench_node(pair.bench, "b")->gone);
+    CHECK(!hub_fixture_node(pair.f, "b")->gone);
     give_damaged(&pair, 1, 2, 1);
-    CHECK_EQUAL(FAREWELL_OFFENCE, guest_farewell(pair.bench, &pair.bad));
-    CHECK(bench_node(pair.bench, "b")->gone);
-    CHECK(hand_dropped(&pair.bench->hand, pair.bad.control));
+    CHECK_EQUAL(FAREWELL_OFFENCE, fake_node_farewell(pair.f, &pair.bad));
+    CHECK(hub_fixture_node(pair.f, "b")->gone);
+    CHECK(hand_dropped(&pair.f->hand, pair.bad.control));
     CHECK_CONTAINS("3 chunks in a row came damaged",
-                   hand_note(&pair.bench->hand, NOTE_OFFENCE)->text);
+                   hand_note(&pair.f->hand, NOTE_OFFENCE)->text);
     CHECK(!is_held(&pair));
-    bench_destroy(&pair.bench);
+    hub_fixture_destroy(&pair.f);
 }
 
 static void damage_now_and_then_is_the_networks(void)
@@ -251,22 +251,22 @@ static void damage_now_and_then_is_the_networks(void)
     struct pair pair = pair_new();
 
     for (uint64_t exchange = 1; exchange <= 8; exchange++) {
-        guest_pings(pair.bench, &pair.good, exchange);
-        guest_pings(pair.bench, &pair.bad, exchange);
-        guest_offers(pair.bench, &pair.good, exchange);
-        guest_offers(pair.bench, &pair.bad, exchange);
-        guest_delivers_all(pair.bench, &pair.good, exchange, 0.5);
-        for (uint32_t i = 0; i < BENCH_CHUNKS; i++)
+        fake_node_pings(pair.f, &pair.good, exchange);
+        fake_node_pings(pair.f, &pair.bad, exchange);
+        fake_node_offers(pair.f, &pair.good, exchange);
+        fake_node_offers(pair.f, &pair.bad, exchange);
+        fake_node_delivers_all(pair.f, &pair.good, exchange, 0.5);
+        for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++)
             give_damaged(&pair, exchange, i, i < 2);
         CHECK_EQUAL(VERDICT_CORRUPT,
-                    guest_verdict(pair.bench, &pair.bad, exchange, 0));
+                    fake_node_verdict(pair.f, &pair.bad, exchange, 0));
         CHECK_EQUAL(VERDICT_MERGED,
-                    guest_verdict(pair.bench, &pair.bad, exchange, 2));
-        guest_returns(pair.bench, &pair.good, exchange);
-        guest_returns(pair.bench, &pair.bad, exchange);
+                    fake_node_verdict(pair.f, &pair.bad, exchange, 2));
+        fake_node_returns(pair.f, &pair.good, exchange);
+        fake_node_returns(pair.f, &pair.bad, exchange);
     }
-    CHECK(!is_held(&pair) && !bench_node(pair.bench, "b")->gone);
-    bench_destroy(&pair.bench);
+    CHECK(!is_held(&pair) && !hub_fixture_node(pair.f, "b")->gone);
+    hub_fixture_destroy(&pair.f);
 }
 
 static void a_payload_that_was_made_wrong_is_no_damage(void)
@@ -274,22 +274,22 @@ static void a_payload_that_was_made_wrong_is_no_damage(void)
     struct pair pair = pair_new();
 
     for (uint64_t exchange = 1; exchange <= 3; exchange++) {
-        struct blob *payload = hand_floats(pair.bench->hand.pool, 3, 0.5);
+        struct blob *payload = hand_floats(pair.f->hand.pool, 3, 0.5);
         struct msg_chunk chunk = {.exchange = exchange,
                                   .checksum = payload->checksum};
 
-        guest_offers(pair.bench, &pair.bad, exchange);
-        guest_chunk(pair.bench, &pair.bad, &chunk, payload);
+        fake_node_offers(pair.f, &pair.bad, exchange);
+        fake_node_chunk(pair.f, &pair.bad, &chunk, payload);
         blob_unref(&payload);
-        guest_gives(pair.bench, &pair.good, exchange, 0.5);
-        guest_delivers(pair.bench, &pair.bad, exchange, 1, 0.5);
-        guest_delivers(pair.bench, &pair.bad, exchange, 2, 0.5);
-        guest_returns(pair.bench, &pair.good, exchange);
-        guest_returns(pair.bench, &pair.bad, exchange);
+        fake_node_gives(pair.f, &pair.good, exchange, 0.5);
+        fake_node_delivers(pair.f, &pair.bad, exchange, 1, 0.5);
+        fake_node_delivers(pair.f, &pair.bad, exchange, 2, 0.5);
+        fake_node_returns(pair.f, &pair.good, exchange);
+        fake_node_returns(pair.f, &pair.bad, exchange);
     }
     CHECK(is_held(&pair));
-    CHECK(!bench_node(pair.bench, "b")->gone);
-    bench_destroy(&pair.bench);
+    CHECK(!hub_fixture_node(pair.f, "b")->gone);
+    hub_fixture_destroy(&pair.f);
 }
 
 /* ---- one name, two processes ---- */
@@ -297,11 +297,11 @@ static void a_payload_that_was_made_wrong_is_no_damage(void)
 /* Another process of the name comes while this one is here. */
 static void replace(struct pair *pair, nanos later)
 {
-    hand_wait(&pair->bench->hand, later);
+    hand_wait(&pair->f->hand, later);
     pair->bad.hello.incarnation++;
-    pair->bad.hello.lineage = pair->bench->lineage;
-    guest_comes_again(pair->bench, &pair->bad);
-    guest_pings(pair->bench, &pair->good, 1);
+    pair->bad.hello.lineage = pair->f->lineage;
+    fake_node_comes_again(pair->f, &pair->bad);
+    fake_node_pings(pair->f, &pair->good, 1);
 }
 
 static void two_that_replace_each_other_again_and_again_are_quarantined(void)
@@ -314,11 +314,11 @@ static void two_that_replace_each_other_again_and_again_are_quarantined(void)
     replace(&pair, SECOND);
     CHECK(is_held(&pair));
     CHECK_CONTAINS("replace each other",
-                   hand_note(&pair.bench->hand, NOTE_QUARANTINED)->text);
-    guest_offers(pair.bench, &pair.bad, 1);
+                   hand_note(&pair.f->hand, NOTE_QUARANTINED)->text);
+    fake_node_offers(pair.f, &pair.bad, 1);
     CHECK_EQUAL(VERDICT_QUARANTINED,
-                guest_verdict(pair.bench, &pair.bad, 1, 0));
-    bench_destroy(&pair.bench);
+                fake_node_verdict(pair.f, &pair.bad, 1, 0));
+    hub_fixture_destroy(&pair.f);
 }
 
 static void who_is_replaced_now_and_then_is_not_quarantined(void)
@@ -328,7 +328,7 @@ static void who_is_replaced_now_and_then_is_not_quarantined(void)
     for (unsigned i = 0; i < 8; i++)
         replace(&pair, 25 * SECOND);
     CHECK(!is_held(&pair));
-    bench_destroy(&pair.bench);
+    hub_fixture_destroy(&pair.f);
 }
 
 void add_hub_quarantine_tests(CU_pSuite suite)

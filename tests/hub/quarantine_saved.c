@@ -13,110 +13,110 @@ static struct store store;
 
 /* An exchange of both, in which b gives this value, unless it is turned down,
  * which is returned. */
-static bool both_give(struct bench *bench, struct guest *a, struct guest *b,
-                      uint64_t exchange, double value)
+static bool both_give(struct hub_fixture *f, struct fake_node *a,
+                      struct fake_node *b, uint64_t exchange, double value)
 {
     bool down;
 
-    hand_forget(&bench->hand);
-    guest_pings(bench, a, exchange);
-    guest_pings(bench, b, exchange);
-    guest_offers(bench, a, exchange);
-    guest_offers(bench, b, exchange);
-    down = guest_verdict(bench, b, exchange, 0) == VERDICT_QUARANTINED;
-    guest_delivers_all(bench, a, exchange, 0.5);
+    hand_forget(&f->hand);
+    fake_node_pings(f, a, exchange);
+    fake_node_pings(f, b, exchange);
+    fake_node_offers(f, a, exchange);
+    fake_node_offers(f, b, exchange);
+    down = fake_node_verdict(f, b, exchange, 0) == VERDICT_QUARANTINED;
+    fake_node_delivers_all(f, a, exchange, 0.5);
     if (!down)
-        guest_delivers_all(bench, b, exchange, value);
-    guest_returns(bench, a, exchange);
-    guest_returns(bench, b, exchange);
+        fake_node_delivers_all(f, b, exchange, value);
+    fake_node_returns(f, a, exchange);
+    fake_node_returns(f, b, exchange);
     return down;
 }
 
-/* Opens a bench where b has served so much of its first quarantine; the next
+/* Opens a fixture where b has served so much of its first quarantine; the next
  * exchange. */
-static uint64_t misbehave(struct bench *bench, struct guest *a, struct guest *b,
-                          unsigned served)
+static uint64_t misbehave(struct hub_fixture *f, struct fake_node *a,
+                          struct fake_node *b, unsigned served)
 {
     uint64_t exchange = 0;
 
-    *a = guest_alone(bench);
-    *b = guest_comes(bench, "b");
+    *a = fake_node_alone(f);
+    *b = fake_node_comes(f, "b");
     while (exchange < BAD_MOST)
-        CHECK(!both_give(bench, a, b, ++exchange, INFINITE));
+        CHECK(!both_give(f, a, b, ++exchange, INFINITE));
     while (exchange < BAD_MOST + served)
-        CHECK(both_give(bench, a, b, ++exchange, 0.5));
-    CHECK(bench_node(bench, "b")->quarantined);
+        CHECK(both_give(f, a, b, ++exchange, 0.5));
+    CHECK(hub_fixture_node(f, "b")->quarantined);
     return exchange + 1;
 }
 
-/* A new process of the guest's node. */
-static void starts_again(struct bench *bench, struct guest *guest)
+/* A new process of the node's node. */
+static void starts_again(struct hub_fixture *f, struct fake_node *node)
 {
-    guest->hello.incarnation++;
-    guest->hello.lineage = bench->lineage;
-    guest->hello.run = 7;
-    guest->hello.base_version = bench_look(bench)->version;
-    guest_comes_again(bench, guest);
+    node->hello.incarnation++;
+    node->hello.lineage = f->lineage;
+    node->hello.run = 7;
+    node->hello.base_version = hub_fixture_look(f)->version;
+    fake_node_comes_again(f, node);
 }
 
 static void a_new_hub_goes_on_with_what_is_left(void)
 {
-    struct bench *bench = bench_new();
+    struct hub_fixture *f = hub_fixture_new();
     struct hub_saved saved = {.theta = store.theta, .state = store.state};
-    struct guest a, b;
+    struct fake_node a, b;
     uint64_t exchange;
     struct why why;
 
-    store_lend(&store, bench);
-    exchange = misbehave(bench, &a, &b, SERVED);
-    guest_lives(bench, &a, 12 * SECOND);
+    store_lend(&store, f);
+    exchange = misbehave(f, &a, &b, SERVED);
+    fake_node_lives(f, &a, 12 * SECOND);
     CHECK_CONTAINS(" b\nquarantine 11 16 ", store.state);
-    bench_destroy(&bench);
-    bench = bench_new();
-    saved.schema = bench->schema;
-    bench_open(bench);
-    CHECK_OK(hub_restore(bench->hub, &saved, &why));
-    bench->lineage = 5;
-    starts_again(bench, &a);
-    starts_again(bench, &b);
+    hub_fixture_destroy(&f);
+    f = hub_fixture_new();
+    saved.schema = f->schema;
+    hub_fixture_open(f);
+    CHECK_OK(hub_restore(f->hub, &saved, &why));
+    f->lineage = 5;
+    starts_again(f, &a);
+    starts_again(f, &b);
     for (unsigned i = 0; i < TERM_FIRST - SERVED; i++)
-        CHECK(both_give(bench, &a, &b, exchange++, 0.5));
-    CHECK(!bench_node(bench, "b")->quarantined);
+        CHECK(both_give(f, &a, &b, exchange++, 0.5));
+    CHECK(!hub_fixture_node(f, "b")->quarantined);
     for (unsigned i = 0; i < BAD_MOST; i++)
-        CHECK(!both_give(bench, &a, &b, exchange++, INFINITE));
+        CHECK(!both_give(f, &a, &b, exchange++, INFINITE));
     CHECK_CONTAINS("next 32 exchanges",
-                   hand_note(&bench->hand, NOTE_QUARANTINED)->text);
-    bench_destroy(&bench);
+                   hand_note(&f->hand, NOTE_QUARANTINED)->text);
+    hub_fixture_destroy(&f);
 }
 
 /* b has come to the empty hub before that is given its centre. */
 static void a_hub_learns_of_it_with_what_a_node_keeps(void)
 {
-    struct bench *bench = treasure_life(&store);
+    struct hub_fixture *f = treasure_life(&store);
     struct treasure treasure;
-    struct guest a, b;
+    struct fake_node a, b;
     uint64_t exchange;
 
-    exchange = misbehave(bench, &a, &b, 0);
-    guest_lives(bench, &a, SECOND);
-    CHECK(both_give(bench, &a, &b, exchange++, 0.5));
-    treasure = treasure_of(bench, &a);
-    bench_destroy(&bench);
-    bench = treasure_life(&store);
-    bench->config.run = 1234;
-    bench_open(bench);
+    exchange = misbehave(f, &a, &b, 0);
+    fake_node_lives(f, &a, SECOND);
+    CHECK(both_give(f, &a, &b, exchange++, 0.5));
+    treasure = treasure_of(f, &a);
+    hub_fixture_destroy(&f);
+    f = treasure_life(&store);
+    f->config.run = 1234;
+    hub_fixture_open(f);
     a.hello.kept = 1 + treasure.version;
     a.hello.epoch = treasure.epoch;
     a.hello.kept_life = (uint32_t)epoch_life(treasure.epoch);
-    starts_again(bench, &b);
-    starts_again(bench, &a);
-    CHECK(!bench_node(bench, "b")->quarantined);
-    guest_lives(bench, &a, HUB_RECOVERY + SECOND);
-    treasure_given(bench, &a, &treasure);
-    CHECK_EQUAL(7, bench_look(bench)->run);
-    CHECK(bench_node(bench, "b")->quarantined);
-    CHECK(both_give(bench, &a, &b, exchange, 0.5));
-    bench_destroy(&bench);
+    starts_again(f, &b);
+    starts_again(f, &a);
+    CHECK(!hub_fixture_node(f, "b")->quarantined);
+    fake_node_lives(f, &a, HUB_RECOVERY + SECOND);
+    treasure_given(f, &a, &treasure);
+    CHECK_EQUAL(7, hub_fixture_look(f)->run);
+    CHECK(hub_fixture_node(f, "b")->quarantined);
+    CHECK(both_give(f, &a, &b, exchange, 0.5));
+    hub_fixture_destroy(&f);
 }
 
 static void a_term_that_makes_no_sense_is_refused(void)
@@ -128,42 +128,42 @@ static void a_term_that_makes_no_sense_is_refused(void)
 
     for (size_t i = 0; i <= sizeof lines / sizeof *lines; i++) {
         bool last = i == sizeof lines / sizeof *lines;
-        struct bench *bench = bench_new();
-        const float theta[BENCH_ELEMENTS] = {0};
+        struct hub_fixture *f = hub_fixture_new();
+        const float theta[FIXTURE_ELEMENTS] = {0};
         char state[STATE_ROOM];
         struct hub_saved saved = {
-            .schema = bench->schema, .theta = theta, .state = state};
+            .schema = f->schema, .theta = theta, .state = state};
         struct why why = {""};
 
         (void)snprintf(state, sizeof state,
                        "run 7\nepoch 0\nversion 2\nlineage 5\nchunk 4\n"
                        "exact 0 0 0\nbest 1 0.5\nnode 1 1 1 0 0 b\n%s\n",
                        last ? "quarantine 16 16 3" : lines[i]);
-        bench_open(bench);
-        CHECK_EQUAL(last, hub_restore(bench->hub, &saved, &why) == STATUS_OK);
+        hub_fixture_open(f);
+        CHECK_EQUAL(last, hub_restore(f->hub, &saved, &why) == STATUS_OK);
         if (!last)
             CHECK_CONTAINS("nodes is damaged", why.text);
-        bench_destroy(&bench);
+        hub_fixture_destroy(&f);
     }
 }
 
 static void who_is_in_quarantine_is_forgotten_last(void)
 {
-    struct bench *bench = bench_new();
-    struct guest a, b, c;
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a, b, c;
 
-    bench->config.most = 3;
-    (void)misbehave(bench, &a, &b, 0);
-    c = guest_comes(bench, "c");
-    guest_breaks(bench, &b);
-    guest_breaks(bench, &c);
-    (void)guest_comes(bench, "d");
-    starts_again(bench, &b);
-    CHECK(bench_node(bench, "b")->quarantined);
-    guest_breaks(bench, &b);
-    (void)guest_comes(bench, "e"); /* there is no other place */
-    CHECK(bench_node(bench, "b") == NULL);
-    bench_destroy(&bench);
+    f->config.most = 3;
+    (void)misbehave(f, &a, &b, 0);
+    c = fake_node_comes(f, "c");
+    fake_node_breaks(f, &b);
+    fake_node_breaks(f, &c);
+    (void)fake_node_comes(f, "d");
+    starts_again(f, &b);
+    CHECK(hub_fixture_node(f, "b")->quarantined);
+    fake_node_breaks(f, &b);
+    (void)fake_node_comes(f, "e"); /* there is no other place */
+    CHECK(hub_fixture_node(f, "b") == NULL);
+    hub_fixture_destroy(&f);
 }
 
 void add_hub_quarantine_saved_tests(CU_pSuite suite)

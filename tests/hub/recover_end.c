@@ -6,29 +6,29 @@
 static struct store store, before;
 
 /* The hub goes on from its disk and has asked a for version 4. */
-static struct bench *ask(struct guest *a, struct treasure *treasure,
-                         uint64_t iterations)
+static struct hub_fixture *ask(struct fake_node *a, struct treasure *treasure,
+                               uint64_t iterations)
 {
-    struct bench *bench = treasure_after(&store, &before, a, treasure);
+    struct hub_fixture *f = treasure_after(&store, &before, a, treasure);
 
-    bench->config.iterations = bench->config.every = 100;
+    f->config.iterations = f->config.every = 100;
     a->hello.iteration = iterations;
-    treasure_open(bench, &before);
-    guest_comes_again(bench, a);
-    CHECK_EQUAL(START_GIVE, treasure_start(bench, a));
-    return bench;
+    treasure_open(f, &before);
+    fake_node_comes_again(f, a);
+    CHECK_EQUAL(START_GIVE, treasure_start(f, a));
+    return f;
 }
 
-static bool is_sent_away(struct bench *bench, const struct guest *guest)
+static bool is_sent_away(struct hub_fixture *f, const struct fake_node *node)
 {
-    return hub_ended(bench->hub) ||
-           guest_heard(bench, guest, MSG_STOP) != NULL ||
-           guest_heard(bench, guest, MSG_BYE) != NULL;
+    return hub_ended(f->hub) || fake_node_heard(f, node, MSG_STOP) != NULL ||
+           fake_node_heard(f, node, MSG_BYE) != NULL;
 }
 
-static const char *reason(const struct bench *bench, const struct guest *guest)
+static const char *reason(const struct hub_fixture *f,
+                          const struct fake_node *node)
 {
-    const struct msg *stop = guest_heard(bench, guest, MSG_STOP);
+    const struct msg *stop = fake_node_heard(f, node, MSG_STOP);
 
     return stop ? stop->stop.reason : "";
 }
@@ -36,115 +36,115 @@ static const char *reason(const struct bench *bench, const struct guest *guest)
 static void a_run_whose_iterations_are_done_ends_at_the_newest_version(void)
 {
     struct treasure treasure;
-    struct guest a;
-    struct bench *bench = ask(&a, &treasure, 100);
+    struct fake_node a;
+    struct hub_fixture *f = ask(&a, &treasure, 100);
 
-    hand_wait(&bench->hand, SECOND);
-    CHECK(!is_sent_away(bench, &a));
-    treasure_given(bench, &a, &treasure);
-    CHECK_EQUAL(4, bench_look(bench)->version);
-    hand_wait(&bench->hand, 500 * MILLISECOND);
-    CHECK_TEXT("100 iterations done", reason(bench, &a));
-    guest_gives_last(bench, &a, 5, 0.5);
-    CHECK(hub_ended(bench->hub));
+    hand_wait(&f->hand, SECOND);
+    CHECK(!is_sent_away(f, &a));
+    treasure_given(f, &a, &treasure);
+    CHECK_EQUAL(4, hub_fixture_look(f)->version);
+    hand_wait(&f->hand, 500 * MILLISECOND);
+    CHECK_TEXT("100 iterations done", reason(f, &a));
+    fake_node_gives_last(f, &a, 5, 0.5);
+    CHECK(hub_ended(f->hub));
     CHECK_EQUAL(5, store.version);
     CHECK_NEAR(3.5, (double)store.theta[0], 0);
-    bench_destroy(&bench);
+    hub_fixture_destroy(&f);
 }
 
 static void a_stop_counts_from_when_the_newest_version_is_there(void)
 {
     struct treasure treasure;
-    struct guest a;
-    struct bench *bench = ask(&a, &treasure, 1);
+    struct fake_node a;
+    struct hub_fixture *f = ask(&a, &treasure, 1);
 
-    bench_stop(bench);
-    guest_lives(bench, &a, 9 * SECOND);
-    CHECK(!is_sent_away(bench, &a));
-    treasure_given(bench, &a, &treasure);
-    CHECK_EQUAL(4, bench_look(bench)->version);
-    CHECK_TEXT("ended by hand", reason(bench, &a));
-    guest_lives(bench, &a, 9 * SECOND);
-    CHECK(!hub_ended(bench->hub));
-    guest_lives(bench, &a, 2 * SECOND);
-    CHECK(hub_ended(bench->hub));
+    hub_fixture_stop(f);
+    fake_node_lives(f, &a, 9 * SECOND);
+    CHECK(!is_sent_away(f, &a));
+    treasure_given(f, &a, &treasure);
+    CHECK_EQUAL(4, hub_fixture_look(f)->version);
+    CHECK_TEXT("ended by hand", reason(f, &a));
+    fake_node_lives(f, &a, 9 * SECOND);
+    CHECK(!hub_ended(f->hub));
+    fake_node_lives(f, &a, 2 * SECOND);
+    CHECK(hub_ended(f->hub));
     CHECK_EQUAL(4, store.version);
-    CHECK_EQUAL(FAREWELL_DONE, guest_farewell(bench, &a));
-    bench_destroy(&bench);
+    CHECK_EQUAL(FAREWELL_DONE, fake_node_farewell(f, &a));
+    hub_fixture_destroy(&f);
 }
 
 static void a_hub_that_nobody_comes_to_ends_when_it_has_looked(void)
 {
     struct treasure treasure;
-    struct guest a;
-    struct bench *bench = treasure_after(&store, &before, &a, &treasure);
+    struct fake_node a;
+    struct hub_fixture *f = treasure_after(&store, &before, &a, &treasure);
 
-    treasure_open(bench, &before);
-    bench_stop(bench);
-    CHECK(!hub_ended(bench->hub));
-    hand_wait(&bench->hand, HUB_RECOVERY + SECOND);
-    CHECK(hub_ended(bench->hub));
-    bench_destroy(&bench);
+    treasure_open(f, &before);
+    hub_fixture_stop(f);
+    CHECK(!hub_ended(f->hub));
+    hand_wait(&f->hand, HUB_RECOVERY + SECOND);
+    CHECK(hub_ended(f->hub));
+    hub_fixture_destroy(&f);
 }
 
 static void nor_does_it_wait_beyond_its_time(void)
 {
     struct treasure treasure;
-    struct guest a;
-    struct bench *bench = treasure_after(&store, &before, &a, &treasure);
+    struct fake_node a;
+    struct hub_fixture *f = treasure_after(&store, &before, &a, &treasure);
 
-    bench->config.time = 60 * SECOND; /* some of which it had before */
-    treasure_open(bench, &before);
-    hand_wait(&bench->hand, 9 * SECOND);
-    CHECK(!hub_ended(bench->hub));
-    hand_wait(&bench->hand, 52 * SECOND + HUB_RECOVERY);
-    CHECK(hub_ended(bench->hub));
-    bench_destroy(&bench);
+    f->config.time = 60 * SECOND; /* some of which it had before */
+    treasure_open(f, &before);
+    hand_wait(&f->hand, 9 * SECOND);
+    CHECK(!hub_ended(f->hub));
+    hand_wait(&f->hand, 52 * SECOND + HUB_RECOVERY);
+    CHECK(hub_ended(f->hub));
+    hub_fixture_destroy(&f);
 }
 
 static void who_is_drained_gives_what_it_keeps_before_it_leaves(void)
 {
     struct treasure treasure;
-    struct guest a;
-    struct bench *bench = ask(&a, &treasure, 1);
-    uint64_t ticket = bench_order(bench, COMMAND_DRAIN, "a");
+    struct fake_node a;
+    struct hub_fixture *f = ask(&a, &treasure, 1);
+    uint64_t ticket = hub_fixture_order(f, COMMAND_DRAIN, "a");
 
-    bench_answered(bench, ticket, STATUS_OK, "last offer");
-    guest_lives(bench, &a, SECOND);
-    CHECK(!is_sent_away(bench, &a));
-    treasure_given(bench, &a, &treasure);
-    CHECK_EQUAL(4, bench_look(bench)->version);
-    CHECK_CONTAINS("drained", reason(bench, &a));
-    guest_lives(bench, &a, SECOND);
-    CHECK_EQUAL(FAREWELL_COUNT, guest_farewell(bench, &a));
-    guest_gives_last(bench, &a, 5, 0.5);
-    guest_lives(bench, &a, SECOND);
-    CHECK_EQUAL(FAREWELL_DONE, guest_farewell(bench, &a));
-    CHECK_EQUAL(5, bench_look(bench)->version);
-    bench_destroy(&bench);
+    hub_fixture_answered(f, ticket, STATUS_OK, "last offer");
+    fake_node_lives(f, &a, SECOND);
+    CHECK(!is_sent_away(f, &a));
+    treasure_given(f, &a, &treasure);
+    CHECK_EQUAL(4, hub_fixture_look(f)->version);
+    CHECK_CONTAINS("drained", reason(f, &a));
+    fake_node_lives(f, &a, SECOND);
+    CHECK_EQUAL(FAREWELL_COUNT, fake_node_farewell(f, &a));
+    fake_node_gives_last(f, &a, 5, 0.5);
+    fake_node_lives(f, &a, SECOND);
+    CHECK_EQUAL(FAREWELL_DONE, fake_node_farewell(f, &a));
+    CHECK_EQUAL(5, hub_fixture_look(f)->version);
+    hub_fixture_destroy(&f);
 }
 
 /* It may keep the newest centre: its connections break, and it is let in. */
 static void who_is_drained_and_breaks_off_still_gives_what_it_keeps(void)
 {
     struct treasure treasure;
-    struct guest a;
-    struct bench *bench = ask(&a, &treasure, 1);
+    struct fake_node a;
+    struct hub_fixture *f = ask(&a, &treasure, 1);
 
-    (void)bench_order(bench, COMMAND_DRAIN, "a");
-    guest_breaks(bench, &a);
-    hand_wait(&bench->hand, SECOND);
-    hand_forget(&bench->hand);
-    guest_comes_again(bench, &a);
-    CHECK(!is_sent_away(bench, &a));
-    treasure_given(bench, &a, &treasure);
-    CHECK_EQUAL(4, bench_look(bench)->version);
-    CHECK_CONTAINS("drained", reason(bench, &a));
-    guest_gives_last(bench, &a, 5, 0.5);
-    guest_lives(bench, &a, SECOND);
-    CHECK_EQUAL(FAREWELL_DONE, guest_farewell(bench, &a));
-    CHECK_EQUAL(5, bench_look(bench)->version);
-    bench_destroy(&bench);
+    (void)hub_fixture_order(f, COMMAND_DRAIN, "a");
+    fake_node_breaks(f, &a);
+    hand_wait(&f->hand, SECOND);
+    hand_forget(&f->hand);
+    fake_node_comes_again(f, &a);
+    CHECK(!is_sent_away(f, &a));
+    treasure_given(f, &a, &treasure);
+    CHECK_EQUAL(4, hub_fixture_look(f)->version);
+    CHECK_CONTAINS("drained", reason(f, &a));
+    fake_node_gives_last(f, &a, 5, 0.5);
+    fake_node_lives(f, &a, SECOND);
+    CHECK_EQUAL(FAREWELL_DONE, fake_node_farewell(f, &a));
+    CHECK_EQUAL(5, hub_fixture_look(f)->version);
+    hub_fixture_destroy(&f);
 }
 
 void add_hub_recover_end_tests(CU_pSuite suite)

@@ -8,33 +8,34 @@
 static struct store store, disk;
 
 /* Its directory is lost, and with it what it sealed by. */
-static struct bench *lose_seal(struct guest *a, struct treasure *treasure)
+static struct hub_fixture *lose_seal(struct fake_node *a,
+                                     struct treasure *treasure)
 {
-    struct bench *bench = treasure_life(&store);
+    struct hub_fixture *f = treasure_life(&store);
 
-    *treasure = treasure_train(bench, a, 3);
-    bench_destroy(&bench);
-    bench = treasure_life(&store);
-    bench->config.seal.key[0] = 1;
-    bench->config.seal.open = true;
-    bench->config.recovery = HUB_RECOVERY;
-    return bench;
+    *treasure = treasure_train(f, a, 3);
+    hub_fixture_destroy(&f);
+    f = treasure_life(&store);
+    f->config.seal.key[0] = 1;
+    f->config.seal.open = true;
+    f->config.recovery = HUB_RECOVERY;
+    return f;
 }
 
 static void without_keys_a_hub_with_nothing_takes_what_another_has_sealed(void)
 {
     struct treasure treasure;
-    struct guest a;
-    struct bench *bench = lose_seal(&a, &treasure);
+    struct fake_node a;
+    struct hub_fixture *f = lose_seal(&a, &treasure);
 
-    bench_open(bench);
-    guest_comes_again(bench, &a);
-    guest_lives(bench, &a, HUB_RECOVERY);
-    CHECK_EQUAL(START_GIVE, treasure_start(bench, &a));
-    treasure_given(bench, &a, &treasure);
-    CHECK_EQUAL(START_GO, treasure_start(bench, &a));
-    CHECK_TEXT("version 3", treasure_note(bench));
-    bench_destroy(&bench);
+    hub_fixture_open(f);
+    fake_node_comes_again(f, &a);
+    fake_node_lives(f, &a, HUB_RECOVERY);
+    CHECK_EQUAL(START_GIVE, treasure_start(f, &a));
+    treasure_given(f, &a, &treasure);
+    CHECK_EQUAL(START_GO, treasure_start(f, &a));
+    CHECK_TEXT("version 3", treasure_note(f));
+    hub_fixture_destroy(&f);
 }
 
 /* The same in life `life`, under a key of one's own. */
@@ -58,29 +59,29 @@ static void forge(struct treasure *treasure, uint64_t life)
         (int)(manifest.state + manifest.state_bytes - end), end);
     row_bytes = (size_t)(manifest.hash - manifest.rows);
     memcpy(rows, manifest.rows, row_bytes);
-    manifest_begin(treasure->manifest, BENCH_CHUNKS, state, size);
+    manifest_begin(treasure->manifest, FIXTURE_CHUNKS, state, size);
     memcpy(treasure->manifest + 8 + size, rows, row_bytes);
     manifest_seal(treasure->manifest, key);
     treasure->epoch = life << 32;
-    treasure->bytes = manifest_bytes(BENCH_CHUNKS, size);
+    treasure->bytes = manifest_bytes(FIXTURE_CHUNKS, size);
 }
 
 /* What the hub says to the first that is offered. */
 static void refused(void (*spoil)(struct treasure *), const char *words)
 {
     struct treasure treasure;
-    struct guest a;
-    struct bench *bench = lose_seal(&a, &treasure);
+    struct fake_node a;
+    struct hub_fixture *f = lose_seal(&a, &treasure);
 
-    bench_open(bench);
+    hub_fixture_open(f);
     spoil(&treasure);
     a.hello.kept_life = (uint32_t)epoch_life(treasure.epoch);
-    guest_comes_again(bench, &a);
-    guest_lives(bench, &a, HUB_RECOVERY);
-    treasure_proves(bench, &a, &treasure);
-    CHECK_CONTAINS(words, treasure_note(bench));
-    CHECK_EQUAL(0, bench_look(bench)->version);
-    bench_destroy(&bench);
+    fake_node_comes_again(f, &a);
+    fake_node_lives(f, &a, HUB_RECOVERY);
+    treasure_proves(f, &a, &treasure);
+    CHECK_CONTAINS(words, treasure_note(f));
+    CHECK_EQUAL(0, hub_fixture_look(f)->version);
+    hub_fixture_destroy(&f);
 }
 
 static void damage(struct treasure *treasure)
@@ -104,22 +105,22 @@ static void but_not_what_was_damaged_nor_what_no_hub_can_have_sealed(void)
 static void without_keys_another_seal_is_not_taken_in_place_of_the_disk(void)
 {
     struct treasure treasure;
-    struct guest a;
-    struct bench *bench = treasure_after(&store, &disk, &a, &treasure);
+    struct fake_node a;
+    struct hub_fixture *f = treasure_after(&store, &disk, &a, &treasure);
     unsigned char key[MANIFEST_KEY_BYTES] = {1};
     uint64_t version;
 
-    bench->config.seal.open = true;
-    treasure_open(bench, &disk);
-    version = bench_look(bench)->version;
+    f->config.seal.open = true;
+    treasure_open(f, &disk);
+    version = hub_fixture_look(f)->version;
     manifest_seal(treasure.manifest, key);
-    guest_comes_again(bench, &a);
-    treasure_proves(bench, &a, &treasure);
-    CHECK_CONTAINS("start this one with an empty one", treasure_note(bench));
-    CHECK_EQUAL(version, bench_look(bench)->version);
-    CHECK(!hand_dropped(&bench->hand, a.control));
-    CHECK(!hub_ended(bench->hub));
-    bench_destroy(&bench);
+    fake_node_comes_again(f, &a);
+    treasure_proves(f, &a, &treasure);
+    CHECK_CONTAINS("start this one with an empty one", treasure_note(f));
+    CHECK_EQUAL(version, hub_fixture_look(f)->version);
+    CHECK(!hand_dropped(&f->hand, a.control));
+    CHECK(!hub_ended(f->hub));
+    hub_fixture_destroy(&f);
 }
 
 void add_hub_recover_sealed_tests(CU_pSuite suite)

@@ -1,16 +1,16 @@
 /* The model of a hub that has merged nothing is that of whoever comes first,
  * and may be another one when that node comes again. */
 #include "tests/check.h"
-#include "tests/hub/bench.h"
+#include "tests/hub/hub_fixture.h"
 
-/* Adds so many elements to the model that guests come with. */
-static void enlarge(struct bench *bench, uint64_t elements)
+/* Adds so many elements to the model that nodes come with. */
+static void enlarge(struct hub_fixture *f, uint64_t elements)
 {
-    CHECK_OK(schema_add(bench->schema, "more", 1, &elements, NULL));
+    CHECK_OK(schema_add(f->schema, "more", 1, &elements, NULL));
 }
 
 /* A hub in a tournament asks for its parameters. */
-static void enter(struct bench *bench, struct guest *guest)
+static void enter(struct hub_fixture *f, struct fake_node *node)
 {
     const struct msg_offer offer = {.exchange = 1,
                                     .iteration = 1,
@@ -19,22 +19,22 @@ static void enter(struct bench *bench, struct guest *guest)
                                     .kind = EXCHANGE_PARAMETERS,
                                     .lineage = 5};
 
-    guest_offer(bench, guest, &offer);
-    CHECK(guest_heard(bench, guest, MSG_GRANT) != NULL);
+    fake_node_offer(f, node, &offer);
+    CHECK(fake_node_heard(f, node, MSG_GRANT) != NULL);
 }
 
 /* It has asked a, which breaks off. */
-static struct guest break_off(struct bench *bench)
+static struct fake_node break_off(struct hub_fixture *f)
 {
-    struct guest a;
+    struct fake_node a;
 
-    bench->config.init = INIT_TOURNAMENT;
-    bench_open(bench);
-    a = guest_comes(bench, "a");
-    enter(bench, &a);
-    guest_breaks(bench, &a);
-    CHECK_EQUAL(0, bench_look(bench)->version);
-    hand_forget(&bench->hand);
+    f->config.init = INIT_TOURNAMENT;
+    hub_fixture_open(f);
+    a = fake_node_comes(f, "a");
+    enter(f, &a);
+    fake_node_breaks(f, &a);
+    CHECK_EQUAL(0, hub_fixture_look(f)->version);
+    hand_forget(&f->hand);
     return a;
 }
 
@@ -42,72 +42,72 @@ static struct guest break_off(struct bench *bench)
  * many chunks as the larger. */
 static void with_another_model_nobody_is_told_of_former_exchanges(void)
 {
-    struct bench *bench = bench_new();
-    struct guest a = break_off(bench);
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a = break_off(f);
 
-    enlarge(bench, 1000);
-    guest_comes_again(bench, &a);
-    CHECK_EQUAL(BENCH_ELEMENTS + 1000, hub_schema(bench->hub)->elements);
-    CHECK_EQUAL(0, guest_heard_count(bench, &a, MSG_VERDICT));
-    bench_destroy(&bench);
+    enlarge(f, 1000);
+    fake_node_comes_again(f, &a);
+    CHECK_EQUAL(FIXTURE_ELEMENTS + 1000, hub_schema(f->hub)->elements);
+    CHECK_EQUAL(0, fake_node_heard_count(f, &a, MSG_VERDICT));
+    hub_fixture_destroy(&f);
 }
 
 static void another_process_may_come_with_a_larger_model(void)
 {
-    struct bench *bench = bench_new();
-    struct guest a = break_off(bench);
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a = break_off(f);
 
-    enlarge(bench, 1000);
+    enlarge(f, 1000);
     a.hello.incarnation++;
-    guest_comes_again(bench, &a);
-    CHECK(guest_heard(bench, &a, MSG_WELCOME) != NULL);
-    enter(bench, &a);
-    bench_destroy(&bench);
+    fake_node_comes_again(f, &a);
+    CHECK(fake_node_heard(f, &a, MSG_WELCOME) != NULL);
+    enter(f, &a);
+    hub_fixture_destroy(&f);
 }
 
 /* What is being checked is of the smaller model, and reads what the hub knows
  * of it. */
 static void another_model_waits_for_what_is_being_checked(void)
 {
-    struct bench *bench = bench_new();
-    struct guest a;
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a;
 
-    bench_open(bench);
-    a = guest_comes(bench, "a");
-    bench->hand.holds_jobs = true;
-    guest_delivers(bench, &a, 0, BENCH_CHUNKS - 1, 1);
-    guest_breaks(bench, &a);
-    hand_forget(&bench->hand);
-    enlarge(bench, 1000);
-    guest_comes_again(bench, &a);
-    CHECK(hand_dropped(&bench->hand, a.control));
-    CHECK(guest_heard(bench, &a, MSG_WELCOME) == NULL);
-    CHECK_EQUAL(FAREWELL_COUNT, guest_farewell(bench, &a));
-    hand_work(&bench->hand);
-    guest_comes_again(bench, &a);
-    CHECK(guest_heard(bench, &a, MSG_WELCOME) != NULL);
-    CHECK_EQUAL(BENCH_ELEMENTS + 1000, hub_schema(bench->hub)->elements);
-    bench_destroy(&bench);
+    hub_fixture_open(f);
+    a = fake_node_comes(f, "a");
+    f->hand.holds_jobs = true;
+    fake_node_delivers(f, &a, 0, FIXTURE_CHUNKS - 1, 1);
+    fake_node_breaks(f, &a);
+    hand_forget(&f->hand);
+    enlarge(f, 1000);
+    fake_node_comes_again(f, &a);
+    CHECK(hand_dropped(&f->hand, a.control));
+    CHECK(fake_node_heard(f, &a, MSG_WELCOME) == NULL);
+    CHECK_EQUAL(FAREWELL_COUNT, fake_node_farewell(f, &a));
+    hand_work(&f->hand);
+    fake_node_comes_again(f, &a);
+    CHECK(fake_node_heard(f, &a, MSG_WELCOME) != NULL);
+    CHECK_EQUAL(FIXTURE_ELEMENTS + 1000, hub_schema(f->hub)->elements);
+    hub_fixture_destroy(&f);
 }
 
 /* Nothing of the model changes for those who are checked. */
 static void the_same_model_does_not_wait(void)
 {
-    struct bench *bench = bench_new();
-    struct guest a;
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a;
 
-    bench_open(bench);
-    a = guest_comes(bench, "a");
-    bench->hand.holds_jobs = true;
-    guest_delivers(bench, &a, 0, 0, 1);
-    guest_breaks(bench, &a);
-    hand_forget(&bench->hand);
-    guest_comes_again(bench, &a);
-    CHECK(guest_heard(bench, &a, MSG_WELCOME) != NULL);
-    bench->hand.holds_jobs = false;
-    hand_work(&bench->hand);
-    guest_founds(bench, &a, 2);
-    bench_destroy(&bench);
+    hub_fixture_open(f);
+    a = fake_node_comes(f, "a");
+    f->hand.holds_jobs = true;
+    fake_node_delivers(f, &a, 0, 0, 1);
+    fake_node_breaks(f, &a);
+    hand_forget(&f->hand);
+    fake_node_comes_again(f, &a);
+    CHECK(fake_node_heard(f, &a, MSG_WELCOME) != NULL);
+    f->hand.holds_jobs = false;
+    hand_work(&f->hand);
+    fake_node_founds(f, &a, 2);
+    hub_fixture_destroy(&f);
 }
 
 void add_hub_reshape_tests(CU_pSuite suite)

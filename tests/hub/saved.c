@@ -9,46 +9,46 @@
 static struct store store;
 
 /* Leaves in the store what a hub saves after two rounds of `name`. */
-static struct guest save_something(const char *name)
+static struct fake_node save_something(const char *name)
 {
-    struct bench *bench = bench_new();
-    struct guest a;
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a;
 
-    store_lend(&store, bench);
+    store_lend(&store, f);
     store.loss = 1.0 / 3;
     store.accuracy = 2.0 / 3;
-    bench_open(bench);
-    a = guest_comes(bench, name);
-    guest_founds(bench, &a, 1);
-    guest_gives(bench, &a, 1, 0.5);
-    guest_gives(bench, &a, 2, 0.5);
-    guest_lives(bench, &a, 12 * SECOND);
+    hub_fixture_open(f);
+    a = fake_node_comes(f, name);
+    fake_node_founds(f, &a, 1);
+    fake_node_gives(f, &a, 1, 0.5);
+    fake_node_gives(f, &a, 2, 0.5);
+    fake_node_lives(f, &a, 12 * SECOND);
     CHECK_EQUAL(2, store.version);
     CHECK_EQUAL(1, store.saves);
-    bench_destroy(&bench);
+    hub_fixture_destroy(&f);
     return a;
 }
 
-static enum status restore(struct bench *bench, const char *state,
+static enum status restore(struct hub_fixture *f, const char *state,
                            struct why *why)
 {
     const struct hub_saved saved = {
-        .schema = bench->schema, .theta = store.theta, .state = state};
+        .schema = f->schema, .theta = store.theta, .state = state};
 
-    return hub_restore(bench->hub, &saved, why);
+    return hub_restore(f->hub, &saved, why);
 }
 
 static void a_hub_goes_on_where_it_was_saved(void)
 {
-    struct guest a = save_something("a");
-    struct bench *bench = bench_new();
+    struct fake_node a = save_something("a");
+    struct hub_fixture *f = hub_fixture_new();
     const struct hub_view *view;
     struct why why;
 
-    bench->config.run = 99;
-    bench_open(bench);
-    CHECK_OK(restore(bench, store.state, &why));
-    view = bench_look(bench);
+    f->config.run = 99;
+    hub_fixture_open(f);
+    CHECK_OK(restore(f, store.state, &why));
+    view = hub_fixture_look(f);
     CHECK_EQUAL(7, view->run);
     CHECK_EQUAL(2, view->version);
     CHECK(view->founded);
@@ -62,52 +62,52 @@ static void a_hub_goes_on_where_it_was_saved(void)
 
     a.hello.run = 7;
     a.hello.base_version = 2;
-    guest_comes_again(bench, &a);
-    CHECK_EQUAL(START_GO, guest_heard(bench, &a, MSG_WELCOME)->welcome.start);
-    CHECK_EQUAL(2, guest_heard(bench, &a, MSG_WELCOME)->welcome.merged);
-    CHECK_EQUAL(1, bench_look(bench)->count);
-    guest_offers(bench, &a, 2);
-    CHECK_EQUAL(VERDICT_DUPLICATE, guest_verdict(bench, &a, 2, 0));
-    guest_gives(bench, &a, 3, 0.5);
-    CHECK_NEAR(2.5, guest_result(bench, &a, 3, 2), 0);
-    CHECK_EQUAL(3, bench_look(bench)->version);
-    bench_destroy(&bench);
+    fake_node_comes_again(f, &a);
+    CHECK_EQUAL(START_GO, fake_node_heard(f, &a, MSG_WELCOME)->welcome.start);
+    CHECK_EQUAL(2, fake_node_heard(f, &a, MSG_WELCOME)->welcome.merged);
+    CHECK_EQUAL(1, hub_fixture_look(f)->count);
+    fake_node_offers(f, &a, 2);
+    CHECK_EQUAL(VERDICT_DUPLICATE, fake_node_verdict(f, &a, 2, 0));
+    fake_node_gives(f, &a, 3, 0.5);
+    CHECK_NEAR(2.5, fake_node_result(f, &a, 3, 2), 0);
+    CHECK_EQUAL(3, hub_fixture_look(f)->version);
+    hub_fixture_destroy(&f);
 }
 
 /* It had a hub for ten seconds when it was saved. */
 static void the_time_of_a_run_goes_on_with_it(void)
 {
-    struct bench *bench;
+    struct hub_fixture *f;
     struct why why;
 
     (void)save_something("a");
-    bench = bench_new();
-    bench->config.time = 20 * SECOND;
-    bench_open(bench);
-    CHECK_OK(restore(bench, store.state, &why));
-    hand_wait(&bench->hand, 5 * SECOND);
-    CHECK(!bench_look(bench)->ending);
-    hand_wait(&bench->hand, 7 * SECOND);
-    CHECK_TEXT("the time is over", bench_look(bench)->reason);
-    bench_destroy(&bench);
+    f = hub_fixture_new();
+    f->config.time = 20 * SECOND;
+    hub_fixture_open(f);
+    CHECK_OK(restore(f, store.state, &why));
+    hand_wait(&f->hand, 5 * SECOND);
+    CHECK(!hub_fixture_look(f)->ending);
+    hand_wait(&f->hand, 7 * SECOND);
+    CHECK_TEXT("the time is over", hub_fixture_look(f)->reason);
+    hub_fixture_destroy(&f);
 }
 
 static void a_stranger_takes_the_restored_centre(void)
 {
-    struct bench *bench;
-    struct guest b;
+    struct hub_fixture *f;
+    struct fake_node b;
     struct why why;
 
     (void)save_something("a");
-    bench = bench_new();
-    bench_open(bench);
-    CHECK_OK(restore(bench, store.state, &why));
-    b = guest_other(bench);
-    guest_lives(bench, &b, 3 * SECOND); /* a may come back with more */
-    guest_credits(bench, &b, 0, 0);
-    CHECK_EQUAL(START_TAKE, guest_heard(bench, &b, MSG_WELCOME)->welcome.start);
-    CHECK_NEAR(2, guest_result(bench, &b, 0, 0), 0);
-    bench_destroy(&bench);
+    f = hub_fixture_new();
+    hub_fixture_open(f);
+    CHECK_OK(restore(f, store.state, &why));
+    b = fake_node_other(f);
+    fake_node_lives(f, &b, 3 * SECOND); /* a may come back with more */
+    fake_node_credits(f, &b, 0, 0);
+    CHECK_EQUAL(START_TAKE, fake_node_heard(f, &b, MSG_WELCOME)->welcome.start);
+    CHECK_NEAR(2, fake_node_result(f, &b, 0, 0), 0);
+    hub_fixture_destroy(&f);
 }
 
 static void a_state_that_is_cut_short_is_refused(void)
@@ -119,20 +119,20 @@ static void a_state_that_is_cut_short_is_refused(void)
     length = strlen(store.state);
     head = (size_t)(strstr(store.state, "best ") - store.state) + 5;
     for (size_t i = 0; i < length - 2; i++) {
-        struct bench *bench = bench_new();
+        struct hub_fixture *f = hub_fixture_new();
         char state[STATE_ROOM];
         enum status status;
 
         memcpy(state, store.state, i);
         state[i] = '\0';
-        bench_open(bench);
-        status = restore(bench, state, &why);
+        hub_fixture_open(f);
+        status = restore(f, state, &why);
         if (i <= head)
             CHECK_STATUS(STATUS_MALFORMED, status);
         if (status != STATUS_OK)
             CHECK_CONTAINS("damaged", why.text);
-        CHECK_EQUAL(status == STATUS_OK, bench_look(bench)->founded);
-        bench_destroy(&bench);
+        CHECK_EQUAL(status == STATUS_OK, hub_fixture_look(f)->founded);
+        hub_fixture_destroy(&f);
     }
 }
 
@@ -143,36 +143,36 @@ static void a_state_with_a_wrong_byte_is_refused_or_makes_sense(void)
     (void)save_something("a");
     prng_seed(&prng, 1);
     for (unsigned i = 0; i < 2000; i++) {
-        struct bench *bench = bench_new();
+        struct hub_fixture *f = hub_fixture_new();
         char state[STATE_ROOM];
         struct why why;
 
         memcpy(state, store.state, sizeof state);
         state[prng_below(&prng, strlen(state))] =
             (char)(1 + prng_below(&prng, 255));
-        bench_open(bench);
-        (void)restore(bench, state, &why);
-        if (hub_check(bench->hub))
-            CHECK_TEXT(NULL, hub_check(bench->hub));
-        (void)bench_look(bench);
-        bench_destroy(&bench);
+        hub_fixture_open(f);
+        (void)restore(f, state, &why);
+        if (hub_check(f->hub))
+            CHECK_TEXT(NULL, hub_check(f->hub));
+        (void)hub_fixture_look(f);
+        hub_fixture_destroy(&f);
     }
 }
 
 static void a_failed_restore_changes_nothing(void)
 {
-    struct bench *bench = bench_new();
-    struct guest a;
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a;
     struct why why;
 
-    bench_open(bench);
+    hub_fixture_open(f);
     CHECK_STATUS(STATUS_MALFORMED,
-                 restore(bench, "run 3\nepoch 9\nversion 8\n", &why));
-    CHECK_EQUAL(7, bench_look(bench)->run);
-    CHECK_EQUAL(0, bench_look(bench)->version);
-    a = guest_comes(bench, "a");
-    guest_founds(bench, &a, 1);
-    bench_destroy(&bench);
+                 restore(f, "run 3\nepoch 9\nversion 8\n", &why));
+    CHECK_EQUAL(7, hub_fixture_look(f)->run);
+    CHECK_EQUAL(0, hub_fixture_look(f)->version);
+    a = fake_node_comes(f, "a");
+    fake_node_founds(f, &a, 1);
+    hub_fixture_destroy(&f);
 }
 
 static void names_of_any_bytes_can_be_saved(void)
@@ -185,14 +185,14 @@ static void names_of_any_bytes_can_be_saved(void)
                                         cut};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct bench *bench = bench_new();
+        struct hub_fixture *f = hub_fixture_new();
         struct why why;
 
         (void)save_something(names[i]);
-        bench_open(bench);
-        CHECK_OK(restore(bench, store.state, &why));
-        CHECK_EQUAL(1, bench_look(bench)->count);
-        bench_destroy(&bench);
+        hub_fixture_open(f);
+        CHECK_OK(restore(f, store.state, &why));
+        CHECK_EQUAL(1, hub_fixture_look(f)->count);
+        hub_fixture_destroy(&f);
     }
 }
 
@@ -203,83 +203,83 @@ enum { GIVEN = 4, LOST_OF_B = 2 };
 /* A run of a and b, one offer after the other; from each of them there are
  * GIVEN, and what b gives as its second lacks its chunk 1. Offer number 3 (from
  * 0) is in the middle of a period of `delayed` in that chunk alone. */
-static void play(struct bench *bench, struct guest guests[2], unsigned from,
-                 unsigned to)
+static void play(struct hub_fixture *f, struct fake_node nodes[2],
+                 unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++) {
-        struct guest *guest = &guests[i % 2];
+        struct fake_node *node = &nodes[i % 2];
         uint64_t exchange = i / 2 + 1;
         double value = 0.3 + 0.7 * i;
 
-        guest_offers(bench, guest, exchange);
-        for (uint32_t j = 0; j < BENCH_CHUNKS; j++)
-            guest_delivers(bench, guest, exchange, j,
-                           i % 2 && exchange == LOST_OF_B && j == 1
-                               ? (double)NAN
-                               : value / (1 + j));
+        fake_node_offers(f, node, exchange);
+        for (uint32_t j = 0; j < FIXTURE_CHUNKS; j++)
+            fake_node_delivers(f, node, exchange, j,
+                               i % 2 && exchange == LOST_OF_B && j == 1
+                                   ? (double)NAN
+                                   : value / (1 + j));
     }
-    guest_lives(bench, &guests[0], 500 * MILLISECOND);
-    guest_pings(bench, &guests[1], 1);
+    fake_node_lives(f, &nodes[0], 500 * MILLISECOND);
+    fake_node_pings(f, &nodes[1], 1);
 }
 
-static struct bench *bench_with(const struct merge_rule *merge)
+static struct hub_fixture *hub_fixture_with(const struct merge_rule *merge)
 {
-    struct bench *bench = bench_new();
+    struct hub_fixture *f = hub_fixture_new();
 
-    bench->config.policy.gate = &gate_async;
-    bench->config.policy.merge = merge;
-    bench->config.policy.numbers.outer_lr = 0.7;
-    bench->config.policy.numbers.outer_momentum = 0.9;
-    bench->config.policy.numbers.early = 0.2;
-    bench->config.staleness = 100;
-    bench->config.save_interval = 100 * MILLISECOND;
-    bench->config.nodes = 2;
-    return bench;
+    f->config.policy.gate = &gate_async;
+    f->config.policy.merge = merge;
+    f->config.policy.numbers.outer_lr = 0.7;
+    f->config.policy.numbers.outer_momentum = 0.9;
+    f->config.policy.numbers.early = 0.2;
+    f->config.staleness = 100;
+    f->config.save_interval = 100 * MILLISECOND;
+    f->config.nodes = 2;
+    return f;
 }
 
-static struct bench *begin(const struct merge_rule *merge,
-                           struct guest guests[2])
+static struct hub_fixture *begin(const struct merge_rule *merge,
+                                 struct fake_node nodes[2])
 {
-    struct bench *bench = bench_with(merge);
+    struct hub_fixture *f = hub_fixture_with(merge);
 
-    store_lend(&store, bench);
-    bench_open(bench);
-    guests[0] = guest_comes(bench, "a");
-    guest_founds(bench, &guests[0], 1);
-    guests[1] = guest_comes(bench, "b");
-    return bench;
+    store_lend(&store, f);
+    hub_fixture_open(f);
+    nodes[0] = fake_node_comes(f, "a");
+    fake_node_founds(f, &nodes[0], 1);
+    nodes[1] = fake_node_comes(f, "b");
+    return f;
 }
 
 /* Another hub goes on with what the store holds, by a rule of its own. */
-static struct bench *go_on(const struct merge_rule *merge,
-                           struct guest guests[2])
+static struct hub_fixture *go_on(const struct merge_rule *merge,
+                                 struct fake_node nodes[2])
 {
-    struct bench *bench = bench_with(merge);
+    struct hub_fixture *f = hub_fixture_with(merge);
     struct store before = store;
     struct hub_saved saved = {
-        .schema = bench->schema, .theta = before.theta, .state = before.state};
+        .schema = f->schema, .theta = before.theta, .state = before.state};
     struct why why;
 
     for (unsigned i = 0; i < before.slots; i++)
         saved.slot[i] = before.slot[i];
-    store_lend(&store, bench);
-    bench_open(bench);
-    CHECK_OK(hub_restore(bench->hub, &saved, &why));
+    store_lend(&store, f);
+    hub_fixture_open(f);
+    CHECK_OK(hub_restore(f->hub, &saved, &why));
     for (unsigned i = 0; i < 2; i++) {
-        guests[i].hello.run = 7;
-        guests[i].hello.base_version = before.version;
-        guest_comes_again(bench, &guests[i]);
+        nodes[i].hello.run = 7;
+        nodes[i].hello.base_version = before.version;
+        fake_node_comes_again(f, &nodes[i]);
     }
-    return bench;
+    return f;
 }
 
 static bool same_bits(const float *a, const float *b)
 {
-    uint32_t one[BENCH_ELEMENTS], other[BENCH_ELEMENTS];
+    uint32_t one[FIXTURE_ELEMENTS], other[FIXTURE_ELEMENTS];
 
     memcpy(one, a, sizeof one);
     memcpy(other, b, sizeof other);
-    for (size_t i = 0; i < BENCH_ELEMENTS; i++)
+    for (size_t i = 0; i < FIXTURE_ELEMENTS; i++)
         if (one[i] != other[i])
             return false;
     return true;
@@ -290,47 +290,47 @@ static void a_resumed_run_is_the_run_to_the_last_bit(void)
 {
     const struct merge_rule *const rules[] = {&merge_mean, &merge_delayed,
                                               &merge_adam};
-    struct guest guests[2];
+    struct fake_node nodes[2];
 
     for (unsigned rule = 0; rule < sizeof rules / sizeof *rules; rule++) {
-        struct bench *bench = begin(rules[rule], guests);
+        struct hub_fixture *f = begin(rules[rule], nodes);
         struct store undisturbed;
 
-        play(bench, guests, 0, 2 * GIVEN);
+        play(f, nodes, 0, 2 * GIVEN);
         CHECK_EQUAL(2 * GIVEN, store.version);
         undisturbed = store;
-        bench_destroy(&bench);
+        hub_fixture_destroy(&f);
         for (unsigned at = 1; at < 2 * GIVEN; at++) {
-            bench = begin(rules[rule], guests);
-            play(bench, guests, 0, at);
+            f = begin(rules[rule], nodes);
+            play(f, nodes, 0, at);
             CHECK_EQUAL(at, store.version);
             CHECK_EQUAL(undisturbed.slots, store.slots);
-            bench_destroy(&bench);
-            bench = go_on(rules[rule], guests);
-            play(bench, guests, at, 2 * GIVEN);
+            hub_fixture_destroy(&f);
+            f = go_on(rules[rule], nodes);
+            play(f, nodes, at, 2 * GIVEN);
             CHECK_EQUAL(2 * GIVEN, store.version);
             CHECK(same_bits(undisturbed.theta, store.theta));
             for (unsigned i = 0; i < POLICY_SLOTS; i++)
                 CHECK(same_bits(undisturbed.slot[i], store.slot[i]));
-            bench_destroy(&bench);
+            hub_fixture_destroy(&f);
         }
     }
 }
 
 static void what_another_rule_has_kept_is_not_used(void)
 {
-    struct guest guests[2];
-    struct bench *bench = begin(&merge_adam, guests);
+    struct fake_node nodes[2];
+    struct hub_fixture *f = begin(&merge_adam, nodes);
     float moved;
 
-    play(bench, guests, 0, 3);
+    play(f, nodes, 0, 3);
     moved = store.theta[0];
-    bench_destroy(&bench);
-    bench = go_on(&merge_mean, guests);
-    play(bench, guests, 3, 4);
+    hub_fixture_destroy(&f);
+    f = go_on(&merge_mean, nodes);
+    play(f, nodes, 3, 4);
     CHECK_NEAR((double)moved + 0.7 * 1.9 * (0.3 + 0.7 * 3) / 2,
                (double)store.theta[0], 1e-5);
-    bench_destroy(&bench);
+    hub_fixture_destroy(&f);
 }
 
 static void a_size_of_chunks_that_cannot_be_is_refused(void)
@@ -339,18 +339,18 @@ static void a_size_of_chunks_that_cannot_be_is_refused(void)
                                         "chunk 4294967296\n"};
 
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        struct bench *bench = bench_new();
+        struct hub_fixture *f = hub_fixture_new();
         char state[STATE_ROOM];
         struct why why;
 
-        bench_open(bench);
+        hub_fixture_open(f);
         (void)snprintf(state, sizeof state,
                        "run 7\nepoch 0\nversion 2\nlineage 5\n%s"
                        "exact 0 0 0\nbest 1 0.5\n",
                        lines[i]);
-        CHECK_STATUS(STATUS_MALFORMED, restore(bench, state, &why));
+        CHECK_STATUS(STATUS_MALFORMED, restore(f, state, &why));
         CHECK_CONTAINS("damaged: take another --directory", why.text);
-        bench_destroy(&bench);
+        hub_fixture_destroy(&f);
     }
 }
 
@@ -365,19 +365,19 @@ static void turns_that_are_not_of_the_model_are_refused(void)
                                         "18446744073709551615 1 11 1"};
 
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
-        struct bench *bench = bench_new();
+        struct hub_fixture *f = hub_fixture_new();
         char state[STATE_ROOM];
         struct why why;
 
-        bench_open(bench);
+        hub_fixture_open(f);
         (void)snprintf(state, sizeof state,
                        "run 7\nepoch 0\nversion 2\nlineage 5\nchunk 4\n"
                        "exact 0 0 0\nbest 1 0.5\nmerge mean %s\n",
                        turns[i]);
-        CHECK_STATUS(STATUS_MALFORMED, restore(bench, state, &why));
+        CHECK_STATUS(STATUS_MALFORMED, restore(f, state, &why));
         CHECK_CONTAINS("merge rule is damaged", why.text);
-        CHECK(!bench_look(bench)->founded);
-        bench_destroy(&bench);
+        CHECK(!hub_fixture_look(f)->founded);
+        hub_fixture_destroy(&f);
     }
 }
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "tests/check.h"
-#include "tests/hub/bench.h"
+#include "tests/hub/hub_fixture.h"
 
 /* The hub's held-out data: 3 is best, and a loss is how far it is. */
 static void taste_run(struct job *job)
@@ -20,26 +20,26 @@ static const struct work taste = {.name = "taste", .run = taste_run};
 enum { MOST = 8 };
 
 struct crowd {
-    struct bench *bench;
-    struct guest guest[MOST];
+    struct hub_fixture *f;
+    struct fake_node node[MOST];
     unsigned count;
 };
 
 /* The centre is 1. */
 static struct crowd crowd_by(const struct policy *policy, unsigned count)
 {
-    struct crowd crowd = {.bench = bench_new(), .count = count};
+    struct crowd crowd = {.f = hub_fixture_new(), .count = count};
     char name[8];
 
-    crowd.bench->config.policy = *policy;
-    crowd.bench->config.evaluate = &taste;
-    crowd.bench->config.evaluate_interval = 1000 * SECOND;
-    bench_open(crowd.bench);
+    crowd.f->config.policy = *policy;
+    crowd.f->config.evaluate = &taste;
+    crowd.f->config.evaluate_interval = 1000 * SECOND;
+    hub_fixture_open(crowd.f);
     for (unsigned i = 0; i < count; i++) {
         (void)snprintf(name, sizeof name, "n%u", i);
-        crowd.guest[i] = guest_comes(crowd.bench, name);
+        crowd.node[i] = fake_node_comes(crowd.f, name);
     }
-    guest_founds(crowd.bench, &crowd.guest[0], 1);
+    fake_node_founds(crowd.f, &crowd.node[0], 1);
     return crowd;
 }
 
@@ -56,23 +56,23 @@ static struct crowd crowd_of(const char *preset, unsigned count)
 static void all_offer(struct crowd *crowd, const double *claim,
                       const double *value)
 {
-    struct bench *bench = crowd->bench;
+    struct hub_fixture *f = crowd->f;
     bool asked[MOST] = {false};
 
     for (unsigned i = 0; i < crowd->count; i++) {
         struct msg_offer offer = {
             .exchange = 1, .samples = 1, .score = claim[i]};
 
-        guest_offer(bench, &crowd->guest[i], &offer);
+        fake_node_offer(f, &crowd->node[i], &offer);
     }
     for (unsigned turn = 0; turn < crowd->count; turn++)
         for (unsigned i = 0; i < crowd->count; i++) {
-            if (asked[i] || !guest_heard(bench, &crowd->guest[i], MSG_GRANT) ||
-                guest_heard(bench, &crowd->guest[i], MSG_GRANT)
+            if (asked[i] || !fake_node_heard(f, &crowd->node[i], MSG_GRANT) ||
+                fake_node_heard(f, &crowd->node[i], MSG_GRANT)
                         ->grant.exchange != 1)
                 continue;
             asked[i] = true;
-            guest_delivers_all(bench, &crowd->guest[i], 1, value[i]);
+            fake_node_delivers_all(f, &crowd->node[i], 1, value[i]);
         }
 }
 
@@ -84,12 +84,12 @@ static void a_claim_is_tested_before_it_is_merged(void)
     for (unsigned i = 0; i < 3; i++) {
         struct crowd crowd = crowd_of(named[i], 3);
 
-        guest_lives(crowd.bench, &crowd.guest[0], SECOND);
+        fake_node_lives(crowd.f, &crowd.node[0], SECOND);
         all_offer(&crowd, claim, progress);
         CHECK_EQUAL(VERDICT_REFUTED,
-                    guest_verdict(crowd.bench, &crowd.guest[0], 1, 0));
-        CHECK_NEAR(2, guest_result(crowd.bench, &crowd.guest[1], 1, 0), 0);
-        bench_destroy(&crowd.bench);
+                    fake_node_verdict(crowd.f, &crowd.node[0], 1, 0));
+        CHECK_NEAR(2, fake_node_result(crowd.f, &crowd.node[1], 1, 0), 0);
+        hub_fixture_destroy(&crowd.f);
     }
 }
 
@@ -100,10 +100,10 @@ static void nobody_follows_a_leader_by_its_word(void)
 
     all_offer(&crowd, claim, at);
     CHECK_EQUAL(VERDICT_REFUTED,
-                guest_verdict(crowd.bench, &crowd.guest[0], 1, 0));
-    CHECK_NEAR(2, guest_result(crowd.bench, &crowd.guest[2], 1, 0), 0);
-    CHECK_NEAR(2, guest_result(crowd.bench, &crowd.guest[0], 1, 0), 0);
-    bench_destroy(&crowd.bench);
+                fake_node_verdict(crowd.f, &crowd.node[0], 1, 0));
+    CHECK_NEAR(2, fake_node_result(crowd.f, &crowd.node[2], 1, 0), 0);
+    CHECK_NEAR(2, fake_node_result(crowd.f, &crowd.node[0], 1, 0), 0);
+    hub_fixture_destroy(&crowd.f);
 }
 
 /* Neither the centre nor anybody follows it, where nodes are believed. */
@@ -116,12 +116,12 @@ static void a_boast_is_followed_by_nobody(void)
         struct crowd crowd = crowd_by(&preset_find(named[i])->policy, 4);
 
         all_offer(&crowd, claim, at);
-        CHECK(guest_heard(crowd.bench, &crowd.guest[1], MSG_GRANT) != NULL);
+        CHECK(fake_node_heard(crowd.f, &crowd.node[1], MSG_GRANT) != NULL);
         CHECK_EQUAL(VERDICT_MERGED,
-                    guest_verdict(crowd.bench, &crowd.guest[1], 1, 0));
+                    fake_node_verdict(crowd.f, &crowd.node[1], 1, 0));
         for (unsigned j = 0; j < 4; j++)
-            CHECK(!(guest_result(crowd.bench, &crowd.guest[j], 1, 0) > 4));
-        bench_destroy(&crowd.bench);
+            CHECK(!(fake_node_result(crowd.f, &crowd.node[j], 1, 0) > 4));
+        hub_fixture_destroy(&crowd.f);
     }
 }
 
@@ -135,17 +135,17 @@ static void what_nobody_has_tested_is_given_to_nobody(void)
     unsigned given = 0;
 
     for (uint64_t seed = 0; seed < 8; seed++) {
-        struct crowd crowd = {.bench = NULL};
+        struct crowd crowd = {.f = NULL};
 
         crowd = crowd_of("pbt", MOST);
         all_offer(&crowd, claim, at);
         for (unsigned i = 6; i < MOST; i++) {
-            double got = guest_result(crowd.bench, &crowd.guest[i], 1, 0);
+            double got = fake_node_result(crowd.f, &crowd.node[i], 1, 0);
 
             CHECK(isnan(got) || got == 2.5);
             given += isnan(got) ? 0 : 1;
         }
-        bench_destroy(&crowd.bench);
+        hub_fixture_destroy(&crowd.f);
     }
     CHECK_EQUAL(16, given);
 }

@@ -4,51 +4,51 @@
 
 #include "tests/check.h"
 
-struct bench *spoiled_bench(struct store *store)
+struct hub_fixture *spoiled_fixture(struct store *store)
 {
-    struct bench *bench = bench_new();
+    struct hub_fixture *f = hub_fixture_new();
 
-    bench->config.save_interval = 1000 * SECOND;
-    store_lend(store, bench);
-    return bench;
+    f->config.save_interval = 1000 * SECOND;
+    store_lend(store, f);
+    return f;
 }
 
-void spoiled_give(struct bench *bench, struct guest *guest, uint64_t exchange,
-                  double value)
+void spoiled_give(struct hub_fixture *f, struct fake_node *node,
+                  uint64_t exchange, double value)
 {
-    guest_gives(bench, guest, exchange, value);
-    guest_returns(bench, guest, exchange);
+    fake_node_gives(f, node, exchange, value);
+    fake_node_returns(f, node, exchange);
 }
 
-struct guest spoiled_begin(struct bench *bench, struct store *store,
-                           double loss)
+struct fake_node spoiled_begin(struct hub_fixture *f, struct store *store,
+                               double loss)
 {
-    struct guest a = guest_alone(bench);
+    struct fake_node a = fake_node_alone(f);
 
     store->loss = loss;
-    spoiled_give(bench, &a, 1, 1);
-    guest_lives(bench, &a, 2 * EACH);
-    CHECK_NEAR(loss, bench_look(bench)->score, 0);
+    spoiled_give(f, &a, 1, 1);
+    fake_node_lives(f, &a, 2 * EACH);
+    CHECK_NEAR(loss, hub_fixture_look(f)->score, 0);
     return a;
 }
 
-void spoil(struct bench *bench, struct store *store, struct guest *guest,
+void spoil(struct hub_fixture *f, struct store *store, struct fake_node *node,
            double loss)
 {
     store->loss = loss;
-    spoiled_give(bench, guest, 2, 100);
-    guest_lives(bench, guest, 2 * EACH);
+    spoiled_give(f, node, 2, 100);
+    fake_node_lives(f, node, 2 * EACH);
 }
 
-bool is_rolled_back(struct bench *bench)
+bool is_rolled_back(struct hub_fixture *f)
 {
-    return hand_note(&bench->hand, NOTE_ROLLED_BACK) != NULL;
+    return hand_note(&f->hand, NOTE_ROLLED_BACK) != NULL;
 }
 
-double guest_takes(struct bench *bench, struct guest *guest)
+double fake_node_takes(struct hub_fixture *f, struct fake_node *node)
 {
-    if (guest_heard(bench, guest, MSG_WELCOME)->welcome.start != START_TAKE)
+    if (fake_node_heard(f, node, MSG_WELCOME)->welcome.start != START_TAKE)
         return (double)NAN;
-    guest_credits(bench, guest, 0, 0);
-    return guest_result(bench, guest, 0, BENCH_CHUNKS - 1);
+    fake_node_credits(f, node, 0, 0);
+    return fake_node_result(f, node, 0, FIXTURE_CHUNKS - 1);
 }

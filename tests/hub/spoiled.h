@@ -1,4 +1,4 @@
-/* A run of one guest whose centre is spoiled: scores are what the test says. */
+/* A run of one node whose centre is spoiled: scores are what the test says. */
 #ifndef TESTS_HUB_SPOILED_H
 #define TESTS_HUB_SPOILED_H
 
@@ -7,19 +7,19 @@
 /* The centre is scored so often. */
 #define EACH SECOND
 
-/* A bench that saves to `store` when it must and not before. */
-struct bench *spoiled_bench(struct store *store);
+/* A fixture that saves to `store` when it must and not before. */
+struct hub_fixture *spoiled_fixture(struct store *store);
 /* Gives all chunks of the exchange and makes room for the next one's. */
-void spoiled_give(struct bench *bench, struct guest *guest, uint64_t exchange,
-                  double value);
+void spoiled_give(struct hub_fixture *f, struct fake_node *node,
+                  uint64_t exchange, double value);
 /* Guest a is alone and has made the centre from 1 to 2, with a loss. */
-struct guest spoiled_begin(struct bench *bench, struct store *store,
-                           double loss);
+struct fake_node spoiled_begin(struct hub_fixture *f, struct store *store,
+                               double loss);
 /* Exchange 2 moves the centre by 100, and this is what it is then worth. */
-void spoil(struct bench *bench, struct store *store, struct guest *guest,
+void spoil(struct hub_fixture *f, struct store *store, struct fake_node *node,
            double loss);
-bool is_rolled_back(struct bench *bench);
+bool is_rolled_back(struct hub_fixture *f);
 /* Takes the centre and says what it is; NaN: it was not told to. */
-double guest_takes(struct bench *bench, struct guest *guest);
+double fake_node_takes(struct hub_fixture *f, struct fake_node *node);
 
 #endif

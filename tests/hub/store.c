@@ -15,9 +15,9 @@ static struct store *store_of(const struct job *job)
 
 static void copy_chunks(const struct job *job, unsigned first, float *to)
 {
-    for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
+    for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++) {
         const struct blob *blob = job->in[first + i].blob;
-        size_t length = bench_length(i);
+        size_t length = hub_fixture_length(i);
 
         if (blob)
             memcpy(to, blob->bytes, blob->size);
@@ -41,7 +41,7 @@ static void save(struct job *job)
     store->slots = save->slots;
     if (save->has_best) {
         const struct input *best =
-            &job->in[(size_t)(1 + store->slots) * BENCH_CHUNKS];
+            &job->in[(size_t)(1 + store->slots) * FIXTURE_CHUNKS];
 
         store->bests++;
         store->best_version = save->best_version;
@@ -52,7 +52,7 @@ static void save(struct job *job)
     store->version = save->version;
     copy_chunks(job, 0, store->theta);
     for (unsigned i = 0; i < store->slots; i++)
-        copy_chunks(job, (1 + i) * BENCH_CHUNKS, store->slot[i]);
+        copy_chunks(job, (1 + i) * FIXTURE_CHUNKS, store->slot[i]);
     memcpy(store->state, text->bytes, text->size);
     store->state[text->size] = '\0';
 }
@@ -75,11 +75,11 @@ static void score(struct job *job)
 static const struct work work_save = {"save", save, NULL};
 static const struct work work_score = {"score", score, NULL};
 
-void store_lend(struct store *store, struct bench *bench)
+void store_lend(struct store *store, struct hub_fixture *f)
 {
     memset(store, 0, sizeof *store);
     store->accuracy = -1;
-    bench->config.save = &work_save;
-    bench->config.evaluate = &work_score;
-    bench->config.save_context = bench->config.evaluate_context = store;
+    f->config.save = &work_save;
+    f->config.evaluate = &work_score;
+    f->config.save_context = f->config.evaluate_context = store;
 }

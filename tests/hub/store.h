@@ -3,7 +3,7 @@
 #ifndef TESTS_HUB_STORE_H
 #define TESTS_HUB_STORE_H
 
-#include "tests/hub/bench.h"
+#include "tests/hub/hub_fixture.h"
 
 enum { STATE_ROOM = 16384 };
 
@@ -12,14 +12,14 @@ struct store {
     unsigned failures; /* of saves */
     uint64_t version, best_version;
     double best_first; /* its first value */
-    float theta[BENCH_ELEMENTS], slot[POLICY_SLOTS][BENCH_ELEMENTS];
+    float theta[FIXTURE_ELEMENTS], slot[POLICY_SLOTS][FIXTURE_ELEMENTS];
     unsigned slots; /* that came with it */
     char state[STATE_ROOM];
     bool fails;                   /* saving and scoring do not work */
     double loss, accuracy, error; /* what a scoring says */
 };
 
-/* Lends the hub both kinds of work; before bench_open. */
-void store_lend(struct store *store, struct bench *bench);
+/* Lends the hub both kinds of work; before hub_fixture_open. */
+void store_lend(struct store *store, struct hub_fixture *f);
 
 #endif

@@ -1,4 +1,4 @@
-/* What nodes keep of a hub's centre, and how guests give it back. */
+/* What nodes keep of a hub's centre, and how nodes give it back. */
 #ifndef TESTS_HUB_TREASURE_H
 #define TESTS_HUB_TREASURE_H
 
@@ -9,38 +9,41 @@ struct treasure {
     unsigned char manifest[4096];
     size_t bytes;
     uint64_t version, epoch, merged;
-    float value[BENCH_CHUNKS]; /* all values of a chunk are the same */
+    float value[FIXTURE_CHUNKS]; /* all values of a chunk are the same */
 };
 
 /* A hub that has its nodes keep the centre, and saves to the store; not yet
  * open. */
-struct bench *treasure_life(struct store *store);
-/* A run of guest a, which gives 0.5 `rounds` times; what it then keeps. Opens
- * the bench. */
-struct treasure treasure_train(struct bench *bench, struct guest *a,
+struct hub_fixture *treasure_life(struct store *store);
+/* A run of node a, which gives 0.5 `rounds` times; what it then keeps. Opens
+ * the fixture. */
+struct treasure treasure_train(struct hub_fixture *f, struct fake_node *a,
                                uint64_t rounds);
-/* A second life, not yet open, of a hub that had four rounds with guest a and
+/* A second life, not yet open, of a hub that had four rounds with node a and
  * saved not all of them: `before`. */
-struct bench *treasure_after(struct store *store, struct store *before,
-                             struct guest *a, struct treasure *treasure);
+struct hub_fixture *treasure_after(struct store *store, struct store *before,
+                                   struct fake_node *a,
+                                   struct treasure *treasure);
 /* Opens a hub that goes on from there, and looks for what is newer. */
-void treasure_open(struct bench *bench, const struct store *before);
+void treasure_open(struct hub_fixture *f, const struct store *before);
 /* Both, one after the other. */
-struct bench *treasure_resume(struct store *store, struct guest *a,
-                              struct treasure *treasure);
-/* How many versions the guest was told to keep. */
-unsigned treasure_count(const struct bench *bench, const struct guest *guest);
-/* What the guest has been told to keep last. */
-struct treasure treasure_of(const struct bench *bench,
-                            const struct guest *guest);
-/* The guest answers the start `give`: by the manifest; by all. */
-void treasure_proves(struct bench *bench, const struct guest *guest,
+struct hub_fixture *treasure_resume(struct store *store, struct fake_node *a,
+                                    struct treasure *treasure);
+/* How many versions the node was told to keep. */
+unsigned treasure_count(const struct hub_fixture *f,
+                        const struct fake_node *node);
+/* What the node has been told to keep last. */
+struct treasure treasure_of(const struct hub_fixture *f,
+                            const struct fake_node *node);
+/* The node answers the start `give`: by the manifest; by all. */
+void treasure_proves(struct hub_fixture *f, const struct fake_node *node,
                      const struct treasure *treasure);
-void treasure_given(struct bench *bench, struct guest *guest,
+void treasure_given(struct hub_fixture *f, struct fake_node *node,
                     const struct treasure *treasure);
-/* What the guest was told last to do. */
-enum start treasure_start(const struct bench *bench, const struct guest *guest);
+/* What the node was told last to do. */
+enum start treasure_start(const struct hub_fixture *f,
+                          const struct fake_node *node);
 /* What the hub has said last of a recovery; "": nothing. */
-const char *treasure_note(const struct bench *bench);
+const char *treasure_note(const struct hub_fixture *f);
 
 #endif

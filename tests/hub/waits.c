@@ -13,59 +13,59 @@
 /* One chunk in ten seconds is what both links carry. */
 static void equal_links_are_waited_for_however_slow(void)
 {
-    struct pair pair = pair_of(bench_new());
+    struct pair pair = pair_of(hub_fixture_new());
 
-    guest_offers(pair.bench, &pair.a, 1);
-    guest_offers(pair.bench, &pair.b, 1);
-    for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
+    fake_node_offers(pair.f, &pair.a, 1);
+    fake_node_offers(pair.f, &pair.b, 1);
+    for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++) {
         pair_live(&pair, 10 * SECOND, 10);
-        guest_delivers(pair.bench, &pair.a, 1, i, 1);
+        fake_node_delivers(pair.f, &pair.a, 1, i, 1);
         pair_live(&pair, 2 * SECOND, 10);
-        guest_delivers(pair.bench, &pair.b, 1, i, 1);
+        fake_node_delivers(pair.f, &pair.b, 1, i, 1);
     }
     CHECK_EQUAL(1, pair_rounds(&pair));
-    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.b, 1, 2));
+    CHECK_EQUAL(VERDICT_MERGED, fake_node_verdict(pair.f, &pair.b, 1, 2));
     CHECK_TEXT(NULL, pair_held_up(&pair));
-    bench_destroy(&pair.bench);
+    hub_fixture_destroy(&pair.f);
 }
 
 /* All others wait for one that the policy has chosen. */
 static void the_only_uploader_may_need_half_a_minute_a_chunk(void)
 {
-    struct bench *bench = bench_new();
+    struct hub_fixture *f = hub_fixture_new();
     struct pair pair;
 
-    bench->config.policy.select = &select_best;
-    pair = pair_of(bench);
-    guest_offers(bench, &pair.b, 1);
-    guest_offers(bench, &pair.a, 1);
-    for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
+    f->config.policy.select = &select_best;
+    pair = pair_of(f);
+    fake_node_offers(f, &pair.b, 1);
+    fake_node_offers(f, &pair.a, 1);
+    for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++) {
         pair_live(&pair, 28 * SECOND, 10);
-        guest_delivers(bench, &pair.a, 1, i, 1);
+        fake_node_delivers(f, &pair.a, 1, i, 1);
     }
     CHECK_EQUAL(1, pair_rounds(&pair));
-    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(bench, &pair.a, 1, 2));
-    bench_destroy(&bench);
+    CHECK_EQUAL(VERDICT_MERGED, fake_node_verdict(f, &pair.a, 1, 2));
+    hub_fixture_destroy(&f);
 }
 
 static void an_upload_that_stops_is_cut_when_patience_is_used_up(void)
 {
-    struct pair pair = pair_of(bench_new());
+    struct pair pair = pair_of(hub_fixture_new());
 
-    guest_offers(pair.bench, &pair.b, 1);
-    guest_delivers(pair.bench, &pair.b, 1, 0, 1);
+    fake_node_offers(pair.f, &pair.b, 1);
+    fake_node_delivers(pair.f, &pair.b, 1, 0, 1);
     pair_gives(&pair);
     pair_live(&pair, 4 * SECOND, 10);
     CHECK_EQUAL(0, pair_rounds(&pair));
-    CHECK_CONTAINS("waits for b to upload", bench_look(pair.bench)->state);
+    CHECK_CONTAINS("waits for b to upload", hub_fixture_look(pair.f)->state);
     pair_live(&pair, 2 * SECOND, 10);
     CHECK_EQUAL(1, pair_rounds(&pair));
     CHECK_TEXT("b", pair_held_up(&pair));
-    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.b, 1, 0));
-    CHECK_EQUAL(VERDICT_EXPIRED, guest_verdict(pair.bench, &pair.b, 1, 1));
+    CHECK_EQUAL(VERDICT_MERGED, fake_node_verdict(pair.f, &pair.b, 1, 0));
+    CHECK_EQUAL(VERDICT_EXPIRED, fake_node_verdict(pair.f, &pair.b, 1, 1));
     CHECK_CONTAINS("rounds do not wait for it",
-                   bench_node(pair.bench, "b")->why);
-    bench_destroy(&pair.bench);
+                   hub_fixture_node(pair.f, "b")->why);
+    hub_fixture_destroy(&pair.f);
 }
 
 /* All wait behind a save that is due; b has two exchanges under way, and has
@@ -73,94 +73,94 @@ static void an_upload_that_stops_is_cut_when_patience_is_used_up(void)
 static void who_keeps_a_save_from_being_made_is_soon_cut(void)
 {
     static struct store store;
-    struct bench *bench = bench_new();
+    struct hub_fixture *f = hub_fixture_new();
     struct pair pair;
 
-    bench->config.policy.gate = &gate_async;
-    store_lend(&store, bench);
-    bench->config.save_interval = SECOND;
-    pair = pair_of(bench);
-    guest_gives(bench, &pair.b, 1, 0);
-    guest_returns(bench, &pair.b, 1);
+    f->config.policy.gate = &gate_async;
+    store_lend(&store, f);
+    f->config.save_interval = SECOND;
+    pair = pair_of(f);
+    fake_node_gives(f, &pair.b, 1, 0);
+    fake_node_returns(f, &pair.b, 1);
     for (uint64_t i = 2; i < 4; i++) {
-        guest_offers(bench, &pair.b, i);
-        guest_delivers(bench, &pair.b, i, 0, 0);
+        fake_node_offers(f, &pair.b, i);
+        fake_node_delivers(f, &pair.b, i, 0, 0);
     }
     pair_gives(&pair);
     pair_live(&pair, 2 * SECOND, 10);
-    hand_forget(&bench->hand);
-    guest_offers(bench, &pair.a, pair.next);
+    hand_forget(&f->hand);
+    fake_node_offers(f, &pair.a, pair.next);
     pair_live(&pair, 2 * SECOND, 10);
-    CHECK(guest_heard(bench, &pair.a, MSG_GRANT) == NULL);
+    CHECK(fake_node_heard(f, &pair.a, MSG_GRANT) == NULL);
     pair_live(&pair, 6 * SECOND, 10);
-    CHECK(guest_heard(bench, &pair.a, MSG_GRANT) != NULL);
+    CHECK(fake_node_heard(f, &pair.a, MSG_GRANT) != NULL);
     CHECK_TEXT("b", pair_held_up(&pair));
-    bench_destroy(&bench);
+    hub_fixture_destroy(&f);
 }
 
 /* A training loop that hangs. */
 static void who_offers_nothing_is_soon_not_waited_for(void)
 {
-    struct pair pair = pair_of(bench_new());
+    struct pair pair = pair_of(hub_fixture_new());
 
     pair_gives(&pair);
     pair_live(&pair, 2 * SECOND, 10);
-    CHECK_CONTAINS("waits for b to offer", bench_look(pair.bench)->state);
+    CHECK_CONTAINS("waits for b to offer", hub_fixture_look(pair.f)->state);
     pair_live(&pair, 6 * SECOND, 10);
     CHECK_EQUAL(1, pair_rounds(&pair));
     CHECK_TEXT("b", pair_held_up(&pair));
     for (int i = 0; i < 100; i++) {
         pair_gives(&pair);
         pair_live(&pair, SECOND, 10);
-        hand_forget(&pair.bench->hand);
+        hand_forget(&pair.f->hand);
     }
     CHECK_EQUAL(101, pair_rounds(&pair));
-    CHECK(!bench_node(pair.bench, "b")->gone);
-    bench_destroy(&pair.bench);
+    CHECK(!hub_fixture_node(pair.f, "b")->gone);
+    hub_fixture_destroy(&pair.f);
 }
 
 static void who_offers_again_is_waited_for_again(void)
 {
-    struct pair pair = pair_of(bench_new());
+    struct pair pair = pair_of(hub_fixture_new());
     bool back = false;
 
     pair_gives(&pair);
     pair_live(&pair, 8 * SECOND, 10);
     CHECK_EQUAL(1, pair_rounds(&pair));
-    guest_gives(pair.bench, &pair.b, 1, 1);
+    fake_node_gives(pair.f, &pair.b, 1, 1);
     pair_gives(&pair);
     CHECK_EQUAL(2, pair_rounds(&pair));
-    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.b, 1, 2));
+    CHECK_EQUAL(VERDICT_MERGED, fake_node_verdict(pair.f, &pair.b, 1, 2));
     for (int i = 0; i < 24; i++) {
-        back |= hand_note(&pair.bench->hand, NOTE_RECOVERED) != NULL;
-        hand_forget(&pair.bench->hand);
+        back |= hand_note(&pair.f->hand, NOTE_RECOVERED) != NULL;
+        hand_forget(&pair.f->hand);
         pair_live(&pair, 5 * SECOND, 10);
     }
     CHECK(back);
-    hand_forget(&pair.bench->hand);
+    hand_forget(&pair.f->hand);
     pair_gives(&pair);
     CHECK_EQUAL(2, pair_rounds(&pair));
-    guest_gives(pair.bench, &pair.b, 2, 1);
+    fake_node_gives(pair.f, &pair.b, 2, 1);
     CHECK_EQUAL(3, pair_rounds(&pair));
-    bench_destroy(&pair.bench);
+    hub_fixture_destroy(&pair.f);
 }
 
 /* Four times slower is what it says and does. */
 static void a_slower_node_is_waited_for_as_ever(void)
 {
-    struct pair pair = pair_of(bench_new());
+    struct pair pair = pair_of(hub_fixture_new());
 
     for (uint64_t i = 1; i <= 40; i++) {
         pair_live(&pair, SECOND, 2.5);
         pair_gives(&pair);
         pair_live(&pair, 3 * SECOND, 2.5);
-        guest_gives(pair.bench, &pair.b, i, 1);
-        guest_returns(pair.bench, &pair.b, i);
+        fake_node_gives(pair.f, &pair.b, i, 1);
+        fake_node_returns(pair.f, &pair.b, i);
         CHECK_EQUAL(i, pair_rounds(&pair));
         CHECK_TEXT(NULL, pair_held_up(&pair));
-        hand_forget(&pair.bench->hand);
+        hand_forget(&pair.f->hand);
     }
-    bench_destroy(&pair.bench);
+    hub_fixture_destroy(&pair.f);
 }
 
 /* Whatever b does: a makes an offer a second, for `seconds`. Returns the share
@@ -174,13 +174,13 @@ static double share_of(struct pair *pair, unsigned seconds,
         bool open = pair_rounds(pair) - before < pair->next - given;
 
         if (i % 10 == 0 && !open)
-            guest_gives(pair->bench, &pair->a, pair->next++, 0);
+            fake_node_gives(pair->f, &pair->a, pair->next++, 0);
         act(pair);
-        guest_returns(pair->bench, &pair->a, pair->next - 1);
-        hand_forget(&pair->bench->hand);
-        hand_wait(&pair->bench->hand, STEP);
-        pair_pings(pair->bench, &pair->a, 10);
-        pair_pings(pair->bench, &pair->b, 10);
+        fake_node_returns(pair->f, &pair->a, pair->next - 1);
+        hand_forget(&pair->f->hand);
+        hand_wait(&pair->f->hand, STEP);
+        pair_pings(pair->f, &pair->a, 10);
+        pair_pings(pair->f, &pair->b, 10);
     }
     return (double)(pair_rounds(pair) - before) / seconds;
 }
@@ -193,64 +193,64 @@ static struct {
 /* Offers, and then delivers a chunk in 0.9 s. */
 static void drips(struct pair *pair)
 {
-    unsigned turn = drip.turns++ % (9 * (BENCH_CHUNKS + 1));
+    unsigned turn = drip.turns++ % (9 * (FIXTURE_CHUNKS + 1));
 
     if (turn == 0)
-        guest_offers(pair->bench, &pair->b, ++drip.exchange);
+        fake_node_offers(pair->f, &pair->b, ++drip.exchange);
     else if (turn % 9 == 0)
-        guest_delivers(pair->bench, &pair->b, drip.exchange, turn / 9 - 1, 1);
+        fake_node_delivers(pair->f, &pair->b, drip.exchange, turn / 9 - 1, 1);
 }
 
 static void one_that_drips_costs_the_others_little(void)
 {
-    struct pair pair = pair_of(bench_new());
+    struct pair pair = pair_of(hub_fixture_new());
 
     memset(&drip, 0, sizeof drip);
     (void)share_of(&pair, 200, drips);
     CHECK_NEAR(1, share_of(&pair, 2000, drips), 0.1);
-    bench_destroy(&pair.bench);
+    hub_fixture_destroy(&pair.f);
 }
 
 /* Offers just when it would not be waited for any more. */
 static void offers_late(struct pair *pair)
 {
     if (++drip.turns % 60 == 0) {
-        guest_gives(pair->bench, &pair->b, ++drip.exchange, 1);
-        guest_returns(pair->bench, &pair->b, drip.exchange);
+        fake_node_gives(pair->f, &pair->b, ++drip.exchange, 1);
+        fake_node_returns(pair->f, &pair->b, drip.exchange);
     }
 }
 
 static void one_that_offers_as_late_as_it_can_costs_little(void)
 {
-    struct pair pair = pair_of(bench_new());
+    struct pair pair = pair_of(hub_fixture_new());
 
     memset(&drip, 0, sizeof drip);
     (void)share_of(&pair, 200, offers_late);
     CHECK_NEAR(1, share_of(&pair, 2000, offers_late), 0.1);
-    bench_destroy(&pair.bench);
+    hub_fixture_destroy(&pair.f);
 }
 
 /* Nobody delivers what it has offered. */
 /* A quarter of a second; every second one somebody else is new, and takes the
  * centre, in the place of the one before. */
-static void somebody_comes(struct pair *pair, struct guest *guest,
+static void somebody_comes(struct pair *pair, struct fake_node *node,
                            unsigned quarter)
 {
     char name[16];
 
     if (quarter % 8 == 0) {
         if (quarter)
-            guest_breaks(pair->bench, guest);
+            fake_node_breaks(pair->f, node);
         (void)snprintf(name, sizeof name, "new%u", quarter);
-        *guest = guest_comes(pair->bench, name);
-        guest_credits(pair->bench, guest, 0, 0);
+        *node = fake_node_comes(pair->f, name);
+        fake_node_credits(pair->f, node, 0, 0);
     }
     pair_live(pair, 250 * MILLISECOND, 10);
 }
 
 static bool is_granted(struct pair *pair, uint64_t exchange)
 {
-    const struct msg *grant = guest_heard(pair->bench, &pair->b, MSG_GRANT);
+    const struct msg *grant = fake_node_heard(pair->f, &pair->b, MSG_GRANT);
 
     return grant && grant->grant.exchange == exchange;
 }
@@ -259,88 +259,89 @@ static bool is_granted(struct pair *pair, uint64_t exchange)
  * first five seconds a twentieth. */
 static void newcomers_share_one_patience(void)
 {
-    struct pair pair = pair_of(bench_new());
-    struct guest guest = {0};
+    struct pair pair = pair_of(hub_fixture_new());
+    struct fake_node node = {0};
     unsigned quarter = 0;
 
     pair_live(&pair, SECOND, 10);
     for (uint64_t i = 1; i <= 100; i++) {
-        guest_offers(pair.bench, &pair.a, i);
-        guest_offers(pair.bench, &pair.b, i);
+        fake_node_offers(pair.f, &pair.a, i);
+        fake_node_offers(pair.f, &pair.b, i);
         while (i > 1 && !is_granted(&pair, i) && quarter < 1000)
-            somebody_comes(&pair, &guest, quarter++);
-        guest_delivers_all(pair.bench, &pair.a, i, 0);
-        guest_delivers_all(pair.bench, &pair.b, i, 0);
-        guest_returns(pair.bench, &pair.a, i);
-        guest_returns(pair.bench, &pair.b, i);
+            somebody_comes(&pair, &node, quarter++);
+        fake_node_delivers_all(pair.f, &pair.a, i, 0);
+        fake_node_delivers_all(pair.f, &pair.b, i, 0);
+        fake_node_returns(pair.f, &pair.a, i);
+        fake_node_returns(pair.f, &pair.b, i);
         for (unsigned j = 0; j < 3; j++)
-            somebody_comes(&pair, &guest, quarter++);
+            somebody_comes(&pair, &node, quarter++);
     }
     CHECK_EQUAL(100, pair_rounds(&pair));
     /* 300 without newcomers, and what five seconds and a twentieth are */
     CHECK(quarter <= 300 + 20 + 20 + 5);
-    bench_destroy(&pair.bench);
+    hub_fixture_destroy(&pair.f);
 }
 
 /* Of two the policy chooses one again and again. */
 static void who_is_not_chosen_is_no_newcomer(void)
 {
-    struct bench *bench = bench_new();
+    struct hub_fixture *f = hub_fixture_new();
     struct pair pair;
 
-    bench->config.policy.select = &select_best;
-    pair = pair_of(bench);
-    guest_offers(bench, &pair.b, 1);
+    f->config.policy.select = &select_best;
+    pair = pair_of(f);
+    fake_node_offers(f, &pair.b, 1);
     pair_gives(&pair);
-    guest_returns(bench, &pair.b, 1);
-    CHECK_EQUAL(VERDICT_DECLINED, guest_verdict(bench, &pair.b, 1, 0));
-    guest_offers(bench, &pair.a, 2);
+    fake_node_returns(f, &pair.b, 1);
+    CHECK_EQUAL(VERDICT_DECLINED, fake_node_verdict(f, &pair.b, 1, 0));
+    fake_node_offers(f, &pair.a, 2);
     pair_live(&pair, 6 * SECOND, 10);
     CHECK_TEXT(NULL, pair_held_up(&pair));
     pair_live(&pair, 3 * SECOND, 10);
     CHECK_TEXT("b", pair_held_up(&pair));
-    bench_destroy(&bench);
+    hub_fixture_destroy(&f);
 }
 
 static void rounds_that_bring_nothing_are_told_of(void)
 {
-    struct pair pair = pair_of(bench_new());
+    struct pair pair = pair_of(hub_fixture_new());
 
     for (uint64_t i = 1; i <= 3; i++) {
-        CHECK(hand_note(&pair.bench->hand, NOTE_BARREN) == NULL);
-        guest_offers(pair.bench, &pair.a, i);
-        guest_offers(pair.bench, &pair.b, i);
-        hand_forget(&pair.bench->hand);
+        CHECK(hand_note(&pair.f->hand, NOTE_BARREN) == NULL);
+        fake_node_offers(pair.f, &pair.a, i);
+        fake_node_offers(pair.f, &pair.b, i);
+        hand_forget(&pair.f->hand);
         pair_live(&pair, 61 * SECOND, 10);
         CHECK_EQUAL(i, pair_rounds(&pair));
     }
     CHECK_CONTAINS("larger --every, --codec-up int4 and --fragments 8",
-                   hand_note(&pair.bench->hand, NOTE_BARREN)->text);
-    bench_destroy(&pair.bench);
+                   hand_note(&pair.f->hand, NOTE_BARREN)->text);
+    hub_fixture_destroy(&pair.f);
 }
 
 /* Its link needs 20 s for its last offer, and before that it was too slow. */
 static void the_end_waits_for_last_offers_that_are_under_way(void)
 {
-    struct pair pair = pair_of(bench_new());
+    struct pair pair = pair_of(hub_fixture_new());
 
     pair_gives(&pair);
     pair_live(&pair, 8 * SECOND, 10);
     CHECK_TEXT("b", pair_held_up(&pair));
-    bench_stop(pair.bench);
-    guest_gives_last(pair.bench, &pair.a, pair.next, 0);
-    guest_offer(pair.bench, &pair.b,
-                &(struct msg_offer){.exchange = 1, .samples = 1, .last = 1});
-    for (uint32_t i = 0; i < BENCH_CHUNKS; i++) {
-        hand_forget(&pair.bench->hand);
+    hub_fixture_stop(pair.f);
+    fake_node_gives_last(pair.f, &pair.a, pair.next, 0);
+    fake_node_offer(
+        pair.f, &pair.b,
+        &(struct msg_offer){.exchange = 1, .samples = 1, .last = 1});
+    for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++) {
+        hand_forget(&pair.f->hand);
         pair_live(&pair, 7 * SECOND, 10);
-        CHECK(!hub_ended(pair.bench->hub));
-        guest_delivers(pair.bench, &pair.b, 1, i, 1);
+        CHECK(!hub_ended(pair.f->hub));
+        fake_node_delivers(pair.f, &pair.b, 1, i, 1);
     }
     pair_live(&pair, SECOND, 10);
-    CHECK_EQUAL(VERDICT_MERGED, guest_verdict(pair.bench, &pair.b, 1, 2));
-    CHECK(hub_ended(pair.bench->hub));
-    bench_destroy(&pair.bench);
+    CHECK_EQUAL(VERDICT_MERGED, fake_node_verdict(pair.f, &pair.b, 1, 2));
+    CHECK(hub_ended(pair.f->hub));
+    hub_fixture_destroy(&pair.f);
 }
 
 void add_hub_waits_tests(CU_pSuite suite)
