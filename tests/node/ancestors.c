@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "tests/check.h"
-#include "tests/node/desk.h"
+#include "tests/node/node_fixture.h"
 
 /* ---- SD-6, SD-7: EASGD, the side of the nodes ---- */
 
@@ -12,7 +12,7 @@ enum { WORKERS = 4, EXCHANGES = 12 };
 #define ALPHA (BETA / WORKERS)
 
 struct elastic {
-    struct desk *desk[WORKERS];
+    struct node_fixture *f[WORKERS];
     double x[WORKERS], sent[WORKERS][EXCHANGES + 1];
     double before[EXCHANGES + 1]; /* the centre that each exchange met */
     double centre;
@@ -24,20 +24,20 @@ static void elastic_start(struct elastic *star)
 
     star->centre = 0.5;
     for (int i = 0; i < WORKERS; i++) {
-        struct desk *desk = desk_new();
+        struct node_fixture *f = node_fixture_new();
 
-        star->desk[i] = desk;
+        star->f[i] = f;
         star->x[i] = x[i];
-        desk->welcome.exchange = EXCHANGE_PARAMETERS;
-        desk->weight = ALPHA;
-        desk_ready(desk, x[i]);
+        f->welcome.exchange = EXCHANGE_PARAMETERS;
+        f->weight = ALPHA;
+        node_fixture_ready(f, x[i]);
     }
 }
 
 static void elastic_end(struct elastic *star)
 {
     for (int i = 0; i < WORKERS; i++)
-        desk_destroy(&star->desk[i]);
+        node_fixture_destroy(&star->f[i]);
 }
 
 static void elastic_offer(struct elastic *star, uint64_t exchange)
@@ -45,8 +45,8 @@ static void elastic_offer(struct elastic *star, uint64_t exchange)
     double mean = 0;
 
     for (int i = 0; i < WORKERS; i++) {
-        desk_offers(star->desk[i], exchange, star->x[i]);
-        star->sent[i][exchange] = desk_chunk(star->desk[i], exchange, 0);
+        node_fixture_offers(star->f[i], exchange, star->x[i]);
+        star->sent[i][exchange] = node_fixture_chunk(star->f[i], exchange, 0);
         mean += star->sent[i][exchange] / WORKERS;
     }
     star->before[exchange] = star->centre;
@@ -57,10 +57,10 @@ static void elastic_offer(struct elastic *star, uint64_t exchange)
 static void elastic_apply(struct elastic *star, uint64_t exchange)
 {
     for (int i = 0; i < WORKERS; i++) {
-        desk_answers(star->desk[i], exchange, VERB_REBASE,
-                     star->before[exchange]);
-        star->x[i] += desk_apply(star->desk[i], exchange, 0);
-        desk_applied(star->desk[i], exchange);
+        node_fixture_answers(star->f[i], exchange, VERB_REBASE,
+                             star->before[exchange]);
+        star->x[i] += node_fixture_apply(star->f[i], exchange, 0);
+        node_fixture_applied(star->f[i], exchange);
     }
 }
 
@@ -121,31 +121,31 @@ static void sd_12_a_pull_goes_a_tenth_of_the_way_to_the_leader(void)
     static const double x[WORKERS] = {1, 2, 4, -3};
 
     for (int i = 0; i < WORKERS; i++) {
-        struct desk *desk = desk_new();
+        struct node_fixture *f = node_fixture_new();
 
-        desk->welcome.exchange = EXCHANGE_PARAMETERS;
-        desk->weight = 0.1;
-        desk_ready(desk, x[i]);
-        desk_offers(desk, 1, x[i]);
-        CHECK_NEAR(x[i], desk_chunk(desk, 1, 0), 0);
-        desk_answers(desk, 1, VERB_PULL, 4);
-        CHECK_NEAR(4, desk_apply(desk, 1, 0), 0);
-        CHECK_NEAR(0.1, desk_told(desk, MSG_APPLY)->apply.weight, 0);
-        desk_applied(desk, 1);
-        desk_offers(desk, 2, 0.9 * x[i] + 0.1 * 4);
-        CHECK_NEAR(0.9 * x[i] + 0.1 * 4, desk_chunk(desk, 2, 0), 1e-6);
-        desk_destroy(&desk);
+        f->welcome.exchange = EXCHANGE_PARAMETERS;
+        f->weight = 0.1;
+        node_fixture_ready(f, x[i]);
+        node_fixture_offers(f, 1, x[i]);
+        CHECK_NEAR(x[i], node_fixture_chunk(f, 1, 0), 0);
+        node_fixture_answers(f, 1, VERB_PULL, 4);
+        CHECK_NEAR(4, node_fixture_apply(f, 1, 0), 0);
+        CHECK_NEAR(0.1, node_fixture_told(f, MSG_APPLY)->apply.weight, 0);
+        node_fixture_applied(f, 1);
+        node_fixture_offers(f, 2, 0.9 * x[i] + 0.1 * 4);
+        CHECK_NEAR(0.9 * x[i] + 0.1 * 4, node_fixture_chunk(f, 2, 0), 1e-6);
+        node_fixture_destroy(&f);
     }
 }
 
 /* ---- SD-3: the anchor ---- */
 
-static unsigned anchors_of(const struct desk *desk, double value)
+static unsigned anchors_of(const struct node_fixture *f, double value)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < desk->hand.sent_count; i++) {
-        const struct hand_sent *sent = &desk->hand.sent[i];
+    for (unsigned i = 0; i < f->hand.sent_count; i++) {
+        const struct hand_sent *sent = &f->hand.sent[i];
 
         if (sent->msg.kind != MSG_APPLY || !sent->msg.apply.anchor)
             continue;
@@ -159,18 +159,18 @@ static unsigned anchors_of(const struct desk *desk, double value)
 static void sd_03_the_result_itself_is_what_to_be_pulled_to(void)
 {
     for (int anchored = 0; anchored < 2; anchored++) {
-        struct desk *desk = desk_new();
+        struct node_fixture *f = node_fixture_new();
 
-        desk->welcome.anchor = 0.5 * anchored;
-        desk_ready(desk, 1);
+        f->welcome.anchor = 0.5 * anchored;
+        node_fixture_ready(f, 1);
         CHECK_NEAR(0.5 * anchored,
-                   desk_told(desk, MSG_SCHEDULE)->schedule.anchor, 0);
-        desk_offers(desk, 1, 3);
-        desk_answers(desk, 1, VERB_REBASE, 10);
-        CHECK_EQUAL(anchored ? DESK_CHUNKS : 0, anchors_of(desk, 10));
-        CHECK_NEAR(7, desk_apply(desk, 1, 0), 0);
-        CHECK_EQUAL(0, desk_told(desk, MSG_APPLY)->apply.anchor);
-        desk_destroy(&desk);
+                   node_fixture_told(f, MSG_SCHEDULE)->schedule.anchor, 0);
+        node_fixture_offers(f, 1, 3);
+        node_fixture_answers(f, 1, VERB_REBASE, 10);
+        CHECK_EQUAL(anchored ? FIXTURE_CHUNKS : 0, anchors_of(f, 10));
+        CHECK_NEAR(7, node_fixture_apply(f, 1, 0), 0);
+        CHECK_EQUAL(0, node_fixture_told(f, MSG_APPLY)->apply.anchor);
+        node_fixture_destroy(&f);
     }
 }
 
@@ -183,112 +183,113 @@ static void ap_06_gradient_progress_or_parameters_as_the_run_says(void)
                                                     [EXCHANGE_PARAMETERS] = 3};
 
     for (enum exchange kind = 0; kind < EXCHANGE_COUNT; kind++) {
-        struct desk *desk = desk_new();
+        struct node_fixture *f = node_fixture_new();
 
-        desk->welcome.exchange = kind;
-        desk_ready(desk, 1);
-        CHECK_EQUAL(kind, desk_told(desk, MSG_SCHEDULE)->schedule.exchange);
-        desk_offers(desk, 1, 3);
-        CHECK_EQUAL(kind, desk_sent(desk, MSG_OFFER)->offer.kind);
-        CHECK_NEAR(expected[kind], desk_chunk(desk, 1, 0), 0);
-        desk_destroy(&desk);
+        f->welcome.exchange = kind;
+        node_fixture_ready(f, 1);
+        CHECK_EQUAL(kind,
+                    node_fixture_told(f, MSG_SCHEDULE)->schedule.exchange);
+        node_fixture_offers(f, 1, 3);
+        CHECK_EQUAL(kind, node_fixture_sent(f, MSG_OFFER)->offer.kind);
+        CHECK_NEAR(expected[kind], node_fixture_chunk(f, 1, 0), 0);
+        node_fixture_destroy(&f);
     }
 }
 
 /* The best one's parameters, and each keeps what it has done since. */
 static void ap_09_adopting_the_best_keeps_the_own_drift(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk->welcome.exchange = EXCHANGE_PARAMETERS;
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_offers(desk, 2, 4);
-    desk_answers(desk, 1, VERB_REBASE, 10); /* x = 4 + 7 */
-    desk_answers(desk, 2, VERB_REBASE, 12);
-    CHECK_NEAR(7, desk_apply(desk, 1, 0), 0);
-    CHECK_NEAR(1, desk_apply(desk, 2, 0), 0);
-    desk_destroy(&desk);
+    f->welcome.exchange = EXCHANGE_PARAMETERS;
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_offers(f, 2, 4);
+    node_fixture_answers(f, 1, VERB_REBASE, 10); /* x = 4 + 7 */
+    node_fixture_answers(f, 2, VERB_REBASE, 12);
+    CHECK_NEAR(7, node_fixture_apply(f, 1, 0), 0);
+    CHECK_NEAR(1, node_fixture_apply(f, 2, 0), 0);
+    node_fixture_destroy(&f);
 }
 
 /* ---- AP-10: preemption ---- */
 
 /* Flight 1 replaces the parameters while 2 and 3 are in the air. */
-static struct desk *preempted(void)
+static struct node_fixture *preempted(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_offers(desk, 2, 4);
-    desk_offers(desk, 3, 6);
-    desk->version = 8;
-    desk->welcome.lineage = 77;
-    desk_answers(desk, 1, VERB_REPLACE, 50);
-    CHECK_NEAR(50, desk_apply(desk, 1, 0), 0);
-    desk_applied(desk, 1);
-    return desk;
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_offers(f, 2, 4);
+    node_fixture_offers(f, 3, 6);
+    f->version = 8;
+    f->welcome.lineage = 77;
+    node_fixture_answers(f, 1, VERB_REPLACE, 50);
+    CHECK_NEAR(50, node_fixture_apply(f, 1, 0), 0);
+    node_fixture_applied(f, 1);
+    return f;
 }
 
 static void ap_10_what_is_in_the_air_is_dropped(void)
 {
-    struct desk *desk = preempted();
+    struct node_fixture *f = preempted();
 
-    CHECK(!desk_forgot(desk, 1));
-    CHECK_CONTAINS("version 9", hand_note(&desk->hand, NOTE_TAKEN)->text);
-    CHECK(desk_forgot(desk, 2));
-    CHECK(desk_forgot(desk, 3));
-    desk_answers(desk, 2, VERB_REBASE, 12);
-    CHECK(isnan(desk_apply(desk, 2, 0)));
-    desk_judges(desk, 3, 0, 3, VERDICT_EXPIRED);
-    desk_offers(desk, 4, 50.5);
-    CHECK_NEAR(0.5, desk_chunk(desk, 4, 0), 0);
-    desk_destroy(&desk);
+    CHECK(!node_fixture_forgot(f, 1));
+    CHECK_CONTAINS("version 9", hand_note(&f->hand, NOTE_TAKEN)->text);
+    CHECK(node_fixture_forgot(f, 2));
+    CHECK(node_fixture_forgot(f, 3));
+    node_fixture_answers(f, 2, VERB_REBASE, 12);
+    CHECK(isnan(node_fixture_apply(f, 2, 0)));
+    node_fixture_judges(f, 3, 0, 3, VERDICT_EXPIRED);
+    node_fixture_offers(f, 4, 50.5);
+    CHECK_NEAR(0.5, node_fixture_chunk(f, 4, 0), 0);
+    node_fixture_destroy(&f);
 }
 
 static void ap_10_what_was_still_to_be_given_is_dropped(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_offers(desk, 2, 4);
-    desk_judges(desk, 1, 0, 3, VERDICT_EXPIRED); /* 2 are put back */
-    desk_answers(desk, 2, VERB_REPLACE, 50);
-    desk_applied(desk, 2);
-    desk_offers(desk, 3, 51);
-    CHECK_NEAR(1, desk_chunk(desk, 3, 0), 0);
-    desk_destroy(&desk);
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_offers(f, 2, 4);
+    node_fixture_judges(f, 1, 0, 3, VERDICT_EXPIRED); /* 2 are put back */
+    node_fixture_answers(f, 2, VERB_REPLACE, 50);
+    node_fixture_applied(f, 2);
+    node_fixture_offers(f, 3, 51);
+    CHECK_NEAR(1, node_fixture_chunk(f, 3, 0), 0);
+    node_fixture_destroy(&f);
 }
 
 static void ap_10_it_goes_on_under_the_new_lineage(void)
 {
-    struct desk *desk = preempted();
+    struct node_fixture *f = preempted();
 
-    CHECK(desk_sent(desk, MSG_OFFER)->offer.lineage != 77);
-    desk_offers(desk, 4, 50);
-    CHECK_EQUAL(77, desk_sent(desk, MSG_OFFER)->offer.lineage);
-    CHECK_EQUAL(9, desk_sent(desk, MSG_OFFER)->offer.base_version);
-    desk_destroy(&desk);
+    CHECK(node_fixture_sent(f, MSG_OFFER)->offer.lineage != 77);
+    node_fixture_offers(f, 4, 50);
+    CHECK_EQUAL(77, node_fixture_sent(f, MSG_OFFER)->offer.lineage);
+    CHECK_EQUAL(9, node_fixture_sent(f, MSG_OFFER)->offer.base_version);
+    node_fixture_destroy(&f);
 }
 
 static void ap_10_what_is_forming_is_never_offered(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_answers(desk, 1, VERB_REPLACE, 50);
-    desk->hand.holds_jobs = true;
-    desk_offers(desk, 2, (double)NAN);
-    desk_applied(desk, 1);
-    desk->hand.holds_jobs = false;
-    hand_work(&desk->hand);
-    CHECK_EQUAL(1, desk_sent(desk, MSG_OFFER)->offer.exchange);
-    CHECK(!hand_note(&desk->hand, NOTE_DECLINED));
-    desk_offers(desk, 3, 51);
-    CHECK_NEAR(1, desk_chunk(desk, 3, 0), 0);
-    desk_destroy(&desk);
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_answers(f, 1, VERB_REPLACE, 50);
+    f->hand.holds_jobs = true;
+    node_fixture_offers(f, 2, (double)NAN);
+    node_fixture_applied(f, 1);
+    f->hand.holds_jobs = false;
+    hand_work(&f->hand);
+    CHECK_EQUAL(1, node_fixture_sent(f, MSG_OFFER)->offer.exchange);
+    CHECK(!hand_note(&f->hand, NOTE_DECLINED));
+    node_fixture_offers(f, 3, 51);
+    CHECK_NEAR(1, node_fixture_chunk(f, 3, 0), 0);
+    node_fixture_destroy(&f);
 }
 
 void add_node_ancestors_tests(CU_pSuite suite)

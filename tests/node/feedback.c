@@ -14,7 +14,7 @@ static double off(const struct rig *rig)
 {
     double most = 0;
 
-    for (int i = 0; i < DESK_ELEMENTS; i++)
+    for (int i = 0; i < FIXTURE_ELEMENTS; i++)
         most = fmax(most, fabs(rig->own[i] - rig->merged[i]));
     return most;
 }
@@ -24,7 +24,7 @@ static double astray(const struct rig *rig)
 {
     double most = 0;
 
-    for (int i = 0; i < DESK_ELEMENTS; i++) {
+    for (int i = 0; i < FIXTURE_ELEMENTS; i++) {
         double left = rig->own[i] - rig->merged[i];
 
         most = fmax(most, fabs((double)rig->x[i] - rig->centre[i] - left));
@@ -44,8 +44,8 @@ static void check_course(enum codec_id codec, const struct course *course)
     struct rig rig;
 
     rig_open(&rig, codec, 1 + course->loses);
-    rig.desk->welcome.fragments = course->fragments;
-    desk_welcomes(rig.desk, START_GO);
+    rig.f->welcome.fragments = course->fragments;
+    node_fixture_welcomes(rig.f, START_GO);
     rig.loses = course->loses;
     rig.others = course->others;
     for (unsigned i = 0; i < OFFERS; i++) {
@@ -176,7 +176,7 @@ static void a_result_makes_the_reference_one_blob(void)
             rig_answer(&rig);
             rig_answer(&rig);
             rig_takes(&rig, rig.x, false);
-            CHECK_EQUAL(2, most_inputs(&rig.desk->hand));
+            CHECK_EQUAL(2, most_inputs(&rig.f->hand));
             rig_hub(&rig);
             rig_answer(&rig);
         }
@@ -196,7 +196,7 @@ static void a_reference_stays_short_without_results(void)
         for (unsigned i = 0; i < 4 * OFFERS; i++) {
             rig_drift(&rig);
             rig_takes(&rig, rig.x, false);
-            CHECK(most_inputs(&rig.desk->hand) <= 20);
+            CHECK(most_inputs(&rig.f->hand) <= 20);
             rig_hub(&rig);
             rig_judges(&rig);
         }
@@ -214,11 +214,11 @@ static void what_was_encoded_for_another_hub_is_offered_anew(void)
         rig_open(&rig, (enum codec_id)codec, 7);
         rig_drift(&rig);
         rig_takes(&rig, rig.x, false);
-        desk_breaks(rig.desk);
-        rig.desk->welcome.codec = CODEC_RAW;
-        desk_rejoins(rig.desk);
+        node_fixture_breaks(rig.f);
+        rig.f->welcome.codec = CODEC_RAW;
+        node_fixture_rejoins(rig.f);
         rig_hub(&rig);
-        CHECK(desk_sent(rig.desk, MSG_CHUNK) == NULL);
+        CHECK(node_fixture_sent(rig.f, MSG_CHUNK) == NULL);
         CHECK(off(&rig) > 0);
         rig.answers = 0;
         rig_offers(&rig);
@@ -237,7 +237,7 @@ static void t20_the_announced_norm_is_that_of_what_is_sent(void)
         struct rig rig;
 
         rig_open(&rig, (enum codec_id)codec, 8);
-        for (int i = 0; i < DESK_ELEMENTS; i++)
+        for (int i = 0; i < FIXTURE_ELEMENTS; i++)
             rig.x[i] = i % 4 ? 0.51f : 7;
         for (unsigned i = 0; i < 4; i++) {
             rig_offers(&rig);
@@ -255,12 +255,12 @@ static void t20_the_announced_norm_is_that_of_what_is_sent(void)
 static void open_gradients(struct rig *rig, enum codec_id codec)
 {
     rig_open(rig, codec, 9);
-    desk_tunes(rig->desk, 1, EXCHANGE_GRADIENT);
+    node_fixture_tunes(rig->f, 1, EXCHANGE_GRADIENT);
 }
 
 static void draw_gradient(struct rig *rig, float *gradient)
 {
-    for (int i = 0; i < DESK_ELEMENTS; i++) {
+    for (int i = 0; i < FIXTURE_ELEMENTS; i++) {
         gradient[i] = (float)prng_below(&rig->prng, 32769) / 16384 - 1;
         rig->own[i] += (double)gradient[i];
     }
@@ -270,7 +270,7 @@ static void draw_gradient(struct rig *rig, float *gradient)
 static void t20_gradients_leave_nothing_out(void)
 {
     for (unsigned codec = 0; codec < CODEC_COUNT; codec++) {
-        float gradient[DESK_ELEMENTS];
+        float gradient[FIXTURE_ELEMENTS];
         struct rig rig;
 
         open_gradients(&rig, (enum codec_id)codec);
@@ -296,7 +296,7 @@ static void t20_top_1_with_feedback_gives_the_vectors(void)
 {
     static const double expected[][2] = {{1, 0},   {2, 0},   {2, 1.2},
                                          {4, 1.2}, {5, 1.2}, {5, 2.4}};
-    const float gradient[DESK_ELEMENTS] = {[8] = 1, [9] = 0.4f};
+    const float gradient[FIXTURE_ELEMENTS] = {[8] = 1, [9] = 0.4f};
     struct rig rig;
 
     open_gradients(&rig, CODEC_TOP1);
@@ -313,14 +313,14 @@ static void t20_top_1_with_feedback_gives_the_vectors(void)
 static void t20_what_gradients_left_out_goes_with_the_parameters(void)
 {
     for (unsigned codec = 0; codec < CODEC_COUNT; codec++) {
-        float gradient[DESK_ELEMENTS];
+        float gradient[FIXTURE_ELEMENTS];
         struct rig rig;
 
         open_gradients(&rig, (enum codec_id)codec);
         draw_gradient(&rig, gradient);
         rig_gives(&rig, gradient, false);
-        desk_answers(rig.desk, rig.exchange, VERB_REPLACE, 3);
-        desk_applied(rig.desk, rig.exchange);
+        node_fixture_answers(rig.f, rig.exchange, VERB_REPLACE, 3);
+        node_fixture_applied(rig.f, rig.exchange);
         rig.answers = 0;
         memset(rig.own, 0, sizeof rig.own);
         memset(rig.merged, 0, sizeof rig.merged);
@@ -339,28 +339,28 @@ static void t20_an_elastic_pull_is_measured_from_what_was_sent(void)
 {
     for (unsigned codec = 0; codec < CODEC_COUNT; codec++) {
         struct rig rig;
-        double before[DESK_ELEMENTS];
+        double before[FIXTURE_ELEMENTS];
 
         if (codecs[codec].use != CODEC_FOR_ALL)
             continue;
         rig_open(&rig, (enum codec_id)codec, 10);
-        desk_tunes(rig.desk, 1, EXCHANGE_PARAMETERS);
-        rig.desk->weight = 0.25;
+        node_fixture_tunes(rig.f, 1, EXCHANGE_PARAMETERS);
+        rig.f->weight = 0.25;
         rig_drift(&rig);
-        for (int i = 0; i < DESK_ELEMENTS; i++) {
+        for (int i = 0; i < FIXTURE_ELEMENTS; i++) {
             rig.x[i] += 1 / 3.0f;
             before[i] = (double)rig.x[i];
         }
         rig_offers(&rig);
         rig_answer(&rig);
         /* The centre, at first 0, was what it got. */
-        for (int i = 0; i < DESK_ELEMENTS; i++)
+        for (int i = 0; i < FIXTURE_ELEMENTS; i++)
             CHECK_NEAR(before[i], (double)rig.x[i], 0);
         rig_offers(&rig);
-        for (int i = 0; i < DESK_ELEMENTS; i++)
+        for (int i = 0; i < FIXTURE_ELEMENTS; i++)
             rig.waiting[0].centre[i] = rig.merged[i] / 2 + 1;
         rig_answer(&rig);
-        for (int i = 0; i < DESK_ELEMENTS; i++)
+        for (int i = 0; i < FIXTURE_ELEMENTS; i++)
             CHECK_NEAR(before[i] + 0.25, (double)rig.x[i], 1e-6);
         rig_close(&rig);
     }
@@ -374,7 +374,7 @@ static void parameters_are_raw_where_a_codec_is_for_changes(void)
         if (codecs[codec].use == CODEC_FOR_ALL)
             continue;
         rig_open(&rig, (enum codec_id)codec, 11);
-        desk_tunes(rig.desk, 1, EXCHANGE_PARAMETERS);
+        node_fixture_tunes(rig.f, 1, EXCHANGE_PARAMETERS);
         rig_drift(&rig);
         rig_offers(&rig);
         CHECK_NEAR(0, off(&rig), 0);

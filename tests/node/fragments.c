@@ -12,12 +12,12 @@
 static void check_exact(struct solo *solo)
 {
     for (uint64_t i = 1; i <= 150; i++) {
-        double own[DESK_CHUNKS];
+        double own[FIXTURE_CHUNKS];
 
-        for (unsigned c = 0; c < DESK_CHUNKS; c++)
+        for (unsigned c = 0; c < FIXTURE_CHUNKS; c++)
             own[c] = solo->own[c];
         solo_step(solo, DRIFT);
-        for (unsigned c = 0; c < DESK_CHUNKS; c++) {
+        for (unsigned c = 0; c < FIXTURE_CHUNKS; c++) {
             double since = DRIFT * (double)(i - solo->base_taken[c]);
             size_t at = (size_t)c * SOLO_CHUNK;
 
@@ -37,8 +37,8 @@ static unsigned check_delay(uint64_t delay, enum miss miss, uint64_t jitter)
         struct solo solo;
 
         solo_open(&solo, 6, delay, fragments, 0);
-        solo.desk->welcome.miss = miss;
-        desk_welcomes(solo.desk, START_GO);
+        solo.f->welcome.miss = miss;
+        node_fixture_welcomes(solo.f, START_GO);
         solo.others = 0.5;
         solo.latency = delay ? delay - 1 : 0;
         solo.jitter = jitter;
@@ -70,52 +70,52 @@ static void it_is_exact_with_late_and_skipped_results(void)
 static void only_the_chunks_of_a_fragment_travel(void)
 {
     struct solo solo;
-    struct desk *desk;
+    struct node_fixture *f;
 
     solo_open(&solo, 6, 2, 2, 0);
-    desk = solo.desk;
-    desk->ungranted = true;
+    f = solo.f;
+    f->ungranted = true;
     for (int i = 1; i <= 3; i++) {
-        CHECK(!desk_sent(desk, MSG_OFFER));
+        CHECK(!node_fixture_sent(f, MSG_OFFER));
         solo_step(&solo, 1);
         if (i == 3)
             CHECK_EQUAL(1, solo.agenda.pacer.fragment);
     }
-    desk_grants(desk, 1, DESK_CHUNKS);
-    CHECK_EQUAL(1, desk_chunks(desk, 1));
-    CHECK_NEAR(3, desk_chunk(desk, 1, 1), 0);
+    node_fixture_grants(f, 1, FIXTURE_CHUNKS);
+    CHECK_EQUAL(1, node_fixture_chunks(f, 1));
+    CHECK_NEAR(3, node_fixture_chunk(f, 1, 1), 0);
     solo_close(&solo);
 }
 
 static void a_verdict_counts_for_the_chunks_of_its_fragment(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
     struct msg_snapshot taken = {.exchange = 1, .fragment = 0, .fragments = 2};
-    struct blob *values = hand_floats(desk->hand.pool, 6, 3);
+    struct blob *values = hand_floats(f->hand.pool, 6, 3);
     struct node_view view;
 
-    desk->welcome.fragments = 2;
-    desk_ready(desk, 1);
-    CHECK_EQUAL(2, desk_told(desk, MSG_SCHEDULE)->schedule.fragments);
-    CHECK_EQUAL(4, desk_told(desk, MSG_SCHEDULE)->schedule.chunk_elements);
-    desk_takes(desk, &taken, values);
-    CHECK_EQUAL(0, desk_sent(desk, MSG_OFFER)->offer.fragment);
-    CHECK_EQUAL(2, desk_chunks(desk, 1));
-    desk_judges(desk, 1, 0, 1, VERDICT_MERGED);
-    desk_judges(desk, 1, 1, 2, VERDICT_EXPIRED);
-    node_look(desk->node, &view);
+    f->welcome.fragments = 2;
+    node_fixture_ready(f, 1);
+    CHECK_EQUAL(2, node_fixture_told(f, MSG_SCHEDULE)->schedule.fragments);
+    CHECK_EQUAL(4, node_fixture_told(f, MSG_SCHEDULE)->schedule.chunk_elements);
+    node_fixture_takes(f, &taken, values);
+    CHECK_EQUAL(0, node_fixture_sent(f, MSG_OFFER)->offer.fragment);
+    CHECK_EQUAL(2, node_fixture_chunks(f, 1));
+    node_fixture_judges(f, 1, 0, 1, VERDICT_MERGED);
+    node_fixture_judges(f, 1, 1, 2, VERDICT_EXPIRED);
+    node_look(f->node, &view);
     CHECK_EQUAL(0, view.in_flight);
     taken.exchange = 2;
     taken.fragment = FRAGMENT_ALL;
     blob_unref(&values);
-    values = hand_floats(desk->hand.pool, DESK_ELEMENTS, 4);
-    desk_takes(desk, &taken, values);
-    CHECK_EQUAL(FRAGMENT_ALL, desk_sent(desk, MSG_OFFER)->offer.fragment);
-    CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
-    CHECK_NEAR(3, desk_chunk(desk, 2, 1), 0);
-    CHECK_NEAR(3, desk_chunk(desk, 2, 2), 0);
+    values = hand_floats(f->hand.pool, FIXTURE_ELEMENTS, 4);
+    node_fixture_takes(f, &taken, values);
+    CHECK_EQUAL(FRAGMENT_ALL, node_fixture_sent(f, MSG_OFFER)->offer.fragment);
+    CHECK_NEAR(1, node_fixture_chunk(f, 2, 0), 0);
+    CHECK_NEAR(3, node_fixture_chunk(f, 2, 1), 0);
+    CHECK_NEAR(3, node_fixture_chunk(f, 2, 2), 0);
     blob_unref(&values);
-    desk_destroy(&desk);
+    node_fixture_destroy(&f);
 }
 
 /* The trainer has not heard yet that there are others now. */
@@ -127,29 +127,30 @@ static void what_is_not_the_runs_fragment_is_not_offered(void)
         {.exchange = 1, .fragment = 1, .fragments = 2}};
 
     for (unsigned i = 0; i < 3; i++) {
-        struct desk *desk = desk_new();
-        struct blob *values = hand_floats(desk->hand.pool, 6, 3);
+        struct node_fixture *f = node_fixture_new();
+        struct blob *values = hand_floats(f->hand.pool, 6, 3);
 
-        desk->welcome.fragments = 2;
-        desk_ready(desk, 1);
-        desk_takes(desk, &wrong[i], values); /* fragment 1 has 4 elements */
-        CHECK(!desk_sent(desk, MSG_OFFER));
-        CHECK(desk_forgot(desk, 1));
+        f->welcome.fragments = 2;
+        node_fixture_ready(f, 1);
+        /* fragment 1 has 4 elements */
+        node_fixture_takes(f, &wrong[i], values);
+        CHECK(!node_fixture_sent(f, MSG_OFFER));
+        CHECK(node_fixture_forgot(f, 1));
         blob_unref(&values);
-        desk_destroy(&desk);
+        node_fixture_destroy(&f);
     }
 }
 
 /* Tells the machine of ten iterations a second. */
-static void run_for_a_second(struct desk *desk)
+static void run_for_a_second(struct node_fixture *f)
 {
     struct msg progress = {.kind = MSG_PROGRESS};
 
     progress.progress.iteration = 10;
-    hand_say(&desk->hand, PEER_TRAINER, &progress, NULL);
-    hand_wait(&desk->hand, SECOND);
+    hand_say(&f->hand, PEER_TRAINER, &progress, NULL);
+    hand_wait(&f->hand, SECOND);
     progress.progress.iteration = 20;
-    hand_say(&desk->hand, PEER_TRAINER, &progress, NULL);
+    hand_say(&f->hand, PEER_TRAINER, &progress, NULL);
 }
 
 /* Fragment 0 of two has 2 chunks; up to the next turn there are k / F = 4
@@ -163,40 +164,40 @@ static void p8_a_fragment_is_spread_up_to_the_next_ones_turn(void)
     } cases[] = {{40, 180 * MILLISECOND}, {2, 45 * MILLISECOND}, {0, 0}};
 
     for (unsigned i = 0; i < 3; i++) {
-        struct desk *desk = desk_new();
+        struct node_fixture *f = node_fixture_new();
         struct msg_snapshot taken = {
             .exchange = 1, .fragment = 0, .fragments = 2};
-        struct blob *values = hand_floats(desk->hand.pool, 6, 3);
+        struct blob *values = hand_floats(f->hand.pool, 6, 3);
 
-        desk->welcome.fragments = 2;
-        desk->welcome.every = 8;
-        desk->welcome.delay = cases[i].delay;
-        desk_ready(desk, 1);
-        run_for_a_second(desk);
-        desk_takes(desk, &taken, values);
+        f->welcome.fragments = 2;
+        f->welcome.every = 8;
+        f->welcome.delay = cases[i].delay;
+        node_fixture_ready(f, 1);
+        run_for_a_second(f);
+        node_fixture_takes(f, &taken, values);
         if (cases[i].spacing) {
-            CHECK_EQUAL(1, desk_chunks(desk, 1));
-            hand_wait(&desk->hand, cases[i].spacing - MILLISECOND);
-            CHECK_EQUAL(1, desk_chunks(desk, 1));
-            hand_wait(&desk->hand, MILLISECOND);
+            CHECK_EQUAL(1, node_fixture_chunks(f, 1));
+            hand_wait(&f->hand, cases[i].spacing - MILLISECOND);
+            CHECK_EQUAL(1, node_fixture_chunks(f, 1));
+            hand_wait(&f->hand, MILLISECOND);
         }
-        CHECK_EQUAL(2, desk_chunks(desk, 1));
+        CHECK_EQUAL(2, node_fixture_chunks(f, 1));
         blob_unref(&values);
-        desk_destroy(&desk);
+        node_fixture_destroy(&f);
     }
 }
 
 static void gradients_are_offered_whole(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk->welcome.fragments = 2;
-    desk->welcome.exchange = EXCHANGE_GRADIENT;
-    desk_ready(desk, 1);
-    CHECK_EQUAL(1, desk_told(desk, MSG_SCHEDULE)->schedule.fragments);
-    desk_offers(desk, 1, 3);
-    CHECK_EQUAL(DESK_CHUNKS, desk_chunks(desk, 1));
-    desk_destroy(&desk);
+    f->welcome.fragments = 2;
+    f->welcome.exchange = EXCHANGE_GRADIENT;
+    node_fixture_ready(f, 1);
+    CHECK_EQUAL(1, node_fixture_told(f, MSG_SCHEDULE)->schedule.fragments);
+    node_fixture_offers(f, 1, 3);
+    CHECK_EQUAL(FIXTURE_CHUNKS, node_fixture_chunks(f, 1));
+    node_fixture_destroy(&f);
 }
 
 /* ---- T14: Streaming DiLoCo's published fixture ---- */
@@ -212,13 +213,13 @@ static void check_fixture(double alpha, const double layer0[STEPS],
 
     solo_open(&solo, 6, 0, 2, 1);
     solo.verb = VERB_PULL;
-    solo.desk->weight = 1 - alpha;
+    solo.f->weight = 1 - alpha;
     solo.gain = 2;
     for (unsigned i = 1; i < STEPS; i++) {
         solo_step(&solo, -2);
         CHECK_NEAR(layer0[i], (double)solo.x[SOLO_CHUNK], 0);
         CHECK_NEAR(layer1[i], (double)solo.x[0], 0);
-        CHECK_NEAR(layer1[i], (double)solo.x[DESK_ELEMENTS - 1], 0);
+        CHECK_NEAR(layer1[i], (double)solo.x[FIXTURE_ELEMENTS - 1], 0);
     }
     CHECK_EQUAL(5, solo.applied);
     solo_close(&solo);
@@ -265,7 +266,7 @@ static void t14_a_late_mix_measures_from_the_outer_parameters(void)
 
     solo_open(&solo, 6, 2, 1, 1);
     solo.verb = VERB_PULL;
-    solo.desk->weight = 0.5;
+    solo.f->weight = 0.5;
     solo.gain = 2;
     for (unsigned i = 1; i <= 60; i++) {
         solo_step(&solo, -2);

@@ -2,11 +2,11 @@
 
 #include "codec/manifest.h"
 
-struct blob *keeper_manifest(struct desk *desk, uint32_t chunks,
+struct blob *keeper_manifest(struct node_fixture *f, uint32_t chunks,
                              uint64_t version, const uint64_t *versions)
 {
     static const unsigned char key[MANIFEST_KEY_BYTES];
-    struct blob *blob = blob_new(desk->hand.pool, manifest_bytes(chunks, 3));
+    struct blob *blob = blob_new(f->hand.pool, manifest_bytes(chunks, 3));
 
     manifest_begin(blob->bytes, chunks, "run", 3);
     for (uint32_t i = 0; i < chunks; i++)
@@ -15,33 +15,34 @@ struct blob *keeper_manifest(struct desk *desk, uint32_t chunks,
     return blob;
 }
 
-void keeper_says(struct desk *desk, uint64_t version, uint64_t merged,
+void keeper_says(struct node_fixture *f, uint64_t version, uint64_t merged,
                  const uint64_t *versions)
 {
     struct blob *manifest =
-        keeper_manifest(desk, DESK_CHUNKS, version, versions);
+        keeper_manifest(f, FIXTURE_CHUNKS, version, versions);
     struct msg msg = {.kind = MSG_KEEP};
 
-    msg.keep.epoch = desk->welcome.epoch;
+    msg.keep.epoch = f->welcome.epoch;
     msg.keep.version = version;
     msg.keep.merged = merged;
-    hand_say(&desk->hand, PEER_BULK, &msg, manifest);
+    hand_say(&f->hand, PEER_BULK, &msg, manifest);
     blob_unref(&manifest);
 }
 
-void keeper_comes_back(struct desk *desk, uint64_t merged, enum start start)
+void keeper_comes_back(struct node_fixture *f, uint64_t merged,
+                       enum start start)
 {
-    desk_breaks(desk);
-    desk->welcome.epoch += LIFE;
-    desk->welcome.merged = merged;
-    desk_connects(desk);
-    desk_welcomes(desk, start);
+    node_fixture_breaks(f);
+    f->welcome.epoch += LIFE;
+    f->welcome.merged = merged;
+    node_fixture_connects(f);
+    node_fixture_welcomes(f, start);
 }
 
-void keeper_saves(struct desk *desk, uint64_t merged)
+void keeper_saves(struct node_fixture *f, uint64_t merged)
 {
     struct msg mark = {.kind = MSG_SAVING};
 
     mark.saving.merged = merged;
-    hand_say(&desk->hand, PEER_BULK, &mark, NULL);
+    hand_say(&f->hand, PEER_BULK, &mark, NULL);
 }

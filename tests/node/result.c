@@ -1,186 +1,186 @@
 #include <math.h>
 
 #include "tests/check.h"
-#include "tests/node/desk.h"
+#include "tests/node/node_fixture.h"
 
 static void a_rebase_moves_by_what_the_centre_has_moved(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_answers(desk, 1, VERB_REBASE, 10);
-    CHECK_NEAR(7, desk_apply(desk, 1, 0), 0);
-    CHECK_NEAR(7, desk_apply(desk, 1, 2), 0);
-    CHECK_EQUAL(VERB_REBASE, desk_told(desk, MSG_APPLY)->apply.verb);
-    desk_applied(desk, 1);
-    desk_offers(desk, 2, 10.5); /* 3 + 7 + its own 0.5 */
-    CHECK_NEAR(0.5, desk_chunk(desk, 2, 0), 0);
-    desk_destroy(&desk);
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_answers(f, 1, VERB_REBASE, 10);
+    CHECK_NEAR(7, node_fixture_apply(f, 1, 0), 0);
+    CHECK_NEAR(7, node_fixture_apply(f, 1, 2), 0);
+    CHECK_EQUAL(VERB_REBASE, node_fixture_told(f, MSG_APPLY)->apply.verb);
+    node_fixture_applied(f, 1);
+    node_fixture_offers(f, 2, 10.5); /* 3 + 7 + its own 0.5 */
+    CHECK_NEAR(0.5, node_fixture_chunk(f, 2, 0), 0);
+    node_fixture_destroy(&f);
 }
 
 static void nothing_is_handed_over_before_all_of_it_is_here(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
     struct msg_result result = {.exchange = 1, .version = 1, .weight = 1};
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_result(desk, &result, 10);
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_result(f, &result, 10);
     result.chunk = 2;
-    desk_result(desk, &result, 10);
-    CHECK(!desk_told(desk, MSG_APPLY));
+    node_fixture_result(f, &result, 10);
+    CHECK(!node_fixture_told(f, MSG_APPLY));
     result.chunk = 1;
-    desk_result(desk, &result, 10);
-    CHECK_EQUAL(DESK_CHUNKS, hand_count(&desk->hand, PEER_TRAINER, MSG_APPLY));
-    desk_destroy(&desk);
+    node_fixture_result(f, &result, 10);
+    CHECK_EQUAL(FIXTURE_CHUNKS, hand_count(&f->hand, PEER_TRAINER, MSG_APPLY));
+    node_fixture_destroy(&f);
 }
 
 static void every_result_is_credited_even_an_unknown_one(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
     struct msg_result stray = {.exchange = 99, .chunk = 1};
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_answers(desk, 1, VERB_REBASE, 10);
-    CHECK_EQUAL(3, hand_count(&desk->hand, PEER_CONTROL, MSG_CREDIT));
-    desk_result(desk, &stray, 1);
-    CHECK_EQUAL(4, hand_count(&desk->hand, PEER_CONTROL, MSG_CREDIT));
-    CHECK_EQUAL(16, desk_sent(desk, MSG_CREDIT)->credit.more);
-    desk_destroy(&desk);
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_answers(f, 1, VERB_REBASE, 10);
+    CHECK_EQUAL(3, hand_count(&f->hand, PEER_CONTROL, MSG_CREDIT));
+    node_fixture_result(f, &stray, 1);
+    CHECK_EQUAL(4, hand_count(&f->hand, PEER_CONTROL, MSG_CREDIT));
+    CHECK_EQUAL(16, node_fixture_sent(f, MSG_CREDIT)->credit.more);
+    node_fixture_destroy(&f);
 }
 
 static void a_result_that_was_damaged_drops_the_connection(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
     struct msg_result result = {.exchange = 1, .version = 1, .checksum = 12};
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    for (; result.chunk < DESK_CHUNKS; result.chunk++)
-        desk_result(desk, &result, 10);
-    CHECK(hand_dropped(&desk->hand, PEER_CONTROL));
-    CHECK(hand_dropped(&desk->hand, PEER_BULK));
-    CHECK(!desk_told(desk, MSG_APPLY));
-    CHECK(!node_ended(desk->node));
-    desk_destroy(&desk);
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    for (; result.chunk < FIXTURE_CHUNKS; result.chunk++)
+        node_fixture_result(f, &result, 10);
+    CHECK(hand_dropped(&f->hand, PEER_CONTROL));
+    CHECK(hand_dropped(&f->hand, PEER_BULK));
+    CHECK(!node_fixture_told(f, MSG_APPLY));
+    CHECK(!node_ended(f->node));
+    node_fixture_destroy(&f);
 }
 
 static void damage_is_found_before_the_rest_of_the_result_is_here(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
     struct msg_result result = {.exchange = 1, .version = 1, .checksum = 12};
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_result(desk, &result, 10);
-    CHECK(hand_dropped(&desk->hand, PEER_CONTROL));
-    CHECK(hand_dropped(&desk->hand, PEER_BULK));
-    desk_destroy(&desk);
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_result(f, &result, 10);
+    CHECK(hand_dropped(&f->hand, PEER_CONTROL));
+    CHECK(hand_dropped(&f->hand, PEER_BULK));
+    node_fixture_destroy(&f);
 }
 
 static void a_result_that_is_not_finite_drops_the_connection(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_answers(desk, 1, VERB_REBASE, (double)INFINITY);
-    CHECK(hand_dropped(&desk->hand, PEER_CONTROL));
-    CHECK(!desk_told(desk, MSG_APPLY));
-    desk_destroy(&desk);
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_answers(f, 1, VERB_REBASE, (double)INFINITY);
+    CHECK(hand_dropped(&f->hand, PEER_CONTROL));
+    CHECK(!node_fixture_told(f, MSG_APPLY));
+    node_fixture_destroy(&f);
 }
 
 static void a_result_of_a_wrong_size_is_left_out(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
     struct msg msg = {.kind = MSG_RESULT};
-    struct blob *payload = hand_floats(desk->hand.pool, 3, 1);
+    struct blob *payload = hand_floats(f->hand.pool, 3, 1);
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
     msg.result.exchange = 1;
     msg.result.checksum = payload->checksum;
-    hand_say(&desk->hand, PEER_BULK, &msg, payload);
-    msg.result.chunk = DESK_CHUNKS;
-    hand_say(&desk->hand, PEER_BULK, &msg, payload);
-    hand_say(&desk->hand, PEER_BULK, &msg, NULL);
-    desk_answers(desk, 1, VERB_REBASE, 10);
-    CHECK_NEAR(7, desk_apply(desk, 1, 0), 0);
+    hand_say(&f->hand, PEER_BULK, &msg, payload);
+    msg.result.chunk = FIXTURE_CHUNKS;
+    hand_say(&f->hand, PEER_BULK, &msg, payload);
+    hand_say(&f->hand, PEER_BULK, &msg, NULL);
+    node_fixture_answers(f, 1, VERB_REBASE, 10);
+    CHECK_NEAR(7, node_fixture_apply(f, 1, 0), 0);
     blob_unref(&payload);
-    desk_destroy(&desk);
+    node_fixture_destroy(&f);
 }
 
 static void the_base_is_the_oldest_version_that_was_applied(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
     struct msg_result result = {.exchange = 1};
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    for (; result.chunk < DESK_CHUNKS; result.chunk++) {
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    for (; result.chunk < FIXTURE_CHUNKS; result.chunk++) {
         result.version = 20 + result.chunk;
-        desk_result(desk, &result, 3);
+        node_fixture_result(f, &result, 3);
     }
-    desk_offers(desk, 2, 3);
-    CHECK_EQUAL(0, desk_sent(desk, MSG_OFFER)->offer.base_version);
-    desk_applied(desk, 1);
-    desk_offers(desk, 3, 3);
-    CHECK_EQUAL(20, desk_sent(desk, MSG_OFFER)->offer.base_version);
-    desk_destroy(&desk);
+    node_fixture_offers(f, 2, 3);
+    CHECK_EQUAL(0, node_fixture_sent(f, MSG_OFFER)->offer.base_version);
+    node_fixture_applied(f, 1);
+    node_fixture_offers(f, 3, 3);
+    CHECK_EQUAL(20, node_fixture_sent(f, MSG_OFFER)->offer.base_version);
+    node_fixture_destroy(&f);
 }
 
 /* x = 3 and 4 were sent; the first result moves x by 7, so the second, which
  * was sent without it, moves it by only what is new. */
 static void a_correction_counts_on_those_before_it(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_offers(desk, 2, 4);
-    desk_answers(desk, 1, VERB_REBASE, 10);
-    desk_answers(desk, 2, VERB_REBASE, 12);
-    CHECK_NEAR(7, desk_apply(desk, 1, 0), 0);
-    CHECK_NEAR(1, desk_apply(desk, 2, 0), 0); /* 12 - (4 + 7) */
-    desk_applied(desk, 1);
-    desk_applied(desk, 2);
-    desk_offers(desk, 3, 12);
-    CHECK_NEAR(0, desk_chunk(desk, 3, 0), 0);
-    desk_destroy(&desk);
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_offers(f, 2, 4);
+    node_fixture_answers(f, 1, VERB_REBASE, 10);
+    node_fixture_answers(f, 2, VERB_REBASE, 12);
+    CHECK_NEAR(7, node_fixture_apply(f, 1, 0), 0);
+    CHECK_NEAR(1, node_fixture_apply(f, 2, 0), 0); /* 12 - (4 + 7) */
+    node_fixture_applied(f, 1);
+    node_fixture_applied(f, 2);
+    node_fixture_offers(f, 3, 12);
+    CHECK_NEAR(0, node_fixture_chunk(f, 3, 0), 0);
+    node_fixture_destroy(&f);
 }
 
 static void a_later_result_waits_for_an_earlier_one(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_offers(desk, 2, 4);
-    desk_answers(desk, 2, VERB_REBASE, 12);
-    CHECK(!desk_told(desk, MSG_APPLY));
-    desk_answers(desk, 1, VERB_REBASE, 10);
-    CHECK_NEAR(1, desk_apply(desk, 2, 0), 0);
-    desk_destroy(&desk);
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_offers(f, 2, 4);
+    node_fixture_answers(f, 2, VERB_REBASE, 12);
+    CHECK(!node_fixture_told(f, MSG_APPLY));
+    node_fixture_answers(f, 1, VERB_REBASE, 10);
+    CHECK_NEAR(1, node_fixture_apply(f, 2, 0), 0);
+    node_fixture_destroy(&f);
 }
 
 static void a_skipped_result_changes_nothing(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_offers(desk, 2, 4);
-    desk_skips(desk, 1);
-    desk_answers(desk, 1, VERB_REBASE, 10);
-    CHECK(!desk_told(desk, MSG_APPLY));
-    desk_answers(desk, 2, VERB_REBASE, 12);
-    CHECK_NEAR(8, desk_apply(desk, 2, 0), 0);
-    desk_applied(desk, 2);
-    desk_offers(desk, 3, 12);
-    CHECK_NEAR(0, desk_chunk(desk, 3, 0), 0);
-    desk_destroy(&desk);
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_offers(f, 2, 4);
+    node_fixture_skips(f, 1);
+    node_fixture_answers(f, 1, VERB_REBASE, 10);
+    CHECK(!node_fixture_told(f, MSG_APPLY));
+    node_fixture_answers(f, 2, VERB_REBASE, 12);
+    CHECK_NEAR(8, node_fixture_apply(f, 2, 0), 0);
+    node_fixture_applied(f, 2);
+    node_fixture_offers(f, 3, 12);
+    CHECK_NEAR(0, node_fixture_chunk(f, 3, 0), 0);
+    node_fixture_destroy(&f);
 }
 
 /* What r = x_sent = 3 becomes by each verb with v = 10 and a = 0.5. */
@@ -194,18 +194,19 @@ static void every_verb_is_carried_over_to_the_reference(void)
                                                [VERB_STEP] = 3};
 
     for (enum verb verb = 0; verb < VERB_COUNT; verb++) {
-        struct desk *desk = desk_new();
+        struct node_fixture *f = node_fixture_new();
 
-        desk->weight = 0.5;
-        desk_ready(desk, 1);
-        desk_offers(desk, 1, 3);
-        desk_answers(desk, 1, verb, 10);
-        CHECK_NEAR(verb == VERB_REBASE ? 3.5 : 10, desk_apply(desk, 1, 1), 0);
-        CHECK_NEAR(0.5, desk_told(desk, MSG_APPLY)->apply.weight, 0);
-        desk_applied(desk, 1);
-        desk_offers(desk, 2, becomes[verb]);
-        CHECK_NEAR(0, desk_chunk(desk, 2, 1), 0);
-        desk_destroy(&desk);
+        f->weight = 0.5;
+        node_fixture_ready(f, 1);
+        node_fixture_offers(f, 1, 3);
+        node_fixture_answers(f, 1, verb, 10);
+        CHECK_NEAR(verb == VERB_REBASE ? 3.5 : 10, node_fixture_apply(f, 1, 1),
+                   0);
+        CHECK_NEAR(0.5, node_fixture_told(f, MSG_APPLY)->apply.weight, 0);
+        node_fixture_applied(f, 1);
+        node_fixture_offers(f, 2, becomes[verb]);
+        CHECK_NEAR(0, node_fixture_chunk(f, 2, 1), 0);
+        node_fixture_destroy(&f);
     }
 }
 
@@ -220,27 +221,27 @@ static void every_verb_is_carried_over_to_what_is_in_flight(void)
                                                [VERB_STEP] = 4};
 
     for (enum verb verb = 0; verb < VERB_COUNT; verb++) {
-        struct desk *desk = desk_new();
+        struct node_fixture *f = node_fixture_new();
 
-        desk->weight = 0.5;
-        desk_ready(desk, 1);
-        desk_offers(desk, 1, 3);
-        desk_offers(desk, 2, 4);
-        desk_answers(desk, 1, verb, 10);
-        desk_applied(desk, 1);
-        desk->weight = 1;
-        desk_answers(desk, 2, VERB_REBASE, 20);
+        f->weight = 0.5;
+        node_fixture_ready(f, 1);
+        node_fixture_offers(f, 1, 3);
+        node_fixture_offers(f, 2, 4);
+        node_fixture_answers(f, 1, verb, 10);
+        node_fixture_applied(f, 1);
+        f->weight = 1;
+        node_fixture_answers(f, 2, VERB_REBASE, 20);
         if (verb == VERB_REPLACE) {
-            CHECK(desk_forgot(desk, 2));
-            CHECK(isnan(desk_apply(desk, 2, 0)));
-            desk_destroy(&desk);
+            CHECK(node_fixture_forgot(f, 2));
+            CHECK(isnan(node_fixture_apply(f, 2, 0)));
+            node_fixture_destroy(&f);
             continue;
         }
-        CHECK_NEAR(20 - becomes[verb], desk_apply(desk, 2, 0), 0);
-        desk_applied(desk, 2);
-        desk_offers(desk, 3, 21);
-        CHECK_NEAR(1, desk_chunk(desk, 3, 0), 0);
-        desk_destroy(&desk);
+        CHECK_NEAR(20 - becomes[verb], node_fixture_apply(f, 2, 0), 0);
+        node_fixture_applied(f, 2);
+        node_fixture_offers(f, 3, 21);
+        CHECK_NEAR(1, node_fixture_chunk(f, 3, 0), 0);
+        node_fixture_destroy(&f);
     }
 }
 
@@ -248,23 +249,23 @@ static void every_verb_is_carried_over_to_what_is_in_flight(void)
  * under way counts as if it were there. */
 static void after_a_pull_offers_are_measured_from_the_centre(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk->weight = 0.5;
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_offers(desk, 2, 4); /* u = 1 */
-    desk_answers(desk, 1, VERB_PULL, 10);
-    desk_applied(desk, 1);
-    desk_offers(desk, 3, 7.5); /* 0.5 x 4 + 0.5 x 10, and its own 0.5 */
-    CHECK_NEAR(7.5 - (10 + 1), desk_chunk(desk, 3, 0), 0);
-    desk_answers(desk, 2, VERB_PULL, 13);
-    desk_applied(desk, 2);
-    desk_answers(desk, 3, VERB_PULL, 14);
-    desk_applied(desk, 3);
-    desk_offers(desk, 4, 20);
-    CHECK_NEAR(20 - 14, desk_chunk(desk, 4, 0), 0);
-    desk_destroy(&desk);
+    f->weight = 0.5;
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_offers(f, 2, 4); /* u = 1 */
+    node_fixture_answers(f, 1, VERB_PULL, 10);
+    node_fixture_applied(f, 1);
+    node_fixture_offers(f, 3, 7.5); /* 0.5 x 4 + 0.5 x 10, and its own 0.5 */
+    CHECK_NEAR(7.5 - (10 + 1), node_fixture_chunk(f, 3, 0), 0);
+    node_fixture_answers(f, 2, VERB_PULL, 13);
+    node_fixture_applied(f, 2);
+    node_fixture_answers(f, 3, VERB_PULL, 14);
+    node_fixture_applied(f, 3);
+    node_fixture_offers(f, 4, 20);
+    CHECK_NEAR(20 - 14, node_fixture_chunk(f, 4, 0), 0);
+    node_fixture_destroy(&f);
 }
 
 /* What was not merged is given once: the part that x still holds because x is
@@ -272,43 +273,43 @@ static void after_a_pull_offers_are_measured_from_the_centre(void)
 static void after_a_pull_what_was_not_merged_is_offered_once(void)
 {
     for (int i = 0; i <= 4; i++) {
-        struct desk *desk = desk_new();
+        struct node_fixture *f = node_fixture_new();
         struct msg_result result = {.exchange = 1,
                                     .verb = VERB_PULL,
                                     .verdict = VERDICT_EXPIRED,
                                     .version = 1,
                                     .weight = 0.25 * i};
 
-        desk_ready(desk, 1);
-        desk_offers(desk, 1, 3); /* u = 2 */
-        for (; result.chunk < DESK_CHUNKS; result.chunk++)
-            desk_result(desk, &result, 1);
-        desk_applied(desk, 1);
-        desk_offers(desk, 2, (1 - result.weight) * 3 + result.weight * 1);
-        CHECK_NEAR(2, desk_chunk(desk, 2, 0), 0);
-        desk_destroy(&desk);
+        node_fixture_ready(f, 1);
+        node_fixture_offers(f, 1, 3); /* u = 2 */
+        for (; result.chunk < FIXTURE_CHUNKS; result.chunk++)
+            node_fixture_result(f, &result, 1);
+        node_fixture_applied(f, 1);
+        node_fixture_offers(f, 2, (1 - result.weight) * 3 + result.weight * 1);
+        CHECK_NEAR(2, node_fixture_chunk(f, 2, 0), 0);
+        node_fixture_destroy(&f);
     }
 }
 
 /* A skipped pull leaves both x and r alone. */
 static void a_skipped_pull_changes_nothing(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk->weight = 0.5;
-    desk->welcome.miss = MISS_SKIP;
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_answers(desk, 1, VERB_PULL, 10);
-    desk_skips(desk, 1);
-    CHECK(desk_forgot(desk, 1)); /* it has its verdicts */
-    desk_offers(desk, 2, 4);
-    CHECK_NEAR(1, desk_chunk(desk, 2, 0), 0);
-    desk_answers(desk, 2, VERB_PULL, 12);
-    desk_applied(desk, 2);
-    desk_offers(desk, 3, 9);
-    CHECK_NEAR(9 - 12, desk_chunk(desk, 3, 0), 0);
-    desk_destroy(&desk);
+    f->weight = 0.5;
+    f->welcome.miss = MISS_SKIP;
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_answers(f, 1, VERB_PULL, 10);
+    node_fixture_skips(f, 1);
+    CHECK(node_fixture_forgot(f, 1)); /* it has its verdicts */
+    node_fixture_offers(f, 2, 4);
+    CHECK_NEAR(1, node_fixture_chunk(f, 2, 0), 0);
+    node_fixture_answers(f, 2, VERB_PULL, 12);
+    node_fixture_applied(f, 2);
+    node_fixture_offers(f, 3, 9);
+    CHECK_NEAR(9 - 12, node_fixture_chunk(f, 3, 0), 0);
+    node_fixture_destroy(&f);
 }
 
 /* Until then it is in flight: the trainer offers no more beside it than d
@@ -318,24 +319,24 @@ static void who_skips_hears_when_the_hub_is_done(void)
     enum { JUDGED, LOST, TAKEN, WAYS };
 
     for (int way = 0; way < WAYS; way++) {
-        struct desk *desk = desk_new();
+        struct node_fixture *f = node_fixture_new();
 
-        desk->welcome.miss = MISS_SKIP;
-        desk_ready(desk, 1);
-        desk_offers(desk, 1, 3);
-        desk_skips(desk, 1);
-        desk_judges(desk, 1, 0, 1, VERDICT_MERGED);
+        f->welcome.miss = MISS_SKIP;
+        node_fixture_ready(f, 1);
+        node_fixture_offers(f, 1, 3);
+        node_fixture_skips(f, 1);
+        node_fixture_judges(f, 1, 0, 1, VERDICT_MERGED);
         if (way == LOST)
-            desk_breaks(desk);
-        CHECK(!desk_forgot(desk, 1));
+            node_fixture_breaks(f);
+        CHECK(!node_fixture_forgot(f, 1));
         if (way == LOST)
-            desk_rejoins(desk);
+            node_fixture_rejoins(f);
         else if (way == TAKEN)
-            desk_welcomes(desk, START_TAKE);
+            node_fixture_welcomes(f, START_TAKE);
         else
-            desk_judges(desk, 1, 0, DESK_CHUNKS, VERDICT_EXPIRED);
-        CHECK(desk_forgot(desk, 1));
-        desk_destroy(&desk);
+            node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_EXPIRED);
+        CHECK(node_fixture_forgot(f, 1));
+        node_fixture_destroy(&f);
     }
 }
 
@@ -343,36 +344,36 @@ static void who_skips_hears_when_the_hub_is_done(void)
  * where the first will have put the node. */
 static void a_part_of_a_rebase_counts_on_those_before_it(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk->weight = 0.5;
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_offers(desk, 2, 4);
-    desk_answers(desk, 1, VERB_REBASE, 11);
-    desk_answers(desk, 2, VERB_REBASE, 20);
-    CHECK_NEAR(0.5 * (11 - 3), desk_apply(desk, 1, 0), 0);
-    CHECK_NEAR(0.5 * (20 - (4 + 4)), desk_apply(desk, 2, 0), 0);
-    desk_applied(desk, 1);
-    desk_applied(desk, 2);
-    desk_offers(desk, 3, 4 + 4 + 6 + 0.25);
-    CHECK_NEAR(0.25, desk_chunk(desk, 3, 0), 0);
-    desk_destroy(&desk);
+    f->weight = 0.5;
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_offers(f, 2, 4);
+    node_fixture_answers(f, 1, VERB_REBASE, 11);
+    node_fixture_answers(f, 2, VERB_REBASE, 20);
+    CHECK_NEAR(0.5 * (11 - 3), node_fixture_apply(f, 1, 0), 0);
+    CHECK_NEAR(0.5 * (20 - (4 + 4)), node_fixture_apply(f, 2, 0), 0);
+    node_fixture_applied(f, 1);
+    node_fixture_applied(f, 2);
+    node_fixture_offers(f, 3, 4 + 4 + 6 + 0.25);
+    CHECK_NEAR(0.25, node_fixture_chunk(f, 3, 0), 0);
+    node_fixture_destroy(&f);
 }
 
 static void what_the_trainer_says_of_unknown_results_is_ignored(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk_ready(desk, 1);
-    desk_offers(desk, 1, 3);
-    desk_applied(desk, 1); /* it has not got it yet */
-    desk_applied(desk, 0);
-    desk_applied(desk, 7);
-    desk_skips(desk, 7);
-    desk_answers(desk, 1, VERB_REBASE, 10);
-    CHECK_NEAR(7, desk_apply(desk, 1, 0), 0);
-    desk_destroy(&desk);
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_applied(f, 1); /* it has not got it yet */
+    node_fixture_applied(f, 0);
+    node_fixture_applied(f, 7);
+    node_fixture_skips(f, 7);
+    node_fixture_answers(f, 1, VERB_REBASE, 10);
+    CHECK_NEAR(7, node_fixture_apply(f, 1, 0), 0);
+    node_fixture_destroy(&f);
 }
 
 void add_node_result_tests(CU_pSuite suite)

@@ -4,31 +4,31 @@
 #include <math.h>
 
 #include "tests/check.h"
-#include "tests/node/desk.h"
+#include "tests/node/node_fixture.h"
 
 /* The hub shows a chunk of parameters that are all `value`. */
-static void hub_shows(struct desk *desk, uint64_t review, uint32_t chunk,
+static void hub_shows(struct node_fixture *f, uint64_t review, uint32_t chunk,
                       double value)
 {
     struct msg msg = {.kind = MSG_REVIEW};
     struct blob *payload =
-        hand_floats(desk->hand.pool, desk_length(chunk), value);
+        hand_floats(f->hand.pool, node_fixture_length(chunk), value);
 
     msg.review.review = review;
     msg.review.chunk = chunk;
     msg.review.checksum = payload->checksum;
     payload->checksum = 0;
-    hand_say(&desk->hand, PEER_BULK, &msg, payload);
+    hand_say(&f->hand, PEER_BULK, &msg, payload);
     blob_unref(&payload);
 }
 
-static void hub_shows_all(struct desk *desk, uint64_t review, double value)
+static void hub_shows_all(struct node_fixture *f, uint64_t review, double value)
 {
-    for (uint32_t i = 0; i < DESK_CHUNKS; i++)
-        hub_shows(desk, review, i, value);
+    for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++)
+        hub_shows(f, review, i, value);
 }
 
-static void trainer_says(struct desk *desk, uint64_t number, bool made,
+static void trainer_says(struct node_fixture *f, uint64_t number, bool made,
                          double loss)
 {
     struct msg msg = {.kind = MSG_EXAMINED};
@@ -37,177 +37,177 @@ static void trainer_says(struct desk *desk, uint64_t number, bool made,
     msg.examined.made = made;
     msg.examined.loss = loss;
     msg.examined.error = 0.25;
-    hand_say(&desk->hand, PEER_TRAINER, &msg, NULL);
+    hand_say(&f->hand, PEER_TRAINER, &msg, NULL);
 }
 
-static unsigned shown(const struct desk *desk)
+static unsigned shown(const struct node_fixture *f)
 {
-    return hand_count(&desk->hand, PEER_TRAINER, MSG_EXAMINE);
+    return hand_count(&f->hand, PEER_TRAINER, MSG_EXAMINE);
 }
 
-static uint64_t number_shown(const struct desk *desk)
+static uint64_t number_shown(const struct node_fixture *f)
 {
-    return desk_told(desk, MSG_EXAMINE)->examine.number;
+    return node_fixture_told(f, MSG_EXAMINE)->examine.number;
 }
 
-static unsigned answers(const struct desk *desk)
+static unsigned answers(const struct node_fixture *f)
 {
-    return hand_count(&desk->hand, PEER_CONTROL, MSG_REVIEWED);
+    return hand_count(&f->hand, PEER_CONTROL, MSG_REVIEWED);
 }
 
-static const struct msg_reviewed *answer(const struct desk *desk)
+static const struct msg_reviewed *answer(const struct node_fixture *f)
 {
-    return &desk_sent(desk, MSG_REVIEWED)->reviewed;
+    return &node_fixture_sent(f, MSG_REVIEWED)->reviewed;
 }
 
 /* A member whose trainer can evaluate. */
-static struct desk *desk_of_reviewer(void)
+static struct node_fixture *node_fixture_of_reviewer(void)
 {
-    struct desk *desk = desk_reviewing();
+    struct node_fixture *f = node_fixture_reviewing();
 
-    desk_ready(desk, 1);
-    return desk;
+    node_fixture_ready(f, 1);
+    return f;
 }
 
 static void the_trainer_evaluates_what_has_come_as_a_whole(void)
 {
-    struct desk *desk = desk_of_reviewer();
+    struct node_fixture *f = node_fixture_of_reviewer();
     const struct hand_sent *examine;
 
-    hub_shows(desk, 7, 2, 3);
-    hub_shows(desk, 7, 0, 1);
-    CHECK_EQUAL(0, shown(desk));
-    hub_shows(desk, 7, 1, 2);
-    examine = hand_last(&desk->hand, PEER_TRAINER, MSG_EXAMINE);
-    CHECK_EQUAL(DESK_ELEMENTS * sizeof(float), examine->payload->size);
+    hub_shows(f, 7, 2, 3);
+    hub_shows(f, 7, 0, 1);
+    CHECK_EQUAL(0, shown(f));
+    hub_shows(f, 7, 1, 2);
+    examine = hand_last(&f->hand, PEER_TRAINER, MSG_EXAMINE);
+    CHECK_EQUAL(FIXTURE_ELEMENTS * sizeof(float), examine->payload->size);
     CHECK_NEAR(1, hand_float(examine->payload, 0), 0);
     CHECK_NEAR(2, hand_float(examine->payload, 4), 0);
     CHECK_NEAR(3, hand_float(examine->payload, 9), 0);
-    CHECK_EQUAL(0, answers(desk));
-    trainer_says(desk, number_shown(desk), true, 0.5);
-    CHECK_EQUAL(7, answer(desk)->review);
-    CHECK_EQUAL(1, answer(desk)->made);
-    CHECK_NEAR(0.5, answer(desk)->loss, 0);
-    CHECK_NEAR(0.25, answer(desk)->error, 0);
-    desk_destroy(&desk);
+    CHECK_EQUAL(0, answers(f));
+    trainer_says(f, number_shown(f), true, 0.5);
+    CHECK_EQUAL(7, answer(f)->review);
+    CHECK_EQUAL(1, answer(f)->made);
+    CHECK_NEAR(0.5, answer(f)->loss, 0);
+    CHECK_NEAR(0.25, answer(f)->error, 0);
+    node_fixture_destroy(&f);
 }
 
 static void each_chunk_gives_its_credit_back(void)
 {
-    struct desk *desk = desk_of_reviewer();
-    unsigned before = hand_count(&desk->hand, PEER_CONTROL, MSG_CREDIT);
+    struct node_fixture *f = node_fixture_of_reviewer();
+    unsigned before = hand_count(&f->hand, PEER_CONTROL, MSG_CREDIT);
 
-    hub_shows_all(desk, 7, 1);
-    hub_shows(desk, 7, 1, 1);
-    CHECK_EQUAL(before + DESK_CHUNKS + 1,
-                hand_count(&desk->hand, PEER_CONTROL, MSG_CREDIT));
-    CHECK_EQUAL(1, shown(desk));
-    desk_destroy(&desk);
+    hub_shows_all(f, 7, 1);
+    hub_shows(f, 7, 1, 1);
+    CHECK_EQUAL(before + FIXTURE_CHUNKS + 1,
+                hand_count(&f->hand, PEER_CONTROL, MSG_CREDIT));
+    CHECK_EQUAL(1, shown(f));
+    node_fixture_destroy(&f);
 }
 
 static void who_cannot_evaluate_says_so_at_the_first_chunk(void)
 {
-    struct desk *desk = desk_member();
+    struct node_fixture *f = node_fixture_member();
 
-    hub_shows(desk, 7, 0, 1);
-    CHECK_EQUAL(1, answers(desk));
-    CHECK_EQUAL(7, answer(desk)->review);
-    CHECK_EQUAL(0, answer(desk)->made);
-    hub_shows(desk, 7, 1, 1);
-    CHECK_EQUAL(1, answers(desk));
-    CHECK_EQUAL(0, shown(desk));
-    desk_destroy(&desk);
+    hub_shows(f, 7, 0, 1);
+    CHECK_EQUAL(1, answers(f));
+    CHECK_EQUAL(7, answer(f)->review);
+    CHECK_EQUAL(0, answer(f)->made);
+    hub_shows(f, 7, 1, 1);
+    CHECK_EQUAL(1, answers(f));
+    CHECK_EQUAL(0, shown(f));
+    node_fixture_destroy(&f);
 }
 
 static void the_hub_waits_for_the_newest_one_only(void)
 {
-    struct desk *desk = desk_of_reviewer();
+    struct node_fixture *f = node_fixture_of_reviewer();
     uint64_t first;
 
-    hub_shows(desk, 7, 0, 1);
-    hub_shows_all(desk, 8, 2);
-    first = number_shown(desk);
-    hub_shows_all(desk, 9, 3);
-    trainer_says(desk, first, true, 0.5);
-    CHECK_EQUAL(0, answers(desk));
-    trainer_says(desk, number_shown(desk), true, 0.75);
-    CHECK_EQUAL(1, answers(desk));
-    CHECK_EQUAL(9, answer(desk)->review);
-    trainer_says(desk, number_shown(desk), true, 0.75);
-    CHECK_EQUAL(1, answers(desk));
-    desk_destroy(&desk);
+    hub_shows(f, 7, 0, 1);
+    hub_shows_all(f, 8, 2);
+    first = number_shown(f);
+    hub_shows_all(f, 9, 3);
+    trainer_says(f, first, true, 0.5);
+    CHECK_EQUAL(0, answers(f));
+    trainer_says(f, number_shown(f), true, 0.75);
+    CHECK_EQUAL(1, answers(f));
+    CHECK_EQUAL(9, answer(f)->review);
+    trainer_says(f, number_shown(f), true, 0.75);
+    CHECK_EQUAL(1, answers(f));
+    node_fixture_destroy(&f);
 }
 
 /* The next hub counts its reviews from 1 again. */
 static void no_answer_is_taken_for_one_to_another_hub(void)
 {
-    struct desk *desk = desk_of_reviewer();
+    struct node_fixture *f = node_fixture_of_reviewer();
     uint64_t first;
 
-    hub_shows_all(desk, 1, 2);
-    first = number_shown(desk);
-    desk_breaks(desk);
-    desk_rejoins(desk);
-    hub_shows_all(desk, 1, 3);
-    trainer_says(desk, first, true, 0.5);
-    CHECK_EQUAL(0, answers(desk));
-    CHECK_EQUAL(2, shown(desk));
-    desk_destroy(&desk);
+    hub_shows_all(f, 1, 2);
+    first = number_shown(f);
+    node_fixture_breaks(f);
+    node_fixture_rejoins(f);
+    hub_shows_all(f, 1, 3);
+    trainer_says(f, first, true, 0.5);
+    CHECK_EQUAL(0, answers(f));
+    CHECK_EQUAL(2, shown(f));
+    node_fixture_destroy(&f);
 }
 
 static void what_is_not_finite_is_the_worst_there_is(void)
 {
-    struct desk *desk = desk_of_reviewer();
+    struct node_fixture *f = node_fixture_of_reviewer();
 
-    hub_shows_all(desk, 7, 1);
-    trainer_says(desk, number_shown(desk), true, (double)NAN);
-    CHECK_EQUAL(1, answer(desk)->made);
-    CHECK(!score_known(answer(desk)->loss));
-    desk_destroy(&desk);
+    hub_shows_all(f, 7, 1);
+    trainer_says(f, number_shown(f), true, (double)NAN);
+    CHECK_EQUAL(1, answer(f)->made);
+    CHECK(!score_known(answer(f)->loss));
+    node_fixture_destroy(&f);
 }
 
 static void a_trainer_that_fails_says_so(void)
 {
-    struct desk *desk = desk_of_reviewer();
+    struct node_fixture *f = node_fixture_of_reviewer();
 
-    hub_shows_all(desk, 7, 1);
-    trainer_says(desk, number_shown(desk), false, 0);
-    CHECK_EQUAL(0, answer(desk)->made);
-    desk_destroy(&desk);
+    hub_shows_all(f, 7, 1);
+    trainer_says(f, number_shown(f), false, 0);
+    CHECK_EQUAL(0, answer(f)->made);
+    node_fixture_destroy(&f);
 }
 
 static void chunks_that_make_no_sense_are_left_out(void)
 {
-    struct desk *desk = desk_of_reviewer();
+    struct node_fixture *f = node_fixture_of_reviewer();
     struct msg msg = {.kind = MSG_REVIEW};
-    struct blob *payload = hand_floats(desk->hand.pool, 3, 1);
+    struct blob *payload = hand_floats(f->hand.pool, 3, 1);
 
     msg.review.review = 7;
-    hand_say(&desk->hand, PEER_BULK, &msg, payload);
-    msg.review.chunk = DESK_CHUNKS;
-    hand_say(&desk->hand, PEER_BULK, &msg, payload);
+    hand_say(&f->hand, PEER_BULK, &msg, payload);
+    msg.review.chunk = FIXTURE_CHUNKS;
+    hand_say(&f->hand, PEER_BULK, &msg, payload);
     blob_unref(&payload);
-    hub_shows_all(desk, 7, 1);
-    CHECK_EQUAL(1, shown(desk));
-    desk_destroy(&desk);
+    hub_shows_all(f, 7, 1);
+    CHECK_EQUAL(1, shown(f));
+    node_fixture_destroy(&f);
 }
 
 static void damage_ends_the_connection(void)
 {
-    struct desk *desk = desk_of_reviewer();
+    struct node_fixture *f = node_fixture_of_reviewer();
     struct msg msg = {.kind = MSG_REVIEW};
-    struct blob *payload = hand_floats(desk->hand.pool, desk_length(2), 1);
+    struct blob *payload = hand_floats(f->hand.pool, node_fixture_length(2), 1);
 
-    hub_shows(desk, 7, 0, 1);
-    hub_shows(desk, 7, 1, 1);
+    hub_shows(f, 7, 0, 1);
+    hub_shows(f, 7, 1, 1);
     msg.review.review = 7;
     msg.review.chunk = 2;
     msg.review.checksum = payload->checksum + 1;
-    hand_say(&desk->hand, PEER_BULK, &msg, payload);
+    hand_say(&f->hand, PEER_BULK, &msg, payload);
     blob_unref(&payload);
-    CHECK_EQUAL(0, shown(desk));
-    CHECK(hand_dropped(&desk->hand, PEER_BULK));
-    desk_destroy(&desk);
+    CHECK_EQUAL(0, shown(f));
+    CHECK(hand_dropped(&f->hand, PEER_BULK));
+    node_fixture_destroy(&f);
 }
 
 void add_node_review_tests(CU_pSuite suite)

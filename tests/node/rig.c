@@ -9,21 +9,21 @@ void rig_open(struct rig *rig, enum codec_id codec, uint64_t seed)
 {
     memset(rig, 0, sizeof *rig);
     prng_seed(&rig->prng, seed);
-    rig->desk = desk_new();
-    rig->desk->welcome.codec = codec;
-    rig->desk->welcome.fragments = 1;
-    desk_ready(rig->desk, 0);
-    rig->desk->ungranted = true;
+    rig->f = node_fixture_new();
+    rig->f->welcome.codec = codec;
+    rig->f->welcome.fragments = 1;
+    node_fixture_ready(rig->f, 0);
+    rig->f->ungranted = true;
 }
 
 void rig_close(struct rig *rig)
 {
-    desk_destroy(&rig->desk);
+    node_fixture_destroy(&rig->f);
 }
 
 void rig_drift(struct rig *rig)
 {
-    for (int i = 0; i < DESK_ELEMENTS; i++) {
+    for (int i = 0; i < FIXTURE_ELEMENTS; i++) {
         double drift = (double)prng_below(&rig->prng, 32769) / 16384 - 1;
 
         rig->x[i] += (float)drift;
@@ -46,9 +46,10 @@ static void merge(struct rig *rig, const struct hand_sent *sent)
 {
     const struct msg_chunk *chunk = &sent->msg.chunk;
     struct rig_answer *answer = answer_to(rig, chunk->exchange);
-    const struct extent extent = {.elements = desk_length(chunk->chunk)};
-    size_t from = (size_t)chunk->chunk * DESK_CHUNK;
-    double values[DESK_CHUNK] = {0};
+    const struct extent extent = {.elements =
+                                      node_fixture_length(chunk->chunk)};
+    size_t from = (size_t)chunk->chunk * FIXTURE_CHUNK;
+    double values[FIXTURE_CHUNK] = {0};
     bool lost = prng_below(&rig->prng, 100) < rig->loses;
 
     if (!answer ||
@@ -74,49 +75,51 @@ static void merge(struct rig *rig, const struct hand_sent *sent)
 
 void rig_hub(struct rig *rig)
 {
-    struct desk *desk = rig->desk;
+    struct node_fixture *f = rig->f;
 
-    hand_work(&desk->hand);
+    hand_work(&f->hand);
     for (unsigned i = 0; i < rig->answers; i++)
-        desk_grants(desk, rig->waiting[i].exchange, DESK_CHUNKS);
+        node_fixture_grants(f, rig->waiting[i].exchange, FIXTURE_CHUNKS);
     rig->announced = rig->sent = 0;
-    for (unsigned i = 0; i < desk->hand.sent_count; i++) {
-        const struct hand_sent *sent = &desk->hand.sent[i];
+    for (unsigned i = 0; i < f->hand.sent_count; i++) {
+        const struct hand_sent *sent = &f->hand.sent[i];
 
         if (sent->msg.kind == MSG_OFFER)
             rig->announced += sent->msg.offer.norm * sent->msg.offer.norm;
         if (sent->msg.kind == MSG_CHUNK)
             merge(rig, sent);
     }
-    hand_forget(&desk->hand);
+    hand_forget(&f->hand);
 }
 
 /* ---- the trainer ---- */
 
 void rig_takes(struct rig *rig, const float *values, bool last)
 {
-    struct desk *desk = rig->desk;
-    uint32_t fragments = desk->welcome.fragments;
+    struct node_fixture *f = rig->f;
+    uint32_t fragments = f->welcome.fragments;
     struct msg_snapshot snapshot = {
         .exchange = ++rig->exchange,
-        .kind = desk->welcome.exchange,
+        .kind = f->welcome.exchange,
         .last = last,
         .fragments = fragments,
         .fragment =
             last ? FRAGMENT_ALL : (uint32_t)(rig->exchange % fragments)};
     struct fragment part = fragment_of(snapshot.fragment, snapshot.fragments);
-    struct span span = {rig->taken, DESK_ELEMENTS};
+    struct span span = {rig->taken, FIXTURE_ELEMENTS};
     struct blob *vector = hand_floats(
-        desk->hand.pool, fragment_elements(part, DESK_ELEMENTS, DESK_CHUNK), 0);
+        f->hand.pool, fragment_elements(part, FIXTURE_ELEMENTS, FIXTURE_CHUNK),
+        0);
 
     memcpy(rig->taken, values, sizeof rig->taken);
-    fragment_copy(part, DESK_ELEMENTS, DESK_CHUNK, &span, blob_floats(vector));
+    fragment_copy(part, FIXTURE_ELEMENTS, FIXTURE_CHUNK, &span,
+                  blob_floats(vector));
     vector->checksum = 0;
     rig->waiting[rig->answers++] = (struct rig_answer){
         .exchange = rig->exchange, .first = part.first, .stride = part.stride};
-    desk->hand.holds_jobs = true;
-    desk_takes(desk, &snapshot, vector);
-    desk->hand.holds_jobs = false;
+    f->hand.holds_jobs = true;
+    node_fixture_takes(f, &snapshot, vector);
+    f->hand.holds_jobs = false;
     blob_unref(&vector);
 }
 
@@ -144,12 +147,12 @@ static void say(struct rig *rig, const struct rig_answer *answer,
                 uint32_t chunk)
 {
     struct msg msg = {.kind = MSG_RESULT};
-    size_t length = desk_length(chunk);
-    struct blob *payload = hand_floats(rig->desk->hand.pool, length, 0);
+    size_t length = node_fixture_length(chunk);
+    struct blob *payload = hand_floats(rig->f->hand.pool, length, 0);
 
     for (size_t i = 0; i < length; i++)
         blob_floats(payload)[i] =
-            (float)answer->centre[(size_t)chunk * DESK_CHUNK + i];
+            (float)answer->centre[(size_t)chunk * FIXTURE_CHUNK + i];
     blob_seal(payload);
     msg.result = (struct msg_result){.exchange = answer->exchange,
                                      .chunk = chunk,
@@ -158,47 +161,47 @@ static void say(struct rig *rig, const struct rig_answer *answer,
                                      .version = answer->exchange,
                                      .base = answer->exchange,
                                      .lineage = 5,
-                                     .weight = rig->desk->weight,
+                                     .weight = rig->f->weight,
                                      .checksum = payload->checksum};
-    hand_say(&rig->desk->hand, PEER_BULK, &msg, payload);
+    hand_say(&rig->f->hand, PEER_BULK, &msg, payload);
     blob_unref(&payload);
 }
 
 /* x += c, as the trainer does. */
 static void apply(struct rig *rig, uint64_t exchange)
 {
-    struct hand *hand = &rig->desk->hand;
+    struct hand *hand = &rig->f->hand;
 
     for (unsigned i = 0; i < hand->sent_count; i++) {
         const struct msg *msg = &hand->sent[i].msg;
 
         if (msg->kind != MSG_APPLY || msg->apply.exchange != exchange)
             continue;
-        for (size_t j = 0; j < desk_length(msg->apply.chunk); j++)
+        for (size_t j = 0; j < node_fixture_length(msg->apply.chunk); j++)
             rig->x[msg->apply.first + j] +=
                 (float)hand_float(hand->sent[i].payload, j);
     }
-    desk_applied(rig->desk, exchange);
+    node_fixture_applied(rig->f, exchange);
 }
 
 void rig_answer(struct rig *rig)
 {
     struct rig_answer answer = pop(rig);
 
-    for (uint32_t i = answer.first; i < DESK_CHUNKS; i += answer.stride)
+    for (uint32_t i = answer.first; i < FIXTURE_CHUNKS; i += answer.stride)
         say(rig, &answer, i);
     apply(rig, answer.exchange);
-    hand_forget(&rig->desk->hand);
+    hand_forget(&rig->f->hand);
 }
 
 void rig_judges(struct rig *rig)
 {
     struct rig_answer answer = pop(rig);
 
-    for (uint32_t i = answer.first; i < DESK_CHUNKS; i += answer.stride)
-        desk_judges(rig->desk, answer.exchange, i, 1, answer.verdict[i]);
-    CHECK(desk_forgot(rig->desk, answer.exchange));
-    hand_forget(&rig->desk->hand);
+    for (uint32_t i = answer.first; i < FIXTURE_CHUNKS; i += answer.stride)
+        node_fixture_judges(rig->f, answer.exchange, i, 1, answer.verdict[i]);
+    CHECK(node_fixture_forgot(rig->f, answer.exchange));
+    hand_forget(&rig->f->hand);
 }
 
 void rig_settles(struct rig *rig)

@@ -1,5 +1,5 @@
-/* A node on a desk whose values all differ, with a hub that decodes: it merges
- * what it likes of what the node gives, and answers when it likes.
+/* A node in a fixture whose values all differ, with a hub that decodes: it
+ * merges what it likes of what the node gives, and answers when it likes.
  *
  *     rig_open(&rig, CODEC_INT8, seed);
  *     rig_drift(&rig);                 the trainer's own progress
@@ -10,7 +10,7 @@
 #define TESTS_NODE_RIG_H
 
 #include "core/prng.h"
-#include "tests/node/desk.h"
+#include "tests/node/node_fixture.h"
 
 enum { RIG_WAITING = 64 };
 
@@ -18,20 +18,20 @@ enum { RIG_WAITING = 64 };
 struct rig_answer {
     uint64_t exchange;
     uint32_t first, stride; /* its chunks */
-    enum verdict verdict[DESK_CHUNKS];
-    double centre[DESK_ELEMENTS];
+    enum verdict verdict[FIXTURE_CHUNKS];
+    double centre[FIXTURE_ELEMENTS];
 };
 
 struct rig {
-    struct desk *desk;
+    struct node_fixture *f;
     struct prng prng;
     uint64_t exchange; /* the last one */
     unsigned loses;    /* percent of chunks that are not merged */
     double others;     /* what others move the centre by, at most */
-    float x[DESK_ELEMENTS], taken[DESK_ELEMENTS];
-    double own[DESK_ELEMENTS];    /* all that x has drifted */
-    double merged[DESK_ELEMENTS]; /* of it, what the hub has merged */
-    double centre[DESK_ELEMENTS];
+    float x[FIXTURE_ELEMENTS], taken[FIXTURE_ELEMENTS];
+    double own[FIXTURE_ELEMENTS];    /* all that x has drifted */
+    double merged[FIXTURE_ELEMENTS]; /* of it, what the hub has merged */
+    double centre[FIXTURE_ELEMENTS];
     double announced, sent; /* norms of the last offer, squared */
     struct rig_answer waiting[RIG_WAITING];
     unsigned answers;

@@ -18,7 +18,7 @@ static void merge(struct solo *solo, const struct msg_chunk *chunk,
                    .verb = solo->verb,
                    .version = exchange,
                    .lineage = 5,
-                   .weight = solo->desk->weight},
+                   .weight = solo->f->weight},
         .value = solo->theta[chunk->chunk],
         .arrival = solo->agenda.pacer.iteration + solo->latency +
                    exchange * 7 % (solo->jitter + 1)};
@@ -37,34 +37,34 @@ static void take(struct solo *solo, const struct hand_sent *sent)
 /* Takes what the node has said, then gives it the answers that are there. */
 static void converse(struct solo *solo)
 {
-    for (unsigned i = 0; i < solo->desk->hand.sent_count; i++)
-        take(solo, &solo->desk->hand.sent[i]);
-    hand_forget(&solo->desk->hand);
+    for (unsigned i = 0; i < solo->f->hand.sent_count; i++)
+        take(solo, &solo->f->hand.sent[i]);
+    hand_forget(&solo->f->hand);
     for (unsigned i = 0; i < solo->answer_count; i++) {
         struct solo_answer *answer = &solo->answers[i];
 
         if (answer->given || answer->arrival > solo->agenda.pacer.iteration)
             continue;
         answer->given = true;
-        desk_result(solo->desk, &answer->result, answer->value);
+        node_fixture_result(solo->f, &answer->result, answer->value);
     }
-    for (unsigned i = 0; i < solo->desk->hand.sent_count; i++)
-        take(solo, &solo->desk->hand.sent[i]);
-    hand_forget(&solo->desk->hand);
+    for (unsigned i = 0; i < solo->f->hand.sent_count; i++)
+        take(solo, &solo->f->hand.sent[i]);
+    hand_forget(&solo->f->hand);
 }
 
 static void apply(struct solo *solo, uint64_t exchange)
 {
-    const struct span span = {solo->x, DESK_ELEMENTS};
+    const struct span span = {solo->x, FIXTURE_ELEMENTS};
     bool replaced;
 
     CHECK(solo->agenda.pacer.iteration >=
           solo->taken[exchange % SOLO_EXCHANGES] + solo->delay);
     (void)agenda_apply(&solo->agenda, exchange, &span, NULL,
                        &(struct inbox_optimizer){NULL, NULL, NULL}, &replaced);
-    desk_applied(solo->desk, exchange);
+    node_fixture_applied(solo->f, exchange);
     solo->applied++;
-    for (unsigned i = 0; i < DESK_CHUNKS; i++) {
+    for (unsigned i = 0; i < FIXTURE_CHUNKS; i++) {
         if (solo->applied_value[exchange % SOLO_EXCHANGES][i] == 0)
             continue;
         solo->base[i] = solo->applied_value[exchange % SOLO_EXCHANGES][i];
@@ -84,25 +84,25 @@ static void apply_due(struct solo *solo)
             continue;
         }
         agenda_skip(&solo->agenda, exchange);
-        desk_skips(solo->desk, exchange);
+        node_fixture_skips(solo->f, exchange);
         solo->skipped++;
     }
 }
 
 static void offer(struct solo *solo, uint64_t exchange)
 {
-    const struct span span = {solo->x, DESK_ELEMENTS};
+    const struct span span = {solo->x, FIXTURE_ELEMENTS};
     struct msg_snapshot snapshot = {.exchange = exchange};
     struct blob *values =
-        hand_floats(solo->desk->hand.pool, agenda_elements(&solo->agenda), 0);
+        hand_floats(solo->f->hand.pool, agenda_elements(&solo->agenda), 0);
 
     agenda_describe(&solo->agenda, &snapshot);
     agenda_copy(&solo->agenda, &span, blob_floats(values));
     values->checksum = 0;
     solo->taken[exchange % SOLO_EXCHANGES] = snapshot.iteration;
-    for (unsigned i = 0; i < DESK_CHUNKS; i++)
+    for (unsigned i = 0; i < FIXTURE_CHUNKS; i++)
         solo->applied_value[exchange % SOLO_EXCHANGES][i] = 0;
-    desk_takes(solo->desk, &snapshot, values);
+    node_fixture_takes(solo->f, &snapshot, values);
     blob_unref(&values);
 }
 
@@ -110,7 +110,7 @@ void solo_step(struct solo *solo, double drift)
 {
     uint64_t exchange;
 
-    for (int i = 0; i < DESK_ELEMENTS; i++)
+    for (int i = 0; i < FIXTURE_ELEMENTS; i++)
         solo->x[i] += (float)drift;
     pacer_tick(&solo->agenda.pacer);
     converse(solo);
@@ -125,23 +125,23 @@ void solo_step(struct solo *solo, double drift)
 void solo_open(struct solo *solo, uint64_t every, uint64_t delay,
                uint32_t fragments, double value)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    *solo = (struct solo){.desk = desk, .delay = delay, .gain = 1};
-    agenda_init(&solo->agenda, DESK_ELEMENTS);
-    for (int i = 0; i < DESK_ELEMENTS; i++)
+    *solo = (struct solo){.f = f, .delay = delay, .gain = 1};
+    agenda_init(&solo->agenda, FIXTURE_ELEMENTS);
+    for (int i = 0; i < FIXTURE_ELEMENTS; i++)
         solo->x[i] = (float)value;
-    for (int i = 0; i < DESK_CHUNKS; i++)
+    for (int i = 0; i < FIXTURE_CHUNKS; i++)
         solo->theta[i] = solo->base[i] = value;
-    desk->welcome.every = every;
-    desk->welcome.delay = delay;
-    desk->welcome.fragments = fragments;
-    desk_ready(desk, value);
+    f->welcome.every = every;
+    f->welcome.delay = delay;
+    f->welcome.fragments = fragments;
+    node_fixture_ready(f, value);
     converse(solo);
 }
 
 void solo_close(struct solo *solo)
 {
     agenda_free(&solo->agenda);
-    desk_destroy(&solo->desk);
+    node_fixture_destroy(&solo->f);
 }

@@ -9,7 +9,7 @@
 #define TESTS_NODE_SOLO_H
 
 #include "node/agenda.h"
-#include "tests/node/desk.h"
+#include "tests/node/node_fixture.h"
 
 enum { SOLO_CHUNK = 4, SOLO_ANSWERS = 256, SOLO_EXCHANGES = 256 };
 
@@ -22,23 +22,23 @@ struct solo_answer {
 };
 
 struct solo {
-    struct desk *desk;
+    struct node_fixture *f;
     struct agenda agenda;
-    float x[DESK_ELEMENTS];
+    float x[FIXTURE_ELEMENTS];
     uint64_t taken[SOLO_EXCHANGES]; /* the iteration of each offer */
     uint64_t delay;
     /* The hub. */
-    double theta[DESK_CHUNKS];
-    double own[DESK_CHUNKS];  /* of it, what the node has given */
-    double gain, others;      /* theta += gain u + others */
-    uint64_t latency, jitter; /* of answers, in iterations */
+    double theta[FIXTURE_CHUNKS];
+    double own[FIXTURE_CHUNKS]; /* of it, what the node has given */
+    double gain, others;        /* theta += gain u + others */
+    uint64_t latency, jitter;   /* of answers, in iterations */
     enum verb verb;
     struct solo_answer answers[SOLO_ANSWERS];
     unsigned answer_count;
     /* What was last applied to each chunk. */
-    double base[DESK_CHUNKS];
-    uint64_t base_taken[DESK_CHUNKS];
-    double applied_value[SOLO_EXCHANGES][DESK_CHUNKS];
+    double base[FIXTURE_CHUNKS];
+    uint64_t base_taken[FIXTURE_CHUNKS];
+    double applied_value[SOLO_EXCHANGES][FIXTURE_CHUNKS];
     unsigned applied, skipped;
 };
 

@@ -1,286 +1,286 @@
 #include "node/tasks.h"
 
 #include "tests/check.h"
-#include "tests/node/desk.h"
+#include "tests/node/node_fixture.h"
 
-static void trainer_wants(struct desk *desk)
+static void trainer_wants(struct node_fixture *f)
 {
     const struct msg msg = {.kind = MSG_IDLE};
 
-    hand_say(&desk->hand, PEER_TRAINER, &msg, NULL);
+    hand_say(&f->hand, PEER_TRAINER, &msg, NULL);
 }
 
-static void trainer_finishes(struct desk *desk, uint64_t task, bool done)
+static void trainer_finishes(struct node_fixture *f, uint64_t task, bool done)
 {
     struct msg msg = {.kind = MSG_FINISH};
 
     msg.finish.task = task;
     msg.finish.done = done;
-    hand_say(&desk->hand, PEER_TRAINER, &msg, NULL);
+    hand_say(&f->hand, PEER_TRAINER, &msg, NULL);
 }
 
-static void hub_gives(struct desk *desk, uint64_t task)
+static void hub_gives(struct node_fixture *f, uint64_t task)
 {
     struct msg msg = {.kind = MSG_TASK};
 
     msg.task.task = task;
     msg.task.part = 3;
     msg.task.parts = 8;
-    hand_say(&desk->hand, PEER_CONTROL, &msg, NULL);
+    hand_say(&f->hand, PEER_CONTROL, &msg, NULL);
 }
 
-static unsigned reports(const struct desk *desk)
+static unsigned reports(const struct node_fixture *f)
 {
-    return hand_count(&desk->hand, PEER_CONTROL, MSG_REPORT);
+    return hand_count(&f->hand, PEER_CONTROL, MSG_REPORT);
 }
 
-static const struct msg_report *report(const struct desk *desk)
+static const struct msg_report *report(const struct node_fixture *f)
 {
-    return &desk_sent(desk, MSG_REPORT)->report;
+    return &node_fixture_sent(f, MSG_REPORT)->report;
 }
 
 /* A member whose trainer works on task 5. */
-static struct desk *desk_at_work(void)
+static struct node_fixture *node_fixture_at_work(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk_ready(desk, 1);
-    trainer_wants(desk);
-    hub_gives(desk, 5);
-    trainer_wants(desk);
-    return desk;
+    node_fixture_ready(f, 1);
+    trainer_wants(f);
+    hub_gives(f, 5);
+    trainer_wants(f);
+    return f;
 }
 
 static void a_task_is_asked_for_and_handed_over(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
     const struct msg_assign *assign;
 
-    desk_ready(desk, 1);
-    CHECK(!desk_sent(desk, MSG_ROOM));
-    trainer_wants(desk);
-    CHECK_EQUAL(1, desk_sent(desk, MSG_ROOM)->room.tasks);
-    hub_gives(desk, 5);
-    assign = &desk_told(desk, MSG_ASSIGN)->assign;
+    node_fixture_ready(f, 1);
+    CHECK(!node_fixture_sent(f, MSG_ROOM));
+    trainer_wants(f);
+    CHECK_EQUAL(1, node_fixture_sent(f, MSG_ROOM)->room.tasks);
+    hub_gives(f, 5);
+    assign = &node_fixture_told(f, MSG_ASSIGN)->assign;
     CHECK_EQUAL(5, assign->task);
     CHECK_EQUAL(3, assign->part);
     CHECK_EQUAL(8, assign->parts);
-    CHECK_EQUAL(1, hand_count(&desk->hand, PEER_CONTROL, MSG_ROOM));
-    trainer_wants(desk);
-    CHECK_EQUAL(2, hand_count(&desk->hand, PEER_CONTROL, MSG_ROOM));
-    desk_destroy(&desk);
+    CHECK_EQUAL(1, hand_count(&f->hand, PEER_CONTROL, MSG_ROOM));
+    trainer_wants(f);
+    CHECK_EQUAL(2, hand_count(&f->hand, PEER_CONTROL, MSG_ROOM));
+    node_fixture_destroy(&f);
 }
 
 static void what_was_wanted_without_a_hub_is_asked_for_later(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk_begins(desk, 1);
-    trainer_wants(desk);
-    desk_connects(desk);
-    desk_welcomes(desk, START_HOLD);
-    hand_wait(&desk->hand, SECOND);
-    CHECK(!desk_sent(desk, MSG_ROOM));
-    desk_restarts(desk, START_GO);
-    hand_wait(&desk->hand, SECOND);
-    CHECK_EQUAL(1, hand_count(&desk->hand, PEER_CONTROL, MSG_ROOM));
-    desk_destroy(&desk);
+    node_fixture_begins(f, 1);
+    trainer_wants(f);
+    node_fixture_connects(f);
+    node_fixture_welcomes(f, START_HOLD);
+    hand_wait(&f->hand, SECOND);
+    CHECK(!node_fixture_sent(f, MSG_ROOM));
+    node_fixture_restarts(f, START_GO);
+    hand_wait(&f->hand, SECOND);
+    CHECK_EQUAL(1, hand_count(&f->hand, PEER_CONTROL, MSG_ROOM));
+    node_fixture_destroy(&f);
 }
 
 static void ef_08_a_task_is_done_when_its_progress_is_merged(void)
 {
-    struct desk *desk = desk_at_work();
+    struct node_fixture *f = node_fixture_at_work();
 
-    desk_offers(desk, 1, 3);
-    trainer_finishes(desk, 5, true);
-    desk_answers(desk, 1, VERB_REBASE, 5);
-    desk_applied(desk, 1);
-    CHECK_EQUAL(0, reports(desk));
-    desk_offers(desk, 2, 4);
-    CHECK_EQUAL(0, reports(desk));
-    desk_judges(desk, 2, 0, DESK_CHUNKS - 1, VERDICT_MERGED);
-    CHECK_EQUAL(0, reports(desk));
-    desk_judges(desk, 2, DESK_CHUNKS - 1, 1, VERDICT_MERGED);
-    CHECK_EQUAL(1, reports(desk));
-    CHECK_EQUAL(5, report(desk)->task);
-    CHECK_EQUAL(1, report(desk)->done);
-    desk_destroy(&desk);
+    node_fixture_offers(f, 1, 3);
+    trainer_finishes(f, 5, true);
+    node_fixture_answers(f, 1, VERB_REBASE, 5);
+    node_fixture_applied(f, 1);
+    CHECK_EQUAL(0, reports(f));
+    node_fixture_offers(f, 2, 4);
+    CHECK_EQUAL(0, reports(f));
+    node_fixture_judges(f, 2, 0, FIXTURE_CHUNKS - 1, VERDICT_MERGED);
+    CHECK_EQUAL(0, reports(f));
+    node_fixture_judges(f, 2, FIXTURE_CHUNKS - 1, 1, VERDICT_MERGED);
+    CHECK_EQUAL(1, reports(f));
+    CHECK_EQUAL(5, report(f)->task);
+    CHECK_EQUAL(1, report(f)->done);
+    node_fixture_destroy(&f);
 }
 
 static void what_was_not_merged_is_in_the_next_offer(void)
 {
-    struct desk *desk = desk_at_work();
+    struct node_fixture *f = node_fixture_at_work();
 
-    trainer_finishes(desk, 5, true);
-    desk_offers(desk, 1, 3);
-    desk_judges(desk, 1, 0, 1, VERDICT_EXPIRED);
-    desk_judges(desk, 1, 1, 2, VERDICT_MERGED);
-    CHECK_EQUAL(0, reports(desk));
-    desk_offers(desk, 2, 4);
-    desk_answers(desk, 2, VERB_REBASE, 5);
-    CHECK_EQUAL(1, reports(desk));
-    CHECK_EQUAL(1, report(desk)->done);
-    desk_destroy(&desk);
+    trainer_finishes(f, 5, true);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_judges(f, 1, 0, 1, VERDICT_EXPIRED);
+    node_fixture_judges(f, 1, 1, 2, VERDICT_MERGED);
+    CHECK_EQUAL(0, reports(f));
+    node_fixture_offers(f, 2, 4);
+    node_fixture_answers(f, 2, VERB_REBASE, 5);
+    CHECK_EQUAL(1, reports(f));
+    CHECK_EQUAL(1, report(f)->done);
+    node_fixture_destroy(&f);
 }
 
 /* Exchange 1 holds a part of the task's progress, exchange 2 the rest. */
 static void an_older_offer_must_be_merged_as_well(void)
 {
-    struct desk *desk = desk_at_work();
+    struct node_fixture *f = node_fixture_at_work();
 
-    desk_offers(desk, 1, 3);
-    trainer_finishes(desk, 5, true);
-    desk_offers(desk, 2, 4);
-    desk_judges(desk, 2, 0, DESK_CHUNKS, VERDICT_MERGED);
-    CHECK_EQUAL(0, reports(desk));
-    desk_judges(desk, 1, 0, DESK_CHUNKS, VERDICT_EXPIRED);
-    CHECK_EQUAL(0, reports(desk));
-    desk_offers(desk, 3, 5);
-    CHECK_EQUAL(0, reports(desk));
-    desk_answers(desk, 3, VERB_REBASE, 5);
-    CHECK_EQUAL(1, reports(desk));
-    CHECK_EQUAL(1, report(desk)->done);
-    desk_destroy(&desk);
+    node_fixture_offers(f, 1, 3);
+    trainer_finishes(f, 5, true);
+    node_fixture_offers(f, 2, 4);
+    node_fixture_judges(f, 2, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
+    CHECK_EQUAL(0, reports(f));
+    node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_EXPIRED);
+    CHECK_EQUAL(0, reports(f));
+    node_fixture_offers(f, 3, 5);
+    CHECK_EQUAL(0, reports(f));
+    node_fixture_answers(f, 3, VERB_REBASE, 5);
+    CHECK_EQUAL(1, reports(f));
+    CHECK_EQUAL(1, report(f)->done);
+    node_fixture_destroy(&f);
 }
 
 static void a_lost_gradient_spoils_its_task(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk->welcome.exchange = EXCHANGE_GRADIENT;
-    desk_ready(desk, 1);
-    trainer_wants(desk);
-    hub_gives(desk, 5);
-    trainer_wants(desk);
-    hub_gives(desk, 6);
-    desk_offers(desk, 1, 3);
-    desk_judges(desk, 1, 0, DESK_CHUNKS, VERDICT_EXPIRED);
-    CHECK_EQUAL(0, reports(desk));
-    trainer_finishes(desk, 5, true);
-    CHECK_EQUAL(1, reports(desk));
-    CHECK_EQUAL(5, report(desk)->task);
-    CHECK_EQUAL(0, report(desk)->done);
-    trainer_wants(desk);
-    trainer_finishes(desk, 6, true);
-    desk_offers(desk, 2, 3);
-    desk_judges(desk, 2, 0, DESK_CHUNKS, VERDICT_MERGED);
-    CHECK_EQUAL(6, report(desk)->task);
-    CHECK_EQUAL(1, report(desk)->done);
-    desk_destroy(&desk);
+    f->welcome.exchange = EXCHANGE_GRADIENT;
+    node_fixture_ready(f, 1);
+    trainer_wants(f);
+    hub_gives(f, 5);
+    trainer_wants(f);
+    hub_gives(f, 6);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_EXPIRED);
+    CHECK_EQUAL(0, reports(f));
+    trainer_finishes(f, 5, true);
+    CHECK_EQUAL(1, reports(f));
+    CHECK_EQUAL(5, report(f)->task);
+    CHECK_EQUAL(0, report(f)->done);
+    trainer_wants(f);
+    trainer_finishes(f, 6, true);
+    node_fixture_offers(f, 2, 3);
+    node_fixture_judges(f, 2, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
+    CHECK_EQUAL(6, report(f)->task);
+    CHECK_EQUAL(1, report(f)->done);
+    node_fixture_destroy(&f);
 }
 
 static void a_task_that_is_given_up_is_reported_at_once(void)
 {
-    struct desk *desk = desk_at_work();
+    struct node_fixture *f = node_fixture_at_work();
 
-    trainer_finishes(desk, 5, false);
-    CHECK_EQUAL(1, reports(desk));
-    CHECK_EQUAL(0, report(desk)->done);
-    trainer_finishes(desk, 5, true);
-    trainer_finishes(desk, 77, true);
-    desk_offers(desk, 1, 3);
-    desk_answers(desk, 1, VERB_REBASE, 5);
-    CHECK_EQUAL(1, reports(desk));
-    desk_destroy(&desk);
+    trainer_finishes(f, 5, false);
+    CHECK_EQUAL(1, reports(f));
+    CHECK_EQUAL(0, report(f)->done);
+    trainer_finishes(f, 5, true);
+    trainer_finishes(f, 77, true);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_answers(f, 1, VERB_REBASE, 5);
+    CHECK_EQUAL(1, reports(f));
+    node_fixture_destroy(&f);
 }
 
 static void progress_that_is_thrown_away_gives_tasks_back(void)
 {
-    struct desk *desk = desk_at_work();
+    struct node_fixture *f = node_fixture_at_work();
 
-    desk_restarts(desk, START_TAKE);
-    CHECK_EQUAL(1, reports(desk));
-    CHECK_EQUAL(0, report(desk)->done);
-    trainer_finishes(desk, 5, true);
-    CHECK_EQUAL(1, reports(desk));
-    desk_destroy(&desk);
+    node_fixture_restarts(f, START_TAKE);
+    CHECK_EQUAL(1, reports(f));
+    CHECK_EQUAL(0, report(f)->done);
+    trainer_finishes(f, 5, true);
+    CHECK_EQUAL(1, reports(f));
+    node_fixture_destroy(&f);
 }
 
 static void parameters_that_are_replaced_give_tasks_back(void)
 {
-    struct desk *desk = desk_at_work();
+    struct node_fixture *f = node_fixture_at_work();
 
-    desk_offers(desk, 1, 3);
-    desk_answers(desk, 1, VERB_REPLACE, 5);
-    CHECK_EQUAL(1, reports(desk));
-    CHECK_EQUAL(0, report(desk)->done);
-    desk_destroy(&desk);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_answers(f, 1, VERB_REPLACE, 5);
+    CHECK_EQUAL(1, reports(f));
+    CHECK_EQUAL(0, report(f)->done);
+    node_fixture_destroy(&f);
 }
 
 static void a_new_session_begins_without_tasks(void)
 {
-    struct desk *desk = desk_at_work();
+    struct node_fixture *f = node_fixture_at_work();
 
-    trainer_finishes(desk, 5, true);
-    desk_breaks(desk);
-    desk_connects(desk);
-    desk_welcomes(desk, START_GO);
-    desk_offers(desk, 1, 3);
-    desk_answers(desk, 1, VERB_REBASE, 5);
-    CHECK_EQUAL(0, reports(desk));
-    hand_wait(&desk->hand, SECOND);
-    CHECK_EQUAL(3, hand_count(&desk->hand, PEER_CONTROL, MSG_ROOM));
-    desk_destroy(&desk);
+    trainer_finishes(f, 5, true);
+    node_fixture_breaks(f);
+    node_fixture_connects(f);
+    node_fixture_welcomes(f, START_GO);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_answers(f, 1, VERB_REBASE, 5);
+    CHECK_EQUAL(0, reports(f));
+    hand_wait(&f->hand, SECOND);
+    CHECK_EQUAL(3, hand_count(&f->hand, PEER_CONTROL, MSG_ROOM));
+    node_fixture_destroy(&f);
 }
 
 static void the_last_offer_reports_before_the_goodbye(void)
 {
-    struct desk *desk = desk_at_work();
+    struct node_fixture *f = node_fixture_at_work();
     unsigned at_report = 0, at_bye = 0;
 
-    trainer_finishes(desk, 5, true);
-    desk_leaves(desk, 1, 3);
-    desk_judges(desk, 1, 0, DESK_CHUNKS, VERDICT_MERGED);
-    for (unsigned i = 0; i < desk->hand.sent_count; i++) {
-        if (desk->hand.sent[i].msg.kind == MSG_REPORT)
+    trainer_finishes(f, 5, true);
+    node_fixture_leaves(f, 1, 3);
+    node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
+    for (unsigned i = 0; i < f->hand.sent_count; i++) {
+        if (f->hand.sent[i].msg.kind == MSG_REPORT)
             at_report = i;
-        if (desk->hand.sent[i].msg.kind == MSG_BYE)
+        if (f->hand.sent[i].msg.kind == MSG_BYE)
             at_bye = i;
     }
-    CHECK_EQUAL(1, reports(desk));
+    CHECK_EQUAL(1, reports(f));
     CHECK(at_report < at_bye);
-    desk_destroy(&desk);
+    node_fixture_destroy(&f);
 }
 
 static void no_more_are_held_than_there_is_room_for(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
 
-    desk_ready(desk, 1);
+    node_fixture_ready(f, 1);
     for (uint64_t i = 1; i <= NODE_MAX_TASKS; i++) {
-        trainer_wants(desk);
-        hub_gives(desk, i);
-        trainer_finishes(desk, i, true);
+        trainer_wants(f);
+        hub_gives(f, i);
+        trainer_finishes(f, i, true);
     }
-    hand_forget(&desk->hand);
-    trainer_wants(desk);
-    hand_wait(&desk->hand, SECOND);
-    CHECK(!desk_sent(desk, MSG_ROOM));
-    hub_gives(desk, 100);
-    CHECK_EQUAL(100, report(desk)->task);
-    CHECK_EQUAL(0, report(desk)->done);
-    desk_offers(desk, 1, 3);
-    desk_answers(desk, 1, VERB_REBASE, 5);
-    CHECK_EQUAL(1 + NODE_MAX_TASKS, reports(desk));
-    hand_wait(&desk->hand, SECOND);
-    CHECK(desk_sent(desk, MSG_ROOM) != NULL);
-    desk_destroy(&desk);
+    hand_forget(&f->hand);
+    trainer_wants(f);
+    hand_wait(&f->hand, SECOND);
+    CHECK(!node_fixture_sent(f, MSG_ROOM));
+    hub_gives(f, 100);
+    CHECK_EQUAL(100, report(f)->task);
+    CHECK_EQUAL(0, report(f)->done);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_answers(f, 1, VERB_REBASE, 5);
+    CHECK_EQUAL(1 + NODE_MAX_TASKS, reports(f));
+    hand_wait(&f->hand, SECOND);
+    CHECK(node_fixture_sent(f, MSG_ROOM) != NULL);
+    node_fixture_destroy(&f);
 }
 
 static void a_task_that_cannot_be_is_given_back(void)
 {
-    struct desk *desk = desk_new();
+    struct node_fixture *f = node_fixture_new();
     struct msg msg = {.kind = MSG_TASK};
 
-    desk_ready(desk, 1);
-    hub_gives(desk, 9);
-    CHECK_EQUAL(1, reports(desk));
-    trainer_wants(desk);
+    node_fixture_ready(f, 1);
+    hub_gives(f, 9);
+    CHECK_EQUAL(1, reports(f));
+    trainer_wants(f);
     msg.task.task = 10;
-    hand_say(&desk->hand, PEER_CONTROL, &msg, NULL);
-    CHECK_EQUAL(2, reports(desk));
-    CHECK(!desk_told(desk, MSG_ASSIGN));
-    desk_destroy(&desk);
+    hand_say(&f->hand, PEER_CONTROL, &msg, NULL);
+    CHECK_EQUAL(2, reports(f));
+    CHECK(!node_fixture_told(f, MSG_ASSIGN));
+    node_fixture_destroy(&f);
 }
 
 void add_node_tasks_tests(CU_pSuite suite)
