@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/net/toys.h"
+#include "tests/net/fake_machine.h"
 
 static void count_note(void *self, nanos now, const struct note *note)
 {
@@ -56,7 +56,7 @@ struct threaded_hub *threaded_new(void)
     hub->pool = pool_new();
     hub->hub = hub_new(&plan, hub->pool);
     for (int tries = 0; status != STATUS_OK && tries < 200; tries++) {
-        config.port = toy_next_port();
+        config.port = fake_next_port();
         status = net_open_hub(&config, hub_machine(hub->hub), hub->pool, &owner,
                               &hub->net, &why);
     }

@@ -41,7 +41,7 @@ static bool is_sure_of(struct enrol *enrol, enum net_hindrance by)
 
 static void a_hub_with_other_keys_than_the_line_names_is_told(void)
 {
-    struct toy *hub = toy_new(true);
+    struct fake_machine *hub = toy_new(true);
     struct key_pair other;
     struct enrol *enrol;
     char text[NOTE_BYTES];

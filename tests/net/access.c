@@ -11,23 +11,24 @@
 static struct net_refusals refusals;
 static struct net_trouble trouble;
 
-static void read_refusals(struct toy *hub)
+static void read_refusals(struct fake_machine *hub)
 {
     refusals = *net_refusals(hub->net);
 }
 
 /* Waits until so many have been refused for this reason. */
-static bool refused(struct toy *hub, enum net_refusal why, uint64_t at_least)
+static bool refused(struct fake_machine *hub, enum net_refusal why,
+                    uint64_t at_least)
 {
     for (int i = 0; i < 300; i++) {
-        toy_at_tick(hub, read_refusals);
+        fake_at_tick(hub, read_refusals);
         if (refusals.count[why] >= at_least)
             return true;
     }
     return false;
 }
 
-static uint64_t key_of_join(struct toy *hub, enum channel channel)
+static uint64_t key_of_join(struct fake_machine *hub, enum channel channel)
 {
     uint64_t key = 0;
 
@@ -40,19 +41,20 @@ static uint64_t key_of_join(struct toy *hub, enum channel channel)
 }
 
 /* Says something on both channels; after that, pings. */
-static void say_both(struct toy *toy, const struct event *event,
+static void say_both(struct fake_machine *fake, const struct event *event,
                      struct effects *out)
 {
     struct msg attach = {.kind = MSG_ATTACH};
 
     if (event->kind == EVENT_JOIN && event->channel == CHANNEL_BULK)
         effects_send(out, event->peer, &attach, NULL);
-    ping_on(toy, event, out);
+    ping_on(fake, event, out);
 }
 
-static struct toy *keyed_node(const struct toy *hub, const struct key_pair *own)
+static struct fake_machine *keyed_node(const struct fake_machine *hub,
+                                       const struct key_pair *own)
 {
-    struct toy *node = toy_node(hub);
+    struct fake_machine *node = fake_node(hub);
 
     node->config.keys =
         (struct net_keys){true, *own, hub->config.keys.own.shown};
@@ -61,35 +63,35 @@ static struct toy *keyed_node(const struct toy *hub, const struct key_pair *own)
     return node;
 }
 
-static struct toy *keyed_hub(void)
+static struct fake_machine *keyed_hub(void)
 {
-    struct toy *hub = toy_new(true);
+    struct fake_machine *hub = fake_new(true);
 
     hub->config.keys.on = true;
     CHECK_OK(key_pair_make(&hub->config.keys.own, NULL));
-    hub->react = toy_echo;
+    hub->react = fake_echo;
     return hub;
 }
 
 static void a_key_that_is_known_comes_in_and_the_machine_knows_whose_it_is(void)
 {
-    struct toy *hub = keyed_hub(), *node;
+    struct fake_machine *hub = keyed_hub(), *node;
     struct key_pair own;
 
     CHECK_OK(key_pair_make(&own, NULL));
     hub->allowed[hub->allowed_count++] = own.shown;
-    toy_start(hub);
+    fake_start(hub);
     node = keyed_node(hub, &own);
-    toy_start(node);
-    CHECK(toy_wait_event(hub, EVENT_JOIN, CHANNEL_CONTROL, 1));
-    CHECK(toy_wait_event(hub, EVENT_JOIN, CHANNEL_BULK, 1));
-    CHECK(toy_wait_number(node, &node->received, 3));
-    toy_destroy(&node);
-    toy_stop(hub);
+    fake_start(node);
+    CHECK(fake_wait_event(hub, EVENT_JOIN, CHANNEL_CONTROL, 1));
+    CHECK(fake_wait_event(hub, EVENT_JOIN, CHANNEL_BULK, 1));
+    CHECK(fake_wait_number(node, &node->received, 3));
+    fake_destroy(&node);
+    fake_stop(hub);
     CHECK_EQUAL(key_hash(&own.shown), key_of_join(hub, CHANNEL_CONTROL));
     CHECK_EQUAL(key_hash(&own.shown), key_of_join(hub, CHANNEL_BULK));
     CHECK_EQUAL(0, hub->notes);
-    toy_destroy(&hub);
+    fake_destroy(&hub);
 }
 
 static void without_keys_the_machine_is_told_of_none(void)
@@ -103,7 +105,7 @@ static void without_keys_the_machine_is_told_of_none(void)
 
 static void the_key_that_enrols_comes_in_as_such(void)
 {
-    struct toy *hub = keyed_hub(), *node;
+    struct fake_machine *hub = keyed_hub(), *node;
     struct key_pair own, other;
 
     CHECK_OK(key_pair_make(&own, NULL));
@@ -111,17 +113,17 @@ static void the_key_that_enrols_comes_in_as_such(void)
     hub->allowed[hub->allowed_count++] = other.shown;
     hub->enrolment = own.shown;
     hub->enrols = true;
-    toy_start(hub);
+    fake_start(hub);
     node = keyed_node(hub, &own);
-    toy_start(node);
-    CHECK(toy_wait_event(hub, EVENT_JOIN, CHANNEL_CONTROL, 1));
-    toy_destroy(&node);
-    toy_stop(hub);
+    fake_start(node);
+    CHECK(fake_wait_event(hub, EVENT_JOIN, CHANNEL_CONTROL, 1));
+    fake_destroy(&node);
+    fake_stop(hub);
     CHECK_EQUAL(KEY_ENROLS, key_of_join(hub, CHANNEL_CONTROL));
-    toy_destroy(&hub);
+    fake_destroy(&hub);
 }
 
-static bool was_sent_away(const struct toy *node)
+static bool was_sent_away(const struct fake_machine *node)
 {
     static const enum event_kind kinds[] = {EVENT_JOIN, EVENT_MESSAGE,
                                             EVENT_LEAVE};
@@ -135,27 +137,27 @@ static bool was_sent_away(const struct toy *node)
 
 static void a_node_whose_key_is_refused_is_sent_away_once(void)
 {
-    struct toy *hub = keyed_hub(), *node;
+    struct fake_machine *hub = keyed_hub(), *node;
     struct key_pair own;
 
     CHECK_OK(key_pair_make(&own, NULL));
-    toy_start(hub);
+    fake_start(hub);
     node = keyed_node(hub, &own);
-    toy_start(node);
-    CHECK(toy_wait(node, &node->counts[EVENT_LEAVE], 1));
+    fake_start(node);
+    CHECK(fake_wait(node, &node->counts[EVENT_LEAVE], 1));
     CHECK(refused(hub, REFUSAL_KEY, 5));
-    toy_stop(node);
+    fake_stop(node);
     CHECK(was_sent_away(node));
     CHECK_EQUAL(1, node->counts[EVENT_JOIN]);
-    toy_destroy(&node);
-    toy_stop(hub);
+    fake_destroy(&node);
+    fake_stop(hub);
     CHECK_EQUAL(0, hub->counts[EVENT_JOIN]);
     CHECK_EQUAL(1, hub->notes);
     CHECK_CONTAINS("has a key that is not known here", hub->note);
-    toy_destroy(&hub);
+    fake_destroy(&hub);
 }
 
-static void admit_second(struct toy *hub)
+static void admit_second(struct fake_machine *hub)
 {
     hub->allowed_count = 2;
     net_allow(hub->net, hub->allowed, 2, NULL);
@@ -165,21 +167,21 @@ static void a_key_that_is_added_comes_in_without_a_restart(void)
 {
     struct pair pair;
     struct key_pair own;
-    struct toy *node;
+    struct fake_machine *node;
 
     open_keyed_pair(&pair);
     CHECK_OK(key_pair_make(&own, NULL));
     pair.hub->allowed[1] = own.shown;
     node = keyed_node(pair.hub, &own);
-    toy_start(node);
+    fake_start(node);
     CHECK(refused(pair.hub, REFUSAL_KEY, 1));
-    toy_at_tick(pair.hub, admit_second);
-    CHECK(toy_wait_number(node, &node->received, 1));
-    toy_destroy(&node);
+    fake_at_tick(pair.hub, admit_second);
+    CHECK(fake_wait_number(node, &node->received, 1));
+    fake_destroy(&node);
     close_pair(&pair);
 }
 
-static void revoke_second(struct toy *hub)
+static void revoke_second(struct fake_machine *hub)
 {
     net_allow(hub->net, hub->allowed, 1, NULL);
 }
@@ -188,22 +190,22 @@ static void a_key_that_is_revoked_is_cut_at_once_and_stays_out(void)
 {
     struct pair pair;
     struct key_pair own;
-    struct toy *node;
+    struct fake_machine *node;
 
     open_keyed_pair(&pair);
     CHECK_OK(key_pair_make(&own, NULL));
     pair.hub->allowed[1] = own.shown;
-    toy_at_tick(pair.hub, admit_second);
+    fake_at_tick(pair.hub, admit_second);
     node = keyed_node(pair.hub, &own);
-    toy_start(node);
-    CHECK(toy_wait_event(pair.hub, EVENT_JOIN, CHANNEL_CONTROL, 2));
-    CHECK(toy_wait_event(pair.hub, EVENT_JOIN, CHANNEL_BULK, 1));
-    toy_at_tick(pair.hub, revoke_second);
-    CHECK(toy_wait_event(pair.hub, EVENT_LEAVE, CHANNEL_CONTROL, 1));
-    CHECK(toy_wait_event(pair.hub, EVENT_LEAVE, CHANNEL_BULK, 1));
+    fake_start(node);
+    CHECK(fake_wait_event(pair.hub, EVENT_JOIN, CHANNEL_CONTROL, 2));
+    CHECK(fake_wait_event(pair.hub, EVENT_JOIN, CHANNEL_BULK, 1));
+    fake_at_tick(pair.hub, revoke_second);
+    CHECK(fake_wait_event(pair.hub, EVENT_LEAVE, CHANNEL_CONTROL, 1));
+    CHECK(fake_wait_event(pair.hub, EVENT_LEAVE, CHANNEL_BULK, 1));
     CHECK(refused(pair.hub, REFUSAL_KEY, 1));
-    CHECK_EQUAL(2, toy_count(pair.hub, EVENT_JOIN, CHANNEL_CONTROL));
-    toy_destroy(&node);
+    CHECK_EQUAL(2, fake_count(pair.hub, EVENT_JOIN, CHANNEL_CONTROL));
+    fake_destroy(&node);
     close_pair(&pair);
 }
 
@@ -235,35 +237,35 @@ static void who_has_no_key_is_refused_whatever_it_speaks(void)
     meet(&stranger, pair.hub, CHANNEL_CONTROL, NULL);
     CHECK(is_cut(&stranger));
     part(&stranger);
-    CHECK_EQUAL(1, toy_count(pair.hub, EVENT_JOIN, CHANNEL_CONTROL));
+    CHECK_EQUAL(1, fake_count(pair.hub, EVENT_JOIN, CHANNEL_CONTROL));
     close_pair(&pair);
 }
 
 static void a_node_without_a_key_is_told_that_one_is_needed(void)
 {
-    struct toy *hub = keyed_hub(), *node;
+    struct fake_machine *hub = keyed_hub(), *node;
 
-    toy_start(hub);
-    node = toy_node(hub);
-    toy_start(node);
-    CHECK(toy_wait(node, &node->counts[EVENT_LEAVE], 1));
-    toy_stop(node);
+    fake_start(hub);
+    node = fake_node(hub);
+    fake_start(node);
+    CHECK(fake_wait(node, &node->counts[EVENT_LEAVE], 1));
+    fake_stop(node);
     CHECK(was_sent_away(node));
-    toy_destroy(&node);
-    toy_destroy(&hub);
+    fake_destroy(&node);
+    fake_destroy(&hub);
 }
 
-static void read_trouble(struct toy *node)
+static void read_trouble(struct fake_machine *node)
 {
     trouble = *net_trouble(node->net);
 }
 
-static bool is_told(struct toy *node, const char *words)
+static bool is_told(struct fake_machine *node, const char *words)
 {
     char text[NOTE_BYTES];
 
     for (int i = 0; i < 500; i++) {
-        toy_at_tick(node, read_trouble);
+        fake_at_tick(node, read_trouble);
         net_trouble_print(&trouble, true, text, sizeof text);
         if (net_trouble_is_sure(&trouble) && strstr(text, words))
             return true;
@@ -273,39 +275,39 @@ static bool is_told(struct toy *node, const char *words)
 
 static void a_hub_that_does_not_prove_its_key_gets_no_node(void)
 {
-    struct toy *hub = keyed_hub(), *node;
+    struct fake_machine *hub = keyed_hub(), *node;
     struct key_pair own, other;
 
     CHECK_OK(key_pair_make(&own, NULL));
     CHECK_OK(key_pair_make(&other, NULL));
     hub->allowed[hub->allowed_count++] = own.shown;
-    toy_start(hub);
+    fake_start(hub);
     node = keyed_node(hub, &own);
     node->config.keys.hub = other.shown;
-    toy_start(node);
+    fake_start(node);
     CHECK(is_told(node, "has other keys than this node's key is for"));
-    toy_stop(node);
+    fake_stop(node);
     CHECK_EQUAL(0, node->counts[EVENT_JOIN]);
     CHECK_EQUAL(0, hub->counts[EVENT_JOIN]);
-    toy_destroy(&node);
-    toy_destroy(&hub);
+    fake_destroy(&node);
+    fake_destroy(&hub);
 }
 
 static void a_hub_without_keys_gets_no_node_that_wants_one(void)
 {
-    struct toy *hub = toy_new(true), *node;
+    struct fake_machine *hub = fake_new(true), *node;
     struct key_pair own;
 
     CHECK_OK(key_pair_make(&own, NULL));
-    toy_start(hub);
+    fake_start(hub);
     node = keyed_node(hub, &own);
-    toy_start(node);
+    fake_start(node);
     CHECK(is_told(node, "has no key, and this node wants one"));
-    toy_stop(node);
+    fake_stop(node);
     CHECK_EQUAL(0, node->counts[EVENT_JOIN]);
     CHECK_EQUAL(0, hub->counts[EVENT_JOIN]);
-    toy_destroy(&node);
-    toy_destroy(&hub);
+    fake_destroy(&node);
+    fake_destroy(&hub);
 }
 
 static void three_offences_ban_the_key_and_nobody_else(void)
@@ -317,7 +319,7 @@ static void three_offences_ban_the_key_and_nobody_else(void)
     open_keyed_pair(&pair);
     CHECK_OK(key_pair_make(&own, NULL));
     pair.hub->allowed[1] = own.shown;
-    toy_at_tick(pair.hub, admit_second);
+    fake_at_tick(pair.hub, admit_second);
     for (int i = 0; i < BAN_SCORE_LIMIT; i++) {
         meet_as(&stranger, pair.hub, CHANNEL_CONTROL, &own);
         (void)zmq_send(stranger.socket, "nonsense", 8, 0);
@@ -333,22 +335,22 @@ static void three_offences_ban_the_key_and_nobody_else(void)
 }
 
 /* As machines do: a note, and then it is dropped. */
-static void call_it_an_offence(struct toy *toy, const struct event *event,
-                               struct effects *out)
+static void call_it_an_offence(struct fake_machine *fake,
+                               const struct event *event, struct effects *out)
 {
     if (event->kind == EVENT_MESSAGE && event->channel == CHANNEL_BULK) {
         effects_note(out, NOTE_OFFENCE, "n1", "makes no sense here");
         effects_drop(out, event->peer);
         return;
     }
-    toy_echo(toy, event, out);
+    fake_echo(fake, event, out);
 }
 
 static void an_offence_that_the_machine_sees_counts_as_well(void)
 {
     struct pair pair;
     struct key_pair own;
-    struct toy *node;
+    struct fake_machine *node;
 
     open_keyed_pair(&pair);
     (void)pthread_mutex_lock(&pair.hub->lock);
@@ -356,12 +358,12 @@ static void an_offence_that_the_machine_sees_counts_as_well(void)
     (void)pthread_mutex_unlock(&pair.hub->lock);
     CHECK_OK(key_pair_make(&own, NULL));
     pair.hub->allowed[1] = own.shown;
-    toy_at_tick(pair.hub, admit_second);
+    fake_at_tick(pair.hub, admit_second);
     node = keyed_node(pair.hub, &own);
-    toy_start(node);
+    fake_start(node);
     CHECK(refused(pair.hub, REFUSAL_BANNED, 1));
-    CHECK_EQUAL(3, toy_count(pair.hub, EVENT_JOIN, CHANNEL_BULK));
-    toy_destroy(&node);
+    CHECK_EQUAL(3, fake_count(pair.hub, EVENT_JOIN, CHANNEL_BULK));
+    fake_destroy(&node);
     close_pair(&pair);
 }
 

@@ -3,25 +3,25 @@
 #include <string.h>
 
 #include "tests/check.h"
-#include "tests/net/toys.h"
+#include "tests/net/fake_machine.h"
 
 /* Says something on each connection as it joins, and again when answered. */
-static void greet(struct toy *toy, const struct event *event,
+static void greet(struct fake_machine *fake, const struct event *event,
                   struct effects *out)
 {
-    struct msg ping = toy_ping(1), chunk = toy_chunk(1);
+    struct msg ping = fake_ping(1), chunk = fake_chunk(1);
 
     if (event->kind == EVENT_MESSAGE)
-        toy->received++;
+        fake->received++;
     if (event->kind == EVENT_JOIN)
         effects_send(out, event->peer,
                      event->channel == CHANNEL_BULK ? &chunk : &ping,
-                     event->channel == CHANNEL_BULK ? toy->payload : NULL);
+                     event->channel == CHANNEL_BULK ? fake->payload : NULL);
 }
 
-static struct toy *greeting_node(const struct toy *hub)
+static struct fake_machine *greeting_node(const struct fake_machine *hub)
 {
-    struct toy *node = toy_node(hub);
+    struct fake_machine *node = fake_node(hub);
 
     node->react = greet;
     node->payload = blob_new(node->pool, 100000);
@@ -29,196 +29,196 @@ static struct toy *greeting_node(const struct toy *hub)
     return node;
 }
 
-static void note_all(struct toy *toy, const struct event *event,
+static void note_all(struct fake_machine *fake, const struct event *event,
                      struct effects *out)
 {
-    toy_echo(toy, event, out);
+    fake_echo(fake, event, out);
     if (event->kind == EVENT_JOIN || event->kind == EVENT_LEAVE)
         effects_note(out, NOTE_JOINED, "x", "%d", (int)event->kind);
 }
 
 static void notes_of_who_comes_and_goes_say_the_address(void)
 {
-    struct toy *hub = toy_new(true), *node;
+    struct fake_machine *hub = fake_new(true), *node;
 
     hub->react = note_all;
-    toy_start(hub);
+    fake_start(hub);
     node = greeting_node(hub);
-    toy_start(node);
-    CHECK(toy_wait(hub, &hub->notes, 2));
+    fake_start(node);
+    CHECK(fake_wait(hub, &hub->notes, 2));
     CHECK_TEXT("127.0.0.1", hub->address);
     hub->address[0] = '\0';
-    toy_destroy(&node);
-    CHECK(toy_wait(hub, &hub->notes, 4));
+    fake_destroy(&node);
+    CHECK(fake_wait(hub, &hub->notes, 4));
     CHECK_TEXT("127.0.0.1", hub->address);
-    toy_destroy(&hub);
+    fake_destroy(&hub);
 }
 
 static void a_hub_that_comes_back_finds_its_node_again(void)
 {
-    struct toy *hub = toy_new(true), *second, *node;
+    struct fake_machine *hub = fake_new(true), *second, *node;
 
-    hub->react = toy_echo;
-    toy_start(hub);
+    hub->react = fake_echo;
+    fake_start(hub);
     node = greeting_node(hub);
-    toy_start(node);
-    CHECK(toy_wait_number(node, &node->received, 2));
-    toy_stop(hub);
-    CHECK(toy_wait_event(node, EVENT_LEAVE, CHANNEL_CONTROL, 1));
-    CHECK(toy_wait_event(node, EVENT_LEAVE, CHANNEL_BULK, 1));
-    second = toy_new(true);
+    fake_start(node);
+    CHECK(fake_wait_number(node, &node->received, 2));
+    fake_stop(hub);
+    CHECK(fake_wait_event(node, EVENT_LEAVE, CHANNEL_CONTROL, 1));
+    CHECK(fake_wait_event(node, EVENT_LEAVE, CHANNEL_BULK, 1));
+    second = fake_new(true);
     second->config.port = hub->config.port;
-    second->react = toy_echo;
-    toy_start(second);
-    CHECK(toy_wait_event(node, EVENT_JOIN, CHANNEL_CONTROL, 2));
-    CHECK(toy_wait_number(node, &node->received, 4));
-    CHECK_EQUAL(1, toy_count(node, EVENT_LEAVE, CHANNEL_CONTROL));
-    toy_destroy(&node);
-    toy_destroy(&second);
-    toy_destroy(&hub);
+    second->react = fake_echo;
+    fake_start(second);
+    CHECK(fake_wait_event(node, EVENT_JOIN, CHANNEL_CONTROL, 2));
+    CHECK(fake_wait_number(node, &node->received, 4));
+    CHECK_EQUAL(1, fake_count(node, EVENT_LEAVE, CHANNEL_CONTROL));
+    fake_destroy(&node);
+    fake_destroy(&second);
+    fake_destroy(&hub);
 }
 
 static void a_node_that_was_there_first_finds_its_hub(void)
 {
-    struct toy *hub = toy_new(true), *node;
+    struct fake_machine *hub = fake_new(true), *node;
 
-    hub->config.port = toy_next_port();
+    hub->config.port = fake_next_port();
     node = greeting_node(hub);
-    toy_start(node);
-    hub->react = toy_echo;
-    toy_start(hub);
-    CHECK(toy_wait_number(node, &node->received, 2));
-    toy_destroy(&node);
-    toy_destroy(&hub);
+    fake_start(node);
+    hub->react = fake_echo;
+    fake_start(hub);
+    CHECK(fake_wait_number(node, &node->received, 2));
+    fake_destroy(&node);
+    fake_destroy(&hub);
 }
 
 /* Says goodbye on control when it is told to by a letter. */
-static void greet_and_go(struct toy *toy, const struct event *event,
+static void greet_and_go(struct fake_machine *fake, const struct event *event,
                          struct effects *out)
 {
     struct msg bye = {.kind = MSG_BYE};
 
     if (event->kind == EVENT_MESSAGE && event->peer == PEER_TRAINER) {
         effects_send(out, PEER_CONTROL, &bye, NULL);
-        toy->flag = true;
-        net_stop(toy->net);
+        fake->flag = true;
+        net_stop(fake->net);
         return;
     }
-    greet(toy, event, out);
+    greet(fake, event, out);
 }
 
-static int place_of(const struct toy *toy, enum event_kind kind,
+static int place_of(const struct fake_machine *fake, enum event_kind kind,
                     enum msg_kind msg)
 {
-    for (unsigned i = 0; i < toy->logged; i++)
-        if (toy->log[i].kind == kind &&
-            (kind == EVENT_LEAVE || toy->log[i].msg == msg))
+    for (unsigned i = 0; i < fake->logged; i++)
+        if (fake->log[i].kind == kind &&
+            (kind == EVENT_LEAVE || fake->log[i].msg == msg))
             return (int)i;
     return -1;
 }
 
 static void a_node_that_goes_is_gone_at_once_but_its_bye_is_heard_first(void)
 {
-    struct toy *hub = toy_new(true), *node;
+    struct fake_machine *hub = fake_new(true), *node;
     struct msg order = {.kind = MSG_PROGRESS};
     nanos left;
 
-    hub->react = toy_echo;
-    toy_start(hub);
+    hub->react = fake_echo;
+    fake_start(hub);
     node = greeting_node(hub);
     node->react = greet_and_go;
-    toy_start(node);
-    CHECK(toy_wait_number(node, &node->received, 2));
+    fake_start(node);
+    CHECK(fake_wait_number(node, &node->received, 2));
     (void)net_post(node->net, &order, NULL);
     (void)pthread_join(node->thread, NULL);
     left = net_now();
     net_close(&node->net);
-    CHECK(toy_wait_event(hub, EVENT_LEAVE, CHANNEL_CONTROL, 1));
-    CHECK(toy_wait_event(hub, EVENT_LEAVE, CHANNEL_BULK, 1));
+    CHECK(fake_wait_event(hub, EVENT_LEAVE, CHANNEL_CONTROL, 1));
+    CHECK(fake_wait_event(hub, EVENT_LEAVE, CHANNEL_BULK, 1));
     CHECK(runs_slowly() || net_now() - left < 10 * SECOND);
-    toy_stop(hub);
+    fake_stop(hub);
     CHECK(place_of(hub, EVENT_MESSAGE, MSG_BYE) >= 0);
     CHECK(place_of(hub, EVENT_MESSAGE, MSG_BYE) <
           place_of(hub, EVENT_LEAVE, MSG_BYE));
-    toy_destroy(&node);
-    toy_destroy(&hub);
+    fake_destroy(&node);
+    fake_destroy(&hub);
 }
 
 /* A hub that says BYE to the first who greets on control, and drops it. */
-static void send_away(struct toy *toy, const struct event *event,
+static void send_away(struct fake_machine *fake, const struct event *event,
                       struct effects *out)
 {
     struct msg bye = {.kind = MSG_BYE};
 
     if (event->kind != EVENT_MESSAGE || event->channel != CHANNEL_CONTROL)
         return;
-    if (toy->flag) {
+    if (fake->flag) {
         effects_send(out, event->peer, event->msg, NULL);
         return;
     }
-    toy->flag = true;
+    fake->flag = true;
     effects_send(out, event->peer, &bye, NULL);
     effects_drop(out, event->peer);
 }
 
 static void what_was_said_to_a_peer_before_it_is_dropped_arrives(void)
 {
-    struct toy *hub = toy_new(true), *node;
+    struct fake_machine *hub = fake_new(true), *node;
 
     hub->react = send_away;
-    toy_start(hub);
+    fake_start(hub);
     node = greeting_node(hub);
-    toy_start(node);
-    CHECK(toy_wait_event(hub, EVENT_LEAVE, CHANNEL_CONTROL, 1));
-    CHECK(toy_wait_event(node, EVENT_LEAVE, CHANNEL_CONTROL, 1));
-    CHECK(toy_wait_event(node, EVENT_JOIN, CHANNEL_CONTROL, 2));
-    CHECK(toy_wait_event(hub, EVENT_JOIN, CHANNEL_CONTROL, 2));
-    toy_stop(node);
-    toy_stop(hub);
+    fake_start(node);
+    CHECK(fake_wait_event(hub, EVENT_LEAVE, CHANNEL_CONTROL, 1));
+    CHECK(fake_wait_event(node, EVENT_LEAVE, CHANNEL_CONTROL, 1));
+    CHECK(fake_wait_event(node, EVENT_JOIN, CHANNEL_CONTROL, 2));
+    CHECK(fake_wait_event(hub, EVENT_JOIN, CHANNEL_CONTROL, 2));
+    fake_stop(node);
+    fake_stop(hub);
     CHECK(place_of(node, EVENT_MESSAGE, MSG_BYE) >= 0);
-    CHECK_EQUAL(1, toy_count(hub, EVENT_JOIN, CHANNEL_BULK));
-    toy_destroy(&node);
-    toy_destroy(&hub);
+    CHECK_EQUAL(1, fake_count(hub, EVENT_JOIN, CHANNEL_BULK));
+    fake_destroy(&node);
+    fake_destroy(&hub);
 }
 
 /* A node that drops its bulk connection after the first answer on it. */
-static void greet_and_drop(struct toy *toy, const struct event *event,
+static void greet_and_drop(struct fake_machine *fake, const struct event *event,
                            struct effects *out)
 {
-    greet(toy, event, out);
+    greet(fake, event, out);
     if (event->kind != EVENT_MESSAGE || event->channel != CHANNEL_BULK ||
-        toy->flag)
+        fake->flag)
         return;
-    toy->flag = true;
+    fake->flag = true;
     effects_drop(out, PEER_BULK);
 }
 
 static void a_node_that_drops_its_hub_connects_anew(void)
 {
-    struct toy *hub = toy_new(true), *node;
+    struct fake_machine *hub = fake_new(true), *node;
 
-    hub->react = toy_echo;
-    toy_start(hub);
+    hub->react = fake_echo;
+    fake_start(hub);
     node = greeting_node(hub);
     node->react = greet_and_drop;
-    toy_start(node);
-    CHECK(toy_wait_event(node, EVENT_LEAVE, CHANNEL_BULK, 1));
-    CHECK(toy_wait_number(node, &node->received, 3));
-    CHECK(toy_wait_event(hub, EVENT_LEAVE, CHANNEL_BULK, 1));
-    toy_stop(node);
-    CHECK_EQUAL(2, toy_count(node, EVENT_JOIN, CHANNEL_BULK));
-    CHECK_EQUAL(0, toy_count(node, EVENT_LEAVE, CHANNEL_CONTROL));
-    toy_destroy(&node);
-    toy_destroy(&hub);
+    fake_start(node);
+    CHECK(fake_wait_event(node, EVENT_LEAVE, CHANNEL_BULK, 1));
+    CHECK(fake_wait_number(node, &node->received, 3));
+    CHECK(fake_wait_event(hub, EVENT_LEAVE, CHANNEL_BULK, 1));
+    fake_stop(node);
+    CHECK_EQUAL(2, fake_count(node, EVENT_JOIN, CHANNEL_BULK));
+    CHECK_EQUAL(0, fake_count(node, EVENT_LEAVE, CHANNEL_CONTROL));
+    fake_destroy(&node);
+    fake_destroy(&hub);
 }
 
 /* Joins and leaves of each peer id: first one join, then one leave. */
-static bool lives_once(const struct toy *toy, peer_id peer)
+static bool lives_once(const struct fake_machine *fake, peer_id peer)
 {
     unsigned joins = 0, leaves = 0;
 
-    for (unsigned i = 0; i < toy->logged; i++) {
-        const struct toy_entry *entry = &toy->log[i];
+    for (unsigned i = 0; i < fake->logged; i++) {
+        const struct fake_entry *entry = &fake->log[i];
 
         if (entry->peer != peer)
             continue;
@@ -235,28 +235,28 @@ static bool lives_once(const struct toy *toy, peer_id peer)
 static void peers_that_come_and_go_each_live_once(void)
 {
     unsigned rounds = runs_slowly() ? 5 : 20;
-    struct toy *hub = toy_new(true);
+    struct fake_machine *hub = fake_new(true);
 
-    hub->react = toy_echo;
-    toy_start(hub);
+    hub->react = fake_echo;
+    fake_start(hub);
     for (unsigned i = 0; i < rounds; i++) {
-        struct toy *nodes[3];
+        struct fake_machine *nodes[3];
 
         for (unsigned j = 0; j < 3; j++) {
             nodes[j] = greeting_node(hub);
-            toy_start(nodes[j]);
+            fake_start(nodes[j]);
         }
         for (unsigned j = 0; j < 3; j++) {
-            CHECK(toy_wait_number(nodes[j], &nodes[j]->received, 2));
-            toy_destroy(&nodes[j]);
+            CHECK(fake_wait_number(nodes[j], &nodes[j]->received, 2));
+            fake_destroy(&nodes[j]);
         }
     }
-    CHECK(toy_wait(hub, &hub->counts[EVENT_LEAVE], 6 * rounds));
-    toy_stop(hub);
+    CHECK(fake_wait(hub, &hub->counts[EVENT_LEAVE], 6 * rounds));
+    fake_stop(hub);
     CHECK_EQUAL(6 * rounds, hub->counts[EVENT_JOIN]);
     for (unsigned i = 0; i < hub->logged; i++)
         CHECK(lives_once(hub, hub->log[i].peer));
-    toy_destroy(&hub);
+    fake_destroy(&hub);
 }
 
 void add_net_channel_tests(CU_pSuite suite)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "tests/check.h"
-#include "tests/net/toys.h"
+#include "tests/net/fake_machine.h"
 
 static struct cores cores_of(const char *text)
 {
@@ -95,21 +95,21 @@ static unsigned outside(const struct cores *cores, unsigned *threads)
 static void ap_07_all_threads_of_the_driver_stay_on_their_cores(void)
 {
     char text[24];
-    struct toy *toy = toy_new(true);
+    struct fake_machine *fake = fake_new(true);
     struct cores cores, all;
     unsigned before, after, threads, more;
 
     (void)snprintf(text, sizeof text, "%zu", first_core());
     cores = cores_of(text);
     before = outside(&cores, &threads);
-    toy->config.cores = cores;
-    toy->wake_every = MILLISECOND; /* once it wakes the loop is bound */
-    toy_start(toy);
-    CHECK(toy_wait(toy, &toy->counts[EVENT_WAKE], 1));
+    fake->config.cores = cores;
+    fake->wake_every = MILLISECOND; /* once it wakes the loop is bound */
+    fake_start(fake);
+    CHECK(fake_wait(fake, &fake->counts[EVENT_WAKE], 1));
     after = outside(&cores, &more);
     CHECK(more >= threads + 5); /* loop, workers, stations */
     CHECK_EQUAL(before, after); /* none of them, and we are where we were */
-    toy_destroy(&toy);
+    fake_destroy(&fake);
     cores_enter(&cores, &all);
     CHECK_EQUAL(before ? before - 1 : 0, outside(&cores, &threads));
     cores_leave(&all);

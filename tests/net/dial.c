@@ -5,19 +5,19 @@
 #include <unistd.h>
 
 #include "tests/check.h"
-#include "tests/net/toys.h"
+#include "tests/net/fake_machine.h"
 
 static struct net_trouble trouble;
 
-static void read_trouble(struct toy *node)
+static void read_trouble(struct fake_machine *node)
 {
     trouble = *net_trouble(node->net);
 }
 
-static bool is_hindered(struct toy *node, enum net_hindrance by)
+static bool is_hindered(struct fake_machine *node, enum net_hindrance by)
 {
     for (int i = 0; i < 300; i++) {
-        toy_at_tick(node, read_trouble);
+        fake_at_tick(node, read_trouble);
         if (trouble.hindrance == by)
             return true;
     }
@@ -26,11 +26,11 @@ static bool is_hindered(struct toy *node, enum net_hindrance by)
 
 static void a_hub_that_is_not_there_is_told_from_others(void)
 {
-    struct toy *node = toy_new(false);
+    struct fake_machine *node = fake_new(false);
     char text[NOTE_BYTES];
 
     node->config.port = port_of_nobody();
-    toy_start(node);
+    fake_start(node);
     CHECK(is_hindered(node, HINDRANCE_REFUSED));
     CHECK(trouble.times >= 1);
     CHECK_EQUAL(node->config.port, trouble.port);
@@ -40,7 +40,7 @@ static void a_hub_that_is_not_there_is_told_from_others(void)
     CHECK_CONTAINS("is not there: nothing listens on that port", text);
     net_trouble_print(&trouble, true, text, sizeof text);
     CHECK_CONTAINS("port; is the hub started", text);
-    toy_destroy(&node);
+    fake_destroy(&node);
 }
 
 /* Somebody who listens, says this to each visitor, and hangs up or does not. */
@@ -67,14 +67,14 @@ static void *serve(void *of)
     return NULL;
 }
 
-static void open_host(struct host *host, struct toy *node)
+static void open_host(struct host *host, struct fake_machine *node)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
 
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     do {
         host->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        node->config.port = toy_next_port();
+        node->config.port = fake_next_port();
         address.sin_port = htons(node->config.port);
     } while (bind(host->listener, (struct sockaddr *)&address,
                   sizeof address) != 0 &&
@@ -94,13 +94,13 @@ static void meets(const char *says, size_t size, bool hangs_up,
                   enum net_hindrance by)
 {
     struct host host = {.says = says, .size = size, .hangs_up = hangs_up};
-    struct toy *node = toy_new(false);
+    struct fake_machine *node = fake_new(false);
 
     open_host(&host, node);
-    toy_start(node);
+    fake_start(node);
     CHECK(is_hindered(node, by));
-    CHECK_EQUAL(0, toy_count(node, EVENT_JOIN, CHANNEL_BULK));
-    toy_destroy(&node);
+    CHECK_EQUAL(0, fake_count(node, EVENT_JOIN, CHANNEL_BULK));
+    fake_destroy(&node);
     close_host(&host);
 }
 
@@ -121,16 +121,16 @@ static void one_that_says_nothing_is_left_after_5_s(void)
 
 static void one_that_is_reached_hinders_nobody(void)
 {
-    struct toy *hub = toy_new(true), *node;
+    struct fake_machine *hub = fake_new(true), *node;
 
-    hub->config.port = toy_next_port();
-    node = toy_node(hub);
-    toy_start(node);
+    hub->config.port = fake_next_port();
+    node = fake_node(hub);
+    fake_start(node);
     CHECK(is_hindered(node, HINDRANCE_REFUSED));
-    toy_start(hub);
+    fake_start(hub);
     CHECK(is_hindered(node, HINDRANCE_NONE));
-    toy_destroy(&node);
-    toy_destroy(&hub);
+    fake_destroy(&node);
+    fake_destroy(&hub);
 }
 
 void add_net_dial_tests(CU_pSuite suite)

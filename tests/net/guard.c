@@ -32,7 +32,7 @@ static void bytes_that_are_no_zeromq_harm_nobody(void)
         (void)send(fd, greeting, strlen(greeting), MSG_NOSIGNAL);
         (void)close(fd);
     }
-    CHECK_EQUAL(1, toy_count(pair.hub, EVENT_JOIN, CHANNEL_CONTROL));
+    CHECK_EQUAL(1, fake_count(pair.hub, EVENT_JOIN, CHANNEL_CONTROL));
     close_pair(&pair);
 }
 
@@ -47,8 +47,8 @@ static void send_with_patience(int fd)
 /* What is larger than may be is known by its first bytes. */
 static void a_header_without_end_is_cut_before_it_is_read(void)
 {
-    static const unsigned char part_of_it[9 + TOY_CHUNK] = {
-        3, 0, 0, 0, 0, 0, TOY_CHUNK >> 16};
+    static const unsigned char part_of_it[9 + FAKE_CHUNK] = {
+        3, 0, 0, 0, 0, 0, FAKE_CHUNK >> 16};
     struct pair pair;
     int fd;
 
@@ -60,9 +60,9 @@ static void a_header_without_end_is_cut_before_it_is_read(void)
     for (unsigned i = 0; i < 16; i++)
         if (!send_all(fd, part_of_it, sizeof part_of_it))
             break;
-    CHECK(toy_wait(pair.hub, &pair.hub->notes, 1));
+    CHECK(fake_wait(pair.hub, &pair.hub->notes, 1));
     CHECK_CONTAINS("a header that is too large", pair.hub->note);
-    CHECK_EQUAL(0, toy_count(pair.hub, EVENT_JOIN, CHANNEL_BULK));
+    CHECK_EQUAL(0, fake_count(pair.hub, EVENT_JOIN, CHANNEL_BULK));
     (void)close(fd);
     close_pair(&pair);
 }
@@ -84,7 +84,7 @@ static void frames_of_nothing_are_cut_at_the_first(void)
     for (unsigned i = 0; i < 512; i++) /* 32 MiB */
         if (!send_all(fd, nothing, sizeof nothing))
             break;
-    CHECK(toy_wait(pair.hub, &pair.hub->notes, 1));
+    CHECK(fake_wait(pair.hub, &pair.hub->notes, 1));
     CHECK_CONTAINS("a message without a header", pair.hub->note);
     (void)close(fd);
     close_pair(&pair);
@@ -174,7 +174,7 @@ static int listen_as_hub(uint16_t *port)
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     for (unsigned i = 0; i < 200; i++) {
         fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        *port = toy_next_port();
+        *port = fake_next_port();
         address.sin_port = htons(*port);
         if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
             listen(fd, 10) == 0)
@@ -186,18 +186,18 @@ static int listen_as_hub(uint16_t *port)
 
 static void a_hub_that_pings_behind_many_messages_harms_no_node(void)
 {
-    struct toy *node = toy_new(false);
+    struct fake_machine *node = fake_new(false);
     int listener = listen_as_hub(&node->config.port);
 
     CHECK(listener >= 0);
-    toy_start(node);
+    fake_start(node);
     for (unsigned i = 0; i < 6; i++) {
         int fd = accept(listener, NULL, NULL);
 
         if (CHECK(fd >= 0))
             shake_pour_and_reset(fd, "ROUTER");
     }
-    toy_destroy(&node);
+    fake_destroy(&node);
     (void)close(listener);
 }
 

@@ -95,10 +95,10 @@ static void a_hub_that_begins_to_refuse_is_asked_until_that_is_sure(void)
 }
 
 /* One that pings, and knows both. */
-static struct toy *start_node_of(const struct toy *first,
-                                 const struct toy *second)
+static struct fake_machine *start_node_of(const struct fake_machine *first,
+                                          const struct fake_machine *second)
 {
-    struct toy *node = toy_new(false);
+    struct fake_machine *node = fake_new(false);
     struct endpoints *list = &node->config.hubs;
 
     list->count = 2;
@@ -109,56 +109,58 @@ static struct toy *start_node_of(const struct toy *first,
     list->list[1].port = second->config.port;
     node->react = ping_on;
     node->wake_every = 10 * MILLISECOND;
-    toy_start(node);
+    fake_start(node);
     return node;
 }
 
 static void both_channels_go_to_the_hub_that_is_there(void)
 {
-    struct toy *first = toy_new(true), *second = toy_new(true), *node;
+    struct fake_machine *first = fake_new(true), *second = fake_new(true),
+                        *node;
 
-    first->react = second->react = toy_echo;
-    toy_start(first);
-    toy_start(second);
+    first->react = second->react = fake_echo;
+    fake_start(first);
+    fake_start(second);
     node = start_node_of(first, second);
-    CHECK(toy_wait_event(first, EVENT_JOIN, CHANNEL_CONTROL, 1));
-    toy_stop(first);
-    CHECK(toy_wait_event(second, EVENT_JOIN, CHANNEL_CONTROL, 1));
-    CHECK(toy_wait_event(node, EVENT_JOIN, CHANNEL_BULK, 2));
-    CHECK(toy_wait_event(node, EVENT_LEAVE, CHANNEL_BULK, 1));
-    CHECK_EQUAL(1, toy_count(node, EVENT_LEAVE, CHANNEL_CONTROL));
-    toy_destroy(&node);
-    toy_destroy(&second);
-    toy_destroy(&first);
+    CHECK(fake_wait_event(first, EVENT_JOIN, CHANNEL_CONTROL, 1));
+    fake_stop(first);
+    CHECK(fake_wait_event(second, EVENT_JOIN, CHANNEL_CONTROL, 1));
+    CHECK(fake_wait_event(node, EVENT_JOIN, CHANNEL_BULK, 2));
+    CHECK(fake_wait_event(node, EVENT_LEAVE, CHANNEL_BULK, 1));
+    CHECK_EQUAL(1, fake_count(node, EVENT_LEAVE, CHANNEL_CONTROL));
+    fake_destroy(&node);
+    fake_destroy(&second);
+    fake_destroy(&first);
 }
 
 /* Long enough to be seen, without a word: a ping comes every 10 ms. */
-static void cut_soon(struct toy *toy, const struct event *event,
+static void cut_soon(struct fake_machine *fake, const struct event *event,
                      struct effects *out)
 {
-    if (event->kind == EVENT_MESSAGE && toy->counts[EVENT_MESSAGE] % 30 == 0)
+    if (event->kind == EVENT_MESSAGE && fake->counts[EVENT_MESSAGE] % 30 == 0)
         effects_drop(out, event->peer);
 }
 
 static void a_hub_that_shakes_hands_and_cuts_makes_room_for_the_next(void)
 {
-    struct toy *first = toy_new(true), *second = toy_new(true), *node;
+    struct fake_machine *first = fake_new(true), *second = fake_new(true),
+                        *node;
 
     first->react = cut_soon;
-    second->react = toy_echo;
-    toy_start(first);
-    toy_start(second);
+    second->react = fake_echo;
+    fake_start(first);
+    fake_start(second);
     node = start_node_of(first, second);
-    CHECK(toy_wait_event(first, EVENT_JOIN, CHANNEL_CONTROL, 2));
-    CHECK(toy_wait_event(second, EVENT_JOIN, CHANNEL_CONTROL, 1));
-    toy_destroy(&node);
-    toy_destroy(&second);
-    toy_destroy(&first);
+    CHECK(fake_wait_event(first, EVENT_JOIN, CHANNEL_CONTROL, 2));
+    CHECK(fake_wait_event(second, EVENT_JOIN, CHANNEL_CONTROL, 1));
+    fake_destroy(&node);
+    fake_destroy(&second);
+    fake_destroy(&first);
 }
 
 static uint64_t turned_down;
 
-static void count_turned_down(struct toy *hub)
+static void count_turned_down(struct fake_machine *hub)
 {
     turned_down = net_refusals(hub->net)->count[REFUSAL_MECHANISM];
 }
@@ -166,28 +168,28 @@ static void count_turned_down(struct toy *hub)
 /* The hub has ended, and what wants keys has its port; then it is back. */
 static void who_was_let_in_outlasts_another_service_at_the_address(void)
 {
-    struct toy *hub = toy_new(true), *other = toy_new(true), *node;
+    struct fake_machine *hub = fake_new(true), *other = fake_new(true), *node;
 
-    toy_start(hub);
+    fake_start(hub);
     other->config.port = hub->config.port;
     other->config.keys.on = true;
     CHECK_OK(key_pair_make(&other->config.keys.own, NULL));
-    node = toy_node(hub);
-    toy_start(node);
-    CHECK(toy_wait_event(node, EVENT_JOIN, CHANNEL_CONTROL, 1));
-    toy_stop(hub);
-    toy_start(other);
+    node = fake_node(hub);
+    fake_start(node);
+    CHECK(fake_wait_event(node, EVENT_JOIN, CHANNEL_CONTROL, 1));
+    fake_stop(hub);
+    fake_start(other);
     turned_down = 0;
     for (int i = 0; i < 300 && turned_down < 3; i++)
-        toy_at_tick(other, count_turned_down);
+        fake_at_tick(other, count_turned_down);
     CHECK(turned_down >= 3);
     CHECK_EQUAL(0, node->counts[EVENT_MESSAGE]); /* it is not sent away */
-    toy_stop(other);
-    toy_start(hub);
-    CHECK(toy_wait_event(node, EVENT_JOIN, CHANNEL_CONTROL, 2));
-    toy_destroy(&node);
-    toy_destroy(&hub);
-    toy_destroy(&other);
+    fake_stop(other);
+    fake_start(hub);
+    CHECK(fake_wait_event(node, EVENT_JOIN, CHANNEL_CONTROL, 2));
+    fake_destroy(&node);
+    fake_destroy(&hub);
+    fake_destroy(&other);
 }
 
 void add_net_hubs_tests(CU_pSuite suite)

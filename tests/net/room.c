@@ -44,9 +44,9 @@ static unsigned pour(int fds[CROWD], const unsigned char *piece)
 
 static void send_head_of_chunk(int fd)
 {
-    struct msg chunk = toy_chunk(1);
+    struct msg chunk = fake_chunk(1);
     unsigned char bytes[2 + MSG_MAX_BYTES] = {1};
-    unsigned char payload[9] = {2, 0, 0, 0, 0, 0, TOY_CHUNK >> 16};
+    unsigned char payload[9] = {2, 0, 0, 0, 0, 0, FAKE_CHUNK >> 16};
 
     bytes[1] = (unsigned char)msg_encode(&chunk, bytes + 2);
     (void)send(fd, bytes, 2u + bytes[1], MSG_NOSIGNAL);
@@ -90,7 +90,7 @@ static void crowd_with_unfinished_chunks(bool said, int64_t most_bytes)
     }
     CHECK(runs_slowly() || most < most_bytes);
     if (said)
-        CHECK(toy_wait_event(pair.hub, EVENT_LEAVE, CHANNEL_BULK, 10));
+        CHECK(fake_wait_event(pair.hub, EVENT_LEAVE, CHANNEL_BULK, 10));
     for (unsigned i = 0; i < CROWD; i++)
         if (fds[i] >= 0)
             (void)close(fds[i]);
@@ -111,7 +111,7 @@ static void unfinished_messages_of_all_others_share_256_mib(void)
 /* 256 of them hold all the room there is until they are cut after 5 s. */
 static void who_has_given_before_waits_for_nobody_who_only_begins(void)
 {
-    static const unsigned char chunk[TOY_CHUNK];
+    static const unsigned char chunk[FAKE_CHUNK];
     static unsigned char piece[PIECE];
     int fds[CROWD], fd;
     struct pair pair;
@@ -121,18 +121,18 @@ static void who_has_given_before_waits_for_nobody_who_only_begins(void)
     fd = plain_connection(pair.hub->config.port + 1u);
     begin_chunk(fd, true);
     CHECK(send_all(fd, chunk, sizeof chunk));
-    CHECK(toy_wait_event(pair.hub, EVENT_MESSAGE, CHANNEL_BULK, 2));
+    CHECK(fake_wait_event(pair.hub, EVENT_MESSAGE, CHANNEL_BULK, 2));
     for (unsigned i = 0; i < CROWD; i++) {
         fds[i] = plain_connection(pair.hub->config.port + 1u);
         begin_chunk(fds[i], true);
     }
     for (unsigned i = 0; i < 31; i++)
         (void)pour(fds, piece);
-    before = toy_count(pair.hub, EVENT_MESSAGE, CHANNEL_BULK);
+    before = fake_count(pair.hub, EVENT_MESSAGE, CHANNEL_BULK);
     send_head_of_chunk(fd);
     CHECK(send_all(fd, chunk, sizeof chunk));
-    CHECK(toy_wait_event(pair.hub, EVENT_MESSAGE, CHANNEL_BULK, before + 1));
-    CHECK(runs_slowly() || !toy_count(pair.hub, EVENT_LEAVE, CHANNEL_BULK));
+    CHECK(fake_wait_event(pair.hub, EVENT_MESSAGE, CHANNEL_BULK, before + 1));
+    CHECK(runs_slowly() || !fake_count(pair.hub, EVENT_LEAVE, CHANNEL_BULK));
     for (unsigned i = 0; i < CROWD; i++)
         (void)close(fds[i]);
     (void)close(fd);
@@ -148,17 +148,17 @@ static void send_slowly(int fd, size_t size)
     CHECK(send_all(fd, piece, size));
 }
 
-static bool is_told(struct toy *toy)
+static bool is_told(struct fake_machine *fake)
 {
     bool told = false;
 
     for (unsigned i = 0; i < 100 && !told; i++) {
-        (void)pthread_mutex_lock(&toy->lock);
-        for (unsigned j = 0; j < toy->logged; j++)
-            told |= toy->log[j].kind == EVENT_MESSAGE &&
-                    toy->log[j].msg == MSG_ARRIVING &&
-                    toy->log[j].channel == CHANNEL_BULK;
-        (void)pthread_mutex_unlock(&toy->lock);
+        (void)pthread_mutex_lock(&fake->lock);
+        for (unsigned j = 0; j < fake->logged; j++)
+            told |= fake->log[j].kind == EVENT_MESSAGE &&
+                    fake->log[j].msg == MSG_ARRIVING &&
+                    fake->log[j].channel == CHANNEL_BULK;
+        (void)pthread_mutex_unlock(&fake->lock);
         (void)usleep(50000);
     }
     return told;
@@ -175,7 +175,7 @@ static void what_comes_slowly_is_told_of_as_it_comes(void)
     send_slowly(fd, PIECE / 2);
     CHECK(is_told(pair.hub));
     (void)close(fd);
-    CHECK(toy_wait_event(pair.hub, EVENT_LEAVE, CHANNEL_BULK, 1));
+    CHECK(fake_wait_event(pair.hub, EVENT_LEAVE, CHANNEL_BULK, 1));
     close_pair(&pair);
 }
 

@@ -9,8 +9,8 @@
 
 #include "tests/check.h"
 
-static void connect_to(struct stranger *stranger, const struct toy *hub,
-                       enum channel channel)
+static void connect_to(struct stranger *stranger,
+                       const struct fake_machine *hub, enum channel channel)
 {
     char address[64];
 
@@ -38,7 +38,7 @@ static void make(struct stranger *stranger, const char *name)
     (void)zmq_connect(stranger->monitor, "inproc://m");
 }
 
-void meet(struct stranger *stranger, const struct toy *hub,
+void meet(struct stranger *stranger, const struct fake_machine *hub,
           enum channel channel, const char *name)
 {
     make(stranger, name);
@@ -60,13 +60,13 @@ void meet_later(struct stranger *stranger)
     make(stranger, NULL);
 }
 
-void meet_now(struct stranger *stranger, const struct toy *hub,
+void meet_now(struct stranger *stranger, const struct fake_machine *hub,
               enum channel channel)
 {
     connect_to(stranger, hub, channel);
 }
 
-void meet_as(struct stranger *stranger, const struct toy *hub,
+void meet_as(struct stranger *stranger, const struct fake_machine *hub,
              enum channel channel, const struct key_pair *own)
 {
     make(stranger, NULL);
@@ -103,31 +103,32 @@ int plain_connection(unsigned port)
     return fd;
 }
 
-void ping_on(struct toy *toy, const struct event *event, struct effects *out)
+void ping_on(struct fake_machine *fake, const struct event *event,
+             struct effects *out)
 {
-    struct msg ping = toy_ping(toy->received);
+    struct msg ping = fake_ping(fake->received);
 
     if (event->kind == EVENT_MESSAGE)
-        toy->received++;
+        fake->received++;
     if (event->kind == EVENT_WAKE)
         effects_send(out, PEER_CONTROL, &ping, NULL);
 }
 
 static void start_pair(struct pair *pair)
 {
-    pair->hub->react = toy_echo;
-    toy_start(pair->hub);
+    pair->hub->react = fake_echo;
+    fake_start(pair->hub);
     pair->node->config.port = pair->hub->config.port;
     pair->node->react = ping_on;
     pair->node->wake_every = 10 * MILLISECOND;
-    toy_start(pair->node);
-    CHECK(toy_wait_number(pair->node, &pair->node->received, 1));
+    fake_start(pair->node);
+    CHECK(fake_wait_number(pair->node, &pair->node->received, 1));
 }
 
 void open_pair(struct pair *pair)
 {
-    pair->hub = toy_new(true);
-    pair->node = toy_new(false);
+    pair->hub = fake_new(true);
+    pair->node = fake_new(false);
     start_pair(pair);
 }
 
@@ -135,8 +136,8 @@ void open_keyed_pair(struct pair *pair)
 {
     struct net_keys *hub, *node;
 
-    pair->hub = toy_new(true);
-    pair->node = toy_new(false);
+    pair->hub = fake_new(true);
+    pair->node = fake_new(false);
     hub = &pair->hub->config.keys;
     node = &pair->node->config.keys;
     CHECK_OK(key_pair_make(&hub->own, NULL));
@@ -155,10 +156,10 @@ void close_pair(struct pair *pair)
     (void)pthread_mutex_lock(&pair->node->lock);
     before = pair->node->received;
     (void)pthread_mutex_unlock(&pair->node->lock);
-    CHECK(toy_wait_number(pair->node, &pair->node->received, before + 10));
-    CHECK_EQUAL(0, toy_count(pair->node, EVENT_LEAVE, CHANNEL_CONTROL));
-    toy_destroy(&pair->node);
-    toy_destroy(&pair->hub);
+    CHECK(fake_wait_number(pair->node, &pair->node->received, before + 10));
+    CHECK_EQUAL(0, fake_count(pair->node, EVENT_LEAVE, CHANNEL_CONTROL));
+    fake_destroy(&pair->node);
+    fake_destroy(&pair->hub);
 }
 
 /* What a DEALER or a ROUTER says first (ZMTP 3.0, without keys). */

@@ -4,7 +4,7 @@
 #define TESTS_NET_STRANGERS_H
 
 #include "keys/key.h"
-#include "tests/net/toys.h"
+#include "tests/net/fake_machine.h"
 
 /* A plain DEALER that reads nothing, with a monitor. */
 struct stranger {
@@ -12,14 +12,14 @@ struct stranger {
 };
 
 /* Begins to connect; `name` is a routing id, or NULL. */
-void meet(struct stranger *stranger, const struct toy *hub,
+void meet(struct stranger *stranger, const struct fake_machine *hub,
           enum channel channel, const char *name);
 /* The same with the hub's keys, as whoever has this pair. */
-void meet_as(struct stranger *stranger, const struct toy *hub,
+void meet_as(struct stranger *stranger, const struct fake_machine *hub,
              enum channel channel, const struct key_pair *own);
 /* In two steps: between them its socket may be given settings. */
 void meet_later(struct stranger *stranger);
-void meet_now(struct stranger *stranger, const struct toy *hub,
+void meet_now(struct stranger *stranger, const struct fake_machine *hub,
               enum channel channel);
 void part(struct stranger *stranger);
 /* Waits until the hub has cut it; false after 20 s. */
@@ -35,7 +35,7 @@ bool send_all(int fd, const unsigned char *bytes, size_t size);
 
 /* A hub that echoes, and a good node of it that pings. */
 struct pair {
-    struct toy *hub, *node;
+    struct fake_machine *hub, *node;
 };
 
 void open_pair(struct pair *pair);
@@ -45,6 +45,7 @@ void open_keyed_pair(struct pair *pair);
 void close_pair(struct pair *pair);
 
 /* The good node's reaction: pings at each WAKE, counts the answers. */
-void ping_on(struct toy *toy, const struct event *event, struct effects *out);
+void ping_on(struct fake_machine *fake, const struct event *event,
+             struct effects *out);
 
 #endif

@@ -31,7 +31,7 @@ static bool has_more(void *socket)
 
 static void send_ping(void *socket, uint64_t number)
 {
-    struct msg ping = toy_ping(number);
+    struct msg ping = fake_ping(number);
     unsigned char bytes[MSG_MAX_BYTES];
 
     (void)zmq_send(socket, bytes, msg_encode(&ping, bytes), 0);
@@ -40,7 +40,7 @@ static void send_ping(void *socket, uint64_t number)
 static void send_chunk(void *socket, uint64_t number,
                        const unsigned char *payload)
 {
-    struct msg chunk = toy_chunk(number);
+    struct msg chunk = fake_chunk(number);
     unsigned char bytes[MSG_MAX_BYTES];
 
     (void)zmq_send(socket, bytes, msg_encode(&chunk, bytes), ZMQ_SNDMORE);
@@ -123,7 +123,8 @@ struct router {
     void *context, *socket;
 };
 
-static void *bound_router(struct router *router, struct toy *node, bool keyed)
+static void *bound_router(struct router *router, struct fake_machine *node,
+                          bool keyed)
 {
     const struct net_keys *keys = &node->config.keys;
     int linger = 0, yes = 1;
@@ -139,7 +140,7 @@ static void *bound_router(struct router *router, struct toy *node, bool keyed)
                              keys->own.secret.bytes, KEY_BYTES);
     }
     do {
-        node->config.port = toy_next_port();
+        node->config.port = fake_next_port();
         (void)snprintf(address, sizeof address, "tcp://127.0.0.1:%u",
                        node->config.port);
     } while (zmq_bind(router->socket, address) != 0);
@@ -162,7 +163,7 @@ static void send_back(void *socket)
 
 static void talk_to_router(bool keyed)
 {
-    struct toy *node = toy_new(false);
+    struct fake_machine *node = fake_new(false);
     struct net_keys *keys = &node->config.keys;
     struct router router;
 
@@ -174,11 +175,11 @@ static void talk_to_router(bool keyed)
     (void)bound_router(&router, node, keyed);
     node->react = ping_on;
     node->wake_every = 10 * MILLISECOND;
-    toy_start(node);
+    fake_start(node);
     for (unsigned i = 0; i < 20; i++)
         send_back(router.socket);
-    CHECK(toy_wait_number(node, &node->received, 10));
-    toy_destroy(&node);
+    CHECK(fake_wait_number(node, &node->received, 10));
+    fake_destroy(&node);
     (void)zmq_close(router.socket);
     (void)zmq_ctx_term(router.context);
 }

@@ -4,7 +4,7 @@
 
 #include "hub/program/keys.h"
 #include "tests/check.h"
-#include "tests/net/toys.h"
+#include "tests/net/fake_machine.h"
 #include "tests/store/folder.h"
 
 enum { REVOKED = 3, ENROLLING = 5 };
@@ -40,12 +40,12 @@ static void open_keys(const struct folder *folder)
     keys.on = true;
 }
 
-static void apply(struct toy *hub)
+static void apply(struct fake_machine *hub)
 {
     hub_keys_apply(&keys, hub->net);
 }
 
-static void admit_some(struct toy *hub)
+static void admit_some(struct fake_machine *hub)
 {
     for (unsigned i = 0; i < ENROLLING; i++) {
         struct msg_admit admit = {.ticket = i + 1, .key0 = i + 1};
@@ -55,12 +55,12 @@ static void admit_some(struct toy *hub)
     }
 }
 
-static void write_down(struct toy *hub)
+static void write_down(struct fake_machine *hub)
 {
     hub_keys_tick(&keys, hub->net);
 }
 
-static unsigned heard(const struct toy *hub, enum msg_kind kind)
+static unsigned heard(const struct fake_machine *hub, enum msg_kind kind)
 {
     unsigned count = 0;
 
@@ -72,25 +72,25 @@ static unsigned heard(const struct toy *hub, enum msg_kind kind)
 static void who_is_revoked_is_told_when_the_list_is_read_and_no_more(void)
 {
     struct folder folder;
-    struct toy *hub = toy_new(true);
+    struct fake_machine *hub = fake_new(true);
 
     if (!CHECK(folder_new(&folder)))
         return;
     open_keys(&folder);
     hub->config.keys = (struct net_keys){.on = true, .own = keys.ring.hub};
-    toy_start(hub);
-    toy_at_tick(hub, apply);
-    toy_at_tick(hub, admit_some);
+    fake_start(hub);
+    fake_at_tick(hub, apply);
+    fake_at_tick(hub, admit_some);
     for (unsigned i = 0; i < 100 && keys.ring.writing; i++)
-        toy_at_tick(hub, write_down);
+        fake_at_tick(hub, write_down);
     /* ADMITTED and KNOWN of each. */
-    CHECK(toy_wait(hub, &hub->counts[EVENT_MESSAGE], REVOKED + 2 * ENROLLING));
-    toy_stop(hub);
+    CHECK(fake_wait(hub, &hub->counts[EVENT_MESSAGE], REVOKED + 2 * ENROLLING));
+    fake_stop(hub);
     CHECK_EQUAL(ENROLLING, heard(hub, MSG_ADMITTED));
     CHECK_EQUAL(ENROLLING, heard(hub, MSG_KNOWN));
     CHECK_EQUAL(REVOKED, heard(hub, MSG_REVOKED));
     CHECK_EQUAL(ENROLLING, keys.ring.allowed.count);
-    toy_destroy(&hub);
+    fake_destroy(&hub);
     hub_keys_close(&keys);
     folder_remove(&folder);
 }

@@ -2,7 +2,7 @@
 #include <starswitch.h>
 
 #include "tests/check.h"
-#include "tests/node/tutor.h"
+#include "tests/node/fake_hub.h"
 
 #define PATIENCE (30 * SECOND)
 
@@ -16,28 +16,28 @@ static int soon(void *context)
 
 static void who_is_in_a_hurry_waits_no_longer(void)
 {
-    struct tutor *tutor = tutor_new();
-    float values[TUTOR_ELEMENTS] = {0};
+    struct fake_hub *hub = fake_hub_new();
+    float values[FAKE_HUB_ELEMENTS] = {0};
     const struct star_tensor tensor =
-        STAR_TENSOR("w", 1, values, NULL, TUTOR_ELEMENTS);
+        STAR_TENSOR("w", 1, values, NULL, FAKE_HUB_ELEMENTS);
     unsigned asked = 0;
     nanos began = net_now();
     struct star_link *link;
     struct star_state state = {.size = sizeof state};
     char error[256];
 
-    tutor->mute = true;
-    tutor->welcome.delay = 0;
-    tutor->welcome.wait = 4 * PATIENCE;
-    tutor_start(tutor);
+    hub->mute = true;
+    hub->welcome.delay = 0;
+    hub->welcome.wait = 4 * PATIENCE;
+    fake_hub_start(hub);
     CHECK_EQUAL(
         STAR_OK,
         star_attach(&(struct star_options){.size = sizeof(struct star_options),
-                                           .hub = tutor->hub,
+                                           .hub = hub->address,
                                            .hurry = soon,
                                            .context = &asked},
                     &tensor, 1, &link, error, sizeof error));
-    CHECK(tutor_wait(tutor, &tutor->bulk, 1));
+    CHECK(fake_hub_wait(hub, &hub->bulk, 1));
     while (!state.missed && net_now() - began < PATIENCE) {
         CHECK_EQUAL(STAR_GO, star_step(link, NULL));
         star_look(link, &state);
@@ -46,9 +46,9 @@ static void who_is_in_a_hurry_waits_no_longer(void)
     CHECK_EQUAL(3, asked);
     CHECK(state.waited > 0);
     CHECK(net_now() - began < 2 * PATIENCE);
-    toy_stop(tutor->toy); /* else it would wait for its last offer */
+    fake_stop(hub->fake); /* else it would wait for its last offer */
     star_detach(&link);
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
 }
 
 void add_node_library_hurry_tests(CU_pSuite suite)

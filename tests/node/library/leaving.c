@@ -4,7 +4,7 @@
 #include <starswitch.h>
 
 #include "tests/check.h"
-#include "tests/node/tutor.h"
+#include "tests/node/fake_hub.h"
 
 #define PATIENCE 30.0
 
@@ -12,7 +12,7 @@ static struct star_link *attach(const char *hub, float *values,
                                 struct star_options options)
 {
     const struct star_tensor tensor =
-        STAR_TENSOR("w", 1, values, NULL, TUTOR_ELEMENTS);
+        STAR_TENSOR("w", 1, values, NULL, FAKE_HUB_ELEMENTS);
     struct star_link *link = NULL;
     char error[256];
 
@@ -31,23 +31,23 @@ static double seconds_since(nanos began)
 
 static void one_can_wait_until_a_hub_has_taken_the_link_in(void)
 {
-    struct tutor *tutor = tutor_new();
-    float values[TUTOR_ELEMENTS] = {0};
+    struct fake_hub *hub = fake_hub_new();
+    float values[FAKE_HUB_ELEMENTS] = {0};
     struct star_state state = {.size = sizeof state};
     struct star_link *link;
 
-    tutor_start(tutor);
-    link = attach(tutor->hub, values, (struct star_options){.hub = NULL});
+    fake_hub_start(hub);
+    link = attach(hub->address, values, (struct star_options){.hub = NULL});
     CHECK_EQUAL(STAR_OK, star_wait(link, PATIENCE));
     CHECK_EQUAL(STAR_OK, star_look(link, &state));
     CHECK_EQUAL(1, state.attached);
     star_detach(&link);
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
 }
 
 static void the_wait_for_a_hub_has_an_end(void)
 {
-    float values[TUTOR_ELEMENTS] = {0};
+    float values[FAKE_HUB_ELEMENTS] = {0};
     struct star_link *link =
         attach("127.0.0.1:1", values, (struct star_options){.hub = NULL});
     nanos began = net_now();
@@ -68,7 +68,7 @@ static int at_once(void *context)
 
 static void who_is_in_a_hurry_does_not_wait_for_a_hub(void)
 {
-    float values[TUTOR_ELEMENTS] = {0};
+    float values[FAKE_HUB_ELEMENTS] = {0};
     struct star_link *link =
         attach("127.0.0.1:1", values, (struct star_options){.hurry = at_once});
 
@@ -78,7 +78,7 @@ static void who_is_in_a_hurry_does_not_wait_for_a_hub(void)
 
 static void events_can_be_asked_for(void)
 {
-    float values[TUTOR_ELEMENTS] = {0};
+    float values[FAKE_HUB_ELEMENTS] = {0};
     struct star_event event = {.size = sizeof event}, none = {.size = 0};
     struct star_link *link =
         attach("127.0.0.1:1", values, (struct star_options){.hub = NULL});
@@ -102,7 +102,7 @@ static void events_can_be_asked_for(void)
 static void the_newest_events_are_kept_and_the_lost_are_counted(void)
 {
     const struct star_progress unread = {.loss = 1};
-    float values[TUTOR_ELEMENTS] = {0};
+    float values[FAKE_HUB_ELEMENTS] = {0};
     struct star_event event = {.size = sizeof event};
     struct star_link *link =
         attach("127.0.0.1:1", values, (struct star_options){.hub = NULL});
@@ -126,38 +126,38 @@ static void a_link_is_left_within_the_time_given(void)
     static const double limits[] = {0, 0.5};
 
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        struct tutor *tutor = tutor_new();
-        float values[TUTOR_ELEMENTS] = {0};
+        struct fake_hub *hub = fake_hub_new();
+        float values[FAKE_HUB_ELEMENTS] = {0};
         struct star_link *link;
         nanos began;
 
-        tutor->mute = true; /* it never takes the last offer */
-        tutor_start(tutor);
-        link = attach(tutor->hub, values, (struct star_options){.hub = NULL});
+        hub->mute = true; /* it never takes the last offer */
+        fake_hub_start(hub);
+        link = attach(hub->address, values, (struct star_options){.hub = NULL});
         CHECK_EQUAL(STAR_OK, star_wait(link, PATIENCE));
         CHECK_EQUAL(STAR_GO, star_step(link, NULL));
         began = net_now();
         CHECK_EQUAL(STAR_TIMEOUT, star_detach_within(&link, limits[i]));
         CHECK(link == NULL);
         CHECK(seconds_since(began) < limits[i] + 5); /* of machines that swap */
-        tutor_destroy(&tutor);
+        fake_hub_destroy(&hub);
     }
 }
 
 static void who_leaves_in_time_is_told_so(void)
 {
-    struct tutor *tutor = tutor_new();
-    float values[TUTOR_ELEMENTS] = {0};
+    struct fake_hub *hub = fake_hub_new();
+    float values[FAKE_HUB_ELEMENTS] = {0};
     struct star_link *link;
 
-    tutor_start(tutor);
-    link = attach(tutor->hub, values, (struct star_options){.hub = NULL});
+    fake_hub_start(hub);
+    link = attach(hub->address, values, (struct star_options){.hub = NULL});
     CHECK_EQUAL(STAR_OK, star_wait(link, PATIENCE));
     CHECK_EQUAL(STAR_OK, star_detach_within(&link, PATIENCE));
-    CHECK(tutor_wait(tutor, &tutor->goodbyes, 1));
+    CHECK(fake_hub_wait(hub, &hub->goodbyes, 1));
     CHECK_EQUAL(STAR_OK, star_detach_within(&link, PATIENCE));
     CHECK_EQUAL(STAR_OK, star_detach_within(NULL, PATIENCE));
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
 }
 
 void add_node_library_leaving_tests(CU_pSuite suite)

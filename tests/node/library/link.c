@@ -8,7 +8,7 @@
 
 #include "hub/hub.h"
 #include "tests/check.h"
-#include "tests/net/toys.h"
+#include "tests/net/fake_machine.h"
 
 enum { ELEMENTS = 10 };
 #define PATIENCE (30 * SECOND)
@@ -87,7 +87,7 @@ static void server_start(struct server *server)
     server->pool = pool_new();
     server->hub = hub_new(&server->config, server->pool);
     for (int tries = 0; status != STATUS_OK && tries < 200; tries++) {
-        config.port = toy_next_port();
+        config.port = fake_next_port();
         status = net_open_hub(&config, hub_machine(server->hub), server->pool,
                               &owner, &server->net, &why);
     }

@@ -8,7 +8,7 @@
 #include <starswitch.h>
 
 #include "tests/check.h"
-#include "tests/node/tutor.h"
+#include "tests/node/fake_hub.h"
 #include "tests/store/folder.h"
 
 #define PATIENCE (30 * SECOND)
@@ -26,9 +26,9 @@ static void take_note(void *context, enum star_level level, const char *event,
 static enum star_status attach(const char *hub, const char *record,
                                struct star_link **link, char error[256])
 {
-    static float values[TUTOR_ELEMENTS];
+    static float values[FAKE_HUB_ELEMENTS];
     const struct star_tensor tensor =
-        STAR_TENSOR("w", 1, values, NULL, TUTOR_ELEMENTS);
+        STAR_TENSOR("w", 1, values, NULL, FAKE_HUB_ELEMENTS);
     const struct star_options options = {.size = sizeof options,
                                          .hub = hub,
                                          .name = "my \"PC\"",
@@ -69,15 +69,15 @@ static void a_recording_has_what_the_trainer_and_the_hub_say(void)
         "  send 1 apply exchange=1 ",
         " message 1 applied exchange=1 iteration=",
         " message 1 progress "};
-    struct tutor *tutor = tutor_new();
+    struct fake_hub *hub = fake_hub_new();
     struct star_link *link = NULL;
     struct folder folder;
     char error[256] = "", *text = NULL;
     size_t size;
 
-    tutor_start(tutor);
+    fake_hub_start(hub);
     if (CHECK(folder_new(&folder)) &&
-        CHECK_EQUAL(STAR_OK, attach(tutor->hub, folder_file(&folder, "r"),
+        CHECK_EQUAL(STAR_OK, attach(hub->address, folder_file(&folder, "r"),
                                     &link, error))) {
         train(&link);
         text = file_content(folder_file(&folder, "r"), &size);
@@ -87,7 +87,7 @@ static void a_recording_has_what_the_trainer_and_the_hub_say(void)
         CHECK_CONTAINS(has[i], text ? text : "");
     free(text);
     folder_remove(&folder);
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
 }
 
 static void a_file_that_cannot_be_made_is_refused_with_a_sentence(void)
@@ -102,15 +102,15 @@ static void a_file_that_cannot_be_made_is_refused_with_a_sentence(void)
 
 static void a_full_disk_is_told_and_training_goes_on(void)
 {
-    struct tutor *tutor = tutor_new();
+    struct fake_hub *hub = fake_hub_new();
     struct star_link *link = NULL;
     char error[256] = "";
 
-    tutor_start(tutor);
-    if (CHECK_EQUAL(STAR_OK, attach(tutor->hub, "/dev/full", &link, error)))
+    fake_hub_start(hub);
+    if (CHECK_EQUAL(STAR_OK, attach(hub->address, "/dev/full", &link, error)))
         train(&link);
     CHECK_CONTAINS("record_failed: cannot record to /dev/full", told);
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
 }
 
 void add_node_library_record_tests(CU_pSuite suite)

@@ -1,10 +1,10 @@
-/* Reviews on somebody's training thread, asked for by a hub that is a toy. */
+/* Reviews on somebody's training thread, asked for by a hub that is fake. */
 #include <time.h>
 
 #include <starswitch.h>
 
 #include "tests/check.h"
-#include "tests/node/tutor.h"
+#include "tests/node/fake_hub.h"
 
 #define PATIENCE (30 * SECOND)
 #define EVALUATION (20 * MILLISECOND)
@@ -20,7 +20,7 @@ static void keep_quiet(void *context, enum star_level level, const char *event,
 
 /* Somebody who trains: the parameters, and what was asked of them. */
 struct person {
-    float values[TUTOR_ELEMENTS];
+    float values[FAKE_HUB_ELEMENTS];
     struct star_link *link;
     struct star_state state;
     int evaluated;
@@ -37,17 +37,17 @@ static int evaluate(void *context, const float *values, double *loss,
     person->evaluated++;
     (void)nanosleep(&time, NULL);
     *loss = *error = 0;
-    for (int i = 0; i < TUTOR_ELEMENTS; i++)
+    for (int i = 0; i < FAKE_HUB_ELEMENTS; i++)
         *loss += (double)values[i];
     return person->outcome;
 }
 
-static void attach(struct person *person, struct tutor *tutor, bool judges)
+static void attach(struct person *person, struct fake_hub *hub, bool judges)
 {
     const struct star_tensor tensor =
-        STAR_TENSOR("w", 1, person->values, NULL, TUTOR_ELEMENTS);
+        STAR_TENSOR("w", 1, person->values, NULL, FAKE_HUB_ELEMENTS);
     struct star_options options = {.size = sizeof options,
-                                   .hub = tutor->hub,
+                                   .hub = hub->address,
                                    .log = keep_quiet,
                                    .context = person};
     char error[256];
@@ -56,7 +56,7 @@ static void attach(struct person *person, struct tutor *tutor, bool judges)
         options.evaluate = evaluate;
     CHECK_EQUAL(STAR_OK, star_attach(&options, &tensor, 1, &person->link, error,
                                      sizeof error));
-    CHECK(tutor_wait(tutor, &tutor->bulk, 1));
+    CHECK(fake_hub_wait(hub, &hub->bulk, 1));
 }
 
 static void step(struct person *person)
@@ -68,57 +68,57 @@ static void step(struct person *person)
     star_look(person->link, &person->state);
 }
 
-static struct tutor *tutor_that_shows(uint64_t delay, bool mute)
+static struct fake_hub *fake_hub_that_shows(uint64_t delay, bool mute)
 {
-    struct tutor *tutor = tutor_new();
+    struct fake_hub *hub = fake_hub_new();
 
-    tutor->shows = true;
-    tutor->mute = mute;
-    tutor->value = 3;
-    tutor->welcome.delay = delay;
-    tutor->welcome.wait = PATIENCE;
-    tutor_start(tutor);
-    return tutor;
+    hub->shows = true;
+    hub->mute = mute;
+    hub->value = 3;
+    hub->welcome.delay = delay;
+    hub->welcome.wait = PATIENCE;
+    fake_hub_start(hub);
+    return hub;
 }
 
-static bool has(struct tutor *tutor, const uint64_t *counter)
+static bool has(struct fake_hub *hub, const uint64_t *counter)
 {
     bool has;
 
-    (void)pthread_mutex_lock(&tutor->toy->lock);
+    (void)pthread_mutex_lock(&hub->fake->lock);
     has = *counter > 0;
-    (void)pthread_mutex_unlock(&tutor->toy->lock);
+    (void)pthread_mutex_unlock(&hub->fake->lock);
     return has;
 }
 
-static void train_until(struct person *person, struct tutor *tutor,
+static void train_until(struct person *person, struct fake_hub *hub,
                         const uint64_t *counter)
 {
     nanos until = net_now() + PATIENCE;
 
-    while (!has(tutor, counter) && net_now() < until)
+    while (!has(hub, counter) && net_now() < until)
         step(person);
-    CHECK(has(tutor, counter));
+    CHECK(has(hub, counter));
 }
 
-static void end(struct person *person, struct tutor *tutor)
+static void end(struct person *person, struct fake_hub *hub)
 {
     star_detach(&person->link);
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
 }
 
 static void others_are_evaluated_between_two_iterations(void)
 {
     struct person person = {.outcome = 0,
                             .state = {.size = sizeof person.state}};
-    struct tutor *tutor = tutor_that_shows(2, false);
+    struct fake_hub *hub = fake_hub_that_shows(2, false);
 
-    attach(&person, tutor, true);
-    train_until(&person, tutor, &tutor->made);
-    CHECK_NEAR(3 * TUTOR_ELEMENTS, tutor->loss, 0);
+    attach(&person, hub, true);
+    train_until(&person, hub, &hub->made);
+    CHECK_NEAR(3 * FAKE_HUB_ELEMENTS, hub->loss, 0);
     CHECK(person.evaluated > 0);
     CHECK(person.state.inside >= (double)EVALUATION / (double)SECOND);
-    end(&person, tutor);
+    end(&person, hub);
 }
 
 /* The hub grants nothing before the review is made, and the trainer waits for
@@ -127,14 +127,14 @@ static void who_waits_evaluates_meanwhile(void)
 {
     struct person person = {.outcome = 0,
                             .state = {.size = sizeof person.state}};
-    struct tutor *tutor = tutor_that_shows(0, true);
+    struct fake_hub *hub = fake_hub_that_shows(0, true);
 
-    attach(&person, tutor, true);
-    train_until(&person, tutor, &tutor->chunks);
+    attach(&person, hub, true);
+    train_until(&person, hub, &hub->chunks);
     CHECK_EQUAL(0, person.state.missed);
     CHECK(person.evaluated > 0);
     CHECK(person.state.inside >= (double)EVALUATION / (double)SECOND);
-    end(&person, tutor);
+    end(&person, hub);
 }
 
 /* Its last offer is not granted before it has judged another one. */
@@ -142,10 +142,10 @@ static void who_leaves_evaluates_until_it_is_over(void)
 {
     struct person person = {.outcome = 0,
                             .state = {.size = sizeof person.state}};
-    struct tutor *tutor = tutor_that_shows(2, true);
+    struct fake_hub *hub = fake_hub_that_shows(2, true);
 
-    tutor->welcome.every = 1000000;
-    attach(&person, tutor, true);
+    hub->welcome.every = 1000000;
+    attach(&person, hub, true);
     step(&person);
     for (nanos until = net_now() + PATIENCE;
          !person.state.attached && net_now() < until;)
@@ -153,33 +153,33 @@ static void who_leaves_evaluates_until_it_is_over(void)
     CHECK_EQUAL(0, person.evaluated);
     star_detach(&person.link);
     CHECK_EQUAL(1, person.evaluated);
-    CHECK(has(tutor, &tutor->made));
-    tutor_destroy(&tutor);
+    CHECK(has(hub, &hub->made));
+    fake_hub_destroy(&hub);
 }
 
 static void who_cannot_says_so(void)
 {
     struct person person = {.outcome = 1,
                             .state = {.size = sizeof person.state}};
-    struct tutor *tutor = tutor_that_shows(2, false);
+    struct fake_hub *hub = fake_hub_that_shows(2, false);
 
-    attach(&person, tutor, true);
-    train_until(&person, tutor, &tutor->reviewed);
-    CHECK(!has(tutor, &tutor->made));
-    end(&person, tutor);
+    attach(&person, hub, true);
+    train_until(&person, hub, &hub->reviewed);
+    CHECK(!has(hub, &hub->made));
+    end(&person, hub);
 }
 
 static void who_judges_nobody_says_so(void)
 {
     struct person person = {.outcome = 0,
                             .state = {.size = sizeof person.state}};
-    struct tutor *tutor = tutor_that_shows(2, false);
+    struct fake_hub *hub = fake_hub_that_shows(2, false);
 
-    attach(&person, tutor, false);
-    train_until(&person, tutor, &tutor->reviewed);
-    CHECK(!has(tutor, &tutor->made));
+    attach(&person, hub, false);
+    train_until(&person, hub, &hub->reviewed);
+    CHECK(!has(hub, &hub->made));
     CHECK_EQUAL(0, person.evaluated);
-    end(&person, tutor);
+    end(&person, hub);
 }
 
 void add_node_library_review_tests(CU_pSuite suite)

@@ -32,33 +32,33 @@ void twin_descend(float *x, const float *by, size_t first, size_t count)
         x[first + i] = (float)((double)x[first + i] - RATE * (double)by[i]);
 }
 
-struct tutor *twin_tutor(const struct twin_script *script)
+struct fake_hub *twin_tutor(const struct twin_script *script)
 {
-    struct tutor *tutor = tutor_new();
+    struct fake_hub *hub = fake_hub_new();
 
-    tutor->verb = script->verb;
-    tutor->weight = script->weight;
-    tutor->rise = 0.5;
-    tutor->welcome.fragments = script->fragments;
-    tutor->welcome.every = script->every;
-    tutor->welcome.delay = script->delay;
-    tutor->welcome.exchange = script->exchange;
-    tutor->welcome.anchor = script->anchor;
-    tutor->welcome.miss = MISS_WAIT;
-    tutor->welcome.wait = TWIN_PATIENCE;
-    return tutor;
+    hub->verb = script->verb;
+    hub->weight = script->weight;
+    hub->rise = 0.5;
+    hub->welcome.fragments = script->fragments;
+    hub->welcome.every = script->every;
+    hub->welcome.delay = script->delay;
+    hub->welcome.exchange = script->exchange;
+    hub->welcome.anchor = script->anchor;
+    hub->welcome.miss = MISS_WAIT;
+    hub->welcome.wait = TWIN_PATIENCE;
+    return hub;
 }
 
-void twin_begin(float x[TUTOR_ELEMENTS])
+void twin_begin(float x[FAKE_HUB_ELEMENTS])
 {
-    for (int i = 0; i < TUTOR_ELEMENTS; i++)
+    for (int i = 0; i < FAKE_HUB_ELEMENTS; i++)
         x[i] = (float)cos(i);
 }
 
-/* A trainer and its node; the toy is their hub without a network. */
+/* A trainer and its node; the machine is their hub without a network. */
 struct pair {
     struct hand trainer, node;
-    struct tutor *tutor;
+    struct fake_hub *hub;
 };
 
 static void say_to_hub(struct pair *pair, const struct hand_sent *sent)
@@ -70,7 +70,7 @@ static void say_to_hub(struct pair *pair, const struct hand_sent *sent)
                                 .payload = sent->payload};
     struct effects out = {0};
 
-    pair->tutor->toy->react(pair->tutor->toy, &event, &out);
+    pair->hub->fake->react(pair->hub->fake, &event, &out);
     for (unsigned i = 0; i < out.count; i++)
         hand_say(&pair->node, out.list[i].peer, &out.list[i].msg,
                  out.list[i].payload);
@@ -126,16 +126,16 @@ static void run(struct pair *pair, const struct twin_script *script,
     CHECK(trainer_stopped(trainer));
 }
 
-void twin_by_hand(const struct twin_script *script, struct tutor *tutor)
+void twin_by_hand(const struct twin_script *script, struct fake_hub *hub)
 {
-    static const uint64_t shapes[] = {3, TUTOR_ELEMENTS - 3};
+    static const uint64_t shapes[] = {3, FAKE_HUB_ELEMENTS - 3};
     struct pool *pool = pool_new();
     struct schema *schema = schema_new();
     struct node_config plan = {.name = "twin", .uuid_low = 1, .schema = schema};
-    float x[TUTOR_ELEMENTS];
+    float x[FAKE_HUB_ELEMENTS];
     struct trainer_config config = {.name = "twin",
                                     .start = x,
-                                    .elements = TUTOR_ELEMENTS,
+                                    .elements = FAKE_HUB_ELEMENTS,
                                     .step = STEP,
                                     .samples = TWIN_SAMPLES,
                                     .gradient = twin_gradient,
@@ -150,7 +150,7 @@ void twin_by_hand(const struct twin_script *script, struct tutor *tutor)
     CHECK_EQUAL(STATUS_OK, schema_add(schema, "b", 1, &shapes[1], &why));
     trainer = trainer_new(&config, pool);
     node = node_new(&plan, pool);
-    pair = (struct pair){.tutor = tutor};
+    pair = (struct pair){.hub = hub};
     hand_init(&pair.trainer, trainer_machine(trainer), pool, NULL);
     hand_init(&pair.node, node_machine(node), pool, NULL);
     run(&pair, script, trainer);

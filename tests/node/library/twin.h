@@ -2,7 +2,7 @@
 #ifndef TESTS_NODE_LIBRARY_TWIN_H
 #define TESTS_NODE_LIBRARY_TWIN_H
 
-#include "tests/node/tutor.h"
+#include "tests/node/fake_hub.h"
 
 #define TWIN_PATIENCE (30 * SECOND)
 
@@ -19,15 +19,15 @@ struct twin_script {
 };
 
 /* Their hub, which has them wait for each result. */
-struct tutor *twin_tutor(const struct twin_script *script);
+struct fake_hub *twin_tutor(const struct twin_script *script);
 /* The parameters at first. */
-void twin_begin(float x[TUTOR_ELEMENTS]);
+void twin_begin(float x[FAKE_HUB_ELEMENTS]);
 /* Towards numbers that change with the iteration; the loss is not always
  * known. */
 double twin_gradient(const void *context, uint64_t iteration, const float *x,
                      size_t elements, float *out);
 void twin_descend(float *x, const float *by, size_t first, size_t count);
 /* The simulated trainer does it. */
-void twin_by_hand(const struct twin_script *script, struct tutor *tutor);
+void twin_by_hand(const struct twin_script *script, struct fake_hub *hub);
 
 #endif

@@ -1,5 +1,5 @@
 /* The library and the simulated trainer are one: both go through the same
- * script, at the same hub that is a toy, and what they offer is the same, bit
+ * script, at the same hub that is fake, and what they offer is the same, bit
  * for bit. The library does so over the network and in real time, where the hub
  * has it wait for each result that is due, and with its parameters at another
  * place after each iteration; the simulated one by hand. The library does so a
@@ -23,12 +23,12 @@ static bool same_bits(const void *one, const void *other, size_t bytes)
 /* What the tensors hold moves from one place to another and back: the
  * parameters, or copies of those that lie in `device`. */
 struct mover {
-    float memory[2][TUTOR_ELEMENTS], by[2][TUTOR_ELEMENTS];
+    float memory[2][FAKE_HUB_ELEMENTS], by[2][FAKE_HUB_ELEMENTS];
     unsigned place;
     bool elsewhere;
-    float device[TUTOR_ELEMENTS];
-    float copy[TUTOR_ELEMENTS]; /* on its way from there */
-    uint64_t copying;           /* as it was after this iteration; 0: none */
+    float device[FAKE_HUB_ELEMENTS];
+    float copy[FAKE_HUB_ELEMENTS]; /* on its way from there */
+    uint64_t copying;              /* as it was after this iteration; 0: none */
     struct star_link *link;
     struct star_state state;
 };
@@ -61,7 +61,7 @@ static enum star_status attach(struct mover *mover, const char *hub)
     float *x = mover->memory[mover->place], *by = mover->by[mover->place];
     const struct star_tensor tensors[] = {
         STAR_TENSOR("a", 1, x, by, 3),
-        STAR_TENSOR("b", 1, x + 3, by + 3, TUTOR_ELEMENTS - 3)};
+        STAR_TENSOR("b", 1, x + 3, by + 3, FAKE_HUB_ELEMENTS - 3)};
     const struct star_options options = {
         .size = sizeof options,
         .quiet = 1,
@@ -82,7 +82,7 @@ static void move(struct mover *mover)
     mover->place = !mover->place;
     memcpy(mover->memory[mover->place], from, sizeof mover->memory[0]);
     CHECK_EQUAL(STAR_OK, attach(mover, NULL));
-    for (int i = 0; i < TUTOR_ELEMENTS; i++)
+    for (int i = 0; i < FAKE_HUB_ELEMENTS; i++)
         from[i] = (float)NAN;
 }
 
@@ -93,7 +93,7 @@ static void step(struct mover *mover, const struct star_progress *progress)
     unsigned due = star_due(mover->link);
     uint64_t offered = mover->state.offered;
     bool begun;
-    float before[TUTOR_ELEMENTS];
+    float before[FAKE_HUB_ELEMENTS];
 
     memcpy(before, x, sizeof before);
     CHECK_EQUAL(STAR_GO, star_step(mover->link, progress));
@@ -148,7 +148,7 @@ static void wait_until_offering(struct star_link *link)
 }
 
 static void train_in_earnest(const struct twin_script *script,
-                             struct tutor *tutor, bool elsewhere)
+                             struct fake_hub *hub, bool elsewhere)
 {
     struct mover mover = {.elsewhere = elsewhere,
                           .state = {.size = sizeof mover.state}};
@@ -156,15 +156,15 @@ static void train_in_earnest(const struct twin_script *script,
 
     twin_begin(mover.memory[0]);
     twin_begin(mover.device);
-    tutor_start(tutor);
-    CHECK_EQUAL(STAR_OK, attach(&mover, tutor->hub));
+    fake_hub_start(hub);
+    CHECK_EQUAL(STAR_OK, attach(&mover, hub->address));
     wait_until_offering(mover.link);
     for (uint64_t i = 0; i < script->iterations; i++) {
         float *x = parameters(&mover), *by = mover.by[mover.place];
 
-        progress.loss = twin_gradient(NULL, i, x, TUTOR_ELEMENTS, by);
+        progress.loss = twin_gradient(NULL, i, x, FAKE_HUB_ELEMENTS, by);
         if (!star_wants_gradient(mover.link))
-            twin_descend(x, by, 0, TUTOR_ELEMENTS);
+            twin_descend(x, by, 0, FAKE_HUB_ELEMENTS);
         step(&mover, &progress);
         if (elsewhere)
             copy(&mover, script->lag);
@@ -178,23 +178,23 @@ static void train_in_earnest(const struct twin_script *script,
 /* Whether it is the same in all worlds: a node that leaves gives the last offer
  * and one whose result is not there as one or as two. */
 static bool is_sure(const struct twin_script *script,
-                    const struct tutor_heard *heard)
+                    const struct fake_hub_heard *heard)
 {
     return (script->delay < script->every && script->fragments < 2) ||
            heard->offer.iteration + script->delay <= script->iterations;
 }
 
 static void check_library(const struct twin_script *script,
-                          const struct tutor_heard *heard, uint64_t offers,
+                          const struct fake_hub_heard *heard, uint64_t offers,
                           bool elsewhere)
 {
-    struct tutor *tutor = twin_tutor(script);
+    struct fake_hub *hub = twin_tutor(script);
 
-    train_in_earnest(script, tutor, elsewhere);
+    train_in_earnest(script, hub, elsewhere);
     if (is_sure(script, &heard[offers + 1]))
-        CHECK_EQUAL(offers, tutor->last_offer);
+        CHECK_EQUAL(offers, hub->last_offer);
     for (uint64_t i = 1; i <= offers; i++) {
-        const struct tutor_heard *other = &tutor->heard[i];
+        const struct fake_hub_heard *other = &hub->heard[i];
 
         CHECK_EQUAL(heard[i].offer.iteration, other->offer.iteration);
         CHECK_EQUAL(heard[i].offer.samples, other->offer.samples);
@@ -202,21 +202,21 @@ static void check_library(const struct twin_script *script,
                         sizeof other->offer.score));
         CHECK(same_bits(heard[i].values, other->values, sizeof other->values));
     }
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
 }
 
 static void check_twins(const struct twin_script *script, uint64_t offers)
 {
-    static struct tutor_heard heard[TUTOR_HEARD];
-    struct tutor *tutor = twin_tutor(script);
+    static struct fake_hub_heard heard[FAKE_HUB_HEARD];
+    struct fake_hub *hub = twin_tutor(script);
     uint64_t sure = 0;
 
-    twin_by_hand(script, tutor);
-    memcpy(heard, tutor->heard, sizeof heard);
-    while (sure < tutor->last_offer && sure + 2 < TUTOR_HEARD &&
+    twin_by_hand(script, hub);
+    memcpy(heard, hub->heard, sizeof heard);
+    while (sure < hub->last_offer && sure + 2 < FAKE_HUB_HEARD &&
            is_sure(script, &heard[sure + 1]))
         sure++;
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
     CHECK_EQUAL(offers, sure);
     check_library(script, heard, sure, false);
     check_library(script, heard, sure, true);

@@ -1,11 +1,11 @@
-/* What star_step does to somebody's tensors, told by a hub that is a toy. */
+/* What star_step does to somebody's tensors, told by a hub that is fake. */
 #include <stdio.h>
 #include <time.h>
 
 #include <starswitch.h>
 
 #include "tests/check.h"
-#include "tests/node/tutor.h"
+#include "tests/node/fake_hub.h"
 
 #define PATIENCE (30 * SECOND)
 
@@ -14,8 +14,8 @@ struct model {
     float one[6];
     float between;
     float other[2][2];
-    float stepped[TUTOR_ELEMENTS]; /* what the optimizer was given */
-    unsigned replaced, reset;      /* how often it was told so */
+    float stepped[FAKE_HUB_ELEMENTS]; /* what the optimizer was given */
+    unsigned replaced, reset;         /* how often it was told so */
     struct star_link *link;
     struct star_state state;
 };
@@ -25,7 +25,7 @@ static void take_step(void *context, const float *gradient, size_t first,
 {
     struct model *model = context;
 
-    for (size_t i = 0; i < count && first + i < TUTOR_ELEMENTS; i++)
+    for (size_t i = 0; i < count && first + i < FAKE_HUB_ELEMENTS; i++)
         model->stepped[first + i] = gradient[i];
 }
 
@@ -54,14 +54,14 @@ static void fill(struct model *model, double value)
         model->other[i / 2][i % 2] = (float)value;
 }
 
-static void attach(struct model *model, struct tutor *tutor,
+static void attach(struct model *model, struct fake_hub *hub,
                    bool with_optimizer)
 {
     const struct star_tensor tensors[] = {
         STAR_TENSOR("one", 1, model->one, NULL, 6),
         STAR_TENSOR("other", 2, model->other[0], NULL, 2, 2)};
     struct star_options options = {.size = sizeof options,
-                                   .hub = tutor->hub,
+                                   .hub = hub->address,
                                    .log = keep_quiet,
                                    .replaced = note_replaced,
                                    .context = model};
@@ -127,20 +127,20 @@ static void check_all(const struct model *model, double value)
 /* Its tensors are 1 everywhere when a first answer comes. */
 static void check_verb(enum verb verb, double becomes, double steps)
 {
-    struct tutor *tutor = tutor_new();
+    struct fake_hub *hub = fake_hub_new();
     struct model model;
 
-    tutor->verb = verb;
-    tutor->weight = 0.5;
-    tutor_start(tutor);
-    attach(&model, tutor, true);
+    hub->verb = verb;
+    hub->weight = 0.5;
+    fake_hub_start(hub);
+    attach(&model, hub, true);
     CHECK(run_until(&model, has_applied));
     check_all(&model, becomes);
-    for (int i = 0; i < TUTOR_ELEMENTS; i++)
+    for (int i = 0; i < FAKE_HUB_ELEMENTS; i++)
         CHECK_NEAR(steps, (double)model.stepped[i], 0);
     CHECK_EQUAL(verb == VERB_REPLACE, model.replaced);
     star_detach(&model.link);
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
 }
 
 static void rebase_adds_what_the_centre_has_moved(void)
@@ -170,32 +170,33 @@ static void step_hands_the_gradient_to_the_optimizer(void)
 
 static void step_without_an_optimizer_is_left_out(void)
 {
-    struct tutor *tutor = tutor_new();
+    struct fake_hub *hub = fake_hub_new();
     struct model model;
 
-    tutor->verb = VERB_STEP;
-    tutor_start(tutor);
-    attach(&model, tutor, false);
+    hub->verb = VERB_STEP;
+    fake_hub_start(hub);
+    attach(&model, hub, false);
     CHECK(run_until(&model, has_applied));
     check_all(&model, 1);
     star_detach(&model.link);
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
 }
 
 static void tensors_that_lie_apart_are_offered_as_one_vector(void)
 {
-    struct tutor *tutor = tutor_new();
+    struct fake_hub *hub = fake_hub_new();
     struct model model;
 
-    tutor_start(tutor);
-    attach(&model, tutor, false);
+    fake_hub_start(hub);
+    attach(&model, hub, false);
     fill(&model, 3); /* two more than when it was attached */
     CHECK(run_until(&model, has_applied));
     check_all(&model, 10);
-    CHECK(tutor_wait(tutor, &tutor->chunks, TUTOR_CHUNKS));
+    CHECK(fake_hub_wait(hub, &hub->chunks, FAKE_HUB_CHUNKS));
     star_detach(&model.link);
-    CHECK_NEAR(0, tutor_offered(tutor), 0); /* the last offer had nothing new */
-    tutor_destroy(&tutor);
+    CHECK_NEAR(0, fake_hub_offered(hub), 0); /* the last offer had nothing new
+                                              */
+    fake_hub_destroy(&hub);
 }
 
 /* AP-10: the optimizer is kept or reset as the run says. */
@@ -203,58 +204,58 @@ static void ap_10_who_is_replaced_hears_what_becomes_of_its_optimizer(void)
 {
     for (enum optimizer optimizer = 0; optimizer < OPTIMIZER_COUNT;
          optimizer++) {
-        struct tutor *tutor = tutor_new();
+        struct fake_hub *hub = fake_hub_new();
         struct model model;
 
-        tutor->verb = VERB_REPLACE;
-        tutor->welcome.optimizer = optimizer;
-        tutor_start(tutor);
-        attach(&model, tutor, false);
+        hub->verb = VERB_REPLACE;
+        hub->welcome.optimizer = optimizer;
+        fake_hub_start(hub);
+        attach(&model, hub, false);
         CHECK(run_until(&model, has_applied));
         CHECK_EQUAL(1, model.replaced);
         CHECK_EQUAL(optimizer == OPTIMIZER_RESET, model.reset);
         star_detach(&model.link);
-        tutor_destroy(&tutor);
+        fake_hub_destroy(&hub);
     }
 }
 
 /* SD-3: at first to the starting parameters, then to the newest result. */
 static void sd_03_every_step_pulls_to_the_anchor(void)
 {
-    struct tutor *tutor = tutor_new();
+    struct fake_hub *hub = fake_hub_new();
     nanos until = net_now() + PATIENCE;
     struct model model;
 
-    tutor->mute = true;
-    tutor->weight = 0;           /* so that nothing else moves them */
-    tutor->welcome.anchor = 0.5; /* and k = 2 */
-    tutor_start(tutor);
-    attach(&model, tutor, false);
+    hub->mute = true;
+    hub->weight = 0;           /* so that nothing else moves them */
+    hub->welcome.anchor = 0.5; /* and k = 2 */
+    fake_hub_start(hub);
+    attach(&model, hub, false);
     do {
         fill(&model, 3);
         step_once(&model);
     } while (model.one[0] == 3 && net_now() < until);
     check_all(&model, 0.75 * 3 + 0.25 * 1);
-    tutor_speak(tutor);
+    fake_hub_speak(hub);
     CHECK(run_until(&model, has_applied));
     fill(&model, 2);
     step_once(&model);
     check_all(&model, 0.75 * 2 + 0.25 * 10);
     star_detach(&model.link);
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
 }
 
 static void a_result_is_never_applied_before_its_iteration(void)
 {
-    struct tutor *tutor = tutor_new();
+    struct fake_hub *hub = fake_hub_new();
     uint64_t taken[64] = {0}, offered = 0, applied = 0;
     struct model model;
 
-    tutor->welcome.every = 5;
-    tutor->welcome.delay = 12;
-    tutor->verb = VERB_REPLACE;
-    tutor_start(tutor);
-    attach(&model, tutor, false);
+    hub->welcome.every = 5;
+    hub->welcome.delay = 12;
+    hub->verb = VERB_REPLACE;
+    fake_hub_start(hub);
+    attach(&model, hub, false);
     for (nanos until = net_now() + PATIENCE;
          applied < 8 && offered < 64 && net_now() < until;) {
         step_once(&model);
@@ -266,107 +267,107 @@ static void a_result_is_never_applied_before_its_iteration(void)
     CHECK(applied >= 8);
     CHECK_EQUAL(0, taken[0] % 5);
     star_detach(&model.link);
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
 }
 
 static void a_wait_ends_when_its_time_is_over(void)
 {
-    struct tutor *tutor = tutor_new();
+    struct fake_hub *hub = fake_hub_new();
     struct model model;
 
-    tutor->mute = true;
-    tutor->welcome.miss = MISS_WAIT;
-    tutor->welcome.wait = 20 * MILLISECOND;
-    tutor_start(tutor);
-    attach(&model, tutor, false);
+    hub->mute = true;
+    hub->welcome.miss = MISS_WAIT;
+    hub->welcome.wait = 20 * MILLISECOND;
+    fake_hub_start(hub);
+    attach(&model, hub, false);
     CHECK(run_until(&model, has_missed));
     CHECK_EQUAL(0, model.state.applied);
     CHECK_EQUAL(1, model.state.missed);
     CHECK(model.state.waited >= 0.02);
     CHECK(model.state.waited < 20);
     CHECK(model.state.inside < model.state.waited + 1);
-    toy_stop(tutor->toy); /* else it would wait for its last offer */
+    fake_stop(hub->fake); /* else it would wait for its last offer */
     star_detach(&model.link);
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
 }
 
 static void nobody_waits_for_a_result_when_the_run_ends(void)
 {
-    struct tutor *tutor = tutor_new();
+    struct fake_hub *hub = fake_hub_new();
     nanos began = net_now(), until = began + PATIENCE;
     struct model model;
 
-    tutor->mute = tutor->calls = true;
-    tutor->welcome.delay = 0;
-    tutor->welcome.wait = 2 * PATIENCE;
-    tutor_start(tutor);
-    attach(&model, tutor, false);
+    hub->mute = hub->calls = true;
+    hub->welcome.delay = 0;
+    hub->welcome.wait = 2 * PATIENCE;
+    fake_hub_start(hub);
+    attach(&model, hub, false);
     while (star_step(model.link, NULL) == STAR_GO && net_now() < until)
         rest();
     CHECK(net_now() < until);
     star_look(model.link, &model.state);
     CHECK_EQUAL(1, model.state.offered);
     CHECK_EQUAL(1, model.state.missed);
-    toy_stop(tutor->toy); /* else it would wait for its last offer */
+    fake_stop(hub->fake); /* else it would wait for its last offer */
     star_detach(&model.link);
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
 }
 
 static void a_late_result_is_applied_when_it_comes(void)
 {
-    struct tutor *tutor = tutor_new();
+    struct fake_hub *hub = fake_hub_new();
     struct model model;
 
-    tutor->mute = true;
-    tutor->verb = VERB_REPLACE;
-    tutor_start(tutor);
-    attach(&model, tutor, false);
+    hub->mute = true;
+    hub->verb = VERB_REPLACE;
+    fake_hub_start(hub);
+    attach(&model, hub, false);
     CHECK(run_until(&model, has_missed));
     CHECK_EQUAL(1, model.state.missed);
     CHECK_EQUAL(0, model.state.applied);
     check_all(&model, 1);
-    tutor_speak(tutor);
+    fake_hub_speak(hub);
     CHECK(run_until(&model, has_applied));
     check_all(&model, 10);
     star_detach(&model.link);
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
 }
 
 /* Nothing is here when its time is up, and of what is asked for then the first
  * chunk goes. */
 static void a_cut_exchange_is_left_and_the_next_one_is_applied(void)
 {
-    struct tutor *tutor = tutor_new();
+    struct fake_hub *hub = fake_hub_new();
     struct model model;
 
-    tutor->mute = true;
-    tutor->welcome.miss = MISS_CUT;
-    tutor_start(tutor);
-    attach(&model, tutor, false);
+    hub->mute = true;
+    hub->welcome.miss = MISS_CUT;
+    fake_hub_start(hub);
+    attach(&model, hub, false);
     CHECK(run_until(&model, has_missed));
     CHECK_EQUAL(0, model.state.applied);
-    tutor_speak(tutor);
+    fake_hub_speak(hub);
     CHECK(run_until(&model, has_applied));
     CHECK(model.state.missed >= 1);
     CHECK_EQUAL(0, (int)(1e6 * model.state.waited));
     star_detach(&model.link);
-    tutor_destroy(&tutor);
+    fake_hub_destroy(&hub);
 }
 
 static void detach_gives_the_last_progress_and_says_goodbye(void)
 {
-    struct tutor *tutor = tutor_new();
+    struct fake_hub *hub = fake_hub_new();
     struct model model;
 
-    tutor_start(tutor);
-    attach(&model, tutor, false);
+    fake_hub_start(hub);
+    attach(&model, hub, false);
     CHECK(run_until(&model, has_applied));
     fill(&model, 10.5);
     star_detach(&model.link);
     CHECK(model.link == NULL);
-    CHECK(tutor_wait(tutor, &tutor->goodbyes, 1));
-    CHECK_NEAR(0.5, tutor_offered(tutor), 0);
-    tutor_destroy(&tutor);
+    CHECK(fake_hub_wait(hub, &hub->goodbyes, 1));
+    CHECK_NEAR(0.5, fake_hub_offered(hub), 0);
+    fake_hub_destroy(&hub);
 }
 
 void add_node_library_verbs_tests(CU_pSuite suite)

@@ -79,7 +79,7 @@ static void close_any(int fd)
 static bool open_hub(struct rig *rig)
 {
     for (int tries = 0; tries < 100; tries++) {
-        unsigned port = toy_next_port();
+        unsigned port = fake_next_port();
 
         rig->config.hub = local(port);
         rig->listeners[0] = hub_listens(port);
@@ -111,7 +111,7 @@ static bool open_rig(struct rig *rig, struct shim_link link, const char *lines)
         return false;
     rig->config.stop = rig->stop.fd;
     for (int i = 0; i < 100 && status != STATUS_OK; i++) {
-        rig->config.listen = local(toy_next_port());
+        rig->config.listen = local(fake_next_port());
         status = shim_open(&rig->config, &rig->shim, NULL);
     }
     return CHECK_OK(status) &&
