@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "tests/check.h"
-#include "tests/hub/treasure.h"
+#include "tests/hub/kept_centre.h"
 
 enum { KEY_A = 100, KEY_B = 200, CLAIM_MOST = 1000000, FAR = 10000000 };
 
@@ -105,14 +105,14 @@ static void what_is_proved_counts_without_bounds(void)
     static const bool says_so[] = {false, true};
 
     for (unsigned i = 0; i < 2; i++) {
-        struct hub_fixture *f = treasure_life(&store);
-        struct treasure treasure;
+        struct hub_fixture *f = kept_centre_life(&store);
+        struct kept_centre kept;
         struct fake_node a;
 
         f->config.life = FAR;
-        treasure = treasure_train(f, &a, 3);
+        kept = kept_centre_train(f, &a, 3);
         hub_fixture_destroy(&f);
-        f = treasure_life(&store);
+        f = kept_centre_life(&store);
         f->config.run = 1234;
         hub_fixture_open(f);
         if (!says_so[i])
@@ -120,8 +120,8 @@ static void what_is_proved_counts_without_bounds(void)
         fake_node_comes_again(f, &a);
         CHECK(life_of(f) <= 1);
         fake_node_lives(f, &a, HUB_RECOVERY + SECOND);
-        treasure_given(f, &a, &treasure);
-        CHECK_EQUAL(START_GO, treasure_start(f, &a));
+        kept_centre_given(f, &a, &kept);
+        CHECK_EQUAL(START_GO, kept_centre_start(f, &a));
         CHECK_EQUAL(3, hub_fixture_look(f)->version);
         CHECK_EQUAL(1 + FAR + LOST, life_of(f));
         hub_fixture_destroy(&f);
@@ -137,7 +137,7 @@ static void the_lives_do_not_begin_again(void)
     a = claims(f, KEY_A, UINT32_MAX);
     fake_node_lives(f, &a, HUB_RECOVERY + SECOND);
     CHECK_EQUAL(UINT32_MAX, life_of(f));
-    CHECK_EQUAL(START_GO, treasure_start(f, &a));
+    CHECK_EQUAL(START_GO, kept_centre_start(f, &a));
     hub_fixture_destroy(&f);
 }
 

@@ -3,7 +3,7 @@
 
 #include "hub/quarantine.h"
 #include "tests/check.h"
-#include "tests/hub/treasure.h"
+#include "tests/hub/kept_centre.h"
 
 #define INFINITE 1e300 /* as a float */
 
@@ -92,27 +92,27 @@ static void a_new_hub_goes_on_with_what_is_left(void)
 /* b has come to the empty hub before that is given its centre. */
 static void a_hub_learns_of_it_with_what_a_node_keeps(void)
 {
-    struct hub_fixture *f = treasure_life(&store);
-    struct treasure treasure;
+    struct hub_fixture *f = kept_centre_life(&store);
+    struct kept_centre kept;
     struct fake_node a, b;
     uint64_t exchange;
 
     exchange = misbehave(f, &a, &b, 0);
     fake_node_lives(f, &a, SECOND);
     CHECK(both_give(f, &a, &b, exchange++, 0.5));
-    treasure = treasure_of(f, &a);
+    kept = kept_centre_of(f, &a);
     hub_fixture_destroy(&f);
-    f = treasure_life(&store);
+    f = kept_centre_life(&store);
     f->config.run = 1234;
     hub_fixture_open(f);
-    a.hello.kept = 1 + treasure.version;
-    a.hello.epoch = treasure.epoch;
-    a.hello.kept_life = (uint32_t)epoch_life(treasure.epoch);
+    a.hello.kept = 1 + kept.version;
+    a.hello.epoch = kept.epoch;
+    a.hello.kept_life = (uint32_t)epoch_life(kept.epoch);
     starts_again(f, &b);
     starts_again(f, &a);
     CHECK(!hub_fixture_node(f, "b")->quarantined);
     fake_node_lives(f, &a, HUB_RECOVERY + SECOND);
-    treasure_given(f, &a, &treasure);
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(7, hub_fixture_look(f)->run);
     CHECK(hub_fixture_node(f, "b")->quarantined);
     CHECK(both_give(f, &a, &b, exchange, 0.5));

@@ -1,6 +1,6 @@
 /* Of what nodes say that they keep, the newest. */
 #include "tests/check.h"
-#include "tests/hub/treasure.h"
+#include "tests/hub/kept_centre.h"
 
 static struct store store;
 
@@ -8,19 +8,19 @@ static struct store store;
  * still 4 of the former one. What 3 and 4 had was given again since. Opens a
  * hub that has lost its disk. */
 static struct hub_fixture *lose_two_lives(struct fake_node *a,
-                                          struct treasure *latest,
+                                          struct kept_centre *latest,
                                           struct fake_node *b,
-                                          struct treasure *former)
+                                          struct kept_centre *former)
 {
-    struct hub_fixture *f = treasure_life(&store);
+    struct hub_fixture *f = kept_centre_life(&store);
 
-    *former = treasure_train(f, b, 4);
+    *former = kept_centre_train(f, b, 4);
     hub_fixture_destroy(&f);
-    f = treasure_life(&store);
+    f = kept_centre_life(&store);
     f->config.life = 3;
-    *latest = treasure_train(f, a, 2);
+    *latest = kept_centre_train(f, a, 2);
     hub_fixture_destroy(&f);
-    f = treasure_life(&store);
+    f = kept_centre_life(&store);
     f->config.run = 1234;
     hub_fixture_open(f);
     b->hello.node_low = 77;
@@ -29,7 +29,7 @@ static struct hub_fixture *lose_two_lives(struct fake_node *a,
 
 static void of_one_run_the_latest_life_goes_on(void)
 {
-    struct treasure former, latest;
+    struct kept_centre former, latest;
     struct fake_node a, b;
     struct hub_fixture *f = lose_two_lives(&a, &latest, &b, &former);
 
@@ -40,7 +40,7 @@ static void of_one_run_the_latest_life_goes_on(void)
     fake_node_pings(f, &a, 1);
     fake_node_lives(f, &b, 1500 * MILLISECOND);
     CHECK(fake_node_heard(f, &b, MSG_GRANT) == NULL);
-    treasure_given(f, &a, &latest);
+    kept_centre_given(f, &a, &latest);
     CHECK_EQUAL(latest.version, hub_fixture_look(f)->version);
     CHECK_EQUAL(latest.epoch, hub_fixture_look(f)->from);
     CHECK(former.version > latest.version);
@@ -50,7 +50,7 @@ static void of_one_run_the_latest_life_goes_on(void)
 /* a's bulk connection comes when the hub has given it up, and asked b. */
 static void who_attaches_at_last_is_asked_at_last(void)
 {
-    struct treasure former, latest;
+    struct kept_centre former, latest;
     struct fake_node a, b;
     struct hub_fixture *f = lose_two_lives(&a, &latest, &b, &former);
 
@@ -61,11 +61,11 @@ static void who_attaches_at_last_is_asked_at_last(void)
         fake_node_pings(f, &a, 1);
         fake_node_lives(f, &b, SECOND);
     }
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &b));
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &b));
     fake_node_attach(f, &a);
-    treasure_given(f, &b, &former);
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &a));
-    treasure_given(f, &a, &latest);
+    kept_centre_given(f, &b, &former);
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &a));
+    kept_centre_given(f, &a, &latest);
     CHECK_EQUAL(latest.version, hub_fixture_look(f)->version);
     CHECK_EQUAL(latest.epoch, hub_fixture_look(f)->from);
     hub_fixture_destroy(&f);

@@ -1,21 +1,21 @@
 /* A run is to end, or a node to leave, while the hub still looks for its newest
  * centre: a goodbye would send away who keeps it. */
 #include "tests/check.h"
-#include "tests/hub/treasure.h"
+#include "tests/hub/kept_centre.h"
 
 static struct store store, before;
 
 /* The hub goes on from its disk and has asked a for version 4. */
-static struct hub_fixture *ask(struct fake_node *a, struct treasure *treasure,
+static struct hub_fixture *ask(struct fake_node *a, struct kept_centre *kept,
                                uint64_t iterations)
 {
-    struct hub_fixture *f = treasure_after(&store, &before, a, treasure);
+    struct hub_fixture *f = kept_centre_after(&store, &before, a, kept);
 
     f->config.iterations = f->config.every = 100;
     a->hello.iteration = iterations;
-    treasure_open(f, &before);
+    kept_centre_open(f, &before);
     fake_node_comes_again(f, a);
-    CHECK_EQUAL(START_GIVE, treasure_start(f, a));
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, a));
     return f;
 }
 
@@ -35,13 +35,13 @@ static const char *reason(const struct hub_fixture *f,
 
 static void a_run_whose_iterations_are_done_ends_at_the_newest_version(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = ask(&a, &treasure, 100);
+    struct hub_fixture *f = ask(&a, &kept, 100);
 
     hand_wait(&f->hand, SECOND);
     CHECK(!is_sent_away(f, &a));
-    treasure_given(f, &a, &treasure);
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(4, hub_fixture_look(f)->version);
     hand_wait(&f->hand, 500 * MILLISECOND);
     CHECK_TEXT("100 iterations done", reason(f, &a));
@@ -54,14 +54,14 @@ static void a_run_whose_iterations_are_done_ends_at_the_newest_version(void)
 
 static void a_stop_counts_from_when_the_newest_version_is_there(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = ask(&a, &treasure, 1);
+    struct hub_fixture *f = ask(&a, &kept, 1);
 
     hub_fixture_stop(f);
     fake_node_lives(f, &a, 9 * SECOND);
     CHECK(!is_sent_away(f, &a));
-    treasure_given(f, &a, &treasure);
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(4, hub_fixture_look(f)->version);
     CHECK_TEXT("ended by hand", reason(f, &a));
     fake_node_lives(f, &a, 9 * SECOND);
@@ -75,11 +75,11 @@ static void a_stop_counts_from_when_the_newest_version_is_there(void)
 
 static void a_hub_that_nobody_comes_to_ends_when_it_has_looked(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = treasure_after(&store, &before, &a, &treasure);
+    struct hub_fixture *f = kept_centre_after(&store, &before, &a, &kept);
 
-    treasure_open(f, &before);
+    kept_centre_open(f, &before);
     hub_fixture_stop(f);
     CHECK(!hub_ended(f->hub));
     hand_wait(&f->hand, HUB_RECOVERY + SECOND);
@@ -89,12 +89,12 @@ static void a_hub_that_nobody_comes_to_ends_when_it_has_looked(void)
 
 static void nor_does_it_wait_beyond_its_time(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = treasure_after(&store, &before, &a, &treasure);
+    struct hub_fixture *f = kept_centre_after(&store, &before, &a, &kept);
 
     f->config.time = 60 * SECOND; /* some of which it had before */
-    treasure_open(f, &before);
+    kept_centre_open(f, &before);
     hand_wait(&f->hand, 9 * SECOND);
     CHECK(!hub_ended(f->hub));
     hand_wait(&f->hand, 52 * SECOND + HUB_RECOVERY);
@@ -104,15 +104,15 @@ static void nor_does_it_wait_beyond_its_time(void)
 
 static void who_is_drained_gives_what_it_keeps_before_it_leaves(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = ask(&a, &treasure, 1);
+    struct hub_fixture *f = ask(&a, &kept, 1);
     uint64_t ticket = hub_fixture_order(f, COMMAND_DRAIN, "a");
 
     hub_fixture_answered(f, ticket, STATUS_OK, "last offer");
     fake_node_lives(f, &a, SECOND);
     CHECK(!is_sent_away(f, &a));
-    treasure_given(f, &a, &treasure);
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(4, hub_fixture_look(f)->version);
     CHECK_CONTAINS("drained", reason(f, &a));
     fake_node_lives(f, &a, SECOND);
@@ -127,9 +127,9 @@ static void who_is_drained_gives_what_it_keeps_before_it_leaves(void)
 /* It may keep the newest centre: its connections break, and it is let in. */
 static void who_is_drained_and_breaks_off_still_gives_what_it_keeps(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = ask(&a, &treasure, 1);
+    struct hub_fixture *f = ask(&a, &kept, 1);
 
     (void)hub_fixture_order(f, COMMAND_DRAIN, "a");
     fake_node_breaks(f, &a);
@@ -137,7 +137,7 @@ static void who_is_drained_and_breaks_off_still_gives_what_it_keeps(void)
     hand_forget(&f->hand);
     fake_node_comes_again(f, &a);
     CHECK(!is_sent_away(f, &a));
-    treasure_given(f, &a, &treasure);
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(4, hub_fixture_look(f)->version);
     CHECK_CONTAINS("drained", reason(f, &a));
     fake_node_gives_last(f, &a, 5, 0.5);

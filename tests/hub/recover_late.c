@@ -3,21 +3,21 @@
 
 #include "codec/manifest.h"
 #include "tests/check.h"
-#include "tests/hub/treasure.h"
+#include "tests/hub/kept_centre.h"
 
 static struct store store;
 
 /* As after a reboot of the hub's PC: nodes notice late that it is back. */
 static void the_first_node_may_come_late(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = treasure_resume(&store, &a, &treasure);
+    struct hub_fixture *f = kept_centre_resume(&store, &a, &kept);
 
     hand_wait(&f->hand, 20 * SECOND);
     fake_node_comes_again(f, &a);
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &a));
-    treasure_given(f, &a, &treasure);
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &a));
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(4, hub_fixture_look(f)->version);
     hub_fixture_destroy(&f);
 }
@@ -25,28 +25,28 @@ static void the_first_node_may_come_late(void)
 /* The hub has looked for its newest centre, and only b was there, which is to
  * take the one from the disk. */
 static struct hub_fixture *go_on_with(struct fake_node *a, struct fake_node *b,
-                                      struct treasure *treasure)
+                                      struct kept_centre *kept)
 {
-    struct hub_fixture *f = treasure_resume(&store, a, treasure);
+    struct hub_fixture *f = kept_centre_resume(&store, a, kept);
 
     *b = fake_node_other(f);
     fake_node_lives(f, b, HUB_RECOVERY + SECOND);
-    CHECK_EQUAL(START_TAKE, treasure_start(f, b));
+    CHECK_EQUAL(START_TAKE, kept_centre_start(f, b));
     return f;
 }
 
 static void who_has_more_is_asked_as_long_as_nothing_is_merged(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b;
-    struct hub_fixture *f = go_on_with(&a, &b, &treasure);
+    struct hub_fixture *f = go_on_with(&a, &b, &kept);
 
     fake_node_comes_again(f, &a);
-    CHECK_EQUAL(START_HOLD, treasure_start(f, &b));
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &a));
-    treasure_given(f, &a, &treasure);
+    CHECK_EQUAL(START_HOLD, kept_centre_start(f, &b));
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &a));
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(4, hub_fixture_look(f)->version);
-    CHECK_EQUAL(START_TAKE, treasure_start(f, &b));
+    CHECK_EQUAL(START_TAKE, kept_centre_start(f, &b));
     hub_fixture_destroy(&f);
 }
 
@@ -61,9 +61,9 @@ static uint64_t life_told(const struct hub_fixture *f,
 static void a_newer_centre_is_another_lifes_to_who_was_told_of_less(void)
 {
     for (unsigned away = 0; away < 2; away++) {
-        struct treasure treasure;
+        struct kept_centre kept;
         struct fake_node a, b;
-        struct hub_fixture *f = go_on_with(&a, &b, &treasure);
+        struct hub_fixture *f = go_on_with(&a, &b, &kept);
         uint64_t before = life_told(f, &b);
 
         if (away)
@@ -71,7 +71,7 @@ static void a_newer_centre_is_another_lifes_to_who_was_told_of_less(void)
         fake_node_comes_again(f, &a);
         if (away)
             fake_node_lives(f, &a, HUB_RECOVERY + SECOND);
-        treasure_given(f, &a, &treasure);
+        kept_centre_given(f, &a, &kept);
         CHECK_EQUAL(4, hub_fixture_look(f)->version);
         if (away)
             fake_node_comes_again(f, &b);
@@ -82,14 +82,14 @@ static void a_newer_centre_is_another_lifes_to_who_was_told_of_less(void)
 
 static void once_something_is_merged_what_is_lost_is_told(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b;
-    struct hub_fixture *f = go_on_with(&a, &b, &treasure);
+    struct hub_fixture *f = go_on_with(&a, &b, &kept);
 
     fake_node_credits(f, &b, 0, 0); /* takes the centre */
     fake_node_gives(f, &b, 1, 1);
     fake_node_comes_again(f, &a);
-    CHECK_EQUAL(START_GO, treasure_start(f, &a));
+    CHECK_EQUAL(START_GO, kept_centre_start(f, &a));
     CHECK_CONTAINS("it keeps version 4",
                    hand_note(&f->hand, NOTE_REFUSED)->text);
     hub_fixture_destroy(&f);
@@ -98,9 +98,9 @@ static void once_something_is_merged_what_is_lost_is_told(void)
 /* b's connection breaks while c uploads: it is told what will be merged. */
 static void once_somebody_is_told_that_it_is_merged_it_is(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b, c;
-    struct hub_fixture *f = go_on_with(&a, &b, &treasure);
+    struct hub_fixture *f = go_on_with(&a, &b, &kept);
     uint64_t before = hub_fixture_look(f)->version;
 
     c = fake_node_comes(f, "c");
@@ -124,15 +124,15 @@ static void once_somebody_is_told_that_it_is_merged_it_is(void)
  * meanwhile would be lost with the centre that is looked for. */
 static void nothing_is_merged_while_the_hub_looks(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b;
-    struct hub_fixture *f = treasure_resume(&store, &a, &treasure);
+    struct hub_fixture *f = kept_centre_resume(&store, &a, &kept);
     const struct msg_offer strange = {.exchange = 1, .lineage = 77};
 
     b = fake_node_other(f);
     fake_node_offer(f, &b, &strange);
     CHECK_EQUAL(VERDICT_SUPERSEDED, fake_node_verdict(f, &b, 1, 0));
-    CHECK_EQUAL(START_HOLD, treasure_start(f, &b));
+    CHECK_EQUAL(START_HOLD, kept_centre_start(f, &b));
     hub_fixture_destroy(&f);
 }
 
@@ -141,9 +141,9 @@ static void nothing_is_merged_while_the_hub_looks(void)
 static void those_who_say_they_keep_more_do_not_add_up(void)
 {
     enum { BYZANTINE = 8 };
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, byzantine[BYZANTINE];
-    struct hub_fixture *f = treasure_resume(&store, &a, &treasure);
+    struct hub_fixture *f = kept_centre_resume(&store, &a, &kept);
     unsigned asked = 0;
     char name[8];
     nanos since = f->hand.now;
@@ -164,16 +164,16 @@ static void those_who_say_they_keep_more_do_not_add_up(void)
             fake_node_pings(f, &byzantine[i], 1);
         fake_node_lives(f, &a, SECOND);
         if (!fake_node_heard(f, &a, MSG_WELCOME) ||
-            treasure_start(f, &a) != START_GIVE)
+            kept_centre_start(f, &a) != START_GIVE)
             continue;
         if (asked++)
-            treasure_given(f, &a, &treasure);
+            kept_centre_given(f, &a, &kept);
         else
-            treasure_proves(f, &a, &treasure);
+            kept_centre_proves(f, &a, &kept);
         hand_forget(&f->hand);
     }
     CHECK(!hub_fixture_look(f)->recovering);
-    CHECK_EQUAL(treasure.version, hub_fixture_look(f)->version);
+    CHECK_EQUAL(kept.version, hub_fixture_look(f)->version);
     CHECK((f->hand.now - since) / SECOND <= 20);
     hub_fixture_destroy(&f);
 }
@@ -181,20 +181,20 @@ static void those_who_say_they_keep_more_do_not_add_up(void)
 /* It says HELLO anew when the hub has waited for long, and attaches then. */
 static void who_comes_late_has_time_to_attach(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = treasure_resume(&store, &a, &treasure);
+    struct hub_fixture *f = kept_centre_resume(&store, &a, &kept);
 
     a.control = a.bulk = PEER_NONE;
     fake_node_hello(f, &a);
     fake_node_lives(f, &a, HUB_RECOVERY + 4 * SECOND);
     fake_node_hello(f, &a);
     fake_node_lives(f, &a, 4 * SECOND);
-    CHECK_EQUAL(START_HOLD, treasure_start(f, &a));
+    CHECK_EQUAL(START_HOLD, kept_centre_start(f, &a));
     fake_node_attach(f, &a);
     fake_node_lives(f, &a, SECOND);
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &a));
-    treasure_given(f, &a, &treasure);
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &a));
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(4, hub_fixture_look(f)->version);
     hub_fixture_destroy(&f);
 }
@@ -202,19 +202,19 @@ static void who_comes_late_has_time_to_attach(void)
 /* A process that is stopped for longer than the hub waits for whom it knows. */
 static void who_was_silent_has_time_to_attach(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = treasure_resume(&store, &a, &treasure);
+    struct hub_fixture *f = kept_centre_resume(&store, &a, &kept);
 
     a.control = a.bulk = PEER_NONE;
     fake_node_hello(f, &a);
     hand_wait(&f->hand, HUB_RECOVERY + 4 * SECOND);
     fake_node_lives(f, &a, 4 * SECOND);
-    CHECK_EQUAL(START_HOLD, treasure_start(f, &a));
+    CHECK_EQUAL(START_HOLD, kept_centre_start(f, &a));
     fake_node_attach(f, &a);
     fake_node_lives(f, &a, SECOND);
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &a));
-    treasure_given(f, &a, &treasure);
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &a));
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(4, hub_fixture_look(f)->version);
     hub_fixture_destroy(&f);
 }
@@ -223,9 +223,9 @@ static void who_was_silent_has_time_to_attach(void)
  */
 static void a_hub_that_has_slept_reads_before_it_gives_up(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = treasure_resume(&store, &a, &treasure);
+    struct hub_fixture *f = kept_centre_resume(&store, &a, &kept);
 
     a.control = a.bulk = PEER_NONE;
     fake_node_hello(f, &a);
@@ -234,8 +234,8 @@ static void a_hub_that_has_slept_reads_before_it_gives_up(void)
     fake_node_pings(f, &a, 1);
     fake_node_attach(f, &a);
     fake_node_lives(f, &a, HUB_RECOVERY);
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &a));
-    treasure_given(f, &a, &treasure);
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &a));
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(4, hub_fixture_look(f)->version);
     hub_fixture_destroy(&f);
 }
@@ -243,7 +243,7 @@ static void a_hub_that_has_slept_reads_before_it_gives_up(void)
 /* The hub has only just sent all that its rate allows: the centre, to a. */
 static void no_rate_keeps_a_node_from_the_first_to_keep(void)
 {
-    struct hub_fixture *f = treasure_life(&store);
+    struct hub_fixture *f = kept_centre_life(&store);
     struct fake_node node[3];
 
     f->config.up = 100;
@@ -252,14 +252,14 @@ static void no_rate_keeps_a_node_from_the_first_to_keep(void)
         node[i] = fake_node_comes(f, (const char *[]){"a", "b", "c"}[i]);
     fake_node_founds(f, &node[0], 1);
     for (unsigned i = 0; i < 3; i++)
-        CHECK_EQUAL(1, treasure_count(f, &node[i]));
+        CHECK_EQUAL(1, kept_centre_count(f, &node[i]));
     hub_fixture_destroy(&f);
 }
 
 /* Results come first at any time, and each takes all that the rate allows. */
 static void no_rate_keeps_a_node_from_later_ones_to_keep(void)
 {
-    struct hub_fixture *f = treasure_life(&store);
+    struct hub_fixture *f = kept_centre_life(&store);
     struct fake_node a;
 
     f->config.up = 100;
@@ -273,7 +273,7 @@ static void no_rate_keeps_a_node_from_later_ones_to_keep(void)
         fake_node_lives(f, &a, 60 * SECOND);
         fake_node_returns(f, &a, i);
     }
-    CHECK(treasure_count(f, &a) > 1);
+    CHECK(kept_centre_count(f, &a) > 1);
     hub_fixture_destroy(&f);
 }
 

@@ -3,19 +3,19 @@
 #include <string.h>
 
 #include "tests/check.h"
-#include "tests/hub/treasure.h"
+#include "tests/hub/kept_centre.h"
 
 static struct store store, disk;
 
 /* Its directory is lost, and with it what it sealed by. */
 static struct hub_fixture *lose_seal(struct fake_node *a,
-                                     struct treasure *treasure)
+                                     struct kept_centre *kept)
 {
-    struct hub_fixture *f = treasure_life(&store);
+    struct hub_fixture *f = kept_centre_life(&store);
 
-    *treasure = treasure_train(f, a, 3);
+    *kept = kept_centre_train(f, a, 3);
     hub_fixture_destroy(&f);
-    f = treasure_life(&store);
+    f = kept_centre_life(&store);
     f->config.seal.key[0] = 1;
     f->config.seal.open = true;
     f->config.recovery = HUB_RECOVERY;
@@ -24,32 +24,32 @@ static struct hub_fixture *lose_seal(struct fake_node *a,
 
 static void without_keys_a_hub_with_nothing_takes_what_another_has_sealed(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = lose_seal(&a, &treasure);
+    struct hub_fixture *f = lose_seal(&a, &kept);
 
     hub_fixture_open(f);
     fake_node_comes_again(f, &a);
     fake_node_lives(f, &a, HUB_RECOVERY);
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &a));
-    treasure_given(f, &a, &treasure);
-    CHECK_EQUAL(START_GO, treasure_start(f, &a));
-    CHECK_TEXT("version 3", treasure_note(f));
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &a));
+    kept_centre_given(f, &a, &kept);
+    CHECK_EQUAL(START_GO, kept_centre_start(f, &a));
+    CHECK_TEXT("version 3", kept_centre_note(f));
     hub_fixture_destroy(&f);
 }
 
 /* The same in life `life`, under a key of one's own. */
-static void forge(struct treasure *treasure, uint64_t life)
+static void forge(struct kept_centre *kept, uint64_t life)
 {
     static const unsigned char key[MANIFEST_KEY_BYTES] = {2};
     struct manifest manifest;
-    unsigned char rows[sizeof treasure->manifest];
+    unsigned char rows[sizeof kept->manifest];
     char state[2048];
     size_t row_bytes;
     const char *epoch, *end;
     uint32_t size;
 
-    CHECK(manifest_read(&manifest, treasure->manifest, treasure->bytes));
+    CHECK(manifest_read(&manifest, kept->manifest, kept->bytes));
     epoch = strstr(manifest.state, "epoch ");
     end = strchr(epoch, '\n');
     size = (uint32_t)snprintf(
@@ -59,39 +59,39 @@ static void forge(struct treasure *treasure, uint64_t life)
         (int)(manifest.state + manifest.state_bytes - end), end);
     row_bytes = (size_t)(manifest.hash - manifest.rows);
     memcpy(rows, manifest.rows, row_bytes);
-    manifest_begin(treasure->manifest, FIXTURE_CHUNKS, state, size);
-    memcpy(treasure->manifest + 8 + size, rows, row_bytes);
-    manifest_seal(treasure->manifest, key);
-    treasure->epoch = life << 32;
-    treasure->bytes = manifest_bytes(FIXTURE_CHUNKS, size);
+    manifest_begin(kept->manifest, FIXTURE_CHUNKS, state, size);
+    memcpy(kept->manifest + 8 + size, rows, row_bytes);
+    manifest_seal(kept->manifest, key);
+    kept->epoch = life << 32;
+    kept->bytes = manifest_bytes(FIXTURE_CHUNKS, size);
 }
 
 /* What the hub says to the first that is offered. */
-static void refused(void (*spoil)(struct treasure *), const char *words)
+static void refused(void (*spoil)(struct kept_centre *), const char *words)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = lose_seal(&a, &treasure);
+    struct hub_fixture *f = lose_seal(&a, &kept);
 
     hub_fixture_open(f);
-    spoil(&treasure);
-    a.hello.kept_life = (uint32_t)epoch_life(treasure.epoch);
+    spoil(&kept);
+    a.hello.kept_life = (uint32_t)epoch_life(kept.epoch);
     fake_node_comes_again(f, &a);
     fake_node_lives(f, &a, HUB_RECOVERY);
-    treasure_proves(f, &a, &treasure);
-    CHECK_CONTAINS(words, treasure_note(f));
+    kept_centre_proves(f, &a, &kept);
+    CHECK_CONTAINS(words, kept_centre_note(f));
     CHECK_EQUAL(0, hub_fixture_look(f)->version);
     hub_fixture_destroy(&f);
 }
 
-static void damage(struct treasure *treasure)
+static void damage(struct kept_centre *kept)
 {
-    treasure->manifest[8 + 4] ^= 1;
+    kept->manifest[8 + 4] ^= 1;
 }
 
-static void add_lives(struct treasure *treasure)
+static void add_lives(struct kept_centre *kept)
 {
-    forge(treasure, UINT64_C(1) << 31);
+    forge(kept, UINT64_C(1) << 31);
 }
 
 static void but_not_what_was_damaged_nor_what_no_hub_can_have_sealed(void)
@@ -104,19 +104,19 @@ static void but_not_what_was_damaged_nor_what_no_hub_can_have_sealed(void)
  * over, and has one of its own. */
 static void without_keys_another_seal_is_not_taken_in_place_of_the_disk(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = treasure_after(&store, &disk, &a, &treasure);
+    struct hub_fixture *f = kept_centre_after(&store, &disk, &a, &kept);
     unsigned char key[MANIFEST_KEY_BYTES] = {1};
     uint64_t version;
 
     f->config.seal.open = true;
-    treasure_open(f, &disk);
+    kept_centre_open(f, &disk);
     version = hub_fixture_look(f)->version;
-    manifest_seal(treasure.manifest, key);
+    manifest_seal(kept.manifest, key);
     fake_node_comes_again(f, &a);
-    treasure_proves(f, &a, &treasure);
-    CHECK_CONTAINS("start this one with an empty one", treasure_note(f));
+    kept_centre_proves(f, &a, &kept);
+    CHECK_CONTAINS("start this one with an empty one", kept_centre_note(f));
     CHECK_EQUAL(version, hub_fixture_look(f)->version);
     CHECK(!hand_dropped(&f->hand, a.control));
     CHECK(!hub_ended(f->hub));

@@ -1,19 +1,19 @@
 /* A hub without a centre, or with a young run of its own, meets nodes that keep
  * one. */
 #include "tests/check.h"
-#include "tests/hub/treasure.h"
+#include "tests/hub/kept_centre.h"
 
 static struct store store;
 
 /* An empty disk, perhaps on another host. */
 static struct hub_fixture *lose_all(struct fake_node *a,
-                                    struct treasure *treasure)
+                                    struct kept_centre *kept)
 {
-    struct hub_fixture *f = treasure_life(&store);
+    struct hub_fixture *f = kept_centre_life(&store);
 
-    *treasure = treasure_train(f, a, 3);
+    *kept = kept_centre_train(f, a, 3);
     hub_fixture_destroy(&f);
-    f = treasure_life(&store);
+    f = kept_centre_life(&store);
     f->config.run = 1234;
     hub_fixture_open(f);
     return f;
@@ -21,19 +21,19 @@ static struct hub_fixture *lose_all(struct fake_node *a,
 
 static void a_hub_with_nothing_goes_on_from_a_node(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = lose_all(&a, &treasure);
+    struct hub_fixture *f = lose_all(&a, &kept);
 
     fake_node_comes_again(f, &a);
-    CHECK_EQUAL(START_HOLD, treasure_start(f, &a));
+    CHECK_EQUAL(START_HOLD, kept_centre_start(f, &a));
     fake_node_lives(f, &a, HUB_RECOVERY + SECOND);
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &a));
-    treasure_given(f, &a, &treasure);
-    CHECK_EQUAL(START_GO, treasure_start(f, &a));
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &a));
+    kept_centre_given(f, &a, &kept);
+    CHECK_EQUAL(START_GO, kept_centre_start(f, &a));
     CHECK_EQUAL(7, hub_fixture_look(f)->run);
     CHECK_EQUAL(3, hub_fixture_look(f)->version);
-    CHECK_TEXT("version 3", treasure_note(f));
+    CHECK_TEXT("version 3", kept_centre_note(f));
     fake_node_gives(f, &a, 4, 0.5);
     CHECK_NEAR(3, fake_node_result(f, &a, 4, 0), 0);
     hub_fixture_destroy(&f);
@@ -41,89 +41,89 @@ static void a_hub_with_nothing_goes_on_from_a_node(void)
 
 static void a_founder_is_stopped_by_who_keeps_a_centre(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b;
-    struct hub_fixture *f = lose_all(&a, &treasure);
+    struct hub_fixture *f = lose_all(&a, &kept);
 
     b = fake_node_other(f);
-    CHECK_EQUAL(START_FOUND, treasure_start(f, &b));
+    CHECK_EQUAL(START_FOUND, kept_centre_start(f, &b));
     fake_node_delivers(f, &b, 0, 0, 9);
     fake_node_comes_again(f, &a);
-    CHECK_EQUAL(START_HOLD, treasure_start(f, &b));
+    CHECK_EQUAL(START_HOLD, kept_centre_start(f, &b));
     fake_node_delivers(f, &b, 0, 1, 9);
     fake_node_delivers(f, &b, 0, 2, 9);
     CHECK(!hub_fixture_look(f)->founded);
     fake_node_lives(f, &a, 1500 * MILLISECOND);
     fake_node_pings(f, &b, 1);
     fake_node_lives(f, &a, 1500 * MILLISECOND);
-    treasure_given(f, &a, &treasure);
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(3, hub_fixture_look(f)->version);
-    CHECK_EQUAL(START_TAKE, treasure_start(f, &b));
+    CHECK_EQUAL(START_TAKE, kept_centre_start(f, &b));
     hub_fixture_destroy(&f);
 }
 
 static void an_empty_hub_waits_before_it_founds(void)
 {
-    struct hub_fixture *f = treasure_life(&store);
-    struct treasure treasure;
+    struct hub_fixture *f = kept_centre_life(&store);
+    struct kept_centre kept;
     struct fake_node a, b;
 
-    treasure = treasure_train(f, &a, 3);
+    kept = kept_centre_train(f, &a, 3);
     hub_fixture_destroy(&f);
-    f = treasure_life(&store);
+    f = kept_centre_life(&store);
     f->config.run = 1234;
     f->config.recovery = HUB_RECOVERY;
     hub_fixture_open(f);
     b = fake_node_other(f);
-    CHECK_EQUAL(START_HOLD, treasure_start(f, &b));
+    CHECK_EQUAL(START_HOLD, kept_centre_start(f, &b));
     fake_node_lives(f, &b, SECOND);
-    CHECK_EQUAL(START_HOLD, treasure_start(f, &b));
+    CHECK_EQUAL(START_HOLD, kept_centre_start(f, &b));
     fake_node_comes_again(f, &a);
     fake_node_lives(f, &b, SECOND);
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &a));
-    treasure_given(f, &a, &treasure);
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &a));
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(7, hub_fixture_look(f)->run);
     CHECK_EQUAL(3, hub_fixture_look(f)->version);
-    CHECK_EQUAL(START_TAKE, treasure_start(f, &b));
+    CHECK_EQUAL(START_TAKE, kept_centre_start(f, &b));
     hub_fixture_destroy(&f);
 }
 
 static void an_empty_hub_founds_when_nobody_keeps_anything(void)
 {
-    struct hub_fixture *f = treasure_life(&store);
+    struct hub_fixture *f = kept_centre_life(&store);
     struct fake_node a;
 
     f->config.recovery = HUB_RECOVERY;
     hub_fixture_open(f);
     a = fake_node_new(f, "a");
     fake_node_comes_again(f, &a);
-    CHECK_EQUAL(START_HOLD, treasure_start(f, &a));
+    CHECK_EQUAL(START_HOLD, kept_centre_start(f, &a));
     fake_node_lives(f, &a, HUB_RECOVERY + 500 * MILLISECOND);
-    CHECK_EQUAL(START_FOUND, treasure_start(f, &a));
+    CHECK_EQUAL(START_FOUND, kept_centre_start(f, &a));
     hub_fixture_destroy(&f);
 }
 
 static void a_bulk_connection_that_comes_late_is_waited_for(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = lose_all(&a, &treasure);
+    struct hub_fixture *f = lose_all(&a, &kept);
 
     a.control = a.bulk = PEER_NONE;
     fake_node_hello(f, &a);
     fake_node_lives(f, &a, HUB_RECOVERY + 3 * SECOND);
-    CHECK_EQUAL(START_HOLD, treasure_start(f, &a));
+    CHECK_EQUAL(START_HOLD, kept_centre_start(f, &a));
     fake_node_lives(f, &a, 3 * SECOND);
-    CHECK_CONTAINS("no bulk connection", treasure_note(f));
+    CHECK_CONTAINS("no bulk connection", kept_centre_note(f));
     CHECK(!hub_fixture_look(f)->recovering);
     hub_fixture_destroy(&f);
 }
 
 static void once_something_is_merged_it_is_too_late(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b;
-    struct hub_fixture *f = lose_all(&a, &treasure);
+    struct hub_fixture *f = lose_all(&a, &kept);
 
     b = fake_node_new(f, "b");
     b.hello.node_low = 77;
@@ -132,7 +132,7 @@ static void once_something_is_merged_it_is_too_late(void)
     fake_node_founds(f, &b, 9);
     fake_node_gives(f, &b, 1, 1);
     fake_node_comes_again(f, &a);
-    CHECK_EQUAL(START_TAKE, treasure_start(f, &a));
+    CHECK_EQUAL(START_TAKE, kept_centre_start(f, &a));
     CHECK_CONTAINS("it keeps version 3",
                    hand_note(&f->hand, NOTE_REFUSED)->text);
     CHECK_EQUAL(1234, hub_fixture_look(f)->run);
@@ -142,9 +142,9 @@ static void once_something_is_merged_it_is_too_late(void)
 /* Two nodes with the same version: a gives half of it and is gone. */
 static void another_holder_is_asked_when_the_first_is_gone(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b;
-    struct hub_fixture *f = lose_all(&a, &treasure);
+    struct hub_fixture *f = lose_all(&a, &kept);
 
     fake_node_comes_again(f, &a);
     b = fake_node_new(f, "b");
@@ -155,24 +155,24 @@ static void another_holder_is_asked_when_the_first_is_gone(void)
     fake_node_pings(f, &b, 1);
     fake_node_lives(f, &a, 1500 * MILLISECOND);
     fake_node_pings(f, &b, 1);
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &a));
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &b)); /* to prove it */
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &a));
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &b)); /* to prove it */
     CHECK(fake_node_heard(f, &b, MSG_GRANT) == NULL);
-    treasure_proves(f, &a, &treasure);
-    fake_node_delivers(f, &a, 0, 0, (double)treasure.value[0]);
+    kept_centre_proves(f, &a, &kept);
+    fake_node_delivers(f, &a, 0, 0, (double)kept.value[0]);
     fake_node_breaks(f, &a);
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &b));
-    treasure_given(f, &b, &treasure);
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &b));
+    kept_centre_given(f, &b, &kept);
     CHECK_EQUAL(3, hub_fixture_look(f)->version);
-    CHECK_EQUAL(START_GO, treasure_start(f, &b));
+    CHECK_EQUAL(START_GO, kept_centre_start(f, &b));
     hub_fixture_destroy(&f);
 }
 
 static void the_newest_of_two_holders_is_asked(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b;
-    struct hub_fixture *f = lose_all(&a, &treasure);
+    struct hub_fixture *f = lose_all(&a, &kept);
 
     b = fake_node_new(f, "b");
     b.hello = a.hello;
@@ -183,7 +183,7 @@ static void the_newest_of_two_holders_is_asked(void)
     fake_node_lives(f, &b, 1500 * MILLISECOND);
     fake_node_pings(f, &a, 1);
     fake_node_lives(f, &b, 1500 * MILLISECOND);
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &a));
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &a));
     CHECK(fake_node_heard(f, &a, MSG_GRANT) != NULL);
     CHECK(fake_node_heard(f, &b, MSG_GRANT) == NULL);
     hub_fixture_destroy(&f);
@@ -192,13 +192,13 @@ static void the_newest_of_two_holders_is_asked(void)
 /* Before anything is merged, a comes to the run that b has founded. A round is
  * open, with b's exchange 1 as a whole, and its exchange 2 waits. */
 static struct hub_fixture *interrupt(struct fake_node *a, struct fake_node *b,
-                                     struct treasure *treasure)
+                                     struct kept_centre *kept)
 {
-    struct hub_fixture *f = treasure_life(&store);
+    struct hub_fixture *f = kept_centre_life(&store);
 
-    *treasure = treasure_train(f, a, 3);
+    *kept = kept_centre_train(f, a, 3);
     hub_fixture_destroy(&f);
-    f = treasure_life(&store);
+    f = kept_centre_life(&store);
     f->config.run = 1234;
     f->config.nodes = 3;
     hub_fixture_open(f);
@@ -212,19 +212,19 @@ static struct hub_fixture *interrupt(struct fake_node *a, struct fake_node *b,
     fake_node_offers(f, b, 2);
     CHECK_EQUAL(VERDICT_COUNT, fake_node_verdict(f, b, 2, 0));
     fake_node_comes_again(f, a);
-    CHECK_EQUAL(START_HOLD, treasure_start(f, b));
+    CHECK_EQUAL(START_HOLD, kept_centre_start(f, b));
     return f;
 }
 
 /* The hub scores: what b has founded is worth 0.25. */
 static struct hub_fixture *found_young(struct fake_node *a, struct fake_node *b,
-                                       struct treasure *treasure)
+                                       struct kept_centre *kept)
 {
-    struct hub_fixture *f = treasure_life(&store);
+    struct hub_fixture *f = kept_centre_life(&store);
 
-    *treasure = treasure_train(f, a, 3);
+    *kept = kept_centre_train(f, a, 3);
     hub_fixture_destroy(&f);
-    f = treasure_life(&store);
+    f = kept_centre_life(&store);
     store_lend(&store, f);
     store.loss = 0.25;
     f->config.run = 1234;
@@ -235,11 +235,11 @@ static struct hub_fixture *found_young(struct fake_node *a, struct fake_node *b,
 }
 
 static void recover_three(struct hub_fixture *f, struct fake_node *a,
-                          const struct treasure *treasure)
+                          const struct kept_centre *kept)
 {
     fake_node_comes_again(f, a);
     fake_node_lives(f, a, HUB_RECOVERY + SECOND);
-    treasure_given(f, a, treasure);
+    kept_centre_given(f, a, kept);
     CHECK_EQUAL(3, hub_fixture_look(f)->version);
     CHECK(hub_fixture_look(f)->best_score >= NO_SCORE);
 }
@@ -254,23 +254,23 @@ static void scored_as_three(struct hub_fixture *f, struct fake_node *a)
 
 static void the_best_of_a_young_run_goes_with_it(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b;
-    struct hub_fixture *f = found_young(&a, &b, &treasure);
+    struct hub_fixture *f = found_young(&a, &b, &kept);
 
     fake_node_lives(f, &b, 1500 * MILLISECOND);
     CHECK_NEAR(0.25, hub_fixture_look(f)->best_score, 0);
     store.loss = 0.75;
-    recover_three(f, &a, &treasure);
+    recover_three(f, &a, &kept);
     scored_as_three(f, &a);
     hub_fixture_destroy(&f);
 }
 
 static void a_score_of_a_young_run_that_comes_late_does_not_count(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b;
-    struct hub_fixture *f = found_young(&a, &b, &treasure);
+    struct hub_fixture *f = found_young(&a, &b, &kept);
     struct hand *hand = &f->hand;
     struct job *late;
 
@@ -279,7 +279,7 @@ static void a_score_of_a_young_run_that_comes_late_does_not_count(void)
     CHECK_EQUAL(1, hand->job_count);
     late = hand->jobs[--hand->job_count];
     hand->holds_jobs = false;
-    recover_three(f, &a, &treasure);
+    recover_three(f, &a, &kept);
     hand->jobs[hand->job_count++] = late;
     hand_work(hand);
     CHECK_EQUAL(1, store.scores);
@@ -292,9 +292,9 @@ static void a_score_of_a_young_run_that_comes_late_does_not_count(void)
  * again. */
 static void a_young_run_that_is_given_up_answers_its_offers(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b;
-    struct hub_fixture *f = interrupt(&a, &b, &treasure);
+    struct hub_fixture *f = interrupt(&a, &b, &kept);
 
     fake_node_lives(f, &b, SECOND);
     for (uint32_t i = 0; i < FIXTURE_CHUNKS; i++) {
@@ -306,9 +306,9 @@ static void a_young_run_that_is_given_up_answers_its_offers(void)
 
 static void a_young_run_that_is_given_up_makes_no_version(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b;
-    struct hub_fixture *f = interrupt(&a, &b, &treasure);
+    struct hub_fixture *f = interrupt(&a, &b, &kept);
 
     fake_node_lives(f, &b, SECOND);
     CHECK_EQUAL(0, hub_fixture_look(f)->version);
@@ -319,9 +319,9 @@ static void a_young_run_that_is_given_up_makes_no_version(void)
 /* It has called for the last offers when a comes with what it keeps. */
 static void a_young_run_that_is_ending_ends_as_the_one_it_gives_way_to(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b;
-    struct hub_fixture *f = lose_all(&a, &treasure);
+    struct hub_fixture *f = lose_all(&a, &kept);
 
     b = fake_node_other(f);
     fake_node_founds(f, &b, 9);
@@ -331,7 +331,7 @@ static void a_young_run_that_is_ending_ends_as_the_one_it_gives_way_to(void)
     fake_node_pings(f, &b, 1);
     fake_node_lives(f, &a, 8500 * MILLISECOND);
     CHECK(!hub_ended(f->hub));
-    treasure_given(f, &a, &treasure);
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(3, hub_fixture_look(f)->version);
     CHECK(fake_node_heard(f, &a, MSG_STOP) != NULL);
     fake_node_gives_last(f, &a, 4, 0.5);
@@ -345,33 +345,33 @@ static void a_young_run_that_is_ending_ends_as_the_one_it_gives_way_to(void)
 /* What b gave to run 7 is in its own meanwhile, and it would give it again. */
 static void who_went_along_with_a_young_run_takes_the_former_one(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b;
-    struct hub_fixture *f = interrupt(&a, &b, &treasure);
+    struct hub_fixture *f = interrupt(&a, &b, &kept);
 
     fake_node_lives(f, &b, 1500 * MILLISECOND);
     fake_node_pings(f, &a, 1);
     fake_node_lives(f, &b, 1500 * MILLISECOND);
-    treasure_given(f, &a, &treasure);
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(7, hub_fixture_look(f)->run);
-    CHECK_EQUAL(START_GO, treasure_start(f, &a));
-    CHECK_EQUAL(START_TAKE, treasure_start(f, &b));
+    CHECK_EQUAL(START_GO, kept_centre_start(f, &a));
+    CHECK_EQUAL(START_TAKE, kept_centre_start(f, &b));
     hub_fixture_destroy(&f);
 }
 
 static void rounds_of_a_young_run_let_nobody_begin_alone(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b;
-    struct hub_fixture *f = interrupt(&a, &b, &treasure);
+    struct hub_fixture *f = interrupt(&a, &b, &kept);
 
     fake_node_lives(f, &b, 1500 * MILLISECOND);
     fake_node_pings(f, &a, 1);
     fake_node_lives(f, &b, 1500 * MILLISECOND);
-    treasure_given(f, &a, &treasure);
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(7, hub_fixture_look(f)->run);
     CHECK_EQUAL(3, hub_fixture_look(f)->version);
-    CHECK_EQUAL(START_GO, treasure_start(f, &a));
+    CHECK_EQUAL(START_GO, kept_centre_start(f, &a));
     fake_node_credits(f, &b, 0, 0); /* takes the centre */
     fake_node_gives(f, &a, 4, 0.5);
     fake_node_gives(f, &b, 3, 0.5);

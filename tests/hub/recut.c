@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tests/check.h"
-#include "tests/hub/treasure.h"
+#include "tests/hub/kept_centre.h"
 
 enum { WHOLE = FIXTURE_ELEMENTS, CUT = 4 };
 
@@ -18,17 +18,17 @@ static uint32_t told_cut(const struct hub_fixture *f,
 static void a_run_from_the_disk_keeps_its_chunks(void)
 {
     struct store before;
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a;
-    struct hub_fixture *f = treasure_after(&store, &before, &a, &treasure);
+    struct hub_fixture *f = kept_centre_after(&store, &before, &a, &kept);
 
     f->config.chunk_elements = WHOLE;
-    treasure_open(f, &before);
+    kept_centre_open(f, &before);
     CHECK_EQUAL(FIXTURE_CHUNK_BYTES, hub_chunk_bytes(f->hub));
     CHECK_EQUAL(FIXTURE_CHUNK_BYTES, hub_longest_payload(f->hub));
     fake_node_comes_again(f, &a);
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &a));
-    treasure_given(f, &a, &treasure);
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &a));
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(4, hub_fixture_look(f)->version);
     CHECK_EQUAL(CUT, told_cut(f, &a));
     fake_node_gives(f, &a, 5, 0.5);
@@ -38,13 +38,13 @@ static void a_run_from_the_disk_keeps_its_chunks(void)
 
 /* A hub with nothing, and another --chunk than the run that node a knows. */
 static struct hub_fixture *lose_all(struct fake_node *a,
-                                    struct treasure *treasure, nanos recovery)
+                                    struct kept_centre *kept, nanos recovery)
 {
-    struct hub_fixture *f = treasure_life(&store);
+    struct hub_fixture *f = kept_centre_life(&store);
 
-    *treasure = treasure_train(f, a, 3);
+    *kept = kept_centre_train(f, a, 3);
     hub_fixture_destroy(&f);
-    f = treasure_life(&store);
+    f = kept_centre_life(&store);
     f->config.run = 1234;
     f->config.chunk_elements = WHOLE;
     f->config.recovery = recovery;
@@ -54,25 +54,25 @@ static struct hub_fixture *lose_all(struct fake_node *a,
 
 static void a_hub_with_nothing_takes_the_runs_chunks_from_a_node(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b;
-    struct hub_fixture *f = lose_all(&a, &treasure, HUB_RECOVERY);
+    struct hub_fixture *f = lose_all(&a, &kept, HUB_RECOVERY);
 
     CHECK_EQUAL(0, hub_longest_payload(f->hub));
     fake_node_comes_again(f, &a);
     b = fake_node_other(f);
     CHECK_EQUAL(WHOLE, told_cut(f, &b));
     fake_node_lives(f, &a, HUB_RECOVERY + SECOND);
-    CHECK_EQUAL(START_GIVE, treasure_start(f, &a));
-    treasure_given(f, &a, &treasure);
-    CHECK_EQUAL(START_GO, treasure_start(f, &a));
-    CHECK_EQUAL(START_TAKE, treasure_start(f, &b));
+    CHECK_EQUAL(START_GIVE, kept_centre_start(f, &a));
+    kept_centre_given(f, &a, &kept);
+    CHECK_EQUAL(START_GO, kept_centre_start(f, &a));
+    CHECK_EQUAL(START_TAKE, kept_centre_start(f, &b));
     CHECK_EQUAL(CUT, told_cut(f, &a));
     CHECK_EQUAL(CUT, told_cut(f, &b));
     CHECK_EQUAL(7, hub_fixture_look(f)->run);
     CHECK_TEXT("version 3; the run has chunks of 16 bytes, --chunk is for new "
                "runs",
-               treasure_note(f));
+               kept_centre_note(f));
     CHECK_EQUAL(FIXTURE_CHUNK_BYTES, hub_longest_payload(f->hub));
     fake_node_gives(f, &a, 4, 0.5);
     CHECK_NEAR(3, fake_node_result(f, &a, 4, 2), 0);
@@ -96,28 +96,28 @@ static void founds_whole(struct hub_fixture *f, struct fake_node *node)
  * taken for a chunk of the run that goes on. */
 static void a_young_run_of_other_chunks_makes_room(void)
 {
-    struct treasure treasure;
+    struct kept_centre kept;
     struct fake_node a, b, c;
-    struct hub_fixture *f = lose_all(&a, &treasure, 0);
+    struct hub_fixture *f = lose_all(&a, &kept, 0);
 
     b = fake_node_other(f);
     founds_whole(f, &b);
     c = fake_node_new(f, "c");
     c.hello.lineage++;
     fake_node_comes_again(f, &c);
-    CHECK_EQUAL(START_TAKE, treasure_start(f, &c));
+    CHECK_EQUAL(START_TAKE, kept_centre_start(f, &c));
     fake_node_credits(f, &c, 0, 0);
     CHECK_NEAR(9, fake_node_result(f, &c, 0, 0), 0);
     fake_node_comes_again(f, &a);
     fake_node_pings(f, &b, 1);
     fake_node_lives(f, &a, HUB_RECOVERY + SECOND);
-    treasure_given(f, &a, &treasure);
+    kept_centre_given(f, &a, &kept);
     CHECK_EQUAL(3, hub_fixture_look(f)->version);
     CHECK_EQUAL(CUT, told_cut(f, &b));
     CHECK(hand_dropped(&f->hand, c.bulk));
     hand_forget(&f->hand);
     fake_node_comes_again(f, &c);
-    CHECK_EQUAL(START_TAKE, treasure_start(f, &c));
+    CHECK_EQUAL(START_TAKE, kept_centre_start(f, &c));
     fake_node_credits(f, &c, 0, 0);
     CHECK_NEAR(2.5, fake_node_result(f, &c, 0, 2), 0);
     hub_fixture_destroy(&f);
@@ -128,17 +128,18 @@ static void who_lies_about_the_cut_changes_nothing(void)
     static const uint32_t cuts[] = {0, 5, WHOLE};
 
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
-        struct treasure treasure;
+        struct kept_centre kept;
         struct fake_node a;
-        struct hub_fixture *f = lose_all(&a, &treasure, HUB_RECOVERY);
+        struct hub_fixture *f = lose_all(&a, &kept, HUB_RECOVERY);
 
         a.hello.kept_chunk = cuts[i];
         fake_node_comes_again(f, &a);
         fake_node_lives(f, &a, HUB_RECOVERY + SECOND);
-        CHECK_EQUAL(cuts[i] ? START_GIVE : START_FOUND, treasure_start(f, &a));
+        CHECK_EQUAL(cuts[i] ? START_GIVE : START_FOUND,
+                    kept_centre_start(f, &a));
         if (cuts[i])
-            treasure_proves(f, &a, &treasure);
-        CHECK_EQUAL(START_FOUND, treasure_start(f, &a));
+            kept_centre_proves(f, &a, &kept);
+        CHECK_EQUAL(START_FOUND, kept_centre_start(f, &a));
         CHECK_EQUAL(WHOLE, told_cut(f, &a));
         founds_whole(f, &a);
         hub_fixture_destroy(&f);
