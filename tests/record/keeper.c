@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "sim/world_inside.h" /* work_remember; its `place` is not check.h's */
-#include "tests/sim/walk.h"
+#include "tests/sim/policy_sweep.h"
 
 static struct journal *kept;
 
@@ -59,15 +59,15 @@ enum status keeper_replay(const char *path, const struct hub_config *config,
     return status;
 }
 
-struct hub_config keeper_walk(const char *path, struct lab *lab, unsigned nodes,
-                              nanos span)
+struct hub_config keeper_sweep(const char *path, struct lab *lab,
+                               unsigned nodes, nanos span)
 {
     struct hub_config config;
 
     lab->config.hub.evaluate_interval = SECOND;
     config = keeper_config(lab);
     keeper_begin(lab, path, NULL);
-    walk_open(lab, 1, nodes);
+    sweep_open(lab, 1, nodes);
     (void)lab_run(lab, span);
     keeper_end(lab);
     lab_destroy(&lab);
@@ -78,8 +78,8 @@ struct hub_config keeper_star(const char *path, unsigned nodes, nanos span)
 {
     const struct policy mean = preset_find("mean")->policy;
     struct seen seen;
-    struct lab *lab = walk_lab(&mean, &seen);
+    struct lab *lab = sweep_lab(&mean, &seen);
 
     lab->config.hub.nodes = nodes;
-    return keeper_walk(path, lab, nodes, span);
+    return keeper_sweep(path, lab, nodes, span);
 }

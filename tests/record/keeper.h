@@ -1,8 +1,8 @@
 /* Keeps the journal of a virtual star's hub, for tests.
  *
- *     struct lab *lab = walk_lab(&policy, &seen);
+ *     struct lab *lab = sweep_lab(&policy, &seen);
  *     keeper_begin(lab, path, NULL);    before it is opened
- *     walk_open(lab, 1, WALK_NODES);
+ *     sweep_open(lab, 1, SWEEP_NODES);
  *     lab_run(lab, 8 * SECOND);
  *     keeper_end(lab);                  before it is destroyed
  *     keeper_replay(path, &config, &replay, &why) */
@@ -22,10 +22,10 @@ struct hub_config keeper_config(const struct lab *lab);
 enum status keeper_replay(const char *path, const struct hub_config *config,
                           struct replay *out, struct why *why);
 
-/* The journal of this star of walk_lab, scored each second, for so long, with
+/* The journal of this star of sweep_lab, scored each second, for so long, with
  * its hub's configuration; destroys the lab. */
-struct hub_config keeper_walk(const char *path, struct lab *lab, unsigned nodes,
-                              nanos span);
+struct hub_config keeper_sweep(const char *path, struct lab *lab,
+                               unsigned nodes, nanos span);
 /* The journal of a star of `nodes` in a folder, with the hub's configuration:
  * policy mean, for so long. */
 struct hub_config keeper_star(const char *path, unsigned nodes, nanos span);

@@ -5,7 +5,7 @@
 #include "hub/settle.h"
 #include "tests/check.h"
 #include "tests/record/keeper.h"
-#include "tests/sim/walk.h"
+#include "tests/sim/policy_sweep.h"
 #include "tests/store/folder.h"
 
 static struct folder folder;
@@ -15,7 +15,7 @@ static struct folder folder;
 static bool is_done_again(struct lab *lab, nanos span)
 {
     const char *path = folder_file(&folder, "j");
-    struct hub_config config = keeper_walk(path, lab, WALK_NODES, span);
+    struct hub_config config = keeper_sweep(path, lab, SWEEP_NODES, span);
     struct replay replay;
     struct why why = {""};
     bool same;
@@ -29,7 +29,7 @@ static bool a_policy_is_done_again(const struct policy *policy)
 {
     struct seen seen;
 
-    return is_done_again(walk_lab(policy, &seen),
+    return is_done_again(sweep_lab(policy, &seen),
                          (runs_slowly() ? 3 : 4) * SECOND);
 }
 
@@ -37,8 +37,8 @@ static void under_each_policy_a_hub_does_the_same_again(void)
 {
     if (!CHECK(folder_new(&folder)))
         return;
-    walk(a_policy_is_done_again);
-    walk_codecs(a_policy_is_done_again);
+    policy_sweep(a_policy_is_done_again);
+    sweep_codecs(a_policy_is_done_again);
     folder_remove(&folder);
 }
 
@@ -46,7 +46,7 @@ static bool a_tournament_is_done_again(void)
 {
     const struct policy policy = preset_find("diloco")->policy;
     struct seen seen;
-    struct lab *lab = walk_lab(&policy, &seen);
+    struct lab *lab = sweep_lab(&policy, &seen);
 
     lab->config.hub.init = INIT_TOURNAMENT;
     lab->config.hub.tournament = 20;
@@ -94,7 +94,7 @@ static void a_hub_that_goes_on_does_the_same_again(void)
 
     if (!CHECK(folder_new(&folder)))
         return;
-    lab = walk_star(&diloco, &seen);
+    lab = sweep_star(&diloco, &seen);
     config = keeper_config(lab);
     world_at(lab->world, 4020 * MILLISECOND, crash, lab);
     world_at(lab->world, 5 * SECOND, start_again, lab);

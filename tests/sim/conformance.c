@@ -4,13 +4,13 @@
 
 #include "hub/settle.h"
 #include "tests/check.h"
-#include "tests/sim/walk.h"
+#include "tests/sim/policy_sweep.h"
 
 /* Chunks are late, and come twice. */
 static void disturb(void *context, const struct world_message *message,
                     struct world_fate *fate)
 {
-    walk_count(context, message, fate);
+    sweep_count(context, message, fate);
     if (message->msg->kind != MSG_CHUNK || message->msg->chunk.exchange == 0)
         return;
     fate->delay = (nanos)(message->node * 7 % 4) * 30 * MILLISECOND;
@@ -21,13 +21,13 @@ static void disturb(void *context, const struct world_message *message,
 static void run_disturbed(const struct policy *policy, struct seen *seen,
                           uint64_t seed, bool disturbed)
 {
-    struct lab *lab = walk_lab(policy, seen);
+    struct lab *lab = sweep_lab(policy, seen);
 
     lab->config.link.latency = (nanos)seed * MILLISECOND / 2;
     lab->config.link.jitter = (nanos)seed * MILLISECOND;
     if (disturbed)
         lab->config.hooks.filter = disturb;
-    walk_open(lab, seed, WALK_NODES);
+    sweep_open(lab, seed, SWEEP_NODES);
     (void)lab_run(lab, 8 * SECOND);
     lab_destroy(&lab);
 }
@@ -41,10 +41,10 @@ static bool arrival_does_not_matter(const struct policy *policy)
     run_disturbed(policy, &first, 1, false);
     run_disturbed(policy, &second, 2, false);
     run_disturbed(policy, &third, 3, true);
-    for (unsigned i = 0; i < WALK_NODES; i++) {
+    for (unsigned i = 0; i < SWEEP_NODES; i++) {
         size_t size = sizeof first.offered[i].bits;
 
-        if (first.offered[i].count < WALK_COMPARED ||
+        if (first.offered[i].count < SWEEP_COMPARED ||
             memcmp(first.offered[i].bits, second.offered[i].bits, size) != 0 ||
             memcmp(first.offered[i].bits, third.offered[i].bits, size) != 0)
             return false;
@@ -54,20 +54,20 @@ static bool arrival_does_not_matter(const struct policy *policy)
 
 static void the_order_of_arrival_does_not_matter(void)
 {
-    walk(arrival_does_not_matter);
-    walk_codecs(arrival_does_not_matter);
+    policy_sweep(arrival_does_not_matter);
+    sweep_codecs(arrival_does_not_matter);
 }
 
 /* `nodes` that all want the same, without losses. */
 static void run_alike(const struct policy *policy, unsigned nodes,
                       struct seen *seen)
 {
-    struct lab *lab = walk_lab(policy, seen);
+    struct lab *lab = sweep_lab(policy, seen);
 
     lab->config.hub.nodes = nodes;
     lab_open(lab, 1);
     for (unsigned i = 0; i < nodes; i++)
-        walk_add(lab, i, 0);
+        sweep_add(lab, i, 0);
     (void)lab_run(lab, 8 * SECOND);
     lab_destroy(&lab);
 }
@@ -85,22 +85,22 @@ static bool alike_are_as_one(const struct policy *policy)
 
     run_alike(&mean, 1, &expected);
     run_alike(policy, 1, &one);
-    run_alike(policy, WALK_NODES, &all);
-    if (one.offered[0].count < WALK_COMPARED ||
-        one.decided[0] < WALK_COMPARED ||
-        all.decided[WALK_NODES - 1] < WALK_COMPARED)
+    run_alike(policy, SWEEP_NODES, &all);
+    if (one.offered[0].count < SWEEP_COMPARED ||
+        one.decided[0] < SWEEP_COMPARED ||
+        all.decided[SWEEP_NODES - 1] < SWEEP_COMPARED)
         return false;
     return !averages ||
            (memcmp(expected.offered[0].bits, one.offered[0].bits,
                    sizeof one.offered[0].bits) == 0 &&
-            memcmp(expected.offered[0].bits, all.offered[WALK_NODES - 1].bits,
+            memcmp(expected.offered[0].bits, all.offered[SWEEP_NODES - 1].bits,
                    sizeof one.offered[0].bits) == 0);
 }
 
 static void one_node_and_nodes_that_are_alike_come_to_the_same(void)
 {
-    walk(alike_are_as_one);
-    walk_codecs(alike_are_as_one);
+    policy_sweep(alike_are_as_one);
+    sweep_codecs(alike_are_as_one);
 }
 
 /* Whether all nodes exchange at least so often within a span. */
@@ -111,10 +111,10 @@ static bool all_exchange(struct lab *lab, nanos span, unsigned least)
 
     if (!lab_run(lab, span))
         return false;
-    for (unsigned i = 0; i < WALK_NODES; i++)
+    for (unsigned i = 0; i < SWEEP_NODES; i++)
         if (now->decided[i] < before.decided[i] + least)
             return false;
-    return walk_finite(lab, WALK_NODES);
+    return sweep_finite(lab, SWEEP_NODES);
 }
 
 static void lose_second(void *context, struct world *world)
@@ -141,15 +141,15 @@ static bool survives_losses(const struct policy *policy, enum codec_id down,
                             enum miss miss)
 {
     struct seen seen;
-    struct lab *lab = walk_lab(policy, &seen);
+    struct lab *lab = sweep_lab(policy, &seen);
     bool held;
     unsigned before;
 
     lab->config.hub.codec_down = down;
     lab->config.hub.miss = miss;
-    lab->config.hub.delay = miss == MISS_CUT ? WALK_EVERY / 2 : 0;
+    lab->config.hub.delay = miss == MISS_CUT ? SWEEP_EVERY / 2 : 0;
     lab->config.link.up = lab->config.link.down = 2000;
-    walk_open(lab, 1, WALK_NODES);
+    sweep_open(lab, 1, SWEEP_NODES);
     world_at(lab->world, 2030 * MILLISECOND, lose_second, lab);
     world_at(lab->world, 4050 * MILLISECOND, lose_third, lab);
     world_at(lab->world, 16 * SECOND, start_both, lab);
@@ -169,8 +169,8 @@ static bool losses_are_survived(const struct policy *policy)
 
 static void a_member_that_is_lost_in_a_round_stops_nobody(void)
 {
-    walk(losses_are_survived);
-    walk_codecs(losses_are_survived);
+    policy_sweep(losses_are_survived);
+    sweep_codecs(losses_are_survived);
 }
 
 static bool losses_of_changes_are_survived(const struct policy *policy)
@@ -191,33 +191,33 @@ static bool losses_among_cuts_are_survived(const struct policy *policy)
 
 static void nor_does_it_where_exchanges_are_cut(void)
 {
-    walk(losses_among_cuts_are_survived);
-    walk_codecs(losses_among_cuts_are_survived);
+    policy_sweep(losses_among_cuts_are_survived);
+    sweep_codecs(losses_among_cuts_are_survived);
 }
 
 static void t20_nor_does_it_where_results_are_changes(void)
 {
-    walk(losses_of_changes_are_survived);
+    policy_sweep(losses_of_changes_are_survived);
 }
 
 static bool nan_never_leads(const struct policy *policy)
 {
     struct seen seen;
-    struct lab *lab = walk_lab(policy, &seen);
+    struct lab *lab = sweep_lab(policy, &seen);
     bool held;
 
-    walk_open(lab, 1, WALK_MOST);
+    sweep_open(lab, 1, SWEEP_MOST);
     (void)lab_run(lab, 6 * SECOND);
-    held = all_exchange(lab, 8 * SECOND, 4) && walk_finite(lab, WALK_MOST) &&
-           seen.offered[WALK_MOST - 1].count > WALK_COMPARED;
+    held = all_exchange(lab, 8 * SECOND, 4) && sweep_finite(lab, SWEEP_MOST) &&
+           seen.offered[SWEEP_MOST - 1].count > SWEEP_COMPARED;
     lab_destroy(&lab);
     return held;
 }
 
 static void a_node_that_diverges_is_not_merged_and_takes_the_centre(void)
 {
-    walk(nan_never_leads);
-    walk_codecs(nan_never_leads);
+    policy_sweep(nan_never_leads);
+    sweep_codecs(nan_never_leads);
 }
 
 static void freeze(void *context, struct world *world)
@@ -235,11 +235,11 @@ static void thaw(void *context, struct world *world)
 static bool stale_ones_come_back(const struct policy *policy)
 {
     struct seen seen;
-    struct lab *lab = walk_lab(policy, &seen);
+    struct lab *lab = sweep_lab(policy, &seen);
     bool held;
 
     lab->config.hub.staleness = 1;
-    walk_open(lab, 1, WALK_NODES);
+    sweep_open(lab, 1, SWEEP_NODES);
     world_at(lab->world, 2 * SECOND, freeze, lab);
     world_at(lab->world, 10 * SECOND, thaw, lab);
     (void)lab_run(lab, 12 * SECOND);
@@ -250,15 +250,15 @@ static bool stale_ones_come_back(const struct policy *policy)
 
 static void whoever_is_stale_beyond_the_bound_comes_back(void)
 {
-    walk(stale_ones_come_back);
-    walk_codecs(stale_ones_come_back);
+    policy_sweep(stale_ones_come_back);
+    sweep_codecs(stale_ones_come_back);
 }
 
 static bool it_ends(const struct policy *policy, uint64_t delay,
                     enum codec_id down)
 {
     struct seen seen;
-    struct lab *lab = walk_lab(policy, &seen);
+    struct lab *lab = sweep_lab(policy, &seen);
     struct hub_view view;
     unsigned lasts = policy->exchange == EXCHANGE_GRADIENT ? 0 : 1;
     bool held;
@@ -266,16 +266,16 @@ static bool it_ends(const struct policy *policy, uint64_t delay,
     lab->config.hub.iterations = 40;
     lab->config.hub.delay = delay;
     lab->config.hub.codec_down = down;
-    walk_open(lab, 1, WALK_NODES);
+    sweep_open(lab, 1, SWEEP_NODES);
     held = lab_run_to_end(lab) && lab_run(lab, 2 * SECOND);
     hub_look(world_hub(lab->world), world_now(lab->world), &view);
     held &= view.training < 8 * SECOND &&
             world_saved(lab->world)->version == view.version;
-    for (unsigned i = 0; i < WALK_NODES; i++)
+    for (unsigned i = 0; i < SWEEP_NODES; i++)
         held &= seen.lasts[i] == lasts &&
-                seen.decided[i] >= 40 / WALK_EVERY - 3 &&
+                seen.decided[i] >= 40 / SWEEP_EVERY - 3 &&
                 node_ended(world_node(lab->world, i));
-    held &= walk_finite(lab, WALK_NODES);
+    held &= sweep_finite(lab, SWEEP_NODES);
     lab_destroy(&lab);
     return held;
 }
@@ -283,7 +283,7 @@ static bool it_ends(const struct policy *policy, uint64_t delay,
 static bool runs_end(const struct policy *policy)
 {
     return it_ends(policy, 0, CODEC_RAW) && it_ends(policy, 2, CODEC_RAW) &&
-           it_ends(policy, WALK_EVERY, CODEC_RAW) &&
+           it_ends(policy, SWEEP_EVERY, CODEC_RAW) &&
            it_ends(policy, 10, CODEC_RAW) &&
            (settle_changes_conflict(policy) ||
             (it_ends(policy, 0, CODEC_INT8) &&
@@ -292,8 +292,8 @@ static bool runs_end(const struct policy *policy)
 
 static void runs_end_with_the_last_offer_of_all_at_any_delay(void)
 {
-    walk(runs_end);
-    walk_codecs(runs_end);
+    policy_sweep(runs_end);
+    sweep_codecs(runs_end);
 }
 
 static void crash_hub(void *context, struct world *world)
@@ -311,7 +311,7 @@ static void start_hub(void *context, struct world *world)
 static bool the_hub_goes_on(const struct policy *policy)
 {
     struct seen seen;
-    struct lab *lab = walk_star(policy, &seen);
+    struct lab *lab = sweep_star(policy, &seen);
     uint64_t saved;
     bool held;
 
@@ -328,8 +328,8 @@ static bool the_hub_goes_on(const struct policy *policy)
 
 static void a_hub_that_is_started_again_goes_on(void)
 {
-    walk(the_hub_goes_on);
-    walk_codecs(the_hub_goes_on);
+    policy_sweep(the_hub_goes_on);
+    sweep_codecs(the_hub_goes_on);
 }
 
 void add_sim_conformance_tests(CU_pSuite suite)

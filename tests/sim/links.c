@@ -5,7 +5,7 @@
 #include "sim/loss.h"
 #include "tests/check.h"
 #include "tests/sim/lab.h"
-#include "tests/sim/trace/paper.h"
+#include "tests/sim/trace/trace_text.h"
 
 enum { ELEMENTS = 20000, DRAWS = 100000 };
 

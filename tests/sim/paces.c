@@ -4,7 +4,7 @@
 
 #include "tests/check.h"
 #include "tests/sim/lab.h"
-#include "tests/sim/trace/paper.h"
+#include "tests/sim/trace/trace_text.h"
 
 enum { ITERATIONS = 20000 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tests/check.h"
-#include "tests/sim/trace/paper.h"
+#include "tests/sim/trace/trace_text.h"
 
 /* The link has shaken hands by then, whatever it is. */
 #define BEGIN (10 * SECOND)

@@ -5,7 +5,7 @@
 #include "sim/study/tune.h"
 #include "sim/trace/trace.h"
 #include "tests/check.h"
-#include "tests/sim/trace/paper.h"
+#include "tests/sim/trace/trace_text.h"
 
 static struct options star_of(uint64_t nodes, nanos step)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/check.h"
-#include "tests/sim/trace/paper.h"
+#include "tests/sim/trace/trace_text.h"
 
 /* The node of the sample, as JSON has it. */
 #define AB "\"node\":\"a,\\\"b\","
@@ -25,13 +25,13 @@ static const char sample[] = "starswitch-trace 1\n"
 static char *exported(const char *name)
 {
     struct trace *trace = parse_exactly(sample, strlen(sample), NULL);
-    struct paper paper = {.text = NULL};
-    const struct trace_sink sink = paper_sink(&paper);
+    struct text_buffer buffer = {.text = NULL};
+    const struct trace_sink sink = text_buffer_sink(&buffer);
 
     if (CHECK(trace != NULL))
         CHECK_OK(exporter_find(name)->export(trace, &sink, NULL));
     trace_destroy(&trace);
-    return paper.text;
+    return buffer.text;
 }
 
 static void a_table_has_a_row_for_each_line(void)
@@ -135,9 +135,9 @@ static bool all_lines_are_json(const char *text)
 static void any_trace_can_be_exported(void)
 {
     for (unsigned seed = 0; seed < 100; seed++) {
-        struct paper paper[2] = {{.text = NULL}, {.text = NULL}};
-        const struct trace_sink lines = paper_sink(&paper[0]);
-        const struct trace_sink whole = paper_sink(&paper[1]);
+        struct text_buffer buffer[2] = {{.text = NULL}, {.text = NULL}};
+        const struct trace_sink lines = text_buffer_sink(&buffer[0]);
+        const struct trace_sink whole = text_buffer_sink(&buffer[1]);
         struct json_object *root;
         struct prng prng;
         struct trace *trace;
@@ -146,12 +146,12 @@ static void any_trace_can_be_exported(void)
         trace = random_trace(&prng);
         CHECK_OK(export_json(trace, &lines, NULL));
         CHECK_OK(export_timeline(trace, &whole, NULL));
-        CHECK(all_lines_are_json(paper[0].text));
-        root = json_tokener_parse(paper[1].text);
+        CHECK(all_lines_are_json(buffer[0].text));
+        root = json_tokener_parse(buffer[1].text);
         CHECK(root != NULL);
         json_object_put(root);
-        paper_free(&paper[0]);
-        paper_free(&paper[1]);
+        text_buffer_free(&buffer[0]);
+        text_buffer_free(&buffer[1]);
         trace_destroy(&trace);
     }
 }
@@ -162,13 +162,13 @@ static void a_sink_that_is_full_is_an_error(void)
 
     for (unsigned i = 0; trace && i < exporter_count; i++)
         for (size_t most = 1; most < 200; most++) {
-            struct paper paper = {.most = most};
-            const struct trace_sink sink = paper_sink(&paper);
+            struct text_buffer buffer = {.most = most};
+            const struct trace_sink sink = text_buffer_sink(&buffer);
             struct why why = {""};
 
             CHECK_STATUS(STATUS_IO, exporters[i].export(trace, &sink, &why));
             CHECK_CONTAINS("cannot be written", why.text);
-            paper_free(&paper);
+            text_buffer_free(&buffer);
         }
     trace_destroy(&trace);
     CHECK(!exporter_find("pcap"));

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/check.h"
-#include "tests/sim/trace/paper.h"
+#include "tests/sim/trace/trace_text.h"
 
 /* Refused by an importer, and what the sentence must have. */
 struct refusal {
@@ -274,7 +274,7 @@ static void two_files_become_one_trace(void)
     char *text;
 
     if (CHECK_OK(trace_join(up, down, &both, &why))) {
-        text = paper_of(both);
+        text = text_of_trace(both);
         CHECK_TEXT("starswitch-trace 1\nspan 3s\n"
                    "0s n1 up 1MB\n1s n1 up 2MB\n2s n1 up 1MB\n"
                    "0s n1 down 3MB\n2s n1 iteration done=20\nend\n",

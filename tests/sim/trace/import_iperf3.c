@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "tests/check.h"
-#include "tests/sim/trace/paper.h"
+#include "tests/sim/trace/trace_text.h"
 
 #define SUM(name, start, end, bits, omitted, sender)                           \
     "\"" name "\":{\"start\":" start ",\"end\":" end ",\"seconds\":1,"         \

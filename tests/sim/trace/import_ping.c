@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tests/check.h"
-#include "tests/sim/trace/paper.h"
+#include "tests/sim/trace/trace_text.h"
 
 /* What ping -D prints, with a loss, an answer that came twice, one that came
  * late, and an outage. */

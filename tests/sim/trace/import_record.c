@@ -5,7 +5,7 @@
 #include "record/record.h"
 #include "tests/check.h"
 #include "tests/sim/lab.h"
-#include "tests/sim/trace/paper.h"
+#include "tests/sim/trace/trace_text.h"
 #include "tests/store/folder.h"
 
 static const char sample[] =

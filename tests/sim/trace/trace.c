@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/check.h"
-#include "tests/sim/trace/paper.h"
+#include "tests/sim/trace/trace_text.h"
 
 static const char sample[] = "starswitch-trace 1\n"
                              "span 60s\n"
@@ -43,7 +43,7 @@ static void a_trace_is_written_as_it_was_read(void)
 
     if (!CHECK(trace != NULL))
         return;
-    text = paper_of(trace);
+    text = text_of_trace(trace);
     CHECK_TEXT(sample, text);
     free(text);
     trace_destroy(&trace);
@@ -112,7 +112,7 @@ static void lines_may_stand_in_any_order(void)
 
     if (!CHECK(trace != NULL))
         return;
-    written = paper_of(trace);
+    written = text_of_trace(trace);
     CHECK_TEXT("starswitch-trace 1\nspan 60s\n1s a up 1MB\n0s a down 1MB\n"
                "1s b offer exchange=1 iteration=5\n"
                "2s b offer exchange=2 iteration=9\nend\n",
@@ -264,11 +264,11 @@ static void a_sink_that_is_full_ends_the_writing(void)
     struct trace *trace = read_sample();
 
     for (size_t most = 1; most < strlen(sample); most++) {
-        struct paper paper = {.most = most};
-        const struct trace_sink sink = paper_sink(&paper);
+        struct text_buffer buffer = {.most = most};
+        const struct trace_sink sink = text_buffer_sink(&buffer);
 
         CHECK(!trace_write(trace, &sink));
-        paper_free(&paper);
+        text_buffer_free(&buffer);
     }
     trace_destroy(&trace);
 }

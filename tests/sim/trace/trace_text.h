@@ -1,7 +1,7 @@
 /* What tests of trace/ share: text that is collected, traces at random, and
  * ways to damage a text. */
-#ifndef TESTS_SIM_TRACE_PAPER_H
-#define TESTS_SIM_TRACE_PAPER_H
+#ifndef TESTS_SIM_TRACE_TRACE_TEXT_H
+#define TESTS_SIM_TRACE_TRACE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,17 +13,17 @@
 #include "sim/trace/trace.h"
 
 /* Text that grows; zeroed at first. Always a string once something was put. */
-struct paper {
+struct text_buffer {
     char *text;
     size_t length;
     size_t most; /* takes no more than this; 0: any */
 };
 
-struct trace_sink paper_sink(struct paper *paper);
-void paper_free(struct paper *paper);
+struct trace_sink text_buffer_sink(struct text_buffer *buffer);
+void text_buffer_free(struct text_buffer *buffer);
 
 /* A trace's text; to be freed. */
-char *paper_of(const struct trace *trace);
+char *text_of_trace(const struct trace *trace);
 
 /* The trace of this text, which is one; to be destroyed. */
 struct trace *trace_of(const char *text);

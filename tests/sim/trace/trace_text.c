@@ -1,4 +1,4 @@
-#include "tests/sim/trace/paper.h"
+#include "tests/sim/trace/trace_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,39 +8,39 @@
 
 static bool put(void *of, const char *text, size_t length)
 {
-    struct paper *paper = of;
+    struct text_buffer *buffer = of;
     char *longer;
 
-    if (paper->most && paper->length + length > paper->most)
+    if (buffer->most && buffer->length + length > buffer->most)
         return false;
-    longer = realloc(paper->text, paper->length + length + 1);
+    longer = realloc(buffer->text, buffer->length + length + 1);
     if (!longer)
         return false;
-    memcpy(longer + paper->length, text, length);
-    paper->text = longer;
-    paper->length += length;
-    longer[paper->length] = '\0';
+    memcpy(longer + buffer->length, text, length);
+    buffer->text = longer;
+    buffer->length += length;
+    longer[buffer->length] = '\0';
     return true;
 }
 
-struct trace_sink paper_sink(struct paper *paper)
+struct trace_sink text_buffer_sink(struct text_buffer *buffer)
 {
-    return (struct trace_sink){put, paper};
+    return (struct trace_sink){put, buffer};
 }
 
-void paper_free(struct paper *paper)
+void text_buffer_free(struct text_buffer *buffer)
 {
-    free(paper->text);
-    *paper = (struct paper){.text = NULL};
+    free(buffer->text);
+    *buffer = (struct text_buffer){.text = NULL};
 }
 
-char *paper_of(const struct trace *trace)
+char *text_of_trace(const struct trace *trace)
 {
-    struct paper paper = {.text = NULL};
-    const struct trace_sink sink = paper_sink(&paper);
+    struct text_buffer buffer = {.text = NULL};
+    const struct trace_sink sink = text_buffer_sink(&buffer);
 
     CHECK(trace_write(trace, &sink));
-    return paper.text;
+    return buffer.text;
 }
 
 /* ---- traces at random ---- */
@@ -170,7 +170,7 @@ char *imported(const char *name, const char *text,
     struct trace *trace =
         import_exactly(importer_find(name), text, strlen(text),
                        options ? options : &none, &why);
-    char *result = trace ? paper_of(trace) : strdup(why.text);
+    char *result = trace ? text_of_trace(trace) : strdup(why.text);
 
     trace_destroy(&trace);
     return result;
@@ -184,7 +184,7 @@ bool is_sound(const struct trace *trace, const struct why *why)
 
     if (!trace)
         return strncmp(why->text, "line ", 5) == 0;
-    text = paper_of(trace);
+    text = text_of_trace(trace);
     again = parse_exactly(text, strlen(text), NULL);
     equal = again && trace_equal(trace, again);
     trace_destroy(&again);

@@ -1,4 +1,4 @@
-#include "tests/sim/walk.h"
+#include "tests/sim/policy_sweep.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void look(void *observer, const struct trainer_look *shown)
     if (shown->moment != TRAINER_OFFERED)
         return;
     offering->count++;
-    if (shown->exchange == WALK_COMPARED)
+    if (shown->exchange == SWEEP_COMPARED)
         memcpy(offering->bits, shown->x, sizeof offering->bits);
 }
 
@@ -48,8 +48,8 @@ static bool is_decided(const struct msg *msg)
             verdict == VERDICT_REFUTED);
 }
 
-void walk_count(void *context, const struct world_message *message,
-                struct world_fate *fate)
+void sweep_count(void *context, const struct world_message *message,
+                 struct world_fate *fate)
 {
     struct seen *seen = ((struct lab *)context)->own;
 
@@ -80,47 +80,47 @@ static enum init init_of(const struct policy *policy)
     return policy->merge->verb == VERB_REPLACE ? INIT_POPULATION : INIT_ELASTIC;
 }
 
-/* How values are encoded while walk_codecs runs. */
+/* How values are encoded while sweep_codecs runs. */
 static enum codec_id uplink, downlink;
 
-struct lab *walk_lab(const struct policy *policy, struct seen *seen)
+struct lab *sweep_lab(const struct policy *policy, struct seen *seen)
 {
-    struct lab *lab = lab_new(WALK_ELEMENTS);
+    struct lab *lab = lab_new(SWEEP_ELEMENTS);
     struct hub_config *hub = &lab->config.hub;
 
     memset(seen, 0, sizeof *seen);
     lab->own = seen;
     hub->policy = *policy;
     hub->init = init_of(policy);
-    hub->every = WALK_EVERY;
+    hub->every = SWEEP_EVERY;
     hub->codec_up = uplink;
     hub->codec_down = downlink;
     hub->window = (uint64_t)WINDOW * 16;
-    hub->nodes = WALK_NODES;
+    hub->nodes = SWEEP_NODES;
     hub->save_interval = SECOND;
     hub->evaluate_interval = 3600 * SECOND;
     lab->config.hooks.evaluate = evaluate;
-    lab->config.hooks.filter = walk_count;
+    lab->config.hooks.filter = sweep_count;
     return lab;
 }
 
 /* Nodes that want something else each. */
 static const struct patient *patients(void)
 {
-    static float centre[WALK_MOST][WALK_ELEMENTS];
-    static struct patient all[WALK_MOST];
+    static float centre[SWEEP_MOST][SWEEP_ELEMENTS];
+    static struct patient all[SWEEP_MOST];
 
-    for (unsigned i = 0; i < WALK_MOST; i++) {
-        for (unsigned j = 0; j < WALK_ELEMENTS; j++)
+    for (unsigned i = 0; i < SWEEP_MOST; i++) {
+        for (unsigned j = 0; j < SWEEP_ELEMENTS; j++)
             centre[i][j] = 1 + (float)((i * 5 + j * 3) % 7) / 16;
-        all[i] = (struct patient){centre[i], i == WALK_MOST - 1};
+        all[i] = (struct patient){centre[i], i == SWEEP_MOST - 1};
     }
     return all;
 }
 
-void walk_add(struct lab *lab, unsigned number, unsigned like)
+void sweep_add(struct lab *lab, unsigned number, unsigned like)
 {
-    static const char *const names[WALK_MOST] = {"n1", "n2", "n3", "n4", "n5"};
+    static const char *const names[SWEEP_MOST] = {"n1", "n2", "n3", "n4", "n5"};
     struct seen *seen = lab->own;
     const struct model model = {gradient_of, &patients()[like],     0.0625, 0,
                                 look,        &seen->offered[number]};
@@ -128,30 +128,30 @@ void walk_add(struct lab *lab, unsigned number, unsigned like)
     (void)lab_add(lab, names[number], &model);
 }
 
-void walk_open(struct lab *lab, uint64_t seed, unsigned nodes)
+void sweep_open(struct lab *lab, uint64_t seed, unsigned nodes)
 {
     lab_open(lab, seed);
     for (unsigned i = 0; i < nodes; i++)
-        walk_add(lab, i, i);
+        sweep_add(lab, i, i);
 }
 
-struct lab *walk_star(const struct policy *policy, struct seen *seen)
+struct lab *sweep_star(const struct policy *policy, struct seen *seen)
 {
-    struct lab *lab = walk_lab(policy, seen);
+    struct lab *lab = sweep_lab(policy, seen);
 
-    walk_open(lab, 1, WALK_NODES);
+    sweep_open(lab, 1, SWEEP_NODES);
     return lab;
 }
 
 static bool is_finite(const float *values)
 {
-    for (unsigned i = 0; values && i < WALK_ELEMENTS; i++)
+    for (unsigned i = 0; values && i < SWEEP_ELEMENTS; i++)
         if (!isfinite(values[i]))
             return false;
     return true;
 }
 
-bool walk_finite(const struct lab *lab, unsigned nodes)
+bool sweep_finite(const struct lab *lab, unsigned nodes)
 {
     for (unsigned i = 0; i < nodes; i++)
         if (!is_finite(trainer_values(world_trainer(lab->world, i))))
@@ -180,7 +180,7 @@ static void check_pair(law *holds, const struct policy *policy, const char *one,
 }
 
 /* Each rule in a policy that is plain but for it. */
-static void walk_rules(law *holds, const char *base)
+static void sweep_rules(law *holds, const char *base)
 {
     const struct policy plain = preset_find(base)->policy;
 
@@ -200,7 +200,7 @@ static void walk_rules(law *holds, const char *base)
 #undef EACH
 }
 
-static void walk_selects_and_reduces(law *holds)
+static void sweep_selects_and_reduces(law *holds)
 {
     for (unsigned i = 0; i < select_rule_count; i++)
         for (unsigned j = 0; j < reduce_rule_count; j++) {
@@ -213,15 +213,15 @@ static void walk_selects_and_reduces(law *holds)
         }
 }
 
-void walk(law *holds)
+void policy_sweep(law *holds)
 {
     for (unsigned i = 0; i < preset_count; i++)
         check_law(holds, &presets[i].policy, presets[i].name);
-    walk_rules(holds, "mean");
-    walk_rules(holds, "easgd");
-    walk_rules(holds, "lsgd");
-    walk_rules(holds, "pbt");
-    walk_selects_and_reduces(holds);
+    sweep_rules(holds, "mean");
+    sweep_rules(holds, "easgd");
+    sweep_rules(holds, "lsgd");
+    sweep_rules(holds, "pbt");
+    sweep_selects_and_reduces(holds);
 }
 
 /* The codecs that a hub gives this preset if nobody names others. */
@@ -239,7 +239,7 @@ static void take_default_codecs(const struct preset *preset)
     downlink = config.codec_down;
 }
 
-static void walk_default_codecs(law *holds)
+static void sweep_default_codecs(law *holds)
 {
     for (unsigned i = 0; i < preset_count; i++) {
         take_default_codecs(&presets[i]);
@@ -250,7 +250,7 @@ static void walk_default_codecs(law *holds)
     downlink = CODEC_RAW;
 }
 
-void walk_codecs(law *holds)
+void sweep_codecs(law *holds)
 {
     static const enum codec_id kinds[] = {CODEC_F16, CODEC_INT8, CODEC_TOP1};
     static const char *const names[] = {"mean", "streaming",   "async", "ddp",
@@ -265,6 +265,6 @@ void walk_codecs(law *holds)
                 codecs[uplink].use == CODEC_FOR_ALL)
                 check_pair(holds, policy, names[j], codecs[uplink].name);
         }
-    walk_default_codecs(holds);
+    sweep_default_codecs(holds);
     uplink = CODEC_RAW;
 }
