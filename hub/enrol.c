@@ -44,7 +44,7 @@ static void refuse(struct hub *hub, struct peer *peer, enum farewell farewell,
 
 void hub_on_enrol(struct hub *hub, const struct incoming *in)
 {
-    struct msg ask = {.kind = MSG_ADMIT};
+    struct msg ask = {.kind = MSG_LOCAL_ENROL};
     struct enrolling *place;
 
     if (hub->roll.enrolling_count == MAX_ENROLLING) {
@@ -57,12 +57,12 @@ void hub_on_enrol(struct hub *hub, const struct incoming *in)
     place->ticket = ++hub->roll.last_ticket;
     clean(in->msg->enrol.name, place->name);
     in->peer->state = PEER_ENROLLING;
-    ask.admit.ticket = place->ticket;
-    ask.admit.key0 = in->msg->enrol.key0;
-    ask.admit.key1 = in->msg->enrol.key1;
-    ask.admit.key2 = in->msg->enrol.key2;
-    ask.admit.key3 = in->msg->enrol.key3;
-    memcpy(ask.admit.name, place->name, sizeof place->name);
+    ask.local_enrol.ticket = place->ticket;
+    ask.local_enrol.key0 = in->msg->enrol.key0;
+    ask.local_enrol.key1 = in->msg->enrol.key1;
+    ask.local_enrol.key2 = in->msg->enrol.key2;
+    ask.local_enrol.key3 = in->msg->enrol.key3;
+    memcpy(ask.local_enrol.name, place->name, sizeof place->name);
     effects_send(hub->out, PEER_OPERATOR, &ask, NULL);
 }
 
@@ -81,7 +81,7 @@ void enrol_leaves(struct hub *hub, peer_id peer)
 }
 
 static void answer(struct hub *hub, struct peer *peer, const char *name,
-                   const struct msg_admitted *admitted)
+                   const struct msg_local_enrolled *admitted)
 {
     struct msg msg = {.kind = MSG_ENROLLED};
     bool for_good =
@@ -107,11 +107,11 @@ void hub_on_admitted(struct hub *hub, const struct incoming *in)
         struct enrolling place = hub->roll.enrolling[i];
         struct peer *peer = peer_find(hub, place.peer);
 
-        if (place.ticket != in->msg->admitted.ticket)
+        if (place.ticket != in->msg->local_enrolled.ticket)
             continue;
         forget(hub, &hub->roll.enrolling[i]);
         if (peer)
-            answer(hub, peer, place.name, &in->msg->admitted);
+            answer(hub, peer, place.name, &in->msg->local_enrolled);
         return;
     }
 }

@@ -61,7 +61,7 @@ static handler *const handlers[PEER_STATES][MSG_KINDS] = {
                           [MSG_KEPT] = hub_on_kept},
     [PEER_OPERATOR_STATE] = {[MSG_STOP] = hub_on_stop,
                              [MSG_ORDER] = hub_on_order,
-                             [MSG_ADMITTED] = hub_on_admitted,
+                             [MSG_LOCAL_ENROLLED] = hub_on_admitted,
                              [MSG_KNOWN] = hub_on_known,
                              [MSG_REVOKED] = hub_on_revoked},
     [PEER_ENROLLER] = {[MSG_ENROL] = hub_on_enrol},

@@ -145,7 +145,7 @@ struct member {
     nanos last_call; /* for its last offer then */
 };
 
-/* A node that waits for ADMITTED. */
+/* A node that waits for LOCAL_ENROLLED. */
 struct enrolling {
     uint64_t ticket;
     peer_id peer;
@@ -167,7 +167,7 @@ struct roll {
     struct hub_node_view *shown; /* of the last hub_look */
     struct enrolling enrolling[MAX_ENROLLING];
     unsigned enrolling_count;
-    uint64_t last_ticket; /* of ADMIT */
+    uint64_t last_ticket; /* of LOCAL_ENROL */
 };
 
 /* roll.c: connections and members, found in constant time */

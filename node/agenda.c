@@ -26,15 +26,15 @@ static void forget(struct agenda *agenda, uint64_t first, uint64_t last)
 bool agenda_take(struct agenda *agenda, const struct msg *msg,
                  struct blob *payload)
 {
-    if (msg->kind == MSG_SCHEDULE) {
-        pacer_schedule(&agenda->pacer, &msg->schedule);
-    } else if (msg->kind == MSG_FORGET) {
-        forget(agenda, msg->forget.first, msg->forget.last);
-    } else if (msg->kind == MSG_APPLY) {
-        if (!inbox_take(&agenda->inbox, &msg->apply, payload))
+    if (msg->kind == MSG_LOCAL_TUNE) {
+        pacer_schedule(&agenda->pacer, &msg->local_tune);
+    } else if (msg->kind == MSG_LOCAL_VERDICT) {
+        forget(agenda, msg->local_verdict.first, msg->local_verdict.last);
+    } else if (msg->kind == MSG_LOCAL_RESULT) {
+        if (!inbox_take(&agenda->inbox, &msg->local_result, payload))
             return false;
-        if (inbox_complete(&agenda->inbox, msg->apply.exchange))
-            pacer_ready(&agenda->pacer, msg->apply.exchange);
+        if (inbox_complete(&agenda->inbox, msg->local_result.exchange))
+            pacer_ready(&agenda->pacer, msg->local_result.exchange);
     }
     return true;
 }
@@ -124,15 +124,15 @@ static struct fragment part_of(const struct agenda *agenda)
                        agenda->pacer.schedule.fragments);
 }
 
-void agenda_describe(struct agenda *agenda, struct msg_snapshot *snapshot)
+void agenda_describe(struct agenda *agenda, struct msg_local_offer *offer)
 {
     const struct pacer *pacer = &agenda->pacer;
 
-    snapshot->iteration = pacer->iteration;
-    snapshot->kind = pacer->schedule.exchange;
-    snapshot->fragment = pacer->fragment;
-    snapshot->fragments = pacer->schedule.fragments;
-    snapshot->samples = agenda->samples;
+    offer->iteration = pacer->iteration;
+    offer->kind = pacer->schedule.exchange;
+    offer->fragment = pacer->fragment;
+    offer->fragments = pacer->schedule.fragments;
+    offer->samples = agenda->samples;
     agenda->samples = 0;
 }
 

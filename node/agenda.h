@@ -26,8 +26,8 @@ struct agenda {
 /* For a vector of so many elements. */
 void agenda_init(struct agenda *agenda, size_t elements);
 void agenda_free(struct agenda *agenda);
-/* Takes SCHEDULE, APPLY and FORGET; nothing else concerns it. False: there is
- * no memory for it, and it is to be said again. */
+/* Takes LOCAL_TUNE, LOCAL_RESULT and LOCAL_VERDICT; nothing else concerns it.
+ * False: there is no memory for it, and it is to be said again. */
 bool agenda_take(struct agenda *agenda, const struct msg *msg,
                  struct blob *payload);
 /* Whether gradients are offered instead of parameters or their progress. */
@@ -47,13 +47,13 @@ enum pacer_act agenda_due(struct agenda *agenda, uint64_t *exchange);
 size_t agenda_apply(struct agenda *agenda, uint64_t exchange,
                     const struct span *spans, float *anchor,
                     const struct inbox_optimizer *optimizer, bool *replaced);
-/* It will never be applied; FORGET says that the hub is done with it. */
+/* It will never be applied; LOCAL_VERDICT says that the hub is done with it. */
 void agenda_skip(struct agenda *agenda, uint64_t exchange);
 
 /* Of the exchange that agenda_offer has begun last: fills in iteration, kind,
  * fragment and samples, which begin anew; how many elements of the vector it
  * holds; copies these, of the parameters in spans or of the mean gradient. */
-void agenda_describe(struct agenda *agenda, struct msg_snapshot *snapshot);
+void agenda_describe(struct agenda *agenda, struct msg_local_offer *offer);
 size_t agenda_elements(const struct agenda *agenda);
 void agenda_copy(struct agenda *agenda, const struct span *spans, float *to);
 

@@ -13,7 +13,7 @@ bool training_awaits(const struct training *training)
     return training->deferred && training->deferred->count;
 }
 
-void deferred_begin(struct training *training, const struct msg *snapshot)
+void deferred_begin(struct training *training, const struct msg *offer)
 {
     const struct pacer *pacer = &training->agenda.pacer;
     const struct pacer_exchange *begun = &pacer->flight[pacer->count - 1];
@@ -22,7 +22,7 @@ void deferred_begin(struct training *training, const struct msg *snapshot)
         pacer->schedule.miss == MISS_CUT ? begun->closes : begun->due;
 
     assert(deferred->count < PACER_FLIGHT + 1);
-    deferred->offers[deferred->count++] = *snapshot;
+    deferred->offers[deferred->count++] = *offer;
     deferred->iteration = pacer->iteration;
     deferred->until = until > pacer->iteration ? until : pacer->iteration + 1;
 }
@@ -45,11 +45,11 @@ void deferred_leave_out(struct training *training)
     if (!training_awaits(training))
         return;
     for (unsigned i = training->deferred->count; i-- > 0;) {
-        const struct msg_snapshot *snapshot =
-            &training->deferred->offers[i].snapshot;
+        const struct msg_local_offer *offer =
+            &training->deferred->offers[i].local_offer;
 
-        pacer_take_back(&agenda->pacer, snapshot->exchange);
-        agenda->samples += snapshot->samples;
+        pacer_take_back(&agenda->pacer, offer->exchange);
+        agenda->samples += offer->samples;
     }
     let_go(training);
 }
@@ -77,11 +77,11 @@ void training_say(struct training *training, const struct msg *msg)
 
 /* A copy of what is to be offered; NULL: no memory. */
 static struct blob *copy(const struct training *training,
-                         const struct msg_snapshot *snapshot)
+                         const struct msg_local_offer *offer)
 {
     size_t elements = training->agenda.inbox.elements;
     uint32_t chunk = training->agenda.pacer.schedule.chunk_elements;
-    struct fragment part = fragment_of(snapshot->fragment, snapshot->fragments);
+    struct fragment part = fragment_of(offer->fragment, offer->fragments);
     struct blob *blob =
         blob_new(training->pool,
                  fragment_elements(part, elements, chunk) * sizeof(float));
@@ -100,7 +100,7 @@ static void give(struct training *training)
     unsigned made = 0;
 
     while (made < deferred->count &&
-           (blobs[made] = copy(training, &deferred->offers[made].snapshot)))
+           (blobs[made] = copy(training, &deferred->offers[made].local_offer)))
         made++;
     if (made < deferred->count) {
         while (made > 0)

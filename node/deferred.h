@@ -19,12 +19,12 @@ struct deferred {
     uint64_t until;     /* from this one on they are left out */
     uint64_t fresh; /* whose parameters the memory holds; UINT64_MAX: none */
     unsigned count, held;
-    struct msg offers[PACER_FLIGHT + 1]; /* SNAPSHOT */
+    struct msg offers[PACER_FLIGHT + 1]; /* LOCAL_OFFER */
     struct msg behind[DEFERRED_BEHIND];
 };
 
 /* One more, which the pacer has just begun. */
-void deferred_begin(struct training *training, const struct msg *snapshot);
+void deferred_begin(struct training *training, const struct msg *offer);
 /* They have not been begun: their samples go to the next. */
 void deferred_leave_out(struct training *training);
 /* The same if it is too late for them. */

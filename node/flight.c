@@ -27,12 +27,12 @@ enum { LATE_OFFERS = 3 }; /* in a row, before that is said */
 #define MOST_SPACING (500 * MILLISECOND)
 
 struct flight *flight_new(struct node *node,
-                          const struct msg_snapshot *snapshot)
+                          const struct msg_local_offer *offer)
 {
     struct flight *flight =
         need_memory(1, sizeof *flight + node->chunks * sizeof *flight->chunks);
-    flight->snapshot = *snapshot;
-    flight->part = fragment_of(snapshot->fragment, snapshot->fragments);
+    flight->offer = *offer;
+    flight->part = fragment_of(offer->fragment, offer->fragments);
     flight->parts = fragment_chunks(flight->part, node->chunks);
     flight->base_version = node->base_version;
     flight->lineage = node->lineage;
@@ -43,7 +43,7 @@ struct flight *flight_find(struct node *node, uint64_t exchange)
 {
     struct flight *flight = node->flights;
 
-    while (flight && flight->snapshot.exchange != exchange)
+    while (flight && flight->offer.exchange != exchange)
         flight = flight->next;
     return flight;
 }
@@ -68,11 +68,11 @@ void flight_destroy(struct node *node, struct flight **reference)
 /* Tells the trainer that nothing more comes of it. */
 static void end_result(struct node *node, struct flight *flight)
 {
-    struct msg msg = {.kind = MSG_FORGET};
+    struct msg msg = {.kind = MSG_LOCAL_VERDICT};
 
     flight->result = RESULT_OVER;
     node->dirty |= DIRTY_RESULTS | DIRTY_OVER;
-    msg.forget.first = msg.forget.last = flight->snapshot.exchange;
+    msg.local_verdict.first = msg.local_verdict.last = flight->offer.exchange;
     node_to_trainer(node, &msg, NULL);
 }
 
@@ -96,7 +96,7 @@ static bool is_kept(const struct flight *flight, uint32_t chunk,
 {
     bool chosen = verdict != VERDICT_DECLINED && verdict != VERDICT_REFUTED;
 
-    return flight->snapshot.kind == EXCHANGE_DELTA && !flight->obsolete &&
+    return flight->offer.kind == EXCHANGE_DELTA && !flight->obsolete &&
            verdict != VERDICT_MERGED && verdict != VERDICT_LINEAGE &&
            (chosen || !flight->chunks[chunk].result);
 }
@@ -125,7 +125,7 @@ static void say_late(struct node *node, const struct flight *flight)
 static bool is_adrift(const struct node *node, const struct flight *flight,
                       enum verdict verdict)
 {
-    return flight->snapshot.last && verdict == VERDICT_LOST &&
+    return flight->offer.last && verdict == VERDICT_LOST &&
            (node->hub != HUB_MEMBER || node->unsettled ||
             node->start != START_GO);
 }
@@ -137,7 +137,7 @@ static void judge_gradient(struct node *node, const struct flight *flight,
     struct sum *residual = &node->residual[chunk];
     bool again = verdict == VERDICT_LOST || verdict == VERDICT_CORRUPT;
 
-    if (flight->snapshot.kind != EXCHANGE_GRADIENT || flight->obsolete ||
+    if (flight->offer.kind != EXCHANGE_GRADIENT || flight->obsolete ||
         !place->encoded || verdict == VERDICT_MERGED ||
         (!again && !place->taken))
         return;
@@ -158,7 +158,7 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
     place->verdict = verdict;
     flight->judged++;
     if (verdict == VERDICT_MERGED && !flight->obsolete &&
-        flight->snapshot.kind == EXCHANGE_PARAMETERS)
+        flight->offer.kind == EXCHANGE_PARAMETERS)
         sum_copy(&node->reference[chunk], &place->sent);
     promise_chunk(node, flight, chunk, verdict);
     if (is_kept(flight, chunk, verdict) && place->encoded)
@@ -168,8 +168,8 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
     blob_unref(&place->taken);
     flight->merged |= verdict == VERDICT_MERGED;
     if (verdict == VERDICT_MERGED &&
-        flight->snapshot.iteration > node->merged_iteration)
-        node->merged_iteration = flight->snapshot.iteration;
+        flight->offer.iteration > node->merged_iteration)
+        node->merged_iteration = flight->offer.iteration;
     flight->kept |= is_kept(flight, chunk, verdict);
     if (flight->judged == flight->parts) {
         flight->stage = FLIGHT_JUDGED;
@@ -177,7 +177,7 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
         flight_settled(node, flight);
         say_late(node, flight);
         if (flight->kept && !flight->merged && !flight->obsolete)
-            node->samples_back += flight->snapshot.samples;
+            node->samples_back += flight->offer.samples;
     }
 }
 
@@ -222,7 +222,7 @@ void flight_waive(struct node *node, const struct flight *flight)
 {
     struct msg msg = {.kind = MSG_WAIVE};
 
-    msg.waive.exchange = flight->snapshot.exchange;
+    msg.waive.exchange = flight->offer.exchange;
     if (flight->stage == FLIGHT_OFFERED || flight->stage == FLIGHT_GRANTED)
         node_to_hub(node, &msg, NULL);
 }
@@ -242,7 +242,7 @@ static void say_closed(struct node *node, const struct flight *flight)
     struct msg msg = {.kind = MSG_CLOSE};
     unsigned runs = 0;
 
-    msg.close.exchange = flight->snapshot.exchange;
+    msg.close.exchange = flight->offer.exchange;
     for (uint32_t i = flight->part.first; i < node->chunks;
          i += flight->part.stride) {
         const struct flight_chunk *place = &flight->chunks[i];
@@ -323,7 +323,7 @@ static void send_chunks(struct node *node, struct flight *flight)
             (!is_time(node, flight) || !may_send(node, place->encoded)))
             return;
         if (place->encoded) {
-            msg.chunk.exchange = flight->snapshot.exchange;
+            msg.chunk.exchange = flight->offer.exchange;
             msg.chunk.chunk = chunk;
             msg.chunk.codec = flight->codec;
             msg.chunk.checksum = place->encoded->checksum;
@@ -369,9 +369,9 @@ void node_on_grant(struct node *node, const struct event *event)
         (!flight || flight->stage == FLIGHT_JUDGED))
         say_none(node, event->msg->grant.exchange);
     if (!flight || flight->stage == FLIGHT_JUDGED ||
-        (flight->snapshot.exchange && flight->stage < FLIGHT_OFFERED))
+        (flight->offer.exchange && flight->stage < FLIGHT_OFFERED))
         return;
-    if (flight->snapshot.exchange && flight->stage != FLIGHT_GRANTED) {
+    if (flight->offer.exchange && flight->stage != FLIGHT_GRANTED) {
         flight->stage = FLIGHT_GRANTED;
         flight->spacing = spacing_of(node, flight);
         flight->next_at = node->now;
@@ -390,16 +390,16 @@ void node_on_credit(struct node *node, const struct event *event)
     node->dirty |= DIRTY_CHUNKS;
 }
 
-void node_on_cut(struct node *node, const struct event *event)
+void node_on_local_close(struct node *node, const struct event *event)
 {
-    struct flight *flight = flight_find(node, event->msg->cut.exchange);
+    struct flight *flight = flight_find(node, event->msg->local_close.exchange);
 
-    if (!flight || flight->snapshot.kind != EXCHANGE_DELTA ||
-        flight->snapshot.last || flight->result != RESULT_COMING)
+    if (!flight || flight->offer.kind != EXCHANGE_DELTA || flight->offer.last ||
+        flight->result != RESULT_COMING)
         return;
-    flight->cut = event->msg->cut.final ? CUT_RESULT : CUT_SENDING;
+    flight->cut = event->msg->local_close.final ? CUT_RESULT : CUT_SENDING;
     flight_close(node, flight);
-    if (!event->msg->cut.final)
+    if (!event->msg->local_close.final)
         return;
     flight_waive(node, flight);
     if (!flight->arrived)
@@ -424,7 +424,7 @@ double node_owes(const struct node *node, uint64_t element)
         struct input given = {flight->chunks[chunk].encoded, 1, flight->codec};
         struct sum sum = {.count = 1, .term = &given};
 
-        if (given.blob && flight->snapshot.kind == EXCHANGE_GRADIENT)
+        if (given.blob && flight->offer.kind == EXCHANGE_GRADIENT)
             owed += sum_at(&sum, &extent, at);
     }
     return owed;

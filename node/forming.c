@@ -16,20 +16,20 @@ static bool is_lossy(const struct flight *flight)
 
 /* Parameters are not what adds up; the last offer leaves nothing behind. */
 static enum codec_id choose_codec(const struct node *node,
-                                  const struct msg_snapshot *snapshot)
+                                  const struct msg_local_offer *offer)
 {
     enum codec_id codec = node->welcome.codec;
-    bool apt = snapshot->kind != EXCHANGE_PARAMETERS ||
+    bool apt = offer->kind != EXCHANGE_PARAMETERS ||
                codecs[codec].use == CODEC_FOR_ALL;
 
-    return apt && !snapshot->last ? codec : CODEC_RAW;
+    return apt && !offer->last ? codec : CODEC_RAW;
 }
 
 static void delta_start(struct node *node, struct flight *flight,
                         uint32_t chunk, struct job *job)
 {
     job->extent = node_extent(node, chunk);
-    job->tag[0] = flight->snapshot.exchange;
+    job->tag[0] = flight->offer.exchange;
     job->tag[1] = chunk;
     job->tag[2] = flight->codec;
     node_job(node, job);
@@ -64,7 +64,7 @@ static struct job *whole(struct node *node, struct flight *flight,
                          uint32_t chunk)
 {
     struct flight_chunk *place = &flight->chunks[chunk];
-    bool gradient = flight->snapshot.kind == EXCHANGE_GRADIENT;
+    bool gradient = flight->offer.kind == EXCHANGE_GRADIENT;
     struct sum *residual = &node->residual[chunk];
     struct job *job =
         job_new(&work_delta, node->pool, 1 + (gradient ? residual->count : 0));
@@ -88,21 +88,21 @@ static uint64_t beside(const struct node *node, const struct flight *flight,
     for (const struct flight *other = node->flights; other != flight;
          other = other->next)
         if (other->stage != FLIGHT_TAKEN && !other->obsolete &&
-            other->snapshot.kind == flight->snapshot.kind &&
+            other->offer.kind == flight->offer.kind &&
             fragment_holds(other->part, chunk) && !other->chunks[chunk].judged)
-            newest = other->snapshot.exchange;
+            newest = other->offer.exchange;
     return newest;
 }
 
 static void begin(struct node *node, struct flight *flight)
 {
     flight->stage = FLIGHT_FORMING;
-    flight->codec = choose_codec(node, &flight->snapshot);
+    flight->codec = choose_codec(node, &flight->offer);
     for (uint32_t i = flight->part.first; i < node->chunks;
          i += flight->part.stride) {
-        bool carries = flight->snapshot.kind == EXCHANGE_GRADIENT &&
+        bool carries = flight->offer.kind == EXCHANGE_GRADIENT &&
                        (is_lossy(flight) || node->residual[i].count);
-        struct job *job = flight->snapshot.kind == EXCHANGE_DELTA
+        struct job *job = flight->offer.kind == EXCHANGE_DELTA
                               ? difference(node, flight, i)
                               : whole(node, flight, i);
 
@@ -119,16 +119,16 @@ static void begin(struct node *node, struct flight *flight)
  * moves to what they were, before what is learnt since is measured from r. */
 static bool must_wait(const struct node *node, const struct flight *flight)
 {
-    bool last = flight->snapshot.last;
-    bool delta = flight->snapshot.kind == EXCHANGE_DELTA;
+    bool last = flight->offer.last;
+    bool delta = flight->offer.kind == EXCHANGE_DELTA;
 
     for (const struct flight *other = node->flights; other != flight;
          other = other->next)
-        if (((last || (delta && other->snapshot.kind == EXCHANGE_PARAMETERS)) &&
+        if (((last || (delta && other->offer.kind == EXCHANGE_PARAMETERS)) &&
              other->stage != FLIGHT_JUDGED && !other->obsolete) ||
             (other->stage < FLIGHT_OFFERED && !other->obsolete &&
-             other->snapshot.kind == flight->snapshot.kind &&
-             flight->snapshot.kind != EXCHANGE_PARAMETERS &&
+             other->offer.kind == flight->offer.kind &&
+             flight->offer.kind != EXCHANGE_PARAMETERS &&
              fragments_meet(other->part, flight->part) &&
              (other->stage == FLIGHT_TAKEN || is_lossy(other))))
             return true;
@@ -180,7 +180,7 @@ static void take(struct node *node, struct flight *flight, uint32_t chunk,
     place->taken =
         blob_slice(values, before * node->chunk_elements * sizeof(float),
                    node_chunk_length(node, chunk) * sizeof(float));
-    if (flight->snapshot.kind == EXCHANGE_GRADIENT)
+    if (flight->offer.kind == EXCHANGE_GRADIENT)
         sum_copy(&place->sent, &node->reference[chunk]);
     else
         sum_set(&place->sent, place->taken);
@@ -200,15 +200,15 @@ static unsigned flights_count(const struct node *node)
 /* Whether there is room, and it is what the node was told to ask for, which the
  * trainer may not have heard of yet. */
 static bool is_wanted(const struct node *node,
-                      const struct msg_snapshot *snapshot,
+                      const struct msg_local_offer *offer,
                       const struct blob *values)
 {
-    uint32_t fragments = node_fragments(node, snapshot->kind);
-    struct fragment part = fragment_of(snapshot->fragment, fragments);
+    uint32_t fragments = node_fragments(node, offer->kind);
+    struct fragment part = fragment_of(offer->fragment, fragments);
 
     return node->hub == HUB_MEMBER && node->start == START_GO &&
-           snapshot->exchange && snapshot->fragments == fragments && values &&
-           flights_count(node) < NODE_MAX_FLIGHT + (unsigned)snapshot->last &&
+           offer->exchange && offer->fragments == fragments && values &&
+           flights_count(node) < NODE_MAX_FLIGHT + (unsigned)offer->last &&
            part.first < part.stride &&
            values->size ==
                sizeof(float) * fragment_elements(part,
@@ -216,20 +216,21 @@ static bool is_wanted(const struct node *node,
                                                  node->chunk_elements);
 }
 
-void flights_take(struct node *node, const struct msg_snapshot *snapshot,
+void flights_take(struct node *node, const struct msg_local_offer *offer,
                   struct blob *values)
 {
-    struct msg forget = {.kind = MSG_FORGET};
+    struct msg forget = {.kind = MSG_LOCAL_VERDICT};
     struct flight **end = &node->flights;
 
-    if (!is_wanted(node, snapshot, values)) {
-        forget.forget.first = forget.forget.last = snapshot->exchange;
+    if (!is_wanted(node, offer, values)) {
+        forget.local_verdict.first = forget.local_verdict.last =
+            offer->exchange;
         node_to_trainer(node, &forget, NULL);
         return;
     }
     while (*end)
         end = &(*end)->next;
-    *end = flight_new(node, snapshot);
+    *end = flight_new(node, offer);
     for (uint32_t i = (*end)->part.first; i < node->chunks;
          i += (*end)->part.stride)
         take(node, *end, i, values);
@@ -256,7 +257,7 @@ static void order_chunks(struct node *node, struct flight *flight)
     uint32_t count = 0;
 
     if (node->welcome.miss != MISS_CUT || flight->order ||
-        flight->snapshot.kind != EXCHANGE_DELTA)
+        flight->offer.kind != EXCHANGE_DELTA)
         return;
     ranks = need_memory(flight->parts, sizeof *ranks);
     flight->order = need_memory(flight->parts, sizeof *flight->order);
@@ -272,37 +273,36 @@ static void order_chunks(struct node *node, struct flight *flight)
 static void offer(struct node *node, struct flight *flight)
 {
     struct msg msg = {.kind = MSG_OFFER};
-    const struct msg_snapshot *snapshot = &flight->snapshot;
+    const struct msg_local_offer *offer = &flight->offer;
 
     if (flight->broken || flight->obsolete || node->hub != HUB_MEMBER ||
-        node->start != START_GO || (node->leave && !snapshot->last) ||
+        node->start != START_GO || (node->leave && !offer->last) ||
         (is_lossy(flight) && flight->codec != node->welcome.codec)) {
         flight_judge_rest(node, flight,
-                          snapshot->kind == EXCHANGE_GRADIENT
-                              ? VERDICT_SUPERSEDED
-                              : VERDICT_LOST);
+                          offer->kind == EXCHANGE_GRADIENT ? VERDICT_SUPERSEDED
+                                                           : VERDICT_LOST);
         flight_forget(node, flight);
         if (flight->broken && !flight->obsolete)
             node->dirty |= DIRTY_SPOILED;
         return;
     }
     flight->stage = FLIGHT_OFFERED;
-    flight->snapshot.samples += node->samples_back;
+    flight->offer.samples += node->samples_back;
     node->samples_back = 0;
     order_chunks(node, flight);
-    msg.offer.exchange = snapshot->exchange;
-    msg.offer.iteration = snapshot->iteration;
+    msg.offer.exchange = offer->exchange;
+    msg.offer.iteration = offer->iteration;
     msg.offer.base_version = flight->base_version;
     if (msg.offer.base_version > node->hub_version) /* it went back */
         msg.offer.base_version = node->hub_version;
-    msg.offer.samples = snapshot->samples;
-    msg.offer.score = snapshot->score;
+    msg.offer.samples = offer->samples;
+    msg.offer.score = offer->score;
     msg.offer.norm = sqrt(flight->squares);
-    msg.offer.last = snapshot->last;
-    msg.offer.kind = snapshot->kind;
+    msg.offer.last = offer->last;
+    msg.offer.kind = offer->kind;
     /* Of one it is all, whatever F the hub has told since. */
     msg.offer.fragment =
-        flight->part.stride < 2 ? FRAGMENT_ALL : snapshot->fragment;
+        flight->part.stride < 2 ? FRAGMENT_ALL : offer->fragment;
     msg.offer.lineage = flight->lineage;
     node_to_hub(node, &msg, NULL);
     if (flight->cut == CUT_RESULT)
@@ -342,7 +342,7 @@ static void feed_back(struct node *node, struct flight *flight, uint32_t chunk,
     struct flight_chunk *place = &flight->chunks[chunk];
     struct sum *reference = &node->reference[chunk];
 
-    switch (flight->snapshot.kind) {
+    switch (flight->offer.kind) {
     case EXCHANGE_DELTA:
         if (job->out[1]) {
             fold(reference, job);

@@ -82,7 +82,7 @@ static bool has_room(struct inbox_exchange *entry, uint32_t chunk)
     return true;
 }
 
-bool inbox_take(struct inbox *inbox, const struct msg_apply *apply,
+bool inbox_take(struct inbox *inbox, const struct msg_local_result *apply,
                 struct blob *payload)
 {
     size_t count = payload ? payload->size / sizeof(float) : 0;
@@ -202,9 +202,9 @@ size_t inbox_apply(struct inbox *inbox, uint64_t exchange,
     return moved;
 }
 
-void inbox_pull(const struct inbox *inbox, const struct msg_schedule *schedule,
-                const struct span *spans, const float *anchor,
-                const struct inbox_optimizer *optimizer)
+void inbox_pull(const struct inbox *inbox,
+                const struct msg_local_tune *schedule, const struct span *spans,
+                const float *anchor, const struct inbox_optimizer *optimizer)
 {
     double share = schedule->anchor / (double)schedule->every;
     size_t done = 0;

@@ -63,7 +63,7 @@ void inbox_free(struct inbox *inbox);
 
 /* References the payload. A chunk that is there already, lies outside the
  * vector or finds no place is left out. False: there is no memory for it. */
-bool inbox_take(struct inbox *inbox, const struct msg_apply *apply,
+bool inbox_take(struct inbox *inbox, const struct msg_local_result *apply,
                 struct blob *payload);
 bool inbox_complete(const struct inbox *inbox, uint64_t exchange);
 /* Applies a complete exchange by the verbs of its chunks to a vector that lies
@@ -78,9 +78,9 @@ size_t inbox_apply(struct inbox *inbox, uint64_t exchange,
 bool inbox_replaces(const struct inbox *inbox, uint64_t exchange);
 /* After a local step: x = (1-q)x + q anchor with q = p/k for a schedule's
  * anchor p and period k; nothing at all where p is 0, or no part in a run. */
-void inbox_pull(const struct inbox *inbox, const struct msg_schedule *schedule,
-                const struct span *spans, const float *anchor,
-                const struct inbox_optimizer *optimizer);
+void inbox_pull(const struct inbox *inbox,
+                const struct msg_local_tune *schedule, const struct span *spans,
+                const float *anchor, const struct inbox_optimizer *optimizer);
 /* Drops what is here of the exchanges first..last. */
 void inbox_forget(struct inbox *inbox, uint64_t first, uint64_t last);
 

@@ -60,8 +60,8 @@ static void claim(struct node *node)
 
 void download_begins(struct node *node, bool fresh)
 {
-    const struct msg_snapshot nothing = {0};
-    const struct msg forget = {.kind = MSG_FORGET};
+    const struct msg_local_offer nothing = {0};
+    const struct msg forget = {.kind = MSG_LOCAL_VERDICT};
     const struct msg ready = {.kind = MSG_CREDIT};
 
     if (node->initial_download)

@@ -24,24 +24,25 @@
 void joining_schedule(struct node *node)
 {
     const struct msg_welcome *welcome = &node->welcome;
-    struct msg msg = {.kind = MSG_SCHEDULE};
+    struct msg msg = {.kind = MSG_LOCAL_TUNE};
 
-    msg.schedule.attached = node->hub == HUB_MEMBER;
-    msg.schedule.offering = msg.schedule.attached && node->start == START_GO;
-    msg.schedule.shard = node->view.shard;
-    msg.schedule.shards = node->view.shards;
+    msg.local_tune.attached = node->hub == HUB_MEMBER;
+    msg.local_tune.offering =
+        msg.local_tune.attached && node->start == START_GO;
+    msg.local_tune.shard = node->view.shard;
+    msg.local_tune.shards = node->view.shards;
 #define FOR_NODE(name)
-#define FOR_TRAINER(name) msg.schedule.name = welcome->name;
+#define FOR_TRAINER(name) msg.local_tune.name = welcome->name;
 #define SETTING(type, name, limit, source, change, reader, doc)                \
     FOR_##reader(name)
 #include "codec/settings.def"
 #undef SETTING
 #undef FOR_NODE
 #undef FOR_TRAINER
-    if (msg.schedule.wait > WAIT_MOST)
-        msg.schedule.wait = WAIT_MOST;
-    msg.schedule.fragments = node_fragments(node, welcome->exchange);
-    msg.schedule.chunk_elements = node->chunk_elements;
+    if (msg.local_tune.wait > WAIT_MOST)
+        msg.local_tune.wait = WAIT_MOST;
+    msg.local_tune.fragments = node_fragments(node, welcome->exchange);
+    msg.local_tune.chunk_elements = node->chunk_elements;
     node_to_trainer(node, &msg, NULL);
 }
 
@@ -267,11 +268,11 @@ void node_on_pong(struct node *node, const struct event *event)
 
 void node_on_stop(struct node *node, const struct event *event)
 {
-    struct msg ended = {.kind = MSG_ENDED};
+    struct msg ended = {.kind = MSG_LOCAL_BYE};
 
     node->stopping = true;
-    ended.ended.farewell = FAREWELL_DONE;
-    (void)snprintf(ended.ended.text, sizeof ended.ended.text, "%s",
+    ended.local_bye.farewell = FAREWELL_DONE;
+    (void)snprintf(ended.local_bye.text, sizeof ended.local_bye.text, "%s",
                    event->msg->stop.reason);
     node_to_trainer(node, &ended, NULL);
 }
@@ -310,7 +311,7 @@ static enum activity activity_of(const struct node *node)
     if (!flight)
         return ACTIVITY_TRAIN;
     if (node->progress.iteration >
-        flight->snapshot.iteration + node->welcome.delay)
+        flight->offer.iteration + node->welcome.delay)
         return ACTIVITY_LAGGING;
     if (flight->stage == FLIGHT_OFFERED)
         return ACTIVITY_WAIT_GRANT;

@@ -11,20 +11,20 @@
 /* A stage is run a few times in a step, and for each exchange that is over. */
 enum { STAGE_RUNS = 16 * (NODE_MAX_FLIGHT + 1) };
 
-static handler node_on_progress, node_on_snapshot;
+static handler node_on_local_ping, node_on_local_offer;
 
 enum { PEERS = PEER_BULK + 1 };
 
 /* What a message does, by where it comes from. What is absent is ignored from
  * the hub, whose newer releases may say more. */
 static handler *const handlers[PEERS][MSG_KINDS] = {
-    [PEER_TRAINER] = {[MSG_SNAPSHOT] = node_on_snapshot,
+    [PEER_TRAINER] = {[MSG_LOCAL_OFFER] = node_on_local_offer,
                       [MSG_APPLIED] = node_on_applied,
-                      [MSG_CUT] = node_on_cut,
-                      [MSG_PROGRESS] = node_on_progress,
-                      [MSG_IDLE] = node_on_idle,
-                      [MSG_FINISH] = node_on_finish,
-                      [MSG_EXAMINED] = node_on_examined},
+                      [MSG_LOCAL_CLOSE] = node_on_local_close,
+                      [MSG_LOCAL_PING] = node_on_local_ping,
+                      [MSG_LOCAL_ROOM] = node_on_local_room,
+                      [MSG_LOCAL_REPORT] = node_on_local_report,
+                      [MSG_LOCAL_REVIEWED] = node_on_local_reviewed},
     [PEER_CONTROL] = {[MSG_WELCOME] = node_on_welcome,
                       [MSG_VIEW] = node_on_view,
                       [MSG_TUNE] = node_on_tune,
@@ -98,7 +98,7 @@ struct node *node_new(const struct node_config *config, struct pool *pool)
  * over at least half a second of work, so that it stays calm. */
 static void measure_rate(struct node *node)
 {
-    const struct msg_progress *progress = &node->progress;
+    const struct msg_local_ping *progress = &node->progress;
     nanos span =
         node->now - node->rate_time - (progress->waited - node->rate_waited);
 
@@ -113,9 +113,9 @@ static void measure_rate(struct node *node)
     node->rate_waited = progress->waited;
 }
 
-static void node_on_progress(struct node *node, const struct event *event)
+static void node_on_local_ping(struct node *node, const struct event *event)
 {
-    node->progress = event->msg->progress;
+    node->progress = event->msg->local_ping;
     measure_rate(node);
 }
 
@@ -140,23 +140,23 @@ static void begun(struct node *node, struct job *job)
 }
 
 /* The first ones, the last offer, which a second one ends, or any other. */
-static void node_on_snapshot(struct node *node, const struct event *event)
+static void node_on_local_offer(struct node *node, const struct event *event)
 {
-    const struct msg_snapshot *snapshot = &event->msg->snapshot;
+    const struct msg_local_offer *offer = &event->msg->local_offer;
 
-    if (snapshot->exchange == 0 && !snapshot->last) {
+    if (offer->exchange == 0 && !offer->last) {
         begin(node, event->payload);
         return;
     }
-    if (node->leave && snapshot->last) {
+    if (node->leave && offer->last) {
         parting_at_once(node);
         return;
     }
-    if (snapshot->exchange > node->newest)
-        node->newest = snapshot->exchange;
-    if (snapshot->last)
-        parting_begins(node, snapshot, event->payload);
-    flights_take(node, snapshot, event->payload);
+    if (offer->exchange > node->newest)
+        node->newest = offer->exchange;
+    if (offer->last)
+        parting_begins(node, offer, event->payload);
+    flights_take(node, offer, event->payload);
 }
 
 static void on_message(struct node *node, const struct event *event)
@@ -331,7 +331,7 @@ const char *node_check(const struct node *node)
         if (flight->judged > flight->parts)
             return "a chunk was judged twice";
         if (flight->next &&
-            flight->next->snapshot.exchange <= flight->snapshot.exchange)
+            flight->next->offer.exchange <= flight->offer.exchange)
             return "flights are out of order";
     }
     if (!broken && flights > NODE_MAX_FLIGHT + (node->leave != LEAVE_NOT))

@@ -11,7 +11,7 @@ void pacer_init(struct pacer *pacer)
     pacer->next_exchange = 1;
 }
 
-void pacer_schedule(struct pacer *pacer, const struct msg_schedule *schedule)
+void pacer_schedule(struct pacer *pacer, const struct msg_local_tune *schedule)
 {
     pacer->schedule = *schedule;
     if (!schedule->fragments)
@@ -120,7 +120,7 @@ void pacer_give_up(struct pacer *pacer, uint64_t exchange)
 }
 
 /* Exchanges that d iterations can hide, and one that is late. */
-static uint64_t flight_limit(const struct msg_schedule *schedule)
+static uint64_t flight_limit(const struct msg_local_tune *schedule)
 {
     uint64_t hidden = schedule->delay / schedule->every +
                       (schedule->delay % schedule->every != 0);
@@ -133,7 +133,7 @@ static uint64_t flight_limit(const struct msg_schedule *schedule)
  * for ever. */
 static bool has_room(const struct pacer *pacer, uint32_t fragment)
 {
-    const struct msg_schedule *schedule = &pacer->schedule;
+    const struct msg_local_tune *schedule = &pacer->schedule;
     uint64_t count = 0;
 
     for (unsigned i = 0; i < pacer->count; i++) {
@@ -150,7 +150,7 @@ static bool has_room(const struct pacer *pacer, uint32_t fragment)
 }
 
 /* p k / F, rounded down, without overflow. */
-static uint64_t offset_of(const struct msg_schedule *schedule,
+static uint64_t offset_of(const struct msg_local_tune *schedule,
                           uint32_t fragment)
 {
     uint64_t fragments = schedule->fragments;
@@ -162,7 +162,7 @@ static uint64_t offset_of(const struct msg_schedule *schedule,
 
 static bool is_turn(const struct pacer *pacer, uint32_t fragment)
 {
-    const struct msg_schedule *schedule = &pacer->schedule;
+    const struct msg_local_tune *schedule = &pacer->schedule;
     uint64_t now = pacer->iteration, offset = offset_of(schedule, fragment);
 
     return now > 0 && now >= offset && (now - offset) % schedule->every == 0 &&
@@ -192,7 +192,7 @@ static uint64_t quarter(uint64_t delay)
 
 bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange)
 {
-    const struct msg_schedule *schedule = &pacer->schedule;
+    const struct msg_local_tune *schedule = &pacer->schedule;
     uint64_t now = pacer->iteration;
     uint64_t due =
         schedule->delay < UINT64_MAX - now ? now + schedule->delay : UINT64_MAX;

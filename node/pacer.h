@@ -47,7 +47,7 @@ struct pacer_exchange {
 };
 
 struct pacer {
-    struct msg_schedule schedule;
+    struct msg_local_tune schedule;
     uint64_t iteration;
     uint64_t next_exchange;
     uint64_t last_offer; /* iteration of it */
@@ -70,7 +70,7 @@ enum pacer_act {
 
 void pacer_init(struct pacer *pacer);
 /* Takes new settings; what is in flight keeps its due iteration. */
-void pacer_schedule(struct pacer *pacer, const struct msg_schedule *schedule);
+void pacer_schedule(struct pacer *pacer, const struct msg_local_tune *schedule);
 /* An iteration is done. */
 void pacer_tick(struct pacer *pacer);
 /* What to do now about an exchange in flight, the oldest that needs something;

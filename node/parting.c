@@ -31,7 +31,7 @@ static void hurry(struct node *node)
     struct flight *flight = NULL;
 
     while ((flight = newest_before(node, flight)) != NULL) {
-        if (cut && flight->snapshot.kind == EXCHANGE_DELTA) {
+        if (cut && flight->offer.kind == EXCHANGE_DELTA) {
             if (!flight->cut)
                 flight->cut = CUT_SENDING;
             flight_close(node, flight);
@@ -40,7 +40,7 @@ static void hurry(struct node *node)
     }
 }
 
-void parting_begins(struct node *node, const struct msg_snapshot *snapshot,
+void parting_begins(struct node *node, const struct msg_local_offer *offer,
                     struct blob *values)
 {
     size_t whole = node->config.schema->elements * sizeof(float);
@@ -49,8 +49,8 @@ void parting_begins(struct node *node, const struct msg_snapshot *snapshot,
     hurry(node);
     node->return_until =
         (node->control_up ? node->now : node->away) + RETURN_WAIT;
-    node->parting = *snapshot;
-    if (values && values->size == whole && snapshot->kind != EXCHANGE_GRADIENT)
+    node->parting = *offer;
+    if (values && values->size == whole && offer->kind != EXCHANGE_GRADIENT)
         node->last = blob_ref(values);
 }
 
@@ -100,8 +100,8 @@ static void judged(struct node *node, const struct flight *flight)
 static bool is_over(const struct node *node, const struct flight *flight)
 {
     return flight->stage == FLIGHT_JUDGED &&
-           (flight->snapshot.last ? flights_judged(node)
-                                  : flight->result >= RESULT_SKIPPED);
+           (flight->offer.last ? flights_judged(node)
+                               : flight->result >= RESULT_SKIPPED);
 }
 
 void flights_sweep(struct node *node)
@@ -111,7 +111,7 @@ void flights_sweep(struct node *node)
     tasks_sweep(node);
     while (*link) {
         struct flight *flight = *link;
-        bool last = flight->snapshot.last && !flight->adrift;
+        bool last = flight->offer.last && !flight->adrift;
 
         if (!is_over(node, flight)) {
             link = &flight->next;
@@ -141,7 +141,7 @@ static bool is_made(const struct node *node)
         return true;
     for (const struct flight *flight = node->flights; flight;
          flight = flight->next)
-        if (flight->snapshot.last && !flight->adrift)
+        if (flight->offer.last && !flight->adrift)
             return true;
     return false;
 }
@@ -149,16 +149,16 @@ static bool is_made(const struct node *node)
 /* Of what was given back, `samples_back` counts the samples. */
 static void offer_kept(struct node *node)
 {
-    struct msg_snapshot *snapshot = &node->parting;
+    struct msg_local_offer *offer = &node->parting;
 
-    if (snapshot->exchange <= node->newest)
-        snapshot->exchange = ++node->newest;
-    if (node->samples_back >= snapshot->samples)
-        snapshot->samples = 0;
-    snapshot->kind = node->welcome.exchange;
-    snapshot->fragments = node_fragments(node, snapshot->kind);
-    snapshot->fragment = snapshot->fragments > 1 ? FRAGMENT_ALL : 0;
-    flights_take(node, snapshot, node->last);
+    if (offer->exchange <= node->newest)
+        offer->exchange = ++node->newest;
+    if (node->samples_back >= offer->samples)
+        offer->samples = 0;
+    offer->kind = node->welcome.exchange;
+    offer->fragments = node_fragments(node, offer->kind);
+    offer->fragment = offer->fragments > 1 ? FRAGMENT_ALL : 0;
+    flights_take(node, offer, node->last);
 }
 
 /* A hub that was lost some seconds ago may be back at once: what was learnt

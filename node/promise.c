@@ -70,14 +70,13 @@ static bool has_turned(const struct node *node, const struct promise *promise)
 static struct promise *promise_of(struct node *node,
                                   const struct flight *flight)
 {
-    uint64_t exchange = flight->snapshot.exchange;
+    uint64_t exchange = flight->offer.exchange;
     struct promise **link = &node->promises.first;
 
     while (*link && (*link)->exchange < exchange)
         link = &(*link)->next;
     if (!*link || (*link)->exchange != exchange)
-        add(node, link, exchange, exchange,
-            (enum exchange)flight->snapshot.kind);
+        add(node, link, exchange, exchange, (enum exchange)flight->offer.kind);
     return *link;
 }
 
@@ -102,7 +101,7 @@ static uint64_t offered(const struct node *node)
 
     while (flight && flight->stage >= FLIGHT_OFFERED)
         flight = flight->next;
-    return flight ? flight->snapshot.exchange - 1 : node->newest;
+    return flight ? flight->offer.exchange - 1 : node->newest;
 }
 
 static void turn(const struct node *node, struct promised *place)
@@ -120,7 +119,7 @@ void promise_chunk(struct node *node, const struct flight *flight,
     struct promised *place;
 
     if (!given || flight->obsolete ||
-        flight->snapshot.kind == EXCHANGE_PARAMETERS ||
+        flight->offer.kind == EXCHANGE_PARAMETERS ||
         (!merged && (verdict != VERDICT_LOST || !node->unsettled)))
         return;
     place = remember(node, flight, chunk, given);
@@ -437,7 +436,7 @@ static bool is_open(const struct node *node, const struct promise *one)
     for (const struct flight *flight = node->flights; flight;
          flight = flight->next)
         if (flight->stage != FLIGHT_JUDGED &&
-            flight->snapshot.exchange <= one->exchange)
+            flight->offer.exchange <= one->exchange)
             return true;
     return false;
 }

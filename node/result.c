@@ -15,7 +15,7 @@ static struct flight *flight_of(struct node *node, uint64_t exchange)
 static bool moves_along(const struct flight *later,
                         const struct flight_chunk *earlier)
 {
-    return later->snapshot.kind != EXCHANGE_PARAMETERS ||
+    return later->offer.kind != EXCHANGE_PARAMETERS ||
            earlier->verb != VERB_REBASE || earlier->weight == 1;
 }
 
@@ -73,7 +73,7 @@ static void correct(struct node *node, struct flight *flight, uint32_t chunk,
 
     flight->correcting++;
     job->extent = node_extent(node, chunk);
-    job->tag[0] = flight->snapshot.exchange;
+    job->tag[0] = flight->offer.exchange;
     job->tag[1] = chunk;
     job->tag[2] = place->checksum;
     job->tag[3] = node->welcome.session;
@@ -87,19 +87,19 @@ static void hand_anchor(struct node *node, const struct msg *apply,
 {
     struct msg msg = *apply;
 
-    msg.apply.anchor = 1;
+    msg.local_result.anchor = 1;
     if (node->welcome.anchor > 0)
         node_to_trainer(node, &msg, result);
 }
 
 static void hand_over(struct node *node, struct flight *flight)
 {
-    struct msg msg = {.kind = MSG_APPLY};
+    struct msg msg = {.kind = MSG_LOCAL_RESULT};
 
     flight->result = RESULT_HANDED;
     flight->rebase = true;
-    msg.apply.exchange = flight->snapshot.exchange;
-    msg.apply.parts = flight->corrected;
+    msg.local_result.exchange = flight->offer.exchange;
+    msg.local_result.parts = flight->corrected;
     for (uint32_t i = flight->part.first; i < node->chunks;
          i += flight->part.stride) {
         struct flight_chunk *place = &flight->chunks[i];
@@ -107,10 +107,10 @@ static void hand_over(struct node *node, struct flight *flight)
         if (!place->applied)
             continue;
         flight->rebase &= place->verb == VERB_REBASE;
-        msg.apply.chunk = i;
-        msg.apply.first = (uint64_t)i * node->chunk_elements;
-        msg.apply.verb = place->verb;
-        msg.apply.weight = place->weight;
+        msg.local_result.chunk = i;
+        msg.local_result.first = (uint64_t)i * node->chunk_elements;
+        msg.local_result.verb = place->verb;
+        msg.local_result.weight = place->weight;
         hand_anchor(node, &msg, place->result);
         node_to_trainer(node, &msg, place->applied);
     }
@@ -296,7 +296,7 @@ static void raise_base(struct node *node, const struct flight *flight)
          i += flight->part.stride)
         if (flight->chunks[i].applied && flight->chunks[i].version < version)
             version = flight->chunks[i].version;
-    if (version > node->base_version || !flight->snapshot.exchange)
+    if (version > node->base_version || !flight->offer.exchange)
         node->base_version = version;
 }
 
@@ -403,7 +403,7 @@ void node_on_verdict(struct node *node, const struct event *event)
         return;
     if ((verdict->verdict == VERDICT_MERGED ||
          verdict->verdict == VERDICT_DECLINED) &&
-        flight->snapshot.kind == EXCHANGE_PARAMETERS &&
+        flight->offer.kind == EXCHANGE_PARAMETERS &&
         verdict->version > node->base_version)
         node->base_version = verdict->version;
     node_hub_is_at(node, verdict->version);

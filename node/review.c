@@ -26,7 +26,7 @@ void review_free(struct node *node)
     free(node->review.checksums);
 }
 
-static void answer(struct node *node, const struct msg_examined *examined)
+static void answer(struct node *node, const struct msg_local_reviewed *examined)
 {
     struct msg msg = {.kind = MSG_REVIEWED};
 
@@ -41,7 +41,7 @@ static void answer(struct node *node, const struct msg_examined *examined)
 
 static void begin(struct node *node, uint64_t number)
 {
-    const struct msg_examined cannot = {.made = 0};
+    const struct msg_local_reviewed cannot = {.made = 0};
     struct node_review *review = &node->review;
 
     review_drop(node);
@@ -97,7 +97,7 @@ void node_on_review(struct node *node, const struct event *event)
 
 void review_gathered(struct node *node, struct job *job)
 {
-    struct msg msg = {.kind = MSG_EXAMINE};
+    struct msg msg = {.kind = MSG_LOCAL_REVIEW};
 
     if (job->tag[0] != node->review.number)
         return;
@@ -105,15 +105,15 @@ void review_gathered(struct node *node, struct job *job)
         node_drop(node, "parameters to evaluate were damaged on their way");
         return;
     }
-    msg.examine.number = node->review.number;
+    msg.local_review.number = node->review.number;
     node_to_trainer(node, &msg, job->out[0]);
 }
 
-void node_on_examined(struct node *node, const struct event *event)
+void node_on_local_reviewed(struct node *node, const struct event *event)
 {
-    if (event->msg->examined.number != node->review.number ||
+    if (event->msg->local_reviewed.number != node->review.number ||
         !node->review.review)
         return;
-    answer(node, &event->msg->examined);
+    answer(node, &event->msg->local_reviewed);
     review_drop(node);
 }

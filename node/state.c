@@ -67,15 +67,15 @@ uint32_t node_fragments(const struct node *node, enum exchange kind)
 void node_end(struct node *node, bool refused, enum farewell farewell,
               const char *text)
 {
-    struct msg msg = {.kind = MSG_ENDED};
+    struct msg msg = {.kind = MSG_LOCAL_BYE};
 
     if (node->hub == HUB_OVER)
         return;
     node->hub = HUB_OVER;
-    msg.ended.refused = refused;
-    msg.ended.farewell = farewell;
-    msg.ended.final = 1;
-    (void)snprintf(msg.ended.text, sizeof msg.ended.text, "%s", text);
+    msg.local_bye.refused = refused;
+    msg.local_bye.farewell = farewell;
+    msg.local_bye.final = 1;
+    (void)snprintf(msg.local_bye.text, sizeof msg.local_bye.text, "%s", text);
     node_to_trainer(node, &msg, NULL);
     effects_note(node->out, refused ? NOTE_REFUSED : NOTE_ENDED, node->name,
                  "%s", text);

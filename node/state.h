@@ -80,7 +80,7 @@ enum flight_cut {
 /* An exchange, from the snapshot until it is judged and applied. Number 0
  * carries parameters at the start: ours to the hub, or the hub's to us. */
 struct flight {
-    struct msg_snapshot snapshot;
+    struct msg_local_offer offer;
     struct fragment part; /* its chunks */
     uint32_t parts;       /* how many */
     enum flight_stage stage;
@@ -180,7 +180,7 @@ struct node {
     struct node_tasks tasks;
     struct node_review review;
 
-    struct msg_progress progress;
+    struct msg_local_ping progress;
     nanos rate_time, rate_waited;
     uint64_t rate_iteration;
     double rate;
@@ -189,10 +189,10 @@ struct node {
     bool stopping;              /* the hub has called for last offers */
     enum leave leave;
     struct blob *last; /* x of that, until the node ends; NULL: none */
-    struct msg_snapshot parting; /* what it says of that */
-    uint64_t newest;             /* exchange that the node has begun */
-    nanos away;                  /* since then it is no member, if it was one */
-    nanos return_until;          /* the way back to the hub is waited for */
+    struct msg_local_offer parting; /* what it says of that */
+    uint64_t newest;                /* exchange that the node has begun */
+    nanos away;         /* since then it is no member, if it was one */
+    nanos return_until; /* the way back to the hub is waited for */
 };
 
 /* What a message does. */
@@ -249,7 +249,7 @@ handler node_on_welcome;
 
 /* flight.c */
 struct flight *flight_new(struct node *node,
-                          const struct msg_snapshot *snapshot);
+                          const struct msg_local_offer *offer);
 struct flight *flight_find(struct node *node, uint64_t exchange);
 void flight_destroy(struct node *node, struct flight **flight);
 /* A chunk has its verdict. `share` of what is to be offered again is taken out
@@ -273,11 +273,11 @@ void flight_waive(struct node *node, const struct flight *flight);
 bool flights_judged(const struct node *node);
 /* Sends what may be sent, the oldest first. */
 void flights_settle(struct node *node);
-handler node_on_grant, node_on_credit, node_on_cut;
+handler node_on_grant, node_on_credit, node_on_local_close;
 
 /* forming.c */
 /* Begins to offer what was taken, or says that it is not wanted. */
-void flights_take(struct node *node, const struct msg_snapshot *snapshot,
+void flights_take(struct node *node, const struct msg_local_offer *offer,
                   struct blob *values);
 void flight_formed(struct node *node, struct job *job);
 /* Makes the offers that are formed, and begins with those that wait for nothing
@@ -302,7 +302,7 @@ void download_ends(struct node *node);
 /* parting.c */
 /* The trainer makes its last offer, or has none to make; `values` are all of x,
  * as it was when the trainer left. */
-void parting_begins(struct node *node, const struct msg_snapshot *snapshot,
+void parting_begins(struct node *node, const struct msg_local_offer *offer,
                     struct blob *values);
 /* The hub is lost. */
 void parting_detached(struct node *node, const char *why);
@@ -334,9 +334,9 @@ void tasks_forget(struct node *node);
 void tasks_fail(struct node *node);
 /* Reports what has been merged; before judged flights are freed. */
 void tasks_sweep(struct node *node);
-handler node_on_idle, node_on_task, node_on_finish;
+handler node_on_local_room, node_on_task, node_on_local_report;
 
 /* review.c */
-handler node_on_review, node_on_examined;
+handler node_on_review, node_on_local_reviewed;
 
 #endif

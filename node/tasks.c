@@ -55,7 +55,7 @@ static uint64_t newest_exchange(const struct node *node)
 
     for (const struct flight *flight = node->flights; flight;
          flight = flight->next)
-        newest = flight->snapshot.exchange;
+        newest = flight->offer.exchange;
     return newest;
 }
 
@@ -99,7 +99,7 @@ static bool task_is_merged(const struct node *node,
 {
     const struct flight *flight = node->flights;
 
-    while (flight && flight->snapshot.exchange <= task->after &&
+    while (flight && flight->offer.exchange <= task->after &&
            is_merged(node, flight))
         flight = flight->next;
     return flight && is_merged(node, flight);
@@ -133,7 +133,7 @@ void tasks_sweep(struct node *node)
         tasks_fail(node);
 }
 
-void node_on_idle(struct node *node, const struct event *event)
+void node_on_local_room(struct node *node, const struct event *event)
 {
     (void)event;
     node->tasks.wanted = true;
@@ -144,7 +144,7 @@ void node_on_idle(struct node *node, const struct event *event)
 void node_on_task(struct node *node, const struct event *event)
 {
     struct node_tasks *tasks = &node->tasks;
-    struct msg assign = {.kind = MSG_ASSIGN};
+    struct msg assign = {.kind = MSG_LOCAL_TASK};
 
     if (!tasks->wanted || event->msg->task.part >= event->msg->task.parts ||
         tasks->count == NODE_MAX_TASKS || node->start != START_GO) {
@@ -154,26 +154,26 @@ void node_on_task(struct node *node, const struct event *event)
     tasks->wanted = tasks->asked = false;
     tasks->list[tasks->count++] =
         (struct held_task){.id = event->msg->task.task};
-    assign.assign.task = event->msg->task.task;
-    assign.assign.epoch = event->msg->task.epoch;
-    assign.assign.part = event->msg->task.part;
-    assign.assign.parts = event->msg->task.parts;
+    assign.local_task.task = event->msg->task.task;
+    assign.local_task.epoch = event->msg->task.epoch;
+    assign.local_task.part = event->msg->task.part;
+    assign.local_task.parts = event->msg->task.parts;
     node_to_trainer(node, &assign, NULL);
 }
 
-void node_on_finish(struct node *node, const struct event *event)
+void node_on_local_report(struct node *node, const struct event *event)
 {
     struct node_tasks *tasks = &node->tasks;
 
     for (unsigned i = 0; i < tasks->count; i++) {
         struct held_task *task = &tasks->list[i];
 
-        if (task->id != event->msg->finish.task || task->finished)
+        if (task->id != event->msg->local_report.task || task->finished)
             continue;
         task->finished = true;
         task->after = newest_exchange(node);
         node->dirty |= DIRTY_OVER;
-        if (!event->msg->finish.done) {
+        if (!event->msg->local_report.done) {
             report(node, task->id, false);
             task_remove(tasks, task);
         }

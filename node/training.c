@@ -78,20 +78,20 @@ static struct blob *copy_all(const struct training *training)
 }
 
 static void describe(struct training *training, uint64_t exchange, bool last,
-                     struct msg_snapshot *snapshot)
+                     struct msg_local_offer *offer)
 {
-    agenda_describe(&training->agenda, snapshot);
-    snapshot->exchange = exchange;
-    snapshot->score = score_of(training);
-    snapshot->last = last;
+    agenda_describe(&training->agenda, offer);
+    offer->exchange = exchange;
+    offer->score = score_of(training);
+    offer->last = last;
 }
 
 static void post_snapshot(struct training *training, uint64_t exchange,
                           bool last, struct blob *blob)
 {
-    struct msg msg = {.kind = MSG_SNAPSHOT};
+    struct msg msg = {.kind = MSG_LOCAL_OFFER};
 
-    describe(training, exchange, last, &msg.snapshot);
+    describe(training, exchange, last, &msg.local_offer);
     training->offered += blob && (exchange || last);
     post(training, &msg, blob);
 }
@@ -113,9 +113,9 @@ static void offer(struct training *training, uint64_t exchange, bool last)
 
     tell(training, TRAINING_OFFERED, exchange);
     if (training->deferred && !last && !agenda_wants_gradients(agenda)) {
-        struct msg msg = {.kind = MSG_SNAPSHOT};
+        struct msg msg = {.kind = MSG_LOCAL_OFFER};
 
-        describe(training, exchange, false, &msg.snapshot);
+        describe(training, exchange, false, &msg.local_offer);
         deferred_begin(training, &msg);
         return;
     }
@@ -163,14 +163,14 @@ nanos training_waited(const struct training *training, nanos now)
 
 void training_report(struct training *training, nanos now)
 {
-    struct msg msg = {.kind = MSG_PROGRESS};
+    struct msg msg = {.kind = MSG_LOCAL_PING};
 
-    msg.progress.iteration = training->agenda.pacer.iteration;
-    msg.progress.loss = score_of(training);
-    msg.progress.accuracy = training->accuracy;
-    msg.progress.missed = training->agenda.pacer.missed;
-    msg.progress.waited = training_waited(training, now);
-    msg.progress.blocked = training->waiting > 0;
+    msg.local_ping.iteration = training->agenda.pacer.iteration;
+    msg.local_ping.loss = score_of(training);
+    msg.local_ping.accuracy = training->accuracy;
+    msg.local_ping.missed = training->agenda.pacer.missed;
+    msg.local_ping.waited = training_waited(training, now);
+    msg.local_ping.blocked = training->waiting > 0;
     post(training, &msg, NULL);
     training->reported = now;
 }
@@ -195,10 +195,10 @@ static void post_applied(struct training *training, uint64_t exchange,
 
 static void post_cut(struct training *training, uint64_t exchange, bool final)
 {
-    struct msg msg = {.kind = MSG_CUT};
+    struct msg msg = {.kind = MSG_LOCAL_CLOSE};
 
-    msg.cut.exchange = exchange;
-    msg.cut.final = final;
+    msg.local_close.exchange = exchange;
+    msg.local_close.final = final;
     post(training, &msg, NULL);
 }
 
@@ -215,7 +215,7 @@ static struct inbox_optimizer mover(const struct training *training)
  * ones, where these are gone. Without memory for it there is no pull. */
 static void pull(struct training *training)
 {
-    const struct msg_schedule *schedule = &training->agenda.pacer.schedule;
+    const struct msg_local_tune *schedule = &training->agenda.pacer.schedule;
     const struct inbox_optimizer optimizer = mover(training);
     size_t elements = training->agenda.inbox.elements;
 

@@ -81,7 +81,7 @@ static bool cut_anew(struct node *node)
 /* Founds the hub's centre: with r, or, if asked to give, with what is kept. */
 static void found(struct node *node)
 {
-    struct msg_snapshot nothing = {0};
+    struct msg_local_offer nothing = {0};
 
     flight_destroy(node, &node->initial_upload);
     node->initial_upload = flight_new(node, &nothing);
@@ -156,8 +156,8 @@ static void lose_flights(struct node *node, uint64_t merged)
         if (flight->stage < FLIGHT_OFFERED)
             continue;
         flight_judge_rest(node, flight,
-                          flight->snapshot.exchange <= merged ? VERDICT_MERGED
-                                                              : VERDICT_LOST);
+                          flight->offer.exchange <= merged ? VERDICT_MERGED
+                                                           : VERDICT_LOST);
         if (flight->result == RESULT_COMING)
             flight_forget(node, flight);
     }

@@ -96,7 +96,8 @@ static void go_on(struct trainer *trainer)
         start_step(trainer);
 }
 
-static void take_ended(struct trainer *trainer, const struct msg_ended *ended)
+static void take_ended(struct trainer *trainer,
+                       const struct msg_local_bye *ended)
 {
     trainer->leaving = trainer->called = true;
     if (!ended->final)
@@ -116,12 +117,12 @@ static void take_examine(struct trainer *trainer, uint64_t number,
 static void take_message(struct trainer *trainer, const struct msg *msg,
                          struct blob *payload)
 {
-    if (msg->kind == MSG_ASSIGN)
-        trainer_task_take(trainer, &msg->assign);
-    else if (msg->kind == MSG_EXAMINE)
-        take_examine(trainer, msg->examine.number, payload);
-    else if (msg->kind == MSG_ENDED)
-        take_ended(trainer, &msg->ended);
+    if (msg->kind == MSG_LOCAL_TASK)
+        trainer_task_take(trainer, &msg->local_task);
+    else if (msg->kind == MSG_LOCAL_REVIEW)
+        take_examine(trainer, msg->local_review.number, payload);
+    else if (msg->kind == MSG_LOCAL_BYE)
+        take_ended(trainer, &msg->local_bye);
     else
         (void)agenda_take(&trainer->training.agenda, msg, payload);
 }

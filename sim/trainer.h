@@ -48,7 +48,7 @@ struct trainer_look {
     uint64_t iteration, exchange;
     bool reset; /* REPLACED: an optimizer's state is to be forgotten */
     float *x;   /* a test may change it: its own way to apply */
-    const struct msg_assign *task; /* that it trains on, NULL: none */
+    const struct msg_local_task *task; /* that it trains on, NULL: none */
     size_t elements;
 };
 

@@ -46,14 +46,14 @@ void trainer_optimize(void *context, const float *gradient, size_t first,
 void trainer_examine(struct trainer *trainer)
 {
     const struct trainer_config *config = &trainer->config;
-    struct msg msg = {.kind = MSG_EXAMINED};
+    struct msg msg = {.kind = MSG_LOCAL_REVIEWED};
 
     if (!trainer->to_examine)
         return;
-    msg.examined.number = trainer->examined;
-    msg.examined.made = config->evaluate(
+    msg.local_reviewed.number = trainer->examined;
+    msg.local_reviewed.made = config->evaluate(
         config->context, blob_floats(trainer->to_examine), config->elements,
-        &msg.examined.loss, &msg.examined.error);
+        &msg.local_reviewed.loss, &msg.local_reviewed.error);
     blob_unref(&trainer->to_examine);
     post(trainer, &msg, NULL);
 }

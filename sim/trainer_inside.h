@@ -30,8 +30,8 @@ struct trainer {
     float *x;
     bool leaving, offered_last;
     bool called; /* the hub wants its last offer: it waits for no result */
-    struct msg_assign task, in_hand; /* parts 0: none */
-    uint64_t task_left;              /* iterations */
+    struct msg_local_task task, in_hand; /* parts 0: none */
+    uint64_t task_left;                  /* iterations */
     bool task_wanted;
     uint64_t examined;       /* number of what it is to evaluate */
     struct blob *to_examine; /* NULL: nothing */
@@ -52,7 +52,7 @@ bool trainer_apply_due(struct trainer *trainer);
 /* Evaluates what the node has asked for. */
 void trainer_examine(struct trainer *trainer);
 void trainer_task_take(struct trainer *trainer,
-                       const struct msg_assign *assign);
+                       const struct msg_local_task *assign);
 /* After an iteration: is the task done, and which is next? */
 void trainer_task_step(struct trainer *trainer);
 

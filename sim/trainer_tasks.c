@@ -4,23 +4,24 @@
 
 static void post_want(struct trainer *trainer)
 {
-    struct msg msg = {.kind = MSG_IDLE};
+    struct msg msg = {.kind = MSG_LOCAL_ROOM};
 
     trainer->task_wanted = true;
-    msg.idle.iteration = trainer->training.agenda.pacer.iteration;
+    msg.local_room.iteration = trainer->training.agenda.pacer.iteration;
     effects_send(trainer->out, PEER_TRAINER, &msg, NULL);
 }
 
 static void post_finish(struct trainer *trainer)
 {
-    struct msg msg = {.kind = MSG_FINISH};
+    struct msg msg = {.kind = MSG_LOCAL_REPORT};
 
-    msg.finish.task = trainer->task.task;
-    msg.finish.done = 1;
+    msg.local_report.task = trainer->task.task;
+    msg.local_report.done = 1;
     effects_send(trainer->out, PEER_TRAINER, &msg, NULL);
 }
 
-void trainer_task_take(struct trainer *trainer, const struct msg_assign *assign)
+void trainer_task_take(struct trainer *trainer,
+                       const struct msg_local_task *assign)
 {
     trainer->in_hand = *assign;
     trainer->task_wanted = false;

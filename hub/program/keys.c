@@ -323,12 +323,12 @@ static void put_word(uint64_t value, unsigned word, struct key *out)
 static void answer(struct net *net, uint64_t ticket, enum status status,
                    const struct why *why)
 {
-    struct msg msg = {.kind = MSG_ADMITTED};
+    struct msg msg = {.kind = MSG_LOCAL_ENROLLED};
 
-    msg.admitted.ticket = ticket;
-    msg.admitted.status = status;
-    (void)snprintf(msg.admitted.text, sizeof msg.admitted.text, "%.*s",
-                   (int)sizeof msg.admitted.text - 1, why->text);
+    msg.local_enrolled.ticket = ticket;
+    msg.local_enrolled.status = status;
+    (void)snprintf(msg.local_enrolled.text, sizeof msg.local_enrolled.text,
+                   "%.*s", (int)sizeof msg.local_enrolled.text - 1, why->text);
     net_post(net, &msg, NULL);
 }
 
@@ -342,7 +342,7 @@ static bool are_too_many(struct hub_keys *keys, nanos now)
 }
 
 void hub_keys_admit(struct hub_keys *keys, struct net *net, nanos now,
-                    const struct msg_admit *admit)
+                    const struct msg_local_enrol *admit)
 {
     struct clerk_task task = {.ticket = admit->ticket};
     struct why why = {"many nodes enrol at this moment: try again"};

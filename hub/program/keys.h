@@ -41,9 +41,9 @@ void hub_keys_apply(struct hub_keys *keys, struct net *net);
 /* Reads the list again; on failure the old one stays. */
 enum status hub_keys_reload(struct hub_keys *keys, struct net *net,
                             struct why *why) MUST_CHECK;
-/* Takes ADMIT; the answer may come with a later tick. */
+/* Takes LOCAL_ENROL; the answer may come with a later tick. */
 void hub_keys_admit(struct hub_keys *keys, struct net *net, nanos now,
-                    const struct msg_admit *admit);
+                    const struct msg_local_enrol *admit);
 void hub_keys_tick(struct hub_keys *keys, struct net *net);
 
 /* The folder of keys: --keys, or keys/ in the directory. CONFIG: too long. */

@@ -146,8 +146,9 @@ static void on_answer(void *self, const struct msg *msg, struct blob *payload)
     struct server *server = self;
 
     (void)payload;
-    if (msg->kind == MSG_ADMIT)
-        hub_keys_admit(&server->keys, server->net, net_now(), &msg->admit);
+    if (msg->kind == MSG_LOCAL_ENROL)
+        hub_keys_admit(&server->keys, server->net, net_now(),
+                       &msg->local_enrol);
     else
         ctl_answer(server->ctl, msg);
 }

@@ -27,7 +27,7 @@ struct star_link {
 
     /* Behind shell.lock. */
     struct training training;
-    struct msg_ended ended;     /* text empty: not ended */
+    struct msg_local_bye ended; /* text empty: not ended */
     bool stopping;              /* the hub asks for the last offer */
     bool over;                  /* nothing more will come */
     struct net_trouble trouble; /* what keeps the link from its hub */
@@ -71,7 +71,8 @@ void link_watch(void *self, const struct event *event,
 
 /* tasks.c */
 /* A task has come, for the hand; on the network's thread, under the lock. */
-void link_take_task(struct star_link *link, const struct msg_assign *assign);
+void link_take_task(struct star_link *link,
+                    const struct msg_local_task *assign);
 
 /* review.c */
 /* Parameters have come to be evaluated; on the network's thread, under the

@@ -57,18 +57,18 @@ static void local(void *self, const struct msg *msg, struct blob *payload)
         need_wait();
         (void)pthread_mutex_lock(&link->shell.lock);
     }
-    if (msg->kind == MSG_ASSIGN) {
-        link_take_task(link, &msg->assign);
-    } else if (msg->kind == MSG_EXAMINE) {
-        link_take_review(link, msg->examine.number, payload);
-    } else if (msg->kind == MSG_ENDED) {
-        link->ended = msg->ended;
-        link->stopping = !msg->ended.refused;
-        link->over = msg->ended.final;
+    if (msg->kind == MSG_LOCAL_TASK) {
+        link_take_task(link, &msg->local_task);
+    } else if (msg->kind == MSG_LOCAL_REVIEW) {
+        link_take_review(link, msg->local_review.number, payload);
+    } else if (msg->kind == MSG_LOCAL_BYE) {
+        link->ended = msg->local_bye;
+        link->stopping = !msg->local_bye.refused;
+        link->over = msg->local_bye.final;
     }
     (void)pthread_cond_broadcast(&link->shell.changed);
     (void)pthread_mutex_unlock(&link->shell.lock);
-    if (msg->kind == MSG_ENDED && msg->ended.farewell == FAREWELL_KEY &&
+    if (msg->kind == MSG_LOCAL_BYE && msg->local_bye.farewell == FAREWELL_KEY &&
         link->shell.entry.own.certificate.has_secret)
         tell_key(link);
 }
@@ -76,12 +76,12 @@ static void local(void *self, const struct msg *msg, struct blob *payload)
 /* The hub will not have this node: nothing more comes of it. */
 static void refused(struct star_link *link, const char *text)
 {
-    struct msg msg = {.kind = MSG_ENDED};
+    struct msg msg = {.kind = MSG_LOCAL_BYE};
 
-    msg.ended.refused = 1;
-    msg.ended.final = 1;
-    msg.ended.farewell = FAREWELL_KEY;
-    (void)snprintf(msg.ended.text, sizeof msg.ended.text, "%s", text);
+    msg.local_bye.refused = 1;
+    msg.local_bye.final = 1;
+    msg.local_bye.farewell = FAREWELL_KEY;
+    (void)snprintf(msg.local_bye.text, sizeof msg.local_bye.text, "%s", text);
     local(link, &msg, NULL);
 }
 
@@ -252,7 +252,8 @@ static uint64_t lateness(const struct pacer *pacer)
 
 static void say(const struct star_link *link, char *out, size_t size)
 {
-    const struct msg_schedule *schedule = &link->training.agenda.pacer.schedule;
+    const struct msg_local_tune *schedule =
+        &link->training.agenda.pacer.schedule;
     uint64_t late = lateness(&link->training.agenda.pacer);
     char reason[MSG_TEXT_BYTES] = "looking for the hub";
 
@@ -274,7 +275,8 @@ static void say(const struct star_link *link, char *out, size_t size)
 
 static void look(struct star_link *link, struct star_state *state)
 {
-    const struct msg_schedule *schedule = &link->training.agenda.pacer.schedule;
+    const struct msg_local_tune *schedule =
+        &link->training.agenda.pacer.schedule;
 
     (void)pthread_mutex_lock(&link->shell.lock);
     state->attached = schedule->attached != 0;

@@ -12,18 +12,19 @@ void link_take_review(struct star_link *link, uint64_t number,
 
 bool link_review(struct star_link *link)
 {
-    struct msg msg = {.kind = MSG_EXAMINED};
+    struct msg msg = {.kind = MSG_LOCAL_REVIEWED};
     struct blob *values = link->to_examine;
     nanos begin = net_now();
 
     if (!values)
         return false;
     link->to_examine = NULL;
-    msg.examined.number = link->examined;
+    msg.local_reviewed.number = link->examined;
     (void)pthread_mutex_unlock(&link->shell.lock);
-    msg.examined.made =
+    msg.local_reviewed.made =
         link->options.evaluate(link->options.context, blob_floats(values),
-                               &msg.examined.loss, &msg.examined.error) == 0;
+                               &msg.local_reviewed.loss,
+                               &msg.local_reviewed.error) == 0;
     blob_unref(&values);
     shell_post(&link->shell, &msg, NULL);
     (void)pthread_mutex_lock(&link->shell.lock);

@@ -112,7 +112,7 @@ void shell_post(struct shell *shell, const struct msg *msg,
     if (net_post(shell->net, msg, payload))
         return;
     shell->missing = true;
-    shell->starved |= msg->kind != MSG_PROGRESS;
+    shell->starved |= msg->kind != MSG_LOCAL_PING;
 }
 
 bool shell_tell_memory(struct shell *shell, bool also)

@@ -1,7 +1,7 @@
 /* Tasks on the training thread: one in hand, nothing waited for. */
 #include "node/library/inside.h"
 
-void link_take_task(struct star_link *link, const struct msg_assign *assign)
+void link_take_task(struct star_link *link, const struct msg_local_task *assign)
 {
     link->task_wanted = false;
     link->task.id = assign->task;
@@ -13,12 +13,12 @@ void link_take_task(struct star_link *link, const struct msg_assign *assign)
 /* Has the empty hand filled. */
 static void want(struct star_link *link)
 {
-    struct msg msg = {.kind = MSG_IDLE};
+    struct msg msg = {.kind = MSG_LOCAL_ROOM};
 
     if (link->task_wanted || link->task.parts)
         return;
     link->task_wanted = true;
-    msg.idle.iteration = link->training.agenda.pacer.iteration;
+    msg.local_room.iteration = link->training.agenda.pacer.iteration;
     shell_post(&link->shell, &msg, NULL);
 }
 
@@ -59,15 +59,15 @@ static bool forget_given(struct star_link *link, uint64_t id)
 
 int star_task_done(struct star_link *link, uint64_t id, int ok)
 {
-    struct msg msg = {.kind = MSG_FINISH};
+    struct msg msg = {.kind = MSG_LOCAL_REPORT};
     bool known;
 
     if (!link)
         return 0;
     (void)pthread_mutex_lock(&link->shell.lock);
     known = forget_given(link, id);
-    msg.finish.task = id;
-    msg.finish.done = ok != 0;
+    msg.local_report.task = id;
+    msg.local_report.done = ok != 0;
     if (known)
         training_say(&link->training, &msg);
     (void)pthread_mutex_unlock(&link->shell.lock);

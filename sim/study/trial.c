@@ -97,7 +97,7 @@ static void on_turn(struct gauge *gauge, nanos now)
 }
 
 static void on_snapshot(const struct gauge *gauge, struct seat *seat,
-                        const struct msg_snapshot *snapshot)
+                        const struct msg_local_offer *snapshot)
 {
     seat->offered[snapshot->exchange % FLIGHT] = snapshot->iteration;
     if (gauge->began < 0)
@@ -132,10 +132,11 @@ static void on_step(void *of, const struct world_step *step, nanos now)
             continue;
         if (effect->msg.kind == MSG_APPLIED)
             on_applied(gauge, seat, &effect->msg.applied, now);
-        if (effect->msg.kind != MSG_SNAPSHOT || !effect->msg.snapshot.exchange)
+        if (effect->msg.kind != MSG_LOCAL_OFFER ||
+            !effect->msg.local_offer.exchange)
             continue;
-        on_snapshot(gauge, seat, &effect->msg.snapshot);
-        if (step->process == 0 && effect->msg.snapshot.fragment == 0)
+        on_snapshot(gauge, seat, &effect->msg.local_offer);
+        if (step->process == 0 && effect->msg.local_offer.fragment == 0)
             on_turn(gauge, now);
     }
 }

@@ -163,7 +163,7 @@ static enum status take_ping(struct recorded *of, const struct fields *fields,
 }
 
 const struct recorded_message recorded_node_messages[] = {
-    {"welcome", true, take_welcome},   {"snapshot", true, take_snapshot},
-    {"progress", true, take_progress}, {"result", true, take_result},
-    {"apply", false, take_apply},      {"chunk", false, take_chunk},
-    {"ping", false, take_ping},        {NULL, false, NULL}};
+    {"welcome", true, take_welcome},     {"local_offer", true, take_snapshot},
+    {"local_ping", true, take_progress}, {"result", true, take_result},
+    {"local_result", false, take_apply}, {"chunk", false, take_chunk},
+    {"ping", false, take_ping},          {NULL, false, NULL}};

@@ -254,7 +254,7 @@ static const struct reader readers[] = {{"send", "hello", on_hello},
                                         {"message", "tune", on_tune},
                                         {"message", "view", on_view},
                                         {"message", "pong", on_pong},
-                                        {"message", "progress", on_progress},
+                                        {"message", "local_ping", on_progress},
                                         {"note", "centre_kept", on_kept},
                                         {NULL, NULL, NULL}};
 

@@ -28,25 +28,25 @@ static const char node[] =
     "1.2 join 2 control\n"
     "  send 2 hello incarnation=77 name=\"n1\" [86]\n"
     "1.3 message 2 welcome run=5 epoch=1 session=8 version=0 fragments=1\n"
-    "1.4 message 1 progress iteration=1\n"
+    "1.4 message 1 local_ping iteration=1\n"
     "1.5 done delta #1 OK 1,0,0\n"
     "  send 2 offer exchange=1 fragment=0\n"
     "1.6 message 3 result exchange=1 chunk=0 verdict=0 version=1\n"
     "1.7 message 2 verdict exchange=1 first=1 chunks=1 verdict=0\n"
-    "2.9 message 1 progress iteration=40\n"
+    "2.9 message 1 local_ping iteration=40\n"
     "2.9 message 2 pong version=2\n"
     "2.9 done delta #1 OK 1,0,0\n"
     "  send 2 offer exchange=2 fragment=0\n"
     "2.9 wake\n"
     "  note centre_kept \"n1\" \"version 2\"\n"
     "4.2 message 2 welcome run=5 epoch=2 session=9 version=2 fragments=1\n"
-    "4.8 message 1 progress iteration=80\n"
-    "7.2 message 1 progress iteration=81\n"
+    "4.8 message 1 local_ping iteration=80\n"
+    "7.2 message 1 local_ping iteration=81\n"
     "8.1 done delta #1 OK 1,0,0\n"
     "  send 2 offer exchange=3 fragment=0\n"
     "8.2 message 3 result exchange=3 chunk=0 verdict=0 version=3\n"
     "8.2 message 3 result exchange=3 chunk=1 verdict=0 version=3\n"
-    "9.1 message 1 progress iteration=300\n";
+    "9.1 message 1 local_ping iteration=300\n";
 
 static const char hub_before[] =
     "starswitch-record 1 hub\n"
@@ -79,12 +79,12 @@ static const struct change {
     {"9.3 gone n1 1 0\n9.4 gone hub 2 0\n",
      "8.5 begin hub-kill hub 2\n8.5 gone hub 2 137\n8.6 start hub 3 13\n"
      "8.6 end hub-kill hub 2\n9.3 gone n1 1 0\n9.4 gone hub 3 0\n"},
-    {"9.1 message 1 progress iteration=300\n",
+    {"9.1 message 1 local_ping iteration=300\n",
      "8.7 message 2 welcome run=5 epoch=3 session=10 version=3 fragments=1\n"
-     "9.1 message 1 progress iteration=300\n"},
-    {"7.2 message 1 progress iteration=81\n",
-     "6.1 message 1 progress iteration=81\n"
-     "7.7 message 1 progress iteration=82\n"},
+     "9.1 message 1 local_ping iteration=300\n"},
+    {"7.2 message 1 local_ping iteration=81\n",
+     "6.1 message 1 local_ping iteration=81\n"
+     "7.7 message 1 local_ping iteration=82\n"},
     {"\"version 2\"", "\"version 4\""},
     {NULL, NULL}};
 
@@ -314,7 +314,7 @@ static void a_run_that_was_broken_off_is_no_success(void)
 
 static void a_stalled_node_is_caught(void)
 {
-    refused("4.8 message 1 progress iteration=80\n", "",
+    refused("4.8 message 1 local_ping iteration=80\n", "",
             "N8: no iteration for 2.300 s");
 }
 

@@ -258,16 +258,16 @@ static void trains(struct session *session, const struct msg *msg,
 
 static void snapshot(struct session *session, unsigned which)
 {
-    struct msg msg = {.kind = MSG_SNAPSHOT};
+    struct msg msg = {.kind = MSG_LOCAL_OFFER};
     struct blob *vector = blob_new(session->pool, ELEMENTS * sizeof(float));
 
     for (unsigned i = 0; i < ELEMENTS; i++)
         blob_floats(vector)[i] = value(which == 15 ? 250 : 1);
-    msg.snapshot.exchange = which == 14 ? 0 : ++session->offers;
-    msg.snapshot.kind = session->exchange;
-    msg.snapshot.fragments = 1;
-    msg.snapshot.last = which == 13;
-    msg.snapshot.score = 1;
+    msg.local_offer.exchange = which == 14 ? 0 : ++session->offers;
+    msg.local_offer.kind = session->exchange;
+    msg.local_offer.fragments = 1;
+    msg.local_offer.last = which == 13;
+    msg.local_offer.score = 1;
     trains(session, &msg, vector);
     blob_unref(&vector);
 }
@@ -283,18 +283,20 @@ static void applied(struct session *session, unsigned which)
 
 static void trainer(struct session *session, unsigned which)
 {
-    static const enum msg_kind kinds[] = {MSG_CUT, MSG_PROGRESS, MSG_IDLE,
-                                          MSG_FINISH, MSG_EXAMINED};
+    static const enum msg_kind kinds[] = {MSG_LOCAL_CLOSE, MSG_LOCAL_PING,
+                                          MSG_LOCAL_ROOM, MSG_LOCAL_REPORT,
+                                          MSG_LOCAL_REVIEWED};
     struct msg msg = {.kind = kinds[which % 5]};
 
-    if (msg.kind == MSG_CUT)
-        msg.cut = (struct msg_cut){number(session), which & 1};
-    if (msg.kind == MSG_PROGRESS)
-        msg.progress.iteration = number(session);
-    if (msg.kind == MSG_FINISH)
-        msg.finish = (struct msg_finish){number(session), which & 1};
-    if (msg.kind == MSG_EXAMINED)
-        msg.examined.number = number(session);
+    if (msg.kind == MSG_LOCAL_CLOSE)
+        msg.local_close = (struct msg_local_close){number(session), which & 1};
+    if (msg.kind == MSG_LOCAL_PING)
+        msg.local_ping.iteration = number(session);
+    if (msg.kind == MSG_LOCAL_REPORT)
+        msg.local_report =
+            (struct msg_local_report){number(session), which & 1};
+    if (msg.kind == MSG_LOCAL_REVIEWED)
+        msg.local_reviewed.number = number(session);
     trains(session, &msg, NULL);
 }
 
@@ -304,15 +306,15 @@ static void overhear(struct session *session, const struct effect *effect)
     const struct msg *msg = &effect->msg;
     size_t count;
 
-    if (msg->kind == MSG_SCHEDULE) {
-        assert(!msg->schedule.attached || msg->schedule.every);
-        session->exchange = msg->schedule.exchange;
+    if (msg->kind == MSG_LOCAL_TUNE) {
+        assert(!msg->local_tune.attached || msg->local_tune.every);
+        session->exchange = msg->local_tune.exchange;
     }
-    if (msg->kind != MSG_APPLY)
+    if (msg->kind != MSG_LOCAL_RESULT)
         return;
     count = effect->payload->size / sizeof(float);
-    assert(msg->apply.first + count <= ELEMENTS);
-    assert(msg->apply.weight >= 0 && msg->apply.weight <= 1);
+    assert(msg->local_result.first + count <= ELEMENTS);
+    assert(msg->local_result.weight >= 0 && msg->local_result.weight <= 1);
     for (size_t i = 0; i < count; i++)
         assert(isfinite(blob_floats(effect->payload)[i]));
 }

@@ -24,22 +24,23 @@ static peer_id comes_to_enrol(struct hub_fixture *f, peer_id peer,
     return peer;
 }
 
-static const struct msg_admit *asked(const struct hub_fixture *f)
+static const struct msg_local_enrol *asked(const struct hub_fixture *f)
 {
     const struct hand_sent *sent =
-        hand_last(&f->hand, PEER_OPERATOR, MSG_ADMIT);
+        hand_last(&f->hand, PEER_OPERATOR, MSG_LOCAL_ENROL);
 
-    return sent ? &sent->msg.admit : NULL;
+    return sent ? &sent->msg.local_enrol : NULL;
 }
 
 static void decides(struct hub_fixture *f, uint64_t ticket, enum status status,
                     const char *text)
 {
-    struct msg msg = {.kind = MSG_ADMITTED};
+    struct msg msg = {.kind = MSG_LOCAL_ENROLLED};
 
-    msg.admitted.ticket = ticket;
-    msg.admitted.status = status;
-    (void)snprintf(msg.admitted.text, sizeof msg.admitted.text, "%s", text);
+    msg.local_enrolled.ticket = ticket;
+    msg.local_enrolled.status = status;
+    (void)snprintf(msg.local_enrolled.text, sizeof msg.local_enrolled.text,
+                   "%s", text);
     hand_say(&f->hand, PEER_OPERATOR, &msg, NULL);
 }
 
@@ -152,13 +153,13 @@ static void those_that_wait_are_bounded(void)
     hub_fixture_open(f);
     for (unsigned i = 0; i <= MOST; i++)
         last = comes_to_enrol(f, FIRST + 2 * i, "pc");
-    CHECK_EQUAL(MOST, hand_count(&f->hand, PEER_OPERATOR, MSG_ADMIT));
+    CHECK_EQUAL(MOST, hand_count(&f->hand, PEER_OPERATOR, MSG_LOCAL_ENROL));
     CHECK_EQUAL(FAREWELL_FULL,
                 hand_last(&f->hand, last, MSG_BYE)->msg.bye.farewell);
     /* One that goes makes room. */
     hand_leave(&f->hand, FIRST);
     (void)comes_to_enrol(f, last + 2, "pc");
-    CHECK_EQUAL(MOST + 1, hand_count(&f->hand, PEER_OPERATOR, MSG_ADMIT));
+    CHECK_EQUAL(MOST + 1, hand_count(&f->hand, PEER_OPERATOR, MSG_LOCAL_ENROL));
     hub_fixture_destroy(&f);
 }
 

@@ -120,7 +120,7 @@ static int place_of(const struct fake_machine *fake, enum event_kind kind,
 static void a_node_that_goes_is_gone_at_once_but_its_bye_is_heard_first(void)
 {
     struct fake_machine *hub = fake_new(true), *node;
-    struct msg order = {.kind = MSG_PROGRESS};
+    struct msg order = {.kind = MSG_LOCAL_PING};
     nanos left;
 
     hub->react = fake_echo;

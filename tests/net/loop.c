@@ -163,10 +163,10 @@ static void *post_many(void *of)
     const struct poster *poster = of;
 
     for (uint64_t i = 0; i < POSTS; i++) {
-        struct msg msg = {.kind = MSG_SNAPSHOT};
+        struct msg msg = {.kind = MSG_LOCAL_OFFER};
 
-        msg.snapshot.exchange = i;
-        msg.snapshot.last = poster->thread;
+        msg.local_offer.exchange = i;
+        msg.local_offer.last = poster->thread;
         (void)net_post(poster->fake->net, &msg,
                        blob_new(poster->fake->pool, 100));
     }
@@ -178,17 +178,17 @@ static void count_posts(struct fake_machine *fake, const struct event *event,
                         struct effects *out)
 {
     unsigned shift;
-    struct msg answer = {.kind = MSG_FORGET};
+    struct msg answer = {.kind = MSG_LOCAL_VERDICT};
 
     if (event->kind != EVENT_MESSAGE)
         return;
-    shift = event->msg->snapshot.last * 8;
+    shift = event->msg->local_offer.last * 8;
     fake->wrong +=
         event->peer != PEER_TRAINER || event->channel != CHANNEL_LOCAL ||
         !event->payload ||
-        (fake->sent >> shift & 255) != (event->msg->snapshot.exchange & 255);
+        (fake->sent >> shift & 255) != (event->msg->local_offer.exchange & 255);
     fake->sent = (fake->sent & ~((uint64_t)255 << shift)) |
-                 ((event->msg->snapshot.exchange + 1) & 255) << shift;
+                 ((event->msg->local_offer.exchange + 1) & 255) << shift;
     fake->received++;
     effects_send(out, PEER_TRAINER, &answer, NULL);
 }

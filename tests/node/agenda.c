@@ -14,13 +14,13 @@ struct fixture {
 
 static void fixture_start(struct fixture *fixture, uint32_t fragments)
 {
-    struct msg msg = {.kind = MSG_SCHEDULE,
-                      .schedule = {.attached = 1,
-                                   .offering = 1,
-                                   .every = 1,
-                                   .exchange = EXCHANGE_PARAMETERS,
-                                   .fragments = fragments,
-                                   .chunk_elements = CHUNK}};
+    struct msg msg = {.kind = MSG_LOCAL_TUNE,
+                      .local_tune = {.attached = 1,
+                                     .offering = 1,
+                                     .every = 1,
+                                     .exchange = EXCHANGE_PARAMETERS,
+                                     .fragments = fragments,
+                                     .chunk_elements = CHUNK}};
 
     *fixture = (struct fixture){.pool = pool_new()};
     agenda_init(&fixture->agenda, ELEMENTS);
@@ -48,12 +48,12 @@ static uint64_t offer(struct fixture *fixture)
 static void answer(struct fixture *fixture, uint64_t exchange, enum verb verb)
 {
     for (uint32_t chunk = 0; chunk < CHUNKS; chunk++) {
-        struct msg msg = {.kind = MSG_APPLY,
-                          .apply = {.exchange = exchange,
-                                    .chunk = chunk,
-                                    .first = (uint64_t)chunk * CHUNK,
-                                    .parts = CHUNKS,
-                                    .verb = verb}};
+        struct msg msg = {.kind = MSG_LOCAL_RESULT,
+                          .local_result = {.exchange = exchange,
+                                           .chunk = chunk,
+                                           .first = (uint64_t)chunk * CHUNK,
+                                           .parts = CHUNKS,
+                                           .verb = verb}};
         struct blob *nines =
             hand_floats(fixture->pool, chunk == 2 ? 1 : CHUNK, 9);
 
@@ -110,7 +110,8 @@ static void parameters_to_take_come_first_and_void_the_rest(void)
 
 static void what_is_skipped_or_forgotten_is_gone(void)
 {
-    struct msg msg = {.kind = MSG_FORGET, .forget = {.first = 2, .last = 2}};
+    struct msg msg = {.kind = MSG_LOCAL_VERDICT,
+                      .local_verdict = {.first = 2, .last = 2}};
     uint64_t exchange = 77;
     struct fixture fixture;
 
@@ -130,7 +131,7 @@ static void what_is_skipped_or_forgotten_is_gone(void)
 
 static void an_offer_says_what_it_holds_and_holds_it(void)
 {
-    struct msg_snapshot snapshot = {.exchange = 5};
+    struct msg_local_offer snapshot = {.exchange = 5};
     struct fixture fixture;
     struct span span = {fixture.x, ELEMENTS};
     float out[ELEMENTS];
@@ -162,7 +163,7 @@ static void what_was_done_with_other_parameters_does_not_count(void)
     for (unsigned gradients = 0; gradients < 2; gradients++) {
         float values[ELEMENTS] = {8, 8, 8, 8, 8};
         const struct span span = {values, ELEMENTS};
-        struct msg_snapshot snapshot;
+        struct msg_local_offer snapshot;
         struct fixture fixture;
         uint64_t exchange;
         bool replaced;

@@ -130,7 +130,9 @@ static void sd_12_a_pull_goes_a_tenth_of_the_way_to_the_leader(void)
         CHECK_NEAR(x[i], node_fixture_chunk(f, 1, 0), 0);
         node_fixture_answers(f, 1, VERB_PULL, 4);
         CHECK_NEAR(4, node_fixture_apply(f, 1, 0), 0);
-        CHECK_NEAR(0.1, node_fixture_told(f, MSG_APPLY)->apply.weight, 0);
+        CHECK_NEAR(0.1,
+                   node_fixture_told(f, MSG_LOCAL_RESULT)->local_result.weight,
+                   0);
         node_fixture_applied(f, 1);
         node_fixture_offers(f, 2, 0.9 * x[i] + 0.1 * 4);
         CHECK_NEAR(0.9 * x[i] + 0.1 * 4, node_fixture_chunk(f, 2, 0), 1e-6);
@@ -147,7 +149,8 @@ static unsigned anchors_of(const struct node_fixture *f, double value)
     for (unsigned i = 0; i < f->hand.sent_count; i++) {
         const struct hand_sent *sent = &f->hand.sent[i];
 
-        if (sent->msg.kind != MSG_APPLY || !sent->msg.apply.anchor)
+        if (sent->msg.kind != MSG_LOCAL_RESULT ||
+            !sent->msg.local_result.anchor)
             continue;
         CHECK_NEAR(value, hand_float(sent->payload, 0), 0);
         count++;
@@ -164,12 +167,13 @@ static void sd_03_the_result_itself_is_what_to_be_pulled_to(void)
         f->welcome.anchor = 0.5 * anchored;
         node_fixture_ready(f, 1);
         CHECK_NEAR(0.5 * anchored,
-                   node_fixture_told(f, MSG_SCHEDULE)->schedule.anchor, 0);
+                   node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.anchor, 0);
         node_fixture_offers(f, 1, 3);
         node_fixture_answers(f, 1, VERB_REBASE, 10);
         CHECK_EQUAL(anchored ? FIXTURE_CHUNKS : 0, anchors_of(f, 10));
         CHECK_NEAR(7, node_fixture_apply(f, 1, 0), 0);
-        CHECK_EQUAL(0, node_fixture_told(f, MSG_APPLY)->apply.anchor);
+        CHECK_EQUAL(
+            0, node_fixture_told(f, MSG_LOCAL_RESULT)->local_result.anchor);
         node_fixture_destroy(&f);
     }
 }
@@ -188,7 +192,7 @@ static void ap_06_gradient_progress_or_parameters_as_the_run_says(void)
         f->welcome.exchange = kind;
         node_fixture_ready(f, 1);
         CHECK_EQUAL(kind,
-                    node_fixture_told(f, MSG_SCHEDULE)->schedule.exchange);
+                    node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.exchange);
         node_fixture_offers(f, 1, 3);
         CHECK_EQUAL(kind, node_fixture_sent(f, MSG_OFFER)->offer.kind);
         CHECK_NEAR(expected[kind], node_fixture_chunk(f, 1, 0), 0);

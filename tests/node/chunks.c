@@ -20,8 +20,9 @@ static void another_run_that_is_cut_otherwise_is_followed(void)
 
     another_run(f);
     CHECK(!node_ended(f->node));
-    CHECK_EQUAL(5, node_fixture_told(f, MSG_SCHEDULE)->schedule.chunk_elements);
-    CHECK_EQUAL(1, node_fixture_told(f, MSG_SCHEDULE)->schedule.offering);
+    CHECK_EQUAL(
+        5, node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.chunk_elements);
+    CHECK_EQUAL(1, node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.offering);
     hand_forget(&f->hand);
     node_fixture_offers(f, 2, 4);
     CHECK_EQUAL(2, node_fixture_chunks(f, 2));

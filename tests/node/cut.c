@@ -20,7 +20,7 @@ static struct node_fixture *cutting_fixture(void)
 static void offers_three(struct node_fixture *f, uint64_t exchange,
                          const double x[FIXTURE_CHUNKS])
 {
-    const struct msg_snapshot snapshot = {
+    const struct msg_local_offer snapshot = {
         .exchange = exchange, .iteration = exchange, .fragments = 1};
     struct blob *values = hand_floats(f->hand.pool, FIXTURE_ELEMENTS, 0);
 
@@ -35,10 +35,10 @@ static const double moved[] = {2, 4, 3};
 
 static void cuts(struct node_fixture *f, uint64_t exchange, bool final)
 {
-    struct msg msg = {.kind = MSG_CUT};
+    struct msg msg = {.kind = MSG_LOCAL_CLOSE};
 
-    msg.cut.exchange = exchange;
-    msg.cut.final = final;
+    msg.local_close.exchange = exchange;
+    msg.local_close.final = final;
     hand_say(&f->hand, PEER_TRAINER, &msg, NULL);
 }
 
@@ -143,10 +143,10 @@ static void what_is_here_at_the_cut_is_applied(void)
     CHECK(isnan(node_fixture_apply(f, 1, 1)));
     cuts(f, 1, true);
     CHECK_NEAR(6 - 4, node_fixture_apply(f, 1, 1), 0);
-    CHECK_EQUAL(1, node_fixture_told(f, MSG_APPLY)->apply.parts);
+    CHECK_EQUAL(1, node_fixture_told(f, MSG_LOCAL_RESULT)->local_result.parts);
     CHECK_EQUAL(1, hand_count(&f->hand, PEER_CONTROL, MSG_WAIVE));
     answers(f, 1, 2, 9, VERDICT_MERGED); /* too late */
-    CHECK_EQUAL(1, hand_count(&f->hand, PEER_TRAINER, MSG_APPLY));
+    CHECK_EQUAL(1, hand_count(&f->hand, PEER_TRAINER, MSG_LOCAL_RESULT));
     node_fixture_applied(f, 1);
     /* x = 2, 6, 3; chunk 0 was never sent, the others are merged. */
     offers_three(f, 2, (const double[]){2, 6, 3});
@@ -228,7 +228,8 @@ static void what_is_complete_is_not_cut(void)
     node_fixture_answers(f, 1, VERB_REBASE, 5);
     cuts(f, 1, false);
     cuts(f, 1, true);
-    CHECK_EQUAL(FIXTURE_CHUNKS, node_fixture_told(f, MSG_APPLY)->apply.parts);
+    CHECK_EQUAL(FIXTURE_CHUNKS,
+                node_fixture_told(f, MSG_LOCAL_RESULT)->local_result.parts);
     CHECK_EQUAL(0, hand_count(&f->hand, PEER_CONTROL, MSG_CLOSE));
     CHECK_EQUAL(0, hand_count(&f->hand, PEER_CONTROL, MSG_WAIVE));
     node_fixture_destroy(&f);

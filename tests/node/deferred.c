@@ -49,15 +49,15 @@ static void bench_start(struct bench *bench, enum miss miss)
 {
     const struct training_owner owner = {
         .self = bench, .post = post, .change = change};
-    const struct msg msg = {.kind = MSG_SCHEDULE,
-                            .schedule = {.attached = 1,
-                                         .offering = 1,
-                                         .every = 3,
-                                         .delay = 4,
-                                         .miss = miss,
-                                         .exchange = EXCHANGE_DELTA,
-                                         .fragments = 1,
-                                         .chunk_elements = ELEMENTS}};
+    const struct msg msg = {.kind = MSG_LOCAL_TUNE,
+                            .local_tune = {.attached = 1,
+                                           .offering = 1,
+                                           .every = 3,
+                                           .delay = 4,
+                                           .miss = miss,
+                                           .exchange = EXCHANGE_DELTA,
+                                           .fragments = 1,
+                                           .chunk_elements = ELEMENTS}};
 
     *bench = (struct bench){.pool = pool_new()};
     bench->span = (struct span){bench->memory, ELEMENTS};
@@ -92,8 +92,8 @@ static bool give(struct bench *bench, uint64_t iteration)
 static void answer(struct bench *bench, uint64_t exchange, enum verb verb)
 {
     const struct msg msg = {
-        .kind = MSG_APPLY,
-        .apply = {.exchange = exchange, .parts = 1, .verb = verb}};
+        .kind = MSG_LOCAL_RESULT,
+        .local_result = {.exchange = exchange, .parts = 1, .verb = verb}};
     struct blob *nines = hand_floats(bench->pool, ELEMENTS, 9);
 
     say(bench, &msg, nines);
@@ -119,10 +119,10 @@ static void an_offer_waits_for_its_copy_and_the_next_for_it(void)
     CHECK(give(&bench, 3));
     CHECK(!training_awaits(&bench.training));
     CHECK_EQUAL(1, bench.count);
-    CHECK_EQUAL(MSG_SNAPSHOT, last(&bench)->kind);
-    CHECK_EQUAL(1, last(&bench)->snapshot.exchange);
-    CHECK_EQUAL(3, last(&bench)->snapshot.iteration);
-    CHECK_EQUAL(3 * SAMPLES, last(&bench)->snapshot.samples);
+    CHECK_EQUAL(MSG_LOCAL_OFFER, last(&bench)->kind);
+    CHECK_EQUAL(1, last(&bench)->local_offer.exchange);
+    CHECK_EQUAL(3, last(&bench)->local_offer.iteration);
+    CHECK_EQUAL(3 * SAMPLES, last(&bench)->local_offer.samples);
     CHECK(!give(&bench, 3));
     CHECK(!give(&bench, 2));
     bench_end(&bench);
@@ -147,15 +147,15 @@ one_that_is_late_is_left_out_and_its_samples_come_with_the_next(void)
             continue;
         CHECK(give(&bench, 9));
         CHECK_EQUAL(1, bench.count);
-        CHECK_EQUAL(1, last(&bench)->snapshot.exchange);
-        CHECK_EQUAL(9 * SAMPLES, last(&bench)->snapshot.samples);
+        CHECK_EQUAL(1, last(&bench)->local_offer.exchange);
+        CHECK_EQUAL(9 * SAMPLES, last(&bench)->local_offer.samples);
         bench_end(&bench);
     }
 }
 
 static void what_is_applied_meanwhile_is_told_behind_it(void)
 {
-    const struct msg done = {.kind = MSG_FINISH};
+    const struct msg done = {.kind = MSG_LOCAL_REPORT};
     struct bench bench;
 
     bench_start(&bench, MISS_LATE);
@@ -171,9 +171,9 @@ static void what_is_applied_meanwhile_is_told_behind_it(void)
     CHECK_EQUAL(1, bench.count);
     CHECK(training_give(&bench.training, 6));
     CHECK_EQUAL(4, bench.count);
-    CHECK_EQUAL(2, bench.posted[1].snapshot.exchange);
+    CHECK_EQUAL(2, bench.posted[1].local_offer.exchange);
     CHECK_EQUAL(MSG_APPLIED, bench.posted[2].kind);
-    CHECK_EQUAL(MSG_FINISH, bench.posted[3].kind);
+    CHECK_EQUAL(MSG_LOCAL_REPORT, bench.posted[3].kind);
     bench_end(&bench);
 }
 
@@ -192,7 +192,7 @@ static void what_replaces_the_parameters_ends_it(void)
     while (step(&bench) < 6)
         continue;
     CHECK(give(&bench, 6));
-    CHECK_EQUAL(2 * SAMPLES, last(&bench)->snapshot.samples);
+    CHECK_EQUAL(2 * SAMPLES, last(&bench)->local_offer.samples);
     bench_end(&bench);
 }
 
@@ -209,8 +209,8 @@ static void the_last_offer_is_of_what_was_given_last_or_none(void)
             CHECK(give(&bench, 4));
         training_offer(&bench.training, true);
         CHECK_EQUAL(1, bench.count);
-        CHECK(last(&bench)->snapshot.last);
-        CHECK_EQUAL(fresh, last(&bench)->snapshot.exchange);
+        CHECK(last(&bench)->local_offer.last);
+        CHECK_EQUAL(fresh, last(&bench)->local_offer.exchange);
         CHECK_NEAR(fresh ? 4 : -1, bench.first[0], 0);
         bench_end(&bench);
     }

@@ -242,7 +242,7 @@ static void parameters_that_are_merged_without_a_result_stay(void)
     node_fixture_offers(f, 1, 3);
     node_fixture_judges(f, 1, 0, 3, VERDICT_MERGED);
     CHECK(node_fixture_forgot(f, 1));
-    CHECK(!node_fixture_told(f, MSG_APPLY));
+    CHECK(!node_fixture_told(f, MSG_LOCAL_RESULT));
     node_fixture_tunes(f, 1, EXCHANGE_DELTA);
     node_fixture_offers(f, 2, 3.5);
     CHECK_NEAR(0.5, node_fixture_chunk(f, 2, 0), 0);
@@ -257,10 +257,10 @@ static void what_is_offered_may_change_and_what_is_in_flight_does_not(void)
     node_fixture_ready(f, 1);
     node_fixture_offers(f, 1, 3);
     node_fixture_tunes(f, 20, EXCHANGE_PARAMETERS);
-    CHECK_EQUAL(20, node_fixture_told(f, MSG_SCHEDULE)->schedule.every);
+    CHECK_EQUAL(20, node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.every);
     CHECK_EQUAL(EXCHANGE_PARAMETERS,
-                node_fixture_told(f, MSG_SCHEDULE)->schedule.exchange);
-    CHECK_EQUAL(4, node_fixture_told(f, MSG_SCHEDULE)->schedule.delay);
+                node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.exchange);
+    CHECK_EQUAL(4, node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.delay);
     node_fixture_offers(f, 2, 4);
     CHECK_EQUAL(EXCHANGE_PARAMETERS,
                 node_fixture_sent(f, MSG_OFFER)->offer.kind);
@@ -270,7 +270,7 @@ static void what_is_offered_may_change_and_what_is_in_flight_does_not(void)
     CHECK_NEAR(4, node_fixture_chunk(f, 2, 0), 0);
     node_fixture_judges(f, 1, 0, 3, VERDICT_EXPIRED);
     node_fixture_tunes(f, 0, EXCHANGE_GRADIENT); /* makes no sense */
-    CHECK_EQUAL(20, node_fixture_told(f, MSG_SCHEDULE)->schedule.every);
+    CHECK_EQUAL(20, node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.every);
     node_fixture_tunes(f, 1, EXCHANGE_DELTA);
     node_fixture_offers(f, 3, 4.5); /* waits: parameters that are merged move r
                                      */

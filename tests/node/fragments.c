@@ -90,14 +90,16 @@ static void only_the_chunks_of_a_fragment_travel(void)
 static void a_verdict_counts_for_the_chunks_of_its_fragment(void)
 {
     struct node_fixture *f = node_fixture_new();
-    struct msg_snapshot taken = {.exchange = 1, .fragment = 0, .fragments = 2};
+    struct msg_local_offer taken = {
+        .exchange = 1, .fragment = 0, .fragments = 2};
     struct blob *values = hand_floats(f->hand.pool, 6, 3);
     struct node_view view;
 
     f->welcome.fragments = 2;
     node_fixture_ready(f, 1);
-    CHECK_EQUAL(2, node_fixture_told(f, MSG_SCHEDULE)->schedule.fragments);
-    CHECK_EQUAL(4, node_fixture_told(f, MSG_SCHEDULE)->schedule.chunk_elements);
+    CHECK_EQUAL(2, node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.fragments);
+    CHECK_EQUAL(
+        4, node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.chunk_elements);
     node_fixture_takes(f, &taken, values);
     CHECK_EQUAL(0, node_fixture_sent(f, MSG_OFFER)->offer.fragment);
     CHECK_EQUAL(2, node_fixture_chunks(f, 1));
@@ -121,7 +123,7 @@ static void a_verdict_counts_for_the_chunks_of_its_fragment(void)
 /* The trainer has not heard yet that there are others now. */
 static void what_is_not_the_runs_fragment_is_not_offered(void)
 {
-    static const struct msg_snapshot wrong[] = {
+    static const struct msg_local_offer wrong[] = {
         {.exchange = 1, .fragment = 0, .fragments = 1},
         {.exchange = 1, .fragment = 2, .fragments = 2},
         {.exchange = 1, .fragment = 1, .fragments = 2}};
@@ -144,12 +146,12 @@ static void what_is_not_the_runs_fragment_is_not_offered(void)
 /* Tells the machine of ten iterations a second. */
 static void run_for_a_second(struct node_fixture *f)
 {
-    struct msg progress = {.kind = MSG_PROGRESS};
+    struct msg progress = {.kind = MSG_LOCAL_PING};
 
-    progress.progress.iteration = 10;
+    progress.local_ping.iteration = 10;
     hand_say(&f->hand, PEER_TRAINER, &progress, NULL);
     hand_wait(&f->hand, SECOND);
-    progress.progress.iteration = 20;
+    progress.local_ping.iteration = 20;
     hand_say(&f->hand, PEER_TRAINER, &progress, NULL);
 }
 
@@ -165,7 +167,7 @@ static void p8_a_fragment_is_spread_up_to_the_next_ones_turn(void)
 
     for (unsigned i = 0; i < 3; i++) {
         struct node_fixture *f = node_fixture_new();
-        struct msg_snapshot taken = {
+        struct msg_local_offer taken = {
             .exchange = 1, .fragment = 0, .fragments = 2};
         struct blob *values = hand_floats(f->hand.pool, 6, 3);
 
@@ -194,7 +196,7 @@ static void gradients_are_offered_whole(void)
     f->welcome.fragments = 2;
     f->welcome.exchange = EXCHANGE_GRADIENT;
     node_fixture_ready(f, 1);
-    CHECK_EQUAL(1, node_fixture_told(f, MSG_SCHEDULE)->schedule.fragments);
+    CHECK_EQUAL(1, node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.fragments);
     node_fixture_offers(f, 1, 3);
     CHECK_EQUAL(FIXTURE_CHUNKS, node_fixture_chunks(f, 1));
     node_fixture_destroy(&f);

@@ -266,8 +266,8 @@ static void t20_the_anchor_is_what_a_change_leads_to(void)
     node_fixture_offers(f, 1, 3);
     send_both(f);
     for (unsigned i = 0; i < f->hand.sent_count; i++)
-        if (f->hand.sent[i].msg.kind == MSG_APPLY &&
-            f->hand.sent[i].msg.apply.anchor)
+        if (f->hand.sent[i].msg.kind == MSG_LOCAL_RESULT &&
+            f->hand.sent[i].msg.local_result.anchor)
             sent = &f->hand.sent[i];
     CHECK(sent != NULL);
     if (sent)

@@ -106,7 +106,7 @@ static void a_share_of_the_data_that_is_none_is_left(void)
     struct msg msg = {.kind = MSG_VIEW, .view = {.shard = 3, .shards = 3}};
 
     hand_say(&f->hand, PEER_CONTROL, &msg, NULL);
-    CHECK_EQUAL(0, node_fixture_told(f, MSG_SCHEDULE)->schedule.shard);
+    CHECK_EQUAL(0, node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.shard);
     leaves(f, "part of the data", 1);
 }
 
@@ -180,8 +180,8 @@ static void a_trainer_is_not_held_up_for_ever(void)
 
     f->welcome.wait = INT64_MAX;
     node_fixture_ready(f, 1);
-    sent = hand_last(&f->hand, PEER_TRAINER, MSG_SCHEDULE);
-    CHECK(sent && sent->msg.schedule.wait <= 600 * SECOND);
+    sent = hand_last(&f->hand, PEER_TRAINER, MSG_LOCAL_TUNE);
+    CHECK(sent && sent->msg.local_tune.wait <= 600 * SECOND);
     node_fixture_destroy(&f);
 }
 

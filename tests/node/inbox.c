@@ -34,13 +34,13 @@ static void fixture_end(struct fixture *fixture)
 static void take(struct fixture *fixture, uint64_t exchange, uint32_t chunk,
                  enum verb verb)
 {
-    struct msg_apply apply = {.exchange = exchange,
-                              .chunk = chunk,
-                              .first = 2 * (uint64_t)chunk,
-                              .parts = 3,
-                              .verb = verb,
-                              .weight = 0.5,
-                              .anchor = fixture->for_anchor};
+    struct msg_local_result apply = {.exchange = exchange,
+                                     .chunk = chunk,
+                                     .first = 2 * (uint64_t)chunk,
+                                     .parts = 3,
+                                     .verb = verb,
+                                     .weight = 0.5,
+                                     .anchor = fixture->for_anchor};
     size_t count = chunk == 2 ? 1 : 2;
     struct blob *blob = blob_new(fixture->pool, count * sizeof(float));
 
@@ -188,7 +188,7 @@ static void the_anchor_moves_when_its_result_is_applied(void)
 static void pull(struct fixture *fixture, double strength, uint64_t every,
                  double anchor)
 {
-    const struct msg_schedule schedule = {
+    const struct msg_local_tune schedule = {
         .offering = 1, .anchor = strength, .every = every};
     const struct span spans[] = {{fixture->x, 2}, {fixture->x + 2, 3}};
 
@@ -215,7 +215,7 @@ static void sd_03_a_strength_of_zero_is_no_operation(void)
 
     fixture_start(&fixture);
     pull(&fixture, 0, 2, (double)NAN);
-    inbox_pull(&fixture.inbox, &(struct msg_schedule){.every = 0},
+    inbox_pull(&fixture.inbox, &(struct msg_local_tune){.every = 0},
                &(struct span){NULL, 0}, NULL,
                &(struct inbox_optimizer){step, NULL, NULL});
     for (int i = 0; i < ELEMENTS; i++)

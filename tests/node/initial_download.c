@@ -63,12 +63,12 @@ static void who_takes_says_what_has_come_before_a_break(void)
     CHECK_EQUAL(0, node_fixture_sent(f, MSG_CREDIT)->credit.more);
     f->version = 41;
     result_of(f, 2, 9); /* on the other connection: it may be the first */
-    CHECK(!node_fixture_told(f, MSG_APPLY));
+    CHECK(!node_fixture_told(f, MSG_LOCAL_RESULT));
     node_fixture_judges(f, 0, 0, 2, VERDICT_MERGED);
     CHECK_NEAR(9, node_fixture_apply(f, 0, 0), 0);
     CHECK_NEAR(9, node_fixture_apply(f, 0, 2), 0);
     node_fixture_applied(f, 0);
-    CHECK_EQUAL(1, node_fixture_told(f, MSG_SCHEDULE)->schedule.offering);
+    CHECK_EQUAL(1, node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.offering);
     node_fixture_offers(f, 1, 11);
     CHECK_NEAR(2, node_fixture_chunk(f, 1, 0), 0);
     CHECK_EQUAL(40, node_fixture_sent(f, MSG_OFFER)->offer.base_version);

@@ -3,12 +3,12 @@
 #include "tests/check.h"
 #include "tests/node/node_fixture.h"
 
-static const struct msg_schedule *schedule_of(const struct node_fixture *f)
+static const struct msg_local_tune *schedule_of(const struct node_fixture *f)
 {
-    static const struct msg_schedule none = {.every = 99};
-    const struct msg *told = node_fixture_told(f, MSG_SCHEDULE);
+    static const struct msg_local_tune none = {.every = 99};
+    const struct msg *told = node_fixture_told(f, MSG_LOCAL_TUNE);
 
-    return CHECK(told != NULL) ? &told->schedule : &none;
+    return CHECK(told != NULL) ? &told->local_tune : &none;
 }
 
 static void hello_waits_for_the_starting_parameters(void)
@@ -63,9 +63,9 @@ static void a_hub_that_wants_another_protocol_ends_it(void)
     f->welcome.protocol = PROTOCOL_MIN - 1;
     node_fixture_welcomes(f, START_GO);
     CHECK(node_ended(f->node));
-    CHECK_EQUAL(1, node_fixture_told(f, MSG_ENDED)->ended.refused);
+    CHECK_EQUAL(1, node_fixture_told(f, MSG_LOCAL_BYE)->local_bye.refused);
     CHECK_EQUAL(FAREWELL_VERSION,
-                node_fixture_told(f, MSG_ENDED)->ended.farewell);
+                node_fixture_told(f, MSG_LOCAL_BYE)->local_bye.farewell);
     node_fixture_destroy(&f);
 }
 
@@ -99,7 +99,7 @@ static void who_has_nothing_finite_founds_nothing(void)
     CHECK_EQUAL(0, node_fixture_chunks(f, 0));
     CHECK_EQUAL(FAREWELL_LEAVING, node_fixture_sent(f, MSG_BYE)->bye.farewell);
     CHECK(node_ended(f->node));
-    CHECK_CONTAINS("NaN", node_fixture_told(f, MSG_ENDED)->ended.text);
+    CHECK_CONTAINS("NaN", node_fixture_told(f, MSG_LOCAL_BYE)->local_bye.text);
     node_fixture_destroy(&f);
 }
 
@@ -130,7 +130,8 @@ static void who_takes_asks_and_offers_when_it_has_taken(void)
     CHECK_EQUAL(0, node_fixture_sent(f, MSG_CREDIT)->credit.more);
     node_fixture_answers(f, 0, VERB_REPLACE, 9);
     CHECK_NEAR(9, node_fixture_apply(f, 0, 2), 0);
-    CHECK_EQUAL(VERB_REPLACE, node_fixture_told(f, MSG_APPLY)->apply.verb);
+    CHECK_EQUAL(VERB_REPLACE,
+                node_fixture_told(f, MSG_LOCAL_RESULT)->local_result.verb);
     CHECK_EQUAL(0, schedule_of(f)->offering);
     node_fixture_applied(f, 0);
     CHECK_EQUAL(1, schedule_of(f)->offering);
@@ -177,12 +178,12 @@ static void the_view_gives_the_trainer_its_shard(void)
 static void pings_tell_how_the_trainer_is(void)
 {
     struct node_fixture *f = node_fixture_new();
-    struct msg progress = {.kind = MSG_PROGRESS}, pong = {.kind = MSG_PONG};
+    struct msg progress = {.kind = MSG_LOCAL_PING}, pong = {.kind = MSG_PONG};
     struct node_view view;
 
     node_fixture_ready(f, 1);
-    progress.progress.iteration = 12;
-    progress.progress.loss = 0.25;
+    progress.local_ping.iteration = 12;
+    progress.local_ping.loss = 0.25;
     hand_say(&f->hand, PEER_TRAINER, &progress, NULL);
     hand_wait(&f->hand, SECOND);
     CHECK_EQUAL(12, node_fixture_sent(f, MSG_PING)->ping.iteration);
@@ -201,7 +202,7 @@ static void pings_tell_how_the_trainer_is(void)
     hand_wait(&f->hand, SECOND);
     CHECK_EQUAL(ACTIVITY_WAIT_GRANT,
                 node_fixture_sent(f, MSG_PING)->ping.activity);
-    progress.progress.blocked = 1;
+    progress.local_ping.blocked = 1;
     hand_say(&f->hand, PEER_TRAINER, &progress, NULL);
     hand_wait(&f->hand, SECOND);
     CHECK_EQUAL(ACTIVITY_WAIT_RESULT,
@@ -214,10 +215,10 @@ static void pings_tell_how_the_trainer_is(void)
 static double rate_after(struct node_fixture *f, nanos span, uint64_t iteration,
                          nanos waited)
 {
-    struct msg progress = {.kind = MSG_PROGRESS};
+    struct msg progress = {.kind = MSG_LOCAL_PING};
 
-    progress.progress.iteration = iteration;
-    progress.progress.waited = waited;
+    progress.local_ping.iteration = iteration;
+    progress.local_ping.waited = waited;
     hand_wait(&f->hand, span);
     hand_say(&f->hand, PEER_TRAINER, &progress, NULL);
     hand_wait(&f->hand, SECOND);
@@ -314,10 +315,10 @@ static void a_refusal_ends_it_with_its_reason(void)
         node_fixture_connects(f);
         node_fixture_says_bye(f, reasons[i]);
         CHECK(node_ended(f->node));
-        CHECK_EQUAL(1, node_fixture_told(f, MSG_ENDED)->ended.refused);
+        CHECK_EQUAL(1, node_fixture_told(f, MSG_LOCAL_BYE)->local_bye.refused);
         CHECK_EQUAL(reasons[i],
-                    node_fixture_told(f, MSG_ENDED)->ended.farewell);
-        CHECK(node_fixture_told(f, MSG_ENDED)->ended.text[0] != '\0');
+                    node_fixture_told(f, MSG_LOCAL_BYE)->local_bye.farewell);
+        CHECK(node_fixture_told(f, MSG_LOCAL_BYE)->local_bye.text[0] != '\0');
         node_fixture_destroy(&f);
     }
 }
@@ -341,7 +342,7 @@ static void the_end_of_the_run_is_told_in_two_steps(void)
 
     node_fixture_ready(f, 1);
     node_fixture_says(f, MSG_STOP);
-    CHECK_EQUAL(0, node_fixture_told(f, MSG_ENDED)->ended.final);
+    CHECK_EQUAL(0, node_fixture_told(f, MSG_LOCAL_BYE)->local_bye.final);
     CHECK(!node_ended(f->node));
     node_fixture_leaves(f, 1, 2);
     node_fixture_answers(f, 1, VERB_REBASE, 2);
@@ -349,8 +350,8 @@ static void the_end_of_the_run_is_told_in_two_steps(void)
     CHECK(!node_fixture_sent(f, MSG_BYE));
     node_fixture_says_bye(f, FAREWELL_DONE);
     CHECK(node_ended(f->node));
-    CHECK_EQUAL(1, node_fixture_told(f, MSG_ENDED)->ended.final);
-    CHECK_EQUAL(0, node_fixture_told(f, MSG_ENDED)->ended.refused);
+    CHECK_EQUAL(1, node_fixture_told(f, MSG_LOCAL_BYE)->local_bye.final);
+    CHECK_EQUAL(0, node_fixture_told(f, MSG_LOCAL_BYE)->local_bye.refused);
     node_fixture_destroy(&f);
 }
 

@@ -186,12 +186,12 @@ static void who_gives_makes_no_offers_and_then_goes_on(void)
     node_fixture_answers(f, 1, VERB_REBASE, 5);
     keeper_says(f, 1, 1, NULL);
     gives(f);
-    CHECK_EQUAL(0, node_fixture_told(f, MSG_SCHEDULE)->schedule.offering);
+    CHECK_EQUAL(0, node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.offering);
     node_fixture_offers(f, 2, 6);
     CHECK(node_fixture_forgot(f, 2));
     f->welcome.merged = 1;
     node_fixture_restarts(f, START_GO);
-    CHECK_EQUAL(1, node_fixture_told(f, MSG_SCHEDULE)->schedule.offering);
+    CHECK_EQUAL(1, node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.offering);
     node_fixture_applied(f, 1);
     node_fixture_offers(f, 3, 6);
     CHECK_NEAR(1, node_fixture_chunk(f, 3, 0), 0);

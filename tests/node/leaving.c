@@ -13,7 +13,7 @@ static void who_leaves_gives_its_last_progress_and_says_goodbye(void)
     node_fixture_answers(f, 1, VERB_REBASE, 2);
     CHECK_EQUAL(FAREWELL_LEAVING, node_fixture_sent(f, MSG_BYE)->bye.farewell);
     CHECK(node_ended(f->node));
-    CHECK_EQUAL(1, node_fixture_told(f, MSG_ENDED)->ended.final);
+    CHECK_EQUAL(1, node_fixture_told(f, MSG_LOCAL_BYE)->local_bye.final);
     node_fixture_destroy(&f);
 }
 
@@ -83,7 +83,7 @@ static void the_last_offer_holds_what_was_given_back(void)
 
 static void who_leaves_with_nothing_waits_for_what_was_offered_before(void)
 {
-    struct msg_snapshot nothing = {.last = 1};
+    struct msg_local_offer nothing = {.last = 1};
     struct node_fixture *f = node_fixture_new();
 
     node_fixture_ready(f, 1);
@@ -98,7 +98,7 @@ static void who_leaves_with_nothing_waits_for_what_was_offered_before(void)
 
 static void who_will_not_wait_says_so_once_more(void)
 {
-    struct msg_snapshot nothing = {.last = 1};
+    struct msg_local_offer nothing = {.last = 1};
     struct node_fixture *f = node_fixture_new();
 
     node_fixture_ready(f, 1);
@@ -229,7 +229,7 @@ static void a_hub_that_has_the_last_offer_is_not_given_it_again(void)
 static void what_no_centre_has_is_told(void)
 {
     struct node_fixture *f = node_fixture_member();
-    struct msg progress = {.kind = MSG_PROGRESS, .progress.iteration = 70};
+    struct msg progress = {.kind = MSG_LOCAL_PING, .local_ping.iteration = 70};
 
     hand_say(&f->hand, PEER_TRAINER, &progress, NULL);
     node_fixture_breaks(f);

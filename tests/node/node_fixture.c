@@ -89,10 +89,10 @@ void node_fixture_grants(struct node_fixture *f, uint64_t exchange,
 }
 
 void node_fixture_takes(struct node_fixture *f,
-                        const struct msg_snapshot *snapshot,
+                        const struct msg_local_offer *snapshot,
                         struct blob *values)
 {
-    struct msg msg = {.kind = MSG_SNAPSHOT, .snapshot = *snapshot};
+    struct msg msg = {.kind = MSG_LOCAL_OFFER, .local_offer = *snapshot};
 
     hand_say(&f->hand, PEER_TRAINER, &msg, values);
     if (snapshot->exchange && !f->ungranted)
@@ -100,7 +100,7 @@ void node_fixture_takes(struct node_fixture *f,
 }
 
 static void snapshot(struct node_fixture *f,
-                     const struct msg_snapshot *snapshot, double value)
+                     const struct msg_local_offer *snapshot, double value)
 {
     struct blob *vector = hand_floats(f->hand.pool, FIXTURE_ELEMENTS, value);
 
@@ -111,7 +111,7 @@ static void snapshot(struct node_fixture *f,
 
 void node_fixture_begins(struct node_fixture *f, double value)
 {
-    const struct msg_snapshot first = {.score = NO_SCORE};
+    const struct msg_local_offer first = {.score = NO_SCORE};
 
     snapshot(f, &first, value);
 }
@@ -158,12 +158,12 @@ void node_fixture_ready(struct node_fixture *f, double value)
 void node_fixture_offers(struct node_fixture *f, uint64_t exchange,
                          double value)
 {
-    const struct msg_snapshot taken = {.exchange = exchange,
-                                       .iteration = 10 * exchange,
-                                       .samples = 32,
-                                       .score = 0.5,
-                                       .kind = f->welcome.exchange,
-                                       .fragments = 1};
+    const struct msg_local_offer taken = {.exchange = exchange,
+                                          .iteration = 10 * exchange,
+                                          .samples = 32,
+                                          .score = 0.5,
+                                          .kind = f->welcome.exchange,
+                                          .fragments = 1};
 
     snapshot(f, &taken, value);
 }
@@ -187,12 +187,12 @@ struct node_fixture *node_fixture_offering(void)
 void node_fixture_leaves(struct node_fixture *f, uint64_t exchange,
                          double value)
 {
-    const struct msg_snapshot taken = {.exchange = exchange,
-                                       .samples = 32,
-                                       .score = 0.5,
-                                       .last = 1,
-                                       .kind = f->welcome.exchange,
-                                       .fragments = 1};
+    const struct msg_local_offer taken = {.exchange = exchange,
+                                          .samples = 32,
+                                          .score = 0.5,
+                                          .last = 1,
+                                          .kind = f->welcome.exchange,
+                                          .fragments = 1};
 
     snapshot(f, &taken, value);
 }
@@ -282,12 +282,13 @@ void node_fixture_says_bye(struct node_fixture *f, enum farewell farewell)
 
 static uint64_t exchange_of(const struct msg *msg)
 {
-    return msg->kind == MSG_CHUNK ? msg->chunk.exchange : msg->apply.exchange;
+    return msg->kind == MSG_CHUNK ? msg->chunk.exchange
+                                  : msg->local_result.exchange;
 }
 
 static uint32_t chunk_of(const struct msg *msg)
 {
-    return msg->kind == MSG_CHUNK ? msg->chunk.chunk : msg->apply.chunk;
+    return msg->kind == MSG_CHUNK ? msg->chunk.chunk : msg->local_result.chunk;
 }
 
 static double payload_of(const struct node_fixture *f, enum msg_kind kind,
@@ -322,7 +323,7 @@ unsigned node_fixture_chunks(const struct node_fixture *f, uint64_t exchange)
 double node_fixture_apply(const struct node_fixture *f, uint64_t exchange,
                           uint32_t chunk)
 {
-    return payload_of(f, MSG_APPLY, exchange, chunk);
+    return payload_of(f, MSG_LOCAL_RESULT, exchange, chunk);
 }
 
 const struct msg *node_fixture_told(const struct node_fixture *f,
@@ -348,9 +349,9 @@ bool node_fixture_forgot(const struct node_fixture *f, uint64_t exchange)
     for (unsigned i = 0; i < f->hand.sent_count; i++) {
         const struct hand_sent *sent = &f->hand.sent[i];
 
-        if (sent->msg.kind == MSG_FORGET &&
-            sent->msg.forget.first <= exchange &&
-            exchange <= sent->msg.forget.last)
+        if (sent->msg.kind == MSG_LOCAL_VERDICT &&
+            sent->msg.local_verdict.first <= exchange &&
+            exchange <= sent->msg.local_verdict.last)
             return true;
     }
     return false;

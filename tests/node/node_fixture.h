@@ -57,7 +57,7 @@ void node_fixture_offers(struct node_fixture *f, uint64_t exchange,
                          double value);
 /* The trainer says just this. */
 void node_fixture_takes(struct node_fixture *f,
-                        const struct msg_snapshot *snapshot,
+                        const struct msg_local_offer *snapshot,
                         struct blob *values);
 void node_fixture_leaves(struct node_fixture *f, uint64_t exchange,
                          double value);

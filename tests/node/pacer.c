@@ -5,11 +5,11 @@
 static void start(struct pacer *pacer, uint64_t every, uint64_t delay,
                   enum miss miss)
 {
-    struct msg_schedule schedule = {.attached = 1,
-                                    .offering = 1,
-                                    .every = every,
-                                    .delay = delay,
-                                    .miss = miss};
+    struct msg_local_tune schedule = {.attached = 1,
+                                      .offering = 1,
+                                      .every = every,
+                                      .delay = delay,
+                                      .miss = miss};
 
     pacer_init(pacer);
     pacer_schedule(pacer, &schedule);
@@ -346,7 +346,7 @@ static void what_is_not_in_flight_is_ignored(void)
 
 static void what_is_in_flight_keeps_its_iteration(void)
 {
-    struct msg_schedule schedule = {
+    struct msg_local_tune schedule = {
         .attached = 1, .offering = 1, .every = 10, .delay = 1};
     struct pacer pacer;
 

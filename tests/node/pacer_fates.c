@@ -158,11 +158,11 @@ static void every_result_has_the_fate_that_the_policy_gives_it(void)
             for (unsigned trial = 0; trial < 6 * MISS_COUNT; trial++) {
                 enum miss miss = trial % MISS_COUNT;
                 struct world world = {.latency = latencies[trial / MISS_COUNT]};
-                struct msg_schedule schedule = {.attached = 1,
-                                                .offering = 1,
-                                                .every = everies[k],
-                                                .delay = delays[d],
-                                                .miss = miss};
+                struct msg_local_tune schedule = {.attached = 1,
+                                                  .offering = 1,
+                                                  .every = everies[k],
+                                                  .delay = delays[d],
+                                                  .miss = miss};
 
                 pacer_init(&world.pacer);
                 pacer_schedule(&world.pacer, &schedule);

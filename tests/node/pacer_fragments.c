@@ -8,11 +8,11 @@
 static void start(struct pacer *pacer, uint64_t every, uint64_t delay,
                   uint32_t fragments)
 {
-    struct msg_schedule schedule = {.attached = 1,
-                                    .offering = 1,
-                                    .every = every,
-                                    .delay = delay,
-                                    .fragments = fragments};
+    struct msg_local_tune schedule = {.attached = 1,
+                                      .offering = 1,
+                                      .every = every,
+                                      .delay = delay,
+                                      .fragments = fragments};
 
     pacer_init(pacer);
     pacer_schedule(pacer, &schedule);

@@ -20,7 +20,7 @@ static void a_result_that_the_goodbye_has_overtaken_is_heard(void)
 
     node_fixture_answers(f, 2, VERB_REBASE, 2);
     CHECK(node_ended(f->node));
-    CHECK_EQUAL(0, node_fixture_told(f, MSG_ENDED)->ended.refused);
+    CHECK_EQUAL(0, node_fixture_told(f, MSG_LOCAL_BYE)->local_bye.refused);
     node_fixture_destroy(&f);
 }
 
@@ -30,7 +30,7 @@ static void it_is_not_waited_for_without_a_connection(void)
 
     node_fixture_breaks(f);
     CHECK(node_ended(f->node));
-    CHECK_EQUAL(0, node_fixture_told(f, MSG_ENDED)->ended.refused);
+    CHECK_EQUAL(0, node_fixture_told(f, MSG_LOCAL_BYE)->local_bye.refused);
     node_fixture_destroy(&f);
 }
 

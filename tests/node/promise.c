@@ -173,7 +173,7 @@ static void results_in_flight_are_applied_all_the_same(void)
     CHECK_NEAR(2, node_fixture_apply(f, 2, 0), 0);
     hand_forget(&f->hand);
     keeper_comes_back(f, 1, START_GO);
-    CHECK_EQUAL(0, hand_count(&f->hand, PEER_TRAINER, MSG_APPLY));
+    CHECK_EQUAL(0, hand_count(&f->hand, PEER_TRAINER, MSG_LOCAL_RESULT));
     CHECK(!node_fixture_forgot(f, 2));
     node_fixture_applied(f, 1);
     node_fixture_applied(f, 2); /* x = 4 + 2 + 2 */

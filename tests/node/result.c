@@ -12,7 +12,8 @@ static void a_rebase_moves_by_what_the_centre_has_moved(void)
     node_fixture_answers(f, 1, VERB_REBASE, 10);
     CHECK_NEAR(7, node_fixture_apply(f, 1, 0), 0);
     CHECK_NEAR(7, node_fixture_apply(f, 1, 2), 0);
-    CHECK_EQUAL(VERB_REBASE, node_fixture_told(f, MSG_APPLY)->apply.verb);
+    CHECK_EQUAL(VERB_REBASE,
+                node_fixture_told(f, MSG_LOCAL_RESULT)->local_result.verb);
     node_fixture_applied(f, 1);
     node_fixture_offers(f, 2, 10.5); /* 3 + 7 + its own 0.5 */
     CHECK_NEAR(0.5, node_fixture_chunk(f, 2, 0), 0);
@@ -29,10 +30,11 @@ static void nothing_is_handed_over_before_all_of_it_is_here(void)
     node_fixture_result(f, &result, 10);
     result.chunk = 2;
     node_fixture_result(f, &result, 10);
-    CHECK(!node_fixture_told(f, MSG_APPLY));
+    CHECK(!node_fixture_told(f, MSG_LOCAL_RESULT));
     result.chunk = 1;
     node_fixture_result(f, &result, 10);
-    CHECK_EQUAL(FIXTURE_CHUNKS, hand_count(&f->hand, PEER_TRAINER, MSG_APPLY));
+    CHECK_EQUAL(FIXTURE_CHUNKS,
+                hand_count(&f->hand, PEER_TRAINER, MSG_LOCAL_RESULT));
     node_fixture_destroy(&f);
 }
 
@@ -62,7 +64,7 @@ static void a_result_that_was_damaged_drops_the_connection(void)
         node_fixture_result(f, &result, 10);
     CHECK(hand_dropped(&f->hand, PEER_CONTROL));
     CHECK(hand_dropped(&f->hand, PEER_BULK));
-    CHECK(!node_fixture_told(f, MSG_APPLY));
+    CHECK(!node_fixture_told(f, MSG_LOCAL_RESULT));
     CHECK(!node_ended(f->node));
     node_fixture_destroy(&f);
 }
@@ -88,7 +90,7 @@ static void a_result_that_is_not_finite_drops_the_connection(void)
     node_fixture_offers(f, 1, 3);
     node_fixture_answers(f, 1, VERB_REBASE, (double)INFINITY);
     CHECK(hand_dropped(&f->hand, PEER_CONTROL));
-    CHECK(!node_fixture_told(f, MSG_APPLY));
+    CHECK(!node_fixture_told(f, MSG_LOCAL_RESULT));
     node_fixture_destroy(&f);
 }
 
@@ -159,7 +161,7 @@ static void a_later_result_waits_for_an_earlier_one(void)
     node_fixture_offers(f, 1, 3);
     node_fixture_offers(f, 2, 4);
     node_fixture_answers(f, 2, VERB_REBASE, 12);
-    CHECK(!node_fixture_told(f, MSG_APPLY));
+    CHECK(!node_fixture_told(f, MSG_LOCAL_RESULT));
     node_fixture_answers(f, 1, VERB_REBASE, 10);
     CHECK_NEAR(1, node_fixture_apply(f, 2, 0), 0);
     node_fixture_destroy(&f);
@@ -174,7 +176,7 @@ static void a_skipped_result_changes_nothing(void)
     node_fixture_offers(f, 2, 4);
     node_fixture_skips(f, 1);
     node_fixture_answers(f, 1, VERB_REBASE, 10);
-    CHECK(!node_fixture_told(f, MSG_APPLY));
+    CHECK(!node_fixture_told(f, MSG_LOCAL_RESULT));
     node_fixture_answers(f, 2, VERB_REBASE, 12);
     CHECK_NEAR(8, node_fixture_apply(f, 2, 0), 0);
     node_fixture_applied(f, 2);
@@ -202,7 +204,9 @@ static void every_verb_is_carried_over_to_the_reference(void)
         node_fixture_answers(f, 1, verb, 10);
         CHECK_NEAR(verb == VERB_REBASE ? 3.5 : 10, node_fixture_apply(f, 1, 1),
                    0);
-        CHECK_NEAR(0.5, node_fixture_told(f, MSG_APPLY)->apply.weight, 0);
+        CHECK_NEAR(0.5,
+                   node_fixture_told(f, MSG_LOCAL_RESULT)->local_result.weight,
+                   0);
         node_fixture_applied(f, 1);
         node_fixture_offers(f, 2, becomes[verb]);
         CHECK_NEAR(0, node_fixture_chunk(f, 2, 1), 0);

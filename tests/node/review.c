@@ -31,23 +31,23 @@ static void hub_shows_all(struct node_fixture *f, uint64_t review, double value)
 static void trainer_says(struct node_fixture *f, uint64_t number, bool made,
                          double loss)
 {
-    struct msg msg = {.kind = MSG_EXAMINED};
+    struct msg msg = {.kind = MSG_LOCAL_REVIEWED};
 
-    msg.examined.number = number;
-    msg.examined.made = made;
-    msg.examined.loss = loss;
-    msg.examined.error = 0.25;
+    msg.local_reviewed.number = number;
+    msg.local_reviewed.made = made;
+    msg.local_reviewed.loss = loss;
+    msg.local_reviewed.error = 0.25;
     hand_say(&f->hand, PEER_TRAINER, &msg, NULL);
 }
 
 static unsigned shown(const struct node_fixture *f)
 {
-    return hand_count(&f->hand, PEER_TRAINER, MSG_EXAMINE);
+    return hand_count(&f->hand, PEER_TRAINER, MSG_LOCAL_REVIEW);
 }
 
 static uint64_t number_shown(const struct node_fixture *f)
 {
-    return node_fixture_told(f, MSG_EXAMINE)->examine.number;
+    return node_fixture_told(f, MSG_LOCAL_REVIEW)->local_review.number;
 }
 
 static unsigned answers(const struct node_fixture *f)
@@ -78,7 +78,7 @@ static void the_trainer_evaluates_what_has_come_as_a_whole(void)
     hub_shows(f, 7, 0, 1);
     CHECK_EQUAL(0, shown(f));
     hub_shows(f, 7, 1, 2);
-    examine = hand_last(&f->hand, PEER_TRAINER, MSG_EXAMINE);
+    examine = hand_last(&f->hand, PEER_TRAINER, MSG_LOCAL_REVIEW);
     CHECK_EQUAL(FIXTURE_ELEMENTS * sizeof(float), examine->payload->size);
     CHECK_NEAR(1, hand_float(examine->payload, 0), 0);
     CHECK_NEAR(2, hand_float(examine->payload, 4), 0);

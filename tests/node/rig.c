@@ -98,7 +98,7 @@ void rig_takes(struct rig *rig, const float *values, bool last)
 {
     struct node_fixture *f = rig->f;
     uint32_t fragments = f->welcome.fragments;
-    struct msg_snapshot snapshot = {
+    struct msg_local_offer snapshot = {
         .exchange = ++rig->exchange,
         .kind = f->welcome.exchange,
         .last = last,
@@ -175,10 +175,12 @@ static void apply(struct rig *rig, uint64_t exchange)
     for (unsigned i = 0; i < hand->sent_count; i++) {
         const struct msg *msg = &hand->sent[i].msg;
 
-        if (msg->kind != MSG_APPLY || msg->apply.exchange != exchange)
+        if (msg->kind != MSG_LOCAL_RESULT ||
+            msg->local_result.exchange != exchange)
             continue;
-        for (size_t j = 0; j < node_fixture_length(msg->apply.chunk); j++)
-            rig->x[msg->apply.first + j] +=
+        for (size_t j = 0; j < node_fixture_length(msg->local_result.chunk);
+             j++)
+            rig->x[msg->local_result.first + j] +=
                 (float)hand_float(hand->sent[i].payload, j);
     }
     node_fixture_applied(rig->f, exchange);

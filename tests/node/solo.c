@@ -92,7 +92,7 @@ static void apply_due(struct solo *solo)
 static void offer(struct solo *solo, uint64_t exchange)
 {
     const struct span span = {solo->x, FIXTURE_ELEMENTS};
-    struct msg_snapshot snapshot = {.exchange = exchange};
+    struct msg_local_offer snapshot = {.exchange = exchange};
     struct blob *values =
         hand_floats(solo->f->hand.pool, agenda_elements(&solo->agenda), 0);
 

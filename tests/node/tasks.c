@@ -5,17 +5,17 @@
 
 static void trainer_wants(struct node_fixture *f)
 {
-    const struct msg msg = {.kind = MSG_IDLE};
+    const struct msg msg = {.kind = MSG_LOCAL_ROOM};
 
     hand_say(&f->hand, PEER_TRAINER, &msg, NULL);
 }
 
 static void trainer_finishes(struct node_fixture *f, uint64_t task, bool done)
 {
-    struct msg msg = {.kind = MSG_FINISH};
+    struct msg msg = {.kind = MSG_LOCAL_REPORT};
 
-    msg.finish.task = task;
-    msg.finish.done = done;
+    msg.local_report.task = task;
+    msg.local_report.done = done;
     hand_say(&f->hand, PEER_TRAINER, &msg, NULL);
 }
 
@@ -54,14 +54,14 @@ static struct node_fixture *node_fixture_at_work(void)
 static void a_task_is_asked_for_and_handed_over(void)
 {
     struct node_fixture *f = node_fixture_new();
-    const struct msg_assign *assign;
+    const struct msg_local_task *assign;
 
     node_fixture_ready(f, 1);
     CHECK(!node_fixture_sent(f, MSG_ROOM));
     trainer_wants(f);
     CHECK_EQUAL(1, node_fixture_sent(f, MSG_ROOM)->room.tasks);
     hub_gives(f, 5);
-    assign = &node_fixture_told(f, MSG_ASSIGN)->assign;
+    assign = &node_fixture_told(f, MSG_LOCAL_TASK)->local_task;
     CHECK_EQUAL(5, assign->task);
     CHECK_EQUAL(3, assign->part);
     CHECK_EQUAL(8, assign->parts);
@@ -279,7 +279,7 @@ static void a_task_that_cannot_be_is_given_back(void)
     msg.task.task = 10;
     hand_say(&f->hand, PEER_CONTROL, &msg, NULL);
     CHECK_EQUAL(2, reports(f));
-    CHECK(!node_fixture_told(f, MSG_ASSIGN));
+    CHECK(!node_fixture_told(f, MSG_LOCAL_TASK));
     node_fixture_destroy(&f);
 }
 

@@ -48,7 +48,7 @@ static void apply(struct fake_machine *hub)
 static void admit_some(struct fake_machine *hub)
 {
     for (unsigned i = 0; i < ENROLLING; i++) {
-        struct msg_admit admit = {.ticket = i + 1, .key0 = i + 1};
+        struct msg_local_enrol admit = {.ticket = i + 1, .key0 = i + 1};
 
         (void)snprintf(admit.name, sizeof admit.name, "new-%u", i);
         hub_keys_admit(&keys, hub->net, (nanos)i + 1, &admit);
@@ -86,7 +86,7 @@ static void who_is_revoked_is_told_when_the_list_is_read_and_no_more(void)
     /* ADMITTED and KNOWN of each. */
     CHECK(fake_wait(hub, &hub->counts[EVENT_MESSAGE], REVOKED + 2 * ENROLLING));
     fake_stop(hub);
-    CHECK_EQUAL(ENROLLING, heard(hub, MSG_ADMITTED));
+    CHECK_EQUAL(ENROLLING, heard(hub, MSG_LOCAL_ENROLLED));
     CHECK_EQUAL(ENROLLING, heard(hub, MSG_KNOWN));
     CHECK_EQUAL(REVOKED, heard(hub, MSG_REVOKED));
     CHECK_EQUAL(ENROLLING, keys.ring.allowed.count);

@@ -59,16 +59,16 @@ static void a_recording_has_what_the_trainer_and_the_hub_say(void)
 {
     static const char *const has[] = {
         "starswitch-record 1 node name=\"my \\\"PC\\\"\"\n",
-        " message 1 snapshot exchange=0 ",
+        " message 1 local_offer exchange=0 ",
         "  send 2 hello ",
         " message 2 welcome ",
-        " message 1 snapshot exchange=1 iteration=",
+        " message 1 local_offer exchange=1 iteration=",
         "  send 2 offer exchange=1 iteration=",
         "  send 3 chunk exchange=1 ",
         " message 3 result exchange=1 ",
-        "  send 1 apply exchange=1 ",
+        "  send 1 local_result exchange=1 ",
         " message 1 applied exchange=1 iteration=",
-        " message 1 progress "};
+        " message 1 local_ping "};
     struct fake_hub *hub = fake_hub_new();
     struct star_link *link = NULL;
     struct folder folder;

@@ -72,35 +72,36 @@ static void a_recording_says_who_did_what_and_when(void)
 
 static const char node_sample[] =
     "starswitch-record 1 node name=\"n 1\"\n"
-    "100 message 1 snapshot exchange=0 iteration=0 samples=0 score=1e+300 "
+    "100 message 1 local_offer exchange=0 iteration=0 samples=0 score=1e+300 "
     "last=0 [652]\n"
     "  job seal #1 0,0,0\n"
-    "100.5 message 1 progress iteration=10 loss=1.5 waited=0 blocked=0\n"
+    "100.5 message 1 local_ping iteration=10 loss=1.5 waited=0 blocked=0\n"
     "100.6 join 2 control\n"
     "  send 2 hello protocol_min=1 name=\"n 1\" [24]\n"
     "100.7 message 2 welcome protocol=1 session=7 lineage=0\n"
-    "100.8 message 1 snapshot exchange=1 iteration=16 score=0.5 last=0 [65]\n"
+    "100.8 message 1 local_offer exchange=1 iteration=16 score=0.5 last=0 "
+    "[65]\n"
     "  send 2 offer exchange=1 iteration=16 score=0.5\n"
     "100.9 message 2 grant exchange=1 credit=652\n"
     "  send 3 chunk exchange=1 chunk=0 codec=0 [400 aa]\n"
     "  send 3 chunk exchange=1 chunk=1 codec=0 [252 aa]\n"
-    "101 message 1 progress iteration=20 loss=1.5 waited=0 blocked=1\n"
+    "101 message 1 local_ping iteration=20 loss=1.5 waited=0 blocked=1\n"
     "101.1 message 3 result exchange=1 chunk=0 version=4 [400]\n"
     "101.2 message 3 result exchange=1 chunk=1 version=4 [100]\n"
     "101.3 done decode #4 OK 0,0,1\n"
-    "  send 1 apply exchange=1 chunk=0 parts=2 anchor=1 [400]\n"
-    "  send 1 apply exchange=1 chunk=0 parts=2 anchor=0 [400]\n"
-    "  send 1 apply exchange=1 chunk=1 parts=2 anchor=0 [252]\n"
-    "101.4 message 1 progress iteration=20 loss=1.5 waited=400000000 "
+    "  send 1 local_result exchange=1 chunk=0 parts=2 anchor=1 [400]\n"
+    "  send 1 local_result exchange=1 chunk=0 parts=2 anchor=0 [400]\n"
+    "  send 1 local_result exchange=1 chunk=1 parts=2 anchor=0 [252]\n"
+    "101.4 message 1 local_ping iteration=20 loss=1.5 waited=400000000 "
     "blocked=0\n"
     "101.4 message 1 applied exchange=1 iteration=20 skipped=0\n"
     "101.5 wake\n"
     "  send 2 ping sent=1 round_trip=600000 iteration=20 rate=5 waited=4\n"
-    "101.8 message 1 progress iteration=30 loss=1.5 waited=500000000 "
+    "101.8 message 1 local_ping iteration=30 loss=1.5 waited=500000000 "
     "blocked=0\n"
     "102 leave 2\n"
     "102 leave 3\n"
-    "102.3 message 1 progress iteration=31 loss=1.5 waited=500000000 "
+    "102.3 message 1 local_ping iteration=31 loss=1.5 waited=500000000 "
     "blocked=0\n";
 
 static void a_nodes_recording_has_the_times_of_its_trainer(void)
@@ -154,9 +155,9 @@ static const struct {
     {"starswitch-record 1 hub\n5 wa", "line 2 is cut off"},
     {"starswitch-record 1 node\n", "line 1 is not 'starswitch-record 1 hub'"},
     {"starswitch-record 1 node name=n1\n", "line 1: the message has no name"},
-    {"starswitch-record 1 node name=\"n1\"\n5 message 1 progress waited=1\n",
+    {"starswitch-record 1 node name=\"n1\"\n5 message 1 local_ping waited=1\n",
      "line 2: the message has no iteration, blocked or waited"},
-    {"starswitch-record 1 node name=\"n1\"\n5 message 1 snapshot a=1\n",
+    {"starswitch-record 1 node name=\"n1\"\n5 message 1 local_offer a=1\n",
      "line 2: the message has no exchange or iteration"},
 };
 
