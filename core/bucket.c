@@ -51,7 +51,7 @@ void bucket_owe(struct bucket *bucket, uint64_t bytes, nanos now)
         bucket->at = now;
 }
 
-bool bucket_take(struct bucket *bucket, uint64_t bytes, nanos now)
+bool bucket_spend(struct bucket *bucket, uint64_t bytes, nanos now)
 {
     if (!bucket->rate)
         return true;

@@ -27,10 +27,10 @@ void bucket_init(struct bucket *bucket, uint64_t rate, uint64_t largest,
                  nanos now);
 /* Takes the bytes if they are there; more than the depth: when it is full, and
  * the rest is owed. False: nothing is taken. */
-bool bucket_take(struct bucket *bucket, uint64_t bytes, nanos now);
+bool bucket_spend(struct bucket *bucket, uint64_t bytes, nanos now);
 /* Takes them at once: what is not there is owed by whoever comes next. */
 void bucket_owe(struct bucket *bucket, uint64_t bytes, nanos now);
-/* When bucket_take would succeed, if nobody takes any before; `now`, if it
+/* When bucket_spend would succeed, if nobody takes any before; `now`, if it
  * would at once. */
 nanos bucket_when(const struct bucket *bucket, uint64_t bytes, nanos now);
 

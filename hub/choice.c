@@ -10,7 +10,7 @@
 #include "core/need.h"
 #include "hub/state.h"
 
-bool choice_takes_all(const struct hub *hub)
+bool choice_grants_all(const struct hub *hub)
 {
     const struct policy *policy = hub->policy;
 
@@ -178,7 +178,7 @@ void choice_make(struct hub *hub, struct round *round)
 {
     assert(round->state == ROUND_CLOSED && round->count);
     round->policy = hub->policy;
-    round->takes_all = choice_takes_all(hub);
+    round->takes_all = choice_grants_all(hub);
     EACH_OFFER(round, one) {
         one->donor = RECEIVE_CENTRE;
         one->merges = false;

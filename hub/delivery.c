@@ -19,7 +19,7 @@ static void delivery_sent(struct hub *hub, struct member *member,
 static void review_send(struct hub *hub, struct member *member)
 {
     struct msg msg;
-    struct blob *payload = review_take(hub, member, &msg);
+    struct blob *payload = review_consume(hub, member, &msg);
 
     delivery_sent(hub, member, &msg, payload);
 }
@@ -116,8 +116,8 @@ static enum passage delivery_next(struct hub *hub, struct member *member)
             hub->flow.wake = own;
         return hubs > hub->now ? PASSAGE_SPENT : PASSAGE_NOTHING;
     }
-    (void)bucket_take(&hub->flow.up, payload->wire_bytes, hub->now);
-    (void)bucket_take(&delivery->bucket, payload->wire_bytes, hub->now);
+    (void)bucket_spend(&hub->flow.up, payload->wire_bytes, hub->now);
+    (void)bucket_spend(&delivery->bucket, payload->wire_bytes, hub->now);
     if (delivery->first)
         queue_entry_next(hub, member);
     else if (delivery->take_next < delivery->take_count)

@@ -301,7 +301,7 @@ static bool give_next(struct hub *hub, struct member *member, uint64_t exchange,
             hub->flow.wake = when;
         return false;
     }
-    (void)bucket_take(&hub->flow.down, bytes, hub->now);
+    (void)bucket_spend(&hub->flow.down, bytes, hub->now);
     give_credit(hub, credit, bytes);
     send_credit(hub, member, exchange, bytes);
     return true;

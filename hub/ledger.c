@@ -75,8 +75,8 @@ static unsigned held_by(const struct ledger *ledger, unsigned node)
     return held;
 }
 
-bool ledger_take(struct ledger *ledger, unsigned node, nanos now,
-                 struct task *out)
+bool ledger_assign(struct ledger *ledger, unsigned node, nanos now,
+                   struct task *out)
 {
     struct ledger_task *task;
 

@@ -61,8 +61,8 @@ void ledger_free(struct ledger *ledger);
 bool ledger_over(const struct ledger *ledger);
 /* Gives the node the next task. False: none is todo now, it holds
  * LEDGER_MAX_HELD of them, or all is over. */
-bool ledger_take(struct ledger *ledger, unsigned node, nanos now,
-                 struct task *out);
+bool ledger_assign(struct ledger *ledger, unsigned node, nanos now,
+                   struct task *out);
 /* The node says what became of a task: doing -> done, or back to todo. False,
  * and nothing changes, unless the node has it in doing: it may have been given
  * to another one meanwhile. The last task of an epoch begins the next one. */

@@ -189,8 +189,8 @@ const struct blob *review_next(struct hub *hub, const struct member *member)
     return next_chunk(hub, &member->reviewer);
 }
 
-struct blob *review_take(struct hub *hub, struct member *member,
-                         struct msg *msg)
+struct blob *review_consume(struct hub *hub, struct member *member,
+                            struct msg *msg)
 {
     struct reviewer *reviewer = &member->reviewer;
     struct blob *chunk = next_chunk(hub, reviewer);

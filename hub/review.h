@@ -66,8 +66,8 @@ void review_close(struct hub *hub, struct round *round,
 /* The next chunk for a member, borrowed; NULL: there is none. */
 const struct blob *review_next(struct hub *hub, const struct member *member);
 /* It is about to be sent, with this message. */
-struct blob *review_take(struct hub *hub, struct member *member,
-                         struct msg *msg);
+struct blob *review_consume(struct hub *hub, struct member *member,
+                            struct msg *msg);
 handler hub_on_reviewed;
 /* Nothing is to be expected from the member any more. */
 void review_forget(struct hub *hub, int member);

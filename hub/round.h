@@ -92,7 +92,7 @@ nanos gate_deadline(const struct hub *hub, nanos latest);
 
 /* choice.c */
 /* Whether each offer is granted at once. */
-bool choice_takes_all(const struct hub *hub);
+bool choice_grants_all(const struct hub *hub);
 /* The round has closed: asks for the data that the policy wants. */
 void choice_make(struct hub *hub, struct round *round);
 /* Goes on when data have come or will not come any more. */

@@ -117,7 +117,7 @@ static void round_add(struct hub *hub, struct round *round,
         link = &(*link)->next;
     *link = update;
     round->offers += member_live(member);
-    update->merges = choice_takes_all(hub);
+    update->merges = choice_grants_all(hub);
     if (update->merges)
         update_grant(hub, update);
 }

@@ -40,7 +40,7 @@ static void give_all(struct hub *hub)
             struct member *member = hub->roll.members[i];
 
             if (!may_have_tasks(member) ||
-                !ledger_take(&hub->run.ledger, (unsigned)i, hub->now, &task))
+                !ledger_assign(&hub->run.ledger, (unsigned)i, hub->now, &task))
                 continue;
             give(hub, member, &task);
             gave = true;

@@ -145,7 +145,7 @@ static enum enrol_state hear(struct enrol *enrol, struct why *why)
     struct notice *notice;
 
     while (state == ENROL_WAITS &&
-           (notice = station_take(enrol->station)) != NULL) {
+           (notice = station_pop(enrol->station)) != NULL) {
         state = look(enrol, notice, why);
         notice_destroy(&notice);
     }

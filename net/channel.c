@@ -222,7 +222,7 @@ static enum hearing message(struct net_channel *channel, nanos now,
 enum hearing net_channel_receive(struct net_channel *channel, nanos now,
                                  struct heard *out)
 {
-    struct notice *notice = station_take(channel->station);
+    struct notice *notice = station_pop(channel->station);
     enum hearing hearing = HEARD_NOISE;
 
     if (!notice)

@@ -164,7 +164,7 @@ static bool take(struct link *link, const unsigned char *bytes, size_t size)
     size_t used;
 
     while (size && goes_on && !link->paused) {
-        event = zmtp_take(&link->zmtp, bytes, size, &used);
+        event = zmtp_receive(&link->zmtp, bytes, size, &used);
         bytes += used;
         size -= used;
         goes_on = handle(link, event);

@@ -143,7 +143,7 @@ static void read_channel(struct net *net, enum channel which, unsigned batch)
 
 static void read_mailbox(struct net *net)
 {
-    struct letter *letter = mailbox_take(&net->mailbox);
+    struct letter *letter = mailbox_drain(&net->mailbox);
 
     while (letter) {
         struct letter *next = letter->next;
@@ -163,7 +163,7 @@ static void collect_jobs(struct net *net)
 {
     for (unsigned i = 0; i < JOB_BATCH; i++) {
         struct event event = {.kind = EVENT_DONE,
-                              .job = workers_take(net->workers)};
+                              .job = workers_pop(net->workers)};
 
         if (!event.job)
             return;

@@ -55,7 +55,7 @@ void letter_destroy(struct letter **reference)
 
 void mailbox_free(struct mailbox *mailbox)
 {
-    struct letter *letter = mailbox_take(mailbox);
+    struct letter *letter = mailbox_drain(mailbox);
 
     while (letter) {
         struct letter *next = letter->next;
@@ -92,7 +92,7 @@ bool mailbox_post(struct mailbox *mailbox, const struct msg *msg,
     return letter != NULL;
 }
 
-struct letter *mailbox_take(struct mailbox *mailbox)
+struct letter *mailbox_drain(struct mailbox *mailbox)
 {
     struct letter *first;
 

@@ -36,7 +36,7 @@ void mailbox_free(struct mailbox *mailbox);
 bool mailbox_post(struct mailbox *mailbox, const struct msg *msg,
                   struct blob *payload);
 /* All letters in order, linked by `next` and now the caller's; or NULL. */
-struct letter *mailbox_take(struct mailbox *mailbox);
+struct letter *mailbox_drain(struct mailbox *mailbox);
 /* Releases the payload too; before its mailbox is freed. */
 void letter_destroy(struct letter **letter);
 

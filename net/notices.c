@@ -113,7 +113,7 @@ bool notices_put(struct notices *notices, struct notice *notice)
     return pause;
 }
 
-struct notice *notices_take(struct notices *notices)
+struct notice *notices_pop(struct notices *notices)
 {
     struct notice *notice;
     bool resumes = false;
@@ -177,7 +177,7 @@ void notices_free(struct notices *notices)
 {
     struct notice *notice;
 
-    while ((notice = notices_take(notices)) != NULL)
+    while ((notice = notices_pop(notices)) != NULL)
         notice_destroy(&notice);
     empty(&notices->waiting);
     empty(&notices->resumed);

@@ -68,7 +68,7 @@ void notice_destroy(struct notice **notice);
 /* Takes it over; true: read no more from this connection. */
 bool notices_put(struct notices *notices, struct notice *notice);
 /* The next, the caller's; or NULL. */
-struct notice *notices_take(struct notices *notices);
+struct notice *notices_pop(struct notices *notices);
 
 /* The station's: a meter for a link, and the end of it; the next link that may
  * be read from again, or NULL. */

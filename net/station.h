@@ -30,7 +30,7 @@ void station_stop(struct station *station);
 void station_close(struct station **station);
 
 /* The next notice, the caller's; or NULL. */
-struct notice *station_take(struct station *station);
+struct notice *station_pop(struct station *station);
 
 /* References the payload (or NULL). Who leaves more behind than the plan says
  * is cut. What is for nobody is forgotten. */

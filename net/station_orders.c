@@ -83,9 +83,9 @@ void station_stop(struct station *station)
     put(station, order);
 }
 
-struct notice *station_take(struct station *station)
+struct notice *station_pop(struct station *station)
 {
-    return notices_take(&station->notices);
+    return notices_pop(&station->notices);
 }
 
 static void put_entry(struct station *station, struct order *order)

@@ -176,7 +176,7 @@ nanos workers_stalled(struct workers *workers, nanos now)
     return stalled > 0 ? stalled : 0;
 }
 
-struct job *workers_take(struct workers *workers)
+struct job *workers_pop(struct workers *workers)
 {
     struct job *job;
 

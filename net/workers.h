@@ -23,6 +23,6 @@ void workers_give(struct workers *workers, struct job *job);
 /* For how long jobs have waited while none has begun; 0: none waits. */
 nanos workers_stalled(struct workers *workers, nanos now);
 /* A job that is done, now the caller's, or NULL. */
-struct job *workers_take(struct workers *workers);
+struct job *workers_pop(struct workers *workers);
 
 #endif

@@ -23,15 +23,15 @@ static void forget(struct agenda *agenda, uint64_t first, uint64_t last)
     inbox_forget(&agenda->inbox, first, last);
 }
 
-bool agenda_take(struct agenda *agenda, const struct msg *msg,
-                 struct blob *payload)
+bool agenda_receive(struct agenda *agenda, const struct msg *msg,
+                    struct blob *payload)
 {
     if (msg->kind == MSG_LOCAL_TUNE) {
         pacer_schedule(&agenda->pacer, &msg->local_tune);
     } else if (msg->kind == MSG_LOCAL_VERDICT) {
         forget(agenda, msg->local_verdict.first, msg->local_verdict.last);
     } else if (msg->kind == MSG_LOCAL_RESULT) {
-        if (!inbox_take(&agenda->inbox, &msg->local_result, payload))
+        if (!inbox_add(&agenda->inbox, &msg->local_result, payload))
             return false;
         if (inbox_complete(&agenda->inbox, msg->local_result.exchange))
             pacer_ready(&agenda->pacer, msg->local_result.exchange);

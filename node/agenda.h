@@ -2,9 +2,9 @@
  * offer: pacer and inbox together, the same for the library's training thread
  * and the simulated one.
  *
- * What the node says goes to agenda_take. At the end of iteration i the trainer
- * tells agenda_step, asks agenda_due until the answer is GO, then agenda_offer
- * until that is false, and with d = 0 agenda_due again.
+ * What the node says goes to agenda_receive. At the end of iteration i the
+ * trainer tells agenda_step, asks agenda_due until the answer is GO, then
+ * agenda_offer until that is false, and with d = 0 agenda_due again.
  *
  * Where the run wants gradients it is their mean since the last offer that is
  * offered. Samples and gradients are those of the parameters that the trainer
@@ -28,8 +28,8 @@ void agenda_init(struct agenda *agenda, size_t elements);
 void agenda_free(struct agenda *agenda);
 /* Takes LOCAL_TUNE, LOCAL_RESULT and LOCAL_VERDICT; nothing else concerns it.
  * False: there is no memory for it, and it is to be said again. */
-bool agenda_take(struct agenda *agenda, const struct msg *msg,
-                 struct blob *payload);
+bool agenda_receive(struct agenda *agenda, const struct msg *msg,
+                    struct blob *payload);
 /* Whether gradients are offered instead of parameters or their progress. */
 bool agenda_wants_gradients(const struct agenda *agenda);
 /* An iteration is done, on so many samples; its gradient lies in spans, NULL:

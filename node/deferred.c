@@ -48,7 +48,7 @@ void deferred_leave_out(struct training *training)
         const struct msg_local_offer *offer =
             &training->deferred->offers[i].local_offer;
 
-        pacer_take_back(&agenda->pacer, offer->exchange);
+        pacer_undo_offer(&agenda->pacer, offer->exchange);
         agenda->samples += offer->samples;
     }
     let_go(training);

@@ -212,7 +212,7 @@ bool flights_judged(const struct node *node)
 /* Whether the node's rate allows it; else says when. */
 static bool may_send(struct node *node, const struct blob *payload)
 {
-    if (bucket_take(&node->up, payload->wire_bytes, node->now))
+    if (bucket_spend(&node->up, payload->wire_bytes, node->now))
         return true;
     node->send_at = bucket_when(&node->up, payload->wire_bytes, node->now);
     return false;

@@ -216,8 +216,8 @@ static bool is_wanted(const struct node *node,
                                                  node->chunk_elements);
 }
 
-void flights_take(struct node *node, const struct msg_local_offer *offer,
-                  struct blob *values)
+void flights_start(struct node *node, const struct msg_local_offer *offer,
+                   struct blob *values)
 {
     struct msg forget = {.kind = MSG_LOCAL_VERDICT};
     struct flight **end = &node->flights;

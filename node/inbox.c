@@ -82,8 +82,8 @@ static bool has_room(struct inbox_exchange *entry, uint32_t chunk)
     return true;
 }
 
-bool inbox_take(struct inbox *inbox, const struct msg_local_result *apply,
-                struct blob *payload)
+bool inbox_add(struct inbox *inbox, const struct msg_local_result *apply,
+               struct blob *payload)
 {
     size_t count = payload ? payload->size / sizeof(float) : 0;
     struct inbox_exchange *entry;

@@ -63,8 +63,8 @@ void inbox_free(struct inbox *inbox);
 
 /* References the payload. A chunk that is there already, lies outside the
  * vector or finds no place is left out. False: there is no memory for it. */
-bool inbox_take(struct inbox *inbox, const struct msg_local_result *apply,
-                struct blob *payload);
+bool inbox_add(struct inbox *inbox, const struct msg_local_result *apply,
+               struct blob *payload);
 bool inbox_complete(const struct inbox *inbox, uint64_t exchange);
 /* Applies a complete exchange by the verbs of its chunks to a vector that lies
  * in spans, in order and `elements` long together, and drops it. REBASE:

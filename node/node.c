@@ -156,7 +156,7 @@ static void node_on_local_offer(struct node *node, const struct event *event)
         node->newest = offer->exchange;
     if (offer->last)
         parting_begins(node, offer, event->payload);
-    flights_take(node, offer, event->payload);
+    flights_start(node, offer, event->payload);
 }
 
 static void on_message(struct node *node, const struct event *event)

@@ -277,7 +277,7 @@ void pacer_forget(struct pacer *pacer, uint64_t first, uint64_t last)
     pacer->count = kept;
 }
 
-void pacer_take_back(struct pacer *pacer, uint64_t exchange)
+void pacer_undo_offer(struct pacer *pacer, uint64_t exchange)
 {
     pacer_forget(pacer, exchange, exchange);
     if (pacer->next_exchange == exchange + 1)

@@ -99,7 +99,7 @@ bool pacer_offer(struct pacer *pacer, bool last, uint64_t *exchange);
 bool pacer_will_offer(const struct pacer *pacer);
 bool pacer_will_apply(const struct pacer *pacer);
 /* The exchange that was begun last is none: there was no memory for it. */
-void pacer_take_back(struct pacer *pacer, uint64_t exchange);
+void pacer_undo_offer(struct pacer *pacer, uint64_t exchange);
 /* The whole result of an exchange has come. */
 void pacer_ready(struct pacer *pacer, uint64_t exchange);
 /* Nothing will come for these exchanges; what has come is void. */

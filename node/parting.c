@@ -158,7 +158,7 @@ static void offer_kept(struct node *node)
     offer->kind = node->welcome.exchange;
     offer->fragments = node_fragments(node, offer->kind);
     offer->fragment = offer->fragments > 1 ? FRAGMENT_ALL : 0;
-    flights_take(node, offer, node->last);
+    flights_start(node, offer, node->last);
 }
 
 /* A hub that was lost some seconds ago may be back at once: what was learnt

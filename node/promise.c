@@ -375,7 +375,7 @@ static bool is_owed(const struct promise *promise, uint32_t chunk)
            !is_held(promise, chunk, true);
 }
 
-void promises_taken(struct node *node)
+void promises_abandon(struct node *node)
 {
     drop_chunks(node, is_owed);
 }

@@ -129,7 +129,7 @@ void promises_saved(struct node *node, uint64_t merged);
 void promises_settle(struct node *node, uint64_t merged);
 /* The node's parameters were replaced by the centre's: what was to be given
  * again is not. */
-void promises_taken(struct node *node);
+void promises_abandon(struct node *node);
 /* The node comes to another run, whose founder may have been sent what was to
  * be given again: it is not, but for what is offered already. */
 void promises_leave(struct node *node);

@@ -341,7 +341,7 @@ static void arrive(struct node *node, struct flight *flight)
         return;
     if (replaced->lineage != node->lineage)
         promises_forget(node);
-    promises_taken(node);
+    promises_abandon(node);
     node->lineage = replaced->lineage;
     node->samples_back = 0;
     make_obsolete(node);

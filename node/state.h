@@ -277,8 +277,8 @@ handler node_on_grant, node_on_credit, node_on_local_close;
 
 /* forming.c */
 /* Begins to offer what was taken, or says that it is not wanted. */
-void flights_take(struct node *node, const struct msg_local_offer *offer,
-                  struct blob *values);
+void flights_start(struct node *node, const struct msg_local_offer *offer,
+                   struct blob *values);
 void flight_formed(struct node *node, struct job *job);
 /* Makes the offers that are formed, and begins with those that wait for nothing
  * any more. */

@@ -124,7 +124,7 @@ static void offer(struct training *training, uint64_t exchange, bool last)
         agenda_copy(agenda, training->values, blob_floats(blob));
         post_snapshot(training, exchange, last, blob);
     } else {
-        pacer_take_back(&agenda->pacer, exchange);
+        pacer_undo_offer(&agenda->pacer, exchange);
         training->left_out++;
     }
 }

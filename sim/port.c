@@ -143,7 +143,7 @@ static double stop(struct port *port, struct stream *stream)
 {
     double left = stream->through - stream->class->served;
 
-    class_take_out(stream->class, stream);
+    class_remove(stream->class, stream);
     if (!stream->class->count)
         classes_drop(&port->busy, stream->class);
     return left > 0 ? left : 0;
@@ -284,7 +284,7 @@ nanos port_next(const struct port *port)
     return at;
 }
 
-void *port_take(struct port *port, nanos now)
+void *port_pop(struct port *port, nanos now)
 {
     nanos at;
     struct class *class = first_class(port, &at);

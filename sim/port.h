@@ -56,6 +56,6 @@ void stream_close(struct port *port, struct stream **stream);
 nanos port_next(const struct port *port);
 /* Takes the message that is through at `now`, which is not after port_next;
  * NULL when there is none. */
-void *port_take(struct port *port, nanos now);
+void *port_pop(struct port *port, nanos now);
 
 #endif

@@ -110,7 +110,7 @@ void class_insert(struct class *class, struct stream *stream)
     class_rise(class, stream);
 }
 
-void class_take_out(struct class *class, struct stream *stream)
+void class_remove(struct class *class, struct stream *stream)
 {
     struct stream *last = class->heap[--class->count];
 

@@ -43,7 +43,7 @@ void class_destroy(struct class *class);
 /* The heap of a class: a stream begins to send, or ends; its `through` is less
  * than before, or more. */
 void class_insert(struct class *class, struct stream *stream);
-void class_take_out(struct class *class, struct stream *stream);
+void class_remove(struct class *class, struct stream *stream);
 void class_rise(struct class *class, struct stream *stream);
 void class_sink(struct class *class, struct stream *stream);
 

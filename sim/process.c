@@ -339,7 +339,7 @@ void world_destroy(struct world **reference)
         waiting_drop(world, &world->nodes[i].held);
     }
     while (queue_next(&world->queue) < NEVER)
-        item_free(world, queue_take(&world->queue, &at));
+        item_free(world, queue_pop(&world->queue, &at));
     queue_free(&world->queue);
     star_free(world);
     while (world->spare) {

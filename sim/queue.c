@@ -53,7 +53,7 @@ static size_t first_child(const struct queue *queue, size_t place)
     return best;
 }
 
-void *queue_take(struct queue *queue, nanos *at)
+void *queue_pop(struct queue *queue, nanos *at)
 {
     struct queue_entry *heap = queue->heap;
     struct queue_entry first, last;

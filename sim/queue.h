@@ -38,7 +38,7 @@ uint64_t queue_order(struct queue *queue);
 /* The time of the first item, NEVER when there is none. */
 nanos queue_next(const struct queue *queue);
 /* Takes the first item out; NULL when there is none. */
-void *queue_take(struct queue *queue, nanos *at);
+void *queue_pop(struct queue *queue, nanos *at);
 /* Frees the queue; its items must have been taken. */
 void queue_free(struct queue *queue);
 

@@ -118,13 +118,13 @@ static void take_message(struct trainer *trainer, const struct msg *msg,
                          struct blob *payload)
 {
     if (msg->kind == MSG_LOCAL_TASK)
-        trainer_task_take(trainer, &msg->local_task);
+        trainer_task_assign(trainer, &msg->local_task);
     else if (msg->kind == MSG_LOCAL_REVIEW)
         take_examine(trainer, msg->local_review.number, payload);
     else if (msg->kind == MSG_LOCAL_BYE)
         take_ended(trainer, &msg->local_bye);
     else
-        (void)agenda_take(&trainer->training.agenda, msg, payload);
+        (void)agenda_receive(&trainer->training.agenda, msg, payload);
 }
 
 static void trainer_step(void *self, const struct event *event,

@@ -51,8 +51,8 @@ void trainer_offer(struct trainer *trainer);
 bool trainer_apply_due(struct trainer *trainer);
 /* Evaluates what the node has asked for. */
 void trainer_examine(struct trainer *trainer);
-void trainer_task_take(struct trainer *trainer,
-                       const struct msg_local_task *assign);
+void trainer_task_assign(struct trainer *trainer,
+                         const struct msg_local_task *assign);
 /* After an iteration: is the task done, and which is next? */
 void trainer_task_step(struct trainer *trainer);
 

@@ -20,8 +20,8 @@ static void post_finish(struct trainer *trainer)
     effects_send(trainer->out, PEER_TRAINER, &msg, NULL);
 }
 
-void trainer_task_take(struct trainer *trainer,
-                       const struct msg_local_task *assign)
+void trainer_task_assign(struct trainer *trainer,
+                         const struct msg_local_task *assign)
 {
     trainer->in_hand = *assign;
     trainer->task_wanted = false;

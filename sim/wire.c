@@ -111,12 +111,12 @@ void wire_note(struct world *world, enum end from)
     world->through[from].order = queue_order(&world->queue);
 }
 
-void wire_take(struct world *world, enum end from)
+void wire_deliver(struct world *world, enum end from)
 {
     struct item *item;
 
     world->through[from].at = -1; /* it has a new place among the others */
-    while ((item = port_take(world->ports[from], world->now)) != NULL)
+    while ((item = port_pop(world->ports[from], world->now)) != NULL)
         ship(world, item);
     wire_note(world, from);
 }

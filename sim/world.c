@@ -339,12 +339,12 @@ static bool happen_next(struct world *world, nanos until)
         if (world->through[port].at > until)
             return false;
         world->now = world->through[port].at;
-        wire_take(world, port);
+        wire_deliver(world, port);
         return true;
     }
     if (queue_next(&world->queue) > until)
         return false;
-    happen_due(world, queue_take(&world->queue, &world->now));
+    happen_due(world, queue_pop(&world->queue, &world->now));
     return true;
 }
 

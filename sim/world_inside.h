@@ -208,7 +208,7 @@ void wire_limit(struct world *world, unsigned node);
 /* Notes when the port's next message is through. */
 void wire_note(struct world *world, enum end from);
 /* Takes what is through the port now. */
-void wire_take(struct world *world, enum end from);
+void wire_deliver(struct world *world, enum end from);
 
 /* ---- links.c ---- */
 

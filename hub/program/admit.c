@@ -95,7 +95,7 @@ bool clerk_give(struct clerk *clerk, const struct clerk_task *task)
     return has_room;
 }
 
-bool clerk_take(struct clerk *clerk, struct clerk_task *out)
+bool clerk_pop(struct clerk *clerk, struct clerk_task *out)
 {
     bool is_done;
 

@@ -24,6 +24,6 @@ void clerk_close(struct clerk **clerk);
 /* False: there are too many under way. */
 bool clerk_give(struct clerk *clerk, const struct clerk_task *task) MUST_CHECK;
 /* The next that is done; false: none is yet. */
-bool clerk_take(struct clerk *clerk, struct clerk_task *out) MUST_CHECK;
+bool clerk_pop(struct clerk *clerk, struct clerk_task *out) MUST_CHECK;
 
 #endif

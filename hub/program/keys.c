@@ -371,7 +371,7 @@ void hub_keys_tick(struct hub_keys *keys, struct net *net)
 
     if (!keys->on)
         return;
-    while (clerk_take(keys->clerk, &task)) {
+    while (clerk_pop(keys->clerk, &task)) {
         enum status status = ring_written(&keys->ring, &task.entry,
                                           task.status == STATUS_OK, &task.why);
 

@@ -161,7 +161,7 @@ static enum zmtp_event ready(struct zmtp *zmtp, const unsigned char *body,
         return zmtp_fail(zmtp, ZMTP_FAULT_ORDER);
     if (size < READY_BOX_AT + MAC_BYTES)
         return zmtp_fail(zmtp, ZMTP_FAULT_HANDSHAKE);
-    if (!nonce_take(zmtp, body + READY_NONCE_AT))
+    if (!nonce_accept(zmtp, body + READY_NONCE_AT))
         return zmtp_fail(zmtp, ZMTP_FAULT_NONCE);
     nonce = nonce_short("CurveZMQREADY---", body + READY_NONCE_AT);
     size -= READY_BOX_AT;
@@ -207,7 +207,7 @@ static enum zmtp_event hello(struct zmtp *zmtp, const unsigned char *body,
     if (size != HELLO_BYTES || body[6] != 1 || body[7] != 0)
         return zmtp_fail(zmtp, ZMTP_FAULT_HANDSHAKE);
     memcpy(zmtp->peer_transient, body + HELLO_KEY_AT, KEY);
-    (void)nonce_take(zmtp, body + HELLO_NONCE_AT);
+    (void)nonce_accept(zmtp, body + HELLO_NONCE_AT);
     nonce = nonce_short("CurveZMQHELLO---", body + HELLO_NONCE_AT);
     if (crypto_box_beforenm(shared, zmtp->peer_transient,
                             zmtp->plan.keys->secret) != 0 ||
@@ -289,7 +289,7 @@ static enum zmtp_event take_initiate(struct zmtp *zmtp,
     if (sodium_memcmp(body + INITIATE_COOKIE_AT, zmtp->random + RANDOM_COOKIE,
                       COOKIE_BYTES) != 0)
         return zmtp_fail(zmtp, ZMTP_FAULT_PROOF);
-    if (!nonce_take(zmtp, body + INITIATE_NONCE_AT))
+    if (!nonce_accept(zmtp, body + INITIATE_NONCE_AT))
         return zmtp_fail(zmtp, ZMTP_FAULT_NONCE);
     nonce = nonce_short("CurveZMQINITIATE", body + INITIATE_NONCE_AT);
     size -= INITIATE_BOX_AT;

@@ -242,8 +242,8 @@ enum zmtp_event zmtp_got(struct zmtp *zmtp, size_t size)
     return ZMTP_FAILED;
 }
 
-enum zmtp_event zmtp_take(struct zmtp *zmtp, const unsigned char *bytes,
-                          size_t size, size_t *used)
+enum zmtp_event zmtp_receive(struct zmtp *zmtp, const unsigned char *bytes,
+                             size_t size, size_t *used)
 {
     enum zmtp_event event = ZMTP_WANTS;
     unsigned char *place;

@@ -61,7 +61,7 @@ struct nonce {
  * when theirs has been used, or one after it. */
 struct nonce nonce_short(const char *name, const unsigned char *number);
 void nonce_next(struct zmtp *zmtp, unsigned char out[NONCE_BYTES]);
-bool nonce_take(struct zmtp *zmtp, const unsigned char *bytes);
+bool nonce_accept(struct zmtp *zmtp, const unsigned char *bytes);
 
 /* CURVE: the first step of a client; the next of either, with what came;
  * SHAKEN when that was the last. */

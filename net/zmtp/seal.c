@@ -28,7 +28,7 @@ void nonce_next(struct zmtp *zmtp, unsigned char out[NONCE_BYTES])
         out[i] = (unsigned char)number;
 }
 
-bool nonce_take(struct zmtp *zmtp, const unsigned char *bytes)
+bool nonce_accept(struct zmtp *zmtp, const unsigned char *bytes)
 {
     uint64_t number = 0;
 
@@ -59,7 +59,7 @@ int curve_open(struct zmtp *zmtp, unsigned char *body, size_t size)
                                          nonce.bytes, zmtp->session) != 0)
         return -1;
     zmtp->fault = ZMTP_FAULT_NONCE;
-    if (!nonce_take(zmtp, body + MESSAGE_NAME_BYTES))
+    if (!nonce_accept(zmtp, body + MESSAGE_NAME_BYTES))
         return -1;
     zmtp->fault = ZMTP_FAULT_NONE;
     return body[SEALED_AT];

@@ -124,8 +124,8 @@ bool zmtp_want(struct zmtp *zmtp, unsigned char **place, size_t *room);
 enum zmtp_event zmtp_got(struct zmtp *zmtp, size_t size);
 /* Both, for bytes that are elsewhere: up to the next event; `used` of them have
  * been taken. */
-enum zmtp_event zmtp_take(struct zmtp *zmtp, const unsigned char *bytes,
-                          size_t size, size_t *used);
+enum zmtp_event zmtp_receive(struct zmtp *zmtp, const unsigned char *bytes,
+                             size_t size, size_t *used);
 /* After ROOM: how large the blob is to be; takes it over. */
 size_t zmtp_room(const struct zmtp *zmtp);
 enum zmtp_event zmtp_give(struct zmtp *zmtp, struct blob *blob);

@@ -71,14 +71,14 @@ void link_watch(void *self, const struct event *event,
 
 /* tasks.c */
 /* A task has come, for the hand; on the network's thread, under the lock. */
-void link_take_task(struct star_link *link,
-                    const struct msg_local_task *assign);
+void link_assign_task(struct star_link *link,
+                      const struct msg_local_task *assign);
 
 /* review.c */
 /* Parameters have come to be evaluated; on the network's thread, under the
  * lock. */
-void link_take_review(struct star_link *link, uint64_t number,
-                      struct blob *values);
+void link_start_review(struct star_link *link, uint64_t number,
+                       struct blob *values);
 /* Evaluates them, if there are any, without the lock: what it guards may be
  * other then; returns whether. On the training thread. */
 bool link_review(struct star_link *link);

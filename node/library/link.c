@@ -52,15 +52,15 @@ static void local(void *self, const struct msg *msg, struct blob *payload)
     struct star_link *link = self;
 
     (void)pthread_mutex_lock(&link->shell.lock);
-    while (!agenda_take(&link->training.agenda, msg, payload)) {
+    while (!agenda_receive(&link->training.agenda, msg, payload)) {
         (void)pthread_mutex_unlock(&link->shell.lock);
         need_wait();
         (void)pthread_mutex_lock(&link->shell.lock);
     }
     if (msg->kind == MSG_LOCAL_TASK) {
-        link_take_task(link, &msg->local_task);
+        link_assign_task(link, &msg->local_task);
     } else if (msg->kind == MSG_LOCAL_REVIEW) {
-        link_take_review(link, msg->local_review.number, payload);
+        link_start_review(link, msg->local_review.number, payload);
     } else if (msg->kind == MSG_LOCAL_BYE) {
         link->ended = msg->local_bye;
         link->stopping = !msg->local_bye.refused;

@@ -2,8 +2,8 @@
  * iterations or while there is nothing else to do. */
 #include "node/library/inside.h"
 
-void link_take_review(struct star_link *link, uint64_t number,
-                      struct blob *values)
+void link_start_review(struct star_link *link, uint64_t number,
+                       struct blob *values)
 {
     blob_unref(&link->to_examine);
     link->to_examine = blob_ref(values);

@@ -1,7 +1,8 @@
 /* Tasks on the training thread: one in hand, nothing waited for. */
 #include "node/library/inside.h"
 
-void link_take_task(struct star_link *link, const struct msg_local_task *assign)
+void link_assign_task(struct star_link *link,
+                      const struct msg_local_task *assign)
 {
     link->task_wanted = false;
     link->task.id = assign->task;

@@ -200,7 +200,7 @@ static enum status read_recording(struct validation *of, struct why *why)
     of->goal = of->options.goal;
     measures_begin(&of->real, of->goal);
     if (status == STATUS_OK)
-        status = measures_take_all(&of->real, text, size, why);
+        status = measures_add_all(&of->real, text, size, why);
     measures_end(&of->real);
     free(text);
     return status;
@@ -218,10 +218,10 @@ static void on_step(void *context, const struct world_step *step, nanos now)
         return;
     record_step(of->record, step->event, step->effects);
     (void)transcript_event(step->event, line, sizeof line);
-    measures_take(&of->simulated, line);
+    measures_add(&of->simulated, line);
     for (unsigned i = 0; i < step->effects->count; i++) {
         (void)transcript_effect(&step->effects->list[i], line, sizeof line);
-        measures_take(&of->simulated, line);
+        measures_add(&of->simulated, line);
     }
 }
 

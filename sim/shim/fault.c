@@ -292,7 +292,7 @@ size_t shim_fault_ready(struct shim_fault *fault, nanos now, const void **bytes)
     return store_size(&fault->out);
 }
 
-void shim_fault_take(struct shim_fault *fault, size_t size)
+void shim_fault_consume(struct shim_fault *fault, size_t size)
 {
     store_take(&fault->out, size);
 }

@@ -10,7 +10,7 @@
  *
  *     shim_fault_put(fault, now, bytes, size);         that many have come
  *     size = shim_fault_ready(fault, now, &bytes);     what may go on
- *     shim_fault_take(fault, size);
+ *     shim_fault_consume(fault, size);
  *     shim_fault_next(fault);                          when to look again
  *
  * Pure; times come in and never go back. */
@@ -57,7 +57,7 @@ void shim_fault_end(struct shim_fault *fault);
 /* Valid until the next call. */
 size_t shim_fault_ready(struct shim_fault *fault, nanos now,
                         const void **bytes);
-void shim_fault_take(struct shim_fault *fault, size_t size);
+void shim_fault_consume(struct shim_fault *fault, size_t size);
 /* Whether the connection is to be reset, once nothing is ready. */
 bool shim_fault_broken(const struct shim_fault *fault);
 /* Whether its messages cannot be seen. */

@@ -326,7 +326,7 @@ unsigned shim_line_arrived(const struct shim_line *line, struct iovec parts[2])
     return parts_of(line, line->begin, line->arrived, parts);
 }
 
-void shim_line_take(struct shim_line *line, size_t bytes)
+void shim_line_consume(struct shim_line *line, size_t bytes)
 {
     assert(bytes <= line->arrived);
     line->begin = (line->begin + bytes) % line->size;

@@ -20,7 +20,7 @@
  *     count = shim_line_room(line, parts);   readv into parts
  *     shim_line_put(line, now, bytes);       so many have come
  *     count = shim_line_arrived(line, parts);
- *     shim_line_take(line, bytes);           so many of these were taken
+ *     shim_line_consume(line, bytes);           so many of these were taken
  *     shim_line_next(line);                  when to look again
  *
  * Pure; times come in, and never go back. */
@@ -65,7 +65,7 @@ void shim_line_end(struct shim_line *line, nanos now, enum shim_end how);
 
 /* What is at the other side, in so many parts of memory. */
 unsigned shim_line_arrived(const struct shim_line *line, struct iovec parts[2]);
-void shim_line_take(struct shim_line *line, size_t bytes);
+void shim_line_consume(struct shim_line *line, size_t bytes);
 /* How the line has ended, once all that was put in has been taken out. */
 enum shim_end shim_line_ended(const struct shim_line *line);
 

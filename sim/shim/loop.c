@@ -226,7 +226,7 @@ static bool serve(struct pass *pass, nanos now)
         struct way *way = &pass->ways[i];
 
         shim_line_pass(way->line, now);
-        more |= way_take(way, now);
+        more |= way_fill(way, now);
         more |= way_give(way, &pass->ways[WAYS - 1 - i], now);
         pass->broken |= way_pass_end(way);
     }

@@ -73,7 +73,7 @@ static bool move_on(struct way *way, nanos now)
         if (!done)
             return false;
         shim_line_put(way->line, now, done);
-        shim_fault_take(way->fault, done);
+        shim_fault_consume(way->fault, done);
     }
     return shim_fault_next(way->fault) == NEVER;
 }
@@ -113,7 +113,7 @@ static bool take_faulty(struct way *way, nanos now)
     return read_faulty(way, now);
 }
 
-bool way_take(struct way *way, nanos now)
+bool way_fill(struct way *way, nanos now)
 {
     return way->fault ? take_faulty(way, now) : take_in(way, now);
 }
@@ -131,7 +131,7 @@ bool way_give(struct way *way, struct way *back, nanos now)
         return false;
     given = sendmsg(way->to->fd, &message, MSG_NOSIGNAL);
     if (given >= 0) {
-        shim_line_take(way->line, (size_t)given);
+        shim_line_consume(way->line, (size_t)given);
         *way->bytes += (size_t)given;
     } else if (is_not_now()) {
         way->to->writable = errno == EINTR;

@@ -23,7 +23,7 @@ struct way {
 };
 
 /* Puts what has come into the line; true: there may be more. */
-bool way_take(struct way *way, nanos now);
+bool way_fill(struct way *way, nanos now);
 /* Gives away what has arrived; true: there may be more to do. When nobody takes
  * it any more, `back` is broken. */
 bool way_give(struct way *way, struct way *back, nanos now);

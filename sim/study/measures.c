@@ -227,7 +227,7 @@ static void take_message(struct measures *measures, uint64_t peer,
         measures->bytes_up += payload(kind);
 }
 
-void measures_take(struct measures *measures, const char *line)
+void measures_add(struct measures *measures, const char *line)
 {
     static const char message[] = " message ";
     uint64_t peer;
@@ -256,12 +256,12 @@ void measures_take(struct measures *measures, const char *line)
 static enum status take_line(void *of, struct line *line, struct why *why)
 {
     (void)why;
-    measures_take(of, line->text);
+    measures_add(of, line->text);
     return STATUS_OK;
 }
 
-enum status measures_take_all(struct measures *measures, const char *text,
-                              size_t size, struct why *why)
+enum status measures_add_all(struct measures *measures, const char *text,
+                             size_t size, struct why *why)
 {
     struct lines lines = lines_of(text, size);
 

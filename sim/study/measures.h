@@ -3,7 +3,7 @@
  *
  *     measures_begin(&measures, goal);
  *     for each line of a recording (record/record.h):
- *         measures_take(&measures, line);
+ *         measures_add(&measures, line);
  *     measures_end(&measures);       // now the numbers may be read
  *     measures_free(&measures);
  *
@@ -67,10 +67,10 @@ struct measures {
 };
 
 void measures_begin(struct measures *measures, struct goal goal);
-void measures_take(struct measures *measures, const char *line);
+void measures_add(struct measures *measures, const char *line);
 /* All lines of a file's text; MALFORMED as lines_each. */
-enum status measures_take_all(struct measures *measures, const char *text,
-                              size_t size, struct why *why) MUST_CHECK;
+enum status measures_add_all(struct measures *measures, const char *text,
+                             size_t size, struct why *why) MUST_CHECK;
 void measures_end(struct measures *measures);
 void measures_free(struct measures *measures);
 

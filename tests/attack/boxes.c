@@ -57,7 +57,7 @@ static bool shake(struct attack *attack, int fd, struct zmtp *zmtp, bool honest)
 
         if (got <= 0)
             return false;
-        event = zmtp_take(zmtp, bytes, (size_t)got, &used);
+        event = zmtp_receive(zmtp, bytes, (size_t)got, &used);
     }
     if (event == ZMTP_FAILED)
         attack->refused++;

@@ -8,7 +8,7 @@ static void a_bucket_without_a_rate_lets_all_through(void)
     struct bucket bucket;
 
     bucket_init(&bucket, 0, 100, 5);
-    CHECK(bucket_take(&bucket, UINT64_MAX, 5));
+    CHECK(bucket_spend(&bucket, UINT64_MAX, 5));
     CHECK_EQUAL(5, bucket_when(&bucket, UINT64_MAX, 5));
 }
 
@@ -17,8 +17,8 @@ static void a_bucket_begins_full_with_a_chunk_and_10_ms(void)
     struct bucket bucket;
 
     bucket_init(&bucket, 1000, 20, 0);
-    CHECK(bucket_take(&bucket, 30, 0));
-    CHECK(!bucket_take(&bucket, 1, 0));
+    CHECK(bucket_spend(&bucket, 30, 0));
+    CHECK(!bucket_spend(&bucket, 1, 0));
 }
 
 static void it_says_to_the_nanosecond_when_there_is_enough(void)
@@ -34,9 +34,9 @@ static void it_says_to_the_nanosecond_when_there_is_enough(void)
         nanos when = bucket_when(&bucket, bytes, now);
 
         if (when > now)
-            CHECK(!bucket_take(&bucket, bytes, when - 1));
+            CHECK(!bucket_spend(&bucket, bytes, when - 1));
         now = when;
-        CHECK(bucket_take(&bucket, bytes, now));
+        CHECK(bucket_spend(&bucket, bytes, now));
     }
 }
 
@@ -48,11 +48,11 @@ static void nothing_is_lost_or_won_by_looking_often(void)
     nanos now = 0;
 
     bucket_init(&bucket, 999983, 1000, 0);
-    while (bucket_take(&bucket, 1, 0))
+    while (bucket_spend(&bucket, 1, 0))
         taken++;
     CHECK_EQUAL(1000 + 9999, taken);
     for (taken = 0; now < SECOND; now += 999)
-        while (bucket_take(&bucket, 1, now))
+        while (bucket_spend(&bucket, 1, now))
             taken++;
     CHECK_EQUAL(999982, taken);
 }
@@ -62,10 +62,10 @@ static void an_idle_bucket_is_full_and_no_more(void)
     struct bucket bucket;
 
     bucket_init(&bucket, 1000, 20, 0);
-    CHECK(bucket_take(&bucket, 30, 0));
-    CHECK(bucket_take(&bucket, 29, 3600 * SECOND));
-    CHECK(bucket_take(&bucket, 1, 3600 * SECOND));
-    CHECK(!bucket_take(&bucket, 1, 3600 * SECOND));
+    CHECK(bucket_spend(&bucket, 30, 0));
+    CHECK(bucket_spend(&bucket, 29, 3600 * SECOND));
+    CHECK(bucket_spend(&bucket, 1, 3600 * SECOND));
+    CHECK(!bucket_spend(&bucket, 1, 3600 * SECOND));
 }
 
 static void more_than_its_depth_is_taken_when_it_is_full_and_owed(void)
@@ -73,7 +73,7 @@ static void more_than_its_depth_is_taken_when_it_is_full_and_owed(void)
     struct bucket bucket;
 
     bucket_init(&bucket, 1000, 20, 0);
-    CHECK(bucket_take(&bucket, 1030, 0));
+    CHECK(bucket_spend(&bucket, 1030, 0));
     CHECK_EQUAL(SECOND + MILLISECOND, bucket_when(&bucket, 1, 0));
     CHECK_EQUAL(SECOND + 30 * MILLISECOND, bucket_when(&bucket, 5000, 0));
 }
@@ -83,8 +83,8 @@ static void a_clock_that_goes_back_gives_nothing(void)
     struct bucket bucket;
 
     bucket_init(&bucket, 1000, 20, SECOND);
-    CHECK(bucket_take(&bucket, 30, SECOND));
-    CHECK(!bucket_take(&bucket, 1, 0));
+    CHECK(bucket_spend(&bucket, 30, SECOND));
+    CHECK(!bucket_spend(&bucket, 1, 0));
     CHECK_EQUAL(SECOND + MILLISECOND, bucket_when(&bucket, 1, 0));
 }
 
@@ -94,10 +94,10 @@ static void the_largest_rates_and_sizes_do_not_overflow(void)
     nanos when;
 
     bucket_init(&bucket, UINT64_MAX, UINT64_MAX, 0);
-    CHECK(bucket_take(&bucket, UINT64_MAX, 0));
+    CHECK(bucket_spend(&bucket, UINT64_MAX, 0));
     when = bucket_when(&bucket, UINT64_MAX, 0);
     CHECK(when > 0 && when < SECOND);
-    CHECK(bucket_take(&bucket, UINT64_MAX, NEVER - 1));
+    CHECK(bucket_spend(&bucket, UINT64_MAX, NEVER - 1));
 }
 
 void add_core_bucket_tests(CU_pSuite suite)

@@ -88,7 +88,7 @@ static void hear(struct ends *ends, const unsigned char *bytes, size_t size)
 
     while (size && !ends->over) {
         size_t used;
-        enum zmtp_event event = zmtp_take(zmtp, bytes, size, &used);
+        enum zmtp_event event = zmtp_receive(zmtp, bytes, size, &used);
 
         bytes += used;
         size -= used;
@@ -121,7 +121,7 @@ static void speak(struct ends *ends, bool tested, size_t at,
     }
     bytes = copy;
     while (size) {
-        enum zmtp_event event = zmtp_take(&ends->other, bytes, size, &used);
+        enum zmtp_event event = zmtp_receive(&ends->other, bytes, size, &used);
 
         if (event == ZMTP_FAILED || !used)
             return;

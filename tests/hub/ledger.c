@@ -19,7 +19,7 @@ static struct task take(struct ledger *ledger, unsigned node)
 {
     struct task task = {0};
 
-    CHECK(ledger_take(ledger, node, 0, &task));
+    CHECK(ledger_assign(ledger, node, 0, &task));
     return task;
 }
 
@@ -39,7 +39,7 @@ static void ef_08_an_epoch_gives_out_each_part_once(void)
         CHECK_EQUAL(0, task.epoch);
         seen[task.part]++;
     }
-    CHECK(!ledger_take(&ledger, 0, 0, &task));
+    CHECK(!ledger_assign(&ledger, 0, 0, &task));
     for (unsigned i = 0; i < PARTS; i++)
         CHECK_EQUAL(1, seen[i]);
     sound(&ledger);
@@ -61,7 +61,7 @@ static void ef_08_the_next_epoch_begins_when_every_task_is_done(void)
             sound(&ledger);
         }
     CHECK(ledger_over(&ledger));
-    CHECK(!ledger_take(&ledger, 0, 0, &spare));
+    CHECK(!ledger_assign(&ledger, 0, 0, &spare));
     CHECK(!ledger_report(&ledger, 0, task.id, true));
     ledger_free(&ledger);
 }
@@ -148,8 +148,8 @@ static void ef_08_what_takes_too_long_is_todo_again(void)
     struct ledger ledger = new_ledger(10 * SECOND);
     struct task slow, late, again;
 
-    CHECK(ledger_take(&ledger, 1, 0, &slow));
-    CHECK(ledger_take(&ledger, 1, 5 * SECOND, &late));
+    CHECK(ledger_assign(&ledger, 1, 0, &slow));
+    CHECK(ledger_assign(&ledger, 1, 5 * SECOND, &late));
     CHECK_EQUAL(0, ledger_expire(&ledger, 10 * SECOND - 1));
     CHECK_EQUAL(1, ledger_expire(&ledger, 10 * SECOND));
     again = take(&ledger, 2);
@@ -169,7 +169,7 @@ static void one_node_cannot_take_everything(void)
     ledger_init(&ledger, 1000, 0, 1, 0);
     for (unsigned i = 0; i < LEDGER_MAX_HELD; i++)
         (void)take(&ledger, 1);
-    CHECK(!ledger_take(&ledger, 1, 0, &task));
+    CHECK(!ledger_assign(&ledger, 1, 0, &task));
     task = take(&ledger, 2);
     CHECK(ledger_report(&ledger, 2, task.id, true));
     ledger_free(&ledger);
@@ -181,7 +181,7 @@ static void without_parts_there_are_no_tasks(void)
     struct task task;
 
     ledger_init(&ledger, 0, 5, 1, SECOND);
-    CHECK(!ledger_take(&ledger, 0, 0, &task));
+    CHECK(!ledger_assign(&ledger, 0, 0, &task));
     CHECK(!ledger_report(&ledger, 0, 1, true));
     CHECK_EQUAL(0, ledger_lost(&ledger, 0));
     CHECK_EQUAL(0, ledger_expire(&ledger, 10 * SECOND));
@@ -207,7 +207,7 @@ static void live(uint64_t seed)
 
         (void)ledger_expire(&ledger, now);
         if (die < 4)
-            (void)ledger_take(&ledger, node, now, task);
+            (void)ledger_assign(&ledger, node, now, task);
         else if (die < 8 && task->id &&
                  ledger_report(&ledger, node, task->id, die < 7))
             done[task->epoch][task->part] += die < 7;

@@ -16,7 +16,7 @@ static bool put(struct notices *notices, struct meter *meter, size_t bytes)
 
 static void take(struct notices *notices)
 {
-    struct notice *notice = notices_take(notices);
+    struct notice *notice = notices_pop(notices);
 
     if (CHECK(notice != NULL))
         notice_destroy(&notice);
@@ -76,7 +76,7 @@ static void what_a_connection_said_outlives_it(void)
     meter_end(&notices, meter);
     take(&notices);
     CHECK(!notices_resumed(&notices));
-    CHECK(!notices_take(&notices));
+    CHECK(!notices_pop(&notices));
     notices_free(&notices);
 }
 

@@ -32,11 +32,11 @@ static const struct work waiting = {"wait", wait_at_the_gate, NULL};
 static struct job *next_done(struct workers *workers, const struct bell *bell)
 {
     struct pollfd item = {bell->fd, POLLIN, 0};
-    struct job *job = workers_take(workers);
+    struct job *job = workers_pop(workers);
 
     while (!job && poll(&item, 1, 20000) == 1) {
         bell_hush(bell);
-        job = workers_take(workers);
+        job = workers_pop(workers);
     }
     return job;
 }
@@ -69,7 +69,7 @@ static void every_job_comes_back_from_another_thread(void)
         job_destroy(&job);
     }
     CHECK_EQUAL(MANY * (MANY - 1) / 2, sum);
-    CHECK(!workers_take(workers));
+    CHECK(!workers_pop(workers));
     workers_destroy(&workers);
     bell_free(&bell);
     pool_destroy(&pool);
@@ -138,13 +138,13 @@ static void letters_come_in_the_order_they_were_posted(void)
     if (!CHECK_OK(bell_init(&bell, NULL)))
         return;
     CHECK(mailbox_init(&mailbox, &bell));
-    CHECK(!mailbox_take(&mailbox));
+    CHECK(!mailbox_drain(&mailbox));
     for (int round = 0; round < 2; round++)
         for (uint64_t i = 0; i < MANY; i++) {
             msg.applied.exchange = i;
             mailbox_post(&mailbox, &msg, i % 2 ? blob_new(pool, 10) : NULL);
         }
-    letter = mailbox_take(&mailbox);
+    letter = mailbox_drain(&mailbox);
     while (letter) {
         struct letter *next = letter->next;
 

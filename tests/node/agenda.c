@@ -24,7 +24,7 @@ static void fixture_start(struct fixture *fixture, uint32_t fragments)
 
     *fixture = (struct fixture){.pool = pool_new()};
     agenda_init(&fixture->agenda, ELEMENTS);
-    (void)agenda_take(&fixture->agenda, &msg, NULL);
+    (void)agenda_receive(&fixture->agenda, &msg, NULL);
     for (int i = 0; i < ELEMENTS; i++)
         fixture->x[i] = (float)i;
 }
@@ -57,7 +57,7 @@ static void answer(struct fixture *fixture, uint64_t exchange, enum verb verb)
         struct blob *nines =
             hand_floats(fixture->pool, chunk == 2 ? 1 : CHUNK, 9);
 
-        (void)agenda_take(&fixture->agenda, &msg, nines);
+        (void)agenda_receive(&fixture->agenda, &msg, nines);
         blob_unref(&nines);
     }
 }
@@ -120,7 +120,7 @@ static void what_is_skipped_or_forgotten_is_gone(void)
     answer(&fixture, offer(&fixture), VERB_REBASE);
     answer(&fixture, offer(&fixture), VERB_REBASE);
     agenda_skip(&fixture.agenda, 1);
-    (void)agenda_take(&fixture.agenda, &msg, NULL);
+    (void)agenda_receive(&fixture.agenda, &msg, NULL);
     for (int i = 0; i < 9; i++)
         pacer_tick(&fixture.agenda.pacer);
     CHECK_EQUAL(PACER_GO, agenda_due(&fixture.agenda, &exchange));

@@ -42,7 +42,7 @@ static void change(void *self, double keep, double scale, const float *values,
 static void say(struct bench *bench, const struct msg *msg,
                 struct blob *payload)
 {
-    CHECK(agenda_take(&bench->training.agenda, msg, payload));
+    CHECK(agenda_receive(&bench->training.agenda, msg, payload));
 }
 
 static void bench_start(struct bench *bench, enum miss miss)

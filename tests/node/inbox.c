@@ -46,7 +46,7 @@ static void take(struct fixture *fixture, uint64_t exchange, uint32_t chunk,
 
     for (size_t i = 0; i < count; i++)
         blob_floats(blob)[i] = (float)(2 * (size_t)chunk + i + 1);
-    (void)inbox_take(&fixture->inbox, &apply, blob);
+    (void)inbox_add(&fixture->inbox, &apply, blob);
     blob_unref(&blob);
 }
 

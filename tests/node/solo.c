@@ -31,7 +31,7 @@ static void take(struct solo *solo, const struct hand_sent *sent)
     if (msg->kind == MSG_CHUNK)
         merge(solo, &msg->chunk, hand_float(sent->payload, 0));
     else
-        (void)agenda_take(&solo->agenda, msg, sent->payload);
+        (void)agenda_receive(&solo->agenda, msg, sent->payload);
 }
 
 /* Takes what the node has said, then gives it the answers that are there. */

@@ -11,7 +11,7 @@ static void comes(struct port *port, const char *item, double seconds)
     nanos at = port_next(port);
 
     CHECK_NEAR(seconds, (double)at / (double)SECOND, 1e-8);
-    CHECK(port_take(port, at) == item);
+    CHECK(port_pop(port, at) == item);
 }
 
 static void close_two(struct port **port, struct stream *one,
@@ -160,7 +160,7 @@ static void every_stream_may_have_a_cap_of_its_own(void)
     comes(port, &items[7], 8);         /* at 80 */
     for (unsigned i = 0; i < 4; i++) { /* all at the same time */
         CHECK_NEAR(100, (double)port_next(port) / (double)SECOND, 1e-8);
-        CHECK(port_take(port, port_next(port)) != NULL);
+        CHECK(port_pop(port, port_next(port)) != NULL);
     }
     for (unsigned i = 0; i < STREAMS; i++)
         stream_close(port, &streams[i]);
@@ -189,7 +189,7 @@ static void a_busy_port_loses_no_time(void)
     }
     while (port_next(port) < NEVER) {
         at = port_next(port);
-        CHECK(port_take(port, at) != NULL);
+        CHECK(port_pop(port, at) != NULL);
         taken++;
     }
     CHECK_EQUAL(STREAMS * MESSAGES, taken);

@@ -18,14 +18,14 @@ static void items_come_in_the_order_of_time_then_of_putting(void)
         queue_put(&queue, (nanos)prng_below(&prng, 50), &items[i]);
     for (int i = 0; i < ITEMS; i++) {
         nanos next = queue_next(&queue);
-        int *item = queue_take(&queue, &at);
+        int *item = queue_pop(&queue, &at);
 
         CHECK(item && at == next && at >= last);
         CHECK(at > last || item > before);
         last = at;
         before = item;
     }
-    CHECK(queue_take(&queue, &at) == NULL);
+    CHECK(queue_pop(&queue, &at) == NULL);
     CHECK(queue_next(&queue) == NEVER);
     queue_free(&queue);
 }

@@ -314,10 +314,11 @@ static void no_room_is_asked_for_what_is_too_large(void)
     size_t used;
 
     shake(&wire, false);
-    CHECK_EQUAL(ZMTP_ROOM,
-                zmtp_take(&wire.server,
-                          (const unsigned char *)"\1\1x\2\0\0\0\0\0\1\x86\xa0",
-                          12, &used));
+    CHECK_EQUAL(
+        ZMTP_ROOM,
+        zmtp_receive(&wire.server,
+                     (const unsigned char *)"\1\1x\2\0\0\0\0\0\1\x86\xa0", 12,
+                     &used));
     CHECK_EQUAL(WIRE_PAYLOAD, zmtp_room(&wire.server));
     wire_close(&wire);
     CHECK_EQUAL(ZMTP_FAULT_PAYLOAD,

@@ -52,7 +52,7 @@ enum zmtp_event wire_give(struct wire *wire, struct zmtp *end,
         size_t piece = wire->grain && wire->grain < size ? wire->grain : size;
         size_t used;
 
-        event = zmtp_take(end, bytes, piece, &used);
+        event = zmtp_receive(end, bytes, piece, &used);
         bytes += used;
         size -= used;
         if (event == ZMTP_ROOM)

@@ -25,7 +25,7 @@ static void drain(struct rig *rig)
     while ((size = shim_fault_ready(rig->fault, rig->now, &bytes)) > 0) {
         memcpy(rig->out + rig->size, bytes, size);
         rig->size += size;
-        shim_fault_take(rig->fault, size);
+        shim_fault_consume(rig->fault, size);
     }
 }
 

@@ -58,7 +58,7 @@ static size_t take(struct shim_line *line, nanos now)
     count = shim_line_arrived(line, parts);
     for (unsigned i = 0; i < count; i++)
         bytes += parts[i].iov_len;
-    shim_line_take(line, bytes);
+    shim_line_consume(line, bytes);
     return bytes;
 }
 

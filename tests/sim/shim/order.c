@@ -37,7 +37,7 @@ static uint64_t empty(struct shim_line *line, uint64_t out, size_t most,
     for (unsigned i = 0; i < count; i++)
         for (size_t k = 0; k < parts[i].iov_len && bytes < most; k++)
             *wrong += ((char *)parts[i].iov_base)[k] != byte_at(out + bytes++);
-    shim_line_take(line, bytes);
+    shim_line_consume(line, bytes);
     return bytes;
 }
 

@@ -49,7 +49,7 @@ static struct measures measure(const struct goal *goal)
     struct why why = {""};
 
     measures_begin(&measures, *goal);
-    CHECK_OK(measures_take_all(&measures, recording, strlen(recording), &why));
+    CHECK_OK(measures_add_all(&measures, recording, strlen(recording), &why));
     measures_end(&measures);
     return measures;
 }
@@ -129,7 +129,7 @@ static void what_makes_no_sense_is_passed_over(void)
 
     measures_begin(&measures, (struct goal){.kind = GOAL_LOSS, .value = 1});
     for (unsigned i = 0; i < sizeof lines / sizeof *lines; i++)
-        measures_take(&measures, lines[i]);
+        measures_add(&measures, lines[i]);
     measures_end(&measures);
     CHECK_NEAR(0, measures.rounds, 0);
     CHECK_NEAR(0, measures.up + measures.down, 0);
