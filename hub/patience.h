@@ -108,7 +108,7 @@ void waits_sent(struct hub *hub, struct member *member, bool all);
 /* All that will come of an upload is here. */
 void waits_delivered(struct hub *hub, const struct update *update);
 /* A round that it was in is over. */
-void waits_judged(struct hub *hub, const struct update *update);
+void waits_round_over(struct hub *hub, const struct update *update);
 /* Others of the round are through: those that it does not wait for are cut. */
 void waits_skip(struct hub *hub, const struct round *round);
 /* The round is over, and has merged something or not. */

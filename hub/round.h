@@ -108,7 +108,7 @@ void tournament_choose(struct hub *hub, const struct round *round);
 unsigned tournament_wants(const struct hub *hub, const struct round *round);
 int tournament_best(const struct hub *hub, const struct round *round);
 /* It is over: is there a winner? */
-void tournament_judge(struct hub *hub, const struct round *round);
+void tournament_decide(struct hub *hub, const struct round *round);
 
 /* preempt.c */
 void preempt_round(struct hub *hub, const struct round *round);

@@ -384,7 +384,7 @@ static void round_finish(struct hub *hub, struct round *round)
     hub->rounds.here++;
     EACH_OFFER(round, one) {
         merged += one->merged > 0;
-        waits_judged(hub, one);
+        waits_round_over(hub, one);
         told_score(hub, one);
     }
     hub->memory.hint = told_median(hub);
@@ -392,7 +392,7 @@ static void round_finish(struct hub *hub, struct round *round)
                  (unsigned long long)hub->centre.version, merged, round->count);
     waits_barren(hub, round, merged > 0);
     round_tell(hub, round);
-    tournament_judge(hub, round);
+    tournament_decide(hub, round);
     norm_history_learn(hub, round);
     preempt_round(hub, round);
     members_pace(hub);

@@ -103,8 +103,8 @@ void snapshot_forget(struct hub *hub)
 
 /* The centre's score is new: these chunks are good, or the centre is to be
  * rolled back. */
-static void rollback_judge(struct hub *hub, uint64_t version,
-                           const struct input *chunks)
+static void rollback_consider(struct hub *hub, uint64_t version,
+                              const struct input *chunks)
 {
     struct rollback *good = &hub->memory.back;
 
@@ -270,7 +270,7 @@ void snapshot_scored(struct hub *hub, struct job *job)
                      (unsigned long long)version, hub->memory.score);
     if (measure(hub) < hub->memory.best_measure)
         keep_best(hub, version, job->in);
-    rollback_judge(hub, version, job->in);
+    rollback_consider(hub, version, job->in);
 }
 
 static void hinted(void *machine, struct job *job)

@@ -177,7 +177,7 @@ static void decided(struct hub *hub, const struct round *round,
     members_tune(hub);
 }
 
-void tournament_judge(struct hub *hub, const struct round *round)
+void tournament_decide(struct hub *hub, const struct round *round)
 {
     const struct update *winner = winner_of(hub, round);
 

@@ -382,7 +382,7 @@ static void look_at_uploads(struct hub *hub, nanos span)
 
 /* It has done what it was asked for: where a policy chooses, most are asked for
  * nothing. */
-void waits_judged(struct hub *hub, const struct update *one)
+void waits_round_over(struct hub *hub, const struct update *one)
 {
     if (one->merged > one->foreign ||
         update_fate(one, one->part.first) == VERDICT_DECLINED)

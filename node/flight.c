@@ -146,8 +146,8 @@ static void judge_gradient(struct node *node, const struct flight *flight,
         sum_add(residual, place->taken, -1, CODEC_RAW);
 }
 
-void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
-                  enum verdict verdict, double share)
+void flight_set_verdict(struct node *node, struct flight *flight,
+                        uint32_t chunk, enum verdict verdict, double share)
 {
     struct flight_chunk *place = &flight->chunks[chunk];
 
@@ -181,11 +181,11 @@ void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
     }
 }
 
-void flight_judge_rest(struct node *node, struct flight *flight,
-                       enum verdict verdict)
+void flight_set_other_verdicts(struct node *node, struct flight *flight,
+                               enum verdict verdict)
 {
     for (uint32_t i = 0; i < node->chunks; i++)
-        flight_judge(node, flight, i, verdict, 1);
+        flight_set_verdict(node, flight, i, verdict, 1);
 }
 
 void flights_drop(struct node *node)
@@ -200,7 +200,7 @@ void flights_drop(struct node *node)
     }
 }
 
-bool flights_judged(const struct node *node)
+bool flights_have_verdicts(const struct node *node)
 {
     for (const struct flight *flight = node->flights; flight;
          flight = flight->next)
@@ -267,7 +267,8 @@ void flight_close(struct node *node, struct flight *flight)
     if (!flight->cut || !flight->to_send || flight->to_send == flight->parts)
         return;
     for (; flight->to_send < flight->parts; flight->to_send++)
-        flight_judge(node, flight, next_chunk(flight), VERDICT_EXPIRED, 1);
+        flight_set_verdict(node, flight, next_chunk(flight), VERDICT_EXPIRED,
+                           1);
     say_closed(node, flight);
 }
 

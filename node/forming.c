@@ -278,9 +278,10 @@ static void offer(struct node *node, struct flight *flight)
     if (flight->broken || flight->obsolete || node->hub != HUB_MEMBER ||
         node->start != START_GO || (node->leave && !offer->last) ||
         (is_lossy(flight) && flight->codec != node->welcome.codec)) {
-        flight_judge_rest(node, flight,
-                          offer->kind == EXCHANGE_GRADIENT ? VERDICT_SUPERSEDED
-                                                           : VERDICT_LOST);
+        flight_set_other_verdicts(node, flight,
+                                  offer->kind == EXCHANGE_GRADIENT
+                                      ? VERDICT_SUPERSEDED
+                                      : VERDICT_LOST);
         flight_forget(node, flight);
         if (flight->broken && !flight->obsolete)
             node->dirty |= DIRTY_SPOILED;

@@ -100,7 +100,7 @@ static void judged(struct node *node, const struct flight *flight)
 static bool is_over(const struct node *node, const struct flight *flight)
 {
     return flight->stage == FLIGHT_JUDGED &&
-           (flight->offer.last ? flights_judged(node)
+           (flight->offer.last ? flights_have_verdicts(node)
                                : flight->result >= RESULT_SKIPPED);
 }
 
@@ -176,7 +176,8 @@ static void wait_or_go(struct node *node)
 /* Whether the hub has said goodbye and nothing more comes. */
 static bool is_through(const struct node *node)
 {
-    return flights_judged(node) || !node->bulk_up || node->now >= node->part_at;
+    return flights_have_verdicts(node) || !node->bulk_up ||
+           node->now >= node->part_at;
 }
 
 void parting_settle(struct node *node)
@@ -189,6 +190,7 @@ void parting_settle(struct node *node)
         blob_unref(&node->last);
     if (node->last && (node->hub != HUB_MEMBER || !is_made(node)))
         wait_or_go(node);
-    else if (!node->last && (flights_judged(node) || node->hub != HUB_MEMBER))
+    else if (!node->last &&
+             (flights_have_verdicts(node) || node->hub != HUB_MEMBER))
         parting_at_once(node);
 }

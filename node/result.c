@@ -169,7 +169,7 @@ static void arrived(struct node *node, const struct msg_result *result,
     if (place->result)
         return;
     if (flight->cut == CUT_RESULT || flight->result >= RESULT_SKIPPED) {
-        flight_judge(node, flight, result->chunk, result->verdict, 1);
+        flight_set_verdict(node, flight, result->chunk, result->verdict, 1);
         return;
     }
     place->result = blob_ref(values);
@@ -181,8 +181,8 @@ static void arrived(struct node *node, const struct msg_result *result,
     flight->arrived++;
     node->dirty |= DIRTY_RESULTS;
     if (result->exchange)
-        flight_judge(node, flight, result->chunk, result->verdict,
-                     put_back(result));
+        flight_set_verdict(node, flight, result->chunk, result->verdict,
+                           put_back(result));
 }
 
 void node_on_result(struct node *node, const struct event *event)
@@ -397,7 +397,7 @@ void node_on_verdict(struct node *node, const struct event *event)
     if (flight && flight->stage < FLIGHT_OFFERED)
         flight = NULL;
     for (uint32_t i = verdict->first; flight && i < end; i++)
-        flight_judge(node, flight, i, verdict->verdict, 1);
+        flight_set_verdict(node, flight, i, verdict->verdict, 1);
     promises_recall(node, verdict, end);
     if (!flight)
         return;

@@ -254,11 +254,11 @@ struct flight *flight_find(struct node *node, uint64_t exchange);
 void flight_destroy(struct node *node, struct flight **flight);
 /* A chunk has its verdict. `share` of what is to be offered again is taken out
  * of the reference: 1, or less when x - r will show the rest of it. */
-void flight_judge(struct node *node, struct flight *flight, uint32_t chunk,
-                  enum verdict verdict, double share);
+void flight_set_verdict(struct node *node, struct flight *flight,
+                        uint32_t chunk, enum verdict verdict, double share);
 /* All chunks that have none yet. */
-void flight_judge_rest(struct node *node, struct flight *flight,
-                       enum verdict verdict);
+void flight_set_other_verdicts(struct node *node, struct flight *flight,
+                               enum verdict verdict);
 void flights_drop(struct node *node);
 /* Tells the trainer that no result will come; keeps the verdicts coming. */
 void flight_forget(struct node *node, struct flight *flight);
@@ -270,7 +270,7 @@ void flight_close(struct node *node, struct flight *flight);
  * it. */
 void flight_waive(struct node *node, const struct flight *flight);
 /* Whether all that was offered has its verdict. */
-bool flights_judged(const struct node *node);
+bool flights_have_verdicts(const struct node *node);
 /* Sends what may be sent, the oldest first. */
 void flights_settle(struct node *node);
 handler node_on_grant, node_on_credit, node_on_local_close;

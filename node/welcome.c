@@ -130,7 +130,7 @@ static void leave_flights(struct node *node)
     for (struct flight *flight = node->flights; flight; flight = flight->next) {
         if (flight->stage != FLIGHT_GRANTED)
             continue;
-        flight_judge_rest(node, flight, VERDICT_MERGED);
+        flight_set_other_verdicts(node, flight, VERDICT_MERGED);
         if (flight->result == RESULT_COMING)
             flight_forget(node, flight);
     }
@@ -155,9 +155,9 @@ static void lose_flights(struct node *node, uint64_t merged)
     for (struct flight *flight = node->flights; flight; flight = flight->next) {
         if (flight->stage < FLIGHT_OFFERED)
             continue;
-        flight_judge_rest(node, flight,
-                          flight->offer.exchange <= merged ? VERDICT_MERGED
-                                                           : VERDICT_LOST);
+        flight_set_other_verdicts(
+            node, flight,
+            flight->offer.exchange <= merged ? VERDICT_MERGED : VERDICT_LOST);
         if (flight->result == RESULT_COMING)
             flight_forget(node, flight);
     }

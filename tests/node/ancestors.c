@@ -245,7 +245,7 @@ static void ap_10_what_is_in_the_air_is_dropped(void)
     CHECK(node_fixture_forgot(f, 3));
     node_fixture_answers(f, 2, VERB_REBASE, 12);
     CHECK(isnan(node_fixture_apply(f, 2, 0)));
-    node_fixture_judges(f, 3, 0, 3, VERDICT_EXPIRED);
+    node_fixture_verdicts(f, 3, 0, 3, VERDICT_EXPIRED);
     node_fixture_offers(f, 4, 50.5);
     CHECK_NEAR(0.5, node_fixture_chunk(f, 4, 0), 0);
     node_fixture_destroy(&f);
@@ -258,7 +258,7 @@ static void ap_10_what_was_still_to_be_given_is_dropped(void)
     node_fixture_ready(f, 1);
     node_fixture_offers(f, 1, 3);
     node_fixture_offers(f, 2, 4);
-    node_fixture_judges(f, 1, 0, 3, VERDICT_EXPIRED); /* 2 are put back */
+    node_fixture_verdicts(f, 1, 0, 3, VERDICT_EXPIRED); /* 2 are put back */
     node_fixture_answers(f, 2, VERB_REPLACE, 50);
     node_fixture_applied(f, 2);
     node_fixture_offers(f, 3, 51);

@@ -162,7 +162,7 @@ static void what_expires_after_the_cut_is_offered_again(void)
 
     answers(f, 1, 1, 6, VERDICT_MERGED);
     cuts(f, 1, true);
-    node_fixture_judges(f, 1, 2, 1, VERDICT_EXPIRED);
+    node_fixture_verdicts(f, 1, 2, 1, VERDICT_EXPIRED);
     CHECK(!node_fixture_forgot(f, 1));
     node_fixture_applied(f, 1);
     offers_three(f, 2, (const double[]){2, 6, 3});
@@ -176,7 +176,7 @@ static void where_nothing_is_here_the_exchange_is_forgotten(void)
 
     cuts(f, 1, true);
     CHECK(node_fixture_forgot(f, 1));
-    node_fixture_judges(f, 1, 1, 2, VERDICT_MERGED);
+    node_fixture_verdicts(f, 1, 1, 2, VERDICT_MERGED);
     offers_three(f, 2, moved);
     CHECK_NEAR(1, node_fixture_chunk(f, 2, 0), 0);
     CHECK_NEAR(0, node_fixture_chunk(f, 2, 1), 0);

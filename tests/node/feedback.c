@@ -87,7 +87,7 @@ static void t20_without_results_the_sum_is_exact(void)
         for (unsigned i = 0; i < OFFERS / 4; i++) {
             rig_drift(&rig);
             rig_offers(&rig);
-            rig_judges(&rig);
+            rig_verdict(&rig);
         }
         rig_settles(&rig);
         CHECK_NEAR(0, off(&rig), 1e-12);
@@ -198,7 +198,7 @@ static void a_reference_stays_short_without_results(void)
             rig_takes(&rig, rig.x, false);
             CHECK(most_inputs(&rig.f->hand) <= 20);
             rig_hub(&rig);
-            rig_judges(&rig);
+            rig_verdict(&rig);
         }
         rig_settles(&rig);
         CHECK_NEAR(0, off(&rig), ROUNDING);
@@ -279,8 +279,8 @@ static void t20_gradients_leave_nothing_out(void)
             rig_takes(&rig, gradient, false);
             draw_gradient(&rig, gradient);
             rig_gives(&rig, gradient, false);
-            rig_judges(&rig);
-            rig_judges(&rig);
+            rig_verdict(&rig);
+            rig_verdict(&rig);
         }
         CHECK((codec == CODEC_RAW) == (off(&rig) < 1e-5));
         draw_gradient(&rig, gradient);

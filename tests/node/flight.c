@@ -59,8 +59,8 @@ static void what_was_not_merged_is_offered_again(void)
 {
     struct node_fixture *f = node_fixture_offering();
 
-    node_fixture_judges(f, 1, 0, 1, VERDICT_MERGED);
-    node_fixture_judges(f, 1, 1, 2, VERDICT_EXPIRED);
+    node_fixture_verdicts(f, 1, 0, 1, VERDICT_MERGED);
+    node_fixture_verdicts(f, 1, 1, 2, VERDICT_EXPIRED);
     CHECK(node_fixture_forgot(f, 1));
     node_fixture_offers(f, 2, 7);
     CHECK_NEAR(4, node_fixture_chunk(f, 2, 0), 0);
@@ -73,10 +73,10 @@ static void a_verdict_counts_once(void)
 {
     struct node_fixture *f = node_fixture_offering();
 
-    node_fixture_judges(f, 1, 0, UINT32_MAX, VERDICT_STALE);
-    node_fixture_judges(f, 1, 0, 3, VERDICT_STALE);
-    node_fixture_judges(f, 1, 0, 3, VERDICT_MERGED);
-    node_fixture_judges(f, 1, 4, 1, VERDICT_STALE);
+    node_fixture_verdicts(f, 1, 0, UINT32_MAX, VERDICT_STALE);
+    node_fixture_verdicts(f, 1, 0, 3, VERDICT_STALE);
+    node_fixture_verdicts(f, 1, 0, 3, VERDICT_MERGED);
+    node_fixture_verdicts(f, 1, 4, 1, VERDICT_STALE);
     node_fixture_offers(f, 2, 3);
     CHECK_NEAR(2, node_fixture_chunk(f, 2, 0), 0);
     node_fixture_destroy(&f);
@@ -106,7 +106,7 @@ static struct node_fixture *node_fixture_judged(enum verdict verdict)
 
     node_fixture_ready(f, 1);
     node_fixture_offers(f, 1, 3);
-    node_fixture_judges(f, 1, 0, 3, verdict);
+    node_fixture_verdicts(f, 1, 0, 3, verdict);
     CHECK(node_fixture_forgot(f, 1));
     node_fixture_offers(f, 2, 7);
     return f;
@@ -172,7 +172,7 @@ static void what_the_hub_had_merged_is_not_offered_again(void)
     node_fixture_offers(f, 2, 4);
     node_fixture_breaks(f);
     node_fixture_connects(f);
-    node_fixture_judges(f, 2, 0, 1, VERDICT_MERGED); /* it remembers a part */
+    node_fixture_verdicts(f, 2, 0, 1, VERDICT_MERGED); /* it remembers a part */
     f->welcome.merged = 1;
     node_fixture_welcomes(f, START_GO);
     node_fixture_offers(f, 3, 4);
@@ -209,7 +209,7 @@ static void parameters_are_offered_as_they_are_and_never_again(void)
                 node_fixture_sent(f, MSG_OFFER)->offer.kind);
     CHECK_NEAR(sqrt(FIXTURE_ELEMENTS * 9.0),
                node_fixture_sent(f, MSG_OFFER)->offer.norm, 1e-12);
-    node_fixture_judges(f, 1, 0, 3, VERDICT_EXPIRED);
+    node_fixture_verdicts(f, 1, 0, 3, VERDICT_EXPIRED);
     node_fixture_offers(f, 2, 4);
     CHECK_NEAR(4, node_fixture_chunk(f, 2, 0), 0);
     node_fixture_destroy(&f);
@@ -224,8 +224,8 @@ static void offers_that_come_too_late_are_told_of(void)
     for (unsigned i = 1; i <= 6; i++) {
         node_fixture_offers(f, i, 3);
         CHECK(!hand_note(&f->hand, NOTE_BARREN));
-        node_fixture_judges(f, i, 0, 3,
-                            i == 3 ? VERDICT_MERGED : VERDICT_EXPIRED);
+        node_fixture_verdicts(f, i, 0, 3,
+                              i == 3 ? VERDICT_MERGED : VERDICT_EXPIRED);
     }
     CHECK_CONTAINS("3 offers in a row", hand_note(&f->hand, NOTE_BARREN)->text);
     CHECK_CONTAINS("larger --every", hand_note(&f->hand, NOTE_BARREN)->text);
@@ -240,7 +240,7 @@ static void parameters_that_are_merged_without_a_result_stay(void)
     f->welcome.exchange = EXCHANGE_PARAMETERS;
     node_fixture_ready(f, 1);
     node_fixture_offers(f, 1, 3);
-    node_fixture_judges(f, 1, 0, 3, VERDICT_MERGED);
+    node_fixture_verdicts(f, 1, 0, 3, VERDICT_MERGED);
     CHECK(node_fixture_forgot(f, 1));
     CHECK(!node_fixture_told(f, MSG_LOCAL_RESULT));
     node_fixture_tunes(f, 1, EXCHANGE_DELTA);
@@ -268,14 +268,14 @@ static void what_is_offered_may_change_and_what_is_in_flight_does_not(void)
     node_fixture_grants(f, 2, 3);
     CHECK_NEAR(2, node_fixture_chunk(f, 1, 0), 0);
     CHECK_NEAR(4, node_fixture_chunk(f, 2, 0), 0);
-    node_fixture_judges(f, 1, 0, 3, VERDICT_EXPIRED);
+    node_fixture_verdicts(f, 1, 0, 3, VERDICT_EXPIRED);
     node_fixture_tunes(f, 0, EXCHANGE_GRADIENT); /* makes no sense */
     CHECK_EQUAL(20, node_fixture_told(f, MSG_LOCAL_TUNE)->local_tune.every);
     node_fixture_tunes(f, 1, EXCHANGE_DELTA);
     node_fixture_offers(f, 3, 4.5); /* waits: parameters that are merged move r
                                      */
     CHECK_EQUAL(2, node_fixture_sent(f, MSG_OFFER)->offer.exchange);
-    node_fixture_judges(f, 2, 0, 3, VERDICT_MERGED);
+    node_fixture_verdicts(f, 2, 0, 3, VERDICT_MERGED);
     node_fixture_grants(f, 3, 3);
     CHECK_NEAR(0.5, node_fixture_chunk(f, 3, 0), 0);
     node_fixture_destroy(&f);
@@ -289,7 +289,7 @@ static void a_gradient_is_offered_as_it_is_and_never_again(void)
     node_fixture_ready(f, 1);
     node_fixture_offers(f, 1, 0.5);
     CHECK_NEAR(0.5, node_fixture_chunk(f, 1, 0), 0);
-    node_fixture_judges(f, 1, 0, 3, VERDICT_EXPIRED);
+    node_fixture_verdicts(f, 1, 0, 3, VERDICT_EXPIRED);
     node_fixture_offers(f, 2, 0.25);
     CHECK_NEAR(0.25, node_fixture_chunk(f, 2, 0), 0);
     node_fixture_destroy(&f);
@@ -329,9 +329,9 @@ static void what_was_replaced_gives_no_samples_to_the_next_offer(void)
 
     node_fixture_offers(f, 2, 5);
     node_fixture_answers(f, 1, VERB_REPLACE, 9);
-    node_fixture_judges(f, 2, 0, 1, VERDICT_EXPIRED);
+    node_fixture_verdicts(f, 2, 0, 1, VERDICT_EXPIRED);
     node_fixture_applied(f, 1);
-    node_fixture_judges(f, 2, 1, FIXTURE_CHUNKS - 1, VERDICT_EXPIRED);
+    node_fixture_verdicts(f, 2, 1, FIXTURE_CHUNKS - 1, VERDICT_EXPIRED);
     node_fixture_offers(f, 3, 10);
     CHECK_EQUAL(32, node_fixture_sent(f, MSG_OFFER)->offer.samples);
     CHECK_NEAR(1, node_fixture_chunk(f, 3, 0), 0);

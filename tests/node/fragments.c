@@ -103,8 +103,8 @@ static void a_verdict_counts_for_the_chunks_of_its_fragment(void)
     node_fixture_takes(f, &taken, values);
     CHECK_EQUAL(0, node_fixture_sent(f, MSG_OFFER)->offer.fragment);
     CHECK_EQUAL(2, node_fixture_chunks(f, 1));
-    node_fixture_judges(f, 1, 0, 1, VERDICT_MERGED);
-    node_fixture_judges(f, 1, 1, 2, VERDICT_EXPIRED);
+    node_fixture_verdicts(f, 1, 0, 1, VERDICT_MERGED);
+    node_fixture_verdicts(f, 1, 1, 2, VERDICT_EXPIRED);
     node_look(f->node, &view);
     CHECK_EQUAL(0, view.in_flight);
     taken.exchange = 2;

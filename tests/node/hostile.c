@@ -35,7 +35,7 @@ static void nothing_from_the_hub_upsets_a_node_that_knows_none(void)
         if (kind != MSG_BYE && kind != MSG_WELCOME)
             node_fixture_says(f, kind);
     node_fixture_grants(f, 7, 1);
-    node_fixture_judges(f, 7, 0, UINT32_MAX, VERDICT_MERGED);
+    node_fixture_verdicts(f, 7, 0, UINT32_MAX, VERDICT_MERGED);
     node_fixture_answers(f, 7, VERB_REBASE, 1);
     CHECK(!node_ended(f->node));
     node_fixture_welcomes(f, START_GO);

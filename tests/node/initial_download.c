@@ -15,7 +15,7 @@ static void what_the_hub_has_of_first_parameters_is_not_given_again(void)
     node_fixture_connects(f);
     node_fixture_welcomes(f, START_FOUND);
     hand_forget(&f->hand);
-    node_fixture_judges(f, 0, 0, 2, VERDICT_MERGED);
+    node_fixture_verdicts(f, 0, 0, 2, VERDICT_MERGED);
     node_fixture_grants(f, 0, 1);
     CHECK_EQUAL(1, node_fixture_chunks(f, 0));
     CHECK_NEAR(3, node_fixture_chunk(f, 0, 2), 0);
@@ -64,7 +64,7 @@ static void who_takes_says_what_has_come_before_a_break(void)
     f->version = 41;
     result_of(f, 2, 9); /* on the other connection: it may be the first */
     CHECK(!node_fixture_told(f, MSG_LOCAL_RESULT));
-    node_fixture_judges(f, 0, 0, 2, VERDICT_MERGED);
+    node_fixture_verdicts(f, 0, 0, 2, VERDICT_MERGED);
     CHECK_NEAR(9, node_fixture_apply(f, 0, 0), 0);
     CHECK_NEAR(9, node_fixture_apply(f, 0, 2), 0);
     node_fixture_applied(f, 0);
@@ -86,14 +86,14 @@ static void over_several_breaks_what_has_come_adds_up(void)
     hand_forget(&f->hand);
     node_fixture_welcomes(f, START_TAKE);
     CHECK_EQUAL(2, node_fixture_sent(f, MSG_CLOSE)->close.chunks);
-    node_fixture_judges(f, 0, 0, 1, VERDICT_MERGED);
+    node_fixture_verdicts(f, 0, 0, 1, VERDICT_MERGED);
     result_of(f, 1, 7);
     node_fixture_breaks(f);
     node_fixture_connects(f);
     hand_forget(&f->hand);
     node_fixture_welcomes(f, START_TAKE);
     CHECK_EQUAL(2, node_fixture_sent(f, MSG_CLOSE)->close.chunks);
-    node_fixture_judges(f, 0, 0, 2, VERDICT_MERGED);
+    node_fixture_verdicts(f, 0, 0, 2, VERDICT_MERGED);
     result_of(f, 2, 5);
     CHECK_NEAR(9, node_fixture_apply(f, 0, 0), 0);
     CHECK_NEAR(7, node_fixture_apply(f, 0, 1), 0);

@@ -26,12 +26,12 @@ static void who_leaves_waits_for_what_was_offered_before(void)
     node_fixture_offers(f, 1, 2);
     node_fixture_leaves(f, 2, 3);
     CHECK_EQUAL(1, node_fixture_sent(f, MSG_OFFER)->offer.exchange);
-    node_fixture_judges(f, 1, 0, 3, VERDICT_MERGED);
+    node_fixture_verdicts(f, 1, 0, 3, VERDICT_MERGED);
     CHECK_EQUAL(2, node_fixture_sent(f, MSG_OFFER)->offer.exchange);
     node_fixture_grants(f, 2, FIXTURE_CHUNKS);
     CHECK_NEAR(1, node_fixture_chunk(f, 2, 0), 0);
     CHECK(!node_fixture_sent(f, MSG_BYE));
-    node_fixture_judges(f, 2, 0, 3, VERDICT_MERGED);
+    node_fixture_verdicts(f, 2, 0, 3, VERDICT_MERGED);
     CHECK_EQUAL(FAREWELL_LEAVING, node_fixture_sent(f, MSG_BYE)->bye.farewell);
     CHECK(node_ended(f->node));
     node_fixture_destroy(&f);
@@ -52,7 +52,7 @@ static void who_leaves_gives_until_all_has_its_verdict(void)
     node_fixture_rejoins(f);
     node_fixture_grants(f, 2, FIXTURE_CHUNKS);
     CHECK(node_gives(f->node));
-    node_fixture_judges(f, 2, 0, 3, VERDICT_MERGED);
+    node_fixture_verdicts(f, 2, 0, 3, VERDICT_MERGED);
     CHECK(!node_gives(f->node));
     node_fixture_destroy(&f);
 }
@@ -70,9 +70,9 @@ static void the_last_offer_holds_what_was_given_back(void)
     node_fixture_offers(f, 2, 4);
     node_fixture_says(f, MSG_STOP);
     node_fixture_leaves(f, 3, 7);
-    node_fixture_judges(f, 1, 0, 3, VERDICT_MERGED);
+    node_fixture_verdicts(f, 1, 0, 3, VERDICT_MERGED);
     CHECK_EQUAL(2, node_fixture_sent(f, MSG_OFFER)->offer.exchange);
-    node_fixture_judges(f, 2, 0, 3, VERDICT_SUPERSEDED);
+    node_fixture_verdicts(f, 2, 0, 3, VERDICT_SUPERSEDED);
     CHECK_EQUAL(3, node_fixture_sent(f, MSG_OFFER)->offer.exchange);
     CHECK_EQUAL(1, node_fixture_sent(f, MSG_OFFER)->offer.last);
     CHECK_EQUAL(2 * each, node_fixture_sent(f, MSG_OFFER)->offer.samples);
@@ -90,7 +90,7 @@ static void who_leaves_with_nothing_waits_for_what_was_offered_before(void)
     node_fixture_offers(f, 1, 2);
     node_fixture_takes(f, &nothing, NULL);
     CHECK(!node_ended(f->node));
-    node_fixture_judges(f, 1, 0, 3, VERDICT_MERGED);
+    node_fixture_verdicts(f, 1, 0, 3, VERDICT_MERGED);
     CHECK_EQUAL(FAREWELL_LEAVING, node_fixture_sent(f, MSG_BYE)->bye.farewell);
     CHECK(node_ended(f->node));
     node_fixture_destroy(&f);
@@ -149,7 +149,7 @@ static void a_last_offer_that_was_lost_is_made_again(void)
     CHECK_EQUAL(32, node_fixture_sent(f, MSG_OFFER)->offer.samples);
     node_fixture_grants(f, 2, FIXTURE_CHUNKS);
     CHECK_NEAR(1, node_fixture_chunk(f, 2, 0), 0);
-    node_fixture_judges(f, 2, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
+    node_fixture_verdicts(f, 2, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
     CHECK_EQUAL(FAREWELL_LEAVING, node_fixture_sent(f, MSG_BYE)->bye.farewell);
     CHECK(node_ended(f->node));
     node_fixture_destroy(&f);
@@ -181,7 +181,7 @@ static void a_run_that_ends_calls_again_who_comes_back(void)
     node_fixture_rejoins(f);
     node_fixture_says(f, MSG_STOP);
     CHECK_EQUAL(1, node_fixture_sent(f, MSG_OFFER)->offer.last);
-    node_fixture_judges(f, 2, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
+    node_fixture_verdicts(f, 2, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
     CHECK(!node_ended(f->node));
     node_fixture_says_bye(f, FAREWELL_DONE);
     CHECK(node_ended(f->node));
@@ -195,7 +195,7 @@ static void a_hub_that_is_lost_before_its_goodbye_is_waited_for(void)
 
     node_fixture_says(f, MSG_STOP);
     node_fixture_leaves(f, 1, 2);
-    node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
+    node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
     node_fixture_breaks(f);
     hand_wait(&f->hand, 9 * SECOND);
     CHECK(!node_ended(f->node));
@@ -205,7 +205,7 @@ static void a_hub_that_is_lost_before_its_goodbye_is_waited_for(void)
     CHECK_EQUAL(1, node_fixture_sent(f, MSG_OFFER)->offer.last);
     node_fixture_grants(f, 2, FIXTURE_CHUNKS);
     CHECK_NEAR(1, node_fixture_chunk(f, 2, 0), 0);
-    node_fixture_judges(f, 2, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
+    node_fixture_verdicts(f, 2, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
     CHECK(node_ended(f->node));
     node_fixture_destroy(&f);
 }
@@ -216,7 +216,7 @@ static void a_hub_that_has_the_last_offer_is_not_given_it_again(void)
 
     node_fixture_says(f, MSG_STOP);
     node_fixture_leaves(f, 1, 2);
-    node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
+    node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
     node_fixture_breaks(f);
     f->welcome.merged = 1;
     node_fixture_rejoins(f);

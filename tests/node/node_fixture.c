@@ -197,8 +197,9 @@ void node_fixture_leaves(struct node_fixture *f, uint64_t exchange,
     snapshot(f, &taken, value);
 }
 
-void node_fixture_judges(struct node_fixture *f, uint64_t exchange,
-                         uint32_t first, uint32_t chunks, enum verdict verdict)
+void node_fixture_verdicts(struct node_fixture *f, uint64_t exchange,
+                           uint32_t first, uint32_t chunks,
+                           enum verdict verdict)
 {
     struct msg msg = {.kind = MSG_VERDICT};
 

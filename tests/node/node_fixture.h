@@ -63,8 +63,9 @@ void node_fixture_leaves(struct node_fixture *f, uint64_t exchange,
                          double value);
 void node_fixture_grants(struct node_fixture *f, uint64_t exchange,
                          uint32_t chunks);
-void node_fixture_judges(struct node_fixture *f, uint64_t exchange,
-                         uint32_t first, uint32_t chunks, enum verdict verdict);
+void node_fixture_verdicts(struct node_fixture *f, uint64_t exchange,
+                           uint32_t first, uint32_t chunks,
+                           enum verdict verdict);
 void node_fixture_result(struct node_fixture *f,
                          const struct msg_result *result, double value);
 /* Results for all chunks, MERGED, of the next version and this lineage. */

@@ -118,7 +118,7 @@ static void what_the_hub_says_was_not_merged_is_offered_again(void)
     f->welcome.epoch += LIFE;
     f->welcome.merged = 2;
     node_fixture_connects(f);
-    node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_LOST);
+    node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_LOST);
     node_fixture_welcomes(f, START_GO);
     CHECK_CONTAINS("1 merged exchanges are offered again, 0 are lost",
                    hand_note(&f->hand, NOTE_RESTORED)->text);
@@ -136,7 +136,7 @@ static void verdicts_before_the_welcome_say_what_there_is(void)
     node_fixture_breaks(f);
     f->welcome.epoch += LIFE;
     node_fixture_connects(f);
-    node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
+    node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
     node_fixture_welcomes(f, START_GO);
     node_fixture_applied(f, 2);
     node_fixture_offers(f, 3, 9); /* 1 since, and the 2 of exchange 2 */
@@ -261,7 +261,7 @@ static void gradients_that_a_break_takes_are_added_to_the_next(void)
     node_fixture_offers(f, 2, 0.25);
     CHECK_NEAR(0.75, node_fixture_chunk(f, 2, 0), 0);
     CHECK_NEAR(0.75, node_owes(f->node, 0), 0);
-    node_fixture_judges(f, 2, 0, FIXTURE_CHUNKS, VERDICT_EXPIRED);
+    node_fixture_verdicts(f, 2, 0, FIXTURE_CHUNKS, VERDICT_EXPIRED);
     CHECK_NEAR(0.5, node_owes(f->node, 0), 0);
     node_fixture_offers(f, 3, 0.125);
     CHECK_NEAR(0.625, node_fixture_chunk(f, 3, 0), 0);

@@ -47,7 +47,7 @@ static void what_the_next_life_says_was_not_merged_is_offered_again(void)
     f->welcome.epoch += LIFE;
     f->welcome.merged = 1;
     node_fixture_connects(f);
-    node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_LOST);
+    node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_LOST);
     node_fixture_welcomes(f, START_GO);
     node_fixture_offers(f, 2, 6);
     CHECK_NEAR(5, node_fixture_chunk(f, 2, 0), 0);
@@ -63,11 +63,11 @@ static void what_a_hub_that_looks_once_more_says_is_heard(void)
     f->welcome.epoch += LIFE;
     f->welcome.merged = 1;
     node_fixture_connects(f);
-    node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_LOST);
+    node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_LOST);
     node_fixture_welcomes(f, START_GO);
     node_fixture_restarts(f, START_HOLD);
     f->welcome.epoch += LIFE;
-    node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_LOST);
+    node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_LOST);
     node_fixture_restarts(f, START_GO);
     node_fixture_offers(f, 2, 6);
     CHECK_NEAR(5, node_fixture_chunk(f, 2, 0), 0);
@@ -83,11 +83,11 @@ static void what_was_lost_and_is_merged_after_all_counts_once(void)
     f->welcome.epoch += LIFE;
     f->welcome.merged = 1;
     node_fixture_connects(f);
-    node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_LOST);
+    node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_LOST);
     node_fixture_welcomes(f, START_GO);
     node_fixture_restarts(f, START_HOLD);
     f->welcome.epoch += LIFE;
-    node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
+    node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
     node_fixture_restarts(f, START_GO);
     node_fixture_offers(f, 2, 6); /* 3 since */
     CHECK_NEAR(3, node_fixture_chunk(f, 2, 0), 0);

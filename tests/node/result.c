@@ -329,7 +329,7 @@ static void who_skips_hears_when_the_hub_is_done(void)
         node_fixture_ready(f, 1);
         node_fixture_offers(f, 1, 3);
         node_fixture_skips(f, 1);
-        node_fixture_judges(f, 1, 0, 1, VERDICT_MERGED);
+        node_fixture_verdicts(f, 1, 0, 1, VERDICT_MERGED);
         if (way == LOST)
             node_fixture_breaks(f);
         CHECK(!node_fixture_forgot(f, 1));
@@ -338,7 +338,7 @@ static void who_skips_hears_when_the_hub_is_done(void)
         else if (way == TAKEN)
             node_fixture_welcomes(f, START_TAKE);
         else
-            node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_EXPIRED);
+            node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_EXPIRED);
         CHECK(node_fixture_forgot(f, 1));
         node_fixture_destroy(&f);
     }

@@ -196,12 +196,12 @@ void rig_answer(struct rig *rig)
     hand_forget(&rig->f->hand);
 }
 
-void rig_judges(struct rig *rig)
+void rig_verdict(struct rig *rig)
 {
     struct rig_answer answer = pop(rig);
 
     for (uint32_t i = answer.first; i < FIXTURE_CHUNKS; i += answer.stride)
-        node_fixture_judges(rig->f, answer.exchange, i, 1, answer.verdict[i]);
+        node_fixture_verdicts(rig->f, answer.exchange, i, 1, answer.verdict[i]);
     CHECK(node_fixture_forgot(rig->f, answer.exchange));
     hand_forget(&rig->f->hand);
 }

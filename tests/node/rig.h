@@ -52,7 +52,7 @@ void rig_hub(struct rig *rig);
 /* The oldest answer goes to the node, and what comes of it to x. */
 void rig_answer(struct rig *rig);
 /* The oldest answer is a verdict without a result. */
-void rig_judges(struct rig *rig);
+void rig_verdict(struct rig *rig);
 /* All answers, and a last offer, which leaves nothing to be given. */
 void rig_settles(struct rig *rig);
 

@@ -98,9 +98,9 @@ static void ef_08_a_task_is_done_when_its_progress_is_merged(void)
     CHECK_EQUAL(0, reports(f));
     node_fixture_offers(f, 2, 4);
     CHECK_EQUAL(0, reports(f));
-    node_fixture_judges(f, 2, 0, FIXTURE_CHUNKS - 1, VERDICT_MERGED);
+    node_fixture_verdicts(f, 2, 0, FIXTURE_CHUNKS - 1, VERDICT_MERGED);
     CHECK_EQUAL(0, reports(f));
-    node_fixture_judges(f, 2, FIXTURE_CHUNKS - 1, 1, VERDICT_MERGED);
+    node_fixture_verdicts(f, 2, FIXTURE_CHUNKS - 1, 1, VERDICT_MERGED);
     CHECK_EQUAL(1, reports(f));
     CHECK_EQUAL(5, report(f)->task);
     CHECK_EQUAL(1, report(f)->done);
@@ -113,8 +113,8 @@ static void what_was_not_merged_is_in_the_next_offer(void)
 
     trainer_finishes(f, 5, true);
     node_fixture_offers(f, 1, 3);
-    node_fixture_judges(f, 1, 0, 1, VERDICT_EXPIRED);
-    node_fixture_judges(f, 1, 1, 2, VERDICT_MERGED);
+    node_fixture_verdicts(f, 1, 0, 1, VERDICT_EXPIRED);
+    node_fixture_verdicts(f, 1, 1, 2, VERDICT_MERGED);
     CHECK_EQUAL(0, reports(f));
     node_fixture_offers(f, 2, 4);
     node_fixture_answers(f, 2, VERB_REBASE, 5);
@@ -131,9 +131,9 @@ static void an_older_offer_must_be_merged_as_well(void)
     node_fixture_offers(f, 1, 3);
     trainer_finishes(f, 5, true);
     node_fixture_offers(f, 2, 4);
-    node_fixture_judges(f, 2, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
+    node_fixture_verdicts(f, 2, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
     CHECK_EQUAL(0, reports(f));
-    node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_EXPIRED);
+    node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_EXPIRED);
     CHECK_EQUAL(0, reports(f));
     node_fixture_offers(f, 3, 5);
     CHECK_EQUAL(0, reports(f));
@@ -154,7 +154,7 @@ static void a_lost_gradient_spoils_its_task(void)
     trainer_wants(f);
     hub_gives(f, 6);
     node_fixture_offers(f, 1, 3);
-    node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_EXPIRED);
+    node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_EXPIRED);
     CHECK_EQUAL(0, reports(f));
     trainer_finishes(f, 5, true);
     CHECK_EQUAL(1, reports(f));
@@ -163,7 +163,7 @@ static void a_lost_gradient_spoils_its_task(void)
     trainer_wants(f);
     trainer_finishes(f, 6, true);
     node_fixture_offers(f, 2, 3);
-    node_fixture_judges(f, 2, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
+    node_fixture_verdicts(f, 2, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
     CHECK_EQUAL(6, report(f)->task);
     CHECK_EQUAL(1, report(f)->done);
     node_fixture_destroy(&f);
@@ -230,7 +230,7 @@ static void the_last_offer_reports_before_the_goodbye(void)
 
     trainer_finishes(f, 5, true);
     node_fixture_leaves(f, 1, 3);
-    node_fixture_judges(f, 1, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
+    node_fixture_verdicts(f, 1, 0, FIXTURE_CHUNKS, VERDICT_MERGED);
     for (unsigned i = 0; i < f->hand.sent_count; i++) {
         if (f->hand.sent[i].msg.kind == MSG_REPORT)
             at_report = i;
