@@ -73,7 +73,7 @@ void pool_destroy(struct pool **pool)
     *pool = NULL;
 }
 
-void pool_keep(struct pool *pool, size_t bytes)
+void pool_limit_spare(struct pool *pool, size_t bytes)
 {
     (void)pthread_mutex_lock(&pool->lock);
     pool->keep = bytes;

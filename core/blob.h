@@ -32,7 +32,7 @@ struct pool *pool_new(void);
 void pool_destroy(struct pool **pool);
 /* At most so many bytes are kept in spare blobs; before, there is no limit but
  * 256 of each size. */
-void pool_keep(struct pool *pool, size_t bytes);
+void pool_limit_spare(struct pool *pool, size_t bytes);
 /* Bytes of all blobs of the pool, in use and spare. */
 size_t pool_bytes(struct pool *pool);
 

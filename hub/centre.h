@@ -88,7 +88,8 @@ bool last_sent_follows(const struct hub *hub, const struct round *round,
 /* What nodes hold of a chunk once they are sent it. */
 struct blob *last_sent_of(const struct centre_chunk *centre);
 /* Theta is about to be moved by a round. */
-void last_sent_keep(struct hub *hub, const struct round *round, uint32_t chunk);
+void last_sent_before_merge(struct hub *hub, const struct round *round,
+                            uint32_t chunk);
 /* It was moved otherwise: what nodes hold is of no use from `version` on. */
 void last_sent_drop(struct centre_chunk *centre, uint64_t version);
 /* Makes the change that leads there, by a job. */

@@ -42,7 +42,8 @@ void last_sent_drop(struct centre_chunk *centre, uint64_t version)
     centre->since = version;
 }
 
-void last_sent_keep(struct hub *hub, const struct round *round, uint32_t chunk)
+void last_sent_before_merge(struct hub *hub, const struct round *round,
+                            uint32_t chunk)
 {
     struct centre_chunk *centre = &hub->centre.chunk[chunk];
 

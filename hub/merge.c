@@ -127,7 +127,7 @@ static void merged(void *machine, struct job *job)
     if (job->status == STATUS_OK) {
         if (round->policy->merge->former)
             centre->former = blob_ref(centre->theta);
-        last_sent_keep(hub, round, chunk);
+        last_sent_before_merge(hub, round, chunk);
         blob_unref(&centre->theta);
         centre->theta = blob_ref(job->out[0]);
         for (unsigned i = 0; i < POLICY_SLOTS && job->out[1 + i]; i++) {

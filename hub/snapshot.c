@@ -60,8 +60,8 @@ static double measure(const struct hub *hub)
 #define ERRORS 3   /* standard errors that must lie between good and bad */
 #define IN_A_ROW 3 /* then a finite loss is no accident */
 
-static struct blob **snapshot_keep(const struct hub *hub,
-                                   const struct input *chunks)
+static struct blob **snapshot_ref(const struct hub *hub,
+                                  const struct input *chunks)
 {
     struct blob **kept = need_memory(hub->centre.count, sizeof(struct blob *));
 
@@ -119,7 +119,7 @@ static void rollback_consider(struct hub *hub, uint64_t version,
         return;
     rollback_forget(hub);
     good->in_a_row = 0;
-    good->chunks = snapshot_keep(hub, chunks);
+    good->chunks = snapshot_ref(hub, chunks);
     good->version = version;
     good->score = hub->memory.score;
     good->accuracy = hub->memory.accuracy;
@@ -224,7 +224,7 @@ static void keep_best(struct hub *hub, uint64_t version,
                       const struct input *chunks)
 {
     snapshot_drop(hub, &hub->memory.best);
-    hub->memory.best = snapshot_keep(hub, chunks);
+    hub->memory.best = snapshot_ref(hub, chunks);
     hub->memory.best_measure = measure(hub);
     hub->memory.best_score = hub->memory.score;
     hub->memory.best_accuracy = hub->memory.accuracy;

@@ -140,7 +140,7 @@ static enum status keep_best(struct generation *generation,
             newer_than(&before, version) >= room ||
             (snapshot->has_best && version == snapshot->best_version))
             continue;
-        status = generation_keep(generation, file, why);
+        status = generation_link_former(generation, file, why);
         if (status == STATUS_AGAIN)
             status = STATUS_OK;
     }

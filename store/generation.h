@@ -86,9 +86,9 @@ enum status generation_add(struct generation *generation, const char *name,
 /* Adds a file of the one before, as that one's manifest knows it: the same file
  * where the file system has links, else a copy. AGAIN: it is gone or damaged,
  * and nothing was added. */
-enum status generation_keep(struct generation *generation,
-                            const struct inventory_file *file,
-                            struct why *why) MUST_CHECK;
+enum status generation_link_former(struct generation *generation,
+                                   const struct inventory_file *file,
+                                   struct why *why) MUST_CHECK;
 /* Makes best.safetensors a link to one of its files. */
 enum status generation_choose(struct generation *generation, const char *name,
                               struct why *why) MUST_CHECK;

@@ -62,8 +62,9 @@ static enum status copy(struct generation *generation,
     return status;
 }
 
-enum status generation_keep(struct generation *generation,
-                            const struct inventory_file *file, struct why *why)
+enum status generation_link_former(struct generation *generation,
+                                   const struct inventory_file *file,
+                                   struct why *why)
 {
     char from[FILE_PATH_BYTES], to[FILE_PATH_BYTES];
     enum status status = STATUS_OK;

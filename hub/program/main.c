@@ -368,7 +368,7 @@ int main(int argc, char **argv)
     if (status == STATUS_OK && server.options.supervise)
         watch_over();
     server.pool = pool_new();
-    pool_keep(server.pool, SPARE_BYTES);
+    pool_limit_spare(server.pool, SPARE_BYTES);
     if (status == STATUS_OK)
         status = open_all(&server, &why);
     if (status == STATUS_OK) {

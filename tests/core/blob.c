@@ -299,7 +299,7 @@ static void a_pool_keeps_as_many_bytes_as_it_is_told(void)
     struct pool *pool = pool_new();
     struct blob *blobs[8];
 
-    pool_keep(pool, 4096);
+    pool_limit_spare(pool, 4096);
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 8; i++)
             blobs[i] = blob_new(pool, 1024);
@@ -308,7 +308,7 @@ static void a_pool_keeps_as_many_bytes_as_it_is_told(void)
             blob_unref(&blobs[i]);
         CHECK_EQUAL(4096, pool_bytes(pool));
     }
-    pool_keep(pool, 0);
+    pool_limit_spare(pool, 0);
     blobs[0] = blob_new(pool, 1024);
     blobs[1] = blob_new(pool, 8192);
     blob_unref(&blobs[0]);

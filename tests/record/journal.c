@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "tests/check.h"
-#include "tests/record/keeper.h"
+#include "tests/record/journaled_star.h"
 #include "tests/store/folder.h"
 
 /* A journal of two nodes that have exchanged, as bytes. */
@@ -22,7 +22,7 @@ static bool sample_new(struct sample *sample)
     if (!CHECK(folder_new(&sample->folder)))
         return false;
     sample->config =
-        keeper_star(folder_file(&sample->folder, "j"), 2, 2 * SECOND);
+        journaled_star_star(folder_file(&sample->folder, "j"), 2, 2 * SECOND);
     sample->bytes =
         file_content(folder_file(&sample->folder, "j"), &sample->size);
     return CHECK(sample->bytes != NULL) && CHECK(sample->size > 10000);
@@ -42,7 +42,7 @@ static enum status try(const struct sample *sample, const char *bytes,
 
     CHECK(file_fill(path, bytes, size));
     memset(replay, 0, sizeof *replay);
-    return keeper_replay(path, &sample->config, replay, why);
+    return journaled_star_replay(path, &sample->config, replay, why);
 }
 
 static size_t stride(const struct sample *sample)
@@ -213,7 +213,7 @@ static void nobody_else_may_read_it(void)
         return;
     CHECK(file_fill(folder_file(&folder, "j"), "old", 3));
     CHECK_EQUAL(0, chmod(folder_file(&folder, "j"), 0644));
-    (void)keeper_star(folder_file(&folder, "j"), 1, SECOND);
+    (void)journaled_star_star(folder_file(&folder, "j"), 1, SECOND);
     CHECK_EQUAL(0, stat(folder_file(&folder, "j"), &found));
     CHECK_EQUAL(0600, found.st_mode & 0777);
     folder_remove(&folder);

@@ -4,7 +4,7 @@
 
 #include "hub/settle.h"
 #include "tests/check.h"
-#include "tests/record/keeper.h"
+#include "tests/record/journaled_star.h"
 #include "tests/sim/policy_sweep.h"
 #include "tests/store/folder.h"
 
@@ -15,12 +15,13 @@ static struct folder folder;
 static bool is_done_again(struct lab *lab, nanos span)
 {
     const char *path = folder_file(&folder, "j");
-    struct hub_config config = keeper_sweep(path, lab, SWEEP_NODES, span);
+    struct hub_config config =
+        journaled_star_sweep(path, lab, SWEEP_NODES, span);
     struct replay replay;
     struct why why = {""};
     bool same;
 
-    same = keeper_replay(path, &config, &replay, &why) == STATUS_OK;
+    same = journaled_star_replay(path, &config, &replay, &why) == STATUS_OK;
     CHECK_TEXT("", why.text);
     return same && replay.steps > 100 && replay.jobs > 20 && replay.bytes > 200;
 }
@@ -73,7 +74,7 @@ static void start_again(void *context, struct world *world)
 
     CHECK(from->count > 0);
     CHECK(from->slot[0] != NULL);
-    keeper_begin(lab, folder_file(&folder, "j"), &saved);
+    journaled_star_begin(lab, folder_file(&folder, "j"), &saved);
     world_start(world, WORLD_HUB);
 }
 
@@ -95,13 +96,14 @@ static void a_hub_that_goes_on_does_the_same_again(void)
     if (!CHECK(folder_new(&folder)))
         return;
     lab = sweep_star(&diloco, &seen);
-    config = keeper_config(lab);
+    config = journaled_star_config(lab);
     world_at(lab->world, 4020 * MILLISECOND, crash, lab);
     world_at(lab->world, 5 * SECOND, start_again, lab);
     (void)lab_run(lab, 12 * SECOND);
-    keeper_end(lab);
+    journaled_star_end(lab);
     lab_destroy(&lab);
-    CHECK_OK(keeper_replay(folder_file(&folder, "j"), &config, &replay, &why));
+    CHECK_OK(journaled_star_replay(folder_file(&folder, "j"), &config, &replay,
+                                   &why));
     CHECK_TEXT("", why.text);
     CHECK(replay.jobs > 20);
     folder_remove(&folder);
@@ -117,10 +119,10 @@ static void another_policy_is_found_at_its_first_step(void)
 
     if (!CHECK(folder_new(&folder)))
         return;
-    config = keeper_star(folder_file(&folder, "j"), 3, 4 * SECOND);
+    config = journaled_star_star(folder_file(&folder, "j"), 3, 4 * SECOND);
     config.policy = preset_find("diloco")->policy;
-    CHECK_STATUS(STATUS_BUG, keeper_replay(folder_file(&folder, "j"), &config,
-                                           &replay, &why));
+    CHECK_STATUS(STATUS_BUG, journaled_star_replay(folder_file(&folder, "j"),
+                                                   &config, &replay, &why));
     CHECK_CONTAINS(" s: the hub did something else: ", why.text);
     CHECK_CONTAINS("done merge #", replay.event);
     CHECK_CONTAINS("send ", replay.said);
@@ -139,10 +141,10 @@ static void one_bit_less_in_a_number_of_the_policy_is_found(void)
 
     if (!CHECK(folder_new(&folder)))
         return;
-    config = keeper_star(folder_file(&folder, "j"), 3, 4 * SECOND);
+    config = journaled_star_star(folder_file(&folder, "j"), 3, 4 * SECOND);
     config.policy.numbers.outer_lr = 1 - 0x1p-24;
-    CHECK_STATUS(STATUS_BUG, keeper_replay(folder_file(&folder, "j"), &config,
-                                           &replay, &why));
+    CHECK_STATUS(STATUS_BUG, journaled_star_replay(folder_file(&folder, "j"),
+                                                   &config, &replay, &why));
     CHECK_CONTAINS("result exchange=1 ", replay.done);
     folder_remove(&folder);
 }
@@ -155,10 +157,10 @@ static void a_hub_that_should_not_save_is_found(void)
 
     if (!CHECK(folder_new(&folder)))
         return;
-    config = keeper_star(folder_file(&folder, "j"), 3, 4 * SECOND);
+    config = journaled_star_star(folder_file(&folder, "j"), 3, 4 * SECOND);
     config.save = NULL;
-    CHECK_STATUS(STATUS_BUG, keeper_replay(folder_file(&folder, "j"), &config,
-                                           &replay, &why));
+    CHECK_STATUS(STATUS_BUG, journaled_star_replay(folder_file(&folder, "j"),
+                                                   &config, &replay, &why));
     CHECK_CONTAINS("  job save #", replay.said);
     CHECK(!strstr(replay.done, "save"));
     folder_remove(&folder);
@@ -211,8 +213,8 @@ static void orders_are_in_the_journal(void)
         for (size_t i = 0; i < sizeof events / sizeof *events; i++)
             step(hub, journal, &events[i]);
         journal_close(&journal);
-        CHECK_OK(
-            keeper_replay(folder_file(&folder, "j"), &config, &replay, &why));
+        CHECK_OK(journaled_star_replay(folder_file(&folder, "j"), &config,
+                                       &replay, &why));
         CHECK_TEXT("", why.text);
         CHECK_EQUAL(3, replay.steps);
         CHECK(replay.effects >= 2);

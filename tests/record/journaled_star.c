@@ -1,4 +1,4 @@
-#include "tests/record/keeper.h"
+#include "tests/record/journaled_star.h"
 
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static void keep(struct lab *lab, const struct world_step *step)
         journal_step(kept, step->event, step->effects);
 }
 
-struct hub_config keeper_config(const struct lab *lab)
+struct hub_config journaled_star_config(const struct lab *lab)
 {
     struct hub_config config = lab->config.hub;
 
@@ -23,10 +23,10 @@ struct hub_config keeper_config(const struct lab *lab)
     return config;
 }
 
-void keeper_begin(struct lab *lab, const char *path,
-                  const struct hub_saved *saved)
+void journaled_star_begin(struct lab *lab, const char *path,
+                          const struct hub_saved *saved)
 {
-    struct hub_config config = keeper_config(lab);
+    struct hub_config config = journaled_star_config(lab);
     const struct journal_of of = {"", &config, saved};
     const struct spool_complaint nobody = {NULL, NULL};
 
@@ -36,14 +36,15 @@ void keeper_begin(struct lab *lab, const char *path,
     lab->after_step = keep;
 }
 
-void keeper_end(struct lab *lab)
+void journaled_star_end(struct lab *lab)
 {
     lab->after_step = NULL;
     journal_close(&kept);
 }
 
-enum status keeper_replay(const char *path, const struct hub_config *config,
-                          struct replay *out, struct why *why)
+enum status journaled_star_replay(const char *path,
+                                  const struct hub_config *config,
+                                  struct replay *out, struct why *why)
 {
     struct journal_reader *reader = NULL;
     struct hub_config again = *config;
@@ -59,27 +60,28 @@ enum status keeper_replay(const char *path, const struct hub_config *config,
     return status;
 }
 
-struct hub_config keeper_sweep(const char *path, struct lab *lab,
-                               unsigned nodes, nanos span)
+struct hub_config journaled_star_sweep(const char *path, struct lab *lab,
+                                       unsigned nodes, nanos span)
 {
     struct hub_config config;
 
     lab->config.hub.evaluate_interval = SECOND;
-    config = keeper_config(lab);
-    keeper_begin(lab, path, NULL);
+    config = journaled_star_config(lab);
+    journaled_star_begin(lab, path, NULL);
     sweep_open(lab, 1, nodes);
     (void)lab_run(lab, span);
-    keeper_end(lab);
+    journaled_star_end(lab);
     lab_destroy(&lab);
     return config;
 }
 
-struct hub_config keeper_star(const char *path, unsigned nodes, nanos span)
+struct hub_config journaled_star_star(const char *path, unsigned nodes,
+                                      nanos span)
 {
     const struct policy mean = preset_find("mean")->policy;
     struct seen seen;
     struct lab *lab = sweep_lab(&mean, &seen);
 
     lab->config.hub.nodes = nodes;
-    return keeper_sweep(path, lab, nodes, span);
+    return journaled_star_sweep(path, lab, nodes, span);
 }
