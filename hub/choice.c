@@ -47,7 +47,7 @@ static void ask(struct hub *hub, struct round *round)
 static void settle(struct hub *hub, struct round *round)
 {
     review_destroy(hub, &round->review); /* if all that it was about is lost */
-    hub->rounds.unsettled--;
+    hub->rounds.undecided--;
     round->empty = true;
     EACH_OFFER(round, update) {
         if (update->merges)

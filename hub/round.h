@@ -63,7 +63,7 @@ struct rounds {
     struct round *over; /* all chunks are done: to be finished, in order */
     uint64_t opened, done,
         here;           /* ever; over, of the run, and since this start */
-    unsigned unsettled; /* are closed, but not settled */
+    unsigned undecided; /* are closed, but not settled */
     unsigned merging;   /* have chunks that are done */
     unsigned barren;    /* in a row, of which nothing came in time */
     struct newcomers newcomers;

@@ -268,7 +268,7 @@ static void round_try_close(struct hub *hub, struct round *round)
         return;
     round->state = ROUND_CLOSED;
     round->last = run_is_ending(hub);
-    hub->rounds.unsettled++;
+    hub->rounds.undecided++;
     round->live = members_counted(hub);
     round->usual_norm = norm_history_median(hub, round);
     qsort(round->list, round->count, sizeof *round->list, by_member);
@@ -314,7 +314,7 @@ static void rounds_fill(struct hub *hub)
 static void rounds_choose(struct hub *hub)
 {
     for (struct round *round = hub->rounds.first;
-         round && hub->rounds.unsettled; round = round->next)
+         round && hub->rounds.undecided; round = round->next)
         choice_advance(hub, round);
 }
 

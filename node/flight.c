@@ -82,7 +82,7 @@ void flight_forget(struct node *node, struct flight *flight)
         end_result(node, flight);
 }
 
-void flight_settled(struct node *node, struct flight *flight)
+void flight_released(struct node *node, struct flight *flight)
 {
     if (flight->result == RESULT_SKIPPED && flight->stage == FLIGHT_JUDGED)
         end_result(node, flight);
@@ -126,7 +126,7 @@ static bool is_adrift(const struct node *node, const struct flight *flight,
                       enum verdict verdict)
 {
     return flight->offer.last && verdict == VERDICT_LOST &&
-           (node->hub != HUB_MEMBER || node->unsettled ||
+           (node->hub != HUB_MEMBER || node->unreconciled ||
             node->start != START_GO);
 }
 
@@ -174,7 +174,7 @@ void flight_set_verdict(struct node *node, struct flight *flight,
     if (flight->judged == flight->parts) {
         flight->stage = FLIGHT_JUDGED;
         node->dirty |= DIRTY_OFFERS | DIRTY_OVER | DIRTY_PARTING;
-        flight_settled(node, flight);
+        flight_released(node, flight);
         say_late(node, flight);
         if (flight->kept && !flight->merged && !flight->obsolete)
             node->samples_back += flight->offer.samples;

@@ -118,7 +118,7 @@ void joining_connect(struct node *node, peer_id peer)
     if (peer == PEER_CONTROL) {
         node->control_up = true;
         node->heard = node->now;
-        node->unsettled = true;
+        node->unreconciled = true;
         promises_doubt(node);
         node->dirty |= DIRTY_HELLO;
     } else if (peer == PEER_BULK) {

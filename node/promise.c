@@ -120,7 +120,7 @@ void promise_chunk(struct node *node, const struct flight *flight,
 
     if (!given || flight->obsolete ||
         flight->offer.kind == EXCHANGE_PARAMETERS ||
-        (!merged && (verdict != VERDICT_LOST || !node->unsettled)))
+        (!merged && (verdict != VERDICT_LOST || !node->unreconciled)))
         return;
     place = remember(node, flight, chunk, given);
     place->doubted = place->flown = !merged;
@@ -147,7 +147,7 @@ void promises_recall(struct node *node, const struct msg_verdict *verdict,
     struct promise *promise = promise_find(node, verdict->exchange);
 
     if (verdict->exchange > node->promises.former ||
-        (!node->unsettled && node->start == START_GO))
+        (!node->unreconciled && node->start == START_GO))
         return;
     if (verdict->exchange > node->promises.recalled)
         node->promises.recalled = verdict->exchange;
@@ -390,7 +390,7 @@ void promises_leave(struct node *node)
                 turn_over(node, promise, i);
 }
 
-void promises_settle(struct node *node, uint64_t merged)
+void promises_reconcile(struct node *node, uint64_t merged)
 {
     struct promises *promises = &node->promises;
     uint64_t life = epoch_life(node->keep.epoch);

@@ -126,7 +126,7 @@ void promises_kept(struct node *node, uint64_t merged);
 void promises_saved(struct node *node, uint64_t merged);
 /* The hub goes on from a centre that has the node's exchanges up to `merged`.
  * Gives again what it has not. */
-void promises_settle(struct node *node, uint64_t merged);
+void promises_reconcile(struct node *node, uint64_t merged);
 /* The node's parameters were replaced by the centre's: what was to be given
  * again is not. */
 void promises_abandon(struct node *node);

@@ -351,7 +351,7 @@ static void arrive(struct node *node, struct flight *flight)
 static void taken(struct node *node)
 {
     arrive(node, node->initial_download);
-    promises_settle(node, node->welcome.merged);
+    promises_reconcile(node, node->welcome.merged);
     node_starts(node);
     download_ends(node);
     node->dirty |= DIRTY_SCHEDULE;
@@ -365,7 +365,7 @@ void node_on_applied(struct node *node, const struct event *event)
         return;
     if (event->msg->applied.skipped) {
         flight->result = RESULT_SKIPPED;
-        flight_settled(node, flight);
+        flight_released(node, flight);
         node->dirty |= DIRTY_RESULTS | DIRTY_OVER;
         return;
     }

@@ -149,11 +149,12 @@ struct node {
     bool diverged;  /* its own parameters are not finite: take the hub's */
     bool named;     /* its last HELLO named a lineage */
     nanos hello_after; /* the hub is not asked before */
-    bool unsettled; /* no hub has said yet what became of what was in flight */
-    nanos superseded; /* since then hubs that are there are of an earlier life
-                         than the node knows; 0: they are not */
-    nanos part_at;    /* the hub has said goodbye, and results may be on their
-                         way; 0: it has not */
+    bool unreconciled; /* no hub has said yet what became of what was in flight
+                        */
+    nanos superseded;  /* since then hubs that are there are of an earlier life
+                          than the node knows; 0: they are not */
+    nanos part_at;     /* the hub has said goodbye, and results may be on their
+                          way; 0: it has not */
     char goodbye[MSG_TEXT_BYTES]; /* how */
 
     struct exempt *exempt; /* of the schema */
@@ -263,7 +264,7 @@ void flights_drop(struct node *node);
 /* Tells the trainer that no result will come; keeps the verdicts coming. */
 void flight_forget(struct node *node, struct flight *flight);
 /* Tells the trainer that the hub is done with what it has skipped. */
-void flight_settled(struct node *node, struct flight *flight);
+void flight_released(struct node *node, struct flight *flight);
 /* Once its first chunk is sent: the others stay here, if its time is up. */
 void flight_close(struct node *node, struct flight *flight);
 /* The trainer wants no more of its result: says so to the hub, if that knows of

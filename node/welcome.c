@@ -143,7 +143,7 @@ static void leave_run(struct node *node)
 {
     if (!node->keep.run || node->keep.run == node->welcome.run)
         return;
-    if (node->unsettled)
+    if (node->unreconciled)
         leave_flights(node);
     promises_leave(node);
 }
@@ -174,11 +174,11 @@ static void settle(struct node *node)
     node->superseded = 0;
     leave_run(node);
     keep_enter(node);
-    if (node->unsettled)
+    if (node->unreconciled)
         lose_flights(node, welcome->run == node->run ? welcome->merged : 0);
-    node->unsettled = false;
+    node->unreconciled = false;
     if (welcome->start != START_TAKE) /* else once its parameters are taken */
-        promises_settle(node, welcome->merged);
+        promises_reconcile(node, welcome->merged);
 }
 
 /* Whether a later life of the hub has been there. */
@@ -213,7 +213,7 @@ static void begin_session(struct node *node, const struct msg_welcome *welcome)
 {
     tasks_forget(node);
     review_drop(node);
-    node->unsettled = true;
+    node->unreconciled = true;
     node->hub_version = 0;
     if (node->leave == LEAVE_GIVEN &&
         (welcome->run != node->run || welcome->merged < node->parting.exchange))

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/options.h"
-#include "hub/settle.h"
+#include "hub/configure.h"
 
 /* A hub that does it again. */
 struct again {
@@ -32,9 +32,9 @@ static const struct work *stand_in(struct work *work, const char *name)
     return name[0] ? work : NULL;
 }
 
-enum status replay_settle(const struct journal_head *head,
-                          struct replay_works *works, struct hub_config *out,
-                          struct why *why)
+enum status replay_configure(const struct journal_head *head,
+                             struct replay_works *works, struct hub_config *out,
+                             struct why *why)
 {
     struct options options;
     struct why detail = {""};
@@ -44,7 +44,7 @@ enum status replay_settle(const struct journal_head *head,
     status = options_parse_config_text(&options, PROGRAM_HUB, head->settings,
                                        strlen(head->settings), &detail);
     if (status == STATUS_OK)
-        status = hub_settle(&options, out, &detail);
+        status = hub_configure(&options, out, &detail);
     if (status != STATUS_OK)
         return because(why, STATUS_CONFIG,
                        "the journal is of another version "
@@ -252,7 +252,7 @@ enum status replay_file(const char *path, struct replay *out, struct why *why)
     if (pool)
         status = journal_read(path, &reader, why);
     if (status == STATUS_OK)
-        status = replay_settle(journal_head(reader), &works, &config, why);
+        status = replay_configure(journal_head(reader), &works, &config, why);
     if (status == STATUS_OK)
         status = replay_run(reader, &config, pool, out, why);
     journal_read_close(&reader);

@@ -28,9 +28,9 @@ struct replay {
 struct replay_works {
     struct work save, evaluate;
 };
-enum status replay_settle(const struct journal_head *head,
-                          struct replay_works *works, struct hub_config *out,
-                          struct why *why) MUST_CHECK;
+enum status replay_configure(const struct journal_head *head,
+                             struct replay_works *works, struct hub_config *out,
+                             struct why *why) MUST_CHECK;
 
 /* Makes a hub with this configuration do all steps of a journal that was just
  * opened. BUG: it did something else than the journal says, and `out` has both;

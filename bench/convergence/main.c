@@ -150,7 +150,7 @@ static void add_arm(struct plan *plan, const struct settings *settings,
     struct why why = {""};
     uint64_t iterations = workloads[arm->workload].iterations;
 
-    if (arm->kind == STAR && arm_settle(arm, &hub, &why) != STATUS_OK) {
+    if (arm->kind == STAR && arm_configure(arm, &hub, &why) != STATUS_OK) {
         (void)snprintf(series->trouble, sizeof series->trouble, "%.120s",
                        why.text);
         return;

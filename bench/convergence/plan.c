@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/options.h"
-#include "hub/settle.h"
+#include "hub/configure.h"
 
 const struct arm arms[ARMS] = {
 #define ARM(ID, workload, kind, nodes, twists, rate, options, name)            \
@@ -81,14 +81,14 @@ static enum status parse(const struct arm *arm, struct options *options,
 
 /* Where an arm does not say how nodes begin, they begin alike; where it does
  * not say how values travel, they are raw. */
-enum status arm_settle(const struct arm *arm, struct hub_config *out,
-                       struct why *why)
+enum status arm_configure(const struct arm *arm, struct hub_config *out,
+                          struct why *why)
 {
     struct options options;
     enum status status = parse(arm, &options, why);
 
     if (status == STATUS_OK)
-        status = hub_settle(&options, out, why);
+        status = hub_configure(&options, out, why);
     if (status == STATUS_OK && !options.given.init &&
         out->init == INIT_TOURNAMENT)
         out->init = INIT_HUB;

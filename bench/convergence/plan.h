@@ -52,8 +52,8 @@ double arm_rate(const struct arm *arm);
 
 /* Turns the options of a STAR into the hub's configuration. USAGE, CONFIG: the
  * hub has no such option or policy. */
-enum status arm_settle(const struct arm *arm, struct hub_config *out,
-                       struct why *why) MUST_CHECK;
+enum status arm_configure(const struct arm *arm, struct hub_config *out,
+                          struct why *why) MUST_CHECK;
 
 /* The headlines of rows.def. */
 enum row_id {

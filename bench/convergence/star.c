@@ -321,7 +321,7 @@ void star_run(const struct task *task, struct outcome *out)
     struct hub_config hub = {0};
     struct why why = {""};
 
-    if (arm_settle(task->arm, &hub, &why) != STATUS_OK) {
+    if (arm_configure(task->arm, &hub, &why) != STATUS_OK) {
         (void)snprintf(out->trouble, sizeof out->trouble, "%.120s", why.text);
         return;
     }

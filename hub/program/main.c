@@ -6,6 +6,7 @@
 
 #include <starswitch.h>
 
+#include "hub/configure.h"
 #include "hub/hub.h"
 #include "hub/program/beacon.h"
 #include "hub/program/commands.h"
@@ -17,7 +18,6 @@
 #include "hub/program/score.h"
 #include "hub/program/state.h"
 #include "hub/program/watch.h"
-#include "hub/settle.h"
 #include "net/net.h"
 #include "program/service.h"
 #include "program/settings.h"
@@ -300,7 +300,7 @@ static enum status open_all(struct server *server, struct why *why)
     if (status == STATUS_OK)
         status = hub_keys_plan(&server->keys, &server->options, why);
     if (status == STATUS_OK)
-        status = hub_settle(&server->options, &config, why);
+        status = hub_configure(&server->options, &config, why);
     if (status == STATUS_OK)
         status = scorer_open(&server->scorer, &server->options, why);
     if (status == STATUS_OK)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/decimal.h"
-#include "hub/settle.h"
+#include "hub/configure.h"
 #include "sim/study/compute.h"
 #include "sim/study/files.h"
 #include "sim/study/scenario_inside.h"
@@ -82,7 +82,7 @@ static enum status settle(struct scenario *scenario, struct why *why)
     if (!options->step_time)
         options->step_time = USUAL_STEP;
     settle_end(options);
-    status = hub_settle(options, &scenario->hub, why);
+    status = hub_configure(options, &scenario->hub, why);
     scenario->hub.recovery = 0; /* nobody has been there before */
     if (status == STATUS_OK)
         status = settle_goal(scenario, why);

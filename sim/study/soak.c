@@ -233,7 +233,7 @@ void soak_live(const struct soak_plan *plan, const struct soak_watcher *watcher,
     life->plan = plan;
     life->watcher = watcher;
     life->out = out;
-    if (soak_plan_settle(plan, &hub, &why) == STATUS_OK) {
+    if (soak_plan_configure(plan, &hub, &why) == STATUS_OK) {
         star_open(life, &hub);
         errands = send_errands(life);
         live(life);

@@ -55,7 +55,7 @@ static void wish(struct draw *draw, const char *name, const char *value)
     struct why why;
 
     soak_plan_put(draw->plan, name, "%s", value);
-    if (soak_plan_settle(draw->plan, &config, &why) != STATUS_OK)
+    if (soak_plan_configure(draw->plan, &config, &why) != STATUS_OK)
         draw->plan->options = before;
 }
 
@@ -336,7 +336,7 @@ struct soak_plan *soak_draw(uint64_t seed)
     draw_starts(&draw);
     draw_faults(&draw);
     script_sort(draw.plan->script);
-    status = soak_plan_settle(draw.plan, &config, NULL);
+    status = soak_plan_configure(draw.plan, &config, NULL);
     assert(status == STATUS_OK);
     return draw.plan;
 }

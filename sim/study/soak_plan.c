@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hub/settle.h"
+#include "hub/configure.h"
 #include "sim/trace/lines.h"
 
 /* A row of soak_plan.def, or of the hub's options. */
@@ -209,7 +209,7 @@ enum status soak_plan_parse(const char *text, size_t size,
     struct hub_config config;
 
     if (status == STATUS_OK)
-        status = soak_plan_settle(plan, &config, why);
+        status = soak_plan_configure(plan, &config, why);
     if (status == STATUS_OK)
         *out = plan;
     else
@@ -270,8 +270,8 @@ static bool adds(const struct soak_plan *plan, const struct hub_config *hub)
            policy->numbers.outer_momentum == 0 && hub->staleness >= 1000;
 }
 
-enum status soak_plan_settle(const struct soak_plan *plan,
-                             struct hub_config *out, struct why *why)
+enum status soak_plan_configure(const struct soak_plan *plan,
+                                struct hub_config *out, struct why *why)
 {
     uint64_t chunk = plan->options.chunk / sizeof(float);
 
@@ -295,7 +295,7 @@ enum status soak_plan_settle(const struct soak_plan *plan,
                        "not every packet may be lost, a step takes time, and "
                        "faults come for an hour at most");
     *out = (struct hub_config){.run = plan->seed + 1};
-    if (hub_settle(&plan->options, out, why) != STATUS_OK)
+    if (hub_configure(&plan->options, out, why) != STATUS_OK)
         return STATUS_CONFIG;
     if (plan->counts && !adds(plan, out))
         return because(why, STATUS_CONFIG,

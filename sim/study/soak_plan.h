@@ -60,8 +60,8 @@ bool soak_plan_is_default(const struct soak_plan *plan, unsigned setting);
 void soak_plan_reset(struct soak_plan *plan, unsigned setting);
 
 /* What a hub makes of it. CONFIG: it does not go together. */
-enum status soak_plan_settle(const struct soak_plan *plan,
-                             struct hub_config *out,
-                             struct why *why) MUST_CHECK;
+enum status soak_plan_configure(const struct soak_plan *plan,
+                                struct hub_config *out,
+                                struct why *why) MUST_CHECK;
 
 #endif

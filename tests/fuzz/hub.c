@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hub/configure.h"
 #include "hub/hub.h"
-#include "hub/settle.h"
 #include "tests/fuzz/session.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
@@ -314,7 +314,7 @@ static struct hub *open_hub(struct session *session, uint8_t bits)
     config.policy.numbers.outer_momentum = bits & 4 ? 0.9 : 0;
     vary(&config.policy, rules);
     config.init = init_of(&config.policy, rules);
-    if (bits & 1 && !settle_changes_conflict(&config.policy))
+    if (bits & 1 && !configure_changes_conflict(&config.policy))
         config.codec_down = CODEC_INT8;
     config.tournament = 4;
     config.save = bits & 8 ? &work_save : NULL;

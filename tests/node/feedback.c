@@ -59,7 +59,7 @@ static void check_course(enum codec_id codec, const struct course *course)
         rig_answer(&rig);
     if (!course->loses)
         CHECK_NEAR(0, astray(&rig), ROUNDING);
-    rig_settles(&rig);
+    rig_finishes(&rig);
     CHECK_NEAR(0, off(&rig), ROUNDING);
     rig_close(&rig);
 }
@@ -89,7 +89,7 @@ static void t20_without_results_the_sum_is_exact(void)
             rig_offers(&rig);
             rig_verdict(&rig);
         }
-        rig_settles(&rig);
+        rig_finishes(&rig);
         CHECK_NEAR(0, off(&rig), 1e-12);
         rig_close(&rig);
     }
@@ -123,7 +123,7 @@ static void t20_offers_that_wait_for_each_other_give_the_same(void)
             while (rig.answers > 2)
                 rig_answer(&rig);
         }
-        rig_settles(&rig);
+        rig_finishes(&rig);
         CHECK_NEAR(0, off(&rig), ROUNDING);
         rig_close(&rig);
     }
@@ -180,7 +180,7 @@ static void a_result_makes_the_reference_one_blob(void)
             rig_hub(&rig);
             rig_answer(&rig);
         }
-        rig_settles(&rig);
+        rig_finishes(&rig);
         CHECK_NEAR(0, off(&rig), ROUNDING);
         rig_close(&rig);
     }
@@ -200,7 +200,7 @@ static void a_reference_stays_short_without_results(void)
             rig_hub(&rig);
             rig_verdict(&rig);
         }
-        rig_settles(&rig);
+        rig_finishes(&rig);
         CHECK_NEAR(0, off(&rig), ROUNDING);
         rig_close(&rig);
     }

@@ -326,7 +326,7 @@ static void whatever_the_hub_loses_all_progress_counts_once(void)
         memcpy(rig.centre, centre, sizeof centre);
         keeper_comes_back(rig.f, back, START_GO);
         rig_drift(&rig);
-        rig_settles(&rig);
+        rig_finishes(&rig);
         for (int i = 0; i < FIXTURE_ELEMENTS; i++)
             CHECK_NEAR(rig.own[i], rig.merged[i], 1e-4);
         rig_close(&rig);

@@ -206,7 +206,7 @@ void rig_verdict(struct rig *rig)
     hand_forget(&rig->f->hand);
 }
 
-void rig_settles(struct rig *rig)
+void rig_finishes(struct rig *rig)
 {
     while (rig->answers)
         rig_answer(rig);

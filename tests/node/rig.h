@@ -54,6 +54,6 @@ void rig_answer(struct rig *rig);
 /* The oldest answer is a verdict without a result. */
 void rig_verdict(struct rig *rig);
 /* All answers, and a last offer, which leaves nothing to be given. */
-void rig_settles(struct rig *rig);
+void rig_finishes(struct rig *rig);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "hub/settle.h"
+#include "hub/configure.h"
 #include "tests/check.h"
 #include "tests/record/journaled_star.h"
 #include "tests/sim/policy_sweep.h"
@@ -245,8 +245,8 @@ static void the_journals_settings_are_the_hubs(void)
                          &why));
     text_init(&text, settings, sizeof settings);
     options_print_config(&options, PROGRAM_HUB, &text);
-    CHECK_OK(hub_settle(&options, &first, &why));
-    CHECK_OK(replay_settle(&head, &works, &again, &why));
+    CHECK_OK(hub_configure(&options, &first, &why));
+    CHECK_OK(replay_configure(&head, &works, &again, &why));
     CHECK_EQUAL(17, again.run);
     CHECK_EQUAL(7 * SECOND, again.save_interval);
     CHECK_TEXT("save", again.save ? again.save->name : NULL);
@@ -269,7 +269,7 @@ static void settings_of_another_version_are_refused(void)
     struct hub_config config = {0};
     struct why why = {""};
 
-    CHECK_STATUS(STATUS_CONFIG, replay_settle(&head, &works, &config, &why));
+    CHECK_STATUS(STATUS_CONFIG, replay_configure(&head, &works, &config, &why));
     CHECK_CONTAINS("another version", why.text);
     CHECK_CONTAINS("tomorrow", why.text);
 }

@@ -2,7 +2,7 @@
  * for their invariants after each step. */
 #include <string.h>
 
-#include "hub/settle.h"
+#include "hub/configure.h"
 #include "tests/check.h"
 #include "tests/sim/policy_sweep.h"
 
@@ -175,7 +175,7 @@ static void a_member_that_is_lost_in_a_round_stops_nobody(void)
 
 static bool losses_of_changes_are_survived(const struct policy *policy)
 {
-    return settle_changes_conflict(policy) ||
+    return configure_changes_conflict(policy) ||
            survives_losses(policy, CODEC_INT8, MISS_LATE);
 }
 
@@ -183,9 +183,9 @@ static bool losses_among_cuts_are_survived(const struct policy *policy)
 {
     const struct hub_config config = {.policy = *policy};
 
-    return settle_cut_conflict(&config) ||
+    return configure_cut_conflict(&config) ||
            (survives_losses(policy, CODEC_RAW, MISS_CUT) &&
-            (settle_changes_conflict(policy) ||
+            (configure_changes_conflict(policy) ||
              survives_losses(policy, CODEC_INT8, MISS_CUT)));
 }
 
@@ -285,7 +285,7 @@ static bool runs_end(const struct policy *policy)
     return it_ends(policy, 0, CODEC_RAW) && it_ends(policy, 2, CODEC_RAW) &&
            it_ends(policy, SWEEP_EVERY, CODEC_RAW) &&
            it_ends(policy, 10, CODEC_RAW) &&
-           (settle_changes_conflict(policy) ||
+           (configure_changes_conflict(policy) ||
             (it_ends(policy, 0, CODEC_INT8) &&
              it_ends(policy, 10, CODEC_INT8)));
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hub/settle.h"
+#include "hub/configure.h"
 #include "tests/check.h"
 
 enum { WINDOW = 2, SICK_AT = 10 };
@@ -72,7 +72,7 @@ static void evaluate(void *context, const float *theta, size_t elements,
     *accuracy = -1;
 }
 
-/* What hub_settle chooses if the user does not. */
+/* What hub_configure chooses if the user does not. */
 static enum init init_of(const struct policy *policy)
 {
     if (policy->exchange != EXCHANGE_PARAMETERS)
@@ -234,7 +234,7 @@ static void take_default_codecs(const struct preset *preset)
     options_defaults(&options);
     CHECK_OK(options_set(&options, PROGRAM_HUB, "policy", preset->name,
                          OPTION_ARGUMENT, &why));
-    CHECK_OK(hub_settle(&options, &config, &why));
+    CHECK_OK(hub_configure(&options, &config, &why));
     uplink = config.codec_up;
     downlink = config.codec_down;
 }

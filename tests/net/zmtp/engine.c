@@ -16,7 +16,7 @@ static void fill(void)
 static void shake(struct wire *wire, bool keyed)
 {
     wire_open(wire, keyed);
-    CHECK_EQUAL(ZMTP_WANTS, wire_settle(wire));
+    CHECK_EQUAL(ZMTP_WANTS, wire_run(wire));
     CHECK_EQUAL(2, wire->shaken);
 }
 
@@ -78,7 +78,7 @@ static void prefixes(bool keyed)
 
     wire_open(&wire, keyed);
     wire.grain = 1;
-    CHECK_EQUAL(ZMTP_WANTS, wire_settle(&wire));
+    CHECK_EQUAL(ZMTP_WANTS, wire_run(&wire));
     CHECK_EQUAL(2, wire.shaken);
     wire_close(&wire);
 }
@@ -97,7 +97,7 @@ static enum zmtp_fault after(bool keyed, bool shaken, const void *bytes,
 
     wire_open(&wire, keyed);
     if (shaken)
-        CHECK_EQUAL(ZMTP_WANTS, wire_settle(&wire));
+        CHECK_EQUAL(ZMTP_WANTS, wire_run(&wire));
     (void)wire_give(&wire, &wire.server, bytes, size);
     fault = wire.server.fault;
     wire_close(&wire);
@@ -244,13 +244,13 @@ static void who_is_not_let_in_is_told_so(void)
 
     wire_open(&wire, true);
     wire.verdict = ZMTP_FAULT_KEY;
-    CHECK_EQUAL(ZMTP_FAILED, wire_settle(&wire));
+    CHECK_EQUAL(ZMTP_FAILED, wire_run(&wire));
     CHECK_EQUAL(ZMTP_FAULT_KEY, wire.server.fault);
     CHECK_EQUAL(ZMTP_FAULT_SAID_REFUSED, wire.client.fault);
     wire_close(&wire);
     wire_open(&wire, true);
     wire.verdict = ZMTP_FAULT_BANNED;
-    (void)wire_settle(&wire);
+    (void)wire_run(&wire);
     CHECK_EQUAL(ZMTP_FAULT_SAID_BANNED, wire.client.fault);
     wire_close(&wire);
 }
@@ -261,7 +261,7 @@ static void a_client_of_another_server_gets_no_answer(void)
 
     wire_open(&wire, true);
     wire.client_keys.server[0] ^= 1;
-    CHECK_EQUAL(ZMTP_FAILED, wire_settle(&wire));
+    CHECK_EQUAL(ZMTP_FAILED, wire_run(&wire));
     CHECK_EQUAL(ZMTP_FAULT_PROOF, wire.server.fault);
     CHECK_EQUAL(0, wire.shaken);
     wire_close(&wire);

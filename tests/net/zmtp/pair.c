@@ -78,7 +78,7 @@ static enum zmtp_event move(struct wire *wire, struct zmtp *from,
     return wire_give(wire, to, copy, size);
 }
 
-enum zmtp_event wire_settle(struct wire *wire)
+enum zmtp_event wire_run(struct wire *wire)
 {
     enum zmtp_event last = ZMTP_WANTS;
 

@@ -21,7 +21,7 @@ void wire_close(struct wire *wire);
 
 /* Moves what the one has to say to the other, and back, until nobody has
  * anything to say; the last event that was not WANTS, of either end. */
-enum zmtp_event wire_settle(struct wire *wire);
+enum zmtp_event wire_run(struct wire *wire);
 /* Gives an end bytes, and blobs when it asks; up to its next other event. */
 enum zmtp_event wire_give(struct wire *wire, struct zmtp *end,
                           const unsigned char *bytes, size_t size);

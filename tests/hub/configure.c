@@ -1,4 +1,4 @@
-#include "hub/settle.h"
+#include "hub/configure.h"
 
 #include <string.h>
 
@@ -23,17 +23,18 @@ static void start(const char *policy)
     set("policy", policy);
 }
 
-static enum status settle(const char *policy, const char *up, const char *down)
+static enum status configure(const char *policy, const char *up,
+                             const char *down)
 {
     start(policy);
     if (*up)
         set("codec-up", up);
     if (*down)
         set("codec-down", down);
-    return hub_settle(&options, &config, &why);
+    return hub_configure(&options, &config, &why);
 }
 
-static enum status settle_cut(const char *policy, const char *tasks)
+static enum status configure_cut(const char *policy, const char *tasks)
 {
     options_defaults(&options);
     memset(&config, 0, sizeof config);
@@ -41,17 +42,17 @@ static enum status settle_cut(const char *policy, const char *tasks)
     set("policy", policy);
     set("miss", "cut");
     set("tasks", tasks);
-    return hub_settle(&options, &config, &why);
+    return hub_configure(&options, &config, &why);
 }
 
 static void only_progress_can_be_cut(void)
 {
-    CHECK_OK(settle_cut("diloco", "0"));
+    CHECK_OK(configure_cut("diloco", "0"));
     CHECK_EQUAL(MISS_CUT, config.miss);
-    CHECK_STATUS(STATUS_CONFIG, settle_cut("easgd", "0"));
+    CHECK_STATUS(STATUS_CONFIG, configure_cut("easgd", "0"));
     CHECK_CONTAINS("--miss cut and --policy easgd: what is cut off", why.text);
-    CHECK_STATUS(STATUS_CONFIG, settle_cut("krum", "0"));
-    CHECK_STATUS(STATUS_CONFIG, settle_cut("diloco", "10"));
+    CHECK_STATUS(STATUS_CONFIG, configure_cut("krum", "0"));
+    CHECK_STATUS(STATUS_CONFIG, configure_cut("diloco", "10"));
     CHECK_CONTAINS("merged as a whole", why.text);
 }
 
@@ -59,7 +60,7 @@ static void only_progress_can_be_cut(void)
 static void check_default(const char *policy, enum codec_id up,
                           enum codec_id down)
 {
-    CHECK_OK(settle(policy, "", ""));
+    CHECK_OK(configure(policy, "", ""));
     CHECK_TEXT(codecs[up].name, codecs[config.codec_up].name);
     CHECK_TEXT(codecs[down].name, codecs[config.codec_down].name);
 }
@@ -70,10 +71,10 @@ static void t20_changes_are_int8_unless_something_else_is_said(void)
     check_default("diloco", CODEC_INT8, CODEC_INT8);
     check_default("streaming", CODEC_INT8, CODEC_INT8);
     check_default("best", CODEC_INT8, CODEC_INT8);
-    CHECK_OK(settle("diloco", "raw", "raw"));
+    CHECK_OK(configure("diloco", "raw", "raw"));
     CHECK_EQUAL(CODEC_RAW, config.codec_up);
     CHECK_EQUAL(CODEC_RAW, config.codec_down);
-    CHECK_OK(settle("diloco", "", "f16"));
+    CHECK_OK(configure("diloco", "", "f16"));
     CHECK_EQUAL(CODEC_INT8, config.codec_up);
     CHECK_EQUAL(CODEC_F16, config.codec_down);
 }
@@ -93,7 +94,7 @@ static void t20_gradients_and_parameters_are_raw(void)
         check_default(raw[i], CODEC_RAW, CODEC_RAW);
     start("diloco");
     set("exchange", "gradient");
-    CHECK_OK(hub_settle(&options, &config, &why));
+    CHECK_OK(hub_configure(&options, &config, &why));
     CHECK_EQUAL(CODEC_RAW, config.codec_up);
     CHECK_EQUAL(CODEC_RAW, config.codec_down);
 }
@@ -101,9 +102,9 @@ static void t20_gradients_and_parameters_are_raw(void)
 static void t20_every_preset_goes_with_the_codecs_it_has(void)
 {
     for (unsigned i = 0; i < preset_count; i++) {
-        CHECK_OK(settle(presets[i].name, "", ""));
+        CHECK_OK(configure(presets[i].name, "", ""));
         CHECK(config.codec_down == CODEC_RAW ||
-              !settle_changes_conflict(&config.policy));
+              !configure_changes_conflict(&config.policy));
         CHECK(config.codec_up == CODEC_RAW ||
               config.policy.exchange == EXCHANGE_DELTA);
     }
@@ -112,10 +113,10 @@ static void t20_every_preset_goes_with_the_codecs_it_has(void)
 static void each_way_has_its_codec(void)
 {
     for (unsigned i = 0; i < CODEC_COUNT; i++) {
-        CHECK_OK(settle("diloco", codecs[i].name, "bf16"));
+        CHECK_OK(configure("diloco", codecs[i].name, "bf16"));
         CHECK_EQUAL(i, config.codec_up);
         CHECK_EQUAL(CODEC_BF16, config.codec_down);
-        CHECK_OK(settle("diloco", "int4", codecs[i].name));
+        CHECK_OK(configure("diloco", "int4", codecs[i].name));
         CHECK_EQUAL(CODEC_INT4, config.codec_up);
         CHECK_EQUAL(i, config.codec_down);
     }
@@ -123,11 +124,11 @@ static void each_way_has_its_codec(void)
 
 static void of_an_unknown_codec_all_that_there_are_are_named(void)
 {
-    CHECK_STATUS(STATUS_USAGE, settle("diloco", "int7", ""));
+    CHECK_STATUS(STATUS_USAGE, configure("diloco", "int7", ""));
     CHECK_CONTAINS("--codec-up int7: there is no such codec", why.text);
     for (unsigned i = 0; i < CODEC_COUNT; i++)
         CHECK_CONTAINS(codecs[i].name, why.text);
-    CHECK_STATUS(STATUS_USAGE, settle("diloco", "int8", "RAW"));
+    CHECK_STATUS(STATUS_USAGE, configure("diloco", "int8", "RAW"));
     CHECK_CONTAINS("--codec-down RAW: ", why.text);
 }
 
@@ -135,19 +136,19 @@ static void parameters_are_encoded_by_what_is_for_all(void)
 {
     for (unsigned i = 0; i < CODEC_COUNT; i++)
         CHECK_STATUS(codecs[i].use == CODEC_FOR_ALL ? STATUS_OK : STATUS_CONFIG,
-                     settle("lsgd", codecs[i].name, ""));
-    CHECK_STATUS(STATUS_CONFIG, settle("lsgd", "sign", ""));
+                     configure("lsgd", codecs[i].name, ""));
+    CHECK_STATUS(STATUS_CONFIG, configure("lsgd", "sign", ""));
     CHECK_CONTAINS("--codec-up sign is for changes and gradients", why.text);
     CHECK_CONTAINS("--policy lsgd", why.text);
 }
 
 static void encoded_results_need_that_all_nodes_get_the_same(void)
 {
-    CHECK_STATUS(STATUS_CONFIG, settle("async", "", "f16"));
+    CHECK_STATUS(STATUS_CONFIG, configure("async", "", "f16"));
     CHECK_CONTAINS("--codec-down f16", why.text);
     CHECK_CONTAINS("--policy async", why.text);
-    CHECK_OK(settle("async", "int8", ""));
-    CHECK_OK(settle("async", "int8", "raw"));
+    CHECK_OK(configure("async", "int8", ""));
+    CHECK_OK(configure("async", "int8", "raw"));
 }
 
 static void t20_changes_are_for_policies_that_send_all_nodes_the_centre(void)
@@ -161,16 +162,16 @@ static void t20_changes_are_for_policies_that_send_all_nodes_the_centre(void)
                  {"easgd", "must get the centre as it is"}};
 
     for (unsigned i = 0; i < 5; i++) {
-        CHECK_OK(settle(fit[i], "", "int8"));
+        CHECK_OK(configure(fit[i], "", "int8"));
         CHECK_EQUAL(CODEC_INT8, config.codec_down);
     }
     for (unsigned i = 0; i < 3; i++) {
-        CHECK_STATUS(STATUS_CONFIG, settle(unfit[i].policy, "", "int8"));
+        CHECK_STATUS(STATUS_CONFIG, configure(unfit[i].policy, "", "int8"));
         CHECK_CONTAINS(unfit[i].words, why.text);
     }
 }
 
-void add_hub_settle_tests(CU_pSuite suite)
+void add_hub_configure_tests(CU_pSuite suite)
 {
     TEST(t20_changes_are_int8_unless_something_else_is_said);
     TEST(t20_results_that_cannot_be_changes_are_raw);

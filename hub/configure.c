@@ -1,4 +1,4 @@
-#include "hub/settle.h"
+#include "hub/configure.h"
 
 #include <math.h>
 #include <string.h>
@@ -102,8 +102,8 @@ static void take_numbers(const struct options *options,
     }
 }
 
-static enum status settle_policy(const struct options *options,
-                                 struct policy *policy, struct why *why)
+static enum status configure_policy(const struct options *options,
+                                    struct policy *policy, struct why *why)
 {
     enum status status = take_preset(options->policy, policy, why);
     const char *conflict;
@@ -123,8 +123,8 @@ static enum status settle_policy(const struct options *options,
 
 /* Where nodes offer progress there must be one lineage; where they pass on
  * whole sets, or are pulled, each may have its own. */
-static enum status settle_init(const struct options *options,
-                               struct hub_config *config, struct why *why)
+static enum status configure_init(const struct options *options,
+                                  struct hub_config *config, struct why *why)
 {
     const struct policy *policy = &config->policy;
     bool parameters = policy->exchange == EXCHANGE_PARAMETERS;
@@ -172,7 +172,7 @@ static enum status take_codec(const char *option, const char *name,
     return unknown(option, name, "codec", bytes, why);
 }
 
-const char *settle_changes_conflict(const struct policy *policy)
+const char *configure_changes_conflict(const struct policy *policy)
 {
     if (!policy->gate->batch || policy->receive->donors)
         return "results are sent as changes of what all nodes have got, and "
@@ -191,7 +191,7 @@ static void choose_codecs(const struct policy *policy,
                           struct hub_config *config)
 {
     bool changes = policy->exchange == EXCHANGE_DELTA;
-    bool same = changes && !settle_changes_conflict(policy);
+    bool same = changes && !configure_changes_conflict(policy);
 
     config->codec_up = changes ? CODEC_INT8 : CODEC_RAW;
     config->codec_down = same ? CODEC_INT8 : CODEC_RAW;
@@ -199,8 +199,8 @@ static void choose_codecs(const struct policy *policy,
 
 /* Parameters are what they are; changes of them add up, so that what a codec
  * leaves out of one is in the next. */
-static enum status settle_codecs(const struct options *options,
-                                 struct hub_config *config, struct why *why)
+static enum status configure_codecs(const struct options *options,
+                                    struct hub_config *config, struct why *why)
 {
     const struct policy *policy = &config->policy;
     const char *conflict;
@@ -220,7 +220,7 @@ static enum status settle_codecs(const struct options *options,
                        "--policy %s nodes offer parameters: say --codec-up "
                        "raw, f16 or bf16",
                        options->codec_up, options->policy);
-    conflict = settle_changes_conflict(policy);
+    conflict = configure_changes_conflict(policy);
     if (config->codec_down != CODEC_RAW && conflict)
         return because(why, STATUS_CONFIG,
                        "--codec-down %s and --policy %s: %s: leave "
@@ -231,7 +231,7 @@ static enum status settle_codecs(const struct options *options,
 
 /* ---- what nodes do with late results ---- */
 
-const char *settle_cut_conflict(const struct hub_config *config)
+const char *configure_cut_conflict(const struct hub_config *config)
 {
     if (config->policy.exchange != EXCHANGE_DELTA)
         return "what is cut off is offered again, which only progress (delta) "
@@ -244,10 +244,10 @@ const char *settle_cut_conflict(const struct hub_config *config)
     return NULL;
 }
 
-static enum status settle_miss(const struct options *options,
-                               struct hub_config *config, struct why *why)
+static enum status configure_miss(const struct options *options,
+                                  struct hub_config *config, struct why *why)
 {
-    const char *conflict = settle_cut_conflict(config);
+    const char *conflict = configure_cut_conflict(config);
 
     if (config->miss != MISS_CUT || !conflict)
         return STATUS_OK;
@@ -258,8 +258,8 @@ static enum status settle_miss(const struct options *options,
 
 /* ---- all the rest ---- */
 
-enum status hub_settle(const struct options *options, struct hub_config *config,
-                       struct why *why)
+enum status hub_configure(const struct options *options,
+                          struct hub_config *config, struct why *why)
 {
     enum status status;
 
@@ -292,13 +292,13 @@ enum status hub_settle(const struct options *options, struct hub_config *config,
     config->tournament = options->tournament;
     config->fragments = (uint32_t)options->fragments;
     config->dylu = options->dylu;
-    status = settle_policy(options, &config->policy, why);
+    status = configure_policy(options, &config->policy, why);
     if (status == STATUS_OK)
-        status = settle_init(options, config, why);
+        status = configure_init(options, config, why);
     if (status == STATUS_OK)
-        status = settle_codecs(options, config, why);
+        status = configure_codecs(options, config, why);
     if (status == STATUS_OK)
-        status = settle_miss(options, config, why);
+        status = configure_miss(options, config, why);
     if (status == STATUS_OK && options->fragments > 1 &&
         (config->policy.exchange == EXCHANGE_GRADIENT ||
          config->policy.reduce->judge || config->policy.receive->donors))
