@@ -15,7 +15,7 @@ static void chunks_free(struct hub *hub)
 {
     for (uint32_t i = 0; i < hub->centre.count; i++) {
         blob_unref(&hub->centre.chunk[i].theta);
-        blob_unref(&hub->centre.chunk[i].former);
+        blob_unref(&hub->centre.chunk[i].previous_theta);
         last_sent_drop(&hub->centre.chunk[i], 0);
         for (unsigned j = 0; j < POLICY_SLOTS; j++)
             blob_unref(&hub->centre.chunk[i].slot[j]);

@@ -16,11 +16,11 @@ struct centre_chunk {
     struct blob *theta, *slot[POLICY_SLOTS];
     uint64_t version;
     uint64_t changed; /* version at which nodes were last sent another value */
-    uint64_t turn;    /* updates merged, ever */
-    unsigned live;    /* nodes when it was last merged; 0: never, here */
-    struct blob *former;    /* theta before the merge, while it is sent */
-    struct blob *last_sent; /* what nodes hold, once sent; NULL: theta */
-    struct blob *change;    /* to it, encoded, while it is sent */
+    uint64_t updates_before; /* updates merged, ever */
+    unsigned live;           /* nodes when it was last merged; 0: never, here */
+    struct blob *previous_theta; /* theta before the merge, while it is sent */
+    struct blob *last_sent;      /* what nodes hold, once sent; NULL: theta */
+    struct blob *change;         /* to it, encoded, while it is sent */
     uint64_t since;  /* versions from here on are the last-sent copy as it is */
     uint64_t before; /* and from here to `since` what `change` changes */
     bool busy;       /* a merge of it is under way */

@@ -177,7 +177,7 @@ const char *configure_changes_conflict(const struct policy *policy)
     if (!policy->gate->batch || policy->receive->donors)
         return "results are sent as changes of what all nodes have got, and "
                "these get different ones";
-    if (policy->merge->former)
+    if (policy->merge->sends_previous)
         return "nodes and centre move towards each other by the same, so that "
                "nodes must get the centre as it is";
     return NULL;

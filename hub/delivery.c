@@ -107,7 +107,7 @@ static enum passage delivery_next(struct hub *hub, struct member *member)
     payload = next_payload(hub, member);
     if (!payload)
         return PASSAGE_NOTHING;
-    hubs = bucket_when(&hub->flow.up, payload->wire_bytes, hub->now);
+    hubs = bucket_when(&hub->flow.sending, payload->wire_bytes, hub->now);
     own = bucket_when(&delivery->bucket, payload->wire_bytes, hub->now);
     if (own < hubs)
         own = hubs;
@@ -116,7 +116,7 @@ static enum passage delivery_next(struct hub *hub, struct member *member)
             hub->flow.wake = own;
         return hubs > hub->now ? PASSAGE_SPENT : PASSAGE_NOTHING;
     }
-    (void)bucket_spend(&hub->flow.up, payload->wire_bytes, hub->now);
+    (void)bucket_spend(&hub->flow.sending, payload->wire_bytes, hub->now);
     (void)bucket_spend(&delivery->bucket, payload->wire_bytes, hub->now);
     if (delivery->first)
         queue_entry_next(hub, member);
@@ -141,9 +141,10 @@ static void send_to_stirred(struct hub *hub)
 /* In turn, a payload each. */
 static void send_in_turn(struct hub *hub)
 {
-    for (int idle = 0; idle < hub->roll.count; hub->flow.turn++) {
+    for (int idle = 0; idle < hub->roll.count; hub->flow.next_member++) {
         struct member *member =
-            hub->roll.members[hub->flow.turn % (unsigned)hub->roll.count];
+            hub->roll
+                .members[hub->flow.next_member % (unsigned)hub->roll.count];
 
         switch (delivery_next(hub, member)) {
         case PASSAGE_SENT:
@@ -290,7 +291,8 @@ void delivery_end(struct hub *hub, struct member *member)
 {
     const struct queue_entry *entry;
 
-    while (!hub->flow.up.rate && delivery_next(hub, member) == PASSAGE_SENT)
+    while (!hub->flow.sending.rate &&
+           delivery_next(hub, member) == PASSAGE_SENT)
         continue;
     entry = member->delivery.first;
     while (entry) {

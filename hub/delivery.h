@@ -45,12 +45,12 @@ struct pace {
 
 /* The traffic with all nodes together. */
 struct flow {
-    struct bucket up, down; /* results; credit for uploads */
-    nanos wake;             /* when more may go, if nothing happens before */
-    nanos looked;           /* at paces */
-    unsigned uploads;       /* updates */
-    unsigned turn;          /* the member that is next to be sent something */
-    struct bitset stirred;  /* places of members: may be sent something */
+    struct bucket sending, receiving; /* results; credit for uploads */
+    nanos wake;            /* when more may go, if nothing happens before */
+    nanos looked;          /* at paces */
+    unsigned uploads;      /* updates */
+    unsigned next_member;  /* the member that is next to be sent something */
+    struct bitset stirred; /* places of members: may be sent something */
 };
 
 /* flow.c */

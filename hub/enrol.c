@@ -197,7 +197,7 @@ void hub_on_revoked(struct hub *hub, const struct incoming *in)
 
 uint64_t session_secret(struct hub *hub)
 {
-    const uint64_t words[] = {hub->config.run, (uint64_t)hub->started,
+    const uint64_t words[] = {hub->config.run, (uint64_t)hub->started_at,
                               hub->roll.next_session++};
 
     return siphash(hub->config.secret, words, sizeof words / sizeof *words);

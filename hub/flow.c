@@ -49,8 +49,8 @@ void flow_begin(struct hub *hub)
 {
     const struct hub_config *config = &hub->config;
 
-    bucket_init(&hub->flow.up, config->up, chunk_bytes(hub), hub->now);
-    bucket_init(&hub->flow.down, config->down, chunk_bytes(hub), hub->now);
+    bucket_init(&hub->flow.sending, config->up, chunk_bytes(hub), hub->now);
+    bucket_init(&hub->flow.receiving, config->down, chunk_bytes(hub), hub->now);
     hub->flow.wake = NEVER;
 }
 
@@ -163,7 +163,7 @@ void flow_tick(struct hub *hub)
 
 void flow_upload(struct hub *hub, struct update *update, bool begins)
 {
-    if (update->uploads == begins || (begins && update->credit.whole))
+    if (update->uploads == begins || (begins && update->credit.all_at_once))
         return;
     update->uploads = begins;
     if (begins)
@@ -189,9 +189,9 @@ static int64_t longest_payload(const struct hub *hub)
 static int64_t ahead(const struct hub *hub, const struct member *member)
 {
     double trip = member->trip > 0 ? member->trip : UNKNOWN_TRIP;
-    double held = SPARE * (double)hub->flow.down.rate * trip;
+    double held = SPARE * (double)hub->flow.receiving.rate * trip;
 
-    if (!hub->flow.down.rate)
+    if (!hub->flow.receiving.rate)
         return INT64_MAX;
     return held > (double)chunk_bytes(hub) ? (int64_t)held
                                            : (int64_t)chunk_bytes(hub);
@@ -214,9 +214,9 @@ static uint64_t credit_due(const struct hub *hub, const struct member *member,
     rest = (rest < most ? rest : most) - (credit->given - credit->bytes);
     room = (int64_t)upload_window(hub, member, least) -
            (credit->given - credit->done);
-    if (!credit->left || rest <= 0 || (!credit->whole && room <= 0))
+    if (!credit->left || rest <= 0 || (!credit->all_at_once && room <= 0))
         return 0;
-    return (uint64_t)(credit->whole || rest < room ? rest : room);
+    return (uint64_t)(credit->all_at_once || rest < room ? rest : room);
 }
 
 static void give_credit(struct hub *hub, struct upload_credit *credit,
@@ -243,7 +243,7 @@ void flow_open(struct hub *hub, struct member *member, uint64_t exchange,
 {
     struct msg msg = {.kind = MSG_GRANT};
 
-    if (hub->flow.down.rate)
+    if (hub->flow.receiving.rate)
         flow_stir(hub);
     else
         give_credit(hub, credit, credit_due(hub, member, credit));
@@ -256,7 +256,7 @@ void flow_return(struct hub *hub, struct member *member, uint64_t exchange,
                  struct upload_credit *credit, uint64_t bytes)
 {
     credit->done += (int64_t)bytes;
-    if (hub->flow.down.rate) {
+    if (hub->flow.receiving.rate) {
         flow_stir(hub);
         return;
     }
@@ -295,13 +295,13 @@ static bool give_next(struct hub *hub, struct member *member, uint64_t exchange,
     nanos when;
 
     bytes = bytes < chunk ? bytes : chunk;
-    when = bucket_when(&hub->flow.down, bytes, hub->now);
+    when = bucket_when(&hub->flow.receiving, bytes, hub->now);
     if (when > hub->now) {
         if (when < hub->flow.wake)
             hub->flow.wake = when;
         return false;
     }
-    (void)bucket_spend(&hub->flow.down, bytes, hub->now);
+    (void)bucket_spend(&hub->flow.receiving, bytes, hub->now);
     give_credit(hub, credit, bytes);
     send_credit(hub, member, exchange, bytes);
     return true;
@@ -341,7 +341,7 @@ static void give_all(struct hub *hub)
 
 void delivery_stir(struct hub *hub, struct member *member)
 {
-    if (hub->flow.up.rate)
+    if (hub->flow.sending.rate)
         flow_stir(hub);
     else
         bitset_set(&hub->flow.stirred, member->place, true);
@@ -350,7 +350,7 @@ void delivery_stir(struct hub *hub, struct member *member)
 
 void flow_stir(struct hub *hub)
 {
-    if (hub->flow.up.rate || hub->flow.down.rate)
+    if (hub->flow.sending.rate || hub->flow.receiving.rate)
         hub->flow.wake = hub->now;
     hub->dirty |= DIRTY_DELIVERY;
 }
@@ -360,7 +360,7 @@ bool flow_advance(struct hub *hub)
     if (hub->flow.wake > hub->now)
         return false;
     hub->flow.wake = NEVER;
-    if (hub->flow.down.rate)
+    if (hub->flow.receiving.rate)
         give_all(hub);
     return true;
 }

@@ -46,7 +46,7 @@ void hub_on_ping(struct hub *hub, const struct incoming *in)
 /* What the payload is of: first parameters, or the oldest upload. */
 static void progress(struct hub *hub, const struct member *member)
 {
-    struct update *one = member->open;
+    struct update *one = member->in_rounds;
 
     if (hub->centre.state_source == member->place)
         state_transfer_begins(hub);

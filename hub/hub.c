@@ -372,10 +372,10 @@ static void settle(struct hub *hub)
 /* When training together began, and when the run was over. */
 static void note_times(struct hub *hub)
 {
-    if (!hub->began && hub->rounds.here)
-        hub->began = hub->now;
-    if (!hub->finished && hub->run.phase >= PHASE_ENDED)
-        hub->finished = hub->now;
+    if (!hub->first_round_at && hub->rounds.here)
+        hub->first_round_at = hub->now;
+    if (!hub->ended_at && hub->run.phase >= PHASE_ENDED)
+        hub->ended_at = hub->now;
 }
 
 /* A hub that was stopped, or whose PC has slept, has heard nobody meanwhile:
@@ -392,9 +392,9 @@ static void step(void *self, const struct event *event, struct effects *out)
 {
     struct hub *hub = self;
 
-    if (!hub->begun) {
-        hub->begun = true;
-        hub->started = event->now;
+    if (!hub->running) {
+        hub->running = true;
+        hub->started_at = event->now;
         hub->memory.next_save = event->now + hub->config.save_interval;
         hub->now = event->now;
         flow_begin(hub);
@@ -440,7 +440,7 @@ static nanos deadline(const void *self)
 {
     const struct hub *hub = self;
 
-    return gate_deadline(hub, hub->begun && hub->flow.wake < hub->next_tick
+    return gate_deadline(hub, hub->running && hub->flow.wake < hub->next_tick
                                   ? hub->flow.wake
                                   : hub->next_tick);
 }
@@ -457,8 +457,8 @@ bool hub_ended(const struct hub *hub)
 
 uint64_t hub_longest_payload(const struct hub *hub)
 {
-    bool looks = hub->begun ? hub->run.phase == PHASE_RECOVERING
-                            : hub->config.recovery > 0;
+    bool looks = hub->running ? hub->run.phase == PHASE_RECOVERING
+                              : hub->config.recovery > 0;
 
     return looks && !hub->memory.recovery.resumed ? 0 : hub_chunk_bytes(hub);
 }

@@ -35,8 +35,8 @@ enum { HUB_MAX_NODES = 16384, NODE_NAME_BYTES = 40 };
 /* What a hub knows its own words by, when nodes give them back. */
 struct hub_seal {
     unsigned char key[MANIFEST_KEY_BYTES];
-    bool open; /* without keys: as long as it has nothing of its own, it takes
-                  what another hub has sealed, too */
+    bool keyless; /* without keys: as long as it has nothing of its own, it
+                     takes what another hub has sealed, too */
 };
 
 static_assert((int)SAVED_PLANES == (int)POLICY_SLOTS,

@@ -25,7 +25,7 @@ static bool is_sent_out(const struct hub *hub)
 
     return centre_is_founded(hub) && !tournament_goes_on(hub) &&
            !centre_is_apart(hub) && policy->receive == &receive_all &&
-           !policy->merge->former;
+           !policy->merge->sends_previous;
 }
 
 static bool is_due(const struct hub *hub)
@@ -81,7 +81,7 @@ static uint64_t last_retired(const struct member *member)
     for (unsigned i = 0; i < member->waiting_count; i++)
         if (member->waiting[i]->offer.exchange <= retired)
             retired = member->waiting[i]->offer.exchange - 1;
-    for (const struct update *one = member->open; one; one = one->next)
+    for (const struct update *one = member->in_rounds; one; one = one->next)
         if (one->incarnation == member->incarnation &&
             one->offer.exchange <= retired)
             retired = one->offer.exchange - 1;
@@ -106,7 +106,7 @@ static void choose_keepers(struct hub *hub)
     struct keeping *keeping = &hub->memory.keeping;
     uint64_t bytes =
         keeping->bytes ? keeping->bytes : manifest_bytes(hub->centre.count, 0);
-    int first = keeping->turn;
+    int first = keeping->next_keeper;
 
     keeping->count = 0;
     for (int i = 0; i < hub->roll.count && keeping->count < KEEPERS; i++) {
@@ -117,7 +117,7 @@ static void choose_keepers(struct hub *hub)
             continue;
         keeping->list[keeping->count++] =
             (struct keeper){place, member->session, last_retired(member)};
-        keeping->turn = place + 1;
+        keeping->next_keeper = place + 1;
     }
 }
 
@@ -149,14 +149,15 @@ static void tell(struct hub *hub, const struct keeper *keeper,
     if (member->session != keeper->session ||
         !is_keeper(hub, member, manifest->size) ||
         (!hub->memory.keeping.first && hub->config.keeping &&
-         (bucket_when(&hub->flow.up, manifest->size, hub->now) > hub->now ||
+         (bucket_when(&hub->flow.sending, manifest->size, hub->now) >
+              hub->now ||
           bucket_when(&member->delivery.bucket, manifest->size, hub->now) >
               hub->now)))
         return;
     msg.keep.merged = keeper->merged;
     member->told.bytes += manifest->size;
     member->told.at = hub->now;
-    bucket_owe(&hub->flow.up, manifest->size, hub->now);
+    bucket_owe(&hub->flow.sending, manifest->size, hub->now);
     bucket_owe(&member->delivery.bucket, manifest->size, hub->now);
     effects_send(hub->out, member->bulk, &msg, manifest);
 }

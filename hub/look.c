@@ -244,12 +244,13 @@ static void look_at_tasks(const struct hub *hub, struct hub_view *view)
 static void look_at_times(const struct hub *hub, nanos now,
                           struct hub_view *view)
 {
-    nanos until = hub->finished ? hub->finished : now;
+    nanos until = hub->ended_at ? hub->ended_at : now;
 
-    if (hub->begun)
-        view->pending = (hub->began ? hub->began : until) - hub->started;
-    if (hub->began)
-        view->training = until - hub->began;
+    if (hub->running)
+        view->pending = (hub->first_round_at ? hub->first_round_at : until) -
+                        hub->started_at;
+    if (hub->first_round_at)
+        view->training = until - hub->first_round_at;
 }
 
 void hub_look(const struct hub *hub, nanos now, struct hub_view *view)
@@ -376,7 +377,7 @@ const char *hub_check(const struct hub *hub)
         words = roll_check(hub);
     if (!words)
         words = review_check(hub);
-    if (!words && hub->begun && hub->dirty)
+    if (!words && hub->running && hub->dirty)
         words = "something was left to be settled";
     if (!words)
         words = ledger_check(&hub->run.ledger);

@@ -20,9 +20,10 @@ unsigned members_counted(const struct hub *hub)
     if (!run_is_ending(hub))
         return members_live(hub) + (unsigned)hub->roll.tally.attaching;
     EACH_MEMBER(hub, member) {
-        count += (member_is_here(member) && member->finished) ||
-                 (member_live(member) && (member->open || !gate_gathers(hub) ||
-                                          !patience_is_shared(hub, member)));
+        count +=
+            (member_is_here(member) && member->finished) ||
+            (member_live(member) && (member->in_rounds || !gate_gathers(hub) ||
+                                     !patience_is_shared(hub, member)));
     }
     return count;
 }

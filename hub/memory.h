@@ -60,7 +60,7 @@ struct keeping {
     nanos at;           /* and when */
     uint64_t bytes;     /* of the last one */
     nanos since, spent; /* when it was wanted; how long that took */
-    int turn;           /* who is told first the next time */
+    int next_keeper;    /* who is told first the next time */
     unsigned count;
     struct keeper {
         int place;

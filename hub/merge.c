@@ -31,9 +31,9 @@ static bool answer(struct hub *hub, const struct round *round, unsigned place,
     result->lineage =
         given ? round->list[donor]->offer.lineage : hub->centre.lineage;
     result->codec = given ? given->codec : CODEC_RAW;
-    *payload = given            ? given->payload
-               : centre->former ? centre->former
-                                : last_sent_of(centre);
+    *payload = given                    ? given->payload
+               : centre->previous_theta ? centre->previous_theta
+                                        : last_sent_of(centre);
     result->checksum = (*payload)->checksum;
     return true;
 }
@@ -66,7 +66,7 @@ static void release(struct hub *hub, struct round *round, uint32_t chunk)
     EACH_OFFER(round, one)
         if (one->chunks[chunk].state == CHUNK_DELIVERED)
             update_close(hub, one, chunk, update_verdict(one, chunk));
-    blob_unref(&hub->centre.chunk[chunk].former);
+    blob_unref(&hub->centre.chunk[chunk].previous_theta);
     blob_unref(&hub->centre.chunk[chunk].change);
 }
 
@@ -125,8 +125,8 @@ static void merged(void *machine, struct job *job)
     struct round *round = chunk_is_free(hub, chunk);
 
     if (job->status == STATUS_OK) {
-        if (round->policy->merge->former)
-            centre->former = blob_ref(centre->theta);
+        if (round->policy->merge->sends_previous)
+            centre->previous_theta = blob_ref(centre->theta);
         last_sent_before_merge(hub, round, chunk);
         blob_unref(&centre->theta);
         centre->theta = blob_ref(job->out[0]);
@@ -150,7 +150,7 @@ struct delivered {
     unsigned count;
     struct update_chunk **place;
     struct candidate *list;
-    double *share, whole;
+    double *share, divisor;
 };
 
 static struct delivered delivered_new(const struct round *round)
@@ -189,7 +189,7 @@ static void deliver(struct hub *hub, struct round *round, uint32_t chunk,
     context.last = round->last ? rounds_in_flight(hub) : 0;
     context.present = round->count;
     policy_shares(round->policy, out->list, out->count, &context, out->share,
-                  &out->whole);
+                  &out->divisor);
     // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): delivered_free frees them
 }
 
@@ -230,8 +230,8 @@ static struct job *merge_job(struct hub *hub, struct round *round,
     job->extent = centre_extent(hub, chunk);
     merge->chunk = chunk;
     merge->live = round->live;
-    merge->turn = centre->turn;
-    merge->whole = delivered->whole;
+    merge->updates_before = centre->updates_before;
+    merge->divisor = delivered->divisor;
     merge->lost = lost_share(hub, round, centre);
     centre->live = hub->centre.merged_live = round->live;
     job->context = round->policy;
@@ -250,7 +250,7 @@ static void merge_start(struct hub *hub, struct round *round, uint32_t chunk)
         hub->centre.chunk[chunk].busy = true;
         hub->centre.chunk[chunk].round = round;
         hub_job(hub, merge_job(hub, round, chunk, &delivered));
-        hub->centre.chunk[chunk].turn += delivered.count;
+        hub->centre.chunk[chunk].updates_before += delivered.count;
     } else {
         chunk_merged(hub, round, chunk);
     }

@@ -33,14 +33,14 @@ struct update_chunk {
 
 /* The credit of an upload. */
 struct upload_credit {
-    bool whole;    /* all of it is asked for at once */
-    bool prompt;   /* what has come is done with, merged or not */
-    uint32_t left; /* chunks that have not come */
-    uint32_t came; /* chunks that have */
-    int64_t bytes; /* of those */
-    int64_t given; /* bytes of credit, ever; less than came: some is owed */
-    int64_t done;  /* bytes that the hub is done with */
-    nanos since;   /* when it last was given some after having none */
+    bool all_at_once; /* all of it is asked for at once */
+    bool prompt;      /* what has come is done with, merged or not */
+    uint32_t left;    /* chunks that have not come */
+    uint32_t came;    /* chunks that have */
+    int64_t bytes;    /* of those */
+    int64_t given;    /* bytes of credit, ever; less than came: some is owed */
+    int64_t done;     /* bytes that the hub is done with */
+    nanos since;      /* when it last was given some after having none */
 };
 
 /* An offer, from its arrival to its last verdict. */

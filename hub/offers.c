@@ -43,7 +43,7 @@ static unsigned open_count(const struct member *member)
 {
     unsigned count = 0;
 
-    for (const struct update *one = member->open; one; one = one->next)
+    for (const struct update *one = member->in_rounds; one; one = one->next)
         count++;
     return count;
 }
@@ -53,7 +53,7 @@ static bool has_made_its_last(const struct member *member)
     for (unsigned i = 0; i < member->waiting_count; i++)
         if (member->waiting[i]->offer.last)
             return true;
-    for (const struct update *one = member->open; one; one = one->next)
+    for (const struct update *one = member->in_rounds; one; one = one->next)
         if (one->offer.last && one->connection == member->session)
             return true;
     return member->finished;
@@ -163,7 +163,7 @@ void offers_return(struct hub *hub, struct member *member)
             (void)offers_withdraw(hub, member,
                                   member->waiting[i]->offer.exchange,
                                   VERDICT_SUPERSEDED);
-    for (struct update *one = member->open; one; one = next) {
+    for (struct update *one = member->in_rounds; one; one = next) {
         next = one->next;
         if (one->offer.last || one->round->state != ROUND_OPEN ||
             !update_member(hub, one))

@@ -54,7 +54,7 @@ static enum status read_turns(const struct hub *hub, const struct saved *saved,
            elements <= hub->centre.schema->elements - first) {
         first += elements;
         for (; chunk < count && (uint64_t)chunk * length < first; chunk++)
-            chunks[chunk].turn = turn;
+            chunks[chunk].updates_before = turn;
     }
     if (first == hub->centre.schema->elements && *text == '\n')
         return STATUS_OK;
@@ -259,7 +259,7 @@ enum status hub_restore(struct hub *hub, const struct hub_saved *saved,
     struct saved *state = need_memory(1, sizeof *state);
     enum status status;
 
-    assert(!hub->begun);
+    assert(!hub->running);
     status = saved_read(state, saved->state, why);
     if (status == STATUS_OK)
         status = read_cut(hub, saved->schema, state, why);

@@ -34,7 +34,7 @@ struct review {
     int places;               /* of members, taken or not, when it began */
     int *circle;              /* these, in random order */
     struct opinion *opinions; /* count * places */
-    unsigned open;            /* opinions that are OPEN or SENT */
+    unsigned pending;         /* opinions that are OPEN or SENT */
     unsigned forming;         /* jobs under way */
     bool centred;             /* there is a centre */
     unsigned count;           /* subjects */
@@ -73,9 +73,9 @@ static void set_stage(struct review *review, unsigned subject, int member,
 {
     struct opinion *opinion = &review->subject[subject].by[member];
 
-    review->open -=
+    review->pending -=
         opinion->stage == STAGE_OPEN || opinion->stage == STAGE_SENT;
-    review->open += stage == STAGE_OPEN || stage == STAGE_SENT;
+    review->pending += stage == STAGE_OPEN || stage == STAGE_SENT;
     opinion->stage = stage;
 }
 
@@ -304,7 +304,7 @@ static void begin(struct hub *hub, struct round *round)
     for (unsigned i = 1; i < review->count; i++)
         for (unsigned j = 0; j < REVIEWERS; j++)
             draw(hub, review, i);
-    for (unsigned i = 1; review->open && i < review->count; i++)
+    for (unsigned i = 1; review->pending && i < review->count; i++)
         form(hub, round, i);
     ask(hub);
 }
@@ -330,7 +330,7 @@ bool review_done(struct hub *hub, struct round *round)
             review_destroy(hub, &round->review);
     if (!round->review)
         begin(hub, round);
-    return !round->review->open && !round->review->forming;
+    return !round->review->pending && !round->review->forming;
 }
 
 /* ---- answers, and those that do not come ---- */
@@ -561,7 +561,7 @@ void review_tell(const struct round *round, nanos now, struct text *out)
         text_add(out,
                  "; waits for %u test%s of parameters by nodes, for "
                  "%.0f s",
-                 review->open, plural(review->open),
+                 review->pending, plural(review->pending),
                  (double)(now - review->began) / (double)SECOND);
 }
 
@@ -599,7 +599,7 @@ const char *review_check(const struct hub *hub)
                 open += stage == STAGE_OPEN || stage == STAGE_SENT;
                 sent += stage == STAGE_SENT;
             }
-        if (round->review && open != round->review->open)
+        if (round->review && open != round->review->pending)
             return "open reviews are counted wrong";
     }
     return busy == sent ? NULL : "a node has more than one review, or none";

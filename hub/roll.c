@@ -19,15 +19,15 @@ void stranger_leaves(struct hub *hub, struct peer *peer)
 {
     if (!peer->waits)
         return;
-    if (peer->former)
-        peer->former->next = peer->next;
+    if (peer->previous)
+        peer->previous->next = peer->next;
     else
         hub->roll.strangers = peer->next;
     if (peer->next)
-        peer->next->former = peer->former;
+        peer->next->previous = peer->previous;
     else
-        hub->roll.last_stranger = peer->former;
-    peer->next = peer->former = NULL;
+        hub->roll.last_stranger = peer->previous;
+    peer->next = peer->previous = NULL;
     peer->waits = false;
 }
 
@@ -36,9 +36,9 @@ void stranger_waits(struct hub *hub, struct peer *peer)
     stranger_leaves(hub, peer);
     peer->waits = true;
     peer->since = hub->now;
-    peer->former = hub->roll.last_stranger;
-    if (peer->former)
-        peer->former->next = peer;
+    peer->previous = hub->roll.last_stranger;
+    if (peer->previous)
+        peer->previous->next = peer;
     else
         hub->roll.strangers = peer;
     hub->roll.last_stranger = peer;
@@ -135,7 +135,7 @@ void member_clear(struct hub *hub, struct member *member)
     member->place = kept.place;
     member->trial.score = NO_SCORE;
     member->tally = kept.tally;
-    member->open = kept.open;
+    member->in_rounds = kept.in_rounds;
     member_recount(hub, member);
 }
 
@@ -221,7 +221,7 @@ void member_recount(struct hub *hub, struct member *member)
     struct tally now = tally_of(hub, member);
     unsigned change = (unsigned)(now.live - member->tally.live);
 
-    for (struct update *one = member->open; change && one; one = one->next)
+    for (struct update *one = member->in_rounds; change && one; one = one->next)
         one->round->offers += change;
     if (now.live != member->tally.live ||
         now.attaching != member->tally.attaching ||

@@ -49,12 +49,12 @@ enum peer_state {
 struct peer {
     peer_id id; /* PEER_NONE: it is gone */
     enum peer_state state;
-    int member;          /* place in hub->members, or -1 */
-    uint64_t key;        /* that it has proved to hold, see struct event */
-    bool waits;          /* in the line of strangers, */
-    nanos since;         /* from then on */
-    struct peer *former; /* in that line */
-    struct peer *next;   /* in that line, or of those that are gone */
+    int member;            /* place in hub->members, or -1 */
+    uint64_t key;          /* that it has proved to hold, see struct event */
+    bool waits;            /* in the line of strangers, */
+    nanos since;           /* from then on */
+    struct peer *previous; /* in that line */
+    struct peer *next;     /* in that line, or of those that are gone */
 };
 
 /* What has become of a member; what follows is the settle pass's (hub.c). */
@@ -128,8 +128,8 @@ struct member {
     uint32_t asks; /* tasks that it has room for */
     struct update *waiting[MAX_OFFERS]; /* oldest first */
     unsigned waiting_count;
-    struct update *open; /* in rounds, oldest first */
-    struct tally tally;  /* as it is counted now: member_recount */
+    struct update *in_rounds; /* in rounds, oldest first */
+    struct tally tally;       /* as it is counted now: member_recount */
     struct trial trial;
     struct conduct conduct;
     struct patience patience;

@@ -54,7 +54,7 @@ struct round {
     struct claims claims;  /* and what they claimed */
     struct review *review; /* by other nodes, under way; or NULL */
     struct round_chunk *chunks;
-    struct round *next, *former, *next_over; /* over: its chunks are done */
+    struct round *next, *previous, *next_over; /* over: its chunks are done */
 };
 
 struct rounds {

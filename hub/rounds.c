@@ -16,7 +16,7 @@ static struct round *round_open(struct hub *hub)
     round->chunks = need_memory(hub->centre.count, sizeof *round->chunks);
     round->number = ++hub->rounds.opened;
     round->opened = hub->now;
-    round->former = hub->rounds.last;
+    round->previous = hub->rounds.last;
     if (hub->rounds.last)
         hub->rounds.last->next = round;
     else
@@ -42,7 +42,7 @@ void round_destroy(struct hub *hub, struct round **reference)
 /* It is none of its member's in rounds any more. */
 static void unlink_from_member(struct hub *hub, struct update *one)
 {
-    struct update **link = &hub->roll.members[one->member]->open;
+    struct update **link = &hub->roll.members[one->member]->in_rounds;
 
     while (*link != one)
         link = &(*link)->next;
@@ -56,14 +56,14 @@ static void round_remove(struct hub *hub, struct round *round)
 {
     if (hub->rounds.open == round)
         hub->rounds.open = round->next;
-    if (round->former)
-        round->former->next = round->next;
+    if (round->previous)
+        round->previous->next = round->next;
     else
         hub->rounds.first = round->next;
     if (round->next)
-        round->next->former = round->former;
+        round->next->previous = round->previous;
     else
-        hub->rounds.last = round->former;
+        hub->rounds.last = round->previous;
     EACH_OFFER(round, one)
         unlink_from_member(hub, one);
 }
@@ -102,7 +102,7 @@ static void round_add(struct hub *hub, struct round *round,
                       struct member *member, unsigned place)
 {
     struct update *update = member->waiting[place];
-    struct update **link = &member->open;
+    struct update **link = &member->in_rounds;
 
     member->waiting_count--;
     memmove(member->waiting + place, member->waiting + place + 1,

@@ -22,7 +22,7 @@ uint64_t hub_chunk_bytes(const struct hub *hub)
 
 nanos hub_time(const struct hub *hub)
 {
-    return hub->run.former + (hub->begun ? hub->now - hub->started : 0);
+    return hub->run.former + (hub->running ? hub->now - hub->started_at : 0);
 }
 
 struct policy_context hub_policy_context(const struct hub *hub, unsigned live)

@@ -67,10 +67,11 @@ static size_t print_turns(const struct hub *hub, char *text, size_t size)
     uint32_t first = 0;
 
     for (unsigned runs = 1; first < hub->centre.count; runs++) {
-        uint64_t turn = hub->centre.chunk[first].turn, elements = 0;
+        uint64_t turn = hub->centre.chunk[first].updates_before, elements = 0;
 
         while (first < hub->centre.count &&
-               (runs == TURN_RUNS || hub->centre.chunk[first].turn == turn))
+               (runs == TURN_RUNS ||
+                hub->centre.chunk[first].updates_before == turn))
             elements += chunk_length(hub->centre.schema->elements,
                                      hub->config.chunk_elements, first++);
         at += (size_t)snprintf(text + at, size - at, " %" PRIu64 " %" PRIu64,
@@ -146,7 +147,7 @@ static void parts_list(const struct member *member, struct parts *parts)
         parts_take(parts, member, member->remembered[i], newest, false);
     for (unsigned i = 0; i < member->waiting_count; i++)
         parts_take(parts, member, member->waiting[i], newest, true);
-    for (const struct update *one = member->open; one; one = one->next)
+    for (const struct update *one = member->in_rounds; one; one = one->next)
         parts_take(parts, member, one, newest, true);
 }
 

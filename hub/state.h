@@ -54,10 +54,10 @@ struct hub {
     const struct policy *policy; /* in force: a tournament has its own */
     struct pool *pool;
     struct effects *out; /* of the step under way */
-    nanos now, started, next_tick;
-    nanos began, finished; /* the first round, and all; 0: not yet */
-    nanos waited;          /* until when patience has been counted */
-    bool begun;
+    nanos now, started_at, next_tick;
+    nanos first_round_at, ended_at; /* the first round, and all; 0: not yet */
+    nanos waited;                   /* until when patience has been counted */
+    bool running;
     unsigned dirty;                  /* enum dirty; nothing between steps */
     uint64_t next_job, jobs;         /* jobs: under way */
     struct coordinator *coordinator; /* of collectives; knows its own peers */

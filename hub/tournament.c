@@ -166,7 +166,7 @@ static void decided(struct hub *hub, const struct round *round,
     hub->centre.founding = FOUNDING_DONE;
     hub->policy = &hub->config.policy;
     for (uint32_t i = 0; i < hub->centre.count; i++)
-        hub->centre.chunk[i].turn = 0;
+        hub->centre.chunk[i].updates_before = 0;
     tell_winner(hub, round, winner);
     EACH_HERE(hub, member) {
         member->patience.proved = true;

@@ -121,7 +121,7 @@ void update_grant(struct hub *hub, struct update *update)
      * its chunks in an order of its own, so that all hold back what others
      * wait for. */
     update->credit = (struct upload_credit){
-        .whole = whole,
+        .all_at_once = whole,
         .prompt = !whole && hub->config.miss == MISS_CUT &&
                   update->offer.kind == EXCHANGE_DELTA,
         .left = hub->centre.count - update->foreign};
@@ -222,7 +222,7 @@ void update_close(struct hub *hub, struct update *update, uint32_t chunk,
 
 struct update *update_find(struct hub *hub, int member, uint64_t exchange)
 {
-    struct update *one = hub->roll.members[member]->open;
+    struct update *one = hub->roll.members[member]->in_rounds;
 
     while (one && (one->offer.exchange != exchange || !update_member(hub, one)))
         one = one->next;
@@ -231,7 +231,7 @@ struct update *update_find(struct hub *hub, int member, uint64_t exchange)
 
 bool round_has(const struct round *round, const struct member *member)
 {
-    const struct update *one = member->open;
+    const struct update *one = member->in_rounds;
 
     while (one && one->round != round)
         one = one->next;
@@ -338,7 +338,7 @@ void rounds_recall(struct hub *hub, struct member *member)
     for (unsigned i = 0; i < MAX_REMEMBERED; i++)
         if (member->remembered[i])
             verdicts_tell(hub, member, member->remembered[i]);
-    for (struct update *one = member->open; one; one = one->next) {
+    for (struct update *one = member->in_rounds; one; one = one->next) {
         if (one->incarnation != member->incarnation)
             continue;
         if (is_unsettled(hub, one->round))
@@ -359,7 +359,7 @@ void offers_forget(struct hub *hub, struct member *member, enum verdict verdict,
         member->waiting_count = 0;
         bitset_set(&hub->offers.waiting, member->place, false);
     }
-    for (struct update *one = member->open; one; one = one->next)
+    for (struct update *one = member->in_rounds; one; one = one->next)
         update_cut(hub, one, verdict, gone);
 }
 

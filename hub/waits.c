@@ -160,7 +160,7 @@ static bool is_skipped(const struct member *member)
 static const struct update *oldest_upload(const struct hub *hub,
                                           const struct member *member)
 {
-    const struct update *one = member->open;
+    const struct update *one = member->in_rounds;
 
     while (one && !waits_uploads(hub, one))
         one = one->next;

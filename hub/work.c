@@ -82,7 +82,7 @@ static void reduce_rows(struct job *job, const struct policy *policy,
                         double **rows, size_t first, size_t count,
                         double *value)
 {
-    double whole = ((const struct chunk_merge *)job)->whole;
+    double whole = ((const struct chunk_merge *)job)->divisor;
     unsigned updates = job->inputs - MERGE_FROM;
 
     for (unsigned i = 0; i < updates; i++)
@@ -101,7 +101,7 @@ static void reduce(struct job *job, const struct policy *policy, double **rows,
         return;
     }
     job_sum(job, MERGE_FROM, job->inputs, first, count, value);
-    floats_divide(value, count, ((const struct chunk_merge *)job)->whole);
+    floats_divide(value, count, ((const struct chunk_merge *)job)->divisor);
 }
 
 static void merge_tiles(struct job *job, const struct policy *policy,
@@ -114,7 +114,7 @@ static void merge_tiles(struct job *job, const struct policy *policy,
                                                                             : 1,
                               .updates = job->inputs - MERGE_FROM,
                               .live = merge->live,
-                              .turn = merge->turn,
+                              .updates_before = merge->updates_before,
                               .lost = merge->lost,
                               .numbers = &policy->numbers};
     size_t most = job_tile(job);
@@ -227,8 +227,8 @@ void prove_manifest(struct job *job)
         return;
     }
     if (!manifest_is_genuine(&manifest, seal->key)) {
-        job->status = seal->open ? STATUS_CONFIG : STATUS_MALFORMED;
-        if (!seal->open)
+        job->status = seal->keyless ? STATUS_CONFIG : STATUS_MALFORMED;
+        if (!seal->keyless)
             return;
     }
     job->out[0] = blob_new(job->pool, (size_t)manifest.state_bytes + 1);

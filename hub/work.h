@@ -35,10 +35,10 @@ void check_kept(struct job *job);
 struct chunk_merge {
     struct job job;
     uint32_t chunk;
-    unsigned live;      /* nodes */
-    uint64_t turn;      /* updates before */
-    double whole, lost; /* what their sum is divided by; the share of the
-                           momentum that is lost */
+    unsigned live;           /* nodes */
+    uint64_t updates_before; /* updates before */
+    double divisor, lost;    /* what their sum is divided by; the share of the
+                                momentum that is lost */
 };
 enum { MERGE_THETA, MERGE_SLOTS, MERGE_FROM = MERGE_SLOTS + POLICY_SLOTS };
 void merge_chunk(struct job *job);

@@ -15,7 +15,7 @@ static double share(double samples, double total)
     return 1;
 }
 
-static double whole(double total, unsigned count, unsigned live)
+static double divisor(double total, unsigned count, unsigned live)
 {
     (void)total;
     (void)count;
@@ -27,5 +27,5 @@ const struct gate_rule gate_async = {
     .doc = "Each offer is a round of its own.",
     .closes = closes,
     .share = share,
-    .whole = whole,
+    .divisor = divisor,
 };

@@ -45,9 +45,9 @@ static double share(double samples, double total)
     return gate_sync.share(samples, total);
 }
 
-static double whole(double total, unsigned count, unsigned live)
+static double divisor(double total, unsigned count, unsigned live)
 {
-    return gate_sync.whole(total, count, live);
+    return gate_sync.divisor(total, count, live);
 }
 
 const struct gate_rule gate_counted = {
@@ -57,6 +57,6 @@ const struct gate_rule gate_counted = {
     .batch = true,
     .closes = closes,
     .share = share,
-    .whole = whole,
+    .divisor = divisor,
     .longest = longest,
 };

@@ -26,9 +26,9 @@ static int closes(const struct gate_state *state)
     return state->offered >= needed && state->waited >= longest(state->numbers);
 }
 
-static double whole(double total, unsigned count, unsigned live)
+static double divisor(double total, unsigned count, unsigned live)
 {
-    double sum = gate_sync.whole(total, count, live);
+    double sum = gate_sync.divisor(total, count, live);
 
     return live > count ? sum * live / count : sum;
 }
@@ -45,6 +45,6 @@ const struct gate_rule gate_quorum = {
     .batch = true,
     .closes = closes,
     .share = share,
-    .whole = whole,
+    .divisor = divisor,
     .longest = longest,
 };

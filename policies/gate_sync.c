@@ -12,7 +12,7 @@ static double share(double samples, double total)
     return total > 0 ? samples : 1;
 }
 
-static double whole(double total, unsigned count, unsigned live)
+static double divisor(double total, unsigned count, unsigned live)
 {
     (void)live;
     return total > 0 ? total : count;
@@ -24,5 +24,5 @@ const struct gate_rule gate_sync = {
     .batch = true,
     .closes = sync_closes,
     .share = share,
-    .whole = whole,
+    .divisor = divisor,
 };

@@ -69,7 +69,7 @@ static void step(const struct merge_tile *tile)
         velocity[i] = (float)((1 - tile->lost) * (double)velocity[i]);
     if (early > 1. / period)
         early = 1. / period;
-    if (tile->turn % period + tile->updates < period)
+    if (tile->updates_before % period + tile->updates < period)
         go_on(tile, tile->updates * early);
     else
         end_period(tile, (tile->updates - 1) * early, 1 - (period - 1) * early);

@@ -44,7 +44,7 @@ const struct merge_rule merge_elastic = {
     .step = step,
     .verb = VERB_REBASE,
     .weight = alpha,
-    .former = true,
+    .sends_previous = true,
 };
 const struct merge_rule merge_elastic_first = {
     .name = "elastic-first",

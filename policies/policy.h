@@ -92,7 +92,7 @@ struct gate_rule {
      * the mean of equal shares is the sum divided by their number, rounded
      * once. */
     double (*share)(double samples, double total);
-    double (*whole)(double total, unsigned count, unsigned live);
+    double (*divisor)(double total, unsigned count, unsigned live);
     /* When to ask again although nothing has come, after the first offer;
      * NULL: never. */
     nanos (*longest)(const struct policy_numbers *numbers);
@@ -164,7 +164,7 @@ struct merge_tile {
     float *slot[POLICY_SLOTS]; /* state, zero at first; NULL: not kept */
     unsigned updates;          /* to this chunk */
     unsigned live;             /* nodes that took part when the round closed */
-    uint64_t turn;             /* updates in this chunk before, ever */
+    uint64_t updates_before;   /* updates in this chunk before, ever */
     double lost;               /* share of the momentum that ends: that of nodes
                                   which were there before and are not now */
     const struct policy_numbers *numbers;
@@ -180,7 +180,7 @@ struct merge_rule {
     /* What receivers do with the result, and its number a. */
     enum verb verb;
     double (*weight)(const struct policy_numbers *numbers, unsigned live);
-    bool former; /* they get the centre as it was before the step */
+    bool sends_previous; /* they get the centre as it was before the step */
 };
 
 /* ---- receive ---- */

@@ -39,9 +39,9 @@ static double lateness(const struct policy_context *context, uint64_t lag)
 static double share_of_one(const struct policy *policy, double samples,
                            double total, uint64_t lag)
 {
-    return policy->merge->former ? 1
-                                 : policy->gate->share(samples, total) *
-                                       policy->damping->factor(lag);
+    return policy->merge->sends_previous ? 1
+                                         : policy->gate->share(samples, total) *
+                                               policy->damping->factor(lag);
 }
 
 /* There is nothing after the last round to make up for who is not in it, so
@@ -56,7 +56,7 @@ static double missing(const struct policy_context *context)
 static double whole_of(const struct policy *policy, double total,
                        unsigned count, const struct policy_context *context)
 {
-    double whole = policy->gate->whole(total, count, context->live);
+    double whole = policy->gate->divisor(total, count, context->live);
 
     return policy->gate->batch && policy->gate != &gate_quorum
                ? whole * missing(context)

@@ -32,7 +32,7 @@ enum status hub_keys_seal(const struct hub_keys *keys, const char *directory,
 {
     static const char purpose[] = "starswitch: what nodes keep";
 
-    out->open = !keys->on;
+    out->keyless = !keys->on;
     if (!keys->on)
         return seal_open(directory, out->key, why);
     (void)crypto_generichash(out->key, sizeof out->key,

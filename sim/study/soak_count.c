@@ -47,7 +47,7 @@ struct gate_rule count_gate(const struct gate_rule *gate)
     struct gate_rule adds = *gate;
 
     adds.share = one;
-    adds.whole = undivided;
+    adds.divisor = undivided;
     return adds;
 }
 

@@ -17,7 +17,7 @@ static struct hub_fixture *lose_seal(struct fake_node *a,
     hub_fixture_destroy(&f);
     f = kept_centre_life(&store);
     f->config.seal.key[0] = 1;
-    f->config.seal.open = true;
+    f->config.seal.keyless = true;
     f->config.recovery = HUB_RECOVERY;
     return f;
 }
@@ -110,7 +110,7 @@ static void without_keys_another_seal_is_not_taken_in_place_of_the_disk(void)
     unsigned char key[MANIFEST_KEY_BYTES] = {1};
     uint64_t version;
 
-    f->config.seal.open = true;
+    f->config.seal.keyless = true;
     kept_centre_open(f, &disk);
     version = hub_fixture_look(f)->version;
     manifest_seal(kept.manifest, key);

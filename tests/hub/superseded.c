@@ -122,7 +122,7 @@ static void without_keys_what_another_has_sealed_ends_no_hub(void)
     struct fake_node a, b;
     struct hub_fixture *f = keyed_fixture();
 
-    f->config.seal.open = true;
+    f->config.seal.keyless = true;
     a = fake_node_alone(f);
     fake_node_gives(f, &a, 1, 0.5);
     b = doubter(f);

@@ -330,7 +330,7 @@ static void check_merge(const struct merge_rule *rule,
     struct merge_tile tile = {.sign = 1,
                               .updates = 3,
                               .live = 8,
-                              .turn = prng_below(prng, 100),
+                              .updates_before = prng_below(prng, 100),
                               .numbers = numbers};
 
     for (unsigned i = 0; i < MOST; i++) {

@@ -37,17 +37,17 @@ static void sync_shares_by_samples_and_divides_by_their_sum(void)
 {
     CHECK_NEAR(1, gate_sync.share(1, 8), 0);
     CHECK_NEAR(5, gate_sync.share(5, 8), 0);
-    CHECK_NEAR(8, gate_sync.whole(8, 3, 3), 0);
+    CHECK_NEAR(8, gate_sync.divisor(8, 3, 3), 0);
     CHECK_NEAR(1, gate_sync.share(0, 0), 0);
-    CHECK_NEAR(2, gate_sync.whole(0, 2, 2), 0);
+    CHECK_NEAR(2, gate_sync.divisor(0, 2, 2), 0);
 }
 
 /* Dividing by the shares in the round would always give 1. */
 static void async_divides_by_the_nodes_that_are_live(void)
 {
     CHECK_NEAR(1, gate_async.share(7, 7), 0);
-    CHECK_NEAR(4, gate_async.whole(7, 1, 4), 0);
-    CHECK_NEAR(1, gate_async.whole(7, 1, 0), 0);
+    CHECK_NEAR(4, gate_async.divisor(7, 1, 4), 0);
+    CHECK_NEAR(1, gate_async.divisor(7, 1, 0), 0);
 }
 
 static int quorum_closes(unsigned offered, nanos waited)
@@ -98,11 +98,11 @@ static void a_quorum_counts_as_people_do(void)
 static void a_quorum_divides_by_what_all_would_have_been(void)
 {
     CHECK_NEAR(2, gate_quorum.share(2, 6), 0);
-    CHECK_NEAR(6, gate_quorum.whole(6, 3, 3), 0);
-    CHECK_NEAR(8, gate_quorum.whole(6, 3, 4), 0);
-    CHECK_NEAR(12, gate_quorum.whole(6, 3, 6), 0);
-    CHECK_NEAR(6, gate_quorum.whole(6, 3, 2), 0);
-    CHECK_NEAR(8, gate_quorum.whole(0, 2, 8), 0);
+    CHECK_NEAR(6, gate_quorum.divisor(6, 3, 3), 0);
+    CHECK_NEAR(8, gate_quorum.divisor(6, 3, 4), 0);
+    CHECK_NEAR(12, gate_quorum.divisor(6, 3, 6), 0);
+    CHECK_NEAR(6, gate_quorum.divisor(6, 3, 2), 0);
+    CHECK_NEAR(8, gate_quorum.divisor(0, 2, 8), 0);
 }
 
 static int counted_closes(unsigned offered, uint64_t iterations, nanos waited)

@@ -146,7 +146,7 @@ void star_round(struct star *star, const struct candidate *list,
                               .count = 1,
                               .theta = &star->theta,
                               .live = star->live,
-                              .turn = star->turn,
+                              .updates_before = star->updates_before,
                               .numbers = &policy->numbers};
 
     choose(&bowl, list, offered, count);
@@ -158,9 +158,9 @@ void star_round(struct star *star, const struct candidate *list,
             tile.slot[i] = &star->slot[i];
         policy->merge->step(&tile);
     }
-    star->turn += bowl.count;
+    star->updates_before += bowl.count;
     star->round++;
-    star->sent = policy->merge->former ? former : (double)star->theta;
+    star->sent = policy->merge->sends_previous ? former : (double)star->theta;
 }
 
 void star_equal(struct star *star, const double *offered, unsigned count)

@@ -11,7 +11,7 @@ struct star {
     struct policy policy;
     unsigned live;
     float theta, slot[POLICY_SLOTS];
-    uint64_t turn, round;
+    uint64_t updates_before, round;
     double score, error;      /* of the centre */
     double sent;              /* what receivers get */
     double (*loss)(double x); /* on held-out data, or NULL */
