@@ -39,7 +39,7 @@ struct hub_seal {
                      takes what another hub has sealed, too */
 };
 
-static_assert((int)SAVED_PLANES == (int)POLICY_SLOTS,
+static_assert((int)SAVED_SLOTS == (int)POLICY_SLOTS,
               "what merge rules keep can be saved");
 
 /* A job of the work that main lends to the machine, see hub_config.

@@ -16,8 +16,8 @@
 #define LOCK_FILE "lock"
 #define LIVES_FILE "lives"
 
-const char *const centre_slots[SAVED_PLANES] = {"outer.safetensors",
-                                                "outer2.safetensors"};
+const char *const centre_slots[SAVED_SLOTS] = {"outer.safetensors",
+                                               "outer2.safetensors"};
 
 enum {
     LIVES_BYTES = 32,
@@ -196,7 +196,7 @@ void centre_loaded_destroy(struct centre_loaded **reference)
     if (!loaded)
         return;
     safetensors_destroy(&loaded->centre);
-    for (unsigned i = 0; i < SAVED_PLANES; i++)
+    for (unsigned i = 0; i < SAVED_SLOTS; i++)
         safetensors_destroy(&loaded->outer[i]);
     free(loaded->state);
     free(loaded);
@@ -220,7 +220,7 @@ static enum status read_files(const char *folder,
     char path[FILE_PATH_BYTES];
     size_t size = 0;
 
-    for (unsigned i = 0; i < SAVED_PLANES && status == STATUS_OK; i++)
+    for (unsigned i = 0; i < SAVED_SLOTS && status == STATUS_OK; i++)
         if (inventory_find(manifest, centre_slots[i]))
             status = read_model(folder, centre_slots[i], &out->outer[i], why);
     path_join(path, folder, CENTRE_STATE);
@@ -240,7 +240,7 @@ static enum status describe(struct centre_loaded *out, struct why *why)
     out->saved.schema = out->centre->schema;
     out->saved.theta = out->centre->values;
     out->saved.state = out->state;
-    for (unsigned i = 0; i < SAVED_PLANES; i++) {
+    for (unsigned i = 0; i < SAVED_SLOTS; i++) {
         if (!out->outer[i])
             continue;
         if (out->outer[i]->schema->hash != schema->hash)

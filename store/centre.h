@@ -33,7 +33,7 @@
 enum { CENTRE_BEST_DEFAULT = 3, CENTRE_BEST_MOST = 16 };
 
 /* Of each slot of the merge rule. */
-extern const char *const centre_slots[SAVED_PLANES];
+extern const char *const centre_slots[SAVED_SLOTS];
 
 /* The context of the job. The owner sets `schema` as soon as the hub has one
  * and before it saves (hub_schema; net's `watch` comes in time); the schema is
@@ -65,7 +65,7 @@ extern const struct work centre_save;
 struct centre_loaded {
     struct hub_saved saved;
     uint64_t run, version, generation;
-    struct safetensors *centre, *outer[SAVED_PLANES];
+    struct safetensors *centre, *outer[SAVED_SLOTS];
     char *state;
 };
 

@@ -205,7 +205,7 @@ static void split_inputs(const struct job *job, struct snapshot *out)
     out->slots = save->slots;
     out->has_best = save->has_best;
     out->best_version = save->has_best ? save->best_version : 0;
-    assert(out->slots <= SAVED_PLANES);
+    assert(out->slots <= SAVED_SLOTS);
     assert(job->inputs ==
            (1 + out->slots + (out->has_best ? 1 : 0)) * out->chunks + 1);
 }

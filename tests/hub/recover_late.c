@@ -277,6 +277,30 @@ static void no_rate_keeps_a_node_from_later_ones_to_keep(void)
     hub_fixture_destroy(&f);
 }
 
+static void once_something_is_merged_it_is_too_late(void)
+{
+    struct fake_node a, b;
+    struct hub_fixture *f = kept_centre_life(&store);
+
+    (void)kept_centre_train(f, &a, 3);
+    hub_fixture_destroy(&f);
+    f = kept_centre_life(&store); /* with an empty disk */
+    f->config.run = 1234;
+    hub_fixture_open(f);
+    b = fake_node_new(f, "b");
+    b.hello.node_low = 77;
+    b.hello.lineage = 99;
+    fake_node_comes_again(f, &b);
+    fake_node_founds(f, &b, 9);
+    fake_node_gives(f, &b, 1, 1);
+    fake_node_comes_again(f, &a);
+    CHECK_EQUAL(START_TAKE, kept_centre_start(f, &a));
+    CHECK_CONTAINS("it keeps version 3",
+                   hand_note(&f->hand, NOTE_REFUSED)->text);
+    CHECK_EQUAL(1234, hub_fixture_look(f)->run);
+    hub_fixture_destroy(&f);
+}
+
 void add_hub_recover_late_tests(CU_pSuite suite)
 {
     TEST(the_first_node_may_come_late);
@@ -291,4 +315,5 @@ void add_hub_recover_late_tests(CU_pSuite suite)
     TEST(no_rate_keeps_a_node_from_the_first_to_keep);
     TEST(no_rate_keeps_a_node_from_later_ones_to_keep);
     TEST(once_something_is_merged_what_is_lost_is_told);
+    TEST(once_something_is_merged_it_is_too_late);
 }

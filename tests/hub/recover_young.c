@@ -119,26 +119,6 @@ static void a_bulk_connection_that_comes_late_is_waited_for(void)
     hub_fixture_destroy(&f);
 }
 
-static void once_something_is_merged_it_is_too_late(void)
-{
-    struct kept_centre kept;
-    struct fake_node a, b;
-    struct hub_fixture *f = lose_all(&a, &kept);
-
-    b = fake_node_new(f, "b");
-    b.hello.node_low = 77;
-    b.hello.lineage = 99;
-    fake_node_comes_again(f, &b);
-    fake_node_founds(f, &b, 9);
-    fake_node_gives(f, &b, 1, 1);
-    fake_node_comes_again(f, &a);
-    CHECK_EQUAL(START_TAKE, kept_centre_start(f, &a));
-    CHECK_CONTAINS("it keeps version 3",
-                   hand_note(&f->hand, NOTE_REFUSED)->text);
-    CHECK_EQUAL(1234, hub_fixture_look(f)->run);
-    hub_fixture_destroy(&f);
-}
-
 /* Two nodes with the same version: a gives half of it and is gone. */
 static void another_holder_is_asked_when_the_first_is_gone(void)
 {
@@ -388,7 +368,6 @@ void add_hub_recover_young_tests(CU_pSuite suite)
     TEST(an_empty_hub_waits_before_it_founds);
     TEST(an_empty_hub_founds_when_nobody_keeps_anything);
     TEST(a_bulk_connection_that_comes_late_is_waited_for);
-    TEST(once_something_is_merged_it_is_too_late);
     TEST(another_holder_is_asked_when_the_first_is_gone);
     TEST(the_newest_of_two_holders_is_asked);
     TEST(a_young_run_that_is_given_up_answers_its_offers);

@@ -41,7 +41,7 @@ static bool is_sure_of(struct enrol *enrol, enum net_hindrance by)
 
 static void a_hub_with_other_keys_than_the_line_names_is_told(void)
 {
-    struct fake_machine *hub = toy_new(true);
+    struct fake_machine *hub = fake_new(true);
     struct key_pair other;
     struct enrol *enrol;
     char text[NOTE_BYTES];
@@ -49,7 +49,7 @@ static void a_hub_with_other_keys_than_the_line_names_is_told(void)
     hub->config.keys.on = true;
     CHECK_OK(key_pair_make(&hub->config.keys.own, NULL));
     CHECK_OK(key_pair_make(&other, NULL));
-    toy_start(hub);
+    fake_start(hub);
     enrol = open_at(hub->config.port, &other.shown);
     CHECK(is_sure_of(enrol, HINDRANCE_UNPROVED));
     CHECK(enrol_trouble(enrol)->times >= REFUSALS_BELIEVED);
@@ -58,7 +58,7 @@ static void a_hub_with_other_keys_than_the_line_names_is_told(void)
                    "that starswitch-hub keygen prints",
                    text);
     enrol_close(&enrol);
-    toy_destroy(&hub);
+    fake_destroy(&hub);
 }
 
 static void a_hub_that_is_not_there_is_told_while_a_node_would_enrol(void)

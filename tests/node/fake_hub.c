@@ -9,7 +9,8 @@
 
 enum { CHUNK_ELEMENTS = 4 };
 
-static struct fake_hub *the_hub; /* a toy has no room for it; one at a time */
+static struct fake_hub *the_hub; /* a fake machine has no room for it; one at a
+                                    time */
 
 static void take_in(struct fake_hub *hub, peer_id peer, struct effects *out)
 {

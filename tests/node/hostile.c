@@ -203,6 +203,21 @@ static void a_manifest_that_was_damaged_is_passed_over(void)
     node_fixture_destroy(&f);
 }
 
+static void what_the_trainer_says_of_unknown_results_is_ignored(void)
+{
+    struct node_fixture *f = node_fixture_new();
+
+    node_fixture_ready(f, 1);
+    node_fixture_offers(f, 1, 3);
+    node_fixture_applied(f, 1); /* it has not got it yet */
+    node_fixture_applied(f, 0);
+    node_fixture_applied(f, 7);
+    node_fixture_skips(f, 7);
+    node_fixture_answers(f, 1, VERB_REBASE, 10);
+    CHECK_NEAR(7, node_fixture_apply(f, 1, 0), 0);
+    node_fixture_destroy(&f);
+}
+
 void add_node_hostile_tests(CU_pSuite suite)
 {
     TEST(a_hub_whose_welcome_makes_no_sense_is_left);
@@ -217,4 +232,5 @@ void add_node_hostile_tests(CU_pSuite suite)
     TEST(a_hub_that_promises_itself_endless_room_is_left);
     TEST(a_trainer_is_not_held_up_for_ever);
     TEST(a_manifest_that_was_damaged_is_passed_over);
+    TEST(what_the_trainer_says_of_unknown_results_is_ignored);
 }

@@ -365,21 +365,6 @@ static void a_part_of_a_rebase_counts_on_those_before_it(void)
     node_fixture_destroy(&f);
 }
 
-static void what_the_trainer_says_of_unknown_results_is_ignored(void)
-{
-    struct node_fixture *f = node_fixture_new();
-
-    node_fixture_ready(f, 1);
-    node_fixture_offers(f, 1, 3);
-    node_fixture_applied(f, 1); /* it has not got it yet */
-    node_fixture_applied(f, 0);
-    node_fixture_applied(f, 7);
-    node_fixture_skips(f, 7);
-    node_fixture_answers(f, 1, VERB_REBASE, 10);
-    CHECK_NEAR(7, node_fixture_apply(f, 1, 0), 0);
-    node_fixture_destroy(&f);
-}
-
 void add_node_result_tests(CU_pSuite suite)
 {
     TEST(a_rebase_moves_by_what_the_centre_has_moved);
@@ -400,5 +385,4 @@ void add_node_result_tests(CU_pSuite suite)
     TEST(a_skipped_pull_changes_nothing);
     TEST(who_skips_hears_when_the_hub_is_done);
     TEST(a_part_of_a_rebase_counts_on_those_before_it);
-    TEST(what_the_trainer_says_of_unknown_results_is_ignored);
 }

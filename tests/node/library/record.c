@@ -1,5 +1,5 @@
-/* What the library records of somebody's training loop, with a hub that is a
- * toy. */
+/* What the library records of somebody's training loop, with a hub that is
+ * fake. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
