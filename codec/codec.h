@@ -18,7 +18,7 @@
 
 enum { CODEC_GRAIN = 4096 };
 
-/* What may be encoded with it. */
+/* The payloads that may be encoded with it. */
 enum codec_use {
     CODEC_FOR_ALL,    /* anything: parameters, too */
     CODEC_FOR_CHANGES /* what adds up over time, so that what it leaves out is

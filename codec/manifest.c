@@ -60,7 +60,7 @@ void manifest_add(unsigned char *bytes, uint32_t chunk, uint64_t version,
     digest(row + 8, MANIFEST_HASH_BYTES, value, value_bytes, NULL);
 }
 
-/* What the hash is of. */
+/* The input of the hash. */
 static size_t sealed_bytes(uint64_t chunks, uint64_t state_bytes)
 {
     return (size_t)(HEAD_BYTES + state_bytes + chunks * ROW_BYTES);

@@ -1,6 +1,6 @@
-/* The manifest of a complete centre: what a node that keeps one keeps with it,
- * so that a hub that has lost its own can tell that it is the centre, and go
- * on from it. Little-endian:
+/* The manifest of a complete centre: a node keeps it with the centre that it
+ * keeps, so that a hub that has lost its own can tell that it is the centre,
+ * and go on from it. Little-endian:
  *
  *     u32 chunks, u32 bytes of the state, the state as text (hub/saved.c),
  *     per chunk: u64 version, 16 bytes hash;

@@ -83,7 +83,7 @@ struct msg_field {
     uint32_t limit; /* 0: none */
 };
 
-/* What messages.def says of a kind. */
+/* A row of messages.def. */
 struct msg_info {
     const char *name;
     enum channel channel;

@@ -39,7 +39,7 @@ struct extent extent_of(const struct exempt *exempt, uint64_t elements,
                         uint32_t chunk_elements, uint32_t chunk);
 
 size_t payload_bytes(const struct extent *extent, enum codec_id codec);
-/* What it counts for on a link: the same but for the scale. */
+/* Its bytes on a simulated link: the same but for the scale. */
 uint64_t payload_wire_bytes(const struct extent *extent, enum codec_id codec);
 /* Whether bytes from outside are a payload of this extent; see codec_fits. */
 bool payload_fits(const struct extent *extent, enum codec_id codec,

@@ -21,7 +21,7 @@ void bucket_init(struct bucket *bucket, uint64_t rate, uint64_t largest,
     bucket->at = now;
 }
 
-/* What is in it at `now`. */
+/* The tokens in it at `now`. */
 static int64_t level_at(const struct bucket *bucket, nanos now)
 {
     int64_t rate = (int64_t)bucket->rate;
@@ -34,7 +34,7 @@ static int64_t level_at(const struct bucket *bucket, nanos now)
                : bucket->depth;
 }
 
-/* What must be in it. */
+/* The tokens that must be in it. */
 static int64_t need_of(const struct bucket *bucket, uint64_t bytes)
 {
     int64_t tokens = tokens_of(bytes);

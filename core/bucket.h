@@ -1,4 +1,4 @@
-/* A token bucket: what may be sent so that a rate is kept.
+/* A token bucket: the bytes that may be sent so that a rate is kept.
  *
  * Tokens are bytes. They come at the rate and are kept up to a depth, so in
  * any span t at most rate * t + depth bytes are taken. The depth is one
@@ -28,7 +28,7 @@ void bucket_init(struct bucket *bucket, uint64_t rate, uint64_t largest,
 /* Takes the bytes if they are there; more than the depth: when it is full, and
  * the rest is owed. False: nothing is taken. */
 bool bucket_spend(struct bucket *bucket, uint64_t bytes, nanos now);
-/* Takes them at once: what is not there is owed by whoever comes next. */
+/* Spends them at once: the next sender waits for those that are missing. */
 void bucket_owe(struct bucket *bucket, uint64_t bytes, nanos now);
 /* When bucket_spend would succeed, if nobody takes any before; `now`, if it
  * would at once. */

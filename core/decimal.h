@@ -15,7 +15,7 @@ struct decimal {
     bool negative;
 };
 
-/* What a word behind a number multiplies it with. */
+/* The factor that a unit behind a number stands for. */
 struct unit {
     const char *name;
     uint64_t size;

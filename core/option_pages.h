@@ -1,4 +1,4 @@
-/* What the pages made from the option table share. */
+/* Shared by the pages that are made from the option table. */
 #ifndef CORE_OPTION_PAGES_H
 #define CORE_OPTION_PAGES_H
 

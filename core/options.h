@@ -107,7 +107,7 @@ const struct option *options_find(enum program program, const char *name);
 /* Adds the environment variable of an option: STARSWITCH_OUTER_LR. */
 void option_variable(const char *name, struct text *out);
 
-/* What the table says; nothing is given. */
+/* The defaults of the table; nothing is given. */
 void options_defaults(struct options *options);
 
 /* Sets one option of the program from text, unless it is given by a source
@@ -151,7 +151,7 @@ enum status options_check_variable(const char *variable,
 /* Room for any of the pages below. */
 enum { OPTIONS_PAGE_BYTES = 32 * 1024 };
 
-/* What --help says: plain text of 80 columns. */
+/* The text of --help, in 80 columns. */
 void options_print_help(enum program program, struct text *out);
 
 /* The settings as a config file, each with its help as a comment; what is not

@@ -17,7 +17,7 @@ struct program_info {
     const char *summary, *description;
 };
 
-/* What a program does when its first word says so. */
+/* A subcommand: the first word of the command line. */
 struct program_action {
     enum program program;
     const char *what, *verb, *arguments;

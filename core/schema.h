@@ -1,4 +1,4 @@
-/* What a model looks like: named tensors in order, as one flat float32 vector
+/* The shape of a model: named tensors in order, as one flat float32 vector
  * that is cut into chunks.
  *
  * Everything that moves or merges is a chunk. All nodes of a run must have the

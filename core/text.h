@@ -27,7 +27,7 @@ void text_add_character(struct text *text, char character);
 /* The next one of a list, which is all of the text: "one, two". */
 void text_add_item(struct text *text, const char *item);
 
-/* What stands behind a noun of which there are so many: "" or "s". */
+/* The ending of a noun of which there are so many: "" or "s". */
 const char *plural(uint64_t count);
 
 /* Such as "3.4 MB". */

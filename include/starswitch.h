@@ -93,7 +93,7 @@ enum star_status {
     STAR_CLOSED      /* the hub will not have us, or the run is over */
 };
 
-/* What the training loop should do after a step. */
+/* The next move of the training loop, after a step. */
 enum star_advice {
     STAR_GO,     /* go on */
     STAR_STOP,   /* the run is over: leave the loop */
@@ -119,7 +119,7 @@ struct star_tensor {
     {sizeof(struct star_tensor), rank, name, {__VA_ARGS__}, value, gradient}
 /* clang-format on */
 
-/* What has happened, in words. The library keeps the newest 64. */
+/* An event, in words. The library keeps the newest 64. */
 struct star_event {
     uint32_t size; /* sizeof(struct star_event) */
     enum star_level level;
@@ -204,7 +204,7 @@ struct star_options {
                    const float *values, size_t first, size_t count);
 };
 
-/* What an iteration was like. */
+/* The measurements of an iteration. */
 struct star_progress {
     uint32_t size;    /* sizeof(struct star_progress) */
     double loss;      /* of this iteration's samples; NaN: not known */

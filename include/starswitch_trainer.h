@@ -1,4 +1,4 @@
-/* A trainer plug-in: what trains, behind one small table of functions.
+/* A trainer plug-in: a model and its data, behind one small table of functions.
  *
  * starswitch-node trains with one of its own trainers (mlp, lm, gpt) or with
  * yours: a shared object that exports star_trainer(). The node calls
@@ -51,7 +51,7 @@ struct star_trainer_tensor {
     float *gradient;                       /* at the same place of gradients */
 };
 
-/* What to make. */
+/* The specification of a trainer. */
 struct star_trainer_settings {
     const char *spec;    /* the text behind "NAME:" of --model, or "" */
     const char *data;    /* what --data says, or NULL */
@@ -62,7 +62,7 @@ struct star_trainer_settings {
     uint32_t shards;     /* at least 1 */
 };
 
-/* What was made. All of it stays valid and in place until destroy(). */
+/* A trainer. All of it stays valid and in place until destroy(). */
 struct star_trainer_model {
     const struct star_trainer_tensor *tensors;
     size_t tensor_count;
@@ -132,7 +132,7 @@ struct star_trainer_type {
                        size_t size);
 };
 
-/* What the plug-in exports. Returns a constant. */
+/* The symbol that the plug-in exports. Returns a constant. */
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif

@@ -1,5 +1,5 @@
-/* What a node or a member of a group shows a hub with keys: its own key, made
- * when first needed, and how it enrols. */
+/* The credentials of a node or a member of a group at a hub with keys: its own
+ * key, made when first needed, and how it enrols. */
 #ifndef KEYS_CREDENTIALS_H
 #define KEYS_CREDENTIALS_H
 

@@ -1,4 +1,4 @@
-/* Who a node is: its name, and the number that a hub knows it by.
+/* The identity of a node: its name, and the number that a hub knows it by.
  *
  * With a name of its own it is that name, on whatever PC. Without one it is
  * HOST, and its number is a random one in a file of the user's,

@@ -35,7 +35,7 @@ struct ring {
     struct timespec stamp[2];     /* when the folders were changed last */
 };
 
-/* What a line for nodes is good for; 0: no bound. */
+/* The limits of an invitation; 0: no bound. */
 struct ring_line {
     int64_t seconds;
     uint64_t nodes;

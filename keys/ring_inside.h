@@ -1,4 +1,4 @@
-/* What the files of the ring share. */
+/* Shared by the files of the ring. */
 #ifndef KEYS_RING_INSIDE_H
 #define KEYS_RING_INSIDE_H
 

@@ -1,4 +1,4 @@
-/* What nodes claim of themselves beside each other, where nobody tests it.
+/* The scores and norms that nodes report, compared where nobody tests them.
  *
  * No rule can tell a claim from a real gain as long as it is near to what
  * others claim; one that is far from all of them is nothing to build a run on
@@ -21,7 +21,7 @@ struct claims {
     double longest;         /* parameters up to there are */
 };
 
-/* Of an untested list; what is not known bounds nothing. */
+/* Of an untested list; a number that is not known bounds nothing. */
 struct claims claims_of(const struct candidate *list, unsigned count);
 /* `whole`: it offers parameters, not a change of them. */
 bool claims_boast(const struct claims *claims, const struct candidate *one,

@@ -1,10 +1,10 @@
-/* Who may communicate when iterations are counted over all nodes (LSGD, Teng
- * et al. 2019; criterion SD-14).
+/* Which node may communicate when iterations are counted over all nodes (LSGD,
+ * Teng et al. 2019; docs/ancestors.md, SD-14).
  *
  * A node asks before each iteration. Until all nodes together have done
  * nodes * every iterations the answer is to do one more; then each of the next
  * `nodes` questions is told to communicate; then the count starts again. So
- * fast nodes do more of the iterations, and nobody waits for the slowest. */
+ * fast nodes do more of the iterations, and none waits for a straggler. */
 #ifndef POLICIES_COUNTED_H
 #define POLICIES_COUNTED_H
 

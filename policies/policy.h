@@ -1,17 +1,18 @@
-/* What a hub decides, as independent choices in registries.
+/* The decisions of a hub, as independent choices in registries.
  *
  *     gate      when a round closes
- *     select    whose offers are uploaded, and in what order
+ *     select    which offers are uploaded, and in which order
  *     reduce    how the updates become one
  *     merge     how the centre moves by it
- *     receive   who gets what back
- *     damping   what an offer that lags behind weighs
- *     preempt   whose parameters are discarded
+ *     receive   which node gets which parameters back
+ *     damping   the weight of a stale offer
+ *     preempt   which parameters are replaced
  *
  * A rule is a const struct of pure functions in a file of its own, and a row
  * in policies.def. It sees plain numbers and vectors, never a message, a
  * socket or a clock. A preset names one rule of each kind with its numbers.
- * Where nothing else is said, a score is a loss: lower is better. */
+ * Where nothing else is said, a score is a loss: lower is better. Our words
+ * stand beside the field's in docs/glossary.md. */
 #ifndef POLICIES_POLICY_H
 #define POLICIES_POLICY_H
 
@@ -51,7 +52,7 @@ struct candidate {
     double norm;        /* Euclidean, of what is offered */
 };
 
-/* What is known besides the candidates. */
+/* Everything a rule may know besides the candidates. */
 struct policy_context {
     const struct policy_numbers *numbers;
     unsigned live;      /* nodes that take part */
@@ -63,8 +64,8 @@ struct policy_context {
     uint64_t round;     /* ordinal, from 0 */
     uint64_t seed;      /* of the run, for rules that draw lots */
     int pinned;         /* node that the operator wants to win, or -1 */
-    unsigned last;      /* of the run's last round: how many of those before an
-                           update may stand for; 0: it is another */
+    unsigned last;      /* in the run's last round: how many rounds before it an
+                           update may stand for; 0: this is another round */
     unsigned present;   /* then: nodes that have offered */
 };
 
@@ -177,7 +178,7 @@ struct merge_rule {
     /* State vectors it keeps with these numbers; at most POLICY_SLOTS. */
     unsigned (*slots)(const struct policy_numbers *numbers);
     void (*step)(const struct merge_tile *tile);
-    /* What receivers do with the result, and its number a. */
+    /* The verb that receivers apply the result with, and its number a. */
     enum verb verb;
     double (*weight)(const struct policy_numbers *numbers, unsigned live);
     bool sends_previous; /* they get the centre as it was before the step */

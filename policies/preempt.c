@@ -1,4 +1,4 @@
-/* Whose parameters are so bad that better ones replace them.
+/* Preemption: bad parameters are replaced by better ones.
  *
  * A score that nobody has confirmed may be a lie, so that others are measured
  * by the best confirmed one; where there is none, by the second best, which

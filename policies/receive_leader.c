@@ -3,7 +3,8 @@
  * With groups, nodes 0 .. group - 1 are the first, and so on; in every
  * global_every-th round the leader is everybody's. A leader gets nothing: it
  * goes its own way. Only leaders are uploaded. Source: LSGD, Teng et al. 2019,
- * "Leader stochastic gradient descent", algorithm 1; criteria SD-11, SD-12. */
+ * "Leader stochastic gradient descent", algorithm 1 (docs/ancestors.md, SD-11
+ * and SD-12). */
 #include <stdlib.h>
 
 #include "policies/order.h"

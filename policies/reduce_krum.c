@@ -66,7 +66,7 @@ static double score_of(const double *square, unsigned count, unsigned i,
     return sum;
 }
 
-/* Whether i stands before j; who is no number, before nobody. */
+/* Whether i stands before j; NaN stands before none. */
 static bool is_nearer(const struct candidate *list, const double *score,
                       unsigned i, unsigned j)
 {

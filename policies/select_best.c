@@ -2,9 +2,9 @@
  *
  * With s_i the score of candidate i, s that of the centre and SE its standard
  * error: best = argmin s_i (one upload instead of N), top = the m lowest s_i,
- * better = {i: s_i < s - margin SE}, which may be nobody. Who has no score is
- * passed over, unless nobody has one. Source: criteria AP-9 and AP-11; the
- * proof of concept's "all, the better or the best of them". */
+ * better = {i: s_i < s - margin SE}, which may be empty. A candidate without a
+ * score is passed over, unless none has one. Source: docs/ancestors.md, AP-9
+ * and AP-11: "all, the better or the best of them". */
 #include "policies/order.h"
 
 static unsigned choose_top(const struct candidate *list, unsigned count,

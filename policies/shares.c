@@ -1,4 +1,4 @@
-/* What an update weighs before any data are known. */
+/* The weight of an update before any data are known. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ static void bound(const struct candidate *list, double *samples, unsigned count)
     free(sorted);
 }
 
-/* What lags behind by more than it may, S, weighs S / lag. */
+/* An offer staler than S, the most it may be, weighs S / lag. */
 static double lateness(const struct policy_context *context, uint64_t lag)
 {
     uint64_t most = context->staleness;

@@ -37,7 +37,7 @@
 
 struct journal;
 
-/* Whose journal it is. */
+/* The hub that the journal is of. */
 struct journal_of {
     const char *settings;            /* the text of a config file */
     const struct hub_config *config; /* what the hub was made with */

@@ -12,7 +12,7 @@
 
 struct spool;
 
-/* Whom to tell when writing fails; at most once. NULL: nobody. */
+/* A callback for when writing fails; at most once. NULL: none. */
 struct spool_complaint {
     void (*tell)(void *of, const char *sentence);
     void *of;

@@ -1,4 +1,4 @@
-/* The course of a run: what a report draws afterwards.
+/* The course of a run: the series that a report draws afterwards.
  *
  * It is fed with the hub's view and its notes while the run goes on, and its
  * memory (some 2.5 MB, touched as it fills) does not grow. */

@@ -1,4 +1,4 @@
-/* What all drawings begin with. Inside of show/. */
+/* The beginning of all drawings. Inside of report/. */
 #ifndef REPORT_FIGURE_H
 #define REPORT_FIGURE_H
 

@@ -1,4 +1,4 @@
-/* The log: what machines have to say, as lines for people or programs.
+/* The log: the notes of machines, as lines for people or programs.
  *
  *     2026-11-21T13:00:00Z INFO node_joined n1: at iteration 0
  *     {"time":"...","level":"info","event":"node_joined","subject":"n1",...}
@@ -25,7 +25,7 @@ enum { LOG_OF_ADDRESS = 60, LOG_ADDRESSES = 64 };
 #define LOG_ADDRESS_INTERVAL (60 * SECOND)
 
 struct log_config {
-    enum level least; /* what is below is not said */
+    enum level least; /* lower ones are not logged */
     bool json;
     /* Takes each line, its line end included; borrowed for the call. */
     void (*write)(void *of, const char *line);

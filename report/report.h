@@ -41,18 +41,18 @@ size_t report_settings(const struct options *options, enum program program,
 /* Some lines for the terminal. */
 void report_text(const struct report *report, struct text *out);
 
-/* The page. What does not fit in `out` is cut; REPORT_BYTES are enough. */
+/* The page, cut where `out` is full; REPORT_BYTES are enough. */
 void report_html(const struct report *report, struct text *out);
 
 /* Writes the page to a file, whole or not at all. IO, NO_MEMORY. */
 enum status report_write(const struct report *report, const char *path,
                          struct why *why) MUST_CHECK;
 
-/* What became of the run, in a sentence without its full stop. Used by both
+/* The end of the run, in a sentence without its full stop. Used by both
  * forms: "87.1 % test accuracy after 31 s; goal 88 % NOT reached". */
 void report_outcome(const struct report *report, struct text *out);
 
-/* What all nodes did together. */
+/* The sums over all nodes. */
 struct report_totals {
     unsigned gone;
     uint64_t iterations, exchanges, missed;
@@ -60,9 +60,10 @@ struct report_totals {
     double up, down; /* MB */
 };
 
-/* What became of all chunks that were offered: "1320 merged, 3 stale". */
+/* The verdicts of all chunks that were offered: "1320 merged, 3 stale". */
 void report_fates(const struct hub_view *view, struct text *out);
-/* What the hub undid: "2 preemptions, 1 roll-back"; nothing if nothing. */
+/* The corrections of the hub: "2 preemptions, 1 roll-back"; nothing if nothing.
+ */
 void report_guards(const struct hub_view *view, struct text *out);
 
 struct report_totals report_sum(const struct hub_view *view);

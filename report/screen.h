@@ -17,7 +17,7 @@
 #include "core/time.h"
 #include "report/table.h"
 
-/* What standard output and error are. */
+/* The kinds of standard output and error. */
 struct screen_setup {
     int out, err;  /* descriptors */
     bool json;     /* lines of JSON, never a table */

@@ -18,7 +18,7 @@ enum {
     TABLE_BYTES = 48 * 1024 /* room for any of the three forms */
 };
 
-/* What the hub's view does not know, as words for people; NULL: left out. */
+/* Facts that the hub's view lacks, as words for people; NULL: left out. */
 struct table_head {
     const char *title;
     const char *data, *model, *policy, *goal;
@@ -54,7 +54,7 @@ struct table_count {
     uint64_t count;
 };
 
-/* What the hub's process knows of itself. */
+/* The state of the hub's process. */
 struct table_process {
     struct hub_uploads uploads;
     uint64_t resident, pool; /* bytes of memory: in all, and of payloads */

@@ -1,4 +1,4 @@
-/* What lost packets cost on a link, in time (the model: sim/world.h). */
+/* The cost of lost packets on a link, in time (the model: sim/world.h). */
 #ifndef SIM_LOSS_H
 #define SIM_LOSS_H
 

@@ -1,4 +1,4 @@
-/* What simulated trainers train: functions with known answers. */
+/* The models of simulated trainers: functions with known answers. */
 #ifndef SIM_MODELS_H
 #define SIM_MODELS_H
 

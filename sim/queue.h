@@ -1,4 +1,4 @@
-/* What will happen, in the order of time: a heap.
+/* The events to come, in the order of time: a heap.
  *
  * Two things at the same time happen in the order in which they were put in,
  * so that a run depends on nothing but its seed. Items are the world's; the

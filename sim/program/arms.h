@@ -1,4 +1,4 @@
-/* What compare and sweep say of the arms that they have played. */
+/* Output of compare and sweep: the arms that they have run. */
 #ifndef SIM_PROGRAM_ARMS_H
 #define SIM_PROGRAM_ARMS_H
 
@@ -26,14 +26,15 @@ struct arms_study {
 
 /* ---- words ---- */
 
-/* What arms are compared by: "seconds to loss 0.1", "loss at the end". */
+/* The measure that arms are compared by: "seconds to loss 0.1", "loss at the
+ * end". */
 void arms_say_measure(const struct arms *arms, struct text *out);
 /* A result as it stands in tables: 8.14, never. */
 void arms_say_number(double value, struct text *out);
 /* How the best is beside this one, seed by seed: a sentence without its full
  * stop. */
 void arms_say_beside(const struct arms *arms, unsigned place, struct text *out);
-/* What one of the options is worth: "every 10: 1, 20: 1.24, 50: 1.7". */
+/* The worth of one of the options: "every 10: 1, 20: 1.24, 50: 1.7". */
 void arms_say_worth(const struct arms *arms, const struct worth *worth,
                     struct text *out);
 /* Whether the difference to the best is below two standard errors. */

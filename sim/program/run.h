@@ -1,4 +1,4 @@
-/* What the commands that run scenarios say of them. */
+/* Output shared by the commands that run scenarios. */
 #ifndef SIM_PROGRAM_RUN_H
 #define SIM_PROGRAM_RUN_H
 
@@ -13,7 +13,7 @@ bool run_options(int count, char **words, struct options *out, int *code);
 /* "starswitch-sim: SENTENCE" on standard error; returns the exit code. */
 int run_fail(enum status status, const struct why *why);
 
-/* What is simulated, as the lines that stand above all results. */
+/* The lines above all results: the star that is simulated. */
 void run_describe(const struct scenario *scenario, struct text *out);
 /* These lines apart: compute and star, and the policy with its numbers. */
 void run_describe_star(const struct scenario *scenario, struct text *out);

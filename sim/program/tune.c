@@ -121,7 +121,8 @@ static void describe(const struct tune *tune, struct text *out)
              star->k_half, star->noise_scale);
 }
 
-/* AP-13, for each codec both ways. */
+/* The least k of which the link carries the bytes, for each codec both ways
+ * (docs/ancestors.md, AP-13). */
 static void add_least(const struct tune *tune, struct text *out)
 {
     static const enum codec_id list[] = {CODEC_RAW, CODEC_F16, CODEC_INT8,

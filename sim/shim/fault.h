@@ -1,4 +1,4 @@
-/* What a bad network does to one way of a connection, beside delaying it: bits
+/* The faults of a bad network in one way of a connection, beside delay: bits
  * that flip, messages that come twice or behind the next one, connections that
  * end in the middle of one, or stand still.
  *
@@ -35,7 +35,7 @@ struct shim_faults {
     double cut, stall;      /* per message */
 };
 
-/* What has been done. */
+/* The faults so far. */
 struct shim_fault_figures {
     uint64_t flips, cuts, duplicates, swaps, stalls;
 };
@@ -49,7 +49,7 @@ struct shim_fault *shim_fault_new(const struct shim_faults *faults, bool bulk,
                                   struct shim_fault_figures *figures);
 void shim_fault_destroy(struct shim_fault **fault);
 
-/* False: no memory. What follows a cut is forgotten. */
+/* False: no memory. Bytes behind a cut are dropped. */
 bool shim_fault_put(struct shim_fault *fault, nanos now, const void *bytes,
                     size_t size);
 /* Nothing more will be put in: nothing waits for it any longer. */

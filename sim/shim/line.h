@@ -1,4 +1,4 @@
-/* A delay line: what a link does to the bytes that go through it one way.
+/* A delay line: rate, delay and loss of a link, one way.
  *
  * Bytes come in at a time and can be taken out again at a later one, in their
  * order and none missing. Between the two they wait for the link, which sends
@@ -63,7 +63,7 @@ void shim_line_put(struct shim_line *line, nanos now, size_t bytes);
 /* Nothing more will be put in. */
 void shim_line_end(struct shim_line *line, nanos now, enum shim_end how);
 
-/* What is at the other side, in so many parts of memory. */
+/* The bytes at the other side, in so many parts of memory. */
 unsigned shim_line_arrived(const struct shim_line *line, struct iovec parts[2]);
 void shim_line_consume(struct shim_line *line, size_t bytes);
 /* How the line has ended, once all that was put in has been taken out. */

@@ -81,7 +81,7 @@ void arms_rank(struct arms *arms);
 
 const struct arm_run *arms_run(const struct arms *arms, unsigned place,
                                unsigned seed);
-/* What the run is compared by; INFINITY: it did not get there. */
+/* The measure of the run; INFINITY: it did not get there. */
 double arms_result(const struct arms *arms, const struct arm_run *run);
 /* Whether results are times to a goal, else they are losses. */
 bool arms_have_goal(const struct arms *arms);
@@ -90,7 +90,7 @@ bool arms_have_goal(const struct arms *arms);
  * the last one until then; NAN: there was none. Needs curves. */
 double arms_loss_at(const struct arms *arms, unsigned place, double time);
 
-/* What one of the grid's options is worth, all else being equal. */
+/* The worth of one of the grid's options, all else being equal. */
 struct worth {
     unsigned axis;
     /* How many times the result of the best value each value's is: the median

@@ -1,5 +1,5 @@
-/* What simulated nodes compute, one of enum compute (core/words.def), and how
- * the hub scores it.
+/* The computation of simulated nodes, one of enum compute (core/words.def), and
+ * how the hub scores it.
  *
  * A computing belongs to one run: it knows what each of its nodes starts from
  * and trains on, all from the run's seed. Nodes are numbers from 0; node i of
@@ -61,7 +61,7 @@ struct computing {
     void *self;
 };
 
-/* What the options choose: real where something is to be trained. */
+/* The choice of the options: real where something is to be trained. */
 enum compute compute_of(const struct options *options);
 
 /* The caller's, to close; what it borrows must outlive it. USAGE, CONFIG and

@@ -1,5 +1,6 @@
-/* What a simulated node really trains: a trainer of train/ with its own part
- * of the data, its own optimizer state and its own first parameters.
+/* The learner of a simulated node that trains for real: a trainer of train/
+ * with its own part of the data, its own optimizer state and its own first
+ * parameters.
  *
  * It stands between train/trainer.h and sim/trainer.h, which both call what
  * they have a trainer. Parameters live with the caller; a local learner only
@@ -30,7 +31,7 @@ uint64_t local_learner_batch(const struct local_learner *learner);
 float *local_learner_start(const struct local_learner *learner);
 /* The caller's, to destroy. */
 struct schema *local_learner_schema(const struct local_learner *learner);
-/* What it trains on from now on, as trainer_set_shard. */
+/* Its shard of the data from now on, as trainer_set_shard. */
 void local_learner_set_shard(const struct local_learner *learner,
                              uint32_t shard, uint32_t shards);
 

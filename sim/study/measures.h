@@ -1,4 +1,4 @@
-/* What a hub's recording says of its run, in numbers: those by which a real
+/* The numbers of a run, from its hub's recording: those by which a real
  * run and a simulated one are compared.
  *
  *     measures_begin(&measures, goal);

@@ -1,4 +1,4 @@
-/* What became of one simulated run: numbers only, so that it can go from a
+/* The outcome of one simulated run: numbers only, so that it can go from a
  * process to another as it is. */
 #ifndef SIM_STUDY_OUTCOME_H
 #define SIM_STUDY_OUTCOME_H

@@ -1,4 +1,4 @@
-/* What a star costs in time and in learning, in closed form: the arithmetic
+/* The cost of a star in time and in learning, in closed form: the arithmetic
  * by which k, d, codecs, gate and fragments can be chosen without a run.
  *
  * Times are seconds, sizes bytes, rates bytes per second, k and d iterations.
@@ -89,7 +89,7 @@ struct plan_star {
     double k_half, noise_scale; /* B */
 };
 
-/* What can be chosen. */
+/* The settings that can be chosen. */
 struct plan_setting {
     enum plan_policy policy;
     bool dylu;  /* slower nodes do fewer iterations: (4) loses its first part */
@@ -99,7 +99,7 @@ struct plan_setting {
     enum codec_id up, down;
 };
 
-/* What comes of it. */
+/* Their prediction. */
 struct plan {
     double exchange; /* T_c of a fragment */
     double lag;      /* S of one */

@@ -36,7 +36,7 @@ enum status scenario_open_as(const struct options *options, struct trace *trace,
                              struct why *why) MUST_CHECK;
 void scenario_close(struct scenario **scenario);
 
-/* Who wants to see more of a run than its outcome. All may be NULL. */
+/* An observer that sees more of a run than its outcome. All may be NULL. */
 struct scenario_watcher {
     void *of;
     /* The world, before anything happens in it. */
@@ -56,7 +56,7 @@ void scenario_run(const struct scenario *scenario, uint64_t seed,
                   const struct scenario_watcher *watcher, struct outcome *out);
 
 const struct options *scenario_options(const struct scenario *scenario);
-/* What it computes, never a guess of the reader's. */
+/* The computation, as it was chosen or derived. */
 enum compute scenario_compute(const struct scenario *scenario);
 /* The policy, codecs and numbers that the options came to. */
 const struct hub_config *scenario_hub(const struct scenario *scenario);

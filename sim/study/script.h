@@ -1,4 +1,5 @@
-/* What happens to the processes of a star, and when: a script (--scenario).
+/* The faults and starts of the processes of a star, and their times: a script
+ * (--scenario).
  *
  *     # the hub is killed; meanwhile half of the star is cut off
  *     at 5s crash hub

@@ -1,6 +1,6 @@
-/* Selection and preemption by score, on the virtual star: criteria AP-9, AP-10,
- * AP-11 and AP-14, and test T25 of the handbook. Nodes drift by an
- * amount of their own and report a score of their own, true or not. */
+/* Selection and preemption by score, on the virtual star: docs/ancestors.md's
+ * AP-9, AP-10, AP-11, AP-14 and T25. Nodes drift by an amount of their own and
+ * report a score of their own, true or not. */
 #include <stdio.h>
 #include <string.h>
 
