@@ -42,6 +42,8 @@ static void drop(struct node *node, struct promise **link)
     struct promise *promise = *link;
 
     *link = promise->next;
+    if (node->promises.recent == promise)
+        node->promises.recent = NULL;
     node->promises.count--;
     for (uint32_t i = 0; i < node->chunks; i++)
         chunk_free(node, promise, i);
@@ -66,17 +68,24 @@ static bool has_turned(const struct node *node, const struct promise *promise)
     return false;
 }
 
-/* The exchange's place in the list, made if need be. */
+/* The exchange's place in the list, made if need be. Most chunks are of the one
+ * before's exchange, or of a later one. */
 static struct promise *promise_of(struct node *node,
                                   const struct flight *flight)
 {
     uint64_t exchange = flight->offer.exchange;
+    struct promise *recent = node->promises.recent;
     struct promise **link = &node->promises.first;
 
+    if (recent && recent->exchange == exchange)
+        return recent;
+    if (recent && recent->exchange < exchange)
+        link = &recent->next;
     while (*link && (*link)->exchange < exchange)
         link = &(*link)->next;
     if (!*link || (*link)->exchange != exchange)
         add(node, link, exchange, exchange, (enum exchange)flight->offer.kind);
+    node->promises.recent = *link;
     return *link;
 }
 
@@ -604,6 +613,9 @@ static void forget_kept(struct node *node)
     const struct promise *one;
     uint64_t bytes = 0;
 
+    if (promises->trimmed == promises->safe && !is_full(node))
+        return;
+    promises->trimmed = promises->safe;
     for (one = promises->first; one && one->exchange <= promises->safe;
          one = one->next)
         bytes += one->bytes;

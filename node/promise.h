@@ -87,11 +87,13 @@ struct folding {
 };
 
 struct promises {
-    struct promise *first; /* by exchange */
+    struct promise *first;  /* by exchange */
+    struct promise *recent; /* found last; or NULL */
     unsigned count;
     uint64_t bytes;
     uint64_t life;      /* of the hub that has them all */
     uint64_t safe;      /* what is up to here is in a version that is kept */
+    uint64_t trimmed;   /* what `safe` was when that was last made to fit */
     uint64_t forgotten; /* up to here, of that: there was no room */
     uint64_t former;    /* newest that was offered before this session */
     uint64_t recalled;  /* newest that a hub knew before it let the node in */
