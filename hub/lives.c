@@ -28,11 +28,11 @@ void life_after(struct hub *hub, uint64_t epoch)
 
 /* How many lives there were went with the disk, and nodes that were in one of
  * the last ones keep nothing of it that proves it: what this hub goes on with
- * is beyond all of them. Two that lost one disk do not come to the same. */
+ * is beyond all of them. Two that lost one disk do not come to the same: their
+ * runs are random. */
 void life_after_loss(struct hub *hub, uint64_t epoch)
 {
-    uint64_t life =
-        epoch_life(epoch) + LOST_MOST + hub->config.life % LOST_MOST;
+    uint64_t life = epoch_life(epoch) + LOST_MOST + hub->config.run % LOST_MOST;
 
     life_after(hub, (life < UINT32_MAX ? life : UINT32_MAX) << 32);
 }
