@@ -98,10 +98,16 @@ struct sorted_values values_of(const struct hub *hub,
 
 double median_of_others(const struct sorted_values *values, double own)
 {
-    unsigned count = values->count - (own > 0), middle;
+    unsigned count = values->count, place = 0, middle;
 
+    while (place < count && values->list[place] < own)
+        place++;
+    if (place < count && values->list[place] == own)
+        count--; /* a member that has just been lost is not among them */
+    else
+        place = count;
     if (!count)
         return 0;
     middle = (count - 1) / 2;
-    return values->list[middle + (own > 0 && own <= values->list[middle])];
+    return values->list[middle + (place <= middle)];
 }

@@ -94,8 +94,9 @@ struct sorted_values {
 
 struct sorted_values values_of(const struct hub *hub,
                                double (*of)(const struct member *));
-/* The lower median of the others, so that a few of many cannot set it; `own` is
- * in the list, or 0. 0: nothing is known of others. */
+/* The lower median of the others, so that a few of many cannot set it: without
+ * `own`, where that is in the list; that of a member just lost is not. 0:
+ * nothing is known of others. */
 double median_of_others(const struct sorted_values *values, double own);
 
 /* waits.c */

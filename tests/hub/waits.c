@@ -344,6 +344,23 @@ static void the_end_waits_for_last_offers_that_are_under_way(void)
     hub_fixture_destroy(&pair.f);
 }
 
+static void a_median_of_others_leaves_out_its_own(void)
+{
+    double list[] = {1, 2, 4, 8};
+    struct sorted_values values = {list, 4}, one = {list, 1}, none = {list, 0};
+
+    CHECK_NEAR(4, median_of_others(&values, 1), 0);
+    CHECK_NEAR(4, median_of_others(&values, 2), 0);
+    CHECK_NEAR(2, median_of_others(&values, 4), 0);
+    CHECK_NEAR(2, median_of_others(&values, 0), 0);
+    CHECK_NEAR(0, median_of_others(&one, 1), 0);
+    CHECK_NEAR(0, median_of_others(&none, 0), 0);
+    /* It is of a member that has just been lost. */
+    CHECK_NEAR(2, median_of_others(&values, 3), 0);
+    CHECK_NEAR(1, median_of_others(&one, 3), 0);
+    CHECK_NEAR(0, median_of_others(&none, 3), 0);
+}
+
 void add_hub_waits_tests(CU_pSuite suite)
 {
     TEST(equal_links_are_waited_for_however_slow);
@@ -359,4 +376,5 @@ void add_hub_waits_tests(CU_pSuite suite)
     TEST(who_is_not_chosen_is_no_newcomer);
     TEST(rounds_that_bring_nothing_are_told_of);
     TEST(the_end_waits_for_last_offers_that_are_under_way);
+    TEST(a_median_of_others_leaves_out_its_own);
 }
