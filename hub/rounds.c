@@ -369,7 +369,7 @@ static double told_median(const struct hub *hub)
         if (member->conduct.tells)
             list[count++] = member->conduct.told;
     values_sort(list, count);
-    if (count && 2 * count > hub->roll.tally.present)
+    if (count > hub->roll.tally.present / 2)
         found = list[count / 2];
     free(list);
     return found;
