@@ -32,7 +32,7 @@ struct centre_chunk {
  * centre is going to be. */
 struct state_transfer {
     enum start start; /* what the node was told: FOUND or GIVE */
-    int place;        /* whose it is, in hub->members; and as it was then */
+    int place; /* whose it is, in hub->roll.members; and as it was then */
     uint64_t incarnation, run, lineage, base_version;
     bool begun;   /* something of it has come */
     bool resumed; /* its node was away meanwhile */

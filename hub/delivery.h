@@ -75,9 +75,7 @@ void flow_stir(struct hub *hub);
 bool flow_advance(struct hub *hub);
 /* For how long a contributor has not used the credit that it has. */
 nanos flow_still(const struct hub *hub, const struct update *update);
-/* Asks a node for its chunks: GRANT. The credit is new, with `left` and
- * `whole`.
- */
+/* Asks a node for its chunks: GRANT. The credit is new. */
 void flow_open(struct hub *hub, struct member *member, uint64_t exchange,
                struct upload_credit *credit);
 /* Whether a payload may come, after those that have: credit allows one more

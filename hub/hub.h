@@ -23,7 +23,7 @@
 #include "seam/machine.h"
 #include "seam/saved.h"
 
-/* Nodes try to connect once a second at least (net/sockets.c). */
+/* Nodes try to connect once a second at least. */
 #define HUB_RECOVERY (1500 * MILLISECOND)
 
 enum { HUB_MAX_NODES = 16384, NODE_NAME_BYTES = 40 };

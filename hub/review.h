@@ -8,8 +8,7 @@
  * whom, and everybody has as much to do. A reviewer evaluates the centre, then
  * its updates, one after the other; what counts is the median of the
  * differences to the centre, so that one Byzantine node among three changes
- * nothing. (design.md asks for it in "Score first"; paired scores: the same
- * samples for both.)
+ * nothing. Scores are paired: the same samples for both.
  *
  * A reviewer that is lost, or makes no progress for REVIEW_TIME, is not waited
  * for. That time begins when it has all that it was sent: on a slow link

@@ -49,7 +49,7 @@ enum peer_state {
 struct peer {
     peer_id id; /* PEER_NONE: it is gone */
     enum peer_state state;
-    int member;            /* place in hub->members, or -1 */
+    int member;            /* place in hub->roll.members, or -1 */
     uint64_t key;          /* that it has proved to hold, see struct event */
     bool waits;            /* in the line of strangers, */
     nanos since;           /* from then on */
@@ -94,7 +94,7 @@ enum member_state {
 };
 
 struct member {
-    int place;        /* in hub->members, for ever */
+    int place;        /* in hub->roll.members, for ever */
     unsigned changes; /* enum change; none between steps */
     enum member_state state;
     bool arrived;  /* it has taken part in rounds */

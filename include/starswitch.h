@@ -238,12 +238,14 @@ struct star_state {
     char text[128];          /* what it is doing or waiting for */
 };
 
-/* Begins to take part; returns at once, hub or not. `options` may be NULL;
+/* Begins to take part; returns at once, hub or not (a name that nobody looks up
+ * may take 2 s). `options` may be NULL;
  * tensors are described by name, rank, shape and value, and by gradient where
  * gradients are exchanged (else NULL). Names and shapes are copied. Tensors of
  * rank 0 and 1 travel as float32 whatever codec there is, as biases should: who
  * has all parameters in one vector calls it a matrix of one row. No two may
- * share memory. On failure a sentence is in `error`. */
+ * share memory. On failure a sentence is in `error`, and the link is NULL, with
+ * which a program trains alone. */
 STAR_API enum star_status star_attach(const struct star_options *options,
                                       const struct star_tensor *tensors,
                                       size_t count, struct star_link **link,
@@ -348,7 +350,8 @@ STAR_API int star_poll(struct star_link *link, struct star_event *event);
  * and a link that is NULL. */
 STAR_API void star_detach(struct star_link **link);
 /* The same within so many seconds, of which a quarter (1 s at most) is for the
- * goodbye; 0: at once. STAR_TIMEOUT: the last progress was not taken in time.
+ * goodbye; 0: at once. STAR_TIMEOUT: the last progress was not taken in time,
+ * or no hub was there.
  * None of the options' functions is called any more, and the tensors are not
  * touched; what the link's thread is still busy with it ends and frees. */
 STAR_API enum star_status star_detach_within(struct star_link **link,

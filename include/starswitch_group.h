@@ -52,7 +52,9 @@ struct star_group;
 enum star_group_status {
     STAR_GROUP_NO_NEED = -1, /* this is the only member, or all are stopping */
     STAR_GROUP_SUCCESS = 0,
-    STAR_GROUP_FAIL = 1, /* not done, and nothing changed; the next may be */
+    STAR_GROUP_FAIL = 1, /* not done, and nothing changed; the next may be; in a
+                            patient group the same call is to be made again:
+                            others may have done it, with what was given */
     STAR_GROUP_ABORT = 2 /* cannot be done: see star_group_look */
 };
 
@@ -221,7 +223,9 @@ STAR_API struct star_request *
 star_group_imrecv(struct star_group *group, const struct star_message *message,
                   void *place, size_t bytes);
 /* Whether the request is done: then it is freed, the pointer NULL, `status`
- * set, and star_group_look has a sentence if it failed. Never waits. */
+ * set, and star_group_look has a sentence if it failed. Never waits. A request
+ * that is NULL is done, and leaves `status` as it is (star_group_wait: FAIL).
+ */
 STAR_API int star_group_test(struct star_group *group,
                              struct star_request **request,
                              enum star_group_status *status);

@@ -125,8 +125,8 @@ static enum status read_title(struct journal_reader *reader, struct why *why)
         memcmp(title, JOURNAL_FORMAT "\n", sizeof title) != 0)
         return because(why, STATUS_MALFORMED,
                        "%.120s does not begin with '%s':"
-                       " this is no journal that starswitch-hub --journal has "
-                       "made",
+                       " this is no journal, or one that another version of "
+                       "starswitch-hub has made",
                        reader->path, JOURNAL_FORMAT);
     reader->at = sizeof title;
     return STATUS_OK;

@@ -119,16 +119,19 @@ void gains_drop(struct star_group *group)
     group->gain_count = 0;
 }
 
-/* Hands the machine a copy of these bytes. */
-static void give(struct star_group *group, const struct span *spans,
-                 size_t count, bool model)
+/* Hands the machine a copy of these bytes, which `cargo` may have to prepare;
+ * false: there is no memory for it. */
+static bool give(struct star_group *group, const struct cargo *cargo,
+                 const struct span *spans, size_t count, bool model)
 {
     struct msg msg = {.kind = MSG_GIVE};
     struct blob *blob = blob_new(group->shell.pool, spans_size(spans, count));
     unsigned char *at;
 
     if (!blob)
-        return; /* no memory: the call ends at its limit */
+        return false;
+    if (cargo && cargo->prepare)
+        cargo->prepare(cargo->argument);
     at = blob->bytes;
     for (size_t i = 0; i < count; i++) {
         if (spans[i].size)
@@ -138,23 +141,33 @@ static void give(struct star_group *group, const struct span *spans,
     msg.give.request = group->asked;
     msg.give.model = model;
     shell_post(&group->shell, &msg, blob);
+    return true;
 }
 
-/* With the lock held, which it lets go: what the machine wants. */
+/* With the lock held, which it lets go: what the machine wants; what there is
+ * no memory for, a moment later. */
 static void provide(struct star_group *group, const struct cargo *cargo)
 {
     bool wants = group->wants, wants_model = group->wants_model;
 
     group->wants = group->wants_model = false;
     (void)pthread_mutex_unlock(&group->shell.lock);
-    if (wants && cargo && cargo->in) {
-        if (cargo->prepare)
-            cargo->prepare(cargo->argument);
-        give(group, cargo->in, cargo->in_count, false);
-    }
+    if (wants && cargo && cargo->in)
+        wants = !give(group, cargo, cargo->in, cargo->in_count, false);
+    else
+        wants = false;
     if (wants_model && group->lazy.bytes)
-        give(group, &group->lazy, 1, true);
+        wants_model = !give(group, NULL, &group->lazy, 1, true);
+    else
+        wants_model = false;
     (void)pthread_mutex_lock(&group->shell.lock);
+    if (!wants && !wants_model)
+        return;
+    group->wants |= wants;
+    group->wants_model |= wants_model;
+    group->shell.missing = true;
+    (void)shell_tell_memory(&group->shell, false);
+    (void)shell_wait(&group->shell, net_now() + SECOND / 100);
 }
 
 static void wait_until_done(struct star_group *group, nanos limit,

@@ -27,13 +27,13 @@ static void make_client(struct star_group *group)
         .manner = patient ? MANNER_PATIENT : MANNER_ELASTIC,
         .active = options->mode == STAR_ACTIVE,
         .size = options->members ? options->members : 1,
-        .patience = (nanos)(patience * (double)SECOND)};
+        .patience = shell_span(patience)};
     struct timespec time;
 
     (void)clock_gettime(CLOCK_REALTIME, &time);
     config.incarnation =
         (uint64_t)time.tv_sec * (uint64_t)SECOND + (uint64_t)time.tv_nsec;
-    group->timeout = (nanos)(timeout * (double)SECOND);
+    group->timeout = shell_span(timeout);
     group->client = client_new(&config, group->shell.pool);
 }
 
@@ -135,6 +135,8 @@ enum star_status star_group_join(const char *hub, const char *name,
     struct why why = {""};
     enum status status;
 
+    if (out)
+        *out = NULL;
     if (!group || !out) {
         free(group);
         return shell_failure(

@@ -206,13 +206,15 @@ struct star_request *star_group_imrecv(struct star_group *group,
     return request;
 }
 
-/* With the lock held: frees what is done. */
+/* With the lock held: frees what is done, and was not freed before. */
 static bool finish(struct star_group *group, struct star_request **reference,
                    enum star_group_status *status)
 {
     struct star_request *request = *reference;
     struct star_request **link = &group->requests;
 
+    if (!request)
+        return true;
     if (!request->done)
         return false;
     *status = request->outcome == ENDING_SUCCESS ? STAR_GROUP_SUCCESS

@@ -63,8 +63,7 @@ int star_group_skip_allreduce(struct star_group *group)
 int star_group_wait_joined(struct star_group *group, double seconds)
 {
     const struct msg_ask ask = {
-        .ask = ASK_ATTACH,
-        .limit = (nanos)((seconds > 0 ? seconds : 15.0) * (double)SECOND)};
+        .ask = ASK_ATTACH, .limit = shell_span(seconds > 0 ? seconds : 15.0)};
 
     return group_ask(group, &ask, NULL) == STAR_GROUP_SUCCESS;
 }

@@ -222,6 +222,8 @@ enum star_status star_attach(const struct star_options *options,
     struct why why = {""};
     enum status status;
 
+    if (out)
+        *out = NULL;
     if (!tensors || !count || !out)
         return shell_failure(error, size, STATUS_USAGE,
                              "there are no tensors to attach");
@@ -357,9 +359,10 @@ static void wait_while_giving(struct star_link *link)
 static bool say_goodbye(struct star_link *link, nanos until, nanos farewell,
                         bool patient)
 {
-    bool taken;
+    bool attached, taken;
 
     (void)pthread_mutex_lock(&link->shell.lock);
+    attached = link->training.agenda.pacer.schedule.attached != 0;
     training_report(&link->training, net_now());
     if (!link->over) {
         training_offer(&link->training, true);
@@ -367,7 +370,7 @@ static bool say_goodbye(struct star_link *link, nanos until, nanos farewell,
         if (patient)
             wait_while_giving(link);
     }
-    taken = link->over;
+    taken = link->over && attached;
     if (!link->over) {
         training_farewell(&link->training);
         wait_until_over(link, net_now() + farewell);

@@ -284,6 +284,15 @@ bool shell_wait(struct shell *shell, nanos until)
            ETIMEDOUT;
 }
 
+nanos shell_span(double seconds)
+{
+    static const nanos most = NEVER / 4;
+
+    return seconds < (double)most / (double)SECOND
+               ? (nanos)(seconds * (double)SECOND)
+               : most;
+}
+
 nanos shell_limit(double seconds, nanos most)
 {
     nanos now = net_now();

@@ -78,6 +78,8 @@ void shell_free(struct shell *shell);
 
 /* With the lock held: waits until something changes; false: it is `until`. */
 bool shell_wait(struct shell *shell, nanos until);
+/* So many seconds, which are not below 0; of more than 70 years, these. */
+nanos shell_span(double seconds);
 /* In so many seconds; below 0: in as long as `most`. */
 nanos shell_limit(double seconds, nanos most);
 

@@ -1,8 +1,11 @@
 /* Waiting for a hub, hearing of events, and leaving within a time. */
+#include <math.h>
 #include <string.h>
 
 #include <starswitch.h>
+#include <starswitch_group.h>
 
+#include "node/library/shell.h"
 #include "tests/check.h"
 #include "tests/node/fake_hub.h"
 
@@ -57,7 +60,28 @@ static void the_wait_for_a_hub_has_an_end(void)
     CHECK(seconds_since(began) >= 0.3);
     CHECK(seconds_since(began) < PATIENCE);
     CHECK_EQUAL(STAR_TIMEOUT, star_wait(NULL, PATIENCE));
-    star_detach_within(&link, 0);
+    CHECK_EQUAL(STAR_TIMEOUT, star_detach_within(&link, 0.3));
+}
+
+static void what_is_never_over_is_a_time_all_the_same(void)
+{
+    CHECK_EQUAL(SECOND / 2, shell_span(0.5));
+    CHECK(shell_span(1e10) > (nanos)1 << 60);
+    CHECK_EQUAL(shell_span(1e300), shell_span((double)INFINITY));
+    CHECK(net_now() + 2 * shell_span((double)INFINITY) > 0);
+}
+
+static void who_is_not_attached_has_no_link(void)
+{
+    struct star_link *link = (struct star_link *)&link;
+    struct star_group *group = (struct star_group *)&group;
+    const struct star_group_options wrong = {.size = 1};
+
+    CHECK_EQUAL(STAR_BAD_ARGUMENT, star_attach(NULL, NULL, 0, &link, NULL, 0));
+    CHECK(!link);
+    CHECK_EQUAL(STAR_BAD_ARGUMENT,
+                star_group_join("127.0.0.1:1", "n", &wrong, &group, NULL, 0));
+    CHECK(!group);
 }
 
 static int at_once(void *context)
@@ -164,6 +188,8 @@ void add_node_library_leaving_tests(CU_pSuite suite)
 {
     TEST(one_can_wait_until_a_hub_has_taken_the_link_in);
     TEST(the_wait_for_a_hub_has_an_end);
+    TEST(what_is_never_over_is_a_time_all_the_same);
+    TEST(who_is_not_attached_has_no_link);
     TEST(who_is_in_a_hurry_does_not_wait_for_a_hub);
     TEST(events_can_be_asked_for);
     TEST(the_newest_events_are_kept_and_the_lost_are_counted);
