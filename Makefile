@@ -171,9 +171,9 @@ check: ## all checks and tests, from nothing: installs, builds, runs
 	@tools/together "$(CHECK) scripts" \
 		"$(CHECK) test >build/check/tests.log 2>&1 || \
 			{ cat build/check/tests.log; exit 1; }" \
-		"$(IDLE) tools/step 2400 gate $(CHECK) -k gate; code=$$?; \
+		"$(IDLE) tools/step 2400 gate $(CHECK) -k gate; code=\$$?; \
 		$(IDLE) tools/step 2400 variants $(MAKE) --no-print-directory \
-			-j$(JOBS) WERROR=1 variants && exit $$code"
+			-j$(JOBS) WERROR=1 variants && exit \$$code"
 	@cat build/check/tests.log
 
 TEST_SECONDS ?= 600
