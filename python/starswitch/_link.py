@@ -1,0 +1,667 @@
+"""A link: the part of a training loop that takes part in a run.
+
+What is here knows no framework. A framework's parameters are a `Parameters`
+(torch.py, numpy.py, jax.py): they are copied to one float32 vector in host
+memory, the staging vector, when the link offers progress, and moved by
+x = keep x + scale v when a result has come. So the C library never sees the
+memory of a tensor, and a GPU is served in the same way as a CPU.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import logging
+import math
+import os
+import sys
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from ctypes import (
+    POINTER,
+    addressof,
+    byref,
+    c_float,
+    cast,
+    create_string_buffer,
+    sizeof,
+)
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Protocol
+
+from . import _library as c
+from ._programs import library
+from .errors import (
+    Closed,
+    ConnectError,
+    KeyRefused,
+    SchemaMismatch,
+    StarswitchError,
+    VersionMismatch,
+)
+
+logger = logging.getLogger("starswitch")
+
+LEVELS = {
+    c.star_level.STAR_DEBUG: logging.DEBUG,
+    c.star_level.STAR_INFO: logging.INFO,
+    c.star_level.STAR_WARNING: logging.WARNING,
+    c.star_level.STAR_ERROR: logging.ERROR,
+}
+
+# What the hub's refusals mean, by the exit code that a program would have.
+REFUSALS: dict[int, type[StarswitchError]] = {
+    76: VersionMismatch,
+    77: KeyRefused,
+    78: SchemaMismatch,
+}
+
+NAME_BYTES = 63  # of a tensor, in a schema
+TENSORS_MAX = 4096
+TEXT_MAX = 60 * 1024 - 256
+WAIT_SLICE = 0.1  # seconds; Ctrl-C is heard that often
+
+
+@dataclass(frozen=True)
+class Described:
+    """A tensor of a model, as the hub is told of it."""
+
+    name: str
+    shape: tuple[int, ...]
+    kind: int = 0
+
+    @property
+    def elements(self) -> int:
+        return math.prod(self.shape)
+
+
+class Parameters(Protocol):
+    """What a link moves: float tensors in the memory of a framework, which end
+    to end (each row-major, in the order of `described`) are one flat vector."""
+
+    @property
+    def described(self) -> Sequence[Described]:
+        """The tensors, in order."""
+
+    @property
+    def staging(self) -> int:
+        """Address of the staging vector: as many float32 as there are elements."""
+
+    def begin_copy(self) -> Callable[[], bool]:
+        """Begins to copy the parameters to the staging vector as they are now.
+        What it returns says whether the copy is complete; never waits."""
+
+    def change(
+        self, keep: float, scale: float, values: int, first: int, count: int
+    ) -> None:
+        """x = keep x + scale v for elements [first, first + count); `values` is
+        the address of v, float32, valid during the call."""
+
+    def replaced(self, reset: bool) -> None:
+        """All parameters were replaced by others; `reset`: the optimizer's state
+        is to be forgotten."""
+
+    def read_loss(self, loss: Any, samples: int) -> None:
+        """Notes the mean loss of so many samples, without waiting for a device."""
+
+    def take_loss(self) -> float:
+        """The mean of what was noted, as far as it is here; NaN: nothing is."""
+
+    def swapped(self, values: int) -> AbstractContextManager[None]:
+        """Inside, the parameters are the flat vector at this address."""
+
+
+@dataclass
+class Options:
+    """How a link is made; see `starswitch.attach`."""
+
+    hub: str | None = None
+    name: str | None = None
+    key: str | None = None
+    identity: str | None = None
+    strict: bool = False
+    up: int = 0
+    down: int = 0
+    cores: str | None = None
+    record: str | None = None
+    evaluate: Callable[[], float] | None = None
+    leave_within: float = 10.0
+
+
+@dataclass
+class State:
+    """Where a link stands. Times in seconds, sizes in bytes."""
+
+    attached: bool = False
+    iteration: int = 0
+    offered: int = 0
+    applied: int = 0
+    missed: int = 0
+    skipped: int = 0
+    every: int = 0
+    delay: int = 0
+    shard: int = 0
+    shards: int = 0
+    bytes_up: int = 0
+    bytes_down: int = 0
+    inside: float = 0.0
+    waited: float = 0.0
+    members: int = 0
+    version: int = 0
+    global_samples: int = 0
+    name: str = ""
+    text: str = ""
+
+
+@dataclass
+class _Pending:
+    """A copy under way, of the parameters as they were after an iteration."""
+
+    iteration: int
+    complete: Callable[[], bool] = field(repr=False)
+
+
+_links: weakref.WeakValueDictionary[str | None, Link] = weakref.WeakValueDictionary()
+_held: set[Link] = set()
+
+
+def _short(name: str) -> str:
+    """A tensor's name as a schema can hold it: its end, behind a hash."""
+    plain = "".join(ch if "!" <= ch <= "~" else "_" for ch in name)
+    if plain == name and 0 < len(name) <= NAME_BYTES:
+        return name
+    digest = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
+    return f"{digest}~{plain[-(NAME_BYTES - 9) :]}"
+
+
+def _row(one: Described) -> str:
+    return f"{one.name} f32 {','.join(map(str, one.shape)) or '-'}\n"
+
+
+def pack(tensors: Sequence[Described]) -> list[Described]:
+    """Tensors as a schema can hold them: where they are too many or their names
+    too long, neighbours of a kind become one matrix of one row."""
+    named = [
+        Described(
+            _short(one.name),
+            one.shape if len(one.shape) <= c.STAR_RANK_MAX else (one.elements,),
+            one.kind,
+        )
+        for one in tensors
+    ]
+    names = [one.name for one in named]
+    if (
+        len(named) <= TENSORS_MAX
+        and sum(len(_row(one)) + 8 for one in named) <= TEXT_MAX
+        and len(set(names)) == len(names)
+    ):
+        return named
+    packed: list[Described] = []
+    target = math.ceil(sum(one.elements for one in tensors) / 256)
+    group: list[Described] = []
+
+    def close() -> None:
+        if not group:
+            return
+        text = "".join(_row(one) for one in group)
+        digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        name = f"packed.{len(packed)}.{len(group)}.{digest}"
+        elements = sum(one.elements for one in group)
+        packed.append(Described(name, (1, elements), group[0].kind))
+        group.clear()
+
+    for one in tensors:
+        # Vectors travel as float32 whatever codec there is; they stay apart.
+        if group and (
+            one.kind != group[0].kind
+            or (
+                (len(one.shape) < 2) != (len(group[0].shape) < 2)
+                and len(packed) < TENSORS_MAX // 2
+            )
+            or sum(g.elements for g in group) >= target
+        ):
+            close()
+        group.append(one)
+    close()
+    return packed
+
+
+def _text(value: str | None) -> bytes | None:
+    return None if value is None else os.fsencode(value)
+
+
+def _is_reimport() -> bool:
+    """Whether this is a spawned process that reads the main script again."""
+    module = sys.modules.get("multiprocessing.process")
+    current = None if module is None else module.current_process()
+    return bool(getattr(current, "_inheriting", False))
+
+
+class Link:
+    """A link to a hub, made by `starswitch.attach`.
+
+    Its functions are for one thread, that which trains; none but `wait_ready`
+    and `detach` waits for the network. Without a hub it does nothing, keeps
+    looking for one, and joins when it is there.
+    """
+
+    def __init__(self, parameters: Parameters, options: Options) -> None:
+        self._parameters = parameters
+        self._options = options
+        self._handle: Any = None
+        self._unhook: list[Callable[[], None]] = []
+        self._pending: _Pending | None = None
+        self._samples = 0
+        self._accuracy = -1.0
+        self._iteration = 0
+        self._offered_at = -1
+        self._skipped = 0
+        self._swapped = False
+        self._failure: BaseException | None = None
+        self._advice = c.star_advice.STAR_GO
+        self._last = State()
+        self._problem = ""
+        self._lib: Any = None
+        if os.environ.get("STARSWITCH_DISABLE", "0") not in ("", "0"):
+            self._last.text = "disabled by $STARSWITCH_DISABLE"
+        elif _is_reimport():
+            self._last.text = "a spawned process reads the script again"
+        else:
+            self._open()
+
+    # ---- opening and closing ----
+
+    def _open(self) -> None:
+        former = _links.get(self._options.name)
+        if former is not None:
+            former.detach(within=1.0)
+        self._lib = library()
+        self._packed = pack(self._parameters.described)
+        tensors = (c.star_tensor * len(self._packed))()
+        address = self._parameters.staging
+        self._elements = 0
+        for tensor, one in zip(tensors, self._packed, strict=False):
+            tensor.size = sizeof(c.star_tensor)
+            tensor.name = one.name.encode()
+            tensor.rank = len(one.shape)
+            tensor.shape[: len(one.shape)] = one.shape
+            tensor.value = cast(address + 4 * self._elements, POINTER(c_float))
+            if hasattr(tensor, "kind"):
+                tensor.kind = one.kind
+            self._elements += one.elements
+        while not self._parameters.begin_copy()():
+            time.sleep(0.001)
+        handle = POINTER(c.star_link)()
+        error = create_string_buffer(256)
+        options = self._star_options()
+        status = self._lib.star_attach(
+            byref(options), tensors, len(tensors), byref(handle), error, len(error)
+        )
+        if status != c.star_status.STAR_OK:
+            raise StarswitchError(error.value.decode(errors="replace"))
+        self._handle = handle
+        self._progress = c.star_progress(size=sizeof(c.star_progress))
+        self._event = c.star_event(size=sizeof(c.star_event))
+        _links[self._options.name] = self
+        _held.add(self)
+
+    def _star_options(self) -> c.star_options:
+        given = self._options
+        options = c.star_options(size=sizeof(c.star_options), quiet=1)
+        options.hub = _text(given.hub)
+        options.name = _text(given.name)
+        options.key = _text(given.key)
+        options.identity = _text(given.identity)
+        options.cores = _text(given.cores)
+        options.record = _text(given.record)
+        options.up, options.down = given.up, given.down
+        types: dict[str, Any] = {one[0]: one[1] for one in c.star_options._fields_}
+        # Kept here, as C calls them for as long as the link lives.
+        self._callbacks = {
+            "change": types["change"](self._change),
+            "replaced": types["replaced"](self._replaced),
+        }
+        if given.evaluate is not None:
+            self._callbacks["evaluate"] = types["evaluate"](self._evaluate)
+        for name, function in self._callbacks.items():
+            setattr(options, name, function)
+        return options
+
+    def detach(self, within: float | None = None) -> None:
+        """Offers the last progress, says goodbye and takes the hooks away; waits
+        so many seconds at most (`leave_within` of attach). The script's own
+        parameters stay as they are. A second call does nothing."""
+        if self._handle is None:
+            return
+        for unhook in self._unhook:
+            unhook()
+        self._unhook.clear()
+        limit = self._options.leave_within if within is None else within
+        until = time.monotonic() + limit
+        self._look()
+        if self._last.attached and self._offered_at != self._iteration and limit > 0:
+            self._offer_last(until)
+        handle, self._handle = self._handle, None
+        _held.discard(self)
+        self._say_events(handle)
+        self._lib.star_detach_within(byref(handle), max(0.0, until - time.monotonic()))
+        self._last.attached = False
+
+    def _offer_last(self, until: float) -> None:
+        complete = self._parameters.begin_copy()
+        while not complete():
+            if time.monotonic() > until:
+                return
+            time.sleep(0.001)
+        self._lib.star_offer(self._handle, self._iteration)
+
+    def _forget(self) -> None:
+        """After a fork, in the child: the link is the parent's."""
+        self._handle = None
+        self._unhook.clear()
+        self._last.attached = False
+        self._last.text = "a child of the process that attached"
+
+    def __enter__(self) -> Link:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.detach()
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a Link belongs to the process that attached and cannot be pickled: "
+            "save link.state_dict(), or the model alone"
+        )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Link:
+        return self
+
+    def __copy__(self) -> Link:
+        return self
+
+    def __repr__(self) -> str:
+        state = self.state()
+        return f"<starswitch.Link {state.name or '-'}: {state.text or 'not attached'}>"
+
+    # ---- what C calls, on the thread that trains ----
+
+    def _guard(self, act: Callable[[], None]) -> bool:
+        """Exceptions cannot pass through C: the first is kept for `step`."""
+        try:
+            act()
+            return True
+        except BaseException as error:
+            if self._failure is None:
+                self._failure = error
+            return False
+
+    def _change(
+        self, _: Any, keep: float, scale: float, values: Any, first: int, count: int
+    ) -> None:
+        if self._failure is None:
+            address = addressof(values.contents)
+            self._guard(
+                lambda: self._parameters.change(keep, scale, address, first, count)
+            )
+
+    def _replaced(self, _: Any, reset: int) -> None:
+        self._guard(lambda: self._parameters.replaced(bool(reset)))
+
+    def _evaluate(self, _: Any, values: Any, loss: Any, error: Any) -> int:
+        evaluate = self._options.evaluate
+        assert evaluate is not None
+
+        def act() -> None:
+            with self._parameters.swapped(addressof(values.contents)):
+                loss[0] = float(evaluate())
+            error[0] = 0.0
+
+        return 0 if self._guard(act) else 1
+
+    # ---- the training loop's side ----
+
+    def report(
+        self,
+        *,
+        loss: Any = None,
+        samples: int | None = None,
+        accuracy: float | None = None,
+    ) -> None:
+        """What the iteration measured, in any order with the optimizer's step:
+        its mean training loss (a number or a tensor, which is not waited for),
+        its number of samples (1 unless said), an accuracy on held-out data, 0 to
+        1. Called several times in an iteration, losses are averaged by
+        samples."""
+        if self._handle is None:
+            return
+        if samples is not None and samples < 0:
+            raise ValueError(f"samples must be at least 0, not {samples}")
+        if loss is not None:
+            self._parameters.read_loss(loss, 1 if samples is None else samples)
+        if samples is not None:
+            self._samples += samples
+        if accuracy is not None:
+            self._accuracy = float(accuracy)
+
+    def step(self) -> None:
+        """Ends an iteration, after the optimizer's step. Called by the hook on
+        the optimizer that `attach` was given; by hand without one. Raises
+        nothing because of the network, unless attached with strict=True."""
+        if self._handle is None:
+            return
+        if self._swapped:
+            raise StarswitchError("a step inside `with link.center()`: leave it first")
+        progress = self._progress
+        progress.loss = self._parameters.take_loss()
+        progress.samples = self._samples or 1
+        progress.accuracy = self._accuracy
+        self._samples, self._accuracy = 0, -1.0
+        self._iteration += 1
+        advice = self._lib.star_step(self._handle, byref(progress))
+        self._carry_on_copy()
+        if self._lib.star_poll(self._handle, byref(self._event)):
+            self._say(self._event)
+            self._say_events(self._handle)
+        if self._failure is not None:
+            self._fail()
+        elif advice != c.star_advice.STAR_GO:
+            self._end(c.star_advice(advice))
+
+    def skip(self) -> None:
+        """An iteration that changed nothing, as when a gradient scaler has found
+        an infinity: it is counted, and offers nothing."""
+        self._skipped += 1
+
+    def _carry_on_copy(self) -> None:
+        """An offer begins with a copy of the parameters and ends, perhaps some
+        iterations later, when the copy is complete."""
+        pending = self._pending
+        if pending is not None and pending.complete():
+            self._pending = None
+            self._lib.star_offer(self._handle, pending.iteration)
+            self._offered_at = pending.iteration
+        if self._pending is None and (
+            self._lib.star_due(self._handle) & c.star_due.STAR_DUE_COPY
+        ):
+            complete = self._parameters.begin_copy()
+            if complete():
+                self._lib.star_offer(self._handle, self._iteration)
+                self._offered_at = self._iteration
+            else:
+                self._pending = _Pending(self._iteration, complete)
+
+    def _fail(self) -> None:
+        """The parameters could not be moved: what the hub believes of this node
+        would be wrong from here on, so it leaves and trains on alone."""
+        error, self._failure = self._failure, None
+        self.detach(within=0)
+        if not isinstance(error, Exception) or self._options.strict:
+            raise error if error is not None else StarswitchError("internal error")
+        logger.error("training alone: a result could not be applied: %s", error)
+
+    def _end(self, advice: c.star_advice) -> None:
+        self._look()
+        self._advice = advice
+        text, code = self._last.text, self._exit_code
+        if advice == c.star_advice.STAR_REFUSED:
+            self.detach(within=0)
+            kind = REFUSALS.get(code, StarswitchError)
+            if self._options.strict:
+                raise kind(text)
+            logger.error("training alone: %s", text)
+        else:
+            logger.info("the run is over: %s", text)
+            self.detach()
+
+    @property
+    def over(self) -> bool:
+        """The run has ended, or will not have this node: what is trained from
+        now on is trained alone."""
+        return self._advice != c.star_advice.STAR_GO
+
+    # ---- looking ----
+
+    def _look(self) -> None:
+        if self._handle is None:
+            return
+        state = c.star_state(size=sizeof(c.star_state))
+        self._lib.star_look(self._handle, byref(state))
+        self._exit_code = int(state.exit_code)
+        last = self._last
+        last.attached = bool(state.attached)
+        for name in [
+            "iteration",
+            "offered",
+            "applied",
+            "missed",
+            "every",
+            "delay",
+            "shard",
+            "shards",
+            "bytes_up",
+            "bytes_down",
+            "inside",
+            "waited",
+            "members",
+            "version",
+            "global_samples",
+        ]:
+            if hasattr(state, name):
+                setattr(last, name, getattr(state, name))
+        last.skipped = self._skipped
+        last.name = state.name.decode(errors="replace")
+        last.text = state.text.decode(errors="replace")
+
+    def state(self) -> State:
+        """Where the link stands now; after `detach`, where it stood."""
+        self._look()
+        return State(**vars(self._last))
+
+    @property
+    def attached(self) -> bool:
+        """Whether a hub has taken this node in and is there."""
+        return self.state().attached
+
+    @property
+    def global_samples(self) -> int:
+        """Training samples of all nodes in the run, as far as this one knows."""
+        return self.state().global_samples
+
+    def wait_ready(self, timeout: float | None = None) -> None:
+        """Waits until a hub has taken this node in. ConnectError: not within so
+        many seconds; KeyRefused, SchemaMismatch, VersionMismatch: it will not."""
+        if self._handle is None:
+            raise Closed(self._last.text or "the link was detached")
+        until = math.inf if timeout is None else time.monotonic() + timeout
+        while True:
+            slice_ = max(0.0, min(WAIT_SLICE, until - time.monotonic()))
+            status = self._lib.star_wait(self._handle, slice_)
+            self._say_events(self._handle)
+            self._look()
+            if status == c.star_status.STAR_OK:
+                return
+            if status == c.star_status.STAR_CLOSED:
+                raise REFUSALS.get(self._exit_code, Closed)(self._last.text)
+            if time.monotonic() >= until:
+                text = self._problem or self._last.text
+                raise ConnectError(f"{text} ({self._where()}, {timeout:g} s)")
+
+    def _where(self) -> str:
+        """The hub's address and where it came from."""
+        if self._options.hub is not None:
+            return f"hub {self._options.hub}, from attach(hub=...)"
+        if os.environ.get("STARSWITCH_HUB"):
+            return f"hub {os.environ['STARSWITCH_HUB']}, from $STARSWITCH_HUB"
+        return "hub 127.0.0.1:7541, as neither hub= nor $STARSWITCH_HUB is set"
+
+    def _say(self, event: c.star_event) -> None:
+        text = event.text.decode(errors="replace")
+        level = LEVELS.get(c.star_level(event.level), logging.INFO)
+        if level >= logging.WARNING:
+            self._problem = text
+        logger.log(level, "%s", text, extra={"event": event.event.decode()})
+
+    def _say_events(self, handle: Any) -> None:
+        while self._lib.star_poll(handle, byref(self._event)):
+            self._say(self._event)
+
+    # ---- the hub's parameters ----
+
+    @contextmanager
+    def center(self) -> Iterator[None]:
+        """Inside, the model holds what the hub holds, as of the newest result:
+        `with link.center(): evaluate(model)`. Without a hub, the model's own."""
+        values = self._center_values()
+        if values is None:
+            yield
+            return
+        self._swapped = True
+        try:
+            with self._parameters.swapped(addressof(values)):
+                yield
+        finally:
+            self._swapped = False
+
+    def _center_values(self) -> Any | None:
+        if self._handle is None or not hasattr(c, "star_center"):
+            return None
+        return None
+
+    # ---- saving ----
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a script saves beside the model so that a later process is the
+        same node: give `name` of it to attach."""
+        state = self.state()
+        return {"format": 1, "name": state.name, "iteration": self._iteration}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Takes up what state_dict of a former process returned."""
+        if state.get("format") != 1:
+            raise ValueError("this is no state of a starswitch Link")
+        self._last.name = str(state["name"])
+
+
+def _leave_all() -> None:
+    for link in list(_held):
+        link.detach()
+
+
+def _after_fork() -> None:
+    for link in list(_held):
+        link._forget()
+    _held.clear()
+    _links.clear()
+
+
+atexit.register(_leave_all)
+os.register_at_fork(after_in_child=_after_fork)

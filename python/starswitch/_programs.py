@@ -1,0 +1,72 @@
+"""Where the library and the programs are."""
+
+from __future__ import annotations
+
+import os
+from ctypes import CDLL
+from functools import cache
+from pathlib import Path
+
+from . import _library
+from .errors import StarswitchError, VersionMismatch
+
+HERE = Path(__file__).resolve().parent
+
+
+def _places(setting: str, folder: str) -> list[Path]:
+    """Where to look, in order: what the environment says; inside the package, as
+    in a wheel; the build folder of the source tree."""
+    places = []
+    if os.environ.get(setting):
+        places.append(Path(os.environ[setting]))
+    places.append(HERE / folder)
+    tree = HERE.parent.parent
+    if (tree / "include" / "starswitch.h").exists():
+        places.append(tree / os.environ.get("STAR_BUILD", "build"))
+    return places
+
+
+def _find(name: str, setting: str, folder: str, system: list[str]) -> str:
+    tried = []
+    for place in _places(setting, folder):
+        file = place if place.is_file() else place / name
+        if file.is_file():
+            return str(file)
+        tried.append(str(file))
+    for directory in system:
+        file = Path(directory, name)
+        if file.is_file():
+            return str(file)
+        tried.append(str(file))
+    raise StarswitchError(
+        f"{name} is in none of {', '.join(tried)}: build it (make), install the "
+        f"wheel, or say where it is in {setting}"
+    )
+
+
+def library_path() -> str:
+    """The file of libstarswitch. StarswitchError: there is none."""
+    system = ["/usr/local/lib", "/usr/lib"]
+    return _find("libstarswitch.so", "STARSWITCH_LIBRARY", "lib", system)
+
+
+def program_path(name: str) -> str:
+    """The file of `starswitch-hub`, `-node` or `-sim`. StarswitchError: there is
+    none."""
+    system = os.environ.get("PATH", "").split(os.pathsep)
+    return _find(name, "STARSWITCH_PROGRAMS", "bin", system)
+
+
+@cache
+def library() -> CDLL:
+    """The library, loaded when first asked for. VersionMismatch: it is older
+    than this package."""
+    path = library_path()
+    try:
+        return _library.load(path)
+    except AttributeError as error:
+        raise VersionMismatch(
+            f"{path} is older than this package ({_library.STAR_VERSION}): {error}"
+        ) from None
+    except OSError as error:
+        raise StarswitchError(f"{path} cannot be loaded: {error}") from None
