@@ -6,12 +6,13 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from ctypes import c_double, c_float
+from ctypes import c_float
 from typing import Any
 
 import torch
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
+from ._device import Copy, Device, Done, device_of
 from ._link import Described, Link, Options
 from .errors import StarswitchError
 
@@ -51,6 +52,7 @@ class TorchParameters:
         optimizer: torch.optim.Optimizer | None,
         params: str,
         buffers: str,
+        device: Device | None = None,
     ) -> None:
         self._optimizer = optimizer
         self._places: list[tuple[torch.nn.Module, str]] = []
@@ -83,7 +85,8 @@ class TorchParameters:
         for one in described:
             self._first.append(self._first[-1] + one.elements)
         total = self._first[-1]
-        self._staging = torch.zeros(total, dtype=torch.float32)
+        self._device = device or device_of(self._tensors())
+        self._staging = self._device.host(total)
         self.staging = self._staging.data_ptr()
         self._views = [
             self._staging[a:b].view(one.shape)
@@ -92,7 +95,9 @@ class TorchParameters:
         self._residual: dict[int, torch.Tensor] = {}
         self._loss_sum: torch.Tensor | None = None
         self._loss_weight = 0
-        self._loss_here = torch.zeros(1, dtype=torch.float64)
+        self._loss_here = self._device.host(1)
+        self._loss_copy: Copy | None = None
+        self._copy: Copy = Done()
 
     def _tensors(self, begin: int = 0, end: int | None = None) -> list[torch.Tensor]:
         return [
@@ -107,10 +112,15 @@ class TorchParameters:
     @torch.no_grad()
     def begin_copy(self) -> Callable[[], bool]:
         tensors = self._tensors()
-        torch._foreach_copy_(self._views, tensors)
         for i, rest in self._residual.items():
-            self._views[i].add_(rest)
-        return lambda: True
+            tensors[i] = tensors[i].float() + rest
+        self._copy = self._device.fetch(self._views, tensors)
+        return self._copy.complete
+
+    def before_change(self) -> None:
+        """The parameters are about to change: a copy that is under way is of
+        what they were."""
+        self._copy.protect()
 
     @torch.no_grad()
     def change(
@@ -119,6 +129,8 @@ class TorchParameters:
         vector = torch.frombuffer(
             (c_float * count).from_address(values), dtype=torch.float32
         )
+        moved: dict[torch.device, torch.Tensor] = {}
+        self.before_change()
         begin = bisect_right(self._first, first) - 1
         end = bisect_right(self._first, first + count - 1)
         whole: list[torch.Tensor] = []
@@ -126,7 +138,9 @@ class TorchParameters:
         for i, tensor in enumerate(self._tensors(begin, end), begin):
             a, b = self._first[i], self._first[i + 1]
             low, high = max(a, first), min(b, first + count)
-            piece = vector[low - first : high - first]
+            if tensor.device not in moved:
+                moved[tensor.device] = self._device.send(vector, tensor.device)
+            piece = moved[tensor.device][low - first : high - first]
             if tensor.dtype in LOW_PRECISION:
                 self._change_low(i, tensor, keep, scale, piece, low - a)
             elif (low, high) == (a, b):
@@ -157,7 +171,7 @@ class TorchParameters:
             self._residual[i] = rest
         value = (tensor.float() + rest).reshape(-1)
         part = value[first : first + piece.numel()]
-        part.mul_(keep).add_(piece.to(part.device), alpha=scale)
+        part.mul_(keep).add_(piece, alpha=scale)
         value = value.view(tensor.shape)
         tensor.copy_(value)
         torch.sub(value, tensor.float(), out=rest)
@@ -174,12 +188,17 @@ class TorchParameters:
         self._loss_sum = value if self._loss_sum is None else self._loss_sum + value
         self._loss_weight += samples
 
+    @torch.no_grad()
     def take_loss(self) -> float:
-        if self._loss_sum is None or not self._loss_weight:
-            return float("nan")
-        self._loss_here.copy_((self._loss_sum / self._loss_weight).reshape(1))
+        """On a GPU, that of an iteration before this one."""
+        if self._loss_sum is not None and self._loss_copy is None:
+            mean = (self._loss_sum / self._loss_weight).reshape(1)
+            self._loss_copy = self._device.fetch([self._loss_here], [mean])
         self._loss_sum, self._loss_weight = None, 0
-        return c_double.from_address(self._loss_here.data_ptr()).value
+        if self._loss_copy is None or not self._loss_copy.complete():
+            return float("nan")
+        self._loss_copy = None
+        return c_float.from_address(self._loss_here.data_ptr()).value
 
     @contextmanager
     def swapped(self, values: int) -> Iterator[None]:
@@ -207,7 +226,7 @@ def _change_part(
     part = flat[first : first + piece.numel()]
     if keep != 1:
         part.mul_(keep)
-    part.add_(piece.to(part.device), alpha=scale)
+    part.add_(piece, alpha=scale)
     if not contiguous:
         tensor.copy_(flat.view(tensor.shape))
 
@@ -249,6 +268,7 @@ def attach(
     parameters = TorchParameters(models, clock, params, buffers)
     link = Link(parameters, options)
     if clock is not None and link._handle is not None:
-        hook = clock.register_step_post_hook(lambda *_: link.step())
-        link._unhook.append(hook.remove)
+        before = clock.register_step_pre_hook(lambda *_: parameters.before_change())
+        after = clock.register_step_post_hook(lambda *_: link.step())
+        link._unhook += [before.remove, after.remove]
     return link
