@@ -292,7 +292,8 @@ class Link:
             if hasattr(tensor, "kind"):
                 tensor.kind = one.kind
             self._elements += one.elements
-        while not self._parameters.begin_copy()():
+        complete = self._parameters.begin_copy()
+        while not complete():
             time.sleep(0.001)
         handle = POINTER(c.star_link)()
         error = create_string_buffer(256)
