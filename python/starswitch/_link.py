@@ -524,6 +524,11 @@ class Link:
             self.detach()
 
     @property
+    def listens(self) -> bool:
+        """Whether steps are to be told to it: it was not disabled or detached."""
+        return self._handle is not None
+
+    @property
     def over(self) -> bool:
         """The run has ended, or will not have this node: what is trained from
         now on is trained alone."""

@@ -266,8 +266,10 @@ def attach(
     models = model if isinstance(model, Mapping) else {"": unwrap(model)}
     clock = None if optimizer is None else unwrap(optimizer)
     parameters = TorchParameters(models, clock, params, buffers)
-    link = Link(parameters, options)
-    if clock is not None and link._handle is not None:
+    from ._ranks import make_link
+
+    link = make_link(parameters, options)
+    if clock is not None and link.listens:
         before = clock.register_step_pre_hook(lambda *_: parameters.before_change())
         after = clock.register_step_post_hook(lambda *_: link.step())
         link._unhook += [before.remove, after.remove]
