@@ -3,7 +3,8 @@
 # Nothing is listed here that can be found: a folder (docs/layers.txt names
 # them) is a library of its .c files, and hub/program/main.c is starswitch-hub.
 # A variant is the same build elsewhere:
-# make BUILD=build/asan SAN=-fsanitize=address.
+# make BUILD=build/asan SAN=-fsanitize=address. PORTABLE=1 needs the C library
+# alone where it runs: what goes into the Python wheel.
 
 FOLDERS := $(filter-out include examples,$(shell tools/layers --folders))
 
@@ -22,19 +23,23 @@ SO = libstarswitch.so.$(or $(shell sed -n 's/^\#define STAR_ABI //p' \
 
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes \
 	-Wmissing-prototypes -Wvla -Wundef -Wformat=2 $(if $(WERROR),-Werror)
-LANGUAGE = -std=c11 -D_GNU_SOURCE -I. -Iinclude $(PACKAGE_CFLAGS)
-CFLAGS ?= -O2 -g
+LANGUAGE = -std=c11 -D_GNU_SOURCE $(if $(PORTABLE),-DSTAR_PORTABLE) \
+	-I. -Iinclude $(PACKAGE_CFLAGS)
+CFLAGS ?= $(if $(PORTABLE),-O2 -ffile-prefix-map=$(CURDIR)=.,-O2 -g)
 COMPILE = $(CC) $(LANGUAGE) -ffp-contract=off -fPIC -fvisibility=hidden \
 	-pthread -MMD -MP $(WARNINGS) $(CFLAGS) $(SAN)
 
 # Asked when first used, and once: before `make deps` there is no pkg-config.
+, := ,
 once = $(eval $1 := $$(shell $2))$($1)
 MSGPACK = $(call once,MSGPACK,\
 	pkg-config --exists msgpack-c && echo msgpack-c || echo msgpack)
 MODULES = libsodium $(MSGPACK) libxxhash
-PACKAGES = $(MODULES) openblas zlib json-c libsystemd libczmq
+PACKAGES = $(MODULES) zlib json-c $(if $(PORTABLE),,openblas libczmq)
 PACKAGE_CFLAGS = $(call once,PACKAGE_CFLAGS,pkg-config --cflags $(PACKAGES))
-PACKAGE_LIBS = $(call once,PACKAGE_LIBS,pkg-config --libs $(PACKAGES))
+SHARED_LIBS = $(call once,SHARED_LIBS,pkg-config --libs $(PACKAGES))
+PACKAGE_LIBS = $(if $(PORTABLE),\
+	-Wl$(,)-Bstatic $(SHARED_LIBS) -Wl$(,)-Bdynamic,$(SHARED_LIBS))
 # libzmq is who the tests and benchmarks talk to.
 ZMQ_LIBS = $(call once,ZMQ_LIBS,pkg-config --libs libzmq libczmq)
 CUNIT_LIBS = $(call once,CUNIT_LIBS,pkg-config --libs cunit)

@@ -82,12 +82,15 @@ static bool is_bad(const struct hub *hub)
 {
     const struct rollback *good = &hub->memory.back;
     double worse = hub->memory.score - good->score;
+    /* not hypot, which is newer than some C libraries that the wheel meets */
+    double error =
+        sqrt(good->error * good->error + hub->memory.error * hub->memory.error);
 
     if (!isfinite(hub->memory.score))
         return true;
     return good->in_a_row < IN_A_ROW &&
            worse > hub->policy->numbers.rollback * fabs(good->score) &&
-           worse > ERRORS * hypot(good->error, hub->memory.error);
+           worse > ERRORS * error;
 }
 
 void rollback_forget(struct hub *hub)

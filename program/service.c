@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
-#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <systemd/sd-daemon.h>
 #include <unistd.h>
+
+#include "program/notify.h"
 
 #define STATUS_INTERVAL (5 * SECOND)
 /* To end: more is asked for in time. */
@@ -32,13 +32,9 @@ static void secure_streams(void)
 
 void service_begin(struct service *service)
 {
-    uint64_t usec = 0;
-
     secure_streams();
     (void)signal(SIGPIPE, SIG_IGN);
-    *service = (struct service){0};
-    if (sd_watchdog_enabled(0, &usec) > 0)
-        service->pulse = (nanos)(usec / 2) * MICROSECOND;
+    *service = (struct service){.pulse = notify_watchdog() / 2};
 }
 
 void service_keep_memory(void)
@@ -57,7 +53,7 @@ void service_hide(void)
 
 void service_ready(void)
 {
-    (void)sd_notify(0, "READY=1");
+    notify("READY=1");
 }
 
 bool service_wants_status(struct service *service, nanos now)
@@ -70,7 +66,7 @@ bool service_wants_status(struct service *service, nanos now)
 
 void service_say(const char *line)
 {
-    (void)sd_notifyf(0, "STATUS=%s", line);
+    notify("STATUS=%s", line);
 }
 
 void service_alive(struct service *service, nanos now)
@@ -78,13 +74,12 @@ void service_alive(struct service *service, nanos now)
     if (!service->pulse || now < service->next_pulse)
         return;
     service->next_pulse = now + service->pulse;
-    (void)sd_notify(0, "WATCHDOG=1");
+    notify("WATCHDOG=1");
 }
 
 void service_reloading(nanos now)
 {
-    (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
-                     now / MICROSECOND);
+    notify("RELOADING=1\nMONOTONIC_USEC=%" PRId64, now / MICROSECOND);
 }
 
 void service_stopping(struct service *service, nanos now)
@@ -92,6 +87,5 @@ void service_stopping(struct service *service, nanos now)
     if (now < service->next_wish)
         return;
     service->next_wish = now + EXTENSION / 3;
-    (void)sd_notifyf(0, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%" PRId64,
-                     EXTENSION / MICROSECOND);
+    notify("STOPPING=1\nEXTEND_TIMEOUT_USEC=%" PRId64, EXTENSION / MICROSECOND);
 }

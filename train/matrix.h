@@ -1,5 +1,6 @@
-/* Products of matrices, which are OpenBLAS's: on one thread, as that is
- * reproducible, and the other cores belong to other nodes. */
+/* Products of matrices, which are OpenBLAS's, or in portable builds our own
+ * (train/product.h): on one thread, as that is reproducible, and the other
+ * cores belong to other nodes. */
 #ifndef TRAIN_MATRIX_H
 #define TRAIN_MATRIX_H
 

@@ -1,11 +1,11 @@
 /* How a node finds a hub on its network segment without its address: the hub
- * broadcasts a UDP datagram every half second (CZMQ's zbeacon), the node
+ * broadcasts a UDP datagram every half second (net/beacon/cast.h), the node
  * listens for a moment. A datagram is a hint that anybody could send: who the
  * hub really is, its key proves when a node connects.
  *
- * CZMQ is kept to this file: it installs no signal handler, reads no variable
- * of the environment and prints nothing. No process forks after it was used.
- * One thread only. */
+ * CZMQ is kept to cast_zbeacon.c: it installs no signal handler, reads no
+ * variable of the environment and prints nothing. No process forks after it was
+ * used. One thread only. */
 #ifndef NET_BEACON_BEACON_H
 #define NET_BEACON_BEACON_H
 

@@ -90,6 +90,41 @@ static void signs_of_life_come_twice_per_deadline(void)
     (void)unsetenv("NOTIFY_SOCKET");
 }
 
+static void what_another_process_is_to_do_is_not_ours(void)
+{
+    struct service service;
+    char pid[30];
+
+    (void)setenv("WATCHDOG_USEC", "2000000", 1);
+    (void)setenv("WATCHDOG_PID", "1", 1);
+    service_begin(&service);
+    CHECK_EQUAL(0, service.pulse);
+    (void)snprintf(pid, sizeof pid, "%d", (int)getpid());
+    (void)setenv("WATCHDOG_PID", pid, 1);
+    service_begin(&service);
+    CHECK_EQUAL(SECOND, service.pulse);
+    (void)setenv("WATCHDOG_USEC", "2 s", 1);
+    service_begin(&service);
+    CHECK_EQUAL(0, service.pulse);
+    (void)unsetenv("WATCHDOG_PID");
+    (void)unsetenv("WATCHDOG_USEC");
+}
+
+static void a_manager_that_is_no_socket_hears_nothing(void)
+{
+    char name[200];
+
+    memset(name, '/', sizeof name);
+    name[sizeof name - 1] = '\0';
+    for (const char **each = (const char *[]){"", "/", "@", "tcp://a", name,
+                                              "/nowhere/at/all", NULL};
+         *each; each++) {
+        (void)setenv("NOTIFY_SOCKET", *each, 1);
+        service_ready();
+    }
+    (void)unsetenv("NOTIFY_SOCKET");
+}
+
 static void more_time_to_end_is_asked_for_before_it_is_over(void)
 {
     struct service service;
@@ -141,6 +176,8 @@ void add_program_service_tests(CU_pSuite suite)
     TEST(without_a_manager_nothing_happens);
     TEST(a_manager_hears_how_it_is);
     TEST(signs_of_life_come_twice_per_deadline);
+    TEST(what_another_process_is_to_do_is_not_ours);
+    TEST(a_manager_that_is_no_socket_hears_nothing);
     TEST(more_time_to_end_is_asked_for_before_it_is_over);
     TEST(a_pipe_without_a_reader_is_an_error_and_no_end);
     TEST(who_has_keys_leaves_no_core);

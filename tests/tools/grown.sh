@@ -40,7 +40,7 @@ archives=$(find "$bin" -maxdepth 1 -name "lib*.a" ! -name libstarswitch.a)
 cc -shared -o "$new/$soname" "$new"/*.o -Wl,-soname,"$soname" \
     -Wl,--version-script=node/library/symbols.map -Wl,--exclude-libs,ALL \
     -Wl,--as-needed -Wl,--start-group $archives -Wl,--end-group \
-    $(pkg-config --libs $modules libsystemd) -lm -pthread
+    $(pkg-config --libs $modules) -lm -pthread
 cc -std=c99 -pthread -I"$new/include" -o "$new/embed" examples/embed.c \
     -L"$bin" -lstarswitch -lm
 

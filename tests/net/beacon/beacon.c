@@ -108,7 +108,9 @@ static void no_handler_is_installed_and_no_variable_read(void)
     for (int i = 1; i < NSIG; i++)
         if (sigaction(i, NULL, &after) == 0)
             CHECK(before[i].sa_handler == after.sa_handler);
+#ifndef STAR_PORTABLE
     CHECK(!getenv("ZSYS_INTERFACE") && !getenv("ZSYS_LOGSTREAM"));
+#endif
     beacon_set_run(beacon, 1);
     beacon_close(&beacon);
 }
