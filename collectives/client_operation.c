@@ -324,6 +324,9 @@ void operation_on_ask(struct client *client, const struct event *event)
 {
     struct operation *operation = &client->operation;
 
+    if (operation->stage == STAGE_CALL && is_joined(client) &&
+        event->msg->ask.ask == ASK_FORGET)
+        give_up(client, "the program interrupted the call");
     *operation = (struct operation){
         .stage = STAGE_HUB, .ask = event->msg->ask, .since = client->now};
     if (operation->ask.ask == ASK_LEAVE) {

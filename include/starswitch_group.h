@@ -36,7 +36,9 @@
  * FTLib's and Rabit's names for all of this are in starswitch_ancestors.h.
  *
  * Threads: call a group's functions from one thread at a time; it has a thread
- * of its own for the network. C99, C++-safe. */
+ * of its own for the network. Two exceptions: messages from member to member
+ * may be another thread's than collectives, and star_group_interrupt any's.
+ * C99, C++-safe. */
 #ifndef STARSWITCH_GROUP_H
 #define STARSWITCH_GROUP_H
 
@@ -131,6 +133,11 @@ star_group_join(const char *hub, const char *name,
  * come to leave, as one who was lost may still need the model. Accepts a NULL
  * group. */
 STAR_API void star_group_leave(struct star_group **group);
+
+/* From any thread, such as one that has seen Ctrl-C: the call that waits in
+ * another thread fails at once, and the hub tells the others who interrupted
+ * it. Without a call under way it does nothing. Not while the group leaves. */
+STAR_API void star_group_interrupt(struct star_group *group);
 
 /* BAD_ARGUMENT: the size is not set. */
 STAR_API enum star_status star_group_look(struct star_group *group,

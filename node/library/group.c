@@ -176,12 +176,38 @@ static void wait_until_done(struct star_group *group, nanos limit,
     nanos until = net_now() + limit + SPARE;
     bool waits = true;
 
-    while (!group->done && waits) {
+    while (!group->done && !group->interrupted && waits) {
         if (group->wants || group->wants_model)
             provide(group, cargo);
         else
             waits = shell_wait(&group->shell, until);
     }
+}
+
+/* With the lock held: the answer to a call that the machine gave none to. */
+static void give_up(struct star_group *group)
+{
+    struct msg forget = {.kind = MSG_ASK, .ask.ask = ASK_FORGET};
+
+    group->told.outcome = group->interrupted ? ENDING_FAIL : ENDING_ABORT;
+    (void)snprintf(group->told.text, sizeof group->told.text, "%s",
+                   group->interrupted     ? "the program interrupted the call"
+                   : group->shell.starved ? "there was no memory"
+                                          : "the thread for the network "
+                                            "does not answer");
+    group->asked = 0; /* whatever it still says is for nobody */
+    if (!group->interrupted)
+        return;
+    forget.ask.request = ++group->request;
+    shell_post(&group->shell, &forget, NULL);
+}
+
+void star_group_interrupt(struct star_group *group)
+{
+    (void)pthread_mutex_lock(&group->shell.lock);
+    group->interrupted = group->asked && !group->done;
+    (void)pthread_cond_broadcast(&group->shell.changed);
+    (void)pthread_mutex_unlock(&group->shell.lock);
 }
 
 enum star_group_status group_ask(struct star_group *group,
@@ -199,19 +225,14 @@ enum star_group_status group_ask(struct star_group *group,
     if (!msg.ask.limit)
         msg.ask.limit = group->timeout;
     group->done = group->wants = group->wants_model = false;
+    group->interrupted = false;
     group->shell.starved = false; /* what was lost was of another call */
     shell_post(&group->shell, &msg, NULL);
     (void)shell_tell_memory(&group->shell, false);
     if (!group->shell.starved)
         wait_until_done(group, msg.ask.limit, cargo);
-    if (!group->done) {
-        group->told.outcome = ENDING_ABORT;
-        (void)snprintf(group->told.text, sizeof group->told.text,
-                       group->shell.starved
-                           ? "there was no memory"
-                           : "the thread for the network does not answer");
-        group->asked = 0; /* whatever it still says is for nobody */
-    }
+    if (!group->done)
+        give_up(group);
     status = statuses[group->told.outcome];
     if (status == STAR_GROUP_SUCCESS && cargo && cargo->out)
         gains_copy(group, cargo->out, cargo->out_count);

@@ -66,6 +66,7 @@ struct star_group {
     struct star_request *requests;
     struct waiting *waiting; /* oldest first */
     bool done, wants, wants_model;
+    bool interrupted;
     struct msg_told told;
     struct gain *gains;
     size_t gain_count, gain_room;

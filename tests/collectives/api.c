@@ -1,4 +1,6 @@
 /* The C interface to collectives, with a real hub. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -283,6 +285,79 @@ static void a_call_that_fails_changes_nothing(void)
     threaded_destroy(&hub);
 }
 
+/* Interrupts the call of a group, whenever it begins, until it has ended. */
+struct interrupter {
+    struct star_group *group;
+    atomic_bool over;
+};
+
+static void *interrupt(void *argument)
+{
+    const struct timespec moment = {0, 1000000};
+    struct interrupter *interrupter = argument;
+
+    while (!interrupter->over) {
+        star_group_interrupt(interrupter->group);
+        (void)nanosleep(&moment, NULL);
+    }
+    return NULL;
+}
+
+static enum star_group_status interrupted_barrier(struct star_group *group)
+{
+    struct interrupter interrupter = {group, false};
+    enum star_group_status status = STAR_GROUP_ABORT;
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, interrupt, &interrupter))
+        return status;
+    status = star_group_barrier(group);
+    interrupter.over = true;
+    (void)pthread_join(thread, NULL);
+    return status;
+}
+
+static atomic_bool was_interrupted;
+
+/* Members 0 and 1 wait for 2, and 0 is interrupted; then all meet. */
+static int meet_after_an_interrupt(struct program *program)
+{
+    const struct timespec moment = {0, 1000000};
+    struct star_group *group = program->group;
+    struct star_group_state state = {.size = sizeof state};
+    enum star_group_status status = STAR_GROUP_FAIL;
+
+    if (star_group_build(group) != STAR_GROUP_SUCCESS)
+        return 1;
+    if (program->place == 0) {
+        status = interrupted_barrier(group);
+        star_group_look(group, &state);
+        was_interrupted = true;
+        if (!strstr(state.text, "interrupted"))
+            return 2;
+    } else if (program->place == 1) {
+        status = star_group_barrier(group);
+    }
+    while (!was_interrupted)
+        (void)nanosleep(&moment, NULL);
+    if (status != STAR_GROUP_FAIL)
+        return 3;
+    for (unsigned i = 0; i < 8 && status == STAR_GROUP_FAIL; i++)
+        status = star_group_barrier(group);
+    return status == STAR_GROUP_SUCCESS ? 0 : 4;
+}
+
+static void a_call_that_is_interrupted_fails_for_all_at_once(void)
+{
+    struct threaded_hub *hub = threaded_new();
+    struct program programs[THREADED_MEMBERS];
+
+    was_interrupted = false;
+    CHECK_EQUAL(
+        0, threaded_run(hub, 3, &elastic, meet_after_an_interrupt, programs));
+    threaded_destroy(&hub);
+}
+
 void add_collectives_api_tests(CU_pSuite suite)
 {
     TEST(ft_02_names_that_ftlib_does_not_know_are_refused);
@@ -292,4 +367,5 @@ void add_collectives_api_tests(CU_pSuite suite)
     TEST(rb_12_rabits_arguments_and_gathered_slices);
     TEST(rb_13_rabits_calls_in_c);
     TEST(a_call_that_fails_changes_nothing);
+    TEST(a_call_that_is_interrupted_fails_for_all_at_once);
 }
