@@ -396,6 +396,12 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
             POINTER(POINTER(star_group)),
         ],
     ),
+    "star_group_interrupt": (
+        None,
+        [
+            POINTER(star_group),
+        ],
+    ),
     "star_group_look": (
         c_int,
         [

@@ -28,3 +28,8 @@ class VersionMismatch(StarswitchError):
 
 class Closed(StarswitchError):
     """The run is over, or the link was detached."""
+
+
+class GroupChanged(StarswitchError):
+    """A collective was not done, as a member was lost, came, or gave up: nothing
+    has been changed by it, and the next one is among those who are there then."""
