@@ -1,0 +1,1 @@
+"""flwr's spelling of the script: pyproject.toml names the two apps in app.py."""
