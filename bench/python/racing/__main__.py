@@ -23,7 +23,8 @@ def options() -> argparse.Namespace:
         prog="bench/python/race",
         description="The same PyTorch script through starswitch and its peers, on "
         "networks of namespaces: held-out loss over wall time. Needs root, and "
-        "pip for the peers' packages, which go under build/race/venv.",
+        "pip for the peers' packages, which go under build/race/venv; $RACE_TORCH is "
+        "a Python that has torch and matplotlib, for ddp and starswitch.",
     )
     parser.add_argument(
         "--mbit", default="10,100,1000", help="the ports' rates (%(default)s)"

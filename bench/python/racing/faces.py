@@ -47,9 +47,7 @@ class Face:
     judged: Callable[[], AbstractContextManager[object]] = nullcontext
 
 
-Make = Callable[
-    [nn.Module, torch.optim.Optimizer, Where], AbstractContextManager[Face]
-]
+Make = Callable[[nn.Module, torch.optim.Optimizer, Where], AbstractContextManager[Face]]
 
 
 @contextmanager
@@ -108,6 +106,7 @@ def hivemind(
         use_local_updates=True,
         matchmaking_time=3.0,
         averaging_timeout=10.0,
+        averager_opts={"request_timeout": 1.0},  # its warning: below 3.0
         verbose=True,
     )
     fetched = wrapped.state_averager.finished_averaging_round
@@ -135,7 +134,7 @@ def torchft_manager(
     model: nn.Module, optimizers: dict[str, torch.optim.Optimizer], where: Where
 ) -> Any:
     """A torchft Manager: one replica group a node, gloo, the hub's lighthouse."""
-    from torch.distributed import TCPStore
+    from torch.distributed import TCPStore  # type: ignore[attr-defined]
     from torchft import Manager, ProcessGroupGloo
 
     def load(state: dict[str, Any]) -> None:

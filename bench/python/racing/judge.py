@@ -1,6 +1,6 @@
 """The held-out loss of each snapshot of a run, after the run.
 
-    python -m racing.judge FOLDER    # one JSON line a snapshot
+python -m racing.judge FOLDER    # one JSON line a snapshot
 """
 
 from __future__ import annotations

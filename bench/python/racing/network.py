@@ -11,7 +11,9 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 TREE = Path(__file__).resolve().parents[3]
 HUB = "10.98.0.1"
@@ -35,7 +37,7 @@ class Network:
         file = str(TREE / "bench/kit/network")
         subprocess.run(["sh", "-c", source, file, *words], check=True)
 
-    def __enter__(self) -> Network:
+    def __enter__(self) -> Self:
         try:
             self.kit("network_make", self.name, str(self.nodes), f"{self.mbit}mbit")
         except BaseException:
@@ -56,21 +58,39 @@ class Network:
         """What to put before a command so that it runs there ("hub", "0" ...)."""
         return ["ip", "netns", "exec", f"{self.name}-{place}"]
 
+    @staticmethod
+    def processes(place: str) -> list[int]:
+        """The processes of a namespace: all were started by this run."""
+        said = subprocess.run(
+            ["ip", "netns", "pids", place],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        return [int(word) for word in said.stdout.split()]
+
     def end_all(self, place: str) -> None:
-        """Ends every process of a namespace: all were started by this run."""
+        """Ends the processes of a namespace."""
         for attempt in range(20):
-            said = subprocess.run(
-                ["ip", "netns", "pids", place], capture_output=True, text=True
-            )
-            if not said.stdout.split():
-                return
-            for process in said.stdout.split():
+            running = self.processes(place)
+            for process in running:
                 sign = signal.SIGTERM if attempt == 0 else signal.SIGKILL
-                try:
-                    os.kill(int(process), sign)
-                except ProcessLookupError:
-                    pass
+                with suppress(ProcessLookupError):
+                    os.kill(process, sign)
+            if not running:
+                return
             time.sleep(0.3)
+
+    def cpu_seconds(self) -> float:
+        """What the processes of all places have used, and those they waited for."""
+        ticks = 0
+        for place in self.places():
+            for process in self.processes(place):
+                with suppress(FileNotFoundError, ProcessLookupError):
+                    said = Path(f"/proc/{process}/stat").read_text()
+                    fields = said.rpartition(")")[2].split()
+                    ticks += sum(int(field) for field in fields[11:15])
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def sent(self) -> dict[str, tuple[int, int]]:
         """Bytes that each place has sent and received, as the switch counts them."""

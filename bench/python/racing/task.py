@@ -43,7 +43,8 @@ class Block(nn.Module):
             query, key, value, is_causal=True
         )
         x = x + self.gather(seen.transpose(1, 2).reshape(x.shape))
-        return x + self.narrow(functional.gelu(self.widen(self.before_maps(x))))
+        x = x + self.narrow(functional.gelu(self.widen(self.before_maps(x))))
+        return x
 
 
 class Gpt(nn.Module):
@@ -62,7 +63,8 @@ class Gpt(nn.Module):
         """(batch, context) of bytes to (batch, context, SYMBOLS)."""
         places = torch.arange(x.shape[1], device=x.device)
         hidden = self.blocks(self.symbols(x) + self.places(places))
-        return functional.linear(self.last(hidden), self.symbols.weight)
+        logits: Tensor = functional.linear(self.last(hidden), self.symbols.weight)
+        return logits
 
 
 def new_model(seed: int = 1) -> Gpt:
@@ -86,7 +88,7 @@ def parts() -> tuple[Tensor, Tensor]:
         cut = len(text) * 9 // 10
         train += text[:cut]
         held_out += text[cut:]
-    return tuple(torch.tensor(list(part)) for part in (train, held_out))  # type: ignore[return-value]
+    return torch.tensor(list(train)), torch.tensor(list(held_out))
 
 
 class Shard:

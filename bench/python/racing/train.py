@@ -1,6 +1,6 @@
 """The script: a plain PyTorch loop, and the face of one peer around it.
 
-    python -m racing.train FACE      # the rest is in the environment: faces.py
+python -m racing.train FACE      # the rest is in the environment: faces.py
 """
 
 from __future__ import annotations

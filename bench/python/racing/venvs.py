@@ -6,6 +6,7 @@ through a .pth file, for their own pins of torch would fetch another one.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,10 +20,11 @@ PINS: dict[str, list[list[str]]] = {
     "torch": [[TORCH], ["numpy==2.3.5", "matplotlib==3.10.7"]],
     "hivemind": [
         ["--no-deps", "hivemind==1.1.12"],
-        "PyYAML scipy prefetch_generator msgpack sortedcontainers uvloop "
-        "grpcio-tools>=1.33.2 protobuf>=5.29.0 configargparse py-multihash>=0.2.3 "
-        "cryptography>=3.4.6 pydantic>=2.0.0 packaging>=20.9 varint base58 "
-        "netaddr>=1.3.0 idna>=3.10 py-cid>=0.3.0".split(),
+        ["PyYAML", "scipy", "prefetch_generator", "msgpack", "sortedcontainers"],
+        ["uvloop", "grpcio-tools>=1.33.2", "protobuf>=5.29.0", "configargparse"],
+        ["py-multihash>=0.2.3", "cryptography>=3.4.6", "pydantic>=2.0.0"],
+        ["packaging>=20.9", "varint", "base58", "netaddr>=1.3.0", "idna>=3.10"],
+        ["py-cid>=0.3.0"],
     ],
     "torchft": [
         ["--no-deps", "torchft==0.2.0"],
@@ -42,12 +44,16 @@ def folder_of(name: str, build: Path) -> Path:
 
 
 def program(name: str, build: Path, command: str = "python") -> str:
-    """A program of an environment."""
+    """A program of an environment; $RACE_TORCH is a Python that has torch."""
+    if name == "torch" and "RACE_TORCH" in os.environ:
+        return str(Path(os.environ["RACE_TORCH"]).parent / command)
     return str(folder_of(name, build) / "bin" / command)
 
 
 def make(name: str, build: Path) -> None:
     """Makes an environment, and torch's before it, unless they are there."""
+    if name == "torch" and "RACE_TORCH" in os.environ:
+        return
     home = folder_of(name, build)
     done = home / "race-made"
     pins = repr([TORCH, PINS[name]])

@@ -7,6 +7,7 @@ The clock starts when all nodes are connected, before round 1 is sent out.
 
 from __future__ import annotations
 
+import os
 import time
 
 import torch
@@ -14,6 +15,7 @@ from flwr.app import ArrayRecord, Context, Message, MetricRecord, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.serverapp import Grid, ServerApp
 from flwr.serverapp.strategy import FedAvg
+
 from racing.faces import where_am_i
 from racing.record import Recorder
 from racing.task import BATCH, Shard, loss_of, new_model, new_optimizer
@@ -53,8 +55,6 @@ def train(message: Message, context: Context) -> Message:
 @server.main()  # type: ignore[untyped-decorator]
 def serve(grid: Grid, context: Context) -> None:
     """The server: what is judged is what each round aggregates."""
-    import os
-
     where = where_am_i()
     recorder = Recorder(where.folder, 0, where.nodes, float(os.environ["RACE_SECONDS"]))
     model = new_model()
