@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -112,6 +113,8 @@ def main() -> int:
     if not asked.report and os.geteuid() != 0:
         print("race: skipped: network namespaces need root", file=sys.stderr)
         return 0
+    for sign in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sign, lambda *_: sys.exit(1))  # networks are removed
     failures = 0 if asked.report else race(asked, build, results)
     report.write(read(results), asked.docs, build)
     plot = [venvs.program("torch", build), "-m", "racing.plot"]
