@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ._frameworks import framework
 from ._link import Link, Options, State
 from .errors import (
     Closed,
@@ -23,8 +24,10 @@ from .errors import (
     StarswitchError,
     VersionMismatch,
 )
+from .sampler import Sampler
 
 if TYPE_CHECKING:
+    from .launch import launch_local as launch_local
     from .torch import Models
 
 __version__ = "0.1.0"
@@ -33,16 +36,18 @@ __all__ = [
     "ConnectError",
     "KeyRefused",
     "Link",
+    "Sampler",
     "SchemaMismatch",
     "StarswitchError",
     "State",
     "VersionMismatch",
     "attach",
+    "launch_local",
 ]
 
 
 def attach(
-    model: Models,
+    model: Models | Any,
     optimizer: Any | None = None,
     *,
     hub: str | None = None,
@@ -61,12 +66,14 @@ def attach(
 ) -> Link:
     """Lets a PyTorch model take part in a run; returns at once, hub or not.
 
-    model: a Module, or several by name, {"g": g, "d": d}.
+    model: a Module, or several by name, {"g": g, "d": d}; or NumPy's arrays by
+        name, or JAX's (starswitch.numpy, starswitch.jax).
     optimizer: its step is the clock: each one ends an iteration. None: call
         link.step() by hand.
     hub: "host" or "host:port", up to 8 with commas between; $STARSWITCH_HUB, or
         127.0.0.1:7541.
     name: of this node; who comes back under its name is the same node.
+        $STARSWITCH_NAME, or the host's.
     key, identity: as the hub printed it for nodes, and the file of this node's
         own key; $STARSWITCH_KEY, $STARSWITCH_KEY_FILE, $STARSWITCH_IDENTITY.
     params: "trainable" (requires_grad; what is frozen must be the same on all
@@ -91,7 +98,7 @@ def attach(
         raise ValueError(f'buffers must be "average" or "local", not {buffers!r}')
     options = Options(
         hub=hub,
-        name=name,
+        name=name or os.environ.get("STARSWITCH_NAME"),
         key=key,
         identity=identity,
         strict=strict,
@@ -102,6 +109,32 @@ def attach(
         evaluate=evaluate,
         leave_within=leave_within,
     )
-    from . import torch as backend
+    owner = framework(model)
+    if owner == "torch":
+        from . import torch as backend
 
-    return backend.attach(model, optimizer, options, params, buffers)
+        return backend.attach(model, optimizer, options, params, buffers)
+    if optimizer is not None:
+        raise ValueError(
+            f"with {owner} there is no optimizer to hook: call link.step()"
+        )
+    return _attach_arrays(owner, model, options)
+
+
+def _attach_arrays(owner: str, arrays: Any, options: Options) -> Link:
+    if owner == "numpy":
+        from .numpy import NumpyParameters
+
+        return Link(NumpyParameters(arrays), options)
+    from .jax import JaxLink, JaxParameters
+
+    return JaxLink(JaxParameters(arrays), options)
+
+
+def __getattr__(name: str) -> Any:
+    """What few programs need is imported when it is asked for."""
+    if name == "launch_local":
+        from .launch import launch_local
+
+        return launch_local
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
