@@ -29,6 +29,7 @@ static void pong(struct hub *hub, struct member *member)
 
     msg.pong.sent = member->stats.sent;
     msg.pong.version = hub->centre.version;
+    msg.pong.samples = hub->rounds.samples;
     member_send(hub, member, &msg);
 }
 

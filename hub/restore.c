@@ -198,6 +198,8 @@ static void take_over(struct hub *hub, const struct saved *saved)
     hub->memory.back.turned = saved->turned;
     hub->centre.merged_live =
         (unsigned)(saved->live < HUB_MAX_NODES ? saved->live : 0);
+    hub->rounds.samples =
+        saved->samples < MOST_SAMPLES ? saved->samples : MOST_SAMPLES;
     hub->run.former = saved->time < LONGEST_RUN ? (nanos)saved->time : 0;
     hub->centre.founding = FOUNDING_DONE;
     hub->policy = &hub->config.policy;

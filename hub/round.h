@@ -14,6 +14,8 @@ struct hub;
 struct member;
 
 enum { HALVING_ROUNDS = 3 /* of a tournament */ };
+/* A count of samples that nobody reaches: it stays there. */
+#define MOST_SAMPLES ((uint64_t)1 << 60)
 
 /* A chunk of a round. */
 struct round_chunk {
@@ -63,6 +65,7 @@ struct rounds {
     struct round *over; /* all chunks are done: to be finished, in order */
     uint64_t opened, done,
         here;           /* ever; over, of the run, and since this start */
+    uint64_t samples;   /* of all offers of the run of which some was merged */
     unsigned undecided; /* are closed, but not settled */
     unsigned merging;   /* have chunks that are done */
     unsigned barren;    /* in a row, of which nothing came in time */

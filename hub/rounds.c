@@ -375,6 +375,26 @@ static double told_median(const struct hub *hub)
     return found;
 }
 
+/* What was merged stands for samples that were trained on, as far as the nodes
+ * that say so are believed. */
+static void count_samples(struct hub *hub, const struct round *round)
+{
+    struct candidate *list = need_memory(round->count, sizeof *list);
+    double *samples = need_memory(round->count, sizeof *samples);
+    double left = (double)(MOST_SAMPLES - hub->rounds.samples);
+    unsigned count = 0;
+
+    EACH_OFFER(round, one)
+        if (one->merged > one->foreign)
+            list[count++] = one->candidate;
+    policy_samples(list, count, samples);
+    for (unsigned i = 0; i < count; i++)
+        if (samples[i] < left)
+            hub->rounds.samples += (uint64_t)samples[i];
+    free(list);
+    free(samples);
+}
+
 static void round_finish(struct hub *hub, struct round *round)
 {
     unsigned merged = 0;
@@ -387,6 +407,7 @@ static void round_finish(struct hub *hub, struct round *round)
         waits_round_over(hub, one);
         told_score(hub, one);
     }
+    count_samples(hub, round);
     hub->memory.hint = told_median(hub);
     effects_note(hub->out, NOTE_ROUND, "", "version %llu merged %u of %u",
                  (unsigned long long)hub->centre.version, merged, round->count);

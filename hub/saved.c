@@ -7,7 +7,8 @@
  * One run, unless updates were lost on their way chunk by chunk. `chunk`
  * is how many elements a chunk of the run has, whatever --chunk says; `live` is
  * how many nodes made the last round, `time` how many nanoseconds the run has
- * had a hub, `norms` what hub/norm_history.h says. Of a node there are these
+ * had a hub, `samples` how many it was trained on, `norms` what
+ * hub/norm_history.h says. Of a node there are these
  * lines, all but the first only if they are true:
  *
  *     node UUID UUID INCARNATION MERGED NAME
@@ -257,9 +258,11 @@ struct blob *saved_write(struct hub *hub)
         at += (size_t)snprintf(text + at, size - at, "turned %" PRIu64 "\n",
                                hub->memory.back.turned);
     at += print_turns(hub, text + at, size - at);
-    at += (size_t)snprintf(
-        text + at, size - at, "live %" PRIu64 "\ntime %" PRIu64 "\n",
-        (uint64_t)hub->centre.merged_live, (uint64_t)hub_time(hub));
+    at += (size_t)snprintf(text + at, size - at,
+                           "live %" PRIu64 "\ntime %" PRIu64
+                           "\nsamples %" PRIu64 "\n",
+                           (uint64_t)hub->centre.merged_live,
+                           (uint64_t)hub_time(hub), hub->rounds.samples);
     at += print_lengths(hub, text + at, size - at);
     if (hub->run.ledger.parts)
         at += ledger_print(&hub->run.ledger, text + at, size - at);
@@ -431,6 +434,8 @@ enum status saved_read(struct saved *saved, const char *text, struct why *why)
     if (saved_number(&text, "live", &saved->live))
         next_line(&text);
     if (saved_number(&text, "time", &saved->time))
+        next_line(&text);
+    if (saved_number(&text, "samples", &saved->samples))
         next_line(&text);
     if (strncmp(text, "lengths ", 8) == 0) {
         saved->norms = text;

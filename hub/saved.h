@@ -18,6 +18,7 @@ struct saved {
     const char *norms; /* their line, or NULL; in the text */
     uint64_t live;     /* nodes of the last round; 0: not known */
     uint64_t time;     /* for which the run has had a hub, in ns */
+    uint64_t samples;  /* that it was trained on */
     const char *tasks; /* the ledger's line, or NULL; in the text */
     const char *nodes; /* lines of each; in the text */
 };

@@ -90,7 +90,8 @@ enum star_status {
     STAR_NO_NETWORK, /* sockets or threads cannot be made */
     STAR_NO_FILE,    /* a file of the options cannot be read or written */
     STAR_TIMEOUT,    /* the time given is over */
-    STAR_CLOSED      /* the hub will not have us, or the run is over */
+    STAR_CLOSED,     /* the hub will not have us, or the run is over */
+    STAR_NOT_YET     /* what was asked for is not there, and may be later */
 };
 
 /* The next move of the training loop, after a step. */
@@ -236,6 +237,15 @@ struct star_state {
                                 step, and the link trains on alone */
     char name[40];           /* of this node; a hub may know it by another */
     char text[128];          /* what it is doing or waiting for */
+    /* Of the whole run, as the hub has told last, twice a second; 0: it has
+     * not. They stay when the hub is gone. */
+    uint64_t global_samples; /* training samples of all that was merged of all
+                                nodes since the run began; who says far more
+                                than the others is not believed all of it. A hub
+                                that is started again counts on from what it
+                                had saved */
+    uint64_t members;        /* nodes in the run, this one included */
+    uint64_t version;        /* of the centre */
 };
 
 /* Begins to take part; returns at once, hub or not (a name that nobody looks up
@@ -334,6 +344,27 @@ STAR_API int star_task_done(struct star_link *link, uint64_t id, int ok);
 /* Where the link stands; BAD_ARGUMENT: the size is not set. */
 STAR_API enum star_status star_look(struct star_link *link,
                                     struct star_state *state);
+
+/* Which versions of the run's centre its parts have; they differ while one is
+ * on its way, with --fragments, and where results were missed. */
+struct star_versions {
+    uint32_t size; /* sizeof(struct star_versions) */
+    uint64_t lowest, highest;
+};
+
+/* Copies what the hub holds, as far as this node knows: the newest parameters
+ * of the run that it was sent, all tensors end to end, row-major, `count`
+ * values in all. These are what to evaluate: the tensors hold what this node
+ * has learnt by itself, too. As --codec-down left them, where that is lossy.
+ * Also when the hub is gone. `versions` may be NULL. Between two calls of
+ * star_step; the copy holds up nobody. NOT_YET: the node was not sent all of
+ * them yet, or nodes of this run are given each other's parameters instead;
+ * BAD_ARGUMENT: another `count`, or a size is not set. Then `values` is as it
+ * was, and a sentence is in `error`. */
+STAR_API enum star_status star_centre(struct star_link *link, float *values,
+                                      size_t count,
+                                      struct star_versions *versions,
+                                      char *error, size_t error_size);
 
 /* Waits until a hub has taken us in, at most so many seconds (below 0: as long
  * as it takes). STAR_TIMEOUT: they are over, or `hurry` said so, or the link is

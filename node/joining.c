@@ -260,6 +260,7 @@ void node_on_pong(struct node *node, const struct event *event)
     nanos sent = event->msg->pong.sent;
 
     node_hub_is_at(node, event->msg->pong.version);
+    node->hub_samples = event->msg->pong.samples;
     if (sent <= node->answered || sent > node->now)
         return;
     node->answered = sent;

@@ -22,9 +22,10 @@ void keep_free(struct node *node)
     for (uint32_t i = 0; keep->newest && i < node->chunks; i++)
         blob_unref(&keep->newest[i].values);
     free(keep->newest);
+    bitset_free(&keep->fresh);
     kept_clear(node, &keep->whole);
     kept_clear(node, &keep->coming);
-    *keep = (struct keep){0};
+    *keep = (struct keep){.centre = keep->centre + 1};
 }
 
 /* A later life began with an older version than is kept of a former one: what
@@ -145,6 +146,14 @@ static struct newest *newest_list(struct node *node)
     return keep->newest;
 }
 
+/* What nodes that offer parameters are to take, or to be pulled to, may be
+ * another node's; what draws them closer is the centre. */
+static bool is_centre(const struct node *node, const struct msg_result *result)
+{
+    return !result->exchange || result->verb == VERB_REBASE ||
+           node->welcome.exchange != EXCHANGE_PARAMETERS;
+}
+
 void keep_result(struct node *node, const struct msg_result *result,
                  struct blob *values)
 {
@@ -161,6 +170,7 @@ void keep_result(struct node *node, const struct msg_result *result,
     newest->version = result->version;
     newest->former = false;
     newest->lossy = node->welcome.codec_down != CODEC_RAW;
+    bitset_set(&keep->fresh, (int)result->chunk, is_centre(node, result));
     if (keep->coming.manifest && fits(&keep->coming, result->chunk, newest) &&
         !keep->coming.missing)
         arrive(node);
@@ -178,6 +188,7 @@ void keep_gave(struct node *node)
         newest[i] = (struct newest){
             .values = blob_ref(node->initial_upload->chunks[i].encoded),
             .version = node->welcome.version};
+        bitset_set(&node->keep.fresh, (int)i, true);
     }
 }
 
@@ -185,6 +196,7 @@ void keep_founded(struct node *node, bool taken)
 {
     for (uint32_t i = 0; node->keep.given && !taken && i < node->chunks; i++)
         blob_unref(&node->keep.newest[i].values);
+    node->keep.centre += node->keep.given && !taken;
     node->keep.given = false;
 }
 
@@ -270,6 +282,26 @@ const char *keep_check(const struct node *node)
     if (node->keep.epoch < whole->epoch)
         return "what is kept is of an epoch that nobody has told";
     return NULL;
+}
+
+bool node_centre_next(struct node *node, struct node_chunk *out)
+{
+    struct keep *keep = &node->keep;
+    int next;
+
+    while ((next = bitset_next(&keep->fresh, 0)) >= 0) {
+        const struct newest *newest = &keep->newest[next];
+
+        bitset_set(&keep->fresh, next, false);
+        if (!newest->values)
+            continue;
+        *out = (struct node_chunk){
+            keep->centre,    node->chunks,
+            (uint32_t)next,  (uint64_t)next * node->chunk_elements,
+            newest->version, newest->values};
+        return true;
+    }
+    return false;
 }
 
 uint64_t node_keeps(const struct node *node, uint64_t *run, uint64_t *epoch)

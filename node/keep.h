@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "codec/manifest.h"
+#include "core/bitset.h"
 #include "core/blob.h"
 
 struct msg_result;
@@ -49,9 +50,12 @@ struct keep {
     uint64_t run;   /* whose centre it is, 0: none yet */
     uint64_t epoch; /* the newest of that run that the node was told */
     struct newest *newest;
-    bool given;         /* that is what this node gave to found the run */
-    struct kept whole;  /* the newest version that is here as a whole */
-    struct kept coming; /* some of it is still being decoded */
+    bool given;          /* that is what this node gave to found the run */
+    struct kept whole;   /* the newest version that is here as a whole */
+    struct kept coming;  /* some of it is still being decoded */
+    struct bitset fresh; /* chunks of the centre that nobody has asked for:
+                            node_centre_next */
+    uint64_t centre;     /* rises with what is the centre of something else */
 };
 
 void keep_free(struct node *node);

@@ -316,6 +316,12 @@ void node_look(const struct node *node, struct node_view *view)
                                            "hub");
 }
 
+struct node_run node_run(const struct node *node)
+{
+    return (struct node_run){node->hub_samples, node->hub_version,
+                             node->view.members};
+}
+
 const char *node_check(const struct node *node)
 {
     const char *broken = keep_check(node);

@@ -144,6 +144,7 @@ struct node {
     struct msg_view view;
     uint64_t run, lineage, base_version;
     uint64_t hub_version; /* the newest that this hub has told of */
+    uint64_t hub_samples; /* of the run, as the hub has told last */
     enum start start;
     uint64_t takes; /* run whose parameters it was told to take, and has not */
     bool diverged;  /* its own parameters are not finite: take the hub's */

@@ -215,6 +215,8 @@ static void begin_session(struct node *node, const struct msg_welcome *welcome)
     review_drop(node);
     node->unreconciled = true;
     node->hub_version = 0;
+    if (welcome->run != node->welcome.run)
+        node->hub_samples = 0;
     if (node->leave == LEAVE_GIVEN &&
         (welcome->run != node->run || welcome->merged < node->parting.exchange))
         node->leave = LEAVE_WANTED;

@@ -274,6 +274,10 @@ REGISTRY(preempt)
 
 /* Why these choices do not go together, as a sentence, or NULL. */
 const char *policy_conflict(const struct policy *policy);
+/* The samples that each update is believed to stand for: what its node says, up
+ * to ten times what the middle one says. */
+void policy_samples(const struct candidate *list, unsigned count,
+                    double *samples);
 /* The share of update i of `count`: by samples (gate), lag (damping) and
  * numbers (reduce), before any data are known, and what their sum is divided
  * by, or, of rules with rows, what these come to. Parameters are divided by the

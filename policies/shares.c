@@ -26,6 +26,15 @@ static void bound(const struct candidate *list, double *samples, unsigned count)
     free(sorted);
 }
 
+void policy_samples(const struct candidate *list, unsigned count,
+                    double *samples)
+{
+    for (unsigned i = 0; i < count; i++)
+        samples[i] = list[i].samples;
+    if (count)
+        bound(list, samples, count);
+}
+
 /* An offer staler than S, the most it may be, weighs S / lag. */
 static double lateness(const struct policy_context *context, uint64_t lag)
 {

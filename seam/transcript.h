@@ -8,7 +8,7 @@
  *     0.5 message 3 chunk exchange=1 chunk=0 codec=0 checksum=7 [1024 3f...]
  *       job merge #12 1,0,0
  *     0.5 done merge #12 OK 1,0,0
- *       send 2 pong sent=400 version=1
+ *       send 2 pong sent=400 version=1 samples=0
  *       note round_done "n1" "version 1"
  *
  * that is: seconds, kind, peer, message, and in brackets the payload's bytes on

@@ -16,6 +16,16 @@
 #include "node/training.h"
 #include "record/record.h"
 
+/* The run's centre as this node knows it: references to chunks. */
+struct centre {
+    uint64_t number;       /* of struct node_chunk */
+    uint32_t chunks, here; /* those that are not NULL */
+    struct centre_chunk {
+        struct blob *values; /* float32 */
+        uint64_t version;
+    } * chunk;
+};
+
 struct star_link {
     struct shell shell;
     struct star_options options;
@@ -37,6 +47,7 @@ struct star_link {
     unsigned given_count;
     uint64_t examined;       /* number of what is to be evaluated */
     struct blob *to_examine; /* NULL: nothing */
+    struct centre centre;
 
     /* Only the training thread's. */
     bool starving;           /* memory was missing at the last step */
@@ -44,6 +55,7 @@ struct star_link {
     nanos inside, examining; /* time spent in star_step, and evaluating */
 
     _Atomic uint64_t bytes_up, bytes_down; /* the network's thread counts */
+    _Atomic uint64_t samples, version, members; /* of the run, as last told */
     _Atomic bool gives;  /* what is offered is on its way to the hub, */
     _Atomic nanos taken; /* which last said something of it then */
 };
@@ -73,6 +85,11 @@ void link_watch(void *self, const struct event *event,
 /* A task has come, for the hand; on the network's thread, under the lock. */
 void link_assign_task(struct star_link *link,
                       const struct msg_local_task *assign);
+
+/* centre.c */
+/* The machine may have been sent some of it; on the network's thread. */
+void link_note_centre(struct star_link *link);
+void link_free_centre(struct star_link *link);
 
 /* review.c */
 /* Parameters have come to be evaluated; on the network's thread, under the

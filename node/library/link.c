@@ -132,6 +132,7 @@ static void link_free(void *self)
     node_destroy(&link->node);
     training_free(&link->training);
     blob_unref(&link->to_examine);
+    link_free_centre(link);
     pool_destroy(&link->shell.pool);
     schema_destroy(&link->schema);
     free(link->values);
@@ -292,6 +293,9 @@ static void look(struct star_link *link, struct star_state *state)
     state->shards = schedule->shards;
     state->bytes_up = link->bytes_up;
     state->bytes_down = link->bytes_down;
+    state->global_samples = link->samples;
+    state->members = link->members;
+    state->version = link->version;
     state->inside = (double)link->inside / (double)SECOND;
     state->waited = (double)link->training.waited / (double)SECOND;
     state->status = link->starving ? STAR_NO_MEMORY : STAR_OK;

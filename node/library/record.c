@@ -1,5 +1,5 @@
 /* What a link's machine was told and did: its recording, with the times of the
- * network's thread, and how much has travelled. */
+ * network's thread, how much has travelled, and how far the run is. */
 #include "node/library/inside.h"
 
 static void complain(void *self, const char *sentence)
@@ -28,6 +28,16 @@ static bool is_sign(const struct event *event)
             event->msg->kind == MSG_VERDICT || event->msg->kind == MSG_RESULT);
 }
 
+/* How far the run is, for star_look. */
+static void note_run(struct star_link *link)
+{
+    struct node_run run = node_run(link->node);
+
+    link->samples = run.samples;
+    link->version = run.version;
+    link->members = run.members;
+}
+
 void link_watch(void *self, const struct event *event,
                 const struct effects *effects)
 {
@@ -43,6 +53,8 @@ void link_watch(void *self, const struct event *event,
             effect->payload)
             link->bytes_up += effect->payload->size;
     }
+    note_run(link);
+    link_note_centre(link);
     link->gives = node_gives(link->node);
     if (is_sign(event))
         link->taken = net_now();

@@ -179,12 +179,12 @@ static void the_table_says_what_a_kind_is(void)
 
 static void a_message_is_printed_as_its_fields(void)
 {
-    struct msg msg = {.kind = MSG_PONG, .pong = {5, UINT64_MAX}};
+    struct msg msg = {.kind = MSG_PONG, .pong = {5, UINT64_MAX, 7}};
     char text[200];
 
-    CHECK_EQUAL(strlen("pong sent=5 version=18446744073709551615"),
+    CHECK_EQUAL(strlen("pong sent=5 version=18446744073709551615 samples=7"),
                 msg_print(&msg, text, sizeof text));
-    CHECK_TEXT("pong sent=5 version=18446744073709551615", text);
+    CHECK_TEXT("pong sent=5 version=18446744073709551615 samples=7", text);
 }
 
 static void numbers_are_printed_short_and_exact(void)

@@ -56,6 +56,40 @@ static void bytes_are_a_sign_of_life(void)
     hub_fixture_destroy(&f);
 }
 
+/* Each offer stands for one sample; what nobody merges does not count. */
+static void nodes_are_told_how_many_samples_were_merged(void)
+{
+    struct hub_fixture *f = hub_fixture_new();
+    struct fake_node a;
+
+    hub_fixture_open(f);
+    a = fake_node_comes(f, "a");
+    fake_node_founds(f, &a, 1);
+    for (uint64_t i = 1; i <= 3; i++) {
+        fake_node_pings(f, &a, 1);
+        CHECK_EQUAL(i - 1, fake_node_heard(f, &a, MSG_PONG)->pong.samples);
+        hand_forget(&f->hand);
+        fake_node_gives(f, &a, i, 0.5);
+    }
+    fake_node_gives(f, &a, 3, 0.5);
+    fake_node_pings(f, &a, 1);
+    CHECK_EQUAL(3, fake_node_heard(f, &a, MSG_PONG)->pong.samples);
+    hub_fixture_destroy(&f);
+}
+
+/* Of several the median's word bounds what each may say. */
+static void who_says_too_much_is_believed_in_part(void)
+{
+    const struct candidate list[] = {
+        {.samples = 30}, {.samples = 1e18}, {.samples = 20}};
+    double samples[3];
+
+    policy_samples(list, 3, samples);
+    CHECK_NEAR(30, samples[0], 0);
+    CHECK_NEAR(300, samples[1], 0);
+    CHECK_NEAR(20, samples[2], 0);
+}
+
 static void who_is_far_away_may_be_silent_for_longer(void)
 {
     struct msg far = {.kind = MSG_PING,
@@ -178,5 +212,7 @@ void add_hub_heard_tests(CU_pSuite suite)
     TEST(who_takes_long_to_fetch_may_be_silent_meanwhile);
     TEST(a_chunk_may_take_minutes_as_long_as_bytes_come);
     TEST(a_byte_now_and_then_is_no_progress);
+    TEST(nodes_are_told_how_many_samples_were_merged);
+    TEST(who_says_too_much_is_believed_in_part);
     TEST(so_may_first_parameters);
 }

@@ -71,6 +71,8 @@ static void a_hub_goes_on_where_it_was_saved(void)
     fake_node_gives(f, &a, 3, 0.5);
     CHECK_NEAR(2.5, fake_node_result(f, &a, 3, 2), 0);
     CHECK_EQUAL(3, hub_fixture_look(f)->version);
+    fake_node_lives(f, &a, SECOND);
+    CHECK_EQUAL(3, fake_node_heard(f, &a, MSG_PONG)->pong.samples);
     hub_fixture_destroy(&f);
 }
 

@@ -114,7 +114,7 @@ static void effects_are_indented(void)
     effects_send(&effects, 2, &pong, NULL);
     effects_drop(&effects, 5);
     effects_note(&effects, NOTE_ROUND, "n\n1", "version %d", 1);
-    CHECK_TEXT("  send 2 pong sent=4 version=1",
+    CHECK_TEXT("  send 2 pong sent=4 version=1 samples=0",
                effect_line_of(&effects.list[0]));
     CHECK_TEXT("  drop 5", effect_line_of(&effects.list[1]));
     CHECK_TEXT("  note round_done \"n\\n1\" \"version 1\"",

@@ -1,0 +1,131 @@
+#include "tests/node/library/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "tests/check.h"
+
+static void count_note(void *self, nanos now, const struct note *note)
+{
+    struct server *server = self;
+
+    (void)now;
+    (void)pthread_mutex_lock(&server->lock);
+    server->notes[note->kind]++;
+    (void)pthread_mutex_unlock(&server->lock);
+}
+
+unsigned server_notes(struct server *server, enum note_kind kind)
+{
+    unsigned count;
+
+    (void)pthread_mutex_lock(&server->lock);
+    count = server->notes[kind];
+    (void)pthread_mutex_unlock(&server->lock);
+    return count;
+}
+
+static void *serve(void *self)
+{
+    struct server *server = self;
+
+    net_run(server->net);
+    return NULL;
+}
+
+struct server *server_new(void)
+{
+    struct server *server = calloc(1, sizeof *server);
+    const struct preset *mean = preset_find("mean");
+
+    if (!server || !mean)
+        abort();
+    server->config = (struct hub_config){.policy = mean->policy,
+                                         .run = 7,
+                                         .every = 2,
+                                         .delay = 2,
+                                         .wait = 20 * SECOND,
+                                         .nodes = 1,
+                                         .chunk_elements = 4,
+                                         .window = 8,
+                                         .staleness = 1000,
+                                         .save_interval = SECOND,
+                                         .evaluate_interval = SECOND};
+    (void)pthread_mutex_init(&server->lock, NULL);
+    return server;
+}
+
+void server_start(struct server *server)
+{
+    struct net_owner owner = {.self = server, .note = count_note};
+    struct net_config config = {.chunk_bytes = 1 << 20, .workers = 1};
+    enum status status = STATUS_UNAVAILABLE;
+    struct why why;
+
+    (void)sigemptyset(&config.signals);
+    (void)snprintf(config.host, sizeof config.host, "127.0.0.1");
+    server->pool = pool_new();
+    server->hub = hub_new(&server->config, server->pool);
+    for (int tries = 0; status != STATUS_OK && tries < 200; tries++) {
+        config.port = fake_next_port();
+        status = net_open_hub(&config, hub_machine(server->hub), server->pool,
+                              &owner, &server->net, &why);
+    }
+    if (status != STATUS_OK ||
+        pthread_create(&server->thread, NULL, serve, server) != 0)
+        abort();
+    (void)snprintf(server->address, sizeof server->address, "127.0.0.1:%u",
+                   config.port);
+}
+
+void server_stop(struct server *server)
+{
+    if (!server->net)
+        return;
+    net_stop(server->net);
+    (void)pthread_join(server->thread, NULL);
+    net_close(&server->net);
+}
+
+void server_destroy(struct server **reference)
+{
+    struct server *server = *reference;
+
+    *reference = NULL;
+    server_stop(server);
+    hub_destroy(&server->hub);
+    pool_destroy(&server->pool);
+    (void)pthread_mutex_destroy(&server->lock);
+    free(server);
+}
+
+void server_keeps_quiet(void *context, enum star_level level, const char *event,
+                        const char *sentence)
+{
+    (void)context;
+    (void)level;
+    (void)event;
+    (void)sentence;
+}
+
+enum star_status server_attach(const char *hub, const char *name, float *w,
+                               struct star_link **link)
+{
+    const struct star_tensor tensor =
+        STAR_TENSOR("w", 1, w, NULL, SERVER_ELEMENTS);
+    const struct star_options options = {.size = sizeof options,
+                                         .hub = hub,
+                                         .name = name,
+                                         .log = server_keeps_quiet};
+    char error[256];
+
+    return star_attach(&options, &tensor, 1, link, error, sizeof error);
+}
+
+void server_rest(void)
+{
+    const struct timespec moment = {0, 1000000};
+
+    (void)nanosleep(&moment, NULL);
+}

@@ -1,0 +1,46 @@
+/* A real hub on a thread of this process, and loops that attach to it.
+ *
+ *     struct server *server = server_new();
+ *     server->config.delay = 0;              change what matters
+ *     server_start(server);
+ *     server_attach(server->address, "a", w, &link);
+ *     server_destroy(&server);
+ *
+ * By default: preset mean, k = 2, d = 2, chunks of 4, 4 and 2 elements. */
+#ifndef TESTS_NODE_LIBRARY_SERVER_H
+#define TESTS_NODE_LIBRARY_SERVER_H
+
+#include <starswitch.h>
+
+#include "hub/hub.h"
+#include "tests/net/fake_machine.h"
+
+enum { SERVER_ELEMENTS = 10 };
+#define SERVER_PATIENCE (30 * SECOND)
+
+struct server {
+    struct hub_config config;
+    struct pool *pool;
+    struct hub *hub;
+    struct net *net;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    unsigned notes[NOTE_KINDS];
+    char address[32];
+};
+
+struct server *server_new(void);
+void server_start(struct server *server);
+/* What the hub has stays to be looked at. */
+void server_stop(struct server *server);
+void server_destroy(struct server **server);
+unsigned server_notes(struct server *server, enum note_kind kind);
+/* A vector `w` of SERVER_ELEMENTS; nothing goes to stderr. */
+enum star_status server_attach(const char *hub, const char *name, float *w,
+                               struct star_link **link);
+void server_keeps_quiet(void *context, enum star_level level, const char *event,
+                        const char *sentence);
+/* A moment. */
+void server_rest(void);
+
+#endif
