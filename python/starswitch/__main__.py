@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import NoReturn
 
 from . import __version__
-from ._programs import library_path, program_path
+from ._programs import library_path, program_environment, program_path
 from .errors import StarswitchError
 
 PROGRAMS = {
@@ -45,7 +45,7 @@ def _become(name: str, arguments: list[str]) -> NoReturn:
     program = program_path(f"starswitch-{name}")
     sys.stdout.flush()
     try:
-        os.execv(program, [program, *arguments])
+        os.execve(program, [program, *arguments], program_environment())
     except OSError as error:
         raise StarswitchError(f"{program} cannot be started: {error}") from None
 

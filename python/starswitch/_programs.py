@@ -57,6 +57,13 @@ def program_path(name: str) -> str:
     return _find(name, "STARSWITCH_PROGRAMS", "bin", system)
 
 
+def program_environment() -> dict[str, str]:
+    """The environment without what is this package's: a program takes each
+    STARSWITCH_* for one of its options."""
+    ours = ("STARSWITCH_LIBRARY", "STARSWITCH_PROGRAMS", "STARSWITCH_DISABLE")
+    return {name: text for name, text in os.environ.items() if name not in ours}
+
+
 @cache
 def library() -> CDLL:
     """The library, loaded when first asked for. VersionMismatch: it is older
