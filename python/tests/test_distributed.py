@@ -1,0 +1,371 @@
+"""The backend "starswitch" of torch.distributed: real hubs, ranks in processes."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+
+import pytest
+from conftest import Hub, Script, free_port
+
+Hubs = Callable[..., Hub]
+Scripts = Callable[..., Script]
+
+LIMIT = 240.0  # seconds; four processes import torch on a loaded machine
+
+BEGIN = """
+import os, sys, time
+import torch, torch.distributed as dist
+torch.set_num_threads(1)
+backend = os.environ.get("BACKEND", "starswitch")
+if backend == "starswitch":
+    import starswitch.distributed
+"""
+
+
+def ranks(script: Scripts, source: str, count: int, **environment: str) -> list[Script]:
+    """So many processes, as torchrun starts them."""
+    port = str(free_port())
+    return [
+        script(
+            BEGIN + source,
+            RANK=str(rank),
+            WORLD_SIZE=str(count),
+            MASTER_ADDR="127.0.0.1",
+            MASTER_PORT=port,
+            **environment,
+        )
+        for rank in range(count)
+    ]
+
+
+def end(scripts: list[Script]) -> None:
+    for one in scripts:
+        assert one.wait(LIMIT) == 0, one.text
+
+
+# A DDP script that knows nothing of starswitch but its name.
+DDP = """
+dist.init_process_group(backend)
+rank, world = dist.get_rank(), dist.get_world_size()
+torch.manual_seed(rank)  # DDP gives all the parameters of rank 0
+model = torch.nn.Sequential(
+    torch.nn.Linear(16, 64), torch.nn.BatchNorm1d(64), torch.nn.Tanh(),
+    torch.nn.Linear(64, 64), torch.nn.Tanh(), torch.nn.Linear(64, 4),
+)
+model = torch.nn.parallel.DistributedDataParallel(model, bucket_cap_mb=0.01)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+steps = int(os.environ.get("STEPS", 200))
+began = time.monotonic()
+for step in range(steps):
+    draw = torch.Generator().manual_seed(step * world + rank)
+    x = torch.randn(32, 16, generator=draw)
+    y = x[:, :4].argmax(1)
+    optimizer.zero_grad()
+    loss = torch.nn.functional.cross_entropy(model(x), y)
+    if os.environ.get("NOTES"):
+        print("step", step, flush=True)
+    loss.backward()
+    optimizer.step()
+    print(f"loss {loss.item():.9f}", flush=True)
+    time.sleep(float(os.environ.get("PAUSE", 0)))
+print("checksum", sum(p.double().sum().item() for p in model.parameters()))
+print(f"took {time.monotonic() - began:.2f} s")
+dist.destroy_process_group()
+"""
+
+
+def losses(script: Script) -> list[float]:
+    return [float(one) for one in re.findall(r"loss (\S+)", script.text)]
+
+
+def checksums(scripts: list[Script]) -> set[str]:
+    return {re.findall(r"checksum (\S+)", one.text)[0] for one in scripts}
+
+
+def test_ddp_unchanged_has_the_losses_of_gloo(hub: Hubs, script: Scripts) -> None:
+    hub()
+    ours = ranks(script, DDP, 4)
+    end(ours)
+    gloo = ranks(script, DDP, 4, BACKEND="gloo")
+    end(gloo)
+    worst = 0.0
+    for one, other in zip(ours, gloo, strict=True):
+        assert len(losses(one)) == len(losses(other)) == 200
+        worst = max(
+            worst,
+            *(abs(a - b) for a, b in zip(losses(one), losses(other), strict=True)),
+        )
+    took = [re.findall(r"took (\S+)", one[0].text)[0] for one in (ours, gloo)]
+    print(f"largest difference {worst:.2e}; {took[0]} s, gloo {took[1]} s")
+    assert worst < 1e-6
+    assert losses(ours[0])[-1] < losses(ours[0])[0] / 2
+    assert len(checksums(ours)) == 1
+
+
+@pytest.mark.parametrize("victim", [2, 0])
+def test_elastic_ranks_go_on_when_one_is_killed(
+    hub: Hubs, script: Scripts, victim: int
+) -> None:
+    hub()
+    running = ranks(script, DDP, 4, STARSWITCH_ELASTIC="1", STEPS="120", PAUSE="0.02")
+    for one in running:
+        one.wait_for("loss", LIMIT)
+    running[victim].kill()
+    killed = time.monotonic()
+    left = [one for rank, one in enumerate(running) if rank != victim]
+    marks = [len(one.lines) for one in left]
+    for one, mark in zip(left, marks, strict=True):
+        one.wait_for(f"rank {victim} lost", 10)
+        until_more(one, mark + 3)
+    print(f"went on after {time.monotonic() - killed:.2f} s")
+    end(left)
+    assert all(len(losses(one)) == 120 for one in left)
+    assert all("the other 3 go on" in one.text for one in left)
+    assert len(checksums(left)) == 1
+    assert losses(left[0])[-1] < losses(left[0])[0]
+
+
+def until_more(script: Script, lines: int) -> None:
+    from conftest import until
+
+    until(lambda: len(script.lines) >= lines, 10, f"more: {script.text}")
+
+
+def test_without_elastic_a_killed_rank_is_an_error_at_once(
+    hub: Hubs, script: Scripts
+) -> None:
+    hub()
+    running = ranks(script, DDP, 4, STEPS="2000", PAUSE="0.02")
+    for one in running:
+        one.wait_for("loss", LIMIT)
+    running[2].kill()
+    killed = time.monotonic()
+    for one in (*running[:2], running[3]):
+        one.wait_for("rank 2 lost", 10)
+        took = time.monotonic() - killed
+        assert one.wait(20) != 0
+        assert "STARSWITCH_ELASTIC=1" in one.text
+        assert took < 10
+    print(f"an error after {took:.2f} s")
+
+
+def test_a_rank_that_was_lost_cannot_come_back(hub: Hubs, script: Scripts) -> None:
+    hub()
+    port = str(free_port())
+    places = {"WORLD_SIZE": "3", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    environment = {**places, "STARSWITCH_ELASTIC": "1", "PAUSE": "0.05", "STEPS": "400"}
+    running = [script(BEGIN + DDP, RANK=str(i), **environment) for i in range(3)]
+    for one in running:
+        one.wait_for("loss", LIMIT)
+    running[2].kill()
+    again = script(BEGIN + DDP, RANK="2", **environment)
+    assert again.wait(LIMIT) != 0
+    assert "a rank that was lost cannot come back" in again.text
+    end(running[:2])
+    assert all(len(losses(one)) == 400 for one in running[:2])
+    assert len(checksums(running[:2])) == 1
+
+
+EVERYTHING = """
+dist.init_process_group("starswitch")
+rank, world = dist.get_rank(), dist.get_world_size()
+assert dist.get_backend() == "starswitch"
+O = dist.ReduceOp
+
+def reduced(tensor, op=O.SUM):
+    dist.all_reduce(tensor, op)
+    return tensor
+
+one = rank + 1
+for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.float16, torch.int8,
+              torch.uint8, torch.int16, torch.int32, torch.int64):
+    for op, expected in [(O.SUM, 6), (O.MAX, 3), (O.MIN, 1), (O.PRODUCT, 6)]:
+        assert (reduced(torch.full((3, 2), one, dtype=dtype), op) == expected).all()
+for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.float16):
+    assert (reduced(torch.full((3,), one, dtype=dtype), O.AVG) == 2).all()
+assert reduced(torch.tensor([1 << rank]), O.BOR).item() == 7
+assert reduced(torch.tensor([15 - (1 << rank)]), O.BAND).item() == 8
+assert reduced(torch.tensor([one]), O.BXOR).item() == 0
+assert reduced(torch.tensor([rank == 0, False])).tolist() == [True, False]
+assert reduced(torch.tensor([rank == 0, True]), O.MIN).tolist() == [False, True]
+assert reduced(torch.tensor(float(one))).item() == 6
+assert reduced(torch.empty(0)).numel() == 0
+assert reduced(torch.tensor([1 + 2j]) * one).tolist() == [6 + 12j]
+gaps = torch.zeros(4, 6)
+gaps[:, ::2] = one
+reduced(gaps[:, ::2])
+assert gaps.sum() == 6 * 12 and gaps.stride() == (6, 1)
+needs = torch.nn.Parameter(torch.ones(3))
+reduced(needs.data)
+assert needs.tolist() == [3, 3, 3]
+try:
+    reduced(torch.tensor([1]), O.AVG)
+    raise SystemExit("integers have no mean")
+except RuntimeError as error:
+    assert "no mean" in str(error)
+
+# many at once, in order
+fills = [torch.full((1000,), float(i)) for i in range(9)]
+works = [dist.all_reduce(fill, async_op=True) for fill in fills]
+sums = [work.result()[0][0].item() for work in works if work.wait()]
+assert sums == [3.0 * i for i in range(9)]
+assert works[0].is_completed() and works[0].is_success()
+future = dist.all_reduce(torch.ones(2), async_op=True).get_future()
+assert future.then(lambda f: f.value()[0] / world).wait().tolist() == [1, 1]
+
+x = torch.full((2,), rank)
+dist.broadcast(x, 1)
+assert x.tolist() == [1, 1]
+out = [torch.empty(2, dtype=torch.bfloat16) for _ in range(world)]
+dist.all_gather(out, torch.full((2,), rank, dtype=torch.bfloat16))
+assert [o[0].item() for o in out] == [0, 1, 2]
+flat = torch.empty(world * 2, dtype=torch.bool)
+dist.all_gather_into_tensor(flat, torch.tensor([rank == 1, True]))
+assert flat.tolist() == [False, True, True, True, False, True]
+x = torch.full((2,), float(one))
+dist.reduce(x, 2)
+assert x.tolist() == ([6, 6] if rank == 2 else [one, one])
+out = [torch.empty(2) for _ in range(world)] if rank == 1 else None
+dist.gather(torch.full((2,), float(rank)), out, dst=1)
+assert out is None or [o[0].item() for o in out] == [0, 1, 2]
+x = torch.empty(2)
+parts = [torch.full((2,), float(i)) for i in range(world)] if rank == 0 else None
+dist.scatter(x, parts, src=0)
+assert x.tolist() == [rank, rank]
+x = torch.empty(2)
+dist.reduce_scatter(x, [torch.full((2,), float(i + rank)) for i in range(world)])
+assert x.tolist() == [3 * rank + 3] * 2
+x = torch.empty(2)
+dist.reduce_scatter_tensor(x, torch.arange(6.0))
+assert x.tolist() == [3 * 2 * rank, 3 * (2 * rank + 1)]
+out = [torch.empty(i + 1) for i in range(world)]
+for_each = [torch.full((rank + 1,), float(10 * rank + i)) for i in range(world)]
+dist.all_to_all(out, for_each)
+assert [o[0].item() for o in out] == [rank, 10 + rank, 20 + rank]
+x = torch.empty(3)
+dist.all_to_all_single(x, torch.arange(3.0) + 10 * rank)
+assert x.tolist() == [rank, 10 + rank, 20 + rank]
+said = [None] * world
+dist.all_gather_object(said, {"rank": rank})
+assert said == [{"rank": i} for i in range(world)]
+said = [f"from {rank}"]
+dist.broadcast_object_list(said, src=2)
+assert said == ["from 2"]
+dist.barrier()
+
+# messages, around a ring, with a collective between
+to, source = (rank + 1) % world, (rank - 1) % world
+place = torch.empty(5, 2).t()
+first = dist.irecv(place, source, tag=3)
+reduced(torch.ones(1))
+second = dist.isend(torch.full((2, 5), float(rank)), to, tag=3)
+first.wait(), second.wait()
+assert (place == source).all()
+if rank == 0:
+    dist.send(torch.tensor([7]), 1)
+elif rank == 1:
+    x = torch.zeros(1, dtype=torch.int64)
+    assert dist.recv(x) == 0 and x.item() == 7
+pair = [dist.P2POp(dist.isend, torch.full((3,), float(rank)), to),
+        dist.P2POp(dist.irecv, (x := torch.empty(3)), source)]
+for work in dist.batch_isend_irecv(pair):
+    work.wait()
+assert x.tolist() == [source] * 3
+
+# groups
+whole = dist.new_group()
+x = torch.ones(1)
+dist.all_reduce(x, group=whole)
+assert x.item() == 3
+try:
+    dist.new_group([0, 1])
+    assert rank == 2
+except RuntimeError as error:
+    assert "one group, of all ranks" in str(error)
+dist.barrier()
+print("all is well", flush=True)
+dist.destroy_process_group()
+"""
+
+
+def test_every_collective_of_every_kind(hub: Hubs, script: Scripts) -> None:
+    hub()
+    running = ranks(script, EVERYTHING, 3)
+    end(running)
+    assert all("all is well" in one.text for one in running)
+
+
+def test_ranks_come_from_the_hub_where_none_are_said(
+    hub: Hubs, script: Scripts
+) -> None:
+    hub()
+    source = (
+        BEGIN
+        + """
+dist.init_process_group("starswitch")
+x = torch.tensor([float(dist.get_rank())])
+dist.all_reduce(x)
+store = dist.distributed_c10d._get_default_store()
+store.set(f"key{dist.get_rank()}", "value")
+assert store.get(f"key{(dist.get_rank() + 1) % 3}") == b"value"
+dist.barrier()
+print("rank", dist.get_rank(), "of", dist.get_world_size(), x.item(), flush=True)
+dist.destroy_process_group()
+"""
+    )
+    running = [script(source, WORLD_SIZE="3") for _ in range(3)]
+    end(running)
+    said = sorted(re.findall(r"rank \d of 3 3.0", "".join(r.text for r in running)))
+    assert said == [f"rank {rank} of 3 3.0" for rank in range(3)]
+
+
+def test_without_a_hub_the_error_says_what_to_do(script: Scripts) -> None:
+    source = """
+options = starswitch.distributed.Options(wait=1)
+dist.init_process_group("starswitch", pg_options=options)
+"""
+    (one,) = ranks(script, source, 1)
+    assert one.wait(LIMIT) != 0
+    for words in ("nothing listens", "$STARSWITCH_HUB", "start starswitch-hub"):
+        assert words in one.text
+
+
+def test_ctrl_c_ends_a_rank_that_waits(hub: Hubs, script: Scripts) -> None:
+    import signal
+
+    hub()
+    source = """
+dist.init_process_group("starswitch")
+try:
+    if dist.get_rank() == 0:
+        print("waits", flush=True)
+        dist.barrier()
+    else:
+        time.sleep(100)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+dist.destroy_process_group()
+print("ended", flush=True)
+"""
+    running = ranks(script, source, 2)
+    running[0].wait_for("waits", LIMIT)
+    pressed = time.monotonic()
+    running[0].kill(signal.SIGINT)
+    running[0].wait_for("interrupted", 5)
+    assert time.monotonic() - pressed < 2
+    running[0].wait_for("ended", 20)
+    assert running[0].wait(20) == 0
+    running[1].kill()
+
+
+def test_a_hub_that_is_gone_is_an_error(hub: Hubs, script: Scripts) -> None:
+    one_hub = hub()
+    running = ranks(script, DDP, 2, STEPS="4000", PAUSE="0.02")
+    for one in running:
+        one.wait_for("loss", LIMIT)
+    one_hub.kill()
+    for one in running:
+        assert one.wait(40) != 0
+        assert "nothing listens" in one.text
