@@ -294,6 +294,9 @@ run-fuzz: $(FUZZ:%=$(BUILD)/fuzz-%)
 bench: all $(BENCHES) ## how fast it is: docs/performance.md (BENCH_ROUNDS=5)
 	@STAR_BUILD=$(BUILD) CC="$(CC)" tools/bench
 
+race: all ## starswitch and its peers from PyTorch: docs/race.md (RACE=--help)
+	@STAR_BUILD=$(BUILD) bench/python/race $(RACE)
+
 CHAOS_TIME ?= 3600
 chaos: all programs-for-checks ## faults of all kinds, judged (CHAOS_SEED=1)
 	@STAR_BUILD=$(BUILD) CHAOS_TIME=$(CHAOS_TIME) tests/e2e/chaos.sh
@@ -330,7 +333,7 @@ help: ## this list
 .PHONY: all attack examples install uninstall deps demo check test \
 	programs-for-checks scripts gate $(GATE) format docs variants \
 	sanitize tsan valgrind valgrind-check coverage replay fuzz run-fuzz \
-	bench chaos hub-kills convergence picture clean help
+	bench race chaos hub-kills convergence picture clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
 

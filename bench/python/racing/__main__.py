@@ -93,7 +93,7 @@ def race(asked: argparse.Namespace, build: Path, results: Path) -> int:
             except (runner.Failed, subprocess.SubprocessError) as failure:
                 runner.complain(failure)
                 failures += 1
-                head = dict(zip(("peer", "every", "mbit"), key))
+                head = {"peer": arm.peer.name, "every": arm.every, "mbit": mbit}
                 new = [{**head, "failed": str(failure).splitlines()[0]}]
             new[-1]["version"] = report.version_of(arm.peer, build)
             rows = [

@@ -17,9 +17,14 @@ from racing.report import best_of, curve
 matplotlib.use("svg")
 from matplotlib import pyplot
 
-COLOURS = dict(
-    zip(PEERS, ("#555555", "#cc7722", "#3477b8", "#7a52a0", "#5a9a3c", "#c02040"))
-)
+COLOURS = {
+    "ddp": "#555555",
+    "hivemind": "#cc7722",
+    "localsgd": "#3477b8",
+    "diloco": "#7a52a0",
+    "flwr": "#5a9a3c",
+    "starswitch": "#c02040",
+}
 
 
 def main(results: Path, picture: Path) -> None:
@@ -32,14 +37,14 @@ def main(results: Path, picture: Path) -> None:
     figure, panels = pyplot.subplots(
         1, len(networks), figsize=(3.6 * len(networks), 3.4), sharey=True, squeeze=False
     )
-    for panel, mbit in zip(panels[0], networks):
+    for panel, mbit in zip(panels[0], networks, strict=True):
         mine = [row for row in rows if row["mbit"] == mbit and "summary" in row]
         for summary in best_of(mine):
             peer, every = PEERS[summary["peer"]], summary["every"]
-            seconds, losses = zip(*curve(rows, summary))
+            points = curve(rows, summary)
             panel.plot(
-                seconds,
-                losses,
+                [seconds for seconds, _ in points],
+                [loss for _, loss in points],
                 color=COLOURS.get(peer.name, "#000000"),
                 linewidth=2 if peer.name == "starswitch" else 1.2,
                 label=peer.title + (f", every {every}" if every else ""),

@@ -26,14 +26,14 @@ plot and the raw data (build/race/results.jsonl); `bench/python/race --help` has
 the options. The notes at the end are by hand.
 
 A GPT of 834,304 parameters (4 layers, 128 wide, 4 heads, 64 bytes of context, tied
-head), AdamW 1e-3, batches of 8, on the bytes of Debian's common licences: the last tenth
-of each is held out, the rest is cut into {nodes} contiguous shards, one a node. All peers
-start from the same parameters and give the same batch to the same iteration of a node.
-{nodes} processes, one thread each, share {cores} cores; each is in a network namespace, and
-all are on a switch whose ports are token buckets, full duplex, of 10, 100 or 1000 Mbit/s;
-servers have a port of their own. The clock starts when all nodes have joined, at the
-first step. Parameters are saved about once a second during the run, and judged
-after it. Each arm ran once, for {seconds:g} s.
+head), AdamW 1e-3, batches of 8, on the bytes of Debian's common licences: the last
+tenth of each is held out, the rest is cut into {nodes} contiguous shards, one a node.
+All peers start from the same parameters and give the same batch to the same iteration
+of a node. {nodes} processes, one thread each, share {cores} cores; each is in a network
+namespace, and all are on a switch whose ports are token buckets, full duplex, of 10, 100
+or 1000 Mbit/s; servers have a port of their own. The clock starts when all nodes have
+joined, at the first step. Parameters are saved about once a second during the run, and
+judged after it. Each arm ran once, for {seconds:g} s.
 
 ![Held-out loss over time](race.svg)
 """
@@ -44,9 +44,9 @@ COLUMNS = (
 )
 LEGEND = """`interval`: local steps between exchanges, the best of the sweep by the last
 loss; `sweep`: the last loss of each. `MB moved`: sent by all, as the switch counts,
-headers included. `busiest port`: its fuller direction, of what its rate allows. `to DDP's
-loss`: until the held-out loss is DDP's at the end. `CPU`: cores busy, with the arm's
-processes and with others' on this machine while it ran."""
+headers included. `busiest port`: its fuller direction, of what its rate allows. `to
+DDP's loss`: until the held-out loss is DDP's at the end. `CPU`: cores busy, with the
+arm's processes and with others' on this machine while it ran."""
 
 
 def version_of(peer: Peer, build: Path) -> str:
