@@ -53,8 +53,8 @@ PEERS = {
             "torchft",
             (5, 20, 100),
             "`LocalSGD(manager, model, optimizer, sync_every)`; a replica group a "
-            "node, `ProcessGroupGloo`, the wheel's `torchft_lighthouse` at the hub's place, "
-            "`init_sync=False` as its docs say for equal first parameters.",
+            "node, `ProcessGroupGloo`, the wheel's `torchft_lighthouse` at the "
+            "hub's place, `init_sync=False` as its docs say for equal first parameters.",
             "rank 0's replica in the step that averaged",
         ),
         Peer(
